@@ -1,0 +1,55 @@
+/** How much one batch may hold and how many may be under way. */
+export interface BatchLimits {
+  readonly maxItems: number
+  readonly maxUnderWay: number
+}
+
+interface Waiting<Item, Result> {
+  readonly item: Item
+  readonly resolve: (result: Result) => void
+  readonly reject: (error: unknown) => void
+}
+
+/**
+ * Turns work on many items into a function of one, so that callers at the same time share round trips and commits.
+ *
+ * A call starts at once while fewer than `maxUnderWay` batches are under way; calls that come meanwhile gather and go
+ * together, at most `maxItems` at a time, in the order they came. Nothing waits for company on purpose: with one caller
+ * each batch holds one item. `work` gives one result for each item, in their order. When a batch of several throws, each
+ * of its items is tried alone, so that one item's fault is never another's: `work` must leave nothing behind when it
+ * throws (a transaction does).
+ */
+export function batched<Item, Result>(
+  limits: BatchLimits,
+  work: (items: readonly Item[]) => Promise<readonly Result[]>,
+): (item: Item) => Promise<Result> {
+  const waiting: Waiting<Item, Result>[] = []
+  let underWay = 0
+
+  async function run(batch: readonly Waiting<Item, Result>[]): Promise<void> {
+    try {
+      const results = await work(batch.map(each => each.item))
+      if (results.length !== batch.length) throw new Error(`a batch of ${batch.length} gave ${results.length} results`)
+      batch.forEach((each, i) => {
+        each.resolve(results[i] as Result)
+      })
+    } catch (error) {
+      if (batch.length === 1) batch[0]?.reject(error)
+      else for (const each of batch) await run([each])
+    }
+  }
+
+  async function drain(): Promise<void> {
+    underWay++
+    while (waiting.length > 0) await run(waiting.splice(0, limits.maxItems))
+    underWay--
+  }
+
+  return item =>
+    new Promise<Result>((resolve, reject) => {
+      waiting.push({ item, resolve, reject })
+      // A microtask lets the calls of this turn of the event loop go together.
+      if (underWay < limits.maxUnderWay && waiting.length === 1) queueMicrotask(() => void drain())
+      else if (underWay < limits.maxUnderWay && waiting.length >= limits.maxItems) void drain()
+    })
+}

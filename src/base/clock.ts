@@ -1,0 +1,64 @@
+declare const instant: unique symbol
+
+/**
+ * A point in time, UTC, to the microsecond, in the form the database takes and gives:
+ * `YYYY-MM-DD HH:MM:SS.ffffff`. Instants sort as text.
+ */
+export type Instant = string & { readonly [instant]: true }
+
+/** Where time comes from. Tests hand in one they can set. */
+export interface Clock {
+  now(): Instant
+}
+
+/** Microseconds since 1970 as an {@link Instant}. */
+export function instantAt(microseconds: number): Instant {
+  const ms = Math.floor(microseconds / 1000)
+  const iso = new Date(ms).toISOString()
+  const fraction = String(microseconds - ms * 1000).padStart(3, '0')
+  return `${iso.slice(0, 10)} ${iso.slice(11, 23)}${fraction}` as Instant
+}
+
+/** Microseconds since 1970. */
+export function microsecondsOf(at: Instant): number {
+  return Date.parse(`${at.slice(0, 10)}T${at.slice(11, 23)}Z`) * 1000 + Number(at.slice(23))
+}
+
+/** Milliseconds since 1970, rounded down. */
+export function millisecondsOf(at: Instant): number {
+  return Math.floor(microsecondsOf(at) / 1000)
+}
+
+/** The instant `ms` milliseconds after (or, negative, before) `at`. */
+export function plusMs(at: Instant, ms: number): Instant {
+  return instantAt(microsecondsOf(at) + Math.round(ms * 1000))
+}
+
+/** ISO 8601 UTC with six decimals, as the API shows it: `2026-01-31T08:15:00.000001Z`. */
+export function toIso(at: Instant): string {
+  return `${at.slice(0, 10)}T${at.slice(11)}Z`
+}
+
+const isoForm = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,6})\d*)?(Z|[+-]\d\d:\d\d)$/
+
+/** Reads an ISO 8601 date-time with an offset; undefined when it is none. Digits past the microsecond are dropped. */
+export function fromIso(text: string): Instant | undefined {
+  const match = isoForm.exec(text)
+  if (!match) return undefined
+  const [, seconds, fraction = '', offset] = match
+  const ms = Date.parse(`${seconds}${offset}`)
+  if (Number.isNaN(ms) || ms < 0 || ms > 253_402_300_799_000) return undefined
+  return instantAt(ms * 1000 + Number(fraction.padEnd(6, '0')))
+}
+
+/** The machine's clock. Two calls never give the same instant while the machine's time does not go backwards. */
+export const systemClock: Clock = (() => {
+  let last = 0
+  return {
+    now() {
+      const now = Date.now() * 1000
+      last = now > last || now < last - 1_000_000 ? now : last + 1
+      return instantAt(last)
+    },
+  }
+})()

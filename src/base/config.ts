@@ -1,0 +1,319 @@
+import { hostname } from 'node:os'
+
+/** One `MAILROOM_*` key: how it is read, what it means, and what holds when it is absent. */
+interface Setting<Value> {
+  readonly key: string
+  /** What it means, with its unit, in one sentence. */
+  readonly meaning: string
+  /** What a right value looks like, for the sentence that refuses a wrong one. */
+  readonly expected: string
+  /** As it would be written; undefined: there is none. */
+  readonly fallback: string | undefined
+  /** The value, or undefined when the text is not a right one. */
+  readonly read: (text: string) => Value | undefined
+}
+
+type Read<Value> = Pick<Setting<Value>, 'expected' | 'read'>
+
+function setting<Value>(key: string, kind: Read<Value>, fallback: string, meaning: string): Setting<Value> {
+  return { key: `MAILROOM_${key}`, meaning, fallback, ...kind }
+}
+
+function optional<Value>(key: string, kind: Read<Value>, meaning: string): Setting<Value | undefined> {
+  return { key: `MAILROOM_${key}`, meaning, fallback: undefined, ...kind }
+}
+
+const text: Read<string> = { expected: 'some text', read: value => value || undefined }
+
+const flag: Read<boolean> = {
+  expected: '`true` or `false`',
+  read: value => (value === 'true' ? true : value === 'false' ? false : undefined),
+}
+
+const whole = (least: number, most: number): Read<number> => ({
+  expected: `a whole number from ${least} to ${most}`,
+  read: value => {
+    const number = /^\d{1,15}$/.test(value) ? Number(value) : Number.NaN
+    return number >= least && number <= most ? number : undefined
+  },
+})
+
+const oneOf = <const Choice extends string>(...choices: Choice[]): Read<Choice> => ({
+  expected: choices.map(each => `\`${each}\``).join(' or '),
+  read: value => choices.find(each => each === value),
+})
+
+const severalOf = <const Choice extends string>(...choices: Choice[]): Read<readonly Choice[]> => ({
+  expected: `one or more of ${choices.map(each => `\`${each}\``).join(', ')}, with commas between`,
+  read: value => {
+    const found = value.split(',').map(part => choices.find(each => each === part.trim()))
+    return found.every(each => each !== undefined) ? [...new Set(found)] : undefined
+  },
+})
+
+/** An address to listen on or to reach. */
+export interface Endpoint {
+  readonly host: string
+  readonly port: number
+}
+
+function readEndpoint(value: string, defaultPort?: number): Endpoint | undefined {
+  const match = /^(?:\[([0-9a-fA-F:.]+)\]|([^:[\]\s]+))(?::(\d{1,5}))?$/.exec(value)
+  const host = match?.[1] ?? match?.[2]
+  const port = match?.[3] === undefined ? defaultPort : Number(match[3])
+  return host === undefined || port === undefined || port > 65_535 ? undefined : { host, port }
+}
+
+const endpoint: Read<Endpoint> = {
+  expected: '`host:port` (an IPv6 address in brackets; port 0 takes a free one)',
+  read: value => readEndpoint(value),
+}
+
+const endpoints = (defaultPort: number): Read<readonly Endpoint[]> => ({
+  expected: `\`ip:port\` (port ${defaultPort} unless given), several with commas between`,
+  read: value => {
+    const found = value.split(',').map(part => readEndpoint(part.trim(), defaultPort))
+    return found.every(each => each !== undefined) ? found : undefined
+  },
+})
+
+const url = (...protocols: string[]): Read<string> => ({
+  expected: `an address that starts with ${protocols.map(each => `\`${each}//\``).join(' or ')}`,
+  read: value => (URL.canParse(value) && protocols.includes(new URL(value).protocol) ? value : undefined),
+})
+
+/** How clamd is reached. */
+export type ClamdAddress = { readonly kind: 'unix'; readonly path: string } | ({ readonly kind: 'tcp' } & Endpoint)
+
+const clamd: Read<ClamdAddress> = {
+  expected: '`unix:/path` or `tcp:host:port`',
+  read: value => {
+    if (value.startsWith('unix:/')) return { kind: 'unix', path: value.slice(5) }
+    const tcp = value.startsWith('tcp:') ? readEndpoint(value.slice(4)) : undefined
+    return tcp && { kind: 'tcp', ...tcp }
+  },
+}
+
+const seconds = (most: number) => whole(1, most)
+const MiB = 1024 * 1024
+
+const settings = {
+  databaseUrl: setting(
+    'DATABASE_URL',
+    url('mysql:'),
+    'mysql://mailroom@127.0.0.1:3306/mailroom',
+    'The database: `mysql://user:password@host:port/name`, MariaDB 10.11 or MySQL 8.4 or later; `?socketPath=` for a Unix socket.',
+  ),
+  databaseConnections: setting(
+    'DATABASE_CONNECTIONS',
+    whole(2, 100),
+    '10',
+    'Connections to the database that each role may hold.',
+  ),
+  roles: setting('ROLES', severalOf('smtp', 'http', 'relay'), 'smtp,http,relay', 'What this process does.'),
+  hostname: setting(
+    'HOSTNAME',
+    text,
+    hostname(),
+    'Our name: in the SMTP greeting, in EHLO, in Received and Authentication-Results. Its address record should lead here.',
+  ),
+  publicUrl: setting(
+    'PUBLIC_URL',
+    url('http:', 'https:'),
+    'http://127.0.0.1:8080',
+    'Where clients reach the HTTP API, without a final slash.',
+  ),
+  varFolder: setting(
+    'VAR',
+    text,
+    'var',
+    'The folder for what is spooled. It needs room for the messages being received.',
+  ),
+
+  httpListen: setting('HTTP_LISTEN', endpoint, '127.0.0.1:8080', 'Where the HTTP API listens.'),
+  metricsListen: setting('METRICS_LISTEN', endpoint, '127.0.0.1:9090', 'Where `/metrics` is served; keep it private.'),
+  ratePerMinute: setting(
+    'RATE_LIMIT_PER_MINUTE',
+    whole(1, 1_000_000_000),
+    '600',
+    'Requests a minute that an organization may make to this process.',
+  ),
+  authFailuresPerMinute: setting(
+    'AUTH_FAILURES_PER_MINUTE',
+    whole(1, 1_000_000_000),
+    '60',
+    'Failed authentications a minute that one address may make.',
+  ),
+
+  smtpListen: setting('SMTP_LISTEN', endpoint, '0.0.0.0:25', 'Where mail is received.'),
+  tlsCert: optional(
+    'TLS_CERT',
+    text,
+    'File with the certificate chain (PEM) for STARTTLS. Without it STARTTLS is not offered.',
+  ),
+  tlsKey: optional('TLS_KEY', text, 'File with the private key (PEM) of that certificate.'),
+  maxMessageBytes: setting(
+    'MAX_MESSAGE_BYTES',
+    whole(64 * 1024, 512 * MiB),
+    String(35 * MiB),
+    'The largest message that is received (SIZE), in bytes.',
+  ),
+  maxRecipients: setting('MAX_RECIPIENTS', whole(1, 1000), '100', 'Recipients of one received message.'),
+  maxSessions: setting('MAX_SESSIONS', whole(1, 10_000), '200', 'SMTP sessions at once, in all.'),
+  maxSessionsPerAddress: setting(
+    'MAX_SESSIONS_PER_ADDRESS',
+    whole(1, 10_000),
+    '20',
+    'SMTP sessions at once from one address (IPv6: from one /64).',
+  ),
+  sessionSeconds: setting(
+    'SESSION_SECONDS',
+    seconds(86_400),
+    '1800',
+    'How long an SMTP session may last, in seconds; a transaction under way is finished.',
+  ),
+  idleSeconds: setting('IDLE_SECONDS', seconds(3600), '300', 'How long an SMTP client may be silent, in seconds.'),
+  minBytesPerSecond: setting(
+    'MIN_BYTES_PER_SECOND',
+    whole(1, MiB),
+    '512',
+    'The slowest that a message may come in, in bytes a second over half a minute.',
+  ),
+  answerSeconds: setting(
+    'ANSWER_SECONDS',
+    seconds(600),
+    '120',
+    'The longest from the final dot to our answer, in seconds; then 451 (RFC 1047).',
+  ),
+  dmarcReject: setting(
+    'DMARC_REJECT',
+    flag,
+    'false',
+    'Answer 550 5.7.26 to mail that fails a DMARC policy of p=reject, instead of filing it as spam.',
+  ),
+  postmaster: optional(
+    'POSTMASTER',
+    text,
+    'The mailbox of ours that takes mail to a bare `postmaster`, and to postmaster@ and abuse@ of domains with neither such a mailbox nor a catch-all.',
+  ),
+
+  resolvers: optional('RESOLVERS', endpoints(53), 'DNS servers to ask; without it those of the system.'),
+  dnsTimeoutMs: setting(
+    'DNS_TIMEOUT_MS',
+    whole(50, 30_000),
+    '2000',
+    'How long one DNS server may take for one question, in milliseconds.',
+  ),
+  dnsMessageSeconds: setting(
+    'DNS_MESSAGE_SECONDS',
+    seconds(100),
+    '20',
+    'How long all DNS questions about one message may take, in seconds.',
+  ),
+  dnsZone: optional(
+    'DNS_ZONE',
+    oneOf('local'),
+    'Where records are published for domains: `local` is a zone in the database for names below `.test`.',
+  ),
+
+  clamd: setting('CLAMD', clamd, 'unix:/run/clamav/clamd.ctl', 'Where clamd listens.'),
+  scanTimeoutSeconds: setting(
+    'SCAN_TIMEOUT_SECONDS',
+    seconds(600),
+    '60',
+    'How long clamd may take for one message, in seconds.',
+  ),
+  scanWaitSeconds: setting(
+    'SCAN_WAIT_SECONDS',
+    whole(0, 100),
+    '10',
+    'How long a message waits for a scanner that is away, in seconds.',
+  ),
+  scansAtOnce: setting('SCANS_AT_ONCE', whole(1, 256), '8', 'Scans at once; fewer than MaxThreads of clamd.'),
+  unscanned: setting(
+    'UNSCANNED',
+    oneOf('quarantine', 'defer'),
+    'quarantine',
+    'What becomes of mail that cannot be scanned: kept in quarantine until a later scan releases it, or answered 451.',
+  ),
+
+  provider: setting('PROVIDER', oneOf('smarthost', 'sandbox'), 'smarthost', 'Who delivers outbound mail.'),
+  smarthostUrl: optional(
+    'SMARTHOST_URL',
+    url('smtp:', 'smtps:'),
+    'The relay: `smtp://user:password@host:port` (STARTTLS where offered, required with a password) or `smtps://…`.',
+  ),
+  smarthostConnections: setting('SMARTHOST_CONNECTIONS', whole(1, 200), '10', 'Connections to the relay at once.'),
+  spfInclude: optional(
+    'SPF_INCLUDE',
+    text,
+    'The name that domains include in their SPF record for the relay, such as `spf.relay.example`.',
+  ),
+  relayAttemptSeconds: setting(
+    'RELAY_ATTEMPT_SECONDS',
+    seconds(600),
+    '120',
+    'The longest for one submission to the relay, in seconds.',
+  ),
+  retryFirstSeconds: setting(
+    'RETRY_FIRST_SECONDS',
+    seconds(3600),
+    '60',
+    'The wait before the second attempt, in seconds; it doubles, up to four hours.',
+  ),
+
+  logLevel: setting(
+    'LOG_LEVEL',
+    oneOf('debug', 'info', 'warn', 'error', 'silent'),
+    'info',
+    'The least that is logged.',
+  ),
+} as const satisfies Record<string, Setting<unknown>>
+
+/** Everything that an operator sets, read once. */
+export type Config = {
+  readonly [Name in keyof typeof settings]: (typeof settings)[Name] extends Setting<infer Value> ? Value : never
+}
+
+/** The configuration cannot be used; the message says which key, what it holds and what was expected. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError'
+}
+
+/**
+ * The configuration that `env` gives. Keys that do not start with `MAILROOM_` are not looked at.
+ * @throws ConfigError at the first key that is unknown or malformed.
+ */
+export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
+  const known = new Set<string>(Object.values(settings).map(each => each.key))
+  const unknown = Object.keys(env).find(
+    key => key.startsWith('MAILROOM_') && !known.has(key) && !key.startsWith('MAILROOM_TEST_'),
+  )
+  if (unknown) throw new ConfigError(`${unknown} is not a setting of Mailroom; the README lists them.`)
+  const values = Object.entries(settings).map(([name, each]: [string, Setting<unknown>]) => {
+    const given = env[each.key] || each.fallback
+    const value = given === undefined ? undefined : each.read(given)
+    if (given !== undefined && value === undefined)
+      throw new ConfigError(`${each.key} is "${hidePassword(given)}"; expected ${each.expected}.`)
+    return [name, value]
+  })
+  const config = Object.fromEntries(values) as Config
+  if (config.provider === 'smarthost' && config.roles.includes('relay') && !config.smarthostUrl)
+    throw new ConfigError('MAILROOM_SMARTHOST_URL is absent; the relay needs it (or set MAILROOM_PROVIDER=sandbox).')
+  if ((config.tlsCert === undefined) !== (config.tlsKey === undefined))
+    throw new ConfigError('MAILROOM_TLS_CERT and MAILROOM_TLS_KEY go together; one is absent.')
+  return config
+}
+
+function hidePassword(value: string): string {
+  return value.replace(/:[^:@/]+@/, ':…@')
+}
+
+/** The settings as rows of a Markdown table, for the README. */
+export function settingsTable(): string {
+  const rows = Object.values(settings).map(
+    each =>
+      `| \`${each.key}\` | ${each.fallback === undefined ? '' : each.key === 'MAILROOM_HOSTNAME' ? 'the machine’s name' : `\`${each.fallback}\``} | ${each.meaning} |`,
+  )
+  return ['| Key | Default | Meaning |', '|---|---|---|', ...rows].join('\n')
+}

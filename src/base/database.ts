@@ -1,0 +1,119 @@
+import { Kysely, MysqlDialect, type MysqlPoolConnection } from 'kysely'
+import { createPool, type Pool, type PoolConnection } from 'mysql2'
+import type { Schema } from './schema.ts'
+
+/** The database, or a transaction on it: what every function that asks it takes first. */
+export type Db = Kysely<Schema>
+
+/** A pool of connections; one for each role, so that none starves another. */
+export interface Database {
+  readonly db: Db
+  close(): Promise<void>
+}
+
+/**
+ * A pool on `url` (`mysql://user:password@host:port/name`, optionally `?socketPath=…`).
+ * Connections are opened when they are first needed. Date-times come and go as text (see clock.ts), in UTC.
+ */
+export function openDatabase(url: string, connections: number): Database {
+  const address = new URL(url)
+  const socketPath = address.searchParams.get('socketPath')
+  const pool = createPool({
+    ...(socketPath
+      ? { socketPath }
+      : { host: address.hostname.replace(/^\[|\]$/g, ''), port: Number(address.port || 3306) }),
+    user: decodeURIComponent(address.username),
+    password: decodeURIComponent(address.password),
+    database: decodeURIComponent(address.pathname.slice(1)),
+    connectionLimit: connections,
+    charset: 'utf8mb4_bin',
+    timezone: 'Z',
+    dateStrings: true,
+    maxPreparedStatements: 256,
+    connectTimeout: 10_000,
+    enableKeepAlive: true,
+  })
+  pool.on('connection', connection => {
+    // Under REPEATABLE READ a claim with SKIP LOCKED blocks inserts.
+    connection.query('SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED')
+    connection.query("SET time_zone = '+00:00', sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION'")
+  })
+  const db = new Kysely<Schema>({ dialect: new MysqlDialect({ pool: withPreparedStatements(pool) }) })
+  return { db, close: () => db.destroy() }
+}
+
+/** Kysely's MySQL driver sends text, which doubles the size of binary values; prepared statements do not. */
+function withPreparedStatements(pool: Pool) {
+  const prepared = new WeakMap<PoolConnection, MysqlPoolConnection>()
+  const prepare = (connection: PoolConnection): MysqlPoolConnection => {
+    const known = prepared.get(connection)
+    if (known) return known
+    const made = {
+      query: (statement: string, parameters: readonly unknown[], done: (error: unknown, result: unknown) => void) =>
+        parameters.length === 0
+          ? connection.query(statement, done)
+          : connection.execute(statement, parameters as never[], done),
+      release: () => connection.release(),
+      destroy: () => connection.destroy(),
+    } as unknown as MysqlPoolConnection
+    prepared.set(connection, made)
+    return made
+  }
+  return {
+    getConnection: (done: (error: unknown, connection: MysqlPoolConnection) => void) =>
+      pool.getConnection((error, connection) => done(error, error ? (undefined as never) : prepare(connection))),
+    end: (done: (error: unknown) => void) => pool.end(done),
+  } as never
+}
+
+const maxTries = 5
+
+/**
+ * Runs `work` in one transaction, READ COMMITTED, and commits it. The whole of it is tried again after a deadlock or a
+ * lock wait that ran out, so it must do nothing outside the transaction and no network.
+ */
+export async function inTransaction<Result>(db: Db, work: (db: Db) => Promise<Result>): Promise<Result> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await db.transaction().execute(work)
+    } catch (error) {
+      if (attempt === maxTries || !isLockConflict(error)) throw error
+      await Bun.sleep(5 * 2 ** attempt * Math.random())
+    }
+  }
+}
+
+function errnoOf(error: unknown): number | undefined {
+  return error instanceof Error && 'errno' in error && typeof error.errno === 'number' ? error.errno : undefined
+}
+
+function isLockConflict(error: unknown): boolean {
+  const errno = errnoOf(error)
+  return errno === 1205 || errno === 1213
+}
+
+/** Did an insert or update meet a row that already has these unique values? `index` narrows it to one unique index. */
+export function isDuplicate(error: unknown, index?: string): boolean {
+  return errnoOf(error) === 1062 && (index === undefined || (error as Error).message.includes(index))
+}
+
+const connectionTrouble = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'ENOENT',
+  'EPIPE',
+  'ETIMEDOUT',
+  'PROTOCOL_CONNECTION_LOST',
+  'PROTOCOL_ENQUEUE_AFTER_FATAL_ERROR',
+  'POOL_CLOSED',
+])
+
+// Too many connections, disk full (1021, 1114, 3), shutting down, killed, read-only, waiting too long.
+const serverTrouble = new Set([3, 1021, 1040, 1053, 1114, 1180, 1205, 1213, 1290, 1317, 1792, 1836, 1927, 3024])
+
+/** Is the database itself away, full or read-only, so that the same work may succeed later? */
+export function isDatabaseTrouble(error: unknown): boolean {
+  if (!(error instanceof Error)) return false
+  const { code } = error as { code?: unknown }
+  return (typeof code === 'string' && connectionTrouble.has(code)) || serverTrouble.has(errnoOf(error) ?? 0)
+}

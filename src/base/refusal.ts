@@ -1,0 +1,82 @@
+/** Everything that may end a request as expected: one closed catalogue. Anything else that is thrown is a bug. */
+const catalogue = {
+  invalid_request: { status: 400, requirement: 'fix_request' },
+  invalid_json: { status: 400, requirement: 'fix_request' },
+  invalid_cursor: { status: 400, requirement: 'fix_request' },
+  brand_required: { status: 400, requirement: 'fix_request' },
+  idempotency_key_invalid: { status: 400, requirement: 'fix_idempotency_key' },
+  idempotency_key_reused: { status: 400, requirement: 'use_new_idempotency_key' },
+  idempotency_not_supported: { status: 400, requirement: 'remove_idempotency_key' },
+  missing_api_key: { status: 401, requirement: 'use_valid_api_key' },
+  invalid_api_key: { status: 401, requirement: 'use_valid_api_key' },
+  api_key_expired: { status: 401, requirement: 'use_valid_api_key' },
+  api_key_revoked: { status: 401, requirement: 'use_valid_api_key' },
+  quota_exceeded: { status: 402, requirement: 'upgrade_plan' },
+  insufficient_scope: { status: 403, requirement: 'grant_scope' },
+  brand_restricted: { status: 403, requirement: 'use_organization_key' },
+  from_not_allowed: { status: 403, requirement: 'use_allowed_from' },
+  attachment_infected: { status: 403, requirement: 'none' },
+  attachment_unscanned: { status: 403, requirement: 'wait', retryable: true },
+  not_found: { status: 404, requirement: 'check_identifier' },
+  slug_taken: { status: 409, requirement: 'choose_another' },
+  domain_taken: { status: 409, requirement: 'choose_another' },
+  mailbox_exists: { status: 409, requirement: 'choose_another' },
+  receiving_claimed: { status: 409, requirement: 'release_claim' },
+  domain_in_use: { status: 409, requirement: 'remove_dependents' },
+  not_in_trash: { status: 409, requirement: 'none' },
+  payload_too_large: { status: 413, requirement: 'reduce_size' },
+  attachments_too_large: { status: 413, requirement: 'reduce_size' },
+  unsupported_media_type: { status: 415, requirement: 'send_json' },
+  domain_not_verified: { status: 422, requirement: 'verify_domain' },
+  ownership_not_verified: { status: 422, requirement: 'publish_ownership_record' },
+  recipient_suppressed: { status: 422, requirement: 'remove_suppression' },
+  too_many_recipients: { status: 422, requirement: 'reduce_count' },
+  too_many_attachments: { status: 422, requirement: 'reduce_count' },
+  no_content: { status: 422, requirement: 'add_content' },
+  dns_provider_not_configured: { status: 422, requirement: 'configure_dns_provider' },
+  rate_limited: { status: 429, requirement: 'wait', retryable: true },
+  idempotency_in_progress: { status: 429, requirement: 'wait', retryable: true },
+  internal_error: { status: 500, requirement: 'retry', retryable: true },
+  dns_unavailable: { status: 500, requirement: 'retry', retryable: true },
+  unavailable: { status: 500, requirement: 'retry', retryable: true },
+} as const satisfies Record<string, { status: number; requirement: string; retryable?: boolean }>
+
+export type RefusalCode = keyof typeof catalogue
+
+export interface RefusalDetail {
+  /** A sentence for a person that names the value at fault. */
+  readonly message: string
+  /** The parameter at fault, as a path: `to[3]`, `attachments[0].content`. */
+  readonly param?: string
+  readonly reason?: string
+  readonly resolution?: string
+  /** When to come back, in seconds. */
+  readonly retryAfterSeconds?: number
+  /** For the log only; never shown. */
+  readonly cause?: unknown
+}
+
+/** What ends a request as expected. The doors turn it into their protocol's answer. */
+export class Refusal extends Error {
+  readonly code: RefusalCode
+  readonly status: number
+  readonly requirement: string
+  readonly retryable: boolean
+  readonly detail: RefusalDetail
+
+  constructor(code: RefusalCode, detail: RefusalDetail) {
+    super(detail.message, { cause: detail.cause })
+    const entry: { status: number; requirement: string; retryable?: boolean } = catalogue[code]
+    this.name = 'Refusal'
+    this.code = code
+    this.status = entry.status
+    this.requirement = entry.requirement
+    this.retryable = entry.retryable ?? false
+    this.detail = detail
+  }
+}
+
+/** The refusal with this code; throw it. */
+export function refuse(code: RefusalCode, detail: RefusalDetail): Refusal {
+  return new Refusal(code, detail)
+}

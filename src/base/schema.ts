@@ -1,0 +1,350 @@
+import type { Generated } from 'kysely'
+import type { Instant } from './clock.ts'
+import type { Id } from './ids.ts'
+
+/** JSON in a text column: MariaDB has no type of its own for it. Written with {@link toJson}, read with {@link fromJson}. */
+export type Json<Value> = string & { readonly json?: Value }
+
+export function toJson<Value>(value: Value): Json<Value> {
+  return JSON.stringify(value) as Json<Value>
+}
+
+export function fromJson<Value>(json: Json<Value>): Value {
+  return JSON.parse(json) as Value
+}
+
+/** A TINYINT(1). */
+export type Flag = 0 | 1
+
+/** The tables, as the migrations leave them. */
+export interface Schema {
+  organizations: {
+    id: Id<'org'>
+    name: string
+    plan: 'free' | 'paid' | 'unlimited'
+    created_at: Instant
+  }
+  /** Emails accepted in a month (`YYYY-MM`, UTC), in slots so that sends at the same time do not wait for each other. */
+  usage_months: {
+    organization_id: Id<'org'>
+    month: string
+    slot: number
+    accepted: number
+  }
+  brands: {
+    id: Id<'brd'>
+    organization_id: Id<'org'>
+    name: string
+    slug: string
+    status: 'pending' | 'ready'
+    created_at: Instant
+    updated_at: Instant
+  }
+  api_keys: {
+    id: Id<'key'>
+    organization_id: Id<'org'>
+    brand_id: Id<'brd'> | null
+    name: string
+    /** SHA-256 of the secret. */
+    secret_hash: Buffer
+    /** Scopes with spaces between. */
+    scopes: string
+    expires_at: Instant | null
+    revoked_at: Instant | null
+    last_used_at: Instant | null
+    created_at: Instant
+  }
+  idempotency_keys: {
+    organization_id: Id<'org'>
+    idempotency_key: string
+    /** SHA-256 of what makes a request the same request. */
+    fingerprint: Buffer
+    /** Who may store the answer. */
+    token: string
+    leased_until: Instant
+    status: number | null
+    answer: string | null
+    created_at: Instant
+  }
+
+  domains: {
+    id: Id<'dom'>
+    organization_id: Id<'org'>
+    brand_id: Id<'brd'>
+    domain: string
+    status: 'pending' | 'verified' | 'failed'
+    ownership_verified: Flag
+    provider_error: string | null
+    last_checked_at: Instant | null
+    created_at: Instant
+  }
+  /** What is to be published for a domain, and what was seen there. */
+  domain_records: {
+    id: Id<'rec'>
+    domain_id: Id<'dom'>
+    purpose: 'dkim' | 'spf' | 'return_path' | 'dmarc' | 'receiving_identity'
+    type: 'TXT' | 'CNAME' | 'MX'
+    name: string
+    value: string
+    priority: number | null
+    required: Flag
+    status: 'pending' | 'verified' | 'mismatch' | 'unknown'
+    found: Json<readonly string[]>
+    checked_at: Instant | null
+  }
+  dkim_keys: {
+    domain_id: Id<'dom'>
+    selector: string
+    /** PKCS #8, PEM. */
+    private_key: string
+    created_at: Instant
+  }
+  /** Who receives mail for a domain: one organization at most. */
+  receiving_claims: {
+    domain: string
+    organization_id: Id<'org'>
+    domain_id: Id<'dom'>
+    /** Is the receiving identity verified? Once it is, it stays so. */
+    identity_verified: Flag
+    identity_error: string | null
+    mx_verified: Flag
+    claimed_at: Instant
+    checked_at: Instant | null
+  }
+  mailboxes: {
+    id: Id<'mbx'>
+    organization_id: Id<'org'>
+    brand_id: Id<'brd'>
+    domain_id: Id<'dom'>
+    /** Lower case; empty: the catch-all. */
+    local_part: string
+    created_at: Instant
+  }
+  /** The `local` zone: names below `.test`, for trying without the internet. */
+  local_records: {
+    id: Id<'rec'>
+    type: string
+    name: string
+    value: string
+    priority: number | null
+    ttl: number
+    created_at: Instant
+  }
+
+  /** Bytes by content, within an organization. */
+  blobs: {
+    id: Id<'blb'>
+    organization_id: Id<'org'>
+    sha256: Buffer
+    size: number
+    /** Are all its chunks here? */
+    complete: Flag
+    created_at: Instant
+  }
+  blob_chunks: {
+    blob_id: Id<'blb'>
+    /** 0-based; each chunk but the last holds 512 KiB. */
+    position: number
+    bytes: Buffer
+  }
+
+  emails: {
+    id: Id<'eml'>
+    organization_id: Id<'org'>
+    brand_id: Id<'brd'>
+    domain_id: Id<'dom'>
+    api_key_id: Id<'key'> | null
+    /** Unique in the organization, so that it can be a cursor. */
+    created_at: Instant
+    scheduled_at: Instant | null
+    /** Not sent by then is failed. */
+    expires_at: Instant
+    status: EmailStatus
+    message_id: string
+    thread_id: string
+    from_address: string
+    /** As shown: `Name <a@x>`. */
+    from_header: string
+    to_addresses: Json<readonly string[]>
+    cc_addresses: Json<readonly string[]>
+    bcc_addresses: Json<readonly string[]>
+    reply_to: Json<readonly string[]>
+    subject: string
+    tags: Json<readonly { readonly name: string; readonly value: string }[]>
+    metadata: Json<Readonly<Record<string, string>>>
+    template: string | null
+    attachments: Json<
+      readonly {
+        readonly id: Id<'att'>
+        readonly filename: string
+        readonly content_type: string
+        readonly size: number
+        readonly content_id: string | null
+      }[]
+    >
+    attachment_count: number
+    /** The message without Date, Bcc and DKIM-Signature. */
+    blob_id: Id<'blb'>
+    provider: string
+    provider_message_id: string | null
+    sent_at: Instant | null
+    last_event_at: Instant
+    error: string | null
+  }
+  email_recipients: {
+    email_id: Id<'eml'>
+    /** 0-based, in the order given: to, cc, bcc. */
+    position: number
+    organization_id: Id<'org'>
+    email: string
+    type: 'to' | 'cc' | 'bcc'
+    status: EmailStatus
+    smtp_code: number | null
+    enhanced_code: string | null
+    detail: string | null
+    updated_at: Instant
+  }
+  email_events: {
+    id: Id<'evt'>
+    organization_id: Id<'org'>
+    email_id: Id<'eml'>
+    recipient: string | null
+    type: EmailStatus | 'replied'
+    occurred_at: Instant
+    recorded_at: Instant
+    source: 'api' | 'smtp' | 'provider_webhook' | 'dsn' | 'inbound'
+    smtp_code: number | null
+    enhanced_code: string | null
+    detail: string | null
+    bounce: Json<{
+      readonly type: 'permanent' | 'transient' | 'undetermined'
+      readonly scope: 'recipient' | 'infrastructure'
+      readonly suppressed: boolean
+    }> | null
+    extra: Json<Readonly<Record<string, unknown>>>
+    /** The same for an event that a provider repeats. */
+    repeat_key: Buffer | null
+  }
+  /** One row a recipient that is still to be submitted. */
+  outbox: {
+    id: Id<'out'>
+    organization_id: Id<'org'>
+    email_id: Id<'eml'>
+    position: number
+    /** The recipient's domain. */
+    destination: string
+    /** When it may be taken. A claim moves it to the end of its lease. */
+    due_at: Instant
+    /** The claim that may settle it; null: none. */
+    lease: string | null
+    attempts: number
+    expires_at: Instant
+    /** The provider's last word, for the end that comes when time runs out. */
+    last_reply: string | null
+    created_at: Instant
+  }
+  suppressions: {
+    id: Id<'sup'>
+    organization_id: Id<'org'>
+    brand_id: Id<'brd'>
+    /** Lower case. */
+    email: string
+    reason: 'hard_bounce' | 'complaint' | 'unsubscribe' | 'manual'
+    source_email_id: Id<'eml'> | null
+    evidence: string | null
+    created_at: Instant
+    expires_at: Instant | null
+  }
+
+  messages: {
+    id: Id<'msg'>
+    organization_id: Id<'org'>
+    /** Outlives the mailbox. */
+    brand_id: Id<'brd'>
+    mailbox_id: Id<'mbx'> | null
+    folder: Folder
+    folder_reason: string
+    starred: Flag
+    is_read: Flag
+    received_at: Instant
+    size: number
+    blob_id: Id<'blb'>
+    /** SHA-256 of reverse-path and bytes: the same message again. */
+    sameness: Buffer
+    mail_from: string
+    rcpt_to: string
+    remote_ip: string
+    helo: string
+    tls: string | null
+    smtputf8: Flag
+    message_id: string | null
+    thread_id: string
+    in_reply_to: string | null
+    in_reply_to_email_id: Id<'eml'> | null
+    from_address: string
+    from_name: string
+    to_addresses: Json<readonly { readonly address: string; readonly name: string }[]>
+    subject: string
+    preview: string
+    attachment_count: number
+    verdicts: Json<unknown>
+    spf: string
+    dkim: string
+    dmarc: string
+    scan: ScanStatus
+    scan_signature: string | null
+    /** When an unscanned message is scanned again; null: not waiting. */
+    rescan_at: Instant | null
+    /** The folder it goes to once it is found clean. */
+    release_folder: Folder | null
+    /** Is its search text in message_search? */
+    indexed: Generated<Flag>
+  }
+  attachments: {
+    id: Id<'att'>
+    organization_id: Id<'org'>
+    message_id: Id<'msg'>
+    /** 0-based, in the order in which the parser meets them. */
+    position: number
+    filename: string
+    content_type: string
+    size: number
+    content_id: string | null
+    disposition: string
+    sha256: Buffer
+    scan: ScanStatus
+    scan_signature: string | null
+  }
+  /** Message-IDs seen in a brand, and the thread each belongs to. */
+  thread_references: {
+    brand_id: Id<'brd'>
+    /** The first 16 bytes of the SHA-256 of the Message-ID. */
+    reference: Buffer
+    thread_id: string
+    email_id: Id<'eml'> | null
+  }
+  message_search: {
+    message_id: Id<'msg'>
+    organization_id: Id<'org'>
+    brand_id: Id<'brd'>
+    words: string
+  }
+}
+
+export type Folder = 'inbox' | 'spam' | 'archive' | 'trash' | 'quarantine'
+
+export type ScanStatus = 'clean' | 'infected' | 'error' | 'skipped'
+
+export type EmailStatus =
+  | 'scheduled'
+  | 'queued'
+  | 'sending'
+  | 'sent'
+  | 'delayed'
+  | 'delivered'
+  | 'bounced'
+  | 'complained'
+  | 'suppressed'
+  | 'rejected'
+  | 'failed'
+  | 'canceled'

@@ -1,0 +1,60 @@
+/** Where in the conversation with the provider a reply came, or the connection ended. */
+export type Phase = 'connect' | 'banner' | 'ehlo' | 'starttls' | 'auth' | 'mail' | 'rcpt' | 'data' | 'final-dot'
+
+/** The provider's own word. */
+export interface Reply {
+  readonly phase: Phase
+  /** The SMTP reply code; null where the connection ended without one. */
+  readonly code: number | null
+  /** RFC 3463, as the reply gives it; null where it gives none. */
+  readonly enhancedCode: string | null
+  /** The reply's text on one line, or what happened instead. */
+  readonly text: string
+}
+
+/** What became of one recipient. */
+export type Outcome =
+  /** The provider's server took it (its 250 after the final dot): sent, which is not delivered. */
+  | { readonly kind: 'accepted'; readonly reply: Reply; readonly providerMessageId: string | null }
+  /** Not now: worth another attempt. `ambiguous`: the connection ended after the final dot, so it may have been taken. */
+  | { readonly kind: 'deferred'; readonly reply: Reply; readonly ambiguous: boolean }
+  /** Refused for good, because of this recipient or this content. */
+  | { readonly kind: 'failed'; readonly reply: Reply }
+  /** The route is at fault, not the message: costs it no attempt, and holds the route back. */
+  | { readonly kind: 'route-trouble'; readonly reply: Reply }
+
+/** One transaction with the provider. */
+export interface Submission {
+  /** The reverse-path; empty: the null reverse-path. */
+  readonly mailFrom: string
+  /** At least one; canonical addresses with the domain as an A-label. Several only where `grouped` says so. */
+  readonly recipients: readonly string[]
+  /** The whole message: CRLF line ends, 7 bit, signed. */
+  readonly message: Buffer
+  /** Give up when this fires. */
+  readonly signal: AbortSignal
+}
+
+/** What a provider does to what it is handed, so that nothing is claimed that it undoes. */
+export interface ProviderTraits {
+  readonly name: string
+  /** Does the envelope sender survive? */
+  readonly returnPath: 'ours' | 'theirs'
+  readonly messageId: 'kept' | 'replaced'
+  /** How later news of a message comes back. `none`: a status ends at `sent`. */
+  readonly reports: 'dsn' | 'webhook' | 'none'
+  /** May one submission have several recipients? */
+  readonly grouped: boolean
+  /** How many submissions it takes at once. */
+  readonly submissionsAtOnce: number
+}
+
+/** Delivers outbound mail. */
+export interface Provider {
+  readonly traits: ProviderTraits
+  /** Hands a message over. Never throws for what the provider does: one outcome for each recipient, in their order. */
+  submit(submission: Submission): Promise<readonly Outcome[]>
+  /** Can it be reached now, without sending anything? null: yes; else why not. */
+  trouble(): Promise<string | null>
+  close(): Promise<void>
+}

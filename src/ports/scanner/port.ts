@@ -1,0 +1,18 @@
+import type { Readable } from 'node:stream'
+import type { Content } from '../../mail/content.ts'
+
+/** What the scanner says. Only `clean` is clean: every failure, limit or doubt is `unscanned`. */
+export type Scan =
+  | { readonly kind: 'clean' }
+  | { readonly kind: 'infected'; readonly signature: string }
+  | { readonly kind: 'unscanned'; readonly why: string }
+
+/**
+ * Looks for malware. Never throws for what the scanner does. At most a configured number of scans run at once; others
+ * wait their turn, within the same time limit.
+ */
+export interface Scanner {
+  scan(what: Content | { readonly kind: 'stream'; readonly stream: Readable }): Promise<Scan>
+  /** Does the scanner answer now? For readiness and for knowing when to scan again. */
+  isReady(): Promise<boolean>
+}
