@@ -1,0 +1,92 @@
+import { type Id, stableToken } from '../base/ids.ts'
+import type { ZoneRecord } from '../ports/dns-zone/port.ts'
+import { dkimRecordValue } from './dkim-keys.ts'
+
+/** What a record is published for. */
+export type RecordPurpose = 'ownership' | 'dkim' | 'spf' | 'return_path' | 'dmarc' | 'receiving_identity' | 'mx'
+
+/** What was seen of a record. `unknown`: DNS did not answer, which says nothing about the record. */
+export type RecordStatus = 'pending' | 'verified' | 'mismatch' | 'unknown'
+
+/** A record that somebody is to publish. The name is fully qualified, without a final dot. */
+export interface PublishedRecord<Purpose extends RecordPurpose = RecordPurpose> {
+  readonly purpose: Purpose
+  readonly type: 'TXT' | 'CNAME' | 'MX'
+  readonly name: string
+  readonly value: string
+  readonly priority: number | null
+  /** Does sending (or receiving) wait for it? */
+  readonly required: boolean
+}
+
+/** How long a record that we name may be kept by resolvers, in seconds. */
+export const recordTtlSeconds = 300
+
+/** What an instance publishes of itself in its domains' records. */
+export interface Instance {
+  /** Our name, where the MX record leads. */
+  readonly hostname: string
+  /** The name that SPF records include for the relay; undefined: none is demanded. */
+  readonly spfInclude: string | undefined
+}
+
+/** The records for sending from `domain`, its mail signed with the key under `selector`. */
+export function senderRecords(
+  domain: string,
+  key: { readonly selector: string; readonly privateKey: string },
+  instance: Instance,
+): readonly PublishedRecord<'dkim' | 'spf' | 'dmarc'>[] {
+  const { spfInclude, hostname } = instance
+  const txt = { type: 'TXT', priority: null } as const
+  return [
+    {
+      ...txt,
+      purpose: 'dkim',
+      name: `${key.selector}._domainkey.${domain}`,
+      value: dkimRecordValue(key.privateKey),
+      required: true,
+    },
+    {
+      ...txt,
+      purpose: 'spf',
+      name: domain,
+      value: spfInclude === undefined ? `v=spf1 a:${hostname} ~all` : `v=spf1 include:${spfInclude} ~all`,
+      required: spfInclude !== undefined,
+    },
+    { ...txt, purpose: 'dmarc', name: `_dmarc.${domain}`, value: 'v=DMARC1; p=none', required: false },
+  ]
+}
+
+/** The CNAME that shows that `domain` is to be received by this organization here. Its target need not exist. */
+export function receivingIdentityRecord(
+  organizationId: Id<'org'>,
+  domain: string,
+  instance: Instance,
+): PublishedRecord<'receiving_identity'> {
+  return {
+    purpose: 'receiving_identity',
+    type: 'CNAME',
+    name: `_mailroom-in.${domain}`,
+    value: `${stableToken(`receiving of ${domain} by ${organizationId}`)}.${instance.hostname.toLowerCase()}`,
+    priority: null,
+    required: true,
+  }
+}
+
+/** The record that moves the domain's mail to us (RFC 5321 §5.1). */
+export function mxRecord(domain: string, instance: Instance): PublishedRecord<'mx'> {
+  return {
+    purpose: 'mx',
+    type: 'MX',
+    name: domain,
+    value: instance.hostname.toLowerCase(),
+    priority: 10,
+    required: true,
+  }
+}
+
+/** The record in the form that a zone takes. */
+export function toZoneRecord(record: PublishedRecord): ZoneRecord {
+  const { type, name, value, priority } = record
+  return { type, name, value, priority, ttlSeconds: recordTtlSeconds }
+}

@@ -1,0 +1,151 @@
+import { t } from 'elysia'
+import { type Id, stableToken } from '../base/ids.ts'
+import type { Reservation } from '../web/reservation.ts'
+import { api } from '../web/route.ts'
+import {
+  checkDomain,
+  createDomain,
+  listDomains,
+  provisionDomain,
+  readDomainDetails,
+  readOwnership,
+  removeDomain,
+} from './domains.ts'
+import { createMailbox, listMailboxes, removeMailbox } from './mailboxes.ts'
+import { claimReceiving } from './receiving.ts'
+import {
+  createdMailboxSchema,
+  domainSchema,
+  mailboxSchema,
+  ownershipSchema,
+  receivingSchema,
+  removedDomainSchema,
+} from './shapes.ts'
+import type { DomainBlockers, DomainsUse } from './use.ts'
+
+const named = t.Object({ id: t.String() })
+const publishDns = t.Optional(
+  t.Boolean({ default: true, description: 'Publish the records where this server has a zone that holds the domain.' }),
+)
+
+/** The operations on domains. `blockers` tells what else needs a domain that is to be deleted. */
+export function domainRoutes(use: DomainsUse, blockers: DomainBlockers) {
+  return api('domains')
+    .get(
+      '/v1/domains/ownership',
+      ({ caller, query }) => readOwnership(use, caller, { domain: query.domain, brandId: query.brand_id }),
+      {
+        scope: 'domains:read',
+        query: t.Object(
+          { domain: t.String({ minLength: 1, maxLength: 255 }), brand_id: t.String({ minLength: 1 }) },
+          { additionalProperties: false },
+        ),
+        response: ownershipSchema,
+      },
+    )
+    .post(
+      '/v1/domains',
+      async ({ caller, body, reservation, status }) =>
+        status(
+          201,
+          await createDomain(use, caller, {
+            brandId: body.brand_id,
+            domain: body.domain,
+            publishDns: body.publish_dns ?? true,
+            ...idFor(reservation, body.domain),
+          }),
+        ),
+      {
+        scope: 'domains:write',
+        body: t.Object({
+          brand_id: t.String({ minLength: 1 }),
+          domain: t.String({ minLength: 1, maxLength: 255 }),
+          publish_dns: publishDns,
+        }),
+        response: { 201: domainSchema },
+      },
+    )
+    .get('/v1/domains', ({ caller }) => listDomains(use, caller), {
+      scope: 'domains:read',
+      response: t.Object({ data: t.Array(domainSchema) }),
+    })
+    .get('/v1/domains/:id', ({ caller, params }) => readDomainDetails(use, caller, params.id), {
+      scope: 'domains:read',
+      params: named,
+      response: domainSchema,
+    })
+    .delete(
+      '/v1/domains/:id',
+      ({ caller, params, reservation }) => removeDomain(use, caller, params.id, blockers, reservation),
+      {
+        scope: 'domains:write',
+        params: named,
+        response: removedDomainSchema,
+      },
+    )
+    .post(
+      '/v1/domains/:id/provision',
+      ({ caller, params, body }) => provisionDomain(use, caller, params.id, body.publish_dns ?? true),
+      {
+        scope: 'domains:write',
+        params: named,
+        body: t.Object({ publish_dns: publishDns }),
+        response: domainSchema,
+      },
+    )
+    .post('/v1/domains/:id/check', ({ caller, params }) => checkDomain(use, caller, params.id), {
+      scope: 'domains:write',
+      params: named,
+      response: domainSchema,
+    })
+    .post('/v1/domains/:id/receiving', ({ caller, params }) => claimReceiving(use, caller, params.id), {
+      scope: 'domains:write',
+      params: named,
+      response: receivingSchema,
+    })
+}
+
+/** The operations on mailboxes. */
+export function mailboxRoutes(use: DomainsUse) {
+  return api('mailboxes')
+    .post(
+      '/v1/mailboxes',
+      async ({ caller, body, reservation, status }) =>
+        status(
+          201,
+          await createMailbox(
+            use,
+            caller,
+            { domainId: body.domain_id, localPart: body.local_part ?? null },
+            reservation,
+          ),
+        ),
+      {
+        scope: 'inbox:write',
+        body: t.Object({
+          domain_id: t.String({ minLength: 1 }),
+          local_part: t.Optional(t.String({ description: 'Left out: a catch-all.' })),
+        }),
+        response: { 201: createdMailboxSchema },
+      },
+    )
+    .get('/v1/mailboxes', ({ caller }) => listMailboxes(use, caller), {
+      scope: 'inbox:read',
+      response: t.Object({ data: t.Array(mailboxSchema) }),
+    })
+    .delete(
+      '/v1/mailboxes/:id',
+      ({ caller, params, reservation }) => removeMailbox(use, caller, params.id, reservation),
+      {
+        scope: 'inbox:write',
+        params: named,
+        response: t.Object({ deleted: t.String() }),
+      },
+    )
+}
+
+/** The same Idempotency-Key for the same domain makes the same id: a retry finds what the attempt before it made. */
+function idFor(reservation: Reservation | undefined, domain: string): { readonly id?: Id<'dom'> } {
+  if (!reservation) return {}
+  return { id: `dom_${stableToken(`${domain} for ${reservation.organizationId} by ${reservation.key}`)}` }
+}

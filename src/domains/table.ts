@@ -1,0 +1,213 @@
+import { type Selectable, sql } from 'kysely'
+import type { Instant } from '../base/clock.ts'
+import type { Db } from '../base/database.ts'
+import { type Id, newId } from '../base/ids.ts'
+import { type Flag, type Schema, toJson } from '../base/schema.ts'
+import type { PublishedRecord } from './records.ts'
+import type { Judgement } from './verification.ts'
+
+export type DomainRow = Selectable<Schema['domains']>
+export type RecordRow = Omit<Selectable<Schema['domain_records']>, 'checked_at'>
+export type ClaimRow = Selectable<Schema['receiving_claims']>
+
+const domainColumns = [
+  'id',
+  'organization_id',
+  'brand_id',
+  'domain',
+  'status',
+  'ownership_verified',
+  'provider_error',
+  'last_checked_at',
+  'created_at',
+] as const
+
+export async function domainById(db: Db, organizationId: Id<'org'>, id: string): Promise<DomainRow | undefined> {
+  return db
+    .selectFrom('domains')
+    .select(domainColumns)
+    .where('id', '=', id as Id<'dom'>)
+    .where('organization_id', '=', organizationId)
+    .executeTakeFirst()
+}
+
+/** The domain, its row locked until the transaction ends. */
+export async function lockedDomain(db: Db, organizationId: Id<'org'>, id: Id<'dom'>): Promise<DomainRow | undefined> {
+  return db
+    .selectFrom('domains')
+    .select(domainColumns)
+    .where('id', '=', id)
+    .where('organization_id', '=', organizationId)
+    .forUpdate()
+    .executeTakeFirst()
+}
+
+export async function domainByName(db: Db, organizationId: Id<'org'>, domain: string): Promise<DomainRow | undefined> {
+  return db
+    .selectFrom('domains')
+    .select(domainColumns)
+    .where('organization_id', '=', organizationId)
+    .where('domain', '=', domain)
+    .executeTakeFirst()
+}
+
+/** All domains of the organization, or of one of its brands, by name. */
+export async function domainsOf(
+  db: Db,
+  organizationId: Id<'org'>,
+  brandId: Id<'brd'> | null,
+): Promise<readonly DomainRow[]> {
+  let query = db.selectFrom('domains').select(domainColumns).where('organization_id', '=', organizationId)
+  if (brandId !== null) query = query.where('brand_id', '=', brandId)
+  return query.orderBy('domain').execute()
+}
+
+/** @throws a duplicate on `domains_domain` when the organization has the domain already. */
+export async function insertDomain(db: Db, row: DomainRow): Promise<void> {
+  await db.insertInto('domains').values(row).execute()
+}
+
+export async function updateDomain(
+  db: Db,
+  id: Id<'dom'>,
+  change: Partial<Pick<DomainRow, 'status' | 'ownership_verified' | 'provider_error' | 'last_checked_at'>>,
+): Promise<void> {
+  await db.updateTable('domains').set(change).where('id', '=', id).execute()
+}
+
+/** Its records, keys and receiving claim go with it. */
+export async function deleteDomain(db: Db, id: Id<'dom'>): Promise<void> {
+  await db.deleteFrom('domains').where('id', '=', id).execute()
+}
+
+/** The keys of these domains, the oldest first. */
+export async function dkimKeysOf(db: Db, domainIds: readonly Id<'dom'>[]) {
+  if (domainIds.length === 0) return []
+  return db
+    .selectFrom('dkim_keys')
+    .innerJoin('domains', 'domains.id', 'dkim_keys.domain_id')
+    .select(['dkim_keys.domain_id', 'domains.domain', 'dkim_keys.selector', 'dkim_keys.private_key'])
+    .where('dkim_keys.domain_id', 'in', domainIds)
+    .orderBy('dkim_keys.created_at')
+    .orderBy('dkim_keys.selector')
+    .execute()
+}
+
+/** Keeps the key unless one with this selector is there. */
+export async function insertDkimKey(db: Db, row: Selectable<Schema['dkim_keys']>): Promise<void> {
+  await db.insertInto('dkim_keys').values(row).onDuplicateKeyUpdate({ selector: row.selector }).execute()
+}
+
+/** The records of these domains, in the order in which they were made. */
+export async function recordsOf(db: Db, domainIds: readonly Id<'dom'>[]): Promise<readonly RecordRow[]> {
+  if (domainIds.length === 0) return []
+  return db
+    .selectFrom('domain_records')
+    .select(['id', 'domain_id', 'purpose', 'type', 'name', 'value', 'priority', 'required', 'status', 'found'])
+    .where('domain_id', 'in', domainIds)
+    .orderBy('id')
+    .execute()
+}
+
+/** Keeps what is to be published; a record whose value changed is pending again. */
+export async function keepRecord(
+  db: Db,
+  domainId: Id<'dom'>,
+  record: PublishedRecord<RecordRow['purpose']>,
+): Promise<void> {
+  const { purpose, type, name, value, priority } = record
+  const required: Flag = record.required ? 1 : 0
+  await db
+    .insertInto('domain_records')
+    .values({
+      id: newId('rec'),
+      domain_id: domainId,
+      purpose,
+      type,
+      name,
+      value,
+      priority,
+      required,
+      status: 'pending',
+      found: toJson([]),
+      checked_at: null,
+    })
+    .onDuplicateKeyUpdate({
+      // The assignments run from left to right: the status looks at the old value.
+      status: sql`IF(value = ${value}, status, 'pending')`,
+      value,
+      priority,
+      required,
+    })
+    .execute()
+}
+
+/** Forgets what was to be published for this purpose. */
+export async function dropRecords(db: Db, domainId: Id<'dom'>, purpose: RecordRow['purpose']): Promise<void> {
+  await db.deleteFrom('domain_records').where('domain_id', '=', domainId).where('purpose', '=', purpose).execute()
+}
+
+export async function storeJudgement(
+  db: Db,
+  recordId: Id<'rec'>,
+  { status, found }: Judgement,
+  at: Instant,
+): Promise<void> {
+  await db
+    .updateTable('domain_records')
+    .set({ status, found: toJson(found), checked_at: at })
+    .where('id', '=', recordId)
+    .execute()
+}
+
+const claimColumns = [
+  'domain',
+  'organization_id',
+  'domain_id',
+  'identity_verified',
+  'identity_error',
+  'mx_verified',
+  'claimed_at',
+  'checked_at',
+] as const
+
+/** Who receives mail for this name, whichever organization it is. */
+export async function claimOn(db: Db, domain: string): Promise<ClaimRow | undefined> {
+  return db.selectFrom('receiving_claims').select(claimColumns).where('domain', '=', domain).executeTakeFirst()
+}
+
+/** The claims that belong to these domains. */
+export async function claimsOf(db: Db, domainIds: readonly Id<'dom'>[]): Promise<readonly ClaimRow[]> {
+  if (domainIds.length === 0) return []
+  return db.selectFrom('receiving_claims').select(claimColumns).where('domain_id', 'in', domainIds).execute()
+}
+
+/** @throws a duplicate on `PRIMARY` when somebody has claimed the name. */
+export async function insertClaim(db: Db, row: ClaimRow): Promise<void> {
+  await db.insertInto('receiving_claims').values(row).execute()
+}
+
+export async function updateClaim(
+  db: Db,
+  domainId: Id<'dom'>,
+  change: Partial<Pick<ClaimRow, 'identity_verified' | 'identity_error' | 'mx_verified' | 'checked_at'>>,
+): Promise<void> {
+  await db.updateTable('receiving_claims').set(change).where('domain_id', '=', domainId).execute()
+}
+
+/** Has the organization verified one of these names, for sending or for receiving? */
+export async function hasVerified(db: Db, organizationId: Id<'org'>, names: readonly string[]): Promise<boolean> {
+  if (names.length === 0) return false
+  const found = await db
+    .selectFrom('domains')
+    .leftJoin('receiving_claims', 'receiving_claims.domain_id', 'domains.id')
+    .select('domains.id')
+    .where('domains.organization_id', '=', organizationId)
+    .where('domains.domain', 'in', names)
+    .where('domains.ownership_verified', '=', 1)
+    .where(each =>
+      each.or([each('domains.status', '=', 'verified'), each('receiving_claims.identity_verified', '=', 1)]),
+    )
+    .executeTakeFirst()
+  return found !== undefined
+}

@@ -1,0 +1,32 @@
+import { arc } from 'mailauth/lib/arc/index.js'
+import type { MailauthResolve } from './dns-errors.ts'
+import type { Verdicts } from './port.ts'
+import { resultOf, whyItThrew } from './result.ts'
+import type { ReadMessage } from './signatures.ts'
+
+type ArcVerdict = Verdicts['arc']
+
+/** The ARC chain of a message that has one (RFC 8617 §5.2). Never throws. */
+export async function checkArc({ verifier, limits }: ReadMessage, resolver: MailauthResolve): Promise<ArcVerdict> {
+  if (limits !== null && limits.arcProblem !== null) return verdict('fail', null, limits.arcProblem)
+  const { chain, error, lastEntry } = verifier.arc
+  if (!chain && !error) return verdict('none', null, null)
+  const sealer = sealerOf(lastEntry?.['arc-seal']?.parsed?.d?.value)
+  const unsigned = lastEntry?.messageSignature?.status.underSized ?? 0
+  try {
+    const { status } = await arc(verifier.arc, { resolver, strict: true })
+    if (unsigned > 0 && status.result === 'pass')
+      return verdict('fail', sealer, `l= leaves ${unsigned} bytes of the body unsigned`)
+    return verdict(resultOf(status.result), sealer, status.comment ?? null)
+  } catch (thrown) {
+    return verdict('permerror', sealer, whyItThrew(thrown))
+  }
+}
+
+function verdict(result: ArcVerdict['result'], sealer: string | null, detail: string | null): ArcVerdict {
+  return { result, domain: sealer, aligned: null, detail, sealer }
+}
+
+function sealerOf(domain: unknown): string | null {
+  return typeof domain === 'string' && domain !== '' ? domain.toLowerCase() : null
+}

@@ -1,0 +1,65 @@
+import type { RecordData, RecordType, Resolver } from '../resolver/port.ts'
+
+/** How mailauth asks: as with `dns.promises.resolve`, absences and failures are errors with a code. */
+export type MailauthResolve = (name: string, type: string) => Promise<never[] | string[][] | object[]>
+
+/** A SubjectPublicKeyInfo of 4096 bits takes 550 bytes; a verification takes time with the square of the bits. */
+const maxKeyBytes = 600
+
+/**
+ * Our resolver as mailauth wants it: `ENOTFOUND` and `ENODATA` for what is not there, anything else for a failure, which
+ * makes its checks say temperror. `onKeyTooLong` hears of DKIM keys (by name) that are refused.
+ */
+export function mailauthResolver(
+  resolver: Resolver,
+  signal: AbortSignal,
+  onKeyTooLong: (name: string) => void = () => {},
+): MailauthResolve {
+  async function records<Type extends RecordType>(name: string, type: Type): Promise<readonly RecordData[Type][]> {
+    const answer = await resolver.resolve(name, type, { signal })
+    switch (answer.kind) {
+      case 'found':
+        return answer.records
+      case 'none':
+        throw withCode(answer.why, answer.why === 'nxdomain' ? 'ENOTFOUND' : 'ENODATA')
+      case 'failed':
+        throw withCode(`DNS failed for ${name}: ${answer.why}`, signal.aborted ? 'ETIMEOUT' : 'ESERVFAIL')
+      default:
+        return answer satisfies never
+    }
+  }
+
+  return async (name, type) => {
+    switch (type) {
+      case 'TXT': {
+        const texts = await records(name, 'TXT')
+        if (isKeyName(name) && isKeyTooLong(texts[0])) {
+          onKeyTooLong(name)
+          throw withCode(`the key at ${name} is longer than 4096 bits`, 'EINVALIDVAL')
+        }
+        return texts.map(text => [text])
+      }
+      case 'A':
+      case 'AAAA':
+      case 'CNAME':
+      case 'PTR':
+      case 'MX':
+        return [...(await records(name, type))] as never[] | object[]
+      default:
+        throw withCode(`records of type ${type} are not looked up`, 'ENODATA')
+    }
+  }
+}
+
+function isKeyName(name: string): boolean {
+  return name.includes('._domainkey.')
+}
+
+function isKeyTooLong(record = ''): boolean {
+  const key = /(?:^|;)\s*p\s*=([^;]*)/.exec(record)?.[1] ?? ''
+  return (key.replace(/\s+/g, '').length * 3) / 4 > maxKeyBytes
+}
+
+function withCode(message: string, code: string): Error {
+  return Object.assign(new Error(message), { code })
+}

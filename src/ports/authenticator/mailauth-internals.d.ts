@@ -1,0 +1,109 @@
+// Parts of mailauth 7.1.0 that it does not describe itself.
+
+declare module 'mailauth/lib/tools.js' {
+  export interface HeaderField {
+    /** Lower case; null for a line without a name. */
+    readonly key: string | null
+    readonly casedKey?: string
+    readonly line: Buffer
+  }
+  export interface ParsedHeaders {
+    readonly parsed: readonly HeaderField[]
+    readonly original: Buffer
+  }
+  export function parseHeaders(header: Buffer): ParsedHeaders
+  /** Relaxed alignment by the Public Suffix List: false, or the entry that aligns. */
+  export function getAlignment(fromDomain: string, domains: readonly string[]): { readonly domain: string } | false
+  /** Lower case, A-labels, no final dot. */
+  export function formatDomain(domain: string): string
+}
+
+declare module 'mailauth/lib/dkim/dkim-verifier.js' {
+  import type { ParsedHeaders } from 'mailauth/lib/tools.js'
+
+  export interface SignatureResult {
+    readonly signingDomain?: string
+    readonly selector?: string
+    readonly algo?: string
+    readonly status: {
+      readonly result: string
+      readonly comment?: string
+      /** The domain in d=, when the Public Suffix List has it align with the one in From. */
+      readonly aligned?: string | false
+      /** Bytes of the body that l= leaves unsigned. */
+      readonly underSized?: number
+      readonly policy?: Readonly<Record<string, string>>
+    }
+  }
+  export interface ArcState {
+    readonly chain: readonly unknown[] | false
+    readonly error?: Error
+    readonly lastEntry?: {
+      readonly 'arc-seal'?: { readonly parsed?: { readonly d?: { readonly value?: unknown } } }
+      readonly messageSignature?: SignatureResult
+    }
+  }
+  type Resolve = (name: string, type: string) => Promise<never[] | string[][] | object[]>
+  export class DkimVerifier {
+    constructor(options: { readonly resolver: Resolve; readonly strict: boolean; readonly sender?: string })
+    readonly headerFrom: readonly string[]
+    readonly fromFields: number
+    readonly results: readonly SignatureResult[]
+    readonly arc: ArcState
+    messageHeaders(headers: ParsedHeaders): Promise<void>
+    nextChunk(chunk: Buffer): Promise<void>
+    finalChunk(): Promise<void>
+  }
+}
+
+declare module 'mailauth/lib/spf/index.js' {
+  type Resolve = (name: string, type: string) => Promise<never[] | string[][] | object[]>
+  export function spf(options: {
+    readonly sender: string
+    readonly ip: string
+    readonly helo: string
+    readonly mta: string
+    readonly resolver: Resolve
+    readonly strict: boolean
+  }): Promise<{
+    readonly domain: string
+    readonly status: { readonly result: string; readonly comment?: string }
+    readonly explanation?: string
+  }>
+}
+
+declare module 'mailauth/lib/dmarc/index.js' {
+  type Resolve = (name: string, type: string) => Promise<never[] | string[][] | object[]>
+  export interface DmarcResponse {
+    readonly status: { readonly result: string; readonly comment?: string; readonly header: { readonly from: string } }
+    readonly policy?: string
+    readonly policyDomain?: string
+    readonly error?: string
+    readonly alignment?: {
+      readonly spf: { readonly result?: string; readonly strict: boolean }
+      readonly dkim: { readonly result?: string; readonly strict: boolean }
+    }
+  }
+  export function evaluateDmarc(options: {
+    readonly headerFrom: readonly string[]
+    readonly fromFields: number
+    readonly spfDomains: readonly string[]
+    readonly dkimDomains: readonly string[]
+    readonly resolver: Resolve
+    readonly strict: boolean
+  }): Promise<{
+    readonly response: DmarcResponse | false
+    readonly reason?: string
+    readonly dkimAligned?: ReadonlySet<string>
+  }>
+}
+
+declare module 'mailauth/lib/arc/index.js' {
+  import type { ArcState } from 'mailauth/lib/dkim/dkim-verifier.js'
+
+  type Resolve = (name: string, type: string) => Promise<never[] | string[][] | object[]>
+  export function arc(
+    state: ArcState,
+    options: { readonly resolver: Resolve; readonly strict: boolean },
+  ): Promise<{ readonly status: { readonly result: string; readonly comment?: string } }>
+}

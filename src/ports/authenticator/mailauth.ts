@@ -1,0 +1,52 @@
+import type { Resolver } from '../resolver/port.ts'
+import { checkArc } from './arc.ts'
+import { bestSignature, signaturesOf } from './dkim.ts'
+import { checkDmarc } from './dmarc.ts'
+import { mailauthResolver } from './dns-errors.ts'
+import { fromAddresses } from './from.ts'
+import type { Authenticator } from './port.ts'
+import { readSignatures } from './signatures.ts'
+import { checkSpf } from './spf.ts'
+
+export interface MailauthOptions {
+  readonly resolver: Resolver
+  /** Our name, for SPF's macros. */
+  readonly hostname: string
+  /** How long all DNS questions about one message may take. */
+  readonly messageTimeoutMs: number
+}
+
+/**
+ * An {@link Authenticator} on mailauth, by the letter of the RFCs (`strict`): SPF (RFC 7208), DKIM (RFC 6376, 8301,
+ * 8463), DMARC (RFC 9989) and, where a message has it, ARC (RFC 8617). Beyond mailauth: a DKIM signature whose `l=`
+ * leaves bytes unsigned fails, work and key sizes are bounded, and DMARC does not fail while DNS trouble hides what
+ * might have passed.
+ * Throws only what reading a spooled file throws.
+ */
+export function mailauthAuthenticator({ resolver, hostname, messageTimeoutMs }: MailauthOptions): Authenticator {
+  return {
+    async authenticate(what) {
+      const deadline = new AbortController()
+      const timer = setTimeout(() => deadline.abort(), messageTimeoutMs)
+      const tooLongKeys = new Set<string>()
+      const resolve = mailauthResolver(resolver, deadline.signal, name => tooLongKeys.add(name))
+      try {
+        const [spf, message] = await Promise.all([
+          checkSpf(what, hostname, resolve),
+          readSignatures(what.content, resolve),
+        ])
+        const signatures = signaturesOf(message, tooLongKeys)
+        const { verdict: dmarc, aligns } = await checkDmarc(message, spf, signatures, resolve)
+        return {
+          spf: { ...spf, aligned: spf.domain === null ? null : aligns('spf', spf.domain, spf.result === 'pass') },
+          dkim: bestSignature(signatures, aligns),
+          dmarc,
+          arc: await checkArc(message, resolve),
+          from: fromAddresses(message),
+        }
+      } finally {
+        clearTimeout(timer)
+      }
+    },
+  }
+}

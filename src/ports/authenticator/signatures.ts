@@ -1,0 +1,87 @@
+import { createReadStream } from 'node:fs'
+import { DkimVerifier } from 'mailauth/lib/dkim/dkim-verifier.js'
+import { parseHeaders } from 'mailauth/lib/tools.js'
+import type { Content } from '../../mail/content.ts'
+import { crlfNormalizer } from './crlf.ts'
+import type { MailauthResolve } from './dns-errors.ts'
+import { isReadableHeader, type LimitedHeaders, limitHeaders, maxHeaderBytes } from './header-limits.ts'
+import { whyItThrew } from './result.ts'
+
+/** A message as mailauth has read it: its From fields, its signatures checked, its ARC sets collected. */
+export interface ReadMessage {
+  readonly verifier: DkimVerifier
+  /** null: the header section is too long to be read. */
+  readonly limits: LimitedHeaders | null
+  /** What mailauth threw over the message; null: nothing. */
+  readonly problem: string | null
+}
+
+/** Large: without line ends in the body mailauth begins again with every chunk. */
+const fileChunkBytes = 1024 * 1024
+
+/**
+ * Reads a message once, with CRLF line ends, and checks its DKIM signatures.
+ *
+ * This is `dkimVerify` of mailauth without its stream, which looks at each byte twice more and makes a chunk of every
+ * bare LF (5 MB of them took 4 s); the result is the same.
+ * @throws what reading a spooled file throws.
+ */
+export async function readSignatures(content: Content, resolver: MailauthResolve): Promise<ReadMessage> {
+  const verifier = new DkimVerifier({ resolver, strict: true })
+  const chunks = chunksOf(content)
+  try {
+    const { header, rest } = await readHeader(chunks)
+    if (!isReadableHeader(header)) return { verifier, limits: null, problem: null }
+    const limits = limitHeaders(parseHeaders(header))
+    await verifier.messageHeaders(limits.headers)
+    if (rest.length > 0) await verifier.nextChunk(rest)
+    if (limits.needsBody) for await (const chunk of chunks) await verifier.nextChunk(chunk)
+    await verifier.finalChunk()
+    return { verifier, limits, problem: null }
+  } catch (error) {
+    if (isSystemError(error)) throw error
+    return { verifier, limits: null, problem: whyItThrew(error) }
+  } finally {
+    await chunks.return(undefined)
+  }
+}
+
+/** The header section with the empty line that ends it, and what was read past it. */
+async function readHeader(chunks: AsyncGenerator<Buffer>): Promise<{ header: Buffer; rest: Buffer }> {
+  let read: Buffer = Buffer.alloc(0)
+  for (;;) {
+    const next = await chunks.next()
+    if (!next.done) read = read.length === 0 ? next.value : Buffer.concat([read, next.value])
+    const end = headerEnd(read)
+    if (end >= 0) return { header: read.subarray(0, end), rest: read.subarray(end) }
+    if (next.done || read.length > maxHeaderBytes) return { header: read, rest: Buffer.alloc(0) }
+  }
+}
+
+function isSystemError(error: unknown): boolean {
+  return error instanceof Error && 'syscall' in error
+}
+
+/** Where the body starts: after the first empty line; -1 when there is none yet. */
+function headerEnd(bytes: Buffer): number {
+  if (bytes[0] === 0x0d && bytes[1] === 0x0a) return 2
+  const at = bytes.indexOf('\r\n\r\n')
+  return at < 0 ? -1 : at + 4
+}
+
+async function* chunksOf(content: Content): AsyncGenerator<Buffer> {
+  const normalizer = crlfNormalizer()
+  switch (content.kind) {
+    case 'memory':
+      yield normalizer.write(content.bytes)
+      break
+    case 'file':
+      for await (const chunk of createReadStream(content.path, { highWaterMark: fileChunkBytes }))
+        yield normalizer.write(chunk as Buffer)
+      break
+    default:
+      content satisfies never
+  }
+  const rest = normalizer.end()
+  if (rest.length > 0) yield rest
+}

@@ -1,0 +1,219 @@
+import { createReadStream } from 'node:fs'
+import type { Socket } from 'node:net'
+import { Readable } from 'node:stream'
+import NodeClam from 'clamscan'
+import type { ClamdAddress } from '../../base/config.ts'
+import { turns } from '../../base/turns.ts'
+import type { Content } from '../../mail/content.ts'
+import type { Scan, Scanner } from './port.ts'
+
+export interface ClamdOptions {
+  readonly address: ClamdAddress
+  /** For one scan in all, waiting for its turn included; longer than clamd takes to reload. */
+  readonly timeoutMs: number
+  /** Fewer than clamd's MaxThreads. */
+  readonly scansAtOnce: number
+}
+
+type Scanned = Content | { readonly kind: 'stream'; readonly stream: Readable }
+
+const fileChunkBytes = 256 * 1024
+const maxReadyMs = 5000
+
+/** A {@link Scanner} on clamd, by INSTREAM: what is scanned goes through the socket and is never held whole. */
+export function clamdScanner({ address, timeoutMs, scansAtOnce }: ClamdOptions): Scanner {
+  const client = openClient(address, timeoutMs)
+  const turn = turns(scansAtOnce)
+
+  async function scanInTurn(what: Scanned, signal: AbortSignal): Promise<Scan> {
+    const release = await turn(signal)
+    if (!release) return unscanned('no scan was free in time')
+    const connection = connectionOf(await client)
+    try {
+      return await orAborted(signal, scanOver(connection, what, signal))
+    } finally {
+      connection.close()
+      release()
+    }
+  }
+
+  return {
+    async scan(what) {
+      const deadline = new AbortController()
+      const timer = setTimeout(() => deadline.abort(), timeoutMs)
+      try {
+        return await scanInTurn(what, deadline.signal)
+      } catch (error) {
+        return unscanned(reasonOf(error))
+      } finally {
+        clearTimeout(timer)
+        if (what.kind === 'stream') what.stream.destroy()
+      }
+    },
+
+    async isReady() {
+      const connection = connectionOf(await client)
+      const deadline = AbortSignal.timeout(Math.min(timeoutMs, maxReadyMs))
+      try {
+        await orAborted(deadline, connection.clam.ping())
+        return true
+      } catch {
+        return false
+      } finally {
+        connection.close()
+      }
+    },
+  }
+}
+
+/** Runs no program and asks clamd nothing yet. */
+function openClient(address: ClamdAddress, timeoutMs: number): Promise<NodeClam> {
+  const at = address.kind === 'unix' ? { socket: address.path } : { host: address.host, port: address.port }
+  return new NodeClam().init({
+    clamdscan: { ...at, timeout: timeoutMs, localFallback: false, bypassTest: true, path: '' },
+    clamscan: { active: false, path: '' },
+  })
+}
+
+/** One use of the library, and the socket that it opens for it. */
+interface Connection {
+  readonly clam: NodeClam
+  /** Waits until the socket has taken what it was given. */
+  drained(): Promise<void>
+  close(): void
+}
+
+type OpensSockets = { _initSocket(label: string): Promise<Socket> }
+
+/**
+ * The library keeps its socket to itself: it does not wait for it to drain, and after a time-out leaves it open. So each
+ * use gets an object of its own that notes the socket.
+ */
+function connectionOf(shared: NodeClam): Connection {
+  let socket: Socket | undefined
+  let isClosed = false
+  const clam = Object.create(shared, {
+    _initSocket: {
+      value: async (label: string) => {
+        socket = await (shared as unknown as OpensSockets)._initSocket(label)
+        if (isClosed) socket.destroy()
+        return socket
+      },
+    },
+  }) as NodeClam
+  return {
+    clam,
+    drained: async () => {
+      if (socket?.writableNeedDrain) await drainOrClose(socket)
+    },
+    close: () => {
+      isClosed = true
+      socket?.destroy()
+    },
+  }
+}
+
+function drainOrClose(socket: Socket): Promise<void> {
+  return new Promise(resolve => {
+    const done = () => {
+      socket.off('drain', done)
+      socket.off('close', done)
+      resolve()
+    }
+    socket.on('drain', done)
+    socket.on('close', done)
+  })
+}
+
+async function scanOver(connection: Connection, what: Scanned, signal: AbortSignal): Promise<Scan> {
+  switch (what.kind) {
+    case 'memory':
+      return scanSource(connection, readableOf(what.bytes), what.bytes.length === 0, signal)
+    case 'file':
+      return scanChunks(connection, createReadStream(what.path, { highWaterMark: fileChunkBytes }), signal)
+    case 'stream':
+      return scanChunks(connection, what.stream, signal)
+    default:
+      return what satisfies never
+  }
+}
+
+async function scanChunks(connection: Connection, stream: Readable, signal: AbortSignal): Promise<Scan> {
+  const chunks: AsyncIterator<Buffer> = stream.iterator()
+  // The library never ends what hangs, so the end below would not be reached.
+  signal.addEventListener('abort', () => stream.destroy(), { once: true })
+  try {
+    const first = await chunks.next()
+    const paced = first.done ? [] : pacedBy(connection, first.value, chunks)
+    return await scanSource(connection, Readable.from(paced, { objectMode: false }), first.done === true, signal)
+  } finally {
+    stream.destroy()
+  }
+}
+
+async function scanSource(
+  connection: Connection,
+  source: Readable,
+  isEmpty: boolean,
+  signal: AbortSignal,
+): Promise<Scan> {
+  // Nothing in it: the library would not even send its command.
+  if (isEmpty) return { kind: 'clean' }
+  signal.addEventListener('abort', () => source.destroy(), { once: true })
+  return scanFrom(await connection.clam.scanStream(source))
+}
+
+function readableOf(bytes: Buffer): Readable {
+  return new Readable({
+    read() {
+      this.push(bytes)
+      this.push(null)
+    },
+  })
+}
+
+/** Reads on only when the socket has taken what it was given. */
+async function* pacedBy(connection: Connection, first: Buffer, rest: AsyncIterator<Buffer>): AsyncGenerator<Buffer> {
+  yield first
+  for (;;) {
+    await connection.drained()
+    const next = await rest.next()
+    if (next.done) return
+    yield next.value
+  }
+}
+
+interface ScanReply {
+  readonly isInfected: boolean | null
+  readonly viruses: readonly string[]
+  readonly resultString?: string
+}
+
+/** The library says `null` for a hang and for COMMAND READ TIMED OUT: only `false` is clean. */
+function scanFrom({ isInfected, viruses, resultString }: ScanReply): Scan {
+  if (isInfected === false) return { kind: 'clean' }
+  if (isInfected !== true) return unscanned(resultString?.trim() || 'clamd closed the connection')
+  const signature = viruses.find(each => !each.startsWith('Heuristics.Limits.Exceeded'))
+  return signature === undefined
+    ? unscanned(viruses[0] ?? 'clamd found something without a name')
+    : { kind: 'infected', signature }
+}
+
+function unscanned(why: string): Scan {
+  return { kind: 'unscanned', why }
+}
+
+function orAborted<Result>(signal: AbortSignal, work: Promise<Result>): Promise<Result> {
+  return new Promise((resolve, reject) => {
+    const stop = () => reject(new Error('clamd did not answer in time'))
+    if (signal.aborted) stop()
+    signal.addEventListener('abort', stop, { once: true })
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop))
+  })
+}
+
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  const { code } = error as { code?: unknown }
+  return (error.message || (typeof code === 'string' ? code : 'unknown trouble')).trim()
+}

@@ -1,0 +1,296 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import type { Id } from '../../src/base/ids.ts'
+import { ownershipRecord } from '../../src/domains/ownership.ts'
+import { domainRoutes, mailboxRoutes } from '../../src/domains/routes.ts'
+import { networkResolver } from '../../src/ports/resolver/network.ts'
+import { startDns, type TestDns } from '../support/dns.ts'
+import { openTestDoor, type TestDoor } from '../support/http-door.ts'
+import { breakName, hostname, newBrand, publishAt } from './world.ts'
+
+let dns: TestDns
+let door: TestDoor
+let brandId: Id<'brd'>
+
+beforeAll(async () => {
+  dns = await startDns()
+  door = await openTestDoor({
+    features: ({ database, clock }) => {
+      const use = {
+        db: database.db,
+        clock,
+        resolver: networkResolver({ servers: [dns.endpoint], timeoutMs: 300 }),
+        zone: null,
+        instance: { hostname, spfInclude: undefined },
+      }
+      return [domainRoutes(use, () => Promise.resolve([])), mailboxRoutes(use)]
+    },
+  })
+  brandId = await newBrand(door.database.db, door.organizationId)
+})
+afterAll(async () => {
+  await door.close()
+  await dns.close()
+})
+
+const own = (domain: string) => publishAt(dns, ownershipRecord(door.organizationId, domain))
+const create = (domain: string, more: object = {}, headers: Record<string, string> = {}) =>
+  door.call('POST', '/v1/domains', { json: { brand_id: brandId, domain, ...more }, headers })
+
+async function domainOf(name: string): Promise<string> {
+  own(name)
+  return (await create(name)).json.id
+}
+
+const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/)
+const record = (change: object) => ({
+  priority: null,
+  ttl: 300,
+  status: 'pending',
+  found: [],
+  required: true,
+  name: expect.any(String),
+  value: expect.any(String),
+  type: 'TXT',
+  ...change,
+})
+
+test('tells the ownership record', async () => {
+  const path = `/v1/domains/ownership?domain=Shape.example&brand_id=${brandId}`
+  const { status, json } = await door.call('GET', path)
+  expect([status, json]).toEqual([
+    200,
+    {
+      domain: 'shape.example',
+      brand_id: brandId,
+      verified: false,
+      checked_at: time,
+      ownership: { record: record({ purpose: 'ownership', name: '_mailroom.shape.example' }) },
+    },
+  ])
+  expect((await door.call('GET', path)).json.ownership).toEqual(json.ownership)
+})
+
+test('a domain, its mailbox and their ends have their shapes', async () => {
+  own('shape.example')
+  const created = await create('shape.example', { publish_dns: true })
+  const shape = {
+    id: expect.stringMatching(/^dom_[0-9a-z]{26}$/),
+    domain: 'shape.example',
+    brand_id: brandId,
+    status: 'pending',
+    ownership_verified: true,
+    ready_to_send: false,
+    dns_records: [
+      record({ purpose: 'dkim' }),
+      record({ purpose: 'spf', name: 'shape.example', required: false }),
+      record({ purpose: 'dmarc', name: '_dmarc.shape.example', value: 'v=DMARC1; p=none', required: false }),
+    ],
+    receiving: {
+      live: false,
+      next_step: 'identity',
+      mx: { record: record({ purpose: 'mx', type: 'MX', name: 'shape.example', value: hostname, priority: 10 }) },
+      identity: { dns_records: [] },
+    },
+    last_checked_at: null,
+    created_at: time,
+  }
+  expect([created.status, created.json]).toEqual([201, shape])
+  const { id } = created.json
+  expect((await door.call('GET', `/v1/domains/${id}`)).json).toEqual(created.json)
+  expect((await door.call('GET', '/v1/domains')).json.data).toContainEqual(created.json)
+  const checked = await door.call('POST', `/v1/domains/${id}/check`)
+  expect([checked.status, checked.json]).toEqual([200, { ...shape, last_checked_at: time }])
+  expect(await door.call('POST', `/v1/domains/${id}/provision`)).toMatchObject({ status: 200, json: { id } })
+
+  const receiving = await door.call('POST', `/v1/domains/${id}/receiving`)
+  const claimed = {
+    ...shape.receiving,
+    identity: {
+      dns_records: [record({ purpose: 'receiving_identity', type: 'CNAME', name: '_mailroom-in.shape.example' })],
+    },
+  }
+  expect([receiving.status, receiving.json]).toEqual([200, claimed])
+
+  const mailbox = await door.call('POST', '/v1/mailboxes', { json: { domain_id: id, local_part: 'Hello' } })
+  const listed = {
+    id: expect.stringMatching(/^mbx_[0-9a-z]{26}$/),
+    domain_id: id,
+    brand_id: brandId,
+    local_part: 'hello',
+    address: 'hello@shape.example',
+    catch_all: false,
+    live: false,
+    unread_count: 0,
+    created_at: time,
+  }
+  expect([mailbox.status, mailbox.json]).toEqual([
+    201,
+    { ...listed, receiving: claimed, receiving_mx: claimed.mx.record },
+  ])
+  expect((await door.call('GET', '/v1/mailboxes')).json).toEqual({ data: [listed] })
+  expect(await door.call('DELETE', `/v1/domains/${id}`)).toMatchObject({
+    status: 409,
+    json: { error: { code: 'domain_in_use', requirement: 'remove_dependents', retryable: false } },
+  })
+  const gone = await door.call('DELETE', `/v1/mailboxes/${mailbox.json.id}`)
+  expect([gone.status, gone.json]).toEqual([200, { deleted: mailbox.json.id }])
+  const removed = await door.call('DELETE', `/v1/domains/${id}`)
+  expect([removed.status, removed.json]).toEqual([
+    200,
+    {
+      id,
+      domain: 'shape.example',
+      deleted: true,
+      provider_identity_removed: false,
+      dns_records_removed: false,
+      warning: expect.any(String),
+    },
+  ])
+})
+
+describe('refuses', () => {
+  test('a domain that is not proven, and says what to publish', async () => {
+    const { status, json } = await create('unproven.example')
+    expect(status).toBe(422)
+    expect(json.error).toMatchObject({
+      code: 'ownership_not_verified',
+      requirement: 'publish_ownership_record',
+      retryable: false,
+      param: 'domain',
+      resolution: expect.stringContaining('_mailroom.unproven.example'),
+    })
+  })
+
+  test('a domain of which DNS says nothing, as retryable', async () => {
+    breakName(dns, '_mailroom.silent.example')
+    expect(await create('silent.example')).toMatchObject({
+      status: 500,
+      json: { error: { code: 'dns_unavailable', requirement: 'retry', retryable: true } },
+    })
+  })
+
+  test('a domain that is there already', async () => {
+    await domainOf('there.example')
+    expect(await create('there.example')).toMatchObject({
+      status: 409,
+      json: { error: { code: 'domain_taken', requirement: 'choose_another', param: 'domain' } },
+    })
+  })
+
+  test.each([
+    ['/v1/domains', { brand_id: 'b' }, 'domain'],
+    ['/v1/domains', { brand_id: 'b', domain: '' }, 'domain'],
+    ['/v1/domains', { brand_id: 'b', domain: 'a.example', publish_dns: 'no' }, 'publish_dns'],
+    ['/v1/domains', { brand_id: 'b', domain: 'a.example', more: 1 }, 'more'],
+    ['/v1/domains/dom_x/provision', { publish_dns: true, more: 1 }, 'more'],
+    ['/v1/domains/dom_x/check', { more: 1 }, 'more'],
+    ['/v1/domains/dom_x/receiving', { more: 1 }, 'more'],
+    ['/v1/mailboxes', { local_part: 'a' }, 'domain_id'],
+    ['/v1/mailboxes', { domain_id: 'd', local_part: '' }, 'local_part'],
+    ['/v1/mailboxes', { domain_id: 'd', local_part: 'a+b' }, 'local_part'],
+    ['/v1/mailboxes', { domain_id: 'd', local_part: { a: 1 } }, 'local_part'],
+  ])('POST %s %p', async (path, json, param) => {
+    expect(await door.call('POST', path, { json })).toMatchObject({
+      status: 400,
+      json: { error: { code: 'invalid_request', param } },
+    })
+  })
+
+  test.each(['domain=a.example', 'domain=a.example&brand_id=b&more=1', 'brand_id=b'])(
+    'GET /v1/domains/ownership?%s',
+    async query => {
+      expect(await door.call('GET', `/v1/domains/ownership?${query}`)).toMatchObject({
+        status: 400,
+        json: { error: { code: 'invalid_request' } },
+      })
+    },
+  )
+
+  test.each([
+    ['GET', '/v1/domains/dom_x'],
+    ['DELETE', '/v1/domains/dom_x'],
+    ['POST', '/v1/domains/dom_x/check'],
+    ['POST', '/v1/domains/dom_x/provision'],
+    ['POST', '/v1/domains/dom_x/receiving'],
+    ['DELETE', '/v1/mailboxes/mbx_x'],
+    ['GET', '/v1/domains/ownership?domain=a.example&brand_id=brd_x'],
+  ])('%s %s, which is not there', async (method, path) => {
+    expect(await door.call(method, path)).toMatchObject({ status: 404, json: { error: { code: 'not_found' } } })
+  })
+
+  test('each operation to a key without its scope', async () => {
+    const { key } = await door.newKey({ scopes: ['email:send'] })
+    const operations = [
+      ['GET', '/v1/domains/ownership?domain=a.example&brand_id=b'],
+      ['POST', '/v1/domains'],
+      ['GET', '/v1/domains'],
+      ['GET', '/v1/domains/x'],
+      ['DELETE', '/v1/domains/x'],
+      ['POST', '/v1/domains/x/provision'],
+      ['POST', '/v1/domains/x/check'],
+      ['POST', '/v1/domains/x/receiving'],
+      ['POST', '/v1/mailboxes'],
+      ['GET', '/v1/mailboxes'],
+      ['DELETE', '/v1/mailboxes/x'],
+    ] as const
+    for (const [method, path] of operations)
+      expect([method, path, (await door.call(method, path, { key })).status]).toEqual([method, path, 403])
+  })
+
+  test("another brand's to a key for one brand, and another organization's to all", async () => {
+    const id = await domainOf('brand.example')
+    const otherBrand = await newBrand(door.database.db, door.organizationId)
+    const { key } = await door.newKey({ brandId: otherBrand })
+    const stranger = await door.newKey({ organizationId: await door.newOrganization() })
+    const operations = [
+      ['GET', `/v1/domains/${id}`, undefined],
+      ['POST', `/v1/domains/${id}/check`, undefined],
+      ['POST', `/v1/domains/${id}/receiving`, undefined],
+      ['DELETE', `/v1/domains/${id}`, undefined],
+      ['POST', '/v1/mailboxes', { domain_id: id }],
+      ['POST', '/v1/domains', { brand_id: brandId, domain: 'x.example' }],
+    ] as const
+    for (const [method, path, json] of operations) {
+      const body = json && { json }
+      expect((await door.call(method, path, { key, ...body })).json.error.code).toBe('brand_restricted')
+      expect((await door.call(method, path, { key: stranger.key, ...body })).status).toBe(404)
+    }
+    expect((await door.call('GET', '/v1/domains', { key })).json).toEqual({ data: [] })
+  })
+})
+
+test('null stands for what is left out', async () => {
+  const id = await domainOf('null.example')
+  expect(await door.call('POST', '/v1/mailboxes', { json: { domain_id: id, local_part: null } })).toMatchObject({
+    status: 201,
+    json: { local_part: null, address: '*@null.example', catch_all: true },
+  })
+  expect(await door.call('POST', `/v1/domains/${id}/provision`, { json: { publish_dns: null } })).toMatchObject({
+    status: 200,
+  })
+})
+
+test('an Idempotency-Key gives the first answer again', async () => {
+  own('idempotent.example')
+  const headers = { 'idempotency-key': 'create-domain-1' }
+  const first = await create('idempotent.example', {}, headers)
+  const again = await create('idempotent.example', {}, headers)
+  expect([again.status, again.headers.get('idempotent-replay'), again.json]).toEqual([201, 'true', first.json])
+  const made = { json: { domain_id: first.json.id, local_part: 'a' }, headers: { 'idempotency-key': 'create-mailbox' } }
+  const mailbox = await door.call('POST', '/v1/mailboxes', made)
+  expect((await door.call('POST', '/v1/mailboxes', made)).json).toEqual(mailbox.json)
+  const removal = { headers: { 'idempotency-key': 'remove-mailbox' } }
+  for (const _ of [1, 2])
+    expect((await door.call('DELETE', `/v1/mailboxes/${mailbox.json.id}`, removal)).json).toEqual({
+      deleted: mailbox.json.id,
+    })
+})
+
+test('a creation that was cut off is taken up by its retry', async () => {
+  own('cut.example')
+  const headers = { 'idempotency-key': 'create-domain-2' }
+  const first = await create('cut.example', {}, headers)
+  await door.database.db.deleteFrom('idempotency_keys').execute()
+  const again = await create('cut.example', {}, headers)
+  expect([again.status, again.json]).toEqual([201, first.json])
+})
