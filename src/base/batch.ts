@@ -15,7 +15,7 @@ interface Waiting<Item, Result> {
  *
  * A call starts at once while fewer than `maxUnderWay` batches are under way; calls that come meanwhile gather and go
  * together, at most `maxItems` at a time, in the order they came. Nothing waits for company on purpose: with one caller
- * each batch holds one item. `work` gives one result for each item, in their order. When a batch of several throws, each
+ * each batch holds one item. What waits is bounded by the callers, who wait for it. `work` gives one result for each item, in their order. When a batch of several throws, each
  * of its items is tried alone, so that one item's fault is never another's: `work` must leave nothing behind when it
  * throws (a transaction does).
  */
@@ -40,6 +40,7 @@ export function batched<Item, Result>(
   }
 
   async function drain(): Promise<void> {
+    if (underWay === limits.maxUnderWay) return
     underWay++
     while (waiting.length > 0) await run(waiting.splice(0, limits.maxItems))
     underWay--
@@ -49,7 +50,6 @@ export function batched<Item, Result>(
     new Promise<Result>((resolve, reject) => {
       waiting.push({ item, resolve, reject })
       // A microtask lets the calls of this turn of the event loop go together.
-      if (underWay < limits.maxUnderWay && waiting.length === 1) queueMicrotask(() => void drain())
-      else if (underWay < limits.maxUnderWay && waiting.length >= limits.maxItems) void drain()
+      if ((waiting.length - 1) % limits.maxItems === 0) queueMicrotask(() => void drain())
     })
 }

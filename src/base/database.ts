@@ -1,5 +1,5 @@
 import { Kysely, MysqlDialect, type MysqlPoolConnection } from 'kysely'
-import { createPool, type Pool, type PoolConnection } from 'mysql2'
+import { createPool, type FieldPacket, type Pool, type PoolConnection, Types } from 'mysql2'
 import type { Schema } from './schema.ts'
 
 /** The database, or a transaction on it: what every function that asks it takes first. */
@@ -52,7 +52,9 @@ function withPreparedStatements(pool: Pool) {
       query: (statement: string, parameters: readonly unknown[], done: (error: unknown, result: unknown) => void) =>
         parameters.length === 0
           ? connection.query(statement, done)
-          : connection.execute(statement, parameters as never[], done),
+          : connection.execute(statement, parameters as never[], (error, rows, fields) =>
+              done(error, withWholeInstants(rows, fields)),
+            ),
       release: () => connection.release(),
       destroy: () => connection.destroy(),
     } as unknown as MysqlPoolConnection
@@ -64,6 +66,18 @@ function withPreparedStatements(pool: Pool) {
       pool.getConnection((error, connection) => done(error, error ? (undefined as never) : prepare(connection))),
     end: (done: (error: unknown) => void) => pool.end(done),
   } as never
+}
+
+/** mysql2 leaves out the fraction of a DATETIME(6) that has none, from a prepared statement; an Instant has six digits. */
+function withWholeInstants(rows: unknown, fields: readonly FieldPacket[] | undefined): unknown {
+  const names = (fields ?? []).filter(each => each?.columnType === Types.DATETIME).map(each => each.name)
+  if (names.length === 0 || !Array.isArray(rows)) return rows
+  for (const row of rows as Record<string, unknown>[])
+    for (const name of names) {
+      const value = row[name]
+      if (typeof value === 'string' && value.length === 19) row[name] = `${value}.000000`
+    }
+  return rows
 }
 
 const maxTries = 5

@@ -1,4 +1,4 @@
-import { getRandomValues } from 'node:crypto'
+import { createHash, getRandomValues } from 'node:crypto'
 
 /** What an identifier's prefix says it names. */
 export type IdPrefix =
@@ -47,6 +47,12 @@ export function newSortableToken(nowMs: number = Date.now()): string {
   let random = ''
   for (const byte of nextRandom(16)) random += alphabet.charAt(byte & 31)
   return time + random
+}
+
+/** 26 characters of lower-case Crockford base32 that stand for `text`: 130 bits of its SHA-256, the same at every call. */
+export function stableToken(text: string): string {
+  const digest = createHash('sha256').update(text).digest()
+  return [...digest.subarray(0, 26)].map(byte => alphabet.charAt(byte & 31)).join('')
 }
 
 /** A fresh identifier; later ones sort after earlier ones, to the millisecond. */

@@ -82,7 +82,7 @@ export interface Schema {
   domain_records: {
     id: Id<'rec'>
     domain_id: Id<'dom'>
-    purpose: 'dkim' | 'spf' | 'return_path' | 'dmarc' | 'receiving_identity'
+    purpose: 'dkim' | 'spf' | 'return_path' | 'dmarc' | 'receiving_identity' | 'mx'
     type: 'TXT' | 'CNAME' | 'MX'
     name: string
     value: string

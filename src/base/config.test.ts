@@ -1,0 +1,39 @@
+import { expect, test } from 'bun:test'
+import { readConfig, settingsTable } from './config.ts'
+
+const relay = { MAILROOM_SMARTHOST_URL: 'smtp://127.0.0.1:2600' }
+
+test('reads what is given and keeps defaults for the rest', () => {
+  const config = readConfig({
+    ...relay,
+    MAILROOM_RESOLVERS: '127.0.0.1:5354, [::1]',
+    MAILROOM_CLAMD: 'tcp:127.0.0.1:3310',
+    PATH: '/bin',
+  })
+  expect(config.resolvers).toEqual([
+    { host: '127.0.0.1', port: 5354 },
+    { host: '::1', port: 53 },
+  ])
+  expect(config.clamd).toEqual({ kind: 'tcp', host: '127.0.0.1', port: 3310 })
+  expect(config.maxMessageBytes).toBe(35 * 1024 * 1024)
+  expect(config.roles).toEqual(['smtp', 'http', 'relay'])
+  expect(config.tlsCert).toBeUndefined()
+})
+
+const wrong: Readonly<Record<string, Record<string, string>>> = {
+  'MAILROOM_TYPO is not a setting': { MAILROOM_TYPO: 'x' },
+  'MAILROOM_HTTP_LISTEN is "8080"; expected': { MAILROOM_HTTP_LISTEN: '8080' },
+  'MAILROOM_MAX_RECIPIENTS is "0"; expected a whole number from 1': { MAILROOM_MAX_RECIPIENTS: '0' },
+  'MAILROOM_ROLES is "smtp,pop"': { MAILROOM_ROLES: 'smtp,pop' },
+  'MAILROOM_CLAMD is "/run/clamd"': { MAILROOM_CLAMD: '/run/clamd' },
+  'MAILROOM_DATABASE_URL is "http://u:…@h/d"': { MAILROOM_DATABASE_URL: 'http://u:secret@h/d' },
+  'MAILROOM_TLS_CERT and MAILROOM_TLS_KEY go together': { MAILROOM_TLS_CERT: '/x' },
+  'MAILROOM_SMARTHOST_URL is absent': { MAILROOM_SMARTHOST_URL: '' },
+}
+
+for (const [sentence, env] of Object.entries(wrong))
+  test(`refuses to start: ${sentence}`, () => expect(() => readConfig({ ...relay, ...env })).toThrow(sentence))
+
+test('lists every setting with its meaning', () => {
+  expect(settingsTable().split('\n').length).toBeGreaterThan(40)
+})

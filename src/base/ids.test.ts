@@ -1,0 +1,20 @@
+import { expect, test } from 'bun:test'
+import { isId, newId, newSortableToken } from './ids.ts'
+
+test('has the form that clients see', () => {
+  const id = newId('eml')
+  expect(id).toMatch(/^eml_[0-9a-hjkmnp-tv-z]{26}$/)
+  expect(isId('eml', id)).toBeTrue()
+  expect(isId('msg', id)).toBeFalse()
+  expect(isId('eml', `${id}0`)).toBeFalse()
+})
+
+test('sorts by time', () => {
+  const times = [0, 1, 31, 32, 1_700_000_000_000, 1_700_000_000_001]
+  const made = times.map(each => newSortableToken(each))
+  expect(made.toSorted()).toEqual(made)
+})
+
+test('does not repeat', () => {
+  expect(new Set(Array.from({ length: 20_000 }, () => newId('evt'))).size).toBe(20_000)
+})
