@@ -1,0 +1,135 @@
+import { type Instant, millisecondsOf } from '../base/clock.ts'
+import { bodyStart, dropFields } from './header.ts'
+
+/** One check's result in the words of RFC 8601 §2.7. */
+export interface CheckResult {
+  readonly result: string
+  readonly domain: string | null
+  readonly detail: string | null
+}
+
+/** How a message came to one recipient: what stands before it when it is shown as delivered. */
+export interface Delivery {
+  /** Our name: the authserv-id (RFC 8601 §2.5). */
+  readonly hostname: string
+  readonly id: string
+  readonly receivedAt: Instant
+  /** Empty: the null reverse-path. */
+  readonly mailFrom: string
+  readonly rcptTo: string
+  readonly remoteIp: string
+  readonly helo: string
+  /** Protocol and cipher; null: in clear. */
+  readonly tls: string | null
+  readonly smtputf8: boolean
+  readonly results: { readonly [Method in 'spf' | 'dkim' | 'dmarc' | 'arc']: CheckResult }
+}
+
+/** Return-Path, Received and Authentication-Results, for one recipient and naming no other (RFC 5321 §4.4, RFC 8601 §2.2). */
+export function deliveredHeaders(delivery: Delivery): string {
+  return `${returnPath(delivery)}${received(delivery)}${authenticationResults(delivery)}`
+}
+
+function returnPath({ mailFrom }: Delivery): string {
+  return `Return-Path: <${plain(mailFrom)}>\r\n`
+}
+
+function received({ hostname, id, receivedAt, rcptTo, remoteIp, helo, tls, smtputf8 }: Delivery): string {
+  const ip = remoteIp.includes(':') ? `IPv6:${remoteIp}` : remoteIp
+  // RFC 3848 and RFC 6531 §4.3.
+  const protocol = smtputf8 ? (tls ? 'UTF8SMTPS' : 'UTF8SMTP') : tls ? 'ESMTPS' : 'ESMTP'
+  const date = new Date(millisecondsOf(receivedAt)).toUTCString().replace('GMT', '+0000')
+  return [
+    `Received: from ${plain(helo).replace(/[\s()<>;]+/g, '_') || 'unknown'} ([${plain(ip)}])`,
+    ` by ${plain(hostname)} with ${protocol}${tls ? ` (${comment(tls)})` : ''} id ${id}`,
+    ` for <${plain(rcptTo)}>; ${date}`,
+    '',
+  ].join('\r\n')
+}
+
+const properties = { spf: 'smtp.mailfrom', dkim: 'header.d', dmarc: 'header.from', arc: 'arc.sealer' } as const
+
+function authenticationResults({ hostname, results }: Delivery): string {
+  const checks = (['spf', 'dkim', 'dmarc', 'arc'] as const).map(method => {
+    const { result, domain, detail } = results[method]
+    const property = domain === null || domain === '' ? '' : ` ${properties[method]}=${pvalue(domain)}`
+    return `\r\n ${method}=${plain(result)}${detail ? ` (${comment(detail)})` : ''}${property}`
+  })
+  return `Authentication-Results: ${plain(hostname)};${checks.join(';')}\r\n`
+}
+
+/** Without control characters, so that nothing a client sends begins a line of its own. */
+function plain(text: string): string {
+  return text.replace(/\p{Cc}+/gu, ' ')
+}
+
+function comment(text: string): string {
+  return plain(text)
+    .slice(0, 300)
+    .replace(/[()\\]/g, ' ')
+}
+
+/** RFC 2045's token, or a quoted string. */
+function pvalue(text: string): string {
+  const value = plain(text).slice(0, 255)
+  return /^[^\s()<>@,;:\\"/[\]?=]+$/.test(value) ? value : `"${value.replace(/["\\]/g, '\\$&')}"`
+}
+
+const maxHead = 1024 * 1024
+
+/**
+ * The message as it is shown: `before`, then its bytes without the Authentication-Results fields that claim our name
+ * (RFC 8601 §5). Of a header past 1 MiB only the first MiB is looked at.
+ */
+export async function* asDelivered(
+  message: AsyncIterable<Buffer>,
+  before: string,
+  hostname: string,
+): AsyncGenerator<Buffer> {
+  let head: Buffer | null = Buffer.alloc(0)
+  yield Buffer.from(before)
+  for await (const piece of message) {
+    if (!head) {
+      yield piece
+      continue
+    }
+    head = Buffer.concat([head, piece])
+    const start = bodyStart(head)
+    if (start === null && head.length < maxHead) continue
+    yield withoutClaims(head.subarray(0, start ?? head.length), hostname)
+    if (start !== null) yield head.subarray(start)
+    head = null
+  }
+  if (head) yield withoutClaims(head, hostname)
+}
+
+/** The header block without the Authentication-Results fields whose authserv-id is `hostname`; the rest byte for byte. */
+export function withoutClaims(head: Buffer, hostname: string): Buffer {
+  const name = hostname.toLowerCase()
+  return dropFields(
+    head,
+    ({ key, line }) => key === 'authentication-results' && authservId(line.slice(line.indexOf(':') + 1)) === name,
+  )
+}
+
+/** The authserv-id that a field begins with, lower case; comments before it are passed over. */
+function authservId(value: string): string {
+  const from = skipComments(value)
+  const rest = value.slice(from, from + 1024)
+  const quoted = /^"((?:[^"\\]|\\.)*)"/s.exec(rest)
+  const id = quoted ? (quoted[1] ?? '').replace(/\\(.)/gs, '$1') : (/^[^\s;(]+/.exec(rest)?.[0] ?? '')
+  return id.toLowerCase()
+}
+
+/** The offset of the first character that is neither blank nor in a comment (RFC 5322 §3.2.2; comments nest). */
+function skipComments(value: string): number {
+  let depth = 0
+  for (let at = 0; at < value.length; at++) {
+    const character = value.charAt(at)
+    if (character === '\\' && depth > 0) at++
+    else if (character === '(') depth++
+    else if (character === ')' && depth > 0) depth--
+    else if (depth === 0 && !/\s/.test(character)) return at
+  }
+  return value.length
+}

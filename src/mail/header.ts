@@ -1,0 +1,94 @@
+/** A header field (RFC 5322 §2.2), unfolded; bytes that are not UTF-8 are shown as U+FFFD. */
+export interface HeaderField {
+  readonly name: string
+  readonly value: string
+}
+
+/** A field as it stands in the message, folded, one byte a character (latin1). */
+export interface RawField {
+  /** Lower case. */
+  readonly key: string
+  readonly line: string
+}
+
+const LF = 0x0a
+const CR = 0x0d
+
+/**
+ * Where the header ends: the offset of the first byte of the body, past the empty line. Null when `bytes` hold no empty
+ * line: then all of it is header.
+ */
+export function bodyStart(bytes: Buffer): number | null {
+  for (let at = 0; at >= 0 && at < bytes.length; at = nextLine(bytes, at)) {
+    if (bytes[at] === LF) return at + 1
+    if (bytes[at] === CR && bytes[at + 1] === LF) return at + 2
+  }
+  return null
+}
+
+function nextLine(bytes: Buffer, from: number): number {
+  const end = bytes.indexOf(LF, from)
+  return end < 0 ? -1 : end + 1
+}
+
+/** The fields of a header block, in order, duplicates kept; lines without a colon are passed over. */
+export function readFields(head: Buffer, maxFields: number): readonly RawField[] {
+  const fields: RawField[] = []
+  for (let at = 0; at >= 0 && at < head.length && fields.length < maxFields; ) {
+    const end = fieldEnd(head, at)
+    const line = head.toString('latin1', at, end).replace(/\r?\n$/, '')
+    const colon = line.indexOf(':')
+    if (line === '') break
+    if (colon > 0) fields.push({ key: line.slice(0, colon).trim().toLowerCase(), line })
+    at = end
+  }
+  return fields
+}
+
+/** The offset past the field that begins at `start`, its folded lines included. */
+function fieldEnd(head: Buffer, start: number): number {
+  let at = start
+  do {
+    const next = nextLine(head, at)
+    if (next < 0) return head.length
+    at = next
+  } while (head[at] === 0x20 || head[at] === 0x09)
+  return at
+}
+
+/** Name and unfolded value (RFC 5322 §2.2.3). */
+export function unfold({ line }: RawField): HeaderField {
+  const colon = line.indexOf(':')
+  const value = line
+    .slice(colon + 1)
+    .replace(/\r?\n(?=[ \t])/g, '')
+    .trim()
+  return { name: line.slice(0, Math.max(colon, 0)).trim(), value: utf8(value) }
+}
+
+function utf8(latin1: string): string {
+  for (let i = 0; i < latin1.length; i++)
+    if (latin1.charCodeAt(i) > 0x7f) return Buffer.from(latin1, 'latin1').toString('utf8')
+  return latin1
+}
+
+/** The header block without the fields that `isDropped` says; the rest byte for byte. */
+export function dropFields(head: Buffer, isDropped: (field: RawField) => boolean): Buffer {
+  const kept: Buffer[] = []
+  for (let at = 0; at >= 0 && at < head.length; ) {
+    const end = fieldEnd(head, at)
+    const line = head.toString('latin1', at, end)
+    const colon = line.indexOf(':')
+    const key = colon < 0 ? '' : line.slice(0, colon).trim().toLowerCase()
+    if (key === '' || !isDropped({ key, line })) kept.push(head.subarray(at, end))
+    at = end
+  }
+  return Buffer.concat(kept)
+}
+
+const identifier = /<([^<>\s]{1,996})>/g
+
+/** The message identifiers that a field names, in order, without angle brackets (RFC 5322 §3.6.4). */
+export function readIdentifiers(value: string): readonly string[] {
+  return Array.from(value.matchAll(identifier), match => match[1] ?? '')
+}

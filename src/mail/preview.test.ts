@@ -1,0 +1,31 @@
+import { expect, test } from 'bun:test'
+import { clip, previewOf } from './preview.ts'
+
+test('takes the beginning of the text, on one line', () => {
+  expect(previewOf('  Hello\r\n\r\n\tworld \u200b\u0007', '<p>other</p>')).toBe('Hello world')
+})
+
+test('takes what HTML shows when there is no text', () => {
+  const html =
+    '<html><head><title>T</title><style>p{a:b}</style></head><!-- no > --><body><script>x()</script><p class="a>b">Caf&eacute; &amp; &#x1F600;&nbsp;ok</p>a&zwnj;b &bogus; &#0;</body>'
+  expect(previewOf(' \n', html)).toBe('b">Caf&eacute; & 😀 ok ab &bogus;')
+})
+
+test('is never longer than 200 characters, nor ends in half a character', () => {
+  expect(previewOf('x'.repeat(500), null)).toHaveLength(200)
+  expect(previewOf(`${'x'.repeat(199)}😀`, null)).toBe('x'.repeat(199))
+  expect(clip('a\ud800', 9)).toBe('a\ufffd')
+})
+
+test('is empty when there is nothing to see', () => {
+  expect(previewOf(null, null)).toBe('')
+  expect(previewOf(null, '<style>unclosed')).toBe('')
+})
+
+for (const piece of ['<', '<div>', '<style>', '<style></style>', '<!--', '&', '&amp;', ' ', '</', '\u200b'])
+  test(`reads much of ${piece} quickly`, () => {
+    const started = performance.now()
+    previewOf(null, piece.repeat(500_000 / piece.length))
+    previewOf(piece.repeat(500_000 / piece.length), null)
+    expect(performance.now() - started).toBeLessThan(300)
+  })
