@@ -1,0 +1,220 @@
+import { createHash, getRandomValues, timingSafeEqual } from 'node:crypto'
+import { batched } from '../base/batch.ts'
+import type { Clock, Instant } from '../base/clock.ts'
+import type { Db } from '../base/database.ts'
+import { type Id, isId, newId } from '../base/ids.ts'
+import { refuse } from '../base/refusal.ts'
+import type { Caller } from '../web/caller.ts'
+import { isScope, type Scope } from '../web/scope.ts'
+import { insertKey, type KeyRow, selectKeys, selectKeysOf, updateKeyRevoked, updateKeysUsed } from './table.ts'
+
+const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+
+function toBase62(bytes: Uint8Array, digits: number): string {
+  let rest = BigInt(`0x${Buffer.from(bytes).toString('hex')}`)
+  let text = ''
+  for (let i = 0; i < digits; i++) {
+    text = base62.charAt(Number(rest % 62n)) + text
+    rest /= 62n
+  }
+  return text
+}
+
+function checksum(text: string): string {
+  const crc = Buffer.alloc(4)
+  crc.writeUInt32BE(Bun.hash.crc32(text))
+  return toBase62(crc, 6)
+}
+
+function hashSecret(secret: string): Buffer {
+  return createHash('sha256').update(secret).digest()
+}
+
+const form = /^mrk_([0-9a-hjkmnp-tv-z]{26})_([0-9A-Za-z]{43})_([0-9A-Za-z]{6})$/
+
+/** A key as the client shows it; undefined when it cannot be one (form, checksum). */
+function readKey(key: string): { readonly id: Id<'key'>; readonly secret: string } | undefined {
+  const [, token, secret, crc] = form.exec(key) ?? []
+  if (token === undefined || secret === undefined || crc !== checksum(key.slice(0, -7))) return undefined
+  return { id: `key_${token}`, secret }
+}
+
+export interface NewKey {
+  readonly organizationId: Id<'org'>
+  /** The one brand it is restricted to; null: the whole organization. */
+  readonly brandId: Id<'brd'> | null
+  readonly name: string
+  readonly scopes: readonly Scope[]
+  readonly expiresAt: Instant | null
+}
+
+/**
+ * Makes an API key: `mrk_<key id, 26>_<secret, 43 base62>_<crc32, 6 base62>`. `key` is shown this once; only the secret's
+ * SHA-256 is kept.
+ */
+export async function createKey(
+  db: Db,
+  { organizationId, brandId, name, scopes, expiresAt }: NewKey,
+  clock: Clock,
+): Promise<{ readonly id: Id<'key'>; readonly key: string }> {
+  const id = newId('key')
+  const secret = toBase62(getRandomValues(new Uint8Array(32)), 43)
+  const key = `mrk_${id.slice(4)}_${secret}`
+  await insertKey(db, {
+    id,
+    organization_id: organizationId,
+    brand_id: brandId,
+    name,
+    secret_hash: hashSecret(secret),
+    scopes: [...new Set(scopes)].join(' '),
+    expires_at: expiresAt,
+    revoked_at: null,
+    last_used_at: null,
+    created_at: clock.now(),
+  })
+  return { id, key: `${key}_${checksum(key)}` }
+}
+
+/** An API key without its secret. */
+export interface ListedKey {
+  readonly id: Id<'key'>
+  readonly name: string
+  readonly brandId: Id<'brd'> | null
+  readonly scopes: readonly Scope[]
+  readonly expiresAt: Instant | null
+  readonly revokedAt: Instant | null
+  readonly lastUsedAt: Instant | null
+  readonly createdAt: Instant
+}
+
+/** The organization's keys, oldest first, also those that no longer work. */
+export async function listKeys(db: Db, organizationId: Id<'org'>): Promise<readonly ListedKey[]> {
+  const rows = await selectKeysOf(db, organizationId)
+  return rows.map(row => ({
+    id: row.id,
+    name: row.name,
+    brandId: row.brand_id,
+    scopes: readScopes(row.scopes),
+    expiresAt: row.expires_at,
+    revokedAt: row.revoked_at,
+    lastUsedAt: row.last_used_at,
+    createdAt: row.created_at,
+  }))
+}
+
+/** Ends a key: its very next request is refused. False when there is no such key. */
+export async function revokeKey(db: Db, id: string, clock: Clock): Promise<boolean> {
+  return isId('key', id) && (await updateKeyRevoked(db, id, clock.now()))
+}
+
+function readScopes(text: string): readonly Scope[] {
+  return text.split(' ').filter(isScope)
+}
+
+/** Tells who asks. */
+export interface Keyring {
+  /**
+   * Who shows the key in an Authorization header, by what the database holds at this moment.
+   * @throws Refusal `missing_api_key`, `invalid_api_key`, `api_key_revoked`, `api_key_expired`
+   */
+  authenticate(authorization: string | null): Promise<Caller>
+  /** Writes down the uses that are not yet written. */
+  close(): Promise<void>
+}
+
+type Found =
+  | { readonly kind: 'known'; readonly row: KeyRow | undefined }
+  | { readonly kind: 'trouble'; readonly error: unknown }
+
+/** Requests at the same time share one look-up; nothing outlives it, so that a revocation acts at once. */
+export function openKeyring(db: Db, clock: Clock): Keyring {
+  const find = batched<Id<'key'>, Found>({ maxItems: 64, maxUnderWay: 2 }, async ids => {
+    try {
+      const rows = new Map((await selectKeys(db, padded(ids))).map(row => [row.id, row]))
+      return ids.map(id => ({ kind: 'known', row: rows.get(id) }))
+    } catch (error) {
+      // Not thrown: each of them would then be looked up alone, one after the other, while the database is away.
+      return ids.map(() => ({ kind: 'trouble', error }))
+    }
+  })
+  const uses = noteUses(db)
+
+  return {
+    async authenticate(authorization) {
+      const shown = bearer(authorization)
+      const key = readKey(shown)
+      if (!key) throw refuse('invalid_api_key', { message: `The API key "${shown.slice(0, 8)}…" is not one of ours.` })
+      const found = await find(key.id)
+      if (found.kind === 'trouble') throw found.error
+      const { row } = found
+      if (!row || !timingSafeEqual(row.secret_hash, hashSecret(key.secret)))
+        throw refuse('invalid_api_key', { message: `There is no API key ${key.id} with this secret.` })
+      const now = clock.now()
+      requireLive(row, now)
+      uses.note(row, now)
+      return {
+        keyId: row.id,
+        organizationId: row.organization_id,
+        brandId: row.brand_id,
+        scopes: new Set(readScopes(row.scopes)),
+      }
+    },
+    close: () => uses.close(),
+  }
+}
+
+function bearer(authorization: string | null): string {
+  const [, key] = /^Bearer +(\S+) *$/i.exec(authorization ?? '') ?? []
+  if (key === undefined)
+    throw refuse('missing_api_key', {
+      message: 'The request carries no API key; send the header Authorization: Bearer <API key>.',
+    })
+  return key
+}
+
+function requireLive(row: KeyRow, now: Instant): void {
+  if (row.revoked_at !== null) throw refuse('api_key_revoked', { message: `The API key ${row.id} was revoked.` })
+  if (row.expires_at !== null && row.expires_at <= now)
+    throw refuse('api_key_expired', { message: `The API key ${row.id} has expired.` })
+}
+
+/** Repeats the last one up to a power of two: few different statements, so that they stay prepared. */
+function padded<Item>(items: readonly Item[]): readonly Item[] {
+  const length = 2 ** Math.ceil(Math.log2(items.length))
+  return Array.from({ length }, (_, i) => items[Math.min(i, items.length - 1)] as Item)
+}
+
+const noteEveryMs = 2000
+
+/** Keeps `last_used_at`, to the minute, apart from the requests. */
+function noteUses(db: Db) {
+  const due = new Map<Id<'key'>, Instant>()
+  let timer: Timer | undefined
+
+  async function write(): Promise<void> {
+    timer = undefined
+    const uses = [...due]
+    due.clear()
+    const byMinute = Map.groupBy(uses, ([, minute]) => minute)
+    // A use that could not be written is written with the next one.
+    for (const [minute, of] of byMinute)
+      await updateKeysUsed(
+        db,
+        of.map(([id]) => id),
+        minute,
+      ).catch(() => undefined)
+  }
+
+  return {
+    note(row: KeyRow, now: Instant) {
+      const minute = `${now.slice(0, 17)}00.000000` as Instant
+      if (row.last_used_at !== null && row.last_used_at >= minute) return
+      due.set(row.id, minute)
+      timer ??= setTimeout(() => void write(), noteEveryMs)
+    },
+    async close() {
+      clearTimeout(timer)
+      await write()
+    },
+  }
+}

@@ -1,0 +1,94 @@
+import { join } from 'node:path'
+import { type AnyElysia, Elysia } from 'elysia'
+import { openKeyring } from '../accounts/keys.ts'
+import type { Clock } from '../base/clock.ts'
+import type { Config } from '../base/config.ts'
+import type { Db } from '../base/database.ts'
+import type { Log } from '../base/log.ts'
+import { allowedMethods } from './http/allow.ts'
+import { addressGroup } from './http/client-address.ts'
+import { openDownloads } from './http/downloads.ts'
+import { openEdge } from './http/edge.ts'
+import { openHeldKeys } from './http/idempotency.ts'
+import { answerReady, type Readiness } from './http/readiness.ts'
+
+/** What the HTTP door is made of. */
+export interface HttpDoorUse {
+  readonly config: Pick<Config, 'httpListen' | 'varFolder' | 'ratePerMinute' | 'authFailuresPerMinute'>
+  /** The pool of the HTTP role. */
+  readonly db: Db
+  /** The routes, one instance a feature (web/route.ts). What lies outside /v1 needs no key. */
+  readonly features: readonly AnyElysia[]
+  readonly log: Log
+  readonly clock: Clock
+  readonly readiness: Readiness
+}
+
+/** A listener that is open. */
+export interface HttpDoor {
+  /** Without a final slash. */
+  readonly url: string
+  readonly port: number
+  /** Takes no more requests, lets those under way end (at most `graceMs`), then cuts what is left. */
+  close(graceMs?: number): Promise<void>
+}
+
+/** The longest that a connection may be silent, also while its request is worked on, in seconds. */
+const idleSeconds = 200
+
+/** Opens the HTTP API: `/v1` with what `features` bring, `/health` and `/ready`. Port 0 takes a free one. */
+export function openHttpDoor(use: HttpDoorUse): HttpDoor {
+  const { config, db, log, clock } = use
+  const keyring = openKeyring(db, clock)
+  const heldKeys = openHeldKeys(db, clock, log)
+  const app = routesOf(use)
+  const answer = openEdge({
+    keyring,
+    heldKeys,
+    clock,
+    log,
+    ratePerMinute: config.ratePerMinute,
+    authFailuresPerMinute: config.authFailuresPerMinute,
+    dispatch: app.fetch,
+    downloads: openDownloads(join(config.varFolder, 'downloads')),
+    allowed: allowedMethods(app.routes),
+  })
+  const server = Bun.serve({
+    hostname: config.httpListen.host,
+    port: config.httpListen.port,
+    idleTimeout: idleSeconds,
+    development: false,
+    // Bodies are counted in the routes, where the refusal is an answer of ours; Bun's own is an empty 413 before all else.
+    maxRequestBodySize: Number.MAX_SAFE_INTEGER,
+    fetch: (request, listener) =>
+      answer(request, () => addressGroup(listener.requestIP(request)?.address ?? 'unknown')),
+  })
+  const { port = config.httpListen.port } = server
+  return {
+    url: `http://${hostInUrl(config.httpListen.host)}:${port}`,
+    port,
+    async close(graceMs = 10_000) {
+      await Promise.race([server.stop(), Bun.sleep(graceMs)])
+      await server.stop(true)
+      heldKeys.close()
+      await keyring.close()
+    },
+  }
+}
+
+function routesOf({ features, readiness }: Pick<HttpDoorUse, 'features' | 'readiness'>) {
+  // Otherwise Elysia looks for the path after the 11th character, which a host of one letter is shorter than.
+  const app = new Elysia({ name: 'mailroom', normalize: false, handler: { standardHostname: false } })
+    // The edge answers for errors, so that all of them are answered in one place.
+    .onError(({ error }) => {
+      throw error
+    })
+    .get('/health', () => ({ status: 'ok' }))
+    .get('/ready', () => answerReady(readiness))
+  for (const feature of features) app.use(feature)
+  return app
+}
+
+function hostInUrl(host: string): string {
+  return host.includes(':') ? `[${host}]` : host
+}

@@ -1,0 +1,186 @@
+import { NotFoundError } from 'elysia'
+import type { Keyring } from '../../accounts/keys.ts'
+import { type Clock, millisecondsOf } from '../../base/clock.ts'
+import type { Log } from '../../base/log.ts'
+import { histogram } from '../../base/metrics.ts'
+import { Refusal, refuse } from '../../base/refusal.ts'
+import { type Admission, admit } from '../../web/admission.ts'
+import type { Caller } from '../../web/caller.ts'
+import { errorBody } from '../../web/error-body.ts'
+import { maxBodyBytes } from '../../web/request-body.ts'
+import { bodyRoom } from './body-room.ts'
+import type { Downloads } from './downloads.ts'
+import { type Exchange, openExchange, readingOnly, withoutBody } from './exchange.ts'
+import type { HeldKeys } from './idempotency.ts'
+import { type Allowance, rateLimit, secondsLeft } from './rate-limit.ts'
+import { judge } from './refusals.ts'
+
+/** What the edge uses. */
+export interface EdgeUse {
+  readonly keyring: Keyring
+  readonly heldKeys: HeldKeys
+  readonly clock: Clock
+  readonly log: Log
+  readonly ratePerMinute: number
+  readonly authFailuresPerMinute: number
+  /** The routes. What they throw, and NotFoundError, comes through. */
+  readonly dispatch: (request: Request) => Response | Promise<Response>
+  readonly downloads: Downloads
+  /** The methods of a path, for Allow; undefined: there is no such path. */
+  readonly allowed: (path: string) => string | undefined
+}
+
+const answerSeconds = histogram(
+  'mailroom_http_request_seconds',
+  'How long requests take to be answered.',
+  ['method', 'status'],
+  [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 30],
+)
+
+/**
+ * What every request passes, in this order: its id, who asks (401), how often (429), then the routes (404, 403 and on).
+ * Whatever comes of it gets the headers that every answer has. Never rejects.
+ * @param addressOf the client's address, or the group of addresses that it is counted by
+ */
+export function openEdge(use: EdgeUse): (request: Request, addressOf: () => string) => Promise<Response> {
+  const organizations = rateLimit(use.ratePerMinute)
+  const failures = rateLimit(use.authFailuresPerMinute)
+  const room = bodyRoom()
+
+  async function authenticate(exchange: Exchange, addressOf: () => string): Promise<Caller> {
+    try {
+      return await use.keyring.authenticate(exchange.request.headers.get('authorization'))
+    } catch (error) {
+      if (error instanceof Refusal && error.status === 401) requireFewFailures(addressOf())
+      throw error
+    }
+  }
+
+  function requireFewFailures(address: string): void {
+    const nowMs = millisecondsOf(use.clock.now())
+    const allowance = failures.take(address, nowMs)
+    if (!allowance.isAllowed)
+      throw limited('Too many requests from this address carried no valid API key.', allowance, nowMs)
+  }
+
+  function requireRate(exchange: Exchange, caller: Caller): void {
+    const nowMs = millisecondsOf(use.clock.now())
+    const allowance = organizations.take(caller.organizationId, nowMs)
+    exchange.allowance = allowance
+    if (!allowance.isAllowed)
+      throw limited(`The organization may make ${allowance.limit} requests a minute.`, allowance, nowMs)
+  }
+
+  function admission(exchange: Exchange, caller: Caller): Admission {
+    return {
+      caller: exchange.request.method === 'HEAD' ? readingOnly(caller) : caller,
+      takeRoom(bytes) {
+        room.take(bytes)
+        exchange.roomBytes += bytes
+      },
+      async reserve(key, body) {
+        const { method } = exchange.request
+        const target = exchange.path + exchange.query
+        const taken = await use.heldKeys.take(key, { caller, method, target, body })
+        if ('token' in taken) exchange.reservation = taken
+        else exchange.replayed = taken
+        return exchange.replayed
+      },
+      get reservation() {
+        return exchange.reservation
+      },
+    }
+  }
+
+  async function respond(exchange: Exchange, addressOf: () => string): Promise<Response> {
+    if (exchange.isApi) {
+      const caller = await authenticate(exchange, addressOf)
+      exchange.caller = caller
+      requireRate(exchange, caller)
+      admit(exchange.routed, admission(exchange, caller))
+    } else requireBoundedBody(exchange.request)
+    const response = await use.dispatch(exchange.routed)
+    return exchange.request.method === 'HEAD' ? withoutBody(response) : use.downloads(response)
+  }
+
+  async function settle(exchange: Exchange, response: Response): Promise<void> {
+    if (!exchange.reservation) return
+    try {
+      await use.heldKeys.settle(exchange.reservation, response.status, () => response.clone().text())
+    } catch (error) {
+      use.log.error(
+        { request_id: exchange.id, err: error },
+        'the end of a request was not noted for its idempotency key',
+      )
+    }
+  }
+
+  async function refused(exchange: Exchange, error: unknown): Promise<Response> {
+    const { refusal, isOurs } = judge(error)
+    if (isOurs) use.log.error({ request_id: exchange.id, err: error }, 'request failed')
+    const { retryAfterSeconds } = refusal.detail
+    const headers = new Headers()
+    if (retryAfterSeconds !== undefined) headers.set('retry-after', String(retryAfterSeconds))
+    if (refusal.status === 401) headers.set('www-authenticate', 'Bearer')
+    const allow = error instanceof NotFoundError ? use.allowed(exchange.path) : undefined
+    if (allow !== undefined) headers.set('allow', allow)
+    exchange.errorCode = refusal.code
+    const response = Response.json(errorBody(refusal), { status: refusal.status, headers })
+    return exchange.request.method === 'HEAD' ? withoutBody(response) : response
+  }
+
+  return async (request, addressOf) => {
+    const exchange = openExchange(request)
+    let response: Response
+    try {
+      response = await respond(exchange, addressOf)
+    } catch (error) {
+      response = await refused(exchange, error)
+    }
+    await settle(exchange, response)
+    room.giveBack(exchange.roomBytes)
+    dress(response.headers, exchange)
+    note(use.log, exchange, response.status)
+    return response
+  }
+}
+
+function limited(message: string, allowance: Allowance, nowMs: number): Refusal {
+  return refuse('rate_limited', { message, retryAfterSeconds: secondsLeft(allowance, nowMs) })
+}
+
+/** Outside /v1 a route may read its body as it likes; here it is kept from being endless. */
+function requireBoundedBody(request: Request): void {
+  if (request.headers.has('transfer-encoding') || Number(request.headers.get('content-length') ?? 0) > maxBodyBytes)
+    throw refuse('payload_too_large', { message: 'Declare a Content-Length of at most 16 MiB.' })
+}
+
+function dress(headers: Headers, { id, allowance }: Exchange): void {
+  headers.set('x-request-id', id)
+  headers.set('cache-control', 'no-store')
+  if (!allowance) return
+  headers.set('x-ratelimit-limit', String(allowance.limit))
+  headers.set('x-ratelimit-remaining', String(allowance.remaining))
+  headers.set('x-ratelimit-reset', String(allowance.resetsAt))
+}
+
+function note(log: Log, exchange: Exchange, status: number): void {
+  const seconds = (performance.now() - exchange.startedMs) / 1000
+  const { method } = exchange.request
+  answerSeconds.observe({ method, status }, seconds)
+  if (!log.isLevelEnabled('info')) return
+  const clientId = exchange.request.headers.get('x-request-id')
+  log.info(
+    {
+      request_id: exchange.id,
+      client_request_id: clientId !== null && /^[A-Za-z0-9._-]{1,128}$/.test(clientId) ? clientId : undefined,
+      method,
+      status,
+      duration_ms: Math.round(seconds * 10_000) / 10,
+      api_key_id: exchange.caller?.keyId,
+      error_code: exchange.errorCode,
+      idempotent_replay: exchange.replayed !== undefined || undefined,
+    },
+    'request answered',
+  )
+}

@@ -1,0 +1,58 @@
+import { type Id, newId } from '../../base/ids.ts'
+import type { Answer } from '../../web/admission.ts'
+import type { Caller } from '../../web/caller.ts'
+import type { Reservation } from '../../web/reservation.ts'
+import type { Allowance } from './rate-limit.ts'
+
+/** One request on its way through the door, and what was learnt of it so far. */
+export interface Exchange {
+  readonly request: Request
+  /** As the routes see it: HEAD is GET there. */
+  readonly routed: Request
+  readonly id: Id<'req'>
+  readonly startedMs: number
+  readonly path: string
+  /** From `?` on; may be empty. */
+  readonly query: string
+  /** Below /v1, where a key is needed. */
+  readonly isApi: boolean
+  caller?: Caller
+  allowance?: Allowance
+  reservation?: Reservation
+  replayed?: Answer
+  errorCode?: string
+  /** Bytes of its body that it has room for. */
+  roomBytes: number
+}
+
+/** What comes in, before anything is known of who sent it. */
+export function openExchange(request: Request): Exchange {
+  const { url } = request
+  // As Elysia finds it, so that no path is one thing here and another there.
+  const start = url.indexOf('/', 'http://'.length)
+  const queryAt = url.indexOf('?', start + 1)
+  const path = url.substring(start, queryAt === -1 ? undefined : queryAt)
+  return {
+    request,
+    routed: request.method === 'HEAD' ? new Request(url, { method: 'GET', headers: request.headers }) : request,
+    id: newId('req'),
+    startedMs: performance.now(),
+    path,
+    query: queryAt === -1 ? '' : url.substring(queryAt),
+    isApi: path === '/v1' || path.startsWith('/v1/'),
+    roomBytes: 0,
+  }
+}
+
+/** What a HEAD may do: it has no effects, so it reads and no more. */
+export function readingOnly(caller: Caller): Caller {
+  return { ...caller, scopes: new Set([...caller.scopes].filter(scope => scope.endsWith(':read'))) }
+}
+
+/** The answer to HEAD: what GET would have answered, without its body. */
+export async function withoutBody(response: Response): Promise<Response> {
+  const headers = new Headers(response.headers)
+  if (headers.has('content-length')) await response.body?.cancel()
+  else headers.set('content-length', String((await response.arrayBuffer()).byteLength))
+  return new Response(null, { status: response.status, headers })
+}

@@ -1,0 +1,18 @@
+/** What the service needs. `queue_age`: how long the oldest email that is due has been waiting. */
+export type Part = 'database' | 'scanner' | 'resolver' | 'relay' | 'disk' | 'queue_age'
+
+export interface PartState {
+  readonly ready: boolean
+  /** What a person reads: why not, or how much. */
+  readonly detail: string | null
+}
+
+/** The parts that this process uses; others are absent. Never throws. */
+export type Readiness = () => Promise<Readonly<Partial<Record<Part, PartState>>>>
+
+/** The answer of `/ready`: 200 when every part is ready, else 503, with each part. */
+export async function answerReady(readiness: Readiness): Promise<Response> {
+  const parts = await readiness()
+  const isReady = Object.values(parts).every(each => each.ready)
+  return Response.json({ status: isReady ? 'ready' : 'not_ready', ...parts }, { status: isReady ? 200 : 503 })
+}

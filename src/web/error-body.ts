@@ -1,0 +1,30 @@
+import type { Refusal } from '../base/refusal.ts'
+
+/** SPEC section 7. What does not apply is absent. */
+export interface ErrorBody {
+  readonly error: {
+    readonly code: string
+    readonly message: string
+    readonly requirement: string
+    readonly reason?: string
+    readonly resolution?: string
+    readonly retryable: boolean
+    readonly param?: string
+  }
+}
+
+/** A refusal as the API shows it. Its cause is never shown. */
+export function errorBody(refusal: Refusal): ErrorBody {
+  const { reason, resolution, param } = refusal.detail
+  return {
+    error: {
+      code: refusal.code,
+      message: refusal.message,
+      requirement: refusal.requirement,
+      ...(reason === undefined ? {} : { reason }),
+      ...(resolution === undefined ? {} : { resolution }),
+      retryable: refusal.retryable,
+      ...(param === undefined ? {} : { param }),
+    },
+  }
+}

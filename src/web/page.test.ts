@@ -1,0 +1,39 @@
+import { expect, test } from 'bun:test'
+import { type Instant, toIso } from '../base/clock.ts'
+import { Refusal } from '../base/refusal.ts'
+import { cursorOf, pageSize, readCursor, readInstant, readReceivedCursor, receivedCursor } from './page.ts'
+
+function refusalOf(run: () => unknown): [string, string | undefined] | undefined {
+  try {
+    run()
+    return undefined
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error
+    return [error.code, error.detail.param]
+  }
+}
+
+test('holds 50 rows a page unless told, and never more than 200', () => {
+  expect([undefined, '1', '007', '200', '201', '999999999'].map(pageSize)).toEqual([50, 1, 7, 200, 200, 200])
+})
+
+test('gives back what an opaque cursor holds, and takes no other', () => {
+  expect(readCursor(cursorOf('a b', 'ü'), 2)).toEqual(['a b', 'ü'])
+  for (const cursor of [cursorOf('a'), 'x', '', Buffer.from('[1,2]').toString('base64url')])
+    expect(refusalOf(() => readCursor(cursor, 2))).toEqual(['invalid_cursor', 'cursor'])
+})
+
+test('reads the two halves of a cursor of messages together', () => {
+  const last = { receivedAt: '2026-01-31 08:15:00.000001' as Instant, id: 'msg_x' }
+  const shown = receivedCursor(last)
+  expect(shown).toEqual({ received_at: toIso(last.receivedAt), id: 'msg_x' })
+  expect(readReceivedCursor(shown?.received_at, shown?.id)).toEqual(last)
+  expect(readReceivedCursor(undefined, undefined)).toBeUndefined()
+  expect(receivedCursor(undefined)).toBeNull()
+  expect(refusalOf(() => readReceivedCursor('2026-01-31T08:15:00Z', undefined))).toEqual([
+    'invalid_cursor',
+    'cursor_id',
+  ])
+  expect(refusalOf(() => readReceivedCursor(undefined, 'msg_x'))).toEqual(['invalid_cursor', 'cursor_at'])
+  expect(refusalOf(() => readInstant('yesterday', 'before'))).toEqual(['invalid_request', 'before'])
+})

@@ -1,0 +1,119 @@
+import { refuse } from '../base/refusal.ts'
+
+/** SPEC section 8: the largest request body, in bytes. */
+export const maxBodyBytes = 16 * 1024 * 1024
+const maxDepth = 64
+const arrivalMs = 60_000
+const nothing = new Uint8Array(0)
+
+/**
+ * The body's bytes, empty where there is none; `takeRoom` is told how many before they are read.
+ * @throws Refusal `payload_too_large` past 16 MiB, whether declared or found while counting.
+ */
+export async function readBody(request: Request, takeRoom: (bytes: number) => void): Promise<Uint8Array> {
+  const declared = request.headers.get('content-length')
+  if (declared !== null) {
+    const length = Number(declared)
+    if (length > maxBodyBytes) throw tooLarge()
+    if (length === 0) return nothing
+    takeRoom(length)
+    return new Uint8Array(await arrived(request.arrayBuffer()))
+  }
+  if (!request.headers.has('transfer-encoding') || !request.body) return nothing
+  return arrived(readCounted(request.body, takeRoom))
+}
+
+async function readCounted(body: ReadableStream<Uint8Array>, takeRoom: (bytes: number) => void): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = []
+  let length = 0
+  const reader = body.getReader()
+  for (;;) {
+    const { done, value } = await reader.read()
+    if (done) return Buffer.concat(chunks, length)
+    length += value.length
+    if (length > maxBodyBytes) {
+      void reader.cancel()
+      throw tooLarge()
+    }
+    takeRoom(value.length)
+    chunks.push(value)
+  }
+}
+
+function tooLarge() {
+  return refuse('payload_too_large', { message: `The request body is larger than ${maxBodyBytes} bytes (16 MiB).` })
+}
+
+async function arrived<Body>(body: Promise<Body>): Promise<Body> {
+  let timer: Timer | undefined
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(
+      () =>
+        reject(
+          refuse('invalid_request', { message: `The request body did not arrive within ${arrivalMs / 1000} seconds.` }),
+        ),
+      arrivalMs,
+    )
+  })
+  try {
+    return await Promise.race([body, late])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/** @throws Refusal `unsupported_media_type` when a body that is there is not plain JSON. */
+export function requireJson(headers: Headers): void {
+  const type = headers.get('content-type') ?? ''
+  if (!/^application\/json\s*(;\s*charset="?utf-8"?\s*)?$/i.test(type))
+    throw refuse('unsupported_media_type', {
+      message: `The Content-Type is ${type === '' ? 'absent' : `"${type.slice(0, 100)}"`}; send application/json.`,
+    })
+  const encoding = headers.get('content-encoding')
+  if (encoding !== null && encoding.toLowerCase() !== 'identity')
+    throw refuse('unsupported_media_type', {
+      message: `The Content-Encoding is "${encoding.slice(0, 100)}"; send the body as it is.`,
+    })
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true })
+
+/**
+ * The JSON value that the bytes hold. With `dropNulls` a property that is null is as if it were absent.
+ * @throws Refusal `invalid_json`; `invalid_request` for what no operation takes: nesting past 64 levels, `__proto__`,
+ * numbers past the range of a double.
+ */
+export function readJson(bytes: Uint8Array, dropNulls: boolean): unknown {
+  let value: unknown
+  try {
+    value = JSON.parse(utf8.decode(bytes))
+  } catch (cause) {
+    throw refuse('invalid_json', { message: 'The request body is not valid JSON in UTF-8.', cause })
+  }
+  inspect(value, '', 0, dropNulls)
+  return value
+}
+
+function inspect(value: unknown, path: string, depth: number, dropNulls: boolean): void {
+  if (typeof value === 'number' && !Number.isFinite(value)) throw unfit(path, 'is a number out of range')
+  if (typeof value !== 'object' || value === null) return
+  if (depth === maxDepth) throw unfit('', `is nested deeper than ${maxDepth} levels`)
+  if (Array.isArray(value)) {
+    for (let i = 0; i < value.length; i++) inspect(value[i], `${path}[${i}]`, depth + 1, dropNulls)
+    return
+  }
+  const properties = value as Record<string, unknown>
+  for (const name of Object.keys(properties)) {
+    const within = path === '' ? name : `${path}.${name}`
+    if (name === '__proto__') throw unfit(within, 'is not a property name that is taken')
+    if (dropNulls && properties[name] === null) delete properties[name]
+    else inspect(properties[name], within, depth + 1, dropNulls)
+  }
+}
+
+function unfit(path: string, what: string) {
+  return refuse('invalid_request', {
+    message: `${path === '' ? 'The request body' : `\`${path}\``} ${what}.`,
+    ...(path === '' ? {} : { param: path }),
+  })
+}

@@ -1,0 +1,191 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { connect } from 'node:net'
+import { gzipSync } from 'node:zlib'
+import { openTestDoor, type TestDoor } from '../support/http-door.ts'
+import { probeRoutes } from './probe-routes.ts'
+
+let door: TestDoor
+const work = { runs: 0 }
+
+beforeAll(async () => {
+  door = await openTestDoor({ features: ({ database, clock }) => [probeRoutes(database.db, clock, work)] })
+})
+afterAll(() => door.close())
+
+async function refusal(body: string | Uint8Array, path = '/v1/probe', method = 'POST') {
+  const { status, json } = await door.call(method, path, { body, headers: { 'content-type': 'application/json' } })
+  return [status, json?.error?.code, json?.error?.param]
+}
+
+test('refuses a body past 16 MiB that comes in chunks, without keeping it', async () => {
+  const before = process.memoryUsage().rss
+  const socket = connect(door.port, '127.0.0.1')
+  let answer = ''
+  let closed = false
+  socket.on('data', bytes => {
+    answer += bytes
+  })
+  socket.on('close', () => {
+    closed = true
+  })
+  socket.on('error', () => undefined)
+  socket.write(
+    `POST /v1/probe HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${door.key}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n`,
+  )
+  const chunk = Buffer.concat([Buffer.from('100000\r\n'), Buffer.alloc(0x100000, 97), Buffer.from('\r\n')])
+  for (let i = 0; i < 100 && !closed; i++)
+    if (!socket.write(chunk))
+      await Promise.race([new Promise(resolve => socket.once('drain', resolve)), Bun.sleep(200)])
+  await Bun.sleep(200)
+  socket.destroy()
+  expect(answer).toStartWith('HTTP/1.1 413 ')
+  expect(answer).toContain('payload_too_large')
+  expect(answer.toLowerCase()).toContain('x-ratelimit-remaining')
+  expect(process.memoryUsage().rss - before).toBeLessThan(100 * 1024 * 1024)
+})
+
+test('takes a body of 16 MiB exactly, declared or in chunks', async () => {
+  const body = JSON.stringify({ subject: 'a', variables: { pad: '' } })
+  const full = body.replace('"pad":""', `"pad":"${'x'.repeat(16 * 1024 * 1024 - body.length)}"`)
+  expect(full.length).toBe(16 * 1024 * 1024)
+  expect(
+    (await door.call('POST', '/v1/probe', { body: full, headers: { 'content-type': 'application/json' } })).status,
+  ).toBe(201)
+  const stream = new Blob([full]).stream()
+  const chunked = await door.call('POST', '/v1/probe', {
+    body: stream,
+    headers: { 'content-type': 'application/json' },
+  })
+  expect(chunked.status).toBe(201)
+})
+
+test('takes plain JSON and no other media type', async () => {
+  const send = async (type: string, more: Record<string, string> = {}) =>
+    (await door.call('POST', '/v1/probe', { body: '{"subject":"a"}', headers: { 'content-type': type, ...more } }))
+      .status
+  expect(await send('application/json')).toBe(201)
+  expect(await send('Application/JSON; charset=UTF-8')).toBe(201)
+  for (const type of [
+    'text/plain',
+    'application/x-www-form-urlencoded',
+    'application/json; charset=latin1',
+    'application/jsonx',
+  ])
+    expect([type, await send(type)]).toEqual([type, 415])
+  const packed = await door.call('POST', '/v1/probe', {
+    body: gzipSync('{"subject":"a"}'),
+    headers: { 'content-type': 'application/json', 'content-encoding': 'gzip' },
+  })
+  expect([packed.status, packed.json.error.code]).toEqual([415, 'unsupported_media_type'])
+})
+
+test('refuses what is not JSON in UTF-8', async () => {
+  for (const body of ['{', 'nonsense', '{"subject":"a"} x', '{"subject":NaN}', "{'subject':1}"])
+    expect([body, ...(await refusal(body))]).toEqual([body, 400, 'invalid_json', undefined])
+  expect(await refusal(Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]))).toEqual([
+    400,
+    'invalid_json',
+    undefined,
+  ])
+})
+
+test('refuses JSON that is nested without end, and lives on', async () => {
+  expect(await refusal(`{"subject":"a","variables":{"x":${'['.repeat(100)}${']'.repeat(100)}}}`)).toEqual([
+    400,
+    'invalid_request',
+    undefined,
+  ])
+  const [status] = await refusal(`${'['.repeat(1_000_000)}${']'.repeat(1_000_000)}`)
+  expect(status).toBe(400)
+  expect((await door.call('GET', '/health')).status).toBe(200)
+})
+
+test('names the parameter at fault', async () => {
+  const cases: readonly [object, string][] = [
+    [{}, 'subject'],
+    [{ subject: 'x'.repeat(21) }, 'subject'],
+    [{ subject: 'a', to: ['a', 'b', 'c', 4] }, 'to[3]'],
+    [{ subject: 'a', to: 4 }, 'to'],
+    [{ subject: 'a', attachments: [{ filename: 'a', content: 1 }] }, 'attachments[0].content'],
+    [{ subject: 'a', attachments: [{ filename: 'a', content: 'b', path: '/etc/passwd' }] }, 'attachments[0].path'],
+    [{ subject: 'a', bogus: 1 }, 'bogus'],
+    [{ bogus: 1 }, 'bogus'],
+    [{ subject: { toString: 'a' } }, 'subject'],
+  ]
+  for (const [json, param] of cases) {
+    const called = await door.call('POST', '/v1/probe', { json })
+    expect([called.status, called.json.error.code, called.json.error.param]).toEqual([400, 'invalid_request', param])
+    expect(called.json.error.message).toContain(param)
+  }
+  const called = await door.call('POST', '/v1/probe', { json: { subject: 'a', to: ['a', 4711] } })
+  expect(called.json.error.message).toBe('`to[1]` is 4711; expected a string.')
+  expect((await door.call('GET', '/v1/brands?bogus=1')).json.error).toMatchObject({
+    code: 'invalid_request',
+    param: 'bogus',
+  })
+})
+
+test('refuses names and numbers that would turn into something else', async () => {
+  expect(await refusal('{"subject":"a","__proto__":{"x":1}}')).toEqual([400, 'invalid_request', '__proto__'])
+  expect(await refusal('{"subject":"a","variables":{"__proto__":{"x":1}}}')).toEqual([
+    400,
+    'invalid_request',
+    'variables.__proto__',
+  ])
+  expect(await refusal('{"subject":"a","count":1e999}')).toEqual([400, 'invalid_request', 'count'])
+  expect(await refusal('{"subject":"a","variables":{"n":[1e999]}}')).toEqual([400, 'invalid_request', 'variables.n[0]'])
+  expect(await refusal('[]')).toEqual([400, 'invalid_request', undefined])
+  expect(await refusal('null')).toEqual([400, 'invalid_request', undefined])
+})
+
+test('takes null as absent, except on PATCH, which must change something', async () => {
+  expect((await door.call('POST', '/v1/probe', { json: { subject: 'a', to: null, count: null } })).status).toBe(201)
+  expect((await door.call('POST', '/v1/probe', { json: { subject: null } })).json.error.param).toBe('subject')
+  expect((await door.call('PATCH', '/v1/probe', { json: { note: null } })).json).toEqual({ got: 'null' })
+  expect((await door.call('PATCH', '/v1/probe', { json: { name: null } })).json.error).toMatchObject({
+    code: 'invalid_request',
+    param: 'name',
+  })
+  expect((await door.call('PATCH', '/v1/probe', { json: {} })).json.error.code).toBe('invalid_request')
+  expect((await door.call('PATCH', '/v1/probe')).json.error.code).toBe('invalid_request')
+})
+
+test('takes nothing or an empty object where an operation has no body', async () => {
+  expect((await door.call('DELETE', '/v1/probe')).status).toBe(200)
+  expect((await door.call('DELETE', '/v1/probe', { json: {} })).status).toBe(200)
+  expect((await door.call('DELETE', '/v1/probe', { json: { a: 1 } })).json.error).toMatchObject({
+    code: 'invalid_request',
+    param: 'a',
+  })
+  expect(
+    (await door.call('DELETE', '/v1/probe', { body: 'x', headers: { 'content-type': 'text/plain' } })).status,
+  ).toBe(415)
+})
+
+test('tells as much in production', async () => {
+  const child = Bun.spawn([process.execPath, `${import.meta.dir}/production-door.ts`], {
+    stdin: 'pipe',
+    stdout: 'pipe',
+    env: { ...process.env, NODE_ENV: 'production' },
+  })
+  try {
+    const { value } = await child.stdout.getReader().read()
+    const at = JSON.parse(new TextDecoder().decode(value)) as { url: string; key: string }
+    const send = async (path: string, init: RequestInit) => {
+      const response = await fetch(at.url + path, {
+        ...init,
+        headers: { authorization: `Bearer ${at.key}`, 'content-type': 'application/json' },
+      })
+      return (await response.json()) as object
+    }
+    const body = '{"subject":"a","attachments":[{"filename":"a","content":1}]}'
+    expect(await send('/v1/probe', { method: 'POST', body })).toMatchObject({
+      error: { param: 'attachments[0].content', message: '`attachments[0].content` is 1; expected a string.' },
+    })
+    expect(await send('/v1/brands?bogus=1', {})).toMatchObject({ error: { code: 'invalid_request', param: 'bogus' } })
+    expect(await send('/v1/probe/mismatch', {})).toMatchObject({ error: { code: 'internal_error' } })
+  } finally {
+    child.stdin.end()
+    await child.exited
+  }
+})
