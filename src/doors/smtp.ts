@@ -1,0 +1,167 @@
+import { readFileSync } from 'node:fs'
+import type { AddressInfo, Socket } from 'node:net'
+import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
+import type { Clock } from '../base/clock.ts'
+import type { Endpoint } from '../base/config.ts'
+import type { Log } from '../base/log.ts'
+import type { WayIn } from '../receiving/incoming.ts'
+import { replyFor, type SmtpRefusalCode } from '../receiving/refusal.ts'
+import { type Admission, openAdmission } from './smtp/admission.ts'
+import { type Pace, type SessionLimits, type SmtpConfig, sessionLimits, tickMs } from './smtp/limits.ts'
+import { sessionsEnded } from './smtp/metrics.ts'
+import { SmtpSession } from './smtp/session.ts'
+import { openSpoolFolder } from './smtp/spool.ts'
+import type { DoorUse } from './smtp/use.ts'
+
+export interface SmtpDoorOptions {
+  readonly config: SmtpConfig
+  readonly wayIn: WayIn
+  readonly log: Log
+  readonly clock: Clock
+  /** Where messages past 256 KiB wait until they are answered; made when it is absent. */
+  readonly spoolFolder: string
+  /** Shorter times, for tests. */
+  readonly pace?: Partial<Pace>
+}
+
+export interface SmtpDoor {
+  readonly address: Endpoint
+  /**
+   * Takes no new session and no new transaction, lets those under way finish (half a minute at most), and resolves once
+   * every session has ended and the way in has settled what it was given.
+   */
+  close(): Promise<void>
+}
+
+/**
+ * Listens for mail. Offered are PIPELINING, 8BITMIME, SMTPUTF8, SIZE, ENHANCEDSTATUSCODES, and STARTTLS where there is a
+ * certificate; not AUTH, DSN, CHUNKING or BINARYMIME. RFC 5321.
+ * @throws when the address cannot be listened on, or the certificate cannot be read.
+ */
+export async function openSmtpDoor(options: SmtpDoorOptions): Promise<SmtpDoor> {
+  const { config, log } = options
+  const limits = sessionLimits(config, options.pace)
+  const admission = openAdmission({ inAll: config.maxSessions, perAddress: config.maxSessionsPerAddress })
+  const sessions = new Set<SmtpSession>()
+  let isClosing = false
+  let settling = 0
+  const use: DoorUse = {
+    wayIn: options.wayIn,
+    log,
+    clock: options.clock,
+    limits,
+    spools: openSpoolFolder(options.spoolFolder),
+    isClosing: () => isClosing,
+    countSettling: by => {
+      settling += by
+    },
+  }
+  const server = new DoorServer(serverOptions(config, limits), { use, admission, sessions })
+  server.on('error', error => log.error({ err: error }, 'SMTP listener failed'))
+  const address = await listen(server, config.smtpListen)
+  const ticker = setInterval(() => {
+    const now = performance.now()
+    for (const session of sessions) session.check(now)
+  }, tickMs(limits))
+
+  async function close(): Promise<void> {
+    if (isClosing) return
+    isClosing = true
+    server.server.close()
+    const end = performance.now() + limits.drainMs
+    while (sessions.size > 0 && performance.now() < end) {
+      for (const session of sessions) if (session.isIdle) session.cut('shutting_down')
+      await Bun.sleep(20)
+    }
+    for (const session of sessions) session.cut('shutting_down')
+    await Bun.sleep(sessions.size > 0 ? 20 : 0)
+    for (const session of sessions) session.hangUp()
+    while (settling > 0 && performance.now() < end + limits.drainMs) await Bun.sleep(20)
+    clearInterval(ticker)
+  }
+  return { address, close }
+}
+
+function listen(server: SMTPServer, { host, port }: Endpoint): Promise<Endpoint> {
+  return new Promise((resolve, reject) => {
+    server.server.once('error', reject)
+    server.listen(port, host, () => {
+      server.server.off('error', reject)
+      const bound = server.server.address() as AddressInfo
+      resolve({ host: bound.address, port: bound.port })
+    })
+  })
+}
+
+function serverOptions(config: SmtpConfig, limits: SessionLimits): SMTPServerOptions {
+  const hasCertificate = config.tlsCert !== undefined && config.tlsKey !== undefined
+  const certificate = hasCertificate
+    ? {
+        cert: readFileSync(config.tlsCert ?? ''),
+        key: readFileSync(config.tlsKey ?? ''),
+        minVersion: 'TLSv1.2' as const,
+      }
+    : {}
+  const never = ['AUTH', 'HELP', 'XCLIENT', 'XFORWARD', 'WIZ', 'SHELL', 'KILL', 'LHLO']
+  return {
+    ...certificate,
+    name: config.hostname,
+    heloResponse: '%s',
+    size: limits.maxMessageBytes,
+    hideENHANCEDSTATUSCODES: false,
+    hideDSN: true,
+    // Without a certificate of ours the library would use one whose key is published.
+    hideSTARTTLS: !hasCertificate,
+    disabledCommands: hasCertificate ? never : [...never, 'STARTTLS'],
+    disableReverseLookup: true,
+    maxCommandLength: limits.maxCommandOctets,
+    logger: false,
+    onConnect: (_session, next) => next(),
+    onSecure: (_socket, _session, next) => next(),
+  }
+}
+
+interface ServerUse {
+  readonly use: DoorUse
+  readonly admission: Admission
+  readonly sessions: Set<SmtpSession>
+}
+
+/** The library's listener, with sessions of ours and a limit for each address before anything is spent on them. */
+class DoorServer extends SMTPServer {
+  private readonly door: ServerUse
+
+  constructor(options: SMTPServerOptions, door: ServerUse) {
+    super(options)
+    this.door = door
+  }
+
+  override connect(socket: Socket): void {
+    const { use, admission, sessions } = this.door
+    const address = socket.remoteAddress
+    if (address === undefined) {
+      socket.destroy()
+      return
+    }
+    const refusal = use.isClosing() ? 'shutting_down' : admission.admit(address)
+    if (refusal) {
+      turnAway(socket, refusal)
+      return
+    }
+    const session = new SmtpSession(this, socket, use, () => {
+      admission.release(address)
+      sessions.delete(session)
+    })
+    sessions.add(session)
+    this.connections.add(session)
+    session.on('error', error => use.log.debug({ session_id: session.id, err: error }, 'session failed'))
+    session.init()
+  }
+}
+
+function turnAway(socket: Socket, code: SmtpRefusalCode): void {
+  sessionsEnded.inc({ reason: code })
+  const reply = replyFor(code)
+  socket.on('error', () => socket.destroy())
+  socket.end(`${reply.code} ${reply.enhanced} ${reply.text}\r\n`, () => socket.destroy())
+}

@@ -1,0 +1,69 @@
+const CR = 0x0d
+const LF = 0x0a
+const DOT = 0x2e
+const lineStartWithDot = Buffer.from('\r\n.')
+const heldCr = Buffer.from('\r')
+
+/** How far what came last goes towards the end of DATA. */
+type Progress = 'text' | 'cr' | 'line-start' | 'dot' | 'dot-cr'
+
+/** Where decoded bytes go; slices of what was decoded, in order. */
+export interface DataSink {
+  write(bytes: Buffer): void
+}
+
+/**
+ * Undoes the dot-stuffing of one message and finds its end (RFC 5321 §4.5.2). A line starts after CRLF and nowhere else,
+ * and only CRLF.CRLF ends the message: to take a bare CR or LF for a line end is what makes SMTP smuggling possible. The
+ * dot that starts a longer line is dropped; every other byte stays as it came.
+ */
+export class DataDecoder {
+  private progress: Progress = 'line-start'
+
+  /** Decodes `chunk` into `sink`; gives the index after the final dot's CRLF, or -1 when the message goes on. */
+  decode(chunk: Buffer, sink: DataSink): number {
+    let start = 0
+    let at = 0
+    while (at < chunk.length) {
+      const byte = chunk[at]
+      switch (this.progress) {
+        case 'text': {
+          const found = chunk.indexOf(lineStartWithDot, at)
+          this.progress = found < 0 ? progressAtEnd(chunk, at) : 'line-start'
+          at = found < 0 ? chunk.length : found + 2
+          break
+        }
+        case 'cr':
+          if (byte === LF) this.progress = 'line-start'
+          else if (byte !== CR) this.progress = 'text'
+          if (this.progress !== 'text') at++
+          break
+        case 'line-start':
+          this.progress = byte === DOT ? 'dot' : 'text'
+          if (byte === DOT) {
+            if (at > start) sink.write(chunk.subarray(start, at))
+            start = ++at
+          }
+          break
+        case 'dot':
+          this.progress = byte === CR ? 'dot-cr' : 'text'
+          if (byte === CR) at++
+          break
+        case 'dot-cr':
+          if (byte === LF) return at + 1
+          // The CR is content after all; when it came in an earlier chunk it is not in this one.
+          if (at === 0) sink.write(heldCr)
+          this.progress = 'cr'
+          break
+      }
+    }
+    if (this.progress !== 'dot-cr' && start < chunk.length) sink.write(chunk.subarray(start))
+    return -1
+  }
+}
+
+function progressAtEnd(chunk: Buffer, from: number): Progress {
+  const last = chunk[chunk.length - 1]
+  if (last === CR) return 'cr'
+  return last === LF && chunk.length - from >= 2 && chunk[chunk.length - 2] === CR ? 'line-start' : 'text'
+}

@@ -1,0 +1,47 @@
+import type { Recipient } from '../../receiving/incoming.ts'
+import type { SmtpRefusalCode } from '../../receiving/refusal.ts'
+import { type PathCommand, type PathReading, readPath } from './path.ts'
+
+/** From MAIL to the end of DATA. */
+export interface Transaction {
+  readonly id: string
+  readonly mailFrom: string
+  readonly smtputf8: boolean
+  /** By their address in lower case, so that none is there twice. */
+  readonly recipients: Map<string, Recipient>
+}
+
+/** Does the refusal tell a client that it may be guessing addresses? */
+export function isUnknown(code: SmtpRefusalCode): boolean {
+  return code === 'mailbox_unknown' || code === 'relay_denied'
+}
+
+/** The forward-path of RCPT, or why this transaction does not take it, as far as that is known without looking it up. */
+export function readRecipient(line: string, transaction: Transaction | undefined, maxRecipients: number): PathReading {
+  if (!transaction) return { kind: 'refused', code: 'out_of_order' }
+  const path = readPath('RCPT TO', line, transaction.smtputf8)
+  if (path.kind === 'refused') return path
+  if (path.parameters.size > 0) return { kind: 'refused', code: 'parameter_unknown' }
+  return transaction.recipients.size < maxRecipients ? path : { kind: 'refused', code: 'too_many_recipients' }
+}
+
+/** What is wrong with the parameters of MAIL: SIZE (RFC 1870), BODY (RFC 6152) and SMTPUTF8 (RFC 6531) are known. */
+export function faultOfParameters({ parameters }: PathCommand, maxBytes: number): SmtpRefusalCode | undefined {
+  for (const [keyword, value] of parameters) {
+    switch (keyword) {
+      case 'SIZE':
+        if (!/^\d{1,20}$/.test(value)) return 'parameter_malformed'
+        if (Number(value) > maxBytes) return 'message_too_large'
+        break
+      case 'BODY':
+        if (!/^(?:7BIT|8BITMIME)$/i.test(value)) return 'parameter_malformed'
+        break
+      case 'SMTPUTF8':
+        if (value !== '') return 'parameter_malformed'
+        break
+      default:
+        return 'parameter_unknown'
+    }
+  }
+  return undefined
+}

@@ -1,0 +1,254 @@
+import { createHash } from 'node:crypto'
+import { type FileHandle, open } from 'node:fs/promises'
+import { batched } from '../../base/batch.ts'
+import { type Clock, type Instant, plusMs } from '../../base/clock.ts'
+import { type Db, inTransaction, isDuplicate } from '../../base/database.ts'
+import { gate } from '../../base/gate.ts'
+import { type Id, newId } from '../../base/ids.ts'
+import type { Content } from '../../mail/content.ts'
+import type { Blobs, StoredBlob } from './port.ts'
+import {
+  type BlobKey,
+  type BlobRow,
+  type ChunkRow,
+  completeBlob,
+  insertBlobs,
+  insertChunks,
+  renewBlob,
+  selectBlob,
+  selectByContent,
+  selectChunk,
+  selectChunkPositions,
+  selectWhole,
+} from './table.ts'
+
+/** Bytes of each chunk but the last. */
+const chunkBytes = 512 * 1024
+/** Well below the 16 MiB of max_allowed_packet. */
+const maxStatementBytes = 8 * 1024 * 1024
+const maxStagedAtOnce = 4
+const maxTries = 5
+/** Bytes that are stored again are renewed when they are older than this: what is forgotten goes after 7 days. */
+const renewAfterMs = 24 * 3600 * 1000
+
+interface Small extends BlobKey {
+  readonly bytes: Buffer
+}
+
+/** Blobs in the tables `blobs` and `blob_chunks`, content-addressed within an organization. */
+export function mysqlBlobs(db: Db, clock: Clock): Blobs {
+  const storeSmall = batched<Small, StoredBlob>({ maxItems: 64, maxUnderWay: 2 }, items => storeAll(db, clock, items))
+  const staging = gate(maxStagedAtOnce)
+  const readOne = batched<Wanted, Buffer | undefined>({ maxItems: 16, maxUnderWay: 4 }, wanted => readAll(db, wanted))
+  return {
+    async store(organizationId, content) {
+      if (content.kind === 'memory' && content.size <= chunkBytes) {
+        const { bytes } = content
+        return await storeSmall({ organizationId, sha256: createHash('sha256').update(bytes).digest(), bytes })
+      }
+      return await staging(() => stage(db, clock, organizationId, content))
+    },
+    read: (organizationId, id, range = {}) => readRange(db, organizationId, id, range),
+    async readWhole(organizationId, id) {
+      const bytes = await readOne({ organizationId, id })
+      if (!bytes) throw new Error(`there is no blob ${id}`)
+      return bytes
+    },
+  }
+}
+
+/**
+ * Stores many small ones in one transaction. Almost always all are new, so that is tried first; when one is there already,
+ * or comes at the same time from elsewhere, they are looked up.
+ */
+async function storeAll(db: Db, clock: Clock, items: readonly Small[]): Promise<readonly StoredBlob[]> {
+  // In one order, so that two at once wait for each other rather than deadlock.
+  const wanted = new Map(items.map(item => [keyOf(item), item] as const).sort(([a], [b]) => (a < b ? -1 : 1)))
+  const stored = new Map<string, StoredBlob>()
+  for (let attempt = 0; attempt < maxTries && stored.size < wanted.size; attempt++) {
+    const missing = [...wanted].filter(([key]) => !stored.has(key)).map(([, item]) => item)
+    try {
+      const rows = await inTransaction(db, tx => insertWhole(tx, clock.now(), missing))
+      for (const row of rows) stored.set(keyOf(keyIn(row)), row)
+    } catch (error) {
+      if (!isDuplicate(error, 'blobs_content')) throw error
+      for (const [key, blob] of await findStored(db, clock, missing)) stored.set(key, blob)
+    }
+  }
+  return items.map(item => {
+    const blob = stored.get(keyOf(item))
+    if (!blob) throw new Error('a blob could not be stored: each time another was there and then gone')
+    return blob
+  })
+}
+
+async function insertWhole(db: Db, now: Instant, items: readonly Small[]): Promise<readonly BlobRow[]> {
+  const rows = items.map(item => ({ ...newRow(item, item.bytes.length, now), complete: 1 as const }))
+  const chunks = items.flatMap(({ bytes }, i) => {
+    const row = rows[i]
+    return row && bytes.length > 0 ? [{ blob_id: row.id, position: 0, bytes }] : []
+  })
+  await insertBlobs(db, rows)
+  for (const group of groupBySize(chunks)) await insertChunks(db, group)
+  return rows
+}
+
+/** Those that are there by now; what another began and did not finish is finished. */
+async function findStored(db: Db, clock: Clock, items: readonly Small[]): Promise<ReadonlyMap<string, StoredBlob>> {
+  const bytesOf = new Map(items.map(item => [keyOf(item), item.bytes]))
+  const found = new Map<string, StoredBlob>()
+  for (const row of await selectByContent(db, items)) {
+    const key = keyOf(keyIn(row))
+    const bytes = bytesOf.get(key)
+    if (row.complete && (await isThereStill(db, clock, row))) found.set(key, row)
+    else if (!row.complete && bytes)
+      found.set(key, await stage(db, clock, row.organization_id, { kind: 'memory', bytes, size: bytes.length }))
+  }
+  return found
+}
+
+/** Says that bytes are wanted again, where what nothing refers to might go soon. False: they have just gone. */
+async function isThereStill(db: Db, clock: Clock, row: BlobRow): Promise<boolean> {
+  const now = clock.now()
+  return row.created_at >= plusMs(now, -renewAfterMs) || (await renewBlob(db, row.id, now))
+}
+
+function keyIn(row: BlobRow): BlobKey {
+  return { organizationId: row.organization_id, sha256: row.sha256 }
+}
+
+function keyOf({ organizationId, sha256 }: BlobKey): string {
+  return organizationId + sha256.toString('base64')
+}
+
+function newRow({ organizationId, sha256 }: BlobKey, size: number, now: Instant): BlobRow {
+  return { id: newId('blb'), organization_id: organizationId, sha256, size, complete: 0, created_at: now }
+}
+
+function groupBySize(chunks: readonly ChunkRow[]): readonly (readonly ChunkRow[])[] {
+  const groups: ChunkRow[][] = []
+  let room = 0
+  for (const chunk of chunks) {
+    if (room < chunk.bytes.length) {
+      groups.push([])
+      room = maxStatementBytes
+    }
+    groups.at(-1)?.push(chunk)
+    room -= chunk.bytes.length + 64
+  }
+  return groups
+}
+
+/**
+ * Stores a large one: a row that says it is not whole yet, its chunks one by one, then the word that it is whole. Two at
+ * once write the same chunks under the same id, and one that died half way is taken up where it stopped.
+ */
+async function stage(db: Db, clock: Clock, organizationId: Id<'org'>, content: Content): Promise<StoredBlob> {
+  return await withSource(content, async source => {
+    const key = { organizationId, sha256: await hash(source) }
+    for (let attempt = 1; attempt <= maxTries; attempt++) {
+      const row = await findOrBegin(db, clock, key, source.size)
+      if (row?.complete) return row
+      if (!row) continue
+      const there = await selectChunkPositions(db, row.id)
+      const count = Math.ceil(source.size / chunkBytes)
+      for (let position = 0; position < count; position++)
+        if (!there.has(position))
+          await insertChunks(db, [{ blob_id: row.id, position, bytes: await source.chunk(position) }])
+      if (await inTransaction(db, tx => completeBlob(tx, row.id, count, clock.now()))) return row
+    }
+    throw new Error('a blob could not be stored: it vanished each time it was staged')
+  })
+}
+
+/** The row for this content, whole or not; undefined when another began it or took it away just now. */
+async function findOrBegin(db: Db, clock: Clock, key: BlobKey, size: number): Promise<BlobRow | undefined> {
+  const now = clock.now()
+  const [found] = await selectByContent(db, [key])
+  if (found) return (await isThereStill(db, clock, found)) ? found : undefined
+  const row = newRow(key, size, now)
+  try {
+    await insertBlobs(db, [row])
+    return row
+  } catch (error) {
+    if (!isDuplicate(error, 'blobs_content')) throw error
+    return undefined
+  }
+}
+
+interface Source {
+  readonly size: number
+  chunk(position: number): Promise<Buffer>
+}
+
+async function withSource<Result>(content: Content, work: (source: Source) => Promise<Result>): Promise<Result> {
+  if (content.kind === 'memory') {
+    const { bytes } = content
+    const at = (position: number) => bytes.subarray(position * chunkBytes, (position + 1) * chunkBytes)
+    return await work({ size: bytes.length, chunk: position => Promise.resolve(at(position)) })
+  }
+  const file = await open(content.path, 'r')
+  try {
+    return await work({ size: content.size, chunk: position => readChunk(file, content, position) })
+  } finally {
+    await file.close()
+  }
+}
+
+async function readChunk(file: FileHandle, content: Content, position: number): Promise<Buffer> {
+  const start = position * chunkBytes
+  const bytes = Buffer.allocUnsafeSlow(Math.min(chunkBytes, content.size - start))
+  for (let filled = 0; filled < bytes.length; ) {
+    const { bytesRead } = await file.read(bytes, filled, bytes.length - filled, start + filled)
+    if (bytesRead === 0) throw new Error('a spooled file is shorter than it was said to be')
+    filled += bytesRead
+  }
+  return bytes
+}
+
+async function hash(source: Source): Promise<Buffer> {
+  const sha256 = createHash('sha256')
+  for (let position = 0; position * chunkBytes < source.size; position++) sha256.update(await source.chunk(position))
+  return sha256.digest()
+}
+
+async function* readRange(
+  db: Db,
+  organizationId: Id<'org'>,
+  id: Id<'blb'>,
+  range: { readonly start?: number; readonly end?: number },
+): AsyncGenerator<Buffer> {
+  const blob = await selectBlob(db, organizationId, id)
+  if (!blob) throw new Error(`there is no blob ${id}`)
+  const start = Math.max(range.start ?? 0, 0)
+  const end = Math.min(range.end ?? blob.size, blob.size)
+  for (let at = start; at < end; ) {
+    const position = Math.floor(at / chunkBytes)
+    const offset = at - position * chunkBytes
+    const bytes = await selectChunk(db, id, position)
+    if (!bytes) throw new Error(`the blob ${id} lacks its chunk ${position}`)
+    const piece = bytes.subarray(offset, Math.min(bytes.length, offset + end - at))
+    yield piece
+    at += piece.length
+  }
+}
+
+interface Wanted {
+  readonly organizationId: Id<'org'>
+  readonly id: Id<'blb'>
+}
+
+/** The bytes of each, undefined where the organization has no such blob. */
+async function readAll(db: Db, wanted: readonly Wanted[]): Promise<readonly (Buffer | undefined)[]> {
+  const rows = await selectWhole(db, [...new Set(wanted.map(each => each.id))])
+  const byBlob = Map.groupBy(rows, row => row.id)
+  return wanted.map(({ organizationId, id }) => {
+    const own = byBlob.get(id)?.filter(row => row.organization_id === organizationId) ?? []
+    const [first] = own
+    if (!first) return undefined
+    const ordered = own.toSorted((a, b) => (a.position ?? 0) - (b.position ?? 0)).flatMap(row => row.bytes ?? [])
+    const bytes = ordered.length === 1 && ordered[0] ? ordered[0] : Buffer.concat(ordered)
+    if (bytes.length !== first.size) throw new Error(`the blob ${id} is not whole`)
+    return bytes
+  })
+}

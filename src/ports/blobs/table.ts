@@ -1,0 +1,103 @@
+import { sql } from 'kysely'
+import type { Instant } from '../../base/clock.ts'
+import type { Db } from '../../base/database.ts'
+import type { Id } from '../../base/ids.ts'
+import { insertRows } from '../../base/insert-rows.ts'
+import type { Schema } from '../../base/schema.ts'
+
+export type BlobRow = Schema['blobs']
+export type ChunkRow = Schema['blob_chunks']
+
+/** Whose bytes, by content. */
+export interface BlobKey {
+  readonly organizationId: Id<'org'>
+  readonly sha256: Buffer
+}
+
+/** The rows there are for these keys, in any order. */
+export async function selectByContent(db: Db, keys: readonly BlobKey[]): Promise<readonly BlobRow[]> {
+  if (keys.length === 0) return []
+  return await db
+    .selectFrom('blobs')
+    .select(['id', 'organization_id', 'sha256', 'size', 'complete', 'created_at'])
+    .where(where =>
+      where.or(
+        keys.map(key =>
+          where.and([where('organization_id', '=', key.organizationId), where('sha256', '=', key.sha256)]),
+        ),
+      ),
+    )
+    .execute()
+}
+
+export async function selectBlob(
+  db: Db,
+  organizationId: Id<'org'>,
+  id: Id<'blb'>,
+): Promise<{ size: number } | undefined> {
+  return await db
+    .selectFrom('blobs')
+    .select('size')
+    .where('id', '=', id)
+    .where('organization_id', '=', organizationId)
+    .where('complete', '=', 1)
+    .executeTakeFirst()
+}
+
+export async function insertBlobs(db: Db, rows: readonly BlobRow[]): Promise<void> {
+  await insertRows(db, 'blobs', rows)
+}
+
+/** A chunk that is there already is the same: its place and the blob's content say what it holds. */
+export async function insertChunks(db: Db, rows: readonly ChunkRow[]): Promise<void> {
+  await insertRows(db, 'blob_chunks', rows, 'ON DUPLICATE KEY UPDATE position = position')
+}
+
+export async function selectChunkPositions(db: Db, id: Id<'blb'>): Promise<ReadonlySet<number>> {
+  const rows = await db.selectFrom('blob_chunks').select('position').where('blob_id', '=', id).execute()
+  return new Set(rows.map(row => row.position))
+}
+
+export async function selectChunk(db: Db, id: Id<'blb'>, position: number): Promise<Buffer | undefined> {
+  const row = await db
+    .selectFrom('blob_chunks')
+    .select('bytes')
+    .where('blob_id', '=', id)
+    .where('position', '=', position)
+    .executeTakeFirst()
+  return row?.bytes
+}
+
+/** Blobs that are complete, a row for each chunk of each (bytes null: an empty blob), in any order. */
+export async function selectWhole(db: Db, ids: readonly Id<'blb'>[]) {
+  return await db
+    .selectFrom('blobs')
+    .leftJoin('blob_chunks', 'blob_chunks.blob_id', 'blobs.id')
+    .select(['blobs.id', 'blobs.organization_id', 'blobs.size', 'blob_chunks.position', 'blob_chunks.bytes'])
+    .where('blobs.id', 'in', ids)
+    .where('blobs.complete', '=', 1)
+    .execute()
+}
+
+/** Says that these bytes were stored again at `now`, so that they are not taken for forgotten. Were they there? */
+export async function renewBlob(db: Db, id: Id<'blb'>, now: Instant): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable('blobs')
+    .set({ created_at: now })
+    .where('id', '=', id)
+    .executeTakeFirstOrThrow()
+  return numUpdatedRows > 0n
+}
+
+/** Marks a blob as whole, if all its chunks are there. */
+export async function completeBlob(db: Db, id: Id<'blb'>, chunks: number, now: Instant): Promise<boolean> {
+  const row = await db.selectFrom('blobs').select('id').where('id', '=', id).forUpdate().executeTakeFirst()
+  const { count } = await db
+    .selectFrom('blob_chunks')
+    .select(sql<number>`COUNT(*)`.as('count'))
+    .where('blob_id', '=', id)
+    .executeTakeFirstOrThrow()
+  if (!row || count < chunks) return false
+  await db.updateTable('blobs').set({ complete: 1, created_at: now }).where('id', '=', id).execute()
+  return true
+}

@@ -1,0 +1,116 @@
+import { describe, expect, test } from 'bun:test'
+import type { Verdict, Verdicts } from '../ports/authenticator/port.ts'
+import { decide, type Evidence, type Policy } from './decide.ts'
+import type { ScanOutcome } from './scan.ts'
+
+const lenient: Policy = { dmarcReject: false, unscanned: 'quarantine' }
+const rejecting: Policy = { dmarcReject: true, unscanned: 'quarantine' }
+const deferring: Policy = { dmarcReject: false, unscanned: 'defer' }
+
+const clean: ScanOutcome = { kind: 'clean' }
+const infected: ScanOutcome = { kind: 'infected', signature: 'Eicar', attachments: [] }
+const unscanned: ScanOutcome = { kind: 'unscanned', why: 'away' }
+
+function verdict(result: Verdict['result'], aligned: boolean | null = null): Verdict {
+  return { result, domain: 'a.test', aligned, detail: null }
+}
+
+interface Given {
+  readonly spf?: Verdict
+  readonly dkim?: Verdict
+  readonly dmarc?: readonly [Verdict['result'], Verdicts['dmarc']['policy']]
+  readonly scan?: ScanOutcome
+  readonly authenticated?: readonly string[]
+  readonly shown?: readonly string[]
+  readonly fromFields?: number
+  readonly hops?: number
+}
+
+function evidence(given: Given): Evidence {
+  const [result, policy] = given.dmarc ?? ['none', null]
+  return {
+    verdicts: {
+      spf: given.spf ?? verdict('none'),
+      dkim: given.dkim ?? verdict('none'),
+      dmarc: { ...verdict(result), policy },
+      arc: { ...verdict('none'), sealer: null },
+      from: given.authenticated ?? ['a@a.test'],
+    },
+    scan: given.scan ?? clean,
+    outline: {
+      from: (given.shown ?? ['a@a.test']).map(address => ({ address, name: '' })),
+      fromFields: given.fromFields ?? 1,
+      hops: given.hops ?? 3,
+    },
+  }
+}
+
+const fail = verdict('fail')
+const alignedPass = verdict('pass', true)
+const strangePass = verdict('pass', false)
+
+const table: readonly (readonly [what: string, given: Given, policy: Policy, expected: string])[] = [
+  ['nothing is known of the sender', {}, lenient, 'inbox accepted'],
+  ['all passes', { spf: alignedPass, dkim: alignedPass, dmarc: ['pass', 'reject'] }, rejecting, 'inbox accepted'],
+
+  ['DMARC fails with p=none', { dmarc: ['fail', 'none'] }, rejecting, 'inbox accepted'],
+  ['DMARC fails with p=none and SPF fails', { spf: fail, dmarc: ['fail', 'none'] }, rejecting, 'inbox accepted'],
+  ['DMARC fails with p=quarantine', { dmarc: ['fail', 'quarantine'] }, rejecting, 'spam dmarc_fail'],
+  ['DMARC fails with p=reject, not rejecting', { dmarc: ['fail', 'reject'] }, lenient, 'spam dmarc_fail'],
+  ['DMARC fails with p=reject, rejecting', { dmarc: ['fail', 'reject'] }, rejecting, 'refuse dmarc_reject'],
+  ['DMARC meets broken DNS', { spf: fail, dmarc: ['temperror', null] }, rejecting, 'inbox accepted'],
+  ['DMARC meets DNS trouble under p=reject', { dmarc: ['temperror', 'reject'] }, rejecting, 'inbox accepted'],
+  ['the DMARC record is broken', { dmarc: ['permerror', null] }, rejecting, 'inbox accepted'],
+
+  ['SPF fails and nothing else speaks', { spf: fail }, lenient, 'spam spf_fail'],
+  ['SPF fails beside an aligned signature', { spf: fail, dkim: alignedPass }, lenient, 'inbox accepted'],
+  ['SPF fails beside a strange signature', { spf: fail, dkim: strangePass }, lenient, 'spam spf_fail'],
+  ['SPF fails beside a broken signature', { spf: fail, dkim: verdict('fail', true) }, lenient, 'spam spf_fail'],
+  ['SPF fails beside an unreadable key', { spf: fail, dkim: verdict('temperror', true) }, lenient, 'inbox accepted'],
+  ['SPF fails and DMARC passes', { spf: fail, dmarc: ['pass', 'reject'] }, lenient, 'inbox accepted'],
+  ['SPF softfails', { spf: verdict('softfail') }, lenient, 'inbox accepted'],
+  ['SPF is neutral', { spf: verdict('neutral') }, lenient, 'inbox accepted'],
+  ['SPF meets broken DNS', { spf: verdict('temperror') }, lenient, 'inbox accepted'],
+  ['the SPF record is broken', { spf: verdict('permerror') }, lenient, 'inbox accepted'],
+  ['a signature fails', { dkim: fail }, lenient, 'inbox accepted'],
+
+  ['it is infected', { scan: infected }, lenient, 'quarantine infected'],
+  ['it is infected, deferring', { scan: infected }, deferring, 'quarantine infected'],
+  ['it is infected and fails DMARC', { scan: infected, dmarc: ['fail', 'reject'] }, lenient, 'quarantine infected'],
+  ['infected, DMARC, rejecting', { scan: infected, dmarc: ['fail', 'reject'] }, rejecting, 'refuse dmarc_reject'],
+  ['it cannot be scanned', { scan: unscanned }, lenient, 'quarantine unscanned then inbox'],
+  ['it cannot be scanned and fails SPF', { scan: unscanned, spf: fail }, lenient, 'quarantine unscanned then spam'],
+  ['it cannot be scanned, deferring', { scan: unscanned }, deferring, 'refuse scanner_away'],
+
+  ['it went round and round', { hops: 50 }, lenient, 'refuse mail_loop'],
+  ['it came a long way', { hops: 49 }, lenient, 'inbox accepted'],
+
+  ['there is no From', { fromFields: 0, shown: [], authenticated: [] }, lenient, 'refuse from_malformed'],
+  ['From has no address', { shown: [], authenticated: [] }, lenient, 'refuse from_malformed'],
+  ['From has two addresses', { shown: ['a@a.test', 'b@b.test'] }, lenient, 'refuse from_malformed'],
+  ['there are two From fields', { fromFields: 2 }, lenient, 'refuse from_malformed'],
+  ['two were authenticated', { authenticated: ['a@a.test', ''] }, lenient, 'refuse from_malformed'],
+  ['another was authenticated', { authenticated: ['a@b.test'] }, lenient, 'refuse from_malformed'],
+  ['it was written otherwise', { authenticated: ['A@A.TEST'] }, lenient, 'inbox accepted'],
+  [
+    'the domain was written in Unicode',
+    { authenticated: ['a@bücher.test'], shown: ['a@xn--bcher-kva.test'] },
+    lenient,
+    'inbox accepted',
+  ],
+  ['From could not be checked', { authenticated: [], dmarc: ['permerror', null] }, rejecting, 'spam from_unchecked'],
+  ['a virus comes with two Froms', { scan: infected, fromFields: 2 }, deferring, 'refuse from_malformed'],
+  ['no scan of two Froms', { scan: unscanned, fromFields: 2 }, deferring, 'refuse from_malformed'],
+]
+
+describe('decides where', () => {
+  for (const [what, given, policy, expected] of table)
+    test(what, () => {
+      const decision = decide(evidence(given), policy)
+      const said =
+        decision.kind === 'refuse'
+          ? `refuse ${decision.code}`
+          : `${decision.folder} ${decision.reason}${decision.releaseFolder ? ` then ${decision.releaseFolder}` : ''}`
+      expect(said).toBe(expected)
+    })
+})

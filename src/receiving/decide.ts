@@ -1,0 +1,86 @@
+import type { Folder } from '../base/schema.ts'
+import { canonicalDomain } from '../mail/address.ts'
+import type { Verdicts } from '../ports/authenticator/port.ts'
+import type { Outline } from './parse.ts'
+import type { SmtpRefusalCode } from './refusal.ts'
+import type { ScanOutcome } from './scan.ts'
+
+/** The instance's policy: one reply to DATA stands for all recipients, so no organization may choose. */
+export interface Policy {
+  /** Answer 550 5.7.26 to what fails p=reject, instead of filing it as spam. */
+  readonly dmarcReject: boolean
+  /** What becomes of mail that cannot be scanned. */
+  readonly unscanned: 'quarantine' | 'defer'
+}
+
+export type FolderReason = 'accepted' | 'spf_fail' | 'dmarc_fail' | 'from_unchecked' | 'infected' | 'unscanned'
+
+export interface Filing {
+  readonly kind: 'file'
+  readonly folder: Folder
+  readonly reason: FolderReason
+  /** Where it goes once a later scan finds it clean; null: it was scanned. */
+  readonly releaseFolder: Folder | null
+}
+
+export type Decision = Filing | { readonly kind: 'refuse'; readonly code: SmtpRefusalCode }
+
+/** Received fields at which a message is taken to go round in circles (RFC 5321 §6.3). */
+const maxHops = 50
+
+export interface Evidence {
+  readonly verdicts: Verdicts
+  readonly scan: ScanOutcome
+  readonly outline: Pick<Outline, 'from' | 'fromFields' | 'hops'>
+}
+
+/** What becomes of a message. First what its sender must change, then our own trouble, then the folder. */
+export function decide({ verdicts, scan, outline }: Evidence, policy: Policy): Decision {
+  if (outline.hops >= maxHops) return { kind: 'refuse', code: 'mail_loop' }
+  if (!hasOneFrom(verdicts, outline)) return { kind: 'refuse', code: 'from_malformed' }
+  if (policy.dmarcReject && failsDmarc(verdicts, 'reject')) return { kind: 'refuse', code: 'dmarc_reject' }
+  switch (scan.kind) {
+    case 'clean':
+      return { ...byVerdicts(verdicts), releaseFolder: null }
+    case 'infected':
+      return { kind: 'file', folder: 'quarantine', reason: 'infected', releaseFolder: null }
+    case 'unscanned':
+      return policy.unscanned === 'defer'
+        ? { kind: 'refuse', code: 'scanner_away' }
+        : { kind: 'file', folder: 'quarantine', reason: 'unscanned', releaseFolder: byVerdicts(verdicts).folder }
+    default:
+      return scan satisfies never
+  }
+}
+
+/** One From field with one address (RFC 5322 §3.6), and the one that was authenticated is the one that will be shown. */
+function hasOneFrom({ from }: Verdicts, outline: Evidence['outline']): boolean {
+  const [shown] = outline.from
+  if (outline.fromFields !== 1 || outline.from.length !== 1 || !shown || from.length > 1) return false
+  const [authenticated] = from
+  return authenticated === undefined || domainOf(authenticated) === domainOf(shown.address)
+}
+
+function domainOf(address: string): string {
+  const domain = address.slice(address.lastIndexOf('@') + 1).trim()
+  return canonicalDomain(domain) ?? domain.toLowerCase()
+}
+
+function byVerdicts(verdicts: Verdicts): Pick<Filing, 'kind' | 'folder' | 'reason'> {
+  if (failsDmarc(verdicts, 'reject') || failsDmarc(verdicts, 'quarantine'))
+    return { kind: 'file', folder: 'spam', reason: 'dmarc_fail' }
+  // A header too large to be checked must not get past DMARC by being so.
+  if (verdicts.from.length === 0) return { kind: 'file', folder: 'spam', reason: 'from_unchecked' }
+  if (failsSpf(verdicts)) return { kind: 'file', folder: 'spam', reason: 'spf_fail' }
+  return { kind: 'file', folder: 'inbox', reason: 'accepted' }
+}
+
+function failsDmarc({ dmarc }: Verdicts, policy: 'quarantine' | 'reject'): boolean {
+  return dmarc.result === 'fail' && dmarc.policy === policy
+}
+
+/** SPF breaks at every forwarder: its fail counts only where nothing else speaks for the author's domain, or might. */
+function failsSpf({ spf, dkim, dmarc }: Verdicts): boolean {
+  const mayBeSigned = (dkim.result === 'pass' && dkim.aligned === true) || dkim.result === 'temperror'
+  return spf.result === 'fail' && dmarc.result === 'none' && !mayBeSigned
+}

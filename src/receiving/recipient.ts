@@ -1,0 +1,85 @@
+import { batched } from '../base/batch.ts'
+import type { Db } from '../base/database.ts'
+import { canonicalDomain, parseAddress, splitAddress } from '../mail/address.ts'
+import type { Recipient } from './incoming.ts'
+import { refuseMail } from './refusal.ts'
+import { type ClaimRow, selectClaims } from './table.ts'
+
+/** Local parts that every domain that receives must take (RFC 5321 §4.5.1, RFC 2142). */
+const alwaysTaken = new Set(['postmaster', 'abuse'])
+
+interface Wanted {
+  readonly domain: string
+  /** The local parts whose mailbox may take it, best first; the last is the catch-all's. */
+  readonly localParts: readonly string[]
+}
+
+/**
+ * Finds the recipient for a forward-path. An exact mailbox beats the one before a `+`, and that the catch-all; local parts
+ * compare without case. What is meant for a postmaster and finds none goes to the mailbox `postmaster`, the operator's.
+ * Look-ups that come together share a round trip.
+ * @throws SmtpRefusal address_malformed, relay_denied, receiving_not_ready, mailbox_unknown
+ */
+export function recipientFinder(db: Db, postmaster: string | undefined): (address: string) => Promise<Recipient> {
+  const claims = batched<Wanted, readonly ClaimRow[]>({ maxItems: 64, maxUnderWay: 2 }, wanted =>
+    findClaims(db, wanted),
+  )
+
+  async function find(address: string): Promise<Recipient | undefined> {
+    const { localPart, domain, canonical } = readForwardPath(address)
+    const localParts = candidates(localPart)
+    const rows = await claims({ domain, localParts })
+    const [claim] = rows
+    if (!claim) throw refuseMail('relay_denied', { detail: `Relaying is denied: ${domain} does not receive mail here` })
+    if (!claim.identity_verified) throw refuseMail('receiving_not_ready')
+    const mailbox = localParts.map(part => rows.find(row => row.local_part === part)).find(row => row !== undefined)
+    if (!mailbox?.mailbox_id || !mailbox.brand_id) return undefined
+    return {
+      address: canonical,
+      organizationId: claim.organization_id,
+      brandId: mailbox.brand_id,
+      domainId: claim.domain_id,
+      mailboxId: mailbox.mailbox_id,
+    }
+  }
+
+  return async address => {
+    const isBare = address.toLowerCase() === 'postmaster'
+    const found = isBare ? undefined : await find(address)
+    if (found) return found
+    if (postmaster === undefined || !(isBare || isAlwaysTaken(address))) throw refuseMail('mailbox_unknown')
+    const operators = await find(postmaster)
+    if (!operators) throw refuseMail('mailbox_unknown')
+    return { ...operators, address }
+  }
+}
+
+function isAlwaysTaken(address: string): boolean {
+  return alwaysTaken.has(address.slice(0, address.lastIndexOf('@')).toLowerCase())
+}
+
+function readForwardPath(address: string) {
+  const parsed = parseAddress(address)
+  if (parsed?.name === '' && !address.endsWith('>'))
+    return { ...splitAddress(parsed.address), canonical: parsed.address }
+  // RFC 6531: a local part beyond ASCII, which only a catch-all can take.
+  const at = address.lastIndexOf('@')
+  const localPart = address.slice(0, Math.max(at, 0))
+  const domain = canonicalDomain(address.slice(at + 1))
+  const isInternational = /[\u0080-\u{10ffff}]/u.test(localPart) && !/[\p{Cc}\s"(),:;<>@[\\\]]/u.test(localPart)
+  if (!domain || !isInternational || Buffer.byteLength(localPart) > 64) throw refuseMail('address_malformed')
+  return { localPart, domain, canonical: `${localPart}@${domain}` }
+}
+
+function candidates(localPart: string): readonly string[] {
+  const exact = localPart.normalize('NFC').toLowerCase()
+  const plus = exact.indexOf('+')
+  return [...new Set([exact, ...(plus > 0 ? [exact.slice(0, plus)] : []), ''])]
+}
+
+async function findClaims(db: Db, wanted: readonly Wanted[]): Promise<readonly (readonly ClaimRow[])[]> {
+  const domains = [...new Set(wanted.map(each => each.domain))]
+  const localParts = [...new Set(wanted.flatMap(each => each.localParts))]
+  const byDomain = Map.groupBy(await selectClaims(db, domains, localParts), row => row.domain)
+  return wanted.map(each => byDomain.get(each.domain) ?? [])
+}

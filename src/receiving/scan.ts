@@ -1,0 +1,47 @@
+import { PassThrough, type Readable } from 'node:stream'
+import type { Content } from '../mail/content.ts'
+import { visitAttachments } from '../mail/message.ts'
+import type { Scan, Scanner } from '../ports/scanner/port.ts'
+import { openContent } from './parse.ts'
+
+/** What the scanner said of a message; of one that is infected also what it said of each attachment, by position. */
+export type ScanOutcome =
+  | Exclude<Scan, { kind: 'infected' }>
+  | { readonly kind: 'infected'; readonly signature: string; readonly attachments: readonly Scan[] }
+
+export interface Scanning {
+  readonly scanner: Scanner
+  /** How long a message waits for a scanner that is away, in milliseconds. */
+  readonly scanWaitMs: number
+}
+
+const pauseMs = 250
+
+/** The whole message once; only when that finds something each attachment, to say which. Gives up when `signal` fires. */
+export async function scanMessage(content: Content, signal: AbortSignal, use: Scanning): Promise<ScanOutcome> {
+  const scan = await scanOrWait(content, signal, use)
+  if (scan.kind !== 'infected') return scan
+  return { ...scan, attachments: await scanAttachments(openContent(content), use.scanner) }
+}
+
+async function scanOrWait(content: Content, signal: AbortSignal, use: Scanning): Promise<Scan> {
+  const until = performance.now() + use.scanWaitMs
+  const scan = await use.scanner.scan(content)
+  while (scan.kind === 'unscanned' && !signal.aborted && performance.now() < until) {
+    // A scanner that answers and still gives no verdict will give none to the same bytes later on: once more, not for ever.
+    if (await use.scanner.isReady()) return await use.scanner.scan(content)
+    await Bun.sleep(Math.min(pauseMs, Math.max(until - performance.now(), 0)))
+  }
+  return scan
+}
+
+/** What the scanner says of each attachment of a message, by position. */
+export function scanAttachments(content: Buffer | Readable, scanner: Scanner): Promise<readonly Scan[]> {
+  return visitAttachments(content, async stream => {
+    // The scanner may destroy what it is given; the parser's own stream has to flow on.
+    const given = stream.pipe(new PassThrough())
+    const scan = await scanner.scan({ kind: 'stream', stream: given })
+    stream.unpipe(given)
+    return scan
+  })
+}

@@ -1,0 +1,182 @@
+import type { Insertable } from 'kysely'
+import { CompiledQuery, sql } from 'kysely'
+import type { Instant } from '../base/clock.ts'
+import type { Db } from '../base/database.ts'
+import type { Id } from '../base/ids.ts'
+import { insertRows } from '../base/insert-rows.ts'
+import type { Flag, ScanStatus, Schema } from '../base/schema.ts'
+
+export type NewMessage = Insertable<Schema['messages']>
+export type NewAttachment = Insertable<Schema['attachments']>
+
+/** A domain that we receive for, and one of its mailboxes that was asked for; null: it has none of those. */
+export interface ClaimRow {
+  readonly domain: string
+  readonly organization_id: Id<'org'>
+  readonly domain_id: Id<'dom'>
+  readonly identity_verified: Flag
+  readonly mailbox_id: Id<'mbx'> | null
+  readonly brand_id: Id<'brd'> | null
+  readonly local_part: string | null
+}
+
+/** The claims on these domains, a row for each of their mailboxes with one of these local parts. */
+export async function selectClaims(
+  db: Db,
+  domains: readonly string[],
+  localParts: readonly string[],
+): Promise<readonly ClaimRow[]> {
+  const { rows } = await db.executeQuery<ClaimRow>(
+    CompiledQuery.raw(
+      `SELECT c.domain, c.organization_id, c.domain_id, c.identity_verified, m.id AS mailbox_id, m.brand_id, m.local_part
+       FROM receiving_claims c
+       LEFT JOIN mailboxes m ON m.domain_id = c.domain_id AND m.local_part IN (${placeholders(localParts)})
+       WHERE c.domain IN (${placeholders(domains)})`,
+      [...padded(localParts), ...padded(domains)],
+    ),
+  )
+  return rows
+}
+
+/** Those of the mailboxes that exist, locked until the transaction ends, in the order of their ids. */
+export async function lockMailboxes(db: Db, ids: readonly Id<'mbx'>[]): Promise<ReadonlySet<Id<'mbx'>>> {
+  if (ids.length === 0) return new Set()
+  const { rows } = await db.executeQuery<{ id: Id<'mbx'> }>(
+    CompiledQuery.raw(`SELECT id FROM mailboxes WHERE id IN (${placeholders(ids)}) ORDER BY id FOR UPDATE`, [
+      ...padded(ids),
+    ]),
+  )
+  return new Set(rows.map(row => row.id))
+}
+
+export interface SamenessRow {
+  readonly id: Id<'msg'>
+  readonly mailbox_id: Id<'mbx'>
+  readonly sameness: Buffer
+}
+
+/** The messages in a mailbox that are the same as one that has come, received after `since`. */
+export async function selectSame(
+  db: Db,
+  wanted: readonly { readonly mailboxId: Id<'mbx'>; readonly sameness: Buffer }[],
+  since: Instant,
+): Promise<readonly SamenessRow[]> {
+  const each = padded(wanted)
+  const { rows } = await db.executeQuery<SamenessRow>(
+    CompiledQuery.raw(
+      `SELECT id, mailbox_id, sameness FROM messages
+       WHERE received_at > ? AND (${each.map(() => '(mailbox_id = ? AND sameness = ?)').join(' OR ')})`,
+      [since, ...each.flatMap(({ mailboxId, sameness }) => [mailboxId, sameness])],
+    ),
+  )
+  return rows
+}
+
+const maxRowsAStatement = 500
+
+export async function insertMessages(db: Db, rows: readonly NewMessage[]): Promise<void> {
+  for (let at = 0; at < rows.length; at += maxRowsAStatement)
+    await insertRows(db, 'messages', rows.slice(at, at + maxRowsAStatement))
+}
+
+export async function insertAttachments(db: Db, rows: readonly NewAttachment[]): Promise<void> {
+  for (let at = 0; at < rows.length; at += maxRowsAStatement)
+    await insertRows(db, 'attachments', rows.slice(at, at + maxRowsAStatement))
+}
+
+/** Filled up to a power of two with its last, so that there are few different statements. */
+function padded<Each>(list: readonly Each[]): readonly Each[] {
+  const length = 2 ** Math.ceil(Math.log2(Math.max(list.length, 1)))
+  return [...list, ...Array<Each>(length - list.length).fill(list.at(-1) as Each)]
+}
+
+function placeholders(list: readonly unknown[]): string {
+  return padded(list)
+    .map(() => '?')
+    .join(', ')
+}
+
+/** A message that waits for a scan. */
+export interface UnscannedRow {
+  readonly id: Id<'msg'>
+  readonly organization_id: Id<'org'>
+  readonly blob_id: Id<'blb'>
+  readonly received_at: Instant
+  /** When it is due, and at the same time the lease of who takes it. */
+  readonly rescan_at: Instant | null
+}
+
+/** Messages of all organizations whose next scan is due, the longest due first. */
+export async function selectUnscanned(db: Db, now: Instant, limit: number): Promise<readonly UnscannedRow[]> {
+  return await db
+    .selectFrom('messages')
+    .select(['id', 'organization_id', 'blob_id', 'received_at', 'rescan_at'])
+    .where('rescan_at', '<=', now)
+    .orderBy('rescan_at')
+    .limit(sql.lit(limit))
+    .execute()
+}
+
+/** Moves the next scan to `at`; null: there will be none. False: someone else has taken it. */
+export async function moveRescan(db: Db, row: UnscannedRow, at: Instant | null): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable('messages')
+    .set({ rescan_at: at })
+    .where('id', '=', row.id)
+    .where('organization_id', '=', row.organization_id)
+    .where('rescan_at', '=', row.rescan_at)
+    .executeTakeFirstOrThrow()
+  return numUpdatedRows > 0n
+}
+
+/** A later scan found nothing: the message goes where it would have gone, unless someone has moved it meanwhile. */
+export async function releaseMessage(db: Db, row: UnscannedRow): Promise<boolean> {
+  const { numAffectedRows = 0n } = await sql`
+    UPDATE messages
+    SET folder = CASE WHEN folder = 'quarantine' THEN COALESCE(release_folder, folder) ELSE folder END,
+        folder_reason = CASE WHEN release_folder = 'inbox' THEN 'accepted' WHEN dmarc = 'fail' THEN 'dmarc_fail'
+                             WHEN spf = 'fail' THEN 'spf_fail' ELSE 'from_unchecked' END,
+        scan = 'clean', scan_signature = NULL, rescan_at = NULL, release_folder = NULL
+    WHERE id = ${row.id} AND organization_id = ${row.organization_id} AND rescan_at = ${row.rescan_at}`.execute(db)
+  return numAffectedRows > 0n
+}
+
+/** A later scan found something: the message stays in quarantine, or goes back there. */
+export async function condemnMessage(db: Db, row: UnscannedRow, signature: string): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable('messages')
+    .set({
+      folder: 'quarantine',
+      folder_reason: 'infected',
+      scan: 'infected',
+      scan_signature: signature,
+      rescan_at: null,
+      release_folder: null,
+    })
+    .where('id', '=', row.id)
+    .where('organization_id', '=', row.organization_id)
+    .where('rescan_at', '=', row.rescan_at)
+    .executeTakeFirstOrThrow()
+  return numUpdatedRows > 0n
+}
+
+export interface AttachmentScan {
+  readonly scan: ScanStatus
+  readonly scan_signature: string | null
+}
+
+/** What a scan said of a message's attachments: of one (0-based), or of all of them. */
+export async function setAttachmentScan(
+  db: Db,
+  row: UnscannedRow,
+  scan: AttachmentScan,
+  position?: number,
+): Promise<void> {
+  let query = db
+    .updateTable('attachments')
+    .set({ scan: scan.scan, scan_signature: scan.scan_signature })
+    .where('message_id', '=', row.id)
+    .where('organization_id', '=', row.organization_id)
+  if (position !== undefined) query = query.where('position', '=', position)
+  await query.execute()
+}
