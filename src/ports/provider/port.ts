@@ -45,6 +45,8 @@ export interface ProviderTraits {
   readonly reports: 'dsn' | 'webhook' | 'none'
   /** May one submission have several recipients? */
   readonly grouped: boolean
+  /** Does it take addresses beyond ASCII (RFC 6531)? false as long as no connection has shown it. */
+  readonly smtputf8: boolean
   /** How many submissions it takes at once. */
   readonly submissionsAtOnce: number
 }

@@ -1,0 +1,188 @@
+import { type Instant, plusMs, toIso } from '../base/clock.ts'
+import { type Id, newId } from '../base/ids.ts'
+import { type EmailStatus, type Schema, toJson } from '../base/schema.ts'
+import { formatAddress, splitAddress } from '../mail/address.ts'
+import type { Reservation } from '../web/reservation.ts'
+import { type Facts, isSuppressed, type Recipient } from './gate.ts'
+import type { Outgoing } from './outgoing.ts'
+import type { Sender } from './resolve.ts'
+import type { SendAccepted } from './shapes.ts'
+import type { EmailRows, SendingDomain } from './table.ts'
+
+/** A send that is composed and whose bytes are stored: all that is left is to accept it. */
+export interface Candidate {
+  readonly emailId: Id<'eml'>
+  readonly messageId: string
+  readonly sender: Sender
+  readonly domain: SendingDomain
+  readonly outgoing: Outgoing
+  readonly recipients: readonly Recipient[]
+  readonly blobId: Id<'blb'>
+  /** Whoever holds it may store the answer; undefined: the client gave no Idempotency-Key. */
+  readonly reservation: Reservation | undefined
+}
+
+/** A send with the instant at which it is accepted, unique in its organization. */
+export interface Stamped extends Candidate {
+  readonly createdAt: Instant
+}
+
+/** An email that has been accepted for delivery. */
+export interface Accepted {
+  readonly id: Id<'eml'>
+  readonly status: 'queued' | 'scheduled'
+  /** Without angle brackets. */
+  readonly messageId: string
+  readonly brandId: Id<'brd'>
+  readonly recipients: readonly (Recipient & { readonly status: EmailStatus })[]
+  readonly createdAt: Instant
+}
+
+/** What becomes of a send that passed the gate: those on the suppression list are not sent to. */
+export function acceptedBy(send: Stamped, facts: Facts): Accepted {
+  const { domain, outgoing, recipients } = send
+  const status = outgoing.scheduledAt === null ? 'queued' : 'scheduled'
+  const gated = { domainId: domain.id, domain: domain.domain, brandId: domain.brandId, recipients }
+  return {
+    id: send.emailId,
+    status,
+    messageId: send.messageId,
+    brandId: domain.brandId,
+    recipients: recipients.map(each => ({ ...each, status: isSuppressed(gated, each, facts) ? 'suppressed' : status })),
+    createdAt: send.createdAt,
+  }
+}
+
+/** As the API shows it. */
+export function showAccepted(accepted: Accepted): SendAccepted {
+  return {
+    id: accepted.id,
+    status: accepted.status,
+    message_id: accepted.messageId,
+    brand_id: accepted.brandId,
+    recipients: accepted.recipients.map(({ email, type, status }) => ({ email, type, status })),
+    created_at: toIso(accepted.createdAt),
+  }
+}
+
+/** The answer's body, byte for byte the same for the first request and its repetitions. */
+export function acceptedJson(accepted: Accepted): string {
+  return JSON.stringify(showAccepted(accepted))
+}
+
+/** The rows of an accepted email: itself, its recipients, what happened so far, and what the relay is to do. */
+export function rowsOf(
+  send: Stamped,
+  accepted: Accepted,
+  { threadId, provider }: { readonly threadId: string; readonly provider: string },
+): EmailRows {
+  const { createdAt, outgoing } = send
+  const dueAt = outgoing.scheduledAt ?? createdAt
+  const expiresAt = plusMs(dueAt, outgoing.expiresInMs)
+  const whose = { organization_id: send.sender.organizationId, email_id: send.emailId }
+  return {
+    email: emailRow(send, accepted, { threadId, provider, expiresAt }),
+    recipients: accepted.recipients.map(({ email, type, status }, position) => ({
+      ...whose,
+      position,
+      email,
+      type,
+      status,
+      smtp_code: null,
+      enhanced_code: null,
+      detail: status === 'suppressed' ? 'on the suppression list' : null,
+      updated_at: createdAt,
+    })),
+    events: [
+      eventRow(whose, createdAt, accepted.status, null),
+      ...accepted.recipients
+        .filter(each => each.status === 'suppressed')
+        .map(each => eventRow(whose, createdAt, 'suppressed', each.email)),
+    ],
+    outbox: accepted.recipients.flatMap(({ email, status }, position) =>
+      status === 'suppressed'
+        ? []
+        : [
+            {
+              id: newId('out'),
+              ...whose,
+              position,
+              destination: splitAddress(email).domain,
+              due_at: dueAt,
+              lease: null,
+              attempts: 0,
+              expires_at: expiresAt,
+              last_reply: null,
+              created_at: createdAt,
+            },
+          ],
+    ),
+  }
+}
+
+type Whose = Pick<Schema['email_events'], 'organization_id' | 'email_id'>
+
+function eventRow(whose: Whose, at: Instant, type: EmailStatus, recipient: string | null): Schema['email_events'] {
+  return {
+    id: newId('evt'),
+    ...whose,
+    recipient,
+    type,
+    occurred_at: at,
+    recorded_at: at,
+    source: 'api',
+    smtp_code: null,
+    enhanced_code: null,
+    detail: type === 'suppressed' ? 'on the suppression list' : null,
+    bounce: null,
+    extra: toJson({}),
+    repeat_key: null,
+  }
+}
+
+function emailRow(
+  { emailId, sender, domain, outgoing, createdAt, messageId, blobId }: Stamped,
+  { status }: Accepted,
+  given: { readonly threadId: string; readonly provider: string; readonly expiresAt: Instant },
+): Schema['emails'] {
+  const { recipients, attachments } = outgoing
+  return {
+    id: emailId,
+    organization_id: sender.organizationId,
+    brand_id: domain.brandId,
+    domain_id: domain.id,
+    api_key_id: sender.keyId,
+    created_at: createdAt,
+    scheduled_at: outgoing.scheduledAt,
+    expires_at: given.expiresAt,
+    status,
+    message_id: messageId,
+    thread_id: given.threadId,
+    from_address: outgoing.from.address,
+    from_header: formatAddress(outgoing.from),
+    to_addresses: toJson(recipients.to.map(formatAddress)),
+    cc_addresses: toJson(recipients.cc.map(formatAddress)),
+    bcc_addresses: toJson(recipients.bcc.map(formatAddress)),
+    reply_to: toJson(outgoing.replyTo.map(formatAddress)),
+    subject: outgoing.subject,
+    tags: toJson(outgoing.tags),
+    metadata: toJson(outgoing.metadata),
+    template: null,
+    attachments: toJson(
+      attachments.map(({ id, filename, contentType, contentId, content }) => ({
+        id,
+        filename,
+        content_type: contentType,
+        size: content.length,
+        content_id: contentId,
+      })),
+    ),
+    attachment_count: attachments.length,
+    blob_id: blobId,
+    provider: given.provider,
+    provider_message_id: null,
+    sent_at: null,
+    last_event_at: createdAt,
+    error: null,
+  }
+}

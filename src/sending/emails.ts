@@ -1,0 +1,173 @@
+import { brandOf } from '../accounts/brands.ts'
+import { type Instant, toIso } from '../base/clock.ts'
+import type { Db } from '../base/database.ts'
+import { refuse } from '../base/refusal.ts'
+import { type EmailStatus, fromJson } from '../base/schema.ts'
+import { parseAddress } from '../mail/address.ts'
+import { outlineMessage } from '../mail/message.ts'
+import type { Blobs } from '../ports/blobs/port.ts'
+import type { Caller } from '../web/caller.ts'
+import { pageSize, readInstant } from '../web/page.ts'
+import {
+  type EmailItemRow,
+  type EmailRow,
+  type EventRow,
+  findEmail,
+  findEmails,
+  findEvents,
+  findReplies,
+} from './emails-table.ts'
+import { findRecipients } from './events-table.ts'
+import type { EmailContent, EmailDetail, EmailItem, EmailPage } from './shapes.ts'
+
+/** For whom: the organization, and the one brand that it is restricted to. */
+type Reader = Pick<Caller, 'organizationId' | 'brandId'>
+
+/** Which emails a list shows, as the query says it. */
+export interface EmailQuery {
+  readonly limit?: string
+  readonly before?: string
+  readonly status?: EmailStatus
+  readonly brand_id?: string
+  /** `name:value`. */
+  readonly tag?: string
+  readonly recipient?: string
+}
+
+/** A page of sent emails, newest first. @throws invalid_request, brand_restricted, not_found (brand_id). */
+export async function listEmails(db: Db, reader: Reader, query: EmailQuery): Promise<EmailPage> {
+  const brandId =
+    query.brand_id === undefined ? reader.brandId : (await brandOf(db, reader, query.brand_id, 'brand_id')).id
+  const filter = {
+    organizationId: reader.organizationId,
+    brandId,
+    status: query.status ?? null,
+    tag: readTag(query.tag),
+    recipient: readRecipient(query.recipient),
+  }
+  const before = query.before === undefined ? null : readInstant(query.before, 'before')
+  const { rows, nextBefore } = await findEmails(db, filter, { before, limit: pageSize(query.limit) })
+  return { data: rows.map(showItem), next_before: nextBefore && toIso(nextBefore) }
+}
+
+function readTag(tag: string | undefined) {
+  if (tag === undefined) return null
+  const colon = tag.indexOf(':')
+  if (colon < 1)
+    throw refuse('invalid_request', { message: 'tag: give a tag as name:value, such as kind:receipt.', param: 'tag' })
+  return { name: tag.slice(0, colon), value: tag.slice(colon + 1) }
+}
+
+function readRecipient(recipient: string | undefined): string | null {
+  if (recipient === undefined) return null
+  const address = parseAddress(recipient)
+  if (!address)
+    throw refuse('invalid_request', { message: 'recipient: this is not an email address.', param: 'recipient' })
+  return address.address
+}
+
+/** A sent email with its recipients, events and the messages that answer it. @throws not_found, brand_restricted. */
+export async function readEmail(db: Db, reader: Reader, id: string): Promise<EmailDetail> {
+  const row = await emailOf(db, reader, id)
+  const [recipients, events, replies] = await Promise.all([
+    findRecipients(db, [row.id]),
+    findEvents(db, row.id),
+    findReplies(db, row.organization_id, row.id),
+  ])
+  return {
+    ...showItem(row),
+    bcc: [...fromJson(row.bcc_addresses)],
+    reply_to: [...fromJson(row.reply_to)],
+    message_id: row.message_id,
+    wire_message_id: null,
+    metadata: { ...fromJson(row.metadata) },
+    provider: row.provider,
+    provider_message_id: row.provider_message_id,
+    recipients: recipients.map(each => ({
+      email: each.email,
+      type: each.type,
+      status: each.status,
+      smtp_code: each.smtp_code,
+      enhanced_code: each.enhanced_code,
+      detail: each.detail,
+      updated_at: toIso(each.updated_at),
+    })),
+    events: events.map(event => showEvent(event, row)),
+    replies: [...replies],
+    sent_at: isoOrNull(row.sent_at),
+    error: row.error,
+  }
+}
+
+/** What a sent email held: taken out of its message. @throws not_found, brand_restricted. */
+export async function readContent(
+  use: { readonly db: Db; readonly blobs: Blobs },
+  reader: Reader,
+  id: string,
+): Promise<EmailContent> {
+  const row = await emailOf(use.db, reader, id)
+  const message = await outlineMessage(await use.blobs.readWhole(row.organization_id, row.blob_id))
+  return {
+    id: row.id,
+    subject: row.subject,
+    text: message.text,
+    html: message.html,
+    headers: message.headers.map(({ name, value }) => ({ name, value })),
+    attachments: fromJson(row.attachments).map(each => ({ ...each })),
+    available: true,
+    purged_at: null,
+  }
+}
+
+async function emailOf(db: Db, reader: Reader, id: string): Promise<EmailRow> {
+  const row = await findEmail(db, reader.organizationId, id)
+  if (!row) throw refuse('not_found', { message: `There is no email ${id.slice(0, 80)}.` })
+  if (reader.brandId !== null && reader.brandId !== row.brand_id)
+    throw refuse('brand_restricted', { message: `This API key is restricted to another brand than that of ${row.id}.` })
+  return row
+}
+
+function showItem(row: EmailItemRow): EmailItem {
+  return {
+    id: row.id,
+    brand_id: row.brand_id,
+    domain_id: row.domain_id,
+    from: row.from_header,
+    to: [...fromJson(row.to_addresses)],
+    cc: [...fromJson(row.cc_addresses)],
+    subject: row.subject,
+    status: row.status,
+    tags: showTags(row),
+    template: row.template,
+    attachment_count: row.attachment_count,
+    created_at: toIso(row.created_at),
+    scheduled_at: isoOrNull(row.scheduled_at),
+    last_event_at: toIso(row.last_event_at),
+  }
+}
+
+function showTags({ tags }: EmailItemRow) {
+  return fromJson(tags).map(each => ({ ...each }))
+}
+
+function showEvent(event: EventRow, email: EmailRow): EmailDetail['events'][number] {
+  return {
+    id: event.id,
+    type: event.type,
+    recipient: event.recipient,
+    occurred_at: toIso(event.occurred_at),
+    recorded_at: toIso(event.recorded_at),
+    source: event.source,
+    smtp_code: event.smtp_code,
+    enhanced_code: event.enhanced_code,
+    detail: event.detail,
+    bounce: event.bounce === null ? null : fromJson(event.bounce),
+    data: { ...fromJson(event.extra) },
+    tags: showTags(email),
+    metadata: { ...fromJson(email.metadata) },
+  }
+}
+
+function isoOrNull(at: Instant | null): string | null {
+  return at === null ? null : toIso(at)
+}

@@ -1,0 +1,174 @@
+import { lostKey, storeAnswers } from '../accounts/idempotency.ts'
+import { takeQuota } from '../accounts/plans.ts'
+import { batched } from '../base/batch.ts'
+import { type Clock, type Instant, instantAt, microsecondsOf } from '../base/clock.ts'
+import { type Db, inTransaction, isDuplicate } from '../base/database.ts'
+import type { Refusal } from '../base/refusal.ts'
+import { type Accepted, acceptedBy, acceptedJson, type Candidate, rowsOf, type Stamped } from './accepted.ts'
+import { type Facts, gate, refuseOverQuota, suppressionKey } from './gate.ts'
+import { referencesOf } from './headers.ts'
+import { findSuppressed, holdReadyDomains, insertEmails } from './table.ts'
+import { joinThreads } from './threads.ts'
+
+type Outcome =
+  | { readonly kind: 'accepted'; readonly accepted: Accepted }
+  | { readonly kind: 'refused'; readonly refusal: Refusal }
+
+const maxTries = 12
+
+/**
+ * Accepts sends: those that come at the same time pass the gate and are written in one transaction. What it gave is
+ * durable. The function throws the send's own refusal.
+ */
+export function openQueue(db: Db, clock: Clock, provider: string): (send: Candidate) => Promise<Accepted> {
+  const stamps = uniqueInstants(clock)
+  const accept = batched<Candidate, Outcome>({ maxItems: 8, maxUnderWay: 4 }, async sends => {
+    for (let attempt = 1; ; attempt++) {
+      const stamped = sends.map(send => ({ ...send, createdAt: stamps.next() }))
+      try {
+        return await acceptAll(db, stamped, provider)
+      } catch (error) {
+        if (attempt === maxTries || !isDuplicate(error, 'emails_created')) throw error
+        stamps.leap(attempt)
+      }
+    }
+  })
+  return async send => {
+    const outcome = await accept(send)
+    switch (outcome.kind) {
+      case 'accepted':
+        return outcome.accepted
+      case 'refused':
+        throw outcome.refusal
+      default:
+        return outcome satisfies never
+    }
+  }
+}
+
+/** Instants of which no two are the same, at or after the clock's. Another process may still give the same. */
+function uniqueInstants(clock: Clock) {
+  let last = 0
+  return {
+    next(): Instant {
+      const now = microsecondsOf(clock.now())
+      // A clock that was set back by more than a minute is followed.
+      last = now > last || now < last - 60_000_000 ? now : last + 1
+      return instantAt(last)
+    },
+    /** After a collision: past where the others are, by a different step for each of them. */
+    leap(attempt: number): void {
+      last += Math.ceil(Math.random() * 20 * 2 ** attempt)
+    },
+  }
+}
+
+async function acceptAll(db: Db, sends: readonly Stamped[], provider: string): Promise<readonly Outcome[]> {
+  const lost = new Set<Stamped>()
+  for (;;) {
+    try {
+      return await inTransaction(db, tx => acceptIn(tx, sends, lost, provider))
+    } catch (error) {
+      // The whole is done again without those whose reservation went to another.
+      if (!(error instanceof ReservationsLost)) throw error
+      for (const send of error.sends) lost.add(send)
+    }
+  }
+}
+
+async function acceptIn(
+  db: Db,
+  sends: readonly Stamped[],
+  lost: ReadonlySet<Stamped>,
+  provider: string,
+): Promise<readonly Outcome[]> {
+  const facts = await loadFacts(db, sends)
+  const refusals = new Map<Stamped, Refusal>()
+  for (const send of sends) {
+    const refusal = lost.has(send) ? lostKey() : gate(asksAtGate(send), facts)
+    if (refusal) refusals.set(send, refusal)
+  }
+  const gated = sends.filter(send => !refusals.has(send))
+  const granted = await countAll(db, gated)
+  gated.forEach((send, i) => {
+    if (!granted[i]) refusals.set(send, refuseOverQuota())
+  })
+  const accepted = new Map(gated.filter((_, i) => granted[i]).map(send => [send, acceptedBy(send, facts)]))
+  await storeAll(db, accepted)
+  await writeAll(db, accepted, provider)
+  return sends.map((send): Outcome => {
+    const passed = accepted.get(send)
+    return passed
+      ? { kind: 'accepted', accepted: passed }
+      : { kind: 'refused', refusal: refusals.get(send) ?? lostKey() }
+  })
+}
+
+function asksAtGate({ domain, recipients }: Stamped) {
+  return { domainId: domain.id, domain: domain.domain, brandId: domain.brandId, recipients }
+}
+
+async function loadFacts(db: Db, sends: readonly Stamped[]): Promise<Facts> {
+  const readyDomains = await holdReadyDomains(
+    db,
+    sends.map(send => send.domain.id),
+  )
+  const candidates = sends.flatMap(({ domain, recipients }) =>
+    recipients.map(({ email }) => ({ brandId: domain.brandId, email: email.toLowerCase() })),
+  )
+  const now = sends[0]?.createdAt
+  const suppressed = now === undefined ? [] : await findSuppressed(db, candidates, now)
+  return { readyDomains, suppressed: new Set(suppressed.map(each => suppressionKey(each.brandId, each.email))) }
+}
+
+async function countAll(db: Db, sends: readonly Stamped[]): Promise<readonly boolean[]> {
+  const at = sends[0]?.createdAt
+  if (at === undefined) return []
+  return takeQuota(
+    db,
+    sends.map(send => ({ organizationId: send.sender.organizationId, count: 1 })),
+    at,
+  )
+}
+
+class ReservationsLost extends Error {
+  readonly sends: readonly Stamped[]
+  constructor(sends: readonly Stamped[]) {
+    super('an Idempotency-Key is held by another request')
+    this.sends = sends
+  }
+}
+
+/** The answers that repeated requests will get, under the reservations that are still held. */
+async function storeAll(db: Db, accepted: ReadonlyMap<Stamped, Accepted>): Promise<void> {
+  const answers = [...accepted].flatMap(([send, each]) =>
+    send.reservation
+      ? [{ send, answer: { reservation: send.reservation, status: 202, body: acceptedJson(each), at: send.createdAt } }]
+      : [],
+  )
+  if (answers.length === 0) return
+  const stored = await storeAnswers(
+    db,
+    answers.map(each => each.answer),
+  )
+  const lost = answers.filter((_, i) => !stored[i]).map(each => each.send)
+  if (lost.length > 0) throw new ReservationsLost(lost)
+}
+
+async function writeAll(db: Db, accepted: ReadonlyMap<Stamped, Accepted>, provider: string): Promise<void> {
+  if (accepted.size === 0) return
+  const threads = await joinThreads(
+    db,
+    Array.from(accepted.keys(), send => ({
+      brandId: send.domain.brandId,
+      itemId: send.emailId,
+      messageId: send.messageId,
+      references: referencesOf(send.outgoing.headers),
+      emailId: send.emailId,
+    })),
+  )
+  const rows = Array.from(accepted, ([send, each], i) =>
+    rowsOf(send, each, { threadId: threads[i]?.threadId ?? send.emailId, provider }),
+  )
+  await insertEmails(db, rows)
+}

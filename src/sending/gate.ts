@@ -1,0 +1,70 @@
+import type { Id } from '../base/ids.ts'
+import { type Refusal, refuse } from '../base/refusal.ts'
+import type { Recipients } from './recipients.ts'
+
+/** What the gate asks of a send. */
+export interface AtGate {
+  readonly domainId: Id<'dom'>
+  readonly domain: string
+  readonly brandId: Id<'brd'>
+  readonly recipients: readonly Recipient[]
+}
+
+/** A recipient of the envelope. */
+export interface Recipient {
+  readonly email: string
+  readonly type: 'to' | 'cc' | 'bcc'
+}
+
+/** What is true at this moment, for all sends of a batch. */
+export interface Facts {
+  readonly readyDomains: ReadonlySet<Id<'dom'>>
+  /** As {@link suppressionKey} gives them. */
+  readonly suppressed: ReadonlySet<string>
+}
+
+/** The envelope's recipients, in the order to, cc, bcc. */
+export function recipientsOf({ to, cc, bcc }: Recipients): readonly Recipient[] {
+  const typed = (type: Recipient['type'], of: Recipients['to']) => of.map(({ address }) => ({ email: address, type }))
+  return [...typed('to', to), ...typed('cc', cc), ...typed('bcc', bcc)]
+}
+
+/** How facts name an address on a brand's list: addresses compare without case. */
+export function suppressionKey(brandId: Id<'brd'>, email: string): string {
+  return `${brandId} ${email.toLowerCase()}`
+}
+
+export function isSuppressed(send: AtGate, { email }: Recipient, facts: Facts): boolean {
+  return facts.suppressed.has(suppressionKey(send.brandId, email))
+}
+
+/** Why a send is refused, by the first of the gate's conditions that it does not meet; quota comes after these. */
+export function gate(send: AtGate, facts: Facts): Refusal | undefined {
+  return refuseUnready(send, facts) ?? refuseSuppressed(send, facts)
+}
+
+function refuseUnready({ domainId, domain }: AtGate, { readyDomains }: Facts): Refusal | undefined {
+  if (readyDomains.has(domainId)) return undefined
+  return refuse('domain_not_verified', {
+    message: `from: ${domain} is not verified; publish its DNS records and check it.`,
+    param: 'from',
+  })
+}
+
+function refuseSuppressed(send: AtGate, facts: Facts): Refusal | undefined {
+  const [first] = send.recipients
+  if (!first || !send.recipients.every(recipient => isSuppressed(send, recipient, facts))) return undefined
+  const others = send.recipients.length - 1
+  return refuse('recipient_suppressed', {
+    message: `to: ${first.email}${others > 0 ? ` and ${others} more` : ''}: on the suppression list of the brand, and no recipient is left.`,
+    param: 'to',
+  })
+}
+
+/** The answer of a plan whose emails of the month are used up. */
+export function refuseOverQuota(): Refusal {
+  return refuse('quota_exceeded', {
+    message: 'The plan includes no more emails this calendar month (UTC).',
+    resolution: 'Upgrade the plan, or wait for the next month.',
+  })
+}

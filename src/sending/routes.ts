@@ -1,0 +1,51 @@
+import { t } from 'elysia'
+import { limitParam } from '../web/page.ts'
+import { api } from '../web/route.ts'
+import { showAccepted } from './accepted.ts'
+import { listEmails, readContent, readEmail } from './emails.ts'
+import { type Sending, send } from './send.ts'
+import {
+  emailContentShape,
+  emailDetailShape,
+  emailPageShape,
+  sendAcceptedShape,
+  sendEmailShape,
+  statusShape,
+} from './shapes.ts'
+
+const id = t.Object({ id: t.String() })
+
+/** SPEC section 4, Email. */
+export function emailRoutes(use: Sending) {
+  return api('emails')
+    .post(
+      '/v1/emails',
+      async ({ caller, body, reservation, set }) => {
+        set.status = 202
+        return showAccepted(await send({ sender: caller, fields: body, reservation }, use))
+      },
+      { scope: 'email:send', body: sendEmailShape, response: { 202: sendAcceptedShape } },
+    )
+    .get('/v1/emails', ({ caller, query }) => listEmails(use.db, caller, query), {
+      scope: 'email:read',
+      query: t.Object({
+        limit: limitParam,
+        before: t.Optional(t.String()),
+        status: t.Optional(statusShape),
+        brand_id: t.Optional(t.String()),
+        tag: t.Optional(t.String({ maxLength: 400 })),
+        recipient: t.Optional(t.String({ maxLength: 320 })),
+      }),
+      response: emailPageShape,
+    })
+    .get('/v1/emails/:id', ({ caller, params }) => readEmail(use.db, caller, params.id), {
+      scope: 'email:read',
+      params: id,
+      response: emailDetailShape,
+    })
+    .get('/v1/emails/:id/content', ({ caller, params }) => readContent(use, caller, params.id), {
+      scope: 'email:read',
+      params: id,
+      response: emailContentShape,
+    })
+}

@@ -1,0 +1,75 @@
+import { batched } from '../base/batch.ts'
+import type { Clock } from '../base/clock.ts'
+import type { Db } from '../base/database.ts'
+import { newId } from '../base/ids.ts'
+import { counter, timed } from '../base/metrics.ts'
+import type { Blobs } from '../ports/blobs/port.ts'
+import type { Reservation } from '../web/reservation.ts'
+import type { Accepted, Candidate } from './accepted.ts'
+import { compose } from './compose.ts'
+import { openQueue } from './enqueue.ts'
+import { recipientsOf } from './gate.ts'
+import { readOutgoing, refuseBeyondLimits } from './outgoing.ts'
+import { type FindDomain, resolveFrom, type Sender } from './resolve.ts'
+import type { SendEmail } from './shapes.ts'
+import { findDomains, type SendingDomain } from './table.ts'
+
+/** What sending stands on. */
+export interface SendingParts {
+  readonly db: Db
+  readonly blobs: Blobs
+  readonly clock: Clock
+  /** The name of the provider that will deliver. */
+  readonly provider: string
+  /** Tells the relay that there is work; called after the commit. */
+  readonly wake: () => void
+}
+
+/** Sending, ready for use: sends at the same time share their look-ups and commits. One for a process. */
+export interface Sending extends SendingParts {
+  readonly findDomain: FindDomain
+  readonly enqueue: (send: Candidate) => Promise<Accepted>
+}
+
+export function openSending(parts: SendingParts): Sending {
+  const { db, clock, provider } = parts
+  const findDomain = batched<Parameters<FindDomain>[0], SendingDomain | undefined>(
+    { maxItems: 32, maxUnderWay: 2 },
+    async names => {
+      const found = await findDomains(db, names)
+      return names.map(name =>
+        found.find(each => each.organizationId === name.organizationId && each.domain === name.domain),
+      )
+    },
+  )
+  return { ...parts, findDomain, enqueue: openQueue(db, clock, provider) }
+}
+
+const acceptedTotal = counter('mailroom_emails_accepted_total', 'Emails accepted for delivery.')
+
+/** Somebody's wish to send an email. */
+export interface SendRequest {
+  readonly sender: Sender
+  readonly fields: SendEmail
+  readonly reservation?: Reservation | undefined
+}
+
+/** Accepts an email for delivery: what it gives is durable. @throws Refusal for whatever keeps it from being sent. */
+export async function send({ sender, fields, reservation }: SendRequest, use: Sending): Promise<Accepted> {
+  const outgoing = readOutgoing(fields, use.clock.now())
+  const domain = await timed('out', 'resolve', () => resolveFrom(outgoing.from, sender, use.findDomain))
+  refuseBeyondLimits(outgoing)
+  const emailId = newId('eml')
+  const messageId = `${emailId.slice(4)}@${domain.domain}`
+  const bytes = await timed('out', 'compose', async () => compose(outgoing, { emailId, messageId }))
+  const blob = await timed('out', 'stage', () =>
+    use.blobs.store(sender.organizationId, { kind: 'memory', bytes, size: bytes.length }),
+  )
+  const recipients = recipientsOf(outgoing.recipients)
+  const accepted = await timed('out', 'enqueue', () =>
+    use.enqueue({ emailId, messageId, sender, domain, outgoing, recipients, blobId: blob.id, reservation }),
+  )
+  acceptedTotal.inc()
+  use.wake()
+  return accepted
+}
