@@ -1,0 +1,26 @@
+import { PassThrough, Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import type { Id } from '../base/ids.ts'
+import { visitAttachments } from '../mail/message.ts'
+import type { Blobs } from '../ports/blobs/port.ts'
+
+/** The bytes of a message as it came, read piece by piece as they are wanted. */
+export function storedMessage(blobs: Blobs, organizationId: Id<'org'>, blobId: Id<'blb'>): Readable {
+  return Readable.from(blobs.read(organizationId, blobId), { objectMode: false })
+}
+
+/**
+ * The decoded bytes of the attachment at `position` (0-based, in the parser's order), taken out of the message while it
+ * is read: no more of it is held than what the reader has not yet taken.
+ */
+export function storedAttachment(message: Readable, position: number): ReadableStream<Uint8Array> {
+  const passage = new PassThrough()
+  visitAttachments(message, (content, at) => (at === position ? pipeline(content, passage) : letGo(content)))
+    .then(() => passage.end())
+    .catch((error: Error) => passage.destroy(error))
+  return Readable.toWeb(passage) as ReadableStream<Uint8Array>
+}
+
+async function letGo(content: Readable): Promise<void> {
+  for await (const _ of content);
+}

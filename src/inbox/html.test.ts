@@ -1,0 +1,60 @@
+import { expect, test } from 'bun:test'
+import { sanitizeHtml } from './html.ts'
+
+const shown = (html: string) => sanitizeHtml(html, 'block')
+
+test('keeps what mail is made of', () => {
+  const html = '<h1>Hi</h1><p style="color:red">a <b>b</b></p><table><tr><td colspan="2">x</td></tr></table>'
+  expect(shown(html)).toBe(html)
+})
+
+const harmful: readonly string[] = [
+  '<script>alert(1)</script>',
+  '<img src=x onerror=alert(1)>',
+  '<a href="javascript:alert(1)">x</a>',
+  '<a href="jav&#x09;ascript:alert(1)">x</a>',
+  '<svg><script>alert(1)</script></svg>',
+  '<math><mi xlink:href="data:x,<script>alert(1)</script>"></mi></math>',
+  '<iframe srcdoc="<script>alert(1)</script>"></iframe>',
+  '<style>@import "http://t.example/x"</style>',
+  '<p style="background:url(http://t.example/x)">x</p>',
+  '<p style="background-color:red;width:expression(alert(1))">x</p>',
+  '<p style="width:u\\72l(http://t.example/x)">x</p>',
+  '<form action="http://t.example"><input name=a></form>',
+  '<meta http-equiv="refresh" content="0;url=http://t.example">',
+  '<base href="http://t.example/">',
+  '<img src="http://t.example/pixel.gif">',
+  '<img src="//t.example/pixel.gif">',
+  '<img srcset="http://t.example/a 1x" src="cid:a">',
+  '<table background="http://t.example/x"></table>',
+  '<video poster="http://t.example/x" src="http://t.example/y"></video>',
+  '<img src="data:image/svg+xml,<svg onload=alert(1)>">',
+  '<link rel=stylesheet href="http://t.example/x">',
+  '<noscript><p title="</noscript><img src=x onerror=alert(1)>"></noscript>',
+]
+
+for (const html of harmful)
+  test(`neutralises ${html}`, () => {
+    expect(shown(html)).not.toMatch(
+      /script|onerror|onload|t\.example|expression|url|<form|<meta|<base|<svg|<math|<iframe/i,
+    )
+  })
+
+test('shows remote images only when asked', () => {
+  const html = '<img src="https://t.example/a.png" alt="a" />'
+  expect(sanitizeHtml(html, 'allow')).toBe(html)
+  expect(shown(html)).not.toContain('t.example')
+})
+
+test('keeps inline images and opens links outside, without a referrer', () => {
+  expect(shown('<img src="cid:a@b" /><a href="https://x.test/">x</a>')).toBe(
+    '<img src="cid:a@b" /><a href="https://x.test/" rel="noopener noreferrer nofollow" target="_blank">x</a>',
+  )
+})
+
+test('stays quick on deep and large input', () => {
+  const started = performance.now()
+  expect(shown('<div>'.repeat(50_000))).toBeString()
+  expect(shown('x'.repeat(3 * 1024 * 1024))).toBeNull()
+  expect(performance.now() - started).toBeLessThan(2000)
+})

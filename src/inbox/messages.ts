@@ -1,0 +1,69 @@
+import type { Db } from '../base/database.ts'
+import { refuse } from '../base/refusal.ts'
+import type { Folder } from '../base/schema.ts'
+import type { Caller } from '../web/caller.ts'
+import type { ReceivedCursor } from '../web/page.ts'
+import { type ItemRow, type MessageRow, selectItems, selectMessage, updateMessage } from './table.ts'
+
+export interface Listing {
+  readonly folder: Folder
+  readonly mailboxId: string | undefined
+  readonly after: ReceivedCursor | undefined
+  readonly limit: number
+}
+
+export interface Page {
+  readonly items: readonly ItemRow[]
+  /** Where the next page begins; undefined: this is the last. */
+  readonly next: ReceivedCursor | undefined
+}
+
+/** One page of a folder, newest first, of what the key may see. */
+export async function listMessages(db: Db, caller: Caller, listing: Listing): Promise<Page> {
+  const rows = await selectItems(db, caller, { ...listing, limit: listing.limit + 1 })
+  const items = rows.slice(0, listing.limit)
+  const last = rows.length > listing.limit ? items.at(-1) : undefined
+  return { items, next: last && { receivedAt: last.received_at, id: last.id } }
+}
+
+/**
+ * The message with this id, if the key may see it.
+ * @throws Refusal not_found, as for an id that does not exist; brand_restricted in another brand of the organization.
+ */
+export async function ownMessage(db: Db, caller: Caller, id: string): Promise<MessageRow> {
+  const row = await selectMessage(db, caller.organizationId, id)
+  if (!row) throw refuse('not_found', { message: `There is no message ${id}.`, param: 'id' })
+  if (caller.brandId && row.brand_id !== caller.brandId)
+    throw refuse('brand_restricted', {
+      message: `The message ${id} belongs to another brand than the key.`,
+      param: 'id',
+    })
+  return row
+}
+
+/** Moves a message to a folder; `trash` is how it is deleted. */
+export async function moveMessage(db: Db, caller: Caller, id: string, folder: Folder) {
+  const message = await ownMessage(db, caller, id)
+  await updateMessage(db, caller.organizationId, message.id, { folder })
+  return { id: message.id, folder }
+}
+
+/** Brings a message back from the trash. @throws Refusal not_in_trash */
+export async function restoreMessage(db: Db, caller: Caller, id: string) {
+  const message = await ownMessage(db, caller, id)
+  const restored = await updateMessage(db, caller.organizationId, message.id, { folder: 'inbox' }, { folder: 'trash' })
+  if (!restored) throw refuse('not_in_trash', { message: `The message ${id} is in ${message.folder}, not in trash.` })
+  return { id: message.id, folder: 'inbox' as const }
+}
+
+export async function starMessage(db: Db, caller: Caller, id: string, starred: boolean) {
+  const message = await ownMessage(db, caller, id)
+  await updateMessage(db, caller.organizationId, message.id, { starred: starred ? 1 : 0 })
+  return { id: message.id, starred }
+}
+
+export async function markMessage(db: Db, caller: Caller, id: string, read: boolean) {
+  const message = await ownMessage(db, caller, id)
+  await updateMessage(db, caller.organizationId, message.id, { is_read: read ? 1 : 0 })
+  return { id: message.id, read }
+}

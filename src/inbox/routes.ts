@@ -1,0 +1,113 @@
+import { t } from 'elysia'
+import type { Db } from '../base/database.ts'
+import type { Blobs } from '../ports/blobs/port.ts'
+import { fileAnswer } from '../web/file-answer.ts'
+import { limitParam, pageSize, readReceivedCursor, receivedCursor } from '../web/page.ts'
+import { api } from '../web/route.ts'
+import { downloadAttachment, downloadMessage } from './download.ts'
+import { listMessages, markMessage, moveMessage, restoreMessage, starMessage } from './messages.ts'
+import { readMessage } from './read.ts'
+import { searchMessages } from './search.ts'
+import {
+  attachmentParams,
+  folderBody,
+  folderShape,
+  idParams,
+  inboundMessage,
+  inboxItem,
+  inboxPage,
+  itemOf,
+  markedShape,
+  movedShape,
+  readBody,
+  starBody,
+  starredShape,
+} from './shapes.ts'
+
+/** What arrived: lists, messages, folders and flags, downloads. */
+export function inboxRoutes(use: { readonly db: Db; readonly blobs: Blobs; readonly hostname: string }) {
+  const { db } = use
+  return api('inbox')
+    .get(
+      '/v1/inbox',
+      async ({ caller, query }) => {
+        const { items, next } = await listMessages(db, caller, {
+          folder: query.folder ?? 'inbox',
+          mailboxId: query.mailbox_id,
+          after: readReceivedCursor(query.cursor_at, query.cursor_id),
+          limit: pageSize(query.limit),
+        })
+        return { data: items.map(itemOf), next_cursor: receivedCursor(next) }
+      },
+      {
+        scope: 'inbox:read',
+        query: t.Object({
+          limit: limitParam,
+          folder: t.Optional(folderShape),
+          mailbox_id: t.Optional(t.String({ minLength: 1, maxLength: 64 })),
+          cursor_at: t.Optional(t.String({ maxLength: 64 })),
+          cursor_id: t.Optional(t.String({ minLength: 1, maxLength: 64 })),
+        }),
+        response: inboxPage,
+      },
+    )
+    .get(
+      '/v1/inbox/search',
+      async ({ caller, query }) => {
+        const items = await searchMessages(db, caller, query.q, { folder: query.folder, limit: pageSize(query.limit) })
+        return { data: items.map(itemOf) }
+      },
+      {
+        scope: 'inbox:read',
+        query: t.Object({
+          q: t.String({ minLength: 1, maxLength: 256 }),
+          limit: limitParam,
+          folder: t.Optional(folderShape),
+        }),
+        response: t.Object({ data: t.Array(inboxItem) }),
+      },
+    )
+    .get('/v1/inbox/:id', ({ caller, params, query }) => readMessage(use, caller, params.id, query.remote ?? 'block'), {
+      scope: 'inbox:read',
+      params: idParams,
+      query: t.Object({ remote: t.Optional(t.Union([t.Literal('allow'), t.Literal('block')])) }),
+      response: inboundMessage,
+    })
+    .delete('/v1/inbox/:id', ({ caller, params }) => moveMessage(db, caller, params.id, 'trash'), {
+      scope: 'inbox:write',
+      params: idParams,
+      response: movedShape,
+    })
+    .get(
+      '/v1/inbox/:id/attachments/:attachmentId',
+      async ({ caller, params }) => fileAnswer(await downloadAttachment(use, caller, params.id, params.attachmentId)),
+      { scope: 'inbox:read', params: attachmentParams },
+    )
+    .get('/v1/inbox/:id/raw', async ({ caller, params }) => fileAnswer(await downloadMessage(use, caller, params.id)), {
+      scope: 'inbox:read',
+      params: idParams,
+    })
+    .post('/v1/inbox/:id/folder', ({ caller, params, body }) => moveMessage(db, caller, params.id, body.folder), {
+      scope: 'inbox:write',
+      params: idParams,
+      body: folderBody,
+      response: movedShape,
+    })
+    .post('/v1/inbox/:id/star', ({ caller, params, body }) => starMessage(db, caller, params.id, body.starred), {
+      scope: 'inbox:write',
+      params: idParams,
+      body: starBody,
+      response: starredShape,
+    })
+    .post('/v1/inbox/:id/read', ({ caller, params, body }) => markMessage(db, caller, params.id, body.read), {
+      scope: 'inbox:write',
+      params: idParams,
+      body: readBody,
+      response: markedShape,
+    })
+    .post('/v1/inbox/:id/restore', ({ caller, params }) => restoreMessage(db, caller, params.id), {
+      scope: 'inbox:write',
+      params: idParams,
+      response: movedShape,
+    })
+}

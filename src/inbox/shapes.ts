@@ -1,0 +1,134 @@
+import { t } from 'elysia'
+import { toIso } from '../base/clock.ts'
+import { fromJson } from '../base/schema.ts'
+import type { ItemRow } from './table.ts'
+
+const dateTime = t.String({ format: 'date-time' })
+const nullable = <Shape extends Parameters<typeof t.Union>[0][number]>(shape: Shape) => t.Union([shape, t.Null()])
+const closed = { additionalProperties: false } as const
+
+export const folderShape = t.Union([
+  t.Literal('inbox'),
+  t.Literal('spam'),
+  t.Literal('archive'),
+  t.Literal('trash'),
+  t.Literal('quarantine'),
+])
+
+const scanShape = t.Union([t.Literal('clean'), t.Literal('infected'), t.Literal('error'), t.Literal('skipped')])
+const addressShape = t.Object({ address: t.String(), name: t.String() })
+
+const itemProperties = {
+  id: t.String(),
+  brand_id: t.String(),
+  folder: folderShape,
+  mailbox_id: nullable(t.String()),
+  address: t.String({ description: 'The envelope recipient.' }),
+  from: addressShape,
+  to: t.Array(addressShape),
+  subject: t.String(),
+  preview: t.String(),
+  starred: t.Boolean(),
+  read: t.Boolean(),
+  received_at: dateTime,
+  size: t.Integer({ description: 'Of the message as it came, in bytes.' }),
+  attachment_count: t.Integer(),
+  message_id: nullable(t.String()),
+  thread_id: t.String(),
+  in_reply_to_email_id: nullable(t.String()),
+  scan: scanShape,
+}
+
+export const inboxItem = t.Object({
+  ...itemProperties,
+  auth: t.Object({ spf: t.String(), dkim: t.String(), dmarc: t.String() }),
+})
+
+export const inboxPage = t.Object({
+  data: t.Array(inboxItem),
+  next_cursor: nullable(t.Object({ received_at: dateTime, id: t.String() })),
+})
+
+const checkShape = t.Object({
+  result: t.String(),
+  domain: nullable(t.String()),
+  aligned: nullable(t.Boolean()),
+  detail: nullable(t.String()),
+})
+
+export const inboundMessage = t.Object({
+  ...itemProperties,
+  cc: t.Array(addressShape),
+  reply_to: t.Array(addressShape),
+  date: nullable(dateTime),
+  text: nullable(t.String()),
+  html: nullable(t.String({ description: 'Sanitized.' })),
+  reply_text: nullable(t.String({ description: 'The text without quotations and signature.' })),
+  headers: t.Array(t.Object({ name: t.String(), value: t.String() })),
+  in_reply_to: nullable(t.String()),
+  references: t.Array(t.String()),
+  envelope: t.Object({
+    mail_from: t.String(),
+    rcpt_to: t.String(),
+    remote_ip: t.String(),
+    helo: t.String(),
+    tls: nullable(t.String()),
+  }),
+  auth: t.Object({ spf: checkShape, dkim: checkShape, dmarc: checkShape }),
+  folder_reason: t.String(),
+  attachments: t.Array(
+    t.Object({
+      id: t.String(),
+      filename: t.String(),
+      content_type: t.String(),
+      size: t.Integer(),
+      content_id: nullable(t.String()),
+      disposition: t.String(),
+      sha256: t.String(),
+      scan: scanShape,
+      scan_signature: nullable(t.String()),
+    }),
+  ),
+})
+
+export const idParams = t.Object({ id: t.String({ minLength: 1, maxLength: 64 }) })
+export const attachmentParams = t.Object({
+  id: t.String({ minLength: 1, maxLength: 64 }),
+  attachmentId: t.String({ minLength: 1, maxLength: 64 }),
+})
+export const folderBody = t.Object({ folder: folderShape }, closed)
+export const starBody = t.Object({ starred: t.Boolean() }, closed)
+export const readBody = t.Object({ read: t.Boolean() }, closed)
+export const movedShape = t.Object({ id: t.String(), folder: folderShape })
+export const starredShape = t.Object({ id: t.String(), starred: t.Boolean() })
+export const markedShape = t.Object({ id: t.String(), read: t.Boolean() })
+
+/** What both the list and the full message show. */
+function shared(row: ItemRow) {
+  return {
+    id: row.id,
+    brand_id: row.brand_id,
+    folder: row.folder,
+    mailbox_id: row.mailbox_id,
+    address: row.rcpt_to,
+    from: { address: row.from_address, name: row.from_name },
+    to: [...fromJson(row.to_addresses)],
+    subject: row.subject,
+    preview: row.preview,
+    starred: row.starred === 1,
+    read: row.is_read === 1,
+    received_at: toIso(row.received_at),
+    size: Number(row.size),
+    attachment_count: row.attachment_count,
+    message_id: row.message_id,
+    thread_id: row.thread_id,
+    in_reply_to_email_id: row.in_reply_to_email_id,
+    scan: row.scan,
+  }
+}
+
+export function itemOf(row: ItemRow): typeof inboxItem.static {
+  return { ...shared(row), auth: { spf: row.spf, dkim: row.dkim, dmarc: row.dmarc } }
+}
+
+export const sharedOf = shared

@@ -1,0 +1,130 @@
+import { type SelectQueryBuilder, sql } from 'kysely'
+import type { Db } from '../base/database.ts'
+import type { Id } from '../base/ids.ts'
+import type { Flag, Folder, Schema } from '../base/schema.ts'
+import type { ReceivedCursor } from '../web/page.ts'
+
+/** What a list shows of a message. */
+const itemColumns = [
+  'id',
+  'brand_id',
+  'folder',
+  'mailbox_id',
+  'rcpt_to',
+  'from_address',
+  'from_name',
+  'to_addresses',
+  'subject',
+  'preview',
+  'starred',
+  'is_read',
+  'received_at',
+  'size',
+  'attachment_count',
+  'message_id',
+  'thread_id',
+  'in_reply_to_email_id',
+  'spf',
+  'dkim',
+  'dmarc',
+  'scan',
+] as const
+
+const messageColumns = [
+  ...itemColumns,
+  'organization_id',
+  'blob_id',
+  'folder_reason',
+  'in_reply_to',
+  'mail_from',
+  'remote_ip',
+  'helo',
+  'tls',
+  'smtputf8',
+  'verdicts',
+  'scan_signature',
+] as const
+
+export type ItemRow = Pick<Schema['messages'], (typeof itemColumns)[number]>
+export type MessageRow = Pick<Schema['messages'], (typeof messageColumns)[number]>
+
+/** Whose messages: an organization's, or only those of one of its brands. */
+export interface Owner {
+  readonly organizationId: Id<'org'>
+  readonly brandId: Id<'brd'> | null
+}
+
+export interface Listing {
+  readonly folder: Folder
+  readonly mailboxId?: string | undefined
+  /** Only messages after this place. */
+  readonly after?: ReceivedCursor | undefined
+  readonly limit: number
+}
+
+/** The messages of a folder, newest first: a range of one index, however many there are. */
+export async function selectItems(db: Db, owner: Owner, listing: Listing): Promise<ItemRow[]> {
+  let query = db
+    .selectFrom('messages')
+    .select(itemColumns)
+    .where('organization_id', '=', owner.organizationId)
+    .where('folder', '=', listing.folder)
+    .orderBy('received_at', 'desc')
+    .orderBy('id', 'desc')
+  if (owner.brandId) query = query.where('brand_id', '=', owner.brandId)
+  if (listing.mailboxId !== undefined) query = query.where('mailbox_id', '=', listing.mailboxId as Id<'mbx'>)
+  if (listing.after) query = afterPlace(query, listing.after)
+  return await query.limit(sql.lit(listing.limit)).execute()
+}
+
+function afterPlace<Row>(query: SelectQueryBuilder<Schema, 'messages', Row>, { receivedAt, id }: ReceivedCursor) {
+  // Spelled out: as a comparison of pairs neither server would use the index.
+  return query
+    .where('received_at', '<=', receivedAt)
+    .where(either => either.or([either('received_at', '<', receivedAt), either('id', '<', id as Id<'msg'>)]))
+}
+
+/** The message, or undefined when the organization has none of this id. */
+export async function selectMessage(db: Db, organizationId: Id<'org'>, id: string): Promise<MessageRow | undefined> {
+  return await db
+    .selectFrom('messages')
+    .select(messageColumns)
+    .where('id', '=', id as Id<'msg'>)
+    .where('organization_id', '=', organizationId)
+    .executeTakeFirst()
+}
+
+export async function selectAttachments(db: Db, organizationId: Id<'org'>, messageId: Id<'msg'>) {
+  return await db
+    .selectFrom('attachments')
+    .select([
+      'id',
+      'position',
+      'filename',
+      'content_type',
+      'size',
+      'content_id',
+      'disposition',
+      'sha256',
+      'scan',
+      'scan_signature',
+    ])
+    .where('message_id', '=', messageId)
+    .where('organization_id', '=', organizationId)
+    .orderBy('position')
+    .execute()
+}
+
+/** Changes a message's folder or flags; where it stands in `folder` only, when that is given. Was there one? */
+export async function updateMessage(
+  db: Db,
+  organizationId: Id<'org'>,
+  id: Id<'msg'>,
+  change: { readonly folder?: Folder; readonly starred?: Flag; readonly is_read?: Flag },
+  where: { readonly folder?: Folder } = {},
+): Promise<boolean> {
+  let query = db.updateTable('messages').set(change).where('id', '=', id).where('organization_id', '=', organizationId)
+  if (where.folder) query = query.where('folder', '=', where.folder)
+  const { numUpdatedRows } = await query.executeTakeFirstOrThrow()
+  return numUpdatedRows > 0n
+}
