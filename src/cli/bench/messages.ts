@@ -1,0 +1,60 @@
+import { generateKeyPairSync, type KeyObject, randomBytes } from 'node:crypto'
+import { createTransport } from 'nodemailer'
+
+/** The domain that the messages come from, with SPF, DKIM and DMARC records. */
+export interface Sender {
+  readonly domain: string
+  readonly selector: string
+  readonly privateKey: KeyObject
+  /** Name and value of its TXT records. */
+  readonly records: Readonly<Record<string, string>>
+}
+
+export function newSender(domain: string): Sender {
+  const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
+  const published = publicKey.export({ type: 'spki', format: 'der' }).toString('base64')
+  return {
+    domain,
+    selector: 's1',
+    privateKey,
+    records: {
+      [domain]: 'v=spf1 ip4:127.0.0.1 -all',
+      [`s1._domainkey.${domain}`]: `v=DKIM1; k=rsa; p=${published}`,
+      [`_dmarc.${domain}`]: 'v=DMARC1; p=reject',
+    },
+  }
+}
+
+const text = 'Hello there, this is text.\n'.repeat(40)
+
+/** `count` different messages, signed with DKIM, of about 5 KB; with an attachment of `attachmentBytes` more. */
+export async function signedMessages(
+  sender: Sender,
+  to: string,
+  count: number,
+  attachmentBytes: number,
+): Promise<Buffer[]> {
+  const transport = createTransport({
+    streamTransport: true,
+    buffer: true,
+    newline: 'windows',
+    dkim: {
+      domainName: sender.domain,
+      keySelector: sender.selector,
+      privateKey: sender.privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
+    },
+  })
+  const messages: Buffer[] = []
+  for (let i = 0; i < count; i++) {
+    const sent = await transport.sendMail({
+      from: `Alice <alice@${sender.domain}>`,
+      to,
+      subject: `Message ${i}`,
+      text: `${randomBytes(8).toString('hex')}\n${text}`,
+      html: `<p>Hello <b>there</b> <a href="https://${sender.domain}/x">${i}</a></p>\n`.repeat(38),
+      attachments: attachmentBytes > 0 ? [{ filename: 'a.bin', content: randomBytes(attachmentBytes) }] : [],
+    })
+    messages.push(sent.message as Buffer)
+  }
+  return messages
+}

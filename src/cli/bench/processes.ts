@@ -1,0 +1,100 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Subprocess } from 'bun'
+import type { Part } from './part.ts'
+
+type Child = Subprocess<'pipe', 'pipe', 'inherit'>
+
+/** A process of ours that goes on until it is ended, and says things in lines of JSON. */
+export interface Running {
+  readonly pid: number
+  /** The next line it says, that `isWanted`. */
+  said<Line>(isWanted?: (line: Line) => boolean): Promise<Line>
+  tell(line: string): void
+  /** The most memory it ever had resident, in bytes. */
+  peakBytes(): number
+  end(): Promise<void>
+}
+
+function start(command: readonly string[], env: Readonly<Record<string, string>>): Running {
+  const child: Child = Bun.spawn([...command], {
+    env: { ...process.env, ...env },
+    stdin: 'pipe',
+    stdout: 'pipe',
+    stderr: 'inherit',
+  })
+  const lines = linesOf(child.stdout)
+  return {
+    pid: child.pid,
+    async said<Line>(isWanted: (line: Line) => boolean = () => true) {
+      for (;;) {
+        const { value, done } = await lines.next()
+        if (done) throw new Error(`${command.slice(0, 3).join(' ')} ended with status ${await child.exited}`)
+        const line = parse<Line>(value)
+        if (line !== undefined && isWanted(line)) return line
+      }
+    },
+    tell(line) {
+      child.stdin.write(`${line}\n`)
+      child.stdin.flush()
+    },
+    peakBytes: () => {
+      const status = readFileSync(`/proc/${child.pid}/status`, 'utf8')
+      return Number(/VmHWM:\s+(\d+) kB/.exec(status)?.[1] ?? 0) * 1024
+    },
+    async end() {
+      child.kill('SIGTERM')
+      await child.exited
+    },
+  }
+}
+
+function parse<Line>(text: string): Line | undefined {
+  try {
+    return JSON.parse(text) as Line
+  } catch {
+    return undefined
+  }
+}
+
+async function* linesOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<string, void> {
+  const decoder = new TextDecoder()
+  let pending = ''
+  for await (const chunk of stream) {
+    pending += decoder.decode(chunk, { stream: true })
+    const lines = pending.split('\n')
+    pending = lines.pop() ?? ''
+    yield* lines
+  }
+}
+
+/** Starts a part that goes on. */
+export function startPart(part: Part): Running {
+  return start([process.execPath, join(import.meta.dir, 'part.ts'), JSON.stringify(part)], {})
+}
+
+/** Runs a part to its end and gives what it says. */
+export async function runPart<Result>(part: Part): Promise<Result> {
+  const running = startPart(part)
+  try {
+    return await running.said<Result>()
+  } finally {
+    await running.end()
+  }
+}
+
+/** A Mailroom of its own, once it serves. */
+export interface Served extends Running {
+  readonly http: number | null
+  readonly smtp: number | null
+}
+
+/** Starts `mailroom serve` with these settings and waits until it serves. */
+export async function startMailroom(env: Readonly<Record<string, string>>): Promise<Served> {
+  const running = start([process.execPath, join(import.meta.dir, '..', 'cli.ts'), 'serve'], env)
+  const line = await running.said<{ msg: string; http: string | null; smtp: string | null }>(
+    each => each.msg === 'serving',
+  )
+  const portOf = (address: string | null) => (address === null ? null : Number(address.split(':').at(-1)))
+  return { ...running, http: portOf(line.http), smtp: portOf(line.smtp) }
+}

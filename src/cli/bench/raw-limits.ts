@@ -1,0 +1,157 @@
+import { connect } from 'node:net'
+import { Elysia } from 'elysia'
+import { authenticate } from 'mailauth'
+import { createPool, type Pool } from 'mysql2/promise'
+import { createTransport } from 'nodemailer'
+import type { ClamdAddress } from '../../base/config.ts'
+import type { Sender } from './messages.ts'
+
+const measuredMs = 4000
+const warmUpMs = 1000
+
+/** Repeats `once` in `lanes` at the same time, warm, for some seconds; times a second. */
+async function ratePerSecond(lanes: number, once: (i: number) => Promise<unknown>): Promise<number> {
+  let i = 0
+  const runFor = async (ms: number) => {
+    const started = performance.now()
+    let count = 0
+    await Promise.all(
+      Array.from({ length: lanes }, async () => {
+        while (performance.now() - started < ms) {
+          await once(i++)
+          count++
+        }
+      }),
+    )
+    return count / ((performance.now() - started) / 1000)
+  }
+  await runFor(warmUpMs)
+  return await runFor(measuredMs)
+}
+
+/** clamd alone: the same messages by INSTREAM, a connection each, `lanes` at once. */
+export async function clamdAlone(clamd: ClamdAddress, lanes: number, messages: readonly Buffer[]): Promise<number> {
+  const frames = messages.map(message => {
+    const length = Buffer.alloc(4)
+    length.writeUInt32BE(message.length)
+    return Buffer.concat([Buffer.from('zINSTREAM\0'), length, message, Buffer.alloc(4)])
+  })
+  const scan = (frame: Buffer) =>
+    new Promise<void>((done, fail) => {
+      const socket = clamd.kind === 'unix' ? connect(clamd.path) : connect(clamd.port, clamd.host)
+      let answer = ''
+      socket.on('error', fail)
+      socket.on('data', chunk => {
+        answer += chunk.toString()
+      })
+      socket.on('close', () => (answer.startsWith('stream: OK') ? done() : fail(new Error(answer))))
+      socket.write(frame)
+    })
+  return await ratePerSecond(lanes, i => scan(frames[i % frames.length] as Buffer))
+}
+
+/** mailauth alone on one thread, its DNS answers at hand: SPF, DKIM and DMARC of the same messages. */
+export async function mailauthAlone(sender: Sender, messages: readonly Buffer[]): Promise<number> {
+  const resolver = (name: string, type: string): Promise<string[][]> => {
+    const value = type === 'TXT' ? sender.records[name] : undefined
+    return value ? Promise.resolve([[value]]) : Promise.reject(Object.assign(new Error(name), { code: 'ENOTFOUND' }))
+  }
+  return await ratePerSecond(1, i =>
+    authenticate(
+      messages[i % messages.length] as Buffer,
+      {
+        ip: '127.0.0.1',
+        helo: `client.${sender.domain}`,
+        sender: `alice@${sender.domain}`,
+        mta: 'mx',
+        resolver,
+        disableArc: true,
+        disableBimi: true,
+        strict: true,
+      } as Parameters<typeof authenticate>[1],
+    ),
+  )
+}
+
+function openPool(databaseUrl: string, connections: number): Pool {
+  const url = new URL(databaseUrl)
+  return createPool({
+    host: url.hostname,
+    port: Number(url.port),
+    user: url.username,
+    password: url.password,
+    database: url.pathname.slice(1),
+    connectionLimit: connections,
+  })
+}
+
+/** Committed inserts of the same bytes alone, a row and a commit each, over `connections`. */
+export async function insertsAlone(
+  databaseUrl: string,
+  connections: number,
+  messages: readonly Buffer[],
+): Promise<number> {
+  const pool = openPool(databaseUrl, connections)
+  await pool.query('CREATE TABLE raw_messages (id BIGINT AUTO_INCREMENT PRIMARY KEY, bytes MEDIUMBLOB NOT NULL)')
+  const rate = await ratePerSecond(connections, i =>
+    pool.execute('INSERT INTO raw_messages (bytes) VALUES (?)', [messages[i % messages.length] as Buffer]),
+  )
+  await pool.query('DROP TABLE raw_messages')
+  await pool.end()
+  return rate
+}
+
+/** An Elysia server whose one route commits two rows; its port. */
+export async function openTwoRowHandler(databaseUrl: string, connections: number): Promise<number> {
+  const pool = openPool(databaseUrl, connections)
+  await pool.query('CREATE TABLE raw_emails (id BIGINT AUTO_INCREMENT PRIMARY KEY, body TEXT NOT NULL)')
+  await pool.query('CREATE TABLE raw_outbox (id BIGINT AUTO_INCREMENT PRIMARY KEY, recipient VARCHAR(320) NOT NULL)')
+  const app = new Elysia()
+    .post('/', async ({ body }) => {
+      const connection = await pool.getConnection()
+      await connection.beginTransaction()
+      await connection.execute('INSERT INTO raw_emails (body) VALUES (?)', [JSON.stringify(body)])
+      await connection.execute('INSERT INTO raw_outbox (recipient) VALUES (?)', ['someone@example.com'])
+      await connection.commit()
+      connection.release()
+      return { ok: true }
+    })
+    .listen({ hostname: '127.0.0.1', port: 0 })
+  return app.server?.port ?? 0
+}
+
+/** nodemailer's pool alone: `count` emails, each signed, to `port`. Resolves when all are taken. */
+export async function nodemailerAlone(sender: Sender, port: number, connections: number, count: number): Promise<void> {
+  const transport = createTransport({
+    pool: true,
+    host: '127.0.0.1',
+    port,
+    secure: false,
+    ignoreTLS: true,
+    maxConnections: connections,
+    maxMessages: Number.POSITIVE_INFINITY,
+    dkim: {
+      domainName: sender.domain,
+      keySelector: sender.selector,
+      privateKey: sender.privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
+    },
+  })
+  let next = 0
+  await Promise.all(
+    Array.from({ length: connections * 2 }, async () => {
+      while (next < count) await transport.sendMail({ ...sampleEmail(sender.domain, next++) })
+    }),
+  )
+  transport.close()
+}
+
+/** The email that is sent in both measurements of the way out. */
+export function sampleEmail(fromDomain: string, i: number) {
+  return {
+    from: `Alice <alice@${fromDomain}>`,
+    to: `person${i}@example.com`,
+    subject: `Receipt ${i}`,
+    text: `Thank you for order ${i}.\n${'Each line says a little.\n'.repeat(20)}`,
+    html: `<p>Thank you for order <b>${i}</b>.</p>${'<p>Each line says a little.</p>\n'.repeat(20)}`,
+  }
+}

@@ -1,0 +1,85 @@
+import type { Socket } from 'bun'
+
+/** What a sink saw. */
+export interface Drained {
+  readonly messages: number
+  /** From the first final dot to the last. */
+  readonly seconds: number
+}
+
+interface Session {
+  inData: boolean
+  tail: string
+}
+
+/**
+ * An SMTP server on a free port that takes every message and keeps none: as little work as a relay can be.
+ * `whenDrained` resolves when `expected` messages came.
+ */
+export function openSink(): { port: number; expect(count: number): Promise<Drained>; stop(): void } {
+  let messages = 0
+  let first = 0
+  let last = 0
+  let expected = Number.POSITIVE_INFINITY
+  let done: (drained: Drained) => void = () => undefined
+
+  function messageEnded(): void {
+    last = performance.now()
+    if (messages++ === 0) first = last
+    if (messages >= expected) done({ messages, seconds: (last - first) / 1000 })
+  }
+
+  function take(socket: Socket<Session>, chunk: Buffer): void {
+    const session = socket.data
+    let rest = session.tail + chunk.toString('latin1')
+    let answer = ''
+    for (;;) {
+      if (session.inData) {
+        const end = rest.indexOf('\r\n.\r\n')
+        if (end < 0) {
+          rest = rest.slice(-4)
+          break
+        }
+        rest = rest.slice(end + 5)
+        session.inData = false
+        messageEnded()
+        answer += '250 2.0.0 taken\r\n'
+      } else {
+        const end = rest.indexOf('\r\n')
+        if (end < 0) break
+        const verb = rest.slice(0, 4).toUpperCase()
+        rest = rest.slice(end + 2)
+        session.inData = verb === 'DATA'
+        if (verb === 'EHLO') answer += '250-sink\r\n250-PIPELINING\r\n250-8BITMIME\r\n250 ENHANCEDSTATUSCODES\r\n'
+        else if (verb === 'DATA') answer += '354 go on\r\n'
+        else if (verb === 'QUIT') answer += '221 2.0.0 bye\r\n'
+        else answer += '250 2.0.0 ok\r\n'
+      }
+    }
+    session.tail = rest
+    if (answer) socket.write(answer)
+  }
+
+  const server = Bun.listen<Session>({
+    hostname: '127.0.0.1',
+    port: 0,
+    socket: {
+      open(socket) {
+        socket.data = { inData: false, tail: '' }
+        socket.write('220 sink\r\n')
+      },
+      data: take,
+    },
+  })
+  return {
+    port: server.port,
+    expect(count) {
+      messages = 0
+      expected = count
+      return new Promise(resolve => {
+        done = resolve
+      })
+    },
+    stop: () => server.stop(true),
+  }
+}

@@ -1,0 +1,55 @@
+import { ConfigError } from '../base/config.ts'
+import { isDatabaseTrouble } from '../base/database.ts'
+import { Refusal } from '../base/refusal.ts'
+import { bench } from './bench.ts'
+import type { Command } from './command.ts'
+import { key } from './key.ts'
+import { migrateTables } from './migrate.ts'
+import { org } from './org.ts'
+import { serveAll } from './serve.ts'
+import { CommandTrouble, UsageTrouble } from './trouble.ts'
+import { up } from './up.ts'
+
+const commands = new Map<string, Command>([
+  ['up', up],
+  ['serve', serveAll],
+  ['migrate', migrateTables],
+  ['org', org],
+  ['key', key],
+  ['bench', bench],
+])
+
+/** Runs the command that `args` names and gives the exit status: 0 done, 1 could not be done, 2 called or set up wrongly. */
+async function run(args: readonly string[]): Promise<number> {
+  const [name = '', ...rest] = args
+  const command = commands.get(name)
+  if (!command) return complain(`there is no command "${name}"; ./mailroom --help lists them.`, 2)
+  if (rest.includes('--help') || rest.includes('-h')) return print(command.usage)
+  try {
+    const told = await command.run(
+      rest.filter(each => each !== '--json'),
+      process.env,
+    )
+    if (!told) return 0
+    return await print(rest.includes('--json') ? JSON.stringify(told.json) : told.text)
+  } catch (error) {
+    if (error instanceof UsageTrouble) return complain(`${error.message}.\n\n${command.usage}`, 2)
+    if (error instanceof ConfigError) return complain(error.message, 2)
+    if (error instanceof CommandTrouble || error instanceof Refusal) return complain(error.message, 1)
+    if (isDatabaseTrouble(error)) return complain(`the database cannot be used: ${(error as Error).message}.`, 1)
+    throw error
+  }
+}
+
+async function print(text: string): Promise<number> {
+  if (text) await Bun.write(Bun.stdout, `${text}\n`)
+  return 0
+}
+
+async function complain(text: string, status: number): Promise<number> {
+  await Bun.write(Bun.stderr, `mailroom: ${text}\n`)
+  return status
+}
+
+// What still waits then, such as the time limit of something that has ended long since, is not waited for.
+process.exit(await run(process.argv.slice(2)))

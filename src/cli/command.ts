@@ -1,0 +1,79 @@
+import { parseArgs } from 'node:util'
+import { readConfig } from '../base/config.ts'
+import { type Db, openDatabase } from '../base/database.ts'
+import { UsageTrouble } from './trouble.ts'
+
+/** The environment that settings are read from. */
+export type Environment = Readonly<Record<string, string | undefined>>
+
+/** What a command has to tell: `text` for a person, `json` for a program. */
+export interface Told {
+  readonly text: string
+  readonly json: unknown
+}
+
+/** One command of the operator's. */
+export interface Command {
+  /** What `--help` prints. */
+  readonly usage: string
+  /** Does it. What it gives back is printed, as JSON where `--json` was given; null: it has said all itself. */
+  run(args: readonly string[], env: Environment): Promise<Told | null>
+}
+
+/** What a command was called with. */
+interface Called {
+  readonly words: readonly string[]
+  readonly options: Readonly<Record<string, string | undefined>>
+  readonly flags: ReadonlySet<string>
+}
+
+/** What a command takes. */
+interface Takes {
+  /** What each word stands for, in order; all are required. */
+  readonly words?: readonly string[]
+  /** May more words follow? */
+  readonly rest?: boolean
+  /** Options with a value. */
+  readonly options?: readonly string[]
+  /** Options without one. */
+  readonly flags?: readonly string[]
+}
+
+/** @throws UsageTrouble when the arguments are not what the command takes. */
+export function readArgs(args: readonly string[], takes: Takes): Called {
+  const { words: expected = [], rest = false, options = [], flags = [] } = takes
+  const { values, positionals } = parse(args, {
+    ...Object.fromEntries(options.map(name => [name, { type: 'string' as const }])),
+    ...Object.fromEntries(flags.map(name => [name, { type: 'boolean' as const }])),
+  })
+  const missing = expected[positionals.length]
+  if (missing) throw new UsageTrouble(`${missing} is absent`)
+  if (positionals.length > expected.length && !rest)
+    throw new UsageTrouble(`"${positionals[expected.length]}" is one word too many`)
+  const texts = Object.entries(values).flatMap(([name, value]) => (typeof value === 'string' ? [[name, value]] : []))
+  return {
+    words: positionals,
+    options: Object.fromEntries(texts),
+    flags: new Set(Object.keys(values).filter(name => values[name] === true)),
+  }
+}
+
+function parse(args: readonly string[], options: Record<string, { type: 'string' | 'boolean' }>) {
+  try {
+    return parseArgs({ args: [...args], options, allowPositionals: true, strict: true })
+  } catch (error) {
+    throw new UsageTrouble((error as Error).message.split('.')[0] ?? 'the arguments cannot be read')
+  }
+}
+
+/** Runs `work` on the database of the settings, and closes it. */
+export async function onDatabase<Result>(env: Environment, work: (db: Db) => Promise<Result>): Promise<Result> {
+  // What a relay needs is not asked of a command that relays nothing.
+  const config = readConfig({ ...env, MAILROOM_ROLES: 'http' })
+  const { db, close } = openDatabase(config.databaseUrl, 2)
+  try {
+    return await work(db)
+  } finally {
+    await close()
+  }
+}

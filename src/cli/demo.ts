@@ -1,0 +1,146 @@
+import { systemClock } from '../base/clock.ts'
+import type { Db } from '../base/database.ts'
+import { localZone } from '../ports/dns-zone/local.ts'
+import type { ZoneRecord } from '../ports/dns-zone/port.ts'
+import { CommandTrouble } from './trouble.ts'
+
+/** What there is to try: a brand, its domain and a mailbox on it. */
+export interface Demo {
+  readonly organization_id: string
+  readonly brand_id: string
+  readonly domain_id: string
+  readonly mailbox_id: string
+}
+
+export const demoDomain = 'demo.test'
+
+/** A DNS record, as the API shows one. */
+interface ShownRecord {
+  readonly type: ZoneRecord['type']
+  readonly name: string
+  readonly value: string
+  readonly priority: number | null
+  readonly ttl: number
+}
+
+interface Receiving {
+  readonly live: boolean
+  readonly next_step?: string
+  readonly mx: { readonly record: ShownRecord }
+  readonly identity: { readonly dns_records: readonly ShownRecord[] }
+}
+
+/** The API of a Mailroom, with a key for it. */
+export interface Api {
+  readonly base: string
+  readonly key: string
+}
+
+/**
+ * Makes the brand `demo`, the domain demo.test, which sends and receives, the mailbox hello@demo.test and a catch-all,
+ * as a client of the API would; what is there already is kept. `db` holds the local zone, where the records that the
+ * API asks for are published.
+ */
+export async function makeDemo(api: Api, db: Db): Promise<Demo> {
+  const publish = publisher(db)
+  const brand = await findOrMake<{ id: string; organization_id: string; slug: string }>(
+    api,
+    '/v1/brands',
+    each => each.slug === 'demo',
+    { name: 'Demo', slug: 'demo' },
+  )
+  await publish([address('mail.demo.test')])
+  const { ownership } = await call<{ ownership: { record: ShownRecord } }>(
+    api,
+    'GET',
+    `/v1/domains/ownership?domain=${demoDomain}&brand_id=${brand.id}`,
+  )
+  await publish([ownership.record])
+  const domain = await findOrMake<{ id: string; domain: string; dns_records: readonly ShownRecord[] }>(
+    api,
+    '/v1/domains',
+    each => each.domain === demoDomain,
+    { brand_id: brand.id, domain: demoDomain },
+  )
+  await makeReady(api, domain, publish)
+  await makeReceiving(api, domain.id, publish)
+  const mailbox = (localPart?: string) =>
+    findOrMake<{ id: string; domain_id: string; local_part: string | null }>(
+      api,
+      '/v1/mailboxes',
+      each => each.domain_id === domain.id && each.local_part === (localPart ?? null),
+      { domain_id: domain.id, ...(localPart === undefined ? {} : { local_part: localPart }) },
+    )
+  const hello = await mailbox('hello')
+  await mailbox()
+  return {
+    organization_id: brand.organization_id,
+    brand_id: brand.id,
+    domain_id: domain.id,
+    mailbox_id: hello.id,
+  }
+}
+
+type Publish = (records: readonly ShownRecord[]) => Promise<void>
+
+function publisher(db: Db): Publish {
+  const zone = localZone(db, systemClock)
+  return async records => {
+    for (const { type, name, value, priority, ttl } of records)
+      await zone.add({ type, name, value, priority, ttlSeconds: ttl })
+  }
+}
+
+function address(name: string): ShownRecord {
+  return { type: 'A', name, value: '127.0.0.1', priority: null, ttl: 300 }
+}
+
+async function makeReady(
+  api: Api,
+  domain: { readonly id: string; readonly dns_records: readonly ShownRecord[] },
+  publish: Publish,
+): Promise<void> {
+  await publish(domain.dns_records)
+  const checked = await call<{ ready_to_send: boolean }>(api, 'POST', `/v1/domains/${domain.id}/check`)
+  if (!checked.ready_to_send) throw new CommandTrouble(`${demoDomain} did not become ready to send.`)
+}
+
+/** Each answer says what is to be published next; with three steps there are at most four answers. */
+async function makeReceiving(api: Api, domainId: string, publish: Publish): Promise<void> {
+  for (let answers = 0; answers < 4; answers++) {
+    const receiving = await call<Receiving>(api, 'POST', `/v1/domains/${domainId}/receiving`)
+    if (receiving.live) return
+    await publish(receiving.next_step === 'mx' ? [receiving.mx.record] : receiving.identity.dns_records)
+  }
+  throw new CommandTrouble(`${demoDomain} did not become ready to receive.`)
+}
+
+async function findOrMake<Thing>(
+  api: Api,
+  path: string,
+  isIt: (each: Thing) => boolean,
+  body: Readonly<Record<string, string>>,
+): Promise<Thing> {
+  const { data } = await call<{ data: readonly Thing[] }>(api, 'GET', path)
+  return data.find(isIt) ?? (await call<Thing>(api, 'POST', path, body))
+}
+
+/** Does the API take this key? */
+export async function isKeyValid(api: Api): Promise<boolean> {
+  const response = await ask(api, 'GET', '/v1/brands')
+  return response.ok
+}
+
+async function call<Answer>(api: Api, method: string, path: string, body?: object): Promise<Answer> {
+  const response = await ask(api, method, path, body)
+  if (!response.ok) throw new CommandTrouble(`${method} ${path} answered ${response.status}: ${await response.text()}`)
+  return (await response.json()) as Answer
+}
+
+function ask(api: Api, method: string, path: string, body?: object): Promise<Response> {
+  return fetch(`${api.base}${path}`, {
+    method,
+    headers: { authorization: `Bearer ${api.key}`, ...(body && { 'content-type': 'application/json' }) },
+    ...(body && { body: JSON.stringify(body) }),
+  })
+}

@@ -1,0 +1,110 @@
+import { chownSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { connect } from 'node:net'
+import { join, resolve } from 'node:path'
+import {
+  accountFor,
+  endProcess,
+  findProgram,
+  freePort,
+  livePid,
+  type PrivateServer,
+  startProcess,
+  waitUntilReady,
+} from './process.ts'
+
+export interface PrivateClamd extends PrivateServer {
+  /** As MAILROOM_CLAMD takes it. */
+  readonly address: string
+}
+
+/** MD5, size and name of the harmless file that every scanner is tested with (eicar.org). */
+const eicar = '44d88612fea8a8f36de82e1278abb02f:68:Eicar-Test-Signature\n'
+
+/** The longest path that a Unix socket may have everywhere, in bytes. */
+const maxSocketPathBytes = 100
+
+/**
+ * A clamd of our own in `folder`, on a Unix socket (on a free port of 127.0.0.1 where the path is too long for one).
+ * `signatures` is the folder of ClamAV's database; without it, one that knows EICAR only. A clamd that an earlier run
+ * left running there is taken over.
+ */
+export async function startClamd(where: {
+  readonly folder: string
+  readonly signatures?: string
+}): Promise<PrivateClamd> {
+  const folder = resolve(where.folder)
+  const log = join(folder, 'log')
+  const pidFile = join(folder, 'pid')
+  const addressFile = join(folder, 'address')
+
+  const left = livePid(pidFile)
+  const earlier = existsSync(addressFile) ? readFileSync(addressFile, 'utf8') : ''
+  if (left && (await answers(earlier))) return server(left, earlier)
+
+  const clamd = findProgram('clamd', 'clamav-daemon')
+  mkdirSync(join(folder, 'eicar'), { recursive: true, mode: 0o755 })
+  mkdirSync(join(folder, 'tmp'), { recursive: true, mode: 0o700 })
+  writeFileSync(join(folder, 'eicar', 'eicar.hdb'), eicar)
+  const account = accountFor(folder, 'clamav')
+  if (account) for (const owned of [folder, join(folder, 'tmp')]) chownSync(owned, account.uid, account.gid)
+
+  const socket = join(folder, 'clamd.sock')
+  rmSync(socket, { force: true })
+  const port =
+    Buffer.byteLength(socket) > maxSocketPathBytes
+      ? freePort(Number(/^tcp:.*:(\d+)$/.exec(earlier)?.[1] ?? 0))
+      : undefined
+  const address = port === undefined ? `unix:${socket}` : `tcp:127.0.0.1:${port}`
+  const settings = {
+    ...(port === undefined ? { LocalSocket: socket, LocalSocketMode: 600 } : { TCPAddr: '127.0.0.1', TCPSocket: port }),
+    ...(account && account.uid !== 0 ? { User: account.name } : {}),
+    DatabaseDirectory: where.signatures ?? join(folder, 'eicar'),
+    TemporaryDirectory: join(folder, 'tmp'),
+    Foreground: 'yes',
+    LogTime: 'yes',
+    MaxThreads: 16,
+    MaxConnectionQueueLength: 64,
+    StreamMaxLength: '600M',
+    MaxFileSize: '600M',
+    MaxScanSize: '1200M',
+    AlertExceedsMax: 'yes',
+    // Twice the memory while reloading, otherwise.
+    ConcurrentDatabaseReload: 'no',
+  }
+  const configFile = join(folder, 'clamd.conf')
+  writeFileSync(
+    configFile,
+    Object.entries(settings)
+      .map(([key, value]) => `${key} ${value}\n`)
+      .join(''),
+  )
+  writeFileSync(addressFile, address)
+
+  const pid = startProcess([clamd, `--config-file=${configFile}`], { folder, log })
+  writeFileSync(pidFile, String(pid))
+  // The real database takes most of a minute to load on a small machine.
+  await waitUntilReady({ name: 'clamd', pid, log, timeoutMs: 180_000 }, () => answers(address))
+  return server(pid, address)
+}
+
+function server(pid: number, address: string): PrivateClamd {
+  return { pid, address, stop: () => endProcess(pid, 10_000) }
+}
+
+/** Does a clamd answer PING there? */
+function answers(address: string): Promise<boolean> {
+  const [kind, ...rest] = address.split(':')
+  if (kind !== 'unix' && kind !== 'tcp') return Promise.resolve(false)
+  return new Promise(done => {
+    const socket = kind === 'unix' ? connect(rest.join(':')) : connect(Number(rest[1]), rest[0])
+    const end = (isAnswer: boolean) => {
+      socket.destroy()
+      done(isAnswer)
+    }
+    socket.setTimeout(2000, () => end(false))
+    socket.on('error', () => end(false))
+    socket.on('connect', () => socket.write('zPING\0'))
+    socket.on('data', reply => end(reply.toString().startsWith('PONG')))
+    socket.on('close', () => end(false))
+  })
+}

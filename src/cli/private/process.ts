@@ -1,0 +1,136 @@
+import { spawn } from 'node:child_process'
+import { closeSync, existsSync, openSync, readFileSync, statSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { CommandTrouble } from '../trouble.ts'
+
+/** A server that a command started for itself. */
+export interface PrivateServer {
+  readonly pid: number
+  /** Ends it and waits until it has ended. May be called again. */
+  stop(): Promise<void>
+}
+
+const systemFolders = ['/usr/sbin', '/usr/local/sbin', '/sbin', '/usr/bin', '/usr/local/bin', '/opt/homebrew/bin']
+
+/** The whole path of a program, also where PATH leaves out the folders of system programs. @throws CommandTrouble when absent. */
+export function findProgram(name: string, debianPackage: string): string {
+  const folders = [...(process.env['PATH'] ?? '').split(':'), ...systemFolders]
+  const found = folders.map(folder => join(folder, name)).find(path => existsSync(path))
+  if (!found)
+    throw new CommandTrouble(`${name} is not installed; on Debian and Ubuntu it is in the package ${debianPackage}.`)
+  return found
+}
+
+/**
+ * Starts a server in a session of its own, so that a Ctrl-C meant for us does not reach it, with its output added to
+ * `log`. Gives its process id.
+ */
+export function startProcess(
+  command: readonly string[],
+  where: { readonly folder: string; readonly log: string },
+): number {
+  const [program = '', ...args] = command
+  const output = openSync(where.log, 'a', 0o600)
+  const child = spawn(program, args, { cwd: where.folder, detached: true, stdio: ['ignore', output, output] })
+  closeSync(output)
+  child.unref()
+  if (child.pid === undefined) throw new CommandTrouble(`${program} could not be started.`)
+  return child.pid
+}
+
+/**
+ * What all of them give. When one fails, its error comes only after all have ended: nothing goes on starting behind our
+ * back.
+ */
+export async function allOf<First, Second>(
+  starts: readonly [Promise<First>, Promise<Second>],
+): Promise<readonly [First, Second]> {
+  await Promise.allSettled(starts)
+  return Promise.all(starts)
+}
+
+/** Does a process of this number run? One that has ended and only waits for its parent to notice does not. */
+export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    const status = `/proc/${pid}/stat`
+    return !existsSync(status) || !/\) [ZX] /.test(readFileSync(status, 'utf8'))
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM'
+  }
+}
+
+/** Asks a process to end (SIGTERM), waits, and ends it by force when `timeoutMs` have passed. */
+export async function endProcess(pid: number, timeoutMs: number): Promise<void> {
+  if (!signal(pid, 'SIGTERM')) return
+  for (const deadline = Date.now() + timeoutMs; isAlive(pid); await Bun.sleep(20)) {
+    if (Date.now() < deadline) continue
+    signal(pid, 'SIGKILL')
+    return
+  }
+}
+
+function signal(pid: number, name: NodeJS.Signals): boolean {
+  try {
+    return process.kill(pid, name)
+  } catch {
+    return false
+  }
+}
+
+/** The number that a pid file holds, when a process of that number lives. */
+export function livePid(file: string): number | undefined {
+  const pid = existsSync(file) ? Number(readFileSync(file, 'utf8')) : 0
+  return Number.isInteger(pid) && pid > 1 && isAlive(pid) ? pid : undefined
+}
+
+/**
+ * Asks `isReady` until it says yes.
+ * @throws CommandTrouble with the last lines of the server's log when the process ends or `timeoutMs` pass before.
+ */
+export async function waitUntilReady(
+  server: { readonly name: string; readonly pid: number; readonly log: string; readonly timeoutMs: number },
+  isReady: () => Promise<boolean>,
+): Promise<void> {
+  for (const deadline = Date.now() + server.timeoutMs; !(await isReady()); await Bun.sleep(25)) {
+    if (isAlive(server.pid) && Date.now() < deadline) continue
+    const last = readFileSync(server.log, 'utf8').trimEnd().split('\n').slice(-8).join('\n  ')
+    if (isAlive(server.pid)) await endProcess(server.pid, 5000)
+    throw new CommandTrouble(`${server.name} did not start. The end of ${server.log}:\n  ${last}`)
+  }
+}
+
+/** A port of 127.0.0.1 that nothing listens on at the moment: `preferred`, where that is one (0: any). */
+export function freePort(preferred = 0): number {
+  try {
+    const listener = Bun.listen({ hostname: '127.0.0.1', port: preferred, socket: { data() {} } })
+    listener.stop(true)
+    return listener.port
+  } catch (error) {
+    if (preferred === 0) throw error
+    return freePort()
+  }
+}
+
+/**
+ * The account that a server started by root gives its rights up for: `name`, where there is such an account and it can
+ * reach `folder`, else root itself. undefined when we are not root.
+ */
+export function accountFor(
+  folder: string,
+  name: string,
+): { readonly name: string; readonly uid: number; readonly gid: number } | undefined {
+  if (process.getuid?.() !== 0) return undefined
+  const entry = readFileSync('/etc/passwd', 'utf8')
+    .split('\n')
+    .find(line => line.startsWith(`${name}:`))
+  const [, , uid, gid] = entry?.split(':') ?? []
+  return entry && isOpenToAll(dirname(folder))
+    ? { name, uid: Number(uid), gid: Number(gid) }
+    : { name: 'root', uid: 0, gid: 0 }
+}
+
+function isOpenToAll(folder: string): boolean {
+  const isOpen = (statSync(folder).mode & 0o001) !== 0
+  return isOpen && (folder === dirname(folder) || isOpenToAll(dirname(folder)))
+}

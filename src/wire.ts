@@ -1,0 +1,202 @@
+import { join } from 'node:path'
+import { brandRoutes } from './accounts/routes.ts'
+import type { Clock } from './base/clock.ts'
+import { systemClock } from './base/clock.ts'
+import type { Config } from './base/config.ts'
+import { type Database, openDatabase } from './base/database.ts'
+import type { Log } from './base/log.ts'
+import { signingKeys } from './domains/dkim-keys.ts'
+import { domainRoutes, mailboxRoutes } from './domains/routes.ts'
+import type { DomainsUse } from './domains/use.ts'
+import { checkReadiness } from './doors/http/check-parts.ts'
+import { openMetricsDoor } from './doors/http/metrics-door.ts'
+import { openHttpDoor } from './doors/http.ts'
+import { openSmtpDoor } from './doors/smtp.ts'
+import { startIndexing } from './inbox/indexer.ts'
+import { inboxRoutes } from './inbox/routes.ts'
+import { mailauthAuthenticator } from './ports/authenticator/mailauth.ts'
+import { mysqlBlobs } from './ports/blobs/mysql.ts'
+import { localZone } from './ports/dns-zone/local.ts'
+import type { Provider } from './ports/provider/port.ts'
+import { keepInFolder, sandboxProvider } from './ports/provider/sandbox.ts'
+import { smarthostProvider } from './ports/provider/smarthost.ts'
+import { localResolver } from './ports/resolver/local.ts'
+import { networkResolver } from './ports/resolver/network.ts'
+import type { Resolver } from './ports/resolver/port.ts'
+import { systemServers } from './ports/resolver/system-servers.ts'
+import { clamdScanner } from './ports/scanner/clamd.ts'
+import type { Scanner } from './ports/scanner/port.ts'
+import { bySize, openHeavyWorkers } from './receiving/heavy.ts'
+import { startRescanning } from './receiving/rescan.ts'
+import { openWayIn } from './receiving/way-in.ts'
+import { startRelay } from './sending/relay.ts'
+import { emailRoutes } from './sending/routes.ts'
+import { openSending } from './sending/send.ts'
+import { countUnsent } from './sending/table.ts'
+
+/** The outside, as this process meets it. */
+export interface Ports {
+  readonly clock: Clock
+  readonly resolver: (others: { readonly database: Database }) => Resolver
+  readonly scanner: Scanner
+  readonly provider: Provider
+}
+
+/** A Mailroom that runs in this process. */
+export interface Running {
+  /** Where the roles listen; null: not a role of this process. */
+  readonly http: string | null
+  readonly smtp: string | null
+  readonly metrics: string
+  /** Takes nothing new, finishes what is under way, and closes everything. */
+  stop(): Promise<void>
+}
+
+const heavyThreads = 1
+const sandboxFiles = 1000
+
+/** The real adapters, as the configuration says. */
+export function realPorts(config: Config): Ports {
+  return {
+    clock: systemClock,
+    resolver: ({ database }) => {
+      const servers = config.resolvers ?? systemServers()
+      const network = networkResolver({ servers, timeoutMs: config.dnsTimeoutMs })
+      return config.dnsZone === 'local' ? localResolver(database.db, network) : network
+    },
+    scanner: clamdScanner({
+      address: config.clamd,
+      timeoutMs: config.scanTimeoutSeconds * 1000,
+      scansAtOnce: config.scansAtOnce,
+    }),
+    provider: providerOf(config),
+  }
+}
+
+function providerOf(config: Config): Provider {
+  switch (config.provider) {
+    case 'sandbox':
+      return sandboxProvider({ keep: keepInFolder(join(config.varFolder, 'sandbox'), sandboxFiles) })
+    case 'smarthost':
+      return smarthostProvider({
+        // Without one only a process that relays nothing starts, and it submits nothing.
+        url: config.smarthostUrl ?? 'smtp://127.0.0.1:25',
+        connections: config.smarthostConnections,
+        attemptTimeoutMs: config.relayAttemptSeconds * 1000,
+        hostname: config.hostname,
+        returnPath: 'ours',
+      })
+    default:
+      return config.provider satisfies never
+  }
+}
+
+/** Puts the parts together and starts the roles of this process. What it started ends in the opposite order. */
+export async function wire(config: Config, log: Log, ports: Ports): Promise<Running> {
+  const ends: (() => unknown)[] = []
+  const stop = async () => {
+    for (let end = ends.pop(); end; end = ends.pop()) await end()
+  }
+  try {
+    return { ...(await start(config, log, ports, ends)), stop }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
+
+type Ends = (() => unknown)[]
+
+async function start(config: Config, log: Log, ports: Ports, ends: Ends): Promise<Omit<Running, 'stop'>> {
+  const { clock, scanner, provider } = ports
+  const isRole = (role: Config['roles'][number]) => config.roles.includes(role)
+  const pool = () => {
+    const database = openDatabase(config.databaseUrl, config.databaseConnections)
+    ends.push(() => database.close())
+    return database
+  }
+  const shared = pool()
+  const resolver = ports.resolver({ database: shared })
+  ends.push(() => provider.close())
+
+  const metrics = openMetricsDoor(config.metricsListen)
+  ends.push(() => metrics.close())
+
+  let wake: () => void = () => undefined
+  if (isRole('relay')) {
+    const { db } = pool()
+    const relay = startRelay({
+      db,
+      blobs: mysqlBlobs(db, clock),
+      provider,
+      signingKeys,
+      clock,
+      log,
+      attemptMs: config.relayAttemptSeconds * 1000,
+      retryFirstMs: config.retryFirstSeconds * 1000,
+    })
+    ends.push(() => relay.stop())
+    wake = () => relay.wake()
+  }
+
+  const http = isRole('http') ? startHttp() : null
+  const smtp = isRole('smtp') ? await startSmtp() : null
+  return { http: http?.url ?? null, smtp, metrics: `127.0.0.1:${metrics.port}` }
+
+  function startHttp() {
+    const { db } = pool()
+    const blobs = mysqlBlobs(db, clock)
+    const domains: DomainsUse = {
+      db,
+      clock,
+      resolver,
+      zone: config.dnsZone === 'local' ? localZone(db, clock) : null,
+      instance: { hostname: config.hostname, spfInclude: config.spfInclude },
+    }
+    const unsent = async (db: Parameters<typeof countUnsent>[0], domainId: Parameters<typeof countUnsent>[1]) => {
+      const count = await countUnsent(db, domainId)
+      return count === 0 ? [] : [count === 1 ? '1 queued email' : `${count} queued emails`]
+    }
+    const door = openHttpDoor({
+      config,
+      db,
+      features: [
+        brandRoutes({ db, clock }),
+        domainRoutes(domains, unsent),
+        mailboxRoutes(domains),
+        emailRoutes(openSending({ db, blobs, clock, provider: provider.traits.name, wake: () => wake() })),
+        inboxRoutes({ db, blobs, hostname: config.hostname }),
+      ],
+      log,
+      clock,
+      readiness: checkReadiness({ config, db: shared.db, resolver, scanner, provider, clock }),
+    })
+    ends.push(() => door.close())
+    const indexing = startIndexing({ db: shared.db, blobs: mysqlBlobs(shared.db, clock), log })
+    ends.push(() => indexing.stop())
+    return door
+  }
+
+  async function startSmtp() {
+    const { db } = pool()
+    const blobs = mysqlBlobs(db, clock)
+    const checking = { resolver, hostname: config.hostname, messageTimeoutMs: config.dnsMessageSeconds * 1000 }
+    const heavy = openHeavyWorkers({ ...checking, count: heavyThreads })
+    ends.push(() => heavy.close())
+    const wayIn = openWayIn({
+      db,
+      blobs,
+      ...bySize(mailauthAuthenticator(checking), heavy),
+      scanner,
+      scanWaitMs: config.scanWaitSeconds * 1000,
+      policy: { dmarcReject: config.dmarcReject, unscanned: config.unscanned },
+      postmaster: config.postmaster,
+      log,
+    })
+    const rescanning = startRescanning({ db: shared.db, blobs: mysqlBlobs(shared.db, clock), scanner, clock, log })
+    ends.push(() => rescanning.stop())
+    const door = await openSmtpDoor({ config, wayIn, log, clock, spoolFolder: join(config.varFolder, 'spool') })
+    ends.push(() => door.close())
+    return `${door.address.host}:${door.address.port}`
+  }
+}

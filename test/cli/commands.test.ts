@@ -1,0 +1,133 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { openKeyring } from '../../src/accounts/keys.ts'
+import { systemClock } from '../../src/base/clock.ts'
+import { root, runCommand } from '../support/cli.ts'
+import { type FreshDatabase, freshDatabase } from '../support/database.ts'
+
+let database: FreshDatabase
+
+beforeAll(async () => {
+  database = await freshDatabase()
+})
+
+afterAll(() => database.close())
+
+function mailroom(...args: string[]) {
+  return runCommand(args, { MAILROOM_DATABASE_URL: database.url })
+}
+
+async function json(...args: string[]) {
+  const { status, out, err } = await mailroom(...args, '--json')
+  expect([status, err]).toEqual([0, ''])
+  return JSON.parse(out)
+}
+
+test('makes an organization and a key that the API takes until it is revoked', async () => {
+  const organization = await json('org', 'create', 'Meadow', '--plan', 'free')
+  expect(organization).toEqual({ id: expect.stringMatching(/^org_/), name: 'Meadow', plan: 'free' })
+  expect(await json('org', 'list')).toContainEqual(expect.objectContaining({ id: organization.id, plan: 'free' }))
+
+  const made = await json('key', 'create', '--org', organization.id)
+  const keyring = openKeyring(database.db, systemClock)
+  const caller = await keyring.authenticate(`Bearer ${made.key}`)
+  expect(caller.organizationId).toBe(organization.id)
+  expect(caller.scopes.has('email:send')).toBe(true)
+  expect(caller.scopes.has('members:read')).toBe(false)
+
+  const listed = await json('key', 'list', '--org', organization.id)
+  expect(listed).toEqual([expect.objectContaining({ id: made.id, revoked_at: null })])
+  expect(JSON.stringify(listed)).not.toContain(made.key.slice(-20))
+
+  expect(await json('key', 'revoke', made.id)).toEqual({ id: made.id, revoked: true })
+  await expect(keyring.authenticate(`Bearer ${made.key}`)).rejects.toThrow('revoked')
+  await keyring.close()
+})
+
+test('gives a key the scopes, the name and the end that were asked for', async () => {
+  const { id } = await json('org', 'create', 'Brook')
+  await json(
+    'key',
+    'create',
+    '--org',
+    id,
+    '--scopes',
+    'email:send, inbox:read',
+    '--name',
+    'shop',
+    '--expires',
+    '2099-01-31T00:00:00Z',
+  )
+  expect(await json('key', 'list', '--org', id)).toEqual([
+    expect.objectContaining({
+      name: 'shop',
+      scopes: ['email:send', 'inbox:read'],
+      expires_at: '2099-01-31T00:00:00.000000Z',
+    }),
+  ])
+})
+
+test.each([
+  [['org', 'create'], 2, 'NAME is absent'],
+  [['org', 'create', 'a', 'b'], 2, '"b" is one word too many'],
+  [['org', 'create', 'a', '--plan', 'gold'], 2, '"gold" is not a plan'],
+  [['org', 'destroy'], 2, 'org takes create or list, not "destroy"'],
+  [['key', 'create'], 2, '--org is absent'],
+  [['key', 'create', '--org', 'org_00000000000000000000000000'], 1, 'There is no organization'],
+  [
+    ['key', 'create', '--org', 'org_00000000000000000000000000', '--scopes', 'email:all'],
+    2,
+    '"email:all" is not a scope',
+  ],
+  [['key', 'create', '--org', 'org_00000000000000000000000000', '--expires', '2001-01-01T00:00:00Z'], 2, 'is past'],
+  [['key', 'revoke', 'key_00000000000000000000000000'], 1, 'There is no key'],
+  [['migrate', '--verbose'], 2, "Unknown option '--verbose'"],
+  [['fly'], 2, 'there is no command "fly"'],
+])('says what is wrong with %p', async (args, status, sentence) => {
+  const ran = await mailroom(...args)
+  expect(ran.err).toContain(sentence)
+  expect([ran.status, ran.out]).toEqual([status, ''])
+})
+
+test('a wrong setting ends any command with a sentence and status 2', async () => {
+  const ran = await runCommand(['migrate'], { MAILROOM_DATABASE_URL: database.url, MAILROOM_SNMP_LISTEN: 'x' })
+  expect(ran.status).toBe(2)
+  expect(ran.err).toBe('mailroom: MAILROOM_SNMP_LISTEN is not a setting of Mailroom; the README lists them.\n')
+})
+
+test('a database that is away is told, not thrown', async () => {
+  const ran = await runCommand(['org', 'list'], { MAILROOM_DATABASE_URL: 'mysql://root@127.0.0.1:1/mailroom' })
+  expect([ran.status, ran.out]).toEqual([1, ''])
+  expect(ran.err).toMatch(/^mailroom: the database cannot be used: /)
+})
+
+test('migrate says what it did, and that there is nothing to do', async () => {
+  expect(await json('migrate')).toEqual({ migrations: [] })
+})
+
+test('the help of ./mailroom names every command, and each has a help of its own', async () => {
+  const script = join(root, 'mailroom')
+  const help = Bun.spawnSync([script, '--help'], { cwd: '/' })
+  expect(Bun.spawnSync([script]).stdout.toString()).toBe(help.stdout.toString())
+  for (const command of commandsOf(readFileSync(join(root, 'src/cli/cli.ts'), 'utf8'))) {
+    expect(help.stdout.toString()).toContain(`./mailroom ${command}`)
+    expect((await mailroom(command, '--help')).out).toStartWith(`./mailroom ${command}`)
+  }
+})
+
+function commandsOf(source: string): readonly string[] {
+  const names = [...source.matchAll(/^ {2}\['(\w+)', \w+\],$/gm)].map(match => match[1] ?? '')
+  expect(names.length).toBeGreaterThan(4)
+  return names
+}
+
+test('an unknown command is told before anything is installed', () => {
+  const ran = Bun.spawnSync([join(root, 'mailroom'), 'fly'], { env: { PATH: '/usr/bin:/bin', HOME: '/nonexistent' } })
+  expect(ran.exitCode).toBe(2)
+  expect(ran.stderr.toString()).toBe('mailroom: there is no command "fly"; ./mailroom --help lists them.\n')
+})
+
+test('the lock file names no host', () => {
+  expect(readFileSync(join(root, 'bun.lock'), 'utf8')).not.toMatch(/https?:|\/\/[a-z0-9.-]+\.[a-z]{2,}/i)
+})

@@ -1,0 +1,108 @@
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { chmodSync, mkdirSync } from 'node:fs'
+import { connect } from 'node:net'
+import { join } from 'node:path'
+import { createConnection } from 'mysql2/promise'
+import { type PrivateClamd, startClamd } from '../../src/cli/private/clamd.ts'
+import { startMariadb } from '../../src/cli/private/mariadb.ts'
+import { isAlive, type PrivateServer } from '../../src/cli/private/process.ts'
+import { temporaryFolder } from '../support/up.ts'
+
+let folder: ReturnType<typeof temporaryFolder>
+const started: PrivateServer[] = []
+
+beforeEach(() => {
+  folder = temporaryFolder()
+})
+
+afterEach(async () => {
+  for (const server of started.splice(0)) await server.stop()
+  folder.remove()
+})
+
+function note<Server extends PrivateServer>(server: Server): Server {
+  started.push(server)
+  return server
+}
+
+const mariadb = async () => note(await startMariadb({ folder: join(folder.path, 'mariadb') }))
+const clamd = async (path = 'clamd') => note(await startClamd({ folder: join(folder.path, path) }))
+
+async function killHard(server: PrivateServer): Promise<void> {
+  process.kill(server.pid, 'SIGKILL')
+  while (isAlive(server.pid)) await Bun.sleep(5)
+}
+
+async function ask(url: string, statement: string): Promise<unknown> {
+  const connection = await createConnection(url)
+  try {
+    return (await connection.query(statement))[0]
+  } finally {
+    await connection.end()
+  }
+}
+
+test('MariaDB syncs its log and its binary log at each commit', async () => {
+  const { url } = await mariadb()
+  expect(
+    await ask(url, 'SELECT @@log_bin AS binlog, @@sync_binlog AS sync, @@innodb_flush_log_at_trx_commit AS flush'),
+  ).toEqual([{ binlog: 1, sync: 1, flush: 1 }])
+})
+
+test('MariaDB comes back after kill -9 at the same address, with what was committed', async () => {
+  const first = await mariadb()
+  await ask(first.url, 'CREATE TABLE kept (value INT PRIMARY KEY)')
+  await ask(first.url, 'INSERT INTO kept VALUES (42)')
+  await killHard(first)
+  const second = await mariadb()
+  expect(second.url).toBe(first.url)
+  expect(await ask(second.url, 'SELECT value FROM kept')).toEqual([{ value: 42 }])
+})
+
+test('servers that were left running are taken over, and end when told', async () => {
+  const first = [await mariadb(), await clamd()]
+  const second = [await mariadb(), await clamd()]
+  expect(second.map(each => each.pid)).toEqual(first.map(each => each.pid))
+  for (const server of second) await server.stop()
+  expect(first.map(each => isAlive(each.pid))).toEqual([false, false])
+})
+
+test('MariaDB says what it said when it cannot start', async () => {
+  const first = await mariadb()
+  await first.stop()
+  await Bun.write(join(folder.path, 'mariadb/data/ibdata1'), 'no tablespace')
+  await expect(mariadb()).rejects.toThrow(/MariaDB did not start\. The end of .*\/log:\n[\s\S]*ibdata1/)
+})
+
+function scan({ address }: PrivateClamd, bytes: Buffer): Promise<string> {
+  const [kind, ...rest] = address.split(':')
+  const length = Buffer.alloc(4)
+  length.writeUInt32BE(bytes.length)
+  return new Promise((done, fail) => {
+    const socket = kind === 'unix' ? connect(rest.join(':')) : connect(Number(rest[1]), rest[0])
+    let answer = ''
+    socket.on('data', chunk => {
+      answer += chunk.toString()
+    })
+    socket.on('error', fail).on('close', () => done(answer.replaceAll('\0', '')))
+    socket.write(Buffer.concat([Buffer.from('zINSTREAM\0'), length, bytes, Buffer.alloc(4)]))
+  })
+}
+
+// In two parts, so that a scanner of the machine does not take this file for one.
+const eicar = Buffer.from(`X5O!P%@AP[4\\PZX54(P^)7CC)7}$${'EICAR-STANDARD-ANTIVIRUS-TEST-FILE!$H+H*'}`)
+
+test('clamd knows EICAR, and takes a message of 64 MiB', async () => {
+  const server = await clamd()
+  expect(await scan(server, eicar)).toBe('stream: Eicar-Test-Signature.UNOFFICIAL FOUND')
+  expect(await scan(server, Buffer.alloc(64 * 1024 * 1024, 'a'))).toBe('stream: OK')
+})
+
+test('clamd listens on a port where the folder is too deep for a Unix socket', async () => {
+  const deep = join('x'.repeat(90), 'clamd')
+  mkdirSync(join(folder.path, deep), { recursive: true })
+  chmodSync(folder.path, 0o755)
+  const server = await clamd(deep)
+  expect(server.address).toMatch(/^tcp:127\.0\.0\.1:\d+$/)
+  expect(await scan(server, Buffer.from('hello'))).toBe('stream: OK')
+})

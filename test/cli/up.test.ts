@@ -1,0 +1,80 @@
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { existsSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { isAlive, livePid } from '../../src/cli/private/process.ts'
+import { startUp, temporaryFolder, type Up } from '../support/up.ts'
+
+let folder: ReturnType<typeof temporaryFolder>
+const started: Up[] = []
+
+beforeEach(() => {
+  folder = temporaryFolder()
+})
+
+afterEach(async () => {
+  for (const up of started.splice(0)) await up.end()
+  folder.remove()
+})
+
+async function start(...args: string[]): Promise<Up> {
+  const up = await startUp(folder.path, args)
+  started.push(up)
+  return up
+}
+
+function get(up: Up, path: string): Promise<Response> {
+  return fetch(`${up.file.http}${path}`, { headers: { authorization: `Bearer ${up.file.key}` } })
+}
+
+const pidOf = (name: string) => livePid(join(folder.path, name, 'pid'))
+
+test('gives a domain that sends and receives, two mailboxes and a key, and prints and writes them', async () => {
+  const up = await start()
+  const domain = await (await get(up, `/v1/domains/${up.file.domain_id}`)).json()
+  expect(domain).toMatchObject({ domain: 'demo.test', ready_to_send: true, receiving: { live: true } })
+  const mailboxes = (await (await get(up, '/v1/mailboxes')).json()) as { data: { id: string; address: string }[] }
+  expect(mailboxes.data.map(each => each.address).sort()).toEqual(['*@demo.test', 'hello@demo.test'])
+  expect(mailboxes.data.find(each => each.id === up.file.mailbox_id)?.address).toBe('hello@demo.test')
+  expect(up.printed()).toContain(up.file.key)
+  expect(statSync(join(folder.path, 'up.json')).mode & 0o077).toBe(0)
+  expect(isAlive(up.file.pid)).toBe(true)
+})
+
+test('SIGTERM ends all of it, and the next run takes up the same things with the same key', async () => {
+  const first = await start()
+  const servers = [pidOf('mariadb'), pidOf('clamd')]
+  expect(servers.every(pid => pid !== undefined && isAlive(pid))).toBe(true)
+  expect(await first.end()).toBe(0)
+  expect(existsSync(join(folder.path, 'up.json'))).toBe(false)
+  expect(servers.filter(pid => pid !== undefined && isAlive(pid))).toEqual([])
+
+  const second = await start()
+  const { pid: _, http: __, smtp: ___, ...kept } = second.file
+  expect(first.file).toMatchObject(kept)
+})
+
+test('a run that was killed leaves nothing in the way of the next, which takes its servers over', async () => {
+  const first = await start()
+  first.kill()
+  while (isAlive(first.file.pid)) await Bun.sleep(10)
+  const left = pidOf('mariadb')
+  const second = await start()
+  expect(pidOf('mariadb')).toBe(left)
+  expect(second.file.organization_id).toBe(first.file.organization_id)
+  await second.end()
+  expect(left !== undefined && isAlive(left)).toBe(false)
+})
+
+test('--fresh begins with nothing', async () => {
+  const first = await start()
+  await first.end()
+  const second = await start('--fresh')
+  expect(second.file.organization_id).not.toBe(first.file.organization_id)
+  expect(second.file.key).not.toBe(first.file.key)
+})
+
+test('a second one in the same folder is told so, and the first goes on', async () => {
+  const first = await start()
+  await expect(startUp(folder.path)).rejects.toThrow(`Mailroom is up in ${folder.path} already, as process`)
+  expect((await get(first, '/v1/brands')).status).toBe(200)
+})

@@ -1,0 +1,113 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { freePort } from '../../src/cli/private/process.ts'
+import { canStartPostfix, type Postfix, startPostfix } from '../support/postfix.ts'
+import { swaks } from '../support/swaks.ts'
+import { startUp, temporaryFolder, type Up } from '../support/up.ts'
+
+/** A whole Mailroom whose relay is a real Postfix, which brings everything back to Mailroom's own door. */
+const folder = temporaryFolder()
+let up: Up
+let postfix: Postfix | undefined
+
+beforeAll(async () => {
+  const smtpPort = freePort()
+  postfix = canStartPostfix ? await startPostfix(smtpPort) : undefined
+  up = await startUp(folder.path, [], {
+    MAILROOM_SMTP_LISTEN: `127.0.0.1:${smtpPort}`,
+    ...(postfix && { MAILROOM_PROVIDER: 'smarthost', MAILROOM_SMARTHOST_URL: `smtp://127.0.0.1:${postfix.port}` }),
+  })
+}, 60_000)
+
+afterAll(async () => {
+  await up?.end()
+  await postfix?.stop()
+  folder.remove()
+})
+
+// biome-ignore lint/suspicious/noExplicitAny: the tests look into answers of every shape
+async function api(method: string, path: string, body?: object): Promise<any> {
+  const response = await fetch(`${up.file.http}${path}`, {
+    method,
+    headers: { authorization: `Bearer ${up.file.key}`, ...(body && { 'content-type': 'application/json' }) },
+    ...(body && { body: JSON.stringify(body) }),
+  })
+  return response.json()
+}
+
+async function messageWith(subject: string, inFolder = 'inbox') {
+  for (const deadline = Date.now() + 15_000; Date.now() < deadline; await Bun.sleep(100)) {
+    const { data } = await api('GET', `/v1/inbox?folder=${inFolder}`)
+    const found = data.find((each: { subject: string }) => each.subject === subject)
+    if (found) return api('GET', `/v1/inbox/${found.id}`)
+  }
+  throw new Error(`no message "${subject}" came into ${inFolder}\n${postfix?.log() ?? ''}`)
+}
+
+const smtpPort = () => Number(up.file.smtp.split(':')[1])
+
+test.skipIf(!canStartPostfix)(
+  'an email goes out through Postfix and comes in again with a signature that holds',
+  async () => {
+    const attachment = Buffer.from(Array.from({ length: 5000 }, (_, i) => i % 256))
+    const accepted = await api('POST', '/v1/emails', {
+      from: 'Demo <hello@demo.test>',
+      to: 'anyone@demo.test',
+      subject: 'Grüße aus dem Haus',
+      text: '.\r\n.. dots, and a line of 2000: '.padEnd(2000, 'x'),
+      html: '<p>Grüße</p>',
+      attachments: [{ filename: 'Anhang.bin', content: attachment.toString('base64') }],
+    })
+    expect(accepted.status).toBe('queued')
+
+    const message = await messageWith('Grüße aus dem Haus')
+    expect(message.auth.dkim).toMatchObject({ result: 'pass', domain: 'demo.test', aligned: true })
+    expect(message.auth.dmarc.result).toBe('pass')
+    expect(message.scan).toBe('clean')
+    expect(message.envelope).toMatchObject({ mail_from: 'hello@demo.test', rcpt_to: 'anyone@demo.test' })
+    expect(message.text.trimEnd()).toBe('.\n.. dots, and a line of 2000: '.padEnd(1999, 'x'))
+    expect(message.message_id).toContain(accepted.message_id)
+
+    const [described] = message.attachments
+    const bytes = await fetch(`${up.file.http}/v1/inbox/${message.id}/attachments/${described.id}`, {
+      headers: { authorization: `Bearer ${up.file.key}` },
+    })
+    expect(Buffer.from(await bytes.arrayBuffer()).equals(attachment)).toBe(true)
+
+    const email = await api('GET', `/v1/emails/${accepted.id}`)
+    expect(email.recipients).toEqual([
+      expect.objectContaining({ email: 'anyone@demo.test', status: 'sent', smtp_code: 250 }),
+    ])
+    expect(email.recipients[0].detail).toContain('queued as')
+  },
+)
+
+test('swaks delivers a virus into quarantine, named, and its attachment is not given out', async () => {
+  const parts = ['X5O!P%@AP[4\\PZX54(P^)7CC)7}$', 'EICAR-STANDARD-ANTIVIRUS-TEST-FILE!$H+H*']
+  const file = join(folder.path, 'invoice.txt')
+  await Bun.write(file, parts.join(''))
+  const sent = await swaks(smtpPort(), [
+    ...['--from', 'you@friend.test', '--to', 'hello@demo.test', '--header', 'Subject: Your invoice'],
+    ...['--attach', `@${file}`],
+  ])
+  expect(sent).toMatchObject({ status: 0 })
+
+  const message = await messageWith('Your invoice', 'quarantine')
+  expect(message.scan).toBe('infected')
+  const infected = message.attachments.find((each: { scan: string }) => each.scan === 'infected')
+  expect(infected.scan_signature).toContain('Eicar')
+  const { error } = await api('GET', `/v1/inbox/${message.id}/attachments/${infected.id}`)
+  expect(error.code).toBe('attachment_infected')
+})
+
+test('swaks is refused for a domain that is not ours, and the session goes on', async () => {
+  const refused = await swaks(smtpPort(), ['--from', 'you@friend.test', '--to', 'someone@elsewhere.test'])
+  expect(refused.status).not.toBe(0)
+  expect(refused.transcript).toMatch(/^<\*\* 550 5\.7\.1 /m)
+  const taken = await swaks(smtpPort(), [
+    ...['--from', 'you@friend.test', '--to', 'someone@elsewhere.test,hello@demo.test'],
+    ...['--header', 'Subject: One of two'],
+  ])
+  expect(taken).toMatchObject({ status: 0 })
+  expect((await messageWith('One of two')).envelope.rcpt_to).toBe('hello@demo.test')
+})

@@ -1,0 +1,330 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { createHash } from 'node:crypto'
+import { plusMs, systemClock } from '../../src/base/clock.ts'
+import { newId } from '../../src/base/ids.ts'
+import { fromJson } from '../../src/base/schema.ts'
+import { mysqlBlobs } from '../../src/ports/blobs/mysql.ts'
+import { type FreshDatabase, freshDatabase } from '../support/database.ts'
+import {
+  authenticatorSaying,
+  daysAgo,
+  inMemory,
+  mailTo,
+  message,
+  messagesOf,
+  receiver,
+  refusalOf,
+  scannerSaying,
+  wayIn,
+} from './support.ts'
+
+let database: FreshDatabase
+
+beforeAll(async () => {
+  database = await freshDatabase()
+})
+
+afterAll(() => database.close())
+
+async function withMailbox(localPart = 'hello') {
+  const ours = await receiver(database)
+  const mailboxId = await ours.mailbox(localPart)
+  const way = wayIn(ours)
+  const recipient = await way.findRecipient(`${localPart}@${ours.domain}`)
+  return { ours, mailboxId, way, recipient }
+}
+
+describe('files a message', () => {
+  test('with all that is known of it', async () => {
+    const { ours, mailboxId, way, recipient } = await withMailbox()
+    const raw = message(['To: B <b@x.test>', 'In-Reply-To: <0@x.test>', 'References: <9@x.test> <0@x.test>'])
+    const mail = mailTo([recipient], inMemory(raw), { tls: 'TLSv1.3 TLS_AES_256_GCM_SHA384', smtputf8: true })
+    const { id } = await way.receive(mail)
+    const [row] = await messagesOf(ours)
+    expect(row).toMatchObject({
+      id,
+      brand_id: ours.brandId,
+      mailbox_id: mailboxId,
+      folder: 'inbox',
+      folder_reason: 'accepted',
+      starred: 0,
+      is_read: 0,
+      received_at: mail.receivedAt,
+      size: raw.length,
+      mail_from: 'bounce@x.test',
+      rcpt_to: `hello@${ours.domain}`,
+      remote_ip: '192.0.2.1',
+      helo: 'mx.x.test',
+      tls: 'TLSv1.3 TLS_AES_256_GCM_SHA384',
+      smtputf8: 1,
+      thread_id: id,
+      in_reply_to: '0@x.test',
+      in_reply_to_email_id: null,
+      from_address: 'a@x.test',
+      from_name: 'Ann',
+      subject: 'Hello',
+      preview: 'Hello.',
+      attachment_count: 0,
+      spf: 'none',
+      dkim: 'none',
+      dmarc: 'none',
+      scan: 'clean',
+      scan_signature: null,
+      rescan_at: null,
+      release_folder: null,
+      indexed: 0,
+    })
+    expect(fromJson(row?.to_addresses ?? '')).toEqual([{ address: 'b@x.test', name: 'B' }])
+    const bytes = await mysqlBlobs(database.db, systemClock).readWhole(
+      ours.organizationId,
+      row?.blob_id ?? newId('blb'),
+    )
+    expect(bytes.toString()).toBe(raw)
+  })
+
+  test('with its attachments', async () => {
+    const { ours, way, recipient } = await withMailbox()
+    const body =
+      '--b\r\n\r\nHi\r\n--b\r\nContent-Type: text/csv; name=a.csv\r\nContent-Disposition: attachment\r\n\r\n1,2\r\n--b--\r\n'
+    const { id } = await way.receive(
+      mailTo([recipient], inMemory(message(['Content-Type: multipart/mixed; boundary=b'], body))),
+    )
+    const rows = await database.db
+      .selectFrom('attachments')
+      .selectAll()
+      .where('message_id', '=', newestId(id))
+      .execute()
+    expect(rows).toHaveLength(1)
+    expect(rows[0]).toMatchObject({
+      organization_id: ours.organizationId,
+      position: 0,
+      filename: 'a.csv',
+      content_type: 'text/csv',
+      size: 3,
+      content_id: null,
+      disposition: 'attachment',
+      sha256: createHash('sha256').update('1,2').digest(),
+      scan: 'clean',
+      scan_signature: null,
+    })
+  })
+
+  test('in the thread of what it answers', async () => {
+    const { ours, way, recipient } = await withMailbox()
+    const first = message(['X: 1'])
+    const answered = /Message-ID: (<.*>)/.exec(first)?.[1]
+    const one = await way.receive(mailTo([recipient], inMemory(first)))
+    await way.receive(mailTo([recipient], inMemory(message([`In-Reply-To: ${answered}`]))))
+    expect((await messagesOf(ours)).map(row => row.thread_id)).toEqual([one.id, one.id])
+  })
+
+  test('where the verdicts send it', async () => {
+    const { ours, recipient } = await withMailbox()
+    const dmarc = { result: 'fail', domain: 'x.test', aligned: false, detail: null, policy: 'reject' } as const
+    const authenticator = authenticatorSaying({ dmarc })
+    await wayIn(ours, { authenticator }).receive(mailTo([recipient], inMemory(message())))
+    const [row] = await messagesOf(ours)
+    expect(row).toMatchObject({ folder: 'spam', folder_reason: 'dmarc_fail', dmarc: 'fail' })
+    expect(JSON.parse(row?.verdicts ?? '{}').dmarc).toEqual(dmarc)
+    const rejecting = wayIn(ours, { authenticator, policy: { dmarcReject: true, unscanned: 'quarantine' } })
+    expect(await refusalOf(rejecting.receive(mailTo([recipient], inMemory(message()))))).toBe('dmarc_reject')
+    expect(await messagesOf(ours)).toHaveLength(1)
+  })
+
+  test('with fields as long as they come', async () => {
+    const { ours, way, recipient } = await withMailbox()
+    const long = 'ü😀'.repeat(3000)
+    const many = Array.from({ length: 1500 }, (_, i) => `"${long.slice(0, 50)}" <a${i}@x.test>`).join(', ')
+    const raw = `From: "${long}" <a@x.test>\r\nSubject: ${long}\r\nTo: ${many}\r\nMessage-ID: <${'m'.repeat(2000)}@x>\r\nIn-Reply-To: <${'r'.repeat(990)}@x>\r\n\r\n${long}`
+    const { id } = await way.receive(
+      mailTo([recipient], inMemory(raw), { helo: 'h'.repeat(400), mailFrom: `${'f'.repeat(400)}@x` }),
+    )
+    expect((await messagesOf(ours)).map(row => row.id)).toEqual([newestId(id)])
+  })
+})
+
+function newestId(id: string) {
+  return id as ReturnType<typeof newId<'msg'>>
+}
+
+describe('one message', () => {
+  test('to several mailboxes is filed in each, its bytes kept once an organization', async () => {
+    const ours = await receiver(database)
+    const theirs = await receiver(database)
+    const way = wayIn(ours)
+    for (const localPart of ['one', 'two']) await ours.mailbox(localPart)
+    await theirs.mailbox('three')
+    const recipients = await Promise.all(
+      [`one@${ours.domain}`, `two@${ours.domain}`, `two+again@${ours.domain}`, `three@${theirs.domain}`].map(address =>
+        way.findRecipient(address),
+      ),
+    )
+    const { id } = await way.receive(mailTo(recipients, inMemory(message())))
+    const rows = await messagesOf(ours)
+    expect(rows.map(row => row.rcpt_to).sort()).toEqual([`one@${ours.domain}`, `two@${ours.domain}`])
+    expect(new Set(rows.map(row => row.blob_id)).size).toBe(1)
+    expect(rows.find(row => row.rcpt_to.startsWith('one@'))?.id).toBe(newestId(id))
+    const [other] = await messagesOf(theirs)
+    expect(other?.rcpt_to).toBe(`three@${theirs.domain}`)
+    expect(other?.blob_id).not.toBe(rows[0]?.blob_id)
+  })
+
+  test('that comes again is filed once', async () => {
+    const { ours, way, recipient } = await withMailbox()
+    const raw = message()
+    const first = await way.receive(mailTo([recipient], inMemory(raw)))
+    const again = await way.receive(mailTo([recipient], inMemory(raw)))
+    expect(again.id).toBe(first.id)
+    expect(await messagesOf(ours)).toHaveLength(1)
+    await way.receive(mailTo([recipient], inMemory(raw), { mailFrom: 'other@x.test' }))
+    expect(await messagesOf(ours)).toHaveLength(2)
+  })
+
+  test('that comes many times at once is filed once', async () => {
+    const { ours, way, recipient } = await withMailbox()
+    const other = wayIn(ours)
+    const raw = message()
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, i) => (i % 2 ? way : other).receive(mailTo([recipient], inMemory(raw)))),
+    )
+    expect(await messagesOf(ours)).toHaveLength(1)
+    expect(new Set(answers.map(answer => answer.id)).size).toBe(1)
+  })
+
+  test('that comes again after three days is filed again', async () => {
+    const { ours, way, recipient } = await withMailbox()
+    const raw = message()
+    await way.receive(mailTo([recipient], inMemory(raw), { receivedAt: daysAgo(3.1) }))
+    await way.receive(mailTo([recipient], inMemory(raw)))
+    expect(await messagesOf(ours)).toHaveLength(2)
+    await way.receive(mailTo([recipient], inMemory(raw), { receivedAt: plusMs(systemClock.now(), 60_000) }))
+    expect(await messagesOf(ours)).toHaveLength(2)
+  })
+
+  test('that one of two mailboxes has is filed in the other', async () => {
+    const { ours, way, recipient } = await withMailbox()
+    await ours.mailbox('second')
+    const second = await way.findRecipient(`second@${ours.domain}`)
+    const raw = message()
+    const first = await way.receive(mailTo([recipient], inMemory(raw)))
+    expect(await way.receive(mailTo([recipient, second], inMemory(raw)))).toEqual(first)
+    expect(await messagesOf(ours)).toHaveLength(2)
+  })
+})
+
+test('files many at once, each in its place', async () => {
+  const { ours, way, recipient } = await withMailbox()
+  const all = Array.from({ length: 100 }, (_, i) => message([`X-Number: ${i}`]))
+  const answers = await Promise.all(all.map(raw => way.receive(mailTo([recipient], inMemory(raw)))))
+  const rows = await messagesOf(ours)
+  expect(new Set(rows.map(row => row.id))).toEqual(new Set(answers.map(answer => newestId(answer.id))))
+  expect(rows).toHaveLength(100)
+})
+
+test('defers the whole mail when a mailbox was deleted since its RCPT, and no other mail', async () => {
+  const { ours, way, recipient } = await withMailbox()
+  await ours.mailbox('gone')
+  const gone = await way.findRecipient(`gone@${ours.domain}`)
+  await database.db.deleteFrom('mailboxes').where('local_part', '=', 'gone').execute()
+  const [refused, fine] = await Promise.all([
+    refusalOf(way.receive(mailTo([recipient, gone], inMemory(message())))),
+    way.receive(mailTo([recipient], inMemory(message()))),
+  ])
+  expect(refused).toBe('mailbox_gone')
+  expect((await messagesOf(ours)).map(row => row.id)).toEqual([newestId(fine.id)])
+})
+
+test('files nothing for a client that has gone', async () => {
+  const { ours, way, recipient } = await withMailbox()
+  const mail = mailTo([recipient], inMemory(message()), { signal: AbortSignal.abort() })
+  const [late, fine] = await Promise.all([
+    refusalOf(way.receive(mail)),
+    way.receive(mailTo([recipient], inMemory(message()))),
+  ])
+  expect(late).toBe('answer_late')
+  expect((await messagesOf(ours)).map(row => row.id)).toEqual([newestId(fine.id)])
+})
+
+test('files nothing for clients that go while their messages are being filed', async () => {
+  const { ours, way, recipient } = await withMailbox()
+  const leaving = new AbortController()
+  const mails = Array.from({ length: 10 }, (_, i) =>
+    mailTo([recipient], inMemory(message()), i % 2 ? { signal: leaving.signal } : {}),
+  )
+  // The batch waits for this lock, so that they go in the middle of it.
+  const lock = database.db.transaction().execute(async tx => {
+    await tx.selectFrom('mailboxes').select('id').where('id', '=', recipient.mailboxId).forUpdate().execute()
+    await Bun.sleep(150)
+    leaving.abort()
+  })
+  await Bun.sleep(30)
+  const outcomes = await Promise.all(mails.map(mail => refusalOf(way.receive(mail))))
+  await lock
+  expect(outcomes).toEqual(mails.map((_, i) => (i % 2 ? 'answer_late' : 'none')))
+  expect(await messagesOf(ours)).toHaveLength(5)
+})
+
+describe('refuses', () => {
+  for (const [what, raw, code] of [
+    ['a message with two From fields', message(['From: <b@x.test>']), 'from_malformed'],
+    ['a message with two addresses in From', 'From: a@x.test, b@x.test\r\n\r\nhi', 'from_malformed'],
+    ['a message without From', 'Subject: x\r\n\r\nhi', 'from_malformed'],
+    ['a message without a header', '\r\nhi', 'from_malformed'],
+    ['an empty message', '', 'from_malformed'],
+    ['a message that goes round in circles', message(Array(50).fill('Received: from x')), 'mail_loop'],
+  ] as const)
+    test(what, async () => {
+      const { ours, way, recipient } = await withMailbox()
+      expect(await refusalOf(way.receive(mailTo([recipient], inMemory(raw))))).toBe(code)
+      expect(await messagesOf(ours)).toHaveLength(0)
+    })
+
+  test('with 451 when our own parts fail, and files nothing', async () => {
+    const { ours, recipient } = await withMailbox()
+    const broken = wayIn(ours, { authenticator: { authenticate: () => Promise.reject(new Error('broken')) } })
+    expect(await refusalOf(broken.receive(mailTo([recipient], inMemory(message()))))).toBe('our_trouble')
+    expect(await messagesOf(ours)).toHaveLength(0)
+  })
+
+  test('what cannot be scanned, where that is the policy', async () => {
+    const { ours, recipient } = await withMailbox()
+    const scanner = scannerSaying({ kind: 'unscanned', why: 'away' }, false)
+    const deferring = wayIn(ours, { scanner, policy: { dmarcReject: false, unscanned: 'defer' } })
+    expect(await refusalOf(deferring.receive(mailTo([recipient], inMemory(message()))))).toBe('scanner_away')
+    expect(await messagesOf(ours)).toHaveLength(0)
+  })
+})
+
+describe('files in under two seconds', () => {
+  const divs = `${'<div>'.repeat(50_000)}hi${'</div>'.repeat(50_000)}`
+  const levels = Array.from(
+    { length: 1000 },
+    (_, i) => `Content-Type: multipart/mixed; boundary=b${i}\r\n\r\n--b${i}\r\n`,
+  )
+  const attachment = '--b\r\nContent-Type: application/pdf\r\n\r\nx\r\n'
+  for (const [what, raw] of [
+    ['1,001 parts', message(['Content-Type: multipart/mixed; boundary=b'], '--b\r\n\r\nhi\r\n'.repeat(1001))],
+    ['900 attachments', message(['Content-Type: multipart/mixed; boundary=b'], attachment.repeat(900))],
+    ['1,000 levels', `From: a@x.test\r\n${levels.join('')}\r\nhi`],
+    ['50,000 divs', message(['Content-Type: text/html'], divs)],
+    ['a header of 300 KB', message([`X-Long: ${'x'.repeat(300_000)}`])],
+    ['40,000 fields', message(Array(40_000).fill('X: y'))],
+    [
+      'a salad of charsets',
+      message(
+        ['Content-Type: multipart/mixed; boundary=b'],
+        ['utf-7', 'iso-2022-jp', 'klingon', 'x'.repeat(900), 'utf-16', 'big5']
+          .map(charset => `--b\r\nContent-Type: text/plain; charset="${charset}"\r\n\r\n\x1b$B\xff\xfe+AGE-\r\n`)
+          .join(''),
+      ),
+    ],
+  ] as const)
+    test(what, async () => {
+      const { ours, way, recipient } = await withMailbox()
+      const started = performance.now()
+      await way.receive(mailTo([recipient], inMemory(Buffer.from(raw, 'latin1'))))
+      expect(performance.now() - started).toBeLessThan(2000)
+      const [row] = await messagesOf(ours)
+      expect(row?.from_address).toBe('a@x.test')
+    })
+})

@@ -1,0 +1,110 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import type { Id } from '../../src/base/ids.ts'
+import { type FreshDatabase, freshDatabase } from '../support/database.ts'
+import { type Receiver, receiver, refusalOf, wayIn } from './support.ts'
+
+let database: FreshDatabase
+let ours: Receiver
+let hello: Id<'mbx'>
+
+beforeAll(async () => {
+  database = await freshDatabase()
+  ours = await receiver(database)
+  hello = await ours.mailbox('hello')
+})
+
+afterAll(() => database.close())
+
+test('finds a mailbox without regard to case', async () => {
+  const { findRecipient } = wayIn(ours)
+  expect(await findRecipient(`HeLLo@${ours.domain.toUpperCase()}`)).toEqual({
+    address: `HeLLo@${ours.domain}`,
+    organizationId: ours.organizationId,
+    brandId: ours.brandId,
+    domainId: ours.domainId,
+    mailboxId: hello,
+  })
+})
+
+test('finds the mailbox before a plus, unless there is one with it', async () => {
+  const exact = await ours.mailbox('hello+exact')
+  const { findRecipient } = wayIn(ours)
+  const found = await findRecipient(`hello+a+b@${ours.domain}`)
+  expect([found.mailboxId, found.address]).toEqual([hello, `hello+a+b@${ours.domain}`])
+  expect((await findRecipient(`Hello+Exact@${ours.domain}`)).mailboxId).toBe(exact)
+})
+
+test('falls back on the catch-all', async () => {
+  const other = await receiver(database)
+  const [named, all] = [await other.mailbox('named'), await other.mailbox('')]
+  const { findRecipient } = wayIn(other)
+  const found = async (localPart: string) => (await findRecipient(`${localPart}@${other.domain}`)).mailboxId
+  expect(await found('named')).toBe(named)
+  expect(await found('anything')).toBe(all)
+  expect(await found('+tag')).toBe(all)
+  expect(await found('postmaster')).toBe(all)
+  expect(await found('"a b"')).toBe(all)
+  expect(await found('üser')).toBe(all)
+})
+
+test('refuses what it does not know', async () => {
+  const { findRecipient } = wayIn(ours)
+  expect(await refusalOf(findRecipient(`nobody@${ours.domain}`))).toBe('mailbox_unknown')
+  expect(await refusalOf(findRecipient('hello@elsewhere.test'))).toBe('relay_denied')
+  expect(await refusalOf(findRecipient(`hello@sub.${ours.domain}`))).toBe('relay_denied')
+  for (const address of [
+    'hello',
+    '@',
+    `@${ours.domain}`,
+    'hello@',
+    `a b@${ours.domain}`,
+    'a@[192.0.2.1]',
+    `<hello@${ours.domain}>`,
+  ])
+    expect(await refusalOf(findRecipient(address))).toBe('address_malformed')
+})
+
+test('takes nothing for a domain whose receiving identity is not verified', async () => {
+  const other = await receiver(database)
+  await other.mailbox('hello')
+  await database.db
+    .updateTable('receiving_claims')
+    .set({ identity_verified: 0 })
+    .where('domain', '=', other.domain)
+    .execute()
+  expect(await refusalOf(wayIn(other).findRecipient(`hello@${other.domain}`))).toBe('receiving_not_ready')
+})
+
+test('takes nothing for a mailbox of another organization that has the same domain', async () => {
+  const other = await receiver(database)
+  await database.db.updateTable('domains').set({ domain: ours.domain }).where('id', '=', other.domainId).execute()
+  await other.mailbox('theirs')
+  expect(await refusalOf(wayIn(ours).findRecipient(`theirs@${ours.domain}`))).toBe('mailbox_unknown')
+})
+
+test('brings what is meant for a postmaster to the operator', async () => {
+  const other = await receiver(database)
+  const own = await other.mailbox('abuse')
+  const { findRecipient } = wayIn(other, { postmaster: `hello@${ours.domain}` })
+  for (const address of ['postmaster', 'PostMaster', `postmaster@${other.domain}`, `POSTMASTER@${other.domain}`]) {
+    const found = await findRecipient(address)
+    expect([found.address, found.mailboxId, found.organizationId]).toEqual([address, hello, ours.organizationId])
+  }
+  expect((await findRecipient(`abuse@${other.domain}`)).mailboxId).toBe(own)
+  expect((await findRecipient(`abuse@${ours.domain}`)).mailboxId).toBe(hello)
+  expect(await refusalOf(findRecipient('postmaster@elsewhere.test'))).toBe('relay_denied')
+  expect(await refusalOf(findRecipient('abuse'))).toBe('address_malformed')
+  expect(await refusalOf(wayIn(other).findRecipient('postmaster'))).toBe('mailbox_unknown')
+})
+
+test('answers each of many that ask at once', async () => {
+  const { findRecipient } = wayIn(ours)
+  const answers = await Promise.all(
+    Array.from({ length: 200 }, (_, i) =>
+      i % 2
+        ? findRecipient(`hello+${i}@${ours.domain}`).then(found => found.mailboxId)
+        : refusalOf(findRecipient(`nobody${i}@${ours.domain}`)),
+    ),
+  )
+  expect(answers.every((answer, i) => answer === (i % 2 ? hello : 'mailbox_unknown'))).toBe(true)
+})

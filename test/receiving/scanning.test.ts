@@ -1,0 +1,217 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer, type Server } from 'node:net'
+import { type Clock, plusMs, systemClock } from '../../src/base/clock.ts'
+import { type ClamdAddress, readConfig } from '../../src/base/config.ts'
+import { mysqlBlobs } from '../../src/ports/blobs/mysql.ts'
+import { clamdScanner } from '../../src/ports/scanner/clamd.ts'
+import type { Scanner } from '../../src/ports/scanner/port.ts'
+import { rescanDue, startRescanning } from '../../src/receiving/rescan.ts'
+import { type FreshDatabase, freshDatabase } from '../support/database.ts'
+import { inMemory, log, mailTo, message, messagesOf, type Receiver, receiver, wayIn } from './support.ts'
+
+let database: FreshDatabase
+let ours: Receiver
+
+beforeAll(async () => {
+  database = await freshDatabase()
+})
+
+afterAll(() => database.close())
+
+function clamd(): ClamdAddress {
+  return readConfig({ MAILROOM_CLAMD: process.env['MAILROOM_TEST_CLAMD'], MAILROOM_PROVIDER: 'sandbox' }).clamd
+}
+
+function scannerAt(address: ClamdAddress, timeoutMs = 10_000): Scanner {
+  return clamdScanner({ address, timeoutMs, scansAtOnce: 4 })
+}
+
+async function receive(raw: string, scanner: Scanner, scanWaitMs = 0) {
+  ours = await receiver(database)
+  await ours.mailbox('hello')
+  const way = wayIn(ours, { scanner, scanWaitMs })
+  const recipient = await way.findRecipient(`hello@${ours.domain}`)
+  await way.receive(mailTo([recipient], inMemory(raw)))
+  return await filed()
+}
+
+async function filed() {
+  const [row] = await messagesOf(ours)
+  if (!row) throw new Error('nothing was filed')
+  const attachments = await database.db
+    .selectFrom('attachments')
+    .selectAll()
+    .where('message_id', '=', row.id)
+    .orderBy('position')
+    .execute()
+  return { row, attachments: attachments.map(each => [each.filename, each.scan, each.scan_signature] as const) }
+}
+
+const eicar = Buffer.from(`X5O!P%@AP[4\\PZX54(P^)7CC)7}$${'EICAR-STANDARD-ANTIVIRUS-TEST-FILE!$H+H*'}`)
+
+function part(filename: string, content: Buffer): string {
+  const base64 = content.toString('base64').replace(/.{76}/g, '$&\r\n')
+  return [
+    '--b',
+    `Content-Type: application/octet-stream; name="${filename}"`,
+    'Content-Transfer-Encoding: base64',
+    `Content-Disposition: attachment; filename="${filename}"`,
+    '',
+    base64,
+    '',
+  ].join('\r\n')
+}
+
+const mixed = ['Content-Type: multipart/mixed; boundary=b']
+const clean = part('clean.bin', randomBytes(200_000))
+
+describe('what clamd finds', () => {
+  test('nothing: into the inbox', async () => {
+    const { row, attachments } = await receive(message(mixed, `${clean}--b--\r\n`), scannerAt(clamd()))
+    expect(row).toMatchObject({ folder: 'inbox', scan: 'clean' })
+    expect(attachments).toEqual([['clean.bin', 'clean', null]])
+  })
+
+  test('a virus in one of several attachments: into quarantine, and that one is named', async () => {
+    const body = `${clean}${part('evil.com', eicar)}${part('after.bin', randomBytes(300_000))}--b--\r\n`
+    const { row, attachments } = await receive(message(mixed, body), scannerAt(clamd()))
+    expect(row).toMatchObject({ folder: 'quarantine', folder_reason: 'infected', scan: 'infected', rescan_at: null })
+    expect(row.scan_signature).toContain('Eicar')
+    expect(attachments).toEqual([
+      ['clean.bin', 'clean', null],
+      ['evil.com', 'infected', row.scan_signature],
+      ['after.bin', 'clean', null],
+    ])
+  })
+
+  test('a virus inside a forwarded message: that message is named', async () => {
+    const inner = message(mixed, `${part('evil.com', eicar)}--b--\r\n`)
+    const outer = ['Content-Type: multipart/mixed; boundary=outer']
+    const body = `--outer\r\n\r\nlook\r\n--outer\r\nContent-Type: message/rfc822\r\n\r\n${inner}\r\n--outer--\r\n`
+    const { row, attachments } = await receive(message(outer, body), scannerAt(clamd()))
+    expect(row).toMatchObject({ folder: 'quarantine', scan: 'infected' })
+    expect(attachments).toEqual([['message-1.eml', 'infected', row.scan_signature]])
+  })
+})
+
+describe('a scanner that is away', () => {
+  const nowhere: ClamdAddress = { kind: 'unix', path: '/nonexistent/clamd' }
+
+  function later(hours: number): Clock {
+    return { now: () => plusMs(systemClock.now(), hours * 3_600_000) }
+  }
+
+  function rescanning(scanner: Scanner, clock: Clock) {
+    return { db: database.db, blobs: mysqlBlobs(database.db, systemClock), scanner, clock, log }
+  }
+
+  test('sends a clean message to quarantine, and its return releases it', async () => {
+    const { row, attachments } = await receive(message(mixed, `${clean}--b--\r\n`), scannerAt(nowhere))
+    expect(row).toMatchObject({
+      folder: 'quarantine',
+      folder_reason: 'unscanned',
+      scan: 'error',
+      release_folder: 'inbox',
+    })
+    expect(attachments).toEqual([['clean.bin', 'error', null]])
+    const away = scannerAt(nowhere)
+    expect(await rescanDue(rescanning(away, later(1)))).toBe(0)
+    expect(await rescanDue(rescanning(scannerAt(clamd()), systemClock))).toBe(0)
+    expect(await rescanDue(rescanning(scannerAt(clamd()), later(1)))).toBe(1)
+    const after = await filed()
+    expect(after.row).toMatchObject({
+      folder: 'inbox',
+      folder_reason: 'accepted',
+      scan: 'clean',
+      rescan_at: null,
+      release_folder: null,
+    })
+    expect(after.attachments).toEqual([['clean.bin', 'clean', null]])
+  })
+
+  test('lets no virus through by its return', async () => {
+    await receive(message(mixed, `${clean}${part('evil.com', eicar)}--b--\r\n`), scannerAt(nowhere))
+    expect(await rescanDue(rescanning(scannerAt(clamd()), later(1)))).toBe(1)
+    const { row, attachments } = await filed()
+    expect(row).toMatchObject({ folder: 'quarantine', folder_reason: 'infected', scan: 'infected', rescan_at: null })
+    expect(attachments).toEqual([
+      ['clean.bin', 'clean', null],
+      ['evil.com', 'infected', row.scan_signature],
+    ])
+  })
+
+  test('leaves a message that was moved meanwhile where it is', async () => {
+    const { row } = await receive(message(), scannerAt(nowhere))
+    await database.db.updateTable('messages').set({ folder: 'archive' }).where('id', '=', row.id).execute()
+    await rescanDue(rescanning(scannerAt(clamd()), later(1)))
+    expect((await filed()).row).toMatchObject({ folder: 'archive', scan: 'clean' })
+  })
+
+  test('is asked again later and later, and in the end no more', async () => {
+    const { row } = await receive(message(), scannerAt(nowhere))
+    const stubborn: Scanner = {
+      scan: () => Promise.resolve({ kind: 'unscanned', why: 'limits' }),
+      isReady: () => Promise.resolve(true),
+    }
+    const waits: (number | null)[] = []
+    for (const hours of [0.1, 0.5, 3, 24 * 15]) {
+      const clock = later(hours)
+      await rescanDue(rescanning(stubborn, clock))
+      const { rescan_at } = (await filed()).row
+      waits.push(rescan_at && Math.round((Date.parse(`${rescan_at}Z`) - Date.parse(`${clock.now()}Z`)) / 60_000))
+    }
+    expect(waits).toEqual([6, 30, 60, null])
+    expect((await filed()).row).toMatchObject({ id: row.id, folder: 'quarantine', scan: 'error' })
+  })
+
+  test('is asked by one of several at a time', async () => {
+    await receive(message(), scannerAt(nowhere))
+    let scans = 0
+    const counting: Scanner = {
+      async scan() {
+        scans++
+        await Bun.sleep(50)
+        return { kind: 'clean' }
+      },
+      isReady: () => Promise.resolve(true),
+    }
+    await Promise.all(Array.from({ length: 4 }, () => rescanDue(rescanning(counting, later(1)))))
+    expect(scans).toBe(1)
+  })
+
+  test('that comes back while the message waits costs it nothing', async () => {
+    const path = `/tmp/clamd-${randomBytes(6).toString('hex')}`
+    const { server, accepted } = await relayLater(path, 300)
+    const { row } = await receive(message(), scannerAt({ kind: 'unix', path }), 5000)
+    expect(row).toMatchObject({ folder: 'inbox', scan: 'clean' })
+    expect(accepted()).toBeGreaterThan(0)
+    server.close()
+  })
+
+  test('is noticed by the loop, which stops when told', async () => {
+    await receive(message(), scannerAt(nowhere))
+    const loop = startRescanning(rescanning(scannerAt(clamd()), later(1)))
+    for (let i = 0; i < 100 && (await filed()).row.scan !== 'clean'; i++) await Bun.sleep(20)
+    await loop.stop()
+    expect((await filed()).row).toMatchObject({ folder: 'inbox', scan: 'clean' })
+  })
+})
+
+/** A way to the real clamd that opens after a while. */
+async function relayLater(path: string, afterMs: number): Promise<{ server: Server; accepted(): number }> {
+  const { connect } = await import('node:net')
+  let accepted = 0
+  const address = clamd()
+  const server = createServer(socket => {
+    accepted++
+    const onward = address.kind === 'unix' ? connect(address.path) : connect(address.port, address.host)
+    socket.pipe(onward).pipe(socket)
+    socket.on('error', () => onward.destroy())
+    onward.on('error', () => socket.destroy())
+  })
+  setTimeout(() => server.listen(path), afterMs)
+  await Promise.race([once(server, 'listening'), Bun.sleep(0)])
+  return { server, accepted: () => accepted }
+}

@@ -1,0 +1,169 @@
+import { createServer, type Socket } from 'node:net'
+
+/**
+ * What a scripted relay does at one point of the conversation: a reply, `close`, both (`421 bye close`), or nothing more
+ * on this connection (empty).
+ */
+export type Step = string
+
+/** The replies of a relay; what is absent is answered as by one that takes everything. */
+export interface Script {
+  readonly banner?: Step
+  readonly ehlo?: Step
+  readonly auth?: Step
+  readonly mail?: Step | ((from: string) => Step)
+  readonly rcpt?: Step | ((to: string) => Step)
+  readonly data?: Step
+  readonly dot?: Step | ((message: Buffer) => Step)
+  readonly rset?: Step
+  /** Close a connection after so many messages, without a word. */
+  readonly messagesEach?: number
+}
+
+/** A message as it came over the wire, dots and all. */
+export interface Taken {
+  readonly from: string
+  readonly to: readonly string[]
+  /** Between 354 and the final dot, byte for byte. */
+  readonly wire: Buffer
+  /** The connection's number, from 0. */
+  readonly connection: number
+}
+
+export interface ScriptedRelay {
+  readonly url: string
+  readonly taken: Taken[]
+  /** Commands in order, with the connection's number in front. */
+  readonly commands: string[]
+  /** Replaces the script, also for connections that are open. */
+  play(script: Script): void
+  /** Ends all open connections without a word. */
+  drop(): Promise<void>
+  close(): Promise<void>
+}
+
+const takesAll = {
+  banner: '220 relay.test ESMTP',
+  ehlo: '250-relay.test\r\n250-PIPELINING\r\n250-SIZE 1000000\r\n250 SMTPUTF8',
+  auth: '235 2.7.0 ok',
+  mail: '250 2.1.0 ok',
+  rcpt: '250 2.1.5 ok',
+  data: '354 go on',
+  dot: '250 2.0.0 Ok: queued as ABC123',
+  rset: '250 2.0.0 ok',
+} as const
+
+/** A relay on a raw socket that follows a script, on loopback and a port of the kernel's choice. */
+export async function scriptedRelay(first: Script = {}): Promise<ScriptedRelay> {
+  let script = first
+  let connections = 0
+  const sockets = new Set<Socket>()
+  const taken: Taken[] = []
+  const commands: string[] = []
+
+  const server = createServer(socket => {
+    const connection = connections++
+    sockets.add(socket)
+    socket.on('close', () => sockets.delete(socket))
+    socket.on('error', () => socket.destroy())
+    let input: Buffer = Buffer.alloc(0)
+    let isData = false
+    let messages = 0
+    let hasMail = false
+    let from = ''
+    let to: string[] = []
+
+    /** False when the conversation is over. */
+    const say = (step: Step): boolean => {
+      if (step === '') {
+        socket.pause()
+        return false
+      }
+      const closes = step === 'close' || step.endsWith(' close')
+      const reply = step.replace(/ ?close$/, '')
+      if (reply) socket.write(`${reply}\r\n`)
+      if (closes) socket.end()
+      return !closes
+    }
+
+    const onCommand = (line: string): boolean => {
+      commands.push(`${connection} ${line}`)
+      const verb = line.slice(0, 4).toUpperCase()
+      switch (verb) {
+        case 'EHLO':
+          return say(script.ehlo ?? takesAll.ehlo)
+        case 'AUTH':
+          return say(script.auth ?? takesAll.auth)
+        case 'MAIL': {
+          from = /<(.*?)>/.exec(line)?.[1] ?? ''
+          to = []
+          const step = typeof script.mail === 'function' ? script.mail(from) : (script.mail ?? takesAll.mail)
+          hasMail = step.startsWith('2')
+          return say(step)
+        }
+        case 'RCPT': {
+          if (!hasMail) return say('503 5.5.1 MAIL first')
+          const recipient = /<(.*?)>/.exec(line)?.[1] ?? ''
+          const step = typeof script.rcpt === 'function' ? script.rcpt(recipient) : (script.rcpt ?? takesAll.rcpt)
+          if (step.startsWith('2')) to.push(recipient)
+          return say(step)
+        }
+        case 'DATA': {
+          if (to.length === 0) return say('554 5.5.1 no valid recipients')
+          const step = script.data ?? takesAll.data
+          isData = step.startsWith('3')
+          return say(step)
+        }
+        case 'RSET':
+          return say(script.rset ?? takesAll.rset)
+        case 'QUIT':
+          return say('221 2.0.0 bye close')
+        default:
+          return say('502 5.5.2 what')
+      }
+    }
+
+    const onMessage = (wire: Buffer): boolean => {
+      isData = false
+      const step = typeof script.dot === 'function' ? script.dot(wire) : (script.dot ?? takesAll.dot)
+      // One that closes here has taken it, for all that the client can know.
+      if (step.startsWith('2') || step === 'close') taken.push({ from, to, wire, connection })
+      messages++
+      return say(messages === script.messagesEach ? `${step} close` : step)
+    }
+
+    socket.on('data', (chunk: Buffer) => {
+      input = Buffer.concat([input, chunk])
+      for (;;) {
+        const mark = isData ? '\r\n.\r\n' : '\r\n'
+        const end = input.indexOf(mark)
+        if (end < 0) return
+        const part = input.subarray(0, isData ? end + 2 : end)
+        input = input.subarray(end + mark.length)
+        if (!(isData ? onMessage(part) : onCommand(part.toString('latin1')))) return
+      }
+    })
+    say(script.banner ?? takesAll.banner)
+  })
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  const address = server.address()
+  const port = typeof address === 'object' && address ? address.port : 0
+  const drop = async () => {
+    const closed = Array.from(sockets, socket => new Promise(resolve => socket.once('close', resolve)))
+    for (const socket of sockets) socket.destroy()
+    await Promise.all(closed)
+  }
+  return {
+    url: `smtp://127.0.0.1:${port}`,
+    taken,
+    commands,
+    play(next) {
+      script = next
+    },
+    drop,
+    async close() {
+      await drop()
+      await new Promise(resolve => server.close(resolve))
+    },
+  }
+}

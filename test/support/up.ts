@@ -1,0 +1,73 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { readJsonFile, type UpFile } from '../../src/cli/up/folder.ts'
+import { root } from './cli.ts'
+
+/** A folder for `--var`, outside the project. */
+export function temporaryFolder(): { readonly path: string; remove(): void } {
+  const path = mkdtempSync(join(tmpdir(), 'mailroom-up-'))
+  return { path, remove: () => rmSync(path, { recursive: true, force: true }) }
+}
+
+/** What a `./mailroom` that we start may see of the environment: no setting but those given, and this very Bun. */
+export function environment(settings: Readonly<Record<string, string>>): Record<string, string | undefined> {
+  const others = Object.entries(process.env).filter(([name]) => !name.startsWith('MAILROOM_'))
+  const path = `${dirname(process.execPath)}:${process.env['PATH'] ?? ''}`
+  return { ...Object.fromEntries(others), PATH: path, ...settings }
+}
+
+/** A running `./mailroom up`. */
+export interface Up {
+  readonly file: UpFile
+  /** All that it printed until now. */
+  printed(): string
+  kill(): void
+  /** Asks it to end (SIGTERM) and gives its exit status. */
+  end(): Promise<number>
+}
+
+const startMs = 60_000
+
+/** `./mailroom up` in `folder`, on free ports unless `more` says otherwise, once it is ready. */
+export async function startUp(
+  folder: string,
+  args: readonly string[] = [],
+  more: Readonly<Record<string, string>> = {},
+): Promise<Up> {
+  const settings = { MAILROOM_HTTP_LISTEN: '127.0.0.1:0', MAILROOM_SMTP_LISTEN: '127.0.0.1:0', ...more }
+  const running = Bun.spawn([join(root, 'mailroom'), 'up', '--var', folder, ...args], {
+    cwd: '/',
+    env: environment(settings),
+    stdin: 'ignore',
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
+  let printed = ''
+  const read = async (stream: ReadableStream<Uint8Array>) => {
+    const decoder = new TextDecoder()
+    for await (const bytes of stream) printed += decoder.decode(bytes, { stream: true })
+  }
+  void read(running.stdout)
+  void read(running.stderr)
+
+  // An earlier run that was killed left its file.
+  const readyFile = () => {
+    const file = readJsonFile<UpFile>(join(folder, 'up.json'))
+    return file?.pid === running.pid ? file : undefined
+  }
+  for (const deadline = Date.now() + startMs; !readyFile(); await Bun.sleep(50)) {
+    if (running.exitCode === null && Date.now() < deadline) continue
+    running.kill('SIGKILL')
+    throw new Error(`./mailroom up did not become ready:\n${printed}`)
+  }
+  return {
+    file: readyFile() as UpFile,
+    printed: () => printed,
+    kill: () => running.kill('SIGKILL'),
+    end: () => {
+      running.kill('SIGTERM')
+      return running.exited
+    },
+  }
+}
