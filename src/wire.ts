@@ -14,6 +14,7 @@ import { openHttpDoor } from './doors/http.ts'
 import { openSmtpDoor } from './doors/smtp.ts'
 import { startIndexing } from './inbox/indexer.ts'
 import { inboxRoutes } from './inbox/routes.ts'
+import { openTextWorker } from './inbox/text-worker.ts'
 import { mailauthAuthenticator } from './ports/authenticator/mailauth.ts'
 import { mysqlBlobs } from './ports/blobs/mysql.ts'
 import { localZone } from './ports/dns-zone/local.ts'
@@ -157,6 +158,8 @@ async function start(config: Config, log: Log, ports: Ports, ends: Ends): Promis
       const count = await countUnsent(db, domainId)
       return count === 0 ? [] : [count === 1 ? '1 queued email' : `${count} queued emails`]
     }
+    const texts = openTextWorker()
+    ends.push(() => texts.close())
     const door = openHttpDoor({
       config,
       db,
@@ -165,14 +168,14 @@ async function start(config: Config, log: Log, ports: Ports, ends: Ends): Promis
         domainRoutes(domains, unsent),
         mailboxRoutes(domains),
         emailRoutes(openSending({ db, blobs, clock, provider: provider.traits.name, wake: () => wake() })),
-        inboxRoutes({ db, blobs, hostname: config.hostname }),
+        inboxRoutes({ db, blobs, texts, hostname: config.hostname }),
       ],
       log,
       clock,
       readiness: checkReadiness({ config, db: shared.db, resolver, scanner, provider, clock }),
     })
     ends.push(() => door.close())
-    const indexing = startIndexing({ db: shared.db, blobs: mysqlBlobs(shared.db, clock), log })
+    const indexing = startIndexing({ db: shared.db, blobs: mysqlBlobs(shared.db, clock), texts, log })
     ends.push(() => indexing.stop())
     return door
   }

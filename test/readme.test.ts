@@ -30,9 +30,11 @@ test('the first message goes in, and one goes out, by the very commands of the R
   expect([start, others]).toEqual(['./mailroom up\n', []])
 
   const folder = temporaryFolder()
-  const up = await startUp(folder.path)
+  let up: Up | undefined
   try {
-    const run = (command: string) => runAsWritten(`${takeKey}\n${command}`, up, folder.path)
+    const running = await startUp(folder.path)
+    up = running
+    const run = (command: string) => runAsWritten(`${takeKey}\n${command}`, running, folder.path)
 
     expect(await run(sendIn)).toBe('')
     const inbox = JSON.parse(await run(readInbox))
@@ -41,7 +43,7 @@ test('the first message goes in, and one goes out, by the very commands of the R
         subject: 'Hello',
         from: { address: 'you@friend.test', name: '' },
         address: 'hello@demo.test',
-        mailbox_id: up.file.mailbox_id,
+        mailbox_id: running.file.mailbox_id,
         scan: 'clean',
       }),
     ])
@@ -55,7 +57,7 @@ test('the first message goes in, and one goes out, by the very commands of the R
       expect(Date.now()).toBeLessThan(deadline)
     }
   } finally {
-    await up.end()
+    await up?.end()
     folder.remove()
   }
 })

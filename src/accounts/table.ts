@@ -16,14 +16,6 @@ export function selectOrganizations(db: Db): Promise<OrganizationRow[]> {
   return db.selectFrom('organizations').select(['id', 'name', 'plan', 'created_at']).orderBy('id').execute()
 }
 
-export function selectOrganization(db: Db, id: Id<'org'>): Promise<OrganizationRow | undefined> {
-  return db
-    .selectFrom('organizations')
-    .select(['id', 'name', 'plan', 'created_at'])
-    .where('id', '=', id)
-    .executeTakeFirst()
-}
-
 const brandColumns = ['id', 'organization_id', 'name', 'slug', 'status', 'created_at', 'updated_at'] as const
 
 export async function insertBrand(db: Db, row: BrandRow): Promise<void> {

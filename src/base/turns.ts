@@ -42,3 +42,16 @@ export function turns(atOnce: number): (signal?: AbortSignal) => Promise<Release
     })
   }
 }
+
+/** Does each piece of work in its turn: at most `atOnce` go on together. */
+export function inTurn(atOnce: number): <Result>(work: () => Promise<Result>) => Promise<Result> {
+  const turn = turns(atOnce)
+  return async work => {
+    const release = await turn()
+    try {
+      return await work()
+    } finally {
+      release?.()
+    }
+  }
+}

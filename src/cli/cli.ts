@@ -36,9 +36,15 @@ async function run(args: readonly string[]): Promise<number> {
     if (error instanceof UsageTrouble) return complain(`${error.message}.\n\n${command.usage}`, 2)
     if (error instanceof ConfigError) return complain(error.message, 2)
     if (error instanceof CommandTrouble || error instanceof Refusal) return complain(error.message, 1)
+    if (isSystemTrouble(error)) return complain(`${error.message}.`, 1)
     if (isDatabaseTrouble(error)) return complain(`the database cannot be used: ${(error as Error).message}.`, 1)
     throw error
   }
+}
+
+/** A port that is taken, a folder that may not be written: what the system refused, apart from connections. */
+function isSystemTrouble(error: unknown): error is Error {
+  return error instanceof Error && 'syscall' in error && error.syscall !== 'connect'
 }
 
 async function print(text: string): Promise<number> {

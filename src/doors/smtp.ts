@@ -43,7 +43,7 @@ export async function openSmtpDoor(options: SmtpDoorOptions): Promise<SmtpDoor> 
   const limits = sessionLimits(config, options.pace)
   const admission = openAdmission({ inAll: config.maxSessions, perAddress: config.maxSessionsPerAddress })
   const sessions = new Set<SmtpSession>()
-  let isClosing = false
+  let closing: Promise<void> | undefined
   let settling = 0
   const use: DoorUse = {
     wayIn: options.wayIn,
@@ -51,7 +51,7 @@ export async function openSmtpDoor(options: SmtpDoorOptions): Promise<SmtpDoor> 
     clock: options.clock,
     limits,
     spools: openSpoolFolder(options.spoolFolder),
-    isClosing: () => isClosing,
+    isClosing: () => closing !== undefined,
     countSettling: by => {
       settling += by
     },
@@ -64,9 +64,7 @@ export async function openSmtpDoor(options: SmtpDoorOptions): Promise<SmtpDoor> 
     for (const session of sessions) session.check(now)
   }, tickMs(limits))
 
-  async function close(): Promise<void> {
-    if (isClosing) return
-    isClosing = true
+  async function drain(): Promise<void> {
     server.server.close()
     const end = performance.now() + limits.drainMs
     while (sessions.size > 0 && performance.now() < end) {
@@ -79,7 +77,13 @@ export async function openSmtpDoor(options: SmtpDoorOptions): Promise<SmtpDoor> 
     while (settling > 0 && performance.now() < end + limits.drainMs) await Bun.sleep(20)
     clearInterval(ticker)
   }
-  return { address, close }
+  return {
+    address,
+    close: () => {
+      closing ??= drain()
+      return closing
+    },
+  }
 }
 
 function listen(server: SMTPServer, { host, port }: Endpoint): Promise<Endpoint> {

@@ -15,12 +15,8 @@ export function storedMessage(blobs: Blobs, organizationId: Id<'org'>, blobId: I
  */
 export function storedAttachment(message: Readable, position: number): ReadableStream<Uint8Array> {
   const passage = new PassThrough()
-  visitAttachments(message, (content, at) => (at === position ? pipeline(content, passage) : letGo(content)))
+  visitAttachments(message, (content, at) => (at === position ? pipeline(content, passage) : Promise.resolve()))
     .then(() => passage.end())
     .catch((error: Error) => passage.destroy(error))
   return Readable.toWeb(passage) as ReadableStream<Uint8Array>
-}
-
-async function letGo(content: Readable): Promise<void> {
-  for await (const _ of content);
 }

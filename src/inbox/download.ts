@@ -2,21 +2,27 @@ import { Readable } from 'node:stream'
 import type { Db } from '../base/database.ts'
 import { refuse } from '../base/refusal.ts'
 import type { ScanStatus } from '../base/schema.ts'
+import { asDelivered, type Delivery, deliveredHeaders } from '../mail/authentication-results.ts'
 import type { Blobs } from '../ports/blobs/port.ts'
 import type { Caller } from '../web/caller.ts'
 import type { Download } from '../web/file-answer.ts'
 import { storedAttachment, storedMessage } from './content.ts'
-import { ownMessage } from './messages.ts'
-import { selectAttachments } from './table.ts'
+import { ownMessage, verdictsOf } from './messages.ts'
+import { type MessageRow, selectAttachments } from './table.ts'
 
-interface Stores {
+interface Downloading {
   readonly db: Db
   readonly blobs: Blobs
+  /** Our name, as Received and Authentication-Results say it. */
+  readonly hostname: string
 }
 
-/** An attachment as it was sent. @throws Refusal not_found, brand_restricted, attachment_infected, attachment_unscanned */
+/**
+ * An attachment as it was sent. What counts is what the scanner said of itself, where it was scanned by itself.
+ * @throws Refusal not_found, brand_restricted, attachment_infected, attachment_unscanned
+ */
 export async function downloadAttachment(
-  use: Stores,
+  use: Downloading,
   caller: Caller,
   id: string,
   attachmentId: string,
@@ -29,8 +35,7 @@ export async function downloadAttachment(
       message: `The message ${id} has no attachment ${attachmentId}.`,
       param: 'attachmentId',
     })
-  refuseUnlessClean(message.scan)
-  refuseUnlessClean(attachment.scan)
+  refuseUnlessClean(message.scan === 'infected' && attachment.scan === 'error' ? 'infected' : attachment.scan)
   const stored = storedMessage(use.blobs, caller.organizationId, message.blob_id)
   return {
     filename: attachment.filename,
@@ -40,28 +45,55 @@ export async function downloadAttachment(
   }
 }
 
-/** @throws Refusal unless what is to be handed out was scanned and nothing was found (or nobody was to scan it). */
-export function refuseUnlessClean(scan: ScanStatus): void {
-  if (scan === 'infected')
-    throw refuse('attachment_infected', {
-      message: 'The virus scanner found something in this message; it is not handed out.',
-    })
-  if (scan === 'error')
-    throw refuse('attachment_unscanned', {
-      message: 'The message could not be scanned yet; it will be as soon as the scanner is back.',
-      retryAfterSeconds: 60,
-    })
-}
-
-/** The message as it came. @throws Refusal not_found, brand_restricted, attachment_infected, attachment_unscanned */
-export async function downloadMessage(use: Stores, caller: Caller, id: string): Promise<Download> {
+/**
+ * The message as it was delivered to its recipient: with Return-Path, Received and Authentication-Results of ours before
+ * it, without what claims to be such a result of ours, and else byte for byte as it came.
+ * @throws Refusal not_found, brand_restricted, attachment_infected, attachment_unscanned
+ */
+export async function downloadMessage(use: Downloading, caller: Caller, id: string): Promise<Download> {
   const message = await ownMessage(use.db, caller, id)
   refuseUnlessClean(message.scan)
-  const stored = storedMessage(use.blobs, caller.organizationId, message.blob_id)
+  const stored = use.blobs.read(caller.organizationId, message.blob_id)
+  const delivered = asDelivered(stored, deliveredHeaders(deliveryOf(message, use.hostname)), use.hostname)
   return {
     filename: `${message.id}.eml`,
     size: null,
-    bytes: Readable.toWeb(stored) as ReadableStream<Uint8Array>,
+    bytes: Readable.toWeb(Readable.from(delivered, { objectMode: false })) as ReadableStream<Uint8Array>,
     contentType: 'message/rfc822',
+  }
+}
+
+/** Refuses what is not known to be harmless, unless nobody was to look. */
+function refuseUnlessClean(scan: ScanStatus): void {
+  switch (scan) {
+    case 'clean':
+    case 'skipped':
+      return
+    case 'infected':
+      throw refuse('attachment_infected', {
+        message: 'The virus scanner found something in this; it is not handed out.',
+      })
+    case 'error':
+      throw refuse('attachment_unscanned', {
+        message: 'This could not be scanned yet; it will be as soon as the scanner is back.',
+        retryAfterSeconds: 60,
+      })
+    default:
+      scan satisfies never
+  }
+}
+
+function deliveryOf(message: MessageRow, hostname: string): Delivery {
+  return {
+    hostname,
+    id: message.id,
+    receivedAt: message.received_at,
+    mailFrom: message.mail_from,
+    rcptTo: message.rcpt_to,
+    remoteIp: message.remote_ip,
+    helo: message.helo,
+    tls: message.tls,
+    smtputf8: message.smtputf8 === 1,
+    results: verdictsOf(message),
   }
 }

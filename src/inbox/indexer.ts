@@ -2,18 +2,22 @@ import { type Db, inTransaction, isDatabaseTrouble } from '../base/database.ts'
 import type { Log } from '../base/log.ts'
 import { fromJson, type Schema } from '../base/schema.ts'
 import { type MessageFacts, outlineMessage } from '../mail/message.ts'
+import { visibleText } from '../mail/preview.ts'
 import type { Blobs } from '../ports/blobs/port.ts'
 import { storedMessage } from './content.ts'
 import { insertSearchText, selectUnindexed, type Unindexed } from './search-table.ts'
-import { searchWords, wordMark } from './search-words.ts'
+import { wordMark } from './search-words.ts'
+import type { TextWorker } from './text-worker.ts'
 
-const batch = 50
-const idleMs = 1000
-const maxWordsCharacters = 1024 * 1024
+/** Messages read at once; their words, at most 1 MiB each, go into one statement. */
+const batch = 8
+const idleMs = 500
+const maxCharacters = 1024 * 1024
 
 export interface Indexing {
   readonly db: Db
   readonly blobs: Blobs
+  readonly texts: TextWorker
   readonly log: Log
 }
 
@@ -22,69 +26,74 @@ export interface Indexing {
  * processes may do it at once: what is done twice comes out the same. `stop` resolves when nothing is under way.
  */
 export function startIndexing(use: Indexing): { stop(): Promise<void> } {
-  let stopped = false
-  let wake: () => void = () => undefined
-  const pause = (ms: number) =>
-    new Promise<void>(done => {
-      const timer = setTimeout(done, ms)
-      wake = () => {
-        clearTimeout(timer)
-        done()
-      }
-    })
-  const ended = (async () => {
-    while (!stopped) {
-      const done = await indexSome(use).catch((error: unknown) => {
-        use.log.error({ err: error }, 'search text was not written')
-        return 0
-      })
-      if (!stopped && done < batch) await pause(idleMs)
-    }
-  })()
+  const stopping = new AbortController()
+  const running = run(use, stopping.signal)
   return {
-    stop: () => {
-      stopped = true
-      wake()
-      return ended
+    stop() {
+      stopping.abort()
+      return running
     },
   }
 }
 
-/** Indexes the oldest messages that wait for it, at most {@link batch}; how many there were. */
-export async function indexSome({ db, blobs }: Indexing): Promise<number> {
-  const waiting = await selectUnindexed(db, batch)
-  const rows: Schema['message_search'][] = []
-  for (const message of waiting) {
-    const facts = await factsOf(blobs, message)
-    const { id, organization_id, brand_id } = message
-    rows.push({ message_id: id, organization_id, brand_id, words: wordsOf(message, facts) })
+async function run(use: Indexing, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    const done = await indexSome(use).catch((error: unknown) => {
+      use.log.error({ err: error }, 'search text was not written')
+      return 0
+    })
+    if (done < batch) await pause(signal)
   }
-  if (rows.length > 0) await inTransaction(db, trx => insertSearchText(trx, rows))
+}
+
+function pause(signal: AbortSignal): Promise<void> {
+  return new Promise(resolve => {
+    const timer = setTimeout(resolve, idleMs)
+    signal.addEventListener('abort', () => {
+      clearTimeout(timer)
+      resolve()
+    })
+  })
+}
+
+/** Indexes some of the messages that wait for it, the oldest first; how many. */
+export async function indexSome(use: Indexing): Promise<number> {
+  const waiting = await selectUnindexed(use.db, batch)
+  if (waiting.length === 0) return 0
+  const rows = await Promise.all(waiting.map(message => searchRow(use, message)))
+  await inTransaction(use.db, trx => insertSearchText(trx, rows))
   return waiting.length
 }
 
+async function searchRow(use: Indexing, message: Unindexed): Promise<Schema['message_search']> {
+  const { id, organization_id, brand_id } = message
+  const text = searchedText(message, await factsOf(use, message)).slice(0, maxCharacters)
+  const words = await use.texts.run('searchText', text, wordMark(organization_id))
+  return { message_id: id, organization_id, brand_id, words: words ?? '' }
+}
+
 /** Null where the bytes cannot be read though the database is well: one lost message must not hold up the others. */
-async function factsOf(blobs: Blobs, message: Unindexed): Promise<MessageFacts | null> {
+async function factsOf({ blobs, log }: Indexing, message: Unindexed): Promise<MessageFacts | null> {
   try {
     return await outlineMessage(storedMessage(blobs, message.organization_id, message.blob_id))
   } catch (error) {
     if (isDatabaseTrouble(error)) throw error
+    log.error({ err: error, message_id: message.id }, 'a message could not be read for its search text')
     return null
   }
 }
 
-function wordsOf(message: Unindexed, facts: MessageFacts | null): string {
+/** Names before the text, so that a long text cuts none of them off. */
+function searchedText(message: Unindexed, facts: MessageFacts | null): string {
   const to = fromJson(message.to_addresses).flatMap(each => [each.name, each.address])
-  const text = facts?.text ?? facts?.html?.replace(/<[^>]*>/g, ' ') ?? ''
-  const all = [
-    message.subject,
-    message.from_name,
-    message.from_address,
-    ...to,
-    message.rcpt_to,
-    text,
-    ...(facts?.attachments ?? []).map(each => each.filename),
-  ].join('\n\n')
-  const words = searchWords(wordMark(message.organization_id), all.slice(0, maxWordsCharacters)).join(' ')
-  return words.slice(0, 8 * maxWordsCharacters)
+  const cc = (facts?.cc ?? []).flatMap(each => [each.name, each.address])
+  const filenames = (facts?.attachments ?? []).map(each => each.filename)
+  const head = [message.subject, message.from_name, message.from_address, ...to, ...cc, message.rcpt_to, ...filenames]
+  return [...head, facts ? bodyText(facts) : ''].join('\n')
+}
+
+/** Beside HTML, the plain text is often only a word about the HTML: what says more is searched. */
+function bodyText({ text, html }: MessageFacts): string {
+  const shown = html === null ? '' : visibleText(html, maxCharacters)
+  return text !== null && shown.length < 2 * text.length ? text : shown
 }

@@ -1,16 +1,11 @@
 import type { Db } from '../base/database.ts'
+import { isId } from '../base/ids.ts'
 import { refuse } from '../base/refusal.ts'
-import type { Folder } from '../base/schema.ts'
+import { type Folder, fromJson } from '../base/schema.ts'
+import type { Verdicts } from '../ports/authenticator/port.ts'
 import type { Caller } from '../web/caller.ts'
 import type { ReceivedCursor } from '../web/page.ts'
-import { type ItemRow, type MessageRow, selectItems, selectMessage, updateMessage } from './table.ts'
-
-export interface Listing {
-  readonly folder: Folder
-  readonly mailboxId: string | undefined
-  readonly after: ReceivedCursor | undefined
-  readonly limit: number
-}
+import { type ItemRow, type Listing, type MessageRow, selectItems, selectMessage, updateMessage } from './table.ts'
 
 export interface Page {
   readonly items: readonly ItemRow[]
@@ -18,12 +13,24 @@ export interface Page {
   readonly next: ReceivedCursor | undefined
 }
 
-/** One page of a folder, newest first, of what the key may see. */
+/** One page, newest first, of what the key may see. @throws Refusal invalid_cursor */
 export async function listMessages(db: Db, caller: Caller, listing: Listing): Promise<Page> {
+  if (listing.after && !isId('msg', listing.after.id))
+    throw refuse('invalid_cursor', {
+      message: `"${listing.after.id}" is no place in this list; pass on next_cursor as it was given.`,
+      param: 'cursor_id',
+    })
+  if (!namesAnything(listing)) return { items: [], next: undefined }
   const rows = await selectItems(db, caller, { ...listing, limit: listing.limit + 1 })
   const items = rows.slice(0, listing.limit)
   const last = rows.length > listing.limit ? items.at(-1) : undefined
   return { items, next: last && { receivedAt: last.received_at, id: last.id } }
+}
+
+/** No row has an id of another form, and the server does not compare every text with one. */
+function namesAnything({ mailboxId, threadId }: Listing): boolean {
+  const isThread = threadId === undefined || isId('msg', threadId) || isId('eml', threadId)
+  return isThread && (mailboxId === undefined || isId('mbx', mailboxId))
 }
 
 /**
@@ -31,7 +38,7 @@ export async function listMessages(db: Db, caller: Caller, listing: Listing): Pr
  * @throws Refusal not_found, as for an id that does not exist; brand_restricted in another brand of the organization.
  */
 export async function ownMessage(db: Db, caller: Caller, id: string): Promise<MessageRow> {
-  const row = await selectMessage(db, caller.organizationId, id)
+  const row = isId('msg', id) ? await selectMessage(db, caller.organizationId, id) : undefined
   if (!row) throw refuse('not_found', { message: `There is no message ${id}.`, param: 'id' })
   if (caller.brandId && row.brand_id !== caller.brandId)
     throw refuse('brand_restricted', {
@@ -66,4 +73,9 @@ export async function markMessage(db: Db, caller: Caller, id: string, read: bool
   const message = await ownMessage(db, caller, id)
   await updateMessage(db, caller.organizationId, message.id, { is_read: read ? 1 : 0 })
   return { id: message.id, read }
+}
+
+/** What was found when the message came. */
+export function verdictsOf({ verdicts }: Pick<MessageRow, 'verdicts'>): Verdicts {
+  return fromJson(verdicts) as Verdicts
 }

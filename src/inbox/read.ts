@@ -1,23 +1,27 @@
 import { instantAt, toIso } from '../base/clock.ts'
 import type { Db } from '../base/database.ts'
-import { fromJson } from '../base/schema.ts'
 import { outlineMessage } from '../mail/message.ts'
 import type { Verdicts } from '../ports/authenticator/port.ts'
 import type { Blobs } from '../ports/blobs/port.ts'
 import type { Caller } from '../web/caller.ts'
 import { storedMessage } from './content.ts'
-import { sanitizeHtml } from './html.ts'
-import { ownMessage } from './messages.ts'
-import { replyTextOf } from './reply-text.ts'
+import { ownMessage, verdictsOf } from './messages.ts'
 import { type inboundMessage, sharedOf } from './shapes.ts'
 import { selectAttachments, updateMessage } from './table.ts'
+import type { TextWorker } from './text-worker.ts'
+
+interface Reading {
+  readonly db: Db
+  readonly blobs: Blobs
+  readonly texts: TextWorker
+}
 
 /**
  * The whole message. It is marked as read when the key may write to the inbox, and shown as it is after.
  * @throws Refusal not_found, brand_restricted
  */
 export async function readMessage(
-  use: { readonly db: Db; readonly blobs: Blobs },
+  use: Reading,
   caller: Caller,
   id: string,
   remote: 'block' | 'allow',
@@ -27,18 +31,22 @@ export async function readMessage(
     selectAttachments(use.db, caller.organizationId, row.id),
     outlineMessage(storedMessage(use.blobs, caller.organizationId, row.blob_id)),
   ])
+  const [html, replyText] = await Promise.all([
+    facts.html === null ? null : use.texts.run('sanitizeHtml', facts.html, remote),
+    facts.text === null ? null : use.texts.run('replyTextOf', facts.text),
+  ])
   const marks = caller.scopes.has('inbox:write')
   if (marks && row.is_read === 0) await updateMessage(use.db, caller.organizationId, row.id, { is_read: 1 })
-  const { spf, dkim, dmarc } = fromJson(row.verdicts) as Verdicts
+  const { spf, dkim, dmarc } = verdictsOf(row)
   return {
     ...sharedOf(row),
     read: marks || row.is_read === 1,
     cc: [...facts.cc],
     reply_to: [...facts.replyTo],
-    date: facts.date && toIso(instantAt(facts.date.getTime() * 1000)),
+    date: facts.date && shownDate(facts.date),
     text: facts.text,
-    html: facts.html === null ? null : sanitizeHtml(facts.html, remote),
-    reply_text: facts.text === null ? null : replyTextOf(facts.text),
+    html,
+    reply_text: replyText,
     headers: facts.headers.map(each => ({ ...each })),
     in_reply_to: row.in_reply_to,
     references: [...facts.references],
@@ -57,6 +65,12 @@ export async function readMessage(
       sha256: sha256.toString('hex'),
     })),
   }
+}
+
+/** Null for a year that ISO 8601 does not write with four digits. */
+function shownDate(date: Date): string | null {
+  const year = date.getUTCFullYear()
+  return year >= 0 && year <= 9999 ? toIso(instantAt(date.getTime() * 1000)) : null
 }
 
 function checkOf({ result, domain, aligned, detail }: Verdicts['spf']) {

@@ -23,17 +23,27 @@ import {
   starBody,
   starredShape,
 } from './shapes.ts'
+import type { TextWorker } from './text-worker.ts'
+
+export interface InboxUse {
+  readonly db: Db
+  readonly blobs: Blobs
+  readonly texts: TextWorker
+  /** Our name, as the headers of a raw message say it. */
+  readonly hostname: string
+}
 
 /** What arrived: lists, messages, folders and flags, downloads. */
-export function inboxRoutes(use: { readonly db: Db; readonly blobs: Blobs; readonly hostname: string }) {
+export function inboxRoutes(use: InboxUse) {
   const { db } = use
   return api('inbox')
     .get(
       '/v1/inbox',
       async ({ caller, query }) => {
         const { items, next } = await listMessages(db, caller, {
-          folder: query.folder ?? 'inbox',
+          folder: query.folder ?? (query.thread_id === undefined ? 'inbox' : null),
           mailboxId: query.mailbox_id,
+          threadId: query.thread_id,
           after: readReceivedCursor(query.cursor_at, query.cursor_id),
           limit: pageSize(query.limit),
         })
@@ -45,6 +55,13 @@ export function inboxRoutes(use: { readonly db: Db; readonly blobs: Blobs; reado
           limit: limitParam,
           folder: t.Optional(folderShape),
           mailbox_id: t.Optional(t.String({ minLength: 1, maxLength: 64 })),
+          thread_id: t.Optional(
+            t.String({
+              minLength: 1,
+              maxLength: 64,
+              description: 'Lists one thread, in every folder unless one is given.',
+            }),
+          ),
           cursor_at: t.Optional(t.String({ maxLength: 64 })),
           cursor_id: t.Optional(t.String({ minLength: 1, maxLength: 64 })),
         }),

@@ -10,9 +10,14 @@ export type SearchWord = string
 
 /** The longest word the server's index keeps, by default. */
 const maxWordCharacters = 84
-const undivided = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}ー々]/u
-const pieces =
-  /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}ー々]+|[\p{L}\p{N}]+/gu
+/** The most that is kept of one message's words: some 500 KB of text in Latin letters. Eight fit into one statement. */
+const maxSearchTextBytes = 1024 * 1024
+
+const scripts = '\\p{sc=Han}\\p{sc=Hiragana}\\p{sc=Katakana}\\p{sc=Thai}\\p{sc=Lao}\\p{sc=Khmer}\\p{sc=Myanmar}ー々'
+const undivided = new RegExp(`[${scripts}]`, 'u')
+const pieces = new RegExp(`[${scripts}]+|[\\p{L}\\p{N}\\p{M}]+`, 'gu')
+/** Accents, and the points of Hebrew and Arabic, which are written or not; the vowel signs of other scripts are letters. */
+const accents = /[\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u064b-\u065f\u0670]+/g
 
 /** The mark that all words of an organization begin with: six letters. */
 export function wordMark(organizationId: Id<'org'>): string {
@@ -25,21 +30,33 @@ export function wordMark(organizationId: Id<'org'>): string {
  * and the last character alone, so that any part of what is written is found.
  */
 export function searchWords(mark: string, text: string): SearchWord[] {
-  const folded = text
-    .normalize('NFKD')
-    .replace(/\p{M}+/gu, '')
-    .toLowerCase()
-    .normalize('NFKC')
+  return Array.from(eachWord(mark, text))
+}
+
+/** The words of a text with spaces between, as they are indexed: as many as fit. */
+export function searchText(text: string, mark: string): string {
   const words: SearchWord[] = []
-  for (const [piece] of folded.matchAll(pieces)) {
+  let room = maxSearchTextBytes
+  for (const word of eachWord(mark, text.slice(0, maxSearchTextBytes))) {
+    room -= word.length + 1
+    if (room < 0) break
+    words.push(word)
+  }
+  return words.join(' ')
+}
+
+function* eachWord(mark: string, text: string): Generator<SearchWord> {
+  for (const [piece] of folded(text).matchAll(pieces)) {
     if (undivided.test(piece)) {
       const characters = [...piece]
-      characters.forEach((character, i) => {
-        words.push(encode(mark, character + (characters[i + 1] ?? '')))
-      })
-    } else words.push(encode(mark, piece))
+      for (const [i, character] of characters.entries()) yield encode(mark, character + (characters[i + 1] ?? ''))
+    } else yield encode(mark, piece)
   }
-  return words
+}
+
+function folded(text: string): string {
+  // By way of capitals, so that ß is ss.
+  return text.normalize('NFKD').replace(accents, '').toUpperCase().toLowerCase().normalize('NFKC')
 }
 
 function encode(mark: string, word: string): SearchWord {

@@ -91,10 +91,10 @@ export const inboundMessage = t.Object({
   ),
 })
 
-export const idParams = t.Object({ id: t.String({ minLength: 1, maxLength: 64 }) })
+export const idParams = t.Object({ id: t.String({ minLength: 1 }) })
 export const attachmentParams = t.Object({
-  id: t.String({ minLength: 1, maxLength: 64 }),
-  attachmentId: t.String({ minLength: 1, maxLength: 64 }),
+  id: t.String({ minLength: 1 }),
+  attachmentId: t.String({ minLength: 1 }),
 })
 export const folderBody = t.Object({ folder: folderShape }, closed)
 export const starBody = t.Object({ starred: t.Boolean() }, closed)
@@ -104,7 +104,7 @@ export const starredShape = t.Object({ id: t.String(), starred: t.Boolean() })
 export const markedShape = t.Object({ id: t.String(), read: t.Boolean() })
 
 /** What both the list and the full message show. */
-function shared(row: ItemRow) {
+export function sharedOf(row: ItemRow) {
   return {
     id: row.id,
     brand_id: row.brand_id,
@@ -128,7 +128,5 @@ function shared(row: ItemRow) {
 }
 
 export function itemOf(row: ItemRow): typeof inboxItem.static {
-  return { ...shared(row), auth: { spf: row.spf, dkim: row.dkim, dmarc: row.dmarc } }
+  return { ...sharedOf(row), auth: { spf: row.spf, dkim: row.dkim, dmarc: row.dmarc } }
 }
-
-export const sharedOf = shared

@@ -55,23 +55,26 @@ export interface Owner {
 }
 
 export interface Listing {
-  readonly folder: Folder
+  /** null: any. */
+  readonly folder: Folder | null
   readonly mailboxId?: string | undefined
+  readonly threadId?: string | undefined
   /** Only messages after this place. */
   readonly after?: ReceivedCursor | undefined
   readonly limit: number
 }
 
-/** The messages of a folder, newest first: a range of one index, however many there are. */
+/** The messages of a folder or a thread, newest first: a range of one index, however many there are. */
 export async function selectItems(db: Db, owner: Owner, listing: Listing): Promise<ItemRow[]> {
   let query = db
     .selectFrom('messages')
     .select(itemColumns)
     .where('organization_id', '=', owner.organizationId)
-    .where('folder', '=', listing.folder)
     .orderBy('received_at', 'desc')
     .orderBy('id', 'desc')
   if (owner.brandId) query = query.where('brand_id', '=', owner.brandId)
+  if (listing.folder) query = query.where('folder', '=', listing.folder)
+  if (listing.threadId !== undefined) query = query.where('thread_id', '=', listing.threadId)
   if (listing.mailboxId !== undefined) query = query.where('mailbox_id', '=', listing.mailboxId as Id<'mbx'>)
   if (listing.after) query = afterPlace(query, listing.after)
   return await query.limit(sql.lit(listing.limit)).execute()
@@ -85,11 +88,11 @@ function afterPlace<Row>(query: SelectQueryBuilder<Schema, 'messages', Row>, { r
 }
 
 /** The message, or undefined when the organization has none of this id. */
-export async function selectMessage(db: Db, organizationId: Id<'org'>, id: string): Promise<MessageRow | undefined> {
+export async function selectMessage(db: Db, organizationId: Id<'org'>, id: Id<'msg'>): Promise<MessageRow | undefined> {
   return await db
     .selectFrom('messages')
     .select(messageColumns)
-    .where('id', '=', id as Id<'msg'>)
+    .where('id', '=', id)
     .where('organization_id', '=', organizationId)
     .executeTakeFirst()
 }

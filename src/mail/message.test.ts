@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
-import { extractAttachment, outlineMessage, parseMessage } from './message.ts'
+import { extractAttachment, outlineMessage, parseMessage, visitAttachments } from './message.ts'
 
 const crlf = (lines: readonly string[]) => Buffer.from(lines.join('\r\n'))
 
@@ -218,4 +218,25 @@ describe('keeps within its limits, and says so, with', () => {
       await parseMessage(Buffer.from(`${fields.join('\r\n')}\r\n\r\nhi`))
       expect(performance.now() - started).toBeLessThan(1000)
     })
+})
+
+test('rejects, once, when the bytes end in trouble amid an attachment', async () => {
+  const unhandled: unknown[] = []
+  const note = (error: unknown) => unhandled.push(error)
+  process.on('unhandledRejection', note)
+  async function* broken() {
+    yield Buffer.from('From: a@x.test\r\nContent-Type: application/pdf\r\n\r\n')
+    yield Buffer.alloc(200_000, 'x')
+    await Bun.sleep(20)
+    throw new Error('the disk is gone')
+  }
+  for (const read of [parseMessage, outlineMessage]) {
+    const failure = await read(Readable.from(broken(), { objectMode: false })).catch((error: Error) => error.message)
+    expect(failure).toBe('the disk is gone')
+  }
+  const visit = () => Promise.reject(new Error('the visitor is gone'))
+  expect(await visitAttachments(mixed, visit)).toEqual([])
+  await Bun.sleep(20)
+  process.off('unhandledRejection', note)
+  expect(unhandled).toEqual([])
 })

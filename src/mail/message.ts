@@ -4,6 +4,7 @@ import { type Address, canonicalDomain } from './address.ts'
 import { bodyStart, type HeaderField, type RawField, readFields, readIdentifiers, unfold } from './header.ts'
 import { BoundedParser, type ParseLimits, parseLimits } from './mime-parser.ts'
 import { clip } from './preview.ts'
+import { endOf, readAll } from './streams.ts'
 
 /** What is known of an attachment without its bytes. */
 export interface AttachmentFacts {
@@ -113,25 +114,8 @@ export async function outlineHeader(
   return factsOf(shown.headers, fields, { text: null, html: null, attachments: [], problem })
 }
 
-function readAll(content: Readable): Promise<Buffer> {
-  return new Promise((resolve, reject) => {
-    const pieces: Buffer[] = []
-    content.on('data', (piece: Buffer) => pieces.push(piece))
-    content.on('end', () => resolve(Buffer.concat(pieces)))
-    content.on('error', reject)
-  })
-}
-
 function letGo(): Promise<null> {
   return Promise.resolve(null)
-}
-
-function endOf(stream: Readable): Promise<void> {
-  return new Promise((resolve, reject) => {
-    stream.once('end', resolve)
-    stream.once('close', () => reject(new Error('an attachment was not read to its end')))
-    stream.on('error', reject)
-  })
 }
 
 interface Ran<Kept> {
@@ -188,6 +172,7 @@ function run<Kept>(content: Buffer | Readable, limits: ParseLimits, visit: Visit
       const position = attachments.length
       reading = attachment.content as Readable
       const ended = endOf(reading)
+      ended.catch(() => undefined)
       kept[position] = await visit(reading, position)
       // The parser knows size and hash once all of it has flowed by, wanted or not.
       reading.resume()
@@ -219,7 +204,7 @@ function run<Kept>(content: Buffer | Readable, limits: ParseLimits, visit: Visit
       headBytes += piece.length
     }
     if (content instanceof Readable) {
-      content.once('error', reject)
+      content.on('error', reject)
       content.on('data', keepHead)
       content.pipe(parser)
     } else {

@@ -27,7 +27,7 @@ const unseen = new Set(['head', 'style', 'script', 'title', 'template', 'noscrip
 
 /** The beginning of what a reader sees, on one line: at most 200 characters, from the text, else from the HTML. */
 export function previewOf(text: string | null, html: string | null): string {
-  return oneLine(text ?? '') || oneLine(visibleText(html ?? ''))
+  return oneLine(text ?? '') || oneLine(visibleText((html ?? '').slice(0, maxRead), 4 * maxPreview))
 }
 
 function oneLine(text: string): string {
@@ -42,16 +42,15 @@ export function clip(text: string, max: number): string {
   return text.slice(0, isPairCut ? max - 1 : max).toWellFormed()
 }
 
-/** Text between tags, in one pass over the first 64 KiB, until there is enough of it. */
-function visibleText(html: string): string {
-  const source = html.slice(0, maxRead)
+/** The text between tags, in one pass, until there is enough of it: some more than `maxCharacters`. */
+export function visibleText(html: string, maxCharacters: number): string {
   let text = ''
   let at = 0
-  while (at < source.length && text.length < 4 * maxPreview) {
-    const open = source.indexOf('<', at)
-    text += decode(source.slice(at, open < 0 ? source.length : open))
+  while (at < html.length && text.length < maxCharacters) {
+    const open = html.indexOf('<', at)
+    text += decode(html.slice(at, open < 0 ? html.length : open))
     if (open < 0) break
-    at = afterTag(source, open)
+    at = afterTag(html, open)
     text += ' '
   }
   return text

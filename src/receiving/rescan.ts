@@ -5,7 +5,7 @@ import type { Log } from '../base/log.ts'
 import { counter } from '../base/metrics.ts'
 import type { Blobs } from '../ports/blobs/port.ts'
 import type { Scanner } from '../ports/scanner/port.ts'
-import { scanColumns } from './file.ts'
+import { scanColumns } from './rows.ts'
 import { scanAttachments } from './scan.ts'
 import {
   condemnMessage,

@@ -1,8 +1,8 @@
 import { type Clock, type Instant, plusMs } from '../base/clock.ts'
 import { type Db, isDatabaseTrouble } from '../base/database.ts'
-import { gate } from '../base/gate.ts'
 import type { Log } from '../base/log.ts'
 import { counter, timed } from '../base/metrics.ts'
+import { inTurn } from '../base/turns.ts'
 import type { Blobs } from '../ports/blobs/port.ts'
 import type { Outcome, Provider } from '../ports/provider/port.ts'
 import { suppressionKey } from './gate.ts'
@@ -11,8 +11,8 @@ import { newLimiter } from './limiter.ts'
 import type { Claimed } from './outbox.ts'
 import { afterOutcome, afterTrouble, endBeforeSubmission, heldBack, type Next } from './outcome.ts'
 import { type FindSigningKeys, prepare } from './prepare.ts'
+import type { Route } from './relay-route.ts'
 import type { RetryPolicy } from './retry.ts'
-import type { Route } from './route.ts'
 import { settling } from './settle.ts'
 import type { DkimKey } from './sign.ts'
 import { findSuppressed } from './table.ts'
@@ -49,7 +49,7 @@ export interface Carrier {
 
 export function newCarrier(use: Carrying): Carrier {
   const { db, provider, clock, log, route, leases, retry } = use
-  const submitting = gate(provider.traits.submissionsAtOnce)
+  const submitting = inTurn(provider.traits.submissionsAtOnce)
   const inMemory = newLimiter(maxBytes)
   const settleOne = settling(db, clock)
   let unwritten = 0
@@ -113,7 +113,14 @@ export function newCarrier(use: Carrying): Carrier {
     const recipients = group.map(each => each.recipient)
     try {
       const outcomes = await provider.submit({ mailFrom: first.fromAddress, recipients, message, signal: abort.signal })
-      for (const { kind } of outcomes) submissions.inc({ outcome: kind })
+      outcomes.forEach(({ kind, reply }, i) => {
+        const { emailId, attempts } = group[i] ?? first
+        submissions.inc({ outcome: kind })
+        log.info(
+          { email_id: emailId, attempt: attempts + 1, outcome: kind, phase: reply.phase, smtp_code: reply.code },
+          'submitted',
+        )
+      })
       return outcomes
     } catch (error) {
       // A provider does not throw; if it does, nobody knows how far it came.

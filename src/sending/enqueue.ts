@@ -22,7 +22,7 @@ const maxTries = 12
  */
 export function openQueue(db: Db, clock: Clock, provider: string): (send: Candidate) => Promise<Accepted> {
   const stamps = uniqueInstants(clock)
-  const accept = batched<Candidate, Outcome>({ maxItems: 8, maxUnderWay: 4 }, async sends => {
+  const accept = batched<Candidate, Outcome>({ maxItems: 32, maxUnderWay: 1 }, async sends => {
     for (let attempt = 1; ; attempt++) {
       const stamped = sends.map(send => ({ ...send, createdAt: stamps.next() }))
       try {

@@ -3,6 +3,7 @@ import { type Instant, plusMs } from '../base/clock.ts'
 import { type Db, inTransaction } from '../base/database.ts'
 import { type Id, newSortableToken } from '../base/ids.ts'
 import type { EmailStatus, Schema } from '../base/schema.ts'
+import { padded } from './table.ts'
 
 /** Emails of one organization to one domain: what takes turns with the others. */
 export interface Lane {
@@ -65,7 +66,7 @@ export async function claim(
       await tx
         .updateTable('outbox')
         .set({ lease, due_at: plusMs(now, leaseMs) })
-        .where('id', 'in', taken)
+        .where('id', 'in', padded(taken))
         .execute()
     return taken
   })
@@ -128,7 +129,7 @@ async function loadClaimed(db: Db, ids: readonly Id<'out'>[], lease: string): Pr
       'blobs.size',
       'domains.status as domainStatus',
     ])
-    .where('outbox.id', 'in', ids)
+    .where('outbox.id', 'in', padded(ids))
     .where('outbox.lease', '=', lease)
     .execute()
   return rows.map(({ domainStatus, ...row }) => ({
@@ -180,7 +181,7 @@ function held(rows: readonly Held[]) {
   return ({ eb, and, or }: ExpressionBuilder<Schema, 'outbox'>) =>
     or(
       Array.from(byLease, ([lease, of]) => {
-        const ids = of.map(row => row.id)
+        const ids = padded(of.map(row => row.id))
         return and([eb('id', 'in', ids), eb('lease', '=', lease)])
       }),
     )
@@ -205,7 +206,7 @@ export async function lockHeld(db: Db, rows: readonly Held[]): Promise<ReadonlyM
 
 /** Removes the rows of recipients that reached their end. */
 export async function removeRows(db: Db, ids: readonly Id<'out'>[]): Promise<void> {
-  if (ids.length > 0) await db.deleteFrom('outbox').where('id', 'in', ids).execute()
+  if (ids.length > 0) await db.deleteFrom('outbox').where('id', 'in', padded(ids)).execute()
 }
 
 /** A row that waits for another attempt. */

@@ -5,7 +5,7 @@ import { type Carrying, newCarrier } from './carry.ts'
 import { laneTurns } from './lanes.ts'
 import { keepLeases } from './leases.ts'
 import { claim, oldestDue } from './outbox.ts'
-import { openRoute } from './route.ts'
+import { openRoute } from './relay-route.ts'
 
 export interface Relaying
   extends Pick<Carrying, 'db' | 'blobs' | 'provider' | 'signingKeys' | 'clock' | 'log' | 'attemptMs'> {
@@ -31,13 +31,13 @@ const maxSettling = 200
 
 /**
  * The way out after 202: claim → read → date → sign → submit → settle (carry.ts). Any number of processes may share an
- * outbox: what is taken is leased, and submitted only after the claim's commit. Claims are ahead of the submissions, at most
- * by as many as there may be at once, so that these do not wait for the database.
+ * outbox: what is taken is leased, and submitted only after the claim's commit. Claims are ahead of the submissions, by two
+ * to four times as many as there may be at once, so that these do not wait for the database.
  */
 export function startRelay(use: Relaying): Relay {
   const { db, clock, log, provider, leaseMs = 30_000 } = use
-  const minRoom = provider.traits.submissionsAtOnce
-  const maxAhead = 3 * provider.traits.submissionsAtOnce
+  const minRoom = 2 * provider.traits.submissionsAtOnce
+  const maxAhead = 4 * provider.traits.submissionsAtOnce
   const maxHeld = maxAhead + maxSettling
   const asked = newBell()
   const settled = newBell()

@@ -123,7 +123,7 @@ async function insertInParts<Table extends 'email_recipients' | 'email_events' |
 }
 
 /** Repeats the last one up to a power of two: few different statements, so that they stay prepared. */
-function padded<Item>(items: readonly Item[]): readonly Item[] {
+export function padded<Item>(items: readonly Item[]): readonly Item[] {
   const length = 2 ** Math.ceil(Math.log2(items.length))
   return Array.from({ length }, (_, i) => items[Math.min(i, items.length - 1)] as Item)
 }

@@ -1,6 +1,6 @@
-import { sql } from 'kysely'
 import type { Db } from '../base/database.ts'
 import type { Id } from '../base/ids.ts'
+import { insertRows } from '../base/insert-rows.ts'
 
 /** A Message-ID seen in a brand, and the thread it belongs to. */
 export interface ThreadReference {
@@ -34,19 +34,17 @@ export async function findReferences(db: Db, keys: readonly Key[]): Promise<read
 
 /** Adds those that are not there. One that is there keeps its thread, and learns of its email. */
 export async function addReferences(db: Db, rows: readonly ThreadReference[]): Promise<void> {
-  if (rows.length === 0) return
-  await db
-    .insertInto('thread_references')
-    .values(
-      rows.map(row => ({
-        brand_id: row.brandId,
-        reference: row.reference,
-        thread_id: row.threadId,
-        email_id: row.emailId,
-      })),
-    )
-    .onDuplicateKeyUpdate({ email_id: sql`COALESCE(thread_references.email_id, VALUES(email_id))` })
-    .execute()
+  await insertRows(
+    db,
+    'thread_references',
+    rows.map(row => ({
+      brand_id: row.brandId,
+      reference: row.reference,
+      thread_id: row.threadId,
+      email_id: row.emailId,
+    })),
+    'ON DUPLICATE KEY UPDATE email_id = COALESCE(thread_references.email_id, VALUES(email_id))',
+  )
 }
 
 /** Moves the given ones of a brand from one thread to another. */

@@ -15,9 +15,6 @@ export function pageSize(limit: string | undefined): number {
   return limit === undefined ? defaultLimit : Math.min(Number(limit), maxLimit)
 }
 
-/** The query parameter `cursor` of lists with `next_cursor`; read it with {@link readCursor}. */
-export const cursorParam = t.Optional(t.String({ minLength: 1, maxLength: 1024 }))
-
 /** An opaque cursor that holds these texts: what {@link readCursor} gives back. */
 export function cursorOf(...parts: readonly string[]): string {
   return Buffer.from(JSON.stringify(parts)).toString('base64url')

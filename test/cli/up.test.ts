@@ -73,6 +73,14 @@ test('--fresh begins with nothing', async () => {
   expect(second.file.key).not.toBe(first.file.key)
 })
 
+test('a port that is taken ends it with a sentence, and nothing of it stays', async () => {
+  const taken = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } })
+  const settings = { MAILROOM_HTTP_LISTEN: `127.0.0.1:${taken.port}` }
+  await expect(startUp(folder.path, [], settings)).rejects.toThrow(`Is port ${taken.port} in use?`)
+  taken.stop()
+  expect([pidOf('mariadb'), pidOf('clamd')]).toEqual([undefined, undefined])
+})
+
 test('a second one in the same folder is told so, and the first goes on', async () => {
   const first = await start()
   await expect(startUp(folder.path)).rejects.toThrow(`Mailroom is up in ${folder.path} already, as process`)

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { mkdtempSync, readdirSync } from 'node:fs'
+import { readdirSync } from 'node:fs'
 import { connect } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pino from 'pino'
 import { openDatabase } from '../../src/base/database.ts'
@@ -95,7 +94,7 @@ test('says unavailable while the database is away, and still lives', async () =>
   const lonely = openHttpDoor({
     config: {
       httpListen: { host: '127.0.0.1', port: 0 },
-      varFolder: mkdtempSync(join(tmpdir(), 'mailroom-')),
+      varFolder: door.varFolder,
       ratePerMinute: 10,
       authFailuresPerMinute: 10,
     },
@@ -181,7 +180,7 @@ test('gives a stream the Content-Length it declares, small or large, and leaves 
 async function rawGet(method: string, path: string): Promise<{ head: string; body: string }> {
   const socket = connect(door.port, '127.0.0.1')
   const chunks: Buffer[] = []
-  socket.on('data', bytes => chunks.push(bytes))
+  socket.on('data', bytes => chunks.push(Buffer.from(bytes)))
   socket.write(
     `${method} ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${door.key}\r\nConnection: close\r\n\r\n`,
   )

@@ -69,6 +69,14 @@ describe('the answer to DATA', () => {
     expect(door.logged.find(line => line.includes('"level":50'))).toContain('a bug of ours')
   })
 
+  test('says that there is no space when there is none', async () => {
+    door = await openTestDoor()
+    door.wayIn.before = () => {
+      throw Object.assign(new Error('no space left on device'), { code: 'ENOSPC' })
+    }
+    expect(await (await inData()).ask(message)).toBe('452 4.3.1 We are out of space, try again later')
+  })
+
   test('comes in time, and what comes later is told to stop', async () => {
     door = await openTestDoor({ answerSeconds: 0.3 })
     const { mails, release } = hold()

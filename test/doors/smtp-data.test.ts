@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import { readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { openSpoolFolder } from '../../src/doors/smtp/spool.ts'
 import { SmtpClient } from '../support/smtp-client.ts'
 import { openTestDoor, type TestDoor } from '../support/smtp-door.ts'
 
@@ -92,10 +93,10 @@ describe('the bytes are exact', () => {
   })
 })
 
+const MiB = 1024 * 1024
+
 describe('a message past SIZE', () => {
   const tooLarge = '552 5.3.4 The message is too large'
-  const MiB = 1024 * 1024
-
   for (const size of [2 * MiB + 1, 35 * MiB, 99_999_999_999])
     test(`is refused at MAIL when ${size} is declared`, async () => {
       const client = await SmtpClient.ready(door.port)
@@ -157,12 +158,35 @@ describe('the spool', () => {
   })
 
   test('that cannot be written is 4yz, and the session goes on', async () => {
+    let isHandedOver = false
+    door.wayIn.before = () => {
+      isHandedOver = true
+    }
     const client = await inData()
     rmSync(door.spoolFolder, { recursive: true })
     client.send(Buffer.alloc(600_000, 'x'))
     client.send('\r\n.\r\n')
     expect(await client.reply()).toBe('451 4.3.0 We have trouble, try again later')
     expect(await client.ask('NOOP')).toBe('250 2.0.0 OK')
-    expect(door.wayIn.received).toEqual([])
+    expect(isHandedOver).toBe(false)
+  })
+
+  test('holds so much in memory for all messages together, and takes files beyond', async () => {
+    const folder = openSpoolFolder(door.spoolFolder)
+    const bytes = Buffer.alloc(256 * 1024)
+    const open = (name: string) => {
+      const spool = folder.open(name, 2 * MiB)
+      spool.write(bytes)
+      return spool
+    }
+    const spools = Array.from({ length: 256 }, (_, i) => open(`m${i}`))
+    expect((await spools[0]?.finish())?.kind).toBe('memory')
+    const beyond = open('beyond')
+    expect((await beyond.finish()).kind).toBe('file')
+    for (const spool of [...spools, beyond]) await spool.discard()
+    const after = open('after')
+    expect((await after.finish()).kind).toBe('memory')
+    await after.discard()
+    expect(door.spooled()).toEqual([])
   })
 })

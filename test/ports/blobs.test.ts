@@ -149,32 +149,22 @@ test('never shows them to another organization', async () => {
   expect(own.id).not.toBe(id)
 })
 
-test('streams 40 MB in and out with flat memory', async () => {
-  const size = 40 * 1024 * KiB
+test('streams 100 MB in and out with flat memory', async () => {
+  const size = 100 * 1024 * KiB
   const path = join(folder, 'large')
   const writer = Bun.file(path).writer()
-  for (let i = 0; i < 40; i++) {
+  for (let i = 0; i < 100; i++) {
     writer.write(randomBytes(1024 * KiB))
     await writer.flush()
   }
   await writer.end()
-  Bun.gc(true)
-  const before = process.memoryUsage().rss
-  let most = before
-  const sample = () => {
-    most = Math.max(most, process.memoryUsage().rss)
-  }
-  const timer = setInterval(sample, 5)
-  const { id, sha256: stored } = await blobs().store(organizationId, { kind: 'file', path, size })
-  const hash = createHash('sha256')
-  for await (const piece of blobs().read(organizationId, id)) {
-    hash.update(piece)
-    sample()
-  }
-  clearInterval(timer)
-  expect(hash.digest().equals(stored)).toBe(true)
-  expect((most - before) / 1e6).toBeLessThan(60)
-})
+  const script = new URL('./stream-blob.ts', import.meta.url).pathname
+  const streaming = Bun.spawn([process.execPath, script, database.url, path], { stdout: 'pipe', stderr: 'inherit' })
+  const { readBytes, grownBytes } = (await new Response(streaming.stdout).json()) as Record<string, number>
+  expect(readBytes).toBe(size)
+  // The collector lags behind by some 50 MB; holding the file takes 190 MB.
+  expect(grownBytes).toBeLessThan(110_000_000)
+}, 60_000)
 
 test('stores 32 MiB in small ones at once', async () => {
   const store = blobs()

@@ -1,4 +1,9 @@
 import { afterEach, expect, test } from 'bun:test'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { SMTPServer } from 'smtp-server'
 import type { Outcome, Provider } from '../../src/ports/provider/port.ts'
 import { smarthostProvider } from '../../src/ports/provider/smarthost.ts'
 import { type Script, type ScriptedRelay, scriptedRelay } from '../support/scripted-relay.ts'
@@ -140,7 +145,6 @@ test('each recipient of a grouped submission keeps its own reply when the messag
 })
 
 test('a connection that closes in the middle of a large message is not taken for one that ended at the dot', async () => {
-  const { createServer } = await import('node:net')
   const server = createServer(socket => {
     socket.on('error', () => undefined)
     socket.write('220 hi\r\n')
@@ -302,4 +306,69 @@ test('a submission waits for its turn when all connections are in use', async ()
   const all = await Promise.all(Array.from({ length: 5 }, () => provider.submit(submission())))
   expect(all.flat().map(each => each.kind)).toEqual(Array.from({ length: 5 }, () => 'accepted'))
   expect(new Set(relay.taken.map(each => each.connection)).size).toBe(1)
+})
+
+test.each([
+  ['STARTTLS', 'smtp:', false],
+  ['implicit TLS', 'smtps:', true],
+])('mail and credentials go over %s', async (_, protocol, secure) => {
+  const folder = mkdtempSync(join(tmpdir(), 'smarthost-'))
+  const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')]
+  const subject = ['-keyout', key, '-out', cert, '-days', '1', '-subj', '/CN=localhost']
+  Bun.spawnSync([
+    'openssl',
+    'req',
+    '-x509',
+    '-newkey',
+    'ec',
+    '-pkeyopt',
+    'ec_paramgen_curve:prime256v1',
+    '-nodes',
+    ...subject,
+  ])
+  const seen: { secure: boolean; user: unknown; bytes: number }[] = []
+  const server = new SMTPServer({
+    secure,
+    key: readFileSync(key),
+    cert: readFileSync(cert),
+    onAuth: ({ username, password }, _session, done) =>
+      password === 'secret' ? done(null, { user: username }) : done(new Error('no')),
+    onData(stream, session, done) {
+      let bytes = 0
+      stream.on('data', (chunk: Buffer) => {
+        bytes += chunk.length
+      })
+      stream.on('end', () => {
+        seen.push({ secure: session.secure, user: session.user, bytes })
+        done()
+      })
+    },
+  })
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  const address = server.server.address()
+  const port = typeof address === 'object' && address ? address.port : 0
+  const provider = providerAt(`${protocol}//user:secret@127.0.0.1:${port}`)
+  open.push({ close: () => new Promise(resolve => server.close(resolve)) }, provider)
+  expect(await provider.trouble()).toBeNull()
+  const given = submission()
+  expect((await provider.submit(given))[0]?.kind).toBe('accepted')
+  expect((await provider.submit(given))[0]?.kind).toBe('accepted')
+  const one = { secure: true, user: 'user', bytes: given.message.length }
+  expect(seen).toEqual([one, one])
+
+  const wrong = providerAt(`${protocol}//user:wrong@127.0.0.1:${port}`)
+  open.push(wrong)
+  expect((await wrong.submit(given))[0]).toMatchObject({ kind: 'route-trouble', reply: { phase: 'auth', code: 535 } })
+  rmSync(folder, { recursive: true })
+})
+
+test('TLS that fails is trouble of the route', async () => {
+  const { relay, provider } = await relayWith({ ehlo: '250-relay.test\r\n250 STARTTLS' })
+  expect((await provider.submit(submission()))[0]).toMatchObject({
+    kind: 'route-trouble',
+    reply: { phase: 'starttls' },
+  })
+  const implicit = providerAt(relay.url.replace('smtp:', 'smtps:'))
+  open.push(implicit)
+  expect((await implicit.submit(submission()))[0]).toMatchObject({ kind: 'route-trouble', reply: { phase: 'connect' } })
 })

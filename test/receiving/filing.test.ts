@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 import { plusMs, systemClock } from '../../src/base/clock.ts'
+import { inTransaction } from '../../src/base/database.ts'
 import { newId } from '../../src/base/ids.ts'
 import { fromJson } from '../../src/base/schema.ts'
 import { mysqlBlobs } from '../../src/ports/blobs/mysql.ts'
+import { joinThreads } from '../../src/sending/threads.ts'
 import { type FreshDatabase, freshDatabase } from '../support/database.ts'
 import {
   authenticatorSaying,
@@ -12,6 +14,7 @@ import {
   mailTo,
   message,
   messagesOf,
+  type Receiver,
   receiver,
   refusalOf,
   scannerSaying,
@@ -118,6 +121,21 @@ describe('files a message', () => {
     expect((await messagesOf(ours)).map(row => row.thread_id)).toEqual([one.id, one.id])
   })
 
+  test('as a reply to the email of ours that it answers, and says so there', async () => {
+    const { ours, way, recipient } = await withMailbox()
+    const emailId = await sentEmail(ours, 'sent@ours.test')
+    const answer = message(['In-Reply-To: <sent@ours.test>'])
+    const { id } = await way.receive(mailTo([recipient], inMemory(answer)))
+    await way.receive(mailTo([recipient], inMemory(answer)))
+    await way.receive(mailTo([recipient], inMemory(message(['References: <sent@ours.test>'])), { mailFrom: '' }))
+    const rows = await messagesOf(ours)
+    expect(rows.map(row => [row.in_reply_to_email_id, row.thread_id])).toEqual(Array(2).fill([emailId, emailId]))
+    const events = await database.db.selectFrom('email_events').selectAll().where('email_id', '=', emailId).execute()
+    expect(events).toHaveLength(1)
+    expect(events[0]).toMatchObject({ type: 'replied', source: 'inbound', recipient: null })
+    expect(JSON.parse(events[0]?.extra ?? '')).toEqual({ message_id: id })
+  })
+
   test('where the verdicts send it', async () => {
     const { ours, recipient } = await withMailbox()
     const dmarc = { result: 'fail', domain: 'x.test', aligned: false, detail: null, policy: 'reject' } as const
@@ -142,6 +160,64 @@ describe('files a message', () => {
     expect((await messagesOf(ours)).map(row => row.id)).toEqual([newestId(id)])
   })
 })
+
+async function sentEmail(ours: Receiver, messageId: string) {
+  const id = newId('eml')
+  const at = systemClock.now()
+  const none = '[]'
+  await database.db
+    .insertInto('emails')
+    .values({
+      id,
+      organization_id: ours.organizationId,
+      brand_id: ours.brandId,
+      domain_id: ours.domainId,
+      api_key_id: null,
+      created_at: at,
+      scheduled_at: null,
+      expires_at: plusMs(at, 1000),
+      status: 'sent',
+      message_id: messageId,
+      thread_id: id,
+      from_address: 'a@ours.test',
+      from_header: 'a@ours.test',
+      to_addresses: none,
+      cc_addresses: none,
+      bcc_addresses: none,
+      reply_to: none,
+      subject: '',
+      tags: none,
+      metadata: '{}',
+      template: null,
+      attachments: none,
+      attachment_count: 0,
+      blob_id: newId('blb'),
+      provider: 'sandbox',
+      provider_message_id: null,
+      sent_at: at,
+      last_event_at: at,
+      error: null,
+    })
+    .execute()
+  await database.db
+    .insertInto('email_recipients')
+    .values({
+      email_id: id,
+      position: 0,
+      organization_id: ours.organizationId,
+      email: 'ann@x.test',
+      type: 'to',
+      status: 'sent',
+      smtp_code: null,
+      enhanced_code: null,
+      detail: null,
+      updated_at: at,
+    })
+    .execute()
+  const entry = { brandId: ours.brandId, itemId: id, messageId, references: [], emailId: id }
+  await inTransaction(database.db, tx => joinThreads(tx, [entry]))
+  return id
+}
 
 function newestId(id: string) {
   return id as ReturnType<typeof newId<'msg'>>

@@ -96,6 +96,24 @@ describe('what clamd finds', () => {
   })
 })
 
+test('files an infected message whose attachments the scanner does not read to their end', async () => {
+  let scans = 0
+  const impatient: Scanner = {
+    async scan(what) {
+      if (what.kind === 'stream') what.stream.destroy()
+      return ++scans === 2 ? { kind: 'unscanned', why: 'out of time' } : { kind: 'infected', signature: 'Evil' }
+    },
+    isReady: () => Promise.resolve(true),
+  }
+  const body = `${part('one.bin', randomBytes(500_000))}${part('two.bin', randomBytes(100))}--b--\r\n`
+  const { row, attachments } = await receive(message(mixed, body), impatient)
+  expect(row).toMatchObject({ folder: 'quarantine', scan: 'infected', scan_signature: 'Evil', attachment_count: 2 })
+  expect(attachments).toEqual([
+    ['one.bin', 'error', null],
+    ['two.bin', 'infected', 'Evil'],
+  ])
+})
+
 describe('a scanner that is away', () => {
   const nowhere: ClamdAddress = { kind: 'unix', path: '/nonexistent/clamd' }
 
@@ -172,10 +190,10 @@ describe('a scanner that is away', () => {
     const counting: Scanner = {
       async scan() {
         scans++
-        await Bun.sleep(50)
         return { kind: 'clean' }
       },
-      isReady: () => Promise.resolve(true),
+      // By then all of them have seen the message.
+      isReady: () => Bun.sleep(200).then(() => true),
     }
     await Promise.all(Array.from({ length: 4 }, () => rescanDue(rescanning(counting, later(1)))))
     expect(scans).toBe(1)

@@ -10,7 +10,7 @@ import type { Incoming, Recipient } from '../../src/receiving/incoming.ts'
 import { parseForFiling } from '../../src/receiving/parse.ts'
 import { SmtpRefusal } from '../../src/receiving/refusal.ts'
 import { openWayIn, type WayInParts } from '../../src/receiving/way-in.ts'
-import { type FreshDatabase, freshDatabase } from '../support/database.ts'
+import type { FreshDatabase } from '../support/database.ts'
 
 /** An organization that receives for a domain of its own, and what its tests ask of it. */
 export interface Receiver {
@@ -95,8 +95,6 @@ export async function receiver(database: FreshDatabase): Promise<Receiver> {
     },
   }
 }
-
-export { freshDatabase }
 
 const none: Verdict = { result: 'none', domain: null, aligned: null, detail: null }
 

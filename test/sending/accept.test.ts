@@ -151,6 +151,28 @@ describe('accepts', () => {
   })
 })
 
+test('accepts the longest of everything', async () => {
+  const quotes = `"${'\\"'.repeat(256)}"`
+  const far = (i: number) => `${'l'.repeat(62)}${10 + i}@${'d'.repeat(63)}.${'d'.repeat(63)}.${'d'.repeat(49)}.example`
+  const org = await makeOrganization(database.db, { domain: far(0).slice(65) })
+  expect(far(0)).toHaveLength(250)
+  const accepted = await sendAs(org, {
+    from: `${quotes} <${far(0)}>`,
+    to: Array.from({ length: 25 }, (_, i) => `${quotes} <${far(i)}>`),
+    cc: Array.from({ length: 25 }, (_, i) => `${'語'.repeat(256)} <${far(25 + i)}>`),
+    reply_to: Array.from({ length: 50 }, (_, i) => `${quotes} <${far(i)}>`),
+    subject: '語'.repeat(998),
+    headers: Object.fromEntries(Array.from({ length: 50 }, (_, i) => [`${'X'.repeat(118)}${10 + i}`, 'y'.repeat(870)])),
+    tags: Array.from({ length: 20 }, () => ({ name: '語'.repeat(120), value: '"'.repeat(256) })),
+    metadata: Object.fromEntries(
+      Array.from({ length: 20 }, (_, i) => [`${'語'.repeat(118)}${10 + i}`, '"'.repeat(2048)]),
+    ),
+    attachments: Array.from({ length: 20 }, () => ({ filename: '語'.repeat(255), content: 'AAAA' })),
+  })
+  const { from, to, metadata } = await readEmail(database.db, org.sender, accepted.id)
+  expect([from, to[24], Object.keys(metadata).length]).toEqual([`${quotes} <${far(0)}>`, `${quotes} <${far(24)}>`, 20])
+})
+
 describe('refuses, with code and param', () => {
   const bytes = (count: number) => Buffer.alloc(count).toString('base64')
   const file = { filename: 'a.bin', content: 'AAAA' }

@@ -41,7 +41,7 @@ export async function makeDomain(
     .values({
       id: brandId,
       organization_id: organizationId,
-      name: domain,
+      name: domain.slice(0, 120),
       slug: brandId.slice(4),
       status: 'pending',
       created_at: at,

@@ -33,6 +33,8 @@ export interface Taken {
 export interface ScriptedRelay {
   readonly url: string
   readonly taken: Taken[]
+  /** How many connections there were. */
+  connections(): number
   /** Commands in order, with the connection's number in front. */
   readonly commands: string[]
   /** Replaces the script, also for connections that are open. */
@@ -97,6 +99,7 @@ export async function scriptedRelay(first: Script = {}): Promise<ScriptedRelay> 
         case 'MAIL': {
           from = /<(.*?)>/.exec(line)?.[1] ?? ''
           to = []
+          if (hasMail) return say('503 5.5.1 nested MAIL')
           const step = typeof script.mail === 'function' ? script.mail(from) : (script.mail ?? takesAll.mail)
           hasMail = step.startsWith('2')
           return say(step)
@@ -115,6 +118,7 @@ export async function scriptedRelay(first: Script = {}): Promise<ScriptedRelay> 
           return say(step)
         }
         case 'RSET':
+          hasMail = false
           return say(script.rset ?? takesAll.rset)
         case 'QUIT':
           return say('221 2.0.0 bye close')
@@ -125,6 +129,7 @@ export async function scriptedRelay(first: Script = {}): Promise<ScriptedRelay> 
 
     const onMessage = (wire: Buffer): boolean => {
       isData = false
+      hasMail = false
       const step = typeof script.dot === 'function' ? script.dot(wire) : (script.dot ?? takesAll.dot)
       // One that closes here has taken it, for all that the client can know.
       if (step.startsWith('2') || step === 'close') taken.push({ from, to, wire, connection })
@@ -157,6 +162,7 @@ export async function scriptedRelay(first: Script = {}): Promise<ScriptedRelay> 
     url: `smtp://127.0.0.1:${port}`,
     taken,
     commands,
+    connections: () => connections,
     play(next) {
       script = next
     },

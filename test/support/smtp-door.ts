@@ -17,7 +17,7 @@ export interface RecordingWayIn extends WayIn {
   before: (mail: Incoming) => Promise<void> | void
 }
 
-export function recordingWayIn(): RecordingWayIn {
+function recordingWayIn(): RecordingWayIn {
   const wayIn: RecordingWayIn = {
     received: [],
     asked: [],

@@ -78,7 +78,7 @@ const tables: Readonly<Record<string, string>> = {
     id ${id} NOT NULL, organization_id ${id} NOT NULL, brand_id ${id} NOT NULL, domain_id ${id} NOT NULL,
     api_key_id ${id} NULL, created_at ${at} NOT NULL, scheduled_at ${at} NULL, expires_at ${at} NOT NULL,
     status ${word} NOT NULL, message_id VARCHAR(320) NOT NULL, thread_id ${id} NOT NULL,
-    from_address VARCHAR(320) NOT NULL, from_header VARCHAR(700) NOT NULL,
+    from_address VARCHAR(320) NOT NULL, from_header VARCHAR(800) NOT NULL,
     to_addresses TEXT NOT NULL, cc_addresses TEXT NOT NULL, bcc_addresses TEXT NOT NULL, reply_to TEXT NOT NULL,
     subject VARCHAR(998) NOT NULL, tags TEXT NOT NULL, metadata MEDIUMTEXT NOT NULL, template VARCHAR(120) NULL,
     attachments TEXT NOT NULL, attachment_count TINYINT UNSIGNED NOT NULL, blob_id ${id} NOT NULL,
@@ -128,7 +128,7 @@ const tables: Readonly<Record<string, string>> = {
     KEY messages_organization (organization_id, folder, received_at, id), KEY messages_brand (brand_id, folder, received_at, id),
     KEY messages_mailbox (mailbox_id, folder, received_at, id), KEY messages_unread (mailbox_id, folder, is_read),
     KEY messages_sameness (mailbox_id, sameness), KEY messages_rescan (rescan_at), KEY messages_unindexed (indexed, id),
-    KEY messages_answers (in_reply_to_email_id), KEY messages_blob (blob_id),
+    KEY messages_thread (thread_id, received_at, id), KEY messages_answers (in_reply_to_email_id), KEY messages_blob (blob_id),
     FOREIGN KEY (mailbox_id) REFERENCES mailboxes (id) ON DELETE SET NULL`,
   attachments: `
     id ${id} NOT NULL, organization_id ${id} NOT NULL, message_id ${id} NOT NULL, position SMALLINT UNSIGNED NOT NULL,

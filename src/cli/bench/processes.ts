@@ -23,15 +23,24 @@ function start(command: readonly string[], env: Readonly<Record<string, string>>
     stdout: 'pipe',
     stderr: 'inherit',
   })
-  const lines = linesOf(child.stdout)
+  const said: unknown[] = []
+  let heard: () => void = () => undefined
+  const ended = listen(child.stdout, line => {
+    said.push(line)
+    heard()
+  })
   return {
     pid: child.pid,
     async said<Line>(isWanted: (line: Line) => boolean = () => true) {
       for (;;) {
-        const { value, done } = await lines.next()
-        if (done) throw new Error(`${command.slice(0, 3).join(' ')} ended with status ${await child.exited}`)
-        const line = parse<Line>(value)
+        const line = said.shift() as Line | undefined
         if (line !== undefined && isWanted(line)) return line
+        if (line !== undefined) continue
+        const more = new Promise<'more'>(resolve => {
+          heard = () => resolve('more')
+        })
+        if ((await Promise.race([more, ended])) !== 'more' && said.length === 0)
+          throw new Error(`${command.slice(0, 3).join(' ')} ended with status ${await child.exited}`)
       }
     },
     tell(line) {
@@ -49,22 +58,15 @@ function start(command: readonly string[], env: Readonly<Record<string, string>>
   }
 }
 
-function parse<Line>(text: string): Line | undefined {
-  try {
-    return JSON.parse(text) as Line
-  } catch {
-    return undefined
-  }
-}
-
-async function* linesOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<string, void> {
+/** Hears all that is said, so that nobody waits for a full pipe; what is no JSON, and logs of requests, is let go. */
+async function listen(stream: ReadableStream<Uint8Array>, hear: (line: unknown) => void): Promise<void> {
   const decoder = new TextDecoder()
   let pending = ''
   for await (const chunk of stream) {
     pending += decoder.decode(chunk, { stream: true })
     const lines = pending.split('\n')
     pending = lines.pop() ?? ''
-    yield* lines
+    for (const line of lines) if (line.startsWith('{') && !line.includes('"request_id"')) hear(JSON.parse(line))
   }
 }
 

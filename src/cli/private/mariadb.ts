@@ -27,6 +27,7 @@ export interface PrivateMariadb extends PrivateServer {
 export async function startMariadb(where: { readonly folder: string }): Promise<PrivateMariadb> {
   const folder = resolve(where.folder)
   const data = join(folder, 'data')
+  const temporary = join(folder, 'tmp')
   const log = join(folder, 'log')
   const pidFile = join(folder, 'pid')
   const addressFile = join(folder, 'address')
@@ -37,13 +38,13 @@ export async function startMariadb(where: { readonly folder: string }): Promise<
   if (left && earlier && (await answers(earlier))) return server(left, earlier)
 
   const mariadbd = findProgram('mariadbd', 'mariadb-server')
-  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  mkdirSync(temporary, { recursive: true, mode: 0o700 })
   const account = accountFor(folder, 'mysql')
-  if (account) chownSync(folder, account.uid, account.gid)
+  if (account) for (const owned of [folder, temporary]) chownSync(owned, account.uid, account.gid)
   // What was made under one account stays with it.
   const owner = account && existsSync(data) && statSync(data).uid === 0 ? 'root' : account?.name
   const asOwner = owner === undefined ? [] : [`--user=${owner}`]
-  if (!existsSync(data)) installTables(data, asOwner)
+  if (!existsSync(data)) installTables(data, temporary, asOwner)
 
   // The same address as before, where it is still free: who held it finds the server again.
   const before = new URL(earlier ?? 'mysql://127.0.0.1')
@@ -65,6 +66,8 @@ export async function startMariadb(where: { readonly folder: string }): Promise<
       `--init-file=${initFile}`,
       // Within the data folder: the path of a Unix socket may only have some hundred bytes.
       '--socket=mariadb.sock',
+      // When it starts it removes what another server has there, and that one's queries fail.
+      `--tmpdir=${temporary}`,
       '--bind-address=127.0.0.1',
       `--port=${port}`,
       '--skip-name-resolve',
@@ -87,7 +90,7 @@ function server(pid: number, url: string): PrivateMariadb {
 }
 
 /** Makes the system tables beside their place and moves them there when they are whole. */
-function installTables(data: string, asOwner: readonly string[]): void {
+function installTables(data: string, temporary: string, asOwner: readonly string[]): void {
   const beside = `${data}.new`
   rmSync(beside, { recursive: true, force: true })
   const made = Bun.spawnSync([
@@ -95,6 +98,7 @@ function installTables(data: string, asOwner: readonly string[]): void {
     '--no-defaults',
     ...asOwner,
     `--datadir=${beside}`,
+    `--tmpdir=${temporary}`,
     '--skip-name-resolve',
     '--skip-test-db',
     '--auth-root-authentication-method=socket',

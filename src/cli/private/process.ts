@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { closeSync, existsSync, openSync, readFileSync, statSync } from 'node:fs'
+import { closeSync, existsSync, openSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { CommandTrouble } from '../trouble.ts'
 
@@ -53,11 +53,17 @@ export async function allOf<First, Second>(
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0)
-    const status = `/proc/${pid}/stat`
-    return !existsSync(status) || !/\) [ZX] /.test(readFileSync(status, 'utf8'))
+    return !hasEnded(`/proc/${pid}`)
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'EPERM'
   }
+}
+
+/** Its first thread counts as a zombie while others still hold its files and ports. */
+function hasEnded(entry: string): boolean {
+  if (!existsSync(entry)) return false
+  const isZombie = /\) [ZX] /.test(readFileSync(join(entry, 'stat'), 'utf8'))
+  return isZombie && readdirSync(join(entry, 'task')).length <= 1
 }
 
 /** Asks a process to end (SIGTERM), waits, and ends it by force when `timeoutMs` have passed. */
@@ -100,15 +106,24 @@ export async function waitUntilReady(
   }
 }
 
-/** A port of 127.0.0.1 that nothing listens on at the moment: `preferred`, where that is one (0: any). */
+/**
+ * A port of 127.0.0.1 that nothing listens on at the moment: `preferred`, where that is one, else one from below those
+ * that the system gives to clients, so that no client's connection has it when a server comes back to it.
+ */
 export function freePort(preferred = 0): number {
+  if (preferred !== 0 && isFree(preferred)) return preferred
+  for (;;) {
+    const port = 20_000 + Math.floor(Math.random() * 12_000)
+    if (isFree(port)) return port
+  }
+}
+
+function isFree(port: number): boolean {
   try {
-    const listener = Bun.listen({ hostname: '127.0.0.1', port: preferred, socket: { data() {} } })
-    listener.stop(true)
-    return listener.port
-  } catch (error) {
-    if (preferred === 0) throw error
-    return freePort()
+    Bun.listen({ hostname: '127.0.0.1', port, socket: { data() {} } }).stop(true)
+    return true
+  } catch {
+    return false
   }
 }
 

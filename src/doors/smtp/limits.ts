@@ -29,7 +29,7 @@ export interface Pace {
   readonly drainMs: number
 }
 
-export const usualPace: Pace = { rateWindowMs: 30_000, unknownDelayMs: 250, handshakeMs: 30_000, drainMs: 30_000 }
+const usualPace: Pace = { rateWindowMs: 30_000, unknownDelayMs: 250, handshakeMs: 30_000, drainMs: 30_000 }
 
 /** The limits of a session; times in milliseconds. */
 export interface SessionLimits extends Pace {

@@ -3,8 +3,8 @@ import { type FileHandle, open } from 'node:fs/promises'
 import { batched } from '../../base/batch.ts'
 import { type Clock, type Instant, plusMs } from '../../base/clock.ts'
 import { type Db, inTransaction, isDuplicate } from '../../base/database.ts'
-import { gate } from '../../base/gate.ts'
 import { type Id, newId } from '../../base/ids.ts'
+import { inTurn } from '../../base/turns.ts'
 import type { Content } from '../../mail/content.ts'
 import type { Blobs, StoredBlob } from './port.ts'
 import {
@@ -37,8 +37,8 @@ interface Small extends BlobKey {
 
 /** Blobs in the tables `blobs` and `blob_chunks`, content-addressed within an organization. */
 export function mysqlBlobs(db: Db, clock: Clock): Blobs {
-  const storeSmall = batched<Small, StoredBlob>({ maxItems: 64, maxUnderWay: 2 }, items => storeAll(db, clock, items))
-  const staging = gate(maxStagedAtOnce)
+  const storeSmall = batched<Small, StoredBlob>({ maxItems: 64, maxUnderWay: 1 }, items => storeAll(db, clock, items))
+  const staging = inTurn(maxStagedAtOnce)
   const readOne = batched<Wanted, Buffer | undefined>({ maxItems: 16, maxUnderWay: 4 }, wanted => readAll(db, wanted))
   return {
     async store(organizationId, content) {

@@ -29,7 +29,7 @@ export function readReply(phase: Phase, raw: string): Reply {
 }
 
 /** The text without control characters, at most 500 characters of it. */
-export function oneLine(text: string): string {
+function oneLine(text: string): string {
   return text
     .replace(/[\p{Cc}\s]+/gu, ' ')
     .trim()

@@ -1,0 +1,130 @@
+import { type Instant, plusMs } from '../base/clock.ts'
+import { type Id, newId } from '../base/ids.ts'
+import { type ScanStatus, toJson } from '../base/schema.ts'
+import type { Address } from '../mail/address.ts'
+import { clip } from '../mail/preview.ts'
+import type { Verdicts } from '../ports/authenticator/port.ts'
+import type { StoredBlob } from '../ports/blobs/port.ts'
+import type { Scan } from '../ports/scanner/port.ts'
+import type { Joined } from '../sending/threads.ts'
+import type { Filing } from './decide.ts'
+import type { Incoming, Recipient } from './incoming.ts'
+import type { Outline } from './parse.ts'
+import type { ScanOutcome } from './scan.ts'
+import type { NewAttachment, NewMessage } from './table.ts'
+
+/** A message about which everything is known and decided, its bytes stored. */
+export interface Fileable {
+  readonly mail: Incoming
+  readonly verdicts: Verdicts
+  readonly scan: ScanOutcome
+  readonly outline: Outline
+  readonly filing: Filing
+  readonly blobs: ReadonlyMap<Id<'org'>, StoredBlob>
+}
+
+/** A message with what makes it the same message again. */
+export interface Item extends Fileable {
+  /** The mailboxes it is for, each once, in the order of its recipients. */
+  readonly mailboxIds: readonly Id<'mbx'>[]
+  /** SHA-256 of the reverse-path and of the bytes. */
+  readonly sameness: Buffer
+}
+
+/** A message for one mailbox. */
+export interface Delivery {
+  readonly what: Item
+  readonly recipient: Recipient & { readonly mailboxId: Id<'mbx'> }
+  readonly id: Id<'msg'>
+}
+
+const rescanFirstMs = 60_000
+
+export function messageRow({ what, recipient, id }: Delivery, thread: Joined): NewMessage {
+  const { mail, verdicts, scan, outline, filing, blobs } = what
+  const blob = blobs.get(recipient.organizationId)
+  if (!blob) throw new Error(`the bytes for ${recipient.organizationId} were not stored`)
+  const [from] = outline.from
+  return {
+    id,
+    organization_id: recipient.organizationId,
+    brand_id: recipient.brandId,
+    mailbox_id: recipient.mailboxId,
+    folder: filing.folder,
+    folder_reason: filing.reason,
+    starred: 0,
+    is_read: 0,
+    received_at: mail.receivedAt,
+    size: mail.content.size,
+    blob_id: blob.id,
+    sameness: what.sameness,
+    mail_from: clip(mail.mailFrom, 320),
+    rcpt_to: clip(recipient.address, 320),
+    remote_ip: mail.remoteIp.slice(0, 45),
+    helo: clip(mail.helo, 255),
+    tls: mail.tls && clip(mail.tls, 64),
+    smtputf8: mail.smtputf8 ? 1 : 0,
+    message_id: outline.messageId && clip(outline.messageId, 998),
+    thread_id: thread.threadId,
+    in_reply_to: outline.inReplyTo && clip(outline.inReplyTo, 998),
+    in_reply_to_email_id: thread.answersEmailId,
+    from_address: clip(from?.address ?? '', 320),
+    from_name: clip(from?.name ?? '', 256),
+    to_addresses: toJson(someOf(outline.to)),
+    subject: outline.subject,
+    preview: outline.preview,
+    attachment_count: outline.attachments.length,
+    verdicts: toJson(verdicts),
+    spf: verdicts.spf.result,
+    dkim: verdicts.dkim.result,
+    dmarc: verdicts.dmarc.result,
+    ...scanColumns(scan),
+    rescan_at: filing.releaseFolder ? firstRescan(mail.receivedAt) : null,
+    release_folder: filing.releaseFolder,
+  }
+}
+
+function firstRescan(receivedAt: Instant): Instant {
+  return plusMs(receivedAt, rescanFirstMs)
+}
+
+const maxAddresses = 100
+
+/** Those that a list shows; all of them are in the message. A TEXT column holds 64 KiB. */
+function someOf(addresses: readonly Address[]): readonly Address[] {
+  return addresses
+    .slice(0, maxAddresses)
+    .map(({ address, name }) => ({ address: clip(address, 320), name: clip(name, 64) }))
+}
+
+export function attachmentRows({ what: { outline, scan }, recipient, id }: Delivery): readonly NewAttachment[] {
+  return outline.attachments.map((attachment, position) => ({
+    id: newId('att'),
+    organization_id: recipient.organizationId,
+    message_id: id,
+    position,
+    filename: attachment.filename,
+    content_type: attachment.contentType,
+    size: attachment.size,
+    content_id: attachment.contentId,
+    disposition: attachment.disposition,
+    sha256: attachment.sha256,
+    ...scanColumns(scan.kind === 'infected' ? (scan.attachments[position] ?? unknown) : scan),
+  }))
+}
+
+const unknown: Scan = { kind: 'unscanned', why: 'it was not scanned by itself' }
+
+/** How a scan is kept. */
+export function scanColumns(scan: Scan): { readonly scan: ScanStatus; readonly scan_signature: string | null } {
+  switch (scan.kind) {
+    case 'clean':
+      return { scan: 'clean', scan_signature: null }
+    case 'infected':
+      return { scan: 'infected', scan_signature: clip(scan.signature, 255) }
+    case 'unscanned':
+      return { scan: 'error', scan_signature: null }
+    default:
+      return scan satisfies never
+  }
+}

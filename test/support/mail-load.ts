@@ -1,0 +1,57 @@
+import { readFileSync } from 'node:fs'
+import { connect } from 'node:net'
+
+/**
+ * Sends the message in a file once from each of so many clients at the same time, its `%` in the header replaced by the
+ * client's number, and prints what each heard after its final dot. The file holds CRLF lines of which none starts with a dot.
+ */
+const [port = '', clients = '1', to = '', file = ''] = process.argv.slice(2)
+const message = readFileSync(file)
+const headEnd = message.indexOf('\r\n\r\n')
+const body = message.subarray(headEnd)
+const pieceBytes = 256 * 1024
+
+async function send(client: number): Promise<string> {
+  const socket = connect(Number(port), '127.0.0.1')
+  let heard = ''
+  let wake: () => void = () => undefined
+  socket.on('data', chunk => {
+    heard += chunk.toString('latin1')
+    wake()
+  })
+  socket.on('error', () => undefined)
+  socket.on('close', () => {
+    heard += '000 closed\r\n'
+    wake()
+  })
+  const reply = async () => {
+    for (;;) {
+      const match = /^(?:\d{3}-.*\r\n)*(\d{3} .*)\r\n/.exec(heard)
+      if (match?.[1]) {
+        heard = heard.slice(match[0].length)
+        return match[1]
+      }
+      await new Promise<void>(resolve => {
+        wake = resolve
+      })
+    }
+  }
+  await reply()
+  for (const line of ['EHLO client.example', 'MAIL FROM:<load@client.example>', `RCPT TO:<${to}>`, 'DATA']) {
+    socket.write(`${line}\r\n`)
+    const answer = await reply()
+    if (!/^[23]/.test(answer)) return answer
+  }
+  socket.write(message.subarray(0, headEnd).toString('latin1').replaceAll('%', String(client)))
+  for (let at = 0; at < body.length && !socket.destroyed; at += pieceBytes)
+    if (!socket.write(body.subarray(at, at + pieceBytes)))
+      await new Promise(resolve => socket.once('drain', resolve).once('close', resolve))
+  socket.write('\r\n.\r\n')
+  const answer = await reply()
+  socket.end('QUIT\r\n')
+  return answer
+}
+
+const answers = await Promise.all(Array.from({ length: Number(clients) }, (_, client) => send(client)))
+process.stdout.write(`${JSON.stringify(answers)}\n`)
+process.exit(0)
