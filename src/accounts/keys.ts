@@ -128,7 +128,7 @@ type Found =
 
 /** Requests at the same time share one look-up; nothing outlives it, so that a revocation acts at once. */
 export function openKeyring(db: Db, clock: Clock): Keyring {
-  const find = batched<Id<'key'>, Found>({ maxItems: 64, maxUnderWay: 2 }, async ids => {
+  const find = batched<Id<'key'>, Found>({ maxItems: 64, maxUnderWay: 1 }, async ids => {
     try {
       const rows = new Map((await selectKeys(db, padded(ids))).map(row => [row.id, row]))
       return ids.map(id => ({ kind: 'known', row: rows.get(id) }))

@@ -1,7 +1,7 @@
 import type { Instant } from '../base/clock.ts'
 import type { Db } from '../base/database.ts'
 import type { Id } from '../base/ids.ts'
-import { addAccepted, lockAccepted, selectAccepted, selectPlans } from './table.ts'
+import { addAccepted, lockAccepted, selectAccepted } from './table.ts'
 
 /** What an organization may send. */
 export type Plan = 'free' | 'paid' | 'unlimited'
@@ -15,6 +15,7 @@ const slots = 32
 /** Emails to be counted for one organization. */
 export interface Take {
   readonly organizationId: Id<'org'>
+  readonly plan: Plan
   readonly count: number
 }
 
@@ -25,8 +26,7 @@ export interface Take {
  */
 export async function takeQuota(db: Db, takes: readonly Take[], at: Instant): Promise<readonly boolean[]> {
   const month = monthOf(at)
-  const plans = await selectPlans(db, unique(takes))
-  const limited = unique(takes).filter(id => plans.get(id) === 'free')
+  const limited = unique(takes.filter(take => take.plan === 'free'))
   const left = await leftOf(db, limited, month)
   const granted = takes.map(({ organizationId, count }) => {
     const rest = left.get(organizationId)

@@ -102,14 +102,6 @@ export async function updateKeysUsed(db: Db, ids: readonly Id<'key'>[], at: Inst
     .execute()
 }
 
-export async function selectPlans(
-  db: Db,
-  organizationIds: readonly Id<'org'>[],
-): Promise<ReadonlyMap<Id<'org'>, OrganizationRow['plan']>> {
-  const rows = await db.selectFrom('organizations').select(['id', 'plan']).where('id', 'in', organizationIds).execute()
-  return new Map(rows.map(row => [row.id, row.plan]))
-}
-
 /** Emails accepted in the month, all slots together. */
 export async function selectAccepted(
   db: Db,

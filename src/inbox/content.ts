@@ -4,9 +4,17 @@ import type { Id } from '../base/ids.ts'
 import { visitAttachments } from '../mail/message.ts'
 import type { Blobs } from '../ports/blobs/port.ts'
 
+/** The parser holds up to some twenty pieces of what it is given. */
+const pieceBytes = 32 * 1024
+
 /** The bytes of a message as it came, read piece by piece as they are wanted. */
-export function storedMessage(blobs: Blobs, organizationId: Id<'org'>, blobId: Id<'blb'>): Readable {
-  return Readable.from(blobs.read(organizationId, blobId), { objectMode: false })
+export function storedMessage(blobs: Pick<Blobs, 'read'>, organizationId: Id<'org'>, blobId: Id<'blb'>): Readable {
+  return Readable.from(inPieces(blobs.read(organizationId, blobId)), { objectMode: false })
+}
+
+async function* inPieces(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  for await (const chunk of chunks)
+    for (let at = 0; at < chunk.length; at += pieceBytes) yield chunk.subarray(at, at + pieceBytes)
 }
 
 /**

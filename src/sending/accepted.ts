@@ -9,7 +9,7 @@ import type { Sender } from './resolve.ts'
 import type { SendAccepted } from './shapes.ts'
 import type { EmailRows, SendingDomain } from './table.ts'
 
-/** A send that is composed and whose bytes are stored: all that is left is to accept it. */
+/** A send that is composed: all that is left is to accept it. */
 export interface Candidate {
   readonly emailId: Id<'eml'>
   readonly messageId: string
@@ -17,7 +17,10 @@ export interface Candidate {
   readonly domain: SendingDomain
   readonly outgoing: Outgoing
   readonly recipients: readonly Recipient[]
-  readonly blobId: Id<'blb'>
+  /** The message: stored already, or small and stored when it is accepted. */
+  readonly message:
+    | { readonly kind: 'stored'; readonly blobId: Id<'blb'> }
+    | { readonly kind: 'new'; readonly bytes: Buffer }
   /** Whoever holds it may store the answer; undefined: the client gave no Idempotency-Key. */
   readonly reservation: Reservation | undefined
 }
@@ -74,14 +77,14 @@ export function acceptedJson(accepted: Accepted): string {
 export function rowsOf(
   send: Stamped,
   accepted: Accepted,
-  { threadId, provider }: { readonly threadId: string; readonly provider: string },
+  given: { readonly threadId: string; readonly provider: string; readonly blobId: Id<'blb'> },
 ): EmailRows {
   const { createdAt, outgoing } = send
   const dueAt = outgoing.scheduledAt ?? createdAt
   const expiresAt = plusMs(dueAt, outgoing.expiresInMs)
   const whose = { organization_id: send.sender.organizationId, email_id: send.emailId }
   return {
-    email: emailRow(send, accepted, { threadId, provider, expiresAt }),
+    email: emailRow(send, accepted, { ...given, expiresAt }),
     recipients: accepted.recipients.map(({ email, type, status }, position) => ({
       ...whose,
       position,
@@ -141,9 +144,14 @@ function eventRow(whose: Whose, at: Instant, type: EmailStatus, recipient: strin
 }
 
 function emailRow(
-  { emailId, sender, domain, outgoing, createdAt, messageId, blobId }: Stamped,
+  { emailId, sender, domain, outgoing, createdAt, messageId }: Stamped,
   { status }: Accepted,
-  given: { readonly threadId: string; readonly provider: string; readonly expiresAt: Instant },
+  given: {
+    readonly threadId: string
+    readonly provider: string
+    readonly blobId: Id<'blb'>
+    readonly expiresAt: Instant
+  },
 ): Schema['emails'] {
   const { recipients, attachments } = outgoing
   return {
@@ -178,7 +186,7 @@ function emailRow(
       })),
     ),
     attachment_count: attachments.length,
-    blob_id: blobId,
+    blob_id: given.blobId,
     provider: given.provider,
     provider_message_id: null,
     sent_at: null,

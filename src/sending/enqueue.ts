@@ -3,11 +3,13 @@ import { takeQuota } from '../accounts/plans.ts'
 import { batched } from '../base/batch.ts'
 import { type Clock, type Instant, instantAt, microsecondsOf } from '../base/clock.ts'
 import { type Db, inTransaction, isDuplicate } from '../base/database.ts'
+import type { Id } from '../base/ids.ts'
 import type { Refusal } from '../base/refusal.ts'
+import type { Blobs } from '../ports/blobs/port.ts'
 import { type Accepted, acceptedBy, acceptedJson, type Candidate, rowsOf, type Stamped } from './accepted.ts'
 import { type Facts, gate, refuseOverQuota, suppressionKey } from './gate.ts'
 import { referencesOf } from './headers.ts'
-import { findSuppressed, holdReadyDomains, insertEmails } from './table.ts'
+import { findSuppressed, holdDomains, insertEmails } from './table.ts'
 import { joinThreads } from './threads.ts'
 
 type Outcome =
@@ -16,17 +18,25 @@ type Outcome =
 
 const maxTries = 12
 
+export interface QueueUse {
+  readonly db: Db
+  readonly blobs: Blobs
+  readonly clock: Clock
+  /** The name of the provider that will deliver. */
+  readonly provider: string
+}
+
 /**
  * Accepts sends: those that come at the same time pass the gate and are written in one transaction. What it gave is
  * durable. The function throws the send's own refusal.
  */
-export function openQueue(db: Db, clock: Clock, provider: string): (send: Candidate) => Promise<Accepted> {
-  const stamps = uniqueInstants(clock)
+export function openQueue(use: QueueUse): (send: Candidate) => Promise<Accepted> {
+  const stamps = uniqueInstants(use.clock)
   const accept = batched<Candidate, Outcome>({ maxItems: 32, maxUnderWay: 1 }, async sends => {
     for (let attempt = 1; ; attempt++) {
       const stamped = sends.map(send => ({ ...send, createdAt: stamps.next() }))
       try {
-        return await acceptAll(db, stamped, provider)
+        return await acceptAll(use, stamped)
       } catch (error) {
         if (attempt === maxTries || !isDuplicate(error, 'emails_created')) throw error
         stamps.leap(attempt)
@@ -63,11 +73,11 @@ function uniqueInstants(clock: Clock) {
   }
 }
 
-async function acceptAll(db: Db, sends: readonly Stamped[], provider: string): Promise<readonly Outcome[]> {
+async function acceptAll(use: QueueUse, sends: readonly Stamped[]): Promise<readonly Outcome[]> {
   const lost = new Set<Stamped>()
   for (;;) {
     try {
-      return await inTransaction(db, tx => acceptIn(tx, sends, lost, provider))
+      return await inTransaction(use.db, tx => acceptIn({ ...use, db: tx }, sends, lost))
     } catch (error) {
       // The whole is done again without those whose reservation went to another.
       if (!(error instanceof ReservationsLost)) throw error
@@ -77,11 +87,11 @@ async function acceptAll(db: Db, sends: readonly Stamped[], provider: string): P
 }
 
 async function acceptIn(
-  db: Db,
+  use: QueueUse,
   sends: readonly Stamped[],
   lost: ReadonlySet<Stamped>,
-  provider: string,
 ): Promise<readonly Outcome[]> {
+  const { db } = use
   const facts = await loadFacts(db, sends)
   const refusals = new Map<Stamped, Refusal>()
   for (const send of sends) {
@@ -89,13 +99,13 @@ async function acceptIn(
     if (refusal) refusals.set(send, refusal)
   }
   const gated = sends.filter(send => !refusals.has(send))
-  const granted = await countAll(db, gated)
+  const granted = await countAll(db, gated, facts)
   gated.forEach((send, i) => {
     if (!granted[i]) refusals.set(send, refuseOverQuota())
   })
   const accepted = new Map(gated.filter((_, i) => granted[i]).map(send => [send, acceptedBy(send, facts)]))
   await storeAll(db, accepted)
-  await writeAll(db, accepted, provider)
+  await writeAll(use, accepted)
   return sends.map((send): Outcome => {
     const passed = accepted.get(send)
     return passed
@@ -109,7 +119,7 @@ function asksAtGate({ domain, recipients }: Stamped) {
 }
 
 async function loadFacts(db: Db, sends: readonly Stamped[]): Promise<Facts> {
-  const readyDomains = await holdReadyDomains(
+  const domains = await holdDomains(
     db,
     sends.map(send => send.domain.id),
   )
@@ -118,15 +128,23 @@ async function loadFacts(db: Db, sends: readonly Stamped[]): Promise<Facts> {
   )
   const now = sends[0]?.createdAt
   const suppressed = now === undefined ? [] : await findSuppressed(db, candidates, now)
-  return { readyDomains, suppressed: new Set(suppressed.map(each => suppressionKey(each.brandId, each.email))) }
+  return {
+    readyDomains: new Set(domains.filter(each => each.status === 'verified').map(each => each.id)),
+    plans: new Map(domains.map(each => [each.organizationId, each.plan])),
+    suppressed: new Set(suppressed.map(each => suppressionKey(each.brandId, each.email))),
+  }
 }
 
-async function countAll(db: Db, sends: readonly Stamped[]): Promise<readonly boolean[]> {
+async function countAll(db: Db, sends: readonly Stamped[], { plans }: Facts): Promise<readonly boolean[]> {
   const at = sends[0]?.createdAt
   if (at === undefined) return []
   return takeQuota(
     db,
-    sends.map(send => ({ organizationId: send.sender.organizationId, count: 1 })),
+    sends.map(({ sender: { organizationId } }) => ({
+      organizationId,
+      plan: plans.get(organizationId) ?? 'free',
+      count: 1,
+    })),
     at,
   )
 }
@@ -155,7 +173,7 @@ async function storeAll(db: Db, accepted: ReadonlyMap<Stamped, Accepted>): Promi
   if (lost.length > 0) throw new ReservationsLost(lost)
 }
 
-async function writeAll(db: Db, accepted: ReadonlyMap<Stamped, Accepted>, provider: string): Promise<void> {
+async function writeAll({ db, blobs, provider }: QueueUse, accepted: ReadonlyMap<Stamped, Accepted>): Promise<void> {
   if (accepted.size === 0) return
   const threads = await joinThreads(
     db,
@@ -167,8 +185,24 @@ async function writeAll(db: Db, accepted: ReadonlyMap<Stamped, Accepted>, provid
       emailId: send.emailId,
     })),
   )
+  const blobIds = await storeMessages(db, blobs, [...accepted.keys()])
   const rows = Array.from(accepted, ([send, each], i) =>
-    rowsOf(send, each, { threadId: threads[i]?.threadId ?? send.emailId, provider }),
+    rowsOf(send, each, { threadId: threads[i]?.threadId ?? send.emailId, provider, blobId: blobIds[i] ?? unstored() }),
   )
   await insertEmails(db, rows)
+}
+
+/** The blobs of the messages; those that are not stored yet are stored now. */
+async function storeMessages(db: Db, blobs: Blobs, sends: readonly Stamped[]): Promise<readonly Id<'blb'>[]> {
+  const fresh = sends.flatMap(({ sender: { organizationId }, message }) =>
+    message.kind === 'new' ? [{ organizationId, bytes: message.bytes }] : [],
+  )
+  const stored = fresh.length > 0 ? (await blobs.storeNew(db, fresh)).values() : [].values()
+  return sends.map(({ message }) =>
+    message.kind === 'stored' ? message.blobId : (stored.next().value?.id ?? unstored()),
+  )
+}
+
+function unstored(): never {
+  throw new Error('a message was not stored')
 }

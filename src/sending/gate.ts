@@ -1,3 +1,4 @@
+import type { Plan } from '../accounts/plans.ts'
 import type { Id } from '../base/ids.ts'
 import { type Refusal, refuse } from '../base/refusal.ts'
 import type { Recipients } from './recipients.ts'
@@ -19,6 +20,7 @@ export interface Recipient {
 /** What is true at this moment, for all sends of a batch. */
 export interface Facts {
   readonly readyDomains: ReadonlySet<Id<'dom'>>
+  readonly plans: ReadonlyMap<Id<'org'>, Plan>
   /** As {@link suppressionKey} gives them. */
   readonly suppressed: ReadonlySet<string>
 }

@@ -32,9 +32,9 @@ export interface Sending extends SendingParts {
 }
 
 export function openSending(parts: SendingParts): Sending {
-  const { db, clock, provider } = parts
+  const { db, blobs, clock, provider } = parts
   const findDomain = batched<Parameters<FindDomain>[0], SendingDomain | undefined>(
-    { maxItems: 32, maxUnderWay: 2 },
+    { maxItems: 64, maxUnderWay: 1 },
     async names => {
       const found = await findDomains(db, names)
       return names.map(name =>
@@ -42,10 +42,19 @@ export function openSending(parts: SendingParts): Sending {
       )
     },
   )
-  return { ...parts, findDomain, enqueue: openQueue(db, clock, provider) }
+  return { ...parts, findDomain, enqueue: openQueue({ db, blobs, clock, provider }) }
 }
 
 const acceptedTotal = counter('mailroom_emails_accepted_total', 'Emails accepted for delivery.')
+
+/** Larger messages are stored before the transaction that accepts them, so that it stays short. */
+const maxNewBytes = 128 * 1024
+
+async function stage(bytes: Buffer, { organizationId }: Sender, blobs: Blobs): Promise<Candidate['message']> {
+  if (bytes.length <= maxNewBytes) return { kind: 'new', bytes }
+  const { id } = await blobs.store(organizationId, { kind: 'memory', bytes, size: bytes.length })
+  return { kind: 'stored', blobId: id }
+}
 
 /** Somebody's wish to send an email. */
 export interface SendRequest {
@@ -62,12 +71,10 @@ export async function send({ sender, fields, reservation }: SendRequest, use: Se
   const emailId = newId('eml')
   const messageId = `${emailId.slice(4)}@${domain.domain}`
   const bytes = await timed('out', 'compose', async () => compose(outgoing, { emailId, messageId }))
-  const blob = await timed('out', 'stage', () =>
-    use.blobs.store(sender.organizationId, { kind: 'memory', bytes, size: bytes.length }),
-  )
+  const message = await timed('out', 'stage', () => stage(bytes, sender, use.blobs))
   const recipients = recipientsOf(outgoing.recipients)
   const accepted = await timed('out', 'enqueue', () =>
-    use.enqueue({ emailId, messageId, sender, domain, outgoing, recipients, blobId: blob.id, reservation }),
+    use.enqueue({ emailId, messageId, sender, domain, outgoing, recipients, message, reservation }),
   )
   acceptedTotal.inc()
   use.wake()

@@ -36,15 +36,15 @@ export async function findDomains(
     .execute()
 }
 
-/** Which of these domains may send now; none of them is deleted before the transaction ends. */
-export async function holdReadyDomains(db: Db, ids: readonly Id<'dom'>[]): Promise<ReadonlySet<Id<'dom'>>> {
-  const rows = await db
+/** These domains as they are now, with their organizations' plans; none is deleted before the transaction ends. */
+export async function holdDomains(db: Db, ids: readonly Id<'dom'>[]) {
+  return await db
     .selectFrom('domains')
-    .select(['id', 'status'])
-    .where('id', 'in', padded([...new Set(ids)].sort()))
+    .innerJoin('organizations', 'organizations.id', 'domains.organization_id')
+    .select(['domains.id', 'domains.status', 'organizations.id as organizationId', 'organizations.plan'])
+    .where('domains.id', 'in', padded([...new Set(ids)].sort()))
     .modifyEnd(sql`LOCK IN SHARE MODE`)
     .execute()
-  return new Set(rows.filter(row => row.status === 'verified').map(row => row.id))
 }
 
 /** Someone who may be on a brand's suppression list. */

@@ -1,6 +1,7 @@
 import { mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { type FileHandle, open, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { inTurn } from '../../base/turns.ts'
 import type { Content } from '../../mail/content.ts'
 import type { DataSink } from './data-decoder.ts'
 
@@ -13,6 +14,8 @@ const pieceBytes = 64 * 1024
 /** So many pieces are kept as they came; after them small ones are gathered, since each costs more than it holds. */
 const maxLoosePieces = 16
 const smallPieceBytes = 4096
+/** Who waits to write takes nothing from its client: so many pieces at most come in one turn of the event loop. */
+const maxWritesAtOnce = 8
 
 const fileForm = /^smtp-(\d+)-[0-9a-z]+$/
 
@@ -31,8 +34,14 @@ export function openSpoolFolder(path: string): SpoolFolder {
     const pid = Number(fileForm.exec(name)?.[1])
     if (pid && (pid === process.pid || !isAlive(pid))) rmSync(join(path, name), { force: true })
   }
-  const memory = { bytes: 0 }
-  return { open: (id, maxBytes) => new Spool(join(path, `smtp-${process.pid}-${id}`), maxBytes, memory) }
+  const shared = { bytes: 0, inTurn: inTurn(maxWritesAtOnce) }
+  return { open: (id, maxBytes) => new Spool(join(path, `smtp-${process.pid}-${id}`), maxBytes, shared) }
+}
+
+/** What the messages under way share: the bytes that they hold in memory, and the turns to write to files. */
+interface Shared {
+  bytes: number
+  readonly inTurn: ReturnType<typeof inTurn>
 }
 
 function isAlive(pid: number): boolean {
@@ -59,12 +68,12 @@ export class Spool implements DataSink {
   private isDiscarded = false
   private readonly path: string
   private readonly maxBytes: number
-  private readonly memory: { bytes: number }
+  private readonly shared: Shared
 
-  constructor(path: string, maxBytes: number, memory: { bytes: number }) {
+  constructor(path: string, maxBytes: number, shared: Shared) {
     this.path = path
     this.maxBytes = maxBytes
-    this.memory = memory
+    this.shared = shared
   }
 
   get isTooLarge(): boolean {
@@ -79,7 +88,7 @@ export class Spool implements DataSink {
       return
     }
     this.hold(bytes)
-    const isMuch = this.size > maxMemoryBytes || this.memory.bytes > maxMemoryBytesInAll
+    const isMuch = this.size > maxMemoryBytes || this.shared.bytes > maxMemoryBytesInAll
     if (isMuch && !this.file) this.openFile()
     if (this.file && this.held >= pieceBytes && !this.writing) this.startWriting()
   }
@@ -118,7 +127,7 @@ export class Spool implements DataSink {
 
   private hold(bytes: Buffer): void {
     this.held += bytes.length
-    this.memory.bytes += bytes.length
+    this.shared.bytes += bytes.length
     if (this.pieces.length < maxLoosePieces || bytes.length >= smallPieceBytes) {
       this.seal()
       this.pieces.push(bytes)
@@ -148,12 +157,13 @@ export class Spool implements DataSink {
     const written = this.held
     const bytes = this.takePieces()
     this.held = 0
-    this.writing = this.append(bytes)
+    this.writing = this.shared
+      .inTurn(() => this.append(bytes))
       .catch(error => {
         this.trouble ??= error
       })
       .finally(() => {
-        this.memory.bytes -= written
+        this.shared.bytes -= written
         this.writing = undefined
       })
   }
@@ -168,7 +178,7 @@ export class Spool implements DataSink {
 
   private letGo(): void {
     this.isDiscarded = true
-    this.memory.bytes -= this.held
+    this.shared.bytes -= this.held
     this.held = 0
     this.pieces = []
     this.gathering = undefined

@@ -37,17 +37,22 @@ interface Small extends BlobKey {
 
 /** Blobs in the tables `blobs` and `blob_chunks`, content-addressed within an organization. */
 export function mysqlBlobs(db: Db, clock: Clock): Blobs {
-  const storeSmall = batched<Small, StoredBlob>({ maxItems: 64, maxUnderWay: 1 }, items => storeAll(db, clock, items))
+  const storeSmall = batched<Small, StoredBlob>({ maxItems: 64, maxUnderWay: 2 }, items => storeAll(db, clock, items))
   const staging = inTurn(maxStagedAtOnce)
   const readOne = batched<Wanted, Buffer | undefined>({ maxItems: 16, maxUnderWay: 4 }, wanted => readAll(db, wanted))
   return {
     async store(organizationId, content) {
       if (content.kind === 'memory' && content.size <= chunkBytes) {
-        const { bytes } = content
-        return await storeSmall({ organizationId, sha256: createHash('sha256').update(bytes).digest(), bytes })
+        return await storeSmall(smallOf(organizationId, content.bytes))
       }
       return await staging(() => stage(db, clock, organizationId, content))
     },
+    storeNew: (tx, all) =>
+      insertWhole(
+        tx,
+        clock.now(),
+        all.map(({ organizationId, bytes }) => smallOf(organizationId, bytes)),
+      ),
     read: (organizationId, id, range = {}) => readRange(db, organizationId, id, range),
     async readWhole(organizationId, id) {
       const bytes = await readOne({ organizationId, id })
@@ -55,6 +60,10 @@ export function mysqlBlobs(db: Db, clock: Clock): Blobs {
       return bytes
     },
   }
+}
+
+function smallOf(organizationId: Id<'org'>, bytes: Buffer): Small {
+  return { organizationId, sha256: createHash('sha256').update(bytes).digest(), bytes }
 }
 
 /**

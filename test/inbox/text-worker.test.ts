@@ -1,0 +1,51 @@
+import { afterEach, expect, test } from 'bun:test'
+import { openTextWorker, type TextWorker } from '../../src/inbox/text-worker.ts'
+
+let worker: TextWorker
+
+afterEach(() => worker.close())
+
+const paragraph = '<p style="color:red">Hello <b>you</b>, see <a href="https://x.example/">this</a>.</p>\n'
+const longHtml = paragraph.repeat(15_000)
+
+test('gives the same on its thread as here', async () => {
+  worker = openTextWorker()
+  const bad = '<script>x</script>'
+  const [short, long, ...words] = await Promise.all([
+    worker.run('sanitizeHtml', paragraph + bad, 'block'),
+    worker.run('sanitizeHtml', longHtml + bad, 'block'),
+    worker.run('searchText', 'Ein Wort', 'abcdef'),
+    worker.run('searchText', 'Ein Wort '.repeat(5000), 'abcdef'),
+  ])
+  expect(long).toBe((short ?? '').repeat(15_000))
+  expect(words).toEqual(['abcdef0ein abcdef0wort', 'abcdef0ein abcdef0wort '.repeat(5000).trim()])
+  expect(await worker.run('replyTextOf', `Yes.\n-- \n${'x'.repeat(100_000)}`)).toBe('Yes.')
+  expect(await worker.run('sanitizeHtml', 'x'.repeat(3_000_000), 'block')).toBeNull()
+})
+
+test('leaves the event loop free', async () => {
+  worker = openTextWorker()
+  await worker.run('sanitizeHtml', longHtml, 'block')
+  let turns = 0
+  const timer = setInterval(() => turns++, 1)
+  await worker.run('sanitizeHtml', longHtml, 'block')
+  clearInterval(timer)
+  expect(turns).toBeGreaterThan(10)
+})
+
+test('gives up on what takes too long, and goes on with the next', async () => {
+  worker = openTextWorker({ timeoutMs: 1000 })
+  await worker.run('searchText', 'warm '.repeat(5000), 'abcdef')
+  const hopeless = worker.run('sanitizeHtml', '<p style="color:red">x'.repeat(90_000), 'block')
+  const next = worker.run('searchText', 'word '.repeat(5000), 'abcdef')
+  expect(await hopeless).toBeNull()
+  expect(await next).toStartWith('abcdef0word ')
+})
+
+test('gives nothing once it is closed', async () => {
+  worker = openTextWorker()
+  const pending = [worker.run('sanitizeHtml', longHtml, 'block'), worker.run('sanitizeHtml', longHtml, 'allow')]
+  await Bun.sleep(10)
+  worker.close()
+  expect(await Promise.all(pending)).toEqual([null, null])
+})
