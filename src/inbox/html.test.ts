@@ -30,6 +30,17 @@ const harmful: readonly string[] = [
   '<video poster="http://t.example/x" src="http://t.example/y"></video>',
   '<img src="data:image/svg+xml,<svg onload=alert(1)>">',
   '<link rel=stylesheet href="http://t.example/x">',
+  '<p style="color:red;background:red\nurl(http://t.example/x)">x</p>',
+  '<img src="/\\t.example/x">',
+  '<img src="\\\\t.example\\x">',
+  '<img src="https:/t.example/x">',
+  '<img src="&#1;http://t.example/x">',
+  '<a href="data:text/html,<script>alert(1)</script>">x</a>',
+  '<a href="vbscript:alert(1)//script">x</a>',
+  '<svg></p><style><a id="</style><img src=1 onerror=alert(1)>">',
+  '<button formaction="javascript:alert(1)">x</button>',
+  '<object data="http://t.example/x"></object><embed src="http://t.example/x">',
+  '<img src="cid:a" onload="alert(1)" id="x" class="y">',
   '<noscript><p title="</noscript><img src=x onerror=alert(1)>"></noscript>',
 ]
 
@@ -39,6 +50,17 @@ for (const html of harmful)
       /script|onerror|onload|t\.example|expression|url|<form|<meta|<base|<svg|<math|<iframe/i,
     )
   })
+
+test('asks nothing of the page that shows it', () => {
+  const relative =
+    '<img src="/v1/inbox" /><img src="a.png" /><a href="/logout">x</a><a href="logout">x</a><a href="?x">x</a>'
+  for (const remote of ['block', 'allow'] as const) expect(sanitizeHtml(relative, remote)).not.toMatch(/href|src|<img/)
+})
+
+test('places nothing over what is around it', () => {
+  const html = '<div style="position:fixed;top:0;z-index:9;color:red" class="modal" id="app">x</div>'
+  expect(shown(html)).toBe('<div style="color:red">x</div>')
+})
 
 test('shows remote images only when asked', () => {
   const html = '<img src="https://t.example/a.png" alt="a" />'

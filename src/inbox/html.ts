@@ -45,12 +45,28 @@ const options: sanitize.IOptions = {
   disallowedTagsMode: 'discard',
   nonTextTags: words('script style textarea option noscript title template iframe object svg math'),
   nestingLimit: maxDepth,
-  transformTags: { a: sanitize.simpleTransform('a', { rel: 'noopener noreferrer nofollow', target: '_blank' }) },
-  exclusiveFilter: frame => frame.tag === 'img' && !isShowable(frame.attribs['src']),
+  transformTags: {
+    a: (tagName, { href, ...attribs }) => ({
+      tagName,
+      attribs: {
+        ...attribs,
+        ...(href !== undefined && isLink(href) ? { href } : {}),
+        rel: 'noopener noreferrer nofollow',
+        target: '_blank',
+      },
+    }),
+  },
+  exclusiveFilter: ({ tag, attribs }) => tag === 'img' && !isImage(attribs['src'] ?? ''),
 }
 
-function isShowable(src: string | undefined): boolean {
-  return src !== undefined && !/^data:(?!image\/(?:gif|jpeg|png|webp)[;,])/i.test(src)
+// What is relative would be taken as relative to the page that shows the message: to us.
+
+function isLink(href: string): boolean {
+  return /^\s*(?:https?:\/\/|mailto:|tel:)/i.test(href)
+}
+
+function isImage(src: string): boolean {
+  return /^\s*(?:https?:\/\/|cid:|data:image\/(?:gif|jpeg|png|webp)[;,])/i.test(src)
 }
 
 /**

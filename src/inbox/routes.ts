@@ -4,12 +4,15 @@ import type { Blobs } from '../ports/blobs/port.ts'
 import { fileAnswer } from '../web/file-answer.ts'
 import { limitParam, pageSize, readReceivedCursor, receivedCursor } from '../web/page.ts'
 import { api } from '../web/route.ts'
+import { changeMessages } from './bulk.ts'
 import { downloadAttachment, downloadMessage } from './download.ts'
 import { listMessages, markMessage, moveMessage, restoreMessage, starMessage } from './messages.ts'
 import { readMessage } from './read.ts'
 import { searchMessages } from './search.ts'
 import {
   attachmentParams,
+  bulkBody,
+  bulkShape,
   folderBody,
   folderShape,
   idParams,
@@ -121,6 +124,11 @@ export function inboxRoutes(use: InboxUse) {
       params: idParams,
       body: readBody,
       response: markedShape,
+    })
+    .post('/v1/inbox/bulk', ({ caller, body }) => changeMessages(db, caller, body), {
+      scope: 'inbox:write',
+      body: bulkBody,
+      response: bulkShape,
     })
     .post('/v1/inbox/:id/restore', ({ caller, params }) => restoreMessage(db, caller, params.id), {
       scope: 'inbox:write',

@@ -99,6 +99,16 @@ export const attachmentParams = t.Object({
 export const folderBody = t.Object({ folder: folderShape }, closed)
 export const starBody = t.Object({ starred: t.Boolean() }, closed)
 export const readBody = t.Object({ read: t.Boolean() }, closed)
+export const bulkBody = t.Object(
+  {
+    ids: t.Array(t.String({ minLength: 1 }), { minItems: 1, maxItems: 200 }),
+    folder: t.Optional(folderShape),
+    read: t.Optional(t.Boolean()),
+    starred: t.Optional(t.Boolean()),
+  },
+  closed,
+)
+export const bulkShape = t.Object({ updated: t.Array(t.String()), not_found: t.Array(t.String()) })
 export const movedShape = t.Object({ id: t.String(), folder: folderShape })
 export const starredShape = t.Object({ id: t.String(), starred: t.Boolean() })
 export const markedShape = t.Object({ id: t.String(), read: t.Boolean() })

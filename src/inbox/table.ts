@@ -118,16 +118,52 @@ export async function selectAttachments(db: Db, organizationId: Id<'org'>, messa
     .execute()
 }
 
+/** What may be changed of a message. */
+export interface Change {
+  readonly folder?: Folder
+  readonly starred?: Flag
+  readonly is_read?: Flag
+}
+
 /** Changes a message's folder or flags; where it stands in `folder` only, when that is given. Was there one? */
 export async function updateMessage(
   db: Db,
   organizationId: Id<'org'>,
   id: Id<'msg'>,
-  change: { readonly folder?: Folder; readonly starred?: Flag; readonly is_read?: Flag },
+  change: Change,
   where: { readonly folder?: Folder } = {},
 ): Promise<boolean> {
   let query = db.updateTable('messages').set(change).where('id', '=', id).where('organization_id', '=', organizationId)
   if (where.folder) query = query.where('folder', '=', where.folder)
   const { numUpdatedRows } = await query.executeTakeFirstOrThrow()
   return numUpdatedRows > 0n
+}
+
+/** Those of the messages that the owner has. */
+export async function selectOwnIds(db: Db, owner: Owner, ids: readonly Id<'msg'>[]): Promise<readonly Id<'msg'>[]> {
+  if (ids.length === 0) return []
+  let query = db
+    .selectFrom('messages')
+    .select('id')
+    .where('id', 'in', ids)
+    .where('organization_id', '=', owner.organizationId)
+  if (owner.brandId) query = query.where('brand_id', '=', owner.brandId)
+  const rows = await query.execute()
+  return rows.map(row => row.id)
+}
+
+/** Changes several messages alike. */
+export async function updateMessages(
+  db: Db,
+  organizationId: Id<'org'>,
+  ids: readonly Id<'msg'>[],
+  change: Change,
+): Promise<void> {
+  if (ids.length === 0) return
+  await db
+    .updateTable('messages')
+    .set(change)
+    .where('id', 'in', ids)
+    .where('organization_id', '=', organizationId)
+    .execute()
 }

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { newId } from '../../src/base/ids.ts'
 import { messageOf, openTestInbox, type Receiver, type TestInbox } from '../support/receive.ts'
 
 let inbox: TestInbox
@@ -108,6 +109,57 @@ test.each([
   ['restore', { folder: 'spam' }, 'folder'],
 ])('POST …/%s %p is refused', async (what, json, param) => {
   expect(await post(what, json)).toMatchObject({ status: 400, json: { error: { code: 'invalid_request', param } } })
+})
+
+describe('many messages at once', () => {
+  const bulk = (json: object, key = inbox.door.key) => inbox.door.call('POST', '/v1/inbox/bulk', { json, key })
+  const deliver = () => inbox.deliver(messageOf(), `hello@${us.domain}`)
+
+  test('get the same folder or flag; those that are not there are told', async () => {
+    const ids = [id, await deliver(), await deliver()]
+    const untouched = await deliver()
+    const mixed = [...ids, 'x', newId('msg'), 'é', ids[0]]
+    const starred = await bulk({ ids: mixed, starred: true })
+    expect([starred.status, starred.json]).toEqual([200, { updated: ids, not_found: mixed.slice(3, 6) }])
+    expect(await bulk({ ids, read: true })).toMatchObject({ json: { updated: ids, not_found: [] } })
+    expect(await bulk({ ids, folder: 'archive' })).toMatchObject({ json: { updated: ids } })
+    for (const each of ids) {
+      id = each
+      expect(await listed('archive')).toMatchObject({ starred: true, read: true })
+    }
+    id = untouched
+    expect(await listed('inbox')).toMatchObject({ starred: false, read: false })
+  })
+
+  test('of others are as if they were not there', async () => {
+    const { key } = await inbox.door.newKey({ organizationId: await inbox.door.newOrganization() })
+    const brand = (await inbox.newReceiver()).brandId
+    const restricted = (await inbox.door.newKey({ brandId: brand })).key
+    for (const stranger of [key, restricted])
+      expect(await bulk({ ids: [id], folder: 'trash' }, stranger)).toMatchObject({
+        status: 200,
+        json: { updated: [], not_found: [id] },
+      })
+    expect(await listed('inbox')).toMatchObject({ folder: 'inbox' })
+  })
+
+  test.each([
+    [{}, undefined],
+    [{ folder: 'spam', read: true }, undefined],
+    [{ read: true, starred: false }, undefined],
+    [{ ids: [], read: true }, 'ids'],
+    [{ ids: Array(201).fill('x'), read: true }, 'ids'],
+    [{ ids: [1], read: true }, 'ids[0]'],
+    [{ folder: 'drafts' }, 'folder'],
+    [{ read: true, more: 1 }, 'more'],
+  ])('with %p is refused', async (json, param) => {
+    const { status, json: answer } = await bulk({ ids: [id], ...json })
+    expect([status, answer.error.code, answer.error.param]).toEqual([400, 'invalid_request', param])
+  })
+
+  test('need inbox:write', async () => {
+    expect((await bulk({ ids: [id], read: true }, reader)).status).toBe(403)
+  })
 })
 
 test('a message outlives its mailbox', async () => {

@@ -149,6 +149,17 @@ describe('finds', () => {
   })
 })
 
+test('the words of many long messages fit into what the server takes', async () => {
+  const chinese = Array.from({ length: 150_000 }, (_, i) => String.fromCharCode(0x4e00 + ((i * 7919) % 20_000))).join(
+    '',
+  )
+  const ids = []
+  for (let i = 0; i < 8; i++) ids.push(await deliver(plain(`platypus${i} ${chinese}`)))
+  await index()
+  expect(await search('platypus7')).toEqual(ids.slice(7))
+  expect(await search(chinese.slice(1000, 1010))).toEqual(ids.toReversed())
+})
+
 describe('refuses', () => {
   test.each(['-red', '-"red car"', '-red -blue', '*', '"', '""', '-', '+', '…', '%', '\\', ' '])(
     'q=%s, which asks for nothing',

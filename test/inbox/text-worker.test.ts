@@ -34,12 +34,13 @@ test('leaves the event loop free', async () => {
 })
 
 test('gives up on what takes too long, and goes on with the next', async () => {
-  worker = openTextWorker({ timeoutMs: 1000 })
-  await worker.run('searchText', 'warm '.repeat(5000), 'abcdef')
-  const hopeless = worker.run('sanitizeHtml', '<p style="color:red">x'.repeat(90_000), 'block')
-  const next = worker.run('searchText', 'word '.repeat(5000), 'abcdef')
-  expect(await hopeless).toBeNull()
-  expect(await next).toStartWith('abcdef0word ')
+  worker = openTextWorker({ timeoutMs: 400 })
+  const hopeless = await worker.run('sanitizeHtml', '<b style="a{{{"></b>'.repeat(100_000), 'block')
+  expect(hopeless).toBeNull()
+  // A busy machine may take longer than that to start the thread again.
+  let next: string | null = null
+  for (let i = 0; i < 10 && next === null; i++) next = await worker.run('searchText', 'word '.repeat(5000), 'abcdef')
+  expect(next).toStartWith('abcdef0word ')
 })
 
 test('gives nothing once it is closed', async () => {

@@ -1,6 +1,9 @@
 import { connect } from 'node:net'
 
-/** Asks GET /health over one connection, each time `everyMs` after the last began, until standard input ends. */
+/**
+ * Asks GET /health over one connection every `everyMs` until standard input ends, and prints how long after its time each
+ * answer came, in milliseconds: where one is late, so are those whose time was meanwhile.
+ */
 const [host = '', port = '', everyMs = '20'] = process.argv.slice(2)
 const request = `GET /health HTTP/1.1\r\nHost: ${host}\r\n\r\n`
 
@@ -16,16 +19,14 @@ process.stdin.on('end', () => {
 process.stdin.resume()
 process.stdout.write('ready\n')
 
-/** Milliseconds until the answer was there. */
-function ask(): Promise<number> {
-  const began = performance.now()
+function ask(): Promise<void> {
   return new Promise((resolve, reject) => {
     let answer = ''
     const take = (chunk: Buffer) => {
       answer += chunk.toString('latin1')
       if (!answer.endsWith('{"status":"ok"}')) return
       socket.off('data', take).off('close', gone)
-      resolve(performance.now() - began)
+      resolve()
     }
     const gone = () => reject(new Error(`the connection ended; heard ${answer}`))
     socket.on('data', take).once('close', gone)
@@ -33,10 +34,12 @@ function ask(): Promise<number> {
   })
 }
 
-for (let next = performance.now(); !isOver; ) {
-  times.push(await ask())
-  next = Math.max(next + Number(everyMs), performance.now())
-  await Bun.sleep(next - performance.now())
+for (let due = performance.now(); !isOver; due += Number(everyMs)) {
+  const waitMs = due - performance.now()
+  if (waitMs > 0) await Bun.sleep(waitMs)
+  const began = waitMs > 0 ? performance.now() : due
+  await ask()
+  times.push(performance.now() - began)
 }
 process.stdout.write(`${JSON.stringify(times)}\n`)
 process.exit(0)

@@ -15,14 +15,17 @@ async function send(client: number): Promise<string> {
   const socket = connect(Number(port), '127.0.0.1')
   let heard = ''
   let wake: () => void = () => undefined
+  let writeOn: () => void = () => undefined
   socket.on('data', chunk => {
     heard += chunk.toString('latin1')
     wake()
   })
   socket.on('error', () => undefined)
+  socket.on('drain', () => writeOn())
   socket.on('close', () => {
     heard += '000 closed\r\n'
     wake()
+    writeOn()
   })
   const reply = async () => {
     for (;;) {
@@ -45,7 +48,9 @@ async function send(client: number): Promise<string> {
   socket.write(message.subarray(0, headEnd).toString('latin1').replaceAll('%', String(client)))
   for (let at = 0; at < body.length && !socket.destroyed; at += pieceBytes)
     if (!socket.write(body.subarray(at, at + pieceBytes)))
-      await new Promise(resolve => socket.once('drain', resolve).once('close', resolve))
+      await new Promise<void>(resolve => {
+        writeOn = resolve
+      })
   socket.write('\r\n.\r\n')
   const answer = await reply()
   socket.end('QUIT\r\n')

@@ -8,6 +8,7 @@ import { type Demo, demoDomain, makeDemo } from '../../src/cli/demo.ts'
 import { scopes } from '../../src/web/scope.ts'
 import { root } from './cli.ts'
 import { type FreshDatabase, freshDatabase } from './database.ts'
+import { environment } from './up.ts'
 
 type Settings = Readonly<Record<string, string>>
 
@@ -59,7 +60,7 @@ export interface Mailroom extends MailroomProcess {
 const readyMs = 30_000
 const endMs = 60_000
 
-/** `mailroom serve` in a process of its own, on a fresh database, the local zone, the tests' clamd and free ports. */
+/** `./mailroom serve` in a process of its own, on a fresh database, the local zone, the tests' clamd and free ports. */
 export async function startMailroom(env: Settings = {}): Promise<Mailroom> {
   const database = await freshDatabase(4)
   const folder = mkdtempSync(join(tmpdir(), 'mailroom-whole-'))
@@ -136,12 +137,11 @@ async function ask(url: string, method: string, key: string, body?: object): Pro
   return { status: response.status, headers: response.headers, text, json: isJson ? JSON.parse(text) : undefined }
 }
 
-/** Runs `serve` with these settings and no others, and resolves once it serves. */
+/** Runs `./mailroom serve` with these settings and no others, and resolves once it serves. */
 async function startProcess(settings: Settings): Promise<MailroomProcess> {
-  const others = Object.entries(process.env).filter(([name]) => !name.startsWith('MAILROOM_'))
-  const child = Bun.spawn([process.execPath, ...(process.env.EXTRA?.split(' ') ?? []), '--no-env-file', join(root, 'src/cli/cli.ts'), 'serve'], {
+  const child = Bun.spawn([join(root, 'mailroom'), 'serve'], {
     cwd: '/',
-    env: { ...Object.fromEntries(others), ...settings },
+    env: environment(settings),
     stdin: 'ignore',
     stdout: 'pipe',
     stderr: 'pipe',
@@ -158,7 +158,7 @@ async function startProcess(settings: Settings): Promise<MailroomProcess> {
     child.kill('SIGKILL')
     throw new Error(`Mailroom did not serve:\n${complaints}${log.map(each => JSON.stringify(each)).join('\n')}`)
   }
-  const { http, smtp } = serving() ?? {}
+  const { http, smtp }: Partial<LogLine> = serving() ?? {}
   return {
     http: typeof http === 'string' ? http : '',
     smtp: typeof smtp === 'string' ? Number(smtp.split(':').at(-1)) : 0,

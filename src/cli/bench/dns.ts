@@ -1,6 +1,21 @@
 import { createSocket } from 'node:dgram'
 import { decode, encode } from 'dns-packet'
 
+const soa = {
+  type: 'SOA',
+  name: 'example',
+  ttl: 300,
+  data: {
+    mname: 'ns.example',
+    rname: 'hostmaster.example',
+    serial: 1,
+    refresh: 3600,
+    retry: 600,
+    expire: 86_400,
+    minimum: 300,
+  },
+} as const
+
 /** A DNS server on a free port of 127.0.0.1 that knows some TXT records and says of all else that it does not exist. */
 export async function openDns(records: Readonly<Record<string, string>>): Promise<{ port: number; close(): void }> {
   const socket = createSocket('udp4')
@@ -14,6 +29,8 @@ export async function openDns(records: Readonly<Record<string, string>>): Promis
       id: asked.id ?? 0,
       flags: value === undefined ? 3 : 0,
       questions: asked.questions ?? [],
+      // Without it an absence may not be kept (RFC 2308 §5), and would be asked for again with each message.
+      authorities: value === undefined ? [soa] : [],
       answers: question && value !== undefined ? [{ type: 'TXT', name: question.name, ttl: 300, data: strings }] : [],
     })
     socket.send(answer, from.port, from.address)

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { chownSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join, resolve } from 'node:path'
@@ -31,6 +32,8 @@ const maxSocketPathBytes = 100
 export async function startClamd(where: {
   readonly folder: string
   readonly signatures?: string
+  /** Forget what was found clean: for measuring, where the same bytes come again. */
+  readonly withoutCache?: boolean
 }): Promise<PrivateClamd> {
   const folder = resolve(where.folder)
   const log = join(folder, 'log')
@@ -39,14 +42,15 @@ export async function startClamd(where: {
 
   const left = livePid(pidFile)
   const earlier = existsSync(addressFile) ? readFileSync(addressFile, 'utf8') : ''
-  if (left && (await answers(earlier))) return server(left, earlier)
+  if (left && (await answers(earlier))) return server(left, earlier, folder)
 
   const clamd = findProgram('clamd', 'clamav-daemon')
   mkdirSync(join(folder, 'eicar'), { recursive: true, mode: 0o755 })
-  mkdirSync(join(folder, 'tmp'), { recursive: true, mode: 0o700 })
+  const workFolder = workFolderFor(folder)
+  mkdirSync(workFolder, { recursive: true, mode: 0o700 })
   writeFileSync(join(folder, 'eicar', 'eicar.hdb'), eicar)
   const account = accountFor(folder, 'clamav')
-  if (account) for (const owned of [folder, join(folder, 'tmp')]) chownSync(owned, account.uid, account.gid)
+  if (account) for (const owned of [folder, workFolder]) chownSync(owned, account.uid, account.gid)
 
   const socket = join(folder, 'clamd.sock')
   rmSync(socket, { force: true })
@@ -59,7 +63,7 @@ export async function startClamd(where: {
     ...(port === undefined ? { LocalSocket: socket, LocalSocketMode: 600 } : { TCPAddr: '127.0.0.1', TCPSocket: port }),
     ...(account && account.uid !== 0 ? { User: account.name } : {}),
     DatabaseDirectory: where.signatures ?? join(folder, 'eicar'),
-    TemporaryDirectory: join(folder, 'tmp'),
+    TemporaryDirectory: workFolder,
     Foreground: 'yes',
     LogTime: 'yes',
     MaxThreads: 16,
@@ -68,6 +72,7 @@ export async function startClamd(where: {
     MaxFileSize: '600M',
     MaxScanSize: '1200M',
     AlertExceedsMax: 'yes',
+    ...(where.withoutCache ? { DisableCache: 'yes' } : {}),
     // Twice the memory while reloading, otherwise.
     ConcurrentDatabaseReload: 'no',
   }
@@ -84,11 +89,25 @@ export async function startClamd(where: {
   writeFileSync(pidFile, String(pid))
   // The real database takes most of a minute to load on a small machine.
   await waitUntilReady({ name: 'clamd', pid, log, timeoutMs: 180_000 }, () => answers(address))
-  return server(pid, address)
+  return server(pid, address, folder)
 }
 
-function server(pid: number, address: string): PrivateClamd {
-  return { pid, address, stop: () => endProcess(pid, 10_000) }
+/** Where clamd unpacks what it scans: in memory where there is such a place, which makes it some eight times faster. */
+function workFolderFor(folder: string): string {
+  const memory = '/dev/shm'
+  const name = `mailroom-clamd-${createHash('sha256').update(folder).digest('hex').slice(0, 12)}`
+  return existsSync(memory) ? join(memory, name) : join(folder, 'tmp')
+}
+
+function server(pid: number, address: string, folder: string): PrivateClamd {
+  return {
+    pid,
+    address,
+    async stop() {
+      await endProcess(pid, 10_000)
+      rmSync(workFolderFor(folder), { recursive: true, force: true })
+    },
+  }
 }
 
 /** Does a clamd answer PING there? */

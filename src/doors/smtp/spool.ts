@@ -174,6 +174,7 @@ export class Spool implements DataSink {
       const { bytesWritten } = await file.write(bytes, at)
       at += bytesWritten
     }
+    letGoOf(bytes)
   }
 
   private letGo(): void {
@@ -184,4 +185,12 @@ export class Spool implements DataSink {
     this.gathering = undefined
     this.gathered = 0
   }
+}
+
+/**
+ * Gives the memory of a large piece back at once; nobody has it any more but us. With many clients at the same time the
+ * collector would come hundreds of megabytes later.
+ */
+function letGoOf({ buffer, byteLength }: Buffer): void {
+  if (byteLength >= pieceBytes && byteLength === buffer.byteLength && buffer instanceof ArrayBuffer) buffer.transfer(0)
 }
