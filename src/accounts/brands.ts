@@ -1,6 +1,6 @@
 import type { Clock } from '../base/clock.ts'
 import { type Db, inTransaction, isDuplicate } from '../base/database.ts'
-import { newId } from '../base/ids.ts'
+import { isId, newId } from '../base/ids.ts'
 import { refuse } from '../base/refusal.ts'
 import type { Caller } from '../web/caller.ts'
 import type { Reservation } from '../web/reservation.ts'
@@ -23,7 +23,7 @@ export interface BrandsUse {
  * @throws Refusal `not_found` when the organization has none, `brand_restricted` when the owner is restricted to another.
  */
 export async function brandOf(db: Db, owner: Owner, id: string, param?: string): Promise<BrandRow> {
-  const brand = await selectBrand(db, owner.organizationId, id)
+  const brand = isId('brd', id) ? await selectBrand(db, owner.organizationId, id) : undefined
   if (!brand)
     throw refuse('not_found', { message: `There is no brand ${id}.`, ...(param === undefined ? {} : { param }) })
   if (owner.brandId !== null && owner.brandId !== brand.id)

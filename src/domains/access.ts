@@ -1,5 +1,6 @@
 import type { Owner } from '../accounts/brands.ts'
 import type { Db } from '../base/database.ts'
+import { isId } from '../base/ids.ts'
 import { refuse } from '../base/refusal.ts'
 import { type DomainRow, domainById } from './table.ts'
 
@@ -8,7 +9,7 @@ import { type DomainRow, domainById } from './table.ts'
  * @throws Refusal `not_found` when the organization has none, `brand_restricted` when it is another brand's.
  */
 export async function ownDomain(db: Db, owner: Owner, id: string, param?: string): Promise<DomainRow> {
-  const domain = await domainById(db, owner.organizationId, id)
+  const domain = isId('dom', id) ? await domainById(db, owner.organizationId, id) : undefined
   if (!domain)
     throw refuse('not_found', { message: `There is no domain ${id}.`, ...(param === undefined ? {} : { param }) })
   requireBrand(owner, domain.brand_id, `The domain ${id}`)

@@ -2,7 +2,7 @@ import type { Owner } from '../accounts/brands.ts'
 import { storeAnswer } from '../accounts/idempotency.ts'
 import type { Instant } from '../base/clock.ts'
 import { type Db, inTransaction, isDuplicate } from '../base/database.ts'
-import { newId } from '../base/ids.ts'
+import { isId, newId } from '../base/ids.ts'
 import { type Refusal, refuse } from '../base/refusal.ts'
 import type { Reservation } from '../web/reservation.ts'
 import { ownDomain, requireBrand } from './access.ts'
@@ -130,7 +130,7 @@ export async function removeMailbox(
   id: string,
   reservation?: Reservation,
 ): Promise<{ deleted: string }> {
-  const mailbox = await mailboxById(use.db, owner.organizationId, id)
+  const mailbox = isId('mbx', id) ? await mailboxById(use.db, owner.organizationId, id) : undefined
   if (!mailbox) throw refuse('not_found', { message: `There is no mailbox ${id}.` })
   requireBrand(owner, mailbox.brand_id, `The mailbox ${id}`)
   const removed = { deleted: mailbox.id }

@@ -34,7 +34,7 @@ const samenessMs = 3 * 24 * 3600 * 1000
  * @throws SmtpRefusal mailbox_gone, answer_late
  */
 export function filer(db: Db): (what: Fileable) => Promise<{ readonly id: string }> {
-  const fileOne = batched<Item, Outcome>({ maxItems: 32, maxUnderWay: 2 }, all => fileAll(db, all))
+  const fileOne = batched<Item, Outcome>({ maxItems: 64, maxUnderWay: 1 }, all => fileAll(db, all))
   return async what => {
     const item = itemOf(what)
     const outcome = await fileOne(item).catch((error: unknown) => {

@@ -21,7 +21,7 @@ interface Wanted {
  * @throws SmtpRefusal address_malformed, relay_denied, receiving_not_ready, mailbox_unknown
  */
 export function recipientFinder(db: Db, postmaster: string | undefined): (address: string) => Promise<Recipient> {
-  const claims = batched<Wanted, readonly ClaimRow[]>({ maxItems: 64, maxUnderWay: 2 }, wanted =>
+  const claims = batched<Wanted, readonly ClaimRow[]>({ maxItems: 64, maxUnderWay: 1 }, wanted =>
     findClaims(db, wanted),
   )
 

@@ -1,6 +1,7 @@
 import { brandOf } from '../accounts/brands.ts'
 import { type Instant, toIso } from '../base/clock.ts'
 import type { Db } from '../base/database.ts'
+import { isId } from '../base/ids.ts'
 import { refuse } from '../base/refusal.ts'
 import { type EmailStatus, fromJson } from '../base/schema.ts'
 import { parseAddress } from '../mail/address.ts'
@@ -120,7 +121,7 @@ export async function readContent(
 }
 
 async function emailOf(db: Db, reader: Reader, id: string): Promise<EmailRow> {
-  const row = await findEmail(db, reader.organizationId, id)
+  const row = isId('eml', id) ? await findEmail(db, reader.organizationId, id) : undefined
   if (!row) throw refuse('not_found', { message: `There is no email ${id.slice(0, 80)}.` })
   if (reader.brandId !== null && reader.brandId !== row.brand_id)
     throw refuse('brand_restricted', { message: `This API key is restricted to another brand than that of ${row.id}.` })

@@ -23,11 +23,15 @@ test('grants the free plan what it includes and not one more, however many ask a
   const organizationId = await organization('free')
   expect(await takeQuota(db, [{ organizationId, plan: 'free', count: 2990 }], at)).toEqual([true])
   const answers = await Promise.all(
-    Array.from({ length: 12 }, () => inTransaction(db, tx => takeQuota(tx, [{ organizationId, plan: 'free', count: 1 }], at))),
+    Array.from({ length: 12 }, () =>
+      inTransaction(db, tx => takeQuota(tx, [{ organizationId, plan: 'free', count: 1 }], at)),
+    ),
   )
   expect(answers.flat().filter(Boolean).length).toBe(10)
   expect(await acceptedInMonth(db, organizationId, at)).toBe(3000)
-  expect(await takeQuota(db, [{ organizationId, plan: 'free', count: 1 }], plusMs(at, 31 * 24 * 3600 * 1000))).toEqual([true])
+  expect(await takeQuota(db, [{ organizationId, plan: 'free', count: 1 }], plusMs(at, 31 * 24 * 3600 * 1000))).toEqual([
+    true,
+  ])
 })
 
 test('grants each of several takes what is left, in their order', async () => {

@@ -259,6 +259,19 @@ describe('refuses', () => {
   })
 })
 
+test.each([
+  ['GET', '/v1/domains/%C3%A9', undefined],
+  ['DELETE', '/v1/domains/%C3%A9', undefined],
+  ['DELETE', '/v1/mailboxes/%C3%A9', undefined],
+  ['GET', '/v1/brands/%C3%A9', undefined],
+  ['GET', '/v1/domains/ownership?domain=a.test&brand_id=%C3%A9', undefined],
+  ['POST', '/v1/domains', { brand_id: 'é', domain: 'a.test' }],
+  ['POST', '/v1/mailboxes', { domain_id: 'é' }],
+])('an identifier that can be none is not found: %s %s', async (method, path, body) => {
+  const { status } = await door.call(method, path, body === undefined ? {} : { json: body })
+  expect(status).toBe(404)
+})
+
 test('null stands for what is left out', async () => {
   const id = await domainOf('null.example')
   expect(await door.call('POST', '/v1/mailboxes', { json: { domain_id: id, local_part: null } })).toMatchObject({

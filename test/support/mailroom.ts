@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createKey } from '../../src/accounts/keys.ts'
@@ -36,8 +36,8 @@ export interface MailroomProcess {
   readonly pid: number
   /** What it logged so far, oldest first. */
   readonly log: readonly LogLine[]
-  /** Resident memory in bytes: now, and the most it ever had. */
-  memory(): { readonly now: number; readonly peak: number }
+  /** The most memory that it had resident since this was last asked for, in bytes. */
+  takePeakMemory(): number
   /** Sends it a signal and gives its exit status (null: it died by a signal) once it has ended. */
   kill(signal: NodeJS.Signals): Promise<number | null>
 }
@@ -110,7 +110,7 @@ export async function startMailroom(env: Settings = {}): Promise<Mailroom> {
       database,
       demo,
       key,
-      memory: () => current.memory(),
+      takePeakMemory: () => current.takePeakMemory(),
       kill: signal => current.kill(signal),
       api: (method, path, body) => ask(`${current.http}${path}`, method, key, body),
       async restart(more = {}) {
@@ -164,7 +164,7 @@ async function startProcess(settings: Settings): Promise<MailroomProcess> {
     smtp: typeof smtp === 'string' ? Number(smtp.split(':').at(-1)) : 0,
     pid: child.pid,
     log,
-    memory: () => memoryOf(child.pid),
+    takePeakMemory: () => takePeakMemory(child.pid),
     async kill(signal) {
       child.kill(signal)
       const timer = setTimeout(() => child.kill('SIGKILL'), endMs)
@@ -175,10 +175,11 @@ async function startProcess(settings: Settings): Promise<MailroomProcess> {
   }
 }
 
-function memoryOf(pid: number): { readonly now: number; readonly peak: number } {
+function takePeakMemory(pid: number): number {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8')
-  const bytes = (key: string) => Number(new RegExp(`${key}:\\s+(\\d+) kB`).exec(status)?.[1] ?? 0) * 1024
-  return { now: bytes('VmRSS'), peak: bytes('VmHWM') }
+  // proc(5): 5 sets the peak back to what is resident now.
+  writeFileSync(`/proc/${pid}/clear_refs`, '5')
+  return Number(/VmHWM:\s+(\d+) kB/.exec(status)?.[1]) * 1024
 }
 
 async function readLines(stream: ReadableStream<Uint8Array>, onLine: (line: string) => void): Promise<void> {

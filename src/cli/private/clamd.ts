@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { chownSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
+import { setPriority } from 'node:os'
 import { join, resolve } from 'node:path'
 import {
   accountFor,
@@ -86,6 +87,8 @@ export async function startClamd(where: {
   writeFileSync(addressFile, address)
 
   const pid = startProcess([clamd, `--config-file=${configFile}`], { folder, log })
+  // It takes as much of the processors as there is mail; those who answer meanwhile come first.
+  setPriority(pid, 10)
   writeFileSync(pidFile, String(pid))
   // The real database takes most of a minute to load on a small machine.
   await waitUntilReady({ name: 'clamd', pid, log, timeoutMs: 180_000 }, () => answers(address))

@@ -37,7 +37,7 @@ interface Small extends BlobKey {
 
 /** Blobs in the tables `blobs` and `blob_chunks`, content-addressed within an organization. */
 export function mysqlBlobs(db: Db, clock: Clock): Blobs {
-  const storeSmall = batched<Small, StoredBlob>({ maxItems: 64, maxUnderWay: 2 }, items => storeAll(db, clock, items))
+  const storeSmall = batched<Small, StoredBlob>({ maxItems: 64, maxUnderWay: 1 }, items => storeAll(db, clock, items))
   const staging = inTurn(maxStagedAtOnce)
   const readOne = batched<Wanted, Buffer | undefined>({ maxItems: 16, maxUnderWay: 4 }, wanted => readAll(db, wanted))
   return {
