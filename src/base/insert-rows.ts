@@ -7,20 +7,24 @@ const blank = CompiledQuery.raw('')
 
 /**
  * Inserts rows that all give the same columns, in one statement. For hot paths: the statement's text depends only on the
- * columns and the number of rows, and is made without the query builder, which would cost more than the insert.
+ * columns and the number of rows, and is made without the query builder, which would cost more than the insert. Gives how
+ * many were inserted; with `unless there`, a row whose unique values are there already is passed over.
  */
 export async function insertRows<Table extends keyof Schema>(
   db: Db,
   table: Table,
   rows: readonly Insertable<Schema[Table]>[],
-  suffix: '' | `ON DUPLICATE KEY UPDATE ${string}` = '',
-): Promise<void> {
+  onDuplicate: 'fail' | 'unless there' | `ON DUPLICATE KEY UPDATE ${string}` = 'fail',
+): Promise<number> {
   const [first] = rows
-  if (!first) return
+  if (!first) return 0
   const columns = Object.keys(first) as (keyof typeof first & string)[]
   const row = `(${columns.map(() => '?').join(', ')})`
-  const text = `INSERT INTO ${table} (${columns.join(', ')}) VALUES ${rows.map(() => row).join(', ')} ${suffix}`
+  const verb = onDuplicate === 'unless there' ? 'INSERT IGNORE' : 'INSERT'
+  const suffix = onDuplicate.startsWith('ON') ? onDuplicate : ''
+  const text = `${verb} INTO ${table} (${columns.join(', ')}) VALUES ${rows.map(() => row).join(', ')} ${suffix}`
   const parameters: unknown[] = []
   for (const each of rows) for (const column of columns) parameters.push(each[column])
-  await db.executeQuery({ ...blank, sql: text, parameters })
+  const { numAffectedRows } = await db.executeQuery({ ...blank, sql: text, parameters })
+  return Number(numAffectedRows)
 }

@@ -209,6 +209,19 @@ describe('keeps within its limits, and says so, with', () => {
     expect(parsed.html?.trim()).toBe(html)
   })
 
+  test('more addresses than anyone reads', async () => {
+    const to = Array.from({ length: 3000 }, (_, i) => `Reader ${i} <reader${i}@x.test>`).join(',\r\n ')
+    const parsed = await parseMessage(Buffer.from(`To: ${to}\r\n${head}To: late@x.test\r\n\r\nhi`))
+    expect(parsed.problem).toBe('addresses past 24576 bytes were left out')
+    expect(parsed.from).toEqual([{ name: 'Ann', address: 'a@x.test' }])
+    expect(parsed.to.length).toBeGreaterThan(500)
+    expect(parsed.to.at(-1)?.address).toBe(`reader${parsed.to.length - 1}@x.test`)
+    const started = performance.now()
+    const groups = await parseMessage(Buffer.from(`${head}Cc: ${'a:b:'.repeat(60_000)}\r\n\r\nhi`))
+    expect(performance.now() - started).toBeLessThan(150)
+    expect(groups.subject).toBe('bomb')
+  })
+
   const hostile = ['<', '(', ',', 'a:;', 'a:b:', '=?utf-8?Q?=C3=A9?= ', '=?', '"\\', '@', 'a@b.cc, ', '=?a?q?']
   for (const piece of hostile)
     test(`fields full of ${piece}`, async () => {

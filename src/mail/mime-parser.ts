@@ -11,6 +11,8 @@ export interface ParseLimits {
   readonly maxHeaderBytes: number
   /** Bytes of all text and HTML parts together, as they are encoded; the rest is cut off. */
   readonly maxTextBytes: number
+  /** Bytes of From, of To, of Cc and of Reply-To; what is past them is not read, since some lists take milliseconds a KiB. */
+  readonly maxAddressBytes: number
 }
 
 export const parseLimits: ParseLimits = {
@@ -19,6 +21,7 @@ export const parseLimits: ParseLimits = {
   maxHeaders: 1000,
   maxHeaderBytes: 256 * 1024,
   maxTextBytes: 4 * 1024 * 1024,
+  maxAddressBytes: 24 * 1024,
 }
 
 interface Node {
@@ -47,6 +50,8 @@ interface Inner {
 
 const readFields = new Set(['from', 'to', 'cc', 'reply-to', 'subject', 'date', 'content-id'])
 
+const addressFields = new Set(['from', 'to', 'cc', 'reply-to'])
+
 const inner = MailParser.prototype as unknown as Inner
 
 const options = {
@@ -62,9 +67,10 @@ const options = {
  * before is in {@link textSoFar}. Nothing that a part holds makes it throw outside its events.
  */
 export class BoundedParser extends MailParser {
-  /** Why text was cut off; null: none was. */
+  /** Why something was cut off; null: nothing was. */
   cut: string | null = null
   private parts = 0
+  private readonly addressBytes = new Map<string, number>()
   private textBytes = 0
   private readonly depths = new WeakMap<Node, number>()
   private readonly limits: ParseLimits
@@ -94,8 +100,19 @@ export class BoundedParser extends MailParser {
   processHeaders(fields: readonly RawField[]): Headers {
     return inner.processHeaders.call(
       this,
-      fields.filter(each => readFields.has(each.key)),
+      fields.filter(each => readFields.has(each.key)).map(each => this.withinAddressLimit(each)),
     )
+  }
+
+  private withinAddressLimit(field: RawField): RawField {
+    const { key, line } = field
+    if (!addressFields.has(key)) return field
+    const used = this.addressBytes.get(key) ?? 0
+    this.addressBytes.set(key, used + line.length)
+    const room = Math.max(this.limits.maxAddressBytes - used, 0)
+    if (line.length <= room) return field
+    this.cut = `addresses past ${this.limits.maxAddressBytes} bytes were left out`
+    return { key, line: line.slice(0, Math.max(line.lastIndexOf(',', room), line.indexOf(':') + 1)) }
   }
 
   private excessOf(node: Node): string | null {

@@ -3,20 +3,20 @@ import { batched } from '../base/batch.ts'
 import { plusMs } from '../base/clock.ts'
 import { type Db, inTransaction, isDatabaseTrouble } from '../base/database.ts'
 import { type Id, newId } from '../base/ids.ts'
+import type { Blobs } from '../ports/blobs/port.ts'
 import { type DeliveryEvent, recordEvents } from '../sending/events.ts'
 import { type Joined, joinThreads } from '../sending/threads.ts'
 import type { Outline } from './parse.ts'
 import { refuseMail } from './refusal.ts'
 import { attachmentRows, type Delivery, type Fileable, type Item, messageRow } from './rows.ts'
+import { digestOf } from './store.ts'
 import { insertAttachments, insertMessages, lockMailboxes, selectSame } from './table.ts'
 
 function itemOf(what: Fileable): Item {
-  const [blob] = what.blobs.values()
-  if (!blob) throw new Error('a message without recipients is to be filed')
   return {
     ...what,
     mailboxIds: [...new Set(what.mail.recipients.flatMap(each => each.mailboxId ?? []))],
-    sameness: createHash('sha256').update(`${what.mail.mailFrom}\0`).update(blob.sha256).digest(),
+    sameness: createHash('sha256').update(`${what.mail.mailFrom}\0`).update(digestOf(what.bytes)).digest(),
   }
 }
 
@@ -28,13 +28,18 @@ type Outcome =
 /** The same bytes from the same reverse-path are one message for this long. */
 const samenessMs = 3 * 24 * 3600 * 1000
 
+export interface FilerUse {
+  readonly db: Db
+  readonly blobs: Blobs
+}
+
 /**
  * Files messages, many in one short transaction: a row for each mailbox that a message is for, its attachments, and the
  * thread it joins. What a mailbox has already is not filed again; its id is the answer then. Resolves after the commit.
  * @throws SmtpRefusal mailbox_gone, answer_late
  */
-export function filer(db: Db): (what: Fileable) => Promise<{ readonly id: string }> {
-  const fileOne = batched<Item, Outcome>({ maxItems: 64, maxUnderWay: 1 }, all => fileAll(db, all))
+export function filer({ db, blobs }: FilerUse): (what: Fileable) => Promise<{ readonly id: string }> {
+  const fileOne = batched<Item, Outcome>({ maxItems: 32, maxUnderWay: 1 }, all => fileAll(db, blobs, all))
   return async what => {
     const item = itemOf(what)
     const outcome = await fileOne(item).catch((error: unknown) => {
@@ -59,7 +64,7 @@ export function filer(db: Db): (what: Fileable) => Promise<{ readonly id: string
 /** A client went away while its message was being filed with others: all of them again, without it. */
 class Interrupted extends Error {}
 
-function fileAll(db: Db, all: readonly Item[]): Promise<readonly Outcome[]> {
+function fileAll(db: Db, blobs: Blobs, all: readonly Item[]): Promise<readonly Outcome[]> {
   return inTransaction(db, async tx => {
     const waiting = all.filter(({ mail }) => !mail.signal.aborted)
     const there = await lockMailboxes(tx, [...new Set(waiting.flatMap(each => each.mailboxIds))])
@@ -67,6 +72,7 @@ function fileAll(db: Db, all: readonly Item[]): Promise<readonly Outcome[]> {
     const known = await findSame(tx, fileable)
     await insertDeliveries(
       tx,
+      blobs,
       fileable.flatMap(each => deliveriesOf(each, known)),
     )
     if (waiting.some(({ mail }) => mail.signal.aborted)) throw new Interrupted()
@@ -105,8 +111,9 @@ function deliveriesOf(what: Item, known: Map<string, Id<'msg'>>): readonly Deliv
   return deliveries
 }
 
-async function insertDeliveries(db: Db, deliveries: readonly Delivery[]): Promise<void> {
+async function insertDeliveries(db: Db, blobs: Blobs, deliveries: readonly Delivery[]): Promise<void> {
   if (deliveries.length === 0) return
+  const blobIds = await blobsOf(db, blobs, deliveries)
   const threads = await joinThreads(
     db,
     deliveries.map(({ what: { outline }, recipient, id }) => ({
@@ -119,10 +126,38 @@ async function insertDeliveries(db: Db, deliveries: readonly Delivery[]): Promis
   )
   await insertMessages(
     db,
-    deliveries.map((each, i) => messageRow(each, threads[i] ?? { threadId: each.id, answersEmailId: null })),
+    deliveries.map((each, i) =>
+      messageRow(each, { ...(threads[i] ?? { threadId: each.id, answersEmailId: null }), blobId: blobIds(each) }),
+    ),
   )
   await insertAttachments(db, deliveries.flatMap(attachmentRows))
   await recordReplies(db, deliveries, threads)
+}
+
+/** Where the bytes of each delivery are; small ones are stored here, once for each organization. */
+async function blobsOf(
+  db: Db,
+  blobs: Blobs,
+  deliveries: readonly Delivery[],
+): Promise<(delivery: Delivery) => Id<'blb'>> {
+  const keyOf = ({ what, recipient }: Delivery) => recipient.organizationId + what.sameness.toString('base64')
+  const small = new Map(
+    deliveries.flatMap(each => {
+      const { bytes } = each.what
+      return bytes.kind === 'small'
+        ? [[keyOf(each), { organizationId: each.recipient.organizationId, bytes: bytes.bytes }] as const]
+        : []
+    }),
+  )
+  const stored = small.size > 0 ? await blobs.storeWithin(db, [...small.values()]) : []
+  const ids = new Map(Array.from(small.keys(), (key, i) => [key, stored[i]?.id]))
+  return delivery => {
+    const { bytes } = delivery.what
+    const id =
+      bytes.kind === 'small' ? ids.get(keyOf(delivery)) : bytes.blobs.get(delivery.recipient.organizationId)?.id
+    if (!id) throw new Error(`the bytes for ${delivery.recipient.organizationId} were not stored`)
+    return id
+  }
 }
 
 /** Tells the emails that are answered so. What has the null reverse-path is a report, not a reply. */

@@ -46,8 +46,8 @@ async function takeIn(mail: Incoming, use: Receiving): Promise<{ readonly id: st
   const outline = await timed('in', 'parse', () => use.parse(mail.content))
   const decision = decide({ verdicts, scan, outline }, use.policy)
   if (decision.kind === 'refuse') throw refuseMail(decision.code)
-  const blobs = await timed('in', 'store', () => store(mail, use.blobs))
-  const filed = await timed('in', 'file', () => use.file({ mail, verdicts, scan, outline, filing: decision, blobs }))
+  const bytes = await timed('in', 'store', () => store(mail, use.blobs))
+  const filed = await timed('in', 'file', () => use.file({ mail, verdicts, scan, outline, filing: decision, bytes }))
   received.inc({ outcome: decision.folder })
   return filed
 }

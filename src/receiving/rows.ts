@@ -4,13 +4,13 @@ import { type ScanStatus, toJson } from '../base/schema.ts'
 import type { Address } from '../mail/address.ts'
 import { clip } from '../mail/preview.ts'
 import type { Verdicts } from '../ports/authenticator/port.ts'
-import type { StoredBlob } from '../ports/blobs/port.ts'
 import type { Scan } from '../ports/scanner/port.ts'
 import type { Joined } from '../sending/threads.ts'
 import type { Filing } from './decide.ts'
 import type { Incoming, Recipient } from './incoming.ts'
 import type { Outline } from './parse.ts'
 import type { ScanOutcome } from './scan.ts'
+import type { Bytes } from './store.ts'
 import type { NewAttachment, NewMessage } from './table.ts'
 
 /** A message about which everything is known and decided, its bytes stored. */
@@ -20,7 +20,7 @@ export interface Fileable {
   readonly scan: ScanOutcome
   readonly outline: Outline
   readonly filing: Filing
-  readonly blobs: ReadonlyMap<Id<'org'>, StoredBlob>
+  readonly bytes: Bytes
 }
 
 /** A message with what makes it the same message again. */
@@ -40,10 +40,11 @@ export interface Delivery {
 
 const rescanFirstMs = 60_000
 
-export function messageRow({ what, recipient, id }: Delivery, thread: Joined): NewMessage {
-  const { mail, verdicts, scan, outline, filing, blobs } = what
-  const blob = blobs.get(recipient.organizationId)
-  if (!blob) throw new Error(`the bytes for ${recipient.organizationId} were not stored`)
+export function messageRow(
+  { what, recipient, id }: Delivery,
+  given: Joined & { readonly blobId: Id<'blb'> },
+): NewMessage {
+  const { mail, verdicts, scan, outline, filing } = what
   const [from] = outline.from
   return {
     id,
@@ -56,7 +57,7 @@ export function messageRow({ what, recipient, id }: Delivery, thread: Joined): N
     is_read: 0,
     received_at: mail.receivedAt,
     size: mail.content.size,
-    blob_id: blob.id,
+    blob_id: given.blobId,
     sameness: what.sameness,
     mail_from: clip(mail.mailFrom, 320),
     rcpt_to: clip(recipient.address, 320),
@@ -65,9 +66,9 @@ export function messageRow({ what, recipient, id }: Delivery, thread: Joined): N
     tls: mail.tls && clip(mail.tls, 64),
     smtputf8: mail.smtputf8 ? 1 : 0,
     message_id: outline.messageId && clip(outline.messageId, 998),
-    thread_id: thread.threadId,
+    thread_id: given.threadId,
     in_reply_to: outline.inReplyTo && clip(outline.inReplyTo, 998),
-    in_reply_to_email_id: thread.answersEmailId,
+    in_reply_to_email_id: given.answersEmailId,
     from_address: clip(from?.address ?? '', 320),
     from_name: clip(from?.name ?? '', 256),
     to_addresses: toJson(someOf(outline.to)),

@@ -1,10 +1,27 @@
+import { createHash } from 'node:crypto'
 import type { Id } from '../base/ids.ts'
 import type { Blobs, StoredBlob } from '../ports/blobs/port.ts'
 import type { Incoming } from './incoming.ts'
 
-/** Keeps the bytes, once for each organization that has a recipient. */
-export async function store(mail: Incoming, blobs: Blobs): Promise<ReadonlyMap<Id<'org'>, StoredBlob>> {
-  const organizations = [...new Set(mail.recipients.map(each => each.organizationId))]
-  const stored = await Promise.all(organizations.map(id => blobs.store(id, mail.content)))
-  return new Map(stored.map((blob, i) => [organizations[i] as Id<'org'>, blob]))
+/** A message's bytes: stored, or so small that they are stored when it is filed, in the same transaction. */
+export type Bytes =
+  | { readonly kind: 'stored'; readonly blobs: ReadonlyMap<Id<'org'>, StoredBlob> }
+  | { readonly kind: 'small'; readonly bytes: Buffer }
+
+const maxSmallBytes = 128 * 1024
+
+/** Keeps the bytes, once for each organization that has a recipient; large ones in transactions of their own. */
+export async function store({ content, recipients }: Incoming, blobs: Blobs): Promise<Bytes> {
+  if (content.kind === 'memory' && content.size <= maxSmallBytes) return { kind: 'small', bytes: content.bytes }
+  const organizations = [...new Set(recipients.map(each => each.organizationId))]
+  const stored = await Promise.all(organizations.map(async id => [id, await blobs.store(id, content)] as const))
+  return { kind: 'stored', blobs: new Map(stored) }
+}
+
+/** SHA-256 of the bytes. */
+export function digestOf(bytes: Bytes): Buffer {
+  if (bytes.kind === 'small') return createHash('sha256').update(bytes.bytes).digest()
+  const [blob] = bytes.blobs.values()
+  if (!blob) throw new Error('a message without recipients is to be filed')
+  return blob.sha256
 }

@@ -12,6 +12,6 @@ export interface WayInParts extends Omit<Receiving, 'file'> {
 
 /** What the SMTP door needs, over these parts. */
 export function openWayIn({ db, postmaster, ...parts }: WayInParts): WayIn {
-  const use: Receiving = { ...parts, file: filer(db) }
+  const use: Receiving = { ...parts, file: filer({ db, blobs: parts.blobs }) }
   return { findRecipient: recipientFinder(db, postmaster), receive: mail => receive(mail, use) }
 }

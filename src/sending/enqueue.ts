@@ -197,7 +197,7 @@ async function storeMessages(db: Db, blobs: Blobs, sends: readonly Stamped[]): P
   const fresh = sends.flatMap(({ sender: { organizationId }, message }) =>
     message.kind === 'new' ? [{ organizationId, bytes: message.bytes }] : [],
   )
-  const stored = fresh.length > 0 ? (await blobs.storeNew(db, fresh)).values() : [].values()
+  const stored = fresh.length > 0 ? (await blobs.storeWithin(db, fresh)).values() : [].values()
   return sends.map(({ message }) =>
     message.kind === 'stored' ? message.blobId : (stored.next().value?.id ?? unstored()),
   )

@@ -12,8 +12,10 @@ import {
   type BlobRow,
   type ChunkRow,
   completeBlob,
-  insertBlobs,
+  finishBlob,
+  insertBlob,
   insertChunks,
+  insertNewBlobs,
   renewBlob,
   selectBlob,
   selectByContent,
@@ -37,18 +39,20 @@ interface Small extends BlobKey {
 
 /** Blobs in the tables `blobs` and `blob_chunks`, content-addressed within an organization. */
 export function mysqlBlobs(db: Db, clock: Clock): Blobs {
-  const storeSmall = batched<Small, StoredBlob>({ maxItems: 64, maxUnderWay: 1 }, items => storeAll(db, clock, items))
+  const storeOne = batched<Small, StoredBlob>({ maxItems: 64, maxUnderWay: 1 }, items =>
+    inTransaction(db, tx => storeSmall(tx, clock.now(), items)),
+  )
   const staging = inTurn(maxStagedAtOnce)
   const readOne = batched<Wanted, Buffer | undefined>({ maxItems: 16, maxUnderWay: 4 }, wanted => readAll(db, wanted))
   return {
     async store(organizationId, content) {
       if (content.kind === 'memory' && content.size <= chunkBytes) {
-        return await storeSmall(smallOf(organizationId, content.bytes))
+        return await storeOne(smallOf(organizationId, content.bytes))
       }
       return await staging(() => stage(db, clock, organizationId, content))
     },
-    storeNew: (tx, all) =>
-      insertWhole(
+    storeWithin: (tx, all) =>
+      storeSmall(
         tx,
         clock.now(),
         all.map(({ organizationId, bytes }) => smallOf(organizationId, bytes)),
@@ -67,53 +71,32 @@ function smallOf(organizationId: Id<'org'>, bytes: Buffer): Small {
 }
 
 /**
- * Stores many small ones in one transaction. Almost always all are new, so that is tried first; when one is there already,
- * or comes at the same time from elsewhere, they are looked up.
+ * Stores many of one chunk, inside a transaction. Almost always all are new; only when one is there already, or came at
+ * the same time from elsewhere, are they looked up.
  */
-async function storeAll(db: Db, clock: Clock, items: readonly Small[]): Promise<readonly StoredBlob[]> {
+async function storeSmall(db: Db, now: Instant, items: readonly Small[]): Promise<readonly StoredBlob[]> {
   // In one order, so that two at once wait for each other rather than deadlock.
   const wanted = new Map(items.map(item => [keyOf(item), item] as const).sort(([a], [b]) => (a < b ? -1 : 1)))
-  const stored = new Map<string, StoredBlob>()
-  for (let attempt = 0; attempt < maxTries && stored.size < wanted.size; attempt++) {
-    const missing = [...wanted].filter(([key]) => !stored.has(key)).map(([, item]) => item)
-    try {
-      const rows = await inTransaction(db, tx => insertWhole(tx, clock.now(), missing))
-      for (const row of rows) stored.set(keyOf(keyIn(row)), row)
-    } catch (error) {
-      if (!isDuplicate(error, 'blobs_content')) throw error
-      for (const [key, blob] of await findStored(db, clock, missing)) stored.set(key, blob)
-    }
+  const fresh = Array.from(wanted.values(), item => ({ ...newRow(item, item.bytes.length, now), complete: 1 as const }))
+  const inserted = await insertNewBlobs(db, fresh)
+  const there = inserted === fresh.length ? fresh : await selectByContent(db, [...wanted.values()])
+  const freshIds = new Set(fresh.map(row => row.id))
+  const stored = new Map(there.map(row => [keyOf(keyIn(row)), row]))
+  const missing = there.filter(row => freshIds.has(row.id) || !row.complete)
+  const chunks = missing.flatMap(row => {
+    const bytes = wanted.get(keyOf(keyIn(row)))?.bytes
+    return bytes && bytes.length > 0 ? [{ blob_id: row.id, position: 0, bytes }] : []
+  })
+  for (const group of groupBySize(chunks)) await insertChunks(db, group)
+  for (const row of there) {
+    if (!row.complete) await finishBlob(db, row.id, now)
+    else if (row.created_at < plusMs(now, -renewAfterMs)) await renewBlob(db, row.id, now)
   }
   return items.map(item => {
     const blob = stored.get(keyOf(item))
-    if (!blob) throw new Error('a blob could not be stored: each time another was there and then gone')
+    if (!blob) throw new Error('a blob was there and then gone')
     return blob
   })
-}
-
-async function insertWhole(db: Db, now: Instant, items: readonly Small[]): Promise<readonly BlobRow[]> {
-  const rows = items.map(item => ({ ...newRow(item, item.bytes.length, now), complete: 1 as const }))
-  const chunks = items.flatMap(({ bytes }, i) => {
-    const row = rows[i]
-    return row && bytes.length > 0 ? [{ blob_id: row.id, position: 0, bytes }] : []
-  })
-  await insertBlobs(db, rows)
-  for (const group of groupBySize(chunks)) await insertChunks(db, group)
-  return rows
-}
-
-/** Those that are there by now; what another began and did not finish is finished. */
-async function findStored(db: Db, clock: Clock, items: readonly Small[]): Promise<ReadonlyMap<string, StoredBlob>> {
-  const bytesOf = new Map(items.map(item => [keyOf(item), item.bytes]))
-  const found = new Map<string, StoredBlob>()
-  for (const row of await selectByContent(db, items)) {
-    const key = keyOf(keyIn(row))
-    const bytes = bytesOf.get(key)
-    if (row.complete && (await isThereStill(db, clock, row))) found.set(key, row)
-    else if (!row.complete && bytes)
-      found.set(key, await stage(db, clock, row.organization_id, { kind: 'memory', bytes, size: bytes.length }))
-  }
-  return found
 }
 
 /** Says that bytes are wanted again, where what nothing refers to might go soon. False: they have just gone. */
@@ -177,7 +160,7 @@ async function findOrBegin(db: Db, clock: Clock, key: BlobKey, size: number): Pr
   if (found) return (await isThereStill(db, clock, found)) ? found : undefined
   const row = newRow(key, size, now)
   try {
-    await insertBlobs(db, [row])
+    await insertBlob(db, row)
     return row
   } catch (error) {
     if (!isDuplicate(error, 'blobs_content')) throw error

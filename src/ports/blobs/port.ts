@@ -14,12 +14,12 @@ export interface Blobs {
   /** Stores the bytes, streamed in chunks of 512 KiB, unless the organization has them already. */
   store(organizationId: Id<'org'>, content: Content): Promise<StoredBlob>
   /**
-   * Stores bytes within the caller's transaction, for what is small (at most 512 KiB each) and holds an id of ours, so that
-   * nobody has stored the same: one commit then stands for both. In the order given.
+   * As `store`, within the caller's transaction, so that one commit stands for the bytes and for what refers to them.
+   * For small messages only: at most 512 KiB each, a few MiB in all. In the order given.
    */
-  storeNew(
+  storeWithin(
     db: Db,
-    blobs: readonly { readonly organizationId: Id<'org'>; readonly bytes: Buffer }[],
+    all: readonly { readonly organizationId: Id<'org'>; readonly bytes: Buffer }[],
   ): Promise<readonly StoredBlob[]>
   /** The bytes from `start` (0-based, default 0) up to and without `end`, chunk by chunk. @throws when there is no such blob. */
   read(

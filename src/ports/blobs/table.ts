@@ -44,8 +44,14 @@ export async function selectBlob(
     .executeTakeFirst()
 }
 
-export async function insertBlobs(db: Db, rows: readonly BlobRow[]): Promise<void> {
-  await insertRows(db, 'blobs', rows)
+/** @throws a duplicate on `blobs_content` when the organization has these bytes. */
+export async function insertBlob(db: Db, row: BlobRow): Promise<void> {
+  await insertRows(db, 'blobs', [row])
+}
+
+/** Inserts those whose bytes the organization does not have; how many that were. */
+export async function insertNewBlobs(db: Db, rows: readonly BlobRow[]): Promise<number> {
+  return await insertRows(db, 'blobs', rows, 'unless there')
 }
 
 /** A chunk that is there already is the same: its place and the blob's content say what it holds. */
@@ -77,6 +83,11 @@ export async function selectWhole(db: Db, ids: readonly Id<'blb'>[]) {
     .where('blobs.id', 'in', ids)
     .where('blobs.complete', '=', 1)
     .execute()
+}
+
+/** Says that a blob of one chunk, which another began, is whole. */
+export async function finishBlob(db: Db, id: Id<'blb'>, now: Instant): Promise<void> {
+  await db.updateTable('blobs').set({ complete: 1, created_at: now }).where('id', '=', id).execute()
 }
 
 /** Says that these bytes were stored again at `now`, so that they are not taken for forgotten. Were they there? */
