@@ -1,8 +1,11 @@
 import { PassThrough, Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { Id } from '../base/ids.ts'
-import { visitAttachments } from '../mail/message.ts'
+import { type MessageFacts, outlineHeader, outlineMessage, visitAttachments } from '../mail/message.ts'
+import { parseLimits } from '../mail/mime-parser.ts'
+import { readAll } from '../mail/streams.ts'
 import type { Blobs } from '../ports/blobs/port.ts'
+import type { TextWorker } from './text-worker.ts'
 
 /** The parser holds up to some twenty pieces of what it is given. */
 const pieceBytes = 32 * 1024
@@ -15,6 +18,28 @@ export function storedMessage(blobs: Pick<Blobs, 'read'>, organizationId: Id<'or
 async function* inPieces(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   for await (const chunk of chunks)
     for (let at = 0; at < chunk.length; at += pieceBytes) yield chunk.subarray(at, at + pieceBytes)
+}
+
+/** A stored message that is to be read. */
+interface Stored {
+  readonly organization_id: Id<'org'>
+  readonly blob_id: Id<'blb'>
+  readonly size: number
+}
+
+/** More may hold up the event loop for longer than some 20 ms. */
+const maxLightBytes = 256 * 1024
+
+/** What a stored message says of itself; of one that cannot be taken apart, what its header says. */
+export async function outlineStored(
+  use: { readonly blobs: Blobs; readonly texts: TextWorker },
+  { organization_id, blob_id, size }: Stored,
+): Promise<MessageFacts> {
+  if (size <= maxLightBytes) return outlineMessage(storedMessage(use.blobs, organization_id, blob_id))
+  const facts = await use.texts.outline(use.blobs.read(organization_id, blob_id))
+  if (facts) return facts
+  const head = use.blobs.read(organization_id, blob_id, { end: parseLimits.maxHeaderBytes })
+  return outlineHeader(await readAll(Readable.from(head, { objectMode: false })), 'it could not be taken apart')
 }
 
 /**

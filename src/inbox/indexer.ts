@@ -1,10 +1,10 @@
 import { type Db, inTransaction, isDatabaseTrouble } from '../base/database.ts'
 import type { Log } from '../base/log.ts'
 import { fromJson, type Schema } from '../base/schema.ts'
-import { type MessageFacts, outlineMessage } from '../mail/message.ts'
+import type { MessageFacts } from '../mail/message.ts'
 import { visibleText } from '../mail/preview.ts'
 import type { Blobs } from '../ports/blobs/port.ts'
-import { storedMessage } from './content.ts'
+import { outlineStored } from './content.ts'
 import { insertSearchText, selectUnindexed, type Unindexed } from './search-table.ts'
 import { wordMark } from './search-words.ts'
 import type { TextWorker } from './text-worker.ts'
@@ -73,12 +73,12 @@ async function searchRow(use: Indexing, message: Unindexed): Promise<Schema['mes
 }
 
 /** Null where the bytes cannot be read though the database is well: one lost message must not hold up the others. */
-async function factsOf({ blobs, log }: Indexing, message: Unindexed): Promise<MessageFacts | null> {
+async function factsOf(use: Indexing, message: Unindexed): Promise<MessageFacts | null> {
   try {
-    return await outlineMessage(storedMessage(blobs, message.organization_id, message.blob_id))
+    return await outlineStored(use, message)
   } catch (error) {
     if (isDatabaseTrouble(error)) throw error
-    log.error({ err: error, message_id: message.id }, 'a message could not be read for its search text')
+    use.log.error({ err: error, message_id: message.id }, 'a message could not be read for its search text')
     return null
   }
 }

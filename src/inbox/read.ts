@@ -1,10 +1,10 @@
 import { instantAt, toIso } from '../base/clock.ts'
 import type { Db } from '../base/database.ts'
-import { outlineMessage } from '../mail/message.ts'
+import { claimsName } from '../mail/authentication-results.ts'
 import type { Verdicts } from '../ports/authenticator/port.ts'
 import type { Blobs } from '../ports/blobs/port.ts'
 import type { Caller } from '../web/caller.ts'
-import { storedMessage } from './content.ts'
+import { outlineStored } from './content.ts'
 import { ownMessage, verdictsOf } from './messages.ts'
 import { type inboundMessage, sharedOf } from './shapes.ts'
 import { selectAttachments, updateMessage } from './table.ts'
@@ -14,6 +14,8 @@ interface Reading {
   readonly db: Db
   readonly blobs: Blobs
   readonly texts: TextWorker
+  /** Our name: results that claim to be ours and are not are not shown. */
+  readonly hostname: string
 }
 
 /**
@@ -29,7 +31,7 @@ export async function readMessage(
   const row = await ownMessage(use.db, caller, id)
   const [attachments, facts] = await Promise.all([
     selectAttachments(use.db, caller.organizationId, row.id),
-    outlineMessage(storedMessage(use.blobs, caller.organizationId, row.blob_id)),
+    outlineStored(use, row),
   ])
   const [html, replyText] = await Promise.all([
     facts.html === null ? null : use.texts.run('sanitizeHtml', facts.html, remote),
@@ -47,7 +49,7 @@ export async function readMessage(
     text: facts.text,
     html,
     reply_text: replyText,
-    headers: facts.headers.map(each => ({ ...each })),
+    headers: facts.headers.filter(each => !claimsName(each, use.hostname)).map(each => ({ ...each })),
     in_reply_to: row.in_reply_to,
     references: [...facts.references],
     envelope: {

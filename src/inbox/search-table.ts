@@ -12,6 +12,7 @@ export async function selectUnindexed(db: Db, limit: number) {
       'organization_id',
       'brand_id',
       'blob_id',
+      'size',
       'subject',
       'from_name',
       'from_address',

@@ -1,5 +1,6 @@
 import { inTurn } from '../base/turns.ts'
-import type { TextTask } from './text-thread.ts'
+import type { MessageFacts } from '../mail/message.ts'
+import type { FromThread, TextTask, ToThread } from './text-thread.ts'
 import { type TextWork, type TextWorkName, textWork } from './text-work.ts'
 
 /** Works on texts without holding up the event loop: short ones here and now, long ones on a thread, one at a time. */
@@ -9,6 +10,11 @@ export interface TextWorker {
     name: Name,
     ...given: Parameters<TextWork[Name]>
   ): Promise<ReturnType<TextWork[Name]> | null>
+  /**
+   * Takes a message apart on the thread, whatever its size; null where that took too long or failed. Its pieces are asked
+   * for one by one. Rejects when they cannot be had.
+   */
+  outline(pieces: AsyncIterable<Uint8Array>): Promise<MessageFacts | null>
   /** Ends the thread; what is under way gives null. */
   close(): void
 }
@@ -21,17 +27,19 @@ export function openTextWorker({ timeoutMs = 10_000 }: { readonly timeoutMs?: nu
   const turn = inTurn(1)
   let thread: Worker | undefined
   let isClosed = false
+  let lastId = 0
   let giveUp: (() => void) | undefined
 
   function start(): Worker {
     return new Worker(new URL('./text-thread.ts', import.meta.url).href, { ref: false, smol: true })
   }
 
-  function ask(task: TextTask): Promise<string | null> {
+  function ask(task: TextTask, pieces?: AsyncIterator<Uint8Array>): Promise<string | null | MessageFacts> {
     if (isClosed) return Promise.resolve(null)
     thread ??= start()
     const asked = thread
-    return new Promise(resolve => {
+    const id = ++lastId
+    return new Promise((resolve, reject) => {
       const end = () => {
         clearTimeout(timer)
         asked.terminate()
@@ -40,15 +48,27 @@ export function openTextWorker({ timeoutMs = 10_000 }: { readonly timeoutMs?: nu
       }
       const timer = setTimeout(end, timeoutMs)
       giveUp = end
-      asked.onmessage = ({ data }) => {
-        clearTimeout(timer)
-        resolve(data as string | null)
+      const tell = (message: ToThread) => asked.postMessage(message)
+      asked.onmessage = async ({ data }: { readonly data: FromThread }) => {
+        if (data.id !== id) return
+        timer.refresh()
+        if (data.kind === 'done') {
+          clearTimeout(timer)
+          return resolve(data.result)
+        }
+        try {
+          const piece = await pieces?.next()
+          if (thread === asked) tell({ id, kind: 'piece', bytes: piece?.value ?? null })
+        } catch (error) {
+          reject(error)
+          end()
+        }
       }
       asked.onerror = event => {
         event.preventDefault()
         end()
       }
-      asked.postMessage(task)
+      tell({ id, ...task })
     })
   }
 
@@ -57,7 +77,13 @@ export function openTextWorker({ timeoutMs = 10_000 }: { readonly timeoutMs?: nu
       type Result = ReturnType<TextWork[typeof name]> | null
       const work = textWork[name] as (...given: readonly string[]) => Result
       if (given[0].length <= maxLightCharacters) return work(...given)
-      return (await turn(() => ask({ name, given }))) as Result
+      return (await turn(() => ask({ kind: 'text', name, given }))) as Result
+    },
+    async outline(pieces) {
+      const source = pieces[Symbol.asyncIterator]()
+      const facts = (await turn(() => ask({ kind: 'outline' }, source))) as MessageFacts | null
+      await source.return?.()
+      return facts
     },
     close() {
       isClosed = true

@@ -1,5 +1,5 @@
 import { type Instant, millisecondsOf } from '../base/clock.ts'
-import { bodyStart, dropFields } from './header.ts'
+import { bodyStart, dropFields, type HeaderField } from './header.ts'
 
 /** One check's result in the words of RFC 8601 §2.7. */
 export interface CheckResult {
@@ -105,11 +105,14 @@ export async function* asDelivered(
 
 /** The header block without the Authentication-Results fields whose authserv-id is `hostname`; the rest byte for byte. */
 export function withoutClaims(head: Buffer, hostname: string): Buffer {
-  const name = hostname.toLowerCase()
-  return dropFields(
-    head,
-    ({ key, line }) => key === 'authentication-results' && authservId(line.slice(line.indexOf(':') + 1)) === name,
+  return dropFields(head, ({ key, line }) =>
+    claimsName({ name: key, value: line.slice(line.indexOf(':') + 1) }, hostname),
   )
+}
+
+/** Is it an Authentication-Results field whose authserv-id is `hostname`? */
+export function claimsName({ name, value }: HeaderField, hostname: string): boolean {
+  return name.toLowerCase() === 'authentication-results' && authservId(value) === hostname.toLowerCase()
 }
 
 /** The authserv-id that a field begins with, lower case; comments before it are passed over. */

@@ -10,7 +10,7 @@ import type { Outline } from './parse.ts'
 import { refuseMail } from './refusal.ts'
 import { attachmentRows, type Delivery, type Fileable, type Item, messageRow } from './rows.ts'
 import { digestOf } from './store.ts'
-import { insertAttachments, insertMessages, lockMailboxes, selectSame } from './table.ts'
+import { insertAttachments, insertMessages, lockMailboxes } from './table.ts'
 
 function itemOf(what: Fileable): Item {
   return {
@@ -67,9 +67,8 @@ class Interrupted extends Error {}
 function fileAll(db: Db, blobs: Blobs, all: readonly Item[]): Promise<readonly Outcome[]> {
   return inTransaction(db, async tx => {
     const waiting = all.filter(({ mail }) => !mail.signal.aborted)
-    const there = await lockMailboxes(tx, [...new Set(waiting.flatMap(each => each.mailboxIds))])
+    const { there, known } = await holdMailboxes(tx, waiting)
     const fileable = waiting.filter(each => each.mailboxIds.every(id => there.has(id)))
-    const known = await findSame(tx, fileable)
     await insertDeliveries(
       tx,
       blobs,
@@ -90,12 +89,16 @@ function placeOf({ sameness }: Pick<Item, 'sameness'>, mailboxId: Id<'mbx'>): st
   return mailboxId + sameness.toString('base64')
 }
 
-async function findSame(db: Db, items: readonly Item[]): Promise<Map<string, Id<'msg'>>> {
-  const [first] = items
-  const wanted = items.flatMap(({ mailboxIds, sameness }) => mailboxIds.map(mailboxId => ({ mailboxId, sameness })))
-  if (!first || wanted.length === 0) return new Map()
-  const rows = await selectSame(db, wanted, plusMs(first.mail.receivedAt, -samenessMs))
-  return new Map(rows.map(row => [placeOf(row, row.mailbox_id), row.id]))
+/** The mailboxes that there are, which stay until the commit, and what each has of these messages. */
+async function holdMailboxes(db: Db, items: readonly Item[]) {
+  const [earliest] = items.map(each => each.mail.receivedAt).sort()
+  const ids = [...new Set(items.flatMap(each => each.mailboxIds))]
+  const samenesses = items.map(each => each.sameness)
+  const rows = earliest ? await lockMailboxes(db, ids, samenesses, plusMs(earliest, -samenessMs)) : []
+  const known = new Map<string, Id<'msg'>>()
+  for (const { mailbox_id, message_id, sameness } of rows)
+    if (message_id && sameness) known.set(placeOf({ sameness }, mailbox_id), message_id)
+  return { there: new Set(rows.map(row => row.mailbox_id)), known }
 }
 
 /** What is to be filed: for each mailbox the first of its recipients, unless it has the message. Adds them to `known`. */

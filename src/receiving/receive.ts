@@ -39,11 +39,11 @@ export async function receive(mail: Incoming, use: Receiving): Promise<{ readonl
 }
 
 async function takeIn(mail: Incoming, use: Receiving): Promise<{ readonly id: string }> {
-  const [verdicts, scan] = await Promise.all([
+  const [verdicts, scan, outline] = await Promise.all([
     timed('in', 'verify', () => verify(mail, use.authenticator)),
     timed('in', 'scan', () => scanMessage(mail.content, mail.signal, use)),
+    timed('in', 'parse', () => use.parse(mail.content)),
   ])
-  const outline = await timed('in', 'parse', () => use.parse(mail.content))
   const decision = decide({ verdicts, scan, outline }, use.policy)
   if (decision.kind === 'refuse') throw refuseMail(decision.code)
   const bytes = await timed('in', 'store', () => store(mail, use.blobs))

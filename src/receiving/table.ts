@@ -38,35 +38,31 @@ export async function selectClaims(
   return rows
 }
 
-/** Those of the mailboxes that exist, locked until the transaction ends, in the order of their ids. */
-export async function lockMailboxes(db: Db, ids: readonly Id<'mbx'>[]): Promise<ReadonlySet<Id<'mbx'>>> {
-  if (ids.length === 0) return new Set()
-  const { rows } = await db.executeQuery<{ id: Id<'mbx'> }>(
-    CompiledQuery.raw(`SELECT id FROM mailboxes WHERE id IN (${placeholders(ids)}) ORDER BY id FOR UPDATE`, [
-      ...padded(ids),
-    ]),
-  )
-  return new Set(rows.map(row => row.id))
-}
-
-export interface SamenessRow {
-  readonly id: Id<'msg'>
+/** A mailbox, and one of the messages in it that were asked for; null: it has none of those. */
+export interface MailboxRow {
   readonly mailbox_id: Id<'mbx'>
-  readonly sameness: Buffer
+  readonly message_id: Id<'msg'> | null
+  readonly sameness: Buffer | null
 }
 
-/** The messages in a mailbox that are the same as one that has come, received after `since`. */
-export async function selectSame(
+/**
+ * Those of the mailboxes that exist, locked until the transaction ends, in the order of their ids; a row for each message
+ * received after `since` in which one of `samenesses` is.
+ */
+export async function lockMailboxes(
   db: Db,
-  wanted: readonly { readonly mailboxId: Id<'mbx'>; readonly sameness: Buffer }[],
+  ids: readonly Id<'mbx'>[],
+  samenesses: readonly Buffer[],
   since: Instant,
-): Promise<readonly SamenessRow[]> {
-  const each = padded(wanted)
-  const { rows } = await db.executeQuery<SamenessRow>(
+): Promise<readonly MailboxRow[]> {
+  if (ids.length === 0) return []
+  const { rows } = await db.executeQuery<MailboxRow>(
     CompiledQuery.raw(
-      `SELECT id, mailbox_id, sameness FROM messages
-       WHERE received_at > ? AND (${each.map(() => '(mailbox_id = ? AND sameness = ?)').join(' OR ')})`,
-      [since, ...each.flatMap(({ mailboxId, sameness }) => [mailboxId, sameness])],
+      `SELECT b.id AS mailbox_id, m.id AS message_id, m.sameness
+       FROM mailboxes b
+       LEFT JOIN messages m ON m.mailbox_id = b.id AND m.sameness IN (${placeholders(samenesses)}) AND m.received_at > ?
+       WHERE b.id IN (${placeholders(ids)}) ORDER BY b.id FOR UPDATE`,
+      [...padded(samenesses), since, ...padded(ids)],
     ),
   )
   return rows

@@ -34,6 +34,8 @@ export interface Claimed {
   readonly size: number
   /** Is its domain ready to send? */
   readonly isReady: boolean
+  /** Whoever had it before let the lease run out, and may have submitted it. */
+  readonly isRetaken: boolean
 }
 
 export interface ClaimOptions {
@@ -57,50 +59,61 @@ export async function claim(
 ): Promise<readonly Claimed[]> {
   const { want, now, leaseMs } = options
   const lease = newSortableToken()
-  const ids = await inTransaction(db, async tx => {
+  const taken = await inTransaction(db, async tx => {
     const oldest = await lockOldest(tx, options)
     const isBacklog = oldest.length > want && !options.expiredOnly
     const shares = isBacklog ? await lockShares(tx, await nextLanes(tx, Math.min(want, maxLanes)), want, now) : []
-    const taken = [...new Set([...shares, ...oldest])].slice(0, want)
+    const taken = [...new Map([...shares, ...oldest].map(row => [row.id, row])).values()].slice(0, want)
     if (taken.length > 0)
       await tx
         .updateTable('outbox')
         .set({ lease, due_at: plusMs(now, leaseMs) })
-        .where('id', 'in', padded(taken))
+        .where('id', 'in', padded(taken.map(row => row.id)))
         .execute()
     return taken
   })
-  return ids.length === 0 ? [] : loadClaimed(db, ids, lease)
+  if (taken.length === 0) return []
+  const retaken = new Set(taken.filter(row => row.lease !== null).map(row => row.id))
+  const claimed = await loadClaimed(
+    db,
+    taken.map(row => row.id),
+    lease,
+  )
+  return claimed.map(each => ({ ...each, isRetaken: retaken.has(each.id) }))
 }
 
 const maxLanes = 50
 
+/** A row that is due; `lease`: of whoever had it before and did not give it back. */
+type Due = Pick<Schema['outbox'], 'id' | 'lease'>
+
 /** One more than wanted, to see whether there are more. */
-async function lockOldest(db: Db, { now, want, expiredOnly }: ClaimOptions): Promise<readonly Id<'out'>[]> {
-  let due = db.selectFrom('outbox').select('id').where('due_at', '<=', now)
+async function lockOldest(db: Db, { now, want, expiredOnly }: ClaimOptions): Promise<readonly Due[]> {
+  let due = db.selectFrom('outbox').select(['id', 'lease']).where('due_at', '<=', now)
   if (expiredOnly) due = due.where('expires_at', '<=', now)
-  const rows = await due
+  return due
     .orderBy('due_at')
     .limit(sql.lit(want + 1))
     .forUpdate()
     .skipLocked()
     .execute()
-  return rows.map(row => row.id)
 }
 
-async function lockShares(db: Db, lanes: readonly Lane[], want: number, now: Instant): Promise<readonly Id<'out'>[]> {
+async function lockShares(db: Db, lanes: readonly Lane[], want: number, now: Instant): Promise<readonly Due[]> {
   if (lanes.length === 0) return []
   const share = sql.lit(Math.ceil(want / lanes.length))
   const each = lanes.map(
-    lane => sql`(SELECT id FROM outbox
+    lane => sql`(SELECT id, lease FROM outbox
       WHERE organization_id = ${lane.organizationId} AND destination = ${lane.destination} AND due_at <= ${now}
       ORDER BY due_at LIMIT ${share} FOR UPDATE SKIP LOCKED)`,
   )
-  const { rows } = await sql<{ id: Id<'out'> }>`${sql.join(each, sql` UNION ALL `)}`.execute(db)
-  return rows.map(row => row.id)
+  const { rows } = await sql<Due>`${sql.join(each, sql` UNION ALL `)}`.execute(db)
+  return rows
 }
 
-async function loadClaimed(db: Db, ids: readonly Id<'out'>[], lease: string): Promise<readonly Claimed[]> {
+type Loaded = Omit<Claimed, 'isRetaken'>
+
+async function loadClaimed(db: Db, ids: readonly Id<'out'>[], lease: string): Promise<readonly Loaded[]> {
   const rows = await db
     .selectFrom('outbox')
     .innerJoin('emails', 'emails.id', 'outbox.email_id')

@@ -24,6 +24,7 @@ const claimed: Claimed = {
   blobId: 'blb_1',
   size: 100,
   isReady: true,
+  isRetaken: false,
 }
 const reply = (phase: Phase, code: number | null, enhancedCode: string | null = null): Reply => ({
   phase,
@@ -90,6 +91,13 @@ test.each(events)('%s', (_, outcome, event) => {
   if (event === null) expect(told).toBeNull()
   else
     expect(told).toMatchObject({ emailId: 'eml_1', recipient: 'a@x.test', source: 'smtp', occurredAt: now, ...event })
+})
+
+test('what a dead process may have submitted is told as ambiguous', () => {
+  const accepted = { kind: 'accepted', reply: reply('final-dot', 250), providerMessageId: null } as const
+  const extra = { phase: 'final-dot', attempt: 1 }
+  expect(outcomeToEvent(claimed, accepted, now)?.extra).toEqual(extra)
+  expect(outcomeToEvent({ ...claimed, isRetaken: true }, accepted, now)?.extra).toEqual({ ...extra, ambiguous: true })
 })
 
 test('a delay is told once, but each time when it is ambiguous', () => {

@@ -56,6 +56,8 @@ export function heldBack(claimed: Claimed, dueAt: Instant, lastReply: string | n
  * | content refused for good, at or after DATA, or too large | `rejected` |
  * | deferred | `delayed` the first time, and whenever the message may have been taken (`ambiguous`) |
  * | route in trouble | none: it says nothing about this email |
+ *
+ * What was retaken from a process that died is `ambiguous` whatever came of it: it may have been submitted before.
  */
 export function outcomeToEvent(claimed: Claimed, outcome: Outcome, now: Instant): DeliveryEvent | null {
   const { reply } = outcome
@@ -68,7 +70,8 @@ export function outcomeToEvent(claimed: Claimed, outcome: Outcome, now: Instant)
     enhancedCode: reply.enhancedCode,
     detail: reply.text,
   }
-  const extra = { phase: reply.phase, attempt: claimed.attempts + 1 }
+  const isAmbiguous = claimed.isRetaken || (outcome.kind === 'deferred' && outcome.ambiguous)
+  const extra = { phase: reply.phase, attempt: claimed.attempts + 1, ...(isAmbiguous && { ambiguous: true }) }
   switch (outcome.kind) {
     case 'accepted':
       return { ...base, type: 'sent', extra, providerMessageId: outcome.providerMessageId }
@@ -77,8 +80,7 @@ export function outcomeToEvent(claimed: Claimed, outcome: Outcome, now: Instant)
         ? { ...base, type: 'bounced', extra, bounce: { type: 'permanent', scope: scopeOf(reply), suppressed: false } }
         : { ...base, type: 'rejected', extra }
     case 'deferred':
-      if (claimed.attempts > 0 && !outcome.ambiguous) return null
-      return { ...base, type: 'delayed', extra: outcome.ambiguous ? { ...extra, ambiguous: true } : extra }
+      return claimed.attempts > 0 && !isAmbiguous ? null : { ...base, type: 'delayed', extra }
     case 'route-trouble':
       return null
     default:

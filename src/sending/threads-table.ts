@@ -32,19 +32,23 @@ export async function findReferences(db: Db, keys: readonly Key[]): Promise<read
     .execute()
 }
 
+/** Adds those that are not there; how many that were. */
+export async function addNewReferences(db: Db, rows: readonly ThreadReference[]): Promise<number> {
+  return await insertRows(db, 'thread_references', rows.map(columnsOf), 'unless there')
+}
+
 /** Adds those that are not there. One that is there keeps its thread, and learns of its email. */
 export async function addReferences(db: Db, rows: readonly ThreadReference[]): Promise<void> {
   await insertRows(
     db,
     'thread_references',
-    rows.map(row => ({
-      brand_id: row.brandId,
-      reference: row.reference,
-      thread_id: row.threadId,
-      email_id: row.emailId,
-    })),
+    rows.map(columnsOf),
     'ON DUPLICATE KEY UPDATE email_id = COALESCE(thread_references.email_id, VALUES(email_id))',
   )
+}
+
+function columnsOf(row: ThreadReference) {
+  return { brand_id: row.brandId, reference: row.reference, thread_id: row.threadId, email_id: row.emailId }
 }
 
 /** Moves the given ones of a brand from one thread to another. */

@@ -1,7 +1,13 @@
 import { createHash } from 'node:crypto'
 import type { Db } from '../base/database.ts'
 import type { Id } from '../base/ids.ts'
-import { addReferences, findReferences, moveReferences, type ThreadReference } from './threads-table.ts'
+import {
+  addNewReferences,
+  addReferences,
+  findReferences,
+  moveReferences,
+  type ThreadReference,
+} from './threads-table.ts'
 
 /** A message or an email that joins a thread of its brand, or begins one. */
 export interface ThreadEntry {
@@ -38,18 +44,40 @@ interface Plan {
  * before them. Runs in the caller's transaction; two at once end in the same thread (RFC 5322 §3.6.4).
  */
 export async function joinThreads(db: Db, entries: readonly ThreadEntry[]): Promise<readonly Joined[]> {
+  return (await beginThreads(db, entries)) ?? (await joinKnownThreads(db, entries))
+}
+
+/**
+ * What is most common, in one statement: nothing refers to anything, and none of the Message-IDs was seen before. Undefined
+ * when that is not so; what was added then is as it would be otherwise.
+ */
+async function beginThreads(db: Db, entries: readonly ThreadEntry[]): Promise<readonly Joined[] | undefined> {
+  if (entries.some(entry => entry.references.length > 0)) return undefined
+  const begun = new Map(
+    entries.flatMap(entry =>
+      keysOf(entry).map(key => [key, { ...splitKey(key), threadId: entry.itemId, emailId: entry.emailId }] as const),
+    ),
+  )
+  if (begun.size < entries.filter(entry => entry.messageId !== null).length) return undefined
+  const added = await addNewReferences(db, inOrder(begun))
+  if (added < begun.size) return undefined
+  return entries.map(entry => ({ threadId: entry.itemId, answersEmailId: null }))
+}
+
+/** In one order, so that two at once wait for each other rather than deadlock. */
+function inOrder(references: ReadonlyMap<string, ThreadReference>): readonly ThreadReference[] {
+  return Array.from(references)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([, row]) => row)
+}
+
+async function joinKnownThreads(db: Db, entries: readonly ThreadEntry[]): Promise<readonly Joined[]> {
   const known = new Map<string, ThreadReference>()
   const seen = await findReferences(db, entries.flatMap(keysToFind).map(splitKey))
   for (const row of seen) known.set(keyOf(row.brandId, row.reference), row)
   const added = new Map<string, ThreadReference>()
   const plans = entries.map(entry => plan(entry, known, added))
-  // In one order, so that two at once wait for each other rather than deadlock.
-  await addReferences(
-    db,
-    Array.from(added)
-      .sort(([a], [b]) => (a < b ? -1 : 1))
-      .map(([, row]) => row),
-  )
+  await addReferences(db, inOrder(added))
   await followOthers(db, plans, known, added)
   return plans.map(({ entry, keys, threadId }) => ({ threadId, answersEmailId: answeredBy(entry, keys, known) }))
 }

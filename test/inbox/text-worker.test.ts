@@ -43,6 +43,30 @@ test('gives up on what takes too long, and goes on with the next', async () => {
   expect(next).toStartWith('abcdef0word ')
 })
 
+test('takes messages apart, each from its own pieces, also when one is not wanted to its end', async () => {
+  worker = openTextWorker()
+  async function* pieces(name: string, line: string) {
+    yield Buffer.from(`From: ${name}@x.test\r\nSubject: ${name}\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\n`)
+    for (let i = 0; i < 20; i++) {
+      yield Buffer.from(line.repeat(1000))
+      await Bun.sleep(i % 3)
+    }
+  }
+  const names = Array.from({ length: 12 }, (_, i) => `n${i}`)
+  const outlines = await Promise.all(
+    names.map((name, i) => worker.outline(pieces(name, i % 2 ? '--b\r\n\r\n\r\n' : `${name}\r\n`))),
+  )
+  expect(outlines.map(each => each?.subject)).toEqual(names)
+  expect(outlines.map(each => each?.problem === null)).toEqual(names.map((_, i) => i % 2 === 0))
+  async function* broken() {
+    yield Buffer.from('From: a@x.test\r\n')
+    throw new Error('the disk is gone')
+  }
+  const failure = worker.outline(broken()).catch((error: Error) => error.message)
+  expect(await failure).toBe('the disk is gone')
+  expect((await worker.outline(pieces('next', 'x\r\n')))?.subject).toBe('next')
+})
+
 test('gives nothing once it is closed', async () => {
   worker = openTextWorker()
   const pending = [worker.run('sanitizeHtml', longHtml, 'block'), worker.run('sanitizeHtml', longHtml, 'allow')]

@@ -434,4 +434,6 @@ test('what a dead process had taken is taken again when its lease has run out', 
   expect(relay.taken).toEqual([])
   await done(id)
   expect(relay.taken.length).toBe(1)
+  const told = (await eventsOf(id)).map(each => fromJson(each.extra))
+  expect(told).toEqual([{ phase: 'final-dot', attempt: 1, ambiguous: true }])
 })

@@ -27,13 +27,19 @@ export async function watchHealth(http: string): Promise<{ end(): Promise<Latenc
   }
 }
 
-/**
- * Sends the message in `file` from `clients` SMTP clients at once, which live in a process of their own, and gives what
- * each heard after its final dot. A `%` in the header becomes the client's number.
- */
-export async function sendAtOnce(port: number, clients: number, to: string, file: string): Promise<readonly string[]> {
+export interface Load {
+  readonly clients: number
+  readonly to: string
+  /** Where the message is; a `%` in its header becomes the client's number. */
+  readonly file: string
+  /** The first client's number. */
+  readonly first: number
+}
+
+/** Sends a message from SMTP clients at once, which live in a process of their own, and gives what each heard at the end. */
+export async function sendAtOnce(port: number, { clients, to, file, first }: Load): Promise<readonly string[]> {
   const program = join(import.meta.dir, 'mail-load.ts')
-  const child = Bun.spawn([process.execPath, program, String(port), String(clients), to, file], {
+  const child = Bun.spawn([process.execPath, program, String(port), String(first), String(clients), to, file], {
     stdin: 'ignore',
     stdout: 'pipe',
     stderr: 'inherit',

@@ -15,6 +15,8 @@ export interface Script {
   readonly rcpt?: Step | ((to: string) => Step)
   readonly data?: Step
   readonly dot?: Step | ((message: Buffer) => Step)
+  /** How long after the final dot the reply to it comes, in milliseconds. */
+  readonly dotAfterMs?: number
   readonly rset?: Step
   /** Close a connection after so many messages, without a word. */
   readonly messagesEach?: number
@@ -134,7 +136,10 @@ export async function scriptedRelay(first: Script = {}): Promise<ScriptedRelay> 
       // One that closes here has taken it, for all that the client can know.
       if (step.startsWith('2') || step === 'close') taken.push({ from, to, wire, connection })
       messages++
-      return say(messages === script.messagesEach ? `${step} close` : step)
+      const last = messages === script.messagesEach ? `${step} close` : step
+      if (script.dotAfterMs === undefined) return say(last)
+      setTimeout(() => say(last), script.dotAfterMs)
+      return true
     }
 
     socket.on('data', (chunk: Buffer) => {

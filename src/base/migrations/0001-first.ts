@@ -85,7 +85,7 @@ const tables: Readonly<Record<string, string>> = {
     provider VARCHAR(32) CHARACTER SET ascii NOT NULL, provider_message_id VARCHAR(320) NULL,
     sent_at ${at} NULL, last_event_at ${at} NOT NULL, error TEXT NULL,
     PRIMARY KEY (id), UNIQUE KEY emails_created (organization_id, created_at),
-    KEY emails_brand (brand_id, created_at), KEY emails_domain (domain_id, status), KEY emails_blob (blob_id)`,
+    KEY emails_brand (brand_id, created_at), KEY emails_domain (domain_id, status)`,
   email_recipients: `
     email_id ${id} NOT NULL, position TINYINT UNSIGNED NOT NULL, organization_id ${id} NOT NULL,
     email VARCHAR(320) NOT NULL, type ${word} NOT NULL, status ${word} NOT NULL,
@@ -128,7 +128,7 @@ const tables: Readonly<Record<string, string>> = {
     KEY messages_organization (organization_id, folder, received_at, id), KEY messages_brand (brand_id, folder, received_at, id),
     KEY messages_mailbox (mailbox_id, folder, received_at, id), KEY messages_unread (mailbox_id, folder, is_read),
     KEY messages_sameness (mailbox_id, sameness), KEY messages_rescan (rescan_at), KEY messages_unindexed (indexed, id),
-    KEY messages_thread (thread_id, received_at, id), KEY messages_answers (in_reply_to_email_id), KEY messages_blob (blob_id),
+    KEY messages_thread (thread_id, received_at, id), KEY messages_answers (in_reply_to_email_id),
     FOREIGN KEY (mailbox_id) REFERENCES mailboxes (id) ON DELETE SET NULL`,
   attachments: `
     id ${id} NOT NULL, organization_id ${id} NOT NULL, message_id ${id} NOT NULL, position SMALLINT UNSIGNED NOT NULL,

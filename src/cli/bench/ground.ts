@@ -37,7 +37,7 @@ export async function openGround(folder: string): Promise<Ground> {
   const sender = newSender('sender.example')
   const dns = await openDns(sender.records)
   const mariadb = await startMariadb({ folder: join(folder, 'mariadb') })
-  const clamd = await startClamd({ folder: join(folder, 'clamd'), withoutCache: true })
+  const clamd = await startClamd({ folder: join(folder, 'clamd'), forMeasuring: true })
   const env = {
     MAILROOM_DATABASE_URL: mariadb.url,
     MAILROOM_CLAMD: clamd.address,

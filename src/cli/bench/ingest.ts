@@ -24,8 +24,8 @@ export async function measureIngest(ground: Ground): Promise<Figure[]> {
     const messages = await signedMessages(ground.sender, ground.mailbox, count, attachmentBytes)
     const warmUp = join(ground.folder, 'warm-up')
     const file = join(ground.folder, 'messages')
-    writeFileSync(warmUp, packMessages(messages.slice(0, count / 5)))
-    writeFileSync(file, packMessages(messages.slice(count / 5)))
+    writeFileSync(warmUp, packMessages(messages.slice(0, count / 3)))
+    writeFileSync(file, packMessages(messages.slice(count / 3)))
     const { clamd, databaseUrl, senderText: sender } = ground
     const rateOf = async (part: Parameters<typeof runPart>[0]) => (await runPart<{ rate: number }>(part)).rate
     const limits = {
@@ -37,7 +37,7 @@ export async function measureIngest(ground: Ground): Promise<Figure[]> {
     const envelope = { from: `alice@${sender.domain}`, to: ground.mailbox }
     const load = { part: 'smtp-load', port: mailroom.smtp ?? 0, connections, ...envelope } as const
     const before = await ground.countMessages()
-    const warm = await runPart<Sent>({ ...load, messages: warmUp, maxSeconds: 2 })
+    const warm = await runPart<Sent>({ ...load, messages: warmUp, maxSeconds: 6 })
     const sent = await runPart<Sent>({ ...load, messages: file, maxSeconds: 8 })
     const filed = (await ground.countMessages()) - before
     const answered = warm.count + sent.count

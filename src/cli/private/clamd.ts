@@ -33,8 +33,11 @@ const maxSocketPathBytes = 100
 export async function startClamd(where: {
   readonly folder: string
   readonly signatures?: string
-  /** Forget what was found clean: for measuring, where the same bytes come again. */
-  readonly withoutCache?: boolean
+  /**
+   * As Debian sets it up, unpacking on the disk, and forgetting what was found clean: for measuring, where the same bytes
+   * come again.
+   */
+  readonly forMeasuring?: boolean
 }): Promise<PrivateClamd> {
   const folder = resolve(where.folder)
   const log = join(folder, 'log')
@@ -47,7 +50,7 @@ export async function startClamd(where: {
 
   const clamd = findProgram('clamd', 'clamav-daemon')
   mkdirSync(join(folder, 'eicar'), { recursive: true, mode: 0o755 })
-  const workFolder = workFolderFor(folder)
+  const workFolder = where.forMeasuring ? join(folder, 'tmp') : workFolderFor(folder)
   mkdirSync(workFolder, { recursive: true, mode: 0o700 })
   writeFileSync(join(folder, 'eicar', 'eicar.hdb'), eicar)
   const account = accountFor(folder, 'clamav')
@@ -73,7 +76,7 @@ export async function startClamd(where: {
     MaxFileSize: '600M',
     MaxScanSize: '1200M',
     AlertExceedsMax: 'yes',
-    ...(where.withoutCache ? { DisableCache: 'yes' } : {}),
+    ...(where.forMeasuring ? { DisableCache: 'yes' } : {}),
     // Twice the memory while reloading, otherwise.
     ConcurrentDatabaseReload: 'no',
   }

@@ -45,6 +45,8 @@ export class SmtpSession extends SMTPConnection implements TransferSession {
   private surplusRecipients = 0
   private unknownRecipients = 0
   private tlsText: string | undefined
+  /** The socket whose replies are gathered. */
+  private gathering: Socket | undefined
 
   constructor(server: SMTPServer, socket: Socket, use: DoorUse, onGone: () => void) {
     super(server, socket)
@@ -118,7 +120,26 @@ export class SmtpSession extends SMTPConnection implements TransferSession {
     return this.tlsText
   }
 
+  /**
+   * Replies to commands that were sent together leave together (RFC 2920 §3.2): each packet of its own costs more than
+   * the command. None waits for longer than a look-up.
+   */
+  private gatherReplies(): void {
+    if (this.gathering) return
+    this.gathering = this._socket
+    this.gathering.cork()
+    setImmediate(() => this.releaseReplies())
+  }
+
+  private releaseReplies(): void {
+    // The answer of a look-up leaves with what came before it.
+    if (this.lookup) return
+    this.gathering?.uncork()
+    this.gathering = undefined
+  }
+
   override handler_MAIL(command: Buffer, done: Done): void {
+    this.gatherReplies()
     this.answer(this.beginTransaction(command.toString()))
     done()
   }
@@ -136,6 +157,7 @@ export class SmtpSession extends SMTPConnection implements TransferSession {
   }
 
   override handler_RCPT(command: Buffer, done: Done): void {
+    this.gatherReplies()
     const { transaction } = this
     const path = readRecipient(command.toString(), transaction, this.use.limits.maxRecipients)
     if (path.kind === 'refused') this.refuseRecipient(refuseMail(path.code), done)
@@ -152,6 +174,7 @@ export class SmtpSession extends SMTPConnection implements TransferSession {
     const conclude = (say: () => void) => {
       if (this.lookup !== lookup) return
       this.lookup = undefined
+      setImmediate(() => this.releaseReplies())
       if (!this._closing && !this._closed) say()
     }
     const lookup = {
