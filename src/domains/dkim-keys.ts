@@ -1,4 +1,4 @@
-import { createPublicKey, generateKeyPair } from 'node:crypto'
+import { generateKeyPair } from 'node:crypto'
 import { promisify } from 'node:util'
 import { type Instant, toIso } from '../base/clock.ts'
 import type { Db } from '../base/database.ts'
@@ -48,10 +48,4 @@ export async function newPrivateKey(): Promise<string> {
     privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
   })
   return privateKey
-}
-
-/** The TXT record that publishes the public half of a key (RFC 6376 §3.6.1). */
-export function dkimRecordValue(privateKey: string): string {
-  const publicKey = createPublicKey(privateKey).export({ type: 'spki', format: 'der' })
-  return `v=DKIM1; k=rsa; p=${publicKey.toString('base64')}`
 }

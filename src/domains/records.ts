@@ -1,6 +1,6 @@
+import { createPublicKey } from 'node:crypto'
 import { type Id, stableToken } from '../base/ids.ts'
 import type { ZoneRecord } from '../ports/dns-zone/port.ts'
-import { dkimRecordValue } from './dkim-keys.ts'
 
 /** What a record is published for. */
 export type RecordPurpose = 'ownership' | 'dkim' | 'spf' | 'return_path' | 'dmarc' | 'receiving_identity' | 'mx'
@@ -89,4 +89,10 @@ export function mxRecord(domain: string, instance: Instance): PublishedRecord<'m
 export function toZoneRecord(record: PublishedRecord): ZoneRecord {
   const { type, name, value, priority } = record
   return { type, name, value, priority, ttlSeconds: recordTtlSeconds }
+}
+
+/** The TXT record that publishes the public half of a key (RFC 6376 §3.6.1). */
+export function dkimRecordValue(privateKey: string): string {
+  const publicKey = createPublicKey(privateKey).export({ type: 'spki', format: 'der' })
+  return `v=DKIM1; k=rsa; p=${publicKey.toString('base64')}`
 }

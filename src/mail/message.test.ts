@@ -152,6 +152,11 @@ describe('shows what there is of', () => {
     expect((await parseMessage(Buffer.from('Date: soon\r\n\r\n'))).date).toBeNull()
   })
 
+  test('a Subject whose encoded words hold line ends', async () => {
+    const words = Buffer.from('one\r\nBcc: two\u001b[2J\0').toString('base64')
+    expect((await parseMessage(Buffer.from(`Subject: =?utf-8?B?${words}?=\r\n\r\n`))).subject).toBe('one Bcc: two [2J')
+  })
+
   test('a Subject in bytes of no known charset', async () => {
     const subject = Buffer.concat([Buffer.from('Subject: caf'), Buffer.of(0xe9), Buffer.from('\r\n\r\n')])
     expect((await parseMessage(subject)).subject).toBe('caf\ufffd')
@@ -165,6 +170,12 @@ describe('keeps within its limits, and says so, with', () => {
     [
       '1,001 parts',
       `${head}Content-Type: multipart/mixed; boundary=b\r\n\r\n${'--b\r\n\r\nhello\r\n'.repeat(1001)}--b--\r\n`,
+      'there are more than 1000 parts',
+      'hello',
+    ],
+    [
+      '50,000 parts',
+      `${head}Content-Type: multipart/mixed; boundary=b\r\n\r\n${'--b\r\nContent-Type: text/plain\r\n\r\nhello\r\n'.repeat(50_000)}--b--\r\n`,
       'there are more than 1000 parts',
       'hello',
     ],

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream'
 import type { AddressObject, AttachmentStream, EmailAddress, Headers, HeaderValue, MessageText } from 'mailparser'
 import { type Address, canonicalDomain } from './address.ts'
 import { bodyStart, type HeaderField, type RawField, readFields, readIdentifiers, unfold } from './header.ts'
-import { BoundedParser, type ParseLimits, parseLimits } from './mime-parser.ts'
+import { BoundedParser, type ParseLimits, parseLimits, pieceBytes } from './mime-parser.ts'
 import { clip } from './preview.ts'
 import { endOf, readAll } from './streams.ts'
 
@@ -33,7 +33,7 @@ export interface MessageFacts {
   readonly to: readonly Address[]
   readonly cc: readonly Address[]
   readonly replyTo: readonly Address[]
-  /** Decoded, at most 998 characters; empty: none. */
+  /** Decoded, without control characters, at most 998; empty: none. */
   readonly subject: string
   readonly messageId: string | null
   readonly inReplyTo: string | null
@@ -209,7 +209,8 @@ function run<Kept>(content: Buffer | Readable, limits: ParseLimits, visit: Visit
       content.pipe(parser)
     } else {
       keepHead(content)
-      parser.end(content)
+      for (let at = 0; at < content.length; at += pieceBytes) parser.write(content.subarray(at, at + pieceBytes))
+      parser.end()
     }
   })
 }
@@ -230,7 +231,7 @@ function factsOf(headers: Headers | undefined, fields: readonly RawField[], rest
     to: addressesOf(headers?.get('to')),
     cc: addressesOf(headers?.get('cc')),
     replyTo: addressesOf(headers?.get('reply-to')),
-    subject: typeof subject === 'string' ? clip(subject, 998) : '',
+    subject: typeof subject === 'string' ? clip(clean(subject), 998) : '',
     messageId: readIdentifiers(first('message-id') ?? '')[0] ?? null,
     inReplyTo: replied[0] ?? null,
     references: readIdentifiers(first('references') ?? '').slice(-100),

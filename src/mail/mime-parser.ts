@@ -24,6 +24,11 @@ export const parseLimits: ParseLimits = {
   maxAddressBytes: 24 * 1024,
 }
 
+/** How much the parser is given at a time: it splits a piece before the parts in it are looked at. */
+export const pieceBytes = 64 * 1024
+/** A part with any header field takes more. */
+const minPartBytes = 32
+
 interface Node {
   readonly type: 'node'
   readonly parentNode: Node | false
@@ -80,7 +85,7 @@ export class BoundedParser extends MailParser {
       ...options,
       // Ours are to be met first, when the parts before have been taken apart.
       maxHeadSize: limits.maxHeaderBytes * 4,
-      maxChildNodes: limits.maxParts + 100,
+      maxChildNodes: limits.maxParts + pieceBytes / minPartBytes,
     } as MailParserOptions)
     this.limits = limits
   }

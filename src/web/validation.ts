@@ -29,7 +29,7 @@ interface Validator {
 }
 
 /** The same schema, with no object anywhere in it that takes properties it does not name. */
-export function strict(schema: Schema): Schema {
+function strict(schema: Schema): Schema {
   const copy: Record<string | symbol, unknown> = { ...schema }
   if (schema.properties) {
     copy['properties'] = mapValues(schema.properties, strict)

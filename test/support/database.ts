@@ -4,7 +4,7 @@ import { type Database, openDatabase } from '../../src/base/database.ts'
 import { migrate } from '../../src/base/migrate.ts'
 
 /** The server that the tests use: set by the preload, or by whoever brings a server of their own. */
-export function testServerUrl(): string {
+function testServerUrl(): string {
   const url = process.env['MAILROOM_TEST_DATABASE_URL']
   if (!url) throw new Error('MAILROOM_TEST_DATABASE_URL is absent; run the tests with ./mailroom test')
   return url

@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import type { MailroomProcess } from './mailroom.ts'
 
 /** How long answers took, in milliseconds. */
 export interface Latency {
@@ -8,10 +9,16 @@ export interface Latency {
   readonly max: number
 }
 
+export interface Health {
+  readonly inAll: Latency
+  /** Without what the server waited for a processor, which other programs of the machine have a part in. */
+  readonly own: Latency
+}
+
 /** Asks GET /health again and again, from a process of its own, so that no load of ours counts against the server. */
-export async function watchHealth(http: string): Promise<{ end(): Promise<Latency> }> {
+export async function watchHealth({ http, pid }: MailroomProcess): Promise<{ end(): Promise<Health> }> {
   const { hostname, port } = new URL(http)
-  const child = Bun.spawn([process.execPath, join(import.meta.dir, 'health-probe.ts'), hostname, port], {
+  const child = Bun.spawn([process.execPath, join(import.meta.dir, 'health-probe.ts'), hostname, port, String(pid)], {
     stdin: 'pipe',
     stdout: 'pipe',
     stderr: 'inherit',
@@ -20,11 +27,16 @@ export async function watchHealth(http: string): Promise<{ end(): Promise<Latenc
   return {
     async end() {
       child.stdin.end()
-      const times = (JSON.parse((await printed).replace('ready\n', '')) as number[]).sort((a, b) => a - b)
-      const at = (part: number) => times[Math.min(times.length - 1, Math.floor(times.length * part))] ?? Number.NaN
-      return { count: times.length, p50: at(0.5), p99: at(0.99), max: at(1) }
+      const times = JSON.parse((await printed).replace('ready\n', '')) as { [Part in keyof Health]: number[] }
+      return { inAll: latencyOf(times.inAll), own: latencyOf(times.own) }
     },
   }
+}
+
+function latencyOf(times: number[]): Latency {
+  times.sort((a, b) => a - b)
+  const at = (part: number) => times[Math.min(times.length - 1, Math.floor(times.length * part))] ?? Number.NaN
+  return { count: times.length, p50: at(0.5), p99: at(0.99), max: at(1) }
 }
 
 export interface Load {
@@ -32,14 +44,12 @@ export interface Load {
   readonly to: string
   /** Where the message is; a `%` in its header becomes the client's number. */
   readonly file: string
-  /** The first client's number. */
-  readonly first: number
 }
 
 /** Sends a message from SMTP clients at once, which live in a process of their own, and gives what each heard at the end. */
-export async function sendAtOnce(port: number, { clients, to, file, first }: Load): Promise<readonly string[]> {
+export async function sendAtOnce(port: number, { clients, to, file }: Load): Promise<readonly string[]> {
   const program = join(import.meta.dir, 'mail-load.ts')
-  const child = Bun.spawn([process.execPath, program, String(port), String(first), String(clients), to, file], {
+  const child = Bun.spawn([process.execPath, program, String(port), String(clients), to, file], {
     stdin: 'ignore',
     stdout: 'pipe',
     stderr: 'inherit',

@@ -3,9 +3,9 @@ import { connect } from 'node:net'
 
 /**
  * Sends the message in a file once from each of so many clients at the same time, its `%` in the header replaced by the
- * client's number, of which `first` is the first, and prints what each heard after its final dot. The file holds CRLF lines of which none starts with a dot.
+ * client's number, and prints what each heard after its final dot. The file holds CRLF lines of which none starts with a dot.
  */
-const [port = '', first = '0', clients = '1', to = '', file = ''] = process.argv.slice(2)
+const [port = '', clients = '1', to = '', file = ''] = process.argv.slice(2)
 const message = readFileSync(file)
 const headEnd = message.indexOf('\r\n\r\n')
 const body = message.subarray(headEnd)
@@ -57,6 +57,6 @@ async function send(client: number): Promise<string> {
   return answer
 }
 
-const answers = await Promise.all(Array.from({ length: Number(clients) }, (_, i) => send(Number(first) + i)))
+const answers = await Promise.all(Array.from({ length: Number(clients) }, (_, client) => send(client)))
 process.stdout.write(`${JSON.stringify(answers)}\n`)
 process.exit(0)

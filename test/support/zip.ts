@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib'
 
 /** A ZIP archive with one file in it, not compressed. */
-export function zipOf(name: string, content: Buffer): Buffer {
+function zipOf(name: string, content: Buffer): Buffer {
   const facts = Buffer.alloc(26)
   facts.writeUInt16LE(10, 0)
   facts.writeUInt32LE(crc32(content), 10)

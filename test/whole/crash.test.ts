@@ -45,11 +45,11 @@ function numbers(): () => number | undefined {
 
 /** Tries again, as long as there is no answer that settles it. */
 async function insist<Answer>(attempt: () => Promise<Answer | undefined>, what: string): Promise<Answer> {
-  for (const deadline = Date.now() + giveUpMs; Date.now() < deadline; await Bun.sleep(20)) {
+  for (const deadline = Date.now() + giveUpMs; Date.now() < deadline; await Bun.sleep(25)) {
     const answer = await attempt()
     if (answer !== undefined) return answer
   }
-  throw new Error(`${what} was not acknowledged`)
+  throw new Error(`${what}: nothing came of it`)
 }
 
 /** The id in a 202; undefined where there was no answer, or one that asks to try again. */
@@ -173,9 +173,11 @@ async function expectMessagesKept(): Promise<void> {
 /** Each email is there once and was relayed; twice only what was under way in a kill, and then the same. */
 async function expectEmailsSent(accepted: ReadonlyMap<number, string>, ambiguous: readonly number[]): Promise<void> {
   const { db } = mailroom.database
-  const left = () => db.selectFrom('outbox').select('id').execute()
-  // What the killed process had taken is free again when its leases have run out.
-  while ((await left()).length > 0) await Bun.sleep(200)
+  // What the killed processes had taken is free again once its leases have run out, after half a minute.
+  await insist(async () => {
+    const left = await db.selectFrom('outbox').select('id').execute()
+    return left.length === 0 || undefined
+  }, 'what the killed processes had taken')
 
   const emails = await db.selectFrom('emails').select(['id', 'subject', 'status']).execute()
   const byNumber = Array.from(accepted, ([i, id]) => ({ id, subject: `Email ${i}`, status: 'sent' }))

@@ -283,14 +283,7 @@ describe('what the scanner says', () => {
     const proxy = await clamdAt(path)
     try {
       // Its next scan is due in a minute.
-      await other.database.db
-        .updateTable('messages')
-        .set({ rescan_at: '2029-01-01 00:00:00' as never })
-        .execute()
-      await other.database.db
-        .updateTable('messages')
-        .set({ rescan_at: '2020-01-01 00:00:00' as never })
-        .execute()
+      await other.database.db.updateTable('messages').set({ rescan_at: systemClock.now() }).execute()
       const released = async () => (await received(subject, other)).folder === 'inbox'
       for (const end = Date.now() + 20_000; Date.now() < end && !(await released()); await Bun.sleep(100));
       expect(await received(subject, other)).toMatchObject({
