@@ -311,6 +311,25 @@ async function clamdAt(path: string): Promise<Server> {
   return server
 }
 
+test('told to end during DATA it takes the message to its end, and no other', async () => {
+  const { subject, message } = write([], 'All work and no play makes Jack a dull boy.\r\n'.repeat(20_000))
+  const client = await SmtpClient.ready(mailroom.smtp)
+  const idle = await SmtpClient.ready(mailroom.smtp)
+  await client.askAll('MAIL FROM:<alice@sender.example>', 'RCPT TO:<hello@demo.test>', 'DATA')
+  client.send(message.slice(0, 600_000))
+  await Bun.sleep(100)
+  const status = mailroom.kill('SIGTERM')
+  expect(await idle.rest()).toStartWith('421 4.3.2 ')
+  const late = await SmtpClient.ready(mailroom.smtp).catch(() => 'refused')
+  expect(late).toBe('refused')
+  client.send(message.slice(600_000))
+  expect(await client.ask('.')).toMatch(accepted)
+  expect(await status).toBe(0)
+  await mailroom.restart()
+  const shown = await received(subject)
+  expect([shown.folder, shown.size]).toEqual(['inbox', message.length])
+}, 60_000)
+
 test('two that relay to each other send no message round and answer no bounce', async () => {
   const ports = [freePort(), freePort()] as const
   const pair = await Promise.all(
