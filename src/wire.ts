@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { forgetAnswers } from './accounts/idempotency.ts'
 import { brandRoutes } from './accounts/routes.ts'
 import type { Clock } from './base/clock.ts'
 import { systemClock } from './base/clock.ts'
@@ -55,6 +56,9 @@ export interface Running {
 
 const heavyThreads = 1
 const sandboxFiles = 1000
+const housekeepingMs = 60_000
+/** Answers kept for repeated requests that are dropped at once, at most. */
+const forgottenAtOnce = 5000
 
 /** The real adapters, as the configuration says. */
 export function realPorts(config: Config): Ports {
@@ -142,7 +146,7 @@ async function start(config: Config, log: Log, ports: Ports, ends: Ends): Promis
 
   const http = isRole('http') ? startHttp() : null
   const smtp = isRole('smtp') ? await startSmtp() : null
-  return { http: http?.url ?? null, smtp, metrics: `127.0.0.1:${metrics.port}` }
+  return { http: http?.url ?? null, smtp, metrics: `${config.metricsListen.host}:${metrics.port}` }
 
   function startHttp() {
     const { db } = pool()
@@ -158,6 +162,12 @@ async function start(config: Config, log: Log, ports: Ports, ends: Ends): Promis
       const count = await countUnsent(db, domainId)
       return count === 0 ? [] : [count === 1 ? '1 queued email' : `${count} queued emails`]
     }
+    const housekeeping = setInterval(() => {
+      forgetAnswers(shared.db, clock, forgottenAtOnce).catch((error: unknown) =>
+        log.error({ err: error }, 'old answers were not forgotten'),
+      )
+    }, housekeepingMs)
+    ends.push(() => clearInterval(housekeeping))
     const texts = openTextWorker()
     ends.push(() => texts.close())
     const door = openHttpDoor({

@@ -7,6 +7,7 @@ import { openGround } from './bench/ground.ts'
 import { measureIngest } from './bench/ingest.ts'
 import { measureRelay } from './bench/relay.ts'
 import { type Command, readArgs } from './command.ts'
+import { untilToldToEnd } from './signals.ts'
 import { UsageTrouble } from './trouble.ts'
 
 const measurements = { ingest: measureIngest, accept: measureAccept, relay: measureRelay }
@@ -23,15 +24,19 @@ Each is a rate, and its part of a raw limit that the same run measures. Takes ab
   async run(args) {
     const { only } = readArgs(args, { options: ['only'] }).options
     if (only !== undefined && !(only in measurements)) throw new UsageTrouble(`"${only}" is not a measurement`)
+    const told = untilToldToEnd()
     const folder = mkdtempSync(join(tmpdir(), 'mailroom-bench-'))
     const ground = await openGround(folder)
     const figures: Figure[] = []
-    try {
+    const measureAll = async () => {
       for (const [name, measure] of Object.entries(measurements)) {
         if (only !== undefined && only !== name) continue
         process.stderr.write(`measuring ${name} …\n`)
         figures.push(...(await measure(ground)))
       }
+    }
+    try {
+      await Promise.race([measureAll(), told])
     } finally {
       await ground.close()
       rmSync(folder, { recursive: true, force: true })

@@ -225,6 +225,9 @@ describe('a result that claims to be ours', () => {
     })
 })
 
+/** A clamd that alerts on what goes past its limits has not seen all of it: never clean. */
+const tooDeepToScan = new Set(['1,500 levels'])
+
 /** What the scanner takes to unpack the worst of them counts too. */
 const soonMs = 5000
 
@@ -261,10 +264,11 @@ describe('MIME that is broken', () => {
       const id = idIn(await send(message))
       expect(performance.now() - before).toBeLessThan(soonMs)
       const shown = await read(id)
-      expect(shown).toMatchObject({ subject: 'Still here', folder: 'inbox', from: { address: 'ann@sender.example' } })
+      expect(shown).toMatchObject({ subject: 'Still here', from: { address: 'ann@sender.example' } })
       if (shows !== null) expect(shown.text).toContain(shows)
-      const { text } = await mailroom.api('GET', `/v1/inbox/${id}/raw`)
-      expect(text.length).toBeGreaterThan(message.length)
+      const { status, text } = await mailroom.api('GET', `/v1/inbox/${id}/raw`)
+      if (tooDeepToScan.has(what)) expect([shown.folder, status]).toEqual(['quarantine', 403])
+      else expect([shown.folder, text.length > message.length]).toEqual(['inbox', true])
     })
 })
 
