@@ -130,7 +130,7 @@ type Found =
 export function openKeyring(db: Db, clock: Clock): Keyring {
   const find = batched<Id<'key'>, Found>({ maxItems: 64, maxUnderWay: 1 }, async ids => {
     try {
-      const rows = new Map((await selectKeys(db, padded(ids))).map(row => [row.id, row]))
+      const rows = new Map((await selectKeys(db, padded([...new Set(ids)]))).map(row => [row.id, row]))
       return ids.map(id => ({ kind: 'known', row: rows.get(id) }))
     } catch (error) {
       // Not thrown: each of them would then be looked up alone, one after the other, while the database is away.

@@ -2,7 +2,9 @@ import { sql } from 'kysely'
 import type { Instant } from '../base/clock.ts'
 import type { Db } from '../base/database.ts'
 import type { Id } from '../base/ids.ts'
+import { insertRows } from '../base/insert-rows.ts'
 import type { Schema } from '../base/schema.ts'
+import { placeholders, selectRows } from '../base/select-rows.ts'
 
 export type OrganizationRow = Schema['organizations']
 export type BrandRow = Schema['brands']
@@ -80,7 +82,7 @@ export function selectKeysOf(db: Db, organizationId: Id<'org'>): Promise<KeyRow[
 
 /** The keys with these ids, whosever they are: who asks is not known yet. */
 export function selectKeys(db: Db, ids: readonly Id<'key'>[]): Promise<KeyRow[]> {
-  return db.selectFrom('api_keys').select(keyColumns).where('id', 'in', ids).execute()
+  return selectRows<KeyRow>(db, `SELECT ${keyColumns.join(', ')} FROM api_keys WHERE id IN (${placeholders(ids)})`, ids)
 }
 
 /** Is there such a key? A second revocation keeps the first one's time. */
@@ -127,10 +129,5 @@ export async function lockAccepted(db: Db, organizationIds: readonly Id<'org'>[]
 }
 
 export async function addAccepted(db: Db, rows: readonly Schema['usage_months'][]): Promise<void> {
-  if (rows.length === 0) return
-  await db
-    .insertInto('usage_months')
-    .values(rows)
-    .onDuplicateKeyUpdate({ accepted: sql`accepted + VALUES(accepted)` })
-    .execute()
+  await insertRows(db, 'usage_months', rows, 'ON DUPLICATE KEY UPDATE accepted = accepted + VALUES(accepted)')
 }

@@ -42,7 +42,28 @@ export function openSending(parts: SendingParts): Sending {
       )
     },
   )
-  return { ...parts, findDomain, enqueue: openQueue({ db, blobs, clock, provider }) }
+  return { ...parts, findDomain: rememberReady(findDomain), enqueue: openQueue({ db, blobs, clock, provider }) }
+}
+
+const rememberedMs = 1000
+const maxRemembered = 10_000
+
+/**
+ * Remembers for a second which domain a name is, once it is ready: sends come in runs. Whether it still is ready, the gate
+ * sees in the transaction that accepts the email.
+ */
+function rememberReady(find: FindDomain): FindDomain {
+  const remembered = new Map<string, { readonly domain: SendingDomain; readonly until: number }>()
+  return async name => {
+    const key = `${name.organizationId} ${name.domain}`
+    const known = remembered.get(key)
+    if (known && known.until > performance.now()) return known.domain
+    const domain = await find(name)
+    if (remembered.size >= maxRemembered) remembered.clear()
+    if (domain?.status === 'verified') remembered.set(key, { domain, until: performance.now() + rememberedMs })
+    else remembered.delete(key)
+    return domain
+  }
 }
 
 const acceptedTotal = counter('mailroom_emails_accepted_total', 'Emails accepted for delivery.')

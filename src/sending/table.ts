@@ -4,6 +4,7 @@ import type { Db } from '../base/database.ts'
 import type { Id } from '../base/ids.ts'
 import { insertRows } from '../base/insert-rows.ts'
 import type { Schema } from '../base/schema.ts'
+import { placeholders, selectRows } from '../base/select-rows.ts'
 
 /** A registered domain that emails may come from. */
 export interface SendingDomain {
@@ -19,32 +20,38 @@ export async function findDomains(
   db: Db,
   names: readonly { readonly organizationId: Id<'org'>; readonly domain: string }[],
 ): Promise<readonly SendingDomain[]> {
-  const byOrganization = Map.groupBy(names, name => name.organizationId)
-  return db
-    .selectFrom('domains')
-    .select(['id', 'organization_id as organizationId', 'brand_id as brandId', 'domain', 'status'])
-    .where(where =>
-      where.or(
-        Array.from(byOrganization, ([organizationId, of]) =>
-          where.and([
-            where('organization_id', '=', organizationId),
-            where('domain', 'in', padded([...new Set(of.map(name => name.domain))])),
-          ]),
-        ),
-      ),
-    )
-    .execute()
+  if (names.length === 0) return []
+  const byOrganization = Array.from(
+    Map.groupBy(names, name => name.organizationId),
+    ([organizationId, of]) => [organizationId, padded([...new Set(of.map(name => name.domain))])] as const,
+  )
+  const either = byOrganization
+    .map(([, of]) => `(organization_id = ? AND domain IN (${placeholders(of)}))`)
+    .join(' OR ')
+  return await selectRows<SendingDomain>(
+    db,
+    `SELECT id, organization_id AS organizationId, brand_id AS brandId, domain, status FROM domains WHERE ${either}`,
+    byOrganization.flatMap(([organizationId, of]) => [organizationId, ...of]),
+  )
 }
 
 /** These domains as they are now, with their organizations' plans; none is deleted before the transaction ends. */
-export async function holdDomains(db: Db, ids: readonly Id<'dom'>[]) {
-  return await db
-    .selectFrom('domains')
-    .innerJoin('organizations', 'organizations.id', 'domains.organization_id')
-    .select(['domains.id', 'domains.status', 'organizations.id as organizationId', 'organizations.plan'])
-    .where('domains.id', 'in', padded([...new Set(ids)].sort()))
-    .modifyEnd(sql`LOCK IN SHARE MODE`)
-    .execute()
+export async function holdDomains(db: Db, ids: readonly Id<'dom'>[]): Promise<readonly HeldDomain[]> {
+  const wanted = padded([...new Set(ids)].sort())
+  return await selectRows<HeldDomain>(
+    db,
+    `SELECT d.id, d.status, o.id AS organizationId, o.plan FROM domains d
+     INNER JOIN organizations o ON o.id = d.organization_id
+     WHERE d.id IN (${placeholders(wanted)}) LOCK IN SHARE MODE`,
+    wanted,
+  )
+}
+
+interface HeldDomain {
+  readonly id: Id<'dom'>
+  readonly status: Schema['domains']['status']
+  readonly organizationId: Id<'org'>
+  readonly plan: Schema['organizations']['plan']
 }
 
 /** Someone who may be on a brand's suppression list. */
@@ -60,23 +67,18 @@ export async function findSuppressed(
   candidates: readonly Suppressible[],
   now: Instant,
 ): Promise<readonly Suppressible[]> {
-  const byBrand = Map.groupBy(candidates, candidate => candidate.brandId)
-  return db
-    .selectFrom('suppressions')
-    .select(['brand_id as brandId', 'email'])
-    .where(where =>
-      where.or(
-        Array.from(byBrand, ([brandId, of]) =>
-          where.and([
-            where('brand_id', '=', brandId),
-            where('email', 'in', padded([...new Set(of.map(each => each.email))])),
-          ]),
-        ),
-      ),
-    )
-    .where('reason', '!=', 'unsubscribe')
-    .where(where => where.or([where('expires_at', 'is', null), where('expires_at', '>', now)]))
-    .execute()
+  if (candidates.length === 0) return []
+  const byBrand = Array.from(
+    Map.groupBy(candidates, candidate => candidate.brandId),
+    ([brandId, of]) => [brandId, padded([...new Set(of.map(each => each.email))])] as const,
+  )
+  const either = byBrand.map(([, emails]) => `(brand_id = ? AND email IN (${placeholders(emails)}))`).join(' OR ')
+  return await selectRows<Suppressible>(
+    db,
+    `SELECT brand_id AS brandId, email FROM suppressions
+     WHERE (${either}) AND reason <> 'unsubscribe' AND (expires_at IS NULL OR expires_at > ?)`,
+    [...byBrand.flatMap(([brandId, emails]) => [brandId, ...emails]), now],
+  )
 }
 
 /** All that one email leaves in the database when it is accepted. */

@@ -20,6 +20,11 @@ export function figure(
   return { name, wanted, ...measured, ratio: measured.rate / Math.min(...Object.values(measured.limits)) }
 }
 
+/** The middle one; of an even count the lower of the two. */
+export function median(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.floor((values.length - 1) / 2)] ?? Number.NaN
+}
+
 export function describeFigure({ name, rate, limits, ratio, wanted, peakBytes }: Figure): string {
   const percent = (part: number) => `${Math.round(part * 100)} %`
   const raw = Object.entries(limits).map(([limit, each]) => `${limit} ${Math.round(each)}`)

@@ -168,9 +168,11 @@ function note(log: Log, exchange: Exchange, status: number): void {
   const seconds = (performance.now() - exchange.startedMs) / 1000
   const { method } = exchange.request
   answerSeconds.observe({ method, status }, seconds)
-  if (!log.isLevelEnabled('info')) return
+  // What went well is counted above, and seen in the log only by who asks for it.
+  const level = status < 400 ? 'debug' : 'info'
+  if (!log.isLevelEnabled(level)) return
   const clientId = exchange.request.headers.get('x-request-id')
-  log.info(
+  log[level](
     {
       request_id: exchange.id,
       client_request_id: clientId !== null && /^[A-Za-z0-9._-]{1,128}$/.test(clientId) ? clientId : undefined,

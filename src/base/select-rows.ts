@@ -1,0 +1,19 @@
+import { CompiledQuery } from 'kysely'
+import type { Db } from './database.ts'
+
+// Made once: CompiledQuery.raw freezes its parameters, which costs as much as sending them.
+const blank = CompiledQuery.raw('')
+
+/**
+ * Reads rows by a statement that is written out. For hot paths: to build it with the query builder at each call would
+ * cost more than to run it.
+ */
+export async function selectRows<Row>(db: Db, text: string, parameters: readonly unknown[]): Promise<Row[]> {
+  const { rows } = await db.executeQuery<Row>({ ...blank, sql: text, parameters } as CompiledQuery<Row>)
+  return rows
+}
+
+/** `?, ?, …`, one for each. */
+export function placeholders(parameters: readonly unknown[]): string {
+  return parameters.map(() => '?').join(', ')
+}
