@@ -4,6 +4,7 @@ import type { Clock, Instant } from '../base/clock.ts'
 import type { Db } from '../base/database.ts'
 import { type Id, isId, newId } from '../base/ids.ts'
 import { refuse } from '../base/refusal.ts'
+import { padded } from '../base/select-rows.ts'
 import type { Caller } from '../web/caller.ts'
 import { isScope, type Scope } from '../web/scope.ts'
 import { insertKey, type KeyRow, selectKeys, selectKeysOf, updateKeyRevoked, updateKeysUsed } from './table.ts'
@@ -176,12 +177,6 @@ function requireLive(row: KeyRow, now: Instant): void {
   if (row.revoked_at !== null) throw refuse('api_key_revoked', { message: `The API key ${row.id} was revoked.` })
   if (row.expires_at !== null && row.expires_at <= now)
     throw refuse('api_key_expired', { message: `The API key ${row.id} has expired.` })
-}
-
-/** Repeats the last one up to a power of two: few different statements, so that they stay prepared. */
-function padded<Item>(items: readonly Item[]): readonly Item[] {
-  const length = 2 ** Math.ceil(Math.log2(items.length))
-  return Array.from({ length }, (_, i) => items[Math.min(i, items.length - 1)] as Item)
 }
 
 const noteEveryMs = 2000

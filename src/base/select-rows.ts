@@ -17,3 +17,9 @@ export async function selectRows<Row>(db: Db, text: string, parameters: readonly
 export function placeholders(parameters: readonly unknown[]): string {
   return parameters.map(() => '?').join(', ')
 }
+
+/** Repeats the last one up to a power of two: few different statements, so that they stay prepared. */
+export function padded<Item>(items: readonly Item[]): readonly Item[] {
+  const length = 2 ** Math.ceil(Math.log2(items.length))
+  return Array.from({ length }, (_, i) => items[Math.min(i, items.length - 1)] as Item)
+}

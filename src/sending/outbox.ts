@@ -3,7 +3,7 @@ import { type Instant, plusMs } from '../base/clock.ts'
 import { type Db, inTransaction } from '../base/database.ts'
 import { type Id, newSortableToken } from '../base/ids.ts'
 import type { EmailStatus, Schema } from '../base/schema.ts'
-import { padded } from './table.ts'
+import { padded } from '../base/select-rows.ts'
 
 /** Emails of one organization to one domain: what takes turns with the others. */
 export interface Lane {

@@ -4,7 +4,7 @@ import type { Db } from '../base/database.ts'
 import type { Id } from '../base/ids.ts'
 import { insertRows } from '../base/insert-rows.ts'
 import type { Schema } from '../base/schema.ts'
-import { placeholders, selectRows } from '../base/select-rows.ts'
+import { padded, placeholders, selectRows } from '../base/select-rows.ts'
 
 /** A registered domain that emails may come from. */
 export interface SendingDomain {
@@ -122,12 +122,6 @@ async function insertInParts<Table extends 'email_recipients' | 'email_events' |
   rows: Parameters<typeof insertRows<Table>>[2],
 ): Promise<void> {
   for (let i = 0; i < rows.length; i += maxRows) await insertRows(db, table, rows.slice(i, i + maxRows))
-}
-
-/** Repeats the last one up to a power of two: few different statements, so that they stay prepared. */
-export function padded<Item>(items: readonly Item[]): readonly Item[] {
-  const length = 2 ** Math.ceil(Math.log2(items.length))
-  return Array.from({ length }, (_, i) => items[Math.min(i, items.length - 1)] as Item)
 }
 
 /** How many emails of a domain are still to be sent. */
