@@ -1,5 +1,6 @@
 import { type Static, t } from 'elysia'
 import { toIso } from '../base/clock.ts'
+import { oneOf } from '../web/shapes.ts'
 import type { BrandRow } from './table.ts'
 
 export const brandName = t.String({
@@ -20,7 +21,7 @@ export const brandShape = t.Object({
   organization_id: t.String(),
   name: t.String(),
   slug: t.String(),
-  status: t.Union([t.Literal('pending'), t.Literal('ready')]),
+  status: oneOf(['pending', 'ready']),
   created_at: t.String(),
   updated_at: t.String(),
 })

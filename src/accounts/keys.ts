@@ -72,6 +72,8 @@ export async function createKey(
     revoked_at: null,
     last_used_at: null,
     created_at: clock.now(),
+    maker_id: null,
+    member_id: null,
   })
   return { id, key: `${key}_${checksum(key)}` }
 }

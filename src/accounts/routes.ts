@@ -1,9 +1,9 @@
 import { t } from 'elysia'
 import { api } from '../web/route.ts'
+import { says } from '../web/says.ts'
+import { idParams } from '../web/shapes.ts'
 import { brandName, brandShape, brandSlug } from './brand-shape.ts'
 import { type BrandsUse, changeBrand, createBrand, listBrands, provisionBrand, readBrand } from './brands.ts'
-
-const id = t.Object({ id: t.String() })
 
 /** SPEC section 4, Brands. */
 export function brandRoutes(use: BrandsUse) {
@@ -15,26 +15,30 @@ export function brandRoutes(use: BrandsUse) {
         return createBrand(use, caller, body, reservation)
       },
       {
+        detail: says('createBrand', 'Create a brand', ['slug_taken']),
         scope: { scope: 'brands:write', organizationOnly: true },
         body: t.Object({ name: brandName, slug: brandSlug }),
         response: { 201: brandShape },
       },
     )
     .get('/v1/brands', async ({ caller }) => ({ data: [...(await listBrands(use, caller))] }), {
+      detail: says('listBrands', 'List brands'),
       scope: 'brands:read',
       response: t.Object({ data: t.Array(brandShape) }),
     })
     .get('/v1/brands/:id', ({ caller, params }) => readBrand(use, caller, params.id), {
+      detail: says('getBrand', 'Read a brand', ['not_found', 'brand_restricted']),
       scope: 'brands:read',
-      params: id,
+      params: idParams,
       response: brandShape,
     })
     .patch(
       '/v1/brands/:id',
       ({ caller, params, body, reservation }) => changeBrand(use, caller, params.id, body, reservation),
       {
+        detail: says('updateBrand', 'Change the name or slug of a brand', ['not_found', 'slug_taken']),
         scope: { scope: 'brands:write', organizationOnly: true },
-        params: id,
+        params: idParams,
         body: t.Object({ name: t.Optional(brandName), slug: t.Optional(brandSlug) }),
         response: brandShape,
       },
@@ -42,6 +46,11 @@ export function brandRoutes(use: BrandsUse) {
     .post(
       '/v1/brands/:id/provision',
       ({ caller, params, reservation }) => provisionBrand(use, caller, params.id, reservation),
-      { scope: 'brands:write', params: id, response: brandShape },
+      {
+        detail: says('provisionBrand', 'Mark a brand ready', ['not_found', 'brand_restricted']),
+        scope: 'brands:write',
+        params: idParams,
+        response: brandShape,
+      },
     )
 }

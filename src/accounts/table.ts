@@ -65,6 +65,8 @@ const keyColumns = [
   'revoked_at',
   'last_used_at',
   'created_at',
+  'maker_id',
+  'member_id',
 ] as const
 
 export async function insertKey(db: Db, row: KeyRow): Promise<void> {

@@ -2,11 +2,13 @@ import { type Migration, Migrator } from 'kysely/migration'
 import type { Db } from './database.ts'
 import * as first from './migrations/0001-first.ts'
 import * as search from './migrations/0002-search.ts'
+import * as interface_ from './migrations/0003-interface.ts'
 
 /** In the order they run. A migration that was released is never edited. */
 const migrations: Readonly<Record<string, Migration>> = {
   '0001-first': first,
   '0002-search': search,
+  '0003-interface': interface_,
 }
 
 /**

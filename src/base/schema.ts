@@ -53,6 +53,63 @@ export interface Schema {
     revoked_at: Instant | null
     last_used_at: Instant | null
     created_at: Instant
+    /** The member who made it; null: the operator's command line. */
+    maker_id: Id<'mem'> | null
+    /** The member whose key it is, never able to do more than they; null: the organization's own. */
+    member_id: Id<'mem'> | null
+  }
+  members: {
+    id: Id<'mem'>
+    organization_id: Id<'org'>
+    /** Lower case. */
+    email: string
+    name: string
+    role: Role
+    /** Scopes, and `api_access`, with spaces between; only a `member` is limited by them. */
+    permissions: string
+    created_at: Instant
+    last_active_at: Instant | null
+  }
+  /** The brands that a member of the role `member` has. */
+  member_brands: {
+    member_id: Id<'mem'>
+    brand_id: Id<'brd'>
+  }
+  invitations: {
+    id: Id<'inv'>
+    organization_id: Id<'org'>
+    email: string | null
+    brand_ids: Json<readonly Id<'brd'>[]>
+    permissions: string
+    invited_by: Id<'mem'> | null
+    /** SHA-256 of what the link holds. */
+    token_hash: Buffer
+    created_at: Instant
+    expires_at: Instant
+    accepted_at: Instant | null
+    revoked_at: Instant | null
+    /** Who accepted it. */
+    member_id: Id<'mem'> | null
+  }
+  /** The requests that a valid key made. */
+  request_log: {
+    id: Id<'req'>
+    organization_id: Id<'org'>
+    /** Unique in the organization, so that it can be a cursor. */
+    created_at: Instant
+    client_request_id: string | null
+    method: string
+    /** Without the query. */
+    path: string
+    status: number
+    duration_ms: number
+    api_key_id: Id<'key'>
+    brand_id: Id<'brd'> | null
+    ip: string
+    user_agent: string | null
+    error_code: string | null
+    idempotent_replay: Flag
+    email_id: Id<'eml'> | null
   }
   idempotency_keys: {
     organization_id: Id<'org'>
@@ -255,6 +312,36 @@ export interface Schema {
     created_at: Instant
     expires_at: Instant | null
   }
+  templates: {
+    id: Id<'tpl'>
+    organization_id: Id<'org'>
+    brand_id: Id<'brd'>
+    slug: string
+    name: string
+    subject: string | null
+    text: string | null
+    html: string | null
+    variables: Json<readonly { readonly name: string; readonly required: boolean; readonly default: unknown }[]>
+    created_at: Instant
+    updated_at: Instant
+  }
+  drafts: {
+    id: Id<'drf'>
+    organization_id: Id<'org'>
+    brand_id: Id<'brd'> | null
+    /** As it will be shown: `Name <a@x>`. */
+    from_header: string | null
+    to_addresses: Json<readonly string[]>
+    cc_addresses: Json<readonly string[]>
+    bcc_addresses: Json<readonly string[]>
+    reply_to: Json<readonly string[]>
+    subject: string | null
+    text: string | null
+    /** The received message that it answers. */
+    in_reply_to: Id<'msg'> | null
+    created_at: Instant
+    updated_at: Instant
+  }
 
   messages: {
     id: Id<'msg'>
@@ -330,6 +417,8 @@ export interface Schema {
     words: string
   }
 }
+
+export type Role = 'owner' | 'admin' | 'member'
 
 export type Folder = 'inbox' | 'spam' | 'archive' | 'trash' | 'quarantine'
 

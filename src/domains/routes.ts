@@ -2,6 +2,8 @@ import { t } from 'elysia'
 import { type Id, stableToken } from '../base/ids.ts'
 import type { Reservation } from '../web/reservation.ts'
 import { api } from '../web/route.ts'
+import { says } from '../web/says.ts'
+import { idParams } from '../web/shapes.ts'
 import {
   checkDomain,
   createDomain,
@@ -23,7 +25,6 @@ import {
 } from './shapes.ts'
 import type { DomainBlockers, DomainsUse } from './use.ts'
 
-const named = t.Object({ id: t.String() })
 const publishDns = t.Optional(
   t.Boolean({ default: true, description: 'Publish the records where this server has a zone that holds the domain.' }),
 )
@@ -35,6 +36,7 @@ export function domainRoutes(use: DomainsUse, blockers: DomainBlockers) {
       '/v1/domains/ownership',
       ({ caller, query }) => readOwnership(use, caller, { domain: query.domain, brandId: query.brand_id }),
       {
+        detail: says('getOwnership', 'Tell how the ownership of a domain is proven', ['not_found', 'brand_restricted']),
         scope: 'domains:read',
         query: t.Object(
           { domain: t.String({ minLength: 1, maxLength: 255 }), brand_id: t.String({ minLength: 1 }) },
@@ -56,6 +58,13 @@ export function domainRoutes(use: DomainsUse, blockers: DomainBlockers) {
           }),
         ),
       {
+        detail: says('createDomain', 'Register a domain', [
+          'not_found',
+          'brand_restricted',
+          'domain_taken',
+          'ownership_not_verified',
+          'dns_unavailable',
+        ]),
         scope: 'domains:write',
         body: t.Object({
           brand_id: t.String({ minLength: 1 }),
@@ -66,20 +75,23 @@ export function domainRoutes(use: DomainsUse, blockers: DomainBlockers) {
       },
     )
     .get('/v1/domains', ({ caller }) => listDomains(use, caller), {
+      detail: says('listDomains', 'List domains'),
       scope: 'domains:read',
       response: t.Object({ data: t.Array(domainSchema) }),
     })
     .get('/v1/domains/:id', ({ caller, params }) => readDomainDetails(use, caller, params.id), {
+      detail: says('getDomain', 'Read a domain', ['not_found', 'brand_restricted']),
       scope: 'domains:read',
-      params: named,
+      params: idParams,
       response: domainSchema,
     })
     .delete(
       '/v1/domains/:id',
       ({ caller, params, reservation }) => removeDomain(use, caller, params.id, blockers, reservation),
       {
+        detail: says('deleteDomain', 'Unregister a domain', ['not_found', 'brand_restricted', 'domain_in_use']),
         scope: 'domains:write',
-        params: named,
+        params: idParams,
         response: removedDomainSchema,
       },
     )
@@ -87,20 +99,39 @@ export function domainRoutes(use: DomainsUse, blockers: DomainBlockers) {
       '/v1/domains/:id/provision',
       ({ caller, params, body }) => provisionDomain(use, caller, params.id, body.publish_dns ?? true),
       {
+        detail: says('provisionDomain', 'Take up an enrolment that did not finish', [
+          'not_found',
+          'brand_restricted',
+          'ownership_not_verified',
+          'dns_unavailable',
+        ]),
         scope: 'domains:write',
-        params: named,
+        params: idParams,
         body: t.Object({ publish_dns: publishDns }),
         response: domainSchema,
       },
     )
     .post('/v1/domains/:id/check', ({ caller, params }) => checkDomain(use, caller, params.id), {
+      detail: says('checkDomain', 'Look at the DNS records of a domain again', [
+        'not_found',
+        'brand_restricted',
+        'ownership_not_verified',
+        'dns_unavailable',
+      ]),
       scope: 'domains:write',
-      params: named,
+      params: idParams,
       response: domainSchema,
     })
     .post('/v1/domains/:id/receiving', ({ caller, params }) => claimReceiving(use, caller, params.id), {
+      detail: says('claimReceiving', 'Claim the receiving of mail for a domain, and check it', [
+        'not_found',
+        'brand_restricted',
+        'receiving_claimed',
+        'ownership_not_verified',
+        'dns_unavailable',
+      ]),
       scope: 'domains:write',
-      params: named,
+      params: idParams,
       response: receivingSchema,
     })
 }
@@ -121,6 +152,12 @@ export function mailboxRoutes(use: DomainsUse) {
           ),
         ),
       {
+        detail: says('createMailbox', 'Create a mailbox', [
+          'not_found',
+          'brand_restricted',
+          'mailbox_exists',
+          'receiving_claimed',
+        ]),
         scope: 'inbox:write',
         body: t.Object({
           domain_id: t.String({ minLength: 1 }),
@@ -130,6 +167,7 @@ export function mailboxRoutes(use: DomainsUse) {
       },
     )
     .get('/v1/mailboxes', ({ caller }) => listMailboxes(use, caller), {
+      detail: says('listMailboxes', 'List mailboxes'),
       scope: 'inbox:read',
       response: t.Object({ data: t.Array(mailboxSchema) }),
     })
@@ -137,8 +175,9 @@ export function mailboxRoutes(use: DomainsUse) {
       '/v1/mailboxes/:id',
       ({ caller, params, reservation }) => removeMailbox(use, caller, params.id, reservation),
       {
+        detail: says('deleteMailbox', 'Delete a mailbox; its messages are kept', ['not_found', 'brand_restricted']),
         scope: 'inbox:write',
-        params: named,
+        params: idParams,
         response: t.Object({ deleted: t.String() }),
       },
     )

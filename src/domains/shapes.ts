@@ -1,20 +1,19 @@
 import { t } from 'elysia'
 import { toIso } from '../base/clock.ts'
 import { fromJson } from '../base/schema.ts'
+import { dateTime, nullable, oneOf } from '../web/shapes.ts'
 import { type Instance, mxRecord, type PublishedRecord, type RecordStatus, recordTtlSeconds } from './records.ts'
 import type { ClaimRow, DomainRow, RecordRow } from './table.ts'
 
-const time = t.String({ format: 'date-time' })
-
 /** A DNS record as the API shows it. */
 const recordSchema = t.Object({
-  purpose: t.UnionEnum(['ownership', 'dkim', 'spf', 'return_path', 'dmarc', 'receiving_identity', 'mx']),
-  type: t.UnionEnum(['TXT', 'CNAME', 'MX']),
+  purpose: oneOf(['ownership', 'dkim', 'spf', 'return_path', 'dmarc', 'receiving_identity', 'mx']),
+  type: oneOf(['TXT', 'CNAME', 'MX']),
   name: t.String({ description: 'Fully qualified, without a final dot.' }),
   value: t.String(),
-  priority: t.Nullable(t.Integer()),
+  priority: nullable(t.Integer()),
   ttl: t.Integer({ description: 'Seconds.' }),
-  status: t.UnionEnum(['pending', 'verified', 'mismatch', 'unknown'], {
+  status: oneOf(['pending', 'verified', 'mismatch', 'unknown'], {
     description: '`unknown`: DNS did not answer, which says nothing about the record.',
   }),
   found: t.Array(t.String(), { description: 'The values that were seen there.' }),
@@ -24,7 +23,7 @@ export type RecordShape = typeof recordSchema.static
 
 export const receivingSchema = t.Object({
   live: t.Boolean({ description: 'Mail for the domain arrives.' }),
-  next_step: t.Optional(t.UnionEnum(['ownership', 'identity', 'mx'], { description: 'What is missing first.' })),
+  next_step: t.Optional(oneOf(['ownership', 'identity', 'mx'], { description: 'What is missing first.' })),
   mx: t.Object({ record: recordSchema }),
   identity: t.Object({
     dns_records: t.Array(recordSchema),
@@ -37,14 +36,14 @@ export const domainSchema = t.Object({
   id: t.String(),
   domain: t.String(),
   brand_id: t.String(),
-  status: t.UnionEnum(['pending', 'verified', 'failed']),
+  status: oneOf(['pending', 'verified', 'failed']),
   ownership_verified: t.Boolean(),
   ready_to_send: t.Boolean(),
   dns_records: t.Array(recordSchema),
   provider_error: t.Optional(t.String()),
   receiving: receivingSchema,
-  last_checked_at: t.Nullable(time),
-  created_at: time,
+  last_checked_at: nullable(dateTime),
+  created_at: dateTime,
 })
 export type DomainShape = typeof domainSchema.static
 
@@ -62,7 +61,7 @@ export const ownershipSchema = t.Object({
   domain: t.String(),
   brand_id: t.String(),
   verified: t.Boolean(),
-  checked_at: time,
+  checked_at: dateTime,
   ownership: t.Object({ record: recordSchema }),
 })
 export type OwnershipShape = typeof ownershipSchema.static
@@ -71,12 +70,12 @@ export const mailboxSchema = t.Object({
   id: t.String(),
   domain_id: t.String(),
   brand_id: t.String(),
-  local_part: t.Nullable(t.String()),
+  local_part: nullable(t.String()),
   address: t.String({ description: '`*@domain` for a catch-all.' }),
   catch_all: t.Boolean(),
   live: t.Boolean(),
   unread_count: t.Integer(),
-  created_at: time,
+  created_at: dateTime,
 })
 export type MailboxShape = typeof mailboxSchema.static
 

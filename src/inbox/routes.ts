@@ -4,6 +4,8 @@ import type { Blobs } from '../ports/blobs/port.ts'
 import { fileAnswer } from '../web/file-answer.ts'
 import { limitParam, pageSize, readReceivedCursor, receivedCursor } from '../web/page.ts'
 import { api } from '../web/route.ts'
+import { says } from '../web/says.ts'
+import { idParams } from '../web/shapes.ts'
 import { changeMessages } from './bulk.ts'
 import { downloadAttachment, downloadMessage } from './download.ts'
 import { listMessages, markMessage, moveMessage, restoreMessage, starMessage } from './messages.ts'
@@ -15,7 +17,6 @@ import {
   bulkShape,
   folderBody,
   folderShape,
-  idParams,
   inboundMessage,
   inboxItem,
   inboxPage,
@@ -53,6 +54,7 @@ export function inboxRoutes(use: InboxUse) {
         return { data: items.map(itemOf), next_cursor: receivedCursor(next) }
       },
       {
+        detail: says('listMessages', 'List received messages', ['invalid_cursor', 'not_found', 'brand_restricted']),
         scope: 'inbox:read',
         query: t.Object({
           limit: limitParam,
@@ -78,6 +80,7 @@ export function inboxRoutes(use: InboxUse) {
         return { data: items.map(itemOf) }
       },
       {
+        detail: says('searchMessages', 'Search received messages'),
         scope: 'inbox:read',
         query: t.Object({
           q: t.String({ minLength: 1, maxLength: 256 }),
@@ -88,12 +91,14 @@ export function inboxRoutes(use: InboxUse) {
       },
     )
     .get('/v1/inbox/:id', ({ caller, params, query }) => readMessage(use, caller, params.id, query.remote ?? 'block'), {
+      detail: says('getMessage', 'Read a received message', ['not_found', 'brand_restricted']),
       scope: 'inbox:read',
       params: idParams,
       query: t.Object({ remote: t.Optional(t.Union([t.Literal('allow'), t.Literal('block')])) }),
       response: inboundMessage,
     })
     .delete('/v1/inbox/:id', ({ caller, params }) => moveMessage(db, caller, params.id, 'trash'), {
+      detail: says('trashMessage', 'Move a message to the trash', ['not_found', 'brand_restricted']),
       scope: 'inbox:write',
       params: idParams,
       response: movedShape,
@@ -101,36 +106,60 @@ export function inboxRoutes(use: InboxUse) {
     .get(
       '/v1/inbox/:id/attachments/:attachmentId',
       async ({ caller, params }) => fileAnswer(await downloadAttachment(use, caller, params.id, params.attachmentId)),
-      { scope: 'inbox:read', params: attachmentParams },
+      {
+        detail: says('getAttachment', 'Download an attachment', [
+          'not_found',
+          'brand_restricted',
+          'attachment_infected',
+          'attachment_unscanned',
+        ]),
+        scope: 'inbox:read',
+        params: attachmentParams,
+      },
     )
     .get('/v1/inbox/:id/raw', async ({ caller, params }) => fileAnswer(await downloadMessage(use, caller, params.id)), {
+      detail: says('getRawMessage', 'Download a message as it came', [
+        'not_found',
+        'brand_restricted',
+        'attachment_infected',
+        'attachment_unscanned',
+      ]),
       scope: 'inbox:read',
       params: idParams,
     })
     .post('/v1/inbox/:id/folder', ({ caller, params, body }) => moveMessage(db, caller, params.id, body.folder), {
+      detail: says('moveMessage', 'Move a message to a folder', ['not_found', 'brand_restricted']),
       scope: 'inbox:write',
       params: idParams,
       body: folderBody,
       response: movedShape,
     })
     .post('/v1/inbox/:id/star', ({ caller, params, body }) => starMessage(db, caller, params.id, body.starred), {
+      detail: says('starMessage', 'Star a message, or not', ['not_found', 'brand_restricted']),
       scope: 'inbox:write',
       params: idParams,
       body: starBody,
       response: starredShape,
     })
     .post('/v1/inbox/:id/read', ({ caller, params, body }) => markMessage(db, caller, params.id, body.read), {
+      detail: says('markMessage', 'Mark a message read, or unread', ['not_found', 'brand_restricted']),
       scope: 'inbox:write',
       params: idParams,
       body: readBody,
       response: markedShape,
     })
     .post('/v1/inbox/bulk', ({ caller, body }) => changeMessages(db, caller, body), {
+      detail: says('changeMessages', 'Move, star or mark many messages'),
       scope: 'inbox:write',
       body: bulkBody,
       response: bulkShape,
     })
     .post('/v1/inbox/:id/restore', ({ caller, params }) => restoreMessage(db, caller, params.id), {
+      detail: says('restoreMessage', 'Take a message out of the trash', [
+        'not_found',
+        'brand_restricted',
+        'not_in_trash',
+      ]),
       scope: 'inbox:write',
       params: idParams,
       response: movedShape,

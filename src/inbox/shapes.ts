@@ -1,21 +1,14 @@
 import { t } from 'elysia'
 import { toIso } from '../base/clock.ts'
 import { fromJson } from '../base/schema.ts'
+import { dateTime, nullable, oneOf } from '../web/shapes.ts'
 import type { ItemRow } from './table.ts'
 
-const dateTime = t.String({ format: 'date-time' })
-const nullable = <Shape extends Parameters<typeof t.Union>[0][number]>(shape: Shape) => t.Union([shape, t.Null()])
 const closed = { additionalProperties: false } as const
 
-export const folderShape = t.Union([
-  t.Literal('inbox'),
-  t.Literal('spam'),
-  t.Literal('archive'),
-  t.Literal('trash'),
-  t.Literal('quarantine'),
-])
+export const folderShape = oneOf(['inbox', 'spam', 'archive', 'trash', 'quarantine'])
 
-const scanShape = t.Union([t.Literal('clean'), t.Literal('infected'), t.Literal('error'), t.Literal('skipped')])
+const scanShape = oneOf(['clean', 'infected', 'error', 'skipped'])
 const addressShape = t.Object({ address: t.String(), name: t.String() })
 
 const itemProperties = {
@@ -91,7 +84,6 @@ export const inboundMessage = t.Object({
   ),
 })
 
-export const idParams = t.Object({ id: t.String({ minLength: 1 }) })
 export const attachmentParams = t.Object({
   id: t.String({ minLength: 1 }),
   attachmentId: t.String({ minLength: 1 }),

@@ -1,6 +1,8 @@
 import { t } from 'elysia'
 import { limitParam } from '../web/page.ts'
 import { api } from '../web/route.ts'
+import { says } from '../web/says.ts'
+import { idParams } from '../web/shapes.ts'
 import { showAccepted } from './accepted.ts'
 import { listEmails, readContent, readEmail } from './emails.ts'
 import { type Sending, send } from './send.ts'
@@ -13,8 +15,6 @@ import {
   statusShape,
 } from './shapes.ts'
 
-const id = t.Object({ id: t.String() })
-
 /** SPEC section 4, Email. */
 export function emailRoutes(use: Sending) {
   return api('emails')
@@ -24,9 +24,24 @@ export function emailRoutes(use: Sending) {
         set.status = 202
         return showAccepted(await send({ sender: caller, fields: body, reservation }, use))
       },
-      { scope: 'email:send', body: sendEmailShape, response: { 202: sendAcceptedShape } },
+      {
+        detail: says('sendEmail', 'Send an email', [
+          'from_not_allowed',
+          'attachments_too_large',
+          'domain_not_verified',
+          'too_many_recipients',
+          'too_many_attachments',
+          'no_content',
+          'recipient_suppressed',
+          'quota_exceeded',
+        ]),
+        scope: 'email:send',
+        body: sendEmailShape,
+        response: { 202: sendAcceptedShape },
+      },
     )
     .get('/v1/emails', ({ caller, query }) => listEmails(use.db, caller, query), {
+      detail: says('listEmails', 'List sent emails', ['not_found', 'brand_restricted']),
       scope: 'email:read',
       query: t.Object({
         limit: limitParam,
@@ -39,13 +54,15 @@ export function emailRoutes(use: Sending) {
       response: emailPageShape,
     })
     .get('/v1/emails/:id', ({ caller, params }) => readEmail(use.db, caller, params.id), {
+      detail: says('getEmail', 'Read a sent email and its events', ['not_found', 'brand_restricted']),
       scope: 'email:read',
-      params: id,
+      params: idParams,
       response: emailDetailShape,
     })
     .get('/v1/emails/:id/content', ({ caller, params }) => readContent(use, caller, params.id), {
+      detail: says('getEmailContent', 'Read what a sent email held', ['not_found', 'brand_restricted']),
       scope: 'email:read',
-      params: id,
+      params: idParams,
       response: emailContentShape,
     })
 }

@@ -1,14 +1,8 @@
 import { t } from 'elysia'
+import { dateTime, nullable, oneOf } from '../web/shapes.ts'
 
 const address = t.String({ maxLength: 1024, expected: 'an address such as a@example.com or Name <a@example.com>' })
 const addresses = t.Union([address, t.Array(address)])
-const time = t.String({ format: 'date-time' })
-const nullable = <Of extends Parameters<typeof t.Union>[0][number]>(shape: Of) => t.Union([shape, t.Null()])
-/** Not t.UnionEnum: that has a default, which Elysia fills in where a query says nothing. */
-function oneOf<const Choice extends string>(choices: readonly Choice[]) {
-  return t.Union(choices.map(choice => t.Literal(choice))) as unknown as ReturnType<typeof t.Unsafe<Choice>>
-}
-
 const tag = t.Object({
   name: t.String({ minLength: 1, maxLength: 120 }),
   value: t.String({ maxLength: 256 }),
@@ -71,7 +65,7 @@ export const sendAcceptedShape = t.Object({
   message_id: t.String({ description: 'The Message-ID, without angle brackets.' }),
   brand_id: t.String(),
   recipients: t.Array(t.Object({ email: t.String(), type: recipientType, status: statusShape })),
-  created_at: time,
+  created_at: dateTime,
 })
 
 export type SendAccepted = typeof sendAcceptedShape.static
@@ -88,16 +82,16 @@ const itemFields = {
   tags: t.Array(tag),
   template: nullable(t.String()),
   attachment_count: t.Integer(),
-  created_at: time,
-  scheduled_at: nullable(time),
-  last_event_at: time,
+  created_at: dateTime,
+  scheduled_at: nullable(dateTime),
+  last_event_at: dateTime,
 }
 
 /** A sent email in a list. */
 const emailItemShape = t.Object(itemFields)
 export type EmailItem = typeof emailItemShape.static
 
-export const emailPageShape = t.Object({ data: t.Array(emailItemShape), next_before: nullable(time) })
+export const emailPageShape = t.Object({ data: t.Array(emailItemShape), next_before: nullable(dateTime) })
 export type EmailPage = typeof emailPageShape.static
 
 const evidence = {
@@ -110,8 +104,8 @@ const eventShape = t.Object({
   id: t.String(),
   type: t.Union([statusShape, t.Literal('replied')]),
   recipient: nullable(t.String()),
-  occurred_at: time,
-  recorded_at: time,
+  occurred_at: dateTime,
+  recorded_at: dateTime,
   source: oneOf(['api', 'smtp', 'provider_webhook', 'dsn', 'inbound']),
   ...evidence,
   bounce: nullable(
@@ -137,11 +131,11 @@ export const emailDetailShape = t.Object({
   provider: t.String(),
   provider_message_id: nullable(t.String()),
   recipients: t.Array(
-    t.Object({ email: t.String(), type: recipientType, status: statusShape, ...evidence, updated_at: time }),
+    t.Object({ email: t.String(), type: recipientType, status: statusShape, ...evidence, updated_at: dateTime }),
   ),
   events: t.Array(eventShape),
   replies: t.Array(t.String()),
-  sent_at: nullable(time),
+  sent_at: nullable(dateTime),
   error: nullable(t.String()),
 })
 export type EmailDetail = typeof emailDetailShape.static
@@ -163,6 +157,6 @@ export const emailContentShape = t.Object({
     }),
   ),
   available: t.Boolean(),
-  purged_at: nullable(time),
+  purged_at: nullable(dateTime),
 })
 export type EmailContent = typeof emailContentShape.static

@@ -15,7 +15,7 @@ interface Sent {
   readonly seconds: number
 }
 const sizes = [
-  { name: 'ingest, 5 KB', count: 12_000, attachmentBytes: 0 },
+  { name: 'ingest, 5 KB', count: 24_000, attachmentBytes: 0 },
   { name: 'ingest, 87 KB', count: 3000, attachmentBytes: 60_000 },
 ] as const
 
@@ -42,7 +42,7 @@ async function measureSize(ground: Ground, name: string, [warmUp = '', ...files]
   const load = { part: 'smtp-load', port: mailroom.smtp ?? 0, connections, ...envelope } as const
   const rateOf = async (part: Part) => (await runPart<{ rate: number }>(part)).rate
   const before = await ground.countMessages()
-  let answered = (await runPart<Sent>({ ...load, messages: warmUp, maxSeconds: 8 })).count
+  let answered = (await runPart<Sent>({ ...load, messages: warmUp, maxSeconds: 25 })).count
   const seen = { clamd: [] as number[], mailauth: [] as number[], inserts: [] as number[], ours: [] as number[] }
   for (const messages of files) {
     seen.clamd.push(await rateOf({ part: 'clamd', clamd, lanes: connections, messages }))

@@ -1,0 +1,22 @@
+import type { RefusalCode } from '../base/refusal.ts'
+
+/** What the API's description says of an operation besides its shapes and its scope. */
+export interface Said {
+  readonly operationId: string
+  readonly summary: string
+  readonly description?: string
+  readonly 'x-refusals': readonly RefusalCode[]
+}
+
+/**
+ * For a route's `detail`.
+ * @param refusals the codes that this operation may end with beyond those of every operation (of the edge and its schema)
+ */
+export function says(
+  operationId: string,
+  summary: string,
+  refusals: readonly RefusalCode[] = [],
+  description?: string,
+): Said {
+  return { operationId, summary, 'x-refusals': refusals, ...(description === undefined ? {} : { description }) }
+}
