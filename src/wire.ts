@@ -1,20 +1,29 @@
 import { join } from 'node:path'
-import { forgetAnswers } from './accounts/idempotency.ts'
+import type { AnyElysia } from 'elysia'
+import { startHousekeeping } from './accounts/housekeeping.ts'
+import { openRequestLog, type RequestLog } from './accounts/request-log.ts'
+import { requestRoutes } from './accounts/request-routes.ts'
+import { invitationLinkRoutes, invitationRoutes } from './accounts/invitation-routes.ts'
+import { memberRoutes } from './accounts/member-routes.ts'
 import { brandRoutes } from './accounts/routes.ts'
 import type { Clock } from './base/clock.ts'
 import { systemClock } from './base/clock.ts'
 import type { Config } from './base/config.ts'
 import { type Database, openDatabase } from './base/database.ts'
 import type { Log } from './base/log.ts'
+import { startRounds } from './base/rounds.ts'
 import { signingKeys } from './domains/dkim-keys.ts'
+import { dnsRoutes } from './domains/dns-routes.ts'
 import { domainRoutes, mailboxRoutes } from './domains/routes.ts'
-import type { DomainsUse } from './domains/use.ts'
+import type { DomainBlockers, DomainsUse } from './domains/use.ts'
 import { checkReadiness } from './doors/http/check-parts.ts'
 import { openMetricsDoor } from './doors/http/metrics-door.ts'
 import { openHttpDoor } from './doors/http.ts'
 import { openSmtpDoor } from './doors/smtp.ts'
 import { startIndexing } from './inbox/indexer.ts'
-import { inboxRoutes } from './inbox/routes.ts'
+import { receivedMessages } from './inbox/received.ts'
+import { replyRoutes } from './inbox/reply-routes.ts'
+import { type InboxUse, inboxRoutes } from './inbox/routes.ts'
 import { openTextWorker } from './inbox/text-worker.ts'
 import { mailauthAuthenticator } from './ports/authenticator/mailauth.ts'
 import { mysqlBlobs } from './ports/blobs/mysql.ts'
@@ -22,6 +31,7 @@ import { localZone } from './ports/dns-zone/local.ts'
 import type { Provider } from './ports/provider/port.ts'
 import { keepInFolder, sandboxProvider } from './ports/provider/sandbox.ts'
 import { smarthostProvider } from './ports/provider/smarthost.ts'
+import { openCanary } from './ports/resolver/canary.ts'
 import { localResolver } from './ports/resolver/local.ts'
 import { networkResolver } from './ports/resolver/network.ts'
 import type { Resolver } from './ports/resolver/port.ts'
@@ -31,10 +41,15 @@ import type { Scanner } from './ports/scanner/port.ts'
 import { bySize, openHeavyWorkers } from './receiving/heavy.ts'
 import { startRescanning } from './receiving/rescan.ts'
 import { openWayIn } from './receiving/way-in.ts'
+import { draftRoutes } from './sending/draft-routes.ts'
 import { startRelay } from './sending/relay.ts'
 import { emailRoutes } from './sending/routes.ts'
-import { openSending } from './sending/send.ts'
+import { openSending, type Sending } from './sending/send.ts'
+import { suppressionRoutes } from './sending/suppression-routes.ts'
+import { forgetSuppressions } from './sending/suppressions.ts'
 import { countUnsent } from './sending/table.ts'
+import { templateRoutes } from './sending/template-routes.ts'
+import { unsubscribeRoutes } from './sending/unsubscribe-routes.ts'
 
 /** The outside, as this process meets it. */
 export interface Ports {
@@ -57,8 +72,7 @@ export interface Running {
 const heavyThreads = 1
 const sandboxFiles = 1000
 const housekeepingMs = 60_000
-/** Answers kept for repeated requests that are dropped at once, at most. */
-const forgottenAtOnce = 5000
+const clearedAtOnce = 1000
 
 /** The real adapters, as the configuration says. */
 export function realPorts(config: Config): Ports {
@@ -96,6 +110,42 @@ function providerOf(config: Config): Provider {
   }
 }
 
+/** What the features of the HTTP door stand on. */
+export interface HttpFeatureParts {
+  readonly domains: DomainsUse
+  readonly sending: Sending
+  readonly inbox: InboxUse
+  readonly requestLog: RequestLog
+  /** Where clients reach us, without a final slash. */
+  readonly publicUrl: string
+}
+
+/** All routes of the HTTP door but its own, one instance a feature: what runs, and what the API's description is made of. */
+export function httpFeatures({ domains, sending, inbox, requestLog, publicUrl }: HttpFeatureParts): readonly AnyElysia[] {
+  const { db, clock } = domains
+  const unsent: DomainBlockers = async (tx, domainId) => {
+    const count = await countUnsent(tx, domainId)
+    return count === 0 ? [] : [count === 1 ? '1 queued email' : `${count} queued emails`]
+  }
+  return [
+    brandRoutes({ db, clock }),
+    memberRoutes({ db, clock }),
+    invitationRoutes({ db, clock, publicUrl }),
+    invitationLinkRoutes({ db, clock }),
+    domainRoutes(domains, unsent),
+    dnsRoutes(domains),
+    mailboxRoutes(domains),
+    emailRoutes(sending),
+    suppressionRoutes({ db, clock }),
+    unsubscribeRoutes({ db, clock }),
+    inboxRoutes(inbox),
+    replyRoutes({ ...inbox, sending }),
+    templateRoutes({ db, clock, rendering: sending.rendering }),
+    draftRoutes(sending, receivedMessages(inbox)),
+    requestRoutes({ db, requestLog }),
+  ]
+}
+
 /** Puts the parts together and starts the roles of this process. What it started ends in the opposite order. */
 export async function wire(config: Config, log: Log, ports: Ports): Promise<Running> {
   const ends: (() => unknown)[] = []
@@ -122,6 +172,7 @@ async function start(config: Config, log: Log, ports: Ports, ends: Ends): Promis
   }
   const shared = pool()
   const resolver = ports.resolver({ database: shared })
+  const canary = openCanary(resolver, config.dnsCanary ?? config.hostname)
   ends.push(() => provider.close())
 
   const metrics = openMetricsDoor(config.metricsListen)
@@ -158,31 +209,44 @@ async function start(config: Config, log: Log, ports: Ports, ends: Ends): Promis
       zone: config.dnsZone === 'local' ? localZone(db, clock) : null,
       instance: { hostname: config.hostname, spfInclude: config.spfInclude },
     }
-    const unsent = async (db: Parameters<typeof countUnsent>[0], domainId: Parameters<typeof countUnsent>[1]) => {
-      const count = await countUnsent(db, domainId)
-      return count === 0 ? [] : [count === 1 ? '1 queued email' : `${count} queued emails`]
-    }
-    const housekeeping = setInterval(() => {
-      forgetAnswers(shared.db, clock, forgottenAtOnce).catch((error: unknown) =>
-        log.error({ err: error }, 'old answers were not forgotten'),
-      )
-    }, housekeepingMs)
-    ends.push(() => clearInterval(housekeeping))
+    const { requestLogDays } = config
+    const housekeeping = startHousekeeping({ db: shared.db, clock, log, requestLogDays, pauseMs: housekeepingMs })
+    ends.push(() => housekeeping.stop())
+    const clearing = startRounds({ pauseMs: housekeepingMs, log, failure: 'old suppressions stayed' }, async () =>
+      (await forgetSuppressions({ db: shared.db, clock }, clearedAtOnce)) === clearedAtOnce ? 'more' : 'done',
+    )
+    ends.push(() => clearing.stop())
+    const requestLog = openRequestLog(shared.db, log)
+    ends.push(() => requestLog.close())
     const texts = openTextWorker()
     ends.push(() => texts.close())
+    const sending = openSending({
+      db,
+      blobs,
+      clock,
+      provider: provider.traits.name,
+      publicUrl: config.publicUrl,
+      wake: () => wake(),
+    })
+    ends.push(() => sending.rendering.close())
     const door = openHttpDoor({
       config,
       db,
-      features: [
-        brandRoutes({ db, clock }),
-        domainRoutes(domains, unsent),
-        mailboxRoutes(domains),
-        emailRoutes(openSending({ db, blobs, clock, provider: provider.traits.name, wake: () => wake() })),
-        inboxRoutes({ db, blobs, texts, hostname: config.hostname }),
-      ],
+      features: httpFeatures({
+        domains,
+        sending,
+        inbox: { db, blobs, texts, hostname: config.hostname },
+        requestLog,
+        publicUrl: config.publicUrl,
+      }),
+      requestLog,
+      mcp: {
+        names: [config.hostname, new URL(config.publicUrl).hostname, config.httpListen.host],
+        origins: config.mcpOrigins ?? [],
+      },
       log,
       clock,
-      readiness: checkReadiness({ config, db: shared.db, resolver, scanner, provider, clock }),
+      readiness: checkReadiness({ config, db: shared.db, canary, scanner, provider, clock }),
     })
     ends.push(() => door.close())
     const indexing = startIndexing({ db: shared.db, blobs: mysqlBlobs(shared.db, clock), texts, log })
@@ -200,6 +264,7 @@ async function start(config: Config, log: Log, ports: Ports, ends: Ends): Promis
       db,
       blobs,
       ...bySize(mailauthAuthenticator(checking), heavy),
+      canary,
       scanner,
       scanWaitMs: config.scanWaitSeconds * 1000,
       policy: { dmarcReject: config.dmarcReject, unscanned: config.unscanned },

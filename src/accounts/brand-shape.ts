@@ -1,6 +1,6 @@
 import { type Static, t } from 'elysia'
 import { toIso } from '../base/clock.ts'
-import { oneOf } from '../web/shapes.ts'
+import { dateTime, oneOf } from '../web/shapes.ts'
 import type { BrandRow } from './table.ts'
 
 export const brandName = t.String({
@@ -16,15 +16,18 @@ export const brandSlug = t.String({
 })
 
 /** A brand as the API shows it. */
-export const brandShape = t.Object({
-  id: t.String(),
-  organization_id: t.String(),
-  name: t.String(),
-  slug: t.String(),
-  status: oneOf(['pending', 'ready']),
-  created_at: t.String(),
-  updated_at: t.String(),
-})
+export const brandShape = t.Object(
+  {
+    id: t.String(),
+    organization_id: t.String(),
+    name: t.String(),
+    slug: t.String(),
+    status: oneOf(['pending', 'ready']),
+    created_at: dateTime,
+    updated_at: dateTime,
+  },
+  { title: 'Brand' },
+)
 
 export type BrandShape = Static<typeof brandShape>
 

@@ -1,12 +1,12 @@
 import type { Clock } from '../base/clock.ts'
 import { type Db, inTransaction, isDuplicate } from '../base/database.ts'
-import { isId, newId } from '../base/ids.ts'
+import { type Id, isId, newId } from '../base/ids.ts'
 import { refuse } from '../base/refusal.ts'
 import type { Caller } from '../web/caller.ts'
 import type { Reservation } from '../web/reservation.ts'
 import { type BrandShape, showBrand } from './brand-shape.ts'
 import { storeAnswer } from './idempotency.ts'
-import { type BrandRow, insertBrand, selectBrand, selectBrands, updateBrand } from './table.ts'
+import { type BrandRow, insertBrand, selectBrand, selectBrandIds, selectBrands, updateBrand } from './table.ts'
 
 /** For whom: the organization, and the one brand that it is restricted to. */
 export type Owner = Pick<Caller, 'organizationId' | 'brandId'>
@@ -32,6 +32,42 @@ export async function brandOf(db: Db, owner: Owner, id: string, param?: string):
       ...(param === undefined ? {} : { param }),
     })
   return brand
+}
+
+/**
+ * These ids, each once and in order: all are brands of the organization.
+ * @param param the parameter that holds them
+ * @throws Refusal `not_found` that names the first which is none
+ */
+export async function requireBrands(
+  db: Db,
+  organizationId: Id<'org'>,
+  ids: readonly string[],
+  param: string,
+): Promise<readonly Id<'brd'>[]> {
+  const wanted = [...new Set(ids)].filter(isBrandId)
+  const known = await selectBrandIds(db, organizationId, wanted)
+  const unknown = ids.findIndex(id => !known.has(id))
+  if (unknown !== -1)
+    throw refuse('not_found', { message: `There is no brand ${ids[unknown]}.`, param: `${param}[${unknown}]` })
+  return wanted.sort()
+}
+
+function isBrandId(text: string): text is Id<'brd'> {
+  return isId('brd', text)
+}
+
+/**
+ * The brand that an operation is about: the one given as `brand_id`, else the one that the owner is restricted to.
+ * @throws Refusal `brand_required` where neither says it; those of {@link brandOf}
+ */
+export async function brandFor(db: Db, owner: Owner, given: string | undefined): Promise<Id<'brd'>> {
+  if (given !== undefined) return (await brandOf(db, owner, given, 'brand_id')).id
+  if (owner.brandId !== null) return owner.brandId
+  throw refuse('brand_required', {
+    message: 'brand_id: this API key is of the whole organization; say which brand is meant.',
+    param: 'brand_id',
+  })
 }
 
 /** Makes a brand. @throws Refusal `slug_taken` */

@@ -2,7 +2,9 @@ import { sql } from 'kysely'
 import type { Instant } from '../base/clock.ts'
 import type { Db } from '../base/database.ts'
 import type { Id } from '../base/ids.ts'
+import { insertRows } from '../base/insert-rows.ts'
 import type { Schema } from '../base/schema.ts'
+import { changeRows, padded, selectRows } from '../base/select-rows.ts'
 import type { Reservation } from '../web/reservation.ts'
 
 export type IdempotencyRow = Schema['idempotency_keys']
@@ -12,39 +14,23 @@ export type KeyPlace = Pick<IdempotencyRow, 'organization_id' | 'idempotency_key
 
 /** The rows of these keys, without waiting for whoever writes them. */
 export function selectIdempotencyKeys(db: Db, keys: readonly KeyPlace[]): Promise<IdempotencyRow[]> {
-  return db
-    .selectFrom('idempotency_keys')
-    .select([
-      'organization_id',
-      'idempotency_key',
-      'fingerprint',
-      'token',
-      'leased_until',
-      'status',
-      'answer',
-      'created_at',
-    ])
-    .where(where =>
-      where.or(
-        keys.map(key =>
-          where.and([
-            where('organization_id', '=', key.organization_id),
-            where('idempotency_key', '=', key.idempotency_key),
-          ]),
-        ),
-      ),
-    )
-    .execute()
+  const wanted = padded(keys)
+  return selectRows<IdempotencyRow>(
+    db,
+    `SELECT organization_id, idempotency_key, fingerprint, token, leased_until, status, answer, created_at
+     FROM idempotency_keys WHERE ${wanted.map(() => '(organization_id = ? AND idempotency_key = ?)').join(' OR ')}`,
+    wanted.flatMap(key => [key.organization_id, key.idempotency_key]),
+  )
 }
 
-/** Makes those rows whose key is free; says how many. */
-export async function insertIdempotencyKeys(db: Db, rows: readonly IdempotencyRow[]): Promise<number> {
-  const { numInsertedOrUpdatedRows } = await db
-    .insertInto('idempotency_keys')
-    .ignore()
-    .values(rows)
-    .executeTakeFirstOrThrow()
-  return Number(numInsertedOrUpdatedRows ?? 0n)
+/** Makes those rows whose key is free; says how many. In one order, so that two statements never wait for each other. */
+export function insertIdempotencyKeys(db: Db, rows: readonly IdempotencyRow[]): Promise<number> {
+  const inOrder = rows.toSorted((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1))
+  return insertRows(db, 'idempotency_keys', padded(inOrder), 'unless there')
+}
+
+function placeOf(key: KeyPlace): string {
+  return `${key.organization_id} ${key.idempotency_key}`
 }
 
 /** Puts `row` in the place of the one with the token `old`; false when that one is not there any more. */
@@ -67,25 +53,27 @@ export interface StoredAnswer {
   readonly status: number
   /** JSON. */
   readonly body: string
-  readonly at: Instant
+  readonly at?: Instant
 }
 
 /** Stores each answer where its token still holds the key; says how many. One statement for all. */
-export async function updateAnswers(db: Db, answers: readonly StoredAnswer[]): Promise<number> {
-  const tokens = answers.map(each => each.reservation.token)
-  const statusOf = sql.join(
-    answers.map(each => sql`WHEN ${each.reservation.token} THEN ${sql.lit(each.status)}`),
-    sql` `,
+export function updateAnswers(db: Db, answers: readonly StoredAnswer[]): Promise<number> {
+  const stored = padded(answers)
+  const each = (text: string, separator: string) => stored.map(() => text).join(separator)
+  const tokens = stored.map(({ reservation }) => reservation.token)
+  return changeRows(
+    db,
+    `UPDATE idempotency_keys
+     SET status = CASE token ${each('WHEN ? THEN ?', ' ')} END, answer = CASE token ${each('WHEN ? THEN ?', ' ')} END
+     WHERE token IN (${each('?', ', ')}) AND status IS NULL
+       AND (${each('(organization_id = ? AND idempotency_key = ?)', ' OR ')})`,
+    [
+      ...stored.flatMap(({ reservation, status }) => [reservation.token, status]),
+      ...stored.flatMap(({ reservation, body }) => [reservation.token, body]),
+      ...tokens,
+      ...stored.flatMap(({ reservation }) => [reservation.organizationId, reservation.key]),
+    ],
   )
-  const bodyOf = sql.join(
-    answers.map(each => sql`WHEN ${each.reservation.token} THEN ${each.body}`),
-    sql` `,
-  )
-  const result = await sql`
-    UPDATE idempotency_keys SET status = CASE token ${statusOf} END, answer = CASE token ${bodyOf} END
-    WHERE token IN (${sql.join(tokens)}) AND status IS NULL AND (${placesOf(answers.map(each => each.reservation))})
-  `.execute(db)
-  return Number(result.numAffectedRows ?? 0n)
 }
 
 /** Of these tokens, those that hold a key with an answer. */

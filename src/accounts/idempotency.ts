@@ -43,6 +43,7 @@ export type Claim =
  */
 export async function claimKeys(db: Db, asks: readonly Ask[], clock: Clock): Promise<readonly Claim[]> {
   const now = clock.now()
+  // Looked at first: an insert would wait for whoever is storing an answer, and all of this batch with it.
   const rows = byPlace(await selectIdempotencyKeys(db, asks.map(placeOf)))
   const fresh = new Map<string, IdempotencyRow>()
   for (const ask of asks) {
@@ -54,13 +55,12 @@ export async function claimKeys(db: Db, asks: readonly Ask[], clock: Clock): Pro
   return Promise.all(
     asks.map(async (ask): Promise<Claim> => {
       const place = nameOf(placeOf(ask))
-      const mine = fresh.get(place)
       const found = rows.get(place) ?? made.get(place)
-      if (!found || (mine && found.token === mine.token && !given.has(place))) {
-        given.add(place)
-        return mine && found ? held(mine) : { kind: 'in-flight' }
-      }
-      return claimExisting(db, ask, found, now)
+      // Given back meanwhile.
+      if (!found) return { kind: 'in-flight' }
+      if (found.token !== fresh.get(place)?.token || given.has(place)) return claimExisting(db, ask, found, now)
+      given.add(place)
+      return held(found)
     }),
   )
 }
@@ -139,7 +139,7 @@ export async function storeAnswers(db: Db, answers: readonly StoredAnswer[]): Pr
 export async function storeAnswer(
   db: Db,
   reservation: Reservation | undefined,
-  answer: { readonly status: number; readonly body: object; readonly at: Instant },
+  answer: { readonly status: number; readonly body: object; readonly at?: Instant },
 ): Promise<void> {
   if (!reservation) return
   const [kept] = await storeAnswers(db, [{ reservation, ...answer, body: JSON.stringify(answer.body) }])

@@ -6,8 +6,11 @@ import { type Id, isId, newId } from '../base/ids.ts'
 import { refuse } from '../base/refusal.ts'
 import { padded } from '../base/select-rows.ts'
 import type { Caller } from '../web/caller.ts'
-import { isScope, type Scope } from '../web/scope.ts'
-import { insertKey, type KeyRow, selectKeys, selectKeysOf, updateKeyRevoked, updateKeysUsed } from './table.ts'
+import { managesMembers, type Scope } from '../web/scope.ts'
+import { accessOf } from './access.ts'
+import { noteUses } from './key-uses.ts'
+import { insertKey, type LiveKeyRow, selectKeysOf, selectLiveKeys, updateKeyRevoked } from './keys-table.ts'
+import { readScopes } from './permissions.ts'
 
 const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 
@@ -47,17 +50,29 @@ export interface NewKey {
   readonly name: string
   readonly scopes: readonly Scope[]
   readonly expiresAt: Instant | null
+  /** The member who makes it; absent: the operator's command line. */
+  readonly makerId?: Id<'mem'>
+  /** The member whose key it is, never able to do more than they; absent: the organization's own. */
+  readonly memberId?: Id<'mem'>
+}
+
+/** A key that was made, shown this once. */
+export interface MadeKey {
+  readonly id: Id<'key'>
+  readonly key: string
 }
 
 /**
  * Makes an API key: `mrk_<key id, 26>_<secret, 43 base62>_<crc32, 6 base62>`. `key` is shown this once; only the secret's
  * SHA-256 is kept.
+ * @throws Refusal `invalid_request` for a key that is restricted to a brand and would manage members
  */
 export async function createKey(
   db: Db,
-  { organizationId, brandId, name, scopes, expiresAt }: NewKey,
+  { organizationId, brandId, name, scopes, expiresAt, makerId, memberId }: NewKey,
   clock: Clock,
-): Promise<{ readonly id: Id<'key'>; readonly key: string }> {
+): Promise<MadeKey> {
+  if (brandId !== null) requireNoManaging(scopes)
   const id = newId('key')
   const secret = toBase62(getRandomValues(new Uint8Array(32)), 43)
   const key = `mrk_${id.slice(4)}_${secret}`
@@ -72,10 +87,19 @@ export async function createKey(
     revoked_at: null,
     last_used_at: null,
     created_at: clock.now(),
-    maker_id: null,
-    member_id: null,
+    maker_id: makerId ?? null,
+    member_id: memberId ?? null,
   })
   return { id, key: `${key}_${checksum(key)}` }
+}
+
+function requireNoManaging(scopes: readonly Scope[]): void {
+  const at = scopes.findIndex(managesMembers)
+  if (at !== -1)
+    throw refuse('invalid_request', {
+      message: `An API key that is restricted to a brand cannot have the scope ${scopes[at]}.`,
+      param: `scopes[${at}]`,
+    })
 }
 
 /** An API key without its secret. */
@@ -110,10 +134,6 @@ export async function revokeKey(db: Db, id: string, clock: Clock): Promise<boole
   return isId('key', id) && (await updateKeyRevoked(db, id, clock.now()))
 }
 
-function readScopes(text: string): readonly Scope[] {
-  return text.split(' ').filter(isScope)
-}
-
 /** Tells who asks. */
 export interface Keyring {
   /**
@@ -126,14 +146,14 @@ export interface Keyring {
 }
 
 type Found =
-  | { readonly kind: 'known'; readonly row: KeyRow | undefined }
+  | { readonly kind: 'known'; readonly row: LiveKeyRow | undefined }
   | { readonly kind: 'trouble'; readonly error: unknown }
 
 /** Requests at the same time share one look-up; nothing outlives it, so that a revocation acts at once. */
 export function openKeyring(db: Db, clock: Clock): Keyring {
   const find = batched<Id<'key'>, Found>({ maxItems: 64, maxUnderWay: 1 }, async ids => {
     try {
-      const rows = new Map((await selectKeys(db, padded([...new Set(ids)]))).map(row => [row.id, row]))
+      const rows = new Map((await selectLiveKeys(db, padded([...new Set(ids)]))).map(row => [row.id, row]))
       return ids.map(id => ({ kind: 'known', row: rows.get(id) }))
     } catch (error) {
       // Not thrown: each of them would then be looked up alone, one after the other, while the database is away.
@@ -154,13 +174,10 @@ export function openKeyring(db: Db, clock: Clock): Keyring {
         throw refuse('invalid_api_key', { message: `There is no API key ${key.id} with this secret.` })
       const now = clock.now()
       requireLive(row, now)
+      const access = accessOf(row)
+      if (!access) throw revoked(row)
       uses.note(row, now)
-      return {
-        keyId: row.id,
-        organizationId: row.organization_id,
-        brandId: row.brand_id,
-        scopes: new Set(readScopes(row.scopes)),
-      }
+      return { keyId: row.id, organizationId: row.organization_id, brandId: row.brand_id, ...access }
     },
     close: () => uses.close(),
   }
@@ -175,43 +192,12 @@ function bearer(authorization: string | null): string {
   return key
 }
 
-function requireLive(row: KeyRow, now: Instant): void {
-  if (row.revoked_at !== null) throw refuse('api_key_revoked', { message: `The API key ${row.id} was revoked.` })
-  if (row.expires_at !== null && row.expires_at <= now)
-    throw refuse('api_key_expired', { message: `The API key ${row.id} has expired.` })
+function revoked(row: LiveKeyRow) {
+  return refuse('api_key_revoked', { message: `The API key ${row.id} was revoked.` })
 }
 
-const noteEveryMs = 2000
-
-/** Keeps `last_used_at`, to the minute, apart from the requests. */
-function noteUses(db: Db) {
-  const due = new Map<Id<'key'>, Instant>()
-  let timer: Timer | undefined
-
-  async function write(): Promise<void> {
-    timer = undefined
-    const uses = [...due]
-    due.clear()
-    const byMinute = Map.groupBy(uses, ([, minute]) => minute)
-    // A use that could not be written is written with the next one.
-    for (const [minute, of] of byMinute)
-      await updateKeysUsed(
-        db,
-        of.map(([id]) => id),
-        minute,
-      ).catch(() => undefined)
-  }
-
-  return {
-    note(row: KeyRow, now: Instant) {
-      const minute = `${now.slice(0, 17)}00.000000` as Instant
-      if (row.last_used_at !== null && row.last_used_at >= minute) return
-      due.set(row.id, minute)
-      timer ??= setTimeout(() => void write(), noteEveryMs)
-    },
-    async close() {
-      clearTimeout(timer)
-      await write()
-    },
-  }
+function requireLive(row: LiveKeyRow, now: Instant): void {
+  if (row.revoked_at !== null) throw revoked(row)
+  if (row.expires_at !== null && row.expires_at <= now)
+    throw refuse('api_key_expired', { message: `The API key ${row.id} has expired.` })
 }

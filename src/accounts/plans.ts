@@ -69,6 +69,29 @@ export async function acceptedInMonth(db: Db, organizationId: Id<'org'>, at: Ins
   return (await selectAccepted(db, [organizationId], monthOf(at))).get(organizationId) ?? 0
 }
 
-function monthOf(at: Instant): string {
+/** What an organization sent in a month, against its plan. */
+export interface Usage {
+  /** `YYYY-MM`, UTC. */
+  readonly month: string
+  readonly used: number
+  /** null: as many as they like. */
+  readonly included: number | null
+  /** Used beyond what is included. */
+  readonly overage: number
+}
+
+/** What an organization on `plan` used of the month of `at`. */
+export async function usageOf(
+  db: Db,
+  { id, plan }: { readonly id: Id<'org'>; readonly plan: Plan },
+  at: Instant,
+): Promise<Usage> {
+  const used = await acceptedInMonth(db, id, at)
+  const included = includedEmails[plan]
+  return { month: monthOf(at), used, included, overage: included === null ? 0 : Math.max(0, used - included) }
+}
+
+/** The calendar month, UTC, as `YYYY-MM`. */
+export function monthOf(at: Instant): string {
   return at.slice(0, 7)
 }

@@ -1,14 +1,11 @@
 import { sql } from 'kysely'
-import type { Instant } from '../base/clock.ts'
 import type { Db } from '../base/database.ts'
 import type { Id } from '../base/ids.ts'
 import { insertRows } from '../base/insert-rows.ts'
 import type { Schema } from '../base/schema.ts'
-import { placeholders, selectRows } from '../base/select-rows.ts'
 
 export type OrganizationRow = Schema['organizations']
 export type BrandRow = Schema['brands']
-export type KeyRow = Schema['api_keys']
 
 export async function insertOrganization(db: Db, row: OrganizationRow): Promise<void> {
   await db.insertInto('organizations').values(row).execute()
@@ -16,6 +13,18 @@ export async function insertOrganization(db: Db, row: OrganizationRow): Promise<
 
 export function selectOrganizations(db: Db): Promise<OrganizationRow[]> {
   return db.selectFrom('organizations').select(['id', 'name', 'plan', 'created_at']).orderBy('id').execute()
+}
+
+export function selectOrganization(db: Db, id: Id<'org'>): Promise<OrganizationRow | undefined> {
+  return db
+    .selectFrom('organizations')
+    .select(['id', 'name', 'plan', 'created_at'])
+    .where('id', '=', id)
+    .executeTakeFirst()
+}
+
+export async function updatePlan(db: Db, id: Id<'org'>, plan: OrganizationRow['plan']): Promise<void> {
+  await db.updateTable('organizations').set({ plan }).where('id', '=', id).execute()
 }
 
 const brandColumns = ['id', 'organization_id', 'name', 'slug', 'status', 'created_at', 'updated_at'] as const
@@ -40,6 +49,38 @@ export function selectBrand(db: Db, organizationId: Id<'org'>, id: string): Prom
     .executeTakeFirst()
 }
 
+/** Of these, the ids of brands that the organization has. */
+export async function selectBrandIds(
+  db: Db,
+  organizationId: Id<'org'>,
+  ids: readonly Id<'brd'>[],
+): Promise<ReadonlySet<string>> {
+  if (ids.length === 0) return new Set()
+  const rows = await db
+    .selectFrom('brands')
+    .select('id')
+    .where('organization_id', '=', organizationId)
+    .where('id', 'in', ids)
+    .execute()
+  return new Set(rows.map(row => row.id))
+}
+
+/** The names of these brands of the organization, the oldest brand's first. */
+export async function selectBrandNames(
+  db: Db,
+  organizationId: Id<'org'>,
+  ids: readonly Id<'brd'>[],
+): Promise<readonly string[]> {
+  const rows = await db
+    .selectFrom('brands')
+    .select('name')
+    .where('organization_id', '=', organizationId)
+    .where('id', 'in', ids)
+    .orderBy('id')
+    .execute()
+  return rows.map(row => row.name)
+}
+
 export async function updateBrand(
   db: Db,
   organizationId: Id<'org'>,
@@ -51,58 +92,6 @@ export async function updateBrand(
     .set(change)
     .where('organization_id', '=', organizationId)
     .where('id', '=', id)
-    .execute()
-}
-
-const keyColumns = [
-  'id',
-  'organization_id',
-  'brand_id',
-  'name',
-  'secret_hash',
-  'scopes',
-  'expires_at',
-  'revoked_at',
-  'last_used_at',
-  'created_at',
-  'maker_id',
-  'member_id',
-] as const
-
-export async function insertKey(db: Db, row: KeyRow): Promise<void> {
-  await db.insertInto('api_keys').values(row).execute()
-}
-
-export function selectKeysOf(db: Db, organizationId: Id<'org'>): Promise<KeyRow[]> {
-  return db
-    .selectFrom('api_keys')
-    .select(keyColumns)
-    .where('organization_id', '=', organizationId)
-    .orderBy('id')
-    .execute()
-}
-
-/** The keys with these ids, whosever they are: who asks is not known yet. */
-export function selectKeys(db: Db, ids: readonly Id<'key'>[]): Promise<KeyRow[]> {
-  return selectRows<KeyRow>(db, `SELECT ${keyColumns.join(', ')} FROM api_keys WHERE id IN (${placeholders(ids)})`, ids)
-}
-
-/** Is there such a key? A second revocation keeps the first one's time. */
-export async function updateKeyRevoked(db: Db, id: Id<'key'>, at: Instant): Promise<boolean> {
-  const { numUpdatedRows } = await db
-    .updateTable('api_keys')
-    .set({ revoked_at: sql<Instant>`COALESCE(revoked_at, ${at})` })
-    .where('id', '=', id)
-    .executeTakeFirst()
-  return numUpdatedRows > 0n
-}
-
-export async function updateKeysUsed(db: Db, ids: readonly Id<'key'>[], at: Instant): Promise<void> {
-  await db
-    .updateTable('api_keys')
-    .set({ last_used_at: at })
-    .where('id', 'in', ids)
-    .where(where => where.or([where('last_used_at', 'is', null), where('last_used_at', '<', at)]))
     .execute()
 }
 

@@ -8,6 +8,7 @@ test('reads what is given and keeps defaults for the rest', () => {
     ...relay,
     MAILROOM_RESOLVERS: '127.0.0.1:5354, [::1]',
     MAILROOM_CLAMD: 'tcp:127.0.0.1:3310',
+    MAILROOM_TRUSTED_PROXIES: '127.0.0.1, 10.0.0.0/8,2001:db8::/32',
     PATH: '/bin',
   })
   expect(config.resolvers).toEqual([
@@ -15,6 +16,7 @@ test('reads what is given and keeps defaults for the rest', () => {
     { host: '::1', port: 53 },
   ])
   expect(config.clamd).toEqual({ kind: 'tcp', host: '127.0.0.1', port: 3310 })
+  expect(config.trustedProxies).toEqual(['127.0.0.1', '10.0.0.0/8', '2001:db8::/32'])
   expect(config.maxMessageBytes).toBe(35 * 1024 * 1024)
   expect(config.roles).toEqual(['smtp', 'http', 'relay'])
   expect(config.tlsCert).toBeUndefined()
@@ -27,6 +29,8 @@ const wrong: Readonly<Record<string, Record<string, string>>> = {
   'MAILROOM_ROLES is "smtp,pop"': { MAILROOM_ROLES: 'smtp,pop' },
   'MAILROOM_CLAMD is "/run/clamd"': { MAILROOM_CLAMD: '/run/clamd' },
   'MAILROOM_DATABASE_URL is "http://u:…@h/d"': { MAILROOM_DATABASE_URL: 'http://u:secret@h/d' },
+  'MAILROOM_TRUSTED_PROXIES is "10.0.0.0/33"': { MAILROOM_TRUSTED_PROXIES: '10.0.0.0/33' },
+  'MAILROOM_TRUSTED_PROXIES is "proxy"': { MAILROOM_TRUSTED_PROXIES: 'proxy' },
   'MAILROOM_TLS_CERT and MAILROOM_TLS_KEY go together': { MAILROOM_TLS_CERT: '/x' },
   'MAILROOM_SMARTHOST_URL is absent': { MAILROOM_SMARTHOST_URL: '' },
 }

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net'
 import { hostname } from 'node:os'
 
 /** One `MAILROOM_*` key: how it is read, what it means, and what holds when it is absent. */
@@ -77,10 +78,32 @@ const endpoints = (defaultPort: number): Read<readonly Endpoint[]> => ({
   },
 })
 
+const networks: Read<readonly string[]> = {
+  expected: 'an IP address or a network such as `10.0.0.0/8`, several with commas between',
+  read: value => {
+    const found = value.split(',').map(part => part.trim())
+    return found.every(isNetwork) ? found : undefined
+  },
+}
+
+function isNetwork(text: string): boolean {
+  const [address = '', bits, ...more] = text.split('/')
+  const mostBits = { 0: -1, 4: 32, 6: 128 }[isIP(address)] ?? -1
+  return more.length === 0 && (bits === undefined ? mostBits > 0 : /^\d{1,3}$/.test(bits) && Number(bits) <= mostBits)
+}
+
 const url = (...protocols: string[]): Read<string> => ({
   expected: `an address that starts with ${protocols.map(each => `\`${each}//\``).join(' or ')}`,
   read: value => (URL.canParse(value) && protocols.includes(new URL(value).protocol) ? value : undefined),
 })
+
+const origins: Read<readonly string[]> = {
+  expected: 'origins such as `https://app.example.com`, with commas between',
+  read: value => {
+    const found = value.split(',').map(part => part.trim())
+    return found.every(each => URL.parse(each)?.origin === each.toLowerCase()) ? found : undefined
+  },
+}
 
 /** How clamd is reached. */
 export type ClamdAddress = { readonly kind: 'unix'; readonly path: string } | ({ readonly kind: 'tcp' } & Endpoint)
@@ -121,7 +144,7 @@ const settings = {
     'PUBLIC_URL',
     url('http:', 'https:'),
     'http://127.0.0.1:8080',
-    'Where clients reach the HTTP API, without a final slash.',
+    'Where clients reach the HTTP API, without a final slash; the links in emails and invitations begin with it. Mail programs unsubscribe with one click only over https (RFC 8058).',
   ),
   varFolder: setting(
     'VAR',
@@ -143,6 +166,22 @@ const settings = {
     whole(1, 1_000_000_000),
     '60',
     'Failed authentications a minute that one address may make.',
+  ),
+  mcpOrigins: optional(
+    'MCP_ORIGINS',
+    origins,
+    'Origins of web pages, besides our own, that may speak to the Model Context Protocol endpoint.',
+  ),
+  trustedProxies: optional(
+    'TRUSTED_PROXIES',
+    networks,
+    'The reverse proxies in front of the HTTP API: what they say in X-Forwarded-For is believed, so that clients are told apart by their own addresses.',
+  ),
+  requestLogDays: setting(
+    'REQUEST_LOG_DAYS',
+    whole(1, 3650),
+    '30',
+    'How long the request log (`GET /v1/requests`) keeps a request, in days.',
   ),
 
   smtpListen: setting('SMTP_LISTEN', endpoint, '0.0.0.0:25', 'Where mail is received.'),
@@ -209,6 +248,11 @@ const settings = {
     seconds(100),
     '20',
     'How long all DNS questions about one message may take, in seconds.',
+  ),
+  dnsCanary: optional(
+    'DNS_CANARY',
+    text,
+    'The name that is asked for when a message meets DNS trouble: where no DNS server answers for it either, the trouble is ours and the message is deferred. Without it our own name.',
   ),
   dnsZone: optional(
     'DNS_ZONE',

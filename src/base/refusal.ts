@@ -15,6 +15,7 @@ const catalogue = {
   insufficient_scope: { status: 403, requirement: 'grant_scope' },
   brand_restricted: { status: 403, requirement: 'use_organization_key' },
   from_not_allowed: { status: 403, requirement: 'use_allowed_from' },
+  origin_not_allowed: { status: 403, requirement: 'fix_request' },
   role_not_allowed: { status: 403, requirement: 'none' },
   dns_name_not_allowed: { status: 403, requirement: 'none' },
   attachment_infected: { status: 403, requirement: 'none' },
@@ -58,6 +59,13 @@ const catalogue = {
 
 export type RefusalCode = keyof typeof catalogue
 
+export const refusalCodes = Object.keys(catalogue) as readonly RefusalCode[]
+
+/** What the catalogue says of a code. */
+export function refusalOf(code: RefusalCode): { readonly status: number; readonly requirement: string } {
+  return catalogue[code]
+}
+
 export interface RefusalDetail {
   /** A sentence for a person that names the value at fault. */
   readonly message: string
@@ -65,6 +73,10 @@ export interface RefusalDetail {
   readonly param?: string
   readonly reason?: string
   readonly resolution?: string
+  /** Where the operation answers this code with another status than the catalogue's. */
+  readonly status?: 422
+  /** Counts against the client's address, as an attempt to be let in that failed. */
+  readonly isFailedAttempt?: true
   /** When to come back, in seconds. */
   readonly retryAfterSeconds?: number
   /** For the log only; never shown. */
@@ -84,7 +96,7 @@ export class Refusal extends Error {
     const entry: { status: number; requirement: string; retryable?: boolean } = catalogue[code]
     this.name = 'Refusal'
     this.code = code
-    this.status = entry.status
+    this.status = detail.status ?? entry.status
     this.requirement = entry.requirement
     this.retryable = entry.retryable ?? false
     this.detail = detail

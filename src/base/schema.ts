@@ -186,6 +186,20 @@ export interface Schema {
     priority: number | null
     ttl: number
     created_at: Instant
+    /** Who published it; null: not Mailroom. */
+    mark: string | null
+    updated_at: Instant | null
+  }
+  /** Whoever writes a `local` zone holds its row. */
+  local_zones: {
+    name: string
+  }
+  /** Records that a request with an Idempotency-Key set out to delete: after a crash its retry finds them gone. */
+  dns_removals: {
+    organization_id: Id<'org'>
+    idempotency_key: string
+    record_id: Id<'rec'>
+    created_at: Instant
   }
 
   /** Bytes by content, within an organization. */
@@ -247,6 +261,26 @@ export interface Schema {
     sent_at: Instant | null
     last_event_at: Instant
     error: string | null
+    /** Was it sent with `unsubscribe: true`? */
+    unsubscribable: Generated<Flag>
+  }
+  /** By what else than its id an email is found, newest first; see sending/lookups.ts. */
+  email_lookups: {
+    lookup: Buffer
+    /** The email's. */
+    created_at: Instant
+    email_id: Id<'eml'>
+  }
+  /** The links by which recipients unsubscribe. */
+  unsubscribe_links: {
+    /** SHA-256 of what the link holds. */
+    token_hash: Buffer
+    organization_id: Id<'org'>
+    brand_id: Id<'brd'>
+    email_id: Id<'eml'>
+    /** The recipient; lower case. */
+    email: string
+    created_at: Instant
   }
   email_recipients: {
     email_id: Id<'eml'>
@@ -311,6 +345,8 @@ export interface Schema {
     evidence: string | null
     created_at: Instant
     expires_at: Instant | null
+    /** They unsubscribed besides, which outlasts the reason; null: they did not, or that is the reason. */
+    unsubscribed_at: Generated<Instant | null>
   }
   templates: {
     id: Id<'tpl'>

@@ -4,6 +4,7 @@ import { Refusal } from '../base/refusal.ts'
 import { bench } from './bench.ts'
 import type { Command } from './command.ts'
 import { key } from './key.ts'
+import { member } from './member.ts'
 import { migrateTables } from './migrate.ts'
 import { org } from './org.ts'
 import { serveAll } from './serve.ts'
@@ -16,6 +17,7 @@ const commands = new Map<string, Command>([
   ['migrate', migrateTables],
   ['org', org],
   ['key', key],
+  ['member', member],
   ['bench', bench],
 ])
 

@@ -21,9 +21,11 @@ export interface Command {
 }
 
 /** What a command was called with. */
-interface Called {
+export interface Called {
   readonly words: readonly string[]
   readonly options: Readonly<Record<string, string | undefined>>
+  /** What each of the options that may come several times holds: `--brand A --brand B,C` has three. */
+  readonly lists: Readonly<Record<string, readonly string[] | undefined>>
   readonly flags: ReadonlySet<string>
 }
 
@@ -35,15 +37,18 @@ interface Takes {
   readonly rest?: boolean
   /** Options with a value. */
   readonly options?: readonly string[]
+  /** Options with a value that may come several times, or hold several values with commas between. */
+  readonly lists?: readonly string[]
   /** Options without one. */
   readonly flags?: readonly string[]
 }
 
 /** @throws UsageTrouble when the arguments are not what the command takes. */
 export function readArgs(args: readonly string[], takes: Takes): Called {
-  const { words: expected = [], rest = false, options = [], flags = [] } = takes
+  const { words: expected = [], rest = false, options = [], lists = [], flags = [] } = takes
   const { values, positionals } = parse(args, {
     ...Object.fromEntries(options.map(name => [name, { type: 'string' as const }])),
+    ...Object.fromEntries(lists.map(name => [name, { type: 'string' as const, multiple: true }])),
     ...Object.fromEntries(flags.map(name => [name, { type: 'boolean' as const }])),
   })
   const missing = expected[positionals.length]
@@ -51,14 +56,25 @@ export function readArgs(args: readonly string[], takes: Takes): Called {
   if (positionals.length > expected.length && !rest)
     throw new UsageTrouble(`"${positionals[expected.length]}" is one word too many`)
   const texts = Object.entries(values).flatMap(([name, value]) => (typeof value === 'string' ? [[name, value]] : []))
+  const several = Object.entries(values).flatMap(([name, value]) =>
+    Array.isArray(value) ? [[name, parts(value)]] : [],
+  )
   return {
     words: positionals,
     options: Object.fromEntries(texts),
+    lists: Object.fromEntries(several),
     flags: new Set(Object.keys(values).filter(name => values[name] === true)),
   }
 }
 
-function parse(args: readonly string[], options: Record<string, { type: 'string' | 'boolean' }>) {
+function parts(values: readonly (string | boolean)[]): readonly string[] {
+  return values.flatMap(value => String(value).split(',')).map(part => part.trim())
+}
+
+function parse(
+  args: readonly string[],
+  options: Record<string, { readonly type: 'string' | 'boolean'; readonly multiple?: boolean }>,
+) {
   try {
     return parseArgs({ args: [...args], options, allowPositionals: true, strict: true })
   } catch (error) {

@@ -84,10 +84,11 @@ export async function makeDemo(api: Api, db: Db): Promise<Demo> {
 type Publish = (records: readonly ShownRecord[]) => Promise<void>
 
 function publisher(db: Db): Publish {
-  const zone = localZone(db, systemClock)
+  const provider = localZone(db, systemClock)
   return async records => {
+    const zone = await provider.zoneOf(demoDomain)
     for (const { type, name, value, priority, ttl } of records)
-      await zone.add({ type, name, value, priority, ttlSeconds: ttl })
+      await zone?.create({ type, name, value, priority, ttlSeconds: ttl }, null)
   }
 }
 

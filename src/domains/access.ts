@@ -12,12 +12,15 @@ export async function ownDomain(db: Db, owner: Owner, id: string, param?: string
   const domain = isId('dom', id) ? await domainById(db, owner.organizationId, id) : undefined
   if (!domain)
     throw refuse('not_found', { message: `There is no domain ${id}.`, ...(param === undefined ? {} : { param }) })
-  requireBrand(owner, domain.brand_id, `The domain ${id}`)
+  requireBrand(owner, domain.brand_id, `The domain ${id}`, param)
   return domain
 }
 
 /** @throws Refusal `brand_restricted` when `what` belongs to a brand that the owner is not restricted to. */
-export function requireBrand(owner: Owner, brandId: string, what: string): void {
+export function requireBrand(owner: Owner, brandId: string, what: string, param?: string): void {
   if (owner.brandId !== null && owner.brandId !== brandId)
-    throw refuse('brand_restricted', { message: `${what} belongs to a brand that this key is not for.` })
+    throw refuse('brand_restricted', {
+      message: `${what} belongs to a brand that this key is not for.`,
+      ...(param === undefined ? {} : { param }),
+    })
 }

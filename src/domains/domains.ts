@@ -8,7 +8,7 @@ import type { Reservation } from '../web/reservation.ts'
 import { ownDomain } from './access.ts'
 import { keepFindings, lookAtSender } from './check.ts'
 import { describeDomain, describeDomains } from './details.ts'
-import { keepSender, publishRecords, senderKey } from './enrolment.ts'
+import { keepSender, publishRecords, renewSender, senderKey } from './enrolment.ts'
 import { countMailboxes } from './mailboxes-table.ts'
 import { proveOwnership, readDomain, requireProof } from './ownership.ts'
 import { refreshClaim } from './receiving.ts'
@@ -65,7 +65,7 @@ export async function createDomain(use: DomainsUse, owner: Owner, wanted: NewDom
   const name = readDomain(wanted.domain)
   const existing = await domainByName(use.db, owner.organizationId, name)
   if (existing && (existing.id !== wanted.id || existing.brand_id !== brand.id)) throw taken(name)
-  requireProof(await proveOwnership(use.resolver, owner.organizationId, name))
+  requireProof(await proveOwnership(use.resolver, owner.organizationId, name), 'domain')
   const domain = existing ?? (await register(use, owner.organizationId, brand.id, name, wanted.id))
   if (wanted.publishDns) await publishAndCheck(use, domain)
   return describeDomain(use, domain)
@@ -96,7 +96,10 @@ async function register(
       await keepSender(db, domain, key, use.instance)
     })
   } catch (error) {
-    throw isDuplicate(error) ? taken(name) : error
+    if (!isDuplicate(error)) throw error
+    const first = await domainByName(use.db, organizationId, name)
+    if (first?.id !== id || first.brand_id !== brandId) throw taken(name)
+    return first
   }
   return domain
 }
@@ -147,10 +150,7 @@ export async function provisionDomain(
   const proof = await proveOwnership(use.resolver, owner.organizationId, domain.domain)
   await keepFindings(use, domain, proof, [])
   requireProof(proof)
-  const key = await senderKey(use.db, domain)
-  await inTransaction(use.db, async db => {
-    if (await lockedDomain(db, owner.organizationId, domain.id)) await keepSender(db, domain, key, use.instance)
-  })
+  await renewSender(use, domain)
   if (publishDns) await publishAndCheck(use, domain)
   return describeDomain(use, domain)
 }

@@ -1,8 +1,8 @@
-import type { Db } from '../base/database.ts'
+import { type Db, inTransaction } from '../base/database.ts'
 import { firstSelector, newPrivateKey, signingKeys } from './dkim-keys.ts'
 import { publish } from './publish.ts'
 import { type Instance, senderRecords } from './records.ts'
-import { type DomainRow, insertDkimKey, keepRecord, type RecordRow, recordsOf } from './table.ts'
+import { type DomainRow, insertDkimKey, keepRecord, lockedDomain, type RecordRow, recordsOf } from './table.ts'
 import type { DomainsUse } from './use.ts'
 
 /** What a domain signs with. */
@@ -36,6 +36,14 @@ export async function keepSender(
   for (const record of senderRecords(domain.domain, kept, instance)) await keepRecord(db, domain.id, record)
 }
 
+/** Makes what a registered domain lacks for sending, and brings up to date what is to be published for it. */
+export async function renewSender(use: DomainsUse, domain: DomainRow): Promise<void> {
+  const key = await senderKey(use.db, domain)
+  await inTransaction(use.db, async db => {
+    if (await lockedDomain(db, domain.organization_id, domain.id)) await keepSender(db, domain, key, use.instance)
+  })
+}
+
 /** `skipped`: there is no zone of ours that holds the domain. */
 export type Publishing =
   | { readonly kind: 'done' }
@@ -48,8 +56,9 @@ export async function publishRecords(use: DomainsUse, domain: Pick<DomainRow, 'i
   if (zone === null) return { kind: 'skipped' }
   const records = await recordsOf(db, [domain.id])
   try {
-    if ((await zone.zoneOf(domain.domain)) === null) return { kind: 'skipped' }
-    await publish(zone, records.map(toPublished))
+    const held = await zone.zoneOf(domain.domain)
+    if (held === null) return { kind: 'skipped' }
+    await publish(held, domain.id, records.map(toPublished))
     return { kind: 'done' }
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error)

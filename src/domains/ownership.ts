@@ -8,13 +8,16 @@ import { type Judgement, judge } from './verification.ts'
 /** Room for the longest name that is published below a domain: `<selector>._domainkey.`. */
 const maxDomainBytes = 253 - 32
 
+/** How every value that proves ownership starts. */
+export const ownershipPrefix = 'mailroom-ownership='
+
 /** The TXT record by which whoever controls `domain` says that this organization may use it. */
 export function ownershipRecord(organizationId: Id<'org'>, domain: string): PublishedRecord {
   return {
     purpose: 'ownership',
     type: 'TXT',
     name: `_mailroom.${domain}`,
-    value: `mailroom-ownership=${stableToken(`ownership of ${domain} by ${organizationId}`)}`,
+    value: `${ownershipPrefix}${stableToken(`ownership of ${domain} by ${organizationId}`)}`,
     priority: null,
     required: true,
   }
@@ -32,12 +35,13 @@ export async function proveOwnership(resolver: Resolver, organizationId: Id<'org
 }
 
 /**
+ * @param param the parameter that named the domain, where that is not the path
  * @throws Refusal `ownership_not_verified` when DNS says that the record is not there, `dns_unavailable` when DNS does
  * not say: a failure is never taken for an absence.
  */
-export function requireProof(proof: Proof): void {
+export function requireProof(proof: Proof, param?: string): void {
   if (proof.status === 'verified') return
-  throw proof.status === 'unknown' ? dnsUnavailable(proof) : notProven(proof)
+  throw proof.status === 'unknown' ? dnsUnavailable(proof) : notProven(proof, param)
 }
 
 function dnsUnavailable(proof: Proof): Refusal {
@@ -48,10 +52,10 @@ function dnsUnavailable(proof: Proof): Refusal {
   })
 }
 
-function notProven({ record, found }: Proof): Refusal {
+function notProven({ record, found }: Proof, param: string | undefined): Refusal {
   return refuse('ownership_not_verified', {
     message: `The TXT record ${record.name} does not hold ${record.value}.`,
-    param: 'domain',
+    ...(param === undefined ? {} : { param }),
     reason: found.length === 0 ? 'No such TXT record was found.' : `Found: ${found.join(' | ')}`,
     resolution: `Publish a TXT record named ${record.name} with the value ${record.value}, keep it, and try again.`,
   })

@@ -39,7 +39,10 @@ export function domainRoutes(use: DomainsUse, blockers: DomainBlockers) {
         detail: says('getOwnership', 'Tell how the ownership of a domain is proven', ['not_found', 'brand_restricted']),
         scope: 'domains:read',
         query: t.Object(
-          { domain: t.String({ minLength: 1, maxLength: 255 }), brand_id: t.String({ minLength: 1 }) },
+          {
+            domain: t.String({ minLength: 1, maxLength: 255, description: 'The domain name.' }),
+            brand_id: t.String({ minLength: 1, description: 'The brand that it is to be registered under.' }),
+          },
           { additionalProperties: false },
         ),
         response: ownershipSchema,

@@ -6,84 +6,105 @@ import { type Instance, mxRecord, type PublishedRecord, type RecordStatus, recor
 import type { ClaimRow, DomainRow, RecordRow } from './table.ts'
 
 /** A DNS record as the API shows it. */
-const recordSchema = t.Object({
-  purpose: oneOf(['ownership', 'dkim', 'spf', 'return_path', 'dmarc', 'receiving_identity', 'mx']),
-  type: oneOf(['TXT', 'CNAME', 'MX']),
-  name: t.String({ description: 'Fully qualified, without a final dot.' }),
-  value: t.String(),
-  priority: nullable(t.Integer()),
-  ttl: t.Integer({ description: 'Seconds.' }),
-  status: oneOf(['pending', 'verified', 'mismatch', 'unknown'], {
-    description: '`unknown`: DNS did not answer, which says nothing about the record.',
-  }),
-  found: t.Array(t.String(), { description: 'The values that were seen there.' }),
-  required: t.Boolean(),
-})
+export const recordSchema = t.Object(
+  {
+    purpose: oneOf(['ownership', 'dkim', 'spf', 'return_path', 'dmarc', 'receiving_identity', 'mx']),
+    type: oneOf(['TXT', 'CNAME', 'MX']),
+    name: t.String({ description: 'Fully qualified, without a final dot.' }),
+    value: t.String(),
+    priority: nullable(t.Integer()),
+    ttl: t.Integer({ description: 'Seconds.' }),
+    status: oneOf(['pending', 'verified', 'mismatch', 'unknown'], {
+      description: '`unknown`: DNS did not answer, which says nothing about the record.',
+    }),
+    found: t.Array(t.String(), { description: 'The values that were seen there.' }),
+    required: t.Boolean(),
+  },
+  { title: 'DnsRecord' },
+)
 export type RecordShape = typeof recordSchema.static
 
-export const receivingSchema = t.Object({
-  live: t.Boolean({ description: 'Mail for the domain arrives.' }),
-  next_step: t.Optional(oneOf(['ownership', 'identity', 'mx'], { description: 'What is missing first.' })),
-  mx: t.Object({ record: recordSchema }),
-  identity: t.Object({
-    dns_records: t.Array(recordSchema),
-    error: t.Optional(t.String({ description: 'Why a check could not finish.' })),
-  }),
-})
+export const receivingSchema = t.Object(
+  {
+    live: t.Boolean({ description: 'Mail for the domain arrives.' }),
+    next_step: t.Optional(oneOf(['ownership', 'identity', 'mx'], { description: 'What is missing first.' })),
+    mx: t.Object({ record: recordSchema }),
+    identity: t.Object({
+      dns_records: t.Array(recordSchema),
+      error: t.Optional(t.String({ description: 'Why a check could not finish.' })),
+    }),
+  },
+  { title: 'Receiving' },
+)
 export type ReceivingShape = typeof receivingSchema.static
 
-export const domainSchema = t.Object({
-  id: t.String(),
-  domain: t.String(),
-  brand_id: t.String(),
-  status: oneOf(['pending', 'verified', 'failed']),
-  ownership_verified: t.Boolean(),
-  ready_to_send: t.Boolean(),
-  dns_records: t.Array(recordSchema),
-  provider_error: t.Optional(t.String()),
-  receiving: receivingSchema,
-  last_checked_at: nullable(dateTime),
-  created_at: dateTime,
-})
+export const domainSchema = t.Object(
+  {
+    id: t.String(),
+    domain: t.String(),
+    brand_id: t.String(),
+    status: oneOf(['pending', 'verified', 'failed']),
+    ownership_verified: t.Boolean(),
+    ready_to_send: t.Boolean(),
+    dns_records: t.Array(recordSchema),
+    provider_error: t.Optional(t.String()),
+    receiving: receivingSchema,
+    last_checked_at: nullable(dateTime),
+    created_at: dateTime,
+  },
+  { title: 'DomainDetails' },
+)
 export type DomainShape = typeof domainSchema.static
 
-export const removedDomainSchema = t.Object({
-  id: t.String(),
-  domain: t.String(),
-  deleted: t.Literal(true),
-  provider_identity_removed: t.Literal(false),
-  dns_records_removed: t.Literal(false),
-  warning: t.String(),
-})
+export const removedDomainSchema = t.Object(
+  {
+    id: t.String(),
+    domain: t.String(),
+    deleted: t.Literal(true),
+    provider_identity_removed: t.Literal(false),
+    dns_records_removed: t.Literal(false),
+    warning: t.String(),
+  },
+  { title: 'DomainDeleted' },
+)
 export type RemovedDomain = typeof removedDomainSchema.static
 
-export const ownershipSchema = t.Object({
-  domain: t.String(),
-  brand_id: t.String(),
-  verified: t.Boolean(),
-  checked_at: dateTime,
-  ownership: t.Object({ record: recordSchema }),
-})
+export const ownershipSchema = t.Object(
+  {
+    domain: t.String(),
+    brand_id: t.String(),
+    verified: t.Boolean(),
+    checked_at: dateTime,
+    ownership: t.Object({ record: recordSchema }),
+  },
+  { title: 'OwnershipProof' },
+)
 export type OwnershipShape = typeof ownershipSchema.static
 
-export const mailboxSchema = t.Object({
-  id: t.String(),
-  domain_id: t.String(),
-  brand_id: t.String(),
-  local_part: nullable(t.String()),
-  address: t.String({ description: '`*@domain` for a catch-all.' }),
-  catch_all: t.Boolean(),
-  live: t.Boolean(),
-  unread_count: t.Integer(),
-  created_at: dateTime,
-})
+export const mailboxSchema = t.Object(
+  {
+    id: t.String(),
+    domain_id: t.String(),
+    brand_id: t.String(),
+    local_part: nullable(t.String()),
+    address: t.String({ description: '`*@domain` for a catch-all.' }),
+    catch_all: t.Boolean(),
+    live: t.Boolean(),
+    unread_count: t.Integer(),
+    created_at: dateTime,
+  },
+  { title: 'Mailbox' },
+)
 export type MailboxShape = typeof mailboxSchema.static
 
-export const createdMailboxSchema = t.Object({
-  ...mailboxSchema.properties,
-  receiving: receivingSchema,
-  receiving_mx: recordSchema,
-})
+export const createdMailboxSchema = t.Object(
+  {
+    ...mailboxSchema.properties,
+    receiving: receivingSchema,
+    receiving_mx: recordSchema,
+  },
+  { title: 'MailboxCreated' },
+)
 export type CreatedMailbox = typeof createdMailboxSchema.static
 
 export function recordShape(record: PublishedRecord, status: RecordStatus, found: readonly string[]): RecordShape {
@@ -91,7 +112,7 @@ export function recordShape(record: PublishedRecord, status: RecordStatus, found
   return { purpose, type, name, value, priority, ttl: recordTtlSeconds, status, found: [...found], required }
 }
 
-function storedShape(row: RecordRow): RecordShape {
+export function storedShape(row: RecordRow): RecordShape {
   return recordShape({ ...row, required: row.required === 1 }, row.status, fromJson(row.found))
 }
 

@@ -1,27 +1,40 @@
 import { join } from 'node:path'
 import { type AnyElysia, Elysia } from 'elysia'
 import { openKeyring } from '../accounts/keys.ts'
+import type { RequestLog } from '../accounts/request-log.ts'
 import type { Clock } from '../base/clock.ts'
 import type { Config } from '../base/config.ts'
 import type { Db } from '../base/database.ts'
 import type { Log } from '../base/log.ts'
+import { operationsOf } from '../web/operations.ts'
 import { allowedMethods } from './http/allow.ts'
-import { addressGroup } from './http/client-address.ts'
+import { clientAddresses } from './http/client-address.ts'
 import { openDownloads } from './http/downloads.ts'
 import { openEdge } from './http/edge.ts'
 import { openHeldKeys } from './http/idempotency.ts'
-import { answerReady, type Readiness } from './http/readiness.ts'
+import { describeApi } from './http/openapi/document.ts'
+import examples from './http/openapi/examples.json'
+import { descriptionRoutes } from './http/openapi/routes.ts'
+import type { Readiness } from './http/readiness.ts'
+import { serviceRoutes } from './http/service-routes.ts'
+import { type McpUse, mcpRoutes } from './mcp/routes.ts'
+import { openToolbox } from './mcp/toolbox.ts'
 
 /** What the HTTP door is made of. */
 export interface HttpDoorUse {
-  readonly config: Pick<Config, 'httpListen' | 'varFolder' | 'ratePerMinute' | 'authFailuresPerMinute'>
+  readonly config: Pick<
+    Config,
+    'httpListen' | 'varFolder' | 'ratePerMinute' | 'authFailuresPerMinute' | 'trustedProxies'
+  >
   /** The pool of the HTTP role. */
   readonly db: Db
   /** The routes, one instance a feature (web/route.ts). What lies outside /v1 needs no key. */
   readonly features: readonly AnyElysia[]
+  readonly requestLog: RequestLog
   readonly log: Log
   readonly clock: Clock
   readonly readiness: Readiness
+  readonly mcp: Pick<McpUse, 'names' | 'origins'>
 }
 
 /** A listener that is open. */
@@ -42,9 +55,12 @@ export function openHttpDoor(use: HttpDoorUse): HttpDoor {
   const keyring = openKeyring(db, clock)
   const heldKeys = openHeldKeys(db, clock, log)
   const app = routesOf(use)
+  const tools = once(() => openToolbox(operationsOf(app)))
+  app.use(mcpRoutes({ ...use.mcp, tools, dispatch: request => app.fetch(request), heldKeys, log }))
   const answer = openEdge({
     keyring,
     heldKeys,
+    requestLog: use.requestLog,
     clock,
     log,
     ratePerMinute: config.ratePerMinute,
@@ -53,6 +69,7 @@ export function openHttpDoor(use: HttpDoorUse): HttpDoor {
     downloads: openDownloads(join(config.varFolder, 'downloads')),
     allowed: allowedMethods(app.routes),
   })
+  const addressOf = clientAddresses(config.trustedProxies ?? [])
   const server = Bun.serve({
     hostname: config.httpListen.host,
     port: config.httpListen.port,
@@ -61,7 +78,7 @@ export function openHttpDoor(use: HttpDoorUse): HttpDoor {
     // Bodies are counted in the routes, where the refusal is an answer of ours; Bun's own is an empty 413 before all else.
     maxRequestBodySize: Number.MAX_SAFE_INTEGER,
     fetch: (request, listener) =>
-      answer(request, () => addressGroup(listener.requestIP(request)?.address ?? 'unknown')),
+      answer(request, () => addressOf(listener.requestIP(request)?.address ?? 'unknown', request.headers)),
   })
   const { port = config.httpListen.port } = server
   return {
@@ -76,17 +93,25 @@ export function openHttpDoor(use: HttpDoorUse): HttpDoor {
   }
 }
 
-function routesOf({ features, readiness }: Pick<HttpDoorUse, 'features' | 'readiness'>) {
+/** All that the door answers. */
+export function routesOf({ features, readiness }: Pick<HttpDoorUse, 'features' | 'readiness'>): AnyElysia {
   // Otherwise Elysia looks for the path after the 11th character, which a host of one letter is shorter than.
   const app = new Elysia({ name: 'mailroom', normalize: false, handler: { standardHostname: false } })
     // The edge answers for errors, so that all of them are answered in one place.
     .onError(({ error }) => {
       throw error
     })
-    .get('/health', () => ({ status: 'ok' }))
-    .get('/ready', () => answerReady(readiness))
+    .use(serviceRoutes(readiness))
   for (const feature of features) app.use(feature)
-  return app
+  return app.use(descriptionRoutes(() => describeApi(app, examples)))
+}
+
+function once<Value>(make: () => Value): () => Value {
+  let made: { readonly value: Value } | undefined
+  return () => {
+    made ??= { value: make() }
+    return made.value
+  }
 }
 
 function hostInUrl(host: string): string {

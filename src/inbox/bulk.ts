@@ -1,23 +1,32 @@
+import { storeAnswer } from '../accounts/idempotency.ts'
 import { type Db, inTransaction } from '../base/database.ts'
 import { type Id, isId } from '../base/ids.ts'
 import { refuse } from '../base/refusal.ts'
 import type { Caller } from '../web/caller.ts'
-import type { bulkBody } from './shapes.ts'
+import type { Reservation } from '../web/reservation.ts'
+import type { bulkBody, bulkShape } from './shapes.ts'
 import { type Change, selectOwnIds, updateMessages } from './table.ts'
 
 /**
  * Changes many messages alike, those that the key may see; which these were, and which it may not see or are not there.
  * @throws Refusal invalid_request unless exactly one thing is to be changed
  */
-export async function changeMessages(db: Db, caller: Caller, body: typeof bulkBody.static) {
+export async function changeMessages(
+  db: Db,
+  caller: Caller,
+  body: typeof bulkBody.static,
+  reservation?: Reservation,
+): Promise<typeof bulkShape.static> {
   const change = changeOf(body)
   const ids = [...new Set(body.ids)]
-  const own = await inTransaction(db, async tx => {
+  return inTransaction(db, async tx => {
     const found = await selectOwnIds(tx, caller, ids.filter(isMessageId))
     await updateMessages(tx, caller.organizationId, found, change)
-    return new Set<string>(found)
+    const own = new Set<string>(found)
+    const answer = { updated: ids.filter(id => own.has(id)), not_found: ids.filter(id => !own.has(id)) }
+    await storeAnswer(tx, reservation, { status: 200, body: answer })
+    return answer
   })
-  return { updated: ids.filter(id => own.has(id)), not_found: ids.filter(id => !own.has(id)) }
 }
 
 function isMessageId(text: string): text is Id<'msg'> {

@@ -33,7 +33,6 @@ export async function downloadAttachment(
   if (!attachment)
     throw refuse('not_found', {
       message: `The message ${id} has no attachment ${attachmentId}.`,
-      param: 'attachmentId',
     })
   refuseUnlessClean(message.scan === 'infected' && attachment.scan === 'error' ? 'infected' : attachment.scan)
   const stored = storedMessage(use.blobs, caller.organizationId, message.blob_id)
@@ -63,8 +62,13 @@ export async function downloadMessage(use: Downloading, caller: Caller, id: stri
   }
 }
 
-/** Refuses what is not known to be harmless, unless nobody was to look. */
-function refuseUnlessClean(scan: ScanStatus): void {
+/** Was nothing found in it, or nobody to look? */
+export function isHarmless(scan: ScanStatus): boolean {
+  return scan === 'clean' || scan === 'skipped'
+}
+
+/** Refuses what is not known to be harmless. @throws Refusal attachment_infected, attachment_unscanned */
+export function refuseUnlessClean(scan: ScanStatus): void {
   switch (scan) {
     case 'clean':
     case 'skipped':

@@ -2,7 +2,11 @@ import sanitize from 'sanitize-html'
 
 /** HTML past this is not shown, in characters: the text or the message as it came still is. */
 const maxCharacters = 2 * 1024 * 1024
+/** Escaping and closing what was left open lets it grow. */
+const maxShownCharacters = 2 * maxCharacters
 const maxDepth = 128
+/** For each, the sanitizer looks through all that follows. */
+const maxNoscripts = 100
 
 const words = (list: string): string[] => list.split(' ')
 
@@ -14,7 +18,11 @@ const styleProperties = words(
     'max-width min-height min-width overflow padding padding-bottom padding-left padding-right padding-top table-layout ' +
     'text-align text-decoration text-indent text-transform vertical-align white-space width word-break word-spacing word-wrap',
 )
-const plainValue = [/^(?!.*(?:url|expression|image|\\|@|\/\*)).{1,256}$/i]
+
+// Words, numbers, colours and names of fonts: no other function, escape, comment or address. Nothing below zero, which would
+// place a part over what is around the message.
+const valueParts = ['[\\w\\s.,%#!/\'"\u00a1-\uffff]', '-(?=[a-z])', '\\b(?:rgb|hsl)a?\\([\\w\\s.,%/]*\\)']
+const plainValue = [new RegExp(`^(?:${valueParts.join('|')}){1,256}$`, 'i')]
 
 const tags = words(
   'a abbr address article aside b bdi bdo big blockquote br caption center cite code col colgroup dd del details dfn div dl dt em ' +
@@ -22,11 +30,14 @@ const tags = words(
     'small span strike strong sub summary sup table tbody td tfoot th thead time tr tt u ul var wbr',
 )
 
+/** A link opens elsewhere and tells nothing of where it was. */
+const outside = { rel: 'noopener noreferrer nofollow', target: '_blank' }
+
 const options: sanitize.IOptions = {
   allowedTags: tags,
   allowedAttributes: {
     '*': words('align bgcolor border color dir height lang style title valign width'),
-    a: words('href name target rel'),
+    a: words('href target rel'),
     col: ['span'],
     colgroup: ['span'],
     font: words('face size'),
@@ -43,16 +54,17 @@ const options: sanitize.IOptions = {
   allowedSchemesByTag: { img: words('cid data') },
   allowProtocolRelative: false,
   disallowedTagsMode: 'discard',
-  nonTextTags: words('script style textarea option noscript title template iframe object svg math'),
+  nonTextTags: words(
+    'applet audio canvas datalist embed frameset head iframe math noembed noframes noscript object option plaintext portal script ' +
+      'select style svg template textarea title video xmp',
+  ),
   nestingLimit: maxDepth,
   transformTags: {
     a: (tagName, { href, ...attribs }) => ({
       tagName,
       attribs: {
         ...attribs,
-        ...(href !== undefined && isLink(href) ? { href } : {}),
-        rel: 'noopener noreferrer nofollow',
-        target: '_blank',
+        ...(href !== undefined && isLink(href) ? { href, ...outside } : {}),
       },
     }),
   },
@@ -71,10 +83,31 @@ function isImage(src: string): boolean {
 
 /**
  * The HTML of a message made safe to show: only what is on a list of harmless tags, attributes and styles. Nothing in it
- * fetches anything from elsewhere, unless `remote` allows images to. Null when it is too large to be looked at.
+ * fetches anything from elsewhere, unless `remote` allows images to; inline images keep their `cid:` address (RFC 2392),
+ * which is the `content_id` of an attachment. Null when it is too large.
  */
 export function sanitizeHtml(html: string, remote: 'block' | 'allow'): string | null {
-  if (html.length > maxCharacters) return null
   const schemes = remote === 'allow' ? words('cid data http https') : words('cid data')
-  return sanitize(html, { ...options, allowedSchemesByTag: { img: schemes } })
+  return sanitized(html, { allowedSchemesByTag: { img: schemes } })
+}
+
+/**
+ * As {@link sanitizeHtml}, to be sent on: of the inline images only those of the content ids, which have spaces between.
+ * Null when it is too large.
+ */
+export function quotableHtml(html: string, contentIds: string): string | null {
+  const attached = new Set(words(contentIds).map(id => `cid:${id}`))
+  return sanitized(html, {
+    exclusiveFilter: ({ tag, attribs }) => tag === 'img' && !isQuotable(attribs['src'] ?? '', attached),
+  })
+}
+
+function isQuotable(src: string, attached: ReadonlySet<string>): boolean {
+  return isImage(src) && (!/^\s*cid:/i.test(src) || attached.has(src.trim()))
+}
+
+function sanitized(html: string, more: sanitize.IOptions): string | null {
+  if (html.length > maxCharacters || (html.match(/<noscript/gi)?.length ?? 0) > maxNoscripts) return null
+  const shown = sanitize(html.replaceAll('\0', ''), { ...options, ...more })
+  return shown.length > maxShownCharacters ? null : shown
 }

@@ -1,5 +1,6 @@
 import { type Db, inTransaction, isDatabaseTrouble } from '../base/database.ts'
 import type { Log } from '../base/log.ts'
+import { type Rounds, startRounds } from '../base/rounds.ts'
 import { fromJson, type Schema } from '../base/schema.ts'
 import type { MessageFacts } from '../mail/message.ts'
 import { visibleText } from '../mail/preview.ts'
@@ -25,35 +26,9 @@ export interface Indexing {
  * Gives messages their search text, behind the way in, so that accepting a message waits for no index. Several
  * processes may do it at once: what is done twice comes out the same. `stop` resolves when nothing is under way.
  */
-export function startIndexing(use: Indexing): { stop(): Promise<void> } {
-  const stopping = new AbortController()
-  const running = run(use, stopping.signal)
-  return {
-    stop() {
-      stopping.abort()
-      return running
-    },
-  }
-}
-
-async function run(use: Indexing, signal: AbortSignal): Promise<void> {
-  while (!signal.aborted) {
-    const done = await indexSome(use).catch((error: unknown) => {
-      use.log.error({ err: error }, 'search text was not written')
-      return 0
-    })
-    if (done < batch) await pause(signal)
-  }
-}
-
-function pause(signal: AbortSignal): Promise<void> {
-  return new Promise(resolve => {
-    const timer = setTimeout(resolve, idleMs)
-    signal.addEventListener('abort', () => {
-      clearTimeout(timer)
-      resolve()
-    })
-  })
+export function startIndexing(use: Indexing): Rounds {
+  const options = { pauseMs: idleMs, log: use.log, failure: 'search text was not written' }
+  return startRounds(options, async () => ((await indexSome(use)) < batch ? 'done' : 'more'))
 }
 
 /** Indexes some of the messages that wait for it, the oldest first; how many. */

@@ -1,11 +1,21 @@
-import type { Db } from '../base/database.ts'
+import { storeAnswer } from '../accounts/idempotency.ts'
+import { type Db, inTransaction } from '../base/database.ts'
 import { isId } from '../base/ids.ts'
 import { refuse } from '../base/refusal.ts'
 import { type Folder, fromJson } from '../base/schema.ts'
 import type { Verdicts } from '../ports/authenticator/port.ts'
 import type { Caller } from '../web/caller.ts'
 import type { ReceivedCursor } from '../web/page.ts'
-import { type ItemRow, type Listing, type MessageRow, selectItems, selectMessage, updateMessage } from './table.ts'
+import type { Reservation } from '../web/reservation.ts'
+import {
+  type Change,
+  type ItemRow,
+  type Listing,
+  type MessageRow,
+  selectItems,
+  selectMessage,
+  updateMessage,
+} from './table.ts'
 
 export interface Page {
   readonly items: readonly ItemRow[]
@@ -39,40 +49,56 @@ function namesAnything({ mailboxId, threadId }: Listing): boolean {
  */
 export async function ownMessage(db: Db, caller: Caller, id: string): Promise<MessageRow> {
   const row = isId('msg', id) ? await selectMessage(db, caller.organizationId, id) : undefined
-  if (!row) throw refuse('not_found', { message: `There is no message ${id}.`, param: 'id' })
+  if (!row) throw refuse('not_found', { message: `There is no message ${id}.` })
   if (caller.brandId && row.brand_id !== caller.brandId)
     throw refuse('brand_restricted', {
       message: `The message ${id} belongs to another brand than the key.`,
-      param: 'id',
     })
   return row
 }
 
 /** Moves a message to a folder; `trash` is how it is deleted. */
-export async function moveMessage(db: Db, caller: Caller, id: string, folder: Folder) {
-  const message = await ownMessage(db, caller, id)
-  await updateMessage(db, caller.organizationId, message.id, { folder })
-  return { id: message.id, folder }
+export function moveMessage(db: Db, caller: Caller, id: string, folder: Folder, reservation?: Reservation) {
+  return changeMessage(db, caller, id, { change: { folder }, answer: { id, folder } }, reservation)
 }
 
 /** Brings a message back from the trash. @throws Refusal not_in_trash */
-export async function restoreMessage(db: Db, caller: Caller, id: string) {
-  const message = await ownMessage(db, caller, id)
-  const restored = await updateMessage(db, caller.organizationId, message.id, { folder: 'inbox' }, { folder: 'trash' })
-  if (!restored) throw refuse('not_in_trash', { message: `The message ${id} is in ${message.folder}, not in trash.` })
-  return { id: message.id, folder: 'inbox' as const }
+export function restoreMessage(db: Db, caller: Caller, id: string, reservation?: Reservation) {
+  const folder = 'inbox' as const
+  return changeMessage(db, caller, id, { change: { folder }, from: 'trash', answer: { id, folder } }, reservation)
 }
 
-export async function starMessage(db: Db, caller: Caller, id: string, starred: boolean) {
-  const message = await ownMessage(db, caller, id)
-  await updateMessage(db, caller.organizationId, message.id, { starred: starred ? 1 : 0 })
-  return { id: message.id, starred }
+export function starMessage(db: Db, caller: Caller, id: string, starred: boolean, reservation?: Reservation) {
+  return changeMessage(db, caller, id, { change: { starred: starred ? 1 : 0 }, answer: { id, starred } }, reservation)
 }
 
-export async function markMessage(db: Db, caller: Caller, id: string, read: boolean) {
-  const message = await ownMessage(db, caller, id)
-  await updateMessage(db, caller.organizationId, message.id, { is_read: read ? 1 : 0 })
-  return { id: message.id, read }
+export function markMessage(db: Db, caller: Caller, id: string, read: boolean, reservation?: Reservation) {
+  return changeMessage(db, caller, id, { change: { is_read: read ? 1 : 0 }, answer: { id, read } }, reservation)
+}
+
+interface Changing<Answer> {
+  readonly change: Change
+  /** The only folder that it may be changed in. */
+  readonly from?: 'trash'
+  readonly answer: Answer
+}
+
+function changeMessage<Answer extends object>(
+  db: Db,
+  caller: Caller,
+  id: string,
+  { change, from, answer }: Changing<Answer>,
+  reservation: Reservation | undefined,
+): Promise<Answer> {
+  return inTransaction(db, async tx => {
+    const message = await ownMessage(tx, caller, id)
+    const where = from === undefined ? {} : { folder: from }
+    const changed = await updateMessage(tx, caller.organizationId, message.id, change, where)
+    if (!changed && from !== undefined)
+      throw refuse('not_in_trash', { message: `The message ${id} is in ${message.folder}, not in trash.` })
+    await storeAnswer(tx, reservation, { status: 200, body: answer })
+    return answer
+  })
 }
 
 /** What was found when the message came. */

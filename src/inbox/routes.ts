@@ -1,7 +1,7 @@
 import { t } from 'elysia'
 import type { Db } from '../base/database.ts'
 import type { Blobs } from '../ports/blobs/port.ts'
-import { fileAnswer } from '../web/file-answer.ts'
+import { fileAnswer, saysFile } from '../web/file-answer.ts'
 import { limitParam, pageSize, readReceivedCursor, receivedCursor } from '../web/page.ts'
 import { api } from '../web/route.ts'
 import { says } from '../web/says.ts'
@@ -16,14 +16,16 @@ import {
   bulkBody,
   bulkShape,
   folderBody,
-  folderShape,
   inboundMessage,
   inboxItem,
   inboxPage,
   itemOf,
+  listedFolder,
   markedShape,
   movedShape,
   readBody,
+  remoteContent,
+  searchedFolder,
   starBody,
   starredShape,
 } from './shapes.ts'
@@ -58,8 +60,8 @@ export function inboxRoutes(use: InboxUse) {
         scope: 'inbox:read',
         query: t.Object({
           limit: limitParam,
-          folder: t.Optional(folderShape),
-          mailbox_id: t.Optional(t.String({ minLength: 1, maxLength: 64 })),
+          folder: listedFolder,
+          mailbox_id: t.Optional(t.String({ minLength: 1, maxLength: 64, description: 'Of this mailbox.' })),
           thread_id: t.Optional(
             t.String({
               minLength: 1,
@@ -67,8 +69,16 @@ export function inboxRoutes(use: InboxUse) {
               description: 'Lists one thread, in every folder unless one is given.',
             }),
           ),
-          cursor_at: t.Optional(t.String({ maxLength: 64 })),
-          cursor_id: t.Optional(t.String({ minLength: 1, maxLength: 64 })),
+          cursor_at: t.Optional(
+            t.String({ maxLength: 64, description: 'The page after: `next_cursor.received_at` of the page before.' }),
+          ),
+          cursor_id: t.Optional(
+            t.String({
+              minLength: 1,
+              maxLength: 64,
+              description: 'Goes with it: `next_cursor.id` of the page before.',
+            }),
+          ),
         }),
         response: inboxPage,
       },
@@ -83,9 +93,13 @@ export function inboxRoutes(use: InboxUse) {
         detail: says('searchMessages', 'Search received messages'),
         scope: 'inbox:read',
         query: t.Object({
-          q: t.String({ minLength: 1, maxLength: 256 }),
+          q: t.String({
+            minLength: 1,
+            maxLength: 256,
+            description: 'Words that must all be there, `"quoted phrases"`, and `-exclusions` of either.',
+          }),
           limit: limitParam,
-          folder: t.Optional(folderShape),
+          folder: searchedFolder,
         }),
         response: t.Object({ data: t.Array(inboxItem) }),
       },
@@ -94,74 +108,100 @@ export function inboxRoutes(use: InboxUse) {
       detail: says('getMessage', 'Read a received message', ['not_found', 'brand_restricted']),
       scope: 'inbox:read',
       params: idParams,
-      query: t.Object({ remote: t.Optional(t.Union([t.Literal('allow'), t.Literal('block')])) }),
+      query: t.Object({ remote: remoteContent }),
       response: inboundMessage,
     })
-    .delete('/v1/inbox/:id', ({ caller, params }) => moveMessage(db, caller, params.id, 'trash'), {
-      detail: says('trashMessage', 'Move a message to the trash', ['not_found', 'brand_restricted']),
-      scope: 'inbox:write',
-      params: idParams,
-      response: movedShape,
-    })
+    .delete(
+      '/v1/inbox/:id',
+      ({ caller, params, reservation }) => moveMessage(db, caller, params.id, 'trash', reservation),
+      {
+        detail: says('trashMessage', 'Move a message to the trash', ['not_found', 'brand_restricted']),
+        scope: 'inbox:write',
+        params: idParams,
+        response: movedShape,
+      },
+    )
     .get(
       '/v1/inbox/:id/attachments/:attachmentId',
       async ({ caller, params }) => fileAnswer(await downloadAttachment(use, caller, params.id, params.attachmentId)),
       {
-        detail: says('getAttachment', 'Download an attachment', [
-          'not_found',
-          'brand_restricted',
-          'attachment_infected',
-          'attachment_unscanned',
-        ]),
+        detail: {
+          ...says('getAttachment', 'Download an attachment', [
+            'not_found',
+            'brand_restricted',
+            'attachment_infected',
+            'attachment_unscanned',
+          ]),
+          ...saysFile('application/octet-stream'),
+        },
         scope: 'inbox:read',
         params: attachmentParams,
       },
     )
     .get('/v1/inbox/:id/raw', async ({ caller, params }) => fileAnswer(await downloadMessage(use, caller, params.id)), {
-      detail: says('getRawMessage', 'Download a message as it came', [
-        'not_found',
-        'brand_restricted',
-        'attachment_infected',
-        'attachment_unscanned',
-      ]),
+      detail: {
+        ...says('getRawMessage', 'Download a message as it came', [
+          'not_found',
+          'brand_restricted',
+          'attachment_infected',
+          'attachment_unscanned',
+        ]),
+        ...saysFile('message/rfc822'),
+      },
       scope: 'inbox:read',
       params: idParams,
     })
-    .post('/v1/inbox/:id/folder', ({ caller, params, body }) => moveMessage(db, caller, params.id, body.folder), {
-      detail: says('moveMessage', 'Move a message to a folder', ['not_found', 'brand_restricted']),
-      scope: 'inbox:write',
-      params: idParams,
-      body: folderBody,
-      response: movedShape,
-    })
-    .post('/v1/inbox/:id/star', ({ caller, params, body }) => starMessage(db, caller, params.id, body.starred), {
-      detail: says('starMessage', 'Star a message, or not', ['not_found', 'brand_restricted']),
-      scope: 'inbox:write',
-      params: idParams,
-      body: starBody,
-      response: starredShape,
-    })
-    .post('/v1/inbox/:id/read', ({ caller, params, body }) => markMessage(db, caller, params.id, body.read), {
-      detail: says('markMessage', 'Mark a message read, or unread', ['not_found', 'brand_restricted']),
-      scope: 'inbox:write',
-      params: idParams,
-      body: readBody,
-      response: markedShape,
-    })
-    .post('/v1/inbox/bulk', ({ caller, body }) => changeMessages(db, caller, body), {
+    .post(
+      '/v1/inbox/:id/folder',
+      ({ caller, params, body, reservation }) => moveMessage(db, caller, params.id, body.folder, reservation),
+      {
+        detail: says('moveMessage', 'Move a message to a folder', ['not_found', 'brand_restricted']),
+        scope: 'inbox:write',
+        params: idParams,
+        body: folderBody,
+        response: movedShape,
+      },
+    )
+    .post(
+      '/v1/inbox/:id/star',
+      ({ caller, params, body, reservation }) => starMessage(db, caller, params.id, body.starred, reservation),
+      {
+        detail: says('starMessage', 'Star a message, or not', ['not_found', 'brand_restricted']),
+        scope: 'inbox:write',
+        params: idParams,
+        body: starBody,
+        response: starredShape,
+      },
+    )
+    .post(
+      '/v1/inbox/:id/read',
+      ({ caller, params, body, reservation }) => markMessage(db, caller, params.id, body.read, reservation),
+      {
+        detail: says('markMessage', 'Mark a message read, or unread', ['not_found', 'brand_restricted']),
+        scope: 'inbox:write',
+        params: idParams,
+        body: readBody,
+        response: markedShape,
+      },
+    )
+    .post('/v1/inbox/bulk', ({ caller, body, reservation }) => changeMessages(db, caller, body, reservation), {
       detail: says('changeMessages', 'Move, star or mark many messages'),
       scope: 'inbox:write',
       body: bulkBody,
       response: bulkShape,
     })
-    .post('/v1/inbox/:id/restore', ({ caller, params }) => restoreMessage(db, caller, params.id), {
-      detail: says('restoreMessage', 'Take a message out of the trash', [
-        'not_found',
-        'brand_restricted',
-        'not_in_trash',
-      ]),
-      scope: 'inbox:write',
-      params: idParams,
-      response: movedShape,
-    })
+    .post(
+      '/v1/inbox/:id/restore',
+      ({ caller, params, reservation }) => restoreMessage(db, caller, params.id, reservation),
+      {
+        detail: says('restoreMessage', 'Take a message out of the trash', [
+          'not_found',
+          'brand_restricted',
+          'not_in_trash',
+        ]),
+        scope: 'inbox:write',
+        params: idParams,
+        response: movedShape,
+      },
+    )
 }

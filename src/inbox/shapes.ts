@@ -6,10 +6,19 @@ import type { ItemRow } from './table.ts'
 
 const closed = { additionalProperties: false } as const
 
-export const folderShape = oneOf(['inbox', 'spam', 'archive', 'trash', 'quarantine'])
+const folders = ['inbox', 'spam', 'archive', 'trash', 'quarantine'] as const
+const folderShape = oneOf(folders)
+
+export const listedFolder = t.Optional(
+  oneOf(folders, { description: 'In this folder: `inbox` unless a thread is listed.' }),
+)
+export const searchedFolder = t.Optional(oneOf(folders, { description: 'In this folder; otherwise in all.' }))
+export const remoteContent = t.Optional(
+  oneOf(['allow', 'block'], { description: '`allow` leaves remote images in the HTML. Otherwise they are taken out.' }),
+)
 
 const scanShape = oneOf(['clean', 'infected', 'error', 'skipped'])
-const addressShape = t.Object({ address: t.String(), name: t.String() })
+const addressShape = t.Object({ address: t.String(), name: t.String() }, { title: 'Address' })
 
 const itemProperties = {
   id: t.String(),
@@ -32,57 +41,71 @@ const itemProperties = {
   scan: scanShape,
 }
 
-export const inboxItem = t.Object({
-  ...itemProperties,
-  auth: t.Object({ spf: t.String(), dkim: t.String(), dmarc: t.String() }),
-})
+export const inboxItem = t.Object(
+  {
+    ...itemProperties,
+    auth: t.Object({ spf: t.String(), dkim: t.String(), dmarc: t.String() }),
+  },
+  { title: 'InboxItem' },
+)
 
-export const inboxPage = t.Object({
-  data: t.Array(inboxItem),
-  next_cursor: nullable(t.Object({ received_at: dateTime, id: t.String() })),
-})
+export const inboxPage = t.Object(
+  {
+    data: t.Array(inboxItem),
+    next_cursor: nullable(t.Object({ received_at: dateTime, id: t.String() })),
+  },
+  { title: 'InboxPage' },
+)
 
-const checkShape = t.Object({
-  result: t.String(),
-  domain: nullable(t.String()),
-  aligned: nullable(t.Boolean()),
-  detail: nullable(t.String()),
-})
+const checkShape = t.Object(
+  {
+    result: t.String(),
+    domain: nullable(t.String()),
+    aligned: nullable(t.Boolean()),
+    detail: nullable(t.String()),
+  },
+  { title: 'AuthenticationCheck' },
+)
 
-export const inboundMessage = t.Object({
-  ...itemProperties,
-  cc: t.Array(addressShape),
-  reply_to: t.Array(addressShape),
-  date: nullable(dateTime),
-  text: nullable(t.String()),
-  html: nullable(t.String({ description: 'Sanitized.' })),
-  reply_text: nullable(t.String({ description: 'The text without quotations and signature.' })),
-  headers: t.Array(t.Object({ name: t.String(), value: t.String() })),
-  in_reply_to: nullable(t.String()),
-  references: t.Array(t.String()),
-  envelope: t.Object({
-    mail_from: t.String(),
-    rcpt_to: t.String(),
-    remote_ip: t.String(),
-    helo: t.String(),
-    tls: nullable(t.String()),
-  }),
-  auth: t.Object({ spf: checkShape, dkim: checkShape, dmarc: checkShape }),
-  folder_reason: t.String(),
-  attachments: t.Array(
-    t.Object({
-      id: t.String(),
-      filename: t.String(),
-      content_type: t.String(),
-      size: t.Integer(),
-      content_id: nullable(t.String()),
-      disposition: t.String(),
-      sha256: t.String(),
-      scan: scanShape,
-      scan_signature: nullable(t.String()),
+export const inboundMessage = t.Object(
+  {
+    ...itemProperties,
+    cc: t.Array(addressShape),
+    reply_to: t.Array(addressShape),
+    date: nullable(dateTime),
+    text: nullable(t.String()),
+    html: nullable(
+      t.String({ description: 'Sanitized. Inline images keep cid: and the content_id of an attachment as address.' }),
+    ),
+    reply_text: nullable(t.String({ description: 'The text without quotations and signature.' })),
+    headers: t.Array(t.Object({ name: t.String(), value: t.String() })),
+    in_reply_to: nullable(t.String()),
+    references: t.Array(t.String()),
+    envelope: t.Object({
+      mail_from: t.String(),
+      rcpt_to: t.String(),
+      remote_ip: t.String(),
+      helo: t.String(),
+      tls: nullable(t.String()),
     }),
-  ),
-})
+    auth: t.Object({ spf: checkShape, dkim: checkShape, dmarc: checkShape }),
+    folder_reason: t.String(),
+    attachments: t.Array(
+      t.Object({
+        id: t.String(),
+        filename: t.String(),
+        content_type: t.String(),
+        size: t.Integer(),
+        content_id: nullable(t.String()),
+        disposition: t.String(),
+        sha256: t.String(),
+        scan: scanShape,
+        scan_signature: nullable(t.String()),
+      }),
+    ),
+  },
+  { title: 'InboundMessage' },
+)
 
 export const attachmentParams = t.Object({
   id: t.String({ minLength: 1 }),

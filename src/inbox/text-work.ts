@@ -1,12 +1,19 @@
-import { sanitizeHtml } from './html.ts'
+import { textOf } from '../sending/text-of-html.ts'
+import { quotableHtml, sanitizeHtml } from './html.ts'
+import { quoteInHtml, quoteInText } from './quotation.ts'
 import { replyTextOf } from './reply-text.ts'
 import { searchText } from './search-words.ts'
 
 /** What takes long when a text is long. Each depends on nothing but what it is given. */
-export const textWork = { sanitizeHtml, replyTextOf, searchText } as const satisfies Record<
-  string,
-  (text: string, ...more: never[]) => string | null
->
+export const textWork = {
+  sanitizeHtml,
+  quotableHtml,
+  quoteInText,
+  quoteInHtml,
+  replyTextOf,
+  searchText,
+  textOf,
+} as const satisfies Record<string, (text: string, ...more: never[]) => string | null>
 
 export type TextWork = typeof textWork
 export type TextWorkName = keyof TextWork

@@ -19,13 +19,17 @@ export interface TextWorker {
   close(): void
 }
 
-/** Texts of so many characters take a few milliseconds at most. */
-const maxLightCharacters = 16 * 1024
+/** A thread that has had nothing to do for so long is ended: only that gives back what its heap has grown to. */
+const longestIdleMs = 2000
+
+/** Texts of so many characters take some ten milliseconds at most, whatever they hold. */
+const maxLightCharacters = 8 * 1024
 
 /** The thread is started when it is first needed, and again when it was ended. `timeoutMs`: for one text. */
 export function openTextWorker({ timeoutMs = 10_000 }: { readonly timeoutMs?: number } = {}): TextWorker {
   const turn = inTurn(1)
   let thread: Worker | undefined
+  let idle: Timer | undefined
   let isClosed = false
   let lastId = 0
   let giveUp: (() => void) | undefined
@@ -34,8 +38,14 @@ export function openTextWorker({ timeoutMs = 10_000 }: { readonly timeoutMs?: nu
     return new Worker(new URL('./text-thread.ts', import.meta.url).href, { ref: false, smol: true })
   }
 
+  function rest(): void {
+    thread?.terminate()
+    thread = undefined
+  }
+
   function ask(task: TextTask, pieces?: AsyncIterator<Uint8Array>): Promise<string | null | MessageFacts> {
     if (isClosed) return Promise.resolve(null)
+    clearTimeout(idle)
     thread ??= start()
     const asked = thread
     const id = ++lastId
@@ -54,6 +64,7 @@ export function openTextWorker({ timeoutMs = 10_000 }: { readonly timeoutMs?: nu
         timer.refresh()
         if (data.kind === 'done') {
           clearTimeout(timer)
+          idle = setTimeout(rest, longestIdleMs)
           return resolve(data.result)
         }
         try {
@@ -76,7 +87,8 @@ export function openTextWorker({ timeoutMs = 10_000 }: { readonly timeoutMs?: nu
     async run(name, ...given) {
       type Result = ReturnType<TextWork[typeof name]> | null
       const work = textWork[name] as (...given: readonly string[]) => Result
-      if (given[0].length <= maxLightCharacters) return work(...given)
+      const characters = given.reduce((sum, each) => sum + each.length, 0)
+      if (characters <= maxLightCharacters) return work(...given)
       return (await turn(() => ask({ kind: 'text', name, given }))) as Result
     },
     async outline(pieces) {
@@ -87,7 +99,9 @@ export function openTextWorker({ timeoutMs = 10_000 }: { readonly timeoutMs?: nu
     },
     close() {
       isClosed = true
+      clearTimeout(idle)
       giveUp?.()
+      rest()
     },
   }
 }

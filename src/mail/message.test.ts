@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
-import { extractAttachment, outlineMessage, parseMessage, visitAttachments } from './message.ts'
+import { outlineMessage, parseMessage, visitAttachments } from './message.ts'
 
 const crlf = (lines: readonly string[]) => Buffer.from(lines.join('\r\n'))
 
@@ -87,12 +87,6 @@ describe('takes a message apart', () => {
     const { attachments: whole, ...parsed } = await parseMessage(mixed)
     expect(streamed).toEqual(parsed)
     expect<unknown>(attachments).toEqual(whole.map(({ content: _, ...facts }) => facts))
-  })
-
-  test('one attachment alone', async () => {
-    expect(await extractAttachment(mixed, 0)).toEqual(Buffer.of(0, 1, 2))
-    expect((await extractAttachment(mixed, 1))?.toString()).toStartWith('From: inner@x.test')
-    expect(await extractAttachment(mixed, 2)).toBeUndefined()
   })
 
   test('an attachment of several megabytes, without keeping it', async () => {

@@ -47,6 +47,8 @@ export interface MessageFacts {
   readonly attachments: readonly AttachmentFacts[]
   /** Why not all of it could be taken apart; null: it could. */
   readonly problem: string | null
+  /** There are more parts than were taken apart. */
+  readonly hasMoreParts: boolean
 }
 
 export interface ParsedMessage extends MessageFacts {
@@ -83,16 +85,6 @@ export async function outlineMessage(
   return facts
 }
 
-/** The bytes of the attachment at `position` (0-based, in the parser's order); undefined when there is none. */
-export async function extractAttachment(
-  content: Buffer | Readable,
-  position: number,
-  limits: ParseLimits = parseLimits,
-): Promise<Buffer | undefined> {
-  const { kept } = await parse(content, limits, (stream, at) => (at === position ? readAll(stream) : letGo()))
-  return kept[position] ?? undefined
-}
-
 /** Hands each attachment's bytes to `visit`, one after the other, and gives what it said of each. */
 export async function visitAttachments<Kept>(
   content: Buffer | Readable,
@@ -111,7 +103,7 @@ export async function outlineHeader(
 ): Promise<MessageFacts> {
   const fields = readFields(head.subarray(0, bodyStart(head) ?? head.length), limits.maxHeaders)
   const shown = await run(Buffer.from(essentialsOf(fields), 'latin1'), limits, letGo)
-  return factsOf(shown.headers, fields, { text: null, html: null, attachments: [], problem })
+  return factsOf(shown.headers, fields, { text: null, html: null, attachments: [], problem, hasMoreParts: false })
 }
 
 function letGo(): Promise<null> {
@@ -125,6 +117,7 @@ interface Ran<Kept> {
   readonly attachments: readonly AttachmentFacts[]
   readonly kept: readonly Kept[]
   readonly problem: string | null
+  readonly hasMoreParts: boolean
   /** The first bytes, for when the parser did not come as far as the header. */
   readonly head: Buffer
 }
@@ -139,6 +132,7 @@ async function parse<Kept>(content: Buffer | Readable, limits: ParseLimits, visi
     html: typeof html === 'string' && html.trim() ? html : null,
     attachments: ran.attachments,
     problem: ran.problem,
+    hasMoreParts: ran.hasMoreParts,
   })
   return { facts, kept: ran.kept }
 }
@@ -165,6 +159,7 @@ function run<Kept>(content: Buffer | Readable, limits: ParseLimits, visit: Visit
         attachments,
         kept,
         problem: failure ?? parser.cut,
+        hasMoreParts: failure !== null && parser.isForParts(failure),
         head: Buffer.concat(head),
       })
     }
@@ -215,7 +210,7 @@ function run<Kept>(content: Buffer | Readable, limits: ParseLimits, visit: Visit
   })
 }
 
-type Rest = Pick<MessageFacts, 'text' | 'html' | 'attachments' | 'problem'>
+type Rest = Pick<MessageFacts, 'text' | 'html' | 'attachments' | 'problem' | 'hasMoreParts'>
 
 function factsOf(headers: Headers | undefined, fields: readonly RawField[], rest: Rest): MessageFacts {
   const first = (key: string) => {

@@ -28,6 +28,8 @@ export const parseLimits: ParseLimits = {
 export const pieceBytes = 64 * 1024
 /** A part with any header field takes more. */
 const minPartBytes = 32
+/** What the parser says when one piece held so many smaller ones that ours was not met first. */
+const splitterExcess = 'Max allowed child nodes exceeded'
 
 interface Node {
   readonly type: 'node'
@@ -139,6 +141,11 @@ export class BoundedParser extends MailParser {
     if (body.value.length <= room) return body
     this.cut = `text past ${this.limits.maxTextBytes} bytes was left out`
     return { ...body, value: body.value.subarray(0, Math.max(room, 0)) }
+  }
+
+  /** Is this why there was an `error`: more parts than are taken apart? */
+  isForParts(why: string): boolean {
+    return this.parts > this.limits.maxParts || why === splitterExcess
   }
 
   /** The text of the parts that were met whole; for after an `error`. */

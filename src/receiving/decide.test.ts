@@ -24,6 +24,7 @@ interface Given {
   readonly shown?: readonly string[]
   readonly fromFields?: number
   readonly hops?: number
+  readonly isResolverAway?: boolean
 }
 
 function evidence(given: Given): Evidence {
@@ -36,6 +37,7 @@ function evidence(given: Given): Evidence {
       arc: { ...verdict('none'), sealer: null },
       from: given.authenticated ?? ['a@a.test'],
     },
+    isResolverAway: given.isResolverAway ?? false,
     scan: given.scan ?? clean,
     outline: {
       from: (given.shown ?? ['a@a.test']).map(address => ({ address, name: '' })),
@@ -79,8 +81,13 @@ const table: readonly (readonly [what: string, given: Given, policy: Policy, exp
   ['it is infected and fails DMARC', { scan: infected, dmarc: ['fail', 'reject'] }, lenient, 'quarantine infected'],
   ['infected, DMARC, rejecting', { scan: infected, dmarc: ['fail', 'reject'] }, rejecting, 'refuse dmarc_reject'],
   ['it cannot be scanned', { scan: unscanned }, lenient, 'quarantine unscanned then inbox'],
+  ['it can never be scanned', { scan: { ...unscanned, isLasting: true } }, lenient, 'quarantine unscanned'],
   ['it cannot be scanned and fails SPF', { scan: unscanned, spf: fail }, lenient, 'quarantine unscanned then spam'],
   ['it cannot be scanned, deferring', { scan: unscanned }, deferring, 'refuse scanner_away'],
+
+  ['our resolver is away', { isResolverAway: true }, lenient, 'refuse resolver_away'],
+  ['our resolver is away, a virus', { isResolverAway: true, scan: infected }, lenient, 'refuse resolver_away'],
+  ['our resolver is away, two Froms', { isResolverAway: true, fromFields: 2 }, lenient, 'refuse from_malformed'],
 
   ['it went round and round', { hops: 50 }, lenient, 'refuse mail_loop'],
   ['it came a long way', { hops: 49 }, lenient, 'inbox accepted'],

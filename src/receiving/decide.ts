@@ -4,6 +4,7 @@ import type { Verdicts } from '../ports/authenticator/port.ts'
 import type { Outline } from './parse.ts'
 import type { SmtpRefusalCode } from './refusal.ts'
 import type { ScanOutcome } from './scan.ts'
+import type { Verified } from './verify.ts'
 
 /** The instance's policy: one reply to DATA stands for all recipients, so no organization may choose. */
 export interface Policy {
@@ -19,7 +20,7 @@ export interface Filing {
   readonly kind: 'file'
   readonly folder: Folder
   readonly reason: FolderReason
-  /** Where it goes once a later scan finds it clean; null: it was scanned. */
+  /** Where it goes once a later scan finds it clean; null: it was scanned, or no later scan would say more. */
   readonly releaseFolder: Folder | null
 }
 
@@ -28,16 +29,16 @@ export type Decision = Filing | { readonly kind: 'refuse'; readonly code: SmtpRe
 /** Received fields at which a message is taken to go round in circles (RFC 5321 §6.3). */
 const maxHops = 50
 
-export interface Evidence {
-  readonly verdicts: Verdicts
+export interface Evidence extends Verified {
   readonly scan: ScanOutcome
   readonly outline: Pick<Outline, 'from' | 'fromFields' | 'hops'>
 }
 
 /** What becomes of a message. First what its sender must change, then our own trouble, then the folder. */
-export function decide({ verdicts, scan, outline }: Evidence, policy: Policy): Decision {
+export function decide({ verdicts, isResolverAway, scan, outline }: Evidence, policy: Policy): Decision {
   if (outline.hops >= maxHops) return { kind: 'refuse', code: 'mail_loop' }
   if (!hasOneFrom(verdicts, outline)) return { kind: 'refuse', code: 'from_malformed' }
+  if (isResolverAway) return { kind: 'refuse', code: 'resolver_away' }
   if (policy.dmarcReject && failsDmarc(verdicts, 'reject')) return { kind: 'refuse', code: 'dmarc_reject' }
   switch (scan.kind) {
     case 'clean':
@@ -47,7 +48,12 @@ export function decide({ verdicts, scan, outline }: Evidence, policy: Policy): D
     case 'unscanned':
       return policy.unscanned === 'defer'
         ? { kind: 'refuse', code: 'scanner_away' }
-        : { kind: 'file', folder: 'quarantine', reason: 'unscanned', releaseFolder: byVerdicts(verdicts).folder }
+        : {
+            kind: 'file',
+            folder: 'quarantine',
+            reason: 'unscanned',
+            releaseFolder: scan.isLasting ? null : byVerdicts(verdicts).folder,
+          }
     default:
       return scan satisfies never
   }

@@ -8,7 +8,7 @@ import { type DeliveryEvent, recordEvents } from '../sending/events.ts'
 import { type Joined, joinThreads } from '../sending/threads.ts'
 import type { Outline } from './parse.ts'
 import { refuseMail } from './refusal.ts'
-import { attachmentRows, type Delivery, type Fileable, type Item, messageRow } from './rows.ts'
+import { attachmentRows, type Delivery, type Fileable, type Item, isReply, messageRow } from './rows.ts'
 import { digestOf } from './store.ts'
 import { insertAttachments, insertMessages, lockMailboxes } from './table.ts'
 
@@ -163,13 +163,13 @@ async function blobsOf(
   }
 }
 
-/** Tells the emails that are answered so. What has the null reverse-path is a report, not a reply. */
+/** Tells the emails that are answered so. */
 async function recordReplies(db: Db, deliveries: readonly Delivery[], threads: readonly Joined[]): Promise<void> {
-  const replies = deliveries.flatMap(({ what: { mail }, id }, i): DeliveryEvent[] => {
+  const replies = deliveries.flatMap(({ what, id }, i): DeliveryEvent[] => {
     const emailId = threads[i]?.answersEmailId
-    if (!emailId || mail.mailFrom === '') return []
+    if (!emailId || !isReply(what)) return []
     const extra = { message_id: id }
-    return [{ emailId, recipient: null, type: 'replied', occurredAt: mail.receivedAt, source: 'inbound', extra }]
+    return [{ emailId, recipient: null, type: 'replied', occurredAt: what.mail.receivedAt, source: 'inbound', extra }]
   })
   const [first] = replies
   if (first) await recordEvents(db, replies, first.occurredAt)

@@ -1,5 +1,4 @@
-import type { Content } from '../mail/content.ts'
-import type { AttachmentFacts, MessageFacts } from '../mail/message.ts'
+import type { AttachmentFacts } from '../mail/message.ts'
 import type { Authenticator } from '../ports/authenticator/port.ts'
 import type { Resolver } from '../ports/resolver/port.ts'
 import { isHeavy, type Outline, type Parse, parseForFiling, parseHeaderForFiling } from './parse.ts'
@@ -10,10 +9,6 @@ export interface HeavyWorkers {
   readonly authenticator: Authenticator
   /** As {@link Parse}: what makes a worker fail is filed with what its header tells. */
   readonly parse: Parse
-  /** Everything but the attachments' bytes. Rejects when the worker fails. */
-  read(content: Content): Promise<MessageFacts>
-  /** The bytes of one attachment. Rejects when the worker fails. */
-  extract(content: Content, position: number): Promise<Buffer | undefined>
   close(): void
 }
 
@@ -36,6 +31,8 @@ export class WorkerFailure extends Error {
 /** How many tasks one worker holds: one waits for DNS while another computes. */
 const tasksPerWorker = 2
 const longestTaskMs = 100_000
+/** A thread that has had nothing to do for so long is ended: only that gives back what its heap has grown to. */
+const longestIdleMs = 2000
 
 interface Waiting {
   readonly task: Task
@@ -46,6 +43,7 @@ interface Waiting {
 interface Thread {
   readonly worker: Worker
   readonly tasks: Map<number, Waiting & { readonly timer: Timer }>
+  idle: Timer | undefined
 }
 
 /** Threads for large messages: a few, started when needed, started again when they die. Tasks wait in the order they came. */
@@ -57,7 +55,7 @@ export function openHeavyWorkers(options: HeavyWorkersOptions): HeavyWorkers {
 
   function start(): Thread {
     const worker = new Worker(new URL('./worker.ts', import.meta.url).href, { ref: false, smol: true })
-    const thread: Thread = { worker, tasks: new Map() }
+    const thread: Thread = { worker, tasks: new Map(), idle: undefined }
     threads.add(thread)
     worker.onmessage = event => hear(thread, event.data as FromWorker)
     worker.onerror = event => {
@@ -94,11 +92,19 @@ export function openHeavyWorkers(options: HeavyWorkersOptions): HeavyWorkers {
     const task = thread.tasks.get(id)
     thread.tasks.delete(id)
     clearTimeout(task?.timer)
+    if (thread.tasks.size === 0) rest(thread)
     return task
+  }
+
+  function rest(thread: Thread): void {
+    clearTimeout(thread.idle)
+    if (threads.has(thread))
+      thread.idle = setTimeout(() => end(thread, new WorkerFailure('the worker rested')), longestIdleMs)
   }
 
   function end(thread: Thread, failure: Error): void {
     if (!threads.delete(thread)) return
+    clearTimeout(thread.idle)
     thread.worker.terminate()
     for (const [id] of [...thread.tasks]) take(thread, id)?.reject(failure)
     dispatch()
@@ -118,6 +124,7 @@ export function openHeavyWorkers(options: HeavyWorkersOptions): HeavyWorkers {
         () => end(thread, new WorkerFailure('a task took too long')),
         options.taskTimeoutMs ?? longestTaskMs,
       )
+      clearTimeout(thread.idle)
       thread.tasks.set(id, { ...next, timer })
       tell(thread, { kind: 'task', id, task: next.task })
     }
@@ -149,14 +156,6 @@ export function openHeavyWorkers(options: HeavyWorkersOptions): HeavyWorkers {
         return await parseHeaderForFiling(content, `it could not be taken apart: ${error.message}`)
       }
     },
-    async read(content) {
-      const facts = await run({ kind: 'read', content })
-      return { ...facts, attachments: facts.attachments.map(withBuffer) }
-    },
-    async extract(content, position) {
-      const bytes = await run({ kind: 'extract', content, position })
-      return bytes && asBuffer(bytes)
-    },
     close() {
       isClosed = true
       for (const { reject } of queue.splice(0)) reject(closed())
@@ -170,12 +169,9 @@ function closed(): Error {
 }
 
 /** What crosses threads arrives as a plain Uint8Array. */
-function asBuffer({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
-  return Buffer.from(buffer, byteOffset, byteLength)
-}
-
 function withBuffer(attachment: AttachmentFacts): AttachmentFacts {
-  return { ...attachment, sha256: asBuffer(attachment.sha256) }
+  const { buffer, byteOffset, byteLength } = attachment.sha256
+  return { ...attachment, sha256: Buffer.from(buffer, byteOffset, byteLength) }
 }
 
 /** Small messages here and now, large ones on the workers. */

@@ -1,6 +1,5 @@
 import type { Log } from '../base/log.ts'
 import { counter, timed } from '../base/metrics.ts'
-import type { Authenticator } from '../ports/authenticator/port.ts'
 import type { Blobs } from '../ports/blobs/port.ts'
 import { decide, type Policy } from './decide.ts'
 import type { Incoming } from './incoming.ts'
@@ -9,11 +8,10 @@ import { refuseMail, SmtpRefusal } from './refusal.ts'
 import type { Fileable } from './rows.ts'
 import { type Scanning, scanMessage } from './scan.ts'
 import { store } from './store.ts'
-import { verify } from './verify.ts'
+import { type Verifying, verify } from './verify.ts'
 
 /** What the way in works with. */
-export interface Receiving extends Scanning {
-  readonly authenticator: Authenticator
+export interface Receiving extends Scanning, Verifying {
   readonly parse: Parse
   readonly policy: Policy
   readonly blobs: Blobs
@@ -39,15 +37,25 @@ export async function receive(mail: Incoming, use: Receiving): Promise<{ readonl
 }
 
 async function takeIn(mail: Incoming, use: Receiving): Promise<{ readonly id: string }> {
-  const [verdicts, scan, outline] = await Promise.all([
-    timed('in', 'verify', () => verify(mail, use.authenticator)),
-    timed('in', 'scan', () => scanMessage(mail.content, mail.signal, use)),
-    timed('in', 'parse', () => use.parse(mail.content)),
+  const [{ verdicts, isResolverAway }, { outline, scan }] = await Promise.all([
+    timed('in', 'verify', () => verify(mail, use)),
+    parseAndScan(mail, use),
   ])
-  const decision = decide({ verdicts, scan, outline }, use.policy)
+  const decision = decide({ verdicts, isResolverAway, scan, outline }, use.policy)
   if (decision.kind === 'refuse') throw refuseMail(decision.code)
   const bytes = await timed('in', 'store', () => store(mail, use.blobs))
   const filed = await timed('in', 'file', () => use.file({ mail, verdicts, scan, outline, filing: decision, bytes }))
   received.inc({ outcome: decision.folder })
   return filed
 }
+
+/** The parser knows at once what the scanner would take seconds to give up on. */
+async function parseAndScan({ content, signal }: Incoming, use: Receiving) {
+  const outline = await timed('in', 'parse', () => use.parse(content))
+  const scan = outline.isBeyondScanning
+    ? beyondScanning
+    : await timed('in', 'scan', () => scanMessage(content, signal, use))
+  return { outline, scan }
+}
+
+const beyondScanning = { kind: 'unscanned', why: 'it has too many parts', isLasting: true } as const

@@ -1,5 +1,6 @@
 import { batched } from '../base/batch.ts'
 import type { Db } from '../base/database.ts'
+import { localPartsFor } from '../domains/local-parts.ts'
 import { canonicalDomain, parseAddress, splitAddress } from '../mail/address.ts'
 import type { Recipient } from './incoming.ts'
 import { refuseMail } from './refusal.ts'
@@ -27,7 +28,7 @@ export function recipientFinder(db: Db, postmaster: string | undefined): (addres
 
   async function find(address: string): Promise<Recipient | undefined> {
     const { localPart, domain, canonical } = readForwardPath(address)
-    const localParts = candidates(localPart)
+    const localParts = localPartsFor(localPart)
     const rows = await claims({ domain, localParts })
     const [claim] = rows
     if (!claim) throw refuseMail('relay_denied', { detail: `Relaying is denied: ${domain} does not receive mail here` })
@@ -69,12 +70,6 @@ function readForwardPath(address: string) {
   const isInternational = /[\u0080-\u{10ffff}]/u.test(localPart) && !/[\p{Cc}\s"(),:;<>@[\\\]]/u.test(localPart)
   if (!domain || !isInternational || Buffer.byteLength(localPart) > 64) throw refuseMail('address_malformed')
   return { localPart, domain, canonical: `${localPart}@${domain}` }
-}
-
-function candidates(localPart: string): readonly string[] {
-  const exact = localPart.normalize('NFC').toLowerCase()
-  const plus = exact.indexOf('+')
-  return [...new Set([exact, ...(plus > 0 ? [exact.slice(0, plus)] : []), ''])]
 }
 
 async function findClaims(db: Db, wanted: readonly Wanted[]): Promise<readonly (readonly ClaimRow[])[]> {

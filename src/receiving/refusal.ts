@@ -19,7 +19,6 @@ const catalogue = {
   relay_denied: [550, '5.7.1', 'Relaying is denied'],
   receiving_not_ready: [451, '4.7.1', 'This domain does not receive mail here yet'],
   too_many_recipients: [452, '4.5.3', 'Too many recipients, send the rest in another transaction'],
-  policy_mix: [452, '4.5.3', 'Send to this recipient in another transaction'],
   no_recipients: [554, '5.5.1', 'There are no valid recipients'],
   // Commands.
   out_of_order: [503, '5.5.1', 'Commands are out of order'],

@@ -3,6 +3,7 @@ import { type Clock, type Instant, microsecondsOf, plusMs } from '../base/clock.
 import { type Db, inTransaction } from '../base/database.ts'
 import type { Log } from '../base/log.ts'
 import { counter } from '../base/metrics.ts'
+import { type Rounds, startRounds } from '../base/rounds.ts'
 import type { Blobs } from '../ports/blobs/port.ts'
 import type { Scanner } from '../ports/scanner/port.ts'
 import { scanColumns } from './rows.ts'
@@ -36,35 +37,9 @@ const giveUpMs = 14 * 24 * 3_600_000
 const rescans = counter('mailroom_rescans_total', 'Later scans of messages that could not be scanned.', ['outcome'])
 
 /** Scans again, for as long as it runs, what could not be scanned when it came. `stop` waits for the scan under way. */
-export function startRescanning(use: Rescanning): { stop(): Promise<void> } {
-  const stopping = new AbortController()
-  const running = run(use, stopping.signal)
-  return {
-    stop() {
-      stopping.abort()
-      return running
-    },
-  }
-}
-
-async function run(use: Rescanning, signal: AbortSignal): Promise<void> {
-  while (!signal.aborted) {
-    const taken = await rescanDue(use, signal).catch((error: unknown) => {
-      use.log.error({ err: error }, 'could not scan messages again')
-      return 0
-    })
-    if (taken === 0) await pause(signal)
-  }
-}
-
-function pause(signal: AbortSignal): Promise<void> {
-  return new Promise(resolve => {
-    const timer = setTimeout(resolve, pauseMs)
-    signal.addEventListener('abort', () => {
-      clearTimeout(timer)
-      resolve()
-    })
-  })
+export function startRescanning(use: Rescanning): Rounds {
+  const options = { pauseMs, log: use.log, failure: 'could not scan messages again' }
+  return startRounds(options, async signal => ((await rescanDue(use, signal)) > 0 ? 'more' : 'done'))
 }
 
 /** Scans the messages that are due now, a few of them, if the scanner answers. How many were there? */
@@ -88,7 +63,7 @@ async function rescan(row: UnscannedRow, use: Rescanning): Promise<void> {
     case 'infected':
       return await condemn(row, scan.signature, use)
     case 'unscanned':
-      await moveRescan(use.db, row, nextRescan(row.received_at, use.clock.now()))
+      await moveRescan(use.db, row, scan.isLasting ? null : nextRescan(row.received_at, use.clock.now()))
       return
     default:
       return scan satisfies never

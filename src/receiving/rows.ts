@@ -68,7 +68,7 @@ export function messageRow(
     message_id: outline.messageId && clip(outline.messageId, 998),
     thread_id: given.threadId,
     in_reply_to: outline.inReplyTo && clip(outline.inReplyTo, 998),
-    in_reply_to_email_id: given.answersEmailId,
+    in_reply_to_email_id: isReply(what) ? given.answersEmailId : null,
     from_address: clip(from?.address ?? '', 320),
     from_name: clip(from?.name ?? '', 256),
     to_addresses: toJson(someOf(outline.to)),
@@ -83,6 +83,11 @@ export function messageRow(
     rescan_at: filing.releaseFolder ? firstRescan(mail.receivedAt) : null,
     release_folder: filing.releaseFolder,
   }
+}
+
+/** A report and what a program sent by itself answer nothing, whatever they refer to (RFC 3834 §2, RFC 5321 §4.5.5). */
+export function isReply({ mail, outline }: Item): boolean {
+  return mail.mailFrom !== '' && !outline.isAutomatic
 }
 
 function firstRescan(receivedAt: Instant): Instant {

@@ -27,7 +27,7 @@ export async function scanMessage(content: Content, signal: AbortSignal, use: Sc
 async function scanOrWait(content: Content, signal: AbortSignal, use: Scanning): Promise<Scan> {
   const until = performance.now() + use.scanWaitMs
   const scan = await use.scanner.scan(content)
-  while (scan.kind === 'unscanned' && !signal.aborted && performance.now() < until) {
+  while (scan.kind === 'unscanned' && !scan.isLasting && !signal.aborted && performance.now() < until) {
     // A scanner that answers and still gives no verdict will give none to the same bytes later on: once more, not for ever.
     if (await use.scanner.isReady()) return await use.scanner.scan(content)
     await Bun.sleep(Math.min(pauseMs, Math.max(until - performance.now(), 0)))

@@ -1,10 +1,11 @@
 import type { Insertable } from 'kysely'
-import { CompiledQuery, sql } from 'kysely'
+import { sql } from 'kysely'
 import type { Instant } from '../base/clock.ts'
 import type { Db } from '../base/database.ts'
 import type { Id } from '../base/ids.ts'
 import { insertRows } from '../base/insert-rows.ts'
 import type { Flag, ScanStatus, Schema } from '../base/schema.ts'
+import { padded, placeholders, selectRows } from '../base/select-rows.ts'
 
 export type NewMessage = Insertable<Schema['messages']>
 export type NewAttachment = Insertable<Schema['attachments']>
@@ -26,16 +27,15 @@ export async function selectClaims(
   domains: readonly string[],
   localParts: readonly string[],
 ): Promise<readonly ClaimRow[]> {
-  const { rows } = await db.executeQuery<ClaimRow>(
-    CompiledQuery.raw(
-      `SELECT c.domain, c.organization_id, c.domain_id, c.identity_verified, m.id AS mailbox_id, m.brand_id, m.local_part
-       FROM receiving_claims c
-       LEFT JOIN mailboxes m ON m.domain_id = c.domain_id AND m.local_part IN (${placeholders(localParts)})
-       WHERE c.domain IN (${placeholders(domains)})`,
-      [...padded(localParts), ...padded(domains)],
-    ),
+  const [parts, names] = [padded(localParts), padded(domains)]
+  return await selectRows(
+    db,
+    `SELECT c.domain, c.organization_id, c.domain_id, c.identity_verified, m.id AS mailbox_id, m.brand_id, m.local_part
+     FROM receiving_claims c
+     LEFT JOIN mailboxes m ON m.domain_id = c.domain_id AND m.local_part IN (${placeholders(parts)})
+     WHERE c.domain IN (${placeholders(names)})`,
+    [...parts, ...names],
   )
-  return rows
 }
 
 /** A mailbox, and one of the messages in it that were asked for; null: it has none of those. */
@@ -56,16 +56,15 @@ export async function lockMailboxes(
   since: Instant,
 ): Promise<readonly MailboxRow[]> {
   if (ids.length === 0) return []
-  const { rows } = await db.executeQuery<MailboxRow>(
-    CompiledQuery.raw(
-      `SELECT b.id AS mailbox_id, m.id AS message_id, m.sameness
-       FROM mailboxes b
-       LEFT JOIN messages m ON m.mailbox_id = b.id AND m.sameness IN (${placeholders(samenesses)}) AND m.received_at > ?
-       WHERE b.id IN (${placeholders(ids)}) ORDER BY b.id FOR UPDATE`,
-      [...padded(samenesses), since, ...padded(ids)],
-    ),
+  const [wanted, same] = [padded(ids), padded(samenesses)]
+  return await selectRows(
+    db,
+    `SELECT b.id AS mailbox_id, m.id AS message_id, m.sameness
+     FROM mailboxes b
+     LEFT JOIN messages m ON m.mailbox_id = b.id AND m.sameness IN (${placeholders(same)}) AND m.received_at > ?
+     WHERE b.id IN (${placeholders(wanted)}) ORDER BY b.id FOR UPDATE`,
+    [...same, since, ...wanted],
   )
-  return rows
 }
 
 const maxRowsAStatement = 500
@@ -78,18 +77,6 @@ export async function insertMessages(db: Db, rows: readonly NewMessage[]): Promi
 export async function insertAttachments(db: Db, rows: readonly NewAttachment[]): Promise<void> {
   for (let at = 0; at < rows.length; at += maxRowsAStatement)
     await insertRows(db, 'attachments', rows.slice(at, at + maxRowsAStatement))
-}
-
-/** Filled up to a power of two with its last, so that there are few different statements. */
-function padded<Each>(list: readonly Each[]): readonly Each[] {
-  const length = 2 ** Math.ceil(Math.log2(Math.max(list.length, 1)))
-  return [...list, ...Array<Each>(length - list.length).fill(list.at(-1) as Each)]
-}
-
-function placeholders(list: readonly unknown[]): string {
-  return padded(list)
-    .map(() => '?')
-    .join(', ')
 }
 
 /** A message that waits for a scan. */

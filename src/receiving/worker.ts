@@ -1,23 +1,18 @@
 import type { Content } from '../mail/content.ts'
-import { extractAttachment, type MessageFacts, outlineMessage } from '../mail/message.ts'
 import { mailauthAuthenticator } from '../ports/authenticator/mailauth.ts'
 import type { Authentication, Authenticator, Verdicts } from '../ports/authenticator/port.ts'
 import type { Answer, Question, RecordData, RecordType, Resolver } from '../ports/resolver/port.ts'
-import { type Outline, openContent, parseForFiling } from './parse.ts'
+import { type Outline, parseForFiling } from './parse.ts'
 
 // What runs on a thread of its own: checking and taking apart messages that are too large for the event loop.
 
 export type Task =
   | { readonly kind: 'authenticate'; readonly what: Authentication }
   | { readonly kind: 'outline'; readonly content: Content }
-  | { readonly kind: 'read'; readonly content: Content }
-  | { readonly kind: 'extract'; readonly content: Content; readonly position: number }
 
 export interface Results {
   readonly authenticate: Verdicts
   readonly outline: Outline
-  readonly read: MessageFacts
-  readonly extract: Buffer | undefined
 }
 
 export type ToWorker =
@@ -66,10 +61,6 @@ function run(task: Task): Promise<Results[Task['kind']]> {
       return authenticator.authenticate({ ...task.what, content: received(task.what.content) })
     case 'outline':
       return parseForFiling(received(task.content))
-    case 'read':
-      return outlineMessage(openContent(received(task.content)))
-    case 'extract':
-      return extractAttachment(openContent(received(task.content)), task.position)
     default:
       return task satisfies never
   }

@@ -1,13 +1,28 @@
 import { type Instant, plusMs, toIso } from '../base/clock.ts'
+import type { Db } from '../base/database.ts'
 import { type Id, newId } from '../base/ids.ts'
+import type { Refusal } from '../base/refusal.ts'
 import { type EmailStatus, type Schema, toJson } from '../base/schema.ts'
 import { formatAddress, splitAddress } from '../mail/address.ts'
 import type { Reservation } from '../web/reservation.ts'
-import { type Facts, isSuppressed, type Recipient } from './gate.ts'
+import { type AtGate, type Facts, isSuppressed, type OverQuota, type Recipient } from './gate.ts'
 import type { Outgoing } from './outgoing.ts'
 import type { Sender } from './resolve.ts'
 import type { SendAccepted } from './shapes.ts'
 import type { EmailRows, SendingDomain } from './table.ts'
+import { hashToken } from './unsubscribe-link.ts'
+
+/** What only one send may use up: it goes in the transaction that accepts the email, or the send is refused. */
+export interface Consumed {
+  /** The same for the same thing. */
+  readonly id: string
+  /** Takes hold of it until the transaction ends; false: it is no longer as the send has it. */
+  hold(db: Db): Promise<boolean>
+  /** The refusal of a send that cannot have it. */
+  refuse(): Refusal
+  /** Removes it, once it is held. */
+  remove(db: Db): Promise<void>
+}
 
 /** A send that is composed: all that is left is to accept it. */
 export interface Candidate {
@@ -23,6 +38,12 @@ export interface Candidate {
     | { readonly kind: 'new'; readonly bytes: Buffer }
   /** Whoever holds it may store the answer; undefined: the client gave no Idempotency-Key. */
   readonly reservation: Reservation | undefined
+  /** The thread that it joins where what it refers to names none; undefined: one that begins with it. */
+  readonly threadId: string | undefined
+  readonly overQuota: OverQuota
+  /** What the message's link to unsubscribe holds; null: it has none. */
+  readonly unsubscribeToken: string | null
+  readonly consumes: Consumed | undefined
 }
 
 /** A send with the instant at which it is accepted, unique in its organization. */
@@ -41,11 +62,16 @@ export interface Accepted {
   readonly createdAt: Instant
 }
 
+/** What the gate is asked about a send. */
+export function atGate({ domain, outgoing: { unsubscribe }, recipients }: Stamped): AtGate {
+  return { domainId: domain.id, domain: domain.domain, brandId: domain.brandId, recipients, unsubscribe }
+}
+
 /** What becomes of a send that passed the gate: those on the suppression list are not sent to. */
 export function acceptedBy(send: Stamped, facts: Facts): Accepted {
   const { domain, outgoing, recipients } = send
   const status = outgoing.scheduledAt === null ? 'queued' : 'scheduled'
-  const gated = { domainId: domain.id, domain: domain.domain, brandId: domain.brandId, recipients }
+  const gated = atGate(send)
   return {
     id: send.emailId,
     status,
@@ -120,6 +146,20 @@ export function rowsOf(
             },
           ],
     ),
+    unsubscribeLink: linkRow(send),
+  }
+}
+
+function linkRow({ unsubscribeToken, sender, domain, emailId, recipients, createdAt }: Stamped) {
+  const [recipient] = recipients
+  if (unsubscribeToken === null || !recipient) return null
+  return {
+    token_hash: hashToken(unsubscribeToken),
+    organization_id: sender.organizationId,
+    brand_id: domain.brandId,
+    email_id: emailId,
+    email: recipient.email.toLowerCase(),
+    created_at: createdAt,
   }
 }
 
@@ -152,7 +192,7 @@ function emailRow(
     readonly blobId: Id<'blb'>
     readonly expiresAt: Instant
   },
-): Schema['emails'] {
+): EmailRows['email'] {
   const { recipients, attachments } = outgoing
   return {
     id: emailId,
@@ -175,7 +215,7 @@ function emailRow(
     subject: outgoing.subject,
     tags: toJson(outgoing.tags),
     metadata: toJson(outgoing.metadata),
-    template: null,
+    template: outgoing.template?.slug ?? null,
     attachments: toJson(
       attachments.map(({ id, filename, contentType, contentId, content }) => ({
         id,
@@ -192,5 +232,6 @@ function emailRow(
     sent_at: null,
     last_event_at: createdAt,
     error: null,
+    unsubscribable: outgoing.unsubscribe ? 1 : 0,
   }
 }

@@ -5,7 +5,7 @@ import { counter, timed } from '../base/metrics.ts'
 import { inTurn } from '../base/turns.ts'
 import type { Blobs } from '../ports/blobs/port.ts'
 import type { Outcome, Provider } from '../ports/provider/port.ts'
-import { suppressionKey } from './gate.ts'
+import { isSuppressed, suppressionFacts } from './gate.ts'
 import type { Leases } from './leases.ts'
 import { newLimiter } from './limiter.ts'
 import type { Claimed } from './outbox.ts'
@@ -172,9 +172,9 @@ async function findFacts(
     signingKeys(db, [...new Set(claimed.map(each => each.domainId))]),
     candidates.length === 0 ? [] : findSuppressed(db, candidates, now),
   ])
-  const onList = new Set(suppressed.map(each => suppressionKey(each.brandId, each.email)))
+  const onList = suppressionFacts(suppressed)
   return {
     keysOf: each => keys.get(each.domainId) ?? [],
-    isSuppressed: each => onList.has(suppressionKey(each.brandId, each.recipient)),
+    isSuppressed: each => isSuppressed(each, { email: each.recipient }, onList),
   }
 }

@@ -1,8 +1,9 @@
-import { sql } from 'kysely'
+import { type RawBuilder, type Selectable, sql } from 'kysely'
 import type { Instant } from '../base/clock.ts'
 import type { Db } from '../base/database.ts'
 import type { Id } from '../base/ids.ts'
 import type { EmailStatus, Schema } from '../base/schema.ts'
+import { lookupKey } from './lookups.ts'
 
 const itemColumns = [
   'id',
@@ -23,7 +24,7 @@ const itemColumns = [
 ] as const
 
 export type EmailItemRow = Pick<Schema['emails'], (typeof itemColumns)[number]>
-export type EmailRow = Schema['emails']
+export type EmailRow = Omit<Selectable<Schema['emails']>, 'unsubscribable'>
 
 /** Which emails of an organization are asked for. */
 export interface EmailFilter {
@@ -35,59 +36,90 @@ export interface EmailFilter {
   readonly recipient: string | null
 }
 
-/** So many of the newest are looked through for one page: a rare tag costs no more than that. */
+/** So many are looked through for one page of several filters at once: what few match costs no more than that. */
 const maxLookedThrough = 10_000
 
 /**
  * At most `limit` emails, newest first, accepted before `before`; and from where to go on: null when there are no more.
- * Where a filter finds little among many, a page may hold less than `limit`, and still say where to go on.
+ * One filter, of a brand or not, is found by an index. With several, the others pick from what one finds: where that is
+ * little among many, a page may hold less than `limit`, and still say where to go on.
  */
 export async function findEmails(
   db: Db,
   filter: EmailFilter,
   { before, limit }: { readonly before: Instant | null; readonly limit: number },
 ): Promise<{ readonly rows: readonly EmailItemRow[]; readonly nextBefore: Instant | null }> {
-  const isFiltered = filter.status !== null || filter.tag !== null || filter.recipient !== null
-  const end = isFiltered ? await findWindowEnd(db, filter, before) : null
-  let query = scoped(db, filter, before).select(itemColumns)
-  if (end !== null) query = query.where('created_at', '>=', end)
-  if (filter.status !== null) query = query.where('status', '=', filter.status)
-  if (filter.tag !== null) query = query.where(sql<boolean>`JSON_CONTAINS(tags, ${JSON.stringify([filter.tag])})`)
-  const { recipient } = filter
-  if (recipient !== null)
-    query = query.where(where =>
-      where.exists(
-        where
-          .selectFrom('email_recipients')
-          .select('email_recipients.email_id')
-          .whereRef('email_recipients.email_id', '=', 'emails.id')
-          .where(sql<boolean>`LOWER(email_recipients.email) = ${recipient.toLowerCase()}`),
-      ),
-    )
-  const rows = await query
-    .orderBy('created_at', 'desc')
-    .limit(sql.lit(limit + 1))
-    .execute()
+  const [first, ...others] = lookupsFor(filter)
+  const isPicked = first !== undefined && (others.length > 0 || filter.status !== null)
+  const end = isPicked ? await findWindowEnd(db, first, before) : null
+  const query = first ? byLookups([first, ...others], filter, { before, end }) : byColumns(filter, before)
+  const { rows } = await sql<EmailItemRow>`${query} LIMIT ${sql.lit(limit + 1)}`.execute(db)
   const page = rows.slice(0, limit)
   return { rows: page, nextBefore: rows.length > limit ? (page.at(-1)?.created_at ?? null) : end }
 }
 
-function scoped(db: Db, { organizationId, brandId }: EmailFilter, before: Instant | null) {
-  let query = db.selectFrom('emails').where('organization_id', '=', organizationId)
-  if (brandId !== null) query = query.where('brand_id', '=', brandId)
-  if (before !== null) query = query.where('created_at', '<', before)
-  return query
+/** Those of the filters that email_lookups knows; that which finds fewest first, as a rule. */
+function lookupsFor({ organizationId, brandId, tag, recipient }: EmailFilter): readonly Buffer[] {
+  const of = brandId ?? organizationId
+  return [
+    ...(recipient === null ? [] : [lookupKey(of, { kind: 'recipient', email: recipient })]),
+    ...(tag === null ? [] : [lookupKey(of, { kind: 'tag', ...tag })]),
+  ]
+}
+
+const columns = sql.join(itemColumns.map(column => sql.ref(`emails.${column}`)))
+
+function all(conditions: readonly RawBuilder<unknown>[]) {
+  return sql.join(conditions, sql` AND `)
+}
+
+// The indexes are forced: left to choose, MariaDB 10.11 goes through all that is newer than `before` (it prefers the
+// equal part of an index alone to a range of its order), and through all of an organization for a rare status.
+
+/** By one of the indexes on organization or brand, with the status or without. */
+function byColumns({ organizationId, brandId, status }: EmailFilter, before: Instant | null) {
+  const index =
+    status === null
+      ? sql.raw(brandId === null ? 'emails_created' : 'emails_brand')
+      : sql.raw(brandId === null ? 'emails_status' : 'emails_brand_status')
+  const conditions = [
+    sql`organization_id = ${organizationId}`,
+    ...(brandId === null ? [] : [sql`brand_id = ${brandId}`]),
+    ...(status === null ? [] : [sql`status = ${status}`]),
+    ...(before === null ? [] : [sql`created_at < ${before}`]),
+  ]
+  return sql`SELECT ${columns} FROM emails FORCE INDEX (${index}) WHERE ${all(conditions)}
+    ORDER BY emails.created_at DESC`
+}
+
+/** From the lookup to the email and never the other way, whatever the statistics say of either. */
+function byLookups(
+  [first, ...others]: readonly [Buffer, ...Buffer[]],
+  { organizationId, status }: EmailFilter,
+  { before, end }: { readonly before: Instant | null; readonly end: Instant | null },
+) {
+  const conditions = [
+    sql`found.lookup = ${first}`,
+    sql`emails.organization_id = ${organizationId}`,
+    ...(status === null ? [] : [sql`emails.status = ${status}`]),
+    ...(before === null ? [] : [sql`found.created_at < ${before}`]),
+    ...(end === null ? [] : [sql`found.created_at >= ${end}`]),
+    ...others.map(
+      other => sql`EXISTS (SELECT 1 FROM email_lookups also WHERE also.lookup = ${other}
+        AND also.created_at = found.created_at AND also.email_id = found.email_id)`,
+    ),
+  ]
+  return sql`SELECT STRAIGHT_JOIN ${columns} FROM email_lookups found FORCE INDEX (PRIMARY)
+    INNER JOIN emails ON emails.id = found.email_id WHERE ${all(conditions)} ORDER BY found.created_at DESC`
 }
 
 /** The oldest email that this page looks at; null: all of them. */
-async function findWindowEnd(db: Db, filter: EmailFilter, before: Instant | null): Promise<Instant | null> {
-  const row = await scoped(db, filter, before)
-    .select('created_at')
-    .orderBy('created_at', 'desc')
-    .limit(sql.lit(1))
-    .offset(sql.lit(maxLookedThrough - 1))
-    .executeTakeFirst()
-  return row?.created_at ?? null
+async function findWindowEnd(db: Db, lookup: Buffer, before: Instant | null): Promise<Instant | null> {
+  const conditions = [sql`lookup = ${lookup}`, ...(before === null ? [] : [sql`created_at < ${before}`])]
+  const { rows } = await sql<{ readonly created_at: Instant }>`SELECT created_at
+    FROM email_lookups FORCE INDEX (PRIMARY) WHERE ${all(conditions)}
+    ORDER BY created_at DESC LIMIT 1 OFFSET ${sql.lit(maxLookedThrough - 1)}`.execute(db)
+  return rows[0]?.created_at ?? null
 }
 
 /** One email of the organization, whole. */

@@ -120,7 +120,8 @@ export async function readContent(
   }
 }
 
-async function emailOf(db: Db, reader: Reader, id: string): Promise<EmailRow> {
+/** @throws not_found, brand_restricted. */
+export async function emailOf(db: Db, reader: Reader, id: string): Promise<EmailRow> {
   const row = isId('eml', id) ? await findEmail(db, reader.organizationId, id) : undefined
   if (!row) throw refuse('not_found', { message: `There is no email ${id.slice(0, 80)}.` })
   if (reader.brandId !== null && reader.brandId !== row.brand_id)

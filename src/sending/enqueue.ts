@@ -1,13 +1,13 @@
 import { lostKey, storeAnswers } from '../accounts/idempotency.ts'
-import { takeQuota } from '../accounts/plans.ts'
+import { monthOf, takeQuota } from '../accounts/plans.ts'
 import { batched } from '../base/batch.ts'
 import { type Clock, type Instant, instantAt, microsecondsOf } from '../base/clock.ts'
 import { type Db, inTransaction, isDuplicate } from '../base/database.ts'
 import type { Id } from '../base/ids.ts'
 import type { Refusal } from '../base/refusal.ts'
 import type { Blobs } from '../ports/blobs/port.ts'
-import { type Accepted, acceptedBy, acceptedJson, type Candidate, rowsOf, type Stamped } from './accepted.ts'
-import { type Facts, gate, refuseOverQuota, suppressionKey } from './gate.ts'
+import { type Accepted, acceptedBy, acceptedJson, atGate, type Candidate, rowsOf, type Stamped } from './accepted.ts'
+import { type Facts, gate, refuseOverQuota, suppressionFacts } from './gate.ts'
 import { referencesOf } from './headers.ts'
 import { findSuppressed, holdDomains, insertEmails } from './table.ts'
 import { joinThreads } from './threads.ts'
@@ -95,17 +95,23 @@ async function acceptIn(
   const facts = await loadFacts(db, sends)
   const refusals = new Map<Stamped, Refusal>()
   for (const send of sends) {
-    const refusal = lost.has(send) ? lostKey() : gate(asksAtGate(send), facts)
+    const refusal = lost.has(send) ? lostKey() : gate(atGate(send), facts)
     if (refusal) refusals.set(send, refusal)
   }
+  for (const send of await findDeprived(
+    db,
+    sends.filter(each => !refusals.has(each)),
+  ))
+    if (send.consumes) refusals.set(send, send.consumes.refuse())
   const gated = sends.filter(send => !refusals.has(send))
   const granted = await countAll(db, gated, facts)
   gated.forEach((send, i) => {
-    if (!granted[i]) refusals.set(send, refuseOverQuota())
+    if (!granted[i]) refusals.set(send, refuseOverQuota(send.overQuota))
   })
   const accepted = new Map(gated.filter((_, i) => granted[i]).map(send => [send, acceptedBy(send, facts)]))
   await storeAll(db, accepted)
   await writeAll(use, accepted)
+  for (const { consumes } of accepted.keys()) await consumes?.remove(db)
   return sends.map((send): Outcome => {
     const passed = accepted.get(send)
     return passed
@@ -114,8 +120,17 @@ async function acceptIn(
   })
 }
 
-function asksAtGate({ domain, recipients }: Stamped) {
-  return { domainId: domain.id, domain: domain.domain, brandId: domain.brandId, recipients }
+/** The sends that cannot have what they use up; of several that want the same the first gets it. */
+async function findDeprived(db: Db, sends: readonly Stamped[]): Promise<readonly Stamped[]> {
+  const held = new Set<string>()
+  const deprived: Stamped[] = []
+  // In one order, so that two transactions never wait for each other.
+  const wanting = sends.flatMap(send => (send.consumes ? [{ send, wanted: send.consumes }] : []))
+  for (const { send, wanted } of wanting.sort((a, b) => (a.wanted.id < b.wanted.id ? -1 : 1))) {
+    if (!held.has(wanted.id) && (await wanted.hold(db))) held.add(wanted.id)
+    else deprived.push(send)
+  }
+  return deprived
 }
 
 async function loadFacts(db: Db, sends: readonly Stamped[]): Promise<Facts> {
@@ -131,22 +146,27 @@ async function loadFacts(db: Db, sends: readonly Stamped[]): Promise<Facts> {
   return {
     readyDomains: new Set(domains.filter(each => each.status === 'verified').map(each => each.id)),
     plans: new Map(domains.map(each => [each.organizationId, each.plan])),
-    suppressed: new Set(suppressed.map(each => suppressionKey(each.brandId, each.email))),
+    ...suppressionFacts(suppressed),
   }
 }
 
+/** Each counts in the month in which it is accepted; only around midnight may a batch know two of them. */
 async function countAll(db: Db, sends: readonly Stamped[], { plans }: Facts): Promise<readonly boolean[]> {
-  const at = sends[0]?.createdAt
-  if (at === undefined) return []
-  return takeQuota(
-    db,
-    sends.map(({ sender: { organizationId } }) => ({
+  const granted = new Map<Stamped, boolean>()
+  for (const of of Map.groupBy(sends, send => monthOf(send.createdAt)).values()) {
+    const at = of[0]?.createdAt
+    if (at === undefined) continue
+    const takes = of.map(({ sender: { organizationId } }) => ({
       organizationId,
       plan: plans.get(organizationId) ?? 'free',
       count: 1,
-    })),
-    at,
-  )
+    }))
+    const answers = await takeQuota(db, takes, at)
+    of.forEach((send, i) => {
+      granted.set(send, answers[i] ?? false)
+    })
+  }
+  return sends.map(send => granted.get(send) ?? false)
 }
 
 class ReservationsLost extends Error {
@@ -179,7 +199,7 @@ async function writeAll({ db, blobs, provider }: QueueUse, accepted: ReadonlyMap
     db,
     Array.from(accepted.keys(), send => ({
       brandId: send.domain.brandId,
-      itemId: send.emailId,
+      itemId: send.threadId ?? send.emailId,
       messageId: send.messageId,
       references: referencesOf(send.outgoing.headers),
       emailId: send.emailId,

@@ -2,6 +2,7 @@ import type { Plan } from '../accounts/plans.ts'
 import type { Id } from '../base/ids.ts'
 import { type Refusal, refuse } from '../base/refusal.ts'
 import type { Recipients } from './recipients.ts'
+import type { Suppressed } from './table.ts'
 
 /** What the gate asks of a send. */
 export interface AtGate {
@@ -9,6 +10,8 @@ export interface AtGate {
   readonly domain: string
   readonly brandId: Id<'brd'>
   readonly recipients: readonly Recipient[]
+  /** Can they unsubscribe from it? */
+  readonly unsubscribe: boolean
 }
 
 /** A recipient of the envelope. */
@@ -23,6 +26,8 @@ export interface Facts {
   readonly plans: ReadonlyMap<Id<'org'>, Plan>
   /** As {@link suppressionKey} gives them. */
   readonly suppressed: ReadonlySet<string>
+  /** Those who are suppressed only where they can unsubscribe, by the same keys. */
+  readonly unsubscribed: ReadonlySet<string>
 }
 
 /** The envelope's recipients, in the order to, cc, bcc. */
@@ -32,12 +37,28 @@ export function recipientsOf({ to, cc, bcc }: Recipients): readonly Recipient[] 
 }
 
 /** How facts name an address on a brand's list: addresses compare without case. */
-export function suppressionKey(brandId: Id<'brd'>, email: string): string {
+function suppressionKey(brandId: Id<'brd'>, email: string): string {
   return `${brandId} ${email.toLowerCase()}`
 }
 
-export function isSuppressed(send: AtGate, { email }: Recipient, facts: Facts): boolean {
-  return facts.suppressed.has(suppressionKey(send.brandId, email))
+export function isSuppressed(
+  send: Pick<AtGate, 'brandId' | 'unsubscribe'>,
+  { email }: Pick<Recipient, 'email'>,
+  facts: Pick<Facts, 'suppressed' | 'unsubscribed'>,
+): boolean {
+  const key = suppressionKey(send.brandId, email)
+  return facts.suppressed.has(key) || (send.unsubscribe && facts.unsubscribed.has(key))
+}
+
+/** Who is suppressed from all, and who from what they can unsubscribe from. */
+export function suppressionFacts(found: readonly Suppressed[]): Pick<Facts, 'suppressed' | 'unsubscribed'> {
+  const keys = (isUnsubscribed: boolean) =>
+    new Set(
+      found
+        .filter(each => each.isUnsubscribed === isUnsubscribed)
+        .map(each => suppressionKey(each.brandId, each.email)),
+    )
+  return { suppressed: keys(false), unsubscribed: keys(true) }
 }
 
 /** Why a send is refused, by the first of the gate's conditions that it does not meet; quota comes after these. */
@@ -63,9 +84,13 @@ function refuseSuppressed(send: AtGate, facts: Facts): Refusal | undefined {
   })
 }
 
+/** With what status a plan's end is answered: 402 belongs to POST /v1/emails alone. */
+export type OverQuota = 402 | 422
+
 /** The answer of a plan whose emails of the month are used up. */
-export function refuseOverQuota(): Refusal {
+export function refuseOverQuota(status: OverQuota): Refusal {
   return refuse('quota_exceeded', {
+    ...(status === 422 ? { status } : {}),
     message: 'The plan includes no more emails this calendar month (UTC).',
     resolution: 'Upgrade the plan, or wait for the next month.',
   })

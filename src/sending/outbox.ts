@@ -34,6 +34,8 @@ export interface Claimed {
   readonly size: number
   /** Is its domain ready to send? */
   readonly isReady: boolean
+  /** Was it sent with `unsubscribe: true`? */
+  readonly unsubscribe: boolean
   /** Whoever had it before let the lease run out, and may have submitted it. */
   readonly isRetaken: boolean
 }
@@ -139,17 +141,19 @@ async function loadClaimed(db: Db, ids: readonly Id<'out'>[], lease: string): Pr
       'outbox.attempts',
       'outbox.last_reply as lastReply',
       'emails.blob_id as blobId',
+      'emails.unsubscribable',
       'blobs.size',
       'domains.status as domainStatus',
     ])
     .where('outbox.id', 'in', padded(ids))
     .where('outbox.lease', '=', lease)
     .execute()
-  return rows.map(({ domainStatus, ...row }) => ({
+  return rows.map(({ domainStatus, unsubscribable, ...row }) => ({
     ...row,
     lease,
     size: Number(row.size),
     isReady: domainStatus === 'verified',
+    unsubscribe: unsubscribable === 1,
   }))
 }
 
@@ -215,6 +219,19 @@ export async function lockHeld(db: Db, rows: readonly Held[]): Promise<ReadonlyM
     .forUpdate()
     .execute()
   return new Map(locked.map(row => [row.id, row.lease ?? '']))
+}
+
+/** What of an email is still to be submitted; the rows stay locked until the transaction ends. */
+export async function lockRowsOf(
+  db: Db,
+  emailId: Id<'eml'>,
+): Promise<readonly Pick<Schema['outbox'], 'id' | 'lease' | 'attempts'>[]> {
+  return db
+    .selectFrom('outbox')
+    .select(['id', 'lease', 'attempts'])
+    .where('email_id', '=', emailId)
+    .forUpdate()
+    .execute()
 }
 
 /** Removes the rows of recipients that reached their end. */

@@ -24,6 +24,7 @@ const claimed: Claimed = {
   blobId: 'blb_1',
   size: 100,
   isReady: true,
+  unsubscribe: false,
   isRetaken: false,
 }
 const reply = (phase: Phase, code: number | null, enhancedCode: string | null = null): Reply => ({

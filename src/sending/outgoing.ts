@@ -5,6 +5,8 @@ import { type Attachment, readAttachments, refuseExcess } from './attachments.ts
 import { type HeaderField, readHeaders } from './headers.ts'
 import { maxRecipients, type Recipients, readAddress, readAddresses, readRecipients } from './recipients.ts'
 import type { SendEmail } from './shapes.ts'
+import { readVariables, type Variables } from './template-content.ts'
+import { refuseUnlinkable } from './unsubscribe-link.ts'
 
 /** An email that is to be sent, read and found to be in order. */
 export interface Outgoing {
@@ -21,9 +23,14 @@ export interface Outgoing {
   readonly scheduledAt: Instant | null
   /** Counted from when it is due. */
   readonly expiresInMs: number
+  /** Can its one recipient unsubscribe (RFC 8058)? */
+  readonly unsubscribe: boolean
+  /** Makes what the request did not give; see template-fill.ts. */
+  readonly template: { readonly slug: string; readonly variables: Variables } | null
 }
 
-const maxBodyBytes = 2 * 1024 * 1024
+/** The most that text, or html, may have. */
+export const maxBodyBytes = 2 * 1024 * 1024
 const maxScheduleDays = 30
 const dayMs = 24 * 3600 * 1000
 const maxExpiryMs = 5 * dayMs
@@ -32,6 +39,12 @@ const lineBreaking = /[\r\n\u0000]/
 
 /** Reads what a request gives. @throws invalid_request that names the parameter at fault. */
 export function readOutgoing(fields: SendEmail, now: Instant): Outgoing {
+  const outgoing = readFields(fields, now)
+  if (outgoing.unsubscribe) refuseUnlinkable(outgoing.recipients, outgoing.headers)
+  return outgoing
+}
+
+function readFields(fields: SendEmail, now: Instant): Outgoing {
   return {
     from: readAddress(fields.from, 'from'),
     recipients: readRecipients(fields),
@@ -45,6 +58,8 @@ export function readOutgoing(fields: SendEmail, now: Instant): Outgoing {
     metadata: readMetadata(fields.metadata),
     scheduledAt: readSchedule(fields.scheduled_at, now),
     expiresInMs: fields.expires_in === undefined ? maxExpiryMs : fields.expires_in * 1000,
+    unsubscribe: fields.unsubscribe ?? false,
+    template: readTemplate(fields),
   }
 }
 
@@ -61,6 +76,12 @@ export function refuseBeyondLimits({ recipients, attachments, subject, text, htm
     throw refuse('no_content', { message: 'text: an email needs text or html.', param: 'text' })
 }
 
+function readTemplate({ template, variables }: SendEmail): Outgoing['template'] {
+  if (template !== undefined) return { slug: template, variables: readVariables(variables) }
+  if (variables !== undefined) throw wrong('variables', 'they are for a template, and none is given')
+  return null
+}
+
 function readReplyTo(input: SendEmail['reply_to']): readonly Address[] {
   if (Array.isArray(input) && input.length > maxRecipients)
     throw wrong('reply_to', `at most ${maxRecipients} addresses are taken`)
@@ -73,7 +94,7 @@ function readSubject(subject = ''): string {
 }
 
 /** Empty is as absent; line ends become CRLF, as they are on the wire (RFC 5322 §2.3). */
-function readBody(body: string | undefined, param: string): string | null {
+export function readBody(body: string | undefined, param: string): string | null {
   if (body === undefined || body === '') return null
   if (body.includes('\u0000')) throw wrong(param, 'it holds NUL')
   if (Buffer.byteLength(body) > maxBodyBytes) throw wrong(param, `it has more than ${maxBodyBytes} bytes`)

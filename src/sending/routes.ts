@@ -4,6 +4,7 @@ import { api } from '../web/route.ts'
 import { says } from '../web/says.ts'
 import { idParams } from '../web/shapes.ts'
 import { showAccepted } from './accepted.ts'
+import { cancelEmail } from './cancel.ts'
 import { listEmails, readContent, readEmail } from './emails.ts'
 import { type Sending, send } from './send.ts'
 import {
@@ -12,7 +13,7 @@ import {
   emailPageShape,
   sendAcceptedShape,
   sendEmailShape,
-  statusShape,
+  statusFilter,
 } from './shapes.ts'
 
 /** SPEC section 4, Email. */
@@ -33,6 +34,9 @@ export function emailRoutes(use: Sending) {
           'too_many_attachments',
           'no_content',
           'recipient_suppressed',
+          'template_not_found',
+          'template_variable_missing',
+          'template_invalid',
           'quota_exceeded',
         ]),
         scope: 'email:send',
@@ -45,11 +49,11 @@ export function emailRoutes(use: Sending) {
       scope: 'email:read',
       query: t.Object({
         limit: limitParam,
-        before: t.Optional(t.String()),
-        status: t.Optional(statusShape),
+        before: t.Optional(t.String({ description: 'The page after: the `next_before` of the page before.' })),
+        status: t.Optional(statusFilter),
         brand_id: t.Optional(t.String()),
-        tag: t.Optional(t.String({ maxLength: 400 })),
-        recipient: t.Optional(t.String({ maxLength: 320 })),
+        tag: t.Optional(t.String({ maxLength: 400, description: 'With this tag: `name:value`.' })),
+        recipient: t.Optional(t.String({ maxLength: 320, description: 'With this recipient.' })),
       }),
       response: emailPageShape,
     })
@@ -59,6 +63,16 @@ export function emailRoutes(use: Sending) {
       params: idParams,
       response: emailDetailShape,
     })
+    .post(
+      '/v1/emails/:id/cancel',
+      ({ caller, params, reservation }) => cancelEmail(use, caller, params.id, reservation),
+      {
+        detail: says('cancelEmail', 'Cancel a scheduled email', ['not_found', 'brand_restricted', 'not_scheduled']),
+        scope: 'email:send',
+        params: idParams,
+        response: emailDetailShape,
+      },
+    )
     .get('/v1/emails/:id/content', ({ caller, params }) => readContent(use, caller, params.id), {
       detail: says('getEmailContent', 'Read what a sent email held', ['not_found', 'brand_restricted']),
       scope: 'email:read',

@@ -5,14 +5,17 @@ import { newId } from '../base/ids.ts'
 import { counter, timed } from '../base/metrics.ts'
 import type { Blobs } from '../ports/blobs/port.ts'
 import type { Reservation } from '../web/reservation.ts'
-import type { Accepted, Candidate } from './accepted.ts'
+import type { Accepted, Candidate, Consumed } from './accepted.ts'
 import { compose } from './compose.ts'
 import { openQueue } from './enqueue.ts'
-import { recipientsOf } from './gate.ts'
-import { readOutgoing, refuseBeyondLimits } from './outgoing.ts'
+import { type OverQuota, recipientsOf } from './gate.ts'
+import { type Outgoing, readOutgoing, refuseBeyondLimits } from './outgoing.ts'
+import { openRendering, type Rendering } from './rendering.ts'
 import { type FindDomain, resolveFrom, type Sender } from './resolve.ts'
 import type { SendEmail } from './shapes.ts'
 import { findDomains, type SendingDomain } from './table.ts'
+import { fillTemplate } from './template-fill.ts'
+import { newToken, unsubscribeFields } from './unsubscribe-link.ts'
 
 /** What sending stands on. */
 export interface SendingParts {
@@ -21,6 +24,8 @@ export interface SendingParts {
   readonly clock: Clock
   /** The name of the provider that will deliver. */
   readonly provider: string
+  /** Where links in emails lead, such as `https://mail.example`. */
+  readonly publicUrl: string
   /** Tells the relay that there is work; called after the commit. */
   readonly wake: () => void
 }
@@ -29,6 +34,8 @@ export interface SendingParts {
 export interface Sending extends SendingParts {
   readonly findDomain: FindDomain
   readonly enqueue: (send: Candidate) => Promise<Accepted>
+  /** Its thread starts when a template is first used; whoever opened the sending closes it. */
+  readonly rendering: Rendering
 }
 
 export function openSending(parts: SendingParts): Sending {
@@ -42,7 +49,12 @@ export function openSending(parts: SendingParts): Sending {
       )
     },
   )
-  return { ...parts, findDomain: rememberReady(findDomain), enqueue: openQueue({ db, blobs, clock, provider }) }
+  return {
+    ...parts,
+    findDomain: rememberReady(findDomain),
+    enqueue: openQueue({ db, blobs, clock, provider }),
+    rendering: openRendering(),
+  }
 }
 
 const rememberedMs = 1000
@@ -77,25 +89,56 @@ async function stage(bytes: Buffer, { organizationId }: Sender, blobs: Blobs): P
   return { kind: 'stored', blobId: id }
 }
 
+function filled(asked: Outgoing, template: NonNullable<Outgoing['template']>, domain: SendingDomain, use: Sending) {
+  return timed('out', 'template', () => fillTemplate(asked, template, domain, use))
+}
+
+function withLink(outgoing: Outgoing, publicUrl: string, token: string): Outgoing {
+  return { ...outgoing, headers: [...outgoing.headers, ...unsubscribeFields(publicUrl, token)] }
+}
+
 /** Somebody's wish to send an email. */
 export interface SendRequest {
   readonly sender: Sender
   readonly fields: SendEmail
   readonly reservation?: Reservation | undefined
+  /** The thread of the brand that it joins where what it refers to names none. */
+  readonly threadId?: string
+  /** The status of `quota_exceeded`; 402 where nothing is said. */
+  readonly overQuota?: OverQuota
+  /** What goes when the email is accepted. */
+  readonly consumes?: Consumed
 }
 
 /** Accepts an email for delivery: what it gives is durable. @throws Refusal for whatever keeps it from being sent. */
-export async function send({ sender, fields, reservation }: SendRequest, use: Sending): Promise<Accepted> {
-  const outgoing = readOutgoing(fields, use.clock.now())
-  const domain = await timed('out', 'resolve', () => resolveFrom(outgoing.from, sender, use.findDomain))
+export async function send(request: SendRequest, use: Sending): Promise<Accepted> {
+  const { sender, fields, reservation, threadId, overQuota = 402, consumes } = request
+  const asked = readOutgoing(fields, use.clock.now())
+  const domain = await timed('out', 'resolve', () => resolveFrom(asked.from, sender, use.findDomain))
+  const outgoing = asked.template === null ? asked : await filled(asked, asked.template, domain, use)
   refuseBeyondLimits(outgoing)
   const emailId = newId('eml')
   const messageId = `${emailId.slice(4)}@${domain.domain}`
-  const bytes = await timed('out', 'compose', async () => compose(outgoing, { emailId, messageId }))
+  const unsubscribeToken = outgoing.unsubscribe ? newToken() : null
+  const linked = unsubscribeToken === null ? outgoing : withLink(outgoing, use.publicUrl, unsubscribeToken)
+  const bytes = await timed('out', 'compose', async () => compose(linked, { emailId, messageId }))
   const message = await timed('out', 'stage', () => stage(bytes, sender, use.blobs))
   const recipients = recipientsOf(outgoing.recipients)
   const accepted = await timed('out', 'enqueue', () =>
-    use.enqueue({ emailId, messageId, sender, domain, outgoing, recipients, message, reservation }),
+    use.enqueue({
+      emailId,
+      messageId,
+      sender,
+      domain,
+      outgoing,
+      recipients,
+      message,
+      reservation,
+      threadId,
+      overQuota,
+      unsubscribeToken,
+      consumes,
+    }),
   )
   acceptedTotal.inc()
   use.wake()

@@ -1,10 +1,11 @@
-import { sql } from 'kysely'
+import { type Insertable, sql } from 'kysely'
 import type { Instant } from '../base/clock.ts'
 import type { Db } from '../base/database.ts'
 import type { Id } from '../base/ids.ts'
 import { insertRows } from '../base/insert-rows.ts'
 import type { Schema } from '../base/schema.ts'
 import { padded, placeholders, selectRows } from '../base/select-rows.ts'
+import { lookupsOf } from './lookups.ts'
 
 /** A registered domain that emails may come from. */
 export interface SendingDomain {
@@ -61,32 +62,45 @@ export interface Suppressible {
   readonly email: string
 }
 
-/** Those who are on the list at `now`. One who only unsubscribed still gets what cannot be unsubscribed from. */
+/** Someone who is on a list. */
+export interface Suppressed extends Suppressible {
+  /** True: they only unsubscribed, and still get what cannot be unsubscribed from. */
+  readonly isUnsubscribed: boolean
+}
+
+/** Those who are on the list at `now`. */
 export async function findSuppressed(
   db: Db,
   candidates: readonly Suppressible[],
   now: Instant,
-): Promise<readonly Suppressible[]> {
+): Promise<readonly Suppressed[]> {
   if (candidates.length === 0) return []
   const byBrand = Array.from(
     Map.groupBy(candidates, candidate => candidate.brandId),
     ([brandId, of]) => [brandId, padded([...new Set(of.map(each => each.email))])] as const,
   )
   const either = byBrand.map(([, emails]) => `(brand_id = ? AND email IN (${placeholders(emails)}))`).join(' OR ')
-  return await selectRows<Suppressible>(
+  const rows = await selectRows<Suppressible & { readonly isOver: 0 | 1 | null; readonly reason: string }>(
     db,
-    `SELECT brand_id AS brandId, email FROM suppressions
-     WHERE (${either}) AND reason <> 'unsubscribe' AND (expires_at IS NULL OR expires_at > ?)`,
-    [...byBrand.flatMap(([brandId, emails]) => [brandId, ...emails]), now],
+    `SELECT brand_id AS brandId, email, reason, expires_at <= ? AS isOver FROM suppressions
+     WHERE (${either}) AND (expires_at IS NULL OR expires_at > ? OR unsubscribed_at IS NOT NULL)`,
+    [now, ...byBrand.flatMap(([brandId, emails]) => [brandId, ...emails]), now],
   )
+  return rows.map(({ brandId, email, reason, isOver }) => ({
+    brandId,
+    email,
+    isUnsubscribed: reason === 'unsubscribe' || isOver === 1,
+  }))
 }
 
 /** All that one email leaves in the database when it is accepted. */
 export interface EmailRows {
-  readonly email: Schema['emails']
+  readonly email: Insertable<Schema['emails']>
   readonly recipients: readonly Schema['email_recipients'][]
   readonly events: readonly Schema['email_events'][]
   readonly outbox: readonly Schema['outbox'][]
+  /** Where it was sent with one. */
+  readonly unsubscribeLink?: Schema['unsubscribe_links'] | null
 }
 
 /** Writes accepted emails. @throws a duplicate on `emails_created` when one's created_at is taken. */
@@ -111,12 +125,24 @@ export async function insertEmails(db: Db, emails: readonly EmailRows[]): Promis
     'outbox',
     emails.flatMap(each => each.outbox),
   )
+  await insertInParts(
+    db,
+    'email_lookups',
+    emails.flatMap(each => lookupsOf(each.email, each.recipients)),
+  )
+  await insertInParts(
+    db,
+    'unsubscribe_links',
+    emails.flatMap(each => each.unsubscribeLink ?? []),
+  )
 }
 
 const maxRows = 256
 
+type EmailTable = 'email_recipients' | 'email_events' | 'outbox' | 'email_lookups' | 'unsubscribe_links'
+
 /** A statement takes at most 65,535 values. */
-async function insertInParts<Table extends 'email_recipients' | 'email_events' | 'outbox'>(
+async function insertInParts<Table extends EmailTable>(
   db: Db,
   table: Table,
   rows: Parameters<typeof insertRows<Table>>[2],

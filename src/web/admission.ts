@@ -1,3 +1,4 @@
+import type { Id } from '../base/ids.ts'
 import type { Caller } from './caller.ts'
 import type { Reservation } from './reservation.ts'
 
@@ -13,6 +14,8 @@ export interface Admission {
    */
   reserve(key: string, body: Uint8Array): Promise<Answer | undefined>
   readonly reservation: Reservation | undefined
+  /** For the request log: the email that this request made. */
+  noteEmail(id: Id<'eml'>): void
 }
 
 /** An answer as it was given: JSON. */

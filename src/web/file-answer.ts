@@ -1,3 +1,5 @@
+import type { Said } from './says.ts'
+
 /** Bytes that go to a client as a file. */
 export interface Download {
   readonly filename: string
@@ -17,6 +19,23 @@ export function fileAnswer({ filename, size, bytes, contentType }: Download): Re
       ...(size === null ? {} : { 'Content-Length': String(size) }),
     },
   })
+}
+
+/** For a route's `detail`: that its answer is a file. */
+export function saysFile(contentType: Download['contentType']): { readonly responses: NonNullable<Said['responses']> } {
+  return {
+    responses: {
+      200: {
+        description: 'The bytes, as a download.',
+        headers: {
+          'Content-Disposition': { required: true, schema: { type: 'string', pattern: '^attachment' } },
+          'Content-Length': { description: 'In bytes.', schema: { type: 'integer' } },
+          'X-Content-Type-Options': { required: true, schema: { type: 'string', const: 'nosniff' } },
+        },
+        content: { [contentType]: {} },
+      },
+    },
+  }
 }
 
 /** An ASCII name for old clients and the whole one for the others; no path, quote or control character in either. */

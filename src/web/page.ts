@@ -7,7 +7,12 @@ const maxLimit = 200
 
 /** The query parameter `limit` of every list; read it with {@link pageSize}. */
 export const limitParam = t.Optional(
-  t.String({ pattern: '^0*[1-9][0-9]{0,8}$', expected: 'a whole number of at least 1' }),
+  t.String({
+    pattern: '^0*[1-9][0-9]{0,8}$',
+    expected: 'a whole number of at least 1',
+    description: 'The most rows that a page holds; more than 200 is as 200.',
+    documented: { type: 'integer', minimum: 1, default: 50 },
+  }),
 )
 
 /** How many rows a page holds: 1 to 200, 50 where nothing is said; more is capped. */

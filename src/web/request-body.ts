@@ -1,40 +1,57 @@
 import { refuse } from '../base/refusal.ts'
+import { outlineJson } from './json-outline.ts'
 
 /** SPEC section 8: the largest request body, in bytes. */
 export const maxBodyBytes = 16 * 1024 * 1024
 const maxDepth = 64
-const arrivalMs = 60_000
+/** No operation takes as many; parsing them takes ten milliseconds. */
+const maxValues = 100_000
+/** Less cannot hold what costs much to parse. */
+const simpleBytes = 64 * 1024
 const nothing = new Uint8Array(0)
 
+/** Up to so many are read in one go; of a larger body only what has come takes room. */
+const inOneGoBytes = 256 * 1024
+
 /**
- * The body's bytes, empty where there is none; `takeRoom` is told how many before they are read.
- * @throws Refusal `payload_too_large` past 16 MiB, whether declared or found while counting.
+ * The body's bytes, empty where there is none; `takeRoom` is told how many before they are kept.
+ * @param arrivalMs how long it may take to come in
+ * @throws Refusal `payload_too_large` past 16 MiB, whether declared or found while counting; `invalid_request` when it
+ * takes too long.
  */
-export async function readBody(request: Request, takeRoom: (bytes: number) => void): Promise<Uint8Array> {
+export async function readBody(
+  request: Request,
+  takeRoom: (bytes: number) => void,
+  arrivalMs = 60_000,
+): Promise<Uint8Array> {
   const declared = request.headers.get('content-length')
-  if (declared !== null) {
-    const length = Number(declared)
-    if (length > maxBodyBytes) throw tooLarge()
+  const length = Number(declared)
+  if (length > maxBodyBytes) throw tooLarge()
+  if (declared !== null && length <= inOneGoBytes) {
     if (length === 0) return nothing
     takeRoom(length)
-    return new Uint8Array(await arrived(request.arrayBuffer()))
+    return new Uint8Array(await arrived(request.arrayBuffer(), arrivalMs))
   }
-  if (!request.headers.has('transfer-encoding') || !request.body) return nothing
-  return arrived(readCounted(request.body, takeRoom))
+  if (!request.body || (declared === null && !request.headers.has('transfer-encoding'))) return nothing
+  const reader = request.body.getReader()
+  try {
+    return await arrived(readCounted(reader, takeRoom), arrivalMs)
+  } finally {
+    // Otherwise what still comes would go on taking room.
+    void reader.cancel().catch(() => undefined)
+  }
 }
 
-async function readCounted(body: ReadableStream<Uint8Array>, takeRoom: (bytes: number) => void): Promise<Uint8Array> {
+type Reader = Pick<ReadableStreamDefaultReader<Uint8Array>, 'read'>
+
+async function readCounted(reader: Reader, takeRoom: (bytes: number) => void): Promise<Uint8Array> {
   const chunks: Uint8Array[] = []
   let length = 0
-  const reader = body.getReader()
   for (;;) {
     const { done, value } = await reader.read()
     if (done) return Buffer.concat(chunks, length)
     length += value.length
-    if (length > maxBodyBytes) {
-      void reader.cancel()
-      throw tooLarge()
-    }
+    if (length > maxBodyBytes) throw tooLarge()
     takeRoom(value.length)
     chunks.push(value)
   }
@@ -44,15 +61,15 @@ function tooLarge() {
   return refuse('payload_too_large', { message: `The request body is larger than ${maxBodyBytes} bytes (16 MiB).` })
 }
 
-async function arrived<Body>(body: Promise<Body>): Promise<Body> {
+async function arrived<Body>(body: Promise<Body>, withinMs: number): Promise<Body> {
   let timer: Timer | undefined
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(
       () =>
         reject(
-          refuse('invalid_request', { message: `The request body did not arrive within ${arrivalMs / 1000} seconds.` }),
+          refuse('invalid_request', { message: `The request body did not arrive within ${withinMs / 1000} seconds.` }),
         ),
-      arrivalMs,
+      withinMs,
     )
   })
   try {
@@ -80,10 +97,11 @@ const utf8 = new TextDecoder('utf-8', { fatal: true })
 
 /**
  * The JSON value that the bytes hold. With `dropNulls` a property that is null is as if it were absent.
- * @throws Refusal `invalid_json`; `invalid_request` for what no operation takes: nesting past 64 levels, `__proto__`,
- * numbers past the range of a double.
+ * @throws Refusal `invalid_json`; `invalid_request` for what no operation takes: nesting past 64 levels, more
+ * than 100,000 values, `__proto__`, numbers past the range of a double.
  */
 export function readJson(bytes: Uint8Array, dropNulls: boolean): unknown {
+  requireSimpleJson(bytes)
   let value: unknown
   try {
     value = JSON.parse(utf8.decode(bytes))
@@ -94,10 +112,22 @@ export function readJson(bytes: Uint8Array, dropNulls: boolean): unknown {
   return value
 }
 
+/** To be asked before JSON is parsed. @throws Refusal `invalid_request` past 64 levels or 100,000 values. */
+export function requireSimpleJson(bytes: Uint8Array): void {
+  if (bytes.length <= simpleBytes) return
+  const { depth, values } = outlineJson(bytes, { depth: maxDepth, values: maxValues })
+  if (depth > maxDepth) throw tooDeep()
+  if (values > maxValues) throw unfit('', `holds more than ${maxValues} values`)
+}
+
+function tooDeep() {
+  return unfit('', `is nested deeper than ${maxDepth} levels`)
+}
+
 function inspect(value: unknown, path: string, depth: number, dropNulls: boolean): void {
   if (typeof value === 'number' && !Number.isFinite(value)) throw unfit(path, 'is a number out of range')
   if (typeof value !== 'object' || value === null) return
-  if (depth === maxDepth) throw unfit('', `is nested deeper than ${maxDepth} levels`)
+  if (depth === maxDepth) throw tooDeep()
   if (Array.isArray(value)) {
     for (let i = 0; i < value.length; i++) inspect(value[i], `${path}[${i}]`, depth + 1, dropNulls)
     return

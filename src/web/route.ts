@@ -1,8 +1,9 @@
 import { Elysia, t } from 'elysia'
+import { isId } from '../base/ids.ts'
 import { refuse } from '../base/refusal.ts'
 import { type Answer, admissionOf } from './admission.ts'
 import type { Caller } from './caller.ts'
-import { readBody, readJson, requireJson } from './request-body.ts'
+import { readBody, readJson, requireJson, requireSimpleJson } from './request-body.ts'
 import type { Reservation } from './reservation.ts'
 import type { Scope } from './scope.ts'
 import { bodyReader, emptyBody, type Schema } from './validation.ts'
@@ -17,11 +18,24 @@ export type Need =
       readonly organizationOnly?: boolean
       /** `refused`: the header Idempotency-Key is refused here. Otherwise every operation but GET honours it. */
       readonly idempotency?: 'refused'
+      /** `bytes`: the handler's body is a Uint8Array of JSON that it reads itself. */
+      readonly body?: 'bytes'
     }
+
+/** What a key needs for an operation, said in full. */
+export interface NeedInFull {
+  /** All of them. */
+  readonly scopes: readonly Scope[]
+  readonly organizationOnly: boolean
+  readonly idempotencyRefused: boolean
+  readonly bodyIsBytes: boolean
+}
 
 interface Route {
   body?: Schema
   query?: unknown
+  /** For whoever describes the operations. */
+  need?: NeedInFull
 }
 
 /**
@@ -43,7 +57,8 @@ export function api(name: string) {
 }
 
 function guarded(need: Need) {
-  const { scopes, organizationOnly, idempotencyRefused } = needed(need)
+  const inFull = needed(need)
+  const { scopes, organizationOnly, idempotencyRefused, bodyIsBytes } = inFull
   let check = bodyReader(emptyBody as Schema)
   const bodies = new WeakMap<Request, Uint8Array>()
   const answers = new WeakMap<Request, Answer>()
@@ -56,6 +71,7 @@ function guarded(need: Need) {
         ;(route as Route).body = { ...body, noValidate: true }
       }
       ;(route as Route).query ??= t.Object({}, { additionalProperties: false })
+      ;(route as Route).need = inFull
     },
     async parse({ request }: InRequest) {
       const admission = admissionOf(request)
@@ -63,6 +79,10 @@ function guarded(need: Need) {
       const bytes = await readBody(request, admission.takeRoom)
       bodies.set(request, bytes)
       if (bytes.length > 0) requireJson(request.headers)
+      if (bodyIsBytes) {
+        requireSimpleJson(bytes)
+        return bytes
+      }
       const isPatch = request.method === 'PATCH'
       const body = check(bytes.length > 0 ? readJson(bytes, !isPatch) : {})
       if (isPatch && Object.keys(body as object).length === 0)
@@ -85,9 +105,26 @@ function guarded(need: Need) {
     },
     beforeHandle({ request }: InRequest) {
       const answer = answers.get(request)
+      if (answer?.status === accepted) noteEmail(request, JSON.parse(answer.body))
       return answer && replay(answer)
     },
+    afterHandle({ request, response, set }: Answered) {
+      if (set.status === accepted) noteEmail(request, response)
+    },
   }
+}
+
+/** What is answered where an email was accepted for delivery, and nowhere else. */
+const accepted = 202
+
+interface Answered extends InRequest {
+  readonly response: unknown
+  readonly set: { readonly status?: number | string | undefined }
+}
+
+function noteEmail(request: Request, answer: unknown): void {
+  const id = typeof answer === 'object' && answer !== null && 'id' in answer ? answer.id : undefined
+  if (typeof id === 'string' && isId('eml', id)) admissionOf(request).noteEmail(id)
 }
 
 interface InRequest {
@@ -101,29 +138,29 @@ function replay(answer: Answer): Response {
   })
 }
 
-function needed(need: Need): {
-  readonly scopes: readonly Scope[]
-  readonly organizationOnly: boolean
-  readonly idempotencyRefused: boolean
-} {
+function needed(need: Need): NeedInFull {
   const {
     scope,
     organizationOnly = false,
     idempotency = undefined,
+    body = undefined,
   } = typeof need === 'object' && 'scope' in need ? need : { scope: need as Scope | readonly Scope[] }
   return {
     scopes: typeof scope === 'string' ? [scope] : scope,
     organizationOnly,
     idempotencyRefused: idempotency === 'refused',
+    bodyIsBytes: body === 'bytes',
   }
 }
 
 function requireScopes(caller: Caller, scopes: readonly Scope[], organizationOnly: boolean): void {
-  const missing = scopes.find(each => !caller.scopes.has(each))
-  if (missing)
-    throw refuse('insufficient_scope', { message: `This API key lacks the scope ${missing}.`, reason: missing })
+  if (caller.barred) throw refuse(caller.barred.code, { message: caller.barred.message })
+  // First, because a scope would not help such a key.
   if (organizationOnly && caller.brandId !== null)
     throw refuse('brand_restricted', {
       message: `This API key is restricted to the brand ${caller.brandId}; the operation needs a key of the organization.`,
     })
+  const missing = scopes.find(each => !caller.scopes.has(each))
+  if (missing)
+    throw refuse('insufficient_scope', { message: `This API key lacks the scope ${missing}.`, reason: missing })
 }

@@ -6,6 +6,15 @@ export interface Said {
   readonly summary: string
   readonly description?: string
   readonly 'x-refusals': readonly RefusalCode[]
+  /** The answers whose shape is no JSON, by status, as OpenAPI has them. */
+  readonly responses?: Readonly<Record<string, SaidResponse>>
+}
+
+/** An OpenAPI Response Object. */
+export interface SaidResponse {
+  readonly description: string
+  readonly headers?: Readonly<Record<string, object>>
+  readonly content?: Readonly<Record<string, object>>
 }
 
 /**

@@ -9,6 +9,11 @@ export const scopes: readonly Scope[] = [
   ...kinds.flatMap(kind => [`${kind}:read`, `${kind}:write`] as const),
 ]
 
+/** Only keys of the whole organization that an owner or admin made carry such a scope. */
+export function managesMembers(scope: Scope): boolean {
+  return scope.startsWith('members:')
+}
+
 export function isScope(text: string): text is Scope {
   return (scopes as readonly string[]).includes(text)
 }

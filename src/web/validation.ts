@@ -36,8 +36,13 @@ function strict(schema: Schema): Schema {
     copy['additionalProperties'] ??= false
   }
   if (schema.items) copy['items'] = strict(schema.items)
-  if (schema.anyOf) copy['anyOf'] = schema.anyOf.map(strict)
+  if (schema.anyOf) copy['anyOf'] = schema.anyOf.filter(each => !isNumberInText(each)).map(strict)
   return copy as Schema
+}
+
+/** Elysia's numbers take the number as text too, which is right for a query and wrong for JSON. */
+function isNumberInText({ type, format }: Schema): boolean {
+  return type === 'string' && (format === 'integer' || format === 'numeric')
 }
 
 /**

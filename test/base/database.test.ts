@@ -112,7 +112,7 @@ test('migrates once, however many processes start together, and takes up a run t
   await sql`drop table message_search`.execute(database.db)
   await sql`drop table thread_references`.execute(database.db)
   await sql`delete from kysely_migration`.execute(database.db)
-  expect(await migrate(database.db)).toEqual(['0001-first', '0002-search'])
+  expect(await migrate(database.db)).toEqual(['0001-first', '0002-search', '0003-interface'])
   expect(await database.db.selectFrom('thread_references').selectAll().execute()).toEqual([])
 })
 

@@ -45,6 +45,20 @@ test('makes an organization and a key that the API takes until it is revoked', a
   await keyring.close()
 })
 
+test('puts an organization on a plan, and shows what it used of it', async () => {
+  const { id } = await json('org', 'create', 'Pond')
+  const month = systemClock.now().slice(0, 7)
+  const rows = [0, 7].map(slot => ({ organization_id: id, month, slot, accepted: 25_001 }))
+  await database.db.insertInto('usage_months').values(rows).execute()
+  const shown = { id, name: 'Pond', created_at: expect.any(String), month, used: 50_002 }
+  expect(await json('org', 'show', id)).toEqual({ ...shown, plan: 'unlimited', included: null, overage: 0 })
+  expect(await json('org', 'plan', id, 'paid')).toEqual({ id, name: 'Pond', plan: 'paid' })
+  expect(await json('org', 'show', id)).toEqual({ ...shown, plan: 'paid', included: 50_000, overage: 2 })
+  expect((await mailroom('org', 'show', id)).out).toBe(
+    `${id}  Pond\nplan paid: 50002 of 50000 emails in ${month}, 2 of them overage\n`,
+  )
+})
+
 test('gives a key the scopes, the name and the end that were asked for', async () => {
   const { id } = await json('org', 'create', 'Brook')
   await json(
@@ -72,7 +86,13 @@ test.each([
   [['org', 'create'], 2, 'NAME is absent'],
   [['org', 'create', 'a', 'b'], 2, '"b" is one word too many'],
   [['org', 'create', 'a', '--plan', 'gold'], 2, '"gold" is not a plan'],
-  [['org', 'destroy'], 2, 'org takes create or list, not "destroy"'],
+  [['org', 'destroy'], 2, 'org takes create, list, show or plan, not "destroy"'],
+  [['org', 'show'], 2, 'ID is absent'],
+  [['org', 'show', 'pond'], 2, '"pond" is not the id of an organization'],
+  [['org', 'show', 'org_00000000000000000000000000'], 1, 'There is no organization org_0'],
+  [['org', 'plan', 'org_00000000000000000000000000'], 2, 'PLAN is absent'],
+  [['org', 'plan', 'org_00000000000000000000000000', 'gold'], 2, '"gold" is not a plan'],
+  [['org', 'plan', 'org_00000000000000000000000000', 'free'], 1, 'There is no organization org_0'],
   [['key', 'create'], 2, '--org is absent'],
   [['key', 'create', '--org', 'org_00000000000000000000000000'], 1, 'There is no organization'],
   [

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { isAlive, livePid } from '../../src/cli/private/process.ts'
+import { fetchDescribed } from '../support/described.ts'
 import { startUp, temporaryFolder, type Up } from '../support/up.ts'
 
 let folder: ReturnType<typeof temporaryFolder>
@@ -23,7 +24,7 @@ async function start(...args: string[]): Promise<Up> {
 }
 
 function get(up: Up, path: string): Promise<Response> {
-  return fetch(`${up.file.http}${path}`, { headers: { authorization: `Bearer ${up.file.key}` } })
+  return fetchDescribed(`${up.file.http}${path}`, { headers: { authorization: `Bearer ${up.file.key}` } })
 }
 
 const pidOf = (name: string) => livePid(join(folder.path, name, 'pid'))

@@ -70,6 +70,39 @@ test('tells the ownership record', async () => {
   expect((await door.call('GET', path)).json.ownership).toEqual(json.ownership)
 })
 
+test.each(['b%C3%BCcher.example', 'B%C3%9CCHER.Example.', 'XN--Bcher-KVA.example.', 'bu%CC%88cher%E3%80%82example'])(
+  'tells the same ownership record however the domain is written: %s',
+  async domain => {
+    const { status, json } = await door.call('GET', `/v1/domains/ownership?domain=${domain}&brand_id=${brandId}`)
+    expect([status, json]).toMatchObject([
+      200,
+      {
+        domain: 'xn--bcher-kva.example',
+        ownership: { record: ownershipRecord(door.organizationId, 'xn--bcher-kva.example') },
+      },
+    ])
+  },
+)
+
+test('tells of an ownership record that DNS fails to answer that it is unknown', async () => {
+  breakName(dns, '_mailroom.unanswered.example')
+  const path = `/v1/domains/ownership?domain=unanswered.example&brand_id=${brandId}`
+  expect((await door.call('GET', path)).json).toMatchObject({
+    verified: false,
+    ownership: { record: { status: 'unknown', found: [] } },
+  })
+})
+
+test('shows in an ownership record what others hold there', async () => {
+  publishAt(dns, { ...ownershipRecord(door.organizationId, 'others.example'), value: 'mailroom-ownership=other' })
+  const path = `/v1/domains/ownership?domain=others.example&brand_id=${brandId}`
+  const record = async () => (await door.call('GET', path)).json.ownership.record
+  expect(await record()).toMatchObject({ status: 'mismatch', found: ['mailroom-ownership=other'] })
+  own('others.example')
+  const { value, status, found } = await record()
+  expect([status, found]).toEqual(['verified', ['mailroom-ownership=other', value]])
+})
+
 test('a domain, its mailbox and their ends have their shapes', async () => {
   own('shape.example')
   const created = await create('shape.example', { publish_dns: true })
@@ -196,15 +229,18 @@ describe('refuses', () => {
     })
   })
 
-  test.each(['domain=a.example', 'domain=a.example&brand_id=b&more=1', 'brand_id=b'])(
-    'GET /v1/domains/ownership?%s',
-    async query => {
-      expect(await door.call('GET', `/v1/domains/ownership?${query}`)).toMatchObject({
-        status: 400,
-        json: { error: { code: 'invalid_request' } },
-      })
-    },
-  )
+  test.each([
+    'domain=a.example',
+    'domain=a.example&brand_id=b&more=1',
+    'brand_id=b',
+    'domain=&brand_id=b',
+    `domain=${'a.'.repeat(200)}example&brand_id=b`,
+  ])('GET /v1/domains/ownership?%s', async query => {
+    expect(await door.call('GET', `/v1/domains/ownership?${query}`)).toMatchObject({
+      status: 400,
+      json: { error: { code: 'invalid_request' } },
+    })
+  })
 
   test.each([
     ['GET', '/v1/domains/dom_x'],

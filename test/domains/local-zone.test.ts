@@ -2,31 +2,38 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Id } from '../../src/base/ids.ts'
 import { signingKeys } from '../../src/domains/dkim-keys.ts'
 import { createDomain, listDomains, provisionDomain, readDomainDetails } from '../../src/domains/domains.ts'
+import { createRecord } from '../../src/domains/managed-records.ts'
 import { ownershipRecord } from '../../src/domains/ownership.ts'
 import { claimReceiving } from '../../src/domains/receiving.ts'
 import { dkimRecordValue, toZoneRecord } from '../../src/domains/records.ts'
 import type { DomainsUse } from '../../src/domains/use.ts'
 import { localZone } from '../../src/ports/dns-zone/local.ts'
-import type { DnsZone, ZoneRecord } from '../../src/ports/dns-zone/port.ts'
+import type { DnsZone, Zone, ZoneRecord } from '../../src/ports/dns-zone/port.ts'
 import { localResolver } from '../../src/ports/resolver/local.ts'
 import { newTenant, openWorld, publishAt, refusalOf, type Tenant, tickingClock, type World } from './world.ts'
 
 let world: World
 let tenant: Tenant
-let zone: DnsZone
+let provider: DnsZone
+let zone: Zone
 let use: DomainsUse
 
 beforeAll(async () => {
   world = await openWorld()
   tenant = await newTenant(world.use.db)
-  zone = localZone(world.use.db, tickingClock())
-  use = { ...world.use, zone, resolver: localResolver(world.use.db, world.use.resolver) }
+  provider = localZone(world.use.db, tickingClock())
+  const held = await provider.zoneOf('a.test')
+  if (!held) throw new Error('no zone')
+  zone = held
+  use = { ...world.use, zone: provider, resolver: localResolver(world.use.db, world.use.resolver) }
 })
 afterAll(() => world.close())
 
 const create = (domain: string, publishDns = true, with_: DomainsUse = use) =>
   createDomain(with_, tenant.owner, { brandId: tenant.brandId, domain, publishDns })
-const own = (domain: string) => zone.add(toZoneRecord(ownershipRecord(tenant.owner.organizationId, domain)))
+const add = (record: ZoneRecord) => zone.create(record, null)
+const own = (domain: string) => add(toZoneRecord(ownershipRecord(tenant.owner.organizationId, domain)))
+const list = async (name: string, type: ZoneRecord['type']) => (await zone.at(name)).filter(each => each.type === type)
 const txt = (name: string, value: string): ZoneRecord => ({ type: 'TXT', name, value, priority: null, ttlSeconds: 300 })
 
 test('a domain below .test is ready to send as soon as it is created', async () => {
@@ -38,8 +45,8 @@ test('its receiving goes live with the two records', async () => {
   await own('live.test')
   const { id } = await create('live.test')
   const { identity, mx } = await claimReceiving(use, tenant.owner, id)
-  expect(await zone.list('live.test', 'MX')).toEqual([])
-  for (const record of [...identity.dns_records, mx.record]) await zone.add({ ...record, ttlSeconds: record.ttl })
+  expect(await list('live.test', 'MX')).toEqual([])
+  for (const record of [...identity.dns_records, mx.record]) await add({ ...record, ttlSeconds: record.ttl })
   expect(await claimReceiving(use, tenant.owner, id)).toMatchObject({ live: true })
 })
 
@@ -48,8 +55,8 @@ test('provisioning publishes the receiving identity, and never the MX record', a
   const { id } = await create('moving.test')
   await claimReceiving(use, tenant.owner, id)
   await provisionDomain(use, tenant.owner, id, true)
-  expect(await zone.list('_mailroom-in.moving.test', 'CNAME')).toHaveLength(1)
-  expect(await zone.list('moving.test', 'MX')).toEqual([])
+  expect(await list('_mailroom-in.moving.test', 'CNAME')).toHaveLength(1)
+  expect(await list('moving.test', 'MX')).toEqual([])
   expect(await claimReceiving(use, tenant.owner, id)).toMatchObject({ next_step: 'mx' })
 })
 
@@ -70,7 +77,7 @@ test('nothing is published where that is not wanted, until it is', async () => {
   await own('later.test')
   const created = await create('later.test', false)
   expect(created).toMatchObject({ ready_to_send: false, last_checked_at: null })
-  expect(await zone.list('later.test', 'TXT')).toEqual([])
+  expect(await list('later.test', 'TXT')).toEqual([])
   expect(await provisionDomain(use, tenant.owner, created.id, false)).toMatchObject({ ready_to_send: false })
   const provisioned = await provisionDomain(use, tenant.owner, created.id, true)
   expect(provisioned).toMatchObject({ ready_to_send: true })
@@ -88,15 +95,15 @@ test('publishing twice, or twice at once, publishes once', async () => {
   await own('twice.test')
   const { id } = await create('twice.test')
   await Promise.all([1, 2, 3].map(() => provisionDomain(use, tenant.owner, id, true)))
-  expect(await zone.list('twice.test', 'TXT')).toHaveLength(1)
-  expect(await zone.list('_dmarc.twice.test', 'TXT')).toHaveLength(1)
+  expect(await list('twice.test', 'TXT')).toHaveLength(1)
+  expect(await list('_dmarc.twice.test', 'TXT')).toHaveLength(1)
 })
 
 test("somebody else's record is never overwritten, nor doubled", async () => {
   await own('theirs.test')
-  await zone.add(txt('theirs.test', 'v=spf1 -all'))
-  await zone.add(txt('theirs.test', 'site-verification=1'))
-  await zone.add(txt('_dmarc.theirs.test', 'v=DMARC1; p=reject'))
+  await add(txt('theirs.test', 'v=spf1 -all'))
+  await add(txt('theirs.test', 'site-verification=1'))
+  await add(txt('_dmarc.theirs.test', 'v=DMARC1; p=reject'))
   const created = await create('theirs.test')
   expect(created.ready_to_send).toBe(false)
   expect(created.dns_records).toMatchObject([
@@ -104,7 +111,7 @@ test("somebody else's record is never overwritten, nor doubled", async () => {
     { purpose: 'spf', status: 'mismatch', found: ['v=spf1 -all'] },
     { purpose: 'dmarc', status: 'verified', found: ['v=DMARC1; p=reject'] },
   ])
-  expect(await zone.list('theirs.test', 'TXT')).toHaveLength(2)
+  expect(await list('theirs.test', 'TXT')).toHaveLength(2)
 })
 
 test('a record that is to say something else now is pending again', async () => {
@@ -118,12 +125,20 @@ test('a record that is to say something else now is pending again', async () => 
   ])
 })
 
+test('no CNAME stands at the top of a zone', async () => {
+  await own('top.test')
+  const { id } = await create('top.test', false)
+  const top: DnsZone = { name: 'top', zoneOf: () => Promise.resolve({ ...zone, apex: 'top.test' }) }
+  const alias = { type: 'CNAME', name: '@', value: 'host.example', ttl: 300, priority: null } as const
+  expect(await refusalOf(createRecord({ ...use, zone: top }, tenant.owner, id, alias))).toBe('dns_record_conflict')
+  expect(await zone.at('top.test')).toEqual([])
+  expect(await createRecord(use, tenant.owner, id, alias)).toMatchObject({ name: 'top.test' })
+})
+
 describe('a zone that fails', () => {
   const failing: DnsZone = {
     name: 'failing',
-    zoneOf: () => Promise.resolve('test'),
-    list: () => Promise.resolve([]),
-    add: () => Promise.reject(new Error('the zone is locked')),
+    zoneOf: () => Promise.resolve({ ...zone, create: () => Promise.reject(new Error('the zone is locked')) }),
   }
 
   test('leaves the domain with provider_error, which a later success takes away', async () => {
@@ -141,22 +156,22 @@ describe('a zone that fails', () => {
 
 describe('the local zone', () => {
   test('holds names below .test', async () => {
-    expect(await zone.zoneOf('a.b.TEST')).toBe('test')
-    expect(await zone.zoneOf('a.example')).toBeNull()
-    expect(await zone.zoneOf('atest')).toBeNull()
-    expect(await refusalOf(zone.add(txt('a.example', 'x')).catch(error => (error as Error).message))).toContain('.test')
+    expect(await provider.zoneOf('a.b.TEST')).toMatchObject({ apex: 'test' })
+    expect(await provider.zoneOf('a.example')).toBeNull()
+    expect(await provider.zoneOf('atest')).toBeNull()
+    expect(await refusalOf(add(txt('a.example', 'x')).catch(error => (error as Error).message))).toContain('.test')
   })
 
   test('gives back what was added, by name and type, once', async () => {
     const record = txt('Name.Zone.test.', 'a'.repeat(400))
-    await Promise.all([zone.add(record), zone.add(record)])
-    await zone.add(txt('name.zone.test', 'b'))
-    await zone.add({ type: 'MX', name: 'name.zone.test', value: 'mx.test', priority: 10, ttlSeconds: 60 })
-    expect(await zone.list('name.zone.test', 'TXT')).toEqual([
+    await Promise.all([add(record), add(record)])
+    await add(txt('name.zone.test', 'b'))
+    await add({ type: 'MX', name: 'name.zone.test', value: 'mx.test', priority: 10, ttlSeconds: 60 })
+    expect(await list('name.zone.test', 'TXT')).toMatchObject([
       { ...record, name: 'name.zone.test' },
       txt('name.zone.test', 'b'),
     ])
-    expect(await zone.list('NAME.zone.test', 'MX')).toMatchObject([{ value: 'mx.test', priority: 10, ttlSeconds: 60 }])
-    expect(await zone.list('zone.test', 'TXT')).toEqual([])
+    expect(await list('NAME.zone.test', 'MX')).toMatchObject([{ value: 'mx.test', priority: 10, ttlSeconds: 60 }])
+    expect(await list('zone.test', 'TXT')).toEqual([])
   })
 })

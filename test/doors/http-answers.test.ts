@@ -3,6 +3,7 @@ import { readdirSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import pino from 'pino'
+import { openRequestLog } from '../../src/accounts/request-log.ts'
 import { openDatabase } from '../../src/base/database.ts'
 import { openMetricsDoor } from '../../src/doors/http/metrics-door.ts'
 import { openHttpDoor } from '../../src/doors/http.ts'
@@ -91,15 +92,19 @@ test('shows and logs a fault of ours, the stack only in the log', async () => {
 
 test('says unavailable while the database is away, and still lives', async () => {
   const away = openDatabase('mysql://root@localhost/none?socketPath=/nonexistent/socket', 2)
+  const requestLog = openRequestLog(away.db, pino({ level: 'silent' }))
   const lonely = openHttpDoor({
     config: {
       httpListen: { host: '127.0.0.1', port: 0 },
       varFolder: door.varFolder,
       ratePerMinute: 10,
       authFailuresPerMinute: 10,
+      trustedProxies: undefined,
     },
     db: away.db,
     features: [],
+    mcp: { names: [], origins: [] },
+    requestLog,
     log: pino({ level: 'silent' }),
     clock: door.clock,
     readiness: async () => ({
@@ -117,6 +122,7 @@ test('says unavailable while the database is away, and still lives', async () =>
     expect(await ready.json()).toMatchObject({ database: { ready: false }, disk: { ready: true } })
   } finally {
     await lonely.close(100)
+    await requestLog.close()
     await away.close()
   }
 })

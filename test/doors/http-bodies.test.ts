@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { connect } from 'node:net'
 import { gzipSync } from 'node:zlib'
+import { fetchDescribed } from '../support/described.ts'
 import { openTestDoor, type TestDoor } from '../support/http-door.ts'
 import { probeRoutes } from './probe-routes.ts'
 
@@ -42,6 +43,75 @@ test('refuses a body past 16 MiB that comes in chunks, without keeping it', asyn
   expect(answer).toContain('payload_too_large')
   expect(answer.toLowerCase()).toContain('x-ratelimit-remaining')
   expect(process.memoryUsage().rss - before).toBeLessThan(100 * 1024 * 1024)
+})
+
+/** What comes back for bytes that are written as they are, within half a second. */
+async function rawAnswer(text: string): Promise<string> {
+  const socket = connect(door.port, '127.0.0.1')
+  let answer = ''
+  const over = new Promise(resolve => socket.on('close', resolve))
+  socket.on('data', bytes => {
+    answer += bytes
+  })
+  socket.on('error', () => undefined)
+  socket.write(text)
+  await Promise.race([over, Bun.sleep(500)])
+  socket.destroy()
+  return answer
+}
+
+const headOf = () =>
+  `POST /v1/probe HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${door.key}\r\nContent-Type: application/json\r\n`
+const small = '{"subject":"a"}'
+
+for (const [what, fields, body] of [
+  ['a Content-Length that is too small', 'Content-Length: 5', small],
+  ['two that differ', 'Content-Length: 15\r\nContent-Length: 5', small],
+  ['a list of them', 'Content-Length: 15, 15', small],
+  ['a negative one', 'Content-Length: -1', small],
+  ['one with a sign', 'Content-Length: +15', small],
+  ['one that is no number', 'Content-Length: abc', small],
+  ['one past all numbers', 'Content-Length: 99999999999999999999', small],
+  ['none', 'X-None: 1', small],
+  ['one beside chunks', 'Content-Length: 15\r\nTransfer-Encoding: chunked', `f\r\n${small}\r\n0\r\n\r\n`],
+  ['one that ends before the chunks', 'Content-Length: 6\r\nTransfer-Encoding: chunked', '0\r\n\r\nG'],
+  ['chunks of no size', 'Transfer-Encoding: chunked', `zz\r\n${small}\r\n0\r\n\r\n`],
+  ['chunks past all sizes', 'Transfer-Encoding: chunked', `ffffffffffffffff\r\n${small}`],
+  ['another transfer coding', 'Transfer-Encoding: xchunked', `f\r\n${small}\r\n0\r\n\r\n`],
+  ['one more transfer coding', 'Transfer-Encoding: gzip, chunked', `f\r\n${small}\r\n0\r\n\r\n`],
+] as const)
+  test(`a request with ${what} is refused and not worked on`, async () => {
+    const before = work.runs
+    expect(await rawAnswer(`${headOf()}${fields}\r\n\r\n${body}`)).toStartWith('HTTP/1.1 400 ')
+    expect(work.runs).toBe(before)
+  })
+
+test('a request with a Content-Length that is too large waits for the rest, and is not worked on without it', async () => {
+  const before = work.runs
+  expect(await rawAnswer(`${headOf()}Content-Length: 50\r\n\r\n${small}`)).toBe('')
+  expect(work.runs).toBe(before)
+})
+
+test('bodies that are announced and never come take nothing from others', async () => {
+  const before = process.memoryUsage().rss
+  const silent = Array.from({ length: 100 }, () => {
+    const socket = connect(door.port, '127.0.0.1')
+    socket.on('error', () => undefined)
+    socket.write(`${headOf()}Content-Length: ${16 * 1024 * 1024}\r\n\r\n{`)
+    return socket
+  })
+  await Bun.sleep(300)
+  expect((await door.call('POST', '/v1/probe', { json: { subject: 'a' } })).status).toBe(201)
+  expect(process.memoryUsage().rss - before).toBeLessThan(100 * 1024 * 1024)
+  for (const socket of silent) socket.destroy()
+})
+
+test('of a property that is given twice the last one counts, for the check as for the work', async () => {
+  const send = (body: string) =>
+    door.call('POST', '/v1/probe', { body, headers: { 'content-type': 'application/json' } })
+  expect((await send('{"subject":"a","subject":"b"}')).json.subject).toBe('b')
+  expect((await send('{"subject":1,"subject":"b"}')).json.subject).toBe('b')
+  expect((await send('{"subject":"a","subject":1}')).json.error).toMatchObject({ param: 'subject' })
 })
 
 test('takes a body of 16 MiB exactly, declared or in chunks', async () => {
@@ -95,8 +165,22 @@ test('refuses JSON that is nested without end, and lives on', async () => {
     'invalid_request',
     undefined,
   ])
-  const [status] = await refusal(`${'['.repeat(1_000_000)}${']'.repeat(1_000_000)}`)
-  expect(status).toBe(400)
+  const mebi = 1024 * 1024
+  const before = process.memoryUsage().rss
+  for (const body of [
+    `${'['.repeat(8 * mebi)}${']'.repeat(8 * mebi)}`,
+    '['.repeat(16 * mebi),
+    '{"a":'.repeat(3 * mebi),
+    `[${'[],'.repeat(5 * mebi)}[]]`,
+    `{"variables":{${'"a":1,'.repeat(2 * mebi)}"b":1}}`,
+    `[${'1,'.repeat(8 * mebi - 2)}1]`,
+    '""'.repeat(8 * mebi),
+  ]) {
+    const started = performance.now()
+    expect(await refusal(body)).toEqual([400, 'invalid_request', undefined])
+    expect(performance.now() - started).toBeLessThan(2000)
+  }
+  expect(process.memoryUsage().rss - before).toBeLessThan(400 * mebi)
   expect((await door.call('GET', '/health')).status).toBe(200)
 })
 
@@ -172,7 +256,7 @@ test('tells as much in production', async () => {
     const { value } = await child.stdout.getReader().read()
     const at = JSON.parse(new TextDecoder().decode(value)) as { url: string; key: string }
     const send = async (path: string, init: RequestInit) => {
-      const response = await fetch(at.url + path, {
+      const response = await fetchDescribed(at.url + path, {
         ...init,
         headers: { authorization: `Bearer ${at.key}`, 'content-type': 'application/json' },
       })

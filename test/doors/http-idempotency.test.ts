@@ -1,6 +1,10 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import pino from 'pino'
 import { claimKeys, forgetAnswers, renewKeys, storeAnswers } from '../../src/accounts/idempotency.ts'
-import { fingerprintOf } from '../../src/doors/http/idempotency.ts'
+import { plusMs } from '../../src/base/clock.ts'
+import { type Id, newId } from '../../src/base/ids.ts'
+import { fingerprintOf, openHeldKeys } from '../../src/doors/http/idempotency.ts'
+import type { Scope } from '../../src/web/scope.ts'
 import { type Called, openTestDoor, type TestDoor } from '../support/http-door.ts'
 import { probeRoutes } from './probe-routes.ts'
 
@@ -65,6 +69,71 @@ test('refuses the same key for another request', async () => {
   expect((await post('/v1/probe', { subject: 'a' })).headers.get('idempotent-replay')).toBe('true')
 })
 
+describe('every part of a request makes it another request:', () => {
+  const send = (more: { method?: string; path?: string; body?: string; key?: string } = {}) =>
+    door.call(more.method ?? 'POST', more.path ?? '/v1/probe/stored', {
+      body: more.body ?? '{}',
+      headers: { 'content-type': 'application/json', 'idempotency-key': key },
+      ...(more.key === undefined ? {} : { key: more.key }),
+    })
+  const expectOther = (called: Called) =>
+    expect([called.status, called.json.error.code]).toEqual([400, 'idempotency_key_reused'])
+  const setKey = (id: string, change: { scopes?: string; brand_id?: Id<'brd'> | null }) =>
+    door.database.db
+      .updateTable('api_keys')
+      .set(change)
+      .where('id', '=', id as Id<'key'>)
+      .execute()
+
+  test('its body, to the byte', async () => {
+    await send()
+    for (const body of ['{} ', ' {}', '{ }', '']) expectOther(await send({ body }))
+    expect((await send()).headers.get('idempotent-replay')).toBe('true')
+  })
+
+  test('its method', async () => {
+    await send({ path: '/v1/probe', body: '{"subject":"a"}' })
+    expectOther(await send({ path: '/v1/probe', method: 'PATCH', body: '{"name":"a"}' }))
+    expectOther(await send({ path: '/v1/probe', method: 'DELETE', body: '' }))
+  })
+
+  test('its path', async () => {
+    await send()
+    expectOther(await send({ path: '/v1/probe', body: '{"subject":"a"}' }))
+    expectOther(await send({ path: '/v1/probe/stored/' }))
+  })
+
+  test('its query', async () => {
+    await send({ path: '/v1/probe', body: '{"subject":"a"}' })
+    expectOther(await send({ path: '/v1/probe?flag=1', body: '{"subject":"a"}' }))
+    expectOther(await send({ path: '/v1/probe?', body: '{"subject":"a"}' }))
+  })
+
+  test('its key, though of the same organization and scopes', async () => {
+    await send()
+    expectOther(await send({ key: (await door.newKey()).key }))
+  })
+
+  test('the scopes of its key, in whatever order they are written', async () => {
+    const own = await door.newKey({ scopes: ['email:send', 'inbox:read'] })
+    await send({ key: own.key })
+    await setKey(own.id, { scopes: 'inbox:read email:send' })
+    expect((await send({ key: own.key })).headers.get('idempotent-replay')).toBe('true')
+    await setKey(own.id, { scopes: 'email:send' })
+    expectOther(await send({ key: own.key }))
+  })
+
+  test('the brand of its key', async () => {
+    const brand = await door.call('POST', '/v1/brands', { json: { name: 'Same', slug: 'sameness' } })
+    const own = await door.newKey({ scopes: ['email:send'] })
+    await send({ key: own.key })
+    await setKey(own.id, { brand_id: brand.json.id })
+    expectOther(await send({ key: own.key }))
+    await setKey(own.id, { brand_id: null })
+    expect((await send({ key: own.key })).headers.get('idempotent-replay')).toBe('true')
+  })
+})
+
 test('keeps the keys of organizations apart', async () => {
   await post('/v1/probe', { subject: 'a' })
   const { key: otherKey } = await door.newKey({ organizationId: await door.newOrganization() })
@@ -74,6 +143,9 @@ test('keeps the keys of organizations apart', async () => {
 
 test('keeps only success: anything else frees the key', async () => {
   expect((await post('/v1/probe/fails')).status).toBe(500)
+  expect((await post('/v1/brands/brd_none/provision')).status).toBe(404)
+  await door.call('POST', '/v1/brands', { json: { name: 'Taken', slug: 'taken' } })
+  expect((await post('/v1/brands', { name: 'Taken', slug: 'taken' })).status).toBe(409)
   expect((await post('/v1/probe', { subject: 'a' })).status).toBe(201)
 })
 
@@ -186,6 +258,34 @@ test('holds a key for as long as it is renewed', async () => {
     await renewKeys(db, [claim.reservation], door.clock)
     expect((await claimKeys(db, [ask], door.clock))[0]?.kind).toBe('in-flight')
   }
+})
+
+test('renews the key of a request for as long as it works', async () => {
+  const { db } = door.database
+  const { organizationId, clock } = door
+  const heldKeys = openHeldKeys(db, clock, pino({ level: 'silent' }), 20)
+  const caller = { keyId: newId('key'), organizationId, brandId: null, scopes: new Set<Scope>() }
+  const same = { caller, method: 'POST', target: '/v1/x', body: new Uint8Array(0) }
+  const leasedUntil = async () => {
+    const row = await db
+      .selectFrom('idempotency_keys')
+      .select('leased_until')
+      .where('idempotency_key', '=', key)
+      .executeTakeFirstOrThrow()
+    return row.leased_until
+  }
+  const reservation = await heldKeys.take(key, same)
+  if (!('token' in reservation)) throw new Error('not held')
+  for (let i = 0; i < 3; i++) {
+    door.clock.forward(50_000)
+    const due = plusMs(clock.now(), 55_000)
+    for (const end = Date.now() + 5000; (await leasedUntil()) < due && Date.now() < end; ) await Bun.sleep(5)
+    expect((await leasedUntil()) > due).toBe(true)
+    await expect(heldKeys.take(key, same)).rejects.toMatchObject({ code: 'idempotency_in_progress' })
+  }
+  await heldKeys.settle(reservation, 409, () => Promise.resolve(''))
+  expect(await heldKeys.take(key, same)).toMatchObject({ key })
+  heldKeys.close()
 })
 
 test('gives one of several asks for the same key in one batch the key', async () => {

@@ -93,6 +93,22 @@ test('limits failed authentications by address, and lets a valid key from there 
   }
 })
 
+test('tells clients apart by what our own proxy says of them', async () => {
+  const limited = await openTestDoor({ authFailuresPerMinute: 1, trustedProxies: ['127.0.0.1'] })
+  try {
+    const failFrom = async (client: string) =>
+      (await limited.call('GET', '/v1/brands', { key: null, headers: { 'x-forwarded-for': `9.9.9.9, ${client}` } }))
+        .status
+    expect([await failFrom('192.0.2.1'), await failFrom('192.0.2.1'), await failFrom('192.0.2.2')]).toEqual([
+      401, 429, 401,
+    ])
+    await limited.call('GET', '/v1/brands', { headers: { 'x-forwarded-for': '192.0.2.3' } })
+    expect((await limited.call('GET', '/v1/requests')).json.data[0].ip).toBe('192.0.2.3')
+  } finally {
+    await limited.close()
+  }
+})
+
 test('tells a missing key from a wrong, an expired and a revoked one, on the very next request', async () => {
   const refusalOf = async (key: string | null) => (await door.call('GET', '/v1/brands', { key })).json.error?.code
   expect(await refusalOf(null)).toBe('missing_api_key')

@@ -96,7 +96,7 @@ describe('an attachment', () => {
     for (const id of [other.attachments[0]?.id, 'att_x', mine.id])
       expect(await inbox.door.call('GET', `/v1/inbox/${mine.id}/attachments/${id}`)).toMatchObject({
         status: 404,
-        json: { error: { code: 'not_found', requirement: 'check_identifier', param: 'attachmentId' } },
+        json: { error: { code: 'not_found', requirement: 'check_identifier' } },
       })
   })
 

@@ -66,23 +66,24 @@ test('shows what a list shows', async () => {
   expect(next_cursor).toEqual({ received_at: data[0].received_at, id })
 })
 
-test('a walk over 1,000 messages meets each once, also those of one instant, while others arrive', async () => {
+test('a walk over 10,000 messages meets each once, also the 3,000 of one instant, while others arrive', async () => {
   const start = inbox.door.clock.now()
   const old = await file(
-    Array.from({ length: 1000 }, (_, i) => ({ received_at: plusMs(start, -(i < 350 || i >= 650 ? i : 350)) })),
+    Array.from({ length: 10_000 }, (_, i) => ({ received_at: plusMs(start, -(i < 3500 || i >= 6500 ? i : 3500)) })),
   )
   const wanted = new Set<string>(old)
   const seen: string[] = []
-  let query = 'limit=37'
+  const newer = () => file([{}, { received_at: plusMs(start, -3500) }, { received_at: plusMs(start, 1000) }])
+  let query = 'limit=200'
   for (let page = await list(query); ; page = await list(query)) {
     const placed = page.data.map((each: { received_at: string; id: string }) => each.received_at + each.id)
     expect(placed).toEqual(placed.toSorted().reverse())
     seen.push(...ids(page).filter(id => wanted.has(id)))
     if (!page.next_cursor) break
-    query = `limit=37&cursor_at=${page.next_cursor.received_at}&cursor_id=${page.next_cursor.id}`
-    await file([{}, { received_at: plusMs(start, -350) }, { received_at: plusMs(start, 1000) }])
+    query = `limit=200&cursor_at=${page.next_cursor.received_at}&cursor_id=${page.next_cursor.id}`
+    await newer()
   }
-  expect([seen.length, new Set(seen).size]).toEqual([1000, 1000])
+  expect([seen.length, new Set(seen).size]).toEqual([10_000, 10_000])
 })
 
 test('the last page has no cursor, also where it is full', async () => {

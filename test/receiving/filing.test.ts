@@ -127,13 +127,34 @@ describe('files a message', () => {
     const answer = message(['In-Reply-To: <sent@ours.test>'])
     const { id } = await way.receive(mailTo([recipient], inMemory(answer)))
     await way.receive(mailTo([recipient], inMemory(answer)))
-    await way.receive(mailTo([recipient], inMemory(message(['References: <sent@ours.test>'])), { mailFrom: '' }))
     const rows = await messagesOf(ours)
-    expect(rows.map(row => [row.in_reply_to_email_id, row.thread_id])).toEqual(Array(2).fill([emailId, emailId]))
+    expect(rows.map(row => [row.in_reply_to_email_id, row.thread_id])).toEqual([[emailId, emailId]])
     const events = await database.db.selectFrom('email_events').selectAll().where('email_id', '=', emailId).execute()
     expect(events).toHaveLength(1)
     expect(events[0]).toMatchObject({ type: 'replied', source: 'inbound', recipient: null })
     expect(JSON.parse(events[0]?.extra ?? '')).toEqual({ message_id: id })
+  })
+
+  test.each([
+    ['a report', [], ''],
+    ['a note of absence', ['Auto-Submitted: auto-replied (vacation)'], 'ann@x.test'],
+    ['what a program made', ['AUTO-SUBMITTED: Auto-Generated; owner-email="a@x.test"'], 'ann@x.test'],
+  ])('in the thread of the email that it refers to, as no reply: %s', async (_, lines, mailFrom) => {
+    const { ours, way, recipient } = await withMailbox()
+    const emailId = await sentEmail(ours, 'sent@ours.test')
+    await way.receive(mailTo([recipient], inMemory(message(['References: <sent@ours.test>', ...lines])), { mailFrom }))
+    const rows = await messagesOf(ours)
+    expect(rows.map(row => [row.in_reply_to_email_id, row.thread_id])).toEqual([[null, emailId]])
+    const events = await database.db.selectFrom('email_events').select('id').where('email_id', '=', emailId).execute()
+    expect(events).toEqual([])
+  })
+
+  test('as a reply what says that a person wrote it', async () => {
+    const { ours, way, recipient } = await withMailbox()
+    const emailId = await sentEmail(ours, 'sent@ours.test')
+    const lines = ['In-Reply-To: <sent@ours.test>', 'Auto-Submitted: no (a person)']
+    await way.receive(mailTo([recipient], inMemory(message(lines))))
+    expect((await messagesOf(ours)).map(row => row.in_reply_to_email_id)).toEqual([emailId])
   })
 
   test('where the verdicts send it', async () => {

@@ -63,17 +63,12 @@ test('finds the same as the main thread does', async () => {
   const resolver = resolverOf(asked)
   const heavy = workers(resolver)
   const light = mailauthAuthenticator({ resolver, hostname: 'mx.ours.test', messageTimeoutMs: 5000 })
-  const attachment = randomBytes(400_000)
-  const raw = large(attachment)
+  const raw = large(randomBytes(400_000))
   for (const content of [await inFile(raw), inMemory(raw)]) {
     const verdicts = await heavy.authenticator.authenticate({ content, ...envelope })
     expect(verdicts).toEqual(await light.authenticate({ content, ...envelope }))
     expect([verdicts.spf.result, verdicts.dmarc.result]).toEqual(['pass', 'pass'])
     expect(await heavy.parse(content)).toEqual(await parseForFiling(content))
-    const { attachments, text } = await heavy.read(content)
-    expect([attachments.length, text?.trim()]).toEqual([1, 'Hello.'])
-    expect((await heavy.extract(content, 0))?.equals(attachment)).toBe(true)
-    expect(await heavy.extract(content, 1)).toBeUndefined()
   }
   expect(asked).toContain('_dmarc.x.test TXT')
 })
@@ -133,7 +128,6 @@ test('rejects when a file cannot be read', async () => {
   const heavy = workers(resolverOf())
   const gone: Content = { kind: 'file', path: '/nonexistent/message', size: 1_000_000 }
   expect(await heavy.parse(gone).catch((error: Error) => error.message)).toContain('ENOENT')
-  expect(await heavy.read(gone).catch((error: Error) => error.message)).toContain('ENOENT')
 })
 
 test('gets only what is large', async () => {

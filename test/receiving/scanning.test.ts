@@ -184,6 +184,42 @@ describe('a scanner that is away', () => {
     expect((await filed()).row).toMatchObject({ id: row.id, folder: 'quarantine', scan: 'error' })
   })
 
+  test('is not asked again about what is past its limits', async () => {
+    let scans = 0
+    const limited: Scanner = {
+      scan() {
+        scans++
+        return Promise.resolve({ kind: 'unscanned', why: 'limits', isLasting: true })
+      },
+      isReady: () => Promise.resolve(true),
+    }
+    const { row } = await receive(message(), limited, 5000)
+    expect(row).toMatchObject({ folder: 'quarantine', folder_reason: 'unscanned', scan: 'error', rescan_at: null })
+    expect(scans).toBe(1)
+
+    const held = await receive(message(), scannerAt(nowhere))
+    await rescanDue(rescanning(limited, later(1)))
+    const again = await filed()
+    expect([scans, held.row.rescan_at !== null, again.row.rescan_at]).toEqual([2, true, null])
+  })
+
+  test('is not asked at all about a message of more parts than any looks into', async () => {
+    let scans = 0
+    const counting: Scanner = {
+      scan() {
+        scans++
+        return Promise.resolve({ kind: 'clean' })
+      },
+      isReady: () => Promise.resolve(true),
+    }
+    const bomb = await receive(message(mixed, '--b\r\n\r\nhi\r\n'.repeat(10_001)), counting)
+    expect(bomb.row).toMatchObject({ folder: 'quarantine', folder_reason: 'unscanned', rescan_at: null })
+    expect(scans).toBe(0)
+    const many = await receive(message(mixed, '--b\r\n\r\nhi\r\n'.repeat(9000)), counting)
+    const dashes = await receive(message([], '-- a line of SQL\r\n'.repeat(300_000)), counting)
+    expect([many.row.folder, dashes.row.folder, scans]).toEqual(['inbox', 'inbox', 2])
+  })
+
   test('is asked by one of several at a time', async () => {
     await receive(message(), scannerAt(nowhere))
     let scans = 0

@@ -120,6 +120,7 @@ export function wayIn({ database }: Receiver, parts: Partial<WayInParts> = {}) {
     db: database.db,
     blobs: mysqlBlobs(database.db, systemClock),
     authenticator: authenticatorSaying(),
+    canary: () => Promise.resolve(true),
     scanner: scannerSaying({ kind: 'clean' }),
     scanWaitMs: 0,
     parse: parseForFiling,

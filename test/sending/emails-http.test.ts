@@ -1,18 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Id } from '../../src/base/ids.ts'
-import { mysqlBlobs } from '../../src/ports/blobs/mysql.ts'
 import { emailRoutes } from '../../src/sending/routes.ts'
-import { openSending } from '../../src/sending/send.ts'
 import { openTestDoor, type TestDoor } from '../support/http-door.ts'
-import { makeDomain } from './organization.ts'
+import { makeDomain, sendingOn } from './organization.ts'
 
 let door: TestDoor
 let brandId: Id<'brd'>
 beforeAll(async () => {
   door = await openTestDoor({
-    features: ({ database: { db }, clock }) => [
-      emailRoutes(openSending({ db, blobs: mysqlBlobs(db, clock), clock, provider: 'sandbox', wake: () => undefined })),
-    ],
+    features: ({ database: { db }, clock }) => [emailRoutes(sendingOn(db, clock))],
   })
   brandId = (await makeDomain(door.database.db, door.organizationId, 'acme.example')).brandId
 })

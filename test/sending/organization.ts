@@ -95,5 +95,12 @@ export function stoppedClock(iso: string): Clock {
 }
 
 export function sendingOn(db: Db, clock: Clock = systemClock, wake: () => void = () => undefined): Sending {
-  return openSending({ db, blobs: mysqlBlobs(db, clock), clock, provider: 'sandbox', wake })
+  return openSending({
+    db,
+    blobs: mysqlBlobs(db, clock),
+    clock,
+    provider: 'sandbox',
+    publicUrl: 'https://mail.acme.example',
+    wake,
+  })
 }

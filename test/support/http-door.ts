@@ -5,13 +5,16 @@ import type { AnyElysia } from 'elysia'
 import pino from 'pino'
 import { createKey } from '../../src/accounts/keys.ts'
 import { createOrganization } from '../../src/accounts/organizations.ts'
+import { openRequestLog } from '../../src/accounts/request-log.ts'
+import { requestRoutes } from '../../src/accounts/request-routes.ts'
 import { brandRoutes } from '../../src/accounts/routes.ts'
 import { type Clock, type Instant, instantAt, plusMs } from '../../src/base/clock.ts'
 import type { Id } from '../../src/base/ids.ts'
 import type { Readiness } from '../../src/doors/http/readiness.ts'
 import { openHttpDoor } from '../../src/doors/http.ts'
-import { type Scope, scopes } from '../../src/web/scope.ts'
+import { managesMembers, type Scope, scopes } from '../../src/web/scope.ts'
 import { type FreshDatabase, freshDatabase } from './database.ts'
+import { requireDescribed } from './described.ts'
 
 /** A clock that goes on by itself and can be put forward. */
 export interface TestClock extends Clock {
@@ -48,6 +51,8 @@ export interface TestDoor {
     brandId?: string | null
     expiresAt?: Instant | null
     organizationId?: Id<'org'>
+    /** Who makes it for the organization; the operator's command line where nothing is said. */
+    makerId?: Id<'mem'>
   }): Promise<{ id: Id<'key'>; key: string }>
   newOrganization(): Promise<Id<'org'>>
   call(method: string, path: string, what?: Call): Promise<Called>
@@ -77,6 +82,7 @@ export async function openTestDoor(
     features?: (door: { database: FreshDatabase; clock: Clock }) => readonly AnyElysia[]
     ratePerMinute?: number
     authFailuresPerMinute?: number
+    trustedProxies?: readonly string[]
     readiness?: Readiness
   } = {},
 ): Promise<TestDoor> {
@@ -86,15 +92,23 @@ export async function openTestDoor(
   const clock = testClock()
   const logged: string[] = []
   const log = pino({ level: 'warn' }, { write: line => void logged.push(line) })
+  const requestLog = openRequestLog(db, log)
   const door = openHttpDoor({
     config: {
       httpListen: { host: '127.0.0.1', port: 0 },
       varFolder,
       ratePerMinute: more.ratePerMinute ?? 1_000_000,
       authFailuresPerMinute: more.authFailuresPerMinute ?? 1_000_000,
+      trustedProxies: more.trustedProxies,
     },
     db,
-    features: [brandRoutes({ db, clock }), ...(more.features?.({ database, clock }) ?? [])],
+    features: [
+      brandRoutes({ db, clock }),
+      requestRoutes({ db, requestLog }),
+      ...(more.features?.({ database, clock }) ?? []),
+    ],
+    requestLog,
+    mcp: { names: [], origins: [] },
     log,
     clock,
     readiness: more.readiness ?? (async () => ({ database: { ready: true, detail: null } })),
@@ -108,8 +122,9 @@ export async function openTestDoor(
         organizationId: has.organizationId ?? organizationId,
         brandId: (has.brandId ?? null) as Id<'brd'> | null,
         name: 'test',
-        scopes: has.scopes ?? scopes,
+        scopes: has.scopes ?? (has.brandId ? scopes.filter(each => !managesMembers(each)) : scopes),
         expiresAt: has.expiresAt ?? null,
+        ...(has.makerId && { makerId: has.makerId }),
       },
       clock,
     )
@@ -133,6 +148,7 @@ export async function openTestDoor(
       const body = what.json === undefined ? what.body : JSON.stringify(what.json)
       const response = await fetch(door.url + path, { method, headers, ...(body === undefined ? {} : { body }) })
       const text = await response.text()
+      requireDescribed({ method, path, status: response.status, headers: response.headers, text })
       let json: unknown
       try {
         json = JSON.parse(text)
@@ -143,6 +159,7 @@ export async function openTestDoor(
     },
     async close() {
       await door.close(1000)
+      await requestLog.close()
       await database.close()
       rmSync(varFolder, { recursive: true, force: true })
     },

@@ -8,6 +8,7 @@ import { type Demo, demoDomain, makeDemo } from '../../src/cli/demo.ts'
 import { scopes } from '../../src/web/scope.ts'
 import { root } from './cli.ts'
 import { type FreshDatabase, freshDatabase } from './database.ts'
+import { fetchDescribed } from './described.ts'
 import { environment } from './up.ts'
 
 type Settings = Readonly<Record<string, string>>
@@ -127,7 +128,7 @@ export async function startMailroom(env: Settings = {}): Promise<Mailroom> {
 }
 
 async function ask(url: string, method: string, key: string, body?: object): Promise<ApiAnswer> {
-  const response = await fetch(url, {
+  const response = await fetchDescribed(url, {
     method,
     headers: { authorization: `Bearer ${key}`, ...(body && { 'content-type': 'application/json' }) },
     ...(body && { body: JSON.stringify(body) }),

@@ -4,20 +4,27 @@ import { type Id, newId } from '../../src/base/ids.ts'
 import { openLog } from '../../src/base/log.ts'
 import { domainRoutes, mailboxRoutes } from '../../src/domains/routes.ts'
 import { startIndexing } from '../../src/inbox/indexer.ts'
+import { receivedMessages } from '../../src/inbox/received.ts'
+import { replyRoutes } from '../../src/inbox/reply-routes.ts'
 import { inboxRoutes } from '../../src/inbox/routes.ts'
 import { openTextWorker } from '../../src/inbox/text-worker.ts'
 import { mailauthAuthenticator } from '../../src/ports/authenticator/mailauth.ts'
 import { mysqlBlobs } from '../../src/ports/blobs/mysql.ts'
+import { openCanary } from '../../src/ports/resolver/canary.ts'
 import { networkResolver } from '../../src/ports/resolver/network.ts'
 import { clamdScanner } from '../../src/ports/scanner/clamd.ts'
 import type { Incoming } from '../../src/receiving/incoming.ts'
 import { parseForFiling } from '../../src/receiving/parse.ts'
 import { openWayIn } from '../../src/receiving/way-in.ts'
+import { draftRoutes } from '../../src/sending/draft-routes.ts'
+import { emailRoutes } from '../../src/sending/routes.ts'
+import { openSending } from '../../src/sending/send.ts'
 import { hostname, publishAt } from '../domains/world.ts'
+import { fetchDescribed } from './described.ts'
 import { startDns, type TestDns } from './dns.ts'
 import { type Call, openTestDoor, type TestDoor } from './http-door.ts'
 
-/** A brand with a domain that receives mail for every address. */
+/** A brand with a domain that sends, and receives mail for every address. */
 export interface Receiver {
   readonly brandId: Id<'brd'>
   readonly domainId: Id<'dom'>
@@ -57,10 +64,22 @@ export async function openTestInbox({ indexes = false } = {}): Promise<TestInbox
   const door = await openTestDoor({
     features: ({ database: { db }, clock }) => {
       const domains = { db, clock, resolver, zone: null, instance: { hostname, spfInclude: undefined } }
+      const blobs = mysqlBlobs(db, clock)
+      const sending = openSending({
+        db,
+        blobs,
+        clock,
+        provider: 'sandbox',
+        publicUrl: `https://${hostname}`,
+        wake: () => undefined,
+      })
       return [
         domainRoutes(domains, () => Promise.resolve([])),
         mailboxRoutes(domains),
-        inboxRoutes({ db, blobs: mysqlBlobs(db, clock), texts, hostname }),
+        inboxRoutes({ db, blobs, texts, hostname }),
+        replyRoutes({ db, blobs, texts, sending }),
+        draftRoutes(sending, receivedMessages({ db, blobs, texts })),
+        emailRoutes(sending),
       ]
     },
   })
@@ -72,6 +91,7 @@ export async function openTestInbox({ indexes = false } = {}): Promise<TestInbox
       db,
       blobs,
       authenticator: mailauthAuthenticator({ resolver, hostname, messageTimeoutMs: 2000 }),
+      canary: openCanary(resolver, hostname),
       scanner: clamdScanner({ address: { kind: 'unix', path: clamd }, timeoutMs: 20_000, scansAtOnce: 4 }),
       scanWaitMs: 0,
       parse: parseForFiling,
@@ -97,7 +117,9 @@ export async function openTestInbox({ indexes = false } = {}): Promise<TestInbox
       const { id: brandId } = await post('/v1/brands', { name, slug: name }, key)
       const ownership = `/v1/domains/ownership?domain=${domain}&brand_id=${brandId}`
       publishAt(dns, (await door.call('GET', ownership, { key })).json.ownership.record)
-      const { id: domainId } = await post('/v1/domains', { brand_id: brandId, domain }, key)
+      const { id: domainId, dns_records } = await post('/v1/domains', { brand_id: brandId, domain }, key)
+      publishAt(dns, ...dns_records)
+      await post(`/v1/domains/${domainId}/check`, undefined, key)
       const { identity } = await post(`/v1/domains/${domainId}/receiving`, undefined, key)
       publishAt(dns, ...identity.dns_records)
       await post(`/v1/domains/${domainId}/receiving`, undefined, key)
@@ -124,7 +146,7 @@ export async function openTestInbox({ indexes = false } = {}): Promise<TestInbox
       return id as Id<'msg'>
     },
     async download(path, key = door.key) {
-      const response = await fetch(door.url + path, { headers: { authorization: `Bearer ${key}` } })
+      const response = await fetchDescribed(door.url + path, { headers: { authorization: `Bearer ${key}` } })
       return {
         status: response.status,
         headers: response.headers,

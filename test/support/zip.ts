@@ -1,14 +1,25 @@
-import { crc32 } from 'node:zlib'
+import { randomBytes } from 'node:crypto'
+import { crc32, deflateRawSync } from 'node:zlib'
 
-/** A ZIP archive with one file in it, not compressed. */
-function zipOf(name: string, content: Buffer): Buffer {
+interface Packed {
+  readonly bytes: Buffer
+  /** APPNOTE 4.4.4: 1, it is encrypted. */
+  readonly flags?: number
+  /** APPNOTE 4.4.5: 0, as it is; 8, deflated. */
+  readonly method?: number
+}
+
+/** A ZIP archive with one file in it: `content`, as it is unless `packed` says otherwise. */
+function zipOf(name: string, content: Buffer, packed: Packed = { bytes: content }): Buffer {
   const facts = Buffer.alloc(26)
   facts.writeUInt16LE(10, 0)
+  facts.writeUInt16LE(packed.flags ?? 0, 2)
+  facts.writeUInt16LE(packed.method ?? 0, 4)
   facts.writeUInt32LE(crc32(content), 10)
-  facts.writeUInt32LE(content.length, 14)
+  facts.writeUInt32LE(packed.bytes.length, 14)
   facts.writeUInt32LE(content.length, 18)
   facts.writeUInt16LE(name.length, 22)
-  const file = Buffer.concat([Buffer.from('PK\x03\x04'), facts, Buffer.from(name), content])
+  const file = Buffer.concat([Buffer.from('PK\x03\x04'), facts, Buffer.from(name), packed.bytes])
   const entry = Buffer.concat([
     Buffer.from('PK\x01\x02\x0a\x00', 'latin1'),
     facts,
@@ -22,6 +33,17 @@ function zipOf(name: string, content: Buffer): Buffer {
   end.writeUInt32LE(entry.length, 8)
   end.writeUInt32LE(file.length, 12)
   return Buffer.concat([file, entry, Buffer.from('PK\x05\x06'), end])
+}
+
+/** An archive whose one file nobody reads without the password (here nobody at all: the bytes are random). */
+export function encryptedZip(content: Buffer): Buffer {
+  return zipOf('secret.com', content, { bytes: randomBytes(content.length + 12), flags: 1 })
+}
+
+/** A small archive whose one file unpacks to so many zeros. */
+export function zipOfZeros(bytes: number): Buffer {
+  const zeros = Buffer.alloc(bytes)
+  return zipOf('zeros', zeros, { bytes: deflateRawSync(zeros, { level: 9 }), method: 8 })
 }
 
 /** A ZIP archive in a ZIP archive, so many of them, with `content` in the innermost. */

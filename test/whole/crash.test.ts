@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { systemClock } from '../../src/base/clock.ts'
 import { fromJson } from '../../src/base/schema.ts'
 import { mysqlBlobs } from '../../src/ports/blobs/mysql.ts'
+import { fetchDescribed } from '../support/described.ts'
 import { type Mailroom, startMailroom } from '../support/mailroom.ts'
 import { byEmail, fieldsOf, unstuffed } from '../support/relayed.ts'
 import { type ScriptedRelay, scriptedRelay } from '../support/scripted-relay.ts'
@@ -55,7 +56,7 @@ async function insist<Answer>(attempt: () => Promise<Answer | undefined>, what: 
 /** The id in a 202; undefined where there was no answer, or one that asks to try again. */
 async function request(email: object, idempotencyKey: string): Promise<string | undefined> {
   const headers = { authorization: `Bearer ${mailroom.key}`, 'content-type': 'application/json' }
-  const response = await fetch(`${mailroom.http}/v1/emails`, {
+  const response = await fetchDescribed(`${mailroom.http}/v1/emails`, {
     method: 'POST',
     headers: { ...headers, 'idempotency-key': idempotencyKey },
     body: JSON.stringify(email),

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { freePort } from '../../src/cli/private/process.ts'
+import { fetchDescribed } from '../support/described.ts'
 import { canStartPostfix, type Postfix, startPostfix } from '../support/postfix.ts'
 import { swaks } from '../support/swaks.ts'
 import { startUp, temporaryFolder, type Up } from '../support/up.ts'
@@ -27,7 +28,7 @@ afterAll(async () => {
 
 // biome-ignore lint/suspicious/noExplicitAny: the tests look into answers of every shape
 async function api(method: string, path: string, body?: object): Promise<any> {
-  const response = await fetch(`${up.file.http}${path}`, {
+  const response = await fetchDescribed(`${up.file.http}${path}`, {
     method,
     headers: { authorization: `Bearer ${up.file.key}`, ...(body && { 'content-type': 'application/json' }) },
     ...(body && { body: JSON.stringify(body) }),
@@ -69,7 +70,7 @@ test.skipIf(!canStartPostfix)(
     expect(message.message_id).toContain(accepted.message_id)
 
     const [described] = message.attachments
-    const bytes = await fetch(`${up.file.http}/v1/inbox/${message.id}/attachments/${described.id}`, {
+    const bytes = await fetchDescribed(`${up.file.http}/v1/inbox/${message.id}/attachments/${described.id}`, {
       headers: { authorization: `Bearer ${up.file.key}` },
     })
     expect(Buffer.from(await bytes.arrayBuffer()).equals(attachment)).toBe(true)

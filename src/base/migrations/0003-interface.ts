@@ -45,6 +45,20 @@ const tables: Readonly<Record<string, string>> = {
     ip VARCHAR(45) CHARACTER SET ascii NOT NULL, user_agent VARCHAR(255) NULL,
     error_code VARCHAR(64) CHARACTER SET ascii NULL, idempotent_replay ${flag} NOT NULL, email_id ${id} NULL,
     PRIMARY KEY (organization_id, created_at), KEY request_log_created (created_at)`,
+  email_lookups: `
+    lookup BINARY(16) NOT NULL, created_at ${at} NOT NULL, email_id ${id} NOT NULL,
+    PRIMARY KEY (lookup, created_at, email_id)`,
+  unsubscribe_links: `
+    token_hash BINARY(32) NOT NULL, organization_id ${id} NOT NULL, brand_id ${id} NOT NULL, email_id ${id} NOT NULL,
+    email VARCHAR(320) NOT NULL, created_at ${at} NOT NULL,
+    PRIMARY KEY (token_hash)`,
+  local_zones: `
+    name VARCHAR(253) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+    PRIMARY KEY (name)`,
+  dns_removals: `
+    organization_id ${id} NOT NULL, idempotency_key VARCHAR(255) NOT NULL, record_id ${id} NOT NULL,
+    created_at ${at} NOT NULL,
+    PRIMARY KEY (organization_id, idempotency_key, record_id), KEY dns_removals_age (created_at)`,
 }
 
 const keyColumns: Readonly<Record<string, string>> = {
@@ -53,6 +67,30 @@ const keyColumns: Readonly<Record<string, string>> = {
   /** The member whose key it is; null: the organization's own. */
   member_id: `${id} NULL`,
 }
+
+const indexes: readonly (readonly [table: string, name: string, columns: string])[] = [
+  ['emails', 'emails_status', 'organization_id, status, created_at'],
+  ['emails', 'emails_brand_status', 'brand_id, status, created_at'],
+  ['suppressions', 'suppressions_reason', 'organization_id, reason, id'],
+  ['suppressions', 'suppressions_brand', 'brand_id, id'],
+  ['suppressions', 'suppressions_brand_reason', 'brand_id, reason, id'],
+  ['suppressions', 'suppressions_expires', 'expires_at'],
+  ['templates', 'templates_brand', 'brand_id, id'],
+]
+
+/** By what an email is found, as sending/lookups.ts has it, `of` the organization or the brand. */
+const lookup = (of: string, text: string) => `UNHEX(LEFT(SHA2(CONCAT(emails.${of}, ${text}), 256), 32))`
+
+/** The lookups of the emails that were accepted before there were lookups. */
+const lookups = ['organization_id', 'brand_id'].flatMap(of => [
+  `INSERT IGNORE INTO email_lookups (lookup, created_at, email_id)
+    SELECT ${lookup(of, "' recipient ', LOWER(email_recipients.email)")}, emails.created_at, emails.id
+    FROM emails INNER JOIN email_recipients ON email_recipients.email_id = emails.id`,
+  `INSERT IGNORE INTO email_lookups (lookup, created_at, email_id)
+    SELECT ${lookup(of, "' tag ', tag.name, ':', tag.value")}, emails.created_at, emails.id
+    FROM emails, JSON_TABLE(emails.tags, '$[*]' COLUMNS (
+      name VARCHAR(120) PATH '$.name', value VARCHAR(256) PATH '$.value')) tag`,
+])
 
 /** Each step is one statement that may be run again: DDL is not transactional. */
 export async function up(db: Kysely<never>): Promise<void> {
@@ -63,6 +101,12 @@ export async function up(db: Kysely<never>): Promise<void> {
       )
       .execute(db)
   for (const [name, type] of Object.entries(keyColumns)) await addColumn(db, 'api_keys', name, type)
+  await addColumn(db, 'emails', 'unsubscribable', `${flag} NOT NULL DEFAULT 0`)
+  await addColumn(db, 'suppressions', 'unsubscribed_at', `${at} NULL`)
+  await addColumn(db, 'local_records', 'mark', 'VARCHAR(80) CHARACTER SET ascii COLLATE ascii_bin NULL')
+  await addColumn(db, 'local_records', 'updated_at', `${at} NULL`)
+  for (const index of indexes) await addIndex(db, ...index)
+  for (const statement of lookups) await sql.raw(statement).execute(db)
 }
 
 /** MySQL has no ADD COLUMN IF NOT EXISTS. */
@@ -70,4 +114,10 @@ async function addColumn(db: Kysely<never>, table: string, name: string, type: s
   const { rows } = await sql`SELECT 1 FROM information_schema.columns
     WHERE table_schema = DATABASE() AND table_name = ${table} AND column_name = ${name}`.execute(db)
   if (rows.length === 0) await sql.raw(`ALTER TABLE ${table} ADD COLUMN ${name} ${type}`).execute(db)
+}
+
+async function addIndex(db: Kysely<never>, table: string, name: string, columns: string): Promise<void> {
+  const { rows } = await sql`SELECT 1 FROM information_schema.statistics
+    WHERE table_schema = DATABASE() AND table_name = ${table} AND index_name = ${name}`.execute(db)
+  if (rows.length === 0) await sql.raw(`ALTER TABLE ${table} ADD KEY ${name} (${columns})`).execute(db)
 }

@@ -1,11 +1,21 @@
+import { randomUUID } from 'node:crypto'
 import { connect } from 'node:net'
+
+/** What is posted again and again. */
+export interface Post {
+  readonly path: string
+  readonly headers: Readonly<Record<string, string>>
+  /** Each post carries an Idempotency-Key of its own. */
+  readonly idempotent: boolean
+  readonly status: number
+}
 
 /** Posts `count` bodies over `connections` kept-alive connections and gives the seconds; each answer must have `status`. */
 export async function postOverHttp(
   port: number,
   connections: number,
   count: number,
-  request: { readonly path: string; readonly headers: Readonly<Record<string, string>>; readonly status: number },
+  request: Post,
   body: (i: number) => string,
 ): Promise<number> {
   const headers = Object.entries(request.headers)
@@ -25,8 +35,9 @@ export async function postOverHttp(
       for (let i = taken++; i < count; i = taken++) {
         const content = body(i)
         const answered = nextAnswer(socket)
+        const key = request.idempotent ? `Idempotency-Key: ${randomUUID()}\r\n` : ''
         socket.write(
-          `POST ${request.path} HTTP/1.1\r\nHost: localhost\r\n${headers}Content-Type: application/json\r\n` +
+          `POST ${request.path} HTTP/1.1\r\nHost: localhost\r\n${headers}${key}Content-Type: application/json\r\n` +
             `Content-Length: ${Buffer.byteLength(content)}\r\n\r\n${content}`,
         )
         const answer = await answered

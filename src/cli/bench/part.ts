@@ -42,6 +42,7 @@ export type Part =
       readonly key: string
       readonly status: number
       readonly fromDomain: string
+      readonly idempotent: boolean
     }
   | {
       readonly part: 'nodemailer'
@@ -79,7 +80,8 @@ async function run(what: Part): Promise<void> {
       return say(await sendOverSmtp(what.port, what.connections, what, messages, what.maxSeconds))
     }
     case 'http-load': {
-      const request = { path: what.path, status: what.status, headers: { Authorization: `Bearer ${what.key}` } }
+      const { path, status, idempotent } = what
+      const request = { path, status, idempotent, headers: { Authorization: `Bearer ${what.key}` } }
       const body = (i: number) => JSON.stringify(sampleEmail(what.fromDomain, i))
       return say({ seconds: await postOverHttp(what.port, what.connections, what.count, request, body) })
     }

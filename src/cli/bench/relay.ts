@@ -21,7 +21,14 @@ export async function measureRelay(ground: Ground): Promise<Figure[]> {
   )
 
   const http = await startMailroom({ ...ground.env, MAILROOM_ROLES: 'http' })
-  const load = { part: 'http-load', port: http.http ?? 0, path: '/v1/emails', status: 202, connections } as const
+  const load = {
+    part: 'http-load',
+    port: http.http ?? 0,
+    path: '/v1/emails',
+    status: 202,
+    connections,
+    idempotent: false,
+  } as const
   await runPart({ ...load, count, key: ground.key, fromDomain: ground.domain })
   await http.end()
 

@@ -38,6 +38,8 @@ export async function startClamd(where: {
    * come again.
    */
   readonly forMeasuring?: boolean
+  /** Lines of clamd.conf beside ours, or instead of them. */
+  readonly settings?: Readonly<Record<string, string>>
 }): Promise<PrivateClamd> {
   const folder = resolve(where.folder)
   const log = join(folder, 'log')
@@ -79,6 +81,7 @@ export async function startClamd(where: {
     ...(where.forMeasuring ? { DisableCache: 'yes' } : {}),
     // Twice the memory while reloading, otherwise.
     ConcurrentDatabaseReload: 'no',
+    ...where.settings,
   }
   const configFile = join(folder, 'clamd.conf')
   writeFileSync(

@@ -4,15 +4,15 @@ import { type Clock, millisecondsOf } from '../../base/clock.ts'
 import type { Config } from '../../base/config.ts'
 import type { Db } from '../../base/database.ts'
 import type { Provider } from '../../ports/provider/port.ts'
-import type { Resolver } from '../../ports/resolver/port.ts'
+import type { Canary } from '../../ports/resolver/canary.ts'
 import type { Scanner } from '../../ports/scanner/port.ts'
 import { oldestDue } from '../../sending/outbox.ts'
 import type { PartState, Readiness } from './readiness.ts'
 
 export interface Parts {
-  readonly config: Pick<Config, 'hostname' | 'varFolder'>
+  readonly config: Pick<Config, 'varFolder'>
   readonly db: Db
-  readonly resolver: Resolver
+  readonly canary: Canary
   readonly scanner: Scanner
   readonly provider: Provider
   readonly clock: Clock
@@ -28,7 +28,7 @@ export function checkReadiness(parts: Parts): Readiness {
     const [database, scanner, resolver, relay, disk, queue_age] = await Promise.all([
       look(async () => void (await sql`select 1`.execute(parts.db))),
       look(async () => ((await parts.scanner.isReady()) ? undefined : 'clamd does not answer')),
-      look(() => resolverTrouble(parts)),
+      look(async () => ((await parts.canary()) ? undefined : 'no DNS server answers')),
       look(async () => (await parts.provider.trouble()) ?? undefined, describeRelay(parts.provider)),
       look(() => diskTrouble(parts.config.varFolder)),
       look(() => queueTrouble(parts)),
@@ -42,12 +42,6 @@ async function look(find: () => Promise<string | undefined>, note: string | null
   const late = Bun.sleep(answerMs).then(() => `no answer within ${answerMs / 1000} seconds`)
   const trouble = await Promise.race([find(), late]).catch((error: Error) => error.message)
   return trouble === undefined ? { ready: true, detail: note } : { ready: false, detail: trouble }
-}
-
-/** An absence is an answer as well: only a failure says that names cannot be looked up. */
-async function resolverTrouble({ resolver, config }: Parts): Promise<string | undefined> {
-  const answer = await resolver.resolve(config.hostname, 'A')
-  return answer.kind === 'failed' ? `${config.hostname} cannot be looked up: ${answer.why}` : undefined
 }
 
 function describeRelay({ traits }: Provider): string | null {

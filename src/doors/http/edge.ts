@@ -1,5 +1,6 @@
 import { NotFoundError } from 'elysia'
 import type { Keyring } from '../../accounts/keys.ts'
+import type { RequestLog } from '../../accounts/request-log.ts'
 import { type Clock, millisecondsOf } from '../../base/clock.ts'
 import type { Log } from '../../base/log.ts'
 import { histogram } from '../../base/metrics.ts'
@@ -9,16 +10,19 @@ import type { Caller } from '../../web/caller.ts'
 import { errorBody } from '../../web/error-body.ts'
 import { maxBodyBytes } from '../../web/request-body.ts'
 import { bodyRoom } from './body-room.ts'
+import { addressGroup } from './client-address.ts'
 import type { Downloads } from './downloads.ts'
 import { type Exchange, openExchange, readingOnly, withoutBody } from './exchange.ts'
 import type { HeldKeys } from './idempotency.ts'
 import { type Allowance, rateLimit, secondsLeft } from './rate-limit.ts'
 import { judge } from './refusals.ts'
+import { clientRequestId, requestRow } from './request-row.ts'
 
 /** What the edge uses. */
 export interface EdgeUse {
   readonly keyring: Keyring
   readonly heldKeys: HeldKeys
+  readonly requestLog: RequestLog
   readonly clock: Clock
   readonly log: Log
   readonly ratePerMinute: number
@@ -30,6 +34,9 @@ export interface EdgeUse {
   readonly allowed: (path: string) => string | undefined
 }
 
+/** Asks for the address of the client, while it is there. */
+export type AddressOf = () => string
+
 const answerSeconds = histogram(
   'mailroom_http_request_seconds',
   'How long requests take to be answered.',
@@ -40,27 +47,38 @@ const answerSeconds = histogram(
 /**
  * What every request passes, in this order: its id, who asks (401), how often (429), then the routes (404, 403 and on).
  * Whatever comes of it gets the headers that every answer has. Never rejects.
- * @param addressOf the client's address, or the group of addresses that it is counted by
  */
-export function openEdge(use: EdgeUse): (request: Request, addressOf: () => string) => Promise<Response> {
+export function openEdge(use: EdgeUse): (request: Request, addressOf: AddressOf) => Promise<Response> {
   const organizations = rateLimit(use.ratePerMinute)
   const failures = rateLimit(use.authFailuresPerMinute)
   const room = bodyRoom()
 
-  async function authenticate(exchange: Exchange, addressOf: () => string): Promise<Caller> {
+  function authenticate(exchange: Exchange, addressOf: AddressOf): Promise<Caller> {
+    return countingFailures(addressOf, () => use.keyring.authenticate(exchange.request.headers.get('authorization')))
+  }
+
+  /** Who shows no secret of ours is counted by address; past the limit, that is the answer. */
+  async function countingFailures<Of>(addressOf: AddressOf, attempt: () => Of | Promise<Of>): Promise<Of> {
     try {
-      return await use.keyring.authenticate(exchange.request.headers.get('authorization'))
+      return await attempt()
     } catch (error) {
-      if (error instanceof Refusal && error.status === 401) requireFewFailures(addressOf())
+      if (error instanceof Refusal && (error.status === 401 || error.detail.isFailedAttempt))
+        requireFewFailures(addressGroup(addressOf()))
       throw error
     }
+  }
+
+  /** Outside /v1 a route lets in by a secret of its own, or anyone. */
+  function dispatchOpen(exchange: Exchange, addressOf: AddressOf): Promise<Response> {
+    requireBoundedBody(exchange.request)
+    return countingFailures(addressOf, () => use.dispatch(exchange.routed))
   }
 
   function requireFewFailures(address: string): void {
     const nowMs = millisecondsOf(use.clock.now())
     const allowance = failures.take(address, nowMs)
     if (!allowance.isAllowed)
-      throw limited('Too many requests from this address carried no valid API key.', allowance, nowMs)
+      throw limited('Too many requests from this address carried no valid API key or link.', allowance, nowMs)
   }
 
   function requireRate(exchange: Exchange, caller: Caller): void {
@@ -89,17 +107,21 @@ export function openEdge(use: EdgeUse): (request: Request, addressOf: () => stri
       get reservation() {
         return exchange.reservation
       },
+      noteEmail(id) {
+        exchange.emailId = id
+      },
     }
   }
 
-  async function respond(exchange: Exchange, addressOf: () => string): Promise<Response> {
+  async function respond(exchange: Exchange, addressOf: AddressOf): Promise<Response> {
     if (exchange.isApi) {
       const caller = await authenticate(exchange, addressOf)
       exchange.caller = caller
+      exchange.address = addressOf()
       requireRate(exchange, caller)
       admit(exchange.routed, admission(exchange, caller))
-    } else requireBoundedBody(exchange.request)
-    const response = await use.dispatch(exchange.routed)
+    }
+    const response = await (exchange.isApi ? use.dispatch(exchange.routed) : dispatchOpen(exchange, addressOf))
     return exchange.request.method === 'HEAD' ? withoutBody(response) : use.downloads(response)
   }
 
@@ -130,7 +152,7 @@ export function openEdge(use: EdgeUse): (request: Request, addressOf: () => stri
   }
 
   return async (request, addressOf) => {
-    const exchange = openExchange(request)
+    const exchange = openExchange(request, use.clock.now())
     let response: Response
     try {
       response = await respond(exchange, addressOf)
@@ -141,6 +163,7 @@ export function openEdge(use: EdgeUse): (request: Request, addressOf: () => stri
     room.giveBack(exchange.roomBytes)
     dress(response.headers, exchange)
     note(use.log, exchange, response.status)
+    if (exchange.caller) use.requestLog.note(requestRow(exchange, exchange.caller, response.status))
     return response
   }
 }
@@ -155,9 +178,10 @@ function requireBoundedBody(request: Request): void {
     throw refuse('payload_too_large', { message: 'Declare a Content-Length of at most 16 MiB.' })
 }
 
-function dress(headers: Headers, { id, allowance }: Exchange): void {
+function dress(headers: Headers, { id, allowance, isApi }: Exchange): void {
   headers.set('x-request-id', id)
-  headers.set('cache-control', 'no-store')
+  // Files of the reference page say themselves how long they last.
+  if (isApi || !headers.has('cache-control')) headers.set('cache-control', 'no-store')
   if (!allowance) return
   headers.set('x-ratelimit-limit', String(allowance.limit))
   headers.set('x-ratelimit-remaining', String(allowance.remaining))
@@ -171,11 +195,10 @@ function note(log: Log, exchange: Exchange, status: number): void {
   // What went well is counted above, and seen in the log only by who asks for it.
   const level = status < 400 ? 'debug' : 'info'
   if (!log.isLevelEnabled(level)) return
-  const clientId = exchange.request.headers.get('x-request-id')
   log[level](
     {
       request_id: exchange.id,
-      client_request_id: clientId !== null && /^[A-Za-z0-9._-]{1,128}$/.test(clientId) ? clientId : undefined,
+      client_request_id: clientRequestId(exchange.request) ?? undefined,
       method,
       status,
       duration_ms: Math.round(seconds * 10_000) / 10,

@@ -1,3 +1,4 @@
+import type { Instant } from '../../base/clock.ts'
 import { type Id, newId } from '../../base/ids.ts'
 import type { Answer } from '../../web/admission.ts'
 import type { Caller } from '../../web/caller.ts'
@@ -10,23 +11,28 @@ export interface Exchange {
   /** As the routes see it: HEAD is GET there. */
   readonly routed: Request
   readonly id: Id<'req'>
+  readonly at: Instant
   readonly startedMs: number
   readonly path: string
   /** From `?` on; may be empty. */
   readonly query: string
   /** Below /v1, where a key is needed. */
   readonly isApi: boolean
+  /** Of the client; known once it has a caller. */
+  address?: string
   caller?: Caller
   allowance?: Allowance
   reservation?: Reservation
   replayed?: Answer
   errorCode?: string
+  /** The email that it made. */
+  emailId?: Id<'eml'>
   /** Bytes of its body that it has room for. */
   roomBytes: number
 }
 
 /** What comes in, before anything is known of who sent it. */
-export function openExchange(request: Request): Exchange {
+export function openExchange(request: Request, at: Instant): Exchange {
   const { url } = request
   // As Elysia finds it, so that no path is one thing here and another there.
   const start = url.indexOf('/', 'http://'.length)
@@ -36,6 +42,7 @@ export function openExchange(request: Request): Exchange {
     request,
     routed: request.method === 'HEAD' ? new Request(url, { method: 'GET', headers: request.headers }) : request,
     id: newId('req'),
+    at,
     startedMs: performance.now(),
     path,
     query: queryAt === -1 ? '' : url.substring(queryAt),

@@ -20,7 +20,7 @@ import type { Reservation } from '../../web/reservation.ts'
 
 /** All that makes a request the same request. */
 export interface Sameness {
-  readonly caller: Caller
+  readonly caller: Pick<Caller, 'keyId' | 'organizationId' | 'brandId' | 'scopes'>
   readonly method: string
   /** Path and query, as they came. */
   readonly target: string
@@ -53,8 +53,8 @@ interface Trouble {
   readonly error: unknown
 }
 
-/** Renews, three times a lease, what is held for long. */
-export function openHeldKeys(db: Db, clock: Clock, log: Log): HeldKeys {
+/** Renews, by default three times a lease, what is held for long. */
+export function openHeldKeys(db: Db, clock: Clock, log: Log, renewEveryMs = leaseMs / 3): HeldKeys {
   const claim = batched<Ask, Claim | Trouble>({ maxItems: 64, maxUnderWay: 2 }, async asks => {
     try {
       return await claimKeys(db, asks, clock)
@@ -66,7 +66,7 @@ export function openHeldKeys(db: Db, clock: Clock, log: Log): HeldKeys {
   const held = new Set<Reservation>()
   const renewal = setInterval(() => {
     renewKeys(db, [...held], clock).catch(error => log.error({ err: error }, 'idempotency keys were not renewed'))
-  }, leaseMs / 3)
+  }, renewEveryMs)
   renewal.unref()
 
   return {

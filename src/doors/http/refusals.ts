@@ -16,7 +16,8 @@ interface Faulted {
 
 /** What the client is told about whatever was thrown while its request was answered. */
 export function judge(error: unknown): Judged {
-  if (error instanceof Refusal) return { refusal: error, isOurs: false }
+  if (error instanceof Refusal)
+    return { refusal: error, isOurs: error.status === 500 && error.detail.cause !== undefined }
   // Elysia wraps what a parse hook throws.
   if (error instanceof ParseError) return judge(error.cause)
   if (error instanceof NotFoundError)

@@ -1,42 +1,86 @@
 import type { Clock } from '../../base/clock.ts'
-import type { Db } from '../../base/database.ts'
-import { type Id, stableToken } from '../../base/ids.ts'
-import type { DnsZone, ZoneRecord } from './port.ts'
-import { addLocalRecord, localRecords } from './table.ts'
+import { type Db, inTransaction } from '../../base/database.ts'
+import { newId } from '../../base/ids.ts'
+import type { DnsZone, HeldRecord, Written, Zone, ZoneRecord } from './port.ts'
+import {
+  deleteLocalRecord,
+  insertLocalRecord,
+  localRecordById,
+  localRecordsAt,
+  localRecordsUnder,
+  lockZone,
+  updateLocalRecord,
+} from './table.ts'
+
+const apex = 'test'
 
 /** The zone `test` (RFC 6761 §6.2) in our own database, for trying Mailroom without the internet. */
 export function localZone(db: Db, clock: Clock): DnsZone {
-  return {
-    name: 'local',
-    zoneOf: domain => Promise.resolve(isLocal(domain) ? 'test' : null),
-    list: async (name, type) => {
-      const rows = await localRecords(db, canonical(name), type)
-      return rows.map(({ value, priority, ttl }) => ({
-        type,
-        name: canonical(name),
-        value,
-        priority,
-        ttlSeconds: ttl,
-      }))
-    },
-    add: async record => {
-      if (!isLocal(record.name)) throw new Error(`${record.name} is not below .test, where the local zone ends`)
-      const here = { ...record, name: canonical(record.name) }
-      await addLocalRecord(db, idOf(here), here, clock.now())
-    },
+  const zone: Zone = {
+    apex,
+    at: name => localRecordsAt(db, canonical(name)),
+    under: name => localRecordsUnder(db, canonical(name)),
+    create: (record, mark) =>
+      written(db, async tx => {
+        const here = within(record)
+        const at = clock.now()
+        const fresh: HeldRecord = { ...here, id: newId('rec'), mark, createdAt: at, updatedAt: at }
+        const refused = refusedBeside(here, await localRecordsAt(tx, here.name))
+        if (refused) return refused
+        await insertLocalRecord(tx, fresh, at)
+        return { kind: 'written', record: fresh }
+      }),
+    update: (id, record, mark) =>
+      written(db, async tx => {
+        const before = await localRecordById(tx, id)
+        if (!before) return undefined
+        const here = within(record)
+        const others = (await localRecordsAt(tx, here.name)).filter(each => each.id !== id)
+        const refused = refusedBeside(here, others)
+        if (refused) return refused
+        const after: HeldRecord = { ...before, ...here, mark, updatedAt: clock.now() }
+        await updateLocalRecord(tx, after)
+        return { kind: 'written', record: after }
+      }),
+    remove: id => deleteLocalRecord(db, id),
   }
+  return { name: 'local', zoneOf: domain => Promise.resolve(isLocal(domain) ? zone : null) }
+}
+
+/** One writer at a time, so that what was read at a name holds until the write is made. */
+function written<Result extends Written | undefined>(db: Db, work: (tx: Db) => Promise<Result>): Promise<Result> {
+  return inTransaction(db, async tx => {
+    await lockZone(tx, apex)
+    return work(tx)
+  })
+}
+
+/** RFC 2181 §5 and RFC 1034 §3.6.2: each record once, and a CNAME alone. */
+function refusedBeside(record: ZoneRecord, others: readonly HeldRecord[]): Written | undefined {
+  const same = others.find(each => isSame(each, record))
+  if (same) return { kind: 'exists', record: same }
+  const inTheWay = others.filter(each => each.type === 'CNAME' || record.type === 'CNAME')
+  return inTheWay.length > 0 ? { kind: 'conflict', existing: inTheWay } : undefined
+}
+
+function isSame(one: ZoneRecord, other: ZoneRecord): boolean {
+  return (
+    one.type === other.type && one.name === other.name && one.value === other.value && one.priority === other.priority
+  )
+}
+
+/** @throws when the record's name is outside the zone. */
+function within(record: ZoneRecord): ZoneRecord {
+  if (!isLocal(record.name)) throw new Error(`${record.name} is not below .test, where the local zone ends`)
+  const { type, value, priority, ttlSeconds } = record
+  return { type, name: canonical(record.name), value, priority, ttlSeconds }
 }
 
 /** Does the local zone hold this name? */
 function isLocal(name: string): boolean {
-  return canonical(name).endsWith('.test')
+  return canonical(name).endsWith(`.${apex}`)
 }
 
 function canonical(name: string): string {
   return name.toLowerCase().replace(/\.$/, '')
-}
-
-/** The same record has the same id, so that adding it twice, or twice at once, adds it once. */
-function idOf({ type, name, value, priority }: ZoneRecord): Id<'rec'> {
-  return `rec_${stableToken(JSON.stringify([type, name, value, priority]))}`
 }

@@ -1,33 +1,88 @@
 import type { Instant } from '../../base/clock.ts'
-import { type Db, isDuplicate } from '../../base/database.ts'
-import type { Id } from '../../base/ids.ts'
-import type { ZoneRecord } from './port.ts'
+import type { Db } from '../../base/database.ts'
+import type { Schema } from '../../base/schema.ts'
+import type { HeldRecord, ZoneRecord } from './port.ts'
 
-/** The records of this name and type, in the order in which they were added. */
-export async function localRecords(
-  db: Db,
-  name: string,
-  type: ZoneRecord['type'],
-): Promise<readonly { readonly value: string; readonly priority: number | null; readonly ttl: number }[]> {
-  return db
+type LocalRow = Schema['local_records']
+
+const columns = ['id', 'type', 'name', 'value', 'priority', 'ttl', 'mark', 'created_at', 'updated_at'] as const
+
+/** Keeps every other writer of the zone waiting until the transaction ends. */
+export async function lockZone(db: Db, name: string): Promise<void> {
+  await db.insertInto('local_zones').values({ name }).onDuplicateKeyUpdate({ name }).execute()
+}
+
+/** The records of this name, in the order in which they were added. */
+export async function localRecordsAt(db: Db, name: string): Promise<readonly HeldRecord[]> {
+  const rows = await db
     .selectFrom('local_records')
-    .select(['value', 'priority', 'ttl'])
+    .select(columns)
     .where('name', '=', name)
-    .where('type', '=', type)
     .orderBy('created_at')
     .orderBy('id')
     .execute()
+  return rows.map(toHeld)
 }
 
-/** Adds a record under an id that stands for its content: the same record a second time changes nothing. */
-export async function addLocalRecord(db: Db, id: Id<'rec'>, record: ZoneRecord, now: Instant): Promise<void> {
-  const { type, name, value, priority, ttlSeconds } = record
-  try {
-    await db
-      .insertInto('local_records')
-      .values({ id, type, name, value, priority, ttl: ttlSeconds, created_at: now })
-      .execute()
-  } catch (error) {
-    if (!isDuplicate(error, 'PRIMARY')) throw error
+/** The records of this name and of all names below it. */
+export async function localRecordsUnder(db: Db, name: string): Promise<readonly HeldRecord[]> {
+  const below = `%.${name.replace(/[\\%_]/g, '\\$&')}`
+  const rows = await db
+    .selectFrom('local_records')
+    .select(columns)
+    .where(each => each.or([each('name', '=', name), each('name', 'like', below)]))
+    .orderBy('id')
+    .execute()
+  return rows.map(toHeld)
+}
+
+export async function localRecordById(db: Db, id: string): Promise<HeldRecord | undefined> {
+  const row = await db
+    .selectFrom('local_records')
+    .select(columns)
+    .where('id', '=', id as LocalRow['id'])
+    .executeTakeFirst()
+  return row && toHeld(row)
+}
+
+export async function insertLocalRecord(db: Db, record: HeldRecord, at: Instant): Promise<void> {
+  await db
+    .insertInto('local_records')
+    .values({ ...toRow(record), id: record.id as LocalRow['id'], created_at: at })
+    .execute()
+}
+
+export async function updateLocalRecord(db: Db, record: HeldRecord): Promise<void> {
+  await db
+    .updateTable('local_records')
+    .set(toRow(record))
+    .where('id', '=', record.id as LocalRow['id'])
+    .execute()
+}
+
+export async function deleteLocalRecord(db: Db, id: string): Promise<void> {
+  await db
+    .deleteFrom('local_records')
+    .where('id', '=', id as LocalRow['id'])
+    .execute()
+}
+
+function toRow({ type, name, value, priority, ttlSeconds, mark, updatedAt }: HeldRecord) {
+  return { type, name, value, priority, ttl: ttlSeconds, mark, updated_at: updatedAt }
+}
+
+function toHeld(row: LocalRow): HeldRecord {
+  const { id, name, value, priority, ttl, mark } = row
+  const type = row.type as ZoneRecord['type']
+  return {
+    id,
+    type,
+    name,
+    value,
+    priority,
+    ttlSeconds: ttl,
+    mark,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
   }
 }

@@ -4,7 +4,7 @@ import { turns } from '../../base/turns.ts'
 import { answerCache, type CacheLimits, type Keepable } from './cache.ts'
 import { readChain } from './chain.ts'
 import { type Exchanged, exchangeOverTcp, exchangeOverUdp } from './exchange.ts'
-import type { Answer, RecordData, RecordType, Resolver } from './port.ts'
+import type { Answer, Question, RecordData, RecordType, Resolver } from './port.ts'
 import { canonicalName, formQuery, isAskable, type Response } from './wire-format.ts'
 
 export interface NetworkResolverOptions {
@@ -117,10 +117,15 @@ export function networkResolver(options: NetworkResolverOptions): Resolver {
     return isSame(one.answer, other.answer) ? one.answer : { kind: 'failed', why: 'two answers that differ' }
   }
 
-  function answer(asked: string, type: RecordType, forProof: boolean): Answer<unknown> | Promise<Answer<unknown>> {
+  function answer(
+    asked: string,
+    type: RecordType,
+    { forProof = false, isFresh = false }: Question,
+  ): Answer<unknown> | Promise<Answer<unknown>> {
     const name = canonicalName(asked)
     const key = `${type} ${name}`
-    const known = forProof ? undefined : (cache.get(key) ?? underWay.get(key))
+    const kept = isFresh ? undefined : cache.get(key)
+    const known = forProof ? undefined : (kept ?? underWay.get(key))
     if (known) return known
     if (!isAskable(name)) return { kind: 'none', why: 'nxdomain' }
     if (forProof) return askForProof(name, type)
@@ -133,11 +138,11 @@ export function networkResolver(options: NetworkResolverOptions): Resolver {
     async resolve<Type extends RecordType>(
       name: string,
       type: Type,
-      question: { readonly forProof?: boolean; readonly signal?: AbortSignal } = {},
+      question: Question = {},
     ): Promise<Answer<RecordData[Type]>> {
-      const { signal, forProof = false } = question
+      const { signal } = question
       if (signal?.aborted) return gaveUp
-      const answered = answer(name, type, forProof)
+      const answered = answer(name, type, question)
       const waited = signal && answered instanceof Promise ? orGiveUp(answered, signal) : answered
       return (await waited) as Answer<RecordData[Type]>
     },

@@ -28,6 +28,8 @@ export type Answer<Data> =
 export interface Question {
   /** Ask over TCP, twice, past every cache, and only believe the same answer: for proofs of ownership. */
   readonly forProof?: boolean
+  /** Ask now, past what is kept: for learning whether anyone answers. */
+  readonly isFresh?: boolean
   /** Give up (`failed`) when this fires. */
   readonly signal?: AbortSignal
 }

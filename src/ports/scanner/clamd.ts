@@ -194,9 +194,11 @@ function scanFrom({ isInfected, viruses, resultString }: ScanReply): Scan {
   if (isInfected === false) return { kind: 'clean' }
   if (isInfected !== true) return unscanned(resultString?.trim() || 'clamd closed the connection')
   const signature = viruses.find(each => !each.startsWith('Heuristics.Limits.Exceeded'))
-  return signature === undefined
-    ? unscanned(viruses[0] ?? 'clamd found something without a name')
-    : { kind: 'infected', signature }
+  if (signature !== undefined) return { kind: 'infected', signature }
+  const [limit] = viruses
+  return limit === undefined
+    ? unscanned('clamd found something without a name')
+    : { kind: 'unscanned', why: limit, isLasting: true }
 }
 
 function unscanned(why: string): Scan {

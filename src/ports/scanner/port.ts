@@ -1,11 +1,14 @@
 import type { Readable } from 'node:stream'
 import type { Content } from '../../mail/content.ts'
 
-/** What the scanner says. Only `clean` is clean: every failure, limit or doubt is `unscanned`. */
+/**
+ * What the scanner says. Only `clean` is clean: every failure, limit or doubt is `unscanned`; `isLasting` where the same
+ * bytes would get the same answer again.
+ */
 export type Scan =
   | { readonly kind: 'clean' }
   | { readonly kind: 'infected'; readonly signature: string }
-  | { readonly kind: 'unscanned'; readonly why: string }
+  | { readonly kind: 'unscanned'; readonly why: string; readonly isLasting?: boolean }
 
 /**
  * Looks for malware. Never throws for what the scanner does. At most a configured number of scans run at once; others

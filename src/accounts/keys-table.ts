@@ -1,0 +1,113 @@
+import { sql } from 'kysely'
+import type { Instant } from '../base/clock.ts'
+import type { Db } from '../base/database.ts'
+import type { Id } from '../base/ids.ts'
+import type { Role, Schema } from '../base/schema.ts'
+import { placeholders, selectRows } from '../base/select-rows.ts'
+
+type KeyRow = Schema['api_keys']
+
+const keyColumns = [
+  'id',
+  'organization_id',
+  'brand_id',
+  'name',
+  'secret_hash',
+  'scopes',
+  'expires_at',
+  'revoked_at',
+  'last_used_at',
+  'created_at',
+  'maker_id',
+  'member_id',
+] as const
+
+export async function insertKey(db: Db, row: KeyRow): Promise<void> {
+  await db.insertInto('api_keys').values(row).execute()
+}
+
+export function selectKeysOf(db: Db, organizationId: Id<'org'>): Promise<KeyRow[]> {
+  return db
+    .selectFrom('api_keys')
+    .select(keyColumns)
+    .where('organization_id', '=', organizationId)
+    .orderBy('id')
+    .execute()
+}
+
+/** A key, and what its member and its maker are now; null: there is none, or not any more. */
+export interface LiveKeyRow extends KeyRow {
+  readonly member_role: Role | null
+  readonly member_permissions: string | null
+  readonly member_active_at: Instant | null
+  /** The key's brand, where the member has it. */
+  readonly member_brand_id: Id<'brd'> | null
+  readonly maker_role: Role | null
+}
+
+const selectLive = `SELECT ${keyColumns.map(each => `k.${each}`).join(', ')},
+    m.role AS member_role, m.permissions AS member_permissions, m.last_active_at AS member_active_at,
+    b.brand_id AS member_brand_id, r.role AS maker_role
+  FROM api_keys k
+  LEFT JOIN members m ON m.id = k.member_id AND m.organization_id = k.organization_id
+  LEFT JOIN member_brands b ON b.member_id = k.member_id AND b.brand_id = k.brand_id
+  LEFT JOIN members r ON r.id = k.maker_id AND r.organization_id = k.organization_id
+  WHERE k.id IN`
+
+/** The keys with these ids, whosever they are: who asks is not known yet. Joined by primary keys alone. */
+export function selectLiveKeys(db: Db, ids: readonly Id<'key'>[]): Promise<LiveKeyRow[]> {
+  return selectRows<LiveKeyRow>(db, `${selectLive} (${placeholders(ids)})`, ids)
+}
+
+/** Is there such a key? A second revocation keeps the first one's time. */
+export async function updateKeyRevoked(db: Db, id: Id<'key'>, at: Instant): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable('api_keys')
+    .set({ revoked_at: sql<Instant>`COALESCE(revoked_at, ${at})` })
+    .where('id', '=', id)
+    .executeTakeFirst()
+  return numUpdatedRows > 0n
+}
+
+/** Has the organization such a key, of this member where one is given? A second revocation keeps the first one's time. */
+export async function updateKeyRevokedFor(
+  db: Db,
+  organizationId: Id<'org'>,
+  memberId: Id<'mem'> | null,
+  id: Id<'key'>,
+  at: Instant,
+): Promise<boolean> {
+  let query = db
+    .updateTable('api_keys')
+    .set({ revoked_at: sql<Instant>`COALESCE(revoked_at, ${at})` })
+    .where('organization_id', '=', organizationId)
+    .where('id', '=', id)
+  if (memberId !== null) query = query.where('member_id', '=', memberId)
+  const { numUpdatedRows } = await query.executeTakeFirst()
+  return numUpdatedRows > 0n
+}
+
+/** Ends the keys that are this member's. */
+export async function updateMemberKeysRevoked(
+  db: Db,
+  organizationId: Id<'org'>,
+  memberId: Id<'mem'>,
+  at: Instant,
+): Promise<void> {
+  await db
+    .updateTable('api_keys')
+    .set({ revoked_at: at })
+    .where('organization_id', '=', organizationId)
+    .where('member_id', '=', memberId)
+    .where('revoked_at', 'is', null)
+    .execute()
+}
+
+export async function updateKeysUsed(db: Db, ids: readonly Id<'key'>[], at: Instant): Promise<void> {
+  await db
+    .updateTable('api_keys')
+    .set({ last_used_at: at })
+    .where('id', 'in', ids)
+    .where(where => where.or([where('last_used_at', 'is', null), where('last_used_at', '<', at)]))
+    .execute()
+}

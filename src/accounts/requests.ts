@@ -1,0 +1,52 @@
+import { type Clock, plusMs, toIso } from '../base/clock.ts'
+import type { Db } from '../base/database.ts'
+import type { Caller } from '../web/caller.ts'
+import { pageSize, readInstant } from '../web/page.ts'
+import type { RequestLog } from './request-log.ts'
+import { type requestPage, showRequest } from './request-shape.ts'
+import { deleteOldRequests, selectRequests } from './requests-table.ts'
+
+/** What the work on requests uses. */
+export interface RequestsUse {
+  readonly db: Db
+  readonly requestLog: Pick<RequestLog, 'written'>
+}
+
+/** Which requests a list shows, as the query says it. */
+export interface RequestQuery {
+  readonly limit?: string
+  readonly before?: string
+  readonly status?: string
+  readonly method?: string
+}
+
+/**
+ * A page of the organization's requests, newest first, with all that this process has answered; for a key that is
+ * restricted to a brand, those made with keys of that brand. @throws Refusal `invalid_request` (before)
+ */
+export async function listRequests(
+  use: RequestsUse,
+  { organizationId, brandId }: Pick<Caller, 'organizationId' | 'brandId'>,
+  { limit, before, status, method }: RequestQuery,
+): Promise<typeof requestPage.static> {
+  const start = before === undefined ? null : readInstant(before, 'before')
+  await use.requestLog.written()
+  const { rows, nextBefore } = await selectRequests(
+    use.db,
+    {
+      organizationId,
+      brandId,
+      status: status === undefined ? null : Number(status),
+      method: method?.toUpperCase() ?? null,
+    },
+    { before: start, limit: pageSize(limit) },
+  )
+  return { data: rows.map(showRequest), next_before: nextBefore && toIso(nextBefore) }
+}
+
+const dayMs = 24 * 60 * 60 * 1000
+
+/** Forgets requests older than `days`, at most `most` of them; says how many. For housekeeping. */
+export function forgetRequests(db: Db, clock: Clock, days: number, most: number): Promise<number> {
+  return deleteOldRequests(db, plusMs(clock.now(), -days * dayMs), most)
+}

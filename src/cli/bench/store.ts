@@ -1,0 +1,117 @@
+import { type Instant, plusMs } from '../../base/clock.ts'
+import type { Db } from '../../base/database.ts'
+import { type Id, newSortableToken } from '../../base/ids.ts'
+import { insertRows } from '../../base/insert-rows.ts'
+import { toJson } from '../../base/schema.ts'
+import { searchText, wordMark } from '../../inbox/search-words.ts'
+
+/** Whose messages the store holds. */
+export interface Tenant {
+  readonly organizationId: Id<'org'>
+  readonly brandId: Id<'brd'>
+}
+
+const vocabulary = 30_000
+const wordsEach = 60
+const rowsAStatement = 500
+/** So many messages hold a word that few others do. */
+const rareEvery = 2000
+const characters = Array.from('京都東大阪会社請求書確認今日明天你好我们发票付款合同项目', each => each)
+
+/** The same numbers at every run. */
+function numbers(seed: number): () => number {
+  let state = seed
+  return () => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0
+    return state / 2 ** 32
+  }
+}
+
+/** A word by its rank: the first are as common as `the`, most are rare (Zipf's law). */
+export function wordOfRank(rank: number): string {
+  const letters = 'etaoinshrdlucmfwypvbgkjqxz'
+  let word = ''
+  for (let rest = rank + 26; rest > 0; rest = Math.floor(rest / 26)) word += letters.charAt(rest % 26)
+  return `w${word}`
+}
+
+function sentence(random: () => number, count: number): string {
+  const words: string[] = []
+  for (let i = 0; i < count; i++) words.push(wordOfRank(Math.floor(vocabulary ** random()) - 1))
+  return words.join(' ')
+}
+
+function textOf(random: () => number, position: number): string {
+  const body = sentence(random, wordsEach)
+  const rare = position % rareEvery === 0 ? ` needle${position} haystack` : ''
+  const phrase = position % 50 === 0 ? ' please find attached the invoice' : ''
+  const start = Math.floor(random() * (characters.length - 6))
+  const chinese = position % 10 === 0 ? ` ${characters.slice(start, start + 6).join('')}` : ''
+  return `${body}${phrase}${rare}${chinese}`
+}
+
+/** Adds messages number `from` to `to`, in turn to each tenant, with their search text, as quickly as the server takes them. */
+export async function fillStore(
+  db: Db,
+  tenants: readonly Tenant[],
+  { from, to, at }: { readonly from: number; readonly to: number; readonly at: Instant },
+): Promise<void> {
+  const random = numbers(from + 1)
+  for (let first = from; first < to; first += rowsAStatement) {
+    const positions = Array.from({ length: Math.min(rowsAStatement, to - first) }, (_, i) => first + i)
+    const made = positions.map(position => messageOf(tenants, position, textOf(random, position), at))
+    await Promise.all([
+      insertRows(db, 'messages', made.map(each => each.message)),
+      insertRows(db, 'message_search', made.map(each => each.search)),
+    ])
+  }
+}
+
+function messageOf(tenants: readonly Tenant[], position: number, text: string, at: Instant) {
+  const tenant = tenants[position % tenants.length]
+  if (!tenant) throw new Error('nobody is there to have messages')
+  const { organizationId: organization_id, brandId: brand_id } = tenant
+  const receivedAt = plusMs(at, position)
+  const id = `msg_${newSortableToken(Date.parse(`${at.slice(0, 10)}T00:00:00Z`) + position)}` as Id<'msg'>
+  const message = {
+    id,
+    organization_id,
+    brand_id,
+    mailbox_id: null,
+    folder: 'inbox',
+    folder_reason: 'accepted',
+    starred: 0,
+    is_read: 0,
+    received_at: receivedAt,
+    size: text.length,
+    blob_id: id.replace('msg_', 'blb_') as Id<'blb'>,
+    sameness: Buffer.alloc(32),
+    mail_from: 'alice@sender.example',
+    rcpt_to: 'hello@demo.test',
+    remote_ip: '127.0.0.1',
+    helo: 'client.example',
+    tls: null,
+    smtputf8: 0,
+    message_id: `${id}@sender.example`,
+    thread_id: id,
+    in_reply_to: null,
+    in_reply_to_email_id: null,
+    from_address: 'alice@sender.example',
+    from_name: 'Alice',
+    to_addresses: toJson([{ address: 'hello@demo.test', name: '' }]),
+    subject: text.slice(0, 40),
+    preview: text.slice(0, 200),
+    attachment_count: 0,
+    verdicts: '{}',
+    spf: 'pass',
+    dkim: 'pass',
+    dmarc: 'pass',
+    scan: 'clean',
+    scan_signature: null,
+    rescan_at: null,
+    release_folder: null,
+    indexed: 1,
+  } as const
+  const words = searchText(`alice sender.example hello demo.test ${text}`, wordMark(organization_id))
+  return { message, search: { message_id: id, organization_id, brand_id, words } }
+}

@@ -1,0 +1,141 @@
+import { canonicalEmail, type MemberShape, roles } from '../accounts/member-shape.ts'
+import { addMember, changeRole, findMember, listMembers, type Reach, removeMember } from '../accounts/members.ts'
+import { isPermission, type Permission, permissions } from '../accounts/permissions.ts'
+import { systemClock } from '../base/clock.ts'
+import { type Db, inTransaction } from '../base/database.ts'
+import type { Id } from '../base/ids.ts'
+import type { Role } from '../base/schema.ts'
+import { type Called, type Command, type Environment, onDatabase, readArgs, type Told } from './command.ts'
+import { readBrand, readMember, readOrganization, requireOrganization } from './ids.ts'
+import { CommandTrouble, UsageTrouble } from './trouble.ts'
+
+const maxNameLength = 120
+
+export const member: Command = {
+  usage: `./mailroom member add --org ID --email ADDRESS --name NAME --role ${roles.join('|')}
+    [--brand ID]... [--permissions A,B] [--json]
+./mailroom member list --org ID [--json]
+./mailroom member role ID ${roles.join('|')} [--brand ID]... [--permissions A,B] [--json]
+./mailroom member remove ID [--json]
+
+add makes someone a member of an organization. Owners and admins may do everything, in all its brands; only owners
+  remove owners and admins. A member has the brands that --brand names, at least one, and there what --permissions
+  says, or everything without it. The permissions are:
+  ${permissions.join(' ').replace(/(.{60,90}) /g, '$1\n  ')}
+list shows who they are and what they may do.
+role makes someone an owner, an admin or a member; their keys feel it with their very next request.
+remove takes someone out and revokes their own keys; those that they made for the organization go on.
+The last owner of an organization can neither be removed nor become anything else.
+The database is the one of MAILROOM_DATABASE_URL.`,
+
+  run([verb, ...args], env) {
+    if (verb === 'add') return add(args, env)
+    if (verb === 'list') return list(args, env)
+    if (verb === 'role') return role(args, env)
+    if (verb === 'remove') return remove(args, env)
+    throw new UsageTrouble(`member takes add, list, role or remove, not "${verb ?? ''}"`)
+  },
+}
+
+async function add(args: readonly string[], env: Environment): Promise<Told> {
+  const called = readArgs(args, { options: ['org', 'email', 'name', 'role'], lists: ['brand', 'permissions'] })
+  const { options } = called
+  const wanted = {
+    organizationId: readOrganization(options['org']),
+    email: readEmail(options['email']),
+    name: readName(options['name']),
+    reach: readReach(readRole(options['role']), called),
+  }
+  const made = await onDatabase(env, async db => {
+    await requireOrganization(db, wanted.organizationId)
+    return inTransaction(db, tx => addMember(tx, wanted, systemClock))
+  })
+  return { json: made, text: `Made ${made.email} a member: ${line(made)}` }
+}
+
+async function list(args: readonly string[], env: Environment): Promise<Told> {
+  const organizationId = readOrganization(readArgs(args, { options: ['org'] }).options['org'])
+  const members = await onDatabase(env, async db => {
+    await requireOrganization(db, organizationId)
+    return allMembers(db, organizationId)
+  })
+  return { json: members, text: members.map(line).join('\n') }
+}
+
+async function allMembers(db: Db, organizationId: Id<'org'>): Promise<readonly MemberShape[]> {
+  const members: MemberShape[] = []
+  let cursor: string | undefined
+  do {
+    const page = await listMembers({ db }, { organizationId }, { limit: '200', cursor })
+    members.push(...page.data)
+    cursor = page.next_cursor ?? undefined
+  } while (cursor !== undefined)
+  return members
+}
+
+async function role(args: readonly string[], env: Environment): Promise<Told> {
+  const called = readArgs(args, { words: ['ID', 'ROLE'], lists: ['brand', 'permissions'] })
+  const [text = '', wanted = ''] = called.words
+  const id = readMember(text)
+  const reach = readReach(readRole(wanted), called)
+  const changed = await onDatabase(env, async db => changeRole({ db }, await organizationOf(db, id), id, reach))
+  return { json: changed, text: line(changed) }
+}
+
+async function remove(args: readonly string[], env: Environment): Promise<Told> {
+  const [text = ''] = readArgs(args, { words: ['ID'] }).words
+  const id = readMember(text)
+  const removed = await onDatabase(env, async db => {
+    const operator = { organizationId: await organizationOf(db, id), role: 'owner' } as const
+    return removeMember({ db, clock: systemClock }, operator, id)
+  })
+  return { json: removed, text: `Removed ${id} and revoked their keys.` }
+}
+
+async function organizationOf(db: Db, id: Id<'mem'>): Promise<Id<'org'>> {
+  const found = await findMember(db, id)
+  if (!found) throw new CommandTrouble(`There is no member ${id}.`)
+  return found.organizationId
+}
+
+function line(each: MemberShape): string {
+  const reach = each.brand_ids ? `${each.brand_ids.join(' ')}\n  ${each.permissions.join(' ')}` : 'everything'
+  return `${each.id}  ${each.role}  ${each.name} <${each.email}>  (last active ${each.last_active_at ?? 'never'})\n  ${reach}`
+}
+
+function readEmail(text: string | undefined): string {
+  if (text === undefined) throw new UsageTrouble('--email is absent')
+  const email = canonicalEmail(text)
+  if (email === undefined) throw new UsageTrouble(`"${text}" is not an address such as name@example.com`)
+  return email
+}
+
+function readName(text: string | undefined): string {
+  const name = text?.trim() ?? ''
+  if (!name || name.length > maxNameLength || /\p{Cc}/u.test(name))
+    throw new UsageTrouble(`--name takes a name of 1 to ${maxNameLength} characters on one line`)
+  return name
+}
+
+function readRole(text: string | undefined): Role {
+  const found = roles.find(each => each === text)
+  if (!found)
+    throw new UsageTrouble(text === undefined ? '--role is absent' : `"${text}" is none of ${roles.join(', ')}`)
+  return found
+}
+
+function readReach(role: Role, { lists }: Pick<Called, 'lists'>): Reach {
+  const { brand, permissions: granted } = lists
+  if (role === 'member') {
+    if (!brand) throw new UsageTrouble('--brand is absent: a member has at least one brand')
+    return { role, brandIds: brand.map(readBrand), permissions: granted?.map(readPermission) ?? permissions }
+  }
+  if (brand || granted)
+    throw new UsageTrouble(`an ${role} may do everything; --brand and --permissions are for members`)
+  return { role }
+}
+
+function readPermission(text: string): Permission {
+  if (!isPermission(text)) throw new UsageTrouble(`"${text}" is not a permission; there are ${permissions.join(', ')}`)
+  return text
+}

@@ -1,0 +1,48 @@
+import type { Owner } from '../accounts/brands.ts'
+import { storeAnswer } from '../accounts/idempotency.ts'
+import type { Clock } from '../base/clock.ts'
+import { type Db, inTransaction } from '../base/database.ts'
+import type { Id } from '../base/ids.ts'
+import { refuse } from '../base/refusal.ts'
+import type { Reservation } from '../web/reservation.ts'
+import { emailOf, readEmail } from './emails.ts'
+import { recordEvents } from './events.ts'
+import { findRecipients } from './events-table.ts'
+import { lockRowsOf, removeRows } from './outbox.ts'
+import type { EmailDetail } from './shapes.ts'
+
+/**
+ * Takes a scheduled email back: none of its recipients gets it. The relay that claims one of them at the same time is
+ * either before this, which is then refused, or finds nothing to claim.
+ * @throws Refusal `not_found`, `brand_restricted`, `not_scheduled`
+ */
+export async function cancelEmail(
+  { db, clock }: { readonly db: Db; readonly clock: Clock },
+  owner: Owner,
+  id: string,
+  reservation?: Reservation,
+): Promise<EmailDetail> {
+  return inTransaction(db, async tx => {
+    const { id: emailId, status } = await emailOf(tx, owner, id)
+    // Its rows before the email itself, as the relay locks them.
+    const rows = await lockRowsOf(tx, emailId)
+    const isUntouched = rows.every(row => row.lease === null && row.attempts === 0)
+    if (status !== 'scheduled' || !isUntouched || !(await waitWhole(tx, emailId, rows.length)))
+      throw refuse('not_scheduled', { message: `${emailId} does not wait to be sent at a later time any more.` })
+    await removeRows(
+      tx,
+      rows.map(row => row.id),
+    )
+    const at = clock.now()
+    await recordEvents(tx, [{ emailId, recipient: null, type: 'canceled', occurredAt: at, source: 'api' }], at)
+    const detail = await readEmail(tx, owner, emailId)
+    await storeAnswer(tx, reservation, { status: 200, body: detail, at })
+    return detail
+  })
+}
+
+/** Do all recipients that are not suppressed still wait, each with its row? */
+async function waitWhole(db: Db, emailId: Id<'eml'>, rows: number): Promise<boolean> {
+  const going = (await findRecipients(db, [emailId])).filter(each => each.status !== 'suppressed')
+  return going.length === rows && going.every(each => each.status === 'scheduled')
+}

@@ -1,0 +1,66 @@
+/** What a rendering may take, counted so that the same template and variables always come to the same end. */
+export interface Allowance {
+  /** Pieces of text, outputs and tags that are rendered; each turn of a loop counts its own. */
+  readonly maxSteps: number
+  /** Characters and list items that filters, comparisons and outputs go through. */
+  readonly maxWork: number
+  /** Only what the counts do not see ends here. */
+  readonly maxMs: number
+}
+
+/** The template asks for more than it may have. */
+export class OverBudget extends Error {
+  override readonly name = 'OverBudget'
+}
+
+const clockEverySteps = 16
+
+/**
+ * Counts what one rendering takes. It stands where liquidjs has its own limits (`memoryLimit`, `renderLimit`), which leave
+ * out what is written, what expressions read and what filters are given: GHSA-8xx9-69p8-7jp3, GHSA-hh27-hf48-9f5q.
+ */
+export class Budget {
+  private steps = 0
+  private work = 0
+  private readonly endsAt: number
+  private readonly allowance: Allowance
+
+  constructor(allowance: Allowance) {
+    this.allowance = allowance
+    this.endsAt = performance.now() + allowance.maxMs
+  }
+
+  /** Counts characters or items; liquidjs calls it too. @throws OverBudget */
+  use(count: number): void {
+    if (!(count > 0)) return
+    this.work += count
+    if (this.work > this.allowance.maxWork)
+      throw new OverBudget('it goes through more text and lists than a template may')
+  }
+
+  /** Counts one step; liquidjs calls it before everything that it renders. @throws OverBudget */
+  check(): void {
+    if (++this.steps > this.allowance.maxSteps) throw new OverBudget('its loops turn more often than a template may')
+    if (this.steps % clockEverySteps === 0 && performance.now() > this.endsAt)
+      throw new OverBudget('it takes longer than a template may')
+  }
+
+  /** The value as liquid writes it (lists without anything between), counted before it is put together. */
+  textOf(value: unknown): string {
+    if (typeof value === 'string') {
+      this.use(value.length)
+      return value
+    }
+    this.use(1)
+    if (value === null || value === undefined) return ''
+    if (Array.isArray(value)) return value.map(each => this.textOf(each)).join('')
+    return String(value)
+  }
+
+  /** Counts the whole of a value, with what it holds. */
+  useWhole(value: unknown): void {
+    this.use(typeof value === 'string' ? value.length : 1)
+    if (typeof value !== 'object' || value === null) return
+    for (const each of Array.isArray(value) ? value : Object.values(value)) this.useWhole(each)
+  }
+}

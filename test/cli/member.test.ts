@@ -1,0 +1,128 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { createBrand } from '../../src/accounts/brands.ts'
+import { openKeyring } from '../../src/accounts/keys.ts'
+import { createOrganization } from '../../src/accounts/organizations.ts'
+import { permissions } from '../../src/accounts/permissions.ts'
+import { systemClock } from '../../src/base/clock.ts'
+import type { Id } from '../../src/base/ids.ts'
+import type { Command } from '../../src/cli/command.ts'
+import { key } from '../../src/cli/key.ts'
+import { member } from '../../src/cli/member.ts'
+import { CommandTrouble, UsageTrouble } from '../../src/cli/trouble.ts'
+import { runCommand } from '../support/cli.ts'
+import { type FreshDatabase, freshDatabase } from '../support/database.ts'
+
+let database: FreshDatabase
+let org: Id<'org'>
+let brand: string
+
+beforeAll(async () => {
+  database = await freshDatabase()
+  org = await newOrganization()
+  const use = { db: database.db, clock: systemClock }
+  brand = (await createBrand(use, { organizationId: org }, { name: 'Shop', slug: 'shop' })).id
+})
+afterAll(() => database.close())
+
+async function newOrganization(): Promise<Id<'org'>> {
+  return (await createOrganization(database.db, { name: 'Meadow', plan: 'unlimited' }, systemClock)).id
+}
+
+/** What the command tells programs. In this process, because starting one for each takes long. */
+async function told(command: Command, ...args: string[]) {
+  // biome-ignore lint/suspicious/noExplicitAny: each command tells something else
+  return (await command.run(args, { MAILROOM_DATABASE_URL: database.url }))?.json as any
+}
+
+let count = 0
+
+function add(role: string, ...more: string[]) {
+  const email = `person-${++count}@friend.test`
+  return told(member, 'add', '--org', org, '--email', email, '--name', 'Ann', '--role', role, ...more)
+}
+
+async function scopesOf(shown: string): Promise<readonly string[]> {
+  const keyring = openKeyring(database.db, systemClock)
+  try {
+    return [...(await keyring.authenticate(`Bearer ${shown}`)).scopes]
+  } finally {
+    await keyring.close()
+  }
+}
+
+test('makes members of every role, lists them, and gives them other roles', async () => {
+  const owner = await add('owner')
+  expect(owner).toMatchObject({ role: 'owner', brand_ids: null, permissions: [...permissions] })
+  const limited = await add('member', '--brand', brand, '--permissions', 'inbox:read, api_access')
+  expect(limited).toMatchObject({ role: 'member', brand_ids: [brand], permissions: ['inbox:read', 'api_access'] })
+  expect(await told(member, 'list', '--org', org)).toEqual([owner, limited])
+  expect(await told(member, 'role', limited.id, 'admin')).toMatchObject({ role: 'admin', brand_ids: null })
+  expect(await told(member, 'role', limited.id, 'member', '--brand', brand)).toMatchObject({
+    role: 'member',
+    brand_ids: [brand],
+    permissions: [...permissions],
+  })
+  expect(await told(member, 'remove', limited.id)).toEqual({ id: limited.id, deleted: true })
+})
+
+test('shows people what it did, and ends with status 1 for the last owner', async () => {
+  const other = await newOrganization()
+  const settings = { MAILROOM_DATABASE_URL: database.url }
+  const wanted = ['--org', other, '--email', 'O@friend.test', '--name', 'Olga', '--role', 'owner']
+  const made = await runCommand(['member', 'add', ...wanted], settings)
+  expect(made.out).toMatch(/^Made o@friend\.test a member: mem_\w{26} {2}owner {2}Olga <o@friend\.test>/)
+  const id = /mem_\w{26}/.exec(made.out)?.[0] ?? ''
+  const ran = await runCommand(['member', 'remove', id], settings)
+  expect([ran.status, ran.err]).toEqual([1, `mailroom: ${id} is the only owner of the organization.\n`])
+  await expect(told(member, 'role', id, 'admin')).rejects.toMatchObject({ code: 'last_owner' })
+})
+
+test('makes keys as a member: an owner’s may manage members, anyone else’s does what they may in their brand', async () => {
+  const owner = await add('owner')
+  const limited = await add('member', '--brand', brand, '--permissions', 'api_access,inbox:read')
+  const ofMember = await told(key, 'create', '--member', limited.id, '--brand', brand)
+  expect(await scopesOf(ofMember.key)).toEqual(['inbox:read'])
+  const ofOwner = await told(key, 'create', '--member', owner.id, '--scopes', 'members:read')
+  expect(await scopesOf(ofOwner.key)).toEqual(['members:read'])
+  expect(await scopesOf((await told(key, 'create', '--member', owner.id)).key)).not.toContain('members:read')
+  await told(member, 'remove', limited.id)
+  await expect(scopesOf(ofMember.key)).rejects.toThrow('revoked')
+})
+
+test('a key that the command line makes may manage members only where that was asked for', async () => {
+  expect(await scopesOf((await told(key, 'create', '--org', org)).key)).not.toContain('members:write')
+  const asked = await told(key, 'create', '--org', org, '--scopes', 'members:read,members:write')
+  expect(await scopesOf(asked.key)).toEqual(['members:read', 'members:write'])
+})
+
+test('says what is wrong', async () => {
+  const { id } = await add('member', '--brand', brand, '--permissions', 'inbox:read')
+  const adding = ['add', '--org', org, '--email', 'x@friend.test', '--name', 'X']
+  for (const [command, args, sentence] of [
+    [member, ['fly'], 'member takes add, list, role or remove, not "fly"'],
+    [member, ['add', '--org', org], '--email is absent'],
+    [member, ['add', '--org', org, '--email', 'Ann <x@y.test>'], 'is not an address'],
+    [member, ['add', '--org', org, '--email', 'x@friend.test', '--name', ' '], '--name takes a name'],
+    [member, adding, '--role is absent'],
+    [member, [...adding, '--role', 'king'], '"king" is none of owner, admin, member'],
+    [member, [...adding, '--role', 'member'], '--brand is absent'],
+    [member, [...adding, '--role', 'admin', '--brand', brand], 'an admin may do everything'],
+    [member, [...adding, '--role', 'member', '--brand', brand, '--permissions', 'members:read'], 'not a permission'],
+    [member, ['remove', 'x'], '"x" is not the id of a member'],
+    [key, ['create', '--member', id, '--org', org], '--org and --member exclude each other'],
+  ] as const)
+    await expect(told(command, ...args)).rejects.toThrow(sentenceOf(UsageTrouble, sentence))
+  const absent = 'mem_00000000000000000000000000'
+  await expect(told(member, 'remove', absent)).rejects.toThrow(sentenceOf(CommandTrouble, 'There is no member'))
+  await expect(told(key, 'create', '--member', absent)).rejects.toThrow('There is no member')
+  const nowhere = [...adding, '--role', 'member', '--brand', 'brd_00000000000000000000000000']
+  await expect(told(member, ...nowhere)).rejects.toMatchObject({ code: 'not_found' })
+  const ofMember = told(key, 'create', '--member', id, '--brand', brand)
+  await expect(ofMember).rejects.toMatchObject({ code: 'insufficient_scope' })
+  const managing = told(key, 'create', '--org', org, '--brand', brand, '--scopes', 'members:read')
+  await expect(managing).rejects.toMatchObject({ code: 'invalid_request' })
+})
+
+function sentenceOf(kind: typeof UsageTrouble | typeof CommandTrouble, sentence: string) {
+  return expect.objectContaining({ name: kind.name, message: expect.stringContaining(sentence) })
+}
