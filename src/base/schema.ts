@@ -420,7 +420,7 @@ export interface Schema {
     rescan_at: Instant | null
     /** The folder it goes to once it is found clean. */
     release_folder: Folder | null
-    /** Is its search text in message_search? */
+    /** Is its search text written? */
     indexed: Generated<Flag>
   }
   attachments: {
@@ -446,11 +446,27 @@ export interface Schema {
     thread_id: string
     email_id: Id<'eml'> | null
   }
-  message_search: {
+  search_texts: {
     message_id: Id<'msg'>
     organization_id: Id<'org'>
     brand_id: Id<'brd'>
+    /** With a space before and after each. */
     words: string
+    /** Of the words. */
+    bytes: number
+    /** Its place in its block, counted through all blocks of the organization; null: in none yet. See inbox/search-block.ts. */
+    place: number | null
+  }
+  search_heads: {
+    organization_id: Id<'org'>
+    /** How many there are. */
+    blocks: number
+  }
+  search_postings: {
+    /** Of an organization and a word. */
+    term: Buffer
+    block: number
+    places: Buffer
   }
 }
 
@@ -460,16 +476,19 @@ export type Folder = 'inbox' | 'spam' | 'archive' | 'trash' | 'quarantine'
 
 export type ScanStatus = 'clean' | 'infected' | 'error' | 'skipped'
 
-export type EmailStatus =
-  | 'scheduled'
-  | 'queued'
-  | 'sending'
-  | 'sent'
-  | 'delayed'
-  | 'delivered'
-  | 'bounced'
-  | 'complained'
-  | 'suppressed'
-  | 'rejected'
-  | 'failed'
-  | 'canceled'
+/** What an email, and each of its recipients, may be. */
+export const emailStatuses = [
+  'scheduled',
+  'queued',
+  'sending',
+  'sent',
+  'delayed',
+  'delivered',
+  'bounced',
+  'complained',
+  'suppressed',
+  'rejected',
+  'failed',
+  'canceled',
+] as const
+export type EmailStatus = (typeof emailStatuses)[number]

@@ -6,6 +6,7 @@ import { refuse } from '../base/refusal.ts'
 import { type EmailStatus, fromJson } from '../base/schema.ts'
 import { parseAddress } from '../mail/address.ts'
 import { outlineMessage } from '../mail/message.ts'
+import { parseLimits } from '../mail/mime-parser.ts'
 import type { Blobs } from '../ports/blobs/port.ts'
 import type { Caller } from '../web/caller.ts'
 import { pageSize, readInstant } from '../web/page.ts'
@@ -100,6 +101,9 @@ export async function readEmail(db: Db, reader: Reader, id: string): Promise<Ema
   }
 }
 
+/** Ours to compose: text and HTML of 2 MiB each, encoded, are read whole. */
+const ownLimits = { ...parseLimits, maxTextBytes: 16 * 1024 * 1024 }
+
 /** What a sent email held: taken out of its message. @throws not_found, brand_restricted. */
 export async function readContent(
   use: { readonly db: Db; readonly blobs: Blobs },
@@ -107,7 +111,7 @@ export async function readContent(
   id: string,
 ): Promise<EmailContent> {
   const row = await emailOf(use.db, reader, id)
-  const message = await outlineMessage(await use.blobs.readWhole(row.organization_id, row.blob_id))
+  const message = await outlineMessage(await use.blobs.readWhole(row.organization_id, row.blob_id), ownLimits)
   return {
     id: row.id,
     subject: row.subject,

@@ -1,4 +1,5 @@
 import { t } from 'elysia'
+import { emailStatuses } from '../base/schema.ts'
 import { dateTime, nullable, oneOf } from '../web/shapes.ts'
 import { variablesShape } from './template-shapes.ts'
 
@@ -55,23 +56,8 @@ export const sendEmailShape = t.Object(
 export type SendEmail = typeof sendEmailShape.static
 
 const recipientType = oneOf(['to', 'cc', 'bcc'])
-/** The statuses of an email and of each of its recipients. */
-const statuses = [
-  'scheduled',
-  'queued',
-  'sending',
-  'sent',
-  'delayed',
-  'delivered',
-  'bounced',
-  'complained',
-  'suppressed',
-  'rejected',
-  'failed',
-  'canceled',
-] as const
-const statusShape = oneOf(statuses)
-export const statusFilter = oneOf(statuses, { description: 'With this status.' })
+const statusShape = oneOf(emailStatuses)
+export const statusFilter = oneOf(emailStatuses, { description: 'With this status.' })
 
 /** What an operation that sends answers: 202. */
 export const sendAcceptedShape = t.Object(

@@ -1,23 +1,8 @@
 import { expect, test } from 'bun:test'
-import type { EmailStatus } from '../base/schema.ts'
+import { type EmailStatus, emailStatuses } from '../base/schema.ts'
 import { emailStatus, nextStatus } from './status.ts'
 
-const columns: readonly EmailStatus[] = [
-  'scheduled',
-  'queued',
-  'sending',
-  'sent',
-  'delayed',
-  'delivered',
-  'bounced',
-  'complained',
-  'suppressed',
-  'rejected',
-  'failed',
-  'canceled',
-]
-
-// One row a current status; in it, for each event in the order above: + it takes effect, . the status stays.
+// One row a current status; in it, for each event in the order of emailStatuses: + it takes effect, . the status stays.
 const table: readonly (readonly [EmailStatus, string])[] = [
   ['scheduled', '.+++++++++++'],
   ['queued', '..++++++++++'],
@@ -35,9 +20,9 @@ const table: readonly (readonly [EmailStatus, string])[] = [
 
 for (const [current, row] of table)
   test(`what follows ${current}`, () => {
-    const effects = columns.map(event => (nextStatus(current, event) === current ? '.' : '+')).join('')
+    const effects = emailStatuses.map(event => (nextStatus(current, event) === current ? '.' : '+')).join('')
     expect(effects).toBe(row)
-    for (const event of columns) expect([current, event]).toContain(nextStatus(current, event))
+    for (const event of emailStatuses) expect([current, event]).toContain(nextStatus(current, event))
   })
 
 test('takes the first of the order of precedence', () => {

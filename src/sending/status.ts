@@ -1,63 +1,23 @@
 import type { EmailStatus } from '../base/schema.ts'
 
+const reports = ['delivered', 'bounced', 'complained'] as const
+const outcomes = ['sent', 'delayed', ...reports, 'suppressed', 'rejected', 'failed'] as const
+
 /** What may follow each status of a recipient. What is absent comes too late, or is contradicted by what is known. */
-const followers: Readonly<Record<EmailStatus, ReadonlySet<EmailStatus>>> = {
-  scheduled: new Set([
-    'queued',
-    'sending',
-    'sent',
-    'delayed',
-    'delivered',
-    'bounced',
-    'complained',
-    'suppressed',
-    'rejected',
-    'failed',
-    'canceled',
-  ]),
-  queued: new Set([
-    'sending',
-    'sent',
-    'delayed',
-    'delivered',
-    'bounced',
-    'complained',
-    'suppressed',
-    'rejected',
-    'failed',
-    'canceled',
-  ]),
-  sending: new Set([
-    'queued',
-    'sent',
-    'delayed',
-    'delivered',
-    'bounced',
-    'complained',
-    'suppressed',
-    'rejected',
-    'failed',
-  ]),
-  delayed: new Set([
-    'sending',
-    'sent',
-    'delivered',
-    'bounced',
-    'complained',
-    'suppressed',
-    'rejected',
-    'failed',
-    'canceled',
-  ]),
-  sent: new Set(['delayed', 'delivered', 'bounced', 'complained', 'rejected', 'failed']),
-  delivered: new Set(['bounced', 'complained']),
+const followers: Readonly<Record<EmailStatus, readonly EmailStatus[]>> = {
+  scheduled: ['queued', 'sending', ...outcomes, 'canceled'],
+  queued: ['sending', ...outcomes, 'canceled'],
+  sending: ['queued', ...outcomes],
+  delayed: ['sending', ...outcomes, 'canceled'],
+  sent: ['delayed', ...reports, 'rejected', 'failed'],
+  delivered: ['bounced', 'complained'],
   // Given up after an attempt whose outcome stayed open: a report of what became of it is the better evidence.
-  failed: new Set(['delivered', 'bounced', 'complained']),
-  bounced: new Set(['complained']),
-  complained: new Set(),
-  suppressed: new Set(),
-  rejected: new Set(),
-  canceled: new Set(),
+  failed: reports,
+  bounced: ['complained'],
+  complained: [],
+  suppressed: [],
+  rejected: [],
+  canceled: [],
 }
 
 const precedence: readonly EmailStatus[] = [
@@ -77,7 +37,7 @@ const precedence: readonly EmailStatus[] = [
 
 /** A recipient's status after an event: a late bounce beats `delivered`, a late `sent` or `delayed` beats nothing final. */
 export function nextStatus(current: EmailStatus, event: EmailStatus): EmailStatus {
-  return followers[current].has(event) ? event : current
+  return followers[current].includes(event) ? event : current
 }
 
 /** An email's status: the first of the order of precedence that any recipient has. */

@@ -76,6 +76,14 @@ describe('refuses what has another shape, and names it', () => {
   })
 })
 
+test('shows the content whole, also where text and HTML are as long as they may be', async () => {
+  const text = 'Grüße aus Köln. '.repeat(110_000)
+  const html = `<p>${'ä'.repeat(1_000_000)}</p>`
+  const { json } = await door.call('POST', '/v1/emails', { json: { ...plain, text, html } })
+  const content = await door.call('GET', `/v1/emails/${json.id}/content`)
+  expect([content.json.text.trim().length, content.json.html.length]).toEqual([text.trim().length, html.length])
+})
+
 test('answers a repeated Idempotency-Key with the same email, byte for byte', async () => {
   const request = { json: { ...plain, subject: 'Once' }, headers: { 'idempotency-key': 'order-17-receipt' } }
   const answers = await Promise.all([1, 2, 3].map(() => door.call('POST', '/v1/emails', request)))

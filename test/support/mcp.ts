@@ -1,5 +1,4 @@
-import { join } from 'node:path'
-import { root } from './cli.ts'
+import { fileURLToPath } from 'node:url'
 
 export interface Proxy {
   readonly url: string
@@ -36,7 +35,7 @@ export interface ScenarioResult {
 
 /** Runs a server scenario of the protocol's own conformance suite. */
 export async function runConformance(scenario: string, url: string): Promise<ScenarioResult> {
-  const suite = join(root, 'node_modules/@modelcontextprotocol/conformance/dist/index.js')
+  const suite = fileURLToPath(import.meta.resolve('@modelcontextprotocol/conformance/dist/index.js'))
   const child = Bun.spawn([process.execPath, suite, 'server', '--url', url, '--scenario', scenario, '--verbose'], {
     stdout: 'pipe',
     stderr: 'pipe',

@@ -178,10 +178,9 @@ function requireBoundedBody(request: Request): void {
     throw refuse('payload_too_large', { message: 'Declare a Content-Length of at most 16 MiB.' })
 }
 
-function dress(headers: Headers, { id, allowance, isApi }: Exchange): void {
+function dress(headers: Headers, { id, allowance }: Exchange): void {
   headers.set('x-request-id', id)
-  // Files of the reference page say themselves how long they last.
-  if (isApi || !headers.has('cache-control')) headers.set('cache-control', 'no-store')
+  headers.set('cache-control', 'no-store')
   if (!allowance) return
   headers.set('x-ratelimit-limit', String(allowance.limit))
   headers.set('x-ratelimit-remaining', String(allowance.remaining))

@@ -1,7 +1,6 @@
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { NotFoundError } from 'elysia'
-import { version } from 'swagger-ui-dist/package.json'
 
 /** What the page may load and do: what comes from here, and no script or style within the page. */
 const policy = [
@@ -23,10 +22,10 @@ export const referencePage = {
     <meta charset="utf-8">
     <meta name="viewport" content="width=device-width, initial-scale=1">
     <title>Mailroom API</title>
-    <link rel="icon" href="/docs/favicon-32x32.png?${version}">
-    <link rel="stylesheet" href="/docs/swagger-ui.css?${version}">
-    <script defer src="/docs/swagger-ui-bundle.js?${version}"></script>
-    <script defer src="/docs/start.js?${version}"></script>
+    <link rel="icon" href="/docs/favicon-32x32.png">
+    <link rel="stylesheet" href="/docs/swagger-ui.css">
+    <script defer src="/docs/swagger-ui-bundle.js"></script>
+    <script defer src="/docs/start.js"></script>
   </head>
   <body>
     <noscript>This page needs JavaScript; the description itself is /openapi.json.</noscript>
@@ -54,12 +53,12 @@ const types = {
 
 const folder = dirname(fileURLToPath(import.meta.resolve('swagger-ui-dist/package.json')))
 
-/** A function that answers with a file of the page. Their addresses hold the version, so browsers keep them. */
+/** A function that answers with a file of the page. */
 export function openReferenceFiles(): (name: string) => Response {
   return name => {
-    if (name === 'start.js') return lasting(start, 'text/javascript;charset=utf-8')
+    if (name === 'start.js') return served(start, 'text/javascript;charset=utf-8')
     if (!isFile(name)) throw new NotFoundError()
-    return lasting(Bun.file(join(folder, name)), types[name])
+    return served(Bun.file(join(folder, name)), types[name])
   }
 }
 
@@ -67,12 +66,6 @@ function isFile(name: string): name is keyof typeof types {
   return Object.hasOwn(types, name)
 }
 
-function lasting(body: string | Blob, type: string): Response {
-  return new Response(body, {
-    headers: {
-      'content-type': type,
-      'cache-control': 'public, max-age=31536000, immutable',
-      'x-content-type-options': 'nosniff',
-    },
-  })
+function served(body: string | Blob, type: string): Response {
+  return new Response(body, { headers: { 'content-type': type, 'x-content-type-options': 'nosniff' } })
 }
