@@ -1,13 +1,13 @@
 import { type Db, inTransaction, isDatabaseTrouble } from '../base/database.ts'
 import type { Log } from '../base/log.ts'
 import { type Rounds, startRounds } from '../base/rounds.ts'
-import { fromJson, type Schema } from '../base/schema.ts'
+import { fromJson } from '../base/schema.ts'
 import type { MessageFacts } from '../mail/message.ts'
 import { visibleText } from '../mail/preview.ts'
 import type { Blobs } from '../ports/blobs/port.ts'
 import { outlineStored } from './content.ts'
-import { insertSearchText, selectUnindexed, type Unindexed } from './search-table.ts'
-import { wordMark } from './search-words.ts'
+import { gatherBlocks } from './search-blocks.ts'
+import { insertSearchText, type NewSearchText, selectUnindexed, type Unindexed } from './search-table.ts'
 import type { TextWorker } from './text-worker.ts'
 
 /** Messages read at once; their words, at most 1 MiB each, go into one statement. */
@@ -37,13 +37,14 @@ export async function indexSome(use: Indexing): Promise<number> {
   if (waiting.length === 0) return 0
   const rows = await Promise.all(waiting.map(message => searchRow(use, message)))
   await inTransaction(use.db, trx => insertSearchText(trx, rows))
+  await gatherBlocks(use, [...new Set(rows.map(each => each.organization_id))])
   return waiting.length
 }
 
-async function searchRow(use: Indexing, message: Unindexed): Promise<Schema['message_search']> {
+async function searchRow(use: Indexing, message: Unindexed): Promise<NewSearchText> {
   const { id, organization_id, brand_id } = message
   const text = searchedText(message, await factsOf(use, message)).slice(0, maxCharacters)
-  const words = await use.texts.run('searchText', text, wordMark(organization_id))
+  const words = await use.texts.run('searchText', text)
   return { message_id: id, organization_id, brand_id, words: words ?? '' }
 }
 

@@ -1,7 +1,12 @@
 import { sql } from 'kysely'
 import type { Db } from '../base/database.ts'
-import type { Schema } from '../base/schema.ts'
-import type { ItemRow, Owner } from './table.ts'
+import type { Id } from '../base/ids.ts'
+import { insertRows } from '../base/insert-rows.ts'
+import type { Folder, Schema } from '../base/schema.ts'
+import { padded, placeholders, selectRows } from '../base/select-rows.ts'
+import { blockSize, type Places, type Term } from './search-block.ts'
+import { patternOf, type SearchQuery, type Wanted } from './search-query.ts'
+import { type ItemRow, itemColumns, type Owner } from './table.ts'
 
 /** The oldest messages that have no search text yet. */
 export async function selectUnindexed(db: Db, limit: number) {
@@ -25,13 +30,14 @@ export async function selectUnindexed(db: Db, limit: number) {
     .execute()
 }
 
-/** Writes search text, again where another process was quicker, and marks the messages as indexed. */
-export async function insertSearchText(db: Db, rows: readonly Schema['message_search'][]): Promise<void> {
-  await db
-    .insertInto('message_search')
-    .values([...rows])
-    .onDuplicateKeyUpdate({ words: sql`values(words)` })
-    .execute()
+/** Writes search text, which is passed over where another process was quicker, and marks the messages as indexed. */
+export async function insertSearchText(db: Db, rows: readonly NewSearchText[]): Promise<void> {
+  await insertRows(
+    db,
+    'search_texts',
+    rows.map(row => ({ ...row, bytes: row.words.length, place: null })),
+    'unless there',
+  )
   await db
     .updateTable('messages')
     .set({ indexed: 1 })
@@ -43,47 +49,151 @@ export async function insertSearchText(db: Db, rows: readonly Schema['message_se
     .execute()
 }
 
-/** The newest messages that `query` (the server's boolean syntax, of an organization's own words) finds. */
-export async function selectFound(
+/** What is looked for, and whose. */
+export interface Sought {
+  readonly owner: Owner
+  readonly query: SearchQuery
+  readonly folder: Folder | undefined
+}
+
+/** Of the messages that are in no block yet, the newest that are sought. */
+export async function selectUnplaced(db: Db, sought: Sought, limit: number): Promise<ItemRow[]> {
+  let found = itemsOf(db, sought).where('s.place', 'is', null)
+  for (const each of sought.query.wanted) found = found.where('s.words', 'like', patternOf(each))
+  for (const each of sought.query.unwanted) found = found.where('s.words', 'not like', patternOf(each))
+  return await found.orderBy('s.message_id', 'desc').limit(sql.lit(limit)).execute()
+}
+
+/** Of the messages at these places, the newest that are sought: what blocks do not tell is looked at in the words. */
+export async function selectAtPlaces(
   db: Db,
-  owner: Owner,
-  query: string,
-  listing: { readonly folder: Schema['messages']['folder'] | undefined; readonly limit: number },
+  sought: Sought,
+  places: readonly number[],
+  limit: number,
 ): Promise<ItemRow[]> {
-  let found = db
-    .selectFrom('message_search as s')
+  let found = itemsOf(db, sought).where('s.place', 'in', [...padded(places)])
+  for (const each of sought.query.wanted) if (isPhrase(each)) found = found.where('s.words', 'like', patternOf(each))
+  for (const each of sought.query.unwanted)
+    if (isPhrase(each)) found = found.where('s.words', 'not like', patternOf(each))
+  return await found.orderBy('s.message_id', 'desc').limit(sql.lit(limit)).execute()
+}
+
+function isPhrase(asked: Wanted): boolean {
+  return asked.kind === 'words' && asked.words.length > 1
+}
+
+function itemsOf(db: Db, { owner, folder }: Sought) {
+  let items = db
+    // Neither server may begin elsewhere: until its statistics catch up it takes a table that has grown for a small one.
+    .selectFrom(sql<Schema['search_texts']>`search_texts`.as<'s'>(sql`s force index (search_texts_place)`))
     .innerJoin('messages as m', 'm.id', 's.message_id')
-    .select([
-      'm.id',
-      'm.brand_id',
-      'm.folder',
-      'm.mailbox_id',
-      'm.rcpt_to',
-      'm.from_address',
-      'm.from_name',
-      'm.to_addresses',
-      'm.subject',
-      'm.preview',
-      'm.starred',
-      'm.is_read',
-      'm.received_at',
-      'm.size',
-      'm.attachment_count',
-      'm.message_id',
-      'm.thread_id',
-      'm.in_reply_to_email_id',
-      'm.spf',
-      'm.dkim',
-      'm.dmarc',
-      'm.scan',
-    ])
-    .where(sql<boolean>`match (s.words) against (${query} in boolean mode)`)
+    .modifyFront(sql`straight_join`)
+    .select(itemColumns.map(column => `m.${column}` as const))
     .where('s.organization_id', '=', owner.organizationId)
     .where('m.organization_id', '=', owner.organizationId)
-    .orderBy('s.message_id', 'desc')
-  if (owner.brandId) found = found.where('s.brand_id', '=', owner.brandId).where('m.brand_id', '=', owner.brandId)
-  if (listing.folder) found = found.where('m.folder', '=', listing.folder)
-  return await found.limit(sql.lit(listing.limit)).execute()
+  if (owner.brandId) items = items.where('s.brand_id', '=', owner.brandId).where('m.brand_id', '=', owner.brandId)
+  if (folder) items = items.where('m.folder', '=', folder)
+  return items
+}
+
+/** How many blocks the organization has. */
+export async function selectBlockCount(db: Db, organizationId: Id<'org'>): Promise<number> {
+  const head = await db
+    .selectFrom('search_heads')
+    .select('blocks')
+    .where('organization_id', '=', organizationId)
+    .executeTakeFirst()
+  return head?.blocks ?? 0
+}
+
+export interface PostingRow {
+  readonly term: Term
+  readonly block: number
+  readonly places: Places
+}
+
+/** The postings of these terms in these blocks of the organization. */
+export async function selectPostings(
+  db: Db,
+  organizationId: Id<'org'>,
+  blocks: readonly number[],
+  terms: readonly Term[],
+): Promise<readonly PostingRow[]> {
+  const [there, asked] = [padded(blocks), padded(terms)]
+  // One by one: a range of blocks would be read whole.
+  return await selectRows(
+    db,
+    `SELECT block, term, places FROM search_postings
+     WHERE organization_id = ? AND block IN (${placeholders(there)}) AND term IN (${placeholders(asked)})`,
+    [organizationId, ...there, ...asked],
+  )
+}
+
+/** How many messages of each of these organizations are in no block, and the bytes of their words. */
+export async function selectUnplacedSizes(db: Db, organizationIds: readonly Id<'org'>[]) {
+  return await db
+    .selectFrom('search_texts')
+    .select(({ fn }) => ['organization_id', fn.countAll<number>().as('messages'), fn.sum<number>('bytes').as('bytes')])
+    .where('organization_id', 'in', organizationIds)
+    .where('place', 'is', null)
+    .groupBy('organization_id')
+    .execute()
+}
+
+/** Takes hold of the organization's next block until the transaction ends: its number; undefined: someone else has. */
+export async function lockNextBlock(db: Db, organizationId: Id<'org'>): Promise<number | undefined> {
+  await insertRows(db, 'search_heads', [{ organization_id: organizationId, blocks: 0 }], 'unless there')
+  const head = await db
+    .selectFrom('search_heads')
+    .select('blocks')
+    .where('organization_id', '=', organizationId)
+    .forUpdate()
+    .skipLocked()
+    .executeTakeFirst()
+  return head?.blocks
+}
+
+/** The oldest messages that are in no block, with their words. */
+export async function selectUnplacedTexts(db: Db, organizationId: Id<'org'>) {
+  return await db
+    .selectFrom('search_texts')
+    .select(['message_id', 'words', 'bytes'])
+    .where('organization_id', '=', organizationId)
+    .where('place', 'is', null)
+    .orderBy('message_id')
+    .limit(sql.lit(blockSize))
+    .execute()
+}
+
+const rowsAStatement = 2000
+
+/** Writes the organization's block of this number: its messages, in the order of their places, and its postings. */
+export async function insertBlock(
+  db: Db,
+  organizationId: Id<'org'>,
+  block: number,
+  messageIds: readonly Id<'msg'>[],
+  postings: readonly Omit<PostingRow, 'block'>[],
+): Promise<void> {
+  for (let at = 0; at < postings.length; at += rowsAStatement)
+    await insertRows(
+      db,
+      'search_postings',
+      postings.slice(at, at + rowsAStatement).map(each => ({ organization_id: organizationId, block, ...each })),
+    )
+  const place = sql<number>`${sql.lit(block * blockSize)} + FIELD(message_id, ${sql.join(messageIds)}) - 1`
+  await db
+    .updateTable('search_texts')
+    .set({ place })
+    .where('organization_id', '=', organizationId)
+    .where('message_id', 'in', messageIds)
+    .execute()
+  await db
+    .updateTable('search_heads')
+    .set({ blocks: block + 1 })
+    .where('organization_id', '=', organizationId)
+    .execute()
 }
 
 export type Unindexed = Awaited<ReturnType<typeof selectUnindexed>>[number]
+export type NewSearchText = Pick<Schema['search_texts'], 'message_id' | 'organization_id' | 'brand_id' | 'words'>

@@ -5,7 +5,7 @@ import type { Flag, Folder, Schema } from '../base/schema.ts'
 import type { ReceivedCursor } from '../web/page.ts'
 
 /** What a list shows of a message. */
-const itemColumns = [
+export const itemColumns = [
   'id',
   'brand_id',
   'folder',

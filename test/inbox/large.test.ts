@@ -65,3 +65,8 @@ test('other requests wait less than 50 ms while a message of much text and HTML 
   expect([json.text.length > 2_000_000, json.html.length > 1_000_000]).toEqual([true, true])
   await expectOthersServed(() => inbox.door.call('GET', path))
 })
+
+test('other requests wait less than 50 ms while a message of much text and HTML is quoted', async () => {
+  const path = `/v1/inbox/${await inbox.deliver(multipart([text, html]), `hello@${us.domain}`)}`
+  await expectOthersServed(() => inbox.door.call('POST', `${path}/reply`, { json: { text: 'x' } }))
+})

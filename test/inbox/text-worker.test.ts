@@ -14,11 +14,11 @@ test('gives the same on its thread as here', async () => {
   const [short, long, ...words] = await Promise.all([
     worker.run('sanitizeHtml', paragraph + bad, 'block'),
     worker.run('sanitizeHtml', longHtml + bad, 'block'),
-    worker.run('searchText', 'Ein Wort', 'abcdef'),
-    worker.run('searchText', 'Ein Wort '.repeat(5000), 'abcdef'),
+    worker.run('searchText', 'Ein Wort'),
+    worker.run('searchText', 'Ein Wort '.repeat(5000)),
   ])
   expect(long).toBe((short ?? '').repeat(15_000))
-  expect(words).toEqual(['abcdef0ein abcdef0wort', 'abcdef0ein abcdef0wort '.repeat(5000).trim()])
+  expect(words).toEqual([' 0ein 0wort ', ` ${'0ein 0wort '.repeat(5000)}`])
   expect(await worker.run('replyTextOf', `Yes.\n-- \n${'x'.repeat(100_000)}`)).toBe('Yes.')
   expect(await worker.run('sanitizeHtml', 'x'.repeat(3_000_000), 'block')).toBeNull()
 })
@@ -34,13 +34,13 @@ test('leaves the event loop free', async () => {
 })
 
 test('gives up on what takes too long, and goes on with the next', async () => {
-  worker = openTextWorker({ timeoutMs: 400 })
-  const hopeless = await worker.run('sanitizeHtml', '<b style="a{{{"></b>'.repeat(100_000), 'block')
+  worker = openTextWorker({ timeoutMs: 800 })
+  const hopeless = await worker.run('sanitizeHtml', '<p style="font:rgb(1)rgb(1)rgb(1)x\\">'.repeat(55_000), 'block')
   expect(hopeless).toBeNull()
   // A busy machine may take longer than that to start the thread again.
   let next: string | null = null
-  for (let i = 0; i < 10 && next === null; i++) next = await worker.run('searchText', 'word '.repeat(5000), 'abcdef')
-  expect(next).toStartWith('abcdef0word ')
+  for (let i = 0; i < 10 && next === null; i++) next = await worker.run('searchText', 'word '.repeat(5000))
+  expect(next).toStartWith(' 0word ')
 })
 
 test('takes messages apart, each from its own pieces, also when one is not wanted to its end', async () => {

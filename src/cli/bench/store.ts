@@ -3,7 +3,9 @@ import type { Db } from '../../base/database.ts'
 import { type Id, newSortableToken } from '../../base/ids.ts'
 import { insertRows } from '../../base/insert-rows.ts'
 import { toJson } from '../../base/schema.ts'
-import { searchText, wordMark } from '../../inbox/search-words.ts'
+import { gatherBlocks } from '../../inbox/search-blocks.ts'
+import { searchText } from '../../inbox/search-words.ts'
+import type { TextWorker } from '../../inbox/text-worker.ts'
 
 /** Whose messages the store holds. */
 export interface Tenant {
@@ -43,34 +45,54 @@ function sentence(random: () => number, count: number): string {
 
 function textOf(random: () => number, position: number): string {
   const body = sentence(random, wordsEach)
-  const rare = position % rareEvery === 0 ? ` needle${position} haystack` : ''
-  const phrase = position % 50 === 0 ? ' please find attached the invoice' : ''
+  const rare = position % rareEvery < 2 ? ` needle${position} haystack` : ''
+  const phrase = position % 50 < 2 ? ' please find attached the invoice' : ''
   const start = Math.floor(random() * (characters.length - 6))
-  const chinese = position % 10 === 0 ? ` ${characters.slice(start, start + 6).join('')}` : ''
+  const chinese = position % 10 < 2 ? ` ${characters.slice(start, start + 6).join('')}` : ''
   return `${body}${phrase}${rare}${chinese}`
 }
 
-/** Adds messages number `from` to `to`, in turn to each tenant, with their search text, as quickly as the server takes them. */
-export async function fillStore(
-  db: Db,
-  tenants: readonly Tenant[],
-  { from, to, at }: { readonly from: number; readonly to: number; readonly at: Instant },
-): Promise<void> {
+export interface Filling {
+  readonly db: Db
+  readonly texts: TextWorker
+  /** The first gets half of all messages, the others the rest in turn. */
+  readonly tenants: readonly Tenant[]
+  /** When the first message came. */
+  readonly at: Instant
+}
+
+/** Adds messages number `from` to `to`, with their search text, as quickly as the server takes them. */
+export async function fillStore(filling: Filling, from: number, to: number): Promise<void> {
+  const { db, tenants, at } = filling
   const random = numbers(from + 1)
   for (let first = from; first < to; first += rowsAStatement) {
     const positions = Array.from({ length: Math.min(rowsAStatement, to - first) }, (_, i) => first + i)
     const made = positions.map(position => messageOf(tenants, position, textOf(random, position), at))
     await Promise.all([
-      insertRows(db, 'messages', made.map(each => each.message)),
-      insertRows(db, 'message_search', made.map(each => each.search)),
+      insertRows(
+        db,
+        'messages',
+        made.map(each => each.message),
+      ),
+      insertRows(
+        db,
+        'search_texts',
+        made.map(each => each.search),
+      ),
     ])
   }
+  const ids = tenants.map(each => each.organizationId)
+  while ((await gatherBlocks(filling, ids)) > 0);
+}
+
+function tenantOf([first, ...others]: readonly Tenant[], position: number): Tenant {
+  const tenant = position % 2 === 0 ? first : others[Math.floor(position / 2) % others.length]
+  if (!tenant) throw new Error('nobody is there to have messages')
+  return tenant
 }
 
 function messageOf(tenants: readonly Tenant[], position: number, text: string, at: Instant) {
-  const tenant = tenants[position % tenants.length]
-  if (!tenant) throw new Error('nobody is there to have messages')
-  const { organizationId: organization_id, brandId: brand_id } = tenant
+  const { organizationId: organization_id, brandId: brand_id } = tenantOf(tenants, position)
   const receivedAt = plusMs(at, position)
   const id = `msg_${newSortableToken(Date.parse(`${at.slice(0, 10)}T00:00:00Z`) + position)}` as Id<'msg'>
   const message = {
@@ -112,6 +134,6 @@ function messageOf(tenants: readonly Tenant[], position: number, text: string, a
     release_folder: null,
     indexed: 1,
   } as const
-  const words = searchText(`alice sender.example hello demo.test ${text}`, wordMark(organization_id))
-  return { message, search: { message_id: id, organization_id, brand_id, words } }
+  const words = searchText(`alice sender.example hello demo.test ${text}`)
+  return { message, search: { message_id: id, organization_id, brand_id, words, bytes: words.length, place: null } }
 }
