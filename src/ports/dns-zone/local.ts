@@ -1,6 +1,7 @@
 import type { Clock } from '../../base/clock.ts'
 import { type Db, inTransaction } from '../../base/database.ts'
 import { newId } from '../../base/ids.ts'
+import { canonicalName, isSameRecord } from './names.ts'
 import type { DnsZone, HeldRecord, Written, Zone, ZoneRecord } from './port.ts'
 import {
   deleteLocalRecord,
@@ -18,8 +19,8 @@ const apex = 'test'
 export function localZone(db: Db, clock: Clock): DnsZone {
   const zone: Zone = {
     apex,
-    at: name => localRecordsAt(db, canonical(name)),
-    under: name => localRecordsUnder(db, canonical(name)),
+    at: name => localRecordsAt(db, canonicalName(name)),
+    under: name => localRecordsUnder(db, canonicalName(name)),
     create: (record, mark) =>
       written(db, async tx => {
         const here = within(record)
@@ -44,7 +45,11 @@ export function localZone(db: Db, clock: Clock): DnsZone {
       }),
     remove: id => deleteLocalRecord(db, id),
   }
-  return { name: 'local', zoneOf: domain => Promise.resolve(isLocal(domain) ? zone : null) }
+  return {
+    name: 'local',
+    zoneOf: domain => Promise.resolve(isLocal(domain) ? zone : null),
+    trouble: () => Promise.resolve(null),
+  }
 }
 
 /** One writer at a time, so that what was read at a name holds until the write is made. */
@@ -57,30 +62,20 @@ function written<Result extends Written | undefined>(db: Db, work: (tx: Db) => P
 
 /** RFC 2181 §5 and RFC 1034 §3.6.2: each record once, and a CNAME alone. */
 function refusedBeside(record: ZoneRecord, others: readonly HeldRecord[]): Written | undefined {
-  const same = others.find(each => isSame(each, record))
+  const same = others.find(each => isSameRecord(each, record))
   if (same) return { kind: 'exists', record: same }
   const inTheWay = others.filter(each => each.type === 'CNAME' || record.type === 'CNAME')
   return inTheWay.length > 0 ? { kind: 'conflict', existing: inTheWay } : undefined
-}
-
-function isSame(one: ZoneRecord, other: ZoneRecord): boolean {
-  return (
-    one.type === other.type && one.name === other.name && one.value === other.value && one.priority === other.priority
-  )
 }
 
 /** @throws when the record's name is outside the zone. */
 function within(record: ZoneRecord): ZoneRecord {
   if (!isLocal(record.name)) throw new Error(`${record.name} is not below .test, where the local zone ends`)
   const { type, value, priority, ttlSeconds } = record
-  return { type, name: canonical(record.name), value, priority, ttlSeconds }
+  return { type, name: canonicalName(record.name), value, priority, ttlSeconds }
 }
 
 /** Does the local zone hold this name? */
 function isLocal(name: string): boolean {
-  return canonical(name).endsWith(`.${apex}`)
-}
-
-function canonical(name: string): string {
-  return name.toLowerCase().replace(/\.$/, '')
+  return canonicalName(name).endsWith(`.${apex}`)
 }

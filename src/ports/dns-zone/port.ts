@@ -66,4 +66,21 @@ export interface DnsZone {
   readonly name: string
   /** The zone that holds `domain`, the nearest one; null when we have no access to it. */
   zoneOf(domain: string): Promise<Zone | null>
+  /** Can it be asked now, with the credentials that we have? null: yes; else why not. */
+  trouble(): Promise<string | null>
+}
+
+/**
+ * What a provider did not do, in a sentence that anyone may read: it holds neither credentials nor addresses of the
+ * operator's. Whatever else an adapter throws is for the log alone.
+ */
+export class ZoneTrouble extends Error {
+  override readonly name = 'ZoneTrouble'
+  /** When to come back, where the provider says so. */
+  readonly retryAfterSeconds: number | undefined
+
+  constructor(message: string, retryAfterSeconds?: number, options?: ErrorOptions) {
+    super(message, options)
+    this.retryAfterSeconds = retryAfterSeconds
+  }
 }

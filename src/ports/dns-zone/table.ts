@@ -67,6 +67,31 @@ export async function deleteLocalRecord(db: Db, id: string): Promise<void> {
     .execute()
 }
 
+/** Gives a zone to `holder` until then, unless another one holds it now. Did they get it? */
+export async function takeZone(
+  db: Db,
+  turn: { readonly zone: string; readonly holder: string; readonly now: Instant; readonly until: Instant },
+): Promise<boolean> {
+  const { zone, holder, now, until } = turn
+  const { numUpdatedRows } = await db
+    .updateTable('zone_turns')
+    .set({ holder, until })
+    .where('zone', '=', zone)
+    .where('until', '<=', now)
+    .executeTakeFirst()
+  if (numUpdatedRows > 0n) return true
+  const { numInsertedOrUpdatedRows = 0n } = await db
+    .insertInto('zone_turns')
+    .ignore()
+    .values({ zone, holder, until })
+    .executeTakeFirst()
+  return numInsertedOrUpdatedRows > 0n
+}
+
+export async function leaveZone(db: Db, zone: string, holder: string): Promise<void> {
+  await db.deleteFrom('zone_turns').where('zone', '=', zone).where('holder', '=', holder).execute()
+}
+
 function toRow({ type, name, value, priority, ttlSeconds, mark, updatedAt }: HeldRecord) {
   return { type, name, value, priority, ttl: ttlSeconds, mark, updated_at: updatedAt }
 }

@@ -1,0 +1,186 @@
+/** A record as Cloudflare's API shows it. */
+export interface CloudflareRecord {
+  id: string
+  type: string
+  name: string
+  content: string
+  ttl: number
+  priority?: number
+  proxied: boolean
+  comment: string | null
+  tags: readonly string[]
+  created_on: string
+  modified_on: string
+}
+
+export interface CloudflareZoneOptions {
+  readonly status?: string
+  readonly type?: string
+}
+
+interface HeldZone {
+  readonly id: string
+  readonly name: string
+  readonly status: string
+  readonly type: string
+  readonly records: CloudflareRecord[]
+}
+
+export interface AskedOfCloudflare {
+  readonly method: string
+  readonly path: string
+  readonly query: URLSearchParams
+}
+
+type Failure = (asked: AskedOfCloudflare) => Response | Promise<Response> | undefined
+
+/**
+ * A server that answers as Cloudflare documents its API for zones and DNS records: pages, the envelope with its error
+ * codes, filters by name, what cannot stand side by side.
+ */
+export interface TestCloudflare {
+  readonly url: string
+  readonly token: string
+  /** Everything that was asked. May be emptied. */
+  readonly asked: AskedOfCloudflare[]
+  addZone(name: string, options?: CloudflareZoneOptions): void
+  /** Puts a record into a zone by hand. */
+  add(zone: string, record: Partial<CloudflareRecord> & Pick<CloudflareRecord, 'type' | 'name' | 'content'>): void
+  recordsOf(zone: string): readonly CloudflareRecord[]
+  /** What is answered instead, as long as it gives an answer; undefined: nothing special. */
+  fail(failure: Failure | undefined): void
+  close(): Promise<void>
+}
+
+export function refusal(status: number, code: number, message: string, headers: Record<string, string> = {}): Response {
+  return Response.json({ result: null, success: false, errors: [{ code, message }], messages: [] }, { status, headers })
+}
+
+/** @param mostPerPage the most that a page of records holds, whatever is asked for */
+export function startCloudflare({ mostPerPage = 3 } = {}): TestCloudflare {
+  const token = `token-${crypto.randomUUID()}`
+  const zones: HeldZone[] = []
+  const asked: AskedOfCloudflare[] = []
+  let failure: Failure | undefined
+
+  const server = Bun.serve({
+    hostname: '127.0.0.1',
+    port: 0,
+    async fetch(request) {
+      const url = new URL(request.url)
+      const path = url.pathname.replace('/client/v4', '')
+      const question = { method: request.method, path, query: url.searchParams }
+      asked.push(question)
+      const failed = await failure?.(question)
+      if (failed) return failed
+      if (request.headers.get('authorization') !== `Bearer ${token}`) return refusal(403, 9109, 'Invalid access token')
+      const [, zoneId, recordId] = /^\/zones(?:\/([^/]+)\/dns_records(?:\/([^/]+))?)?$/.exec(path) ?? []
+      if (zoneId === undefined) return listZones(url.searchParams)
+      const zone = zones.find(each => each.id === zoneId)
+      if (!zone) return refusal(404, 7003, `Could not route to ${path}, perhaps your object identifier is invalid?`)
+      const body = request.method === 'GET' || request.method === 'DELETE' ? {} : await request.json()
+      return answer(zone, recordId, question, body as Partial<CloudflareRecord>)
+    },
+  })
+
+  function listZones(query: URLSearchParams): Response {
+    const wanted = zones.filter(
+      each => (query.get('name') ?? each.name) === each.name && (query.get('status') ?? each.status) === each.status,
+    )
+    return page(
+      wanted.map(({ records: _, ...zone }) => zone),
+      query,
+      50,
+    )
+  }
+
+  function answer(zone: HeldZone, id: string | undefined, asked: AskedOfCloudflare, body: Partial<CloudflareRecord>) {
+    if (id === undefined) return asked.method === 'POST' ? create(zone, body) : list(zone, asked.query)
+    const index = zone.records.findIndex(each => each.id === id)
+    const record = zone.records[index]
+    if (!record) return refusal(404, 81044, 'Record does not exist.')
+    if (asked.method === 'DELETE') zone.records.splice(index, 1)
+    if (asked.method !== 'PATCH') return success(record)
+    const changed = { ...record, ...body, comment: body.comment || null, modified_on: new Date().toISOString() }
+    const refused = refuse(zone, changed)
+    if (refused) return refused
+    zone.records[index] = changed
+    return success(changed)
+  }
+
+  function create(zone: HeldZone, body: Partial<CloudflareRecord>): Response {
+    const record = whole(body)
+    const refused = refuse(zone, record)
+    if (refused) return refused
+    zone.records.push(record)
+    return success(record)
+  }
+
+  function list(zone: HeldZone, query: URLSearchParams): Response {
+    const exact = query.get('name.exact')?.toLowerCase()
+    const end = query.get('name.endswith')?.toLowerCase() ?? ''
+    const wanted = zone.records.filter(({ name }) => (exact ?? name) === name && name.endsWith(end))
+    return page(wanted, query, mostPerPage)
+  }
+
+  return {
+    url: `http://127.0.0.1:${server.port}/client/v4`,
+    token,
+    asked,
+    addZone: (name, { status = 'active', type = 'full' } = {}) =>
+      zones.push({ id: crypto.randomUUID().replaceAll('-', ''), name, status, type, records: [] }),
+    add: (name, record) => zones.find(each => each.name === name)?.records.push(whole(record)),
+    recordsOf: name => zones.find(each => each.name === name)?.records ?? [],
+    fail: next => {
+      failure = next
+    },
+    close: () => server.stop(true),
+  }
+}
+
+function whole(record: Partial<CloudflareRecord>): CloudflareRecord {
+  const now = new Date().toISOString()
+  const { type = '', name = '', content = '', comment } = record
+  return {
+    ttl: 1,
+    proxied: false,
+    tags: [],
+    created_on: now,
+    modified_on: now,
+    ...record,
+    id: crypto.randomUUID().replaceAll('-', ''),
+    type,
+    name: name.toLowerCase(),
+    content,
+    comment: comment ?? null,
+  }
+}
+
+const addresses: readonly string[] = ['A', 'AAAA']
+
+function refuse(zone: HeldZone, record: CloudflareRecord): Response | undefined {
+  const others = zone.records.filter(each => each.name === record.name && each.id !== record.id)
+  if (record.ttl !== 1 && (record.ttl < 60 || record.ttl > 86_400)) return refusal(400, 9021, 'Invalid TTL.')
+  if (record.type === 'TXT' && !/^("(?:[^"\\]|\\[\s\S]){0,1020}" ?)+$/.test(record.content))
+    return refusal(400, 9009, 'Content for TXT record must be in quotes.')
+  const isHost = addresses.includes(record.type)
+  if (record.type === 'CNAME' && others.some(each => each.type === 'CNAME' || addresses.includes(each.type)))
+    return refusal(400, 81053, 'An A, AAAA, or CNAME record with that host already exists.')
+  if (isHost && others.some(each => each.type === 'CNAME'))
+    return refusal(400, 81054, 'A CNAME record with that host already exists.')
+  const isTwin = ({ type, content, priority }: CloudflareRecord) =>
+    type === record.type && content === record.content && priority === record.priority
+  return others.some(isTwin) ? refusal(400, 81058, 'An identical record already exists.') : undefined
+}
+
+function success(result: unknown): Response {
+  return Response.json({ result, success: true, errors: [], messages: [] })
+}
+
+function page(found: readonly unknown[], query: URLSearchParams, most: number): Response {
+  const perPage = Math.min(Number(query.get('per_page') ?? 20), most)
+  const number = Number(query.get('page') ?? 1)
+  const result = found.slice((number - 1) * perPage, number * perPage)
+  const info = { page: number, per_page: perPage, count: result.length, total_count: found.length }
+  return Response.json({ result, success: true, errors: [], messages: [], result_info: info })
+}
