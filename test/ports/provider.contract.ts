@@ -11,6 +11,7 @@ export interface Contracted {
 
 export function submission(given: Partial<Submission> = {}): Submission {
   return {
+    emailId: 'eml_01jzz0000000000000000000ab',
     mailFrom: 'hello@shop.test',
     recipients: ['a@x.test'],
     message: Buffer.from('From: hello@shop.test\r\nSubject: x\r\n\r\n.\r\n..b\r\nc\r\n'),
@@ -70,4 +71,13 @@ export function providerContract(name: string, make: () => Promise<Contracted>):
 
   test(`${name}: says that it can be reached`, () =>
     withProvider(async ({ provider }) => expect(await provider.trouble()).toBeNull()))
+
+  test(`${name}: claims nothing that does not go together`, () =>
+    withProvider(async ({ provider }) => {
+      const { returnPath, reports, messageId, unsignedHeaders } = provider.traits
+      // Notifications go to the reverse-path: without ours none of them comes.
+      if (reports === 'dsn') expect(returnPath).toBe('ours')
+      if (messageId === 'replaced') expect(unsignedHeaders).toContain('message-id')
+      for (const field of unsignedHeaders) expect(field).toBe(field.toLowerCase())
+    }))
 }

@@ -45,16 +45,3 @@ test('the folder keeps the newest messages and no more than it may', async () =>
   ])
   await close()
 })
-
-test('simulated recipients bounce, are refused and are delayed, and nothing of that is kept', async () => {
-  const { folder, close } = await newFolder()
-  const provider = sandboxProvider({ keep: keepInFolder(folder, 3) })
-  const recipients = ['bounce@simulator.test', 'reject@simulator.test', 'delay@simulator.test']
-  expect((await provider.submit(submission({ recipients }))).map(each => [each.kind, each.reply.phase])).toEqual([
-    ['failed', 'rcpt'],
-    ['failed', 'final-dot'],
-    ['deferred', 'rcpt'],
-  ])
-  expect(await readdir(folder)).toEqual([])
-  await close()
-})

@@ -5,8 +5,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { SMTPServer } from 'smtp-server'
 import type { Outcome, Provider } from '../../src/ports/provider/port.ts'
-import { smarthostProvider } from '../../src/ports/provider/smarthost.ts'
+import { presetNames, presetOf } from '../../src/ports/provider/presets.ts'
 import { type Script, type ScriptedRelay, scriptedRelay } from '../support/scripted-relay.ts'
+import { smarthostAt } from '../support/smarthost.ts'
 import { providerContract, submission } from './provider.contract.ts'
 
 const open: { close(): Promise<void> }[] = []
@@ -23,21 +24,34 @@ async function relayWith(script: Script, connections = 2): Promise<{ relay: Scri
 }
 
 function providerAt(url: string, connections = 2): Provider {
-  return smarthostProvider({ url, connections, attemptTimeoutMs: 2000, hostname: 'mail.test', returnPath: 'ours' })
+  return smarthostAt(url, { connections, attemptTimeoutMs: 2000 })
 }
 
 function unstuffed(wire: Buffer): Buffer {
   return Buffer.from(wire.toString('latin1').replace(/^\./gm, ''), 'latin1')
 }
 
-providerContract('smarthost', async () => {
-  const relay = await scriptedRelay()
-  return {
-    provider: providerAt(relay.url, 5),
-    taken: () => Promise.resolve(relay.taken.map(({ from, to, wire }) => ({ from, to, message: unstuffed(wire) }))),
-    close: () => relay.close(),
-  }
-})
+for (const name of presetNames) {
+  const preset = presetOf(name, true)
+  providerContract(`smarthost as ${name}`, async () => {
+    const relay = await scriptedRelay()
+    const fields = preset
+      .fieldsFor(submission().emailId)
+      .map(field => `${field}\r\n`)
+      .join('')
+    return {
+      provider: smarthostAt(relay.url, { connections: 5, preset }),
+      taken: async () =>
+        relay.taken.map(({ from, to, wire }) => {
+          const message = unstuffed(wire)
+          // What is for the relay alone stands in front.
+          expect(message.subarray(0, fields.length).toString()).toBe(fields)
+          return { from, to, message: message.subarray(fields.length) }
+        }),
+      close: () => relay.close(),
+    }
+  })
+}
 
 const reply = (phase: string, code: number | null, enhancedCode: string | null, text: string) => ({
   phase,

@@ -1,3 +1,5 @@
+import type { Id } from '../../base/ids.ts'
+
 /** Where in the conversation with the provider a reply came, or the connection ended. */
 export type Phase = 'connect' | 'banner' | 'ehlo' | 'starttls' | 'auth' | 'mail' | 'rcpt' | 'data' | 'final-dot'
 
@@ -15,7 +17,13 @@ export interface Reply {
 /** What became of one recipient. */
 export type Outcome =
   /** The provider's server took it (its 250 after the final dot): sent, which is not delivered. */
-  | { readonly kind: 'accepted'; readonly reply: Reply; readonly providerMessageId: string | null }
+  | {
+      readonly kind: 'accepted'
+      readonly reply: Reply
+      readonly providerMessageId: string | null
+      /** The Message-ID that recipients see, without angle brackets, where it is not ours and known already. */
+      readonly wireMessageId?: string | null
+    }
   /** Not now: worth another attempt. `ambiguous`: the connection ended after the final dot, so it may have been taken. */
   | { readonly kind: 'deferred'; readonly reply: Reply; readonly ambiguous: boolean }
   /** Refused for good, because of this recipient or this content. */
@@ -25,6 +33,8 @@ export type Outcome =
 
 /** One transaction with the provider. */
 export interface Submission {
+  /** Our name for the email: goes along, so that news of it can name it. */
+  readonly emailId: Id<'eml'>
   /** The reverse-path; empty: the null reverse-path. */
   readonly mailFrom: string
   /** At least one; canonical addresses with the domain as an A-label. Several only where `grouped` says so. */
@@ -41,6 +51,8 @@ export interface ProviderTraits {
   /** Does the envelope sender survive? */
   readonly returnPath: 'ours' | 'theirs'
   readonly messageId: 'kept' | 'replaced'
+  /** Header fields that it changes, in lower case: our signature leaves them out. */
+  readonly unsignedHeaders: readonly string[]
   /** How later news of a message comes back. `none`: a status ends at `sent`. */
   readonly reports: 'dsn' | 'webhook' | 'none'
   /** May one submission have several recipients? */

@@ -1,7 +1,7 @@
 import { mkdir, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { newSortableToken } from '../../base/ids.ts'
-import type { Outcome, Provider, Reply, Submission } from './port.ts'
+import type { Outcome, Provider, Submission } from './port.ts'
 
 export interface SandboxOptions {
   /** Called with all that is taken; what it does is done before the submission is answered. */
@@ -10,51 +10,32 @@ export interface SandboxOptions {
 
 const submissionsAtOnce = 10
 
-/**
- * Takes everything and delivers nothing, for trying without a relay. Recipients at `simulator.test` show what else may
- * happen, by their local part: `bounce`, `reject`, `delay`.
- */
+const taken: Outcome = {
+  kind: 'accepted',
+  reply: { phase: 'final-dot', code: 250, enhancedCode: '2.0.0', text: 'Kept in the sandbox' },
+  providerMessageId: null,
+}
+
+/** Takes everything and delivers nothing, for trying without a relay. */
 export function sandboxProvider({ keep }: SandboxOptions): Provider {
   return {
     traits: {
       name: 'sandbox',
       returnPath: 'ours',
       messageId: 'kept',
+      unsignedHeaders: [],
       reports: 'none',
       smtputf8: false,
       grouped: true,
       submissionsAtOnce,
     },
     async submit(submission) {
-      const outcomes = submission.recipients.map(simulated)
-      const taken = submission.recipients.filter((_, i) => outcomes[i]?.kind === 'accepted')
-      if (taken.length > 0) await keep({ ...submission, recipients: taken })
-      return outcomes
+      await keep(submission)
+      return submission.recipients.map(() => taken)
     },
     trouble: () => Promise.resolve(null),
     close: () => Promise.resolve(),
   }
-}
-
-function simulated(recipient: string): Outcome {
-  switch (recipient) {
-    case 'bounce@simulator.test':
-      return { kind: 'failed', reply: reply('rcpt', 550, '5.1.1', 'No such user (simulated)') }
-    case 'reject@simulator.test':
-      return { kind: 'failed', reply: reply('final-dot', 554, '5.6.0', 'Content refused (simulated)') }
-    case 'delay@simulator.test':
-      return { kind: 'deferred', reply: reply('rcpt', 451, '4.7.1', 'Try again later (simulated)'), ambiguous: false }
-    default:
-      return {
-        kind: 'accepted',
-        reply: reply('final-dot', 250, '2.0.0', 'Kept in the sandbox'),
-        providerMessageId: null,
-      }
-  }
-}
-
-function reply(phase: Reply['phase'], code: number, enhancedCode: string, text: string): Reply {
-  return { phase, code, enhancedCode, text }
 }
 
 /**

@@ -30,6 +30,8 @@ export interface SessionOptions {
   readonly readyMs: number
   /** How long the relay may be silent then, in milliseconds. */
   readonly silenceMs: number
+  /** Of what the relay is to notify the reverse-path, where it offers to (RFC 3461 §4.1); null: as it does by itself. */
+  readonly notify: readonly ('SUCCESS' | 'FAILURE' | 'DELAY')[] | null
 }
 
 /** A connection could not be made ready: `reply` is what stopped it. */
@@ -75,7 +77,7 @@ export async function openSession(options: SessionOptions, signal: AbortSignal):
     },
     transact(submission) {
       transactions++
-      return transact(connection, submission)
+      return transact(connection, submission, options.notify)
     },
     async reset() {
       const failed = await connection.until(AbortSignal.timeout(options.readyMs), done => connection.smtp.reset(done))
@@ -92,7 +94,11 @@ export async function openSession(options: SessionOptions, signal: AbortSignal):
   }
 }
 
-async function transact(connection: Connection, submission: Submission): Promise<Transcript> {
+async function transact(
+  connection: Connection,
+  submission: Submission,
+  notify: SessionOptions['notify'],
+): Promise<Transcript> {
   const { mailFrom, recipients, message, signal } = submission
   connection.replies = []
   let handedOver = message.length <= pieceBytes
@@ -101,11 +107,22 @@ async function transact(connection: Connection, submission: Submission): Promise
     : inPieces(message).once('end', () => {
         handedOver = true
       })
-  const envelope = { from: mailFrom, to: [...recipients], size: message.length }
+  const dsn = notify ? { dsn: notificationsOf(submission, notify) } : {}
+  const envelope = { from: mailFrom, to: [...recipients], size: message.length, ...dsn }
   const error = await connection.until(signal, done => connection.smtp.send(envelope, content, done))
+  // A socket may be gone, or half closed, before its connection says so; nodemailer says it like an error in the message.
+  if (error && (error as NodemailerError).code === 'ECONNECTION') connection.giveUp(error.message)
   const { replies, ended } = connection
   const isOurs = error !== undefined && ended === null && replies.length === 0
   return { replies: [...replies], handedOver, ended, unsendable: isOurs ? error.message : null }
+}
+
+/** The header only comes back, with our name for the email, and the recipient as we have it. RFC 3461 §4. */
+function notificationsOf({ emailId, recipients }: Submission, notify: NonNullable<SessionOptions['notify']>) {
+  const [recipient = '', ...others] = recipients
+  // nodemailer gives all recipients the same, and an address beyond ASCII has another form (RFC 6533 §3).
+  const isOne = others.length === 0 && /^[!-~]+$/.test(recipient)
+  return { ret: 'HDRS' as const, envid: emailId, notify: [...notify], ...(isOne && { orcpt: `rfc822;${recipient}` }) }
 }
 
 function inPieces(message: Buffer): Readable {
@@ -119,7 +136,7 @@ function inPieces(message: Buffer): Readable {
   })
 }
 
-type NodemailerError = Error & { readonly response?: unknown; readonly command?: unknown }
+type NodemailerError = Error & { readonly response?: unknown; readonly command?: unknown; readonly code?: unknown }
 
 /** nodemailer's connection, with its replies in order and its end in one place. */
 class Connection {
@@ -163,10 +180,7 @@ class Connection {
 
   /** Runs one of nodemailer's calls; done too when the connection ends, which not all of them report. */
   async until(signal: AbortSignal, start: (done: (error?: Error | null) => void) => void): Promise<Error | undefined> {
-    const abort = () => {
-      this.ended ??= 'The relay took too long.'
-      this.smtp.close()
-    }
+    const abort = () => this.giveUp('The relay took too long.')
     if (signal.aborted) abort()
     signal.addEventListener('abort', abort, { once: true })
     try {
@@ -177,6 +191,11 @@ class Connection {
     } finally {
       signal.removeEventListener('abort', abort)
     }
+  }
+
+  giveUp(why: string): void {
+    this.ended ??= why
+    this.smtp.close()
   }
 
   refused(phase: Phase, error: NodemailerError): SessionRefused {
