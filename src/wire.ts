@@ -1,19 +1,22 @@
 import { join } from 'node:path'
 import type { AnyElysia } from 'elysia'
 import { startHousekeeping } from './accounts/housekeeping.ts'
-import { openRequestLog, type RequestLog } from './accounts/request-log.ts'
-import { requestRoutes } from './accounts/request-routes.ts'
 import { invitationLinkRoutes, invitationRoutes } from './accounts/invitation-routes.ts'
 import { memberRoutes } from './accounts/member-routes.ts'
+import { openRequestLog, type RequestLog } from './accounts/request-log.ts'
+import { requestRoutes } from './accounts/request-routes.ts'
 import { brandRoutes } from './accounts/routes.ts'
 import type { Clock } from './base/clock.ts'
 import { systemClock } from './base/clock.ts'
 import type { Config } from './base/config.ts'
-import { type Database, openDatabase } from './base/database.ts'
+import { type Database, type Db, openDatabase } from './base/database.ts'
 import type { Log } from './base/log.ts'
 import { startRounds } from './base/rounds.ts'
-import { signingKeys } from './domains/dkim-keys.ts'
+import type { Secrets } from './base/secrets.ts'
+import { openSigning } from './domains/dkim-keys.ts'
 import { dnsRoutes } from './domains/dns-routes.ts'
+import { startRechecking } from './domains/recheck.ts'
+import { verifiedReturnPaths } from './domains/return-path-table.ts'
 import { domainRoutes, mailboxRoutes } from './domains/routes.ts'
 import type { DomainBlockers, DomainsUse } from './domains/use.ts'
 import { checkReadiness } from './doors/http/check-parts.ts'
@@ -25,12 +28,24 @@ import { receivedMessages } from './inbox/received.ts'
 import { replyRoutes } from './inbox/reply-routes.ts'
 import { type InboxUse, inboxRoutes } from './inbox/routes.ts'
 import { openTextWorker } from './inbox/text-worker.ts'
+import { canonicalDomain } from './mail/address.ts'
 import { mailauthAuthenticator } from './ports/authenticator/mailauth.ts'
 import { mysqlBlobs } from './ports/blobs/mysql.ts'
+import { cloudflareZones } from './ports/dns-zone/cloudflare.ts'
 import { localZone } from './ports/dns-zone/local.ts'
+import type { DnsZone } from './ports/dns-zone/port.ts'
+import { powerDnsZones } from './ports/dns-zone/powerdns.ts'
+import { databaseTurns } from './ports/dns-zone/turns.ts'
+import { brevoWebhook } from './ports/provider/brevo.ts'
+import { mailgunWebhook } from './ports/provider/mailgun.ts'
 import type { Provider } from './ports/provider/port.ts'
+import { postmarkWebhook } from './ports/provider/postmark.ts'
+import { presetOf } from './ports/provider/presets.ts'
 import { keepInFolder, sandboxProvider } from './ports/provider/sandbox.ts'
+import { sendgridWebhook } from './ports/provider/sendgrid.ts'
+import { withSimulator } from './ports/provider/simulator.ts'
 import { smarthostProvider } from './ports/provider/smarthost.ts'
+import type { ProviderWebhook } from './ports/provider/webhook.ts'
 import { openCanary } from './ports/resolver/canary.ts'
 import { localResolver } from './ports/resolver/local.ts'
 import { networkResolver } from './ports/resolver/network.ts'
@@ -40,9 +55,14 @@ import { clamdScanner } from './ports/scanner/clamd.ts'
 import type { Scanner } from './ports/scanner/port.ts'
 import { bySize, openHeavyWorkers } from './receiving/heavy.ts'
 import { startRescanning } from './receiving/rescan.ts'
+import { simulatedReportTaker } from './receiving/simulated-report.ts'
 import { openWayIn } from './receiving/way-in.ts'
 import { draftRoutes } from './sending/draft-routes.ts'
+import { type PauseLimits, startPausing } from './sending/pause.ts'
+import { forgetTokens, recordNews } from './sending/provider-news.ts'
+import { providerRoutes } from './sending/provider-routes.ts'
 import { startRelay } from './sending/relay.ts'
+import { returnPathsOf } from './sending/return-path.ts'
 import { emailRoutes } from './sending/routes.ts'
 import { openSending, type Sending } from './sending/send.ts'
 import { suppressionRoutes } from './sending/suppression-routes.ts'
@@ -99,14 +119,55 @@ function providerOf(config: Config): Provider {
     case 'smarthost':
       return smarthostProvider({
         // Without one only a process that relays nothing starts, and it submits nothing.
-        url: config.smarthostUrl ?? 'smtp://127.0.0.1:25',
+        urls: config.smarthostUrls ?? ['smtp://127.0.0.1:25'],
         connections: config.smarthostConnections,
+        perSecond: config.smarthostRatePerSecond ?? null,
         attemptTimeoutMs: config.relayAttemptSeconds * 1000,
         hostname: config.hostname,
-        returnPath: 'ours',
+        preset: presetOf(
+          config.smarthostPreset,
+          webhooksOf(config).some(each => each.name === config.smarthostPreset),
+        ),
+        dsnSuccess: config.smarthostDsnSuccess,
       })
     default:
       return config.provider satisfies never
+  }
+}
+
+/** How providers bring news by HTTP: all whose secret is known, so that late ones of a former provider count too. */
+function webhooksOf(config: Config): readonly ProviderWebhook[] {
+  const { postmarkToken, mailgunSigningKey, sendgridPublicKey, brevoToken } = config
+  return [
+    ...(postmarkToken ? [postmarkWebhook(postmarkToken)] : []),
+    ...(mailgunSigningKey ? [mailgunWebhook(mailgunSigningKey)] : []),
+    ...(sendgridPublicKey ? [sendgridWebhook(sendgridPublicKey)] : []),
+    ...(brevoToken ? [brevoWebhook(brevoToken)] : []),
+  ]
+}
+
+function zonesOf(config: Config, db: Db, clock: Clock): DnsZone | null {
+  const { dnsZone, cloudflareToken = '', powerDnsUrl = '', powerDnsKey = '' } = config
+  switch (dnsZone) {
+    case 'local':
+      return localZone(db, clock)
+    case 'cloudflare':
+      return cloudflareZones({ token: cloudflareToken })
+    case 'powerdns':
+      return powerDnsZones({ url: powerDnsUrl, key: powerDnsKey, clock, turns: databaseTurns(db, clock) })
+    case undefined:
+      return null
+    default:
+      return dnsZone satisfies never
+  }
+}
+
+function pauseLimits(config: Config): PauseLimits {
+  return {
+    bouncePercent: config.pauseBounceRate,
+    complaintPercent: config.pauseComplaintRate,
+    leastSent: config.pauseLeastEmails,
+    windowMs: config.pauseWindowHours * 3_600_000,
   }
 }
 
@@ -116,12 +177,15 @@ export interface HttpFeatureParts {
   readonly sending: Sending
   readonly inbox: InboxUse
   readonly requestLog: RequestLog
+  readonly webhooks: readonly ProviderWebhook[]
+  readonly log: Log
   /** Where clients reach us, without a final slash. */
   readonly publicUrl: string
 }
 
 /** All routes of the HTTP door but its own, one instance a feature: what runs, and what the API's description is made of. */
-export function httpFeatures({ domains, sending, inbox, requestLog, publicUrl }: HttpFeatureParts): readonly AnyElysia[] {
+export function httpFeatures(parts: HttpFeatureParts): readonly AnyElysia[] {
+  const { domains, sending, inbox, requestLog, publicUrl, webhooks, log } = parts
   const { db, clock } = domains
   const unsent: DomainBlockers = async (tx, domainId) => {
     const count = await countUnsent(tx, domainId)
@@ -138,6 +202,7 @@ export function httpFeatures({ domains, sending, inbox, requestLog, publicUrl }:
     emailRoutes(sending),
     suppressionRoutes({ db, clock }),
     unsubscribeRoutes({ db, clock }),
+    providerRoutes({ db, clock, webhooks, log }),
     inboxRoutes(inbox),
     replyRoutes({ ...inbox, sending }),
     templateRoutes({ db, clock, rendering: sending.rendering }),
@@ -147,13 +212,13 @@ export function httpFeatures({ domains, sending, inbox, requestLog, publicUrl }:
 }
 
 /** Puts the parts together and starts the roles of this process. What it started ends in the opposite order. */
-export async function wire(config: Config, log: Log, ports: Ports): Promise<Running> {
+export async function wire(config: Config, log: Log, ports: Ports, secrets: Secrets): Promise<Running> {
   const ends: (() => unknown)[] = []
   const stop = async () => {
     for (let end = ends.pop(); end; end = ends.pop()) await end()
   }
   try {
-    return { ...(await start(config, log, ports, ends)), stop }
+    return { ...(await start(config, log, ports, secrets, ends)), stop }
   } catch (error) {
     await stop()
     throw error
@@ -162,8 +227,16 @@ export async function wire(config: Config, log: Log, ports: Ports): Promise<Runn
 
 type Ends = (() => unknown)[]
 
-async function start(config: Config, log: Log, ports: Ports, ends: Ends): Promise<Omit<Running, 'stop'>> {
-  const { clock, scanner, provider } = ports
+async function start(
+  config: Config,
+  log: Log,
+  ports: Ports,
+  secrets: Secrets,
+  ends: Ends,
+): Promise<Omit<Running, 'stop'>> {
+  const { clock, scanner } = ports
+  const returnPaths = returnPathsOf(secrets)
+  const ownName = canonicalDomain(config.hostname)
   const isRole = (role: Config['roles'][number]) => config.roles.includes(role)
   const pool = () => {
     const database = openDatabase(config.databaseUrl, config.databaseConnections)
@@ -173,6 +246,13 @@ async function start(config: Config, log: Log, ports: Ports, ends: Ends): Promis
   const shared = pool()
   const resolver = ports.resolver({ database: shared })
   const canary = openCanary(resolver, config.dnsCanary ?? config.hostname)
+  const bounces = { returnPaths, hostname: ownName ?? config.hostname }
+  const provider = withSimulator(ports.provider, {
+    clock,
+    log,
+    takeMail: simulatedReportTaker({ db: shared.db, clock, log, bounces }),
+    takeNews: news => recordNews({ db: shared.db, clock }, 'simulator', news),
+  })
   ends.push(() => provider.close())
 
   const metrics = openMetricsDoor(config.metricsListen)
@@ -185,7 +265,8 @@ async function start(config: Config, log: Log, ports: Ports, ends: Ends): Promis
       db,
       blobs: mysqlBlobs(db, clock),
       provider,
-      signingKeys,
+      signingKeys: openSigning(secrets),
+      reversePaths: { returnPaths, findHosts: verifiedReturnPaths, ownHost: ownName },
       clock,
       log,
       attemptMs: config.relayAttemptSeconds * 1000,
@@ -193,6 +274,8 @@ async function start(config: Config, log: Log, ports: Ports, ends: Ends): Promis
     })
     ends.push(() => relay.stop())
     wake = () => relay.wake()
+    const pausing = startPausing({ db: shared.db, clock, log, limits: pauseLimits(config) })
+    ends.push(() => pausing.stop())
   }
 
   const http = isRole('http') ? startHttp() : null
@@ -202,13 +285,27 @@ async function start(config: Config, log: Log, ports: Ports, ends: Ends): Promis
   function startHttp() {
     const { db } = pool()
     const blobs = mysqlBlobs(db, clock)
+    const zone = zonesOf(config, db, clock)
     const domains: DomainsUse = {
       db,
       clock,
       resolver,
-      zone: config.dnsZone === 'local' ? localZone(db, clock) : null,
-      instance: { hostname: config.hostname, spfInclude: config.spfInclude },
+      zone,
+      instance: {
+        hostname: config.hostname,
+        spfInclude: config.spfInclude,
+        returnPath: provider.traits.returnPath,
+      },
+      secrets,
     }
+    const rechecking = startRechecking({
+      ...domains,
+      db: shared.db,
+      log,
+      longestWaitMs: config.domainRecheckMinutes * 60_000,
+      rotateDays: config.dkimRotateDays,
+    })
+    ends.push(() => rechecking.stop())
     const { requestLogDays } = config
     const housekeeping = startHousekeeping({ db: shared.db, clock, log, requestLogDays, pauseMs: housekeepingMs })
     ends.push(() => housekeeping.stop())
@@ -216,6 +313,11 @@ async function start(config: Config, log: Log, ports: Ports, ends: Ends): Promis
       (await forgetSuppressions({ db: shared.db, clock }, clearedAtOnce)) === clearedAtOnce ? 'more' : 'done',
     )
     ends.push(() => clearing.stop())
+    const forgetting = startRounds(
+      { pauseMs: housekeepingMs, log, failure: 'old tokens of providers stayed' },
+      async () => ((await forgetTokens({ db: shared.db, clock }, clearedAtOnce)) === clearedAtOnce ? 'more' : 'done'),
+    )
+    ends.push(() => forgetting.stop())
     const requestLog = openRequestLog(shared.db, log)
     ends.push(() => requestLog.close())
     const texts = openTextWorker()
@@ -226,6 +328,7 @@ async function start(config: Config, log: Log, ports: Ports, ends: Ends): Promis
       clock,
       provider: provider.traits.name,
       publicUrl: config.publicUrl,
+      unconfirmedMs: config.unconfirmedHours * 3_600_000,
       wake: () => wake(),
     })
     ends.push(() => sending.rendering.close())
@@ -237,6 +340,8 @@ async function start(config: Config, log: Log, ports: Ports, ends: Ends): Promis
         sending,
         inbox: { db, blobs, texts, hostname: config.hostname },
         requestLog,
+        webhooks: webhooksOf(config),
+        log,
         publicUrl: config.publicUrl,
       }),
       requestLog,
@@ -246,7 +351,7 @@ async function start(config: Config, log: Log, ports: Ports, ends: Ends): Promis
       },
       log,
       clock,
-      readiness: checkReadiness({ config, db: shared.db, canary, scanner, provider, clock }),
+      readiness: checkReadiness({ config, db: shared.db, canary, scanner, provider, zone, clock }),
     })
     ends.push(() => door.close())
     const indexing = startIndexing({ db: shared.db, blobs: mysqlBlobs(shared.db, clock), texts, log })
@@ -269,6 +374,7 @@ async function start(config: Config, log: Log, ports: Ports, ends: Ends): Promis
       scanWaitMs: config.scanWaitSeconds * 1000,
       policy: { dmarcReject: config.dmarcReject, unscanned: config.unscanned },
       postmaster: config.postmaster,
+      bounces,
       log,
     })
     const rescanning = startRescanning({ db: shared.db, blobs: mysqlBlobs(shared.db, clock), scanner, clock, log })

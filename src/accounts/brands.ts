@@ -6,7 +6,15 @@ import type { Caller } from '../web/caller.ts'
 import type { Reservation } from '../web/reservation.ts'
 import { type BrandShape, showBrand } from './brand-shape.ts'
 import { storeAnswer } from './idempotency.ts'
-import { type BrandRow, insertBrand, selectBrand, selectBrandIds, selectBrands, updateBrand } from './table.ts'
+import {
+  type BrandRow,
+  insertBrand,
+  selectAnyBrand,
+  selectBrand,
+  selectBrandIds,
+  selectBrands,
+  updateBrand,
+} from './table.ts'
 
 /** For whom: the organization, and the one brand that it is restricted to. */
 export type Owner = Pick<Caller, 'organizationId' | 'brandId'>
@@ -144,6 +152,11 @@ export function provisionBrand(
     await storeAnswer(db, reservation, { status: 200, body: shape, at })
     return shape
   })
+}
+
+/** A brand by its id alone, for the operator. */
+export async function findBrand(db: Db, id: Id<'brd'>): Promise<BrandRow | undefined> {
+  return selectAnyBrand(db, id)
 }
 
 /** One brand. @throws Refusal `not_found`, `brand_restricted` */

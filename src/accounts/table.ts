@@ -49,6 +49,11 @@ export function selectBrand(db: Db, organizationId: Id<'org'>, id: string): Prom
     .executeTakeFirst()
 }
 
+/** Whosoever it is. */
+export function selectAnyBrand(db: Db, id: Id<'brd'>): Promise<BrandRow | undefined> {
+  return db.selectFrom('brands').select(brandColumns).where('id', '=', id).executeTakeFirst()
+}
+
 /** Of these, the ids of brands that the organization has. */
 export async function selectBrandIds(
   db: Db,

@@ -11,12 +11,20 @@ export interface Clock {
   now(): Instant
 }
 
+/** The text of the last millisecond that was asked for: most calls come in the same one. */
+let lastMs = Number.NaN
+let lastText = ''
+
 /** Microseconds since 1970 as an {@link Instant}. */
 export function instantAt(microseconds: number): Instant {
   const ms = Math.floor(microseconds / 1000)
-  const iso = new Date(ms).toISOString()
-  const fraction = String(microseconds - ms * 1000).padStart(3, '0')
-  return `${iso.slice(0, 10)} ${iso.slice(11, 23)}${fraction}` as Instant
+  if (ms !== lastMs) {
+    const iso = new Date(ms).toISOString()
+    lastText = `${iso.slice(0, 10)} ${iso.slice(11, 23)}`
+    lastMs = ms
+  }
+  const fraction = microseconds - ms * 1000
+  return `${lastText}${fraction < 10 ? '00' : fraction < 100 ? '0' : ''}${fraction}` as Instant
 }
 
 /** Microseconds since 1970. */

@@ -20,6 +20,12 @@ test('reads what is given and keeps defaults for the rest', () => {
   expect(config.maxMessageBytes).toBe(35 * 1024 * 1024)
   expect(config.roles).toEqual(['smtp', 'http', 'relay'])
   expect(config.tlsCert).toBeUndefined()
+  expect(config.smarthostUrls).toEqual(['smtp://127.0.0.1:2600'])
+})
+
+test('reads several relays in order', () => {
+  const { smarthostUrls } = readConfig({ MAILROOM_SMARTHOST_URL: 'smtps://a.example, smtp://u:p@b.example:2525' })
+  expect(smarthostUrls).toEqual(['smtps://a.example', 'smtp://u:p@b.example:2525'])
 })
 
 const wrong: Readonly<Record<string, Record<string, string>>> = {
@@ -32,7 +38,15 @@ const wrong: Readonly<Record<string, Record<string, string>>> = {
   'MAILROOM_TRUSTED_PROXIES is "10.0.0.0/33"': { MAILROOM_TRUSTED_PROXIES: '10.0.0.0/33' },
   'MAILROOM_TRUSTED_PROXIES is "proxy"': { MAILROOM_TRUSTED_PROXIES: 'proxy' },
   'MAILROOM_TLS_CERT and MAILROOM_TLS_KEY go together': { MAILROOM_TLS_CERT: '/x' },
+  'MAILROOM_SMARTHOST_URL is "smtp://u:…@a,http://u:…@b"; expected': {
+    MAILROOM_SMARTHOST_URL: 'smtp://u:secret@a,http://u:secret@b',
+  },
+  'MAILROOM_SMARTHOST_PRESET is "sparkpost"; expected `postfix` or': { MAILROOM_SMARTHOST_PRESET: 'sparkpost' },
+  'MAILROOM_SENDGRID_PUBLIC_KEY is "AAAA"; expected a public key': { MAILROOM_SENDGRID_PUBLIC_KEY: 'AAAA' },
   'MAILROOM_SMARTHOST_URL is absent': { MAILROOM_SMARTHOST_URL: '' },
+  'MAILROOM_DNS_ZONE is "route53"; expected `cloudflare` or `powerdns` or `local`': { MAILROOM_DNS_ZONE: 'route53' },
+  'MAILROOM_CLOUDFLARE_TOKEN is absent': { MAILROOM_DNS_ZONE: 'cloudflare' },
+  'MAILROOM_DNS_ZONE=powerdns needs': { MAILROOM_DNS_ZONE: 'powerdns', MAILROOM_POWERDNS_URL: 'http://127.0.0.1:8081' },
 }
 
 for (const [sentence, env] of Object.entries(wrong))

@@ -1,5 +1,7 @@
+import { createPublicKey, type KeyObject } from 'node:crypto'
 import { isIP } from 'node:net'
 import { hostname } from 'node:os'
+import { readSecretKeys, type Secrets, secretsOf } from './secrets.ts'
 
 /** One `MAILROOM_*` key: how it is read, what it means, and what holds when it is absent. */
 interface Setting<Value> {
@@ -12,9 +14,11 @@ interface Setting<Value> {
   readonly fallback: string | undefined
   /** The value, or undefined when the text is not a right one. */
   readonly read: (text: string) => Value | undefined
+  /** Is it never shown? */
+  readonly isSecret?: true
 }
 
-type Read<Value> = Pick<Setting<Value>, 'expected' | 'read'>
+type Read<Value> = Pick<Setting<Value>, 'expected' | 'read' | 'isSecret'>
 
 function setting<Value>(key: string, kind: Read<Value>, fallback: string, meaning: string): Setting<Value> {
   return { key: `MAILROOM_${key}`, meaning, fallback, ...kind }
@@ -97,6 +101,30 @@ const url = (...protocols: string[]): Read<string> => ({
   read: value => (URL.canParse(value) && protocols.includes(new URL(value).protocol) ? value : undefined),
 })
 
+const urls = (...protocols: string[]): Read<readonly string[]> => {
+  const one = url(...protocols)
+  return {
+    expected: `${one.expected}, several with commas between`,
+    read: value => {
+      const found = value.split(',').map(part => one.read(part.trim()))
+      return found.every(each => each !== undefined) ? found : undefined
+    },
+  }
+}
+
+/** A key as base64 of its DER form, as SendGrid shows it. */
+const publicKey: Read<KeyObject> = {
+  expected: 'a public key in base64 (DER), of an elliptic curve',
+  read: value => {
+    try {
+      const key = createPublicKey({ key: Buffer.from(value, 'base64'), format: 'der', type: 'spki' })
+      return key.asymmetricKeyType === 'ec' ? key : undefined
+    } catch {
+      return undefined
+    }
+  },
+}
+
 const origins: Read<readonly string[]> = {
   expected: 'origins such as `https://app.example.com`, with commas between',
   read: value => {
@@ -115,6 +143,20 @@ const clamd: Read<ClamdAddress> = {
     const tcp = value.startsWith('tcp:') ? readEndpoint(value.slice(4)) : undefined
     return tcp && { kind: 'tcp', ...tcp }
   },
+}
+
+const secretKeys: Read<Secrets> = {
+  expected: '32 bytes in base64, as `openssl rand -base64 32` gives them, several with commas between',
+  isSecret: true,
+  read: value => {
+    const keys = readSecretKeys(value)
+    return keys && secretsOf(keys)
+  },
+}
+
+const percent: Read<number> = {
+  expected: 'a percentage from 0 to 100, such as `0.1`',
+  read: value => (/^\d{1,3}(\.\d{1,3})?$/.test(value) && Number(value) <= 100 ? Number(value) : undefined),
 }
 
 const seconds = (most: number) => whole(1, most)
@@ -138,7 +180,7 @@ const settings = {
     'HOSTNAME',
     text,
     hostname(),
-    'Our name: in the SMTP greeting, in EHLO, in Received and Authentication-Results. Its address record should lead here.',
+    'Our name: in the SMTP greeting, in EHLO, in Received and Authentication-Results. Its address record should lead here: bounces of domains without a return path of their own come to it.',
   ),
   publicUrl: setting(
     'PUBLIC_URL',
@@ -151,6 +193,12 @@ const settings = {
     text,
     'var',
     'The folder for what is spooled. It needs room for the messages being received.',
+  ),
+
+  secrets: optional(
+    'SECRET_KEY',
+    secretKeys,
+    'Seals the private DKIM keys in the database: 32 bytes in base64, the same in all processes. Without it `serve` makes one and keeps it in `secret.key` in MAILROOM_VAR. To change it give `new,old` (first `old,new` where several processes run): the first seals, all open; once it serves, the old one may go, with the last bounces of what was sent under it.',
   ),
 
   httpListen: setting('HTTP_LISTEN', endpoint, '127.0.0.1:8080', 'Where the HTTP API listens.'),
@@ -254,11 +302,34 @@ const settings = {
     text,
     'The name that is asked for when a message meets DNS trouble: where no DNS server answers for it either, the trouble is ours and the message is deferred. Without it our own name.',
   ),
+  domainRecheckMinutes: setting(
+    'DOMAIN_RECHECK_MINUTES',
+    whole(1, 7 * 24 * 60),
+    '60',
+    'How often DNS is asked again about a domain of which nothing changes, in minutes; sooner while something does.',
+  ),
+  dkimRotateDays: setting(
+    'DKIM_ROTATE_DAYS',
+    whole(0, 3650),
+    '0',
+    'The age at which a DKIM key is followed by another, in days; 0: only by `./mailroom domain rotate-dkim`. Where Mailroom does not publish the records of a domain itself, somebody has to.',
+  ),
   dnsZone: optional(
     'DNS_ZONE',
-    oneOf('local'),
-    'Where records are published for domains: `local` is a zone in the database for names below `.test`.',
+    oneOf('cloudflare', 'powerdns', 'local'),
+    'Where records are published for domains: the zones of a Cloudflare account or of a PowerDNS server; `local` is a zone in the database for names below `.test`. Without it nowhere.',
   ),
+  cloudflareToken: optional(
+    'CLOUDFLARE_TOKEN',
+    text,
+    'The API token for `cloudflare`, with the permissions Zone Read and DNS Edit for the zones that Mailroom may change, and no more.',
+  ),
+  powerDnsUrl: optional(
+    'POWERDNS_URL',
+    url('http:', 'https:'),
+    'Where the HTTP API of PowerDNS (4.7 or later) is reached, without `/api/v1`. Its storage must keep comments, as the SQL backends do.',
+  ),
+  powerDnsKey: optional('POWERDNS_KEY', text, 'The API key (`api-key`) of that PowerDNS.'),
 
   clamd: setting('CLAMD', clamd, 'unix:/run/clamav/clamd.ctl', 'Where clamd listens.'),
   scanTimeoutSeconds: setting(
@@ -282,12 +353,55 @@ const settings = {
   ),
 
   provider: setting('PROVIDER', oneOf('smarthost', 'sandbox'), 'smarthost', 'Who delivers outbound mail.'),
-  smarthostUrl: optional(
+  smarthostUrls: optional(
     'SMARTHOST_URL',
-    url('smtp:', 'smtps:'),
-    'The relay: `smtp://user:password@host:port` (STARTTLS where offered, required with a password) or `smtps://…`.',
+    urls('smtp:', 'smtps:'),
+    'The relay: `smtp://user:password@host:port` (STARTTLS where offered, required with a password) or `smtps://…`. Several with commas between: the first is used, and the next while it is in trouble.',
+  ),
+  smarthostPreset: setting(
+    'SMARTHOST_PRESET',
+    oneOf('postfix', 'postmark', 'mailgun', 'sendgrid', 'brevo', 'none'),
+    'postfix',
+    'Whose relay that is: what it keeps of a message, and how it tells what became of it. `postfix`: any that keeps the envelope sender; `none`: nothing is known of it, and a status ends at `sent`.',
   ),
   smarthostConnections: setting('SMARTHOST_CONNECTIONS', whole(1, 200), '10', 'Connections to the relay at once.'),
+  smarthostRatePerSecond: optional(
+    'SMARTHOST_RATE_PER_SECOND',
+    whole(1, 10_000),
+    'Submissions a second to the relay, at most, from this process; without it there is no limit.',
+  ),
+  smarthostDsnSuccess: setting(
+    'SMARTHOST_DSN_SUCCESS',
+    flag,
+    'false',
+    'Ask the relay for notifications of deliveries too (RFC 3461), not of failures and delays alone.',
+  ),
+  postmarkToken: optional(
+    'POSTMARK_TOKEN',
+    text,
+    'The secret in the URL of Postmark’s webhooks, `https://mailroom:TOKEN@…/provider/postmark/events`.',
+  ),
+  mailgunSigningKey: optional(
+    'MAILGUN_SIGNING_KEY',
+    text,
+    'Mailgun’s HTTP webhook signing key; its webhooks go to `/provider/mailgun/events`.',
+  ),
+  sendgridPublicKey: optional(
+    'SENDGRID_PUBLIC_KEY',
+    publicKey,
+    'The verification key of SendGrid’s signed event webhook, which goes to `/provider/sendgrid/events`.',
+  ),
+  brevoToken: optional(
+    'BREVO_TOKEN',
+    text,
+    'The token that Brevo’s transactional webhooks carry (`Authorization: Bearer`) to `/provider/brevo/events`.',
+  ),
+  unconfirmedHours: setting(
+    'UNCONFIRMED_HOURS',
+    whole(1, 720),
+    '24',
+    'After how many hours without news an email that is `sent` is shown as unconfirmed.',
+  ),
   spfInclude: optional(
     'SPF_INCLUDE',
     text,
@@ -298,6 +412,30 @@ const settings = {
     seconds(600),
     '120',
     'The longest for one submission to the relay, in seconds.',
+  ),
+  pauseBounceRate: setting(
+    'PAUSE_BOUNCE_RATE',
+    percent,
+    '0',
+    'Sending of a brand is paused once more of its emails than this, in percent, bounce for good because of their recipients; 0: never. `./mailroom brand resume` ends it.',
+  ),
+  pauseComplaintRate: setting(
+    'PAUSE_COMPLAINT_RATE',
+    percent,
+    '0',
+    'The same for emails that are complained of, in percent; 0: never.',
+  ),
+  pauseLeastEmails: setting(
+    'PAUSE_LEAST_EMAILS',
+    whole(1, 1_000_000_000),
+    '500',
+    'Emails of a brand below which these rates say nothing.',
+  ),
+  pauseWindowHours: setting(
+    'PAUSE_WINDOW_HOURS',
+    whole(1, 24 * 30),
+    '24',
+    'The time over which these rates are counted, in hours.',
   ),
   retryFirstSeconds: setting(
     'RETRY_FIRST_SECONDS',
@@ -338,19 +476,25 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     const given = env[each.key] || each.fallback
     const value = given === undefined ? undefined : each.read(given)
     if (given !== undefined && value === undefined)
-      throw new ConfigError(`${each.key} is "${hidePassword(given)}"; expected ${each.expected}.`)
+      throw new ConfigError(`${each.key} is "${each.isSecret ? '…' : hidePassword(given)}"; expected ${each.expected}.`)
     return [name, value]
   })
   const config = Object.fromEntries(values) as Config
-  if (config.provider === 'smarthost' && config.roles.includes('relay') && !config.smarthostUrl)
+  if (config.provider === 'smarthost' && config.roles.includes('relay') && !config.smarthostUrls)
     throw new ConfigError('MAILROOM_SMARTHOST_URL is absent; the relay needs it (or set MAILROOM_PROVIDER=sandbox).')
   if ((config.tlsCert === undefined) !== (config.tlsKey === undefined))
     throw new ConfigError('MAILROOM_TLS_CERT and MAILROOM_TLS_KEY go together; one is absent.')
+  if (config.dnsZone === 'cloudflare' && config.cloudflareToken === undefined)
+    throw new ConfigError('MAILROOM_CLOUDFLARE_TOKEN is absent; MAILROOM_DNS_ZONE=cloudflare needs it.')
+  if (config.dnsZone === 'powerdns' && (config.powerDnsUrl === undefined || config.powerDnsKey === undefined))
+    throw new ConfigError(
+      'MAILROOM_DNS_ZONE=powerdns needs MAILROOM_POWERDNS_URL and MAILROOM_POWERDNS_KEY; one is absent.',
+    )
   return config
 }
 
 function hidePassword(value: string): string {
-  return value.replace(/:[^:@/]+@/, ':…@')
+  return value.replace(/:[^:@/]+@/g, ':…@')
 }
 
 /** The settings as rows of a Markdown table, for the README. */

@@ -3,12 +3,22 @@ import type { Db } from './database.ts'
 import * as first from './migrations/0001-first.ts'
 import * as search from './migrations/0002-search.ts'
 import * as interface_ from './migrations/0003-interface.ts'
+import * as searchBlocks from './migrations/0004-search-blocks.ts'
+import * as dnsProviders from './migrations/0005-dns-providers.ts'
+import * as reports from './migrations/0006-reports.ts'
+import * as providers from './migrations/0007-providers.ts'
+import * as domains from './migrations/0008-domains.ts'
 
 /** In the order they run. A migration that was released is never edited. */
 const migrations: Readonly<Record<string, Migration>> = {
   '0001-first': first,
   '0002-search': search,
   '0003-interface': interface_,
+  '0004-search-blocks': searchBlocks,
+  '0005-dns-providers': dnsProviders,
+  '0006-reports': reports,
+  '0007-providers': providers,
+  '0008-domains': domains,
 }
 
 /**

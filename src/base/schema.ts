@@ -40,6 +40,16 @@ export interface Schema {
     created_at: Instant
     updated_at: Instant
   }
+  /** Brands whose sending was paused at some time because too much of it bounced or was complained of. */
+  brand_pauses: {
+    brand_id: Id<'brd'>
+    /** null: it sends again. */
+    paused_at: Instant | null
+    /** A sentence; null: it sends again. */
+    reason: string | null
+    /** What was sent before does not count. */
+    counted_from: Instant
+  }
   api_keys: {
     id: Id<'key'>
     organization_id: Id<'org'>
@@ -134,6 +144,12 @@ export interface Schema {
     provider_error: string | null
     last_checked_at: Instant | null
     created_at: Instant
+    /** When DNS is looked at again without anyone asking; whoever looks moves it first. */
+    next_check_at: Generated<Instant>
+    /** Such looks since one that changed something. */
+    checks_unchanged: Generated<number>
+    /** Such looks, one after the other, that did not find what was verified. */
+    misses: Generated<number>
   }
   /** What is to be published for a domain, and what was seen there. */
   domain_records: {
@@ -148,12 +164,25 @@ export interface Schema {
     status: 'pending' | 'verified' | 'mismatch' | 'unknown'
     found: Json<readonly string[]>
     checked_at: Instant | null
+    /** What is wrong with what was found, for a person; null: what `found` shows says it. */
+    detail: Generated<string | null>
   }
   dkim_keys: {
     domain_id: Id<'dom'>
     selector: string
-    /** PKCS #8, PEM. */
+    /** PKCS #8, PEM; sealed where `sealed_by` names a secret key. */
     private_key: string
+    created_at: Instant
+    /** The secret key; null: from before keys were sealed. */
+    sealed_by: Generated<string | null>
+    /** `next`: waits to be seen in DNS; `retiring`: signs no more, and stays published for a while. */
+    state: Generated<'next' | 'signing' | 'retiring'>
+    /** null: since it was made. */
+    state_since: Generated<Instant | null>
+  }
+  /** The secret keys that processes on this database hold. */
+  secret_keys: {
+    id: string
     created_at: Instant
   }
   /** Who receives mail for a domain: one organization at most. */
@@ -167,6 +196,8 @@ export interface Schema {
     mx_verified: Flag
     claimed_at: Instant
     checked_at: Instant | null
+    /** Looks, one after the other and without anyone asking, that did not find the MX record that was verified. */
+    mx_misses: Generated<number>
   }
   mailboxes: {
     id: Id<'mbx'>
@@ -193,6 +224,12 @@ export interface Schema {
   /** Whoever writes a `local` zone holds its row. */
   local_zones: {
     name: string
+  }
+  /** Who may change a zone at its provider, and until when at most. */
+  zone_turns: {
+    zone: string
+    holder: string
+    until: Instant
   }
   /** Records that a request with an Idempotency-Key set out to delete: after a crash its retry finds them gone. */
   dns_removals: {
@@ -263,6 +300,8 @@ export interface Schema {
     error: string | null
     /** Was it sent with `unsubscribe: true`? */
     unsubscribable: Generated<Flag>
+    /** The Message-ID that recipients see, without angle brackets, where it is known not to be ours. */
+    wire_message_id: Generated<string | null>
   }
   /** By what else than its id an email is found, newest first; see sending/lookups.ts. */
   email_lookups: {
@@ -270,6 +309,7 @@ export interface Schema {
     /** The email's. */
     created_at: Instant
     email_id: Id<'eml'>
+    brand_id: Id<'brd'>
   }
   /** The links by which recipients unsubscribe. */
   unsubscribe_links: {
@@ -332,6 +372,12 @@ export interface Schema {
     expires_at: Instant
     /** The provider's last word, for the end that comes when time runs out. */
     last_reply: string | null
+    created_at: Instant
+  }
+  /** What providers may tell once only: again with the same content it is a repetition, with another a forgery. */
+  provider_tokens: {
+    token_hash: Buffer
+    content_hash: Buffer
     created_at: Instant
   }
   suppressions: {
@@ -463,9 +509,10 @@ export interface Schema {
     blocks: number
   }
   search_postings: {
-    /** Of an organization and a word. */
-    term: Buffer
+    organization_id: Id<'org'>
     block: number
+    /** Of a word. */
+    term: Buffer
     places: Buffer
   }
 }

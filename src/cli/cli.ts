@@ -1,13 +1,17 @@
 import { ConfigError } from '../base/config.ts'
 import { isDatabaseTrouble } from '../base/database.ts'
 import { Refusal } from '../base/refusal.ts'
+import { UnknownSecretKey } from '../base/secret-keys.ts'
 import { bench } from './bench.ts'
+import { brand } from './brand.ts'
 import type { Command } from './command.ts'
+import { domain } from './domain.ts'
 import { key } from './key.ts'
 import { member } from './member.ts'
 import { migrateTables } from './migrate.ts'
 import { org } from './org.ts'
 import { serveAll } from './serve.ts'
+import { suppressions } from './suppressions.ts'
 import { CommandTrouble, UsageTrouble } from './trouble.ts'
 import { up } from './up.ts'
 
@@ -18,6 +22,9 @@ const commands = new Map<string, Command>([
   ['org', org],
   ['key', key],
   ['member', member],
+  ['domain', domain],
+  ['brand', brand],
+  ['suppressions', suppressions],
   ['bench', bench],
 ])
 
@@ -36,7 +43,7 @@ async function run(args: readonly string[]): Promise<number> {
     return await print(rest.includes('--json') ? JSON.stringify(told.json) : told.text)
   } catch (error) {
     if (error instanceof UsageTrouble) return complain(`${error.message}.\n\n${command.usage}`, 2)
-    if (error instanceof ConfigError) return complain(error.message, 2)
+    if (error instanceof ConfigError || error instanceof UnknownSecretKey) return complain(error.message, 2)
     if (error instanceof CommandTrouble || error instanceof Refusal) return complain(error.message, 1)
     if (isSystemTrouble(error)) return complain(`${error.message}.`, 1)
     if (isDatabaseTrouble(error)) return complain(`the database cannot be used: ${(error as Error).message}.`, 1)

@@ -23,7 +23,8 @@ export async function lookAtSender(use: DomainsUse, domain: Pick<DomainRow, 'id'
 }
 
 /**
- * Keeps what was seen of the ownership record and of the sender's records, and what follows for sending.
+ * Keeps what was seen of the ownership record and of the sender's records, and what follows for sending. Where nobody
+ * asked, what was verified stays so until {@link looksBeforeLoss} looks have not found it.
  * @throws Refusal `not_found` when the domain was deleted meanwhile.
  */
 export async function keepFindings(
@@ -31,20 +32,40 @@ export async function keepFindings(
   domain: Pick<DomainRow, 'id' | 'organization_id'>,
   proof: Pick<Proof, 'status'>,
   seen: readonly Seen[],
+  how: 'asked' | 'unasked' = 'asked',
 ): Promise<void> {
   const at = use.clock.now()
   await inTransaction(use.db, async db => {
     const before = await lockedDomain(db, domain.organization_id, domain.id)
     if (!before) throw refuse('not_found', { message: `There is no domain ${domain.id}.` })
     for (const { record, judgement } of seen) await storeJudgement(db, record.id, judgement, at)
-    const owned = stillOwned(before.ownership_verified === 1, proof)
-    const status = owned ? statusAfter(before.status, await recordsOf(db, [domain.id])) : 'pending'
+    const records = await recordsOf(db, [domain.id])
+    const after = findingsAfter(before, proof, records)
+    const isTooEarly = how === 'unasked' && isLoss(before, after) && before.misses + 1 < looksBeforeLoss
     await updateDomain(db, domain.id, {
-      status,
-      ownership_verified: owned ? 1 : 0,
+      ...(isTooEarly ? { misses: before.misses + 1 } : after),
       ...(seen.length > 0 && { last_checked_at: at }),
     })
   })
+}
+
+/** DNS servers that do not agree, or a zone that is being written anew, may look for a moment as if a record were gone. */
+export const looksBeforeLoss = 3
+
+type Findings = Pick<DomainRow, 'status' | 'ownership_verified' | 'misses'>
+
+function findingsAfter(before: Findings, proof: Pick<Proof, 'status'>, records: readonly RecordRow[]): Findings {
+  const owned = stillOwned(before.ownership_verified === 1, proof)
+  const status = owned ? statusAfter(before.status, records) : statusWithout(before.status)
+  const isUnknown = proof.status === 'unknown' || records.some(each => each.required === 1 && each.status === 'unknown')
+  // A look that got no answer neither counts nor ends the count.
+  const misses = isUnknown && status === before.status ? before.misses : 0
+  return { status, ownership_verified: owned ? 1 : 0, misses }
+}
+
+function isLoss(before: Findings, after: Findings): boolean {
+  const isDisowned = before.ownership_verified === 1 && after.ownership_verified === 0
+  return isDisowned || (before.status === 'verified' && after.status !== 'verified')
 }
 
 /** Only DNS's word that the record is gone takes ownership away; no answer changes nothing. */
@@ -52,13 +73,21 @@ function stillOwned(before: boolean, { status }: Pick<Proof, 'status'>): boolean
   return status === 'unknown' ? before : status === 'verified'
 }
 
-/** Verified once all required records are; a look-up that failed takes that away as little as it gives it. Pure. */
+/**
+ * Verified once all required records are; a look-up that failed takes that away as little as it gives it. What was verified
+ * and is gone has failed. Pure.
+ */
 export function statusAfter(
   before: DomainRow['status'],
   records: readonly Pick<RecordRow, 'purpose' | 'required' | 'status'>[],
 ): DomainRow['status'] {
   const required = records.filter(each => each.required === 1 && senderPurposes.includes(each.purpose))
   if (required.length === 0 || required.some(each => each.status === 'pending' || each.status === 'mismatch'))
-    return 'pending'
+    return statusWithout(before)
   return required.every(each => each.status === 'verified') ? 'verified' : before
+}
+
+/** Without what is required: failed where it was there. */
+function statusWithout(before: DomainRow['status']): DomainRow['status'] {
+  return before === 'pending' ? 'pending' : 'failed'
 }

@@ -1,6 +1,6 @@
 import { brandOf, type Owner } from '../accounts/brands.ts'
 import { storeAnswer } from '../accounts/idempotency.ts'
-import { toIso } from '../base/clock.ts'
+import { plusMs, toIso } from '../base/clock.ts'
 import { inTransaction, isDuplicate } from '../base/database.ts'
 import { type Id, newId } from '../base/ids.ts'
 import { type Refusal, refuse } from '../base/refusal.ts'
@@ -8,7 +8,8 @@ import type { Reservation } from '../web/reservation.ts'
 import { ownDomain } from './access.ts'
 import { keepFindings, lookAtSender } from './check.ts'
 import { describeDomain, describeDomains } from './details.ts'
-import { keepSender, publishRecords, renewSender, senderKey } from './enrolment.ts'
+import { switchToNext } from './dkim-rotation.ts'
+import { keepSender, keyIfNone, publishRecords, renewSender } from './enrolment.ts'
 import { countMailboxes } from './mailboxes-table.ts'
 import { proveOwnership, readDomain, requireProof } from './ownership.ts'
 import { refreshClaim } from './receiving.ts'
@@ -71,6 +72,9 @@ export async function createDomain(use: DomainsUse, owner: Owner, wanted: NewDom
   return describeDomain(use, domain)
 }
 
+/** Nobody has published anything before; an absence that is seen too early is remembered by the servers that are asked. */
+const firstLookMs = 2 * 60_000
+
 async function register(
   use: DomainsUse,
   organizationId: Id<'org'>,
@@ -88,12 +92,13 @@ async function register(
     provider_error: null,
     last_checked_at: null,
     created_at: use.clock.now(),
+    misses: 0,
   }
-  const key = await senderKey(use.db, domain)
+  const key = await keyIfNone(use, domain)
   try {
     await inTransaction(use.db, async db => {
-      await insertDomain(db, domain)
-      await keepSender(db, domain, key, use.instance)
+      await insertDomain(db, domain, plusMs(domain.created_at, firstLookMs))
+      await keepSender(db, domain, key, use)
     })
   } catch (error) {
     if (!isDuplicate(error)) throw error
@@ -170,6 +175,7 @@ export async function checkDomain(use: DomainsUse, owner: Owner, id: string): Pr
   await keepFindings(use, domain, proof, seen)
   requireProof(proof)
   await refreshClaim(use, domain)
+  await switchToNext(use, domain)
   return describeDomain(use, domain)
 }
 

@@ -1,46 +1,47 @@
 import { type Db, inTransaction } from '../base/database.ts'
-import { firstSelector, newPrivateKey, signingKeys } from './dkim-keys.ts'
+import type { Secrets } from '../base/secrets.ts'
+import { ZoneTrouble } from '../ports/dns-zone/port.ts'
+import { firstSelector, newPrivateKey, openedKey, sealedKey } from './dkim-keys.ts'
+import { type DkimKeyRow, insertKey, keysOf } from './dkim-keys-table.ts'
 import { publish } from './publish.ts'
-import { type Instance, senderRecords } from './records.ts'
-import { type DomainRow, insertDkimKey, keepRecord, lockedDomain, type RecordRow, recordsOf } from './table.ts'
+import { dkimRecord, type Instance, senderRecords } from './records.ts'
+import { type DomainRow, dropRecords, keepRecord, lockedDomain, type RecordRow, recordsOf } from './table.ts'
 import type { DomainsUse } from './use.ts'
 
-/** What a domain signs with. */
-export interface SenderKey {
-  readonly selector: string
-  readonly privateKey: string
-}
+type ToEnrol = Pick<DomainRow, 'id' | 'domain' | 'created_at'>
 
-/** The key that a domain signs with: the one it has, else a fresh one. */
-export async function senderKey(db: Db, domain: Pick<DomainRow, 'id' | 'created_at'>): Promise<SenderKey> {
-  const [known] = (await signingKeys(db, [domain.id])).get(domain.id) ?? []
-  return known ?? { selector: firstSelector(domain.id, domain.created_at), privateKey: await newPrivateKey() }
+/** A first key for the domain, where it has none that signs. Made outside of any transaction: it takes a while. */
+export async function keyIfNone(use: DomainsUse, domain: ToEnrol): Promise<DkimKeyRow | undefined> {
+  if ((await keysOf(use.db, domain.id)).some(signs)) return undefined
+  const { id, created_at } = domain
+  const key = { domain_id: id, selector: firstSelector(id, created_at), created_at } as const
+  return sealedKey({ ...key, state: 'signing', state_since: null }, await newPrivateKey(), use.secrets)
 }
 
 /** Keeps the key and what is to be published for sending. Running it again changes nothing. */
 export async function keepSender(
   db: Db,
-  domain: Pick<DomainRow, 'id' | 'domain' | 'created_at'>,
-  fresh: SenderKey,
-  instance: Instance,
+  domain: ToEnrol,
+  fresh: DkimKeyRow | undefined,
+  { instance, secrets }: { readonly instance: Instance; readonly secrets: Secrets },
 ): Promise<void> {
-  const { selector, privateKey } = fresh
-  await insertDkimKey(db, {
-    domain_id: domain.id,
-    selector,
-    private_key: privateKey,
-    created_at: domain.created_at,
-  })
   // Of two that made a key at once the first one's counts.
-  const [kept = fresh] = (await signingKeys(db, [domain.id])).get(domain.id) ?? []
-  for (const record of senderRecords(domain.domain, kept, instance)) await keepRecord(db, domain.id, record)
+  if (fresh && !(await keysOf(db, domain.id)).some(signs)) await insertKey(db, fresh)
+  for (const key of await keysOf(db, domain.id))
+    await keepRecord(db, domain.id, dkimRecord(domain.domain, key.selector, openedKey(key, secrets), signs(key)))
+  if (instance.returnPath !== 'ours') await dropRecords(db, domain.id, 'return_path')
+  for (const record of senderRecords(domain.domain, instance)) await keepRecord(db, domain.id, record)
+}
+
+function signs({ state }: DkimKeyRow): boolean {
+  return state === 'signing'
 }
 
 /** Makes what a registered domain lacks for sending, and brings up to date what is to be published for it. */
 export async function renewSender(use: DomainsUse, domain: DomainRow): Promise<void> {
-  const key = await senderKey(use.db, domain)
+  const key = await keyIfNone(use, domain)
   await inTransaction(use.db, async db => {
-    if (await lockedDomain(db, domain.organization_id, domain.id)) await keepSender(db, domain, key, use.instance)
+    if (await lockedDomain(db, domain.organization_id, domain.id)) await keepSender(db, domain, key, use)
   })
 }
 
@@ -50,19 +51,24 @@ export type Publishing =
   | { readonly kind: 'skipped' }
   | { readonly kind: 'failed'; readonly why: string }
 
-/** Publishes all the domain's records but MX where we have a zone that holds it. Never throws for what the zone does. */
-export async function publishRecords(use: DomainsUse, domain: Pick<DomainRow, 'id' | 'domain'>): Promise<Publishing> {
+/** Publishes all the domain's records but MX where we have a zone that holds it. Never throws for what the provider does. */
+export async function publishRecords(
+  use: DomainsUse,
+  domain: Pick<DomainRow, 'id' | 'domain'>,
+  isWanted: (record: RecordRow) => boolean = () => true,
+): Promise<Publishing> {
   const { db, zone } = use
   if (zone === null) return { kind: 'skipped' }
-  const records = await recordsOf(db, [domain.id])
+  const records = (await recordsOf(db, [domain.id])).filter(isWanted)
+  if (records.length === 0) return { kind: 'skipped' }
   try {
     const held = await zone.zoneOf(domain.domain)
     if (held === null) return { kind: 'skipped' }
     await publish(held, domain.id, records.map(toPublished))
     return { kind: 'done' }
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error)
-    return { kind: 'failed', why: `The records could not be published through ${zone.name}: ${why.slice(0, 300)}` }
+    if (!(error instanceof ZoneTrouble)) throw error
+    return { kind: 'failed', why: `The records could not be published through ${zone.name}. ${error.message}` }
   }
 }
 

@@ -1,4 +1,4 @@
-import { type Id, stableToken } from '../base/ids.ts'
+import { type Id, newSortableToken, stableToken } from '../base/ids.ts'
 import { type Refusal, refuse } from '../base/refusal.ts'
 import { canonicalDomain } from '../mail/address.ts'
 import type { Resolver } from '../ports/resolver/port.ts'
@@ -26,12 +26,44 @@ export function ownershipRecord(organizationId: Id<'org'>, domain: string): Publ
 /** What DNS says at this moment of an organization's right to a domain. */
 export interface Proof extends Judgement {
   readonly record: PublishedRecord
+  /** The value was found, but a wildcard answered with it (RFC 4592), so that the record itself is not there. */
+  readonly isOfWildcard?: true
 }
 
-/** Looks the ownership record up, past every cache. */
+/**
+ * Looks the ownership record up, past every cache. Only a record of that very name counts: whoever may publish a wildcard
+ * could lead the name to a value of their own, and keep the domain after its owner took the record away. So a name beside
+ * it, which nobody can foresee, is asked for at the same time: a wildcard answers for both (RFC 4592).
+ */
 export async function proveOwnership(resolver: Resolver, organizationId: Id<'org'>, domain: string): Promise<Proof> {
   const record = ownershipRecord(organizationId, domain)
-  return { record, ...judge(record, await resolver.resolve(record.name, 'TXT', { forProof: true })) }
+  const beside = `${newSortableToken()}.${domain}`
+  const ask = async (name: string) => judge(record, await resolver.resolve(name, 'TXT', { forProof: true }))
+  const [proof, other] = await Promise.all([ask(record.name), ask(beside)])
+  if (proof.status !== 'verified') return { record, ...proof }
+  switch (other.status) {
+    case 'unknown':
+      return { record, ...other }
+    case 'verified':
+      return { record, ...(await proveBesideWildcard(resolver, proof, record.name, beside)) }
+    default:
+      return { record, ...proof }
+  }
+}
+
+/** Is the name, which has the value of a wildcard, led there by something of its own? Only of CNAMEs that can be told. */
+async function proveBesideWildcard(
+  resolver: Resolver,
+  proof: Judgement,
+  name: string,
+  beside: string,
+): Promise<Omit<Proof, 'record'>> {
+  const ask = (each: string) => resolver.resolve(each, 'CNAME', { forProof: true })
+  const [alias, wildcard] = await Promise.all([ask(name), ask(beside)])
+  if (alias.kind === 'failed' || wildcard.kind === 'failed')
+    return { status: 'unknown', found: [], failure: 'Whether a wildcard answers could not be looked up.' }
+  const isOwn = wildcard.kind === 'found' && !(alias.kind === 'found' && alias.records[0] === wildcard.records[0])
+  return isOwn ? proof : { status: 'pending', found: [], isOfWildcard: true }
 }
 
 /**
@@ -52,13 +84,20 @@ function dnsUnavailable(proof: Proof): Refusal {
   })
 }
 
-function notProven({ record, found }: Proof, param: string | undefined): Refusal {
+function notProven(proof: Proof, param: string | undefined): Refusal {
+  const { record } = proof
   return refuse('ownership_not_verified', {
     message: `The TXT record ${record.name} does not hold ${record.value}.`,
     ...(param === undefined ? {} : { param }),
-    reason: found.length === 0 ? 'No such TXT record was found.' : `Found: ${found.join(' | ')}`,
+    reason: whyNotProven(proof),
     resolution: `Publish a TXT record named ${record.name} with the value ${record.value}, keep it, and try again.`,
   })
+}
+
+function whyNotProven({ found, isOfWildcard }: Proof): string {
+  if (isOfWildcard)
+    return 'A wildcard answers with that value, as it does for other names; the record itself is not there.'
+  return found.length === 0 ? 'No such TXT record was found.' : `Found: ${found.join(' | ')}`
 }
 
 /**

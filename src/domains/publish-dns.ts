@@ -6,7 +6,7 @@ import { renewSender, toPublished } from './enrolment.ts'
 import { proveOwnership, requireProof } from './ownership.ts'
 import { type Publication, publish } from './publish.ts'
 import { refreshClaim } from './receiving.ts'
-import type { PublishedRecord } from './records.ts'
+import { byPurpose, type PublishedRecord } from './records.ts'
 import { type RecordShape, recordShape, storedShape } from './shapes.ts'
 import { type DomainRow, type RecordRow, recordsOf, updateDomain } from './table.ts'
 import type { DomainsUse } from './use.ts'
@@ -33,15 +33,11 @@ export async function publishDns(use: DomainsUse, owner: Owner, id: string): Pro
   return show(domain, publication, await recordsOf(use.db, [domain.id]))
 }
 
-const order: readonly RecordRow['purpose'][] = ['dkim', 'spf', 'return_path', 'dmarc', 'receiving_identity', 'mx']
-
-function byPurpose(one: RecordRow, other: RecordRow): number {
-  return order.indexOf(one.purpose) - order.indexOf(other.purpose)
-}
-
 function show(domain: DomainRow, publication: Publication, rows: readonly RecordRow[]): PublicationShape {
   const shape = (record: PublishedRecord): RecordShape => {
-    const row = rows.find(each => each.purpose === record.purpose && each.name === record.name)
+    const row = rows.find(
+      each => each.purpose === record.purpose && each.name === record.name && each.type === record.type,
+    )
     return row ? storedShape(row) : recordShape(record, 'pending', [])
   }
   return {

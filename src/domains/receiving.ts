@@ -1,10 +1,11 @@
 import type { Owner } from '../accounts/brands.ts'
 import { inTransaction, isDuplicate } from '../base/database.ts'
-import { type Refusal, refuse } from '../base/refusal.ts'
+import { Refusal, refuse } from '../base/refusal.ts'
 import { ownDomain } from './access.ts'
-import { keepFindings } from './check.ts'
+import { keepFindings, looksBeforeLoss } from './check.ts'
 import { describeReceiving } from './details.ts'
 import { toPublished } from './enrolment.ts'
+import { countMailboxes } from './mailboxes-table.ts'
 import { type Proof, proveOwnership, requireProof } from './ownership.ts'
 import { mxRecord, receivingIdentityRecord } from './records.ts'
 import type { ReceivingShape } from './shapes.ts'
@@ -12,6 +13,7 @@ import {
   type ClaimRow,
   claimOn,
   type DomainRow,
+  domainById,
   dropRecords,
   hasVerified,
   insertClaim,
@@ -86,6 +88,7 @@ async function stakeClaim(use: DomainsUse, domain: DomainRow): Promise<void> {
         mx_verified: 0,
         claimed_at: use.clock.now(),
         checked_at: null,
+        mx_misses: 0,
       })
     })
   } catch (error) {
@@ -103,10 +106,37 @@ function claimed(name: string): Refusal {
 }
 
 /**
+ * Looks, without anyone asking, at how far receiving has come; and claims a domain's mail where it has mailboxes that wait
+ * for its ownership to be proven.
+ */
+export async function followClaim(use: DomainsUse, domain: DomainRow): Promise<void> {
+  const claim = await claimOn(use.db, domain.domain)
+  if (!claim && (await isOwned(use, domain)) && (await countMailboxes(use.db, domain.id)) > 0)
+    await unlessClaimed(() => stakeClaim(use, domain))
+  await refreshClaim(use, domain, 'unasked')
+}
+
+async function isOwned({ db }: DomainsUse, domain: DomainRow): Promise<boolean> {
+  return (await domainById(db, domain.organization_id, domain.id))?.ownership_verified === 1
+}
+
+async function unlessClaimed(work: () => Promise<void>): Promise<void> {
+  try {
+    await work()
+  } catch (error) {
+    if (!(error instanceof Refusal && error.code === 'receiving_claimed')) throw error
+  }
+}
+
+/**
  * Looks at the receiving identity and the MX record of a domain whose mail is claimed, and keeps what was found. An
  * identity that was verified stays so, whatever DNS says later; a failed look-up changes nothing.
  */
-export async function refreshClaim(use: DomainsUse, domain: DomainRow): Promise<void> {
+export async function refreshClaim(
+  use: DomainsUse,
+  domain: DomainRow,
+  how: 'asked' | 'unasked' = 'asked',
+): Promise<void> {
   const claim = await claimOn(use.db, domain.domain)
   if (claim?.domain_id !== domain.id) return
   const isCovered = await hasVerified(use.db, domain.organization_id, parentsOf(domain.domain))
@@ -128,9 +158,22 @@ export async function refreshClaim(use: DomainsUse, domain: DomainRow): Promise<
       identity_error:
         identity?.judgement.status === 'unknown' ? unfinished(identity.record.name, identity.judgement) : null,
       ...((isCovered || identity?.judgement.status === 'verified') && { identity_verified: 1 }),
-      ...(mx && mx.judgement.status !== 'unknown' && { mx_verified: mx.judgement.status === 'verified' ? 1 : 0 }),
+      ...(mx && mxAfter(claim, mx.judgement, how)),
     })
   })
+}
+
+/** As with sending, one look that nobody asked for and that does not find the record is not believed. */
+function mxAfter(
+  before: Pick<ClaimRow, 'mx_verified' | 'mx_misses'>,
+  { status }: Judgement,
+  how: 'asked' | 'unasked',
+): Partial<ClaimRow> {
+  if (status === 'unknown') return {}
+  if (status === 'verified') return { mx_verified: 1, mx_misses: 0 }
+  const misses = before.mx_misses + 1
+  if (how === 'unasked' && before.mx_verified === 1 && misses < looksBeforeLoss) return { mx_misses: misses }
+  return { mx_verified: 0, mx_misses: 0 }
 }
 
 async function keepReceivingRecords(

@@ -28,32 +28,53 @@ export interface Instance {
   readonly hostname: string
   /** The name that SPF records include for the relay; undefined: none is demanded. */
   readonly spfInclude: string | undefined
+  /** Whose envelope sender the relay shows to receivers; where it is ours, bounces come to a name below the domain. */
+  readonly returnPath?: 'ours' | 'theirs'
 }
 
-/** The records for sending from `domain`, its mail signed with the key under `selector`. */
+/** The record of the key under `selector`; `required`: mail is signed with it. */
+export function dkimRecord(
+  domain: string,
+  selector: string,
+  privateKey: string,
+  required: boolean,
+): PublishedRecord<'dkim'> {
+  const name = `${selector}._domainkey.${domain}`
+  return { purpose: 'dkim', type: 'TXT', name, value: dkimRecordValue(privateKey), priority: null, required }
+}
+
+/** The records for sending from `domain`, but those of its keys. */
 export function senderRecords(
   domain: string,
-  key: { readonly selector: string; readonly privateKey: string },
   instance: Instance,
-): readonly PublishedRecord<'dkim' | 'spf' | 'dmarc'>[] {
-  const { spfInclude, hostname } = instance
+): readonly PublishedRecord<'spf' | 'return_path' | 'dmarc'>[] {
   const txt = { type: 'TXT', priority: null } as const
   return [
     {
       ...txt,
-      purpose: 'dkim',
-      name: `${key.selector}._domainkey.${domain}`,
-      value: dkimRecordValue(key.privateKey),
-      required: true,
-    },
-    {
-      ...txt,
       purpose: 'spf',
       name: domain,
-      value: spfInclude === undefined ? `v=spf1 a:${hostname} ~all` : `v=spf1 include:${spfInclude} ~all`,
-      required: spfInclude !== undefined,
+      value: spfValue(instance),
+      required: instance.spfInclude !== undefined,
     },
+    ...(instance.returnPath === 'ours' ? returnPathRecords(domain, instance) : []),
     { ...txt, purpose: 'dmarc', name: `_dmarc.${domain}`, value: 'v=DMARC1; p=none', required: false },
+  ]
+}
+
+function spfValue({ spfInclude, hostname }: Instance): string {
+  return spfInclude === undefined ? `v=spf1 a:${hostname} ~all` : `v=spf1 include:${spfInclude} ~all`
+}
+
+/**
+ * The name to which bounces of the domain's mail come, and the SPF record that receivers look at for them. Without it bounces
+ * come to our own name.
+ */
+function returnPathRecords(domain: string, instance: Instance): readonly PublishedRecord<'return_path'>[] {
+  const record = { purpose: 'return_path', name: `mr-bounces.${domain}`, required: false } as const
+  return [
+    { ...record, type: 'MX', value: instance.hostname.toLowerCase(), priority: 10 },
+    { ...record, type: 'TXT', value: spfValue(instance), priority: null },
   ]
 }
 
@@ -83,6 +104,17 @@ export function mxRecord(domain: string, instance: Instance): PublishedRecord<'m
     priority: 10,
     required: true,
   }
+}
+
+const order: readonly RecordPurpose[] = ['ownership', 'dkim', 'spf', 'return_path', 'dmarc', 'receiving_identity', 'mx']
+
+/** The order in which records are shown: by what they are for, then those of one name by type. */
+export function byPurpose(
+  one: Pick<PublishedRecord, 'purpose' | 'name' | 'type'>,
+  other: Pick<PublishedRecord, 'purpose' | 'name' | 'type'>,
+): number {
+  const between = order.indexOf(one.purpose) - order.indexOf(other.purpose)
+  return between !== 0 || one.name !== other.name ? between : one.type.localeCompare(other.type)
 }
 
 /** The record in the form that a zone takes. */

@@ -2,7 +2,14 @@ import { t } from 'elysia'
 import { toIso } from '../base/clock.ts'
 import { fromJson } from '../base/schema.ts'
 import { dateTime, nullable, oneOf } from '../web/shapes.ts'
-import { type Instance, mxRecord, type PublishedRecord, type RecordStatus, recordTtlSeconds } from './records.ts'
+import {
+  byPurpose,
+  type Instance,
+  mxRecord,
+  type PublishedRecord,
+  type RecordStatus,
+  recordTtlSeconds,
+} from './records.ts'
 import type { ClaimRow, DomainRow, RecordRow } from './table.ts'
 
 /** A DNS record as the API shows it. */
@@ -18,6 +25,7 @@ export const recordSchema = t.Object(
       description: '`unknown`: DNS did not answer, which says nothing about the record.',
     }),
     found: t.Array(t.String(), { description: 'The values that were seen there.' }),
+    detail: t.Optional(t.String({ description: 'What is wrong with what was seen, where that needs words.' })),
     required: t.Boolean(),
   },
   { title: 'DnsRecord' },
@@ -107,13 +115,29 @@ export const createdMailboxSchema = t.Object(
 )
 export type CreatedMailbox = typeof createdMailboxSchema.static
 
-export function recordShape(record: PublishedRecord, status: RecordStatus, found: readonly string[]): RecordShape {
+export function recordShape(
+  record: PublishedRecord,
+  status: RecordStatus,
+  found: readonly string[],
+  detail: string | null = null,
+): RecordShape {
   const { purpose, type, name, value, priority, required } = record
-  return { purpose, type, name, value, priority, ttl: recordTtlSeconds, status, found: [...found], required }
+  return {
+    purpose,
+    type,
+    name,
+    value,
+    priority,
+    ttl: recordTtlSeconds,
+    status,
+    found: [...found],
+    ...(detail !== null && { detail }),
+    required,
+  }
 }
 
 export function storedShape(row: RecordRow): RecordShape {
-  return recordShape({ ...row, required: row.required === 1 }, row.status, fromJson(row.found))
+  return recordShape({ ...row, required: row.required === 1 }, row.status, fromJson(row.found), row.detail)
 }
 
 /** The facts from which it follows whether a domain receives; null: its mail is not claimed. */
@@ -173,7 +197,7 @@ export function domainShape(
     ready_to_send: domain.status === 'verified' && domain.ownership_verified === 1,
     dns_records: records
       .filter(each => senderOrder.includes(each.purpose))
-      .toSorted((one, other) => senderOrder.indexOf(one.purpose) - senderOrder.indexOf(other.purpose))
+      .toSorted(byPurpose)
       .map(storedShape),
     ...(domain.provider_error !== null && { provider_error: domain.provider_error }),
     receiving: receivingShape(domain, claim, records, instance),

@@ -6,11 +6,11 @@ import { type Flag, type Schema, toJson } from '../base/schema.ts'
 import type { PublishedRecord } from './records.ts'
 import type { Judgement } from './verification.ts'
 
-export type DomainRow = Selectable<Schema['domains']>
+export type DomainRow = Omit<Selectable<Schema['domains']>, 'next_check_at' | 'checks_unchanged'>
 export type RecordRow = Omit<Selectable<Schema['domain_records']>, 'checked_at'>
 export type ClaimRow = Selectable<Schema['receiving_claims']>
 
-const domainColumns = [
+export const domainColumns = [
   'id',
   'organization_id',
   'brand_id',
@@ -20,6 +20,7 @@ const domainColumns = [
   'provider_error',
   'last_checked_at',
   'created_at',
+  'misses',
 ] as const
 
 export async function domainById(db: Db, organizationId: Id<'org'>, id: string): Promise<DomainRow | undefined> {
@@ -51,6 +52,11 @@ export async function domainByName(db: Db, organizationId: Id<'org'>, domain: st
     .executeTakeFirst()
 }
 
+/** The domains of this name, whosoever they are. */
+export async function domainsNamed(db: Db, domain: string): Promise<readonly DomainRow[]> {
+  return db.selectFrom('domains').select(domainColumns).where('domain', '=', domain).orderBy('id').execute()
+}
+
 /** All domains of the organization, or of one of its brands, by name. */
 export async function domainsOf(
   db: Db,
@@ -63,14 +69,17 @@ export async function domainsOf(
 }
 
 /** @throws a duplicate on `domains_domain` when the organization has the domain already. */
-export async function insertDomain(db: Db, row: DomainRow): Promise<void> {
-  await db.insertInto('domains').values(row).execute()
+export async function insertDomain(db: Db, row: DomainRow, nextCheckAt: Instant): Promise<void> {
+  await db
+    .insertInto('domains')
+    .values({ ...row, next_check_at: nextCheckAt })
+    .execute()
 }
 
 export async function updateDomain(
   db: Db,
   id: Id<'dom'>,
-  change: Partial<Pick<DomainRow, 'status' | 'ownership_verified' | 'provider_error' | 'last_checked_at'>>,
+  change: Partial<Pick<DomainRow, 'status' | 'ownership_verified' | 'provider_error' | 'last_checked_at' | 'misses'>>,
 ): Promise<void> {
   await db.updateTable('domains').set(change).where('id', '=', id).execute()
 }
@@ -80,30 +89,24 @@ export async function deleteDomain(db: Db, id: Id<'dom'>): Promise<void> {
   await db.deleteFrom('domains').where('id', '=', id).execute()
 }
 
-/** The keys of these domains, the oldest first. */
-export async function dkimKeysOf(db: Db, domainIds: readonly Id<'dom'>[]) {
-  if (domainIds.length === 0) return []
-  return db
-    .selectFrom('dkim_keys')
-    .innerJoin('domains', 'domains.id', 'dkim_keys.domain_id')
-    .select(['dkim_keys.domain_id', 'domains.domain', 'dkim_keys.selector', 'dkim_keys.private_key'])
-    .where('dkim_keys.domain_id', 'in', domainIds)
-    .orderBy('dkim_keys.created_at')
-    .orderBy('dkim_keys.selector')
-    .execute()
-}
-
-/** Keeps the key unless one with this selector is there. */
-export async function insertDkimKey(db: Db, row: Selectable<Schema['dkim_keys']>): Promise<void> {
-  await db.insertInto('dkim_keys').values(row).onDuplicateKeyUpdate({ selector: row.selector }).execute()
-}
-
 /** The records of these domains, in the order in which they were made. */
 export async function recordsOf(db: Db, domainIds: readonly Id<'dom'>[]): Promise<readonly RecordRow[]> {
   if (domainIds.length === 0) return []
   return db
     .selectFrom('domain_records')
-    .select(['id', 'domain_id', 'purpose', 'type', 'name', 'value', 'priority', 'required', 'status', 'found'])
+    .select([
+      'id',
+      'domain_id',
+      'purpose',
+      'type',
+      'name',
+      'value',
+      'priority',
+      'required',
+      'status',
+      'found',
+      'detail',
+    ])
     .where('domain_id', 'in', domainIds)
     .orderBy('id')
     .execute()
@@ -135,6 +138,7 @@ export async function keepRecord(
     .onDuplicateKeyUpdate({
       // The assignments run from left to right: the status looks at the old value.
       status: sql`IF(value = ${value}, status, 'pending')`,
+      detail: sql`IF(value = ${value}, detail, NULL)`,
       value,
       priority,
       required,
@@ -147,15 +151,30 @@ export async function dropRecords(db: Db, domainId: Id<'dom'>, purpose: RecordRo
   await db.deleteFrom('domain_records').where('domain_id', '=', domainId).where('purpose', '=', purpose).execute()
 }
 
+/** Forgets one record that was to be published. */
+export async function dropRecord(
+  db: Db,
+  domainId: Id<'dom'>,
+  purpose: RecordRow['purpose'],
+  name: string,
+): Promise<void> {
+  await db
+    .deleteFrom('domain_records')
+    .where('domain_id', '=', domainId)
+    .where('purpose', '=', purpose)
+    .where('name', '=', name)
+    .execute()
+}
+
 export async function storeJudgement(
   db: Db,
   recordId: Id<'rec'>,
-  { status, found }: Judgement,
+  { status, found, detail }: Judgement,
   at: Instant,
 ): Promise<void> {
   await db
     .updateTable('domain_records')
-    .set({ status, found: toJson(found), checked_at: at })
+    .set({ status, found: toJson(found), detail: detail ?? null, checked_at: at })
     .where('id', '=', recordId)
     .execute()
 }
@@ -169,6 +188,7 @@ const claimColumns = [
   'mx_verified',
   'claimed_at',
   'checked_at',
+  'mx_misses',
 ] as const
 
 /** Who receives mail for this name, whichever organization it is. */
@@ -190,7 +210,7 @@ export async function insertClaim(db: Db, row: ClaimRow): Promise<void> {
 export async function updateClaim(
   db: Db,
   domainId: Id<'dom'>,
-  change: Partial<Pick<ClaimRow, 'identity_verified' | 'identity_error' | 'mx_verified' | 'checked_at'>>,
+  change: Partial<Pick<ClaimRow, 'identity_verified' | 'identity_error' | 'mx_verified' | 'mx_misses' | 'checked_at'>>,
 ): Promise<void> {
   await db.updateTable('receiving_claims').set(change).where('domain_id', '=', domainId).execute()
 }

@@ -1,6 +1,7 @@
 import type { Clock } from '../base/clock.ts'
 import type { Db } from '../base/database.ts'
 import type { Id } from '../base/ids.ts'
+import type { Secrets } from '../base/secrets.ts'
 import type { DnsZone } from '../ports/dns-zone/port.ts'
 import type { Resolver } from '../ports/resolver/port.ts'
 import type { Instance } from './records.ts'
@@ -16,4 +17,6 @@ export interface DomainsUse {
   /** Where records are published; null: nowhere. */
   readonly zone: DnsZone | null
   readonly instance: Instance
+  /** What seals the private keys. */
+  readonly secrets: Secrets
 }

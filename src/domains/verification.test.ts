@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { statusAfter } from './check.ts'
 import { ownershipRecord } from './ownership.ts'
-import { mxRecord, type PublishedRecord, receivingIdentityRecord } from './records.ts'
+import { mxRecord, type PublishedRecord, receivingIdentityRecord, senderRecords } from './records.ts'
 import { judge, judgeValues } from './verification.ts'
 
 const instance = { hostname: 'MX.Mailroom.example', spfInclude: 'spf.relay.example' }
@@ -18,6 +18,9 @@ const dmarc = txt('dmarc', 'v=DMARC1; p=none', false)
 const ownership = ownershipRecord(organizationId, 'a.example')
 const identity = receivingIdentityRecord(organizationId, 'a.example', instance)
 const mx = mxRecord('a.example', instance)
+const [bounceMx = mx, bounceSpf = mx] = senderRecords('a.example', { ...instance, returnPath: 'ours' }).filter(
+  each => each.purpose === 'return_path',
+)
 
 describe('verified', () => {
   test.each([
@@ -53,8 +56,31 @@ describe('mismatch, with what was found', () => {
     ['another CNAME', identity, ['other.example']],
     ['another MX', mx, ['10 other.example']],
   ])('%s', (_, record, values) => {
-    expect(judgeValues(record, values)).toEqual({ status: 'mismatch', found: values })
+    expect(judgeValues(record, values)).toMatchObject({ status: 'mismatch', found: values })
   })
+})
+
+test.each([
+  ['several records', spf, [spf.value, 'v=spf1 -all'], 'There are 2 SPF records at this name; receivers heed none'],
+  ['all permitted', spf, ['v=spf1 include:spf.relay.example +all'], 'It permits everyone to send (+all)'],
+  ['all permitted without a sign', anySpf, ['v=spf1 ALL'], 'It permits everyone to send (+all)'],
+  ['our include absent', spf, ['v=spf1 mx -all'], 'It lacks include:spf.relay.example.'],
+  ['several at the return path', bounceSpf, [spf.value, spf.value], 'There are 2 SPF records'],
+])('SPF is wrong in words: %s', (_, record, values, words) => {
+  const { status, detail } = judgeValues(record, values)
+  expect([status, detail]).toEqual(['mismatch', expect.stringContaining(words)])
+})
+
+test('a return path is an MX record that leads to us and an SPF record beside other texts', () => {
+  expect(judgeValues(bounceMx, ['5 other.example', '10 MX.mailroom.example.']).status).toBe('verified')
+  expect(judgeValues(bounceMx, ['10 other.example'])).toEqual({ status: 'mismatch', found: ['10 other.example'] })
+  expect(judgeValues(bounceSpf, ['site=1', spf.value]).status).toBe('verified')
+  expect(judgeValues(bounceSpf, ['site=1']).status).toBe('pending')
+  expect(senderRecords('a.example', instance).map(each => each.purpose)).toEqual(['spf', 'dmarc'])
+  expect([bounceMx, bounceSpf]).toMatchObject([
+    { type: 'MX', name: 'mr-bounces.a.example', value: 'mx.mailroom.example', priority: 10, required: false },
+    { type: 'TXT', name: 'mr-bounces.a.example', value: spf.value, priority: null, required: false },
+  ])
 })
 
 test.each([
@@ -87,8 +113,15 @@ describe('a domain', () => {
 
   test('is verified once all required records are', () => {
     expect(statusAfter('pending', [...seen('verified', 'verified'), optional])).toBe('verified')
-    expect(statusAfter('verified', seen('verified', 'pending'))).toBe('pending')
-    expect(statusAfter('verified', seen('mismatch', 'unknown'))).toBe('pending')
+    expect(statusAfter('pending', seen('verified', 'pending'))).toBe('pending')
+    expect(statusAfter('failed', seen('verified', 'verified'))).toBe('verified')
+  })
+
+  test('has failed once a record that was verified is gone', () => {
+    expect(statusAfter('verified', seen('verified', 'pending'))).toBe('failed')
+    expect(statusAfter('verified', seen('mismatch', 'unknown'))).toBe('failed')
+    expect(statusAfter('failed', seen('mismatch', 'verified'))).toBe('failed')
+    expect(statusAfter('failed', seen('unknown', 'verified'))).toBe('failed')
   })
 
   test('stays as it was while DNS does not answer', () => {
@@ -97,7 +130,7 @@ describe('a domain', () => {
   })
 
   test('without records is not verified, nor by those for receiving', () => {
-    expect(statusAfter('verified', [])).toBe('pending')
-    expect(statusAfter('verified', [{ purpose: 'mx', required: 1, status: 'verified' }])).toBe('pending')
+    expect(statusAfter('pending', [])).toBe('pending')
+    expect(statusAfter('pending', [{ purpose: 'mx', required: 1, status: 'verified' }])).toBe('pending')
   })
 })

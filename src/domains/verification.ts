@@ -1,5 +1,6 @@
 import type { Answer, RecordData, Resolver } from '../ports/resolver/port.ts'
 import type { PublishedRecord, RecordStatus } from './records.ts'
+import { includesOf, isSpf, spfFault, spfLookUpFault } from './spf.ts'
 
 /** What DNS says of one record. */
 export interface Judgement {
@@ -8,6 +9,8 @@ export interface Judgement {
   readonly found: readonly string[]
   /** Why DNS did not answer; only with `unknown`. */
   readonly failure?: string
+  /** What is wrong with what was found, in a sentence, where `found` does not show it; only with `mismatch`. */
+  readonly detail?: string
 }
 
 type Found = Answer<RecordData['TXT'] | RecordData['MX'] | RecordData['CNAME']>
@@ -17,7 +20,16 @@ const maxFoundLength = 600
 
 /** Looks each record up, past every cache, and compares it by its meaning. */
 export async function look(resolver: Resolver, record: PublishedRecord): Promise<Judgement> {
-  return judge(record, await resolver.resolve(record.name, record.type, { forProof: true }))
+  const judgement = judge(record, await resolver.resolve(record.name, record.type, { forProof: true }))
+  const [spf] = judgement.found
+  if (judgement.status !== 'verified' || !isSpfRecord(record) || spf === undefined) return judgement
+  const detail = await spfLookUpFault(resolver, spf)
+  return detail === undefined ? judgement : { ...judgement, status: 'mismatch', detail }
+}
+
+/** The SPF record of the domain, or of its return path. */
+function isSpfRecord({ purpose, type }: PublishedRecord): boolean {
+  return purpose === 'spf' || (purpose === 'return_path' && type === 'TXT')
 }
 
 /** What an answer says of a record. Pure. */
@@ -38,10 +50,21 @@ export function judge(record: PublishedRecord, answer: Found): Judgement {
 export function judgeValues(record: PublishedRecord, values: readonly string[]): Judgement {
   const relevant = values.filter(value => bearsOn(record, value))
   if (relevant.length === 0) return { status: 'pending', found: [] }
-  return {
-    status: holds(record, relevant) ? 'verified' : 'mismatch',
-    found: relevant.slice(0, maxFound).map(value => value.slice(0, maxFoundLength)),
-  }
+  const found = relevant.slice(0, maxFound).map(value => value.slice(0, maxFoundLength))
+  const detail = faultOf(record, relevant)
+  if (detail !== undefined) return { status: 'mismatch', found, detail }
+  return { status: holds(record, relevant) ? 'verified' : 'mismatch', found }
+}
+
+function faultOf(record: PublishedRecord, values: readonly string[]): string | undefined {
+  if (!isSpfRecord(record)) return undefined
+  const missing = missingIncludes(record, values[0] ?? '')
+  return spfFault(values) ?? (missing.length > 0 ? `It lacks include:${missing.join(' include:')}.` : undefined)
+}
+
+function missingIncludes(record: PublishedRecord, found: string): readonly string[] {
+  if (record.purpose === 'spf' && !record.required) return []
+  return includesOf(record.value).filter(name => !includesOf(found).includes(name))
 }
 
 function toValue(found: RecordData['TXT'] | RecordData['MX'] | RecordData['CNAME']): string {
@@ -49,15 +72,16 @@ function toValue(found: RecordData['TXT'] | RecordData['MX'] | RecordData['CNAME
 }
 
 /** A name may hold TXT records that have nothing to do with ours. */
-function bearsOn({ purpose }: PublishedRecord, value: string): boolean {
+function bearsOn({ purpose, type }: PublishedRecord, value: string): boolean {
   switch (purpose) {
     case 'spf':
       return isSpf(value)
     case 'dmarc':
       return isDmarc(value)
+    case 'return_path':
+      return type !== 'TXT' || isSpf(value)
     case 'ownership':
     case 'dkim':
-    case 'return_path':
     case 'receiving_identity':
     case 'mx':
       return true
@@ -75,16 +99,15 @@ function holds(record: PublishedRecord, values: readonly string[]): boolean {
     case 'dkim':
       return values.length === 1 && publicKeyOf(first) === publicKeyOf(record.value)
     case 'spf':
-      return (
-        values.length === 1 &&
-        (!record.required || includesOf(record.value).every(name => includesOf(first).includes(name)))
-      )
+      // What may be wrong with it is told before.
+      return true
     case 'dmarc':
       return values.length === 1 && hasPolicy(first)
     case 'receiving_identity':
-    case 'return_path':
       return values.length === 1 && sameName(first, record.value)
+    case 'return_path':
     case 'mx':
+      if (record.type === 'TXT') return true
       return values.some(value => sameName(value.split(' ')[1] ?? '', record.value))
     default:
       return record.purpose satisfies never
@@ -108,18 +131,6 @@ function tagOf(value: string, tag: string): string | undefined {
 function publicKeyOf(value: string): string | undefined {
   const version = tagOf(value, 'v')
   return version === undefined || version === 'DKIM1' ? tagOf(value, 'p') : undefined
-}
-
-/** RFC 7208 §4.5: the version and then a space or the end. */
-function isSpf(value: string): boolean {
-  return /^v=spf1(?: |$)/i.test(value)
-}
-
-function includesOf(spf: string): readonly string[] {
-  return spf
-    .split(/ +/)
-    .map(term => /^\+?include:(.+)$/i.exec(term)?.[1]?.toLowerCase().replace(/\.$/, ''))
-    .filter(name => name !== undefined)
 }
 
 /** RFC 9989 §4.8: the version comes first, in upper case. */

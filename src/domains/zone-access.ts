@@ -1,6 +1,6 @@
 import { isDatabaseTrouble } from '../base/database.ts'
 import { refuse } from '../base/refusal.ts'
-import type { DnsZone, Zone } from '../ports/dns-zone/port.ts'
+import { type DnsZone, type Zone, ZoneTrouble } from '../ports/dns-zone/port.ts'
 
 /** The zone that holds a domain, and the name of the provider that keeps it. */
 export interface ZoneAccess {
@@ -50,7 +50,8 @@ async function asked<Result>(provider: string, work: () => Promise<Result>): Pro
     if (isDatabaseTrouble(cause)) throw cause
     throw refuse('dns_provider_error', {
       message: `The DNS provider ${provider} did not do what was asked of it; try again.`,
-      retryAfterSeconds: 5,
+      ...(cause instanceof ZoneTrouble && { reason: cause.message }),
+      retryAfterSeconds: (cause instanceof ZoneTrouble && cause.retryAfterSeconds) || 5,
       cause,
     })
   }

@@ -14,7 +14,16 @@ export interface Policy {
   readonly unscanned: 'quarantine' | 'defer'
 }
 
-export type FolderReason = 'accepted' | 'spf_fail' | 'dmarc_fail' | 'from_unchecked' | 'infected' | 'unscanned'
+/** `auto_reply` and `report`: accepted, and written by a program, by which such mail can be told from a person's. */
+export type FolderReason =
+  | 'accepted'
+  | 'auto_reply'
+  | 'report'
+  | 'spf_fail'
+  | 'dmarc_fail'
+  | 'from_unchecked'
+  | 'infected'
+  | 'unscanned'
 
 export interface Filing {
   readonly kind: 'file'

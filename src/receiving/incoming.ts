@@ -1,6 +1,7 @@
 import type { Instant } from '../base/clock.ts'
 import type { Id } from '../base/ids.ts'
 import type { Content } from '../mail/content.ts'
+import type { BouncePlace } from '../sending/return-path.ts'
 
 /** A recipient that RCPT accepted. */
 export interface Recipient {
@@ -11,6 +12,8 @@ export interface Recipient {
   readonly domainId: Id<'dom'>
   /** null: an address of ours without a mailbox, such as one that bounces come to. */
   readonly mailboxId: Id<'mbx'> | null
+  /** What reports to this address are about; undefined: it is no bounce address. */
+  readonly bounceOf?: BouncePlace
 }
 
 /** One transaction of an SMTP session, once DATA is complete. */

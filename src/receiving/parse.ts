@@ -1,9 +1,12 @@
 import { createReadStream } from 'node:fs'
 import type { Readable } from 'node:stream'
+import { isAutomatic, isAutomaticReply } from '../mail/auto-reply.ts'
 import type { Content } from '../mail/content.ts'
-import { bodyStart, type HeaderField } from '../mail/header.ts'
+import { bodyStart } from '../mail/header.ts'
 import { type MessageFacts, outlineHeader, outlineMessage } from '../mail/message.ts'
 import { previewOf } from '../mail/preview.ts'
+import { mayReport, type Report, readReport } from '../mail/report.ts'
+import { maxReportBytes } from '../mail/report-parts.ts'
 
 /** What filing needs of a message: no bodies, no attachments' bytes. */
 export interface Outline
@@ -24,6 +27,10 @@ export interface Outline
   readonly preview: string
   /** A program sent it by itself, such as a note of absence (RFC 3834 §5). */
   readonly isAutomatic: boolean
+  /** It is an answer that a program gave by itself. */
+  readonly isAutomaticReply: boolean
+  /** What it reports of another message; null: its header is not one of a report. */
+  readonly report: Report | null
   /** It has more parts than a scanner looks into: there is no use in asking one. */
   readonly isBeyondScanning: boolean
 }
@@ -34,7 +41,11 @@ export type Parse = (content: Content) => Promise<Outline>
 /** Takes a message apart on this thread. */
 export async function parseForFiling(content: Content): Promise<Outline> {
   const facts = await outlineMessage(openContent(content))
-  return outlineOf(facts, facts.hasMoreParts && (await hasDelimiters(content, maxScannedParts)))
+  return {
+    ...outlineOf(facts),
+    isBeyondScanning: facts.hasMoreParts && (await hasDelimiters(content, maxScannedParts)),
+    report: mayReport(facts.headers) ? readReport(await firstBytes(content, maxReportBytes)) : null,
+  }
 }
 
 /** What clamd looks into by default (MaxFiles), though it goes through the others all the same. */
@@ -69,10 +80,9 @@ async function firstBytes(content: Content, count: number): Promise<Buffer> {
   return Buffer.from(await Bun.file(content.path).slice(0, count).arrayBuffer())
 }
 
-function outlineOf(facts: MessageFacts, isBeyondScanning = false): Outline {
+function outlineOf(facts: MessageFacts): Outline {
   const { from, fromFields, hops, to, subject, messageId, inReplyTo, references, attachments, problem } = facts
   const preview = previewOf(facts.text, facts.html)
-  const isAutomatic = facts.headers.some(isAutoSubmitted)
   return {
     from,
     fromFields,
@@ -85,14 +95,11 @@ function outlineOf(facts: MessageFacts, isBeyondScanning = false): Outline {
     attachments,
     problem,
     preview,
-    isAutomatic,
-    isBeyondScanning,
+    isAutomatic: isAutomatic(facts.headers),
+    isAutomaticReply: isAutomaticReply(facts.headers),
+    isBeyondScanning: false,
+    report: null,
   }
-}
-
-/** RFC 3834 §5: any keyword but `no`; parameters and comments may follow. */
-function isAutoSubmitted({ name, value }: HeaderField): boolean {
-  return name.toLowerCase() === 'auto-submitted' && !/^\s*no\s*(?:[;(]|$)/i.test(value)
 }
 
 const maxLightBytes = 256 * 1024

@@ -5,6 +5,7 @@ import { decide, type Policy } from './decide.ts'
 import type { Incoming } from './incoming.ts'
 import type { Parse } from './parse.ts'
 import { refuseMail, SmtpRefusal } from './refusal.ts'
+import type { TakeReport } from './reports.ts'
 import type { Fileable } from './rows.ts'
 import { type Scanning, scanMessage } from './scan.ts'
 import { store } from './store.ts'
@@ -16,6 +17,7 @@ export interface Receiving extends Scanning, Verifying {
   readonly policy: Policy
   readonly blobs: Blobs
   readonly file: (what: Fileable) => Promise<{ readonly id: string }>
+  readonly takeReport: TakeReport
   readonly log: Log
 }
 
@@ -37,16 +39,35 @@ export async function receive(mail: Incoming, use: Receiving): Promise<{ readonl
 }
 
 async function takeIn(mail: Incoming, use: Receiving): Promise<{ readonly id: string }> {
+  const recipients = mail.recipients.filter(each => !each.bounceOf)
+  return recipients.length === 0 ? takeReport(mail, use) : fileAndTake(mail, { ...mail, recipients }, use)
+}
+
+/** What comes to bounce addresses alone is read and not kept. The address says what it is about, so nobody is authenticated. */
+async function takeReport(mail: Incoming, use: Receiving): Promise<{ readonly id: string }> {
+  const { report, isAutomaticReply } = await timed('in', 'parse', () => use.parse(mail.content))
+  if (mail.signal.aborted) throw refuseMail('answer_late')
+  await timed('in', 'report', () => use.takeReport(mail, report, isAutomaticReply))
+  received.inc({ outcome: 'report' })
+  return { id: mail.id }
+}
+
+/** Files `filed`, which is `mail` for its mailboxes, and takes what it reports, unless it is doubtful who sent it. */
+async function fileAndTake(mail: Incoming, filed: Incoming, use: Receiving): Promise<{ readonly id: string }> {
   const [{ verdicts, isResolverAway }, { outline, scan }] = await Promise.all([
-    timed('in', 'verify', () => verify(mail, use)),
-    parseAndScan(mail, use),
+    timed('in', 'verify', () => verify(filed, use)),
+    parseAndScan(filed, use),
   ])
   const decision = decide({ verdicts, isResolverAway, scan, outline }, use.policy)
   if (decision.kind === 'refuse') throw refuseMail(decision.code)
-  const bytes = await timed('in', 'store', () => store(mail, use.blobs))
-  const filed = await timed('in', 'file', () => use.file({ mail, verdicts, scan, outline, filing: decision, bytes }))
+  const bytes = await timed('in', 'store', () => store(filed, use.blobs))
+  const what = { mail: filed, verdicts, scan, outline, filing: decision, bytes }
+  const { id } = await timed('in', 'file', () => use.file(what))
+  const isToAddress = filed.recipients.length < mail.recipients.length
+  if (isToAddress || (decision.folder === 'inbox' && outline.report))
+    await timed('in', 'report', () => use.takeReport(mail, outline.report, outline.isAutomaticReply))
   received.inc({ outcome: decision.folder })
-  return filed
+  return { id }
 }
 
 /** The parser knows at once what the scanner would take seconds to give up on. */

@@ -2,6 +2,7 @@ import { batched } from '../base/batch.ts'
 import type { Db } from '../base/database.ts'
 import { localPartsFor } from '../domains/local-parts.ts'
 import { canonicalDomain, parseAddress, splitAddress } from '../mail/address.ts'
+import { type BounceAddresses, findBounceRecipient } from './bounce-address.ts'
 import type { Recipient } from './incoming.ts'
 import { refuseMail } from './refusal.ts'
 import { type ClaimRow, selectClaims } from './table.ts'
@@ -18,16 +19,23 @@ interface Wanted {
 /**
  * Finds the recipient for a forward-path. An exact mailbox beats the one before a `+`, and that the catch-all; local parts
  * compare without case. What is meant for a postmaster and finds none goes to the mailbox `postmaster`, the operator's.
- * Look-ups that come together share a round trip.
+ * A bounce address of ours comes before all of them. Look-ups that come together share a round trip.
  * @throws SmtpRefusal address_malformed, relay_denied, receiving_not_ready, mailbox_unknown
  */
-export function recipientFinder(db: Db, postmaster: string | undefined): (address: string) => Promise<Recipient> {
+export function recipientFinder(
+  db: Db,
+  postmaster: string | undefined,
+  bounces?: BounceAddresses,
+): (address: string) => Promise<Recipient> {
   const claims = batched<Wanted, readonly ClaimRow[]>({ maxItems: 64, maxUnderWay: 1 }, wanted =>
     findClaims(db, wanted),
   )
 
   async function find(address: string): Promise<Recipient | undefined> {
-    const { localPart, domain, canonical } = readForwardPath(address)
+    const path = readForwardPath(address)
+    const { localPart, domain, canonical } = path
+    const bounced = bounces && (await findBounceRecipient(db, bounces, path))
+    if (bounced) return bounced
     const localParts = localPartsFor(localPart)
     const rows = await claims({ domain, localParts })
     const [claim] = rows

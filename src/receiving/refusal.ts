@@ -30,6 +30,7 @@ const catalogue = {
   from_malformed: [550, '5.7.1', 'There must be one From field with one address'],
   dmarc_reject: [550, '5.7.26', 'The message fails the DMARC policy of the domain in From'],
   mail_loop: [554, '5.4.6', 'The message has gone through too many servers'],
+  reports_only: [550, '5.7.1', 'This address takes reports of deliveries only'],
   mailbox_gone: [451, '4.2.0', 'The mailbox has just been removed'],
   // Ours.
   scanner_away: [451, '4.3.2', 'The message cannot be scanned now, try again later'],

@@ -6,7 +6,7 @@ import { clip } from '../mail/preview.ts'
 import type { Verdicts } from '../ports/authenticator/port.ts'
 import type { Scan } from '../ports/scanner/port.ts'
 import type { Joined } from '../sending/threads.ts'
-import type { Filing } from './decide.ts'
+import type { Filing, FolderReason } from './decide.ts'
 import type { Incoming, Recipient } from './incoming.ts'
 import type { Outline } from './parse.ts'
 import type { ScanOutcome } from './scan.ts'
@@ -52,7 +52,7 @@ export function messageRow(
     brand_id: recipient.brandId,
     mailbox_id: recipient.mailboxId,
     folder: filing.folder,
-    folder_reason: filing.reason,
+    folder_reason: reasonOf(what),
     starred: 0,
     is_read: 0,
     received_at: mail.receivedAt,
@@ -85,9 +85,17 @@ export function messageRow(
   }
 }
 
+/** Why it is where it is; of what is in the inbox for no other reason, what it is where no person wrote it. */
+function reasonOf({ filing, outline: { report, isAutomaticReply } }: Item): FolderReason {
+  if (filing.reason !== 'accepted') return filing.reason
+  if (report && report.kind !== 'none' && report.kind !== 'auto-reply') return 'report'
+  return isAutomaticReply ? 'auto_reply' : 'accepted'
+}
+
 /** A report and what a program sent by itself answer nothing, whatever they refer to (RFC 3834 §2, RFC 5321 §4.5.5). */
 export function isReply({ mail, outline }: Item): boolean {
-  return mail.mailFrom !== '' && !outline.isAutomatic
+  const isReport = outline.report !== null && outline.report.kind !== 'none'
+  return mail.mailFrom !== '' && !outline.isAutomatic && !isReport
 }
 
 function firstRescan(receivedAt: Instant): Instant {

@@ -1,17 +1,21 @@
 import type { Db } from '../base/database.ts'
+import type { BounceAddresses } from './bounce-address.ts'
 import { filer } from './file.ts'
 import type { WayIn } from './incoming.ts'
 import { type Receiving, receive } from './receive.ts'
 import { recipientFinder } from './recipient.ts'
+import { reportTaker } from './reports.ts'
 
-export interface WayInParts extends Omit<Receiving, 'file'> {
+export interface WayInParts extends Omit<Receiving, 'file' | 'takeReport'> {
   readonly db: Db
   /** The mailbox for what is meant for a postmaster and finds none. */
   readonly postmaster: string | undefined
+  /** Where reports of what we sent come to; undefined: to mailboxes only. */
+  readonly bounces?: BounceAddresses | undefined
 }
 
 /** What the SMTP door needs, over these parts. */
-export function openWayIn({ db, postmaster, ...parts }: WayInParts): WayIn {
-  const use: Receiving = { ...parts, file: filer({ db, blobs: parts.blobs }) }
-  return { findRecipient: recipientFinder(db, postmaster), receive: mail => receive(mail, use) }
+export function openWayIn({ db, postmaster, bounces, ...parts }: WayInParts): WayIn {
+  const use: Receiving = { ...parts, file: filer({ db, blobs: parts.blobs }), takeReport: reportTaker(db, parts.log) }
+  return { findRecipient: recipientFinder(db, postmaster, bounces), receive: mail => receive(mail, use) }
 }

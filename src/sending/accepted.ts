@@ -122,12 +122,9 @@ export function rowsOf(
       detail: status === 'suppressed' ? 'on the suppression list' : null,
       updated_at: createdAt,
     })),
-    events: [
-      eventRow(whose, createdAt, accepted.status, null),
-      ...accepted.recipients
-        .filter(each => each.status === 'suppressed')
-        .map(each => eventRow(whose, createdAt, 'suppressed', each.email)),
-    ],
+    events: accepted.recipients
+      .filter(each => each.status === 'suppressed')
+      .map(each => suppressedRow(whose, createdAt, each.email)),
     outbox: accepted.recipients.flatMap(({ email, status }, position) =>
       status === 'suppressed'
         ? []
@@ -165,18 +162,18 @@ function linkRow({ unsubscribeToken, sender, domain, emailId, recipients, create
 
 type Whose = Pick<Schema['email_events'], 'organization_id' | 'email_id'>
 
-function eventRow(whose: Whose, at: Instant, type: EmailStatus, recipient: string | null): Schema['email_events'] {
+function suppressedRow(whose: Whose, at: Instant, recipient: string): Schema['email_events'] {
   return {
     id: newId('evt'),
     ...whose,
     recipient,
-    type,
+    type: 'suppressed',
     occurred_at: at,
     recorded_at: at,
     source: 'api',
     smtp_code: null,
     enhanced_code: null,
-    detail: type === 'suppressed' ? 'on the suppression list' : null,
+    detail: 'on the suppression list',
     bounce: null,
     extra: toJson({}),
     repeat_key: null,

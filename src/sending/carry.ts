@@ -9,10 +9,12 @@ import { isSuppressed, suppressionFacts } from './gate.ts'
 import type { Leases } from './leases.ts'
 import { newLimiter } from './limiter.ts'
 import type { Claimed } from './outbox.ts'
-import { afterOutcome, afterTrouble, endBeforeSubmission, heldBack, type Next } from './outcome.ts'
+import { afterOutcome, afterTrouble, endBeforeSubmission, heldBack, heldByPause, type Next } from './outcome.ts'
+import { pausedAmong } from './pause-table.ts'
 import { type FindSigningKeys, prepare } from './prepare.ts'
 import type { Route } from './relay-route.ts'
 import type { RetryPolicy } from './retry.ts'
+import type { ReversePaths } from './return-path.ts'
 import { settling } from './settle.ts'
 import type { DkimKey } from './sign.ts'
 import { findSuppressed } from './table.ts'
@@ -22,6 +24,8 @@ export interface Carrying {
   readonly blobs: Blobs
   readonly provider: Provider
   readonly signingKeys: FindSigningKeys
+  /** Where bounces come back to; undefined: to the From address. Used where the provider keeps the envelope sender. */
+  readonly reversePaths?: ReversePaths | undefined
   readonly clock: Clock
   readonly log: Log
   readonly route: Route
@@ -52,11 +56,12 @@ export function newCarrier(use: Carrying): Carrier {
   const submitting = inTurn(provider.traits.submissionsAtOnce)
   const inMemory = newLimiter(maxBytes)
   const settleOne = settling(db, clock)
+  const reversePaths = provider.traits.returnPath === 'ours' ? use.reversePaths : undefined
   let unwritten = 0
 
   async function carry(claimed: readonly Claimed[]): Promise<void> {
     try {
-      const facts = await findFacts(db, use.signingKeys, claimed, clock.now())
+      const facts = await findFacts(db, { signingKeys: use.signingKeys, reversePaths }, claimed, clock.now())
       await Promise.all(
         Array.from(Map.groupBy(claimed, each => each.emailId).values(), email => carryEmail(email, facts)),
       )
@@ -68,20 +73,25 @@ export function newCarrier(use: Carrying): Carrier {
 
   /** The recipients of one email share its message. */
   async function carryEmail(email: readonly Claimed[], facts: Facts): Promise<void> {
-    const ends = email.map(each => endBeforeSubmission(each, facts.isSuppressed(each), clock.now()))
+    const ends = email.map(
+      each =>
+        endBeforeSubmission(each, facts.isSuppressed(each), clock.now()) ??
+        (facts.isPaused(each) ? heldByPause(each, clock.now()) : null),
+    )
     const going = email.filter((_, i) => ends[i] === null)
     await Promise.all([
       ...email.map((each, i) => ends[i] && settle(each, ends[i])),
-      going[0] && go(going, going[0], facts.keysOf(going[0])),
+      going[0] && go(going, going[0], facts),
     ])
   }
 
-  async function go(email: readonly Claimed[], first: Claimed, keys: readonly DkimKey[]): Promise<void> {
+  async function go(email: readonly Claimed[], first: Claimed, facts: Facts): Promise<void> {
     const release = await inMemory.take(first.size)
     try {
-      const message = await prepare(first, keys, { blobs: use.blobs, clock, traits: provider.traits })
-      const groups = provider.traits.grouped ? [email] : email.map(each => [each])
-      await Promise.all(groups.map(group => submitAndSettle(group, first, message)))
+      const message = await prepare(first, facts.keysOf(first), { blobs: use.blobs, clock, traits: provider.traits })
+      const isGrouped = provider.traits.grouped && reversePaths === undefined
+      const groups = isGrouped ? [email] : email.map(each => [each])
+      await Promise.all(groups.map(group => submitAndSettle(group, group[0] ?? first, { message, facts })))
     } catch (error) {
       log.error({ err: error, email_id: first.emailId }, 'could not prepare an email')
       const next = (each: Claimed) =>
@@ -94,12 +104,12 @@ export function newCarrier(use: Carrying): Carrier {
     }
   }
 
-  async function submitAndSettle(group: readonly Claimed[], first: Claimed, message: Buffer): Promise<void> {
+  async function submitAndSettle(group: readonly Claimed[], first: Claimed, what: Prepared): Promise<void> {
     const nexts = await submitting(async () => {
       const isLost = !group.every(each => leases.isSafe(each))
       if (isLost || use.isStopping()) return group.map(each => heldBack(each, clock.now()))
       if (!route.admits(first.domainId)) return group.map(each => heldBack(each, route.nextTry(first.domainId)))
-      const outcomes = await timed('out', 'submit', () => submit(group, first, message))
+      const outcomes = await timed('out', 'submit', () => submit(group, first, what))
       route.heard(first.domainId, outcomes)
       const now = clock.now()
       return outcomes.map((outcome, i) => afterOutcome(group[i] ?? first, outcome, now, retry))
@@ -107,12 +117,22 @@ export function newCarrier(use: Carrying): Carrier {
     await Promise.all(group.map((each, i) => settle(each, nexts[i] ?? heldBack(each, clock.now()))))
   }
 
-  async function submit(group: readonly Claimed[], first: Claimed, message: Buffer): Promise<readonly Outcome[]> {
+  async function submit(
+    group: readonly Claimed[],
+    first: Claimed,
+    { message, facts }: Prepared,
+  ): Promise<readonly Outcome[]> {
     const abort = new AbortController()
     const timer = setTimeout(() => abort.abort(), use.attemptMs)
     const recipients = group.map(each => each.recipient)
     try {
-      const outcomes = await provider.submit({ mailFrom: first.fromAddress, recipients, message, signal: abort.signal })
+      const outcomes = await provider.submit({
+        emailId: first.emailId,
+        mailFrom: facts.reversePathOf(first),
+        recipients,
+        message,
+        signal: abort.signal,
+      })
       outcomes.forEach(({ kind, reply }, i) => {
         const { emailId, attempts } = group[i] ?? first
         submissions.inc({ outcome: kind })
@@ -154,27 +174,43 @@ export function newCarrier(use: Carrying): Carrier {
   return { carry, isBehind: () => unwritten > 0 }
 }
 
-interface Facts {
-  keysOf(claimed: Claimed): readonly DkimKey[]
-  isSuppressed(claimed: Claimed): boolean
+/** What is submitted, to each of an email's recipients. */
+interface Prepared {
+  readonly message: Buffer
+  readonly facts: Facts
 }
 
-/** The keys of the domains, and who of the scheduled has been suppressed since. */
+interface Facts {
+  reversePathOf(claimed: Claimed): string
+  keysOf(claimed: Claimed): readonly DkimKey[]
+  isSuppressed(claimed: Claimed): boolean
+  isPaused(claimed: Claimed): boolean
+}
+
+/** The keys and return paths of the domains, who of the scheduled has been suppressed since, and which brands are paused. */
 async function findFacts(
   db: Db,
-  signingKeys: FindSigningKeys,
+  { signingKeys, reversePaths }: Pick<Carrying, 'signingKeys' | 'reversePaths'>,
   claimed: readonly Claimed[],
   now: Instant,
 ): Promise<Facts> {
   const released = claimed.filter(each => each.scheduledAt !== null && each.attempts === 0)
   const candidates = released.map(each => ({ brandId: each.brandId, email: each.recipient.toLowerCase() }))
-  const [keys, suppressed] = await Promise.all([
-    signingKeys(db, [...new Set(claimed.map(each => each.domainId))]),
+  const domainIds = [...new Set(claimed.map(each => each.domainId))]
+  const [keys, hosts, suppressed, paused] = await Promise.all([
+    signingKeys(db, domainIds),
+    reversePaths?.findHosts(db, domainIds),
     candidates.length === 0 ? [] : findSuppressed(db, candidates, now),
+    pausedAmong(db, [...new Set(claimed.map(each => each.brandId))]),
   ])
   const onList = suppressionFacts(suppressed)
   return {
     keysOf: each => keys.get(each.domainId) ?? [],
+    reversePathOf(each) {
+      const host = hosts?.get(each.domainId) ?? reversePaths?.ownHost
+      return reversePaths && host ? reversePaths.returnPaths.addressOf(each, host) : each.fromAddress
+    },
     isSuppressed: each => isSuppressed(each, { email: each.recipient }, onList),
+    isPaused: each => paused.has(each.brandId),
   }
 }

@@ -51,7 +51,7 @@ export async function findEmails(
 ): Promise<{ readonly rows: readonly EmailItemRow[]; readonly nextBefore: Instant | null }> {
   const [first, ...others] = lookupsFor(filter)
   const isPicked = first !== undefined && (others.length > 0 || filter.status !== null)
-  const end = isPicked ? await findWindowEnd(db, first, before) : null
+  const end = isPicked ? await findWindowEnd(db, first, filter.brandId, before) : null
   const query = first ? byLookups([first, ...others], filter, { before, end }) : byColumns(filter, before)
   const { rows } = await sql<EmailItemRow>`${query} LIMIT ${sql.lit(limit + 1)}`.execute(db)
   const page = rows.slice(0, limit)
@@ -59,11 +59,10 @@ export async function findEmails(
 }
 
 /** Those of the filters that email_lookups knows; that which finds fewest first, as a rule. */
-function lookupsFor({ organizationId, brandId, tag, recipient }: EmailFilter): readonly Buffer[] {
-  const of = brandId ?? organizationId
+function lookupsFor({ organizationId, tag, recipient }: EmailFilter): readonly Buffer[] {
   return [
-    ...(recipient === null ? [] : [lookupKey(of, { kind: 'recipient', email: recipient })]),
-    ...(tag === null ? [] : [lookupKey(of, { kind: 'tag', ...tag })]),
+    ...(recipient === null ? [] : [lookupKey(organizationId, { kind: 'recipient', email: recipient })]),
+    ...(tag === null ? [] : [lookupKey(organizationId, { kind: 'tag', ...tag })]),
   ]
 }
 
@@ -95,12 +94,13 @@ function byColumns({ organizationId, brandId, status }: EmailFilter, before: Ins
 /** From the lookup to the email and never the other way, whatever the statistics say of either. */
 function byLookups(
   [first, ...others]: readonly [Buffer, ...Buffer[]],
-  { organizationId, status }: EmailFilter,
+  { organizationId, brandId, status }: EmailFilter,
   { before, end }: { readonly before: Instant | null; readonly end: Instant | null },
 ) {
   const conditions = [
     sql`found.lookup = ${first}`,
     sql`emails.organization_id = ${organizationId}`,
+    ...(brandId === null ? [] : [sql`found.brand_id = ${brandId}`]),
     ...(status === null ? [] : [sql`emails.status = ${status}`]),
     ...(before === null ? [] : [sql`found.created_at < ${before}`]),
     ...(end === null ? [] : [sql`found.created_at >= ${end}`]),
@@ -109,15 +109,28 @@ function byLookups(
         AND also.created_at = found.created_at AND also.email_id = found.email_id)`,
     ),
   ]
-  return sql`SELECT STRAIGHT_JOIN ${columns} FROM email_lookups found FORCE INDEX (PRIMARY)
+  return sql`SELECT STRAIGHT_JOIN ${columns} FROM email_lookups found FORCE INDEX (${lookupIndex(brandId)})
     INNER JOIN emails ON emails.id = found.email_id WHERE ${all(conditions)} ORDER BY found.created_at DESC`
 }
 
+function lookupIndex(brandId: Id<'brd'> | null) {
+  return sql.raw(brandId === null ? 'PRIMARY' : 'email_lookups_brand')
+}
+
 /** The oldest email that this page looks at; null: all of them. */
-async function findWindowEnd(db: Db, lookup: Buffer, before: Instant | null): Promise<Instant | null> {
-  const conditions = [sql`lookup = ${lookup}`, ...(before === null ? [] : [sql`created_at < ${before}`])]
+async function findWindowEnd(
+  db: Db,
+  lookup: Buffer,
+  brandId: Id<'brd'> | null,
+  before: Instant | null,
+): Promise<Instant | null> {
+  const conditions = [
+    sql`lookup = ${lookup}`,
+    ...(brandId === null ? [] : [sql`brand_id = ${brandId}`]),
+    ...(before === null ? [] : [sql`created_at < ${before}`]),
+  ]
   const { rows } = await sql<{ readonly created_at: Instant }>`SELECT created_at
-    FROM email_lookups FORCE INDEX (PRIMARY) WHERE ${all(conditions)}
+    FROM email_lookups FORCE INDEX (${lookupIndex(brandId)}) WHERE ${all(conditions)}
     ORDER BY created_at DESC LIMIT 1 OFFSET ${sql.lit(maxLookedThrough - 1)}`.execute(db)
   return rows[0]?.created_at ?? null
 }
@@ -140,6 +153,7 @@ export async function findEmail(db: Db, organizationId: Id<'org'>, id: string): 
       'blob_id',
       'provider',
       'provider_message_id',
+      'wire_message_id',
       'sent_at',
       'error',
     ])

@@ -3,7 +3,7 @@ import { type Instant, toIso } from '../base/clock.ts'
 import type { Db } from '../base/database.ts'
 import { isId } from '../base/ids.ts'
 import { refuse } from '../base/refusal.ts'
-import { type EmailStatus, fromJson } from '../base/schema.ts'
+import { type EmailStatus, fromJson, toJson } from '../base/schema.ts'
 import { parseAddress } from '../mail/address.ts'
 import { outlineMessage } from '../mail/message.ts'
 import { parseLimits } from '../mail/mime-parser.ts'
@@ -21,6 +21,7 @@ import {
 } from './emails-table.ts'
 import { findRecipients } from './events-table.ts'
 import type { EmailContent, EmailDetail, EmailItem, EmailPage } from './shapes.ts'
+import { detailOf, type Silence } from './unconfirmed.ts'
 
 /** For whom: the organization, and the one brand that it is restricted to. */
 type Reader = Pick<Caller, 'organizationId' | 'brandId'>
@@ -69,7 +70,12 @@ function readRecipient(recipient: string | undefined): string | null {
 }
 
 /** A sent email with its recipients, events and the messages that answer it. @throws not_found, brand_restricted. */
-export async function readEmail(db: Db, reader: Reader, id: string): Promise<EmailDetail> {
+export async function readEmail(
+  db: Db,
+  reader: Reader,
+  id: string,
+  silence: Silence | null = null,
+): Promise<EmailDetail> {
   const row = await emailOf(db, reader, id)
   const [recipients, events, replies] = await Promise.all([
     findRecipients(db, [row.id]),
@@ -81,7 +87,7 @@ export async function readEmail(db: Db, reader: Reader, id: string): Promise<Ema
     bcc: [...fromJson(row.bcc_addresses)],
     reply_to: [...fromJson(row.reply_to)],
     message_id: row.message_id,
-    wire_message_id: null,
+    wire_message_id: row.wire_message_id,
     metadata: { ...fromJson(row.metadata) },
     provider: row.provider,
     provider_message_id: row.provider_message_id,
@@ -91,10 +97,10 @@ export async function readEmail(db: Db, reader: Reader, id: string): Promise<Ema
       status: each.status,
       smtp_code: each.smtp_code,
       enhanced_code: each.enhanced_code,
-      detail: each.detail,
+      detail: detailOf(each, silence),
       updated_at: toIso(each.updated_at),
     })),
-    events: events.map(event => showEvent(event, row)),
+    events: [beginningOf(row), ...events].map(event => showEvent(event, row)),
     replies: [...replies],
     sent_at: isoOrNull(row.sent_at),
     error: row.error,
@@ -154,6 +160,24 @@ function showItem(row: EmailItemRow): EmailItem {
 
 function showTags({ tags }: EmailItemRow) {
   return fromJson(tags).map(each => ({ ...each }))
+}
+
+/** The event that every email begins with. It holds no more than the email itself does, so it is not stored. */
+function beginningOf({ id, scheduled_at, created_at }: EmailRow): EventRow {
+  return {
+    id: `evt_${id.slice(4)}`,
+    email_id: id,
+    recipient: null,
+    type: scheduled_at === null ? 'queued' : 'scheduled',
+    occurred_at: created_at,
+    recorded_at: created_at,
+    source: 'api',
+    smtp_code: null,
+    enhanced_code: null,
+    detail: null,
+    bounce: null,
+    extra: toJson({}),
+  }
 }
 
 function showEvent(event: EventRow, email: EmailRow): EmailDetail['events'][number] {

@@ -145,6 +145,9 @@ async function loadFacts(db: Db, sends: readonly Stamped[]): Promise<Facts> {
   const suppressed = now === undefined ? [] : await findSuppressed(db, candidates, now)
   return {
     readyDomains: new Set(domains.filter(each => each.status === 'verified').map(each => each.id)),
+    pausedDomains: new Map(
+      domains.flatMap(each => (each.pauseReason === null ? [] : [[each.id, each.pauseReason] as const])),
+    ),
     plans: new Map(domains.map(each => [each.organizationId, each.plan])),
     ...suppressionFacts(suppressed),
   }

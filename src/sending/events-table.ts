@@ -9,6 +9,9 @@ import type { EmailStatus, Schema } from '../base/schema.ts'
 export interface EventfulEmail {
   readonly id: Id<'eml'>
   readonly organizationId: Id<'org'>
+  readonly brandId: Id<'brd'>
+  readonly messageId: string
+  readonly wireMessageId: string | null
   readonly status: EmailStatus
   readonly providerMessageId: string | null
   readonly sentAt: Instant | null
@@ -26,6 +29,9 @@ export async function lockEmails(db: Db, ids: readonly Id<'eml'>[]): Promise<rea
     .select([
       'id',
       'organization_id as organizationId',
+      'brand_id as brandId',
+      'message_id as messageId',
+      'wire_message_id as wireMessageId',
       'status',
       'provider_message_id as providerMessageId',
       'sent_at as sentAt',
@@ -80,6 +86,11 @@ export async function updateRecipients(db: Db, rows: readonly RecipientRow[]): P
     `ON DUPLICATE KEY UPDATE status = VALUES(status), smtp_code = VALUES(smtp_code),
       enhanced_code = VALUES(enhanced_code), detail = VALUES(detail), updated_at = VALUES(updated_at)`,
   )
+}
+
+/** Notes the Message-ID that recipients see of an email. */
+export async function updateWireId(db: Db, id: Id<'eml'>, wireMessageId: string): Promise<void> {
+  await db.updateTable('emails').set({ wire_message_id: wireMessageId }).where('id', '=', id).execute()
 }
 
 /** Writes what events changed of emails that are there. */

@@ -12,8 +12,10 @@ import {
   type RecipientRow,
   updateEmails,
   updateRecipients,
+  updateWireId,
 } from './events-table.ts'
 import { emailStatus, nextStatus } from './status.ts'
+import { joinThreads } from './threads.ts'
 
 /** Whom and what a bounce is about, and whether the recipient is suppressed because of it. */
 export interface Bounce {
@@ -40,6 +42,8 @@ export interface DeliveryEvent {
   readonly repeatKey?: Buffer | null
   /** The provider's own name for the email, when this event tells it. */
   readonly providerMessageId?: string | null
+  /** The Message-ID that recipients see, without angle brackets, when this event tells it. */
+  readonly wireMessageId?: string | null
 }
 
 /**
@@ -79,7 +83,30 @@ export async function recordEvents(
   await insertEvents(db, rows)
   await updateRecipients(db, [...changed.values()])
   await updateEmails(db, Array.from(new Set(rows.map(row => row.email_id)), id => emails.get(id)).filter(isPresent))
+  await noteWireIds(
+    db,
+    events.filter((_, i) => isNew[i]),
+    emails,
+  )
   return isNew
+}
+
+/** Notes under what Message-ID emails are known to their recipients, so that answers to it find their thread. */
+async function noteWireIds(
+  db: Db,
+  events: readonly DeliveryEvent[],
+  emails: ReadonlyMap<Id<'eml'>, EventfulEmail>,
+): Promise<void> {
+  const told = new Map<EventfulEmail, string>()
+  for (const { emailId, wireMessageId } of events) {
+    const email = emails.get(emailId)
+    if (!email || !wireMessageId || email.wireMessageId !== null || wireMessageId === email.messageId) continue
+    if (!told.has(email)) told.set(email, wireMessageId)
+  }
+  for (const [{ id, brandId, messageId }, wireMessageId] of told) {
+    await updateWireId(db, id, wireMessageId)
+    await joinThreads(db, [{ brandId, itemId: id, messageId: wireMessageId, references: [messageId], emailId: id }])
+  }
 }
 
 function isPresent<Value>(value: Value | undefined): value is Value {

@@ -23,6 +23,8 @@ export interface Recipient {
 /** What is true at this moment, for all sends of a batch. */
 export interface Facts {
   readonly readyDomains: ReadonlySet<Id<'dom'>>
+  /** The domains of brands whose sending is paused, and why. */
+  readonly pausedDomains: ReadonlyMap<Id<'dom'>, string>
   readonly plans: ReadonlyMap<Id<'org'>, Plan>
   /** As {@link suppressionKey} gives them. */
   readonly suppressed: ReadonlySet<string>
@@ -63,7 +65,7 @@ export function suppressionFacts(found: readonly Suppressed[]): Pick<Facts, 'sup
 
 /** Why a send is refused, by the first of the gate's conditions that it does not meet; quota comes after these. */
 export function gate(send: AtGate, facts: Facts): Refusal | undefined {
-  return refuseUnready(send, facts) ?? refuseSuppressed(send, facts)
+  return refuseUnready(send, facts) ?? refusePaused(send, facts) ?? refuseSuppressed(send, facts)
 }
 
 function refuseUnready({ domainId, domain }: AtGate, { readyDomains }: Facts): Refusal | undefined {
@@ -71,6 +73,17 @@ function refuseUnready({ domainId, domain }: AtGate, { readyDomains }: Facts): R
   return refuse('domain_not_verified', {
     message: `from: ${domain} is not verified; publish its DNS records and check it.`,
     param: 'from',
+  })
+}
+
+function refusePaused({ domainId, domain }: AtGate, { pausedDomains }: Facts): Refusal | undefined {
+  const reason = pausedDomains.get(domainId)
+  if (reason === undefined) return undefined
+  return refuse('from_not_allowed', {
+    message: `from: sending of the brand that ${domain} belongs to is paused.`,
+    param: 'from',
+    reason,
+    resolution: 'Mend what makes emails bounce or be complained of, then have the operator resume the brand.',
   })
 }
 

@@ -8,10 +8,10 @@ export type LookedFor =
   /** An address, without case. */
   | { readonly kind: 'recipient'; readonly email: string }
 
-/** What email_lookups holds for it, in an organization or in one brand of it: 16 bytes of a SHA-256. */
-export function lookupKey(of: Id<'org'> | Id<'brd'>, wanted: LookedFor): Buffer {
+/** What email_lookups holds for it, in an organization: 16 bytes of a SHA-256. */
+export function lookupKey(organizationId: Id<'org'>, wanted: LookedFor): Buffer {
   return createHash('sha256')
-    .update(`${of} ${textOf(wanted)}`)
+    .update(`${organizationId} ${textOf(wanted)}`)
     .digest()
     .subarray(0, 16)
 }
@@ -23,7 +23,7 @@ function textOf(wanted: LookedFor): string {
 
 type Email = Pick<Schema['emails'], 'id' | 'organization_id' | 'brand_id' | 'created_at' | 'tags'>
 
-/** All by which an email is found: each of its tags and recipients, in its organization and in its brand. */
+/** All by which an email is found: each of its tags and recipients. */
 export function lookupsOf(
   email: Email,
   recipients: readonly Pick<Schema['email_recipients'], 'email'>[],
@@ -33,11 +33,10 @@ export function lookupsOf(
     ...fromJson(email.tags).map(tag => ({ kind: 'tag', ...tag }) as const),
   ]
   const texts = new Map(wanted.map(each => [textOf(each), each]))
-  return Array.from(texts.values()).flatMap(each =>
-    [email.organization_id, email.brand_id].map(of => ({
-      lookup: lookupKey(of, each),
-      created_at: email.created_at,
-      email_id: email.id,
-    })),
-  )
+  return Array.from(texts.values(), each => ({
+    lookup: lookupKey(email.organization_id, each),
+    created_at: email.created_at,
+    email_id: email.id,
+    brand_id: email.brand_id,
+  }))
 }

@@ -21,6 +21,8 @@ export interface Claimed {
   readonly brandId: Id<'brd'>
   readonly domainId: Id<'dom'>
   readonly recipient: string
+  /** 0-based, among the email's recipients. */
+  readonly position: number
   readonly recipientStatus: EmailStatus
   readonly fromAddress: string
   readonly createdAt: Instant
@@ -130,6 +132,7 @@ async function loadClaimed(db: Db, ids: readonly Id<'out'>[], lease: string): Pr
       'outbox.id',
       'outbox.organization_id as organizationId',
       'outbox.email_id as emailId',
+      'outbox.position',
       'emails.brand_id as brandId',
       'emails.domain_id as domainId',
       'email_recipients.email as recipient',

@@ -14,6 +14,7 @@ const claimed: Claimed = {
   brandId: 'brd_1',
   domainId: 'dom_1',
   recipient: 'a@x.test',
+  position: 0,
   recipientStatus: 'queued',
   fromAddress: 'hello@shop.test',
   createdAt: now,
@@ -33,7 +34,8 @@ const reply = (phase: Phase, code: number | null, enhancedCode: string | null = 
   enhancedCode,
   text: 'said so',
 })
-const permanent = (scope: string) => ({ type: 'permanent', scope, suppressed: false })
+const bounce = (type: string, scope: string) => ({ type, scope, suppressed: false })
+const permanent = (scope: string) => bounce('permanent', scope)
 
 const events: readonly [string, Outcome, object | null][] = [
   [
@@ -47,14 +49,14 @@ const events: readonly [string, Outcome, object | null][] = [
     { type: 'bounced', smtpCode: 550, enhancedCode: '5.1.1', bounce: permanent('recipient') },
   ],
   [
-    'a mailbox that is full for good is the recipient’s',
+    'a mailbox that is full is the recipient’s, and may be emptied',
     { kind: 'failed', reply: reply('rcpt', 552, '5.2.2') },
-    { type: 'bounced', bounce: permanent('recipient') },
+    { type: 'bounced', bounce: bounce('transient', 'recipient') },
   ],
   [
-    'a refusal without a code of its own is taken for the recipient’s',
+    'a refusal without a code of its own is taken for the recipient’s, for whatever reason',
     { kind: 'failed', reply: reply('rcpt', 550) },
-    { type: 'bounced', bounce: permanent('recipient') },
+    { type: 'bounced', bounce: bounce('undetermined', 'recipient') },
   ],
   [
     'a refusal for policy at RCPT is ours',

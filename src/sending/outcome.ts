@@ -1,6 +1,7 @@
 import { type Instant, plusMs, toIso } from '../base/clock.ts'
 import type { Outcome, Reply } from '../ports/provider/port.ts'
-import type { DeliveryEvent } from './events.ts'
+import { classifyBounce } from './bounce.ts'
+import type { Bounce, DeliveryEvent } from './events.ts'
 import type { Claimed } from './outbox.ts'
 import { NoSigningKey } from './prepare.ts'
 import { nextAttemptAt, type RetryPolicy } from './retry.ts'
@@ -52,7 +53,7 @@ export function heldBack(claimed: Claimed, dueAt: Instant, lastReply: string | n
  * | Outcome | Event |
  * |---|---|
  * | accepted | `sent`: the relay's server has it, which is not `delivered` |
- * | RCPT refused for good | `bounced`, permanent; about the recipient, or, by its enhanced code, about us |
+ * | RCPT refused for good | `bounced`; what that means see bounce.ts |
  * | content refused for good, at or after DATA, or too large | `rejected` |
  * | deferred | `delayed` the first time, and whenever the message may have been taken (`ambiguous`) |
  * | route in trouble | none: it says nothing about this email |
@@ -74,10 +75,16 @@ export function outcomeToEvent(claimed: Claimed, outcome: Outcome, now: Instant)
   const extra = { phase: reply.phase, attempt: claimed.attempts + 1, ...(isAmbiguous && { ambiguous: true }) }
   switch (outcome.kind) {
     case 'accepted':
-      return { ...base, type: 'sent', extra, providerMessageId: outcome.providerMessageId }
+      return {
+        ...base,
+        type: 'sent',
+        extra,
+        providerMessageId: outcome.providerMessageId,
+        wireMessageId: outcome.wireMessageId ?? null,
+      }
     case 'failed':
       return reply.phase === 'rcpt'
-        ? { ...base, type: 'bounced', extra, bounce: { type: 'permanent', scope: scopeOf(reply), suppressed: false } }
+        ? { ...base, type: 'bounced', extra, bounce: bounceOf(reply) }
         : { ...base, type: 'rejected', extra }
     case 'deferred':
       return claimed.attempts > 0 && !isAmbiguous ? null : { ...base, type: 'delayed', extra }
@@ -88,12 +95,10 @@ export function outcomeToEvent(claimed: Claimed, outcome: Outcome, now: Instant)
   }
 }
 
-/**
- * Is a refusal at RCPT about the recipient? Codes on our address (x.1.7, x.1.8), on the network, the protocol or a policy
- * (x.4.x, x.5.x, x.7.x) are not. RFC 3463 §3.
- */
-function scopeOf({ enhancedCode }: Reply): 'recipient' | 'infrastructure' {
-  return /^\d\.(?:1\.[78]|[457]\.\d+)$/.test(enhancedCode ?? '') ? 'infrastructure' : 'recipient'
+/** What a refusal at RCPT means; whether it suppresses is decided where it is written. */
+function bounceOf({ code, enhancedCode, text }: Reply): Bounce {
+  const { type, scope } = classifyBounce({ smtpCode: code, enhancedCode, text })
+  return { type, scope, suppressed: false }
 }
 
 /** Another attempt after trouble of our own, told as a delay the first time. */
@@ -111,6 +116,26 @@ export function afterTrouble(claimed: Claimed, trouble: unknown, now: Instant, p
   }
   const dueAt = nextAttemptAt(attempts, now, claimed.expiresAt, policy)
   return { kind: 'retry', event: attempts === 1 ? event : null, dueAt, attempts, lastReply: detail }
+}
+
+/** How long an email of a paused brand waits before it is looked at again. */
+const pausedWaitMs = 2 * 60_000
+
+/** Waits until the brand sends again, which costs no attempt; told as a delay the first time. */
+export function heldByPause(claimed: Claimed, now: Instant): Next {
+  const event: DeliveryEvent = {
+    emailId: claimed.emailId,
+    recipient: claimed.recipient,
+    type: 'delayed',
+    occurredAt: now,
+    source: 'api',
+    detail: 'Sending of the brand is paused.',
+    extra: { reason: 'brand_paused' },
+  }
+  return {
+    ...heldBack(claimed, plusMs(now, pausedWaitMs)),
+    event: claimed.recipientStatus === 'delayed' ? null : event,
+  }
 }
 
 /**

@@ -33,9 +33,10 @@ export async function prepare(claimed: Claimed, keys: readonly DkimKey[], use: P
   if (keys.length === 0) throw new NoSigningKey(`The domain of ${claimed.fromAddress} has no signing key.`)
   const stored = await timed('out', 'read', () => use.blobs.readWhole(claimed.organizationId, claimed.blobId))
   const message = Buffer.concat([dateField(millisecondsOf(claimed.scheduledAt ?? claimed.createdAt)), stored])
-  const replaced = use.traits.messageId === 'replaced' ? ['message-id', 'date'] : []
   const nowSeconds = Math.floor(millisecondsOf(use.clock.now()) / 1000)
-  const signatures = await timed('out', 'sign', () => dkimSignatures(message, keys, nowSeconds, replaced))
+  const signatures = await timed('out', 'sign', () =>
+    dkimSignatures(message, keys, nowSeconds, use.traits.unsignedHeaders),
+  )
   return Buffer.concat([signatures, message])
 }
 

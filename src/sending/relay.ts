@@ -8,7 +8,7 @@ import { claim, oldestDue } from './outbox.ts'
 import { openRoute } from './relay-route.ts'
 
 export interface Relaying
-  extends Pick<Carrying, 'db' | 'blobs' | 'provider' | 'signingKeys' | 'clock' | 'log' | 'attemptMs'> {
+  extends Pick<Carrying, 'db' | 'blobs' | 'provider' | 'signingKeys' | 'reversePaths' | 'clock' | 'log' | 'attemptMs'> {
   /** The wait before the second attempt, in milliseconds. */
   readonly retryFirstMs: number
   /** How long a claim holds without being renewed, in milliseconds; 30 s unless given. */

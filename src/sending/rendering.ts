@@ -30,7 +30,7 @@ type Done = Exclude<FromRenderThread, { readonly kind: 'ready' }>
  * The thread is started when it is first needed, and again after it was ended.
  * @param timeoutMs for one template; what takes this long escaped every count of the engine
  */
-export function openRendering({ timeoutMs = 2000 }: { readonly timeoutMs?: number } = {}): Rendering {
+export function openRendering({ timeoutMs = 3000 }: { readonly timeoutMs?: number } = {}): Rendering {
   const turn = inTurn(1)
   const ownTurn = turnsByOwner()
   let thread: Thread | undefined

@@ -15,6 +15,7 @@ import {
   sendEmailShape,
   statusFilter,
 } from './shapes.ts'
+import { defaultSilenceMs, type Silence } from './unconfirmed.ts'
 
 /** SPEC section 4, Email. */
 export function emailRoutes(use: Sending) {
@@ -57,7 +58,7 @@ export function emailRoutes(use: Sending) {
       }),
       response: emailPageShape,
     })
-    .get('/v1/emails/:id', ({ caller, params }) => readEmail(use.db, caller, params.id), {
+    .get('/v1/emails/:id', ({ caller, params }) => readEmail(use.db, caller, params.id, silenceAt(use)), {
       detail: says('getEmail', 'Read a sent email and its events', ['not_found', 'brand_restricted']),
       scope: 'email:read',
       params: idParams,
@@ -79,4 +80,8 @@ export function emailRoutes(use: Sending) {
       params: idParams,
       response: emailContentShape,
     })
+}
+
+function silenceAt({ clock, unconfirmedMs = defaultSilenceMs }: Sending): Silence {
+  return { now: clock.now(), afterMs: unconfirmedMs }
 }

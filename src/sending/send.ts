@@ -26,6 +26,8 @@ export interface SendingParts {
   readonly provider: string
   /** Where links in emails lead, such as `https://mail.example`. */
   readonly publicUrl: string
+  /** After how long without news what is `sent` is shown as unconfirmed, in milliseconds; a day unless given. */
+  readonly unconfirmedMs?: number
   /** Tells the relay that there is work; called after the commit. */
   readonly wake: () => void
 }

@@ -1,9 +1,11 @@
 import { batched } from '../base/batch.ts'
 import type { Clock } from '../base/clock.ts'
 import { type Db, inTransaction } from '../base/database.ts'
+import { classifyBounce } from './bounce.ts'
 import { type DeliveryEvent, recordEvents } from './events.ts'
 import { type Claimed, lockHeld, removeRows, reschedule } from './outbox.ts'
 import type { Next } from './outcome.ts'
+import { type DeliveryReport, recordReports } from './reports.ts'
 
 /** What is to be written about one claimed recipient. */
 export interface Settlement {
@@ -24,9 +26,12 @@ export function settling(db: Db, clock: Clock): (settlement: Settlement) => Prom
       )
       const isOurs = ({ claimed }: Settlement) => held.get(claimed.id) === claimed.lease
       const ours = settlements.filter(isOurs)
+      const events = ours.flatMap(each => each.next.event ?? ([] as DeliveryEvent[]))
+      const bounces = events.flatMap(event => bounceReport(event) ?? [])
+      if (bounces.length > 0) await recordReports(tx, bounces, clock.now())
       await recordEvents(
         tx,
-        ours.flatMap(each => each.next.event ?? ([] as DeliveryEvent[])),
+        events.filter(event => event.type !== 'bounced'),
         clock.now(),
       )
       await removeRows(
@@ -40,4 +45,11 @@ export function settling(db: Db, clock: Clock): (settlement: Settlement) => Prom
       return settlements.map(isOurs)
     }),
   )
+}
+
+/** A refusal of the recipient may keep them from further mail; null: it is no bounce. */
+function bounceReport(event: DeliveryEvent): DeliveryReport | null {
+  const { type, recipient, smtpCode = null, enhancedCode = null, detail = null } = event
+  if (type !== 'bounced' || recipient === null) return null
+  return { event: { ...event, recipient }, bounce: classifyBounce({ smtpCode, enhancedCode, text: detail }) }
 }

@@ -41,8 +41,9 @@ export async function holdDomains(db: Db, ids: readonly Id<'dom'>[]): Promise<re
   const wanted = padded([...new Set(ids)].sort())
   return await selectRows<HeldDomain>(
     db,
-    `SELECT d.id, d.status, o.id AS organizationId, o.plan FROM domains d
+    `SELECT d.id, d.status, o.id AS organizationId, o.plan, p.reason AS pauseReason FROM domains d
      INNER JOIN organizations o ON o.id = d.organization_id
+     LEFT JOIN brand_pauses p ON p.brand_id = d.brand_id
      WHERE d.id IN (${placeholders(wanted)}) LOCK IN SHARE MODE`,
     wanted,
   )
@@ -53,6 +54,8 @@ interface HeldDomain {
   readonly status: Schema['domains']['status']
   readonly organizationId: Id<'org'>
   readonly plan: Schema['organizations']['plan']
+  /** Why the brand's sending is paused; null: it is not. */
+  readonly pauseReason: string | null
 }
 
 /** Someone who may be on a brand's suppression list. */

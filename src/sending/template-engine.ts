@@ -34,7 +34,7 @@ export interface Fault {
 export type Rendered = ({ readonly kind: 'rendered' } & Sources) | { readonly kind: 'faulty'; readonly fault: Fault }
 
 const maxOutput = 2 * 1024 * 1024
-const allowance = { maxSteps: 100_000, maxWork: 4 * 1024 * 1024, maxMs: 500 }
+const allowance = { maxSteps: 100_000, maxWork: 4 * 1024 * 1024, maxMs: 1000 }
 /** Text between tags counts as one as well. */
 const maxTokens = 20_000
 const maxTagLength = 16 * 1024

@@ -5,6 +5,7 @@ import { domainRoutes, mailboxRoutes } from '../../src/domains/routes.ts'
 import { networkResolver } from '../../src/ports/resolver/network.ts'
 import { startDns, type TestDns } from '../support/dns.ts'
 import { openTestDoor, type TestDoor } from '../support/http-door.ts'
+import { testSecrets } from '../support/secrets.ts'
 import { breakName, hostname, newBrand, publishAt } from './world.ts'
 
 let dns: TestDns
@@ -21,6 +22,7 @@ beforeAll(async () => {
         resolver: networkResolver({ servers: [dns.endpoint], timeoutMs: 300 }),
         zone: null,
         instance: { hostname, spfInclude: undefined },
+        secrets: testSecrets,
       }
       return [domainRoutes(use, () => Promise.resolve([])), mailboxRoutes(use)]
     },

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createPublicKey } from 'node:crypto'
-import { signingKeys } from '../../src/domains/dkim-keys.ts'
 import {
   checkDomain,
   createDomain,
@@ -11,6 +10,7 @@ import {
 import { createMailbox } from '../../src/domains/mailboxes.ts'
 import { claimReceiving } from '../../src/domains/receiving.ts'
 import type { DomainShape, RecordShape } from '../../src/domains/shapes.ts'
+import { signingKeys } from '../support/secrets.ts'
 import {
   breakName,
   hostname,
@@ -156,7 +156,7 @@ describe('without the ownership record', () => {
     expect(await readDomainDetails(world.use, tenant.owner, domain.id)).toMatchObject({
       ready_to_send: false,
       ownership_verified: false,
-      status: 'pending',
+      status: 'failed',
       receiving: { next_step: 'ownership' },
     })
     expect(await refusalOf(provisionDomain(world.use, tenant.owner, domain.id, true))).toBe('ownership_not_verified')

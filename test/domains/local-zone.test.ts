@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Id } from '../../src/base/ids.ts'
-import { signingKeys } from '../../src/domains/dkim-keys.ts'
 import { createDomain, listDomains, provisionDomain, readDomainDetails } from '../../src/domains/domains.ts'
 import { createRecord } from '../../src/domains/managed-records.ts'
 import { ownershipRecord } from '../../src/domains/ownership.ts'
@@ -8,8 +7,9 @@ import { claimReceiving } from '../../src/domains/receiving.ts'
 import { dkimRecordValue, toZoneRecord } from '../../src/domains/records.ts'
 import type { DomainsUse } from '../../src/domains/use.ts'
 import { localZone } from '../../src/ports/dns-zone/local.ts'
-import type { DnsZone, Zone, ZoneRecord } from '../../src/ports/dns-zone/port.ts'
+import { type DnsZone, type Zone, type ZoneRecord, ZoneTrouble } from '../../src/ports/dns-zone/port.ts'
 import { localResolver } from '../../src/ports/resolver/local.ts'
+import { signingKeys } from '../support/secrets.ts'
 import { newTenant, openWorld, publishAt, refusalOf, type Tenant, tickingClock, type World } from './world.ts'
 
 let world: World
@@ -128,7 +128,7 @@ test('a record that is to say something else now is pending again', async () => 
 test('no CNAME stands at the top of a zone', async () => {
   await own('top.test')
   const { id } = await create('top.test', false)
-  const top: DnsZone = { name: 'top', zoneOf: () => Promise.resolve({ ...zone, apex: 'top.test' }) }
+  const top: DnsZone = { ...provider, name: 'top', zoneOf: () => Promise.resolve({ ...zone, apex: 'top.test' }) }
   const alias = { type: 'CNAME', name: '@', value: 'host.example', ttl: 300, priority: null } as const
   expect(await refusalOf(createRecord({ ...use, zone: top }, tenant.owner, id, alias))).toBe('dns_record_conflict')
   expect(await zone.at('top.test')).toEqual([])
@@ -138,7 +138,8 @@ test('no CNAME stands at the top of a zone', async () => {
 describe('a zone that fails', () => {
   const failing: DnsZone = {
     name: 'failing',
-    zoneOf: () => Promise.resolve({ ...zone, create: () => Promise.reject(new Error('the zone is locked')) }),
+    zoneOf: () => Promise.resolve({ ...zone, create: () => Promise.reject(new ZoneTrouble('the zone is locked')) }),
+    trouble: () => Promise.resolve('the zone is locked'),
   }
 
   test('leaves the domain with provider_error, which a later success takes away', async () => {

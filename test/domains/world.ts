@@ -10,6 +10,7 @@ import type { DomainsUse } from '../../src/domains/use.ts'
 import { networkResolver } from '../../src/ports/resolver/network.ts'
 import { freshDatabase } from '../support/database.ts'
 import { startDns, type TestDns } from '../support/dns.ts'
+import { testSecrets } from '../support/secrets.ts'
 
 export const hostname = 'mx.mailroom.example'
 
@@ -46,6 +47,7 @@ export async function openWorld(change: Partial<DomainsUse> = {}): Promise<World
     resolver: networkResolver({ servers: [dns.endpoint], timeoutMs: 300 }),
     zone: null,
     instance: { hostname, spfInclude: 'spf.relay.example' },
+    secrets: testSecrets,
     ...change,
   }
   return {

@@ -10,6 +10,7 @@ import { localResolver } from '../../src/ports/resolver/local.ts'
 import { networkResolver } from '../../src/ports/resolver/network.ts'
 import { startDns, type TestDns } from '../support/dns.ts'
 import { openTestDoor, type TestDoor } from '../support/http-door.ts'
+import { testSecrets } from '../support/secrets.ts'
 import { hostname, newBrand } from './world.ts'
 
 /** Something that happens before or after a write reaches the zone, once. */
@@ -67,7 +68,7 @@ export async function openZoneDoor(change: Partial<DomainsUse> = {}): Promise<Zo
     features: ({ database: { db }, clock }) => {
       const local = localZone(db, clock)
       const provider: DnsZone = {
-        name: local.name,
+        ...local,
         zoneOf: async domain => {
           zone = await local.zoneOf(domain)
           return zone && interrupted(zone)
@@ -79,6 +80,7 @@ export async function openZoneDoor(change: Partial<DomainsUse> = {}): Promise<Zo
         resolver: localResolver(db, networkResolver({ servers: [dns.endpoint], timeoutMs: 300 })),
         zone: provider,
         instance: { hostname, spfInclude: 'spf.relay.example' },
+        secrets: testSecrets,
         ...change,
       }
       return [domainRoutes(use, () => Promise.resolve([])), dnsRoutes(use)]

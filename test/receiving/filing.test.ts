@@ -138,6 +138,8 @@ describe('files a message', () => {
   test.each([
     ['a report', [], ''],
     ['a note of absence', ['Auto-Submitted: auto-replied (vacation)'], 'ann@x.test'],
+    ['a note of absence of an old program', ['X-Autoreply: yes'], 'ann@x.test'],
+    ['a note of absence marked as bulk', ['Precedence: bulk'], 'ann@x.test'],
     ['what a program made', ['AUTO-SUBMITTED: Auto-Generated; owner-email="a@x.test"'], 'ann@x.test'],
   ])('in the thread of the email that it refers to, as no reply: %s', async (_, lines, mailFrom) => {
     const { ours, way, recipient } = await withMailbox()

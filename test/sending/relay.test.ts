@@ -5,10 +5,8 @@ import { millisecondsOf, plusMs, systemClock } from '../../src/base/clock.ts'
 import type { Id } from '../../src/base/ids.ts'
 import { newId } from '../../src/base/ids.ts'
 import { fromJson } from '../../src/base/schema.ts'
-import { signingKeys } from '../../src/domains/dkim-keys.ts'
 import { mysqlBlobs } from '../../src/ports/blobs/mysql.ts'
 import type { Blobs } from '../../src/ports/blobs/port.ts'
-import { smarthostProvider } from '../../src/ports/provider/smarthost.ts'
 import { claim } from '../../src/sending/outbox.ts'
 import { type Relay, type Relaying, startRelay } from '../../src/sending/relay.ts'
 import { settling } from '../../src/sending/settle.ts'
@@ -22,6 +20,8 @@ import {
   storedMessage,
 } from '../support/outgoing.ts'
 import { type Script, type ScriptedRelay, scriptedRelay } from '../support/scripted-relay.ts'
+import { signingKeys } from '../support/secrets.ts'
+import { smarthostAt } from '../support/smarthost.ts'
 
 let database: FreshDatabase
 let blobs: Blobs
@@ -47,13 +47,7 @@ async function smarthost(script: Script = {}): Promise<ScriptedRelay> {
 
 function start(url: string, given: Partial<Relaying> & { readonly connections?: number } = {}): Relay {
   const { connections = 4, ...rest } = given
-  const provider = smarthostProvider({
-    url,
-    connections,
-    attemptTimeoutMs: 5000,
-    hostname: 'm.test',
-    returnPath: 'ours',
-  })
+  const provider = smarthostAt(url, { connections })
   const relay = startRelay({
     db: database.db,
     blobs,
@@ -142,7 +136,7 @@ test('each recipient has its own submission and its own end', async () => {
   ])
   expect(await emailOf(id)).toMatchObject({ status: 'bounced', error: 'no b' })
   const bounce = (await eventsOf(id)).find(each => each.type === 'bounced')?.bounce
-  expect(bounce && fromJson(bounce)).toEqual({ type: 'permanent', scope: 'recipient', suppressed: false })
+  expect(bounce && fromJson(bounce)).toEqual({ type: 'permanent', scope: 'recipient', suppressed: true })
   expect(await outboxOf(id)).toMatchObject([{ position: 2, attempts: 1, lease: null, last_reply: '451 4.7.1 later' }])
 })
 
@@ -259,13 +253,7 @@ test('a lease that was lost settles nothing', async () => {
 test('a submission that takes longer than its lease keeps it', async () => {
   const relay = await smarthost()
   const id = await accepted(await sender())
-  const provider = smarthostProvider({
-    url: relay.url,
-    connections: 2,
-    attemptTimeoutMs: 5000,
-    hostname: 'm.test',
-    returnPath: 'ours',
-  })
+  const provider = smarthostAt(relay.url, { connections: 2 })
   open.push(() => provider.close())
   const slow = {
     ...provider,

@@ -1,9 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { dkimVerify } from 'mailauth/lib/dkim/verify'
 import pino from 'pino'
-import { signingKeys } from '../../src/domains/dkim-keys.ts'
 import { mysqlBlobs } from '../../src/ports/blobs/mysql.ts'
-import { smarthostProvider } from '../../src/ports/provider/smarthost.ts'
 import { startRelay } from '../../src/sending/relay.ts'
 import { emailRoutes } from '../../src/sending/routes.ts'
 import { send } from '../../src/sending/send.ts'
@@ -13,6 +11,8 @@ import { openTestDoor, type TestDoor } from '../support/http-door.ts'
 import { dkimRecord, newSender, type Sender } from '../support/outgoing.ts'
 import { fieldsOf, unstuffed } from '../support/relayed.ts'
 import { scriptedRelay } from '../support/scripted-relay.ts'
+import { signingKeys } from '../support/secrets.ts'
+import { smarthostAt } from '../support/smarthost.ts'
 import { sendingOn } from './organization.ts'
 
 let door: TestDoor
@@ -173,13 +173,7 @@ test('refuses more than one recipient, and headers of the client’s own beside 
 async function relayed(isDone: () => Promise<boolean>): Promise<readonly Buffer[]> {
   const { db } = door.database
   const sink = await scriptedRelay()
-  const provider = smarthostProvider({
-    url: sink.url,
-    connections: 2,
-    attemptTimeoutMs: 5000,
-    hostname: 'm.test',
-    returnPath: 'ours',
-  })
+  const provider = smarthostAt(sink.url, { connections: 2 })
   const relay = startRelay({
     db,
     blobs: mysqlBlobs(db, door.clock),

@@ -23,6 +23,7 @@ import { hostname, publishAt } from '../domains/world.ts'
 import { fetchDescribed } from './described.ts'
 import { startDns, type TestDns } from './dns.ts'
 import { type Call, openTestDoor, type TestDoor } from './http-door.ts'
+import { testSecrets } from './secrets.ts'
 
 /** A brand with a domain that sends, and receives mail for every address. */
 export interface Receiver {
@@ -63,7 +64,14 @@ export async function openTestInbox({ indexes = false } = {}): Promise<TestInbox
   const log = openLog('silent')
   const door = await openTestDoor({
     features: ({ database: { db }, clock }) => {
-      const domains = { db, clock, resolver, zone: null, instance: { hostname, spfInclude: undefined } }
+      const domains = {
+        db,
+        clock,
+        resolver,
+        zone: null,
+        instance: { hostname, spfInclude: undefined },
+        secrets: testSecrets,
+      }
       const blobs = mysqlBlobs(db, clock)
       const sending = openSending({
         db,

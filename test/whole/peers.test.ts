@@ -45,6 +45,16 @@ async function messageWith(subject: string, inFolder = 'inbox') {
   throw new Error(`no message "${subject}" came into ${inFolder}\n${postfix?.log() ?? ''}`)
 }
 
+// biome-ignore lint/suspicious/noExplicitAny: the tests look into answers of every shape
+async function eventsOf(emailId: string, type: string, count: number): Promise<readonly any[]> {
+  for (const deadline = Date.now() + 15_000; Date.now() < deadline; await Bun.sleep(100)) {
+    const { events } = await api('GET', `/v1/emails/${emailId}`)
+    const found = events.filter((each: { type: string }) => each.type === type)
+    if (found.length >= count) return found
+  }
+  throw new Error(`${emailId} has not ${count} events ${type}\n${postfix?.log() ?? ''}`)
+}
+
 const smtpPort = () => Number(up.file.smtp.split(':')[1])
 
 test.skipIf(!canStartPostfix)(
@@ -65,7 +75,8 @@ test.skipIf(!canStartPostfix)(
     expect(message.auth.dkim).toMatchObject({ result: 'pass', domain: 'demo.test', aligned: true })
     expect(message.auth.dmarc.result).toBe('pass')
     expect(message.scan).toBe('clean')
-    expect(message.envelope).toMatchObject({ mail_from: 'hello@demo.test', rcpt_to: 'anyone@demo.test' })
+    const reversePath = expect.stringMatching(/^b\+[0-9a-z]{44}@mr-bounces\.demo\.test$/)
+    expect(message.envelope).toMatchObject({ mail_from: reversePath, rcpt_to: 'anyone@demo.test' })
     expect(message.text.trimEnd()).toBe('.\n.. dots, and a line of 2000: '.padEnd(1999, 'x'))
     expect(message.message_id).toContain(accepted.message_id)
 
@@ -80,6 +91,36 @@ test.skipIf(!canStartPostfix)(
       expect.objectContaining({ email: 'anyone@demo.test', status: 'sent', smtp_code: 250 }),
     ])
     expect(email.recipients[0].detail).toContain('queued as')
+  },
+)
+
+test.skipIf(!canStartPostfix)(
+  'what Postfix cannot deliver comes back as its report, each to its recipient',
+  async () => {
+    const bounceLike = `b+${'0'.repeat(44)}@mail.demo.test`
+    const { id } = await api('POST', '/v1/emails', {
+      from: 'Demo <hello@demo.test>',
+      to: ['someone@elsewhere.test', bounceLike],
+      subject: 'To nobody',
+      text: 'Hello',
+    })
+    const bounces = await eventsOf(id, 'bounced', 2)
+    const told = (recipient: string) => bounces.find(each => each.recipient === recipient)
+    expect(told('someone@elsewhere.test')).toMatchObject({
+      source: 'dsn',
+      smtp_code: 550,
+      enhanced_code: '5.7.1',
+      detail: expect.stringContaining('Relaying is denied'),
+      bounce: { type: 'permanent', scope: 'infrastructure', suppressed: false },
+      data: { action: 'failed', reporting_mta: 'relay.friend.test' },
+    })
+    expect(told(bounceLike)).toMatchObject({
+      source: 'dsn',
+      smtp_code: 550,
+      enhanced_code: '5.1.1',
+      bounce: { type: 'permanent', scope: 'recipient', suppressed: true },
+    })
+    expect((await api('GET', `/v1/emails/${id}`)).status).toBe('bounced')
   },
 )
 

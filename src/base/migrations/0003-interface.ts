@@ -46,8 +46,8 @@ const tables: Readonly<Record<string, string>> = {
     error_code VARCHAR(64) CHARACTER SET ascii NULL, idempotent_replay ${flag} NOT NULL, email_id ${id} NULL,
     PRIMARY KEY (organization_id, created_at), KEY request_log_created (created_at)`,
   email_lookups: `
-    lookup BINARY(16) NOT NULL, created_at ${at} NOT NULL, email_id ${id} NOT NULL,
-    PRIMARY KEY (lookup, created_at, email_id)`,
+    lookup BINARY(16) NOT NULL, created_at ${at} NOT NULL, email_id ${id} NOT NULL, brand_id ${id} NOT NULL,
+    PRIMARY KEY (lookup, created_at, email_id), KEY email_lookups_brand (lookup, brand_id, created_at)`,
   unsubscribe_links: `
     token_hash BINARY(32) NOT NULL, organization_id ${id} NOT NULL, brand_id ${id} NOT NULL, email_id ${id} NOT NULL,
     email VARCHAR(320) NOT NULL, created_at ${at} NOT NULL,
@@ -78,19 +78,22 @@ const indexes: readonly (readonly [table: string, name: string, columns: string]
   ['templates', 'templates_brand', 'brand_id, id'],
 ]
 
-/** By what an email is found, as sending/lookups.ts has it, `of` the organization or the brand. */
-const lookup = (of: string, text: string) => `UNHEX(LEFT(SHA2(CONCAT(emails.${of}, ${text}), 256), 32))`
+/** By what an email is found, as sending/lookups.ts has it. */
+const lookup = (text: string) => `UNHEX(LEFT(SHA2(CONCAT(emails.organization_id, ${text}), 256), 32))`
 
 /** The lookups of the emails that were accepted before there were lookups. */
-const lookups = ['organization_id', 'brand_id'].flatMap(of => [
-  `INSERT IGNORE INTO email_lookups (lookup, created_at, email_id)
-    SELECT ${lookup(of, "' recipient ', LOWER(email_recipients.email)")}, emails.created_at, emails.id
+const lookups = [
+  `INSERT IGNORE INTO email_lookups (lookup, created_at, email_id, brand_id)
+    SELECT ${lookup("' recipient ', LOWER(email_recipients.email)")}, emails.created_at, emails.id, emails.brand_id
     FROM emails INNER JOIN email_recipients ON email_recipients.email_id = emails.id`,
-  `INSERT IGNORE INTO email_lookups (lookup, created_at, email_id)
-    SELECT ${lookup(of, "' tag ', tag.name, ':', tag.value")}, emails.created_at, emails.id
+  `INSERT IGNORE INTO email_lookups (lookup, created_at, email_id, brand_id)
+    SELECT ${lookup("' tag ', tag.name, ':', tag.value")}, emails.created_at, emails.id, emails.brand_id
     FROM emails, JSON_TABLE(emails.tags, '$[*]' COLUMNS (
       name VARCHAR(120) PATH '$.name', value VARCHAR(256) PATH '$.value')) tag`,
-])
+]
+
+/** An email's first event is told from the email. */
+const beginnings = `DELETE FROM email_events WHERE type IN ('queued', 'scheduled') AND source = 'api'`
 
 /** Each step is one statement that may be run again: DDL is not transactional. */
 export async function up(db: Kysely<never>): Promise<void> {
@@ -106,7 +109,7 @@ export async function up(db: Kysely<never>): Promise<void> {
   await addColumn(db, 'local_records', 'mark', 'VARCHAR(80) CHARACTER SET ascii COLLATE ascii_bin NULL')
   await addColumn(db, 'local_records', 'updated_at', `${at} NULL`)
   for (const index of indexes) await addIndex(db, ...index)
-  for (const statement of lookups) await sql.raw(statement).execute(db)
+  for (const statement of [...lookups, beginnings]) await sql.raw(statement).execute(db)
 }
 
 /** MySQL has no ADD COLUMN IF NOT EXISTS. */

@@ -3,10 +3,12 @@ import { sql } from 'kysely'
 import { type Clock, millisecondsOf } from '../../base/clock.ts'
 import type { Config } from '../../base/config.ts'
 import type { Db } from '../../base/database.ts'
+import type { DnsZone } from '../../ports/dns-zone/port.ts'
 import type { Provider } from '../../ports/provider/port.ts'
 import type { Canary } from '../../ports/resolver/canary.ts'
 import type { Scanner } from '../../ports/scanner/port.ts'
 import { oldestDue } from '../../sending/outbox.ts'
+import { pausedBrands } from '../../sending/pause-table.ts'
 import type { PartState, Readiness } from './readiness.ts'
 
 export interface Parts {
@@ -15,6 +17,8 @@ export interface Parts {
   readonly canary: Canary
   readonly scanner: Scanner
   readonly provider: Provider
+  /** Where records are published; null: nowhere. */
+  readonly zone: DnsZone | null
   readonly clock: Clock
 }
 
@@ -24,16 +28,27 @@ const longestQueueMs = 15 * 60_000
 
 /** Looks at each part that the service needs, all at the same time, none longer than five seconds. */
 export function checkReadiness(parts: Parts): Readiness {
+  const { zone } = parts
   return async () => {
-    const [database, scanner, resolver, relay, disk, queue_age] = await Promise.all([
+    const [database, scanner, resolver, relay, dns_provider, disk, queue_age, paused] = await Promise.all([
       look(async () => void (await sql`select 1`.execute(parts.db))),
       look(async () => ((await parts.scanner.isReady()) ? undefined : 'clamd does not answer')),
       look(async () => ((await parts.canary()) ? undefined : 'no DNS server answers')),
       look(async () => (await parts.provider.trouble()) ?? undefined, describeRelay(parts.provider)),
+      zone && look(async () => (await zone.trouble()) ?? undefined),
       look(() => diskTrouble(parts.config.varFolder)),
       look(() => queueTrouble(parts)),
+      pauseNote(parts.db),
     ])
-    return { database, scanner, resolver, relay, disk, queue_age }
+    return {
+      database,
+      scanner,
+      resolver,
+      relay: noted(relay, paused),
+      ...(dns_provider && { dns_provider }),
+      disk,
+      queue_age,
+    }
   }
 }
 
@@ -44,8 +59,31 @@ async function look(find: () => Promise<string | undefined>, note: string | null
   return trouble === undefined ? { ready: true, detail: note } : { ready: false, detail: trouble }
 }
 
+/** What of its work is told: where nothing is, a status that says `sent` says no more. */
 function describeRelay({ traits }: Provider): string | null {
-  return traits.reports === 'none' ? `${traits.name} reports nothing: a status ends at sent` : null
+  const { name, reports } = traits
+  switch (reports) {
+    case 'none':
+      return `${name} reports nothing: a status ends at sent`
+    case 'dsn':
+      return `${name} reports by DSN: where none comes a status ends at sent`
+    case 'webhook':
+      return null
+    default:
+      return reports satisfies never
+  }
+}
+
+/** A brand that is paused does not make the relay unready: others send. */
+async function pauseNote(db: Db): Promise<string | null> {
+  const late = Bun.sleep(answerMs).then(() => [])
+  const paused = await Promise.race([pausedBrands(db), late]).catch(() => [])
+  if (paused.length === 0) return null
+  return `sending is paused for ${paused.length === 1 ? '1 brand' : `${paused.length} brands`}`
+}
+
+function noted(state: PartState, note: string | null): PartState {
+  return { ...state, detail: [state.detail, note].filter(each => each !== null).join('; ') || null }
 }
 
 async function diskTrouble(folder: string): Promise<string | undefined> {

@@ -44,6 +44,21 @@ const answerSeconds = histogram(
   [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 30],
 )
 
+type Observe = (seconds: number) => void
+
+/** Kept ready: to look the labels up at each observation costs more than to observe. */
+const observers = new Map<string, Observe>()
+
+function observerOf(method: string, status: number): Observe {
+  const key = `${method} ${status}`
+  const known = observers.get(key)
+  if (known) return known
+  const child = answerSeconds.labels(method, String(status))
+  const observe: Observe = seconds => child.observe(seconds)
+  observers.set(key, observe)
+  return observe
+}
+
 /**
  * What every request passes, in this order: its id, who asks (401), how often (429), then the routes (404, 403 and on).
  * Whatever comes of it gets the headers that every answer has. Never rejects.
@@ -70,7 +85,7 @@ export function openEdge(use: EdgeUse): (request: Request, addressOf: AddressOf)
 
   /** Outside /v1 a route lets in by a secret of its own, or anyone. */
   function dispatchOpen(exchange: Exchange, addressOf: AddressOf): Promise<Response> {
-    requireBoundedBody(exchange.request)
+    if (!exchange.path.startsWith('/provider/')) requireBoundedBody(exchange.request)
     return countingFailures(addressOf, () => use.dispatch(exchange.routed))
   }
 
@@ -172,7 +187,10 @@ function limited(message: string, allowance: Allowance, nowMs: number): Refusal 
   return refuse('rate_limited', { message, retryAfterSeconds: secondsLeft(allowance, nowMs) })
 }
 
-/** Outside /v1 a route may read its body as it likes; here it is kept from being endless. */
+/**
+ * Outside /v1 a route may read its body as it likes; here it is kept from being endless. The news of providers, who may
+ * send theirs chunked, are counted by their route.
+ */
 function requireBoundedBody(request: Request): void {
   if (request.headers.has('transfer-encoding') || Number(request.headers.get('content-length') ?? 0) > maxBodyBytes)
     throw refuse('payload_too_large', { message: 'Declare a Content-Length of at most 16 MiB.' })
@@ -190,7 +208,7 @@ function dress(headers: Headers, { id, allowance }: Exchange): void {
 function note(log: Log, exchange: Exchange, status: number): void {
   const seconds = (performance.now() - exchange.startedMs) / 1000
   const { method } = exchange.request
-  answerSeconds.observe({ method, status }, seconds)
+  observerOf(method, status)(seconds)
   // What went well is counted above, and seen in the log only by who asks for it.
   const level = status < 400 ? 'debug' : 'info'
   if (!log.isLevelEnabled(level)) return

@@ -1,5 +1,5 @@
 /** What the service needs. `queue_age`: how long the oldest email that is due has been waiting. */
-export type Part = 'database' | 'scanner' | 'resolver' | 'relay' | 'disk' | 'queue_age'
+export type Part = 'database' | 'scanner' | 'resolver' | 'relay' | 'dns_provider' | 'disk' | 'queue_age'
 
 export interface PartState {
   readonly ready: boolean

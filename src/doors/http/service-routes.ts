@@ -30,6 +30,7 @@ const parts = {
   scanner: { ...part, description: 'The virus scanner answers.' },
   resolver: { ...part, description: 'DNS answers.' },
   relay: { ...part, description: 'The relay that delivers answers.' },
+  dns_provider: { ...part, description: 'The DNS provider, where one is configured, takes our credentials.' },
   disk: { ...part, description: 'There is room on the disk.' },
   queue_age: { ...part, description: 'What is due is sent in time.' },
 }

@@ -1,0 +1,81 @@
+import { expect, test } from 'bun:test'
+import { randomBytes } from 'node:crypto'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { keptSecrets, makeSecrets, readSecretKeys, type Sealed, secretsOf } from './secrets.ts'
+
+const one = randomBytes(32)
+const other = randomBytes(32)
+const secrets = secretsOf([one])
+
+test('opens what it sealed, at its place alone', () => {
+  const sealed = secrets.seal('the secret ü', 'here')
+  expect(sealed.by).toBe(secrets.id)
+  expect(secrets.open(sealed, 'here')).toBe('the secret ü')
+  expect(() => secrets.open(sealed, 'there')).toThrow()
+})
+
+test('seals the same secret to another text each time, which does not hold it', () => {
+  const texts = [1, 2].map(() => secrets.seal('the secret', 'here').text)
+  expect(texts[0]).not.toBe(texts[1])
+  expect(Buffer.from(texts[0] ?? '', 'base64').includes('the secret')).toBe(false)
+})
+
+test('opens nothing in which one bit changed', () => {
+  const { by, text } = secrets.seal('the secret', 'here')
+  const bytes = Buffer.from(text, 'base64')
+  for (const at of bytes.keys()) {
+    const changed = Buffer.from(bytes)
+    changed[at] = (changed[at] ?? 0) ^ 1
+    expect(() => secrets.open({ by, text: changed.toString('base64') }, 'here')).toThrow()
+  }
+  const short: Sealed = { by, text: bytes.subarray(0, 20).toString('base64') }
+  expect(() => secrets.open(short, 'here')).toThrow()
+})
+
+test('with a new key first opens what the old one sealed, and seals with the new one', () => {
+  const changing = secretsOf([other, one])
+  const old = secrets.seal('the secret', 'here')
+  expect(changing.open(old, 'here')).toBe('the secret')
+  const renewed = changing.seal('the secret', 'here')
+  expect(secretsOf([other]).open(renewed, 'here')).toBe('the secret')
+  expect(() => secrets.open(renewed, 'here')).toThrow(`the secret key ${changing.id} is not at hand`)
+  expect(changing.ids).toEqual([secretsOf([other]).id, secrets.id])
+})
+
+test('its id tells nothing of the key', () => {
+  expect(secrets.id).toMatch(/^[0-9a-f]{16}$/)
+  expect(one.toString('hex')).not.toContain(secrets.id)
+})
+
+test.each([
+  ['', 0],
+  ['AAAA', 0],
+  [randomBytes(31).toString('base64'), 0],
+  [randomBytes(33).toString('base64'), 0],
+  [one.toString('hex'), 0],
+  [`${one.toString('base64')},`, 0],
+  [one.toString('base64'), 1],
+  [`${one.toString('base64')} , ${other.toString('base64')}\n`, 2],
+])('reads keys: %p has %d', (text, count) => {
+  expect(readSecretKeys(text)?.length ?? 0).toBe(count)
+})
+
+test('makes one key in a folder, whoever comes first, that nobody else may read', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'mailroom-secret-'))
+  try {
+    expect(keptSecrets(folder)).toBeUndefined()
+    makeSecrets(folder)
+    const made = keptSecrets(folder)
+    makeSecrets(folder)
+    expect(keptSecrets(folder)?.id).toBe(made?.id ?? '')
+    expect(readdirSync(folder)).toEqual(['secret.key'])
+    expect(statSync(join(folder, 'secret.key')).mode & 0o777).toBe(0o600)
+    expect(readSecretKeys(readFileSync(join(folder, 'secret.key'), 'utf8'))).toHaveLength(1)
+    writeFileSync(join(folder, 'secret.key'), 'not a key')
+    expect(() => keptSecrets(folder)).toThrow('secret.key does not hold a secret key')
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+})

@@ -1,0 +1,55 @@
+import { systemClock } from '../base/clock.ts'
+import { readConfig } from '../base/config.ts'
+import type { Db } from '../base/database.ts'
+import { takeKeptSecrets } from '../base/secret-keys.ts'
+import { beginRotation } from '../domains/dkim-rotation.ts'
+import { type DomainRow, domainsNamed } from '../domains/table.ts'
+import { canonicalDomain } from '../mail/address.ts'
+import { type Command, type Environment, onDatabase, readArgs, type Told } from './command.ts'
+import { readOrganization } from './ids.ts'
+import { CommandTrouble, UsageTrouble } from './trouble.ts'
+
+export const domain: Command = {
+  usage: `./mailroom domain rotate-dkim DOMAIN [--org ID] [--json]
+
+rotate-dkim makes the DKIM key that is to follow the one that signs for a domain, and names its record. The record is
+  published where Mailroom publishes the domain's records, else by you: GET /v1/domains/{id} shows it. Once DNS shows it,
+  mail is signed with the new key, and the old record may go a week later. Until then nothing changes.
+  --org says whose domain it is, where several organizations have it.
+The database is the one of MAILROOM_DATABASE_URL, the secret key that of MAILROOM_SECRET_KEY or of MAILROOM_VAR.`,
+
+  run([verb, ...args], env) {
+    if (verb === 'rotate-dkim') return rotate(args, env)
+    throw new UsageTrouble(`domain takes rotate-dkim, not "${verb ?? ''}"`)
+  },
+}
+
+async function rotate(args: readonly string[], env: Environment): Promise<Told> {
+  const { words, options } = readArgs(args, { words: ['DOMAIN'], options: ['org'] })
+  const name = canonicalDomain(words[0] ?? '')
+  if (name === undefined) throw new UsageTrouble(`"${words[0]}" is not a domain name`)
+  const organizationId = options['org'] === undefined ? undefined : readOrganization(options['org'])
+  const config = readConfig({ ...env, MAILROOM_ROLES: 'http' })
+  return onDatabase(env, async db => {
+    const found = await theDomain(db, name, organizationId)
+    const secrets = await takeKeptSecrets(db, config)
+    const { selector, isNew } = await beginRotation({ db, clock: systemClock, secrets }, found)
+    const record = `${selector}._domainkey.${name}`
+    return {
+      json: { domain_id: found.id, domain: name, selector, record, is_new: isNew },
+      text: `${isNew ? 'Made the next key' : 'A key waits already'}: ${record}\nIt signs once that record is seen in DNS.`,
+    }
+  })
+}
+
+async function theDomain(db: Db, name: string, organizationId: DomainRow['organization_id'] | undefined) {
+  const all = await domainsNamed(db, name)
+  const found = all.filter(each => organizationId === undefined || each.organization_id === organizationId)
+  const [first] = found
+  if (!first) throw new CommandTrouble(`There is no domain ${name}${organizationId ? ` in ${organizationId}` : ''}.`)
+  if (found.length > 1)
+    throw new UsageTrouble(
+      `${found.length} organizations have ${name}; say which with --org: ${found.map(each => each.organization_id).join(', ')}`,
+    )
+  return first
+}

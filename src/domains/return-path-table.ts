@@ -1,0 +1,34 @@
+import type { Db } from '../base/database.ts'
+import type { Id } from '../base/ids.ts'
+import { padded } from '../base/select-rows.ts'
+
+/** The names to which bounces of these domains' mail can come: of those whose return-path records all stand. */
+export async function verifiedReturnPaths(
+  db: Db,
+  domainIds: readonly Id<'dom'>[],
+): Promise<ReadonlyMap<Id<'dom'>, string>> {
+  if (domainIds.length === 0) return new Map()
+  const rows = await db
+    .selectFrom('domain_records')
+    .select(['domain_id', 'type', 'name', 'status'])
+    .where('domain_id', 'in', padded(domainIds))
+    .where('purpose', '=', 'return_path')
+    .execute()
+  const names = new Map<Id<'dom'>, string>()
+  for (const [id, records] of Map.groupBy(rows, row => row.domain_id)) {
+    const name = records.find(each => each.type !== 'TXT')?.name
+    if (name !== undefined && records.every(each => each.status === 'verified')) names.set(id, name)
+  }
+  return names
+}
+
+/** Is this the name of a domain's return path, whether or not its records stand? */
+export async function isReturnPath(db: Db, name: string): Promise<boolean> {
+  const row = await db
+    .selectFrom('domain_records')
+    .select('id')
+    .where('name', '=', name)
+    .where('purpose', '=', 'return_path')
+    .executeTakeFirst()
+  return row !== undefined
+}

@@ -1,0 +1,43 @@
+import type { Db } from '../base/database.ts'
+import { counter } from '../base/metrics.ts'
+import { isReturnPath } from '../domains/return-path-table.ts'
+import type { ReturnPaths } from '../sending/return-path.ts'
+import type { Recipient } from './incoming.ts'
+import { refuseMail } from './refusal.ts'
+import { findBounced } from './reports-table.ts'
+
+/** What recognises the addresses that reports come to. */
+export interface BounceAddresses {
+  readonly returnPaths: ReturnPaths
+  /** Our own name, lower case, below which they are where a domain has no return path of its own. */
+  readonly hostname: string
+}
+
+export const reports = counter(
+  'mailroom_reports_total',
+  'Messages that came to be read as reports of what we sent, by what they were; forged: the address was.',
+  ['outcome'],
+)
+
+/**
+ * The recipient for a bounce address; undefined: it has not the form of one, or is at a name where none is.
+ * @throws SmtpRefusal mailbox_unknown: it is not one that we made, or its email is not there any more
+ */
+export async function findBounceRecipient(
+  db: Db,
+  { returnPaths, hostname }: BounceAddresses,
+  { localPart, domain, canonical }: { readonly localPart: string; readonly domain: string; readonly canonical: string },
+): Promise<Recipient | undefined> {
+  const place = returnPaths.read(localPart)
+  if (place === undefined) return undefined
+  const isOurName = domain === hostname
+  if (place === 'forged') {
+    if (!isOurName && !(await isReturnPath(db, domain))) return undefined
+    reports.inc({ outcome: 'forged' })
+    throw refuseMail('mailbox_unknown')
+  }
+  const found = await findBounced(db, place.emailId, place.position)
+  if (!found || !(isOurName || found.hosts.includes(domain))) throw refuseMail('mailbox_unknown')
+  const { organizationId, brandId, domainId } = found
+  return { address: canonical, organizationId, brandId, domainId, mailboxId: null, bounceOf: place }
+}

@@ -1,0 +1,164 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
+import { fromIso, type Instant } from '../../src/base/clock.ts'
+import { type Id, newId } from '../../src/base/ids.ts'
+import { mysqlBlobs } from '../../src/ports/blobs/mysql.ts'
+import type { SuppressionRow } from '../../src/sending/suppressions-table.ts'
+import { runCommand } from '../support/cli.ts'
+import { type FreshDatabase, freshDatabase } from '../support/database.ts'
+import { testClock } from '../support/http-door.ts'
+import { acceptEmails, newSender, type Sender } from '../support/outgoing.ts'
+
+let database: FreshDatabase
+let shop: Sender
+let other: Sender
+let email: Id<'eml'>
+const clock = testClock()
+
+const at = (time: string) => fromIso(`2026-03-01T${time}Z`) as Instant
+
+beforeAll(async () => {
+  database = await freshDatabase(4)
+  shop = await newSender(database.db, clock.now(), 'shop.test')
+  other = await newSender(database.db, clock.now(), 'other.test')
+  const blobs = mysqlBlobs(database.db, clock)
+  email = (await acceptEmails(database.db, blobs, shop, clock.now(), [{}]))[0] as Id<'eml'>
+})
+afterAll(() => database.close())
+beforeEach(async () => {
+  await database.db.deleteFrom('suppressions').execute()
+})
+
+async function put(...rows: readonly (Partial<SuppressionRow> & { readonly of?: Sender })[]): Promise<void> {
+  for (const { of = shop, ...row } of rows)
+    await database.db
+      .insertInto('suppressions')
+      .values({
+        id: newId('sup'),
+        organization_id: of.organizationId,
+        brand_id: of.brandId,
+        email: 'ann@a.test',
+        reason: 'hard_bounce',
+        source_email_id: null,
+        evidence: '550 5.1.1 User unknown',
+        created_at: at('08:00:00'),
+        expires_at: null,
+        unsubscribed_at: null,
+        ...row,
+      })
+      .execute()
+}
+
+const left = async () =>
+  (await database.db.selectFrom('suppressions').select('email').orderBy('email').execute()).map(each => each.email)
+const undo = async (...args: string[]) => {
+  const ran = await runCommand(['suppressions', 'undo', ...args, '--json'], { MAILROOM_DATABASE_URL: database.url })
+  expect([ran.status, ran.err]).toEqual([0, ''])
+  return JSON.parse(ran.out)
+}
+const undoneBy = async (...args: string[]): Promise<string[]> =>
+  (await undo(...args)).undone.map((each: { email: string }) => each.email)
+
+test('undoes those whose reply holds a text, whatever its case, and says what it did', async () => {
+  await put(
+    { email: 'one@a.test', source_email_id: email, evidence: '550 5.1.1 Relay MISCONFIGURED 100% of the time' },
+    { email: 'two@a.test', evidence: '550 5.1.1 User unknown' },
+    { email: 'three@a.test', evidence: null },
+  )
+  const told = await undo('--reply', 'misconfigured 100%')
+  expect(told).toEqual({
+    dry_run: false,
+    count: 1,
+    brands: [{ brand_id: shop.brandId, hard_bounce: 1, complaint: 0 }],
+    undone: [
+      {
+        organization_id: shop.organizationId,
+        brand_id: shop.brandId,
+        email: 'one@a.test',
+        reason: 'hard_bounce',
+        evidence: '550 5.1.1 Relay MISCONFIGURED 100% of the time',
+        source_email_id: email,
+        suppressed_at: '2026-03-01T08:00:00.000000Z',
+        stays_unsubscribed: false,
+      },
+    ],
+  })
+  expect(await left()).toEqual(['three@a.test', 'two@a.test'])
+  expect((await undo('--reply', 'misconfigured')).count).toBe(0)
+  expect(await undoneBy('--reply', '%')).toEqual([])
+})
+
+test('undoes those of a time, its end not included, and of one organization', async () => {
+  await put(
+    { email: 'before@a.test', created_at: at('07:59:59.999999') },
+    { email: 'first@a.test', created_at: at('08:00:00') },
+    { email: 'last@a.test', created_at: at('08:59:59.999999'), reason: 'complaint' },
+    { email: 'after@a.test', created_at: at('09:00:00') },
+    { email: 'first@b.test', of: other },
+  )
+  const hour = ['--from', '2026-03-01T08:00:00Z', '--to', '2026-03-01T10:00:00+01:00']
+  expect(await undoneBy(...hour, '--org', shop.organizationId)).toEqual(['first@a.test', 'last@a.test'])
+  expect(await undoneBy(...hour)).toEqual(['first@b.test'])
+  expect(await left()).toEqual(['after@a.test', 'before@a.test'])
+})
+
+test("undoes those of a provider's emails", async () => {
+  await put({ email: 'his@a.test', source_email_id: email }, { email: 'no@a.test' })
+  expect(await undoneBy('--provider', 'another')).toEqual([])
+  expect(await undoneBy('--provider', 'scripted', '--reply', 'no such text')).toEqual([])
+  expect(await undoneBy('--provider', 'scripted')).toEqual(['his@a.test'])
+})
+
+test('leaves what people did: manual ones, and that someone unsubscribed', async () => {
+  const unsubscribed = at('07:00:00')
+  await put(
+    { email: 'manual@a.test', reason: 'manual' },
+    { email: 'unsub@a.test', reason: 'unsubscribe' },
+    { email: 'both@a.test', unsubscribed_at: unsubscribed, expires_at: at('23:00:00') },
+  )
+  const told = await undo('--reply', '5.1.1')
+  expect(told.undone).toMatchObject([{ email: 'both@a.test', stays_unsubscribed: true }])
+  expect(await left()).toEqual(['both@a.test', 'manual@a.test', 'unsub@a.test'])
+  const both = database.db.selectFrom('suppressions').selectAll().where('email', '=', 'both@a.test')
+  expect(await both.executeTakeFirstOrThrow()).toMatchObject({
+    reason: 'unsubscribe',
+    created_at: unsubscribed,
+    evidence: null,
+    expires_at: null,
+    unsubscribed_at: null,
+  })
+})
+
+test('a dry run says the same and changes nothing', async () => {
+  await put(...Array.from({ length: 450 }, (_, i) => ({ email: `u${i}@a.test` })))
+  const dry = await undo('--reply', '5.1.1', '--dry-run')
+  expect([dry.dry_run, dry.count, (await left()).length]).toEqual([true, 450, 450])
+  const real = await undo('--reply', '5.1.1')
+  expect(real).toEqual({ ...dry, dry_run: false })
+  expect(await left()).toEqual([])
+})
+
+test('tells a person how many of which brand', async () => {
+  await put({ email: 'one@a.test' }, { email: 'two@a.test', reason: 'complaint', evidence: 'abuse report' })
+  const settings = { MAILROOM_DATABASE_URL: database.url }
+  const { out } = await runCommand(
+    ['suppressions', 'undo', '--from', '2026-03-01T00:00:00Z', '--to', '2026-03-02T00:00:00Z'],
+    settings,
+  )
+  expect(out).toContain(
+    `${shop.brandId}  one@a.test  hard_bounce 2026-03-01T08:00:00.000000Z: 550 5.1.1 User unknown\n`,
+  )
+  expect(out).toContain(`${shop.brandId}  1 hard bounces, 1 complaints\nUndid 2 suppressions.\n`)
+})
+
+test.each([
+  [[]],
+  [['--org', newId('org')]],
+  [['--reply', ' ']],
+  [['--from', '2026-03-01T00:00:00Z']],
+  [['--from', 'yesterday', '--to', '2026-03-01T00:00:00Z']],
+  [['--from', '2026-03-02T00:00:00Z', '--to', '2026-03-01T00:00:00Z']],
+])('takes nothing away without being told which: %p', async args => {
+  await put({})
+  const { status } = await runCommand(['suppressions', 'undo', ...args], { MAILROOM_DATABASE_URL: database.url })
+  expect([status, await left()]).toEqual([2, ['ann@a.test']])
+})

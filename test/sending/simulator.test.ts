@@ -1,0 +1,178 @@
+import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
+import pino from 'pino'
+import { systemClock } from '../../src/base/clock.ts'
+import type { Id } from '../../src/base/ids.ts'
+import { fromJson } from '../../src/base/schema.ts'
+import { verifiedReturnPaths } from '../../src/domains/return-path-table.ts'
+import { readReport } from '../../src/mail/report.ts'
+import { mysqlBlobs } from '../../src/ports/blobs/mysql.ts'
+import type { Provider } from '../../src/ports/provider/port.ts'
+import { presetNames, presetOf } from '../../src/ports/provider/presets.ts'
+import { sandboxProvider } from '../../src/ports/provider/sandbox.ts'
+import type { ReportMail } from '../../src/ports/provider/simulated-reports.ts'
+import { withSimulator } from '../../src/ports/provider/simulator.ts'
+import { simulatedReportTaker } from '../../src/receiving/simulated-report.ts'
+import { recordNews } from '../../src/sending/provider-news.ts'
+import { startRelay } from '../../src/sending/relay.ts'
+import { returnPathsOf } from '../../src/sending/return-path.ts'
+import { submission } from '../ports/provider.contract.ts'
+import { type FreshDatabase, freshDatabase } from '../support/database.ts'
+import { acceptEmails, newSender, type Sender } from '../support/outgoing.ts'
+import { scriptedRelay } from '../support/scripted-relay.ts'
+import { signingKeys, testSecrets } from '../support/secrets.ts'
+import { smarthostAt } from '../support/smarthost.ts'
+
+let database: FreshDatabase
+const ends: (() => unknown)[] = []
+
+beforeAll(async () => {
+  database = await freshDatabase(8)
+})
+afterEach(async () => {
+  for (const end of ends.splice(0).reverse()) await end()
+})
+afterAll(() => database.close())
+
+const log = pino({ level: 'silent' })
+const returnPaths = returnPathsOf(testSecrets)
+const hostname = 'mail.test'
+
+/** A relay worker at work through a provider with the simulator before it. */
+function work(real: Provider): void {
+  const { db } = database
+  const provider = withSimulator(real, {
+    clock: systemClock,
+    log,
+    takeMail: simulatedReportTaker({ db, clock: systemClock, log, bounces: { returnPaths, hostname } }),
+    takeNews: news => recordNews({ db, clock: systemClock }, 'simulator', news),
+    afterMs: 20,
+  })
+  const relay = startRelay({
+    db,
+    blobs: mysqlBlobs(db, systemClock),
+    provider,
+    signingKeys,
+    reversePaths: { returnPaths, findHosts: verifiedReturnPaths, ownHost: hostname },
+    clock: systemClock,
+    log,
+    attemptMs: 5000,
+    retryFirstMs: 60_000,
+  })
+  ends.push(
+    () => provider.close(),
+    () => relay.stop(),
+  )
+}
+
+async function accept(sender: Sender, to: string): Promise<Id<'eml'>> {
+  const { db } = database
+  const [id] = await acceptEmails(db, mysqlBlobs(db, systemClock), sender, systemClock.now(), [{ to: [to] }])
+  if (!id) throw new Error('nothing was accepted')
+  return id
+}
+
+async function statusBecomes(id: Id<'eml'>, status: string): Promise<void> {
+  let seen: string | undefined
+  for (const deadline = Date.now() + 10_000; Date.now() < deadline; await Bun.sleep(20)) {
+    seen = (await database.db.selectFrom('emails').select('status').where('id', '=', id).executeTakeFirst())?.status
+    if (seen === status) return
+  }
+  throw new Error(`the email is ${seen} and not ${status}`)
+}
+
+const ways = [
+  ['delivered@simulator.test', 'delivered', undefined],
+  ['bounce+1@simulator.test', 'bounced', 'hard_bounce'],
+  ['softbounce@simulator.test', 'bounced', undefined],
+  ['complaint@simulator.test', 'complained', 'complaint'],
+  ['delay@simulator.test', 'delayed', undefined],
+  ['reject@simulator.test', 'rejected', undefined],
+  ['ooto@simulator.test', 'delivered', undefined],
+] as const
+
+test.each(['sandbox', ...presetNames])(
+  '%s: the simulator’s recipients do what they say, and no relay sees them',
+  async name => {
+    const sink = await scriptedRelay()
+    ends.push(() => sink.close())
+    const sender = await newSender(database.db, systemClock.now(), `${name}.test`)
+    const preset = presetNames.find(each => each === name)
+    work(preset ? smarthostAt(sink.url, { preset: presetOf(preset, true) }) : sandboxProvider({ keep: async () => {} }))
+    for (const [to, status, reason] of ways) {
+      const id = await accept(sender, to)
+      await statusBecomes(id, status)
+      const suppression = await database.db
+        .selectFrom('suppressions')
+        .select(['reason', 'source_email_id'])
+        .where('email', '=', to)
+        .where('brand_id', '=', sender.brandId)
+        .executeTakeFirst()
+      expect(suppression).toEqual((reason && { reason, source_email_id: id }) as never)
+    }
+    expect(sink.taken).toEqual([])
+  },
+  60_000,
+)
+
+test('a soft bounce is transient, and keeps nobody from further mail', async () => {
+  const sender = await newSender(database.db, systemClock.now(), 'soft.test')
+  work(sandboxProvider({ keep: async () => {} }))
+  const id = await accept(sender, 'softbounce@simulator.test')
+  await statusBecomes(id, 'bounced')
+  const event = await database.db
+    .selectFrom('email_events')
+    .select('bounce')
+    .where('email_id', '=', id)
+    .where('type', '=', 'bounced')
+    .executeTakeFirstOrThrow()
+  expect(fromJson(event.bounce ?? '{}')).toMatchObject({ type: 'transient', suppressed: false })
+})
+
+async function reportsOf(...recipients: string[]) {
+  const mails: ReportMail[] = []
+  const kept: string[] = []
+  const provider = withSimulator(sandboxProvider({ keep: async ({ recipients: each }) => void kept.push(...each) }), {
+    clock: systemClock,
+    log,
+    takeMail: async mail => mails.push(mail) > 0,
+    takeNews: () => Promise.reject(new Error('not by news')),
+  })
+  const outcomes = await provider.submit(submission({ mailFrom: 'b+x@bounce.shop.test', recipients }))
+  await provider.close()
+  return { mails, kept, outcomes }
+}
+
+test('reports go to the reverse-path in the forms that they have in the world', async () => {
+  const { mails } = await reportsOf(
+    'delivered@simulator.test',
+    'bounce@simulator.test',
+    'softbounce+a@simulator.test',
+    'complaint@simulator.test',
+    'ooto@simulator.test',
+  )
+  expect(new Set(mails.map(each => each.rcptTo))).toEqual(new Set(['b+x@bounce.shop.test']))
+  const reports = mails.map(each => readReport(each.message))
+  expect(
+    reports.map(each => [each.kind, each.recipients[0]?.finalRecipient, each.recipients[0]?.enhancedCode]),
+  ).toEqual([
+    ['delivered', 'delivered@simulator.test', '2.0.0'],
+    ['bounce', 'bounce@simulator.test', '5.1.1'],
+    ['bounce', 'softbounce+a@simulator.test', '4.2.2'],
+    ['delivered', 'complaint@simulator.test', '2.0.0'],
+    ['complaint', 'complaint@simulator.test', null],
+    ['delivered', 'ooto@simulator.test', '2.0.0'],
+    ['auto-reply', undefined, undefined],
+  ] as never)
+  expect(reports[1]?.envelopeId).toBe(submission().emailId)
+})
+
+test('real recipients of the same message are submitted, each with its own outcome', async () => {
+  const { kept, outcomes } = await reportsOf('a@x.test', 'reject@simulator.test', 'b@x.test', 'nobody@simulator.test')
+  expect(kept).toEqual(['a@x.test', 'b@x.test'])
+  expect(outcomes.map(each => [each.kind, each.reply.code])).toEqual([
+    ['accepted', 250],
+    ['failed', 554],
+    ['accepted', 250],
+    ['failed', 550],
+  ])
+})
