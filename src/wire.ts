@@ -36,6 +36,7 @@ import { localZone } from './ports/dns-zone/local.ts'
 import type { DnsZone } from './ports/dns-zone/port.ts'
 import { powerDnsZones } from './ports/dns-zone/powerdns.ts'
 import { databaseTurns } from './ports/dns-zone/turns.ts'
+import { getText } from './ports/provider/amazon-text.ts'
 import { brevoWebhook } from './ports/provider/brevo.ts'
 import { mailgunWebhook } from './ports/provider/mailgun.ts'
 import type { Provider } from './ports/provider/port.ts'
@@ -43,8 +44,10 @@ import { postmarkWebhook } from './ports/provider/postmark.ts'
 import { presetOf } from './ports/provider/presets.ts'
 import { keepInFolder, sandboxProvider } from './ports/provider/sandbox.ts'
 import { sendgridWebhook } from './ports/provider/sendgrid.ts'
+import { sesProvider } from './ports/provider/ses.ts'
 import { withSimulator } from './ports/provider/simulator.ts'
 import { smarthostProvider } from './ports/provider/smarthost.ts'
+import { sesWebhook } from './ports/provider/sns.ts'
 import type { ProviderWebhook } from './ports/provider/webhook.ts'
 import { openCanary } from './ports/resolver/canary.ts'
 import { localResolver } from './ports/resolver/local.ts'
@@ -57,19 +60,19 @@ import { bySize, openHeavyWorkers } from './receiving/heavy.ts'
 import { startRescanning } from './receiving/rescan.ts'
 import { simulatedReportTaker } from './receiving/simulated-report.ts'
 import { openWayIn } from './receiving/way-in.ts'
-import { draftRoutes } from './sending/draft-routes.ts'
-import { type PauseLimits, startPausing } from './sending/pause.ts'
-import { forgetTokens, recordNews } from './sending/provider-news.ts'
-import { providerRoutes } from './sending/provider-routes.ts'
-import { startRelay } from './sending/relay.ts'
-import { returnPathsOf } from './sending/return-path.ts'
+import { draftRoutes } from './sending/drafts/routes.ts'
+import { startRelay } from './sending/relay/relay.ts'
+import { forgetTokens, recordNews } from './sending/reports/news.ts'
+import { type PauseLimits, startPausing } from './sending/reports/pause.ts'
+import { returnPathsOf } from './sending/reports/return-path.ts'
+import { providerRoutes } from './sending/reports/routes.ts'
 import { emailRoutes } from './sending/routes.ts'
 import { openSending, type Sending } from './sending/send.ts'
-import { suppressionRoutes } from './sending/suppression-routes.ts'
-import { forgetSuppressions } from './sending/suppressions.ts'
+import { suppressionRoutes } from './sending/suppressions/routes.ts'
+import { forgetSuppressions } from './sending/suppressions/suppressions.ts'
+import { unsubscribeRoutes } from './sending/suppressions/unsubscribe-routes.ts'
 import { countUnsent } from './sending/table.ts'
-import { templateRoutes } from './sending/template-routes.ts'
-import { unsubscribeRoutes } from './sending/unsubscribe-routes.ts'
+import { templateRoutes } from './sending/templates/routes.ts'
 
 /** The outside, as this process meets it. */
 export interface Ports {
@@ -130,6 +133,15 @@ function providerOf(config: Config): Provider {
         ),
         dsnSuccess: config.smarthostDsnSuccess,
       })
+    case 'ses':
+      return sesProvider({
+        // readConfig lets nobody start without one.
+        region: config.sesRegion ?? '',
+        configurationSet: config.sesConfigurationSet ?? null,
+        perSecond: config.sesRatePerSecond ?? null,
+        bringsNews: config.sesTopicArn !== undefined,
+        endpoint: config.sesEndpoint,
+      })
     default:
       return config.provider satisfies never
   }
@@ -137,12 +149,13 @@ function providerOf(config: Config): Provider {
 
 /** How providers bring news by HTTP: all whose secret is known, so that late ones of a former provider count too. */
 function webhooksOf(config: Config): readonly ProviderWebhook[] {
-  const { postmarkToken, mailgunSigningKey, sendgridPublicKey, brevoToken } = config
+  const { postmarkToken, mailgunSigningKey, sendgridPublicKey, brevoToken, sesTopicArn } = config
   return [
     ...(postmarkToken ? [postmarkWebhook(postmarkToken)] : []),
     ...(mailgunSigningKey ? [mailgunWebhook(mailgunSigningKey)] : []),
     ...(sendgridPublicKey ? [sendgridWebhook(sendgridPublicKey)] : []),
     ...(brevoToken ? [brevoWebhook(brevoToken)] : []),
+    ...(sesTopicArn ? [sesWebhook({ topicArn: sesTopicArn, get: getText })] : []),
   ]
 }
 
@@ -296,6 +309,7 @@ async function start(
         spfInclude: config.spfInclude,
         returnPath: provider.traits.returnPath,
       },
+      identities: ports.provider.identities,
       secrets,
     }
     const rechecking = startRechecking({

@@ -30,6 +30,11 @@ function optional<Value>(key: string, kind: Read<Value>, meaning: string): Setti
 
 const text: Read<string> = { expected: 'some text', read: value => value || undefined }
 
+const matching = (form: RegExp, expected: string): Read<string> => ({
+  expected,
+  read: value => (form.test(value) ? value : undefined),
+})
+
 const flag: Read<boolean> = {
   expected: '`true` or `false`',
   read: value => (value === 'true' ? true : value === 'false' ? false : undefined),
@@ -352,7 +357,7 @@ const settings = {
     'What becomes of mail that cannot be scanned: kept in quarantine until a later scan releases it, or answered 451.',
   ),
 
-  provider: setting('PROVIDER', oneOf('smarthost', 'sandbox'), 'smarthost', 'Who delivers outbound mail.'),
+  provider: setting('PROVIDER', oneOf('smarthost', 'ses', 'sandbox'), 'smarthost', 'Who delivers outbound mail.'),
   smarthostUrls: optional(
     'SMARTHOST_URL',
     urls('smtp:', 'smtps:'),
@@ -395,6 +400,34 @@ const settings = {
     'BREVO_TOKEN',
     text,
     'The token that Brevo’s transactional webhooks carry (`Authorization: Bearer`) to `/provider/brevo/events`.',
+  ),
+  sesRegion: optional(
+    'SES_REGION',
+    matching(/^[a-z]{2}(-[a-z]+)+-\d$/, 'a region of AWS such as `eu-central-1`'),
+    'The region of Amazon SES for `ses`. The credentials are those that AWS’s own tools would find: `AWS_ACCESS_KEY_ID` and `AWS_SECRET_ACCESS_KEY`, a profile, or the role of the machine.',
+  ),
+  sesConfigurationSet: optional(
+    'SES_CONFIGURATION_SET',
+    matching(/^[\w-]{1,64}$/, 'a name of letters, digits, `-` and `_`'),
+    'The configuration set of SES that what is sent belongs to: its event destination brings the news.',
+  ),
+  sesTopicArn: optional(
+    'SES_TOPIC_ARN',
+    matching(
+      /^arn:aws[a-z-]*:sns:[a-z0-9-]+:\d{12}:[\w-]{1,256}$/,
+      'an ARN such as `arn:aws:sns:eu-central-1:123456789012:mail`',
+    ),
+    'The topic of SNS that the configuration set publishes to, subscribed by HTTPS at `/provider/ses/events` with raw message delivery off; the subscription is confirmed by itself. Only what this topic signs is taken.',
+  ),
+  sesRatePerSecond: optional(
+    'SES_RATE_PER_SECOND',
+    whole(1, 10_000),
+    'Submissions a second to SES, at most, from this process; the maximum send rate of the account, shared among processes.',
+  ),
+  sesEndpoint: optional(
+    'SES_ENDPOINT',
+    url('http:', 'https:'),
+    'Where SES is reached, for a VPC endpoint or a trial; without it where the region has it.',
   ),
   unconfirmedHours: setting(
     'UNCONFIRMED_HOURS',
@@ -482,6 +515,10 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
   const config = Object.fromEntries(values) as Config
   if (config.provider === 'smarthost' && config.roles.includes('relay') && !config.smarthostUrls)
     throw new ConfigError('MAILROOM_SMARTHOST_URL is absent; the relay needs it (or set MAILROOM_PROVIDER=sandbox).')
+  if (config.provider === 'ses' && config.sesRegion === undefined)
+    throw new ConfigError('MAILROOM_SES_REGION is absent; MAILROOM_PROVIDER=ses needs it.')
+  if (config.sesTopicArn !== undefined && config.sesConfigurationSet === undefined)
+    throw new ConfigError('MAILROOM_SES_CONFIGURATION_SET is absent; MAILROOM_SES_TOPIC_ARN needs it.')
   if ((config.tlsCert === undefined) !== (config.tlsKey === undefined))
     throw new ConfigError('MAILROOM_TLS_CERT and MAILROOM_TLS_KEY go together; one is absent.')
   if (config.dnsZone === 'cloudflare' && config.cloudflareToken === undefined)

@@ -1,6 +1,6 @@
 import { findBrand } from '../accounts/brands.ts'
 import { systemClock, toIso } from '../base/clock.ts'
-import { pausedBrands, resumeBrand } from '../sending/pause-table.ts'
+import { pausedBrands, resumeBrand } from '../sending/reports/pause-table.ts'
 import { type Command, type Environment, onDatabase, readArgs, type Told } from './command.ts'
 import { readBrand } from './ids.ts'
 import { CommandTrouble, UsageTrouble } from './trouble.ts'

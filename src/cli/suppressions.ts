@@ -1,6 +1,6 @@
 import { fromIso, type Instant } from '../base/clock.ts'
-import { type Undone, undoSuppressions } from '../sending/undo.ts'
-import type { Incident } from '../sending/undo-table.ts'
+import { type Undone, undoSuppressions } from '../sending/suppressions/undo.ts'
+import type { Incident } from '../sending/suppressions/undo-table.ts'
 import { type Command, type Environment, onDatabase, readArgs, type Told } from './command.ts'
 import { readOrganization, requireOrganization } from './ids.ts'
 import { UsageTrouble } from './trouble.ts'

@@ -1,6 +1,7 @@
 import { inTransaction } from '../base/database.ts'
 import { refuse } from '../base/refusal.ts'
-import { toPublished } from './enrolment.ts'
+import { type ProviderIdentities, ProviderTrouble } from '../ports/provider/port.ts'
+import { isProviderKey, toPublished } from './enrolment.ts'
 import type { Proof } from './ownership.ts'
 import { type DomainRow, lockedDomain, type RecordRow, recordsOf, storeJudgement, updateDomain } from './table.ts'
 import type { DomainsUse } from './use.ts'
@@ -15,11 +16,36 @@ interface Seen {
 const senderPurposes: readonly string[] = ['dkim', 'spf', 'return_path', 'dmarc']
 
 /** Looks up what is published for sending from the domain. */
-export async function lookAtSender(use: DomainsUse, domain: Pick<DomainRow, 'id'>): Promise<readonly Seen[]> {
+export async function lookAtSender(
+  use: DomainsUse,
+  domain: Pick<DomainRow, 'id' | 'domain'>,
+): Promise<readonly Seen[]> {
   const records = (await recordsOf(use.db, [domain.id])).filter(each => senderPurposes.includes(each.purpose))
-  return Promise.all(
+  const seen = await Promise.all(
     records.map(async record => ({ record, judgement: await look(use.resolver, toPublished(record)) })),
   )
+  return use.identities ? confirmed(use.identities, domain.domain, seen) : seen
+}
+
+/** The keys of the provider count once it has seen their records too: before that it takes no mail of the domain. */
+async function confirmed(
+  identities: ProviderIdentities,
+  domain: string,
+  seen: readonly Seen[],
+): Promise<readonly Seen[]> {
+  const isToConfirm = ({ record, judgement }: Seen) => isProviderKey(record) && judgement.status === 'verified'
+  if (!seen.some(isToConfirm)) return seen
+  const doubt = await doubtOf(identities, domain)
+  return doubt ? seen.map(each => (isToConfirm(each) ? { ...each, judgement: doubt } : each)) : seen
+}
+
+async function doubtOf(identities: ProviderIdentities, domain: string): Promise<Judgement | null> {
+  try {
+    return (await identities.check(domain)) ? null : { status: 'pending', found: [] }
+  } catch (error) {
+    if (!(error instanceof ProviderTrouble)) throw error
+    return { status: 'unknown', found: [], failure: `${identities.name}: ${error.message}` }
+  }
 }
 
 /**

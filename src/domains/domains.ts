@@ -9,7 +9,7 @@ import { ownDomain } from './access.ts'
 import { keepFindings, lookAtSender } from './check.ts'
 import { describeDomain, describeDomains } from './details.ts'
 import { switchToNext } from './dkim-rotation.ts'
-import { keepSender, keyIfNone, publishRecords, renewSender } from './enrolment.ts'
+import { enrolAtProvider, keepSender, keyIfNone, publishRecords, renewSender } from './enrolment.ts'
 import { countMailboxes } from './mailboxes-table.ts'
 import { proveOwnership, readDomain, requireProof } from './ownership.ts'
 import { refreshClaim } from './receiving.ts'
@@ -57,7 +57,7 @@ export interface NewDomain {
 
 /**
  * Registers a domain under a brand once DNS shows that the organization may use it, makes its DKIM key and names the
- * records to publish. Publishing that fails leaves `provider_error` and no more.
+ * records to publish. Enrolment or publishing that fails leaves `provider_error` and no more.
  * @throws Refusal `not_found`, `brand_restricted`, `invalid_request`, `domain_taken`, `ownership_not_verified`,
  * `dns_unavailable`.
  */
@@ -68,7 +68,8 @@ export async function createDomain(use: DomainsUse, owner: Owner, wanted: NewDom
   if (existing && (existing.id !== wanted.id || existing.brand_id !== brand.id)) throw taken(name)
   requireProof(await proveOwnership(use.resolver, owner.organizationId, name), 'domain')
   const domain = existing ?? (await register(use, owner.organizationId, brand.id, name, wanted.id))
-  if (wanted.publishDns) await publishAndCheck(use, domain)
+  const isEnrolled = await enrolAtProvider(use, domain)
+  if (isEnrolled && wanted.publishDns) await publishAndCheck(use, domain)
   return describeDomain(use, domain)
 }
 
@@ -155,8 +156,8 @@ export async function provisionDomain(
   const proof = await proveOwnership(use.resolver, owner.organizationId, domain.domain)
   await keepFindings(use, domain, proof, [])
   requireProof(proof)
-  await renewSender(use, domain)
-  if (publishDns) await publishAndCheck(use, domain)
+  const isEnrolled = await renewSender(use, domain)
+  if (isEnrolled && publishDns) await publishAndCheck(use, domain)
   return describeDomain(use, domain)
 }
 

@@ -1,11 +1,20 @@
 import { type Db, inTransaction } from '../base/database.ts'
-import type { Secrets } from '../base/secrets.ts'
 import { ZoneTrouble } from '../ports/dns-zone/port.ts'
+import { ProviderTrouble } from '../ports/provider/port.ts'
 import { firstSelector, newPrivateKey, openedKey, sealedKey } from './dkim-keys.ts'
 import { type DkimKeyRow, insertKey, keysOf } from './dkim-keys-table.ts'
 import { publish } from './publish.ts'
-import { dkimRecord, type Instance, senderRecords } from './records.ts'
-import { type DomainRow, dropRecords, keepRecord, lockedDomain, type RecordRow, recordsOf } from './table.ts'
+import { dkimRecord, senderRecords } from './records.ts'
+import {
+  type DomainRow,
+  dropRecord,
+  dropRecords,
+  keepRecord,
+  lockedDomain,
+  type RecordRow,
+  recordsOf,
+  updateDomain,
+} from './table.ts'
 import type { DomainsUse } from './use.ts'
 
 type ToEnrol = Pick<DomainRow, 'id' | 'domain' | 'created_at'>
@@ -23,13 +32,14 @@ export async function keepSender(
   db: Db,
   domain: ToEnrol,
   fresh: DkimKeyRow | undefined,
-  { instance, secrets }: { readonly instance: Instance; readonly secrets: Secrets },
+  { instance, secrets, identities }: Pick<DomainsUse, 'instance' | 'secrets' | 'identities'>,
 ): Promise<void> {
   // Of two that made a key at once the first one's counts.
   if (fresh && !(await keysOf(db, domain.id)).some(signs)) await insertKey(db, fresh)
   for (const key of await keysOf(db, domain.id))
     await keepRecord(db, domain.id, dkimRecord(domain.domain, key.selector, openedKey(key, secrets), signs(key)))
-  if (instance.returnPath !== 'ours') await dropRecords(db, domain.id, 'return_path')
+  if (instance.returnPath !== 'ours' && !identities) await dropRecords(db, domain.id, 'return_path')
+  if (!identities) await dropProviderKeys(db, domain.id)
   for (const record of senderRecords(domain.domain, instance)) await keepRecord(db, domain.id, record)
 }
 
@@ -37,12 +47,50 @@ function signs({ state }: DkimKeyRow): boolean {
   return state === 'signing'
 }
 
-/** Makes what a registered domain lacks for sending, and brings up to date what is to be published for it. */
-export async function renewSender(use: DomainsUse, domain: DomainRow): Promise<void> {
+/** Is it the record of a key that the provider signs with? Those of ours are published as they are. */
+export function isProviderKey({ purpose, type }: Pick<RecordRow, 'purpose' | 'type'>): boolean {
+  return purpose === 'dkim' && type === 'CNAME'
+}
+
+/** What a provider wanted published that delivers no more. */
+async function dropProviderKeys(db: Db, domainId: DomainRow['id']): Promise<void> {
+  for (const record of await recordsOf(db, [domainId]))
+    if (isProviderKey(record)) await dropRecord(db, domainId, 'dkim', record.name)
+}
+
+/**
+ * Makes the domain known to the provider where that is needed, and keeps what is to be published for it. False: it could not
+ * be, and `provider_error` says why.
+ */
+export async function enrolAtProvider(use: DomainsUse, domain: DomainRow): Promise<boolean> {
+  const { identities } = use
+  if (!identities) return true
+  try {
+    const records = await identities.enrol(domain.domain)
+    await inTransaction(use.db, async db => {
+      if (!(await lockedDomain(db, domain.organization_id, domain.id))) return
+      for (const record of records) await keepRecord(db, domain.id, record)
+      await updateDomain(db, domain.id, { provider_error: null })
+    })
+    return true
+  } catch (error) {
+    if (!(error instanceof ProviderTrouble)) throw error
+    const why = `The domain could not be enrolled with ${identities.name}. ${error.message}`
+    await updateDomain(use.db, domain.id, { provider_error: why })
+    return false
+  }
+}
+
+/**
+ * Makes what a registered domain lacks for sending, and brings up to date what is to be published for it. False: the
+ * provider could not be told of it.
+ */
+export async function renewSender(use: DomainsUse, domain: DomainRow): Promise<boolean> {
   const key = await keyIfNone(use, domain)
   await inTransaction(use.db, async db => {
     if (await lockedDomain(db, domain.organization_id, domain.id)) await keepSender(db, domain, key, use)
   })
+  return enrolAtProvider(use, domain)
 }
 
 /** `skipped`: there is no zone of ours that holds the domain. */

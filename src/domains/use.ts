@@ -3,6 +3,7 @@ import type { Db } from '../base/database.ts'
 import type { Id } from '../base/ids.ts'
 import type { Secrets } from '../base/secrets.ts'
 import type { DnsZone } from '../ports/dns-zone/port.ts'
+import type { ProviderIdentities } from '../ports/provider/port.ts'
 import type { Resolver } from '../ports/resolver/port.ts'
 import type { Instance } from './records.ts'
 
@@ -17,6 +18,8 @@ export interface DomainsUse {
   /** Where records are published; null: nowhere. */
   readonly zone: DnsZone | null
   readonly instance: Instance
+  /** Where domains are to be known before their mail is taken; absent: nowhere. */
+  readonly identities?: ProviderIdentities | undefined
   /** What seals the private keys. */
   readonly secrets: Secrets
 }

@@ -97,6 +97,7 @@ function holds(record: PublishedRecord, values: readonly string[]): boolean {
       // Several organizations' values may stand side by side.
       return values.some(value => value.trim() === record.value)
     case 'dkim':
+      if (record.type === 'CNAME') return values.length === 1 && sameName(first, record.value)
       return values.length === 1 && publicKeyOf(first) === publicKeyOf(record.value)
     case 'spf':
       // What may be wrong with it is told before.

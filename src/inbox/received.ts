@@ -1,4 +1,4 @@
-import type { Received } from '../sending/drafts-use.ts'
+import type { Received } from '../sending/drafts/use.ts'
 import { type AnswerUse, threadedBy } from './answer.ts'
 import { outlineStored } from './content.ts'
 import { replyHeaders } from './reply-headers.ts'

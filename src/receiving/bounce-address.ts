@@ -1,7 +1,7 @@
 import type { Db } from '../base/database.ts'
 import { counter } from '../base/metrics.ts'
 import { isReturnPath } from '../domains/return-path-table.ts'
-import type { ReturnPaths } from '../sending/return-path.ts'
+import type { ReturnPaths } from '../sending/reports/return-path.ts'
 import type { Recipient } from './incoming.ts'
 import { refuseMail } from './refusal.ts'
 import { findBounced } from './reports-table.ts'

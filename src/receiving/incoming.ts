@@ -1,7 +1,7 @@
 import type { Instant } from '../base/clock.ts'
 import type { Id } from '../base/ids.ts'
 import type { Content } from '../mail/content.ts'
-import type { BouncePlace } from '../sending/return-path.ts'
+import type { BouncePlace } from '../sending/reports/return-path.ts'
 
 /** A recipient that RCPT accepted. */
 export interface Recipient {

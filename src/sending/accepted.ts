@@ -9,8 +9,8 @@ import { type AtGate, type Facts, isSuppressed, type OverQuota, type Recipient }
 import type { Outgoing } from './outgoing.ts'
 import type { Sender } from './resolve.ts'
 import type { SendAccepted } from './shapes.ts'
+import { hashToken } from './suppressions/unsubscribe-link.ts'
 import type { EmailRows, SendingDomain } from './table.ts'
-import { hashToken } from './unsubscribe-link.ts'
 
 /** What only one send may use up: it goes in the transaction that accepts the email, or the send is refused. */
 export interface Consumed {

@@ -8,7 +8,7 @@ import type { Reservation } from '../web/reservation.ts'
 import { emailOf, readEmail } from './emails.ts'
 import { recordEvents } from './events.ts'
 import { findRecipients } from './events-table.ts'
-import { lockRowsOf, removeRows } from './outbox.ts'
+import { lockRowsOf, removeRows } from './relay/outbox.ts'
 import type { EmailDetail } from './shapes.ts'
 
 /**

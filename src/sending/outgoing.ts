@@ -5,8 +5,8 @@ import { type Attachment, readAttachments, refuseExcess } from './attachments.ts
 import { type HeaderField, readHeaders } from './headers.ts'
 import { maxRecipients, type Recipients, readAddress, readAddresses, readRecipients } from './recipients.ts'
 import type { SendEmail } from './shapes.ts'
-import { readVariables, type Variables } from './template-content.ts'
-import { refuseUnlinkable } from './unsubscribe-link.ts'
+import { refuseUnlinkable } from './suppressions/unsubscribe-link.ts'
+import { readVariables, type Variables } from './templates/content.ts'
 
 /** An email that is to be sent, read and found to be in order. */
 export interface Outgoing {

@@ -10,12 +10,12 @@ import { compose } from './compose.ts'
 import { openQueue } from './enqueue.ts'
 import { type OverQuota, recipientsOf } from './gate.ts'
 import { type Outgoing, readOutgoing, refuseBeyondLimits } from './outgoing.ts'
-import { openRendering, type Rendering } from './rendering.ts'
 import { type FindDomain, resolveFrom, type Sender } from './resolve.ts'
 import type { SendEmail } from './shapes.ts'
+import { newToken, unsubscribeFields } from './suppressions/unsubscribe-link.ts'
 import { findDomains, type SendingDomain } from './table.ts'
-import { fillTemplate } from './template-fill.ts'
-import { newToken, unsubscribeFields } from './unsubscribe-link.ts'
+import { fillTemplate } from './templates/fill.ts'
+import { openRendering, type Rendering } from './templates/rendering.ts'
 
 /** What sending stands on. */
 export interface SendingParts {

@@ -1,7 +1,7 @@
 import { t } from 'elysia'
 import { emailStatuses } from '../base/schema.ts'
 import { dateTime, nullable, oneOf } from '../web/shapes.ts'
-import { variablesShape } from './template-shapes.ts'
+import { variablesShape } from './templates/shapes.ts'
 
 const address = t.String({ maxLength: 1024, expected: 'an address such as a@example.com or Name <a@example.com>' })
 const addresses = t.Union([address, t.Array(address)])

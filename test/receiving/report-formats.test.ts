@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type ReportedRecipient, readReport } from '../../src/mail/report.ts'
-import { classifyBounce } from '../../src/sending/bounce.ts'
+import { classifyBounce } from '../../src/sending/reports/bounce.ts'
 
 const folder = join(import.meta.dir, '../fixtures/reports')
 const emailId = 'eml_01kq5x9m3t8v0w2y4z6a8c1d3f'

@@ -9,7 +9,7 @@ import { fromJson } from '../../src/base/schema.ts'
 import { secretsOf } from '../../src/base/secrets.ts'
 import { mysqlBlobs } from '../../src/ports/blobs/mysql.ts'
 import type { Incoming } from '../../src/receiving/incoming.ts'
-import { returnPathsOf } from '../../src/sending/return-path.ts'
+import { returnPathsOf } from '../../src/sending/reports/return-path.ts'
 import { type FreshDatabase, freshDatabase } from '../support/database.ts'
 import { acceptEmails } from '../support/outgoing.ts'
 import {

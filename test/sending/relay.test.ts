@@ -7,9 +7,9 @@ import { newId } from '../../src/base/ids.ts'
 import { fromJson } from '../../src/base/schema.ts'
 import { mysqlBlobs } from '../../src/ports/blobs/mysql.ts'
 import type { Blobs } from '../../src/ports/blobs/port.ts'
-import { claim } from '../../src/sending/outbox.ts'
-import { type Relay, type Relaying, startRelay } from '../../src/sending/relay.ts'
-import { settling } from '../../src/sending/settle.ts'
+import { claim } from '../../src/sending/relay/outbox.ts'
+import { type Relay, type Relaying, startRelay } from '../../src/sending/relay/relay.ts'
+import { settling } from '../../src/sending/relay/settle.ts'
 import { type FreshDatabase, freshDatabase } from '../support/database.ts'
 import {
   type AcceptedEmail,

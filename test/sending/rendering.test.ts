@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from 'bun:test'
-import { openRendering } from '../../src/sending/rendering.ts'
+import { openRendering } from '../../src/sending/templates/rendering.ts'
 
 const rendering = openRendering()
 afterAll(() => rendering.close())

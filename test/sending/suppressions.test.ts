@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { inTransaction } from '../../src/base/database.ts'
 import type { Id } from '../../src/base/ids.ts'
-import { suppress } from '../../src/sending/suppress.ts'
-import { suppressionRoutes } from '../../src/sending/suppression-routes.ts'
-import { forgetSuppressions } from '../../src/sending/suppressions.ts'
+import { suppressionRoutes } from '../../src/sending/suppressions/routes.ts'
+import { suppress } from '../../src/sending/suppressions/suppress.ts'
+import { forgetSuppressions } from '../../src/sending/suppressions/suppressions.ts'
 import { openTestDoor, type TestDoor } from '../support/http-door.ts'
 import { makeDomain } from './organization.ts'
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Id } from '../../src/base/ids.ts'
 import type { Sending } from '../../src/sending/send.ts'
-import { templateRoutes } from '../../src/sending/template-routes.ts'
+import { templateRoutes } from '../../src/sending/templates/routes.ts'
 import { type Call, openTestDoor, type TestDoor } from '../support/http-door.ts'
 import { makeDomain, sendingOn } from './organization.ts'
 

@@ -8,16 +8,16 @@ export type Step = string
 
 /** The replies of a relay; what is absent is answered as by one that takes everything. */
 export interface Script {
-  readonly banner?: Step
-  readonly ehlo?: Step
+  readonly banner?: Step | ((connection: number) => Step)
+  readonly ehlo?: Step | ((connection: number) => Step)
   readonly auth?: Step
   readonly mail?: Step | ((from: string) => Step)
-  readonly rcpt?: Step | ((to: string) => Step)
-  readonly data?: Step
-  readonly dot?: Step | ((message: Buffer) => Step)
+  readonly rcpt?: Step | ((to: string, from: string) => Step)
+  readonly data?: Step | ((from: string) => Step)
+  readonly dot?: Step | ((message: Buffer, from: string) => Step)
   /** How long after the final dot the reply to it comes, in milliseconds. */
   readonly dotAfterMs?: number
-  readonly rset?: Step
+  readonly rset?: Step | (() => Step)
   /** Close a connection after so many messages, without a word. */
   readonly messagesEach?: number
 }
@@ -72,6 +72,7 @@ export async function scriptedRelay(first: Script = {}): Promise<ScriptedRelay> 
     socket.on('error', () => socket.destroy())
     let input: Buffer = Buffer.alloc(0)
     let isData = false
+    let isOver = false
     let messages = 0
     let hasMail = false
     let from = ''
@@ -86,7 +87,10 @@ export async function scriptedRelay(first: Script = {}): Promise<ScriptedRelay> 
       const closes = step === 'close' || step.endsWith(' close')
       const reply = step.replace(/ ?close$/, '')
       if (reply) socket.write(`${reply}\r\n`)
-      if (closes) socket.end()
+      if (closes) {
+        isOver = true
+        socket.end()
+      }
       return !closes
     }
 
@@ -95,7 +99,7 @@ export async function scriptedRelay(first: Script = {}): Promise<ScriptedRelay> 
       const verb = line.slice(0, 4).toUpperCase()
       switch (verb) {
         case 'EHLO':
-          return say(script.ehlo ?? takesAll.ehlo)
+          return say(typeof script.ehlo === 'function' ? script.ehlo(connection) : (script.ehlo ?? takesAll.ehlo))
         case 'AUTH':
           return say(script.auth ?? takesAll.auth)
         case 'MAIL': {
@@ -109,19 +113,19 @@ export async function scriptedRelay(first: Script = {}): Promise<ScriptedRelay> 
         case 'RCPT': {
           if (!hasMail) return say('503 5.5.1 MAIL first')
           const recipient = /<(.*?)>/.exec(line)?.[1] ?? ''
-          const step = typeof script.rcpt === 'function' ? script.rcpt(recipient) : (script.rcpt ?? takesAll.rcpt)
+          const step = typeof script.rcpt === 'function' ? script.rcpt(recipient, from) : (script.rcpt ?? takesAll.rcpt)
           if (step.startsWith('2')) to.push(recipient)
           return say(step)
         }
         case 'DATA': {
           if (to.length === 0) return say('554 5.5.1 no valid recipients')
-          const step = script.data ?? takesAll.data
+          const step = typeof script.data === 'function' ? script.data(from) : (script.data ?? takesAll.data)
           isData = step.startsWith('3')
           return say(step)
         }
         case 'RSET':
           hasMail = false
-          return say(script.rset ?? takesAll.rset)
+          return say(typeof script.rset === 'function' ? script.rset() : (script.rset ?? takesAll.rset))
         case 'QUIT':
           return say('221 2.0.0 bye close')
         default:
@@ -132,7 +136,7 @@ export async function scriptedRelay(first: Script = {}): Promise<ScriptedRelay> 
     const onMessage = (wire: Buffer): boolean => {
       isData = false
       hasMail = false
-      const step = typeof script.dot === 'function' ? script.dot(wire) : (script.dot ?? takesAll.dot)
+      const step = typeof script.dot === 'function' ? script.dot(wire, from) : (script.dot ?? takesAll.dot)
       // One that closes here has taken it, for all that the client can know.
       if (step.startsWith('2') || step === 'close') taken.push({ from, to, wire, connection })
       messages++
@@ -143,6 +147,8 @@ export async function scriptedRelay(first: Script = {}): Promise<ScriptedRelay> 
     }
 
     socket.on('data', (chunk: Buffer) => {
+      // What is still under way to one that closed is not heard.
+      if (isOver) return
       input = Buffer.concat([input, chunk])
       for (;;) {
         const mark = isData ? '\r\n.\r\n' : '\r\n'
@@ -153,7 +159,7 @@ export async function scriptedRelay(first: Script = {}): Promise<ScriptedRelay> 
         if (!(isData ? onMessage(part) : onCommand(part.toString('latin1')))) return
       }
     })
-    say(script.banner ?? takesAll.banner)
+    say(typeof script.banner === 'function' ? script.banner(connection) : (script.banner ?? takesAll.banner))
   })
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   const address = server.address()

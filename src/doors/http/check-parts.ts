@@ -7,8 +7,8 @@ import type { DnsZone } from '../../ports/dns-zone/port.ts'
 import type { Provider } from '../../ports/provider/port.ts'
 import type { Canary } from '../../ports/resolver/canary.ts'
 import type { Scanner } from '../../ports/scanner/port.ts'
-import { oldestDue } from '../../sending/outbox.ts'
-import { pausedBrands } from '../../sending/pause-table.ts'
+import { oldestDue } from '../../sending/relay/outbox.ts'
+import { pausedBrands } from '../../sending/reports/pause-table.ts'
 import type { PartState, Readiness } from './readiness.ts'
 
 export interface Parts {

@@ -63,9 +63,37 @@ export interface ProviderTraits {
   readonly submissionsAtOnce: number
 }
 
+/** A record that the provider wants published for a domain, by its full name without a final dot. */
+export interface IdentityRecord {
+  readonly purpose: 'dkim' | 'return_path'
+  readonly type: 'TXT' | 'CNAME' | 'MX'
+  readonly name: string
+  readonly value: string
+  readonly priority: number | null
+  /** Does the provider take no mail of the domain without it? */
+  readonly required: boolean
+}
+
+/** The provider could not be asked, or did not do it; the message says why, for a person. */
+export class ProviderTrouble extends Error {
+  override readonly name = 'ProviderTrouble'
+}
+
+/** The domains that a provider knows, where it takes the mail of no others. */
+export interface ProviderIdentities {
+  /** The provider's name, for a person. */
+  readonly name: string
+  /** Makes a domain known, and says what is to be published for it. Again changes nothing. @throws ProviderTrouble */
+  enrol(domain: string): Promise<readonly IdentityRecord[]>
+  /** Does the provider take mail of the domain by now? @throws ProviderTrouble */
+  check(domain: string): Promise<boolean>
+}
+
 /** Delivers outbound mail. */
 export interface Provider {
   readonly traits: ProviderTraits
+  /** Absent where it knows no domains. */
+  readonly identities?: ProviderIdentities
   /** Hands a message over. Never throws for what the provider does: one outcome for each recipient, in their order. */
   submit(submission: Submission): Promise<readonly Outcome[]>
   /** Can it be reached now, without sending anything? null: yes; else why not. */

@@ -93,7 +93,7 @@ export function isFresh(seconds: string, receivedAt: Instant): boolean {
 const earliestMs = Date.UTC(2000, 0)
 
 /** When something happened, as the provider says; the arrival where it says nothing that can be. */
-export function timeOf(ms: number | null, { receivedAt }: WebhookRequest): Instant {
+export function timeOf(ms: number | null, { receivedAt }: Pick<WebhookRequest, 'receivedAt'>): Instant {
   const arrivedMs = millisecondsOf(receivedAt)
   if (ms === null || Number.isNaN(ms) || ms < earliestMs || ms > arrivedMs) return receivedAt
   return instantAt(Math.floor(ms) * 1000)

@@ -1,0 +1,88 @@
+import { brandOf } from '../../accounts/brands.ts'
+import type { Db } from '../../base/database.ts'
+import { type Id, isId } from '../../base/ids.ts'
+import { refuse } from '../../base/refusal.ts'
+import { toJson } from '../../base/schema.ts'
+import { parseAddress, splitAddress } from '../../mail/address.ts'
+import { maxBodyBytes } from '../outgoing.ts'
+import { findDomains } from '../table.ts'
+import type { DraftChange } from './shapes.ts'
+import type { DraftRow } from './table.ts'
+import type { DraftsOwner, DraftsUse } from './use.ts'
+
+/**
+ * The columns that a request gives, and what follows from them.
+ * @throws Refusal `not_found` for `brand_id` and `in_reply_to`, `invalid_request`
+ */
+export async function readChange(
+  use: DraftsUse,
+  owner: DraftsOwner,
+  body: DraftChange,
+  before: Pick<DraftRow, 'from_header' | 'brand_id'>,
+): Promise<Partial<DraftRow>> {
+  const { from, to, cc, bcc, reply_to, subject, text } = body
+  const change: Partial<DraftRow> = {
+    ...(from === undefined ? {} : { from_header: emptyAsNull(from) }),
+    ...(to === undefined ? {} : { to_addresses: addressList(to) }),
+    ...(cc === undefined ? {} : { cc_addresses: addressList(cc) }),
+    ...(bcc === undefined ? {} : { bcc_addresses: addressList(bcc) }),
+    ...(reply_to === undefined ? {} : { reply_to: addressList(reply_to) }),
+    ...(subject === undefined ? {} : { subject: emptyAsNull(subject) }),
+    ...(text === undefined ? {} : { text: readText(text) }),
+  }
+  const sender = { ...before, ...change }
+  return { ...change, ...(await readBrand(use.db, owner, body, sender)), ...(await readAnswered(use, owner, body)) }
+}
+
+function emptyAsNull(text: string | null): string | null {
+  return text === null || text.trim() === '' ? null : text.toWellFormed()
+}
+
+function addressList(given: string | readonly string[] | null) {
+  return toJson([given ?? []].flat().flatMap(each => emptyAsNull(each) ?? []))
+}
+
+function readText(text: string | null): string | null {
+  if (text === null || text === '') return null
+  if (text.includes('\u0000')) throw wrong('text', 'it holds NUL')
+  if (Buffer.byteLength(text) > maxBodyBytes) throw wrong('text', `it has more than ${maxBodyBytes} bytes`)
+  return text.toWellFormed()
+}
+
+/** The brand is From's where its domain is registered, else the one that is given. */
+async function readBrand(
+  db: Db,
+  owner: DraftsOwner,
+  { brand_id: given, from }: DraftChange,
+  sender: Pick<DraftRow, 'from_header' | 'brand_id'>,
+): Promise<Pick<DraftRow, 'brand_id'> | undefined> {
+  if (given === undefined && from === undefined) return undefined
+  const named =
+    typeof given === 'string' ? (await brandOf(db, { ...owner, brandId: null }, given, 'brand_id')).id : given
+  return { brand_id: (await brandOfFrom(db, owner, sender)) ?? (named === undefined ? sender.brand_id : named) }
+}
+
+async function brandOfFrom(
+  db: Db,
+  { organizationId }: DraftsOwner,
+  { from_header: from }: Pick<DraftRow, 'from_header'>,
+): Promise<Id<'brd'> | undefined> {
+  const address = from === null ? undefined : parseAddress(from)
+  if (!address) return undefined
+  const [found] = await findDomains(db, [{ organizationId, domain: splitAddress(address.address).domain }])
+  return found?.brandId
+}
+
+async function readAnswered(
+  use: DraftsUse,
+  { organizationId }: DraftsOwner,
+  { in_reply_to: id }: DraftChange,
+): Promise<Pick<DraftRow, 'in_reply_to'> | undefined> {
+  if (id === undefined || id === null) return id === null ? { in_reply_to: null } : undefined
+  if (isId('msg', id) && (await use.received.has(organizationId, id))) return { in_reply_to: id }
+  throw refuse('not_found', { message: `in_reply_to: there is no message ${id.slice(0, 80)}.`, param: 'in_reply_to' })
+}
+
+function wrong(param: string, what: string) {
+  return refuse('invalid_request', { message: `${param}: ${what}.`, param })
+}

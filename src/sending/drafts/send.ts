@@ -1,0 +1,109 @@
+import { Refusal, refuse } from '../../base/refusal.ts'
+import { fromJson } from '../../base/schema.ts'
+import { splitAddress } from '../../mail/address.ts'
+import type { Reservation } from '../../web/reservation.ts'
+import type { Accepted, Consumed } from '../accepted.ts'
+import { readAddress, readAddresses } from '../recipients.ts'
+import type { Sender } from '../resolve.ts'
+import { type Sending, send } from '../send.ts'
+import type { SendEmail } from '../shapes.ts'
+import { draftOf } from './drafts.ts'
+import { type DraftRow, deleteDraft, holdDraft } from './table.ts'
+import type { Answering, Received } from './use.ts'
+
+/** What sending drafts stands on. */
+export interface DraftSendUse {
+  readonly sending: Sending
+  readonly received: Received
+}
+
+const maxTries = 5
+
+/**
+ * Sends a draft: the transaction that accepts the email removes the draft, so that of several sends one sends it. A draft
+ * that is changed meanwhile is sent as it is then.
+ * @throws Refusal `not_found`, `draft_incomplete`, `from_not_allowed`, and those of a send
+ */
+export async function sendDraft(
+  use: DraftSendUse,
+  sender: Sender,
+  id: string,
+  reservation?: Reservation,
+): Promise<Accepted> {
+  for (let attempt = 1; ; attempt++) {
+    const draft = await draftOf(use.sending.db, sender, id)
+    const fields = readComplete(draft)
+    const answering = await answeringOf(use, draft, fields)
+    const email = { ...fields, ...(answering ? { headers: { ...answering.headers } } : {}) }
+    const threadId = answering ? { threadId: answering.threadId } : {}
+    const consumes = consuming(draft)
+    try {
+      return await send({ sender, fields: email, reservation, ...threadId, overQuota: 422, consumes }, use.sending)
+    } catch (error) {
+      if (!(error instanceof DraftChanged)) throw error
+      if (attempt === maxTries) throw error
+    }
+  }
+}
+
+/** The draft was sent, deleted or changed since it was read. */
+class DraftChanged extends Refusal {}
+
+function consuming(draft: DraftRow): Consumed {
+  return {
+    id: draft.id,
+    hold: db => holdDraft(db, draft),
+    refuse: () => new DraftChanged('not_found', { message: `There is no draft ${draft.id} as it was.` }),
+    remove: db => deleteDraft(db, draft),
+  }
+}
+
+/** The draft as a request to send. @throws Refusal `draft_incomplete`, which names what is absent or no address */
+function readComplete(draft: DraftRow): SendEmail {
+  const { from_header: from, subject, text } = draft
+  const to = [...fromJson(draft.to_addresses)]
+  const cc = [...fromJson(draft.cc_addresses)]
+  const bcc = [...fromJson(draft.bcc_addresses)]
+  const replyTo = [...fromJson(draft.reply_to)]
+  if (from === null) throw incomplete('from', 'from: the draft has no sender yet.')
+  if (to.length === 0) throw incomplete('to', 'to: the draft has no recipient yet.')
+  if (subject === null) throw incomplete('subject', 'subject: the draft has no subject yet.')
+  if (text === null) throw incomplete('text', 'text: the draft has no text yet.')
+  asIncomplete(() => {
+    readAddress(from, 'from')
+    for (const [param, addresses] of Object.entries({ to, cc, bcc, reply_to: replyTo })) readAddresses(addresses, param)
+  })
+  return { from, to, cc, bcc, reply_to: replyTo, subject, text }
+}
+
+/** What would be a wrong request to send is an unfinished draft. */
+function asIncomplete(read: () => void): void {
+  try {
+    read()
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error
+    throw refuse('draft_incomplete', error.detail)
+  }
+}
+
+function incomplete(param: string, message: string): Refusal {
+  return refuse('draft_incomplete', { message, param })
+}
+
+/** @throws Refusal `from_not_allowed` where the message belongs to another brand than From */
+async function answeringOf(
+  { sending, received }: DraftSendUse,
+  { organization_id: organizationId, in_reply_to: id }: DraftRow,
+  { from }: SendEmail,
+): Promise<Answering | undefined> {
+  const answering = id === null ? undefined : await received.answering(organizationId, id)
+  if (!answering) return undefined
+  const { domain } = splitAddress(readAddress(from, 'from').address)
+  const found = await sending.findDomain({ organizationId, domain })
+  if (found && found.brandId !== answering.brandId)
+    throw refuse('from_not_allowed', {
+      message: `from: ${domain} belongs to another brand than the message ${id}.`,
+      param: 'from',
+    })
+  return answering
+}

@@ -1,0 +1,89 @@
+import { sql } from 'kysely'
+import type { Db } from '../../base/database.ts'
+import type { Id } from '../../base/ids.ts'
+import type { Schema } from '../../base/schema.ts'
+
+export type DraftRow = Schema['drafts']
+
+const columns = [
+  'id',
+  'organization_id',
+  'brand_id',
+  'from_header',
+  'to_addresses',
+  'cc_addresses',
+  'bcc_addresses',
+  'reply_to',
+  'subject',
+  'text',
+  'in_reply_to',
+  'created_at',
+  'updated_at',
+] as const
+
+type Key = Pick<DraftRow, 'organization_id' | 'id'>
+
+function at(db: Db, { organization_id, id }: Key) {
+  return db.selectFrom('drafts').where('organization_id', '=', organization_id).where('id', '=', id)
+}
+
+export async function selectDraft(db: Db, key: Key): Promise<DraftRow | undefined> {
+  return await at(db, key).select(columns).executeTakeFirst()
+}
+
+/** The same, locked until the transaction ends. */
+export async function lockDraft(db: Db, key: Key): Promise<DraftRow | undefined> {
+  return await at(db, key).select(columns).forUpdate().executeTakeFirst()
+}
+
+/** Is the draft as it was then? It is locked until the transaction ends. */
+export async function holdDraft(db: Db, draft: Key & Pick<DraftRow, 'updated_at'>): Promise<boolean> {
+  const row = await at(db, draft).select('updated_at').forUpdate().executeTakeFirst()
+  return row?.updated_at === draft.updated_at
+}
+
+export async function insertDraft(db: Db, row: DraftRow): Promise<void> {
+  await db.insertInto('drafts').values(row).execute()
+}
+
+export async function updateDraft(db: Db, { organization_id, id, ...row }: DraftRow): Promise<void> {
+  await db.updateTable('drafts').set(row).where('organization_id', '=', organization_id).where('id', '=', id).execute()
+}
+
+export async function deleteDraft(db: Db, { organization_id, id }: Key): Promise<void> {
+  await db.deleteFrom('drafts').where('organization_id', '=', organization_id).where('id', '=', id).execute()
+}
+
+/** The ids of at most `limit` drafts older than `after`, newest first, and how many bytes each would fill. */
+export async function selectDraftSizes(
+  db: Db,
+  organizationId: Id<'org'>,
+  { after, limit }: { readonly after: Id<'drf'> | null; readonly limit: number },
+): Promise<readonly { readonly id: Id<'drf'>; readonly bytes: number }[]> {
+  let query = db
+    .selectFrom('drafts')
+    .select([
+      'id',
+      sql<number>`COALESCE(LENGTH(text), 0) + LENGTH(to_addresses) + LENGTH(cc_addresses) + LENGTH(bcc_addresses)
+        + LENGTH(reply_to)`.as('bytes'),
+    ])
+    .where('organization_id', '=', organizationId)
+  if (after !== null) query = query.where('id', '<', after)
+  return await query.orderBy('id', 'desc').limit(sql.lit(limit)).execute()
+}
+
+/** These drafts, newest first. */
+export async function selectDrafts(
+  db: Db,
+  organizationId: Id<'org'>,
+  ids: readonly Id<'drf'>[],
+): Promise<readonly DraftRow[]> {
+  if (ids.length === 0) return []
+  return await db
+    .selectFrom('drafts')
+    .select(columns)
+    .where('organization_id', '=', organizationId)
+    .where('id', 'in', ids)
+    .orderBy('id', 'desc')
+    .execute()
+}

@@ -1,0 +1,171 @@
+import { type Instant, plusMs, toIso } from '../../base/clock.ts'
+import type { Outcome, Reply } from '../../ports/provider/port.ts'
+import type { Bounce, DeliveryEvent } from '../events.ts'
+import { classifyBounce } from '../reports/bounce.ts'
+import type { Claimed } from './outbox.ts'
+import { NoSigningKey } from './prepare.ts'
+import { nextAttemptAt, type RetryPolicy } from './retry.ts'
+
+/** What becomes of a claimed recipient. */
+export type Next =
+  /** It reached its end. `event` null: there is nothing new to tell. */
+  | { readonly kind: 'end'; readonly event: DeliveryEvent | null }
+  /** It waits for another attempt. `event` null: it is known to be delayed. */
+  | {
+      readonly kind: 'retry'
+      readonly event: DeliveryEvent | null
+      readonly dueAt: Instant
+      readonly attempts: number
+      readonly lastReply: string | null
+    }
+
+/** How long an email whose route is in trouble waits, where the breaker knows no better. */
+const routeWaitMs = 1000
+
+/** What follows from an outcome: its event, and whether there is another attempt. */
+export function afterOutcome(claimed: Claimed, outcome: Outcome, now: Instant, policy: RetryPolicy): Next {
+  const event = outcomeToEvent(claimed, outcome, now)
+  const attempts = claimed.attempts + 1
+  switch (outcome.kind) {
+    case 'accepted':
+    case 'failed':
+      return { kind: 'end', event }
+    case 'deferred': {
+      const dueAt = nextAttemptAt(attempts, now, claimed.expiresAt, policy)
+      return { kind: 'retry', event, dueAt, attempts, lastReply: replyLine(outcome.reply) }
+    }
+    case 'route-trouble':
+      return heldBack(claimed, plusMs(now, routeWaitMs), replyLine(outcome.reply))
+    default:
+      return outcome satisfies never
+  }
+}
+
+/** Waits until `dueAt` without an attempt being counted; at most to the end of its time. */
+export function heldBack(claimed: Claimed, dueAt: Instant, lastReply: string | null = claimed.lastReply): Next {
+  const at = dueAt < claimed.expiresAt ? dueAt : claimed.expiresAt
+  return { kind: 'retry', event: null, dueAt: at, attempts: claimed.attempts, lastReply }
+}
+
+/**
+ * The event that tells an outcome, with the reply as its evidence; null where there is nothing to tell.
+ *
+ * | Outcome | Event |
+ * |---|---|
+ * | accepted | `sent`: the relay's server has it, which is not `delivered` |
+ * | RCPT refused for good | `bounced`; what that means see bounce.ts |
+ * | content refused for good, at or after DATA, or too large | `rejected` |
+ * | deferred | `delayed` the first time, and whenever the message may have been taken (`ambiguous`) |
+ * | route in trouble | none: it says nothing about this email |
+ *
+ * What was retaken from a process that died is `ambiguous` whatever came of it: it may have been submitted before.
+ */
+export function outcomeToEvent(claimed: Claimed, outcome: Outcome, now: Instant): DeliveryEvent | null {
+  const { reply } = outcome
+  const base = {
+    emailId: claimed.emailId,
+    recipient: claimed.recipient,
+    occurredAt: now,
+    source: 'smtp' as const,
+    smtpCode: reply.code,
+    enhancedCode: reply.enhancedCode,
+    detail: reply.text,
+  }
+  const isAmbiguous = claimed.isRetaken || (outcome.kind === 'deferred' && outcome.ambiguous)
+  const extra = { phase: reply.phase, attempt: claimed.attempts + 1, ...(isAmbiguous && { ambiguous: true }) }
+  switch (outcome.kind) {
+    case 'accepted':
+      return {
+        ...base,
+        type: 'sent',
+        extra,
+        providerMessageId: outcome.providerMessageId,
+        wireMessageId: outcome.wireMessageId ?? null,
+      }
+    case 'failed':
+      return reply.phase === 'rcpt'
+        ? { ...base, type: 'bounced', extra, bounce: bounceOf(reply) }
+        : { ...base, type: 'rejected', extra }
+    case 'deferred':
+      return claimed.attempts > 0 && !isAmbiguous ? null : { ...base, type: 'delayed', extra }
+    case 'route-trouble':
+      return null
+    default:
+      return outcome satisfies never
+  }
+}
+
+/** What a refusal at RCPT means; whether it suppresses is decided where it is written. */
+function bounceOf({ code, enhancedCode, text }: Reply): Bounce {
+  const { type, scope } = classifyBounce({ smtpCode: code, enhancedCode, text })
+  return { type, scope, suppressed: false }
+}
+
+/** Another attempt after trouble of our own, told as a delay the first time. */
+export function afterTrouble(claimed: Claimed, trouble: unknown, now: Instant, policy: RetryPolicy): Next {
+  const detail = trouble instanceof NoSigningKey ? trouble.message : 'Internal trouble; it is tried again.'
+  const attempts = claimed.attempts + 1
+  const event: DeliveryEvent = {
+    emailId: claimed.emailId,
+    recipient: claimed.recipient,
+    type: 'delayed',
+    occurredAt: now,
+    source: 'api',
+    detail,
+    extra: { attempt: attempts },
+  }
+  const dueAt = nextAttemptAt(attempts, now, claimed.expiresAt, policy)
+  return { kind: 'retry', event: attempts === 1 ? event : null, dueAt, attempts, lastReply: detail }
+}
+
+/** How long an email of a paused brand waits before it is looked at again. */
+const pausedWaitMs = 2 * 60_000
+
+/** Waits until the brand sends again, which costs no attempt; told as a delay the first time. */
+export function heldByPause(claimed: Claimed, now: Instant): Next {
+  const event: DeliveryEvent = {
+    emailId: claimed.emailId,
+    recipient: claimed.recipient,
+    type: 'delayed',
+    occurredAt: now,
+    source: 'api',
+    detail: 'Sending of the brand is paused.',
+    extra: { reason: 'brand_paused' },
+  }
+  return {
+    ...heldBack(claimed, plusMs(now, pausedWaitMs)),
+    event: claimed.recipientStatus === 'delayed' ? null : event,
+  }
+}
+
+/**
+ * What ends an email before it is submitted; null: nothing does. Its time has run out (RFC 3463: 4.4.7), or it was
+ * scheduled and at its release the domain is not ready or the recipient is suppressed.
+ */
+export function endBeforeSubmission(claimed: Claimed, isSuppressed: boolean, now: Instant): Next | null {
+  if (!stillWaits.has(claimed.recipientStatus)) return { kind: 'end', event: null }
+  const base = { emailId: claimed.emailId, recipient: claimed.recipient, occurredAt: now, source: 'api' as const }
+  if (claimed.expiresAt <= now) {
+    const last = claimed.lastReply === null ? '' : ` Last reply: ${claimed.lastReply}`
+    const detail = `Not sent by ${toIso(claimed.expiresAt)}.${last}`
+    return { kind: 'end', event: { ...base, type: 'failed', enhancedCode: '4.4.7', detail } }
+  }
+  if (claimed.scheduledAt === null || claimed.attempts > 0) return null
+  if (!claimed.isReady) {
+    const detail = 'The domain was not ready to send when the email was due.'
+    return { kind: 'end', event: { ...base, type: 'failed', detail, extra: { reason: 'domain_not_verified' } } }
+  }
+  if (isSuppressed) {
+    const detail = 'The recipient was suppressed when the email was due.'
+    return { kind: 'end', event: { ...base, type: 'suppressed', detail } }
+  }
+  return null
+}
+
+/** The statuses in which an email may still be submitted; a report may have ended it meanwhile. */
+const stillWaits: ReadonlySet<Claimed['recipientStatus']> = new Set(['scheduled', 'queued', 'sending', 'delayed'])
+
+/** A reply on one line: `451 4.7.1 Try again later`. */
+export function replyLine({ code, enhancedCode, text }: Reply): string {
+  return [code, enhancedCode, text].filter(part => part !== null && part !== '').join(' ')
+}

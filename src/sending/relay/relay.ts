@@ -1,0 +1,126 @@
+import { type Instant, millisecondsOf, plusMs } from '../../base/clock.ts'
+import { timed } from '../../base/metrics.ts'
+import { newBell } from './bell.ts'
+import { type Carrying, newCarrier } from './carry.ts'
+import { laneTurns } from './lanes.ts'
+import { keepLeases } from './leases.ts'
+import { claim, oldestDue } from './outbox.ts'
+import { openRoute } from './route.ts'
+
+export interface Relaying
+  extends Pick<Carrying, 'db' | 'blobs' | 'provider' | 'signingKeys' | 'reversePaths' | 'clock' | 'log' | 'attemptMs'> {
+  /** The wait before the second attempt, in milliseconds. */
+  readonly retryFirstMs: number
+  /** How long a claim holds without being renewed, in milliseconds; 30 s unless given. */
+  readonly leaseMs?: number
+}
+
+/** The worker that takes accepted emails to the provider. */
+export interface Relay {
+  /** Something may be due: looks at once. */
+  wake(): void
+  /** Takes nothing more, lets what is under way end, gives the rest back. */
+  stop(): Promise<void>
+}
+
+const pollMs = 250
+const afterTroubleMs = 1000
+const expirySweepMs = 5000
+/** Submitted and waiting to be written, at most. */
+const maxSettling = 200
+
+/**
+ * The way out after 202: claim → read → date → sign → submit → settle (carry.ts). Any number of processes may share an
+ * outbox: what is taken is leased, and submitted only after the claim's commit. Claims are ahead of the submissions, by two
+ * to four times as many as there may be at once, so that these do not wait for the database.
+ */
+export function startRelay(use: Relaying): Relay {
+  const { db, clock, log, provider, leaseMs = 30_000 } = use
+  const minRoom = 2 * provider.traits.submissionsAtOnce
+  const maxAhead = 4 * provider.traits.submissionsAtOnce
+  const maxHeld = maxAhead + maxSettling
+  const asked = newBell()
+  const settled = newBell()
+  const leases = keepLeases({ db, leaseMs, clock, log, onRoom: () => settled.ring() })
+  const route = openRoute(provider.traits.name, clock, log)
+  const retry = { firstMs: use.retryFirstMs, random: Math.random }
+  const carrier = newCarrier({ ...use, route, leases, retry, isStopping: () => isStopping })
+  const nextLanes = laneTurns()
+  const underWay = new Set<Promise<void>>()
+  let isStopping = false
+  let isAsked = true
+  let sweptAt = 0
+
+  async function take(want: number, expiredOnly: boolean): Promise<number> {
+    const now = clock.now()
+    const claimed = await timed('out', 'claim', () =>
+      claim(db, { want, leaseMs, now, expiredOnly }, (tx, count) => nextLanes(tx, count, now)),
+    )
+    leases.hold(claimed, plusMs(now, leaseMs))
+    const carried = carrier.carry(claimed).finally(() => underWay.delete(carried))
+    underWay.add(carried)
+    return claimed.length
+  }
+
+  /** One look at the outbox. Done when it is time for the next. */
+  async function look(): Promise<void> {
+    const heldUntil = route.heldUntil()
+    if (heldUntil !== undefined) return lookWhileHeld(heldUntil)
+    const room = Math.min(maxAhead - leases.ahead, maxHeld - leases.size)
+    if (room < minRoom || carrier.isBehind()) return settled.wait(pollMs)
+    if (!isAsked) {
+      const due = await oldestDue(db)
+      const waitMs = due === undefined ? pollMs : Math.min(pollMs, msUntil(due))
+      if (waitMs > 0) return asked.wait(waitMs)
+    }
+    isAsked = false
+    const taken = await take(room, false)
+    if (taken === room) isAsked = true
+  }
+
+  /** While the route is held back one email at a time probes it, and what runs out of time is still ended. */
+  async function lookWhileHeld(until: Instant): Promise<void> {
+    if (leases.size > 0) return settled.wait(pollMs)
+    const waitMs = msUntil(until)
+    if (waitMs <= 0) {
+      const taken = await take(1, false)
+      return taken === 0 ? asked.wait(pollMs) : undefined
+    }
+    if (performance.now() - sweptAt >= expirySweepMs) {
+      sweptAt = performance.now()
+      await take(maxAhead, true)
+    }
+    return asked.wait(Math.min(pollMs, waitMs))
+  }
+
+  function msUntil(at: Instant): number {
+    return millisecondsOf(at) - millisecondsOf(clock.now())
+  }
+
+  async function work(): Promise<void> {
+    while (!isStopping)
+      try {
+        await look()
+      } catch (error) {
+        log.error({ err: error }, 'could not take from the outbox')
+        isAsked = true
+        await asked.wait(afterTroubleMs)
+      }
+  }
+
+  const working = work()
+  return {
+    wake() {
+      isAsked = true
+      asked.ring()
+    },
+    async stop() {
+      isStopping = true
+      asked.ring()
+      settled.ring()
+      await working
+      await Promise.all(underWay)
+      leases.stop()
+    },
+  }
+}

@@ -1,0 +1,55 @@
+import { batched } from '../../base/batch.ts'
+import type { Clock } from '../../base/clock.ts'
+import { type Db, inTransaction } from '../../base/database.ts'
+import { type DeliveryEvent, recordEvents } from '../events.ts'
+import { classifyBounce } from '../reports/bounce.ts'
+import { type DeliveryReport, recordReports } from '../reports/reports.ts'
+import { type Claimed, lockHeld, removeRows, reschedule } from './outbox.ts'
+import type { Next } from './outcome.ts'
+
+/** What is to be written about one claimed recipient. */
+export interface Settlement {
+  readonly claimed: Claimed
+  readonly next: Next
+}
+
+/**
+ * Writes what became of claimed recipients: statuses, events, and the outbox row removed or given back. Many at the same
+ * time share a transaction. False: the lease was lost, another has the recipient now, and nothing was written.
+ */
+export function settling(db: Db, clock: Clock): (settlement: Settlement) => Promise<boolean> {
+  return batched({ maxItems: 100, maxUnderWay: 1 }, settlements =>
+    inTransaction(db, async tx => {
+      const held = await lockHeld(
+        tx,
+        settlements.map(each => each.claimed),
+      )
+      const isOurs = ({ claimed }: Settlement) => held.get(claimed.id) === claimed.lease
+      const ours = settlements.filter(isOurs)
+      const events = ours.flatMap(each => each.next.event ?? ([] as DeliveryEvent[]))
+      const bounces = events.flatMap(event => bounceReport(event) ?? [])
+      if (bounces.length > 0) await recordReports(tx, bounces, clock.now())
+      await recordEvents(
+        tx,
+        events.filter(event => event.type !== 'bounced'),
+        clock.now(),
+      )
+      await removeRows(
+        tx,
+        ours.filter(each => each.next.kind === 'end').map(each => each.claimed.id),
+      )
+      await reschedule(
+        tx,
+        ours.flatMap(({ claimed, next }) => (next.kind === 'retry' ? { ...next, id: claimed.id } : [])),
+      )
+      return settlements.map(isOurs)
+    }),
+  )
+}
+
+/** A refusal of the recipient may keep them from further mail; null: it is no bounce. */
+function bounceReport(event: DeliveryEvent): DeliveryReport | null {
+  const { type, recipient, smtpCode = null, enhancedCode = null, detail = null } = event
+  if (type !== 'bounced' || recipient === null) return null
+  return { event: { ...event, recipient }, bounce: classifyBounce({ smtpCode, enhancedCode, text: detail }) }
+}

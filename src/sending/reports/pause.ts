@@ -1,0 +1,96 @@
+import { type Clock, plusMs } from '../../base/clock.ts'
+import type { Db } from '../../base/database.ts'
+import type { Id } from '../../base/ids.ts'
+import type { Log } from '../../base/log.ts'
+import { gauge } from '../../base/metrics.ts'
+import { type Rounds, startRounds } from '../../base/rounds.ts'
+import { countSent, countTroubles, pauseBrand, pausedBrands, selectBrandIds } from './pause-table.ts'
+
+/** What became of a brand's emails in a time, in emails. */
+export interface Counts {
+  /** Taken by the provider, or refused by it for good. */
+  readonly sent: number
+  /** For good, because of a recipient. */
+  readonly bounced: number
+  readonly complained: number
+}
+
+/** Above these a brand is paused. */
+export interface PauseLimits {
+  /** In percent of what was sent; 0: never. */
+  readonly bouncePercent: number
+  readonly complaintPercent: number
+  /** Fewer emails than this say nothing. */
+  readonly leastSent: number
+  /** The time that is looked at. */
+  readonly windowMs: number
+}
+
+export interface Pausing {
+  readonly db: Db
+  readonly clock: Clock
+  readonly log: Log
+  readonly limits: PauseLimits
+}
+
+const pauseMs = 30_000
+const brandsAtOnce = 100
+
+const paused = gauge('mailroom_brands_paused', 'Brands whose sending is paused.')
+
+/** Looks again and again at how much of what each brand sends bounces or is complained of, and pauses those above the limits. */
+export function startPausing(use: Pausing): Rounds {
+  return startRounds({ pauseMs, log: use.log, failure: 'could not look for brands to pause' }, async signal => {
+    await pauseAll(use, signal)
+    return 'done'
+  })
+}
+
+/** One look at all brands. Which were paused? */
+export async function pauseAll(use: Pausing, signal?: AbortSignal): Promise<readonly Id<'brd'>[]> {
+  const { db, limits } = use
+  const stopped: Id<'brd'>[] = []
+  if (limits.bouncePercent > 0 || limits.complaintPercent > 0)
+    for (let after = ''; !signal?.aborted; ) {
+      const ids = await selectBrandIds(db, after, brandsAtOnce)
+      const last = ids.at(-1)
+      if (last === undefined) break
+      stopped.push(...(await pauseSome(use, ids)))
+      after = last
+    }
+  paused.set((await pausedBrands(db)).length)
+  return stopped
+}
+
+async function pauseSome({ db, clock, log, limits }: Pausing, ids: readonly Id<'brd'>[]): Promise<Id<'brd'>[]> {
+  const at = clock.now()
+  const stopped: Id<'brd'>[] = []
+  for (const { brandId, since, ...troubles } of await countTroubles(db, ids, plusMs(at, -limits.windowMs))) {
+    const counts = { ...troubles, sent: await countSent(db, brandId, since) }
+    const reason = tooMuch(counts, limits)
+    if (reason === undefined || !(await pauseBrand(db, brandId, reason, at))) continue
+    stopped.push(brandId)
+    log.error({ brand_id: brandId, ...counts }, 'paused the sending of a brand')
+  }
+  return stopped
+}
+
+/** Why a brand is to be paused, in a sentence; undefined: it is not. Pure. */
+export function tooMuch({ sent, bounced, complained }: Counts, limits: PauseLimits): string | undefined {
+  if (sent < limits.leastSent || sent === 0) return undefined
+  const hours = limits.windowMs / 3_600_000
+  const sentence = (count: number, what: string, most: number) =>
+    `${count} of ${sent} emails of at most ${hours} hours ${what}, ${percent(count, sent)}; at most ${most} % may.`
+  if (isAbove(bounced, sent, limits.bouncePercent)) return sentence(bounced, 'bounced', limits.bouncePercent)
+  if (isAbove(complained, sent, limits.complaintPercent))
+    return sentence(complained, 'were complained of', limits.complaintPercent)
+  return undefined
+}
+
+function isAbove(count: number, of: number, limitPercent: number): boolean {
+  return limitPercent > 0 && count * 100 > limitPercent * of
+}
+
+function percent(count: number, of: number): string {
+  return `${((count * 100) / of).toFixed(2)} %`
+}

@@ -1,0 +1,96 @@
+import { type Instant, plusMs } from '../../base/clock.ts'
+import type { Db } from '../../base/database.ts'
+import type { Id } from '../../base/ids.ts'
+import { type DeliveryEvent, recordEvents } from '../events.ts'
+import { suppress } from '../suppressions/suppress.ts'
+import { type BounceClass, classifyBounce } from './bounce.ts'
+import { findEarlierBounces, findReported, type ReportedEmail } from './table.ts'
+
+/** What someone else tells of an email and one recipient of it. */
+export interface DeliveryReport {
+  /** Its `bounce` is made of {@link DeliveryReport.bounce}. */
+  readonly event: Omit<DeliveryEvent, 'bounce' | 'recipient'> & { readonly recipient: string }
+  /** What a bounce means; null: it is none. */
+  readonly bounce: BounceClass | null
+}
+
+const apartMs = 24 * 3600 * 1000
+
+/**
+ * Records reports, and keeps the recipients from further mail of which a report says that they complained or are not there:
+ * once each, with the report as evidence. In the caller's transaction. One answer for each: false when it was recorded
+ * before, or its email is not there.
+ */
+export async function recordReports(
+  tx: Db,
+  reports: readonly DeliveryReport[],
+  now: Instant,
+): Promise<readonly boolean[]> {
+  const found = await findReported(tx, [...new Set(reports.map(each => each.event.emailId))])
+  const emails = new Map(found.map(email => [email.id, email]))
+  const suppresses = await Promise.all(reports.map(report => isToSuppress(tx, report, emails)))
+  const isNew = await recordEvents(
+    tx,
+    reports.map((report, i) => eventOf(report, suppresses[i] ?? false)),
+    now,
+  )
+  for (const [i, { event }] of reports.entries()) {
+    const email = emails.get(event.emailId)
+    if (!email || !isNew[i] || !suppresses[i]) continue
+    await suppress(
+      tx,
+      {
+        organizationId: email.organizationId,
+        brandId: email.brandId,
+        email: event.recipient.toLowerCase(),
+        reason: event.type === 'complained' ? 'complaint' : 'hard_bounce',
+        sourceEmailId: email.id,
+        evidence: evidenceOf(event),
+      },
+      now,
+    )
+  }
+  return isNew
+}
+
+function eventOf({ event, bounce }: DeliveryReport, suppressed: boolean): DeliveryEvent {
+  return { ...event, bounce: bounce && { type: bounce.type, scope: bounce.scope, suppressed } }
+}
+
+async function isToSuppress(
+  tx: Db,
+  { event, bounce }: DeliveryReport,
+  emails: ReadonlyMap<Id<'eml'>, ReportedEmail>,
+): Promise<boolean> {
+  const email = emails.get(event.emailId)
+  if (!email) return false
+  if (event.type === 'complained') return true
+  switch (bounce?.suppress) {
+    case 'at once':
+      return true
+    case 'when repeated': {
+      const earlier = await findEarlierBounces(tx, email, event.recipient, plusMs(event.occurredAt, -apartMs))
+      return earlier.some(isClosed)
+    }
+    default:
+      return false
+  }
+}
+
+function isClosed(row: { enhanced_code: string | null; smtp_code: number | null; detail: string | null }): boolean {
+  const { suppress } = classifyBounce({
+    enhancedCode: row.enhanced_code,
+    smtpCode: row.smtp_code,
+    text: row.detail,
+  })
+  return suppress !== 'never'
+}
+
+/** The reply, or what the report says, on one line. */
+function evidenceOf({ smtpCode, enhancedCode, detail, type }: DeliveryReport['event']): string {
+  const text = detail ?? type
+  const codes = [smtpCode, enhancedCode].filter(
+    code => code !== null && code !== undefined && !text.includes(`${code}`),
+  )
+  return [...codes, text].join(' ')
+}

@@ -1,0 +1,78 @@
+import { sql } from 'kysely'
+import type { Instant } from '../../base/clock.ts'
+import type { Db } from '../../base/database.ts'
+import type { Id } from '../../base/ids.ts'
+import { insertRows } from '../../base/insert-rows.ts'
+import type { Schema } from '../../base/schema.ts'
+import { lookupKey } from '../lookups.ts'
+
+/** An email that a report is about. */
+export interface ReportedEmail {
+  readonly id: Id<'eml'>
+  readonly organizationId: Id<'org'>
+  readonly brandId: Id<'brd'>
+}
+
+/** Those of the emails that are there. */
+export async function findReported(db: Db, ids: readonly Id<'eml'>[]): Promise<readonly ReportedEmail[]> {
+  if (ids.length === 0) return []
+  return db
+    .selectFrom('emails')
+    .select(['id', 'organization_id as organizationId', 'brand_id as brandId'])
+    .where('id', 'in', ids)
+    .execute()
+}
+
+export type EarlierBounce = Pick<Schema['email_events'], 'enhanced_code' | 'smtp_code' | 'detail'>
+
+/** So many of a recipient's emails are looked at for bounces before this one. */
+const maxEmails = 200
+
+/** The bounces of a brand's emails to a recipient that happened by `until`. */
+export async function findEarlierBounces(
+  db: Db,
+  { organizationId, brandId }: ReportedEmail,
+  recipient: string,
+  until: Instant,
+): Promise<readonly EarlierBounce[]> {
+  const lookup = lookupKey(organizationId, { kind: 'recipient', email: recipient })
+  const emails = db
+    .selectFrom('email_lookups')
+    .select('email_id')
+    .where('lookup', '=', lookup)
+    .where('brand_id', '=', brandId)
+    .where('brand_id', '=', brandId)
+    .orderBy('created_at', 'desc')
+    .limit(sql.lit(maxEmails))
+    .as('sent')
+  return db
+    .selectFrom(emails)
+    .innerJoin('email_events', 'email_events.email_id', 'sent.email_id')
+    .select(['email_events.enhanced_code', 'email_events.smtp_code', 'email_events.detail'])
+    .where('email_events.organization_id', '=', organizationId)
+    .where('email_events.type', '=', 'bounced')
+    .where('email_events.recipient', '=', recipient)
+    .where('email_events.occurred_at', '<=', until)
+    .execute()
+}
+
+/** Notes what may be told once only: `new`, `again` with the same content, or with `other` content. */
+export async function takeToken(db: Db, row: Schema['provider_tokens']): Promise<'new' | 'again' | 'other'> {
+  if ((await insertRows(db, 'provider_tokens', [row], 'unless there')) > 0) return 'new'
+  const known = await db
+    .selectFrom('provider_tokens')
+    .select('content_hash')
+    .where('token_hash', '=', row.token_hash)
+    .executeTakeFirst()
+  return known?.content_hash.equals(row.content_hash) ? 'again' : 'other'
+}
+
+/** Forgets at most `most` that were told before `until`; says how many. */
+export async function deleteTokens(db: Db, until: Instant, most: number): Promise<number> {
+  const { numDeletedRows } = await db
+    .deleteFrom('provider_tokens')
+    .where('created_at', '<', until)
+    .limit(sql.lit(most))
+    .executeTakeFirst()
+  return Number(numDeletedRows)
+}

@@ -1,0 +1,160 @@
+import { brandFor, brandOf, type Owner } from '../../accounts/brands.ts'
+import { storeAnswer } from '../../accounts/idempotency.ts'
+import { type Clock, type Instant, toIso } from '../../base/clock.ts'
+import { type Db, inTransaction } from '../../base/database.ts'
+import { isId } from '../../base/ids.ts'
+import { refuse } from '../../base/refusal.ts'
+import { cursorOf, pageSize, readCursor, readInstant } from '../../web/page.ts'
+import type { Reservation } from '../../web/reservation.ts'
+import { readAddress } from '../recipients.ts'
+import type { SuppressionShape } from './shapes.ts'
+import { liveSuppression, suppress } from './suppress.ts'
+import {
+  deleteExpired,
+  deleteSuppression,
+  leaveUnsubscribed,
+  lockSuppression,
+  type Reason,
+  type SuppressionPlace,
+  type SuppressionRow,
+  selectSuppression,
+  selectSuppressions,
+} from './table.ts'
+
+/** What the work on suppressions uses. */
+export interface SuppressionsUse {
+  readonly db: Db
+  readonly clock: Clock
+}
+
+/** Which suppressions a list shows, as the query says it. */
+export interface SuppressionQuery {
+  readonly limit?: string
+  readonly cursor?: string
+  readonly brand_id?: string
+  readonly reason?: Reason
+}
+
+/** Who is suppressed, newest first. @throws Refusal `invalid_cursor`; for `brand_id` `not_found`, `brand_restricted` */
+export async function listSuppressions(
+  { db, clock }: SuppressionsUse,
+  owner: Owner,
+  query: SuppressionQuery,
+): Promise<{ data: SuppressionShape[]; next_cursor: string | null }> {
+  const brandId =
+    query.brand_id === undefined ? owner.brandId : (await brandOf(db, owner, query.brand_id, 'brand_id')).id
+  const filter = { organizationId: owner.organizationId, brandId, reason: query.reason ?? null }
+  const limit = pageSize(query.limit)
+  const now = clock.now()
+  const after = query.cursor === undefined ? null : readPlace(query.cursor)
+  const rows = await selectSuppressions(db, filter, { after, limit: limit + 1, now })
+  const page = rows.slice(0, limit)
+  const last = page.at(-1)
+  return {
+    data: page.flatMap(row => liveSuppression(row, now) ?? []).map(show),
+    next_cursor: rows.length > limit && last ? cursorOf(last.id) : null,
+  }
+}
+
+function readPlace(cursor: string): SuppressionRow['id'] {
+  const [id = ''] = readCursor(cursor, 1)
+  if (isId('sup', id)) return id
+  throw refuse('invalid_cursor', { message: 'This is not a cursor of this list.', param: 'cursor' })
+}
+
+/**
+ * Keeps a brand from sending to an address; `isNew` false: it was so already, and nothing changed.
+ * @throws Refusal `invalid_request` (an address that is none, an end that is past), `brand_required`, `not_found` and
+ * `brand_restricted` for `brand_id`
+ */
+export async function createSuppression(
+  { db, clock }: SuppressionsUse,
+  owner: Owner,
+  body: { readonly email: string; readonly brand_id?: string | undefined; readonly expires_at?: string | undefined },
+  reservation?: Reservation,
+): Promise<{ readonly shape: SuppressionShape; readonly isNew: boolean }> {
+  const email = readEmail(body.email)
+  const expiresAt = readEnd(body.expires_at, clock.now())
+  const brandId = await brandFor(db, owner, body.brand_id)
+  return inTransaction(db, async tx => {
+    const at = clock.now()
+    const place = { organizationId: owner.organizationId, brandId, email }
+    const { row, isNew } = await suppress(tx, { ...place, reason: 'manual', expiresAt }, at)
+    const shape = show(row)
+    await storeAnswer(tx, reservation, { status: isNew ? 201 : 200, body: shape, at })
+    return { shape, isNew }
+  })
+}
+
+/** Lets a brand send to an address again. @throws Refusal `not_found`, and those of {@link placeOf} */
+export async function removeSuppression(
+  { db, clock }: SuppressionsUse,
+  owner: Owner,
+  path: { readonly email: string; readonly brandId: string | undefined },
+  reservation?: Reservation,
+): Promise<{ email: string; deleted: true }> {
+  const place = await placeOf(db, owner, path)
+  return inTransaction(db, async tx => {
+    const at = clock.now()
+    const row = await lockSuppression(tx, place)
+    if (!row || !liveSuppression(row, at))
+      throw refuse('not_found', { message: `${place.email} is not on the suppression list of ${place.brandId}.` })
+    await deleteSuppression(tx, row)
+    const answer = { email: place.email, deleted: true } as const
+    await storeAnswer(tx, reservation, { status: 200, body: answer, at })
+    return answer
+  })
+}
+
+/** Is an address on a brand's list? @throws Refusal those of {@link placeOf} */
+export async function checkSuppression(
+  { db, clock }: SuppressionsUse,
+  owner: Owner,
+  query: { readonly email: string; readonly brandId: string | undefined },
+): Promise<{ email: string; suppressed: boolean; suppression: SuppressionShape | null }> {
+  const place = await placeOf(db, owner, query)
+  const row = await selectSuppression(db, place)
+  const live = row && liveSuppression(row, clock.now())
+  return { email: place.email, suppressed: live !== undefined, suppression: live ? show(live) : null }
+}
+
+/** Clears the lists of what has run out, at most `most` at a time; says how many went. For housekeeping. */
+export async function forgetSuppressions({ db, clock }: SuppressionsUse, most: number): Promise<number> {
+  const now = clock.now()
+  await leaveUnsubscribed(db, now, most)
+  return deleteExpired(db, now, most)
+}
+
+/** @throws Refusal `invalid_request`, `brand_required`, and for `brand_id` `not_found`, `brand_restricted` */
+async function placeOf(
+  db: Db,
+  owner: Owner,
+  { email, brandId }: { readonly email: string; readonly brandId: string | undefined },
+): Promise<SuppressionPlace> {
+  const address = readEmail(email)
+  return { organizationId: owner.organizationId, brandId: await brandFor(db, owner, brandId), email: address }
+}
+
+/** Addresses compare without case. */
+function readEmail(text: string): string {
+  return readAddress(text, 'email').address.toLowerCase()
+}
+
+function readEnd(text: string | undefined, now: Instant): Instant | null {
+  if (text === undefined) return null
+  const at = readInstant(text, 'expires_at')
+  if (at > now) return at
+  throw refuse('invalid_request', { message: `\`expires_at\` is ${text}, which is past.`, param: 'expires_at' })
+}
+
+function show(row: SuppressionRow): SuppressionShape {
+  return {
+    email: row.email,
+    brand_id: row.brand_id,
+    reason: row.reason,
+    source_email_id: row.source_email_id,
+    evidence: row.evidence,
+    created_at: toIso(row.created_at),
+    expires_at: row.expires_at === null ? null : toIso(row.expires_at),
+  }
+}

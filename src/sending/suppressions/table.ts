@@ -1,0 +1,117 @@
+import { type Selectable, sql } from 'kysely'
+import type { Instant } from '../../base/clock.ts'
+import type { Db } from '../../base/database.ts'
+import type { Id } from '../../base/ids.ts'
+import type { Schema } from '../../base/schema.ts'
+
+export type SuppressionRow = Selectable<Schema['suppressions']>
+export type Reason = SuppressionRow['reason']
+
+const columns = [
+  'id',
+  'organization_id',
+  'brand_id',
+  'email',
+  'reason',
+  'source_email_id',
+  'evidence',
+  'created_at',
+  'expires_at',
+  'unsubscribed_at',
+] as const
+
+/** Which suppressions of an organization are asked for. */
+export interface SuppressionFilter {
+  readonly organizationId: Id<'org'>
+  readonly brandId: Id<'brd'> | null
+  readonly reason: Reason | null
+}
+
+/** At most `limit` of those that hold at `now`, newest first, older than `after`. */
+export async function selectSuppressions(
+  db: Db,
+  { organizationId, brandId, reason }: SuppressionFilter,
+  { after, limit, now }: { readonly after: Id<'sup'> | null; readonly limit: number; readonly now: Instant },
+): Promise<readonly SuppressionRow[]> {
+  let query = db.selectFrom('suppressions').select(columns).where('organization_id', '=', organizationId)
+  if (brandId !== null) query = query.where('brand_id', '=', brandId)
+  if (after !== null) query = query.where('id', '<', after)
+  const isLive = sql<boolean>`(expires_at IS NULL OR expires_at > ${now})`
+  query =
+    reason === null
+      ? query.where(sql<boolean>`(${isLive} OR unsubscribed_at IS NOT NULL)`)
+      : query.where('reason', '=', reason).where(isLive)
+  return query.orderBy('id', 'desc').limit(sql.lit(limit)).execute()
+}
+
+/** Whose, and of which address in lower case. */
+export interface SuppressionPlace {
+  readonly organizationId: Id<'org'>
+  readonly brandId: Id<'brd'>
+  readonly email: string
+}
+
+/** What is there of an address, whether or not it still holds. */
+export async function selectSuppression(db: Db, place: SuppressionPlace): Promise<SuppressionRow | undefined> {
+  return at(db, place).select(columns).executeTakeFirst()
+}
+
+/** The same, locked until the transaction ends. */
+export async function lockSuppression(db: Db, place: SuppressionPlace): Promise<SuppressionRow | undefined> {
+  return at(db, place).select(columns).forUpdate().executeTakeFirst()
+}
+
+function at(db: Db, { organizationId, brandId, email }: SuppressionPlace) {
+  return db
+    .selectFrom('suppressions')
+    .where('organization_id', '=', organizationId)
+    .where('brand_id', '=', brandId)
+    .where('email', '=', email)
+}
+
+/** @throws a duplicate on `suppressions_email` when another was first. */
+export async function insertSuppression(db: Db, row: SuppressionRow): Promise<void> {
+  await db.insertInto('suppressions').values(row).execute()
+}
+
+export async function deleteSuppression(db: Db, { organization_id, id }: SuppressionRow): Promise<void> {
+  await db.deleteFrom('suppressions').where('organization_id', '=', organization_id).where('id', '=', id).execute()
+}
+
+export async function updateUnsubscribed(db: Db, { organization_id, id }: SuppressionRow, at: Instant): Promise<void> {
+  await db
+    .updateTable('suppressions')
+    .set({ unsubscribed_at: at })
+    .where('organization_id', '=', organization_id)
+    .where('id', '=', id)
+    .execute()
+}
+
+/** Takes at most `most` that are over at `now` off the lists, for good; says how many. */
+export async function deleteExpired(db: Db, now: Instant, most: number): Promise<number> {
+  const { numDeletedRows } = await db
+    .deleteFrom('suppressions')
+    .where('expires_at', '<=', now)
+    .where('unsubscribed_at', 'is', null)
+    .limit(sql.lit(most))
+    .executeTakeFirst()
+  return Number(numDeletedRows)
+}
+
+/** Of at most `most` that are over at `now`, leaves what outlasts them: that the recipient unsubscribed. */
+export async function leaveUnsubscribed(db: Db, now: Instant, most: number): Promise<void> {
+  await db
+    .updateTable('suppressions')
+    .set({
+      reason: 'unsubscribe',
+      source_email_id: null,
+      evidence: null,
+      created_at: sql<Instant>`unsubscribed_at`,
+      expires_at: null,
+      unsubscribed_at: null,
+    })
+    .where('expires_at', '<=', now)
+    .where('unsubscribed_at', 'is not', null)
+    .limit(sql.lit(most))
+    .execute()
+}

@@ -1,0 +1,43 @@
+import { toIso } from '../../base/clock.ts'
+import { type Db, inTransaction } from '../../base/database.ts'
+import type { Id } from '../../base/ids.ts'
+import { type Incident, liftSuppressions, selectOfIncident } from './undo-table.ts'
+
+/** One suppression that was undone, with what had caused it. */
+export interface Undone {
+  readonly organization_id: Id<'org'>
+  readonly brand_id: Id<'brd'>
+  readonly email: string
+  readonly reason: string
+  readonly evidence: string | null
+  readonly source_email_id: Id<'eml'> | null
+  readonly suppressed_at: string
+  /** They unsubscribed besides: that stays, and sends with `unsubscribe: true` are still kept from them. */
+  readonly stays_unsubscribed: boolean
+}
+
+const atOnce = 200
+
+/**
+ * Takes the automatic suppressions of an incident off their lists, a few at a time; what people put there, and that someone
+ * unsubscribed, stays. Gives an account of each as it goes; after an interruption the next run does the rest.
+ * @param isDry only says what it would do
+ */
+export async function* undoSuppressions(db: Db, incident: Incident, isDry: boolean): AsyncGenerator<Undone> {
+  for (let after = ''; ; ) {
+    const rows = await inTransaction(db, async tx => {
+      const some = await selectOfIncident(tx, incident, { after, most: atOnce, lock: !isDry })
+      if (!isDry)
+        await liftSuppressions(
+          tx,
+          some.map(each => each.id),
+        )
+      return some
+    })
+    for (const { id: _, created_at, unsubscribed_at, ...row } of rows)
+      yield { ...row, suppressed_at: toIso(created_at), stays_unsubscribed: unsubscribed_at !== null }
+    const last = rows.at(-1)
+    if (!last || rows.length < atOnce) return
+    after = last.id
+  }
+}

@@ -1,0 +1,40 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { refuse } from '../../base/refusal.ts'
+import type { HeaderField } from '../headers.ts'
+import type { Recipients } from '../recipients.ts'
+
+/** What the link of one email holds: 256 random bits, of which only the SHA-256 is kept. */
+export function newToken(): string {
+  return randomBytes(32).toString('base64url')
+}
+
+export function hashToken(token: string): Buffer {
+  return createHash('sha256').update(token).digest()
+}
+
+/** The fields by which a mail program unsubscribes with one click. RFC 2369 §3.2, RFC 8058 §3.1. */
+export function unsubscribeFields(publicUrl: string, token: string): readonly HeaderField[] {
+  return [
+    { name: 'List-Unsubscribe', value: `<${publicUrl.replace(/\/+$/, '')}/unsubscribe/${token}>` },
+    { name: 'List-Unsubscribe-Post', value: 'List-Unsubscribe=One-Click' },
+  ]
+}
+
+/**
+ * What keeps a link from being put into an email: it stands for one address, and the fields are the service's then.
+ * @throws invalid_request
+ */
+export function refuseUnlinkable({ to, cc, bcc }: Recipients, headers: readonly HeaderField[]): void {
+  const count = to.length + cc.length + bcc.length
+  if (count !== 1)
+    throw refuse('invalid_request', {
+      message: `unsubscribe: an email that can be unsubscribed from has exactly one recipient, not ${count}.`,
+      param: 'unsubscribe',
+    })
+  const own = headers.find(({ name }) => /^list-unsubscribe(-post)?$/i.test(name))
+  if (own)
+    throw refuse('invalid_request', {
+      message: `headers.${own.name}: with \`unsubscribe: true\` the service sets this header.`,
+      param: `headers.${own.name}`,
+    })
+}

@@ -1,0 +1,27 @@
+import type { Db } from '../../base/database.ts'
+import type { Schema } from '../../base/schema.ts'
+
+/** What a link stands for, and the name of its brand. */
+export type UnsubscribeLink = Omit<Schema['unsubscribe_links'], 'token_hash' | 'created_at'> & {
+  readonly brandName: string
+}
+
+/** The link whose token has this SHA-256. Who has a link names no organization: the link does. */
+export async function findLink(db: Db, tokenHash: Buffer): Promise<UnsubscribeLink | undefined> {
+  return db
+    .selectFrom('unsubscribe_links')
+    .innerJoin('brands', join =>
+      join
+        .onRef('brands.id', '=', 'unsubscribe_links.brand_id')
+        .onRef('brands.organization_id', '=', 'unsubscribe_links.organization_id'),
+    )
+    .select([
+      'unsubscribe_links.organization_id',
+      'unsubscribe_links.brand_id',
+      'unsubscribe_links.email_id',
+      'unsubscribe_links.email',
+      'brands.name as brandName',
+    ])
+    .where('token_hash', '=', tokenHash)
+    .executeTakeFirst()
+}

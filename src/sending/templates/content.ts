@@ -1,0 +1,119 @@
+import { refuse } from '../../base/refusal.ts'
+import { fromJson, toJson } from '../../base/schema.ts'
+import type { Part, Sources } from './engine.ts'
+import type { Rendering } from './rendering.ts'
+import type { NewTemplate } from './shapes.ts'
+import type { TemplateRow } from './table.ts'
+
+const maxSourceBytes = 512 * 1024
+const maxVariablesBytes = 64 * 1024
+
+/** The parts of a template as a row holds them. @throws Refusal `invalid_request` past 512 KiB */
+export function readSources({ subject, text, html }: { readonly [part in keyof Sources]?: string | null }): Sources {
+  return { subject: subject ?? null, text: readSource(text, 'text'), html: readSource(html, 'html') }
+}
+
+function readSource(source: string | null | undefined, param: string): string | null {
+  if (source === null || source === undefined) return null
+  if (Buffer.byteLength(source) > maxSourceBytes) throw wrong(param, `it has more than ${maxSourceBytes} bytes`)
+  return source.toWellFormed()
+}
+
+/** What a template declares. @throws Refusal `invalid_request` for a name given twice, and past 64 KiB in all */
+export function readDeclared(variables: NewTemplate['variables'] = []): TemplateRow['variables'] {
+  const names = new Set<string>()
+  for (const [i, { name }] of variables.entries()) {
+    if (names.has(name)) throw wrong(`variables[${i}].name`, `${name} is declared twice`)
+    names.add(name)
+  }
+  const declared = toJson(
+    variables.map(({ name, required = false, default: value = null }) => ({ name, required, default: value })),
+  )
+  refuseExcess(declared)
+  return declared
+}
+
+function refuseExcess(json: string): void {
+  if (Buffer.byteLength(json) > maxVariablesBytes)
+    throw wrong('variables', `as JSON they have more than ${maxVariablesBytes} bytes`)
+}
+
+/** Values by name. */
+export type Variables = Readonly<Record<string, unknown>>
+
+/** The values that a request gives. @throws Refusal `invalid_request` past 64 KiB */
+export function readVariables(variables: Variables = {}): Variables {
+  refuseExcess(JSON.stringify(variables))
+  return variables
+}
+
+/** The values given, with defaults where none is; and the required variables that have neither. */
+export function withDefaults(
+  template: Pick<TemplateRow, 'variables'>,
+  given: Variables,
+): { readonly values: Variables; readonly missing: readonly string[] } {
+  const values: Record<string, unknown> = { ...given }
+  const missing: string[] = []
+  for (const { name, required, default: value } of fromJson(template.variables)) {
+    if (Object.hasOwn(given, name) && given[name] !== null) continue
+    if (value !== null) values[name] = value
+    else if (required) missing.push(name)
+  }
+  return { values, missing }
+}
+
+/** @throws Refusal `template_invalid` where the template is not Liquid, or more of it than is taken */
+export async function refuseFaulty(rendering: Rendering, owner: string, sources: Sources): Promise<void> {
+  const fault = await rendering.findFault(owner, sources)
+  if (fault) throw faulty(fault.part, fault.what)
+}
+
+const maxSubject = 998
+const maxBodyBytes = 2 * 1024 * 1024
+
+/**
+ * Makes the parts. The subject becomes one line.
+ * @param param what a refusal names, where that is not the part
+ * @throws Refusal `template_invalid` where that fails or makes too much
+ */
+export async function renderTemplate(
+  rendering: Rendering,
+  owner: string,
+  sources: Sources,
+  values: Variables,
+  param?: 'template',
+): Promise<Sources> {
+  const made = await rendering.render(owner, sources, values)
+  if (made.kind === 'faulty') throw faulty(made.fault.part, made.fault.what, param)
+  const subject = made.subject === null ? null : oneLine(made.subject)
+  if (subject !== null && subject.length > maxSubject)
+    throw faulty('subject', `it makes ${subject.length} characters, and a subject has at most ${maxSubject}`, param)
+  return { subject, text: bodyOf(made.text, 'text', param), html: bodyOf(made.html, 'html', param) }
+}
+
+/** NUL stands in no message (RFC 5322 §2.1.1). */
+function bodyOf(text: string | null, part: Part, param?: 'template'): string | null {
+  if (text === null) return null
+  const body = text.toWellFormed().replaceAll('\u0000', '\ufffd')
+  if (Buffer.byteLength(body) > maxBodyBytes) throw faulty(part, `it makes more than ${maxBodyBytes} bytes`, param)
+  return body
+}
+
+/** A line break in a variable must not begin a header field of its own (RFC 5322 §2.2). */
+function oneLine(text: string): string {
+  return text
+    .toWellFormed()
+    .replace(/[\p{Cc}\u2028\u2029]+/gu, ' ')
+    .trim()
+}
+
+function faulty(part: Part | null, what: string, param: Part | 'template' | null = part) {
+  return refuse('template_invalid', {
+    message: `${part === null ? 'The template' : `The template's ${part}`}: ${what}.`,
+    ...(param === null ? {} : { param }),
+  })
+}
+
+function wrong(param: string, what: string) {
+  return refuse('invalid_request', { message: `${param}: ${what}.`, param })
+}

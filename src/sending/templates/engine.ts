@@ -1,0 +1,184 @@
+import {
+  CaptureTag,
+  Context,
+  type Emitter,
+  Liquid,
+  LiquidError,
+  type Template as Parsed,
+  Tag,
+  Tokenizer,
+  type TopLevelToken,
+  toValue,
+  toValueSync,
+} from 'liquidjs'
+import { Budget, OverBudget } from './budget.ts'
+import { budgetOf, countedFilters, countedOperators } from './filters.ts'
+import { keepRecent } from './recent.ts'
+
+/** The parts of an email that a template makes. */
+export const parts = ['subject', 'text', 'html'] as const
+export type Part = (typeof parts)[number]
+
+/** Liquid for each part; null: the template does not make it. */
+export type Sources = Readonly<Record<Part, string | null>>
+
+/** What is wrong with a template: in which part, what, and where. */
+export interface Fault {
+  /** null: of the whole. */
+  readonly part: Part | null
+  /** Half a sentence, such as `tag "include" not found, line:1, col:3`. */
+  readonly what: string
+}
+
+/** What a rendering gives. */
+export type Rendered = ({ readonly kind: 'rendered' } & Sources) | { readonly kind: 'faulty'; readonly fault: Fault }
+
+const maxOutput = 2 * 1024 * 1024
+const allowance = { maxSteps: 100_000, maxWork: 4 * 1024 * 1024, maxMs: 1000 }
+/** Text between tags counts as one as well. */
+const maxTokens = 20_000
+const maxTagLength = 16 * 1024
+const maxDepth = 100
+
+class BoundedEmitter implements Emitter {
+  buffer = ''
+  private readonly budget: Budget
+  constructor(budget: Budget) {
+    this.budget = budget
+  }
+  write(value: unknown): void {
+    this.buffer += this.budget.textOf(toValue(value))
+    if (this.buffer.length > maxOutput) throw new OverBudget(`it makes more than ${maxOutput} characters`)
+  }
+}
+
+class BoundedCapture extends CaptureTag {
+  override *render(context: Context): Generator<unknown, void, string> {
+    const emitter = new BoundedEmitter(budgetOf(context))
+    yield this.liquid.renderer.renderTemplates(this.templates, context, emitter)
+    Object.assign(context.bottom(), { [this.variable]: emitter.buffer })
+  }
+}
+
+/** The library's own looks for line breaks in quadratic time. */
+class Remark extends Tag {
+  override render(): void {}
+}
+
+/** Tags that read other templates: there are none. */
+const refusedTags = ['include', 'render', 'layout', 'block']
+
+function engineFor(part: Part): Liquid {
+  const engine = new Liquid({
+    strictFilters: true,
+    ownPropertyOnly: true,
+    timezoneOffset: 'UTC',
+    locale: 'en-US',
+    operators: countedOperators(),
+    templates: {},
+    ...(part === 'html' ? { outputEscape: escaped } : {}),
+  })
+  for (const name of Object.keys(engine.filters)) engine.unregisterFilter(name)
+  for (const [name, filter] of Object.entries(countedFilters())) engine.registerFilter(name, filter)
+  for (const name of refusedTags) delete engine.tags[name]
+  engine.registerTag('capture', BoundedCapture)
+  engine.registerTag('#', Remark)
+  return engine
+}
+
+const entities: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&#34;',
+  "'": '&#39;',
+}
+
+/** liquidjs calls it as a filter, in the rendering's context. */
+function escaped(this: unknown, value: unknown): string {
+  const text = budgetOf((this as { readonly context: Context }).context).textOf(toValue(value))
+  return text.replace(/[&<>"']/g, each => entities[each] ?? each)
+}
+
+const engines: Readonly<Record<Part, Liquid>> = {
+  subject: engineFor('subject'),
+  text: engineFor('text'),
+  html: engineFor('html'),
+}
+
+const keep = keepRecent<Parsed[]>(1024 * 1024)
+
+function parse(part: Part, source: string): Parsed[] {
+  return keep(`${part} ${source}`, () => parseAnew(part, source))
+}
+
+function parseAnew(part: Part, source: string): Parsed[] {
+  const engine = engines[part]
+  const tokens = new Tokenizer(source, engine.options.operators).readTopLevelTokens(engine.options)
+  refuseExcess(tokens)
+  return engine.parser.parseTokens(tokens)
+}
+
+function refuseExcess(tokens: readonly TopLevelToken[]): void {
+  if (tokens.length > maxTokens) throw new OverBudget(`it has more than ${maxTokens} tags and outputs`)
+  let depth = 0
+  for (const token of tokens) {
+    const name = 'name' in token ? String(token.name) : undefined
+    if (name !== undefined && token.end - token.begin > maxTagLength)
+      throw new OverBudget(`it has a tag of more than ${maxTagLength} characters`)
+    if (name !== undefined && /^(?:if|unless|case|for|tablerow|capture)$/.test(name)) depth++
+    if (name?.startsWith('end')) depth--
+    if (depth > maxDepth) throw new OverBudget(`its tags stand in each other more than ${maxDepth} deep`)
+  }
+}
+
+/** What is wrong with a template, if anything is, as far as that can be told without variables. */
+export function findFault(sources: Sources): Fault | undefined {
+  for (const part of parts) {
+    const source = sources[part]
+    if (source === null) continue
+    try {
+      parse(part, source)
+    } catch (error) {
+      return { part, what: describe(error) }
+    }
+  }
+  return undefined
+}
+
+/** Makes the parts. Each has its own allowance; nothing is read but `variables`. */
+export function renderParts(sources: Sources, variables: object): Rendered {
+  const made: Record<Part, string | null> = { subject: null, text: null, html: null }
+  for (const part of parts) {
+    const source = sources[part]
+    if (source === null) continue
+    try {
+      made[part] = renderPart(part, parse(part, source), variables)
+    } catch (error) {
+      return { kind: 'faulty', fault: { part, what: describe(error) } }
+    }
+  }
+  return { kind: 'rendered', ...made }
+}
+
+function renderPart(part: Part, parsed: Parsed[], variables: object): string {
+  const engine = engines[part]
+  const budget = new Budget(allowance)
+  const limits = { memoryLimit: budget, renderLimit: budget, liquid: engine }
+  // A copy: `increment` writes into it.
+  const context = new Context({ ...variables }, engine.options, { sync: true }, limits as unknown as ContextLimits)
+  const emitter = new BoundedEmitter(budget)
+  toValueSync(engine.renderer.renderTemplates(parsed, context, emitter))
+  return emitter.buffer
+}
+
+type ContextLimits = NonNullable<ConstructorParameters<typeof Context>[3]>
+
+const maxShown = 300
+
+/** A library's bug shows as another error; that a template can bring it about is the template's fault too. */
+function describe(error: unknown): string {
+  if (error instanceof RangeError || (LiquidError.is(error) && /call stack/i.test(error.message)))
+    return 'it is nested too deep'
+  return (error instanceof Error ? error.message : String(error)).slice(0, maxShown)
+}

@@ -1,0 +1,118 @@
+import { sql } from 'kysely'
+import type { Db } from '../../base/database.ts'
+import type { Id } from '../../base/ids.ts'
+import type { Schema } from '../../base/schema.ts'
+import { selectRows } from '../../base/select-rows.ts'
+
+export type TemplateRow = Schema['templates']
+
+const columns = [
+  'id',
+  'organization_id',
+  'brand_id',
+  'slug',
+  'name',
+  'subject',
+  'text',
+  'html',
+  'variables',
+  'created_at',
+  'updated_at',
+] as const
+
+/** Where a template is: its brand, and its slug there. */
+export interface TemplatePlace {
+  readonly organizationId: Id<'org'>
+  readonly brandId: Id<'brd'>
+  readonly slug: string
+}
+
+const slugForm = /^[a-z0-9-]{1,63}$/
+
+function at(db: Db, { organizationId, brandId, slug }: TemplatePlace) {
+  return db
+    .selectFrom('templates')
+    .where('organization_id', '=', organizationId)
+    .where('brand_id', '=', brandId)
+    .where('slug', '=', slug)
+}
+
+/** The template; undefined: there is none, as for what cannot be a slug. */
+export async function findTemplate(db: Db, place: TemplatePlace): Promise<TemplateRow | undefined> {
+  // The column is ASCII, and the server refuses to compare it with more.
+  if (!slugForm.test(place.slug)) return undefined
+  const [row] = await selectRows<TemplateRow>(
+    db,
+    `SELECT ${columns.join(', ')} FROM templates WHERE organization_id = ? AND brand_id = ? AND slug = ?`,
+    [place.organizationId, place.brandId, place.slug],
+  )
+  return row
+}
+
+/** The same, locked until the transaction ends. */
+export async function lockTemplate(db: Db, place: TemplatePlace): Promise<TemplateRow | undefined> {
+  return slugForm.test(place.slug) ? await at(db, place).select(columns).forUpdate().executeTakeFirst() : undefined
+}
+
+/** Is there such a template? */
+export async function hasTemplate(db: Db, place: TemplatePlace): Promise<boolean> {
+  return slugForm.test(place.slug) && (await at(db, place).select('id').executeTakeFirst()) !== undefined
+}
+
+/** @throws a duplicate on `templates_slug` when the brand has one of this slug. */
+export async function insertTemplate(db: Db, row: TemplateRow): Promise<void> {
+  await db.insertInto('templates').values(row).execute()
+}
+
+/** @throws a duplicate on `templates_slug` when the brand has one of this slug. */
+export async function updateTemplate(db: Db, { organization_id, id, ...row }: TemplateRow): Promise<void> {
+  await db
+    .updateTable('templates')
+    .set(row)
+    .where('organization_id', '=', organization_id)
+    .where('id', '=', id)
+    .execute()
+}
+
+export async function deleteTemplate(db: Db, { organization_id, id }: TemplateRow): Promise<void> {
+  await db.deleteFrom('templates').where('organization_id', '=', organization_id).where('id', '=', id).execute()
+}
+
+/** Which templates a list shows, newest first. */
+export interface TemplateListing {
+  readonly organizationId: Id<'org'>
+  readonly brandId: Id<'brd'> | null
+  /** Only those older than this one. */
+  readonly after: Id<'tpl'> | null
+  readonly limit: number
+}
+
+/** The ids of at most `limit` templates, and how many bytes each would fill. */
+export async function selectTemplateSizes(
+  db: Db,
+  { organizationId, brandId, after, limit }: TemplateListing,
+): Promise<readonly { readonly id: Id<'tpl'>; readonly bytes: number }[]> {
+  let query = db
+    .selectFrom('templates')
+    .select(['id', sql<number>`COALESCE(LENGTH(text), 0) + COALESCE(LENGTH(html), 0) + LENGTH(variables)`.as('bytes')])
+    .where('organization_id', '=', organizationId)
+  if (brandId !== null) query = query.where('brand_id', '=', brandId)
+  if (after !== null) query = query.where('id', '<', after)
+  return await query.orderBy('id', 'desc').limit(sql.lit(limit)).execute()
+}
+
+/** These templates, newest first. */
+export async function selectTemplates(
+  db: Db,
+  organizationId: Id<'org'>,
+  ids: readonly Id<'tpl'>[],
+): Promise<readonly TemplateRow[]> {
+  if (ids.length === 0) return []
+  return await db
+    .selectFrom('templates')
+    .select(columns)
+    .where('organization_id', '=', organizationId)
+    .where('id', 'in', ids)
+    .orderBy('id', 'desc')
+    .execute()
+}

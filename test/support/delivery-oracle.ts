@@ -1,0 +1,93 @@
+import type { LedgerEntry } from './chaotic-provider.ts'
+
+/** What the API is to show of what a provider did. Written from the contract, not from the code that it judges. */
+
+/** An event as the API shows it, as far as it matters here. */
+export interface ShownEvent {
+  readonly type: string
+  readonly source: string
+  readonly bounce: { readonly suppressed: boolean } | null
+}
+
+const gone = new Set(['5.1.1', '5.1.2', '5.1.3', '5.1.6', '5.1.10'])
+const closed = new Set(['5.2.1', '5.4.1'])
+
+function enhancedCodeOf(reply: string): string | undefined {
+  return /^\d{3} (\d\.\d+\.\d+) /.exec(reply)?.[1]
+}
+
+/** "Permanent bounces about the recipient", and the texts of systems that say it otherwise. */
+export function isGone(reply: string): boolean {
+  const code = enhancedCodeOf(reply)
+  return code === undefined ? /no such user/i.test(reply) : gone.has(code)
+}
+
+/** "Only twice, 24 h apart". */
+export function isClosed(reply: string): boolean {
+  return closed.has(enhancedCodeOf(reply) ?? '')
+}
+
+/** Every bounce that the other side was told of, at RCPT or later. */
+export function bouncesOf({ refused, told }: LedgerEntry): readonly string[] {
+  const atRcpt = refused.filter(each => each.at === 'rcpt')
+  return [...atRcpt, ...told.filter(each => each.kind === 'failed')].map(each => each.reply)
+}
+
+/** For what reasons the address is to be suppressed because of this email alone; none: it is not. */
+export function reasonsAgainst(entry: LedgerEntry): readonly string[] {
+  const reasons = bouncesOf(entry).some(isGone) ? ['hard_bounce'] : []
+  return entry.told.some(each => each.kind === 'complained') ? [...reasons, 'complaint'] : reasons
+}
+
+/** "A late `sent` or `delayed` never replaces `delivered`, `bounced` or `complained`"; a late bounce beats `delivered`. */
+export function expectedStatus({ refused, told }: LedgerEntry): string {
+  const kinds = new Set(told.map(each => each.kind))
+  if (kinds.has('complained')) return 'complained'
+  if (kinds.has('failed') || refused.some(each => each.at === 'rcpt')) return 'bounced'
+  if (kinds.has('delivered')) return 'delivered'
+  if (refused.length > 0) return 'rejected'
+  return kinds.has('delayed') ? 'delayed' : 'sent'
+}
+
+const precedence = ['failed', 'rejected', 'bounced', 'complained', 'delayed', 'sent', 'delivered', 'suppressed']
+
+/** The status of an email whose recipients have these. */
+export function worstOf(statuses: readonly string[]): string | undefined {
+  return precedence.find(each => statuses.includes(each))
+}
+
+const typeOfNews = {
+  delivered: 'delivered',
+  relayed: 'sent',
+  delayed: 'delayed',
+  failed: 'bounced',
+  complained: 'complained',
+} as const
+
+/** How often each event of the recipient is there, as `type source`, but for the delays that were met on the way out. */
+function expectedEvents({ acknowledged, refused, told }: LedgerEntry): readonly string[] {
+  return [
+    ...Array.from({ length: acknowledged }, () => 'sent smtp'),
+    ...refused.map(({ at }) => (at === 'rcpt' ? 'bounced smtp' : 'rejected smtp')),
+    ...told.map(({ kind }) => `${typeOfNews[kind]} dsn`),
+  ].sort()
+}
+
+/** What is wrong with what is shown of a recipient; undefined: nothing. `isKept`: is its bounce to suppress it? */
+export function differenceOf(
+  entry: LedgerEntry,
+  status: string,
+  events: readonly ShownEvent[],
+  isKept: (reply: string) => boolean,
+): string | undefined {
+  const wanted = expectedStatus(entry)
+  if (status !== wanted) return `shown as ${status}, is ${wanted}`
+  const kinds = events.map(({ type, source }) => `${type} ${source}`)
+  const shown = kinds.filter(each => each !== 'delayed smtp').sort()
+  if (shown.join() !== expectedEvents(entry).join()) return `shows ${shown}, had ${expectedEvents(entry)}`
+  const delays = kinds.length - shown.length
+  if (delays > entry.putOff) return `shows ${delays} delays, had ${entry.putOff}`
+  const suppressing = events.filter(each => each.bounce?.suppressed).length
+  const keeping = bouncesOf(entry).filter(isKept).length
+  return suppressing === keeping ? undefined : `${suppressing} bounces suppress, ${keeping} are to`
+}

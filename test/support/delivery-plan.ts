@@ -1,0 +1,121 @@
+/** What a provider does to a submission before it decides, once each, in order. */
+export const troubles = [
+  '451 at RCPT',
+  '421 at RCPT',
+  'close at RCPT',
+  '451 at DATA',
+  'close at DATA',
+  'close in the content',
+  '451 at the dot',
+  '421 at the dot',
+  'lose at the dot',
+  'take and close',
+] as const
+export type Trouble = (typeof troubles)[number]
+
+/** What a provider tells of a recipient after it took the message. */
+export interface News {
+  readonly kind: 'delivered' | 'relayed' | 'delayed' | 'failed' | 'complained'
+  /** The reply of the next server; '' where there is none. */
+  readonly reply: string
+}
+
+/** What the provider does with one recipient of one email. */
+export interface Course {
+  readonly troubles: readonly Trouble[]
+  readonly ending: 'accept' | 'refuse at RCPT' | 'refuse at DATA' | 'refuse at the dot'
+  /** Of a refusal; '' for `accept`. */
+  readonly reply: string
+  readonly news: readonly News[]
+  /** Is the news told at once, while the reply to the final dot is still under way? */
+  readonly isEarly: boolean
+}
+
+/** Numbers from 0 to 1, the same for the same seed (mulberry32). */
+export function randomFrom(seed: number): () => number {
+  let state = seed
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
+}
+
+export function pick<Value>(random: () => number, values: readonly Value[]): Value {
+  const value = values[Math.floor(random() * values.length)]
+  if (value === undefined) throw new Error('there is nothing to pick from')
+  return value
+}
+
+export function shuffled<Value>(random: () => number, values: readonly Value[]): readonly Value[] {
+  return values
+    .map(value => ({ value, at: random() }))
+    .sort((a, b) => a.at - b.at)
+    .map(({ value }) => value)
+}
+
+/** The address is gone, is closed, or is none of these: nothing speaks against it. */
+export const refusals = [
+  '550 5.1.1 User unknown',
+  '550 5.1.2 Domain not found',
+  '553 5.1.3 Bad address syntax',
+  '551 5.1.6 Moved, no forwarding address',
+  '556 5.1.10 Domain does not accept mail',
+  '550 No such user here',
+  '550 5.2.1 Mailbox disabled',
+  '550 5.4.1 Recipient address rejected',
+  '552 5.2.2 Mailbox full',
+  '550 5.1.8 Bad sender system',
+  '550 5.7.1 Refused by policy',
+] as const
+const contentRefusals = ['554 5.6.0 Cannot take this content', '554 5.7.1 Looks like spam'] as const
+const expired = '451 4.4.7 Delivery time expired'
+
+const delivered: News = { kind: 'delivered', reply: '250 2.0.0 Ok' }
+const relayed: News = { kind: 'relayed', reply: '250 2.6.0 Passed on' }
+const delayed: News = { kind: 'delayed', reply: '451 4.4.1 No answer from host' }
+const complained: News = { kind: 'complained', reply: '' }
+
+function newsFrom(random: () => number): readonly News[] {
+  const failed: News = { kind: 'failed', reply: pick(random, [...refusals, expired]) }
+  return pick<readonly News[]>(random, [
+    [],
+    [delivered],
+    [delivered],
+    [delayed],
+    [relayed],
+    [delayed, delivered],
+    [failed],
+    [failed],
+    [delayed, failed],
+    [delivered, failed],
+    [complained],
+    [delivered, complained],
+    [failed, complained],
+  ])
+}
+
+/** A course by chance: two of three are smooth up to the final dot, one of ten ends in a refusal. */
+export function courseFrom(random: () => number): Course {
+  const count = pick(random, [0, 0, 0, 0, 1, 2])
+  const met = Array.from({ length: count }, () => pick(random, troubles))
+  const chance = random()
+  if (chance < 0.1) {
+    const isOfContent = chance < 0.04
+    const ending = isOfContent ? pick(random, ['refuse at DATA', 'refuse at the dot'] as const) : 'refuse at RCPT'
+    // A provider that has it already does not refuse it.
+    const before = met.filter(each => each !== 'take and close')
+    return {
+      troubles: before,
+      ending,
+      reply: pick(random, isOfContent ? contentRefusals : refusals),
+      news: [],
+      isEarly: false,
+    }
+  }
+  const news = newsFrom(random)
+  // What is delayed or passed on is told after the reply to the final dot, which it continues.
+  const isEarly = random() < 0.3 && news.every(({ kind }) => kind !== 'delayed' && kind !== 'relayed')
+  return { troubles: met, ending: 'accept', reply: '', news, isEarly }
+}

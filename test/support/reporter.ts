@@ -1,0 +1,93 @@
+import { SmtpClient } from './smtp-client.ts'
+
+/** A report on its way. */
+export interface OutgoingReport {
+  readonly from: string
+  readonly to: string
+  readonly message: string
+  /** How the last reply has to begin. */
+  readonly expected: '250 ' | '550 '
+  readonly onTaken?: () => void
+}
+
+export interface Reporter {
+  tell(report: OutgoingReport): void
+  /** Resolves when everything was told. */
+  drained(): Promise<void>
+  /** Replies that were not the expected one, with what they were to. */
+  readonly unexpected: readonly string[]
+  /** How many were told, and how often a 4yz put one off. */
+  counts(): { readonly told: number; readonly putOff: number }
+  /** Ends its connections. */
+  close(): Promise<void>
+}
+
+const maxTries = 20
+
+/** Tells reports over so many SMTP connections at once, each with many transactions; tries again what is put off. */
+export function startReporter(port: () => number, connections: number): Reporter {
+  const queue: { readonly report: OutgoingReport; readonly tries: number }[] = []
+  const unexpected: string[] = []
+  let under = 0
+  let told = 0
+  let putOff = 0
+  let isOver = false
+
+  async function lane(): Promise<void> {
+    let client: SmtpClient | undefined
+    while (!isOver) {
+      const next = queue.shift()
+      if (!next) {
+        await Bun.sleep(3)
+        continue
+      }
+      under++
+      const { report, tries } = next
+      let reply: string
+      try {
+        client ??= await SmtpClient.ready(port())
+        const T0 = performance.now()
+        reply = await transact(client, report)
+        const TT = performance.now() - T0
+        if (TT > 200) console.log('slow', TT, reply, report.message.match(/Action.*|Feedback-Type.*/i)?.[0], report.to.slice(0, 5))
+        if (!reply.startsWith('250 ')) await client.ask('RSET')
+      } catch (error) {
+        client?.hangUp()
+        client = undefined
+        reply = `421 ${String(error)}`
+      }
+      if (reply.startsWith('4') && tries < maxTries) {
+        putOff++
+        queue.push({ report, tries: tries + 1 })
+      } else if (reply.startsWith(report.expected)) {
+        told++
+        if (reply.startsWith('250 ')) report.onTaken?.()
+      } else unexpected.push(`${reply}, to ${report.to}: ${report.message.slice(0, 400)}`)
+      under--
+    }
+    client?.hangUp()
+  }
+
+  const lanes = Array.from({ length: connections }, lane)
+  return {
+    tell: report => void queue.push({ report, tries: 1 }),
+    async drained() {
+      while (queue.length > 0 || under > 0) await Bun.sleep(5)
+    },
+    unexpected,
+    counts: () => ({ told, putOff }),
+    async close() {
+      isOver = true
+      await Promise.all(lanes)
+    },
+  }
+}
+
+async function transact(client: SmtpClient, { from, to, message }: OutgoingReport): Promise<string> {
+  for (const command of [`MAIL FROM:<${from}>`, `RCPT TO:<${to}>`, 'DATA']) {
+    const reply = await client.ask(command)
+    if (!/^[23]/.test(reply)) return reply
+  }
+  client.send(Buffer.from(`${message.replace(/^\./gm, '..')}.\r\n`, 'latin1'))
+  return client.reply(30_000)
+}

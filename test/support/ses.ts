@@ -1,0 +1,97 @@
+/** What an Amazon SES of the test was asked to send. */
+export interface SesTaken {
+  readonly from: string
+  readonly to: readonly string[]
+  readonly message: Buffer
+  readonly tags: Readonly<Record<string, string>>
+  readonly configurationSet: string | null
+}
+
+/** An answer in the form of the API: the error's name goes in a header, what it says in the body. */
+export interface SesAnswer {
+  readonly status: number
+  readonly error?: string
+  readonly body: object | string
+}
+
+export interface TestSes {
+  readonly url: string
+  readonly taken: SesTaken[]
+  /** Who signed the requests, and for what: `<key>/<date>/<region>/ses/aws4_request`. */
+  readonly signers: string[]
+  /** Given instead of sending; null: sends. `never`: no answer. */
+  answer: SesAnswer | 'never' | null
+  account: object
+  close(): Promise<void>
+}
+
+interface SendEmail {
+  readonly FromEmailAddress?: string
+  readonly Destination: { readonly ToAddresses: readonly string[] }
+  readonly Content: { readonly Raw: { readonly Data: string } }
+  readonly EmailTags?: readonly { readonly Name: string; readonly Value: string }[]
+  readonly ConfigurationSetName?: string
+}
+
+/** Credentials for the client of the SDK, which looks for them where AWS's tools do, and nowhere else. */
+export function setAwsCredentials(): () => void {
+  const set = {
+    AWS_ACCESS_KEY_ID: 'AKIDEXAMPLE',
+    AWS_SECRET_ACCESS_KEY: 'a-secret-of-the-test',
+    AWS_EC2_METADATA_DISABLED: 'true',
+    AWS_SHARED_CREDENTIALS_FILE: '/dev/null',
+    AWS_CONFIG_FILE: '/dev/null',
+  }
+  const before = Object.keys(set).map(name => [name, process.env[name]] as const)
+  Object.assign(process.env, set)
+  return () => {
+    for (const [name, value] of before)
+      if (value === undefined) delete process.env[name]
+      else process.env[name] = value
+  }
+}
+
+/** Answers as https://docs.aws.amazon.com/ses/latest/APIReference-V2/API_SendEmail.html says. */
+export function startSes(): TestSes {
+  const server = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: respond })
+  const ses: TestSes = {
+    url: `http://127.0.0.1:${server.port}`,
+    taken: [],
+    signers: [],
+    answer: null,
+    account: { SendingEnabled: true, EnforcementStatus: 'HEALTHY', ProductionAccessEnabled: true },
+    close: () => server.stop(true),
+  }
+
+  async function respond(request: Request): Promise<Response> {
+    ses.signers.push(/Credential=([^,]+)/.exec(request.headers.get('authorization') ?? '')?.[1] ?? '?')
+    const body = await request.text()
+    if (ses.answer === 'never') return new Promise(() => undefined)
+    if (ses.answer) return scripted(ses.answer)
+    switch (`${request.method} ${new URL(request.url).pathname}`) {
+      case 'GET /v2/email/account':
+        return Response.json(ses.account)
+      case 'POST /v2/email/outbound-emails':
+        ses.taken.push(readSend(JSON.parse(body)))
+        return Response.json({ MessageId: `0102018f-${ses.taken.length}-000000` })
+      default:
+        return scripted({ status: 404, error: 'UnknownOperationException', body: {} })
+    }
+  }
+  return ses
+}
+
+function scripted({ status, error, body }: SesAnswer): Response {
+  const headers = { 'content-type': 'application/json', ...(error && { 'x-amzn-errortype': error }) }
+  return new Response(typeof body === 'string' ? body : JSON.stringify(body), { status, headers })
+}
+
+function readSend(send: SendEmail): SesTaken {
+  return {
+    from: send.FromEmailAddress ?? '',
+    to: send.Destination.ToAddresses,
+    message: Buffer.from(send.Content.Raw.Data, 'base64'),
+    tags: Object.fromEntries((send.EmailTags ?? []).map(each => [each.Name, each.Value])),
+    configurationSet: send.ConfigurationSetName ?? null,
+  }
+}
