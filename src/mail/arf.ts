@@ -1,7 +1,7 @@
 import type { HeaderField } from './header.ts'
-import type { Report } from './report.ts'
 import { originalOf } from './report-original.ts'
 import { fieldOf, type ReportMessage } from './report-parts.ts'
+import type { Report } from './reported.ts'
 
 type Feedback = Pick<Report, 'kind' | 'recipients' | 'feedbackType' | 'reportingMta' | 'envelopeId'>
 

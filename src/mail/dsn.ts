@@ -1,6 +1,6 @@
 import { classOf, findEnhancedStatus, findReplyCode, isSpecific, readEnhancedStatus } from './enhanced-status.ts'
-import type { Report, ReportedAction, ReportedRecipient } from './report.ts'
 import type { ReportMessage } from './report-parts.ts'
+import type { Report, ReportedAction, ReportedRecipient } from './reported.ts'
 
 type DeliveryStatus = Pick<Report, 'recipients' | 'reportingMta' | 'envelopeId'>
 

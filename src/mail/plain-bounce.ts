@@ -3,9 +3,9 @@ import { findEnhancedStatus, findReply } from './enhanced-status.ts'
 import { addressesIn, namedIn, recipientLine } from './named-recipients.ts'
 import { isWrittenBySystem, notificationOf } from './notification.ts'
 import { phrasesOfBounces, phrasesOfDelays, subjectsOfBounces } from './plain-bounce-words.ts'
-import type { ReportedRecipient } from './report.ts'
 import type { OriginalMessage } from './report-original.ts'
 import { decodeWords, fieldOf, type ReportMessage } from './report-parts.ts'
+import type { ReportedRecipient } from './reported.ts'
 
 const maxRecipients = 50
 const maxDiagnostic = 1000

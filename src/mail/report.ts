@@ -5,42 +5,9 @@ import { isSpecific } from './enhanced-status.ts'
 import { type HeaderField, readIdentifiers } from './header.ts'
 import { isFromMailSystem } from './notification.ts'
 import { causesInWords, readPlainBounce } from './plain-bounce.ts'
-import { noOriginal, type OriginalMessage, originalOf } from './report-original.ts'
+import { noOriginal, originalOf } from './report-original.ts'
 import { fieldOf, type ReportMessage, splitReport } from './report-parts.ts'
-
-/** What a report says became of a message for one recipient; RFC 3464 §2.3.3. */
-export type ReportedAction = 'failed' | 'delayed' | 'delivered' | 'relayed' | 'expanded'
-
-/** What a report says of one recipient. */
-export interface ReportedRecipient {
-  /** As the reporter knows it; empty: it does not say. */
-  readonly finalRecipient: string
-  /** As we submitted it (ORCPT). */
-  readonly originalRecipient: string | null
-  readonly action: ReportedAction
-  /** RFC 3463. */
-  readonly enhancedCode: string | null
-  readonly smtpCode: number | null
-  /** What the report quotes or says of the cause, on one line. */
-  readonly diagnostic: string | null
-  /** The server that the reporter had it from. */
-  readonly remoteMta: string | null
-}
-
-/** What a message reports of another one. Claims of whoever wrote it: nothing in it is proven. */
-export interface Report {
-  /** The report's own Message-ID, without angle brackets. */
-  readonly messageId: string | null
-  readonly kind: 'bounce' | 'delayed' | 'delivered' | 'relayed' | 'complaint' | 'auto-reply' | 'none'
-  readonly recipients: readonly ReportedRecipient[]
-  readonly reportingMta: string | null
-  /** ENVID (RFC 3461 §4.4). */
-  readonly envelopeId: string | null
-  /** Feedback-Type (RFC 5965 §3.1) in lower case. */
-  readonly feedbackType: string | null
-  /** What is told of the message that it is about. */
-  readonly original: OriginalMessage
-}
+import type { Report, ReportedRecipient } from './reported.ts'
 
 /**
  * What a message reports: a delivery status notification (RFC 3464, RFC 6533), a feedback report (RFC 5965), a notification

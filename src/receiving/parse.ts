@@ -5,8 +5,9 @@ import type { Content } from '../mail/content.ts'
 import { bodyStart } from '../mail/header.ts'
 import { type MessageFacts, outlineHeader, outlineMessage } from '../mail/message.ts'
 import { previewOf } from '../mail/preview.ts'
-import { mayReport, type Report, readReport } from '../mail/report.ts'
+import { mayReport, readReport } from '../mail/report.ts'
 import { maxReportBytes } from '../mail/report-parts.ts'
+import type { Report } from '../mail/reported.ts'
 
 /** What filing needs of a message: no bodies, no attachments' bytes. */
 export interface Outline

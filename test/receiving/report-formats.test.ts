@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type ReportedRecipient, readReport } from '../../src/mail/report.ts'
+import { readReport } from '../../src/mail/report.ts'
+import type { ReportedRecipient } from '../../src/mail/reported.ts'
 import { classifyBounce } from '../../src/sending/reports/bounce.ts'
 
 const folder = join(import.meta.dir, '../fixtures/reports')

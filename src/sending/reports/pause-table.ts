@@ -2,7 +2,15 @@ import { sql } from 'kysely'
 import type { Instant } from '../../base/clock.ts'
 import { type Db, inTransaction } from '../../base/database.ts'
 import type { Id } from '../../base/ids.ts'
-import type { Counts } from './pause.ts'
+
+/** What became of a brand's emails in a time, in emails. */
+export interface Counts {
+  /** Taken by the provider, or refused by it for good. */
+  readonly sent: number
+  /** For good, because of a recipient. */
+  readonly bounced: number
+  readonly complained: number
+}
 
 /** At most `most` brands after `after`, by id. */
 export async function selectBrandIds(db: Db, after: string, most: number): Promise<readonly Id<'brd'>[]> {

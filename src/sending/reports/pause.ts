@@ -4,16 +4,7 @@ import type { Id } from '../../base/ids.ts'
 import type { Log } from '../../base/log.ts'
 import { gauge } from '../../base/metrics.ts'
 import { type Rounds, startRounds } from '../../base/rounds.ts'
-import { countSent, countTroubles, pauseBrand, pausedBrands, selectBrandIds } from './pause-table.ts'
-
-/** What became of a brand's emails in a time, in emails. */
-export interface Counts {
-  /** Taken by the provider, or refused by it for good. */
-  readonly sent: number
-  /** For good, because of a recipient. */
-  readonly bounced: number
-  readonly complained: number
-}
+import { type Counts, countSent, countTroubles, pauseBrand, pausedBrands, selectBrandIds } from './pause-table.ts'
 
 /** Above these a brand is paused. */
 export interface PauseLimits {
