@@ -1,4 +1,4 @@
-import { type SelectQueryBuilder, sql } from 'kysely'
+import { sql } from 'kysely'
 import type { Db } from '../base/database.ts'
 import type { Id } from '../base/ids.ts'
 import type { Flag, Folder, Schema } from '../base/schema.ts'
@@ -64,27 +64,35 @@ export interface Listing {
   readonly limit: number
 }
 
+const shown = sql.raw(itemColumns.join(', '))
+
 /** The messages of a folder or a thread, newest first: a range of one index, however many there are. */
 export async function selectItems(db: Db, owner: Owner, listing: Listing): Promise<ItemRow[]> {
-  let query = db
-    .selectFrom('messages')
-    .select(itemColumns)
-    .where('organization_id', '=', owner.organizationId)
-    .orderBy('received_at', 'desc')
-    .orderBy('id', 'desc')
-  if (owner.brandId) query = query.where('brand_id', '=', owner.brandId)
-  if (listing.folder) query = query.where('folder', '=', listing.folder)
-  if (listing.threadId !== undefined) query = query.where('thread_id', '=', listing.threadId)
-  if (listing.mailboxId !== undefined) query = query.where('mailbox_id', '=', listing.mailboxId as Id<'mbx'>)
-  if (listing.after) query = afterPlace(query, listing.after)
-  return await query.limit(sql.lit(listing.limit)).execute()
+  const { folder, mailboxId, threadId, after, limit } = listing
+  const conditions = [
+    sql`organization_id = ${owner.organizationId}`,
+    ...(owner.brandId === null ? [] : [sql`brand_id = ${owner.brandId}`]),
+    ...(folder === null ? [] : [sql`folder = ${folder}`]),
+    ...(threadId === undefined ? [] : [sql`thread_id = ${threadId}`]),
+    ...(mailboxId === undefined ? [] : [sql`mailbox_id = ${mailboxId}`]),
+    ...(after ? afterPlace(after) : []),
+  ]
+  // Forced: left to choose, MariaDB 10.11 goes through all that is newer than the place where a page starts.
+  const { rows } = await sql<ItemRow>`SELECT ${shown} FROM messages FORCE INDEX (${indexFor(owner, listing)})
+    WHERE ${sql.join(conditions, sql` AND `)} ORDER BY received_at DESC, id DESC LIMIT ${sql.lit(limit)}`.execute(db)
+  return rows
 }
 
-function afterPlace<Row>(query: SelectQueryBuilder<Schema, 'messages', Row>, { receivedAt, id }: ReceivedCursor) {
-  // Spelled out: as a comparison of pairs neither server would use the index.
-  return query
-    .where('received_at', '<=', receivedAt)
-    .where(either => either.or([either('received_at', '<', receivedAt), either('id', '<', id as Id<'msg'>)]))
+/** The index whose order the listing has, and which holds the fewest besides. */
+function indexFor(owner: Owner, { mailboxId, threadId }: Listing) {
+  if (threadId !== undefined) return sql.raw('messages_thread')
+  if (mailboxId !== undefined) return sql.raw('messages_mailbox')
+  return sql.raw(owner.brandId === null ? 'messages_organization' : 'messages_brand')
+}
+
+/** Spelled out: as a comparison of pairs neither server would use the index. */
+function afterPlace({ receivedAt, id }: ReceivedCursor) {
+  return [sql`received_at <= ${receivedAt}`, sql`(received_at < ${receivedAt} OR id < ${id})`]
 }
 
 /** The message, or undefined when the organization has none of this id. */

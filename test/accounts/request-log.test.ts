@@ -4,12 +4,14 @@ import { startHousekeeping } from '../../src/accounts/housekeeping.ts'
 import { openRequestLog } from '../../src/accounts/request-log.ts'
 import { forgetRequests } from '../../src/accounts/requests.ts'
 import type { RequestRow } from '../../src/accounts/requests-table.ts'
+import { selectRequests } from '../../src/accounts/requests-table.ts'
 import { type Instant, instantAt, microsecondsOf, plusMs } from '../../src/base/clock.ts'
 import { openDatabase } from '../../src/base/database.ts'
 import { type Id, newId } from '../../src/base/ids.ts'
 import { registry } from '../../src/base/metrics.ts'
 import { probeRoutes } from '../doors/probe-routes.ts'
 import { openTestDoor, type TestDoor } from '../support/http-door.ts'
+import { rowsRead } from '../support/rows-read.ts'
 
 let door: TestDoor
 const silent = pino({ level: 'silent' })
@@ -184,6 +186,11 @@ describe('the list of requests', () => {
     const olds = new Set(old.map(each => each.id as string))
     const seenOlds = seen.filter(id => olds.has(id))
     expect([seenOlds.length, new Set(seenOlds).size]).toEqual([10_000, 10_000])
+    const filter = { organizationId, brandId: null, status: null, method: null }
+    for (const at of [null, instantAt(start + 500_000)]) {
+      const read = await rowsRead(door.database.db, db => selectRequests(db, filter, { before: at, limit: 50 }))
+      expect([at, read < 200 ? 'few' : read]).toEqual([at, 'few'])
+    }
     await log.close()
   }, 60_000)
 })

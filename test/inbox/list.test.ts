@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { plusMs } from '../../src/base/clock.ts'
 import { type Id, newId } from '../../src/base/ids.ts'
+import { selectItems } from '../../src/inbox/table.ts'
 import { insertMessages, type NewMessage } from '../../src/receiving/table.ts'
 import { messageOf, openTestInbox, type Receiver, type TestInbox } from '../support/receive.ts'
+import { rowsRead } from '../support/rows-read.ts'
 
 let inbox: TestInbox
 let us: Receiver
@@ -84,6 +86,29 @@ test('a walk over 10,000 messages meets each once, also the 3,000 of one instant
     await newer()
   }
   expect([seen.length, new Set(seen).size]).toEqual([10_000, 10_000])
+})
+
+test('a page reads about as many rows as it shows, wherever it starts and whatever it is a page of', async () => {
+  const { db } = inbox.door.database
+  const [mailbox] = await mailboxes(1)
+  const start = plusMs(inbox.door.clock.now(), -1_000_000)
+  await file(
+    Array.from({ length: 3000 }, (_, i) => ({
+      received_at: plusMs(start, i),
+      mailbox_id: (i % 2 === 0 && mailbox) || us.mailboxId,
+      folder: i % 3 === 0 ? 'archive' : 'inbox',
+    })),
+  )
+  const after = { receivedAt: plusMs(start, 1500), id: 'msg_' }
+  for (const brandId of [null, us.brandId])
+    for (const mailboxId of [undefined, mailbox])
+      for (const folder of ['inbox', 'archive'] as const)
+        for (const from of [undefined, after]) {
+          const listing = { folder, mailboxId, after: from, limit: 50 }
+          const owner = { organizationId: inbox.door.organizationId, brandId }
+          const read = await rowsRead(db, one => selectItems(one, owner, listing))
+          expect([listing, brandId, read < 200 ? 'few' : read]).toEqual([listing, brandId, 'few'])
+        }
 })
 
 test('the last page has no cursor, also where it is full', async () => {
