@@ -56,7 +56,7 @@ export function shuffled<Value>(random: () => number, values: readonly Value[]):
 }
 
 /** The address is gone, is closed, or is none of these: nothing speaks against it. */
-export const refusals = [
+const refusals = [
   '550 5.1.1 User unknown',
   '550 5.1.2 Domain not found',
   '553 5.1.3 Bad address syntax',
@@ -80,6 +80,8 @@ const complained: News = { kind: 'complained', reply: '' }
 function newsFrom(random: () => number): readonly News[] {
   const failed: News = { kind: 'failed', reply: pick(random, [...refusals, expired]) }
   return pick<readonly News[]>(random, [
+    [],
+    [],
     [],
     [delivered],
     [delivered],

@@ -41,7 +41,6 @@ export async function findEarlierBounces(
     .select('email_id')
     .where('lookup', '=', lookup)
     .where('brand_id', '=', brandId)
-    .where('brand_id', '=', brandId)
     .orderBy('created_at', 'desc')
     .limit(sql.lit(maxEmails))
     .as('sent')
