@@ -45,6 +45,7 @@ import { presetOf } from './ports/provider/presets.ts'
 import { keepInFolder, sandboxProvider } from './ports/provider/sandbox.ts'
 import { sendgridWebhook } from './ports/provider/sendgrid.ts'
 import { sesProvider } from './ports/provider/ses.ts'
+import { sesQueue } from './ports/provider/ses-queue.ts'
 import { withSimulator } from './ports/provider/simulator.ts'
 import { smarthostProvider } from './ports/provider/smarthost.ts'
 import { sesWebhook } from './ports/provider/sns.ts'
@@ -96,6 +97,8 @@ const heavyThreads = 1
 const sandboxFiles = 1000
 const housekeepingMs = 60_000
 const clearedAtOnce = 1000
+/** After nothing came, or nothing could be taken; SQS itself waits for news. */
+const queuePauseMs = 1000
 
 /** The real adapters, as the configuration says. */
 export function realPorts(config: Config): Ports {
@@ -139,7 +142,7 @@ function providerOf(config: Config): Provider {
         region: config.sesRegion ?? '',
         configurationSet: config.sesConfigurationSet ?? null,
         perSecond: config.sesRatePerSecond ?? null,
-        bringsNews: config.sesTopicArn !== undefined,
+        bringsNews: (config.sesTopicArn ?? config.sesQueueUrl) !== undefined,
         endpoint: config.sesEndpoint,
       })
     default:
@@ -289,11 +292,24 @@ async function start(
     wake = () => relay.wake()
     const pausing = startPausing({ db: shared.db, clock, log, limits: pauseLimits(config) })
     ends.push(() => pausing.stop())
+    if (config.sesQueueUrl) ends.push(startSesQueue(config.sesQueueUrl))
   }
 
   const http = isRole('http') ? startHttp() : null
   const smtp = isRole('smtp') ? await startSmtp() : null
   return { http: http?.url ?? null, smtp, metrics: `${config.metricsListen.host}:${metrics.port}` }
+
+  function startSesQueue(queueUrl: string): () => Promise<void> {
+    const queue = sesQueue({ queueUrl, region: config.sesRegion ?? '', clock, log })
+    const failure = 'could not read the queue of a provider’s news'
+    const reading = startRounds({ pauseMs: queuePauseMs, log, failure }, signal =>
+      queue.bring(news => recordNews({ db: shared.db, clock }, 'ses', news), signal),
+    )
+    return async () => {
+      await reading.stop()
+      await queue.close()
+    }
+  }
 
   function startHttp() {
     const { db } = pool()

@@ -49,6 +49,10 @@ const wrong: Readonly<Record<string, Record<string, string>>> = {
   'MAILROOM_SES_REGION is absent': { MAILROOM_PROVIDER: 'ses' },
   'MAILROOM_SES_REGION is "Frankfurt"; expected a region': { MAILROOM_SES_REGION: 'Frankfurt' },
   'MAILROOM_SES_TOPIC_ARN is "mail"; expected an ARN': { MAILROOM_SES_TOPIC_ARN: 'mail' },
+  'MAILROOM_SES_REGION is absent; MAILROOM_SES_QUEUE_URL': {
+    MAILROOM_SES_QUEUE_URL: 'https://sqs.eu-west-1.amazonaws.com/123456789012/mail',
+    MAILROOM_SES_CONFIGURATION_SET: 'mail',
+  },
   'MAILROOM_SES_CONFIGURATION_SET is absent': { MAILROOM_SES_TOPIC_ARN: 'arn:aws:sns:eu-west-1:123456789012:mail' },
   'MAILROOM_DNS_ZONE=powerdns needs': { MAILROOM_DNS_ZONE: 'powerdns', MAILROOM_POWERDNS_URL: 'http://127.0.0.1:8081' },
 }

@@ -419,6 +419,11 @@ const settings = {
     ),
     'The topic of SNS that the configuration set publishes to, subscribed by HTTPS at `/provider/ses/events` with raw message delivery off; the subscription is confirmed by itself. Only what this topic signs is taken.',
   ),
+  sesQueueUrl: optional(
+    'SES_QUEUE_URL',
+    url('http:', 'https:'),
+    'The queue of SQS that such a topic fills, instead of HTTPS: no news is lost while Mailroom is away. The relay reads it.',
+  ),
   sesRatePerSecond: optional(
     'SES_RATE_PER_SECOND',
     whole(1, 10_000),
@@ -517,8 +522,12 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     throw new ConfigError('MAILROOM_SMARTHOST_URL is absent; the relay needs it (or set MAILROOM_PROVIDER=sandbox).')
   if (config.provider === 'ses' && config.sesRegion === undefined)
     throw new ConfigError('MAILROOM_SES_REGION is absent; MAILROOM_PROVIDER=ses needs it.')
-  if (config.sesTopicArn !== undefined && config.sesConfigurationSet === undefined)
-    throw new ConfigError('MAILROOM_SES_CONFIGURATION_SET is absent; MAILROOM_SES_TOPIC_ARN needs it.')
+  if ((config.sesTopicArn ?? config.sesQueueUrl) !== undefined && config.sesConfigurationSet === undefined)
+    throw new ConfigError(
+      'MAILROOM_SES_CONFIGURATION_SET is absent; MAILROOM_SES_TOPIC_ARN and MAILROOM_SES_QUEUE_URL need it.',
+    )
+  if (config.sesQueueUrl !== undefined && config.sesRegion === undefined)
+    throw new ConfigError('MAILROOM_SES_REGION is absent; MAILROOM_SES_QUEUE_URL needs it.')
   if ((config.tlsCert === undefined) !== (config.tlsKey === undefined))
     throw new ConfigError('MAILROOM_TLS_CERT and MAILROOM_TLS_KEY go together; one is absent.')
   if (config.dnsZone === 'cloudflare' && config.cloudflareToken === undefined)

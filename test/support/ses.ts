@@ -14,6 +14,16 @@ export interface SesAnswer {
   readonly body: object | string
 }
 
+/** A domain that the account knows. */
+export interface TestIdentity {
+  isVerified: boolean
+  mailFrom: string | undefined
+  isForwarding: boolean
+  /** `EXTERNAL`: the operator signs with a key of his own, under the first token as selector. */
+  origin: 'AWS_SES' | 'EXTERNAL'
+  readonly tokens: readonly string[]
+}
+
 export interface TestSes {
   readonly url: string
   readonly taken: SesTaken[]
@@ -22,6 +32,9 @@ export interface TestSes {
   /** Given instead of sending; null: sends. `never`: no answer. */
   answer: SesAnswer | 'never' | null
   account: object
+  readonly identities: Map<string, TestIdentity>
+  /** Does it take every new domain for verified? */
+  verifiesAtOnce: boolean
   close(): Promise<void>
 }
 
@@ -60,6 +73,8 @@ export function startSes(): TestSes {
     signers: [],
     answer: null,
     account: { SendingEnabled: true, EnforcementStatus: 'HEALTHY', ProductionAccessEnabled: true },
+    identities: new Map(),
+    verifiesAtOnce: false,
     close: () => server.stop(true),
   }
 
@@ -68,7 +83,9 @@ export function startSes(): TestSes {
     const body = await request.text()
     if (ses.answer === 'never') return new Promise(() => undefined)
     if (ses.answer) return scripted(ses.answer)
-    switch (`${request.method} ${new URL(request.url).pathname}`) {
+    const { pathname } = new URL(request.url)
+    if (pathname.startsWith('/v2/email/identities')) return answerIdentity(ses, request.method, pathname, body)
+    switch (`${request.method} ${pathname}`) {
       case 'GET /v2/email/account':
         return Response.json(ses.account)
       case 'POST /v2/email/outbound-emails':
@@ -79,6 +96,50 @@ export function startSes(): TestSes {
     }
   }
   return ses
+}
+
+/** https://docs.aws.amazon.com/ses/latest/APIReference-V2/API_GetEmailIdentity.html and its neighbours. */
+function answerIdentity(
+  { identities, verifiesAtOnce }: TestSes,
+  method: string,
+  pathname: string,
+  body: string,
+): Response {
+  const [, , , , domain = '', part = ''] = pathname.split('/').map(decodeURIComponent)
+  const given = body === '' ? {} : JSON.parse(body)
+  if (method === 'POST') {
+    const { EmailIdentity: name } = given
+    if (identities.has(name)) return scripted({ status: 400, error: 'AlreadyExistsException', body: {} })
+    const tokens = ['a', 'b', 'c'].map(letter => `${letter}${name.replaceAll('.', '')}`)
+    identities.set(name, {
+      isVerified: verifiesAtOnce,
+      mailFrom: undefined,
+      isForwarding: true,
+      origin: 'AWS_SES',
+      tokens,
+    })
+    return Response.json({ IdentityType: 'DOMAIN' })
+  }
+  const identity = identities.get(domain)
+  if (!identity) return scripted({ status: 404, error: 'NotFoundException', body: { message: `No ${domain}.` } })
+  if (method === 'PUT' && part === 'mail-from') identity.mailFrom = given.MailFromDomain
+  if (method === 'PUT' && part === 'feedback') identity.isForwarding = given.EmailForwardingEnabled
+  if (method === 'PUT') return Response.json({})
+  return Response.json({
+    IdentityType: 'DOMAIN',
+    FeedbackForwardingStatus: identity.isForwarding,
+    VerifiedForSendingStatus: identity.isVerified,
+    VerificationStatus: identity.isVerified ? 'SUCCESS' : 'PENDING',
+    DkimAttributes: {
+      SigningEnabled: true,
+      SigningAttributesOrigin: identity.origin,
+      Tokens: identity.tokens,
+      ...(identity.origin === 'AWS_SES' && { SigningHostedZone: 'dkim.eu-west-1.amazonses.com' }),
+    },
+    ...(identity.mailFrom && {
+      MailFromAttributes: { MailFromDomain: identity.mailFrom, MailFromDomainStatus: 'PENDING' },
+    }),
+  })
 }
 
 function scripted({ status, error, body }: SesAnswer): Response {
