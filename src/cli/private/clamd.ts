@@ -94,7 +94,7 @@ export async function startClamd(where: {
 
   const pid = startProcess([clamd, `--config-file=${configFile}`], { folder, log })
   // It takes as much of the processors as there is mail; those who answer meanwhile come first.
-  setPriority(pid, 10)
+  if (!where.forMeasuring) setPriority(pid, 10)
   writeFileSync(pidFile, String(pid))
   // The real database takes most of a minute to load on a small machine.
   await waitUntilReady({ name: 'clamd', pid, log, timeoutMs: 180_000 }, () => answers(address))
