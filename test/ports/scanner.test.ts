@@ -219,6 +219,26 @@ test('ready means that clamd answers PING', async () => {
   expect(await (await peer(() => {}, { atOnce: true })).isReady()).toBe(false)
 })
 
+test.each(['Hello', 'zeros at the end \0\0\0\0'])(
+  'a small message comes to clamd whole, also where zeros look like its end: %j',
+  async text => {
+    const pieces: Buffer[] = []
+    const scanner = await peer(
+      socket =>
+        socket.on('data', (piece: Buffer) => {
+          pieces.push(piece)
+          if (piece.subarray(-4).equals(Buffer.alloc(4))) socket.end('stream: OK\0')
+        }),
+      { atOnce: true },
+    )
+    expect(await scanner.scan(memory(text))).toEqual({ kind: 'clean' })
+    const length = Buffer.alloc(4)
+    length.writeUInt32BE(text.length)
+    const frame = Buffer.concat([Buffer.from('zINSTREAM\0'), length, Buffer.from(text), Buffer.alloc(4)])
+    expect(Buffer.concat(pieces)).toEqual(frame)
+  },
+)
+
 test('what is big is read no faster than clamd takes it', async () => {
   const size = 64_000_000
   const chunk = Buffer.alloc(250_000)
