@@ -1,38 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import type { Call, Called } from '../support/http-door.ts'
-import { openTestInbox, type Receiver, type TestInbox } from '../support/receive.ts'
+import { afterAll, describe, expect, test } from 'bun:test'
+import { openDraftDoor } from './draft-door.ts'
 
-let inbox: TestInbox
-let acme: Receiver
-beforeAll(async () => {
-  inbox = await openTestInbox()
-  acme = await inbox.newReceiver()
-  await readyToSend(acme)
-})
+const { inbox, acme, call, newDraft, finished, refusalOf } = await openDraftDoor()
 afterAll(() => inbox.close())
-
-async function readyToSend({ domainId }: Receiver): Promise<void> {
-  await inbox.door.database.db.updateTable('domains').set({ status: 'verified' }).where('id', '=', domainId).execute()
-}
-
-function call(method: string, path: string, what?: Call): Promise<Called> {
-  return inbox.door.call(method, path, what)
-}
-
-async function newDraft(json: object = {}, what: Call = {}) {
-  const { status, json: made } = await call('POST', '/v1/drafts', { ...what, json })
-  if (status !== 201) throw new Error(JSON.stringify(made))
-  return made as { id: string; updated_at: string }
-}
-
-function finished(more: object = {}) {
-  return { from: `Ann <ann@${acme.domain}>`, to: 'bob@b.example', subject: 'Hello', text: 'Hello Bob', ...more }
-}
-
-async function refusalOf(method: string, path: string, what: Call = {}) {
-  const { status, json } = await call(method, path, what)
-  return [status, json.error?.code, json.error?.param]
-}
 
 describe('drafts', () => {
   test('are made of anything or nothing, read, changed and deleted', async () => {
