@@ -15,6 +15,11 @@ test('sorts by time', () => {
   expect(made.toSorted()).toEqual(made)
 })
 
+test('sorts as it was made, within a millisecond too', () => {
+  const made = Array.from({ length: 5000 }, () => newSortableToken(1_700_000_000_000))
+  expect(made.toSorted()).toEqual(made)
+})
+
 test('does not repeat', () => {
   expect(new Set(Array.from({ length: 20_000 }, () => newId('evt'))).size).toBe(20_000)
 })
