@@ -36,7 +36,7 @@ export interface Ground {
 export async function openGround(folder: string): Promise<Ground> {
   const sender = newSender('sender.example')
   const dns = await openDns(sender.records)
-  const mariadb = await startMariadb({ folder: join(folder, 'mariadb') })
+  const mariadb = await startMariadb({ folder: join(folder, 'mariadb'), forMeasuring: true })
   const clamd = await startClamd({ folder: join(folder, 'clamd'), forMeasuring: true })
   const env = {
     MAILROOM_DATABASE_URL: mariadb.url,
