@@ -7,7 +7,8 @@ import { migrate } from './base/migrate.ts'
 import { takeSecrets } from './base/secret-keys.ts'
 import type { Secrets } from './base/secrets.ts'
 import { sealKeys } from './domains/seal-keys.ts'
-import { type Running, realPorts, wire } from './wire.ts'
+import { realPorts } from './wire/real-ports.ts'
+import { type Running, wire } from './wire.ts'
 
 /**
  * Serves: brings the tables up to this version, seals what is to be sealed, then starts the roles that the configuration

@@ -17,6 +17,7 @@ const floors = [
   'inbox',
   'receiving',
   'doors',
+  'wire',
   'wire.ts',
   'main.ts',
   'cli',

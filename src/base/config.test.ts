@@ -1,4 +1,7 @@
 import { expect, test } from 'bun:test'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { readConfig, settingsTable } from './config.ts'
 
 const relay = { MAILROOM_SMARTHOST_URL: 'smtp://127.0.0.1:2600' }
@@ -62,4 +65,18 @@ for (const [sentence, env] of Object.entries(wrong))
 
 test('lists every setting with its meaning', () => {
   expect(settingsTable().split('\n').length).toBeGreaterThan(40)
+})
+
+test('takes what a key holds from a file, and says so when it cannot', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'mailroom-config-'))
+  const file = join(folder, 'url')
+  writeFileSync(file, 'mysql://u:secret@h/d\r\n')
+  expect(readConfig({ ...relay, MAILROOM_DATABASE_URL_FILE: file }).databaseUrl).toBe('mysql://u:secret@h/d')
+  const both = { ...relay, MAILROOM_DATABASE_URL_FILE: file, MAILROOM_DATABASE_URL: 'mysql://h/d' }
+  expect(() => readConfig(both)).toThrow('MAILROOM_DATABASE_URL and MAILROOM_DATABASE_URL_FILE are both set')
+  rmSync(folder, { recursive: true })
+  expect(() => readConfig({ ...relay, MAILROOM_DATABASE_URL_FILE: file })).toThrow(
+    `MAILROOM_DATABASE_URL_FILE is "${file}"; expected a file that can be read`,
+  )
+  expect(() => readConfig({ ...relay, MAILROOM_TYPO_FILE: file })).toThrow('MAILROOM_TYPO_FILE is not a setting')
 })

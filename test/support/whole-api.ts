@@ -4,7 +4,7 @@ import examples from '../../src/doors/http/openapi/examples.json'
 import { routesOf } from '../../src/doors/http.ts'
 import { type McpUse, mcpRoutes } from '../../src/doors/mcp/routes.ts'
 import { type Operation, operationsOf } from '../../src/web/operations.ts'
-import { type HttpFeatureParts, httpFeatures } from '../../src/wire.ts'
+import { type HttpFeatureParts, httpFeatures } from '../../src/wire/http-features.ts'
 
 /** Stands for every part: routes hold on to their parts and use none before a request comes. */
 const unused: unknown = new Proxy(() => undefined, { get: () => unused, apply: () => unused })

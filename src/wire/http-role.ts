@@ -1,0 +1,82 @@
+import { openRequestLog } from '../accounts/request-log.ts'
+import { startRechecking } from '../domains/recheck.ts'
+import type { DomainsUse } from '../domains/use.ts'
+import { checkReadiness } from '../doors/http/check-parts.ts'
+import { openHttpDoor } from '../doors/http.ts'
+import { startIndexing } from '../inbox/indexer.ts'
+import { openTextWorker } from '../inbox/text-worker.ts'
+import { mysqlBlobs } from '../ports/blobs/mysql.ts'
+import { openSending } from '../sending/send.ts'
+import { startHousekeeping } from './housekeeping.ts'
+import { httpFeatures } from './http-features.ts'
+import { webhooksOf, zonesOf } from './real-ports.ts'
+import type { Shared } from './shared.ts'
+
+/** Starts the HTTP API, and what is done beside it; gives where it listens. `wake` tells the relay that there is work. */
+export function startHttpRole(shared: Shared, wake: () => void): string {
+  const { config, log, clock, secrets, resolver, canary, scanner, provider, atEnd } = shared
+  const db = shared.openPool()
+  const blobs = mysqlBlobs(db, clock)
+  const zone = zonesOf(config, db, clock)
+  const domains: DomainsUse = {
+    db,
+    clock,
+    resolver,
+    zone,
+    instance: {
+      hostname: config.hostname,
+      spfInclude: config.spfInclude,
+      returnPath: provider.traits.returnPath,
+    },
+    identities: shared.realProvider.identities,
+    secrets,
+  }
+  const rechecking = startRechecking({
+    ...domains,
+    db: shared.db,
+    log,
+    longestWaitMs: config.domainRecheckMinutes * 60_000,
+    rotateDays: config.dkimRotateDays,
+  })
+  atEnd(() => rechecking.stop())
+  startHousekeeping(shared)
+  const requestLog = openRequestLog(shared.db, log)
+  atEnd(() => requestLog.close())
+  const texts = openTextWorker()
+  atEnd(() => texts.close())
+  const sending = openSending({
+    db,
+    blobs,
+    clock,
+    provider: provider.traits.name,
+    publicUrl: config.publicUrl,
+    unconfirmedMs: config.unconfirmedHours * 3_600_000,
+    wake,
+  })
+  atEnd(() => sending.rendering.close())
+  const door = openHttpDoor({
+    config,
+    db,
+    features: httpFeatures({
+      domains,
+      sending,
+      inbox: { db, blobs, texts, hostname: config.hostname },
+      requestLog,
+      webhooks: webhooksOf(config),
+      log,
+      publicUrl: config.publicUrl,
+    }),
+    requestLog,
+    mcp: {
+      names: [config.hostname, new URL(config.publicUrl).hostname, config.httpListen.host],
+      origins: config.mcpOrigins ?? [],
+    },
+    log,
+    clock,
+    readiness: checkReadiness({ config, db: shared.db, canary, scanner, provider, zone, clock }),
+  })
+  atEnd(() => door.close())
+  const indexing = startIndexing({ db: shared.db, blobs: mysqlBlobs(shared.db, clock), texts, log })
+  atEnd(() => indexing.stop())
+  return door.url
+}

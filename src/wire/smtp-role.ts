@@ -1,0 +1,36 @@
+import { join } from 'node:path'
+import { openSmtpDoor } from '../doors/smtp.ts'
+import { mailauthAuthenticator } from '../ports/authenticator/mailauth.ts'
+import { mysqlBlobs } from '../ports/blobs/mysql.ts'
+import { bySize, openHeavyWorkers } from '../receiving/heavy.ts'
+import { startRescanning } from '../receiving/rescan.ts'
+import { openWayIn } from '../receiving/way-in.ts'
+import type { Shared } from './shared.ts'
+
+const heavyThreads = 1
+
+/** Starts what takes mail from the world; gives where it listens. */
+export async function startSmtpRole(shared: Shared): Promise<string> {
+  const { config, log, clock, resolver, canary, scanner, bounces, atEnd } = shared
+  const db = shared.openPool()
+  const checking = { resolver, hostname: config.hostname, messageTimeoutMs: config.dnsMessageSeconds * 1000 }
+  const heavy = openHeavyWorkers({ ...checking, count: heavyThreads })
+  atEnd(() => heavy.close())
+  const wayIn = openWayIn({
+    db,
+    blobs: mysqlBlobs(db, clock),
+    ...bySize(mailauthAuthenticator(checking), heavy),
+    canary,
+    scanner,
+    scanWaitMs: config.scanWaitSeconds * 1000,
+    policy: { dmarcReject: config.dmarcReject, unscanned: config.unscanned },
+    postmaster: config.postmaster,
+    bounces,
+    log,
+  })
+  const rescanning = startRescanning({ db: shared.db, blobs: mysqlBlobs(shared.db, clock), scanner, clock, log })
+  atEnd(() => rescanning.stop())
+  const door = await openSmtpDoor({ config, wayIn, log, clock, spoolFolder: join(config.varFolder, 'spool') })
+  atEnd(() => door.close())
+  return `${door.address.host}:${door.address.port}`
+}
