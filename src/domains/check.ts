@@ -1,7 +1,7 @@
 import { inTransaction } from '../base/database.ts'
 import { refuse } from '../base/refusal.ts'
 import { type ProviderIdentities, ProviderTrouble } from '../ports/provider/port.ts'
-import { isProviderKey, toPublished } from './enrolment.ts'
+import { isEnrolled, isProviderKey, toPublished } from './enrolment.ts'
 import type { Proof } from './ownership.ts'
 import { type DomainRow, lockedDomain, type RecordRow, recordsOf, storeJudgement, updateDomain } from './table.ts'
 import type { DomainsUse } from './use.ts'
@@ -66,8 +66,10 @@ export async function keepFindings(
     if (!before) throw refuse('not_found', { message: `There is no domain ${domain.id}.` })
     for (const { record, judgement } of seen) await storeJudgement(db, record.id, judgement, at)
     const records = await recordsOf(db, [domain.id])
-    const after = findingsAfter(before, proof, records)
-    const isTooEarly = how === 'unasked' && isLoss(before, after) && before.misses + 1 < looksBeforeLoss
+    const isKnown = use.identities === undefined || isEnrolled(use, before)
+    const after = findingsAfter(before, proof, records, isKnown)
+    const isDoubtful = how === 'unasked' && isKnown && isLoss(before, after)
+    const isTooEarly = isDoubtful && before.misses + 1 < looksBeforeLoss
     await updateDomain(db, domain.id, {
       ...(isTooEarly ? { misses: before.misses + 1 } : after),
       ...(seen.length > 0 && { last_checked_at: at }),
@@ -80,9 +82,17 @@ export const looksBeforeLoss = 3
 
 type Findings = Pick<DomainRow, 'status' | 'ownership_verified' | 'misses'>
 
-function findingsAfter(before: Findings, proof: Pick<Proof, 'status'>, records: readonly RecordRow[]): Findings {
+/** `isKnown`: where the provider knows domains, it knows this one. */
+function findingsAfter(
+  before: Findings,
+  proof: Pick<Proof, 'status'>,
+  records: readonly RecordRow[],
+  isKnown: boolean,
+): Findings {
   const owned = stillOwned(before.ownership_verified === 1, proof)
-  const status = owned ? statusAfter(before.status, records) : statusWithout(before.status)
+  const found = owned ? statusAfter(before.status, records) : statusWithout(before.status)
+  // Nothing of it has failed: it waits for the provider.
+  const status = !isKnown && found === 'verified' ? 'pending' : found
   const isUnknown = proof.status === 'unknown' || records.some(each => each.required === 1 && each.status === 'unknown')
   // A look that got no answer neither counts nor ends the count.
   const misses = isUnknown && status === before.status ? before.misses : 0

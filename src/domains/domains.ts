@@ -9,7 +9,7 @@ import { ownDomain } from './access.ts'
 import { keepFindings, lookAtSender } from './check.ts'
 import { describeDomain, describeDomains } from './details.ts'
 import { switchToNext } from './dkim-rotation.ts'
-import { enrolAtProvider, keepSender, keyIfNone, publishRecords, renewSender } from './enrolment.ts'
+import { enrolAtProvider, isProviderKey, keepSender, keyIfNone, publishRecords, renewSender } from './enrolment.ts'
 import { countMailboxes } from './mailboxes-table.ts'
 import { proveOwnership, readDomain, requireProof } from './ownership.ts'
 import { refreshClaim } from './receiving.ts'
@@ -21,6 +21,8 @@ import {
   domainsOf,
   insertDomain,
   lockedDomain,
+  type RecordRow,
+  recordsOf,
   updateDomain,
 } from './table.ts'
 import type { DomainBlockers, DomainsUse } from './use.ts'
@@ -94,6 +96,7 @@ async function register(
     last_checked_at: null,
     created_at: use.clock.now(),
     misses: 0,
+    enrolled_with: null,
   }
   const key = await keyIfNone(use, domain)
   try {
@@ -192,7 +195,7 @@ export async function removeDomain(
   reservation?: Reservation,
 ): Promise<RemovedDomain> {
   const domain = await ownDomain(use.db, owner, id)
-  const removed = removalOf(domain)
+  const removed = removalOf(domain, await recordsOf(use.db, [domain.id]), use)
   await inTransaction(use.db, async db => {
     if (!(await lockedDomain(db, owner.organizationId, domain.id)))
       throw refuse('not_found', { message: `There is no domain ${id}.` })
@@ -209,14 +212,27 @@ export async function removeDomain(
   return removed
 }
 
-function removalOf(domain: DomainRow): RemovedDomain {
+function removalOf(
+  { id, domain }: DomainRow,
+  records: readonly RecordRow[],
+  { identities }: Pick<DomainsUse, 'identities'>,
+): RemovedDomain {
+  const provider = identities?.name ?? 'the provider'
+  const keys = records.filter(isProviderKey).map(each => each.name)
+  const returnPaths = new Set(records.filter(each => each.purpose === 'return_path').map(each => each.name))
+  const others = [...returnPaths].map(name => `, those of ${name}`)
   return {
-    id: domain.id,
-    domain: domain.domain,
+    id,
+    domain,
     deleted: true,
     provider_identity_removed: false,
     dns_records_removed: false,
-    warning: `The DNS records of ${domain.domain} stay published: remove its MX record so that no mail for it is sent here, and its _mailroom, _mailroom-in, _domainkey and SPF records when it is used no more.`,
+    warning: [
+      `The DNS records of ${domain} stay published: remove its MX record so that no mail for it is sent here, and its _mailroom, _mailroom-in, _domainkey and SPF records${others.join('')} when it is used no more.`,
+      ...(keys.length > 0
+        ? [`So do the keys of ${provider}, where the domain stays known: the CNAME records ${keys.join(', ')}.`]
+        : []),
+    ].join(' '),
   }
 }
 

@@ -52,6 +52,14 @@ export function isProviderKey({ purpose, type }: Pick<RecordRow, 'purpose' | 'ty
   return purpose === 'dkim' && type === 'CNAME'
 }
 
+/** Does the provider that delivers know the domain, or need to know none? */
+export function isEnrolled(
+  { identities }: Pick<DomainsUse, 'identities'>,
+  { enrolled_with }: Pick<DomainRow, 'enrolled_with'>,
+): boolean {
+  return enrolled_with === (identities?.place ?? null)
+}
+
 /** What a provider wanted published that delivers no more. */
 async function dropProviderKeys(db: Db, domainId: DomainRow['id']): Promise<void> {
   for (const record of await recordsOf(db, [domainId]))
@@ -64,13 +72,17 @@ async function dropProviderKeys(db: Db, domainId: DomainRow['id']): Promise<void
  */
 export async function enrolAtProvider(use: DomainsUse, domain: DomainRow): Promise<boolean> {
   const { identities } = use
-  if (!identities) return true
+  if (!identities) {
+    if (domain.enrolled_with !== null)
+      await updateDomain(use.db, domain.id, { enrolled_with: null, provider_error: null })
+    return true
+  }
   try {
     const records = await identities.enrol(domain.domain)
     await inTransaction(use.db, async db => {
       if (!(await lockedDomain(db, domain.organization_id, domain.id))) return
       for (const record of records) await keepRecord(db, domain.id, record)
-      await updateDomain(db, domain.id, { provider_error: null })
+      await updateDomain(db, domain.id, { provider_error: null, enrolled_with: identities.place })
     })
     return true
   } catch (error) {
@@ -88,7 +100,10 @@ export async function enrolAtProvider(use: DomainsUse, domain: DomainRow): Promi
 export async function renewSender(use: DomainsUse, domain: DomainRow): Promise<boolean> {
   const key = await keyIfNone(use, domain)
   await inTransaction(use.db, async db => {
-    if (await lockedDomain(db, domain.organization_id, domain.id)) await keepSender(db, domain, key, use)
+    if (!(await lockedDomain(db, domain.organization_id, domain.id))) return
+    // Each provider has another, or none.
+    if (!isEnrolled(use, domain)) await dropRecords(db, domain.id, 'return_path')
+    await keepSender(db, domain, key, use)
   })
   return enrolAtProvider(use, domain)
 }

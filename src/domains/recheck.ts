@@ -7,6 +7,7 @@ import { keepFindings, lookAtSender } from './check.ts'
 import { describeDomain } from './details.ts'
 import { beginIfOld, publishNext, retireKeys, switchToNext } from './dkim-rotation.ts'
 import { proveOwnership } from './ownership.ts'
+import { followSwitch } from './provider-switch.ts'
 import { followClaim } from './receiving.ts'
 import { type DueDomain, planCheck, takeDueDomains } from './recheck-table.ts'
 import type { DomainShape } from './shapes.ts'
@@ -63,6 +64,7 @@ async function recheckOne(use: Rechecking, domain: DueDomain): Promise<void> {
 /** Brings a domain up to what DNS says, and plans the next look: sooner where something is changing. */
 async function recheck(use: Rechecking, domain: DueDomain): Promise<'changed' | 'unchanged'> {
   const before = await describeDomain(use, domain)
+  await followSwitch(use, domain)
   await publishNext(use, domain)
   await lookPatiently(use, domain)
   await followClaim(use, domain)

@@ -21,6 +21,7 @@ export const domainColumns = [
   'last_checked_at',
   'created_at',
   'misses',
+  'enrolled_with',
 ] as const
 
 export async function domainById(db: Db, organizationId: Id<'org'>, id: string): Promise<DomainRow | undefined> {
@@ -79,7 +80,9 @@ export async function insertDomain(db: Db, row: DomainRow, nextCheckAt: Instant)
 export async function updateDomain(
   db: Db,
   id: Id<'dom'>,
-  change: Partial<Pick<DomainRow, 'status' | 'ownership_verified' | 'provider_error' | 'last_checked_at' | 'misses'>>,
+  change: Partial<
+    Pick<DomainRow, 'status' | 'ownership_verified' | 'provider_error' | 'last_checked_at' | 'misses' | 'enrolled_with'>
+  >,
 ): Promise<void> {
   await db.updateTable('domains').set(change).where('id', '=', id).execute()
 }
