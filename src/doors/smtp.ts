@@ -1,14 +1,18 @@
-import { readFileSync } from 'node:fs'
 import type { AddressInfo, Socket } from 'node:net'
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
 import type { Clock } from '../base/clock.ts'
 import type { Endpoint } from '../base/config.ts'
 import type { Log } from '../base/log.ts'
+import { addressesIn } from '../base/networks.ts'
+import { version } from '../base/version.ts'
+import { type Certificates, certificateFor } from '../ports/certificates/port.ts'
 import type { WayIn } from '../receiving/incoming.ts'
 import { replyFor, type SmtpRefusalCode } from '../receiving/refusal.ts'
 import { type Admission, openAdmission } from './smtp/admission.ts'
 import { type Pace, type SessionLimits, type SmtpConfig, sessionLimits, tickMs } from './smtp/limits.ts'
 import { sessionsEnded } from './smtp/metrics.ts'
+import { introduce } from './smtp/proxied.ts'
+import type { Client } from './smtp/proxy-header.ts'
 import { SmtpSession } from './smtp/session.ts'
 import { openSpoolFolder } from './smtp/spool.ts'
 import type { DoorUse } from './smtp/use.ts'
@@ -16,6 +20,8 @@ import type { DoorUse } from './smtp/use.ts'
 export interface SmtpDoorOptions {
   readonly config: SmtpConfig
   readonly wayIn: WayIn
+  /** STARTTLS is offered while there is one; sessions that have begun keep theirs. */
+  readonly certificates: Certificates
   readonly log: Log
   readonly clock: Clock
   /** Where messages past 256 KiB wait until they are answered; made when it is absent. */
@@ -36,7 +42,7 @@ export interface SmtpDoor {
 /**
  * Listens for mail. Offered are PIPELINING, 8BITMIME, SMTPUTF8, SIZE, ENHANCEDSTATUSCODES, and STARTTLS where there is a
  * certificate; not AUTH, DSN, CHUNKING or BINARYMIME. RFC 5321.
- * @throws when the address cannot be listened on, or the certificate cannot be read.
+ * @throws when the address cannot be listened on.
  */
 export async function openSmtpDoor(options: SmtpDoorOptions): Promise<SmtpDoor> {
   const { config, log } = options
@@ -56,8 +62,17 @@ export async function openSmtpDoor(options: SmtpDoorOptions): Promise<SmtpDoor> 
       settling += by
     },
   }
-  const server = new DoorServer(serverOptions(config, limits), { use, admission, sessions })
+  const server = new DoorServer(serverOptions(config, limits), {
+    use,
+    admission,
+    sessions,
+    isProxy: addressesIn(config.smtpProxies ?? []),
+    maxIntroductions: config.maxSessions,
+  })
   server.on('error', error => log.error({ err: error }, 'SMTP listener failed'))
+  const show = () => server.show(options.certificates, config.hostname)
+  show()
+  options.certificates.onChange(show)
   const address = await listen(server, config.smtpListen)
   const ticker = setInterval(() => {
     const now = performance.now()
@@ -97,26 +112,19 @@ function listen(server: SMTPServer, { host, port }: Endpoint): Promise<Endpoint>
   })
 }
 
+const neverOffered = ['AUTH', 'HELP', 'XCLIENT', 'XFORWARD', 'WIZ', 'SHELL', 'KILL', 'LHLO']
+
 function serverOptions(config: SmtpConfig, limits: SessionLimits): SMTPServerOptions {
-  const hasCertificate = config.tlsCert !== undefined && config.tlsKey !== undefined
-  const certificate = hasCertificate
-    ? {
-        cert: readFileSync(config.tlsCert ?? ''),
-        key: readFileSync(config.tlsKey ?? ''),
-        minVersion: 'TLSv1.2' as const,
-      }
-    : {}
-  const never = ['AUTH', 'HELP', 'XCLIENT', 'XFORWARD', 'WIZ', 'SHELL', 'KILL', 'LHLO']
   return {
-    ...certificate,
     name: config.hostname,
+    ...(config.smtpBanner && { banner: config.smtpBanner.replaceAll('%v', version) }),
     heloResponse: '%s',
     size: limits.maxMessageBytes,
     hideENHANCEDSTATUSCODES: false,
     hideDSN: true,
     // Without a certificate of ours the library would use one whose key is published.
-    hideSTARTTLS: !hasCertificate,
-    disabledCommands: hasCertificate ? never : [...never, 'STARTTLS'],
+    hideSTARTTLS: true,
+    disabledCommands: [...neverOffered, 'STARTTLS'],
     disableReverseLookup: true,
     maxCommandLength: limits.maxCommandOctets,
     logger: false,
@@ -129,30 +137,73 @@ interface ServerUse {
   readonly use: DoorUse
   readonly admission: Admission
   readonly sessions: Set<SmtpSession>
+  /** Is this the address of a load balancer, whose connections begin with a header of the PROXY protocol? */
+  readonly isProxy: (address: string) => boolean
+  /** Connections of load balancers whose header has not come yet, at most. */
+  readonly maxIntroductions: number
 }
 
 /** The library's listener, with sessions of ours and a limit for each address before anything is spent on them. */
 class DoorServer extends SMTPServer {
   private readonly door: ServerUse
+  private introductions = 0
 
   constructor(options: SMTPServerOptions, door: ServerUse) {
     super(options)
     this.door = door
   }
 
+  /** Shows the certificate of this name from the next handshake on. */
+  show(certificates: Certificates, name: string): void {
+    const certificate = certificateFor(certificates.current(), name)
+    if (!certificate) return
+    this.updateSecureContext({ cert: certificate.chain, key: certificate.privateKey, minVersion: 'TLSv1.2' })
+    Object.assign(this.options, { hideSTARTTLS: false, disabledCommands: neverOffered })
+  }
+
   override connect(socket: Socket): void {
-    const { use, admission, sessions } = this.door
     const address = socket.remoteAddress
-    if (address === undefined) {
-      socket.destroy()
+    if (address === undefined) socket.destroy()
+    else if (this.door.isProxy(address)) void this.connectProxied(socket, address)
+    else this.begin(socket, { address, port: socket.remotePort ?? 0 })
+  }
+
+  private async connectProxied(socket: Socket, address: string): Promise<void> {
+    const { use, maxIntroductions } = this.door
+    if (this.introductions >= maxIntroductions) {
+      turnAway(socket, 'too_many_sessions')
       return
     }
+    this.introductions++
+    const introduction = await introduce(socket, use.limits.proxyHeaderMs)
+    this.introductions--
+    switch (introduction.kind) {
+      case 'client':
+        this.begin(socket, introduction.client)
+        break
+      case 'own':
+        this.begin(socket, { address, port: socket.remotePort ?? 0 })
+        break
+      case 'refused':
+        // Load balancers look after us by connections on which they say nothing.
+        if (introduction.why === 'ended') return
+        sessionsEnded.inc({ reason: 'proxy_header' })
+        use.log.warn({ remote_ip: address, reason: introduction.why }, 'no header of a load balancer')
+        break
+      default:
+        introduction satisfies never
+    }
+  }
+
+  private begin(socket: Socket, client: Client): void {
+    const { use, admission, sessions } = this.door
+    const { address } = client
     const refusal = use.isClosing() ? 'shutting_down' : admission.admit(address)
     if (refusal) {
       turnAway(socket, refusal)
       return
     }
-    const session = new SmtpSession(this, socket, use, () => {
+    const session = new SmtpSession(this, socket, client, use, () => {
       admission.release(address)
       sessions.delete(session)
     })

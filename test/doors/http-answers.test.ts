@@ -131,7 +131,7 @@ test('says that it lives and is ready, without a key', async () => {
   expect(await door.call('GET', '/health', { key: null })).toMatchObject({ status: 200, json: { status: 'ok' } })
   expect(await door.call('GET', '/ready', { key: null })).toMatchObject({
     status: 200,
-    json: { database: { ready: true } },
+    json: { version: expect.stringMatching(/^\d+\.\d+\.\d+/), database: { ready: true } },
   })
 })
 

@@ -24,6 +24,13 @@ test('greets with its name and offers what it does, and no more', async () => {
   expect(await client.ask('HELO client.test')).toBe('250 mx.ours.test')
 })
 
+test('greets with the words and the version that an operator wants shown', async () => {
+  const shown = await openTestDoor({ smtpBanner: 'Mailroom %v, no UCE' })
+  const client = await SmtpClient.connect(shown.port)
+  expect(await client.reply()).toMatch(/^220 mx\.ours\.test ESMTP Mailroom \d+\.\d+\.\d+\S*, no UCE$/)
+  await shown.close()
+})
+
 test('answers each command in its own words', async () => {
   const client = await SmtpClient.connect(door.port)
   await client.reply()

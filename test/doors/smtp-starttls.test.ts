@@ -3,6 +3,8 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createTransport } from 'nodemailer'
+import pino from 'pino'
+import { fileCertificates } from '../../src/ports/certificates/files.ts'
 import { SmtpClient } from '../support/smtp-client.ts'
 import { openTestDoor, type TestDoor } from '../support/smtp-door.ts'
 
@@ -17,7 +19,8 @@ beforeAll(async () => {
     ...['-subj', '/CN=mx.ours.test', '-days', '2', '-keyout', tlsKey, '-out', tlsCert],
   ])
   if (!made.success) throw new Error(made.stderr.toString())
-  door = await openTestDoor({ tlsCert, tlsKey }, { handshakeMs: 300 })
+  const certificates = fileCertificates({ certFile: tlsCert, keyFile: tlsKey, log: pino({ level: 'silent' }) })
+  door = await openTestDoor({}, { handshakeMs: 300 }, undefined, certificates)
 })
 
 afterAll(async () => {

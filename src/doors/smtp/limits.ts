@@ -4,9 +4,9 @@ import type { Config } from '../../base/config.ts'
 export type SmtpConfig = Pick<
   Config,
   | 'smtpListen'
+  | 'smtpProxies'
+  | 'smtpBanner'
   | 'hostname'
-  | 'tlsCert'
-  | 'tlsKey'
   | 'maxMessageBytes'
   | 'maxRecipients'
   | 'maxSessions'
@@ -27,9 +27,17 @@ export interface Pace {
   readonly handshakeMs: number
   /** How long transactions under way may take when the door closes. */
   readonly drainMs: number
+  /** How long a load balancer may take for its header. */
+  readonly proxyHeaderMs: number
 }
 
-const usualPace: Pace = { rateWindowMs: 30_000, unknownDelayMs: 250, handshakeMs: 30_000, drainMs: 30_000 }
+const usualPace: Pace = {
+  rateWindowMs: 30_000,
+  unknownDelayMs: 250,
+  handshakeMs: 30_000,
+  drainMs: 30_000,
+  proxyHeaderMs: 5000,
+}
 
 /** The limits of a session; times in milliseconds. */
 export interface SessionLimits extends Pace {

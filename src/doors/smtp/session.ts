@@ -4,6 +4,7 @@ import { SMTPConnection } from 'smtp-server/lib/smtp-connection.js'
 import { newSortableToken } from '../../base/ids.ts'
 import type { Incoming, Recipient } from '../../receiving/incoming.ts'
 import {
+  asRefusal,
   refuseMail,
   replyFor,
   type SmtpRefusal,
@@ -14,7 +15,8 @@ import { faultOfParameters, isUnknown, readRecipient, type Transaction } from '.
 import { recipientsAnswered, sessionsEnded } from './metrics.ts'
 import { CommandParser } from './parser.ts'
 import { readPath } from './path.ts'
-import { asRefusal, Transfer, type TransferSession } from './transfer.ts'
+import type { Client } from './proxy-header.ts'
+import { Transfer, type TransferSession } from './transfer.ts'
 import type { DoorUse } from './use.ts'
 
 type Done = () => void
@@ -48,8 +50,8 @@ export class SmtpSession extends SMTPConnection implements TransferSession {
   /** The socket whose replies are gathered. */
   private gathering: Socket | undefined
 
-  constructor(server: SMTPServer, socket: Socket, use: DoorUse, onGone: () => void) {
-    super(server, socket)
+  constructor(server: SMTPServer, socket: Socket, client: Client, use: DoorUse, onGone: () => void) {
+    super(server, socket, { remoteAddress: client.address, remotePort: client.port })
     this.use = use
     this.onGone = onGone
   }

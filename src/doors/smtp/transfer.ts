@@ -1,6 +1,5 @@
-import { isDatabaseTrouble } from '../../base/database.ts'
 import type { Incoming } from '../../receiving/incoming.ts'
-import { refuseMail, SmtpRefusal, type SmtpRefusalCode, type SmtpReply } from '../../receiving/refusal.ts'
+import { asRefusal, refuseMail, SmtpRefusal, type SmtpRefusalCode, type SmtpReply } from '../../receiving/refusal.ts'
 import type { Transaction } from './envelope.ts'
 import { dataSeconds, messagesAnswered } from './metrics.ts'
 import type { DataTaker } from './parser.ts'
@@ -162,14 +161,4 @@ export class Transfer implements DataTaker {
 function causeOf(refusal: SmtpRefusal): string | undefined {
   if (refusal.cause === undefined) return undefined
   return refusal.cause instanceof Error ? refusal.cause.message : String(refusal.cause)
-}
-
-const diskFull = new Set(['ENOSPC', 'EDQUOT'])
-
-/** What an error means to a client: what is not a refusal is our trouble, and the cause is logged. */
-export function asRefusal(error: unknown): SmtpRefusal {
-  if (error instanceof SmtpRefusal) return error
-  const code = error instanceof Error && 'code' in error ? error.code : undefined
-  const isDiskFull = typeof code === 'string' && diskFull.has(code) && !isDatabaseTrouble(error)
-  return refuseMail(isDiskFull ? 'disk_full' : 'our_trouble', { cause: error })
 }
