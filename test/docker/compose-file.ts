@@ -1,0 +1,83 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parse } from 'yaml'
+import { root } from '../support/cli.ts'
+
+/** What of a service in docker/compose.yaml the tests look at; {@link runFlags} refuses what it does not know. */
+export interface Service {
+  readonly image: string
+  readonly environment?: Readonly<Record<string, string>>
+  readonly volumes?: readonly string[]
+  readonly ports?: readonly string[]
+  readonly command?: readonly string[]
+  readonly [key: string]: unknown
+}
+
+export interface ComposeFile {
+  readonly services: Readonly<Record<'secrets' | 'mailroom' | 'database' | 'clamav', Service>>
+  readonly volumes: Readonly<Record<string, unknown>>
+}
+
+export const dockerFolder = join(root, 'docker')
+
+/** docker/compose.yaml with these values in the place of its variables, as `docker compose` reads it. */
+export function readCompose(env: Readonly<Record<string, string>>): ComposeFile {
+  const written = JSON.stringify(parse(readFileSync(join(dockerFolder, 'compose.yaml'), 'utf8'), { merge: true }))
+  return JSON.parse(written, (_key, value) => (typeof value === 'string' ? interpolate(value, env) : value))
+}
+
+/** `$$`, `${A}`, `${A-b}`, `${A:-b}`, `${A?why}` and `${A:?why}`; with a colon an empty value is none. */
+function interpolate(text: string, env: Readonly<Record<string, string>>): string {
+  return text.replace(/\$\$|\$\{(\w+)(?:(:?)([-?])([^}]*))?\}/g, (...[whole, name, colon, how, other]) => {
+    if (whole === '$$') return '$'
+    const value = env[name]
+    if (value !== undefined && (value !== '' || !colon)) return value
+    if (how === '?') throw new Error(`${name} is absent: ${other}`)
+    return other ?? ''
+  })
+}
+
+/** A time of Compose's such as `4m` or `1m30s`, in seconds. */
+export function secondsOf(text: string): number {
+  const [, minutes = '0', seconds = '0'] = /^(?:(\d+)m)?(?:(\d+)s)?$/.exec(text) ?? []
+  return Number(minutes) * 60 + Number(seconds)
+}
+
+const texts = (value: unknown) => (Array.isArray(value) ? value.map(String) : [])
+
+/** How each key of a service is said to `docker run`. */
+const flagsOf: Readonly<Record<string, (value: unknown) => readonly string[]>> = {
+  user: value => ['--user', String(value)],
+  init: value => (value === true ? ['--init'] : []),
+  read_only: value => (value === true ? ['--read-only'] : []),
+  network_mode: value => ['--network', String(value)],
+  mem_limit: value => ['--memory', String(value)],
+  stop_grace_period: value => ['--stop-timeout', String(secondsOf(String(value)))],
+  cap_drop: value => texts(value).flatMap(each => ['--cap-drop', each]),
+  security_opt: value => texts(value).flatMap(each => ['--security-opt', each]),
+  tmpfs: value => texts(value).flatMap(each => ['--tmpfs', each]),
+  volumes: value => texts(value).flatMap(each => ['--volume', each]),
+  entrypoint: value => ['--entrypoint', String(value)],
+  environment: value => Object.entries(value as object).flatMap(([name, text]) => ['--env', `${name}=${text}`]),
+}
+
+/** What is between services, or how Docker keeps logs and builds: a single container has none of it. */
+const passedOver = new Set(['image', 'build', 'logging', 'restart', 'depends_on', 'env_file', 'ports', 'healthcheck'])
+
+/** The arguments of `docker run` that run this service as Compose would. @throws at a key that it does not know. */
+export function runFlags(service: Service): readonly string[] {
+  return Object.entries(service).flatMap(([key, value]) => {
+    if (passedOver.has(key)) return []
+    const flags = flagsOf[key]
+    if (!flags) throw new Error(`docker run is not told "${key}" of compose.yaml`)
+    return flags(value)
+  })
+}
+
+/** The lines of docker/clamd.conf. */
+export function clamdSettings(): Readonly<Record<string, string>> {
+  const lines = readFileSync(join(dockerFolder, 'clamd.conf'), 'utf8').split('\n')
+  return Object.fromEntries(
+    lines.flatMap(line => (/^\w/.test(line) ? [[line.split(' ')[0], line.split(' ').slice(1).join(' ')]] : [])),
+  )
+}

@@ -1,0 +1,88 @@
+import { expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parseEnv } from 'node:util'
+import { DCLinter } from 'dclint'
+import packageFile from '../../package.json'
+import { readConfig } from '../../src/base/config.ts'
+import { settings } from '../../src/base/settings.ts'
+import { findProgram } from '../../src/cli/private/process.ts'
+import { sessionLimits } from '../../src/doors/smtp/limits.ts'
+import { clamdSettings, dockerFolder, readCompose, secondsOf } from './compose-file.ts'
+
+/** What docker/.env.example says, and nothing else. */
+const four = parseEnv(readFileSync(join(dockerFolder, '.env.example'), 'utf8')) as Record<string, string>
+const compose = readCompose(four)
+const { secrets, mailroom, database, clamav } = compose.services
+const dockerfile = readFileSync(join(dockerFolder, 'Dockerfile'), 'utf8')
+/** What the image says of itself, and what Compose says. */
+const environment = {
+  ...Object.fromEntries(Array.from(dockerfile.matchAll(/(MAILROOM_\w+)=(\S+)/g), ([, name, value]) => [name, value])),
+  ...mailroom.environment,
+}
+
+test('compose.yaml is as the schema of the Compose Specification has it', () => {
+  const linter = new DCLinter({ rules: {}, quiet: false, debug: false, exclude: [] })
+  const found = linter.lintFiles([join(dockerFolder, 'compose.yaml')], false).flatMap(each => each.messages)
+  // Where things stand and how they are quoted is ours; port 25 is for all of the world.
+  expect(found.filter(({ rule }) => !/order$|quotes|unbound/.test(rule))).toEqual([])
+})
+
+test('four values are all that an operator has to give', () => {
+  expect(Object.keys(four)).toHaveLength(4)
+  expect(() => readCompose({})).toThrow('is absent')
+  expect(JSON.stringify(compose)).not.toContain('${')
+})
+
+test('what Compose sets are settings of Mailroom', () => {
+  const { MAILROOM_DATABASE_URL_FILE: _url, MAILROOM_SMARTHOST_URL_FILE: _relay, ...plain } = environment
+  const config = readConfig({ ...plain, MAILROOM_SMARTHOST_URL: four['MAILROOM_SMARTHOST_URL'] })
+  expect(config.varFolder).toBe('/var/lib/mailroom')
+  expect(mailroom.volumes).toContain('mailroom:/var/lib/mailroom')
+  const ports = [config.smtpListen.port, config.httpListen.port]
+  expect(mailroom.ports?.map(each => Number(each.split(':').at(-1)))).toEqual(ports)
+})
+
+test('no service that stays has a secret in its environment', () => {
+  const secret = /PASSWORD$|_URL$|KEY$|TOKEN$/
+  const harmless = ['MAILROOM_PUBLIC_URL', 'MYSQL_RANDOM_ROOT_PASSWORD']
+  for (const { environment = {} } of [mailroom, database, clamav])
+    expect(Object.keys(environment).filter(name => secret.test(name) && !harmless.includes(name))).toEqual([])
+  expect(database.environment?.['MYSQL_RANDOM_ROOT_PASSWORD']).toBe('yes')
+  expect(secrets['network_mode']).toBe('none')
+})
+
+test('the base image has the Bun that the project is made for', () => {
+  const [, version] = /^ARG BASE=oven\/bun:([\d.]+)-slim$/m.exec(dockerfile) ?? []
+  expect(packageFile.packageManager).toBe(`bun@${version}`)
+})
+
+test('the container gets longer to end than all that may be under way', () => {
+  const config = readConfig({ MAILROOM_PROVIDER: 'sandbox' })
+  const { drainMs } = sessionLimits(config)
+  const requestsMs = 10_000
+  const longestMs = 2 * drainMs + requestsMs + config.relayAttemptSeconds * 1000
+  expect(secondsOf(String(mailroom['stop_grace_period'])) * 1000).toBeGreaterThan(longestMs)
+})
+
+test('clamd takes what Mailroom takes, and does not double when it loads signatures', () => {
+  const { StreamMaxLength = '', MaxFileSize = '', MaxThreads, ConcurrentDatabaseReload, TCPSocket } = clamdSettings()
+  const { maxMessageBytes, scansAtOnce } = settings
+  for (const size of [StreamMaxLength, MaxFileSize])
+    expect(Number(size.replace(/M$/, '')) * 1024 * 1024).toBeGreaterThan(Number(maxMessageBytes.fallback))
+  expect(Number(MaxThreads)).toBeGreaterThan(Number(scansAtOnce.fallback))
+  expect(ConcurrentDatabaseReload).toBe('no')
+  expect(mailroom.environment?.['MAILROOM_CLAMD']).toBe(`tcp:clamav:${TCPSocket}`)
+})
+
+test('MariaDB takes the options that are written for MySQL', () => {
+  const options = database.command ?? []
+  const asked = Bun.spawnSync([findProgram('mariadbd', 'mariadb-server'), '--no-defaults', ...options, '--help', '-v'])
+  expect({ status: asked.exitCode, said: asked.stderr.toString() }).toMatchObject({ status: 0 })
+  const shown = asked.stdout.toString()
+  for (const option of options) {
+    const [, name = '', value = ''] = /^--([^=]+)=(\w+)$/.exec(option) ?? []
+    const [, effective] = new RegExp(`^${name}\\s+(\\S+)$`, 'm').exec(shown) ?? []
+    expect(`${name} ${effective}`).toBe(`${name} ${value === '512M' ? 512 * 1024 * 1024 : value}`)
+  }
+})

@@ -1,0 +1,255 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { demoDomain, makeDemo } from '../../src/cli/demo.ts'
+import { type PrivateClamd, startClamd } from '../../src/cli/private/clamd.ts'
+import { freePort } from '../../src/cli/private/process.ts'
+import { type FreshDatabase, freshDatabase } from '../support/database.ts'
+import { type ScriptedRelay, scriptedRelay } from '../support/scripted-relay.ts'
+import { SmtpClient } from '../support/smtp-client.ts'
+import { clamdSettings, readCompose, runFlags, secondsOf } from './compose-file.ts'
+import { type Engine, startEngine } from './engine.ts'
+import { buildMailroom, makeBaseImage } from './images.ts'
+
+/**
+ * docker/Dockerfile, built and run for real: with what compose.yaml says of it, beside a MariaDB, a clamd with
+ * docker/clamd.conf and a relay that are outside of it.
+ */
+let engine: Engine
+let database: FreshDatabase
+let clamd: PrivateClamd
+let relay: ScriptedRelay
+let key: string
+let imageBytes: number
+
+const image = 'mailroom'
+const ports = { smtp: freePort(), http: freePort(), metrics: freePort(), clamd: freePort() }
+const api = `http://127.0.0.1:${ports.http}`
+const compose = (relayUrl: string) =>
+  readCompose({
+    MAILROOM_HOSTNAME: `mail.${demoDomain}`,
+    MAILROOM_PUBLIC_URL: api,
+    MAILROOM_SMARTHOST_URL: relayUrl,
+  }).services
+
+beforeAll(async () => {
+  // Each is kept as soon as it is there, so that what has started also ends where another does not start.
+  const started = [
+    startEngine().then(async each => {
+      engine = each
+      await makeBaseImage(engine, 'base')
+      imageBytes = await buildMailroom(engine, 'base', image)
+      const clamdFolder = join(engine.folder, 'clamd')
+      const { LocalSocket: _, ...settings } = clamdSettings()
+      const listen = { TCPSocket: String(ports.clamd), TCPAddr: '127.0.0.1' }
+      clamd = await startClamd({ folder: clamdFolder, settings: { ...settings, ...listen } })
+    }),
+    freshDatabase(4).then(each => {
+      database = each
+    }),
+    scriptedRelay().then(each => {
+      relay = each
+    }),
+  ]
+  const failed = (await Promise.allSettled(started)).find(each => each.status === 'rejected')
+  if (failed) throw failed.reason
+  await runSecrets()
+  // What leads to the database is in the file that it would be in.
+  await engine.docker(
+    ...[
+      'run',
+      '--rm',
+      '--user',
+      '10001',
+      '--entrypoint',
+      'bash',
+      '--volume',
+      'mailroom-secrets:/secrets/mailroom',
+      image,
+    ],
+    ...['-c', `rm /secrets/mailroom/database_url && printf %s '${database.url}' >/secrets/mailroom/database_url`],
+  )
+  await startMailroom()
+}, 600_000)
+
+afterAll(async () => {
+  await engine?.run('rm', '--force', 'mailroom')
+  await Promise.all([clamd?.stop(), relay?.close(), database?.close()])
+  await engine?.close()
+}, 90_000)
+
+/** Runs the service `secrets` of compose.yaml to its end. */
+function runSecrets(relayUrl = relay.url): Promise<string> {
+  return engine.docker('run', '--rm', ...runFlags(compose(relayUrl).secrets), image)
+}
+
+/** Starts the service `mailroom` of compose.yaml, on the machine's network, and resolves once it is healthy. */
+async function startMailroom(): Promise<void> {
+  const { mailroom } = compose(relay.url)
+  const environment = {
+    ...mailroom.environment,
+    MAILROOM_SMTP_LISTEN: `[::]:${ports.smtp}`,
+    MAILROOM_HTTP_LISTEN: `[::]:${ports.http}`,
+    MAILROOM_METRICS_LISTEN: `[::]:${ports.metrics}`,
+    MAILROOM_CLAMD: `tcp:127.0.0.1:${ports.clamd}`,
+    MAILROOM_DNS_ZONE: 'local',
+  }
+  const flags = runFlags({ ...mailroom, environment })
+  await engine.docker(
+    ...['run', '--detach', '--name', 'mailroom', '--network', 'host', '--health-interval', '1s', ...flags, image],
+  )
+  await until(
+    async () => (await inspect('.State.Health.Status')) === 'healthy',
+    60_000,
+    () => engine.docker('logs', 'mailroom'),
+  )
+}
+
+const inspect = (what: string) => engine.docker('inspect', '--format', `{{${what}}}`, 'mailroom')
+const inside = (command: string) => engine.run('exec', 'mailroom', 'bash', '-c', command)
+
+/** Asks until it is so. */
+async function until(
+  isSo: () => Promise<boolean> | boolean,
+  ms = 20_000,
+  say: () => unknown = () => '',
+): Promise<void> {
+  for (const deadline = Date.now() + ms; !(await isSo()); await Bun.sleep(20))
+    if (Date.now() > deadline) throw new Error(`it did not come about: ${isSo} ${await say()}`)
+}
+
+async function call(method: string, path: string, body?: object) {
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
+  const answer = await fetch(api + path, { method, headers, ...(body && { body: JSON.stringify(body) }) })
+  // biome-ignore lint/suspicious/noExplicitAny: answers of every shape
+  return { status: answer.status, json: (await answer.json()) as any }
+}
+
+/** A client at 127.0.0.2 whose message has begun and lacks its end. */
+async function beginMessage(subject: string): Promise<SmtpClient> {
+  const client = await SmtpClient.ready(ports.smtp, '127.0.0.2')
+  await client.askAll('MAIL FROM:<ann@friend.test>', `RCPT TO:<hello@${demoDomain}>`, 'DATA')
+  client.send(`From: ann@friend.test\r\nSubject: ${subject}\r\n\r\nIs anyone`)
+  return client
+}
+
+const emailOut = (subject: string) =>
+  call('POST', '/v1/emails', { from: `hello@${demoDomain}`, to: 'ann@friend.test', subject, text: 'Hello.' })
+
+const messagesIn = () => database.db.selectFrom('messages').select(['subject', 'remote_ip', 'scan']).execute()
+
+test('makes the database’s password once, and hands over what the .env says now', async () => {
+  const read = () =>
+    engine.docker(
+      ...[
+        'run',
+        '--rm',
+        '--user',
+        '0',
+        '--entrypoint',
+        'bash',
+        '-v',
+        'first:/secrets/mailroom',
+        '-v',
+        'second:/secrets/database',
+      ],
+      ...[
+        image,
+        '-c',
+        'cd /secrets; stat -c "%a %u" */*; cat database/password; for each in mailroom/*; do echo; cat $each; done',
+      ],
+    )
+  const run = (relayUrl: string) => {
+    const secrets = compose(relayUrl).secrets
+    const volumes = ['first:/secrets/mailroom', 'second:/secrets/database']
+    return engine.docker('run', '--rm', ...runFlags({ ...secrets, volumes }), image)
+  }
+  await run('smtp://user:pa$$word@relay.example.net')
+  const first = await read()
+  const [, password] = /^([0-9a-f]{48})$/m.exec(first) ?? []
+  expect(first.split('\n')).toEqual([
+    ...['444 10001', '400 10001', '400 10001', password ?? 'a password'],
+    ...[`mysql://mailroom:${password}@database:3306/mailroom`, 'smtp://user:pa$$word@relay.example.net'],
+  ])
+  await run('')
+  expect(await read()).toBe(first.replace(/\nsmtp:.*/, ''))
+}, 60_000)
+
+test('runs as nobody in particular, with no capability, and writes nowhere but to its volume and /tmp', async () => {
+  expect(
+    (
+      await inside(
+        'id -u; for pid in 1 $(</proc/1/task/1/children); do grep "^Cap[EPB]\\|^NoNewPrivs" /proc/$pid/status; done | sort -u',
+      )
+    ).out,
+  ).toBe('10001\nCapBnd:\t0000000000000000\nCapEff:\t0000000000000000\nCapPrm:\t0000000000000000\nNoNewPrivs:\t1\n')
+  for (const folder of ['/', '/app', '/usr/local/bin', '/etc', '/secrets/mailroom'])
+    expect((await inside(`touch ${folder}/x`)).err).toMatch(/Read-only file system|Permission denied/)
+  expect((await inside('touch /tmp/x /var/lib/mailroom/x && rm /tmp/x /var/lib/mailroom/x')).status).toBe(0)
+  expect(await engine.docker('image', 'inspect', '--format', '{{.Config.User}} {{.Config.Entrypoint}}', image)).toBe(
+    '10001:10001 [mailroom]',
+  )
+  expect((await inside('ls /app /app/src; env')).out).not.toMatch(/\.test\.ts|npmrc|password@/)
+  expect(imageBytes).toBeLessThan(600_000_000)
+}, 60_000)
+
+test('one command gives the first key, and mail comes in and goes out', async () => {
+  const made = await engine.docker('exec', 'mailroom', 'mailroom', 'org', 'create', 'Acme', '--with-key', '--json')
+  key = JSON.parse(made).key.key
+  await makeDemo({ base: api, key }, database.db)
+
+  const client = await beginMessage('Hello')
+  expect(await client.ask(' there?\r\n.')).toStartWith('250 ')
+  client.hangUp()
+  expect(await messagesIn()).toEqual([{ subject: 'Hello', remote_ip: '127.0.0.2', scan: 'clean' }])
+
+  const { status, json } = await emailOut('Hello back')
+  expect(status).toBe(202)
+  await until(async () => (await call('GET', `/v1/emails/${json.id}`)).json.status === 'sent')
+  expect(relay.taken.map(each => each.to)).toEqual([['ann@friend.test']])
+}, 60_000)
+
+test('SIGTERM lets the message and the submission under way finish, and a new container goes on with the volume', async () => {
+  const secretKey = () => inside('sha256sum </var/lib/mailroom/secret.key')
+  const before = (await secretKey()).out
+  const under = await beginMessage('Under way')
+  relay.play({ dotAfterMs: 3000 })
+  const taken = relay.taken.length
+  const { json } = await emailOut('Under way')
+  await until(() => relay.taken.length > taken)
+
+  const begun = Date.now()
+  const stopped = engine.docker('stop', 'mailroom')
+  await until(isClosed)
+  expect(await inspect('.State.Running')).toBe('true')
+  expect(await under.ask(' there?\r\n.')).toStartWith('250 ')
+  under.hangUp()
+  await stopped
+  expect(await inspect('.State.ExitCode')).toBe('0')
+  expect(Date.now() - begun).toBeLessThan(secondsOf(String(compose(relay.url).mailroom['stop_grace_period'])) * 1000)
+
+  await engine.docker('rm', 'mailroom')
+  relay.play({})
+  await startMailroom()
+  expect((await secretKey()).out).toBe(before)
+  expect((await call('GET', `/v1/emails/${json.id}`)).json.status).toBe('sent')
+  expect(relay.taken).toHaveLength(taken + 1)
+  expect((await messagesIn()).map(each => each.subject).sort()).toEqual(['Hello', 'Under way'])
+}, 120_000)
+
+/** Does the door take no new session? */
+async function isClosed(): Promise<boolean> {
+  try {
+    const client = await SmtpClient.connect(ports.smtp)
+    const greeting = await client.reply()
+    client.hangUp()
+    return greeting.startsWith('421 ')
+  } catch {
+    return true
+  }
+}
+
+test('the secret of the relay is in no layer and no environment of the container', async () => {
+  expect(await engine.docker('inspect', 'mailroom')).not.toContain(relay.url)
+  expect(readFileSync(join(engine.folder, 'log'), 'utf8')).not.toContain(relay.url)
+})
