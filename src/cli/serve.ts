@@ -1,6 +1,8 @@
 import { readConfig } from '../base/config.ts'
 import { serve } from '../main.ts'
+import type { Running } from '../wire.ts'
 import { type Command, readArgs } from './command.ts'
+import { openServiceManager } from './service-manager.ts'
 import { untilToldToEnd } from './signals.ts'
 
 export const serveAll: Command = {
@@ -13,9 +15,23 @@ SIGTERM or Ctrl-C lets what is under way finish, then ends.`,
   async run(args, env) {
     readArgs(args, {})
     const told = untilToldToEnd()
+    const manager = openServiceManager(env)
     const serving = await serve(readConfig(env))
+    await manager.ready(`Serving ${placesOf(serving)}`, () => answersHealth(serving.http))
     await told
+    await manager.stopping('Ending; what is under way finishes first')
     await serving.stop()
+    manager.close()
     return null
   },
+}
+
+function placesOf({ http, smtp }: Running): string {
+  const places = [smtp && `SMTP on ${smtp}`, http && `the API on ${http}`].filter(Boolean)
+  return places.join(' and ') || 'the outbox'
+}
+
+/** Does our own listener take a connection and answer? Without one, that this runs is all that can be asked. */
+async function answersHealth(http: string | null): Promise<boolean> {
+  return http === null || (await fetch(`${http}/health`)).ok
 }

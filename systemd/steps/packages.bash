@@ -1,0 +1,70 @@
+# shellcheck shell=bash
+# What Debian has: the database server and the scanner, unless others are used, and what fetches Bun.
+
+database_settings=/etc/mysql/mariadb.conf.d/80-mailroom.cnf
+policy=/usr/sbin/policy-rc.d
+policy_mark='# made by the installer of Mailroom'
+
+wanted_packages() {
+  echo ca-certificates curl unzip
+  if uses_own_database; then echo mariadb-server; fi
+  if uses_local_scanner; then echo clamav-daemon clamav-freshclam; fi
+}
+
+is_installed() { [[ $(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null) == installed ]]; }
+
+has_packages() {
+  local each
+  [[ -z $(dpkg --audit) ]] || return 1
+  ! is_own_policy || return 1
+  for each in $(wanted_packages); do is_installed "$each" || return 1; done
+}
+
+make_packages() {
+  if uses_own_database; then write_database_settings; fi
+  is_booted || hold_services
+  export DEBIAN_FRONTEND=noninteractive NEEDRESTART_SUSPEND=1
+  local packages
+  read -ra packages <<<"$(wanted_packages | tr '\n' ' ')"
+  dpkg --configure -a --force-confold >&2
+  if ! get_packages "${packages[@]}" 2>/dev/null; then
+    apt-get update --quiet --quiet </dev/null >&2
+    get_packages "${packages[@]}" || stop "apt-get could not install ${packages[*]}."
+  fi
+  release_services
+}
+
+get_packages() {
+  apt-get install --yes --quiet --quiet --no-install-recommends --no-remove -o Dpkg::Use-Pty=0 \
+    -o Dpkg::Options::=--force-confold -o DPkg::Lock::Timeout=300 "$@" </dev/null >&2
+}
+
+# Debian asks this program before it starts a service; where systemd does not run, none is to start.
+hold_services() {
+  [[ -e $policy ]] || printf '#!/bin/sh\n%s\nexit 101\n' "$policy_mark" | write_file "$policy" 755
+}
+
+is_own_policy() { [[ -e $policy ]] && grep -qF "$policy_mark" "$policy"; }
+
+release_services() {
+  if is_own_policy; then rm -f "$policy"; fi
+}
+
+# Written before the server is installed: that it is there says, also after a run that was broken off, that the server is ours.
+write_database_settings() {
+  local memory_mib pool_mib
+  memory_mib=$(($(sed -nE 's/^MemTotal: *([0-9]+) kB/\1/p' /proc/meminfo) / 1024))
+  pool_mib=$((memory_mib / 4 < 256 ? 256 : memory_mib / 4 > 8192 ? 8192 : memory_mib / 4))
+  mkdir -p "${database_settings%/*}"
+  [[ -e $database_settings ]] || write_file "$database_settings" 644 <<SETTINGS
+# Made for Mailroom; yours to change.
+[mariadbd]
+# What is committed is on the disk: Mailroom says yes to a message only then.
+innodb_flush_log_at_trx_commit = 1
+sync_binlog = 1
+innodb_log_file_size = 512M
+# A quarter of the memory of the machine.
+innodb_buffer_pool_size = ${pool_mib}M
+max_allowed_packet = 64M
+SETTINGS
+}

@@ -1,0 +1,49 @@
+# shellcheck shell=bash
+# The way back. Packages stay: what was installed for Mailroom may serve others by now.
+
+uninstall() {
+  if [[ -n $purge ]]; then confirm_purge; fi
+  say 'Ending the service and taking away its unit and command'
+  if is_booted; then systemctl disable --quiet --now mailroom 2>/dev/null || true; fi
+  systemctl --quiet disable mailroom 2>/dev/null || true
+  rm -f "$unit" "$command"
+  say "Taking $home away, and what was changed for clamd"
+  rm -rf "$home"
+  remove_scanner_settings
+  if is_booted; then
+    systemctl daemon-reload
+    systemctl try-restart clamav-daemon 2>/dev/null || true
+  fi
+  if [[ -n $purge ]]; then
+    purge_all
+  else
+    say "Kept: the database, $settings_folder and $state_folder. systemd/install takes them up again; --purge removes them."
+  fi
+  say 'The packages stay: mariadb-server, clamav-daemon, clamav-freshclam.'
+}
+
+confirm_purge() {
+  [[ -z $yes ]] || return 0
+  [[ -t 0 ]] || stop 'all mail, keys and settings would go for good; on no terminal this needs --yes.'
+  local answer
+  read -rp 'mailroom: All mail, keys and settings go for good. Type "purge" to go on: ' answer
+  [[ $answer == purge ]] || stop 'nothing was changed.'
+}
+
+purge_all() {
+  say "Taking away the database, $settings_folder, $state_folder and the account"
+  # Last of all what says where the database is, so that a run that was broken off finds it again.
+  if uses_local_database && { has_program mariadb || has_program mysql; }; then
+    start_database
+    as_database_root <<SQL
+DROP DATABASE IF EXISTS mailroom;
+DROP USER IF EXISTS '$account'@'localhost';
+SQL
+  elif [[ -s $database_url_file ]]; then
+    say 'NOTE: the database is not on this machine; its tables stay.'
+  fi
+  rm -rf "$state_folder" "$settings_folder"
+  rm -f "$database_settings"
+  if getent passwd "$account" >/dev/null; then userdel "$account"; fi
+  if getent group "$account" >/dev/null; then groupdel "$account"; fi
+}

@@ -1,0 +1,239 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { appendFileSync, existsSync, lstatSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs'
+import { type Machine, startMachine, until, whyNoMachine } from './machine.ts'
+import { checkout } from './machine-disk.ts'
+
+const why = whyNoMachine()
+if (why) process.stderr.write(`The installer is not tested here: ${why}.\n`)
+
+const installer = `${checkout}/systemd/install`
+const given = {
+  MAILROOM_HOSTNAME: 'mail.demo.test',
+  // What goes out comes in again.
+  MAILROOM_SMARTHOST_URL: 'smtp://127.0.0.1:25',
+  MAILROOM_ORGANIZATION: "Demo & Sons' post",
+}
+const longMs = 400_000
+
+/** What a run of the installer says of each step: its sentence, and whether it was done before. */
+interface Said {
+  readonly sentence: string
+  readonly isDone: boolean
+}
+
+function readSteps(said: string): readonly Said[] {
+  const starts = ['Installing what', 'Making the account', 'Putting version', 'Making the database', 'Setting up clamd']
+  const more = ['Writing /etc', 'Installing the unit', 'Making 0.', 'Making the tables', 'Enabling and starting']
+  return said.split('\n').flatMap(line => {
+    const [, sentence = '', done] = /^mailroom: (.*?)(: done already)?$/.exec(line) ?? []
+    return [...starts, ...more].some(start => sentence.startsWith(start)) ? [{ sentence, isDone: !!done }] : []
+  })
+}
+
+describe.skipIf(why !== null)('systemd/install', () => {
+  let machine: Machine
+
+  beforeAll(async () => {
+    machine = await startMachine()
+  }, 600_000)
+
+  afterAll(() => machine?.end())
+
+  const install = (args = '') => machine.run(`${installer} ${args}`, given)
+  const sh = async (commands: string) => {
+    const { status, out, err } = await machine.run(commands)
+    if (status !== 0) throw new Error(`${commands} ended with ${status}:\n${out}${err}`)
+    return out.trim()
+  }
+  const firstMail = async (tag: string) => JSON.parse(await machine.runBeside('first-mail.ts', [machine.path(''), tag]))
+  const mainPid = () => sh('systemctl show --property=MainPID --value mailroom')
+  const file = (path: string) => readFileSync(machine.path(path), 'utf8')
+
+  /** Runs the installer and kills it, with all that it started, shortly after it begins with a step. Which one it was. */
+  async function killAt(stepIndex: number, afterMs: number): Promise<string | undefined> {
+    const running = machine.start(installer, given)
+    void new Response(running.stdout).text()
+    let said = ''
+    const decoder = new TextDecoder()
+    let reached: string | undefined
+    for await (const bytes of running.stderr) {
+      said += decoder.decode(bytes, { stream: true })
+      if (reached) continue
+      reached = readSteps(said).find((step, index) => index >= stepIndex && !step.isDone)?.sentence
+      if (!reached) continue
+      await Bun.sleep(afterMs)
+      process.kill(-running.pid, 'SIGKILL')
+    }
+    await running.exited
+    return reached
+  }
+
+  test(
+    'killed in each of its steps, it takes up where it stopped, on a system that does not run yet',
+    async () => {
+      const reached: (string | undefined)[] = []
+      for (let index = 0; index < 10; index++) reached.push(await killAt(index, [700, 0, 400, 100][index % 4] ?? 0))
+      expect(reached.filter(Boolean).length).toBeGreaterThanOrEqual(8)
+
+      const last = await install()
+      expect({ status: last.status, err: last.err }).toMatchObject({ status: 0 })
+      const again = await install()
+      expect(again.status).toBe(0)
+      expect(readSteps(again.err)).toHaveLength(10)
+      expect(readSteps(again.err).filter(step => !step.isDone)).toEqual([])
+      expect((await install('--check')).status).toBe(0)
+      for (const left of ['usr/sbin/policy-rc.d', 'run/mysqld/mailroom-install.pid', 'opt/mailroom/versions/.new'])
+        expect([left, existsSync(machine.path(left))]).toEqual([left, false])
+    },
+    longMs,
+  )
+
+  test('secrets are for root alone, and the account has no way in', async () => {
+    const mode = (path: string) => (lstatSync(machine.path(path)).mode & 0o777).toString(8)
+    expect(mode('etc/mailroom/credentials')).toBe('700')
+    expect(mode('etc/mailroom/credentials/database_url')).toBe('600')
+    expect(mode('etc/mailroom/first-key.json')).toBe('600')
+    expect(mode('etc/mailroom/mailroom.env')).toBe('640')
+    expect(await sh('getent passwd mailroom')).toMatch(/:\/usr\/sbin\/nologin$/)
+    expect(await sh('find /opt/mailroom -perm /o+w ! -type l | wc -l')).toBe('0')
+  })
+
+  test('the unit is right, and exposes less than 3 of 10', async () => {
+    expect(await machine.run('systemd-analyze verify /etc/systemd/system/mailroom.service')).toEqual({
+      status: 0,
+      out: '',
+      err: '',
+    })
+    const said = await sh(
+      'systemd-analyze security --no-pager --offline=true --threshold=30 /etc/systemd/system/mailroom.service',
+    )
+    const [, exposure = '10'] = /Overall exposure level for mailroom.service: ([\d.]+)/.exec(said) ?? []
+    process.stderr.write(`The exposure of mailroom.service is ${exposure}.\n`)
+    expect(Number(exposure)).toBeLessThan(3)
+  })
+
+  test(
+    'after a boot it serves: mail comes in and goes out, and the account reaches no more than it needs',
+    async () => {
+      appendFileSync(machine.path('etc/mailroom/mailroom.env'), 'MAILROOM_DNS_ZONE=local\n')
+      await machine.boot()
+      await until(
+        'Mailroom',
+        async () => (await machine.run('systemctl is-active mailroom')).status === 0,
+        () => '',
+      )
+      expect(await firstMail('one')).toEqual({ status: 'sent', subjects: ['in one', 'out one'] })
+      const status = file(`proc/${await mainPid()}/status`)
+      expect(/^NoNewPrivs:\t(.*)$/m.exec(status)?.[1]).toBe('1')
+      expect(/^CapEff:\t(.*)$/m.exec(status)?.[1]).toBe((1 << 10).toString(16).padStart(16, '0'))
+      expect(/^Uid:\t(\d+)/m.exec(status)?.[1]).toBe(await sh('id -u mailroom'))
+      expect(await sh('systemctl show --property=StatusText --value mailroom')).toBe(
+        'Serving SMTP on 0.0.0.0:25 and the API on http://127.0.0.1:8080',
+      )
+      // Nothing but Mailroom listens to other machines: local_address 00000000 or :: in state 0A.
+      const open = await sh('awk \'$4 == "0A" && $2 ~ /^0+:/ {print $2}\' /proc/net/tcp /proc/net/tcp6')
+      expect(open.split('\n')).toEqual(['00000000:0019'])
+      expect((await install('--check')).status).toBe(0)
+    },
+    longMs,
+  )
+
+  test("the operator's command works as the service's account, from anywhere", async () => {
+    expect(JSON.parse(await sh('cd /root && mailroom org list --json'))).toEqual([
+      expect.objectContaining({ name: given.MAILROOM_ORGANIZATION }),
+    ])
+    expect(await sh('find /var/lib/mailroom ! -user mailroom | wc -l')).toBe('0')
+  })
+
+  test(
+    'a restart lets what is under way finish, and ends it well',
+    async () => {
+      const before = await mainPid()
+      await sh('systemctl restart mailroom')
+      expect(await mainPid()).not.toBe(before)
+      expect(await sh('journalctl --unit=mailroom --output=cat')).not.toMatch(/SIGKILL|Failed with result/)
+      expect(await firstMail('two')).toEqual({ status: 'sent', subjects: ['in one', 'in two', 'out one', 'out two'] })
+    },
+    longMs,
+  )
+
+  test(
+    'the watchdog ends a process that hangs, and systemd starts another',
+    async () => {
+      await sh('mkdir -p /etc/systemd/system/mailroom.service.d')
+      const dropIn = 'etc/systemd/system/mailroom.service.d/test.conf'
+      writeFileSync(machine.path(dropIn), '[Service]\nWatchdogSec=6\nRestartSec=1\n')
+      await sh('systemctl daemon-reload && systemctl restart mailroom')
+      const before = await mainPid()
+      // For longer than the watchdog waits, it is left alone while it lives.
+      await Bun.sleep(9000)
+      expect(await mainPid()).toBe(before)
+      await sh(`kill -STOP ${before}`)
+      await until(
+        'another',
+        async () => !['0', before].includes(await mainPid()),
+        () => '',
+      )
+      await until(
+        'Mailroom',
+        async () => (await machine.run('systemctl is-active mailroom')).status === 0,
+        () => '',
+      )
+      expect(await sh('journalctl --unit=mailroom --output=cat')).toContain("Failed with result 'watchdog'")
+      expect((await firstMail('three')).subjects).toContain('in three')
+      await sh(`rm /${dropIn} && systemctl daemon-reload && systemctl restart mailroom`)
+    },
+    longMs,
+  )
+
+  test(
+    'a newer checkout takes over, one that cannot start says the way back, and one link leads there',
+    async () => {
+      const first = readlinkSync(machine.path('opt/mailroom/current'))
+      await sh(`sed -i 's/"version": "[^"]*"/"version": "9.0.0"/' ${checkout}/package.json`)
+      const upgrade = await install()
+      expect({ status: upgrade.status, err: upgrade.err }).toMatchObject({ status: 0 })
+      expect(readlinkSync(machine.path('opt/mailroom/current'))).toMatch(/^versions\/9\.0\.0-/)
+      const second = readlinkSync(machine.path('opt/mailroom/current'))
+      expect(readlinkSync(`/proc/${machine.pid}/root/proc/${await mainPid()}/exe`)).toContain(second)
+
+      await sh(`sed -i 's/"version": "9.0.0"/"version": "9.0.1"/' ${checkout}/package.json`)
+      await sh(`echo "throw new Error('broken')" >>${checkout}/src/cli/serve.ts`)
+      const broken = await install()
+      expect(broken.status).toBe(1)
+      const [, wayBack = ''] = /back to the version before: sudo (.*) && sudo/.exec(broken.err) ?? []
+      await sh(`${wayBack} && systemctl reset-failed mailroom && systemctl restart mailroom`)
+      expect(readlinkSync(machine.path('opt/mailroom/current'))).toBe(second)
+      expect((await firstMail('four')).subjects).toContain('in one')
+      expect(existsSync(machine.path(`opt/mailroom/${first}`))).toBe(true)
+      await sh(`sed -i '$d' ${checkout}/src/cli/serve.ts`)
+    },
+    longMs,
+  )
+
+  test(
+    'taken away, it leaves mail and settings for the next installation; purged, it leaves nothing',
+    async () => {
+      const clamd = file('etc/clamav/clamd.conf')
+      expect((await install('--uninstall')).status).toBe(0)
+      expect((await install('--uninstall')).status).toBe(0)
+      for (const gone of ['opt/mailroom', 'usr/local/bin/mailroom', 'etc/systemd/system/mailroom.service'])
+        expect([gone, existsSync(machine.path(gone))]).toEqual([gone, false])
+      expect(file('etc/clamav/clamd.conf')).not.toContain('Mailroom')
+
+      expect((await install()).status).toBe(0)
+      expect(file('etc/clamav/clamd.conf')).toBe(clamd)
+      expect((await firstMail('five')).subjects).toEqual(expect.arrayContaining(['in one', 'in five']))
+
+      const unasked = await install('--uninstall --purge')
+      expect([unasked.status, unasked.err]).toEqual([1, expect.stringContaining('--yes')])
+      expect(await sh('systemctl is-active mailroom')).toBe('active')
+      expect((await install('--uninstall --purge --yes')).status).toBe(0)
+      for (const gone of ['etc/mailroom', 'var/lib/mailroom', 'var/lib/mysql/mailroom'])
+        expect([gone, existsSync(machine.path(gone))]).toEqual([gone, false])
+      expect((await machine.run('getent passwd mailroom; getent group mailroom')).out).toBe('')
+      expect((await install('--uninstall --purge --yes')).status).toBe(0)
+    },
+    longMs,
+  )
+})

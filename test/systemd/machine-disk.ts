@@ -1,0 +1,57 @@
+import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
+import { freemem, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { root as project } from '../support/cli.ts'
+import { debianBase, runAsRoot } from './debian-base.ts'
+
+/** The folder of the project in the machine. */
+export const checkout = '/srv/mailroom'
+
+/** A folder with a fresh Debian, this project's files and Bun, in which nothing has been installed yet. */
+export async function makeDisk(): Promise<string> {
+  const folder = mkdtempSync(join(roomyFolder(), 'mailroom-machine-'))
+  chmodSync(folder, 0o755)
+  await runAsRoot(['tar', '-C', folder, '-xpf', await debianBase()])
+  await provide(folder)
+  return folder
+}
+
+/** In memory where there is plenty of it: tens of thousands of files are written and removed. */
+function roomyFolder(): string {
+  const memory = '/dev/shm'
+  const isPlain = readFileSync('/proc/mounts', 'utf8')
+    .split('\n')
+    .some(line => line.split(' ')[1] === memory && !/noexec|nosuid|ro,/.test(line))
+  const { bavail, bsize } = isPlain ? statfsSync(memory) : { bavail: 0, bsize: 0 }
+  return Math.min(bavail * bsize, freemem()) > 8 * 2 ** 30 ? memory : tmpdir()
+}
+
+/** The files of the project and this very Bun, on the disk of the machine. */
+async function provide(folder: string): Promise<void> {
+  const target = join(folder, checkout)
+  mkdirSync(target, { recursive: true })
+  for (const each of ['mailroom', 'package.json', 'bun.lock', 'tsconfig.json', 'README.md', 'src', 'systemd'])
+    cpSync(join(project, each), join(target, each), { recursive: true })
+  await runAsRoot(['install', '-m', '755', process.execPath, join(folder, 'usr/local/bin/bun')])
+  // What freshclam would fetch; Debian's clamd has its own folder made by the lines before.
+  mkdirSync(join(folder, 'var/lib/clamav'), { recursive: true })
+  writeFileSync(join(folder, 'var/lib/clamav/eicar.hdb'), '44d88612fea8a8f36de82e1278abb02f:68:Eicar-Test-Signature\n')
+  const dropIn = join(folder, 'etc/systemd/system/clamav-daemon.service.d')
+  mkdirSync(dropIn, { recursive: true })
+  const prepared = ['', '/bin/mkdir -p /run/clamav', '/bin/chown clamav /run/clamav']
+  writeFileSync(join(dropIn, 'test.conf'), `[Service]\n${prepared.map(each => `ExecStartPre=${each}\n`).join('')}`)
+}
+
+/** Bun's cache, with the libraries of bun.lock in it. */
+export async function librariesCache(): Promise<string> {
+  const folder = mkdtempSync(join(tmpdir(), 'mailroom-libraries-'))
+  try {
+    for (const each of ['package.json', 'bun.lock']) cpSync(join(project, each), join(folder, each))
+    const run = (...args: string[]) => Bun.spawnSync([process.execPath, ...args], { cwd: folder, env: process.env })
+    const installed = run('install', '--production', '--frozen-lockfile')
+    if (!installed.success) throw new Error(`the libraries could not be fetched: ${installed.stderr}`)
+    return run('pm', 'cache').stdout.toString().trim()
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}

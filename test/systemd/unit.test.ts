@@ -1,0 +1,39 @@
+import { expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { readConfig } from '../../src/base/config.ts'
+import { settings } from '../../src/base/settings.ts'
+import { sessionLimits } from '../../src/doors/smtp/limits.ts'
+import { root } from '../support/cli.ts'
+
+const read = (file: string) => readFileSync(join(root, file), 'utf8')
+const unit = read('systemd/mailroom.service')
+const valuesOf = (key: string) =>
+  Array.from(unit.matchAll(new RegExp(`^${key}=(.*)$`, 'gm')), ([, value = '']) => value)
+
+test('the service gets longer to end than all that may be under way', () => {
+  const config = readConfig({ MAILROOM_PROVIDER: 'sandbox' })
+  const requestsMs = 10_000
+  const longestMs = 2 * sessionLimits(config).drainMs + requestsMs + config.relayAttemptSeconds * 1000
+  expect(Number(valuesOf('TimeoutStopSec')[0]) * 1000).toBeGreaterThan(longestMs)
+})
+
+test('the unit and the installer set nothing but settings, and the memory as the command does', () => {
+  const known = new Set<string>(Object.values(settings).map(each => each.key))
+  // What the installer asks for, and no setting of the service.
+  known.add('MAILROOM_ORGANIZATION')
+  const named = [unit, read('systemd/command'), read('systemd/install'), read('systemd/steps/settings.bash')]
+    .flatMap(text => text.match(/\bMAILROOM_[A-Z_]*[A-Z]/g) ?? [])
+    .map(name => name.replace(/_FILE$/, ''))
+  expect(named.filter(name => !known.has(name))).toEqual([])
+  const [, factor = ''] = /BUN_JSC_forceRAMSize:-\$\(\((\d+) \* 1024 \* 1024\)\)/.exec(read('mailroom')) ?? []
+  expect(valuesOf('Environment')).toContain(`BUN_JSC_forceRAMSize=${Number(factor) * 1024 * 1024}`)
+})
+
+test('clamd is set up to take what Mailroom takes, and more at once than it asks for', () => {
+  const lines = read('systemd/steps/scanner.bash')
+  const number = (key: string) => Number(new RegExp(`^${key} (\\d+)`, 'm').exec(lines)?.[1])
+  for (const size of ['StreamMaxLength', 'MaxFileSize'])
+    expect(number(size) * 1024 * 1024).toBeGreaterThan(Number(settings.maxMessageBytes.fallback))
+  expect(number('MaxThreads')).toBeGreaterThan(Number(settings.scansAtOnce.fallback))
+})
