@@ -3,12 +3,14 @@ import { sql } from 'kysely'
 import { type Clock, millisecondsOf } from '../../base/clock.ts'
 import type { Config } from '../../base/config.ts'
 import type { Db } from '../../base/database.ts'
+import type { Certificates } from '../../ports/certificates/port.ts'
 import type { DnsZone } from '../../ports/dns-zone/port.ts'
 import type { Provider } from '../../ports/provider/port.ts'
 import type { Canary } from '../../ports/resolver/canary.ts'
 import type { Scanner } from '../../ports/scanner/port.ts'
 import { oldestDue } from '../../sending/relay/outbox.ts'
 import { pausedBrands } from '../../sending/reports/pause-table.ts'
+import { certificatesPart } from './certificates-part.ts'
 import type { PartState, Readiness } from './readiness.ts'
 
 export interface Parts {
@@ -19,6 +21,7 @@ export interface Parts {
   readonly provider: Provider
   /** Where records are published; null: nowhere. */
   readonly zone: DnsZone | null
+  readonly certificates: Certificates
   readonly clock: Clock
 }
 
@@ -46,6 +49,7 @@ export function checkReadiness(parts: Parts): Readiness {
       resolver,
       relay: noted(relay, paused),
       ...(dns_provider && { dns_provider }),
+      ...certificatesPart(parts.certificates, millisecondsOf(parts.clock.now())),
       disk,
       queue_age,
     }

@@ -1,5 +1,15 @@
+import { version } from '../../base/version.ts'
+
 /** What the service needs. `queue_age`: how long the oldest email that is due has been waiting. */
-export type Part = 'database' | 'scanner' | 'resolver' | 'relay' | 'dns_provider' | 'disk' | 'queue_age'
+export type Part =
+  | 'database'
+  | 'scanner'
+  | 'resolver'
+  | 'relay'
+  | 'dns_provider'
+  | 'certificates'
+  | 'disk'
+  | 'queue_age'
 
 export interface PartState {
   readonly ready: boolean
@@ -14,5 +24,5 @@ export type Readiness = () => Promise<Readonly<Partial<Record<Part, PartState>>>
 export async function answerReady(readiness: Readiness): Promise<Response> {
   const parts = await readiness()
   const isReady = Object.values(parts).every(each => each.ready)
-  return Response.json({ status: isReady ? 'ready' : 'not_ready', ...parts }, { status: isReady ? 200 : 503 })
+  return Response.json({ status: isReady ? 'ready' : 'not_ready', version, ...parts }, { status: isReady ? 200 : 503 })
 }

@@ -31,17 +31,24 @@ const parts = {
   resolver: { ...part, description: 'DNS answers.' },
   relay: { ...part, description: 'The relay that delivers answers.' },
   dns_provider: { ...part, description: 'The DNS provider, where one is configured, takes our credentials.' },
+  certificates: { ...part, description: 'Our certificates, where there are any, have not expired.' },
   disk: { ...part, description: 'There is room on the disk.' },
   queue_age: { ...part, description: 'What is due is sent in time.' },
 }
+
+const ofMailroom = { type: 'string', description: 'The version of Mailroom.' } as const
 
 const saysReady: Said = {
   operationId: 'getReadiness',
   summary: 'Tell whether all parts are ready',
   'x-refusals': [],
   responses: {
-    200: answer('Every part is ready.', { status: { type: 'string', const: 'ready' }, ...parts }),
-    503: answer('A part is not ready.', { status: { type: 'string', const: 'not_ready' }, ...parts }),
+    200: answer('Every part is ready.', { status: { type: 'string', const: 'ready' }, version: ofMailroom, ...parts }),
+    503: answer('A part is not ready.', {
+      status: { type: 'string', const: 'not_ready' },
+      version: ofMailroom,
+      ...parts,
+    }),
   },
 }
 

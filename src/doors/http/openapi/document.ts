@@ -1,4 +1,5 @@
 import type { AnyElysia } from 'elysia'
+import { version } from '../../../base/version.ts'
 import type { JsonSchema } from '../../../web/json-schema.ts'
 import { operationsOf, publicOperationsOf, type SaidOperation } from '../../../web/operations.ts'
 import type { SaidResponse } from '../../../web/says.ts'
@@ -76,7 +77,7 @@ export function describeApi(app: AnyElysia, examples: Readonly<Record<string, Ex
     openapi: '3.1.0',
     info: {
       title: 'Mailroom',
-      version: '1.0.0',
+      version,
       summary: 'Email out and in, for programs.',
       description: introduction,
       contact: { name: 'The operator of this server' },

@@ -1,0 +1,81 @@
+import { readFileSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { ConfigError } from '../../base/config.ts'
+import type { Log } from '../../base/log.ts'
+import { startRounds } from '../../base/rounds.ts'
+import { holdCertificates } from './held.ts'
+import { CertificateFault, readCertificate } from './pem.ts'
+import type { Certificate, Certificates } from './port.ts'
+
+export interface CertificateFiles {
+  readonly certFile: string
+  readonly keyFile: string
+  readonly log: Log
+  /** How often the files are read again, in milliseconds. */
+  readonly pauseMs?: number
+}
+
+const usualPauseMs = 10_000
+
+/**
+ * The certificate in two files, read again and again: by what they hold, since certbot and Kubernetes change links and not
+ * files. What is broken, half written or expired is not taken up while there is a better one.
+ * @throws ConfigError when the first reading gives no certificate; an expired one is taken then.
+ */
+export function fileCertificates({ certFile, keyFile, log, pauseMs = usualPauseMs }: CertificateFiles): Certificates {
+  const first = readFirst(certFile, keyFile)
+  const held = holdCertificates([first])
+  let seen = first.chain + first.privateKey
+  let trouble: string | null = null
+
+  function take(chain: string, privateKey: string): void {
+    const certificate = readCertificate(chain, privateKey)
+    const [last = first] = held.current
+    const now = Date.now()
+    if (certificate.notAfter.getTime() <= now && last.notAfter.getTime() > now)
+      throw new CertificateFault(`the certificate expired at ${certificate.notAfter.toISOString()}`)
+    trouble = null
+    if (chain === last.chain && privateKey === last.privateKey) return
+    held.replace([certificate])
+    log.info({ names: certificate.names, not_after: certificate.notAfter }, 'took up another certificate')
+  }
+
+  function complain(why: string): void {
+    if (trouble === why) return
+    trouble = why
+    log.warn({ cert: certFile, key: keyFile, reason: why }, 'kept the certificate: the files hold no better one')
+  }
+
+  async function look(): Promise<void> {
+    try {
+      const [chain, privateKey] = await Promise.all([readFile(certFile, 'utf8'), readFile(keyFile, 'utf8')])
+      if (chain + privateKey === seen && trouble === null) return
+      take(chain, privateKey)
+      seen = chain + privateKey
+    } catch (error) {
+      complain((error as Error).message)
+    }
+  }
+
+  const rounds = startRounds({ pauseMs, log, failure: 'could not look at the certificate files' }, async () => {
+    await look()
+    return 'done'
+  })
+  return {
+    current: () => held.current,
+    states: () =>
+      held.current.map(({ names, notAfter }) => ({ name: names[0] ?? certFile, isOurs: true, notAfter, trouble })),
+    onChange: held.onChange,
+    stop: () => rounds.stop(),
+  }
+}
+
+function readFirst(certFile: string, keyFile: string): Certificate {
+  try {
+    return readCertificate(readFileSync(certFile, 'utf8'), readFileSync(keyFile, 'utf8'))
+  } catch (error) {
+    throw new ConfigError(
+      `MAILROOM_TLS_CERT is "${certFile}" and MAILROOM_TLS_KEY is "${keyFile}": ${(error as Error).message}.`,
+    )
+  }
+}

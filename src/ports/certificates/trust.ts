@@ -1,0 +1,59 @@
+import { X509Certificate } from 'node:crypto'
+import { rootCertificates } from 'node:tls'
+import { CertificateFault, readChain } from './pem.ts'
+import { covers } from './port.ts'
+
+/** What a client that checks makes of a chain: nothing good, nothing that it knows the root of, or no fault. */
+export type Trust =
+  | { readonly kind: 'bad'; readonly why: string }
+  | { readonly kind: 'unknown_root'; readonly issuer: string }
+  | { readonly kind: 'good' }
+
+/**
+ * Judges a chain (PEM) as a client would that asks for `name` (RFC 8461 §4.2). A root that is not among the usual ones is
+ * told apart: an authority of one's own may be known to those that matter.
+ */
+export function judgeChain(chain: string, name: string, now: Date): Trust {
+  try {
+    const [first, ...rest] = readChain(chain)
+    if (!first) return bad('there is none')
+    const names = (first.subjectAltName ?? '')
+      .split(', ')
+      .flatMap(each => (each.startsWith('DNS:') ? each.slice(4) : []))
+    if (!covers({ names }, name)) return bad(`it is for ${names.join(', ') || 'no host'}`)
+    if (new Date(first.validTo) <= now) return bad(`it expired at ${new Date(first.validTo).toISOString()}`)
+    if (new Date(first.validFrom) > now) return bad(`it is not valid before ${new Date(first.validFrom).toISOString()}`)
+    if (isIssuedBy(first, first)) return bad('it is self-signed')
+    const last = lastOf(first, rest)
+    return isRooted(last) ? { kind: 'good' } : { kind: 'unknown_root', issuer: last.issuer.replaceAll('\n', ', ') }
+  } catch (error) {
+    if (error instanceof CertificateFault) return bad(error.message)
+    throw error
+  }
+}
+
+function bad(why: string): Trust {
+  return { kind: 'bad', why }
+}
+
+/** The end of the path that the chain makes, in whatever order it stands. */
+function lastOf(first: X509Certificate, others: readonly X509Certificate[]): X509Certificate {
+  const issuer = others.find(each => isIssuedBy(first, each))
+  return issuer
+    ? lastOf(
+        issuer,
+        others.filter(each => each !== issuer),
+      )
+    : first
+}
+
+function isRooted(last: X509Certificate): boolean {
+  return rootCertificates.some(each => {
+    const root = new X509Certificate(each)
+    return root.fingerprint256 === last.fingerprint256 || isIssuedBy(last, root)
+  })
+}
+
+function isIssuedBy(certificate: X509Certificate, issuer: X509Certificate): boolean {
+  return certificate.checkIssued(issuer) && certificate.verify(issuer.publicKey)
+}
