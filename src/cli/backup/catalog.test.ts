@@ -1,0 +1,30 @@
+import { expect, test } from 'bun:test'
+import { earlierOf, writeEntry } from './catalog.ts'
+
+const files = ['1', '2', '3'].map(name => ({ name, bytes: 0, sha256: '' }))
+const lines: Readonly<Record<string, readonly string[]>> = {
+  1: [writeEntry(['b', ['s1']]), writeEntry(['d', ['s1', 's2']])],
+  2: [],
+  3: [writeEntry(['f', ['gone']]), writeEntry(['h', []]), writeEntry(['j', ['s2']])],
+}
+
+test('an earlier backup tells which blobs it has in segments that are there, asked in the order of ids', async () => {
+  const earlier = earlierOf(
+    files,
+    async file => lines[file.name] ?? [],
+    segment => segment !== 'gone',
+  )
+  const found: Record<string, readonly string[] | undefined> = {}
+  for (const id of ['a', 'b', 'c', 'd', 'f', 'g', 'h', 'j', 'k']) found[id] = await earlier.segmentsOf(id)
+  expect(found).toEqual({
+    a: undefined,
+    b: ['s1'],
+    c: undefined,
+    d: ['s1', 's2'],
+    f: undefined,
+    g: undefined,
+    h: undefined,
+    j: ['s2'],
+    k: undefined,
+  })
+})

@@ -1,0 +1,27 @@
+import { expect, test } from 'bun:test'
+import { linesOf, readRow, type Value, writeRow } from './row.ts'
+
+const columns = [
+  { name: 'id', isBinary: false },
+  { name: 'count', isBinary: false },
+  { name: 'hash', isBinary: true },
+]
+
+test.each<[Value, Value, Value]>([
+  ['a', 1, Buffer.from([0, 255, 10])],
+  ['two\nlines, "quoted", \u0000 \u2028 🌍', 0, Buffer.alloc(0)],
+  [null, null, null],
+])('a row comes back as it was: %p', (id, count, hash) => {
+  const line = writeRow(columns, { id, count, hash })
+  expect(line).not.toContain('\n')
+  expect(readRow(columns, line)).toEqual([id, count, hash])
+})
+
+test('a line with too many or too few values is refused', () => {
+  expect(() => readRow(columns, '["a",1]')).toThrow('does not have the 3 columns')
+})
+
+test('lines are what stands before each line end', () => {
+  expect(linesOf(Buffer.from('a\n\nb\n'))).toEqual(['a', '', 'b'])
+  expect(linesOf(Buffer.alloc(0))).toEqual([])
+})

@@ -1,0 +1,38 @@
+import { once } from 'node:events'
+import { createReadStream, createWriteStream, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+
+/** A blob of the backup: in segments that an earlier one wrote, or still to be copied. */
+export type SpooledBlob =
+  | { readonly id: string; readonly segments: readonly string[] }
+  | { readonly id: string; readonly size: number; readonly sha256: string }
+
+/** Blobs that wait to be copied, in the order they came, on disk: there may be millions. */
+export interface BlobSpool {
+  add(blob: SpooledBlob): Promise<void>
+  /** To be called once, when all are added. */
+  read(): AsyncIterable<SpooledBlob>
+  close(): void
+}
+
+export function openSpool(): BlobSpool {
+  const folder = mkdtempSync(join(tmpdir(), 'mailroom-backup-'))
+  const file = join(folder, 'blobs')
+  const output = createWriteStream(file, { mode: 0o600 })
+  return {
+    async add(blob) {
+      if (!output.write(`${JSON.stringify(blob)}\n`)) await once(output, 'drain')
+    },
+    async *read() {
+      output.end()
+      await once(output, 'finish')
+      for await (const line of createInterface({ input: createReadStream(file) })) yield JSON.parse(line) as SpooledBlob
+    },
+    close() {
+      output.destroy()
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
