@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { type FileHandle, open } from 'node:fs/promises'
 import { batched } from '../../base/batch.ts'
 import { type Clock, type Instant, plusMs } from '../../base/clock.ts'
-import { type Db, inTransaction, isDuplicate } from '../../base/database.ts'
+import { type Db, inTransaction, isDuplicate, LockLost } from '../../base/database.ts'
 import { type Id, newId } from '../../base/ids.ts'
 import { inTurn } from '../../base/turns.ts'
 import type { Content } from '../../mail/content.ts'
@@ -89,20 +89,24 @@ async function storeSmall(db: Db, now: Instant, items: readonly Small[]): Promis
   })
   for (const group of groupBySize(chunks)) await insertChunks(db, group)
   for (const row of there) {
-    if (!row.complete) await finishBlob(db, row.id, now)
-    else if (row.created_at < plusMs(now, -renewAfterMs)) await renewBlob(db, row.id, now)
+    const isStill = row.complete ? await isThereStill(db, now, row) : await finishBlob(db, row.id, now)
+    if (!isStill) throw vanished()
   }
   return items.map(item => {
     const blob = stored.get(keyOf(item))
-    if (!blob) throw new Error('a blob was there and then gone')
+    if (!blob) throw vanished()
     return blob
   })
 }
 
 /** Says that bytes are wanted again, where what nothing refers to might go soon. False: they have just gone. */
-async function isThereStill(db: Db, clock: Clock, row: BlobRow): Promise<boolean> {
-  const now = clock.now()
+async function isThereStill(db: Db, now: Instant, row: BlobRow): Promise<boolean> {
   return row.created_at >= plusMs(now, -renewAfterMs) || (await renewBlob(db, row.id, now))
+}
+
+/** The cleaner took it away between two statements; to the transaction that is a lock it lost, and it is done again. */
+function vanished(): Error {
+  return new LockLost('a blob was there and then gone')
 }
 
 function keyIn(row: BlobRow): BlobKey {
@@ -157,7 +161,7 @@ async function stage(db: Db, clock: Clock, organizationId: Id<'org'>, content: C
 async function findOrBegin(db: Db, clock: Clock, key: BlobKey, size: number): Promise<BlobRow | undefined> {
   const now = clock.now()
   const [found] = await selectByContent(db, [key])
-  if (found) return (await isThereStill(db, clock, found)) ? found : undefined
+  if (found) return (await isThereStill(db, now, found)) ? found : undefined
   const row = newRow(key, size, now)
   try {
     await insertBlob(db, row)

@@ -85,9 +85,14 @@ export async function selectWhole(db: Db, ids: readonly Id<'blb'>[]) {
     .execute()
 }
 
-/** Says that a blob of one chunk, which another began, is whole. */
-export async function finishBlob(db: Db, id: Id<'blb'>, now: Instant): Promise<void> {
-  await db.updateTable('blobs').set({ complete: 1, created_at: now }).where('id', '=', id).execute()
+/** Says that a blob of one chunk, which another began, is whole. Was it there? */
+export async function finishBlob(db: Db, id: Id<'blb'>, now: Instant): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable('blobs')
+    .set({ complete: 1, created_at: now })
+    .where('id', '=', id)
+    .executeTakeFirstOrThrow()
+  return numUpdatedRows > 0n
 }
 
 /** Says that these bytes were stored again at `now`, so that they are not taken for forgotten. Were they there? */

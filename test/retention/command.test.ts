@@ -1,0 +1,155 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { plusMs } from '../../src/base/clock.ts'
+import { newSortableToken } from '../../src/base/ids.ts'
+import { leaveLease, takeLease } from '../../src/base/leases-table.ts'
+import { registry } from '../../src/base/metrics.ts'
+import { retention } from '../../src/cli/retention.ts'
+import { CommandTrouble, UsageTrouble } from '../../src/cli/trouble.ts'
+import { lookAtStorage } from '../../src/retention/storage-watch.ts'
+import { messageOf, openTestInbox, type Receiver, type TestInbox } from '../support/receive.ts'
+import { dayMs } from './ground.ts'
+
+let inbox: TestInbox
+let us: Receiver
+
+beforeAll(async () => {
+  inbox = await openTestInbox()
+  us = await inbox.newReceiver()
+})
+afterAll(() => inbox.close())
+
+const db = () => inbox.door.database.db
+const daysAgo = (days: number) => plusMs(inbox.door.clock.now(), -days * dayMs)
+
+function run(...args: readonly string[]) {
+  const { database, varFolder } = inbox.door
+  return retention.run(args, { MAILROOM_DATABASE_URL: database.url, MAILROOM_VAR: varFolder }, 'json')
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: answers of every shape
+async function told(...args: readonly string[]): Promise<any> {
+  return (await run(...args))?.json
+}
+
+async function trashed(days: number): Promise<string> {
+  const id = await inbox.deliver(messageOf(), `hello@${us.domain}`)
+  await db()
+    .updateTable('messages')
+    .set({ folder: 'trash', folder_since: daysAgo(days), indexed: 1 })
+    .where('id', '=', id)
+    .execute()
+  return id
+}
+
+test('set says how long a kind is kept, show tells it, inherit takes it back; who did it is written down', async () => {
+  const policyOf = async (scope: string) =>
+    (await told('show')).find((each: { scope: string; kind: string }) => each.scope === scope && each.kind === 'spam')
+  expect((await policyOf('instance')).days).toBe(30)
+  expect(await told('set', '--brand', us.brandId, 'spam', '5')).toEqual({ scope: us.brandId, kind: 'spam', days: 5 })
+  await told('set', 'spam', 'forever')
+  expect((await policyOf(us.brandId)).days).toBe(5)
+  expect((await policyOf('instance')).days).toBeNull()
+  await told('set', '--brand', us.brandId, 'spam', 'inherit')
+  await told('set', 'spam', 'inherit')
+  expect(await policyOf(us.brandId)).toBeUndefined()
+  expect((await policyOf('instance')).days).toBe(30)
+  const deeds = await db().selectFrom('audit_log').select('subject').where('action', '=', 'retention.set').execute()
+  expect(deeds.length).toBe(4)
+})
+
+test.each([
+  [['set', 'mail', '5'], UsageTrouble, '"mail" is not a kind'],
+  [['set', 'spam', '0'], UsageTrouble, 'a number of days from 1 to'],
+  [['set', 'events', '3'], UsageTrouble, 'a number of days from 7 to'],
+  [['set', '--brand', 'brd_00000000000000000000000000', 'spam', '5'], CommandTrouble, 'There is no brand'],
+  [['set', '--org', 'org_00000000000000000000000000', 'spam', '5'], CommandTrouble, 'There is no organization'],
+  [['set', '--org', 'a', '--brand', 'b', 'spam', '5'], UsageTrouble, 'exclude each other'],
+  [['forget'], UsageTrouble, 'retention takes show, set, plan or run'],
+])('%p is refused', async (args, kind, why) => {
+  const trouble = await Promise.try(() => run(...args)).catch((error: unknown) => error)
+  expect(trouble).toBeInstanceOf(kind)
+  expect(String(trouble)).toContain(why)
+})
+
+test('plan tells what goes now and within thirty days, and run then removes the one and not the other', async () => {
+  const [old, young, forEver] = [
+    await trashed(31),
+    await trashed(10),
+    await inbox.deliver(messageOf(), `a@${us.domain}`),
+  ]
+  const size = (
+    await db()
+      .selectFrom('messages')
+      .select('size')
+      .where('id', '=', old as never)
+      .executeTakeFirst()
+  )?.size
+  const { planned } = await told('plan')
+  expect(planned).toContainEqual({
+    kind: 'trash',
+    organization_id: inbox.door.organizationId,
+    brand_id: us.brandId,
+    days: 30,
+    now: { items: 1, bytes: Number(size) },
+    within_30_days: { items: 1, bytes: expect.any(Number) },
+  })
+  const text = (await run('plan'))?.text ?? ''
+  expect(text).toMatch(/trash after 30 days, Test brd_\S+: now 1 \(.*\); within 30 days 1 \(.*\) more/)
+  expect(text).toContain(`${inbox.door.varFolder} (spool): `)
+  const { removed } = await told('run')
+  expect(removed.trash).toEqual({ items: 1, bytes: Number(size) })
+  const statusOf = async (id: string) => (await inbox.door.call('GET', `/v1/inbox/${id}`)).status
+  expect(await Promise.all([old, young, forEver].map(statusOf))).toEqual([404, 200, 200])
+  expect((await told('run')).removed).toEqual({})
+})
+
+test('only one process removes at a time', async () => {
+  const { clock } = inbox.door
+  const lease = (holder: string, ms: number) => {
+    const now = clock.now()
+    return takeLease(db(), { name: 'retention', holder, now, until: plusMs(now, ms) })
+  }
+  const [one, other] = [newSortableToken(), newSortableToken()]
+  expect(await lease(one, 60_000)).toBeTrue()
+  expect(await lease(one, 60_000)).toBeTrue()
+  expect(await lease(other, 60_000)).toBeFalse()
+  await leaveLease(db(), 'retention', other)
+  expect(await lease(other, 60_000)).toBeFalse()
+  await leaveLease(db(), 'retention', one)
+  expect(await lease(other, -1)).toBeTrue()
+  // What has run out is free for whoever comes.
+  expect(await lease(one, 60_000)).toBeTrue()
+  await leaveLease(db(), 'retention', one)
+})
+
+test('the forecast goes by what was stored a week and a month ago, and the metrics show it', async () => {
+  await db().deleteFrom('storage_samples').execute()
+  const unknown = (await told('plan')).forecast
+  expect(unknown.bytes_a_day).toEqual({ over_7_days: null, over_30_days: null })
+  const stored = unknown.stored_bytes
+  expect(stored).toBeGreaterThan(100_000)
+  const sample = (days: number, bytes: number) => ({ taken_at: daysAgo(days), bytes })
+  await db()
+    .insertInto('storage_samples')
+    .values([sample(60, 0), sample(29.9, 0), sample(6.9, stored - 69_000)])
+    .execute()
+  const { bytes_a_day, disks, reusable_bytes } = (await told('plan')).forecast
+  const near = (value: number, expected: number) => Math.abs(value / expected - 1) < 0.2
+  expect(near(bytes_a_day.over_7_days, 10_000)).toBeTrue()
+  expect(near(bytes_a_day.over_30_days, stored / 29.9)).toBeTrue()
+  const faster = Math.max(bytes_a_day.over_7_days, bytes_a_day.over_30_days)
+  const data = disks[0]
+  expect(data.holds).toBe('database')
+  expect(near(data.days_until_full, (data.free_bytes + reusable_bytes) / faster)).toBeTrue()
+
+  const { database, clock, varFolder } = inbox.door
+  const config = { varFolder, databaseUrl: database.url }
+  await lookAtStorage({ db: db(), clock, config })
+  await lookAtStorage({ db: db(), clock, config })
+  const text = await registry.metrics()
+  expect(text).toMatch(/mailroom_stored_bytes\{kind="messages"\} \d+/)
+  expect(text).toContain(`mailroom_disk_free_bytes{path="${varFolder}"}`)
+  expect(text).toContain(`mailroom_disk_full_in_seconds{path="${data.path}"}`)
+  // One for the hour; those of more than forty days ago are forgotten.
+  expect((await db().selectFrom('storage_samples').select('taken_at').execute()).length).toBe(3)
+})

@@ -1,0 +1,129 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { sql } from 'kysely'
+import { type PrivateMariadb, startMariadb } from '../../src/cli/private/mariadb.ts'
+import { type Mailroom, startMailroom } from '../support/mailroom.ts'
+import { areDisksHad, openSmallDisk, type SmallDisk } from '../support/small-disk.ts'
+import { sendMail } from '../support/whole-mail.ts'
+
+const MiB = 1024 * 1024
+const leastFree = 8 * MiB
+const serverKey = 'MAILROOM_TEST_DATABASE_URL'
+const usualServer = process.env[serverKey]
+
+/** A Mailroom whose spool and whose database are each on a small disk. */
+describe.if(areDisksHad)('on small disks', () => {
+  let spoolDisk: SmallDisk
+  let dataDisk: SmallDisk
+  let mariadb: PrivateMariadb
+  let mailroom: Mailroom
+
+  beforeAll(async () => {
+    spoolDisk = openSmallDisk(32 * MiB)
+    dataDisk = openSmallDisk(400 * MiB)
+    mariadb = await startMariadb({ folder: join(dataDisk.path, 'mariadb') })
+    process.env[serverKey] = mariadb.url
+    mailroom = await startMailroom({ MAILROOM_VAR: spoolDisk.path, MAILROOM_LEAST_FREE_BYTES: String(leastFree) })
+  }, 120_000)
+
+  afterAll(async () => {
+    await mailroom?.stop()
+    await mariadb?.stop()
+    if (usualServer === undefined) delete process.env[serverKey]
+    else process.env[serverKey] = usualServer
+    dataDisk?.close()
+    spoolDisk?.close()
+  }, 120_000)
+
+  const full = '452 4.3.1 We are out of space, try again later'
+  const email = { from: 'hello@demo.test', to: 'you@friend.test', subject: 'Hi', text: 'Hi' }
+  let last = 0
+
+  function letter(bytes = 100): string {
+    const line = `${'x'.repeat(76)}\r\n`
+    const id = ++last
+    return `From: you@friend.test\r\nMessage-ID: <${id}@friend.test>\r\nSubject: ${id}\r\n\r\n${line.repeat(Math.ceil(bytes / 78))}`
+  }
+
+  const receive = async (bytes?: number) => await sendMail(mailroom.smtp, letter(bytes))
+  const accept = () => mailroom.api('POST', '/v1/emails', email)
+
+  /** Rows of all that a message or an email leaves. */
+  async function rows(): Promise<readonly number[]> {
+    const counts: number[] = []
+    for (const table of ['messages', 'attachments', 'emails', 'email_recipients', 'blobs', 'blob_chunks']) {
+      const { rows: found } = await sql<{ n: number }>`SELECT COUNT(*) AS n FROM ${sql.table(table)}`.execute(
+        mailroom.database.db,
+      )
+      counts.push(Number(found[0]?.n))
+    }
+    return counts
+  }
+
+  async function until(isSo: () => Promise<boolean>): Promise<void> {
+    for (const deadline = Date.now() + 20_000; !(await isSo()); await Bun.sleep(50))
+      if (Date.now() > deadline) throw new Error('it did not come about')
+  }
+
+  const takesBoth = async () => (await receive()).startsWith('250 ') && (await accept()).status === 202
+
+  async function refusesBoth(): Promise<void> {
+    await until(async () => (await receive()) === full)
+    const { status, json, headers } = await accept()
+    expect([status, json.error.code, json.error.requirement]).toEqual([500, 'unavailable', 'retry'])
+    expect(Number(headers.get('retry-after'))).toBeGreaterThan(0)
+  }
+
+  test('a message for whose spool file there is no space is answered 452 and leaves nothing', async () => {
+    await until(takesBoth)
+    spoolDisk.leave(leastFree + 2 * MiB)
+    const before = await rows()
+    expect(await receive(14 * MiB)).toBe(full)
+    await until(() => Promise.resolve(readdirSync(join(spoolDisk.path, 'spool')).length === 0))
+    expect(await rows()).toEqual(before)
+    spoolDisk.empty()
+    expect(await receive(14 * MiB)).toStartWith('250 ')
+  })
+
+  for (const [name, diskOf] of [
+    ['spool', () => spoolDisk],
+    ['database', () => dataDisk],
+  ] as const)
+    test(`while there is little space on the disk of the ${name}, nothing is taken, and then again by itself`, async () => {
+      await until(takesBoth)
+      diskOf().leave(leastFree - 2 * MiB)
+      await refusesBoth()
+      const before = await rows()
+      await refusesBoth()
+      expect(await rows()).toEqual(before)
+      // What takes no space goes on.
+      expect((await mailroom.api('GET', '/v1/inbox')).status).toBe(200)
+      diskOf().empty()
+      await until(takesBoth)
+      const text = mailroom.log.filter(line => line.msg.includes('as the disk was full'))
+      expect(text.length).toBeGreaterThan(0)
+    })
+
+  for (const [errno, table] of [
+    [1114, 'messages'],
+    [1021, 'blobs'],
+  ] as const)
+    test(`when the database has no room for what is written (${errno}) it is the same, and nothing stays half written`, async () => {
+      await until(takesBoth)
+      const { db } = mailroom.database
+      const other = table === 'messages' ? 'emails' : 'email_recipients'
+      for (const each of [table, other])
+        await sql
+          .raw(
+            `CREATE TRIGGER full_${each} BEFORE INSERT ON ${each} FOR EACH ROW
+              SIGNAL SQLSTATE 'HY000' SET MYSQL_ERRNO = ${errno}, MESSAGE_TEXT = 'there is no space left'`,
+          )
+          .execute(db)
+      const before = await rows()
+      await refusesBoth()
+      expect(await rows()).toEqual(before)
+      for (const each of [table, other]) await sql.raw(`DROP TRIGGER full_${each}`).execute(db)
+      await until(takesBoth)
+    })
+})
