@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { measureAccept } from './bench/accept.ts'
+import { measureBackup } from './bench/backup.ts'
 import { describeFigure, type Figure } from './bench/figure.ts'
 import { openGround } from './bench/ground.ts'
 import { measureIngest } from './bench/ingest.ts'
@@ -11,16 +12,17 @@ import { type Command, readArgs } from './command.ts'
 import { untilToldToEnd } from './signals.ts'
 import { UsageTrouble } from './trouble.ts'
 
-const measurements = { ingest: measureIngest, accept: measureAccept, relay: measureRelay }
+const measurements = { ingest: measureIngest, accept: measureAccept, relay: measureRelay, backup: measureBackup }
 const stored: readonly Stored[] = ['list', 'search']
 
 export const bench: Command = {
-  usage: `./mailroom bench [--only ingest|accept|relay|list|search] [--json]
+  usage: `./mailroom bench [--only ingest|accept|relay|backup|list|search] [--json]
 
 Measures this machine, with a MariaDB (binary log on, synced at each commit) and a clamd of its own, all on loopback:
   ingest   5 KB and 87 KB messages, signed, over 20 connections, through all checks to a committed row
   accept   POST /v1/emails over 32 connections
   relay    5,000 queued emails drained to an SMTP sink
+  backup   emails accepted while 100,000 messages are backed up; its time, its size, and the time of a trial restore
   list     pages of the inbox, with 100,000 and with 500,000 messages in the store
   search   searches, with as many
 Each is a rate, and its part of a raw limit that the same run measures: for the last two, of the same with 10,000

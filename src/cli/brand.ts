@@ -1,8 +1,10 @@
+import { recordDeed } from '../accounts/audit.ts'
 import { findBrand } from '../accounts/brands.ts'
 import { systemClock, toIso } from '../base/clock.ts'
 import { pausedBrands, resumeBrand } from '../sending/reports/pause-table.ts'
 import { type Command, type Environment, onDatabase, readArgs, type Told } from './command.ts'
 import { readBrand } from './ids.ts'
+import { theOperator } from './operator.ts'
 import { CommandTrouble, UsageTrouble } from './trouble.ts'
 
 export const brand: Command = {
@@ -39,7 +41,9 @@ async function resume(args: readonly string[], env: Environment): Promise<Told> 
   const id = readBrand(text)
   const wasPaused = await onDatabase(env, async db => {
     if (!(await findBrand(db, id))) throw new CommandTrouble(`There is no brand ${id}.`)
-    return resumeBrand(db, id, systemClock.now())
+    const wasPaused = await resumeBrand(db, id, systemClock.now())
+    if (wasPaused) await recordDeed(db, theOperator(env), { action: 'brand.resume', subject: id })
+    return wasPaused
   })
   return {
     json: { id, resumed: wasPaused },

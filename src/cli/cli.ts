@@ -1,15 +1,25 @@
 import { ConfigError } from '../base/config.ts'
 import { isDatabaseTrouble } from '../base/database.ts'
+import { NewerSchema } from '../base/newer-schema.ts'
 import { Refusal } from '../base/refusal.ts'
+import { UnfinishedRestore } from '../base/restores-table.ts'
 import { UnknownSecretKey } from '../base/secret-keys.ts'
+import { version } from '../base/version.ts'
+import { audit } from './audit.ts'
+import { backup } from './backup.ts'
 import { bench } from './bench.ts'
 import { brand } from './brand.ts'
 import type { Command } from './command.ts'
 import { domain } from './domain.ts'
 import { key } from './key.ts'
 import { member } from './member.ts'
+import { messages } from './messages.ts'
 import { migrateTables } from './migrate.ts'
 import { org } from './org.ts'
+import { quarantine } from './quarantine.ts'
+import { queue } from './queue.ts'
+import { restore } from './restore.ts'
+import { retention } from './retention.ts'
 import { serveAll } from './serve.ts'
 import { suppressions } from './suppressions.ts'
 import { CommandTrouble, UsageTrouble } from './trouble.ts'
@@ -25,30 +35,46 @@ const commands = new Map<string, Command>([
   ['domain', domain],
   ['brand', brand],
   ['suppressions', suppressions],
+  ['queue', queue],
+  ['quarantine', quarantine],
+  ['messages', messages],
+  ['audit', audit],
+  ['backup', backup],
+  ['restore', restore],
+  ['retention', retention],
   ['bench', bench],
 ])
 
 /** Runs the command that `args` names and gives the exit status: 0 done, 1 could not be done, 2 called or set up wrongly. */
 async function run(args: readonly string[]): Promise<number> {
   const [name = '', ...rest] = args
+  if (name === '--version') return print(version)
   const command = commands.get(name)
   if (!command) return complain(`there is no command "${name}"; ./mailroom --help lists them.`, 2)
   if (rest.includes('--help') || rest.includes('-h')) return print(command.usage)
+  const form = rest.includes('--json') ? 'json' : 'text'
   try {
     const told = await command.run(
       rest.filter(each => each !== '--json'),
       process.env,
+      form,
     )
     if (!told) return 0
-    return await print(rest.includes('--json') ? JSON.stringify(told.json) : told.text)
+    await print(form === 'json' ? JSON.stringify(told.json) : told.text)
+    return told.status ?? 0
   } catch (error) {
     if (error instanceof UsageTrouble) return complain(`${error.message}.\n\n${command.usage}`, 2)
-    if (error instanceof ConfigError || error instanceof UnknownSecretKey) return complain(error.message, 2)
+    if (isOfTheSetUp(error)) return complain(error.message, 2)
     if (error instanceof CommandTrouble || error instanceof Refusal) return complain(error.message, 1)
     if (isSystemTrouble(error)) return complain(`${error.message}.`, 1)
     if (isDatabaseTrouble(error)) return complain(`the database cannot be used: ${(error as Error).message}.`, 1)
     throw error
   }
+}
+
+/** What an operator set up does not go together. */
+function isOfTheSetUp(error: unknown): error is Error {
+  return [ConfigError, UnknownSecretKey, UnfinishedRestore, NewerSchema].some(kind => error instanceof kind)
 }
 
 /** A port that is taken, a folder that may not be written: what the system refused, apart from connections. */

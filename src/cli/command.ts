@@ -10,14 +10,19 @@ export type Environment = Readonly<Record<string, string | undefined>>
 export interface Told {
   readonly text: string
   readonly json: unknown
+  /** The exit status; 0 where nothing is said: 1 when what it tells is that something is not as it should be. */
+  readonly status?: 0 | 1
 }
 
 /** One command of the operator's. */
 export interface Command {
   /** What `--help` prints. */
   readonly usage: string
-  /** Does it. What it gives back is printed, as JSON where `--json` was given; null: it has said all itself. */
-  run(args: readonly string[], env: Environment): Promise<Told | null>
+  /**
+   * Does it. What it gives back is printed, as JSON where `--json` was given; null: it has said all itself, in the `form`
+   * that was asked for.
+   */
+  run(args: readonly string[], env: Environment, form?: 'text' | 'json'): Promise<Told | null>
 }
 
 /** What a command was called with. */

@@ -1,3 +1,4 @@
+import { recordDeed } from '../accounts/audit.ts'
 import { systemClock } from '../base/clock.ts'
 import { readConfig } from '../base/config.ts'
 import type { Db } from '../base/database.ts'
@@ -7,20 +8,27 @@ import { type DomainRow, domainsNamed } from '../domains/table.ts'
 import { canonicalDomain } from '../mail/address.ts'
 import { type Command, type Environment, onDatabase, readArgs, type Told } from './command.ts'
 import { readOrganization } from './ids.ts'
+import { giveMtaSts } from './mta-sts.ts'
+import { theOperator } from './operator.ts'
 import { CommandTrouble, UsageTrouble } from './trouble.ts'
 
 export const domain: Command = {
   usage: `./mailroom domain rotate-dkim DOMAIN [--org ID] [--json]
+./mailroom domain mta-sts DOMAIN testing|enforce|off [--json]
 
 rotate-dkim makes the DKIM key that is to follow the one that signs for a domain, and names its record. The record is
   published where Mailroom publishes the domain's records, else by you: GET /v1/domains/{id} shows it. Once DNS shows it,
   mail is signed with the new key, and the old record may go a week later. Until then nothing changes.
   --org says whose domain it is, where several organizations have it.
+mta-sts gives a domain that receives here a policy that senders keep to (RFC 8461), and names the records to publish.
+  With testing, senders only report what would have failed; begin with it, and go on to enforce once no report complains:
+  then they send only over TLS with a certificate for our name, which enforce asks for. off ends the policy.
 The database is the one of MAILROOM_DATABASE_URL, the secret key that of MAILROOM_SECRET_KEY or of MAILROOM_VAR.`,
 
   run([verb, ...args], env) {
     if (verb === 'rotate-dkim') return rotate(args, env)
-    throw new UsageTrouble(`domain takes rotate-dkim, not "${verb ?? ''}"`)
+    if (verb === 'mta-sts') return giveMtaSts(args, env)
+    throw new UsageTrouble(`domain takes rotate-dkim or mta-sts, not "${verb ?? ''}"`)
   },
 }
 
@@ -34,6 +42,8 @@ async function rotate(args: readonly string[], env: Environment): Promise<Told> 
     const found = await theDomain(db, name, organizationId)
     const secrets = await takeKeptSecrets(db, config)
     const { selector, isNew } = await beginRotation({ db, clock: systemClock, secrets }, found)
+    const detail = { domain: name, selector }
+    if (isNew) await recordDeed(db, theOperator(env), { action: 'domain.rotate-dkim', subject: found.id, detail })
     const record = `${selector}._domainkey.${name}`
     return {
       json: { domain_id: found.id, domain: name, selector, record, is_new: isNew },

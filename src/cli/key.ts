@@ -1,13 +1,24 @@
+import { recordDeed } from '../accounts/audit.ts'
 import { brandOf } from '../accounts/brands.ts'
-import { createKey, type ListedKey, listKeys, type MadeKey, revokeKey } from '../accounts/keys.ts'
+import {
+  createKey,
+  disableKey,
+  enableKey,
+  type KeyPerson,
+  type ListedKey,
+  listKeys,
+  type MadeKey,
+  revokeKey,
+} from '../accounts/keys.ts'
 import { createKeyAs, type KeyWanted } from '../accounts/member-keys.ts'
 import { findMember } from '../accounts/members.ts'
 import { fromIso, type Instant, systemClock, toIso } from '../base/clock.ts'
-import type { Db } from '../base/database.ts'
+import { type Db, inTransaction } from '../base/database.ts'
 import type { Id } from '../base/ids.ts'
 import { isScope, managesMembers, type Scope, scopes } from '../web/scope.ts'
 import { type Command, type Environment, onDatabase, readArgs, type Told } from './command.ts'
 import { readBrand, readMember, readOrganization, requireOrganization } from './ids.ts'
+import { theOperator } from './operator.ts'
 import { CommandTrouble, UsageTrouble } from './trouble.ts'
 
 /** What a key may do when nothing else is said: everything but managing members. */
@@ -16,7 +27,9 @@ export const usualScopes: readonly Scope[] = scopes.filter(each => !managesMembe
 export const key: Command = {
   usage: `./mailroom key create --org ID [--brand ID] [--name NAME] [--scopes A,B] [--expires TIME] [--json]
 ./mailroom key create --member ID [--brand ID] [--name NAME] [--scopes A,B] [--expires TIME] [--json]
-./mailroom key list --org ID [--json]
+./mailroom key list [--org ID] [--json]
+./mailroom key disable ID [--json]
+./mailroom key enable ID [--json]
 ./mailroom key revoke ID [--json]
 
 create makes an API key and shows it, this once. --brand restricts it to one brand of the organization.
@@ -25,15 +38,16 @@ create makes an API key and shows it, this once. --brand restricts it to one bra
   Without --scopes it may do everything but manage members, as far as its member may. The scopes are:
   ${scopes.join(' ').replace(/(.{60,90}) /g, '$1\n  ')}
   --expires takes a time such as 2027-01-31T00:00:00Z; without it the key does not expire.
-list shows the organization's keys, without their secrets.
-revoke ends a key: its very next request is refused.
+list shows the keys of an organization, or of all, without their secrets: whose each is, who made it, and when it was last used.
+disable keeps a key from being taken, from its very next request on, until enable.
+revoke ends a key: its very next request is refused, and nothing brings it back.
 The database is the one of MAILROOM_DATABASE_URL.`,
 
   run([verb, ...args], env) {
     if (verb === 'create') return create(args, env)
     if (verb === 'list') return list(args, env)
-    if (verb === 'revoke') return revoke(args, env)
-    throw new UsageTrouble(`key takes create, list or revoke, not "${verb ?? ''}"`)
+    if (verb === 'disable' || verb === 'enable' || verb === 'revoke') return change(verb, args, env)
+    throw new UsageTrouble(`key takes create, list, disable, enable or revoke, not "${verb ?? ''}"`)
   },
 }
 
@@ -51,11 +65,15 @@ async function create(args: readonly string[], env: Environment): Promise<Told> 
     scopes: options['scopes'] === undefined ? undefined : readScopes(options['scopes']),
     expiresAt: options['expires'] === undefined ? null : readInstant(options['expires']),
   }
-  const made = await onDatabase(env, db =>
-    'memberId' in maker
-      ? createAsMember(db, maker.memberId, wanted)
-      : createAsOperator(db, maker.organizationId, wanted),
-  )
+  const made = await onDatabase(env, async db => {
+    const made =
+      'memberId' in maker
+        ? await createAsMember(db, maker.memberId, wanted)
+        : await createAsOperator(db, maker.organizationId, wanted)
+    const detail = { ...maker, brand_id: wanted.brandId, name: wanted.name }
+    await recordDeed(db, theOperator(env), { action: 'key.create', subject: made.id, detail })
+    return made
+  })
   return { json: made, text: `Made the key ${made.id}. It is shown this once:\n${made.key}` }
 }
 
@@ -77,40 +95,71 @@ async function createAsMember(db: Db, memberId: Id<'mem'>, wanted: Wanted): Prom
 
 async function list(args: readonly string[], env: Environment): Promise<Told> {
   const { options } = readArgs(args, { options: ['org'] })
-  const organizationId = readOrganization(options['org'])
+  const organizationId = options['org'] === undefined ? null : readOrganization(options['org'])
   const keys = await onDatabase(env, async db => {
-    await requireOrganization(db, organizationId)
+    if (organizationId !== null) await requireOrganization(db, organizationId)
     return listKeys(db, organizationId)
   })
-  return { json: keys.map(shape), text: keys.map(line).join('\n') }
+  const told = (each: ListedKey) => (organizationId === null ? `${each.organizationId}  ${line(each)}` : line(each))
+  return { json: keys.map(shape), text: keys.map(told).join('\n') }
 }
 
-async function revoke(args: readonly string[], env: Environment): Promise<Told> {
+const changes = {
+  disable: { json: { disabled: true }, says: 'Disabled', make: disableKey },
+  enable: { json: { disabled: false }, says: 'Enabled', make: enableKey },
+  revoke: { json: { revoked: true }, says: 'Revoked', make: revokeKey },
+} as const
+
+async function change(verb: keyof typeof changes, args: readonly string[], env: Environment): Promise<Told> {
   const [id = ''] = readArgs(args, { words: ['ID'] }).words
-  const isRevoked = await onDatabase(env, db => revokeKey(db, id, systemClock))
-  if (!isRevoked) throw new CommandTrouble(`There is no key ${id}.`)
-  return { json: { id, revoked: true }, text: `Revoked ${id}.` }
+  const { json, says, make } = changes[verb]
+  const isThere = await onDatabase(env, db =>
+    inTransaction(db, async tx => {
+      if (!(await make(tx, id, systemClock))) return false
+      await recordDeed(tx, theOperator(env), { action: `key.${verb}`, subject: id })
+      return true
+    }),
+  )
+  if (!isThere) throw new CommandTrouble(`There is no key ${id}.`)
+  return { json: { id, ...json }, text: `${says} ${id}.` }
 }
 
 function shape(each: ListedKey) {
   const time = (at: Instant | null) => at && toIso(at)
   return {
     id: each.id,
+    organization_id: each.organizationId,
     name: each.name,
     brand_id: each.brandId,
     scopes: each.scopes,
     created_at: toIso(each.createdAt),
     expires_at: time(each.expiresAt),
     revoked_at: time(each.revokedAt),
+    disabled_at: time(each.disabledAt),
     last_used_at: time(each.lastUsedAt),
+    member: each.member,
+    made_by: each.maker,
   }
 }
 
+/** Whose it is, and who made it where that says more. */
+function owner({ member, maker }: ListedKey): string {
+  const name = ({ id, email }: KeyPerson) => (email === null ? `${id}, a member no more` : `${email}, ${id}`)
+  if (member) return `of ${name(member)}`
+  return `the organization’s own, made ${maker ? `by ${name(maker)}` : 'on the command line'}`
+}
+
+function stateOf(each: ListedKey): string {
+  const { revoked_at, disabled_at, expires_at } = shape(each)
+  if (revoked_at) return `revoked ${revoked_at}`
+  if (disabled_at) return `disabled ${disabled_at}`
+  return expires_at ? `expires ${expires_at}` : 'does not expire'
+}
+
 function line(each: ListedKey): string {
-  const { revoked_at, expires_at, last_used_at } = shape(each)
-  const state = revoked_at ? `revoked ${revoked_at}` : expires_at ? `expires ${expires_at}` : 'does not expire'
+  const { last_used_at } = shape(each)
   const reach = each.brandId ?? 'the whole organization'
-  return `${each.id}  ${each.name}  (${reach}; ${state}; last used ${last_used_at ?? 'never'})\n  ${each.scopes.join(' ')}`
+  return `${each.id}  ${each.name}  (${reach}; ${stateOf(each)}; last used ${last_used_at ?? 'never'})\n  ${owner(each)}\n  ${each.scopes.join(' ')}`
 }
 
 function readScopes(text: string): readonly Scope[] {

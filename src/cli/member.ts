@@ -1,3 +1,4 @@
+import { recordDeed } from '../accounts/audit.ts'
 import { canonicalEmail, type MemberShape, roles } from '../accounts/member-shape.ts'
 import { addMember, changeRole, findMember, listMembers, type Reach, removeMember } from '../accounts/members.ts'
 import { isPermission, type Permission, permissions } from '../accounts/permissions.ts'
@@ -7,6 +8,7 @@ import type { Id } from '../base/ids.ts'
 import type { Role } from '../base/schema.ts'
 import { type Called, type Command, type Environment, onDatabase, readArgs, type Told } from './command.ts'
 import { readBrand, readMember, readOrganization, requireOrganization } from './ids.ts'
+import { theOperator } from './operator.ts'
 import { CommandTrouble, UsageTrouble } from './trouble.ts'
 
 const maxNameLength = 120
@@ -48,7 +50,12 @@ async function add(args: readonly string[], env: Environment): Promise<Told> {
   }
   const made = await onDatabase(env, async db => {
     await requireOrganization(db, wanted.organizationId)
-    return inTransaction(db, tx => addMember(tx, wanted, systemClock))
+    return inTransaction(db, async tx => {
+      const made = await addMember(tx, wanted, systemClock)
+      const detail = { organization_id: wanted.organizationId, ...wanted.reach }
+      await recordDeed(tx, theOperator(env), { action: 'member.add', subject: made.id, detail })
+      return made
+    })
   })
   return { json: made, text: `Made ${made.email} a member: ${line(made)}` }
 }
@@ -78,7 +85,11 @@ async function role(args: readonly string[], env: Environment): Promise<Told> {
   const [text = '', wanted = ''] = called.words
   const id = readMember(text)
   const reach = readReach(readRole(wanted), called)
-  const changed = await onDatabase(env, async db => changeRole({ db }, await organizationOf(db, id), id, reach))
+  const changed = await onDatabase(env, async db => {
+    const changed = await changeRole({ db }, await organizationOf(db, id), id, reach)
+    await recordDeed(db, theOperator(env), { action: 'member.role', subject: id, detail: { ...reach } })
+    return changed
+  })
   return { json: changed, text: line(changed) }
 }
 
@@ -87,7 +98,10 @@ async function remove(args: readonly string[], env: Environment): Promise<Told> 
   const id = readMember(text)
   const removed = await onDatabase(env, async db => {
     const operator = { organizationId: await organizationOf(db, id), role: 'owner' } as const
-    return removeMember({ db, clock: systemClock }, operator, id)
+    const removed = await removeMember({ db, clock: systemClock }, operator, id)
+    const detail = { organization_id: operator.organizationId }
+    await recordDeed(db, theOperator(env), { action: 'member.remove', subject: id, detail })
+    return removed
   })
   return { json: removed, text: `Removed ${id} and revoked their keys.` }
 }

@@ -1,23 +1,45 @@
-import { changePlan, createOrganization, findOrganization, listOrganizations } from '../accounts/organizations.ts'
+import { recordDeed } from '../accounts/audit.ts'
+import { createKey, type MadeKey } from '../accounts/keys.ts'
+import {
+  changePlan,
+  createOrganization,
+  findOrganization,
+  listOrganizations,
+  listUsages,
+  mostCounted,
+  removeOrganization,
+  renameOrganization,
+} from '../accounts/organizations.ts'
 import { includedEmails, type Plan, usageOf } from '../accounts/plans.ts'
 import { systemClock, toIso } from '../base/clock.ts'
+import { type Db, inTransaction } from '../base/database.ts'
 import { type Id, isId } from '../base/ids.ts'
 import { type Command, type Environment, onDatabase, readArgs, type Told } from './command.ts'
+import { usualScopes } from './key.ts'
+import { theOperator } from './operator.ts'
 import { CommandTrouble, UsageTrouble } from './trouble.ts'
 
 const maxNameLength = 120
 const plans = Object.keys(includedEmails)
 
 export const org: Command = {
-  usage: `./mailroom org create NAME [--plan ${plans.join('|')}] [--json]
+  usage: `./mailroom org create NAME [--plan ${plans.join('|')}] [--with-key] [--json]
 ./mailroom org list [--json]
 ./mailroom org show ID [--json]
 ./mailroom org plan ID ${plans.join('|')} [--json]
+./mailroom org plans [--json]
+./mailroom org rename ID NAME [--json]
+./mailroom org delete ID [--json]
 
 create makes an organization and prints its id; its plan is unlimited unless you say otherwise.
-list shows all organizations.
+  --with-key makes its first API key as well, as ./mailroom key create does, and shows it, this once.
+list shows all organizations, with their plans and the emails that they sent this calendar month (UTC).
 show tells an organization's plan and how much of it is used this calendar month (UTC).
 plan puts an organization on another plan, from its next email on.
+plans tells what each plan includes, and how many organizations are on it.
+rename gives an organization another name.
+delete takes away an organization that has no members, domains, mailboxes, emails, messages, templates, drafts and
+  suppressions, with its brands and keys; while it has any of these it says so, and takes nothing.
 The database is the one of MAILROOM_DATABASE_URL.`,
 
   run([verb, ...args], env) {
@@ -25,21 +47,49 @@ The database is the one of MAILROOM_DATABASE_URL.`,
     if (verb === 'list') return list(args, env)
     if (verb === 'show') return show(args, env)
     if (verb === 'plan') return plan(args, env)
-    throw new UsageTrouble(`org takes create, list, show or plan, not "${verb ?? ''}"`)
+    if (verb === 'plans') return listPlans(args, env)
+    if (verb === 'rename') return rename(args, env)
+    if (verb === 'delete') return remove(args, env)
+    throw new UsageTrouble(`org takes create, list, show, plan, plans, rename or delete, not "${verb ?? ''}"`)
   },
 }
 
 async function create(args: readonly string[], env: Environment): Promise<Told> {
-  const { words, options } = readArgs(args, { words: ['NAME'], options: ['plan'] })
-  const name = words[0]?.trim() ?? ''
+  const { words, options, flags } = readArgs(args, { words: ['NAME'], options: ['plan'], flags: ['with-key'] })
+  const name = readName(words[0])
   const plan = options['plan'] ?? 'unlimited'
-  if (!name || name.length > maxNameLength) throw new UsageTrouble(`a name has 1 to ${maxNameLength} characters`)
   requirePlan(plan)
-  const { id } = await onDatabase(env, db => createOrganization(db, { name, plan }, systemClock))
+  const { id, key } = await onDatabase(env, async db => {
+    const { id } = await createOrganization(db, { name, plan }, systemClock)
+    await recordDeed(db, theOperator(env), { action: 'org.create', subject: id, detail: { name, plan } })
+    return { id, key: flags.has('with-key') ? await createFirstKey(db, id) : null }
+  })
+  if (key)
+    return {
+      json: { id, name, plan, key },
+      text: `Made the organization ${id} and the key ${key.id}. It is shown this once:\n${key.key}`,
+    }
   return {
     json: { id, name, plan },
     text: `Made the organization ${id}. A key for it: ./mailroom key create --org ${id}`,
   }
+}
+
+function readName(text: string | undefined): string {
+  const name = text?.trim() ?? ''
+  if (!name || name.length > maxNameLength) throw new UsageTrouble(`a name has 1 to ${maxNameLength} characters`)
+  return name
+}
+
+function createFirstKey(db: Db, organizationId: Id<'org'>): Promise<MadeKey> {
+  const wanted = {
+    organizationId,
+    brandId: null,
+    name: 'Made on the command line',
+    scopes: usualScopes,
+    expiresAt: null,
+  }
+  return createKey(db, wanted, systemClock)
 }
 
 function requirePlan(text: string): asserts text is Plan {
@@ -70,7 +120,13 @@ async function plan(args: readonly string[], env: Environment): Promise<Told> {
   const [text = '', wanted = ''] = readArgs(args, { words: ['ID', 'PLAN'] }).words
   const id = readId(text)
   requirePlan(wanted)
-  const { name, plan } = await onDatabase(env, async db => (await changePlan(db, id, wanted)) ?? unknown(id))
+  const { name, plan } = await onDatabase(env, db =>
+    inTransaction(db, async tx => {
+      const changed = (await changePlan(tx, id, wanted)) ?? unknown(id)
+      await recordDeed(tx, theOperator(env), { action: 'org.plan', subject: id, detail: { plan: wanted } })
+      return changed
+    }),
+  )
   return { json: { id, name, plan }, text: `${id} is on the plan ${plan}.` }
 }
 
@@ -78,14 +134,68 @@ function unknown(id: string): never {
   throw new CommandTrouble(`There is no organization ${id}.`)
 }
 
-async function list(args: readonly string[], env: Environment): Promise<Told> {
+async function rename(args: readonly string[], env: Environment): Promise<Told> {
+  const [text = '', wanted] = readArgs(args, { words: ['ID', 'NAME'] }).words
+  const id = readId(text)
+  const name = readName(wanted)
+  const { plan } = await onDatabase(env, db =>
+    inTransaction(db, async tx => {
+      const before = (await findOrganization(tx, id)) ?? unknown(id)
+      await recordDeed(tx, theOperator(env), {
+        action: 'org.rename',
+        subject: id,
+        detail: { from: before.name, to: name },
+      })
+      return (await renameOrganization(tx, id, name)) ?? unknown(id)
+    }),
+  )
+  return { json: { id, name, plan }, text: `${id} is called ${name} now.` }
+}
+
+async function remove(args: readonly string[], env: Environment): Promise<Told> {
+  const [text = ''] = readArgs(args, { words: ['ID'] }).words
+  const id = readId(text)
+  const inTheWay = await onDatabase(env, db =>
+    inTransaction(db, async tx => {
+      const found = (await findOrganization(tx, id)) ?? unknown(id)
+      const inTheWay = (await removeOrganization(tx, id)) ?? unknown(id)
+      if (Object.keys(inTheWay).length === 0)
+        await recordDeed(tx, theOperator(env), { action: 'org.delete', subject: id, detail: { name: found.name } })
+      return inTheWay
+    }),
+  )
+  const left = Object.entries(inTheWay).map(
+    ([what, count]) => `${count >= mostCounted ? 'at least ' : ''}${count} ${what}`,
+  )
+  if (left.length > 0) throw new CommandTrouble(`${id} still has ${left.join(', ')}; nothing was deleted.`)
+  return { json: { id, deleted: true }, text: `Deleted ${id}.` }
+}
+
+async function listPlans(args: readonly string[], env: Environment): Promise<Told> {
   readArgs(args, {})
   const organizations = await onDatabase(env, listOrganizations)
-  const rows = organizations.map(({ id, name, plan, created_at }) => ({
-    id,
-    name,
-    plan,
-    created_at: toIso(created_at),
+  const rows = Object.entries(includedEmails).map(([name, included]) => ({
+    plan: name,
+    included,
+    organizations: organizations.filter(each => each.plan === name).length,
   }))
-  return { json: rows, text: rows.map(row => `${row.id}  ${row.plan.padEnd(9)}  ${row.name}`).join('\n') }
+  const includes = (count: number | null) => (count === null ? 'any number of' : `${count}`)
+  return {
+    json: rows,
+    text: rows
+      .map(row => `${row.plan.padEnd(9)}  ${includes(row.included)} emails a month, ${row.organizations} organizations`)
+      .join('\n'),
+  }
+}
+
+async function list(args: readonly string[], env: Environment): Promise<Told> {
+  readArgs(args, {})
+  const organizations = await onDatabase(env, db => listUsages(db, systemClock.now()))
+  const rows = organizations.map(({ created_at, ...rest }) => ({ ...rest, created_at: toIso(created_at) }))
+  const sent = ({ used, included, month }: (typeof rows)[number]) =>
+    `${used}${included === null ? '' : ` of ${included}`} emails in ${month}`
+  return {
+    json: rows,
+    text: rows.map(row => `${row.id}  ${row.plan.padEnd(9)}  ${row.name}  (${sent(row)})`).join('\n'),
+  }
 }

@@ -1,16 +1,36 @@
+import { recordDeed } from '../accounts/audit.ts'
 import { fromIso, type Instant } from '../base/clock.ts'
-import { type Undone, undoSuppressions } from '../sending/suppressions/undo.ts'
+import { undoSuppressions } from '../sending/suppressions/undo.ts'
 import type { Incident } from '../sending/suppressions/undo-table.ts'
-import { type Command, type Environment, onDatabase, readArgs, type Told } from './command.ts'
+import { type Command, type Environment, onDatabase, readArgs } from './command.ts'
 import { readOrganization, requireOrganization } from './ids.ts'
+import { theOperator } from './operator.ts'
+import { newProgress } from './progress.ts'
+import { exportFile } from './suppressions/export.ts'
+import { importFile } from './suppressions/import.ts'
+import { openAccount } from './suppressions/undo-account.ts'
 import { UsageTrouble } from './trouble.ts'
 
 export const suppressions: Command = {
-  usage: `./mailroom suppressions undo [--reply TEXT] [--provider NAME] [--from TIME --to TIME] [--org ID] [--dry-run] [--json]
+  usage: `./mailroom suppressions import FILE|- --org ID [--brand ID] [--format csv|ndjson] [--dry-run] [--json]
+./mailroom suppressions export --org ID [--brand ID] [--reason R] [--format csv|ndjson] [--output FILE] [--json]
+./mailroom suppressions undo [--reply TEXT] [--provider NAME] [--from TIME --to TIME] [--org ID] [--dry-run] [--json]
 
+import puts the addresses of a file (-: standard input) on the lists. Of CSV the first line names the fields, in any
+  order; of NDJSON (usual for .ndjson and .jsonl) each line is an object with them:
+    email            the address; nothing else has to be there
+    reason           hard_bounce, complaint, unsubscribe or manual, which it is without one
+    brand            its id or slug; without it that of --brand, or the only one that the organization has
+    created_at, expires_at, unsubscribed_at   times such as 2027-01-31T08:00:00Z
+    evidence         a reply or report, for people
+  Other fields are passed over. A line that cannot be read is told with its number and why, the others are taken, and the
+  exit status is 1. An address that is on the list stays as it is there: the same file may be imported again.
+export writes the lists of an organization in that form, the newest first, to standard output or to a new file.
+  --reason R        of one reason
 undo takes the suppressions that came by themselves, of bounces and complaints, off the lists again, for when they were
   wrong: a relay that answered 550 5.1.1 for everyone, a provider that reported what did not happen. What people put
-  there stays, and so does that someone unsubscribed. It prints each address that it let go and what had caused it.
+  there stays, and so does that someone unsubscribed. It prints each address that it let go and what had caused it, a few
+  hundred at a time as they go. Ended half way, the next run does the rest; the account may lack the last few hundred.
   --reply TEXT      those whose reply or report holds this text, in any case
   --provider NAME   those of emails that this provider delivered
   --from, --to      those made from a time, such as 2027-01-31T08:00:00Z, up to another
@@ -19,32 +39,40 @@ undo takes the suppressions that came by themselves, of bounces and complaints, 
   --dry-run         change nothing, and say what would be undone
 The database is the one of MAILROOM_DATABASE_URL.`,
 
-  run([verb, ...args], env) {
-    if (verb === 'undo') return undo(args, env)
-    throw new UsageTrouble(`suppressions takes undo, not "${verb ?? ''}"`)
+  run([verb, ...args], env, form = 'text') {
+    if (verb === 'import') return importFile(args, env)
+    if (verb === 'export') return exportFile(args, env)
+    if (verb === 'undo') return undo(args, env, form)
+    throw new UsageTrouble(`suppressions takes import, export or undo, not "${verb ?? ''}"`)
   },
 }
 
-async function undo(args: readonly string[], env: Environment): Promise<Told> {
+async function undo(args: readonly string[], env: Environment, form: 'text' | 'json'): Promise<null> {
   const { options, flags } = readArgs(args, {
     options: ['reply', 'provider', 'from', 'to', 'org'],
     flags: ['dry-run'],
   })
   const incident = readIncident(options)
   const isDry = flags.has('dry-run')
-  const undone = await onDatabase(env, async db => {
+  const account = openAccount(form, isDry)
+  await onDatabase(env, async db => {
     if (incident.organizationId !== undefined) await requireOrganization(db, incident.organizationId)
-    return Array.fromAsync(undoSuppressions(db, incident, isDry))
+    const subject = incident.organizationId ?? 'all'
+    if (!isDry)
+      await recordDeed(db, theOperator(env), { action: 'suppressions.undo', subject, detail: { ...incident } })
+    await Bun.write(Bun.stdout, account.begin())
+    const progress = newProgress('suppressions looked at')
+    try {
+      for await (const { looked, undone } of undoSuppressions(db, incident, isDry)) {
+        await Bun.write(Bun.stdout, account.add(undone))
+        progress.at(looked)
+      }
+    } finally {
+      progress.end()
+    }
   })
-  const brands = countBrands(undone)
-  return {
-    json: { dry_run: isDry, count: undone.length, brands, undone },
-    text: [
-      ...undone.map(line),
-      ...brands.map(each => `${each.brand_id}  ${each.hard_bounce} hard bounces, ${each.complaint} complaints`),
-      `${isDry ? 'Would undo' : 'Undid'} ${undone.length} ${undone.length === 1 ? 'suppression' : 'suppressions'}.`,
-    ].join('\n'),
-  }
+  await Bun.write(Bun.stdout, account.end())
+  return null
 }
 
 function readIncident(options: Readonly<Record<string, string | undefined>>): Incident {
@@ -71,20 +99,4 @@ function readTime(options: Readonly<Record<string, string | undefined>>, name: '
   const at = fromIso(text)
   if (!at) throw new UsageTrouble(`--${name}: "${text}" is not a time such as 2027-01-31T00:00:00Z`)
   return at
-}
-
-function countBrands(undone: readonly Undone[]) {
-  return Array.from(
-    Map.groupBy(undone, each => each.brand_id),
-    ([brand_id, of]) => ({
-      brand_id,
-      hard_bounce: of.filter(each => each.reason === 'hard_bounce').length,
-      complaint: of.filter(each => each.reason === 'complaint').length,
-    }),
-  )
-}
-
-function line({ brand_id, email, reason, evidence, suppressed_at, stays_unsubscribed }: Undone): string {
-  const rest = stays_unsubscribed ? ' (stays unsubscribed)' : ''
-  return `${brand_id}  ${email}  ${reason} ${suppressed_at}: ${evidence ?? 'no evidence'}${rest}`
 }

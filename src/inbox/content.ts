@@ -5,6 +5,8 @@ import { type MessageFacts, outlineHeader, outlineMessage, visitAttachments } fr
 import { parseLimits } from '../mail/mime-parser.ts'
 import { readAll } from '../mail/streams.ts'
 import type { Blobs } from '../ports/blobs/port.ts'
+import { type Remains, remainingFacts } from './purged.ts'
+import type { MessageRow } from './table.ts'
 import type { TextWorker } from './text-worker.ts'
 
 /** The parser holds up to some twenty pieces of what it is given. */
@@ -21,20 +23,21 @@ async function* inPieces(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> 
 }
 
 /** A stored message that is to be read. */
-interface Stored {
-  readonly organization_id: Id<'org'>
-  readonly blob_id: Id<'blb'>
-  readonly size: number
-}
+type Stored = Pick<MessageRow, 'organization_id' | 'blob_id' | 'size' | 'raw_purged_at'> & Remains
 
 /** More may hold up the event loop for longer than some 20 ms. */
 const maxLightBytes = 256 * 1024
 
-/** What a stored message says of itself; of one that cannot be taken apart, what its header says. */
+/**
+ * What a stored message says of itself; of one that cannot be taken apart, what its header says; of one that retention
+ * removed, what is left of it.
+ */
 export async function outlineStored(
   use: { readonly blobs: Blobs; readonly texts: TextWorker },
-  { organization_id, blob_id, size }: Stored,
+  message: Stored,
 ): Promise<MessageFacts> {
+  const { organization_id, blob_id, size } = message
+  if (message.raw_purged_at !== null) return remainingFacts(message)
   if (size <= maxLightBytes) return outlineMessage(storedMessage(use.blobs, organization_id, blob_id))
   const facts = await use.texts.outline(use.blobs.read(organization_id, blob_id))
   if (facts) return facts

@@ -8,6 +8,8 @@ import type { Caller } from '../web/caller.ts'
 import type { Download } from '../web/file-answer.ts'
 import { storedAttachment, storedMessage } from './content.ts'
 import { ownMessage, verdictsOf } from './messages.ts'
+import { refusePurged } from './purged.ts'
+import { releasedReason } from './quarantine-table.ts'
 import { type MessageRow, selectAttachments } from './table.ts'
 
 interface Downloading {
@@ -34,7 +36,10 @@ export async function downloadAttachment(
     throw refuse('not_found', {
       message: `The message ${id} has no attachment ${attachmentId}.`,
     })
-  refuseUnlessClean(message.scan === 'infected' && attachment.scan === 'error' ? 'infected' : attachment.scan)
+  if (!isReleased(message))
+    refuseUnlessClean(message.scan === 'infected' && attachment.scan === 'error' ? 'infected' : attachment.scan)
+  const purgedAt = message.raw_purged_at ?? message.attachments_purged_at
+  if (purgedAt !== null) throw refusePurged(`The attachment ${attachmentId}`, purgedAt)
   const stored = storedMessage(use.blobs, caller.organizationId, message.blob_id)
   return {
     filename: attachment.filename,
@@ -51,15 +56,36 @@ export async function downloadAttachment(
  */
 export async function downloadMessage(use: Downloading, caller: Caller, id: string): Promise<Download> {
   const message = await ownMessage(use.db, caller, id)
-  refuseUnlessClean(message.scan)
-  const stored = use.blobs.read(caller.organizationId, message.blob_id)
-  const delivered = asDelivered(stored, deliveredHeaders(deliveryOf(message, use.hostname)), use.hostname)
+  refuseUnlessClean(scanThatCounts(message))
+  if (message.raw_purged_at !== null) throw refusePurged(`The message ${id} as it came`, message.raw_purged_at)
+  const delivered = deliveredBytes(use, message)
   return {
     filename: `${message.id}.eml`,
     size: null,
     bytes: Readable.toWeb(Readable.from(delivered, { objectMode: false })) as ReadableStream<Uint8Array>,
     contentType: 'message/rfc822',
   }
+}
+
+/** A message as it was delivered to its recipient, as {@link downloadMessage} has it. */
+export function deliveredBytes(
+  { blobs, hostname }: Pick<Downloading, 'blobs' | 'hostname'>,
+  message: MessageRow,
+): AsyncIterable<Buffer> {
+  const stored = blobs.read(message.organization_id, message.blob_id)
+  return asDelivered(stored, deliveredHeaders(deliveryOf(message, hostname)), hostname)
+}
+
+type Judged = Pick<MessageRow, 'scan' | 'folder' | 'folder_reason'>
+
+/** Did an operator answer for it? Nobody does any more once it is back in quarantine. */
+function isReleased({ folder, folder_reason }: Judged): boolean {
+  return folder_reason === releasedReason && folder !== 'quarantine'
+}
+
+/** What the scanner said of the message, which stays as it is; it does not count where an operator said otherwise. */
+export function scanThatCounts(message: Judged): ScanStatus {
+  return isReleased(message) ? 'skipped' : message.scan
 }
 
 /** Was nothing found in it, or nobody to look? */

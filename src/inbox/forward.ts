@@ -12,7 +12,7 @@ import {
   withText,
 } from './answer.ts'
 import { outlineStored } from './content.ts'
-import { refuseUnlessClean } from './download.ts'
+import { refuseUnlessClean, scanThatCounts } from './download.ts'
 import { ownMessage } from './messages.ts'
 import { type Original, originalOf, withOriginal } from './original.ts'
 import { htmlOfText } from './quotation.ts'
@@ -29,7 +29,7 @@ import { forwardSubject } from './reply-subject.ts'
 export async function forwardMessage(use: AnswerUse, asked: Asked, forward: Forward): Promise<Accepted> {
   const message = await ownMessage(use.db, asked.caller, asked.id)
   const from = await senderOf(use, message, forward.from)
-  refuseUnlessClean(message.scan)
+  refuseUnlessClean(scanThatCounts(message))
   const facts = await outlineStored(use, message)
   const original = await originalOf(use.texts, message, facts, forward.attachments)
   const said = inForms(await withText(bodyOf(forward), use.texts), original)

@@ -61,6 +61,8 @@ export async function readMessage(
     },
     auth: { spf: checkOf(spf), dkim: checkOf(dkim), dmarc: checkOf(dmarc) },
     folder_reason: row.folder_reason,
+    purged_at: row.raw_purged_at && toIso(row.raw_purged_at),
+    attachments_purged_at: row.attachments_purged_at && toIso(row.attachments_purged_at),
     attachments: attachments.map(({ position: _, sha256, size, ...rest }) => ({
       ...rest,
       size: Number(size),

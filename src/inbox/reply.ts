@@ -15,7 +15,7 @@ import {
   withText,
 } from './answer.ts'
 import { outlineStored } from './content.ts'
-import { isHarmless } from './download.ts'
+import { isHarmless, scanThatCounts } from './download.ts'
 import { ownMessage } from './messages.ts'
 import { originalOf, withOriginal } from './original.ts'
 import { ownAddresses } from './own-addresses.ts'
@@ -46,7 +46,9 @@ export async function replyToMessage(use: AnswerUse, asked: Asked, reply: Reply,
   const { quote, ...fields } = reply
   return await sendIntoThread(use, asked, message, {
     ...fields,
-    ...formsOf(quote !== false && isHarmless(message.scan) ? await quoting(use, message, facts, reply) : body),
+    ...formsOf(
+      quote !== false && isHarmless(scanThatCounts(message)) ? await quoting(use, message, facts, reply) : body,
+    ),
     from,
     to: to.map(formatAddress),
     ...(cc.length > 0 ? { cc: [...[reply.cc ?? []].flat(), ...cc.map(formatAddress)] } : {}),

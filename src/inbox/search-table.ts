@@ -23,6 +23,9 @@ export async function selectUnindexed(db: Db, limit: number) {
       'from_address',
       'to_addresses',
       'rcpt_to',
+      'message_id',
+      'in_reply_to',
+      'raw_purged_at',
     ])
     .where('indexed', '=', 0)
     .orderBy('id')

@@ -90,6 +90,12 @@ export const inboundMessage = t.Object(
     }),
     auth: t.Object({ spf: checkShape, dkim: checkShape, dmarc: checkShape }),
     folder_reason: t.String(),
+    purged_at: nullable(
+      t.String({ format: 'date-time', description: 'When its bytes were removed: only what lists show is left then.' }),
+    ),
+    attachments_purged_at: nullable(
+      t.String({ format: 'date-time', description: 'When its attachments were removed; the rest of it is there.' }),
+    ),
     attachments: t.Array(
       t.Object({
         id: t.String(),

@@ -1,4 +1,5 @@
-import { sql } from 'kysely'
+import { type Selectable, sql } from 'kysely'
+import type { Instant } from '../base/clock.ts'
 import type { Db } from '../base/database.ts'
 import type { Id } from '../base/ids.ts'
 import type { Flag, Folder, Schema } from '../base/schema.ts'
@@ -30,7 +31,7 @@ export const itemColumns = [
   'scan',
 ] as const
 
-const messageColumns = [
+export const messageColumns = [
   ...itemColumns,
   'organization_id',
   'blob_id',
@@ -43,10 +44,12 @@ const messageColumns = [
   'smtputf8',
   'verdicts',
   'scan_signature',
+  'raw_purged_at',
+  'attachments_purged_at',
 ] as const
 
 export type ItemRow = Pick<Schema['messages'], (typeof itemColumns)[number]>
-export type MessageRow = Pick<Schema['messages'], (typeof messageColumns)[number]>
+export type MessageRow = Pick<Selectable<Schema['messages']>, (typeof messageColumns)[number]>
 
 /** Whose messages: an organization's, or only those of one of its brands. */
 export interface Owner {
@@ -133,6 +136,13 @@ export interface Change {
   readonly is_read?: Flag
 }
 
+/** What a change sets; that the folder is another one since now stands before the folder, which it is compared with. */
+function changed({ folder, ...flags }: Change) {
+  if (folder === undefined) return flags
+  const since = sql<Instant | null>`CASE WHEN folder = ${folder} THEN folder_since ELSE UTC_TIMESTAMP(6) END`
+  return { folder_since: since, folder, ...flags }
+}
+
 /** Changes a message's folder or flags; where it stands in `folder` only, when that is given. Was there one? */
 export async function updateMessage(
   db: Db,
@@ -141,7 +151,11 @@ export async function updateMessage(
   change: Change,
   where: { readonly folder?: Folder } = {},
 ): Promise<boolean> {
-  let query = db.updateTable('messages').set(change).where('id', '=', id).where('organization_id', '=', organizationId)
+  let query = db
+    .updateTable('messages')
+    .set(changed(change))
+    .where('id', '=', id)
+    .where('organization_id', '=', organizationId)
   if (where.folder) query = query.where('folder', '=', where.folder)
   const { numUpdatedRows } = await query.executeTakeFirstOrThrow()
   return numUpdatedRows > 0n
@@ -170,7 +184,7 @@ export async function updateMessages(
   if (ids.length === 0) return
   await db
     .updateTable('messages')
-    .set(change)
+    .set(changed(change))
     .where('id', 'in', ids)
     .where('organization_id', '=', organizationId)
     .execute()

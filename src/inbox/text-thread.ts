@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream'
 import { type MessageFacts, outlineMessage } from '../mail/message.ts'
+import type { ParseLimits } from '../mail/mime-parser.ts'
 import { type TextWorkName, textWork } from './text-work.ts'
 
 // What runs on the thread that text-worker.ts starts: one task after the other.
@@ -7,7 +8,7 @@ import { type TextWorkName, textWork } from './text-work.ts'
 export type TextTask =
   | { readonly kind: 'text'; readonly name: TextWorkName; readonly given: readonly string[] }
   /** A message to be taken apart, whose bytes come piece by piece, each when it is asked for. */
-  | { readonly kind: 'outline' }
+  | { readonly kind: 'outline'; readonly limits: ParseLimits }
 
 /** What is said belongs to the task of this number. */
 export type ToThread = { readonly id: number } & (
@@ -47,7 +48,7 @@ self.onmessage = async ({ data }) => {
       return self.postMessage({ id, kind: 'done', result: work(...data.given) })
     }
     case 'outline': {
-      const result = await outlineMessage(Readable.from(piecesOf(id), { objectMode: false }))
+      const result = await outlineMessage(Readable.from(piecesOf(id), { objectMode: false }), data.limits)
       return self.postMessage({ id, kind: 'done', result })
     }
     case 'piece':

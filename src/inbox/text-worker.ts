@@ -1,5 +1,6 @@
 import { inTurn } from '../base/turns.ts'
 import type { MessageFacts } from '../mail/message.ts'
+import { type ParseLimits, parseLimits } from '../mail/mime-parser.ts'
 import type { FromThread, TextTask, ToThread } from './text-thread.ts'
 import { type TextWork, type TextWorkName, textWork } from './text-work.ts'
 
@@ -14,7 +15,7 @@ export interface TextWorker {
    * Takes a message apart on the thread, whatever its size; null where that took too long or failed. Its pieces are asked
    * for one by one. Rejects when they cannot be had.
    */
-  outline(pieces: AsyncIterable<Uint8Array>): Promise<MessageFacts | null>
+  outline(pieces: AsyncIterable<Uint8Array>, limits?: ParseLimits): Promise<MessageFacts | null>
   /** Ends the thread; what is under way gives null. */
   close(): void
 }
@@ -91,9 +92,9 @@ export function openTextWorker({ timeoutMs = 10_000 }: { readonly timeoutMs?: nu
       if (characters <= maxLightCharacters) return work(...given)
       return (await turn(() => ask({ kind: 'text', name, given }))) as Result
     },
-    async outline(pieces) {
+    async outline(pieces, limits = parseLimits) {
       const source = pieces[Symbol.asyncIterator]()
-      const facts = (await turn(() => ask({ kind: 'outline' }, source))) as MessageFacts | null
+      const facts = (await turn(() => ask({ kind: 'outline', limits }, source))) as MessageFacts | null
       await source.return?.()
       return facts
     },

@@ -24,6 +24,12 @@ async function json(...args: string[]) {
   return JSON.parse(out)
 }
 
+test('tells its version', async () => {
+  const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+  expect(await mailroom('--version')).toEqual({ status: 0, out: `${version}\n`, err: '' })
+  expect(Bun.spawnSync([join(root, 'mailroom'), '--version']).stdout.toString()).toBe(`${version}\n`)
+})
+
 test('makes an organization and a key that the API takes until it is revoked', async () => {
   const organization = await json('org', 'create', 'Meadow', '--plan', 'free')
   expect(organization).toEqual({ id: expect.stringMatching(/^org_/), name: 'Meadow', plan: 'free' })
@@ -86,7 +92,7 @@ test.each([
   [['org', 'create'], 2, 'NAME is absent'],
   [['org', 'create', 'a', 'b'], 2, '"b" is one word too many'],
   [['org', 'create', 'a', '--plan', 'gold'], 2, '"gold" is not a plan'],
-  [['org', 'destroy'], 2, 'org takes create, list, show or plan, not "destroy"'],
+  [['org', 'destroy'], 2, 'org takes create, list, show, plan, plans, rename or delete, not "destroy"'],
   [['org', 'show'], 2, 'ID is absent'],
   [['org', 'show', 'pond'], 2, '"pond" is not the id of an organization'],
   [['org', 'show', 'org_00000000000000000000000000'], 1, 'There is no organization org_0'],

@@ -89,6 +89,47 @@ test('makes keys as a member: an owner’s may manage members, anyone else’s d
   await expect(scopesOf(ofMember.key)).rejects.toThrow('revoked')
 })
 
+test('lists whose each key is, who made it, and when it was last used', async () => {
+  const organization = await newOrganization()
+  const use = { db: database.db, clock: systemClock }
+  const { id: own } = await createBrand(use, { organizationId: organization }, { name: 'Shop', slug: 'shop' })
+  const person = (role: string, ...more: string[]) =>
+    told(
+      member,
+      'add',
+      '--org',
+      organization,
+      '--email',
+      `${role}@friend.test`,
+      '--name',
+      'Ann',
+      '--role',
+      role,
+      ...more,
+    )
+  const owner = await person('owner')
+  const limited = await person('member', '--brand', own, '--permissions', 'api_access,inbox:read')
+  await told(key, 'create', '--org', organization)
+  await told(key, 'create', '--member', owner.id)
+  const theirs = await told(key, 'create', '--member', limited.id, '--brand', own)
+  await scopesOf(theirs.key)
+  const byOwner = { id: owner.id, email: 'owner@friend.test' }
+  const byMember = { id: limited.id, email: 'member@friend.test' }
+  const listed = await told(key, 'list', '--org', organization)
+  expect(
+    listed.map((each: Record<string, unknown>) => [each['member'], each['made_by'], each['last_used_at']]),
+  ).toEqual([
+    [null, null, null],
+    [null, byOwner, null],
+    [byMember, byMember, expect.any(String)],
+  ])
+  await told(member, 'remove', limited.id)
+  const text = (await key.run(['list', '--org', organization], { MAILROOM_DATABASE_URL: database.url }))?.text
+  expect(text).toContain('last used never)\n  the organization’s own, made on the command line\n')
+  expect(text).toContain(`the organization’s own, made by owner@friend.test, ${owner.id}\n`)
+  expect(text).toContain(`last used ${listed[2].last_used_at})\n  of ${limited.id}, a member no more\n`)
+})
+
 test('a key that the command line makes may manage members only where that was asked for', async () => {
   expect(await scopesOf((await told(key, 'create', '--org', org)).key)).not.toContain('members:write')
   const asked = await told(key, 'create', '--org', org, '--scopes', 'members:read,members:write')

@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
-import { chmodSync, mkdirSync } from 'node:fs'
+import { randomBytes } from 'node:crypto'
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { createConnection } from 'mysql2/promise'
 import { type PrivateClamd, startClamd } from '../../src/cli/private/clamd.ts'
 import { startMariadb } from '../../src/cli/private/mariadb.ts'
@@ -106,3 +107,43 @@ test('clamd listens on a port where the folder is too deep for a Unix socket', a
   expect(server.address).toMatch(/^tcp:127\.0\.0\.1:\d+$/)
   expect(await scan(server, Buffer.from('hello'))).toBe('stream: OK')
 })
+
+/** Where a clamd of ours unpacks what it scans. */
+function workFolderOf(path: string): string {
+  const config = readFileSync(join(folder.path, path, 'clamd.conf'), 'utf8')
+  return /^TemporaryDirectory (.*)$/m.exec(config)?.[1] ?? ''
+}
+
+test.if(existsSync('/dev/shm'))(
+  'what killed clamds left in memory goes at the next start, and nothing of those that run or are not known',
+  async () => {
+    const [killed, running] = [await clamd('killed'), await clamd('running')]
+    const left = workFolderOf('killed')
+    const used = workFolderOf('running')
+    writeFileSync(join(left, 'unpacked'), 'half of a message')
+    await killHard(killed)
+    const unknown = join(dirname(left), `mailroom-clamd-${randomBytes(6).toString('hex')}`)
+    const elsewhere = join(dirname(left), `mailroom-clamd-${randomBytes(6).toString('hex')}`)
+    mkdirSync(unknown, { recursive: true })
+    mkdirSync(elsewhere, { recursive: true })
+    writeFileSync(join(elsewhere, 'owner.json'), JSON.stringify({ pid: killed.pid, processes: 'pid:[1]' }))
+    const strange = join(dirname(left), `mailroom-clamd-${randomBytes(6).toString('hex')}`)
+    symlinkSync(folder.path, strange)
+    try {
+      await clamd('next')
+      expect([left, used, unknown, elsewhere, strange].map(each => existsSync(each))).toEqual([
+        false,
+        true,
+        true,
+        true,
+        true,
+      ])
+      expect(await scan(running, eicar)).toContain('FOUND')
+      expect(existsSync(join(folder.path, 'running', 'pid'))).toBe(true)
+    } finally {
+      rmSync(unknown, { recursive: true })
+      rmSync(elsewhere, { recursive: true })
+      rmSync(strange)
+    }
+  },
+)

@@ -1,12 +1,18 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
+import { afterAll, beforeAll, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
+import { join } from 'node:path'
 import { fromIso, type Instant } from '../../src/base/clock.ts'
 import { type Id, newId } from '../../src/base/ids.ts'
+import { insertRows } from '../../src/base/insert-rows.ts'
 import { mysqlBlobs } from '../../src/ports/blobs/mysql.ts'
 import type { SuppressionRow } from '../../src/sending/suppressions/table.ts'
-import { runCommand } from '../support/cli.ts'
+import { undoSuppressions } from '../../src/sending/suppressions/undo.ts'
+import { root, runCommand } from '../support/cli.ts'
 import { type FreshDatabase, freshDatabase } from '../support/database.ts'
 import { testClock } from '../support/http-door.ts'
 import { acceptEmails, newSender, type Sender } from '../support/outgoing.ts'
+
+// Each runs the command, some of them several times.
+setDefaultTimeout(60_000)
 
 let database: FreshDatabase
 let shop: Sender
@@ -22,7 +28,7 @@ beforeAll(async () => {
   other = await newSender(database.db, clock.now(), 'other.test')
   const blobs = mysqlBlobs(database.db, clock)
   email = (await acceptEmails(database.db, blobs, shop, clock.now(), [{}]))[0] as Id<'eml'>
-})
+}, 60_000)
 afterAll(() => database.close())
 beforeEach(async () => {
   await database.db.deleteFrom('suppressions').execute()
@@ -136,6 +142,66 @@ test('a dry run says the same and changes nothing', async () => {
   expect(real).toEqual({ ...dry, dry_run: false })
   expect(await left()).toEqual([])
 })
+
+/** So many suppressions of one incident, in the order of their ids. */
+async function putMany(count: number): Promise<readonly Id<'sup'>[]> {
+  const ids = Array.from({ length: count }, () => newId('sup')).sort()
+  const rows = ids.map((id, i) => ({
+    id,
+    organization_id: shop.organizationId,
+    brand_id: shop.brandId,
+    email: `u${i}@a.test`,
+    reason: 'hard_bounce' as const,
+    source_email_id: null,
+    evidence: '550 5.1.1 User unknown',
+    created_at: at('08:00:00'),
+    expires_at: null,
+    unsubscribed_at: null,
+  }))
+  await insertRows(database.db, 'suppressions', rows)
+  return ids
+}
+
+test('tells of them as they go, a few hundred at a time, also where none is of the incident', async () => {
+  await putMany(1200)
+  for (const reply of ['5.1.1', 'no such text']) {
+    const steps = await Array.fromAsync(undoSuppressions(database.db, { reply }, true))
+    expect(steps.map(each => each.looked)).toEqual([500, 1000, 1200])
+    expect(steps.map(each => each.undone.length)).toEqual(reply === '5.1.1' ? [500, 500, 200] : [0, 0, 0])
+  }
+})
+
+test('killed half way it has told of what is gone, and the next run does the rest', async () => {
+  const ids = await putMany(1200)
+  const command = ['suppressions', 'undo', '--reply', '5.1.1']
+  const told = await database.db.transaction().execute(async tx => {
+    // It comes to wait here, in the third of its transactions.
+    await tx
+      .selectFrom('suppressions')
+      .select('id')
+      .where('id', '=', ids[1100] as Id<'sup'>)
+      .forUpdate()
+      .execute()
+    const running = Bun.spawn([process.execPath, '--no-env-file', join(root, 'src/cli/cli.ts'), ...command], {
+      cwd: '/',
+      env: { ...process.env, MAILROOM_DATABASE_URL: database.url },
+      stdout: 'pipe',
+    })
+    let text = ''
+    for await (const chunk of running.stdout.pipeThrough(new TextDecoderStream())) {
+      text += chunk
+      if (text.split('\n').length > 1000) running.kill('SIGKILL')
+    }
+    await running.exited
+    return text.trimEnd().split('\n')
+  })
+  const addressOf = (line: string) => line.split('  ')[1] ?? ''
+  expect(await left()).toEqual(Array.from({ length: 200 }, (_, i) => `u${1000 + i}@a.test`).sort())
+  const { out, status } = await runCommand(command, { MAILROOM_DATABASE_URL: database.url })
+  const after = out.split('\n').filter(each => each.includes('@'))
+  expect([status, await left(), after.length]).toEqual([0, [], 200])
+  expect(new Set([...told, ...after].map(addressOf)).size).toBe(1200)
+}, 60_000)
 
 test('tells a person how many of which brand', async () => {
   await put({ email: 'one@a.test' }, { email: 'two@a.test', reason: 'complaint', evidence: 'abuse report' })

@@ -4,10 +4,12 @@ import { claimKeys } from '../../src/accounts/idempotency.ts'
 import { plusMs, systemClock, toIso } from '../../src/base/clock.ts'
 import { newSortableToken } from '../../src/base/ids.ts'
 import { Refusal } from '../../src/base/refusal.ts'
+import { openTextWorker } from '../../src/inbox/text-worker.ts'
 import { acceptedJson } from '../../src/sending/accepted.ts'
 import { listEmails, readContent, readEmail } from '../../src/sending/emails.ts'
 import { type Sending, send } from '../../src/sending/send.ts'
 import type { SendEmail } from '../../src/sending/shapes.ts'
+import type { OutlineLarge } from '../../src/sending/stored-content.ts'
 import { type FreshDatabase, freshDatabase } from '../support/database.ts'
 import { makeDomain, makeOrganization, type Organization, sendingOn, stoppedClock, suppress } from './organization.ts'
 
@@ -547,6 +549,30 @@ describe('reading', () => {
       attachments: [{ filename: 'a.png', content_type: 'image/png', size: 2, content_id: 'x' }],
     })
     expect(content.text?.trim()).toBe('Hello Bob')
+  })
+
+  test('what a large one held is taken apart by the thread for it, as here; what that cannot is not told', async () => {
+    const texts = openTextWorker()
+    let asked = 0
+    const outlineLarge: OutlineLarge = (pieces, limits) => {
+      asked++
+      return texts.outline(pieces, limits)
+    }
+    try {
+      const held = 'Over the fence she threw it.\n'.repeat(10_000)
+      const attachments = [{ filename: 'a.bin', content: Buffer.alloc(1_000_000, 7).toString('base64') }]
+      const large = await sendAs(acme, { text: held, html: `<p>${held}</p>`.repeat(6), attachments })
+      const small = await sendAs(acme)
+      for (const { id } of [small, large])
+        expect(await readContent({ ...use, outlineLarge }, acme.sender, id)).toEqual(
+          await readContent(use, acme.sender, id),
+        )
+      expect(asked).toBe(1)
+      const failing = readContent({ ...use, outlineLarge: () => Promise.resolve(null) }, acme.sender, large.id)
+      expect(await failing.catch((error: Refusal) => error.code)).toBe('unavailable')
+    } finally {
+      texts.close()
+    }
   })
 
   test('filters by status, brand, tag and recipient', async () => {

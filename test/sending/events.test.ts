@@ -137,3 +137,26 @@ test('says of an email that is not there that nothing was recorded', async () =>
   expect(await record(event(newId('eml'), 'bob@b.example', 'sent'))).toEqual([false])
   expect(await recordEvents(database.db, [], '' as Instant)).toEqual([])
 })
+
+test('a delay that is told before our own 250 is recorded beats it, where it is the later of the two', async () => {
+  const at = systemClock.now()
+  const delayed = (id: DeliveryEvent['emailId'], seconds: number): DeliveryEvent => ({
+    ...event(id, 'bob@b.example', 'delayed'),
+    source: 'dsn',
+    occurredAt: plusMs(at, seconds * 1000),
+    detail: 'greylisted',
+  })
+  const taken = (id: DeliveryEvent['emailId']) => ({ ...event(id, 'bob@b.example', 'sent'), occurredAt: at })
+  for (const [seconds, status, detail] of [
+    [60, 'delayed', 'greylisted'],
+    [-60, 'sent', null],
+  ] as const)
+    for (const isDelayFirst of [true, false]) {
+      const { id } = await accepted('bob@b.example')
+      const order = [delayed(id, seconds), taken(id)]
+      for (const each of isDelayFirst ? order : order.toReversed()) await record(each)
+      const email = await readEmail(database.db, acme.sender, id)
+      expect([email.status, email.recipients[0]?.status, email.recipients[0]?.detail]).toEqual([status, status, detail])
+      expect(email.sent_at).not.toBeNull()
+    }
+})

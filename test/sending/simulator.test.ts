@@ -9,13 +9,16 @@ import { mysqlBlobs } from '../../src/ports/blobs/mysql.ts'
 import type { Provider } from '../../src/ports/provider/port.ts'
 import { presetNames, presetOf } from '../../src/ports/provider/presets.ts'
 import { sandboxProvider } from '../../src/ports/provider/sandbox.ts'
-import type { ReportMail } from '../../src/ports/provider/simulated-reports.ts'
+import { keepReports, startTelling } from '../../src/ports/provider/simulated-telling.ts'
 import { withSimulator } from '../../src/ports/provider/simulator.ts'
-import { simulatedReportTaker } from '../../src/receiving/simulated-report.ts'
+import type { SimulatedReport } from '../../src/ports/provider/simulator-table.ts'
+import { clamdScanner } from '../../src/ports/scanner/clamd.ts'
+import { simulatedMail } from '../../src/receiving/simulated-mail.ts'
 import { startRelay } from '../../src/sending/relay/relay.ts'
 import { recordNews } from '../../src/sending/reports/news.ts'
 import { returnPathsOf } from '../../src/sending/reports/return-path.ts'
 import { submission } from '../ports/provider.contract.ts'
+import { messagesOf, receiver } from '../receiving/support.ts'
 import { type FreshDatabase, freshDatabase } from '../support/database.ts'
 import { acceptEmails, newSender, type Sender } from '../support/outgoing.ts'
 import { scriptedRelay } from '../support/scripted-relay.ts'
@@ -36,20 +39,17 @@ afterAll(() => database.close())
 const log = pino({ level: 'silent' })
 const returnPaths = returnPathsOf(testSecrets)
 const hostname = 'mail.test'
+const clamd = (process.env['MAILROOM_TEST_CLAMD'] ?? '').replace(/^unix:/, '')
+const scanner = clamdScanner({ address: { kind: 'unix', path: clamd }, timeoutMs: 20_000, scansAtOnce: 4 })
 
-/** A relay worker at work through a provider with the simulator before it. */
-function work(real: Provider): void {
+/** A relay worker at work through a provider with the simulator before it. `tells`: until it ends, its reports come too. */
+function work(real: Provider, tells = true): void {
   const { db } = database
-  const provider = withSimulator(real, {
-    clock: systemClock,
-    log,
-    takeMail: simulatedReportTaker({ db, clock: systemClock, log, bounces: { returnPaths, hostname } }),
-    takeNews: news => recordNews({ db, clock: systemClock }, 'simulator', news),
-    afterMs: 20,
-  })
+  const blobs = mysqlBlobs(db, systemClock)
+  const provider = withSimulator(real, { clock: systemClock, log, keep: keepReports({ db, clock: systemClock }) })
   const relay = startRelay({
     db,
-    blobs: mysqlBlobs(db, systemClock),
+    blobs,
     provider,
     signingKeys,
     reversePaths: { returnPaths, findHosts: verifiedReturnPaths, ownHost: hostname },
@@ -58,10 +58,24 @@ function work(real: Provider): void {
     attemptMs: 5000,
     retryFirstMs: 60_000,
   })
+  if (tells) tell()
   ends.push(
     () => provider.close(),
     () => relay.stop(),
   )
+}
+
+/** Tells what the simulator has to tell, until the test ends. */
+function tell(): void {
+  const { db } = database
+  const use = { db, blobs: mysqlBlobs(db, systemClock), scanner, clock: systemClock, log }
+  const telling = startTelling({
+    ...use,
+    ...simulatedMail({ ...use, bounces: { returnPaths, hostname } }),
+    takeNews: news => recordNews({ db, clock: systemClock }, 'simulator', news),
+    pauseMs: 20,
+  })
+  ends.push(() => telling.stop())
 }
 
 async function accept(sender: Sender, to: string): Promise<Id<'eml'>> {
@@ -98,17 +112,19 @@ test.each(['sandbox', ...presetNames])(
     const sender = await newSender(database.db, systemClock.now(), `${name}.test`)
     const preset = presetNames.find(each => each === name)
     work(preset ? smarthostAt(sink.url, { preset: presetOf(preset, true) }) : sandboxProvider({ keep: async () => {} }))
-    for (const [to, status, reason] of ways) {
-      const id = await accept(sender, to)
-      await statusBecomes(id, status)
-      const suppression = await database.db
-        .selectFrom('suppressions')
-        .select(['reason', 'source_email_id'])
-        .where('email', '=', to)
-        .where('brand_id', '=', sender.brandId)
-        .executeTakeFirst()
-      expect(suppression).toEqual((reason && { reason, source_email_id: id }) as never)
-    }
+    await Promise.all(
+      ways.map(async ([to, status, reason]) => {
+        const id = await accept(sender, to)
+        await statusBecomes(id, status)
+        const suppression = await database.db
+          .selectFrom('suppressions')
+          .select(['reason', 'source_email_id'])
+          .where('email', '=', to)
+          .where('brand_id', '=', sender.brandId)
+          .executeTakeFirst()
+        expect(suppression).toEqual((reason && { reason, source_email_id: id }) as never)
+      }),
+    )
     expect(sink.taken).toEqual([])
   },
   60_000,
@@ -129,17 +145,15 @@ test('a soft bounce is transient, and keeps nobody from further mail', async () 
 })
 
 async function reportsOf(...recipients: string[]) {
-  const mails: ReportMail[] = []
+  const told: SimulatedReport[] = []
   const kept: string[] = []
   const provider = withSimulator(sandboxProvider({ keep: async ({ recipients: each }) => void kept.push(...each) }), {
     clock: systemClock,
     log,
-    takeMail: async mail => mails.push(mail) > 0,
-    takeNews: () => Promise.reject(new Error('not by news')),
+    keep: async reports => void told.push(...reports),
   })
   const outcomes = await provider.submit(submission({ mailFrom: 'b+x@bounce.shop.test', recipients }))
-  await provider.close()
-  return { mails, kept, outcomes }
+  return { mails: told.map(each => each.mail), kept, outcomes }
 }
 
 test('reports go to the reverse-path in the forms that they have in the world', async () => {
@@ -165,6 +179,81 @@ test('reports go to the reverse-path in the forms that they have in the world', 
   ] as never)
   expect(reports[1]?.envelopeId).toBe(submission().emailId)
 })
+
+test('takes nothing of which it could not keep what it has to tell', async () => {
+  const provider = withSimulator(sandboxProvider({ keep: async () => {} }), {
+    clock: systemClock,
+    log,
+    keep: () => Promise.reject(new Error('no room')),
+  })
+  const recipients = ['a@x.test', 'bounce@simulator.test']
+  const outcomes = await provider.submit(submission({ recipients }))
+  expect(outcomes.map(each => [each.kind, each.reply.code])).toEqual([
+    ['accepted', 250],
+    ['deferred', 451],
+  ])
+})
+
+const waiting = () => database.db.selectFrom('simulated_reports').selectAll().execute()
+const eventsOf = (id: Id<'eml'>) =>
+  database.db.selectFrom('email_events').select('type').where('email_id', '=', id).orderBy('id').execute()
+
+test('what was not told when a process died is told by the next, once', async () => {
+  const sender = await newSender(database.db, systemClock.now(), 'died.test')
+  work(sandboxProvider({ keep: async () => {} }), false)
+  const bounced = await accept(sender, 'bounce@simulator.test')
+  const complained = await accept(sender, 'complaint@simulator.test')
+  for (const id of [bounced, complained]) await statusBecomes(id, 'sent')
+  const left = await waiting()
+  expect(left.map(each => each.kind).sort()).toEqual(['complaint', 'status', 'status'])
+  tell()
+  await statusBecomes(bounced, 'bounced')
+  await statusBecomes(complained, 'complained')
+  await nothingWaits()
+  // As if the process had died after it told them, and before it forgot them.
+  await database.db.insertInto('simulated_reports').values(left).execute()
+  await nothingWaits()
+  expect((await eventsOf(bounced)).map(each => each.type)).toEqual(['sent', 'bounced'])
+  expect((await eventsOf(complained)).map(each => each.type).sort()).toEqual(['complained', 'delivered', 'sent'])
+}, 30_000)
+
+async function nothingWaits(): Promise<void> {
+  for (const deadline = Date.now() + 10_000; (await waiting()).length > 0; await Bun.sleep(20))
+    if (Date.now() > deadline) throw new Error('simulated reports were not told')
+}
+
+test('with a reverse-path that is not ours, the answer of one who is away comes to the mailbox of the sender', async () => {
+  const shop = await receiver(database)
+  const mailboxId = await shop.mailbox('hello')
+  await database.db
+    .insertInto('dkim_keys')
+    .values({ ...(await anyKey()), domain_id: shop.domainId })
+    .execute()
+  const sink = await scriptedRelay()
+  ends.push(() => sink.close())
+  work(smarthostAt(sink.url, { preset: presetOf('postmark', true) }))
+  const away = await accept(shop, 'ooto@simulator.test')
+  const nobody = await accept({ ...shop, domain: 'nobody.test' }, 'ooto@simulator.test')
+  for (const id of [away, nobody]) await statusBecomes(id, 'delivered')
+  await nothingWaits()
+  expect(await messagesOf(shop)).toMatchObject([
+    {
+      mailbox_id: mailboxId,
+      folder: 'inbox',
+      folder_reason: 'auto_reply',
+      from_address: 'ooto@simulator.test',
+      subject: 'Out of office',
+      in_reply_to_email_id: null,
+      scan: 'clean',
+    },
+  ])
+}, 30_000)
+
+async function anyKey() {
+  const { domainId } = await newSender(database.db, systemClock.now(), 'keys.test')
+  const keys = database.db.selectFrom('dkim_keys').selectAll()
+  return await keys.where('domain_id', '=', domainId).executeTakeFirstOrThrow()
+}
 
 test('real recipients of the same message are submitted, each with its own outcome', async () => {
   const { kept, outcomes } = await reportsOf('a@x.test', 'reject@simulator.test', 'b@x.test', 'nobody@simulator.test')

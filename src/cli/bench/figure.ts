@@ -10,6 +10,8 @@ export interface Figure {
   /** The ratio that is to be reached. */
   readonly wanted: number
   readonly peakBytes: number
+  /** What else the run showed, for a person. */
+  readonly note?: string
 }
 
 export function figure(
@@ -25,11 +27,12 @@ export function median(values: readonly number[]): number {
   return values.toSorted((a, b) => a - b)[Math.floor((values.length - 1) / 2)] ?? Number.NaN
 }
 
-export function describeFigure({ name, rate, limits, ratio, wanted, peakBytes }: Figure): string {
+export function describeFigure({ name, rate, limits, ratio, wanted, peakBytes, note }: Figure): string {
   const percent = (part: number) => `${Math.round(part * 100)} %`
   const raw = Object.entries(limits).map(([limit, each]) => `${limit} ${Math.round(each)}`)
   return (
     `${name}: ${Math.round(rate)} a second, ${percent(ratio)} of the limit (wanted ${percent(wanted)})\n` +
-    `  limits: ${raw.join(', ')} a second; peak memory ${Math.round(peakBytes / 1024 / 1024)} MB`
+    `  limits: ${raw.join(', ')} a second; peak memory ${Math.round(peakBytes / 1024 / 1024)} MB` +
+    (note === undefined ? '' : `\n  ${note}`)
   )
 }

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import { chownSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { setPriority } from 'node:os'
@@ -13,6 +12,7 @@ import {
   startProcess,
   waitUntilReady,
 } from './process.ts'
+import { removeLeftFolders, takeWorkFolder, workFolderFor } from './work-folder.ts'
 
 export interface PrivateClamd extends PrivateServer {
   /** As MAILROOM_CLAMD takes it. */
@@ -53,10 +53,11 @@ export async function startClamd(where: {
   const clamd = findProgram('clamd', 'clamav-daemon')
   mkdirSync(join(folder, 'eicar'), { recursive: true, mode: 0o755 })
   const workFolder = where.forMeasuring ? join(folder, 'tmp') : workFolderFor(folder)
-  mkdirSync(workFolder, { recursive: true, mode: 0o700 })
+  removeLeftFolders()
   writeFileSync(join(folder, 'eicar', 'eicar.hdb'), eicar)
   const account = accountFor(folder, 'clamav')
-  if (account) for (const owned of [folder, workFolder]) chownSync(owned, account.uid, account.gid)
+  if (account) chownSync(folder, account.uid, account.gid)
+  takeWorkFolder(workFolder, process.pid, account)
 
   const socket = join(folder, 'clamd.sock')
   rmSync(socket, { force: true })
@@ -96,16 +97,10 @@ export async function startClamd(where: {
   // It takes as much of the processors as there is mail; those who answer meanwhile come first.
   if (!where.forMeasuring) setPriority(pid, 10)
   writeFileSync(pidFile, String(pid))
+  takeWorkFolder(workFolder, pid, account)
   // The real database takes most of a minute to load on a small machine.
   await waitUntilReady({ name: 'clamd', pid, log, timeoutMs: 180_000 }, () => answers(address))
   return server(pid, address, folder)
-}
-
-/** Where clamd unpacks what it scans: in memory where there is such a place, which makes it some eight times faster. */
-function workFolderFor(folder: string): string {
-  const memory = '/dev/shm'
-  const name = `mailroom-clamd-${createHash('sha256').update(folder).digest('hex').slice(0, 12)}`
-  return existsSync(memory) ? join(memory, name) : join(folder, 'tmp')
 }
 
 function server(pid: number, address: string, folder: string): PrivateClamd {

@@ -1,0 +1,144 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { sql } from 'kysely'
+import { systemClock } from '../../base/clock.ts'
+import { type Db, openDatabase } from '../../base/database.ts'
+import { type Id, newId } from '../../base/ids.ts'
+import { insertRows } from '../../base/insert-rows.ts'
+import { selectRows } from '../../base/select-rows.ts'
+import { openTextWorker } from '../../inbox/text-worker.ts'
+import { type Figure, figure } from './figure.ts'
+import type { Ground } from './ground.ts'
+import { runPart, startMailroom } from './processes.ts'
+import { fillStore } from './store.ts'
+
+const messages = 100_000
+const messageBytes = 5000
+const connections = 32
+const warmUp = 4000
+const perRound = 2000
+const roundsBefore = 6
+const blobsAStatement = 200
+
+/** What a command of ours said, and what it took. */
+interface Ran {
+  readonly told: Readonly<Record<string, number>>
+  readonly seconds: number
+  readonly peakBytes: number
+}
+
+/**
+ * What a backup of 100,000 messages costs the mail that flows meanwhile: emails accepted over HTTP while it runs, held
+ * against those before and after it; and how long it takes, how large it is, and how long its restore takes.
+ */
+export async function measureBackup(ground: Ground): Promise<Figure[]> {
+  await fillWithBytes(ground)
+  const mailroom = await startMailroom({ ...ground.env, MAILROOM_ROLES: 'http' })
+  const post = { path: '/v1/emails', status: 202, idempotent: false, key: ground.key, fromDomain: ground.domain }
+  const load = { part: 'http-load', connections, port: mailroom.http ?? 0, ...post } as const
+  const rateOf = async (count: number) => count / (await runPart<{ seconds: number }>({ ...load, count })).seconds
+  await rateOf(warmUp)
+  const around: number[] = []
+  const meanwhile: number[] = []
+  const measureAround = async () => {
+    for (let round = 0; round < roundsBefore; round++) around.push(await rateOf(perRound))
+  }
+  await measureAround()
+  const folder = join(ground.folder, 'backups')
+  let isRunning = true
+  const running = mailroomCommand(ground, ['backup', folder]).finally(() => {
+    isRunning = false
+  })
+  while (isRunning) {
+    const rate = await rateOf(perRound)
+    if (isRunning || meanwhile.length === 0) meanwhile.push(rate)
+  }
+  const backup = await running
+  await measureAround()
+  await mailroom.end()
+  const verify = await mailroomCommand(ground, ['backup', 'verify', folder])
+  rmSync(folder, { recursive: true, force: true })
+  const measured = { rate: mean(meanwhile), limits: { 'without a backup': mean(around) }, peakBytes: backup.peakBytes }
+  return [{ ...figure(`accept while ${messages} messages are backed up`, 0.8, measured), note: noteOf(backup, verify) }]
+}
+
+function noteOf({ told, seconds, peakBytes }: Ran, verify: Ran): string {
+  const mib = (bytes = 0) => `${Math.round(bytes / 1024 / 1024)} MiB`
+  return (
+    `backup: ${seconds.toFixed(1)} s (tables read for ${told['snapshot_seconds']?.toFixed(1)} s), ${told['messages']} messages, ` +
+    `${told['rows']} rows, ${told['blobs']} blobs, ${mib(told['bytes'])}; peak memory ${mib(peakBytes)}; ` +
+    `restored for a trial and compared in ${verify.seconds.toFixed(1)} s, peak memory ${mib(verify.peakBytes)}`
+  )
+}
+
+function mean(values: readonly number[]): number {
+  return values.reduce((sum, each) => sum + each, 0) / values.length
+}
+
+/** Messages as the store of the searches has them, and bytes for each, half of them text and half of them random. */
+async function fillWithBytes({ databaseUrl }: Ground): Promise<void> {
+  const { db, close } = openDatabase(databaseUrl, 4)
+  const texts = openTextWorker({ timeoutMs: 120_000 })
+  try {
+    const tenant = { organizationId: newId('org'), brandId: newId('brd') }
+    const began = performance.now()
+    await fillStore({ db, texts, tenants: [tenant, tenant], at: systemClock.now() }, 0, messages)
+    await addBytes(db, tenant.organizationId)
+    const { rows } = await sql<{ count: number }>`SELECT COUNT(*) AS count FROM blobs`.execute(db)
+    const seconds = (performance.now() - began) / 1000
+    process.stderr.write(`  ${rows[0]?.count} messages with their bytes, after ${seconds.toFixed()} s of filling\n`)
+  } finally {
+    texts.close()
+    await close()
+  }
+}
+
+async function addBytes(db: Db, organizationId: Id<'org'>): Promise<void> {
+  const text = Buffer.from('Hello there, this is text.\r\n'.repeat(messageBytes / 2 / 28))
+  for (let after = ''; ; ) {
+    const statement = `SELECT id AS message, blob_id AS id FROM messages WHERE id > ? ORDER BY id LIMIT ${blobsAStatement}`
+    const wanted = await selectRows<{ message: string; id: Id<'blb'> }>(db, statement, [after])
+    const made = wanted.map(({ id }) => ({ id, bytes: Buffer.concat([text, randomBytes(messageBytes / 2)]) }))
+    const created_at = systemClock.now()
+    const blobs = made.map(({ id, bytes }) => ({
+      id,
+      organization_id: organizationId,
+      sha256: createHash('sha256').update(bytes).digest(),
+      size: bytes.length,
+      complete: 1 as const,
+      created_at,
+    }))
+    await insertRows(db, 'blobs', blobs)
+    const chunks = made.map(({ id, bytes }) => ({ blob_id: id, position: 0, bytes }))
+    await insertRows(db, 'blob_chunks', chunks)
+    if (wanted.length < blobsAStatement) return
+    after = wanted.at(-1)?.message ?? after
+  }
+}
+
+async function mailroomCommand({ env }: Ground, args: readonly string[]): Promise<Ran> {
+  const began = performance.now()
+  const child = Bun.spawn([process.execPath, join(import.meta.dir, '..', 'cli.ts'), ...args, '--json'], {
+    env: { ...process.env, ...env },
+    stdin: 'ignore',
+    stdout: 'pipe',
+    stderr: 'inherit',
+  })
+  let peakBytes = 0
+  const timer = setInterval(() => {
+    peakBytes = Math.max(peakBytes, residentBytes(child.pid))
+  }, 100)
+  const [told] = await Promise.all([new Response(child.stdout).text(), child.exited])
+  clearInterval(timer)
+  if (child.exitCode !== 0) throw new Error(`${args.join(' ')} ended with status ${child.exitCode}: ${told}`)
+  return { told: JSON.parse(told), seconds: (performance.now() - began) / 1000, peakBytes }
+}
+
+function residentBytes(pid: number): number {
+  try {
+    return Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) * 1024
+  } catch {
+    return 0
+  }
+}

@@ -1,0 +1,125 @@
+import { recordDeed } from '../accounts/audit.ts'
+import { type Instant, systemClock, toIso } from '../base/clock.ts'
+import { readConfig } from '../base/config.ts'
+import type { Db } from '../base/database.ts'
+import { isId } from '../base/ids.ts'
+import { exportMessages, type Wanted } from '../inbox/export.ts'
+import { findMailboxes, hasPlace, type Whose } from '../inbox/export-table.ts'
+import { canonicalDomain } from '../mail/address.ts'
+import { mysqlBlobs } from '../ports/blobs/mysql.ts'
+import { type Called, type Command, type Environment, onDatabase, readArgs, type Told } from './command.ts'
+import { readBrand, readOrganization } from './ids.ts'
+import { theOperator } from './operator.ts'
+import { newProgress } from './progress.ts'
+import { openSink } from './sink.ts'
+import { CommandTrouble, UsageTrouble } from './trouble.ts'
+import { readOneOf, readTime } from './values.ts'
+
+const folders = ['inbox', 'archive', 'spam', 'trash', 'quarantine'] as const
+const usualFolders = folders.filter(each => each !== 'quarantine')
+
+export const messages: Command = {
+  usage: `./mailroom messages export --mailbox ID|ADDRESS | --brand ID | --org ID [--folder A,B] [--since TIME] [--infected]
+    [--output FILE] [--json]
+
+export writes received messages as a mailbox file of the format mboxrd (RFC 4155, with ">" before lines that begin with
+  "From " after any number of ">"), to standard output or to a new file: folder by folder, the oldest first, each as it
+  was delivered (Return-Path, Received and Authentication-Results before what came), with Delivered-To, X-Mailroom-Id,
+  X-Mailroom-Folder and Status before that.
+    ./mailroom messages export --mailbox hello@example.com > hello.mbox
+  --folder    of ${folders.join(', ')}; without it all but quarantine
+  --since     received at this time or later, such as 2027-01-31T00:00:00Z
+  --infected  also what the scanner found infected or could not scan; without it these are left out, and counted
+  --output    the file; it is made, for its owner alone, and one that is there is not overwritten
+How many there were is said on standard error, or with --output as the result. What arrives or is moved meanwhile may be in
+it or not. An export leaves a record: ./mailroom audit list --action messages.export
+The database is the one of MAILROOM_DATABASE_URL; the name in the headers is that of MAILROOM_HOSTNAME.`,
+
+  run([verb, ...args], env, form = 'text') {
+    if (verb === 'export') return exportFile(args, env, form)
+    throw new UsageTrouble(`messages takes export, not "${verb ?? ''}"`)
+  },
+}
+
+async function exportFile(args: readonly string[], env: Environment, form: 'text' | 'json'): Promise<Told | null> {
+  const called = readArgs(args, {
+    options: ['mailbox', 'brand', 'org', 'since', 'output'],
+    lists: ['folder'],
+    flags: ['infected'],
+  })
+  const { output } = called.options
+  const { hostname } = readConfig({ ...env, MAILROOM_ROLES: 'http' })
+  const tally = { message: 0, unsafe: 0, removed: 0 }
+  const progress = newProgress('messages')
+  await onDatabase(env, async db => {
+    const wanted = { ...readWanted(called), whose: await readWhose(db, called) }
+    const deed = { action: 'messages.export', subject: wanted.whose.id, detail: deedOf(wanted) }
+    await recordDeed(db, theOperator(env), deed)
+    const sink = openSink(output)
+    for await (const each of exportMessages({ db, blobs: mysqlBlobs(db, systemClock), hostname }, wanted)) {
+      if (each.kind === 'message') for await (const bytes of each.bytes) await sink.write(bytes)
+      tally[each.kind]++
+      progress.at(tally.message + tally.unsafe + tally.removed)
+    }
+    await sink.end()
+  }).finally(() => progress.end())
+  const told = tell(tally, output)
+  if (output !== undefined) return told
+  await Bun.write(Bun.stderr, `${form === 'json' ? JSON.stringify(told.json) : told.text}\n`)
+  return null
+}
+
+function tell({ message, unsafe, removed }: Record<'message' | 'unsafe' | 'removed', number>, output?: string): Told {
+  return {
+    json: { file: output ?? null, exported: message, left_out: { unsafe, removed } },
+    text: [
+      `Exported ${message} ${message === 1 ? 'message' : 'messages'}.`,
+      ...(unsafe > 0 ? [`Left out ${unsafe} that are infected or were not scanned; --infected takes them.`] : []),
+      ...(removed > 0 ? [`Left out ${removed} whose bytes retention has removed.`] : []),
+    ].join('\n'),
+  }
+}
+
+function readWanted({ options, lists, flags }: Called): Omit<Wanted, 'whose'> {
+  const named = lists['folder']?.map(each => readOneOf(folders, each, 'folder'))
+  return {
+    folders: named ? [...new Set(named)] : usualFolders,
+    since: readTime(options, 'since') ?? ('1970-01-01 00:00:00.000000' as Instant),
+    infected: flags.has('infected'),
+  }
+}
+
+function deedOf({ whose, folders, since, infected }: Wanted) {
+  return { of: whose.kind, folders, since: toIso(since), infected }
+}
+
+/** @throws UsageTrouble, CommandTrouble */
+async function readWhose(db: Db, { options }: Called): Promise<Whose> {
+  const { mailbox, brand, org } = options
+  if ([mailbox, brand, org].filter(each => each !== undefined).length !== 1)
+    throw new UsageTrouble('say whose: one of --mailbox, --brand and --org')
+  if (mailbox !== undefined && !isId('mbx', mailbox)) return { kind: 'mailbox', id: await mailboxNamed(db, mailbox) }
+  const whose = namedById({ mailbox, brand, org })
+  if (!(await hasPlace(db, whose))) throw new CommandTrouble(`There is no ${whose.kind} ${whose.id}.`)
+  return whose
+}
+
+function namedById({ mailbox, brand, org }: Called['options']): Whose {
+  if (mailbox !== undefined && isId('mbx', mailbox)) return { kind: 'mailbox', id: mailbox }
+  return brand === undefined
+    ? { kind: 'organization', id: readOrganization(org) }
+    : { kind: 'brand', id: readBrand(brand) }
+}
+
+async function mailboxNamed(db: Db, address: string) {
+  const at = address.lastIndexOf('@')
+  const domain = canonicalDomain(address.slice(at + 1))
+  if (at < 0 || domain === undefined)
+    throw new UsageTrouble(`"${address}" is neither the id of a mailbox nor an address`)
+  const found = await findMailboxes(db, address.slice(0, at).toLowerCase(), domain)
+  const [first] = found
+  if (!first) throw new CommandTrouble(`There is no mailbox ${address}.`)
+  if (found.length > 1)
+    throw new UsageTrouble(`several organizations have ${address}; say which: ${found.map(each => each.id).join(', ')}`)
+  return first.id
+}

@@ -1,0 +1,66 @@
+import { sql } from 'kysely'
+import type { Instant } from '../../base/clock.ts'
+import type { Db } from '../../base/database.ts'
+
+/** How many recipients are still to be submitted, and how they stand: each is one of held, in flight, due and later. */
+export interface QueueCount {
+  readonly total: number
+  /** Held by the operator. */
+  readonly held: number
+  /** Taken by a relay. */
+  readonly inFlight: number
+  /** To be taken by a relay now. */
+  readonly due: number
+  /** To be taken later: scheduled, or waiting for another attempt. */
+  readonly later: number
+  /** Since when the oldest of those due has been; null: none is. */
+  readonly oldestDueAt: Instant | null
+  /** When the oldest that was tried in vain, and is not held, was accepted; null: none was. */
+  readonly oldestTriedAt: Instant | null
+}
+
+interface Counted extends Record<Exclude<keyof QueueCount, 'oldestDueAt' | 'oldestTriedAt'>, string> {
+  readonly oldestDueAt: Instant | null
+  readonly oldestTriedAt: Instant | null
+}
+
+/** What {@link QueueCount} holds, as columns. */
+function counts(now: Instant) {
+  return sql`COUNT(*) AS total,
+    COALESCE(SUM(held_at IS NOT NULL), 0) AS held,
+    COALESCE(SUM(held_at IS NULL AND due_at > ${now} AND lease IS NOT NULL), 0) AS inFlight,
+    COALESCE(SUM(held_at IS NULL AND due_at <= ${now}), 0) AS due,
+    COALESCE(SUM(held_at IS NULL AND due_at > ${now} AND lease IS NULL), 0) AS later,
+    MIN(CASE WHEN held_at IS NULL AND due_at <= ${now} THEN due_at END) AS oldestDueAt,
+    MIN(CASE WHEN held_at IS NULL AND attempts > 0 THEN created_at END) AS oldestTriedAt`
+}
+
+/** Counts the queue of all organizations; its cost grows with it. */
+export async function countQueue(db: Db, now: Instant): Promise<QueueCount> {
+  const { rows } = await sql<Counted>`SELECT ${counts(now)} FROM outbox`.execute(db)
+  return shown(rows[0] as Counted)
+}
+
+/** The queue to one domain. */
+export interface DestinationCount extends QueueCount {
+  readonly destination: string
+}
+
+/** The `most` domains to which most waits, in that order. */
+export async function countDestinations(db: Db, now: Instant, most: number): Promise<readonly DestinationCount[]> {
+  const { rows } = await sql<Counted & { readonly destination: string }>`SELECT destination, ${counts(now)}
+    FROM outbox GROUP BY destination ORDER BY total DESC, destination LIMIT ${sql.lit(most)}`.execute(db)
+  return rows.map(row => ({ destination: row.destination, ...shown(row) }))
+}
+
+function shown({ total, held, inFlight, due, later, oldestDueAt, oldestTriedAt }: Counted): QueueCount {
+  return {
+    total: Number(total),
+    held: Number(held),
+    inFlight: Number(inFlight),
+    due: Number(due),
+    later: Number(later),
+    oldestDueAt,
+    oldestTriedAt,
+  }
+}

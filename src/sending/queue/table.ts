@@ -1,0 +1,154 @@
+import { sql } from 'kysely'
+import type { Instant } from '../../base/clock.ts'
+import type { Db } from '../../base/database.ts'
+import type { Id } from '../../base/ids.ts'
+import type { EmailStatus, Schema } from '../../base/schema.ts'
+import { padded } from '../../base/select-rows.ts'
+
+/** Which recipients that are still to be submitted; what is absent narrows nothing. */
+export interface QueueFilter {
+  readonly emailIds?: readonly Id<'eml'>[]
+  readonly organizationId?: Id<'org'>
+  /** The recipients' domain. */
+  readonly destination?: string
+  readonly status?: EmailStatus
+  readonly isHeld?: boolean
+}
+
+/** A recipient that is still to be submitted, as an operator sees it. */
+export interface QueueRow {
+  readonly id: Id<'out'>
+  readonly organizationId: Id<'org'>
+  readonly emailId: Id<'eml'>
+  readonly recipient: string
+  readonly status: EmailStatus
+  readonly fromAddress: string
+  readonly acceptedAt: Instant
+  readonly scheduledAt: Instant | null
+  /** The next attempt; of one in flight, the end of its lease. */
+  readonly dueAt: Instant
+  readonly expiresAt: Instant
+  readonly attempts: number
+  readonly lastReply: string | null
+  readonly lease: string | null
+  readonly heldAt: Instant | null
+  readonly heldReason: string | null
+}
+
+/** A stretch of the queue, in the order in which it was accepted. */
+export interface Stretch {
+  readonly after: string
+  /** Up to and with this one. */
+  readonly upTo?: string
+  readonly limit: number
+}
+
+/** At most `limit` of those in the stretch. */
+export async function selectQueue(db: Db, filter: QueueFilter, stretch: Stretch): Promise<readonly QueueRow[]> {
+  const { emailIds, organizationId, destination, status, isHeld } = filter
+  let query = db
+    .selectFrom('outbox')
+    .innerJoin('emails', 'emails.id', 'outbox.email_id')
+    .innerJoin('email_recipients', join =>
+      join
+        .onRef('email_recipients.email_id', '=', 'outbox.email_id')
+        .onRef('email_recipients.position', '=', 'outbox.position'),
+    )
+    // The order of the outbox is the order of the answer: whatever else is asked for, a page is not sorted.
+    .modifyFront(sql`STRAIGHT_JOIN`)
+    .select([
+      'outbox.id',
+      'outbox.organization_id as organizationId',
+      'outbox.email_id as emailId',
+      'email_recipients.email as recipient',
+      'email_recipients.status',
+      'emails.from_address as fromAddress',
+      'outbox.created_at as acceptedAt',
+      'emails.scheduled_at as scheduledAt',
+      'outbox.due_at as dueAt',
+      'outbox.expires_at as expiresAt',
+      'outbox.attempts',
+      'outbox.last_reply as lastReply',
+      'outbox.lease',
+      'outbox.held_at as heldAt',
+      'outbox.held_reason as heldReason',
+    ])
+    .where('outbox.id', '>', stretch.after as Id<'out'>)
+  if (stretch.upTo !== undefined) query = query.where('outbox.id', '<=', stretch.upTo as Id<'out'>)
+  if (emailIds !== undefined) query = query.where('outbox.email_id', 'in', padded(emailIds))
+  if (organizationId !== undefined) query = query.where('outbox.organization_id', '=', organizationId)
+  if (destination !== undefined) query = query.where('outbox.destination', '=', destination)
+  if (status !== undefined) query = query.where('email_recipients.status', '=', status)
+  if (isHeld !== undefined) query = query.where('outbox.held_at', isHeld ? 'is not' : 'is', null)
+  return query.orderBy('outbox.id').limit(sql.lit(stretch.limit)).execute()
+}
+
+/** The one that was accepted last; undefined: there is none. */
+export async function newestInQueue(db: Db): Promise<Id<'out'> | undefined> {
+  const row = await db.selectFrom('outbox').select('id').orderBy('id', 'desc').limit(sql.lit(1)).executeTakeFirst()
+  return row?.id
+}
+
+/** An email and all its recipients, whether or not they are still in the queue; undefined: there is none. */
+export function findQueued(db: Db, id: Id<'eml'>) {
+  return db
+    .selectFrom('emails')
+    .select(['id', 'organization_id', 'brand_id', 'from_address', 'subject', 'status', 'created_at', 'expires_at'])
+    .where('id', '=', id)
+    .executeTakeFirst()
+}
+
+type LockedRow = Pick<Schema['outbox'], 'id' | 'lease' | 'due_at' | 'attempts'> & { readonly held_at: Instant | null }
+
+/** Those of the rows that are still there, locked until the transaction ends. */
+export async function lockQueue(db: Db, ids: readonly Id<'out'>[]): Promise<ReadonlyMap<Id<'out'>, LockedRow>> {
+  if (ids.length === 0) return new Map()
+  const rows = await db
+    .selectFrom('outbox')
+    .select(['id', 'lease', 'due_at', 'attempts', 'held_at'])
+    .where('id', 'in', padded(ids))
+    .orderBy('id')
+    .forUpdate()
+    .execute()
+  return new Map(rows.map(row => [row.id, row]))
+}
+
+/** Makes these, which nobody has, due at `at`. */
+export async function updateDue(db: Db, ids: readonly Id<'out'>[], at: Instant): Promise<void> {
+  if (ids.length > 0) await db.updateTable('outbox').set({ due_at: at }).where('id', 'in', padded(ids)).execute()
+}
+
+/** Marks these as held. */
+export async function updateHeld(db: Db, ids: readonly Id<'out'>[], at: Instant, reason: string | null): Promise<void> {
+  if (ids.length > 0)
+    await db.updateTable('outbox').set({ held_at: at, held_reason: reason }).where('id', 'in', padded(ids)).execute()
+}
+
+/** Puts these, which nobody has, at the end of their time, out of the relay's sight until then. */
+export async function park(db: Db, ids: readonly Id<'out'>[]): Promise<void> {
+  if (ids.length > 0)
+    await db
+      .updateTable('outbox')
+      .set({ due_at: sql<Instant>`expires_at`, lease: null })
+      .where('id', 'in', padded(ids))
+      .execute()
+}
+
+/** Marks these as not held. */
+export async function clearHeld(db: Db, ids: readonly Id<'out'>[]): Promise<void> {
+  if (ids.length > 0)
+    await db.updateTable('outbox').set({ held_at: null, held_reason: null }).where('id', 'in', padded(ids)).execute()
+}
+
+/** Moves these, which nobody has, to where they would be had they not been held: due, or when they are to be sent. */
+export async function unpark(db: Db, ids: readonly Id<'out'>[], now: Instant): Promise<void> {
+  if (ids.length > 0)
+    await db
+      .updateTable('outbox')
+      .set({
+        due_at: sql<Instant>`GREATEST(${now},
+          COALESCE((SELECT scheduled_at FROM emails WHERE emails.id = outbox.email_id), ${now}))`,
+      })
+      .where('id', 'in', padded(ids))
+      .execute()
+}

@@ -1,0 +1,89 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { userInfo } from 'node:os'
+import { openKeyring } from '../../src/accounts/keys.ts'
+import { systemClock } from '../../src/base/clock.ts'
+import { newId } from '../../src/base/ids.ts'
+import { audit } from '../../src/cli/audit.ts'
+import type { Command } from '../../src/cli/command.ts'
+import { key } from '../../src/cli/key.ts'
+import { member } from '../../src/cli/member.ts'
+import { org } from '../../src/cli/org.ts'
+import { type FreshDatabase, freshDatabase } from '../support/database.ts'
+import { newSender } from '../support/outgoing.ts'
+import { told } from '../support/told.ts'
+
+let database: FreshDatabase
+beforeAll(async () => {
+  database = await freshDatabase(4)
+})
+afterAll(() => database.close())
+
+const run = (command: Command, ...args: string[]) => told(command, args, { MAILROOM_DATABASE_URL: database.url })
+const json = async (command: Command, ...args: string[]) => (await run(command, ...args)).json
+
+test('lists organizations with what they sent, and the plans', async () => {
+  const { id } = await json(org, 'create', 'Meadow', '--plan', 'free')
+  const month = systemClock.now().slice(0, 7)
+  const rows = [0, 9].map(slot => ({ organization_id: id, month, slot, accepted: 20 }))
+  await database.db
+    .insertInto('usage_months')
+    .values([...rows, { organization_id: id, month: '2001-01', slot: 0, accepted: 5 }])
+    .execute()
+  const renamed = await json(org, 'rename', id, '  Grove ')
+  expect(renamed).toEqual({ id, name: 'Grove', plan: 'free' })
+  expect(await json(org, 'list')).toContainEqual({
+    ...{ id, name: 'Grove', plan: 'free', created_at: expect.any(String) },
+    ...{ month, used: 40, included: 3000, overage: 0 },
+  })
+  expect((await run(org, 'list')).text).toContain(`${id}  free       Grove  (40 of 3000 emails in ${month})`)
+  expect((await json(org, 'plans')).find((each: { plan: string }) => each.plan === 'free')).toEqual({
+    ...{ plan: 'free', included: 3000, organizations: 1 },
+  })
+})
+
+test('deletes an organization that has nothing, and says what is in the way of one that has', async () => {
+  const { id } = await json(org, 'create', 'Empty')
+  const { key: secret } = await json(key, 'create', '--org', id)
+  const brandId = newId('brd')
+  const now = systemClock.now()
+  const brand = { id: brandId, organization_id: id, name: 'b', slug: 'b', status: 'ready' as const }
+  await database.db
+    .insertInto('brands')
+    .values({ ...brand, created_at: now, updated_at: now })
+    .execute()
+  const added = await json(member, 'add', '--org', id, '--email', 'ann@a.test', '--name', 'Ann', '--role', 'admin')
+  await expect(run(org, 'delete', id)).rejects.toThrow(`${id} still has 1 members; nothing was deleted.`)
+  await database.db.deleteFrom('members').where('id', '=', added.id).execute()
+  expect(await json(org, 'delete', id)).toEqual({ id, deleted: true })
+  const keyring = openKeyring(database.db, systemClock)
+  await expect(keyring.authenticate(`Bearer ${secret}`)).rejects.toThrow('There is no API key')
+  await keyring.close()
+  await expect(run(org, 'delete', id)).rejects.toThrow('There is no organization')
+
+  const { organizationId } = await newSender(database.db, now)
+  await expect(run(org, 'delete', organizationId)).rejects.toThrow('still has 1 domains')
+  const { brands } = await database.db
+    .selectFrom('brands')
+    .select(({ fn }) => fn.countAll<number>().as('brands'))
+    .where('organization_id', '=', organizationId)
+    .executeTakeFirstOrThrow()
+  expect(Number(brands)).toBe(1)
+})
+
+test('disables a key and enables it again, and each leaves a record', async () => {
+  const { id: organization } = await json(org, 'create', 'Brook')
+  const made = await json(key, 'create', '--org', organization)
+  const keyring = openKeyring(database.db, systemClock)
+  expect(await json(key, 'disable', made.id)).toEqual({ id: made.id, disabled: true })
+  await expect(keyring.authenticate(`Bearer ${made.key}`)).rejects.toThrow('disabled')
+  expect((await run(key, 'list')).text).toContain(`${organization}  ${made.id}  Made on the command line  (the whole`)
+  expect((await run(key, 'list', '--org', organization)).text).toMatch(/; disabled .*Z; last used never\)/)
+  expect(await json(key, 'enable', made.id)).toEqual({ id: made.id, disabled: false })
+  await keyring.authenticate(`Bearer ${made.key}`)
+  await keyring.close()
+  const records = await json(audit, 'list', '--subject', made.id)
+  expect(records.map((each: { action: string }) => each.action)).toEqual(['key.enable', 'key.disable', 'key.create'])
+  expect(records[0].actor).toStartWith(userInfo().username)
+  expect(JSON.stringify(records)).not.toContain(made.key.slice(31))
+  expect(await json(audit, 'list', '--action', 'key.enable', '--since', '2999-01-01T00:00:00Z')).toEqual([])
+})

@@ -1,0 +1,65 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { systemClock } from '../../src/base/clock.ts'
+import type { Id } from '../../src/base/ids.ts'
+import { queue } from '../../src/cli/queue.ts'
+import { mysqlBlobs } from '../../src/ports/blobs/mysql.ts'
+import { type FreshDatabase, freshDatabase } from '../support/database.ts'
+import { acceptEmails, newSender, type Sender } from '../support/outgoing.ts'
+import { told } from '../support/told.ts'
+
+let database: FreshDatabase
+let shop: Sender
+let ids: readonly Id<'eml'>[]
+
+beforeAll(async () => {
+  database = await freshDatabase(4)
+  const now = systemClock.now()
+  shop = await newSender(database.db, now)
+  const emails = [{ to: ['a@x.test', 'b@y.test'] }, { to: ['c@x.test'] }, { to: ['d@z.test'] }]
+  ids = await acceptEmails(database.db, mysqlBlobs(database.db, systemClock), shop, now, emails)
+})
+afterAll(() => database.close())
+
+const run = (...args: string[]) => told(queue, args, { MAILROOM_DATABASE_URL: database.url })
+const json = async (...args: string[]) => (await run(...args)).json
+const recipients = async (...args: string[]): Promise<string[]> =>
+  (await json('list', ...args)).recipients.map((each: { recipient: string }) => each.recipient)
+
+test('shows what waits, holds some of it, lets it go and cancels it', async () => {
+  expect(await recipients()).toEqual(['a@x.test', 'b@y.test', 'c@x.test', 'd@z.test'])
+  expect(await recipients('--domain', 'X.test')).toEqual(['a@x.test', 'c@x.test'])
+  const paged = await json('list', '--limit', '3')
+  expect([paged.has_more, paged.recipients.length, paged.queue]).toMatchObject([true, 3, { total: 4, due: 4, held: 0 }])
+  expect((await json('domains', '--limit', '1'))[0]).toMatchObject({ domain: 'x.test', total: 2 })
+
+  const held = await json('hold', '--domain', 'x.test', '--reason', 'they asked us to')
+  expect(held).toMatchObject({ action: 'hold', dry_run: false, done: 2, in_flight: 0, not_queued: [] })
+  expect(await recipients('--held')).toEqual(['a@x.test', 'c@x.test'])
+  const shown = await json('show', ids[0] ?? '')
+  expect(shown.recipients).toMatchObject([
+    { recipient: 'a@x.test', queue: { held_reason: 'they asked us to', next_attempt_at: null } },
+    { recipient: 'b@y.test', queue: { held_at: null } },
+  ])
+  expect((await run('list', '--held')).text).toMatch(/held since .*Z \(they asked us to\), fails .*Z\n/)
+
+  expect((await run('cancel', ids[1] ?? '', ids[1]?.replace(/.$/, 'z') ?? '')).text).toMatch(
+    /^Canceled: 1 recipient\.\neml_\w+ has nothing in the queue\.$/,
+  )
+  expect((await json('show', ids[1] ?? '')).recipients).toMatchObject([{ status: 'canceled', queue: null }])
+  expect(await json('release', '--org', shop.organizationId)).toMatchObject({ done: 1, as_it_was: 2 })
+  expect(await json('cancel', '--all', '--dry-run')).toMatchObject({ dry_run: true, done: 3 })
+  expect(await recipients()).toEqual(['a@x.test', 'b@y.test', 'd@z.test'])
+})
+
+test.each([
+  [['cancel'], 'say which ones'],
+  [['hold', 'eml_00000000000000000000000000', '--all'], 'give emails by id, or'],
+  [['retry', '--domain', 'x_ y'], 'is not a domain name'],
+  [['release', '--status', 'sent'], 'none of scheduled, queued, delayed'],
+  [['hold', '--all', '--reason', 'x'.repeat(201)], 'at most 200 characters'],
+  [['cancel', '--org', 'org_00000000000000000000000000'], 'There is no organization'],
+  [['list', '--limit', '0'], 'not a whole number from 1'],
+  [['show', 'eml_00000000000000000000000000'], 'There is no email'],
+])('says what is wrong with %p', async (args, sentence) => {
+  await expect(run(...args)).rejects.toThrow(sentence)
+})
