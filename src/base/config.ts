@@ -18,8 +18,8 @@ type Env = Readonly<Record<string, string | undefined>>
 
 const fileSuffix = '_FILE'
 
-/** What a key holds: in `env` itself, or in the file that `<key>_FILE` names, without the line ends after it. */
-function given(env: Env, key: string): string | undefined {
+/** What a key holds, as text: in `env` itself, or in the file that `<key>_FILE` names, without the line ends after it. */
+export function given(env: Env, key: string): string | undefined {
   const path = env[`${key}${fileSuffix}`]
   if (!path) return env[key] || undefined
   if (env[key]) throw new ConfigError(`${key} and ${key}${fileSuffix} are both set; keep one of them.`)
@@ -63,6 +63,10 @@ export function readConfig(env: Env): Config {
     throw new ConfigError('MAILROOM_SES_REGION is absent; MAILROOM_SES_QUEUE_URL needs it.')
   if ((config.tlsCert === undefined) !== (config.tlsKey === undefined))
     throw new ConfigError('MAILROOM_TLS_CERT and MAILROOM_TLS_KEY go together; one is absent.')
+  if (config.acmeDirectory !== undefined && !config.acmeAcceptTerms)
+    throw new ConfigError(
+      'MAILROOM_ACME_ACCEPT_TERMS is false; MAILROOM_ACME_DIRECTORY needs your word that you agree to the terms of service of that authority.',
+    )
   if (config.dnsZone === 'cloudflare' && config.cloudflareToken === undefined)
     throw new ConfigError('MAILROOM_CLOUDFLARE_TOKEN is absent; MAILROOM_DNS_ZONE=cloudflare needs it.')
   if (config.dnsZone === 'powerdns' && (config.powerDnsUrl === undefined || config.powerDnsKey === undefined))

@@ -101,7 +101,13 @@ function errnoOf(error: unknown): number | undefined {
   return error instanceof Error && 'errno' in error && typeof error.errno === 'number' ? error.errno : undefined
 }
 
+/** What the transaction stood on is gone: the whole of it is to be tried again, as after a deadlock. */
+export class LockLost extends Error {
+  override readonly name = 'LockLost'
+}
+
 function isLockConflict(error: unknown): boolean {
+  if (error instanceof LockLost) return true
   const errno = errnoOf(error)
   return errno === 1205 || errno === 1213
 }
@@ -122,12 +128,23 @@ const connectionTrouble = new Set([
   'POOL_CLOSED',
 ])
 
-// Too many connections, disk full (1021, 1114, 3), shutting down, killed, read-only, waiting too long.
-const serverTrouble = new Set([3, 1021, 1040, 1053, 1114, 1180, 1205, 1213, 1290, 1317, 1792, 1836, 1927, 3024])
+/** A file could not be written, the disk is full, a table is full. */
+const full = new Set([3, 1021, 1026, 1114])
+
+/** Has the database no room for what was to be written? */
+export function isDatabaseFull(error: unknown): boolean {
+  const errno = errnoOf(error)
+  // 1030: what the storage engine was told, which for a full disk is 28 (ENOSPC).
+  return full.has(errno ?? 0) || (errno === 1030 && /\b28\b/.test((error as Error).message))
+}
+
+// Too many connections, shutting down, killed, read-only, waiting too long.
+const serverTrouble = new Set([1040, 1053, 1180, 1205, 1213, 1290, 1317, 1792, 1836, 1927, 3024])
 
 /** Is the database itself away, full or read-only, so that the same work may succeed later? */
 export function isDatabaseTrouble(error: unknown): boolean {
   if (!(error instanceof Error)) return false
   const { code } = error as { code?: unknown }
-  return (typeof code === 'string' && connectionTrouble.has(code)) || serverTrouble.has(errnoOf(error) ?? 0)
+  if (typeof code === 'string' && connectionTrouble.has(code)) return true
+  return serverTrouble.has(errnoOf(error) ?? 0) || isDatabaseFull(error)
 }

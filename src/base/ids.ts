@@ -20,6 +20,7 @@ export type IdPrefix =
   | 'req'
   | 'blb'
   | 'out'
+  | 'aud'
 
 /**
  * `<prefix>_` and 26 characters of lower-case Crockford base32: 50 bits of time in milliseconds, 15 bits that count

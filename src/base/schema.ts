@@ -67,6 +67,8 @@ export interface Schema {
     maker_id: Id<'mem'> | null
     /** The member whose key it is, never able to do more than they; null: the organization's own. */
     member_id: Id<'mem'> | null
+    /** Since when it is not taken, until it is enabled again; null: it is. */
+    disabled_at: Instant | null
   }
   members: {
     id: Id<'mem'>
@@ -150,6 +152,8 @@ export interface Schema {
     checks_unchanged: Generated<number>
     /** Such looks, one after the other, that did not find what was verified. */
     misses: Generated<number>
+    /** The provider that knows it, as that calls the place of its domains; null: none does, or none need. */
+    enrolled_with: Generated<string | null>
   }
   /** What is to be published for a domain, and what was seen there. */
   domain_records: {
@@ -208,6 +212,50 @@ export interface Schema {
     local_part: string
     created_at: Instant
   }
+  /** The policies of RFC 8461 of the domains that receive here and have asked for one. */
+  mta_sts_policies: {
+    domain: string
+    mode: 'none' | 'testing' | 'enforce'
+    /** As `_mta-sts` publishes it: another for each policy. */
+    policy_id: string
+    changed_at: Instant
+  }
+  /** What an ACME authority issued, or is to issue. */
+  certificates: {
+    name: string
+    /** SHA-256 of the certificate in hexadecimal; null: none was issued yet, as in all that follows from it. */
+    fingerprint: string | null
+    /** PEM, the certificate first. */
+    chain: string | null
+    /** Sealed. */
+    private_key: string | null
+    sealed_by: string | null
+    not_before: Instant | null
+    not_after: Instant | null
+    /** When the next one may be ordered. A claim moves it to the end of its lease. */
+    next_attempt_at: Instant
+    /** The claim that may settle it; null: none. */
+    lease: string | null
+    /** One after the other. */
+    failures: number
+    last_error: string | null
+    created_at: Instant
+  }
+  /** Our account with each authority. */
+  acme_accounts: {
+    /** The URL of its directory. */
+    directory: string
+    /** Sealed. */
+    private_key: string
+    sealed_by: string
+    created_at: Instant
+  }
+  /** What an authority is to find at a name (RFC 8555 §8.3). */
+  acme_challenges: {
+    token: string
+    key_authorization: string
+    created_at: Instant
+  }
   /** The `local` zone: names below `.test`, for trying without the internet. */
   local_records: {
     id: Id<'rec'>
@@ -254,6 +302,13 @@ export interface Schema {
     /** 0-based; each chunk but the last holds 512 KiB. */
     position: number
     bytes: Buffer
+  }
+  /** Blobs that nothing referred to when they were looked at, and those whose row is gone and whose chunks are to go. */
+  blob_tombstones: {
+    blob_id: Id<'blb'>
+    forgotten_at: Instant
+    /** When its row went; null: it is still there. */
+    removed_at: Instant | null
   }
 
   emails: {
@@ -302,6 +357,10 @@ export interface Schema {
     unsubscribable: Generated<Flag>
     /** The Message-ID that recipients see, without angle brackets, where it is known not to be ours. */
     wire_message_id: Generated<string | null>
+    /** When its content was removed; `blob_id` is empty since. */
+    content_purged_at: Generated<Instant | null>
+    /** When its attachments were removed: `blob_id` holds the message without them. */
+    attachments_purged_at: Generated<Instant | null>
   }
   /** By what else than its id an email is found, newest first; see sending/lookups.ts. */
   email_lookups: {
@@ -334,6 +393,8 @@ export interface Schema {
     enhanced_code: string | null
     detail: string | null
     updated_at: Instant
+    /** Does the status rest on someone else's report, and not on what we saw ourselves? */
+    reported: Generated<Flag>
   }
   email_events: {
     id: Id<'evt'>
@@ -373,12 +434,28 @@ export interface Schema {
     /** The provider's last word, for the end that comes when time runs out. */
     last_reply: string | null
     created_at: Instant
+    /** Since when the operator keeps it from being submitted; null: nothing does. See relay/hold.ts. */
+    held_at: Generated<Instant | null>
+    /** Why, for operators alone. */
+    held_reason: Generated<string | null>
   }
   /** What providers may tell once only: again with the same content it is a repetition, with another a forgery. */
   provider_tokens: {
     token_hash: Buffer
     content_hash: Buffer
     created_at: Instant
+  }
+  /** What the simulator has still to tell; see ports/provider/simulator.ts. */
+  simulated_reports: {
+    email_id: Id<'eml'>
+    recipient: string
+    kind: 'status' | 'complaint' | 'absence'
+    /** When it is to be told. Whoever tells it moves this to the end of a lease. */
+    due_at: Instant
+    rcpt_to: string
+    message: Buffer
+    /** The same as a provider's webhook would tell it; null: there is no such news. */
+    news: Json<Readonly<Record<string, unknown>>> | null
   }
   suppressions: {
     id: Id<'sup'>
@@ -466,8 +543,16 @@ export interface Schema {
     rescan_at: Instant | null
     /** The folder it goes to once it is found clean. */
     release_folder: Folder | null
+    /** Since when it is in its folder, where what is in that has its time: spam, trash and quarantine. */
+    folder_since: Generated<Instant | null>
+    /** When its bytes were removed; `blob_id` is empty since. */
+    raw_purged_at: Generated<Instant | null>
+    /** When its attachments were removed: `blob_id` holds the message without them. */
+    attachments_purged_at: Generated<Instant | null>
     /** Is its search text written? */
     indexed: Generated<Flag>
+    /** May it answer an email, and was not written by a program? null: from before this was kept. */
+    is_reply: Generated<Flag | null>
   }
   attachments: {
     id: Id<'att'>
@@ -514,6 +599,80 @@ export interface Schema {
     /** Of a word. */
     term: Buffer
     places: Buffer
+  }
+
+  /** How long what is stored is kept; see retention/policies.ts. */
+  retention_policies: {
+    /** The id of a brand or an organization, or `instance`. */
+    scope: string
+    kind: string
+    /** null: for ever. */
+    days: number | null
+    set_at: Instant
+  }
+  /** How far each walk over what is kept so many days has come. */
+  retention_cursors: {
+    kind: string
+    days: number
+    position: string
+  }
+  /** What a walk met when it could not go yet, such as an email that was not sent. */
+  retention_waiting: {
+    kind: string
+    item_id: string
+    again_at: Instant
+  }
+  /** Work that one process does at a time. */
+  leases: {
+    name: string
+    holder: string
+    until: Instant
+  }
+  /** How many bytes the tables held, once an hour. */
+  storage_samples: {
+    taken_at: Instant
+    bytes: number
+  }
+
+  /** What operators did by command. */
+  audit_log: {
+    id: Id<'aud'>
+    at: Instant
+    /** The user of the operating system. */
+    actor: string
+    /** `quarantine.release` */
+    action: string
+    /** What it was done to: an id, or what the command was told to take. */
+    subject: string
+    detail: Json<Readonly<Record<string, unknown>>>
+  }
+  /** Backups that are under way; see backups-table.ts. */
+  backup_runs: {
+    id: string
+    started_at: Instant
+    expires_at: Instant
+  }
+  /** Backups that were made of this database. */
+  backups: {
+    id: string
+    started_at: Instant
+    finished_at: Instant
+    seconds: number
+    bytes: number
+    /** What it wrote that no earlier one had. */
+    new_bytes: number
+    /** When it was last restored for a trial and found whole. */
+    proven_at: Instant | null
+    /** When it was last found damaged. */
+    refuted_at: Instant | null
+  }
+  /** The backup that this database was restored from. */
+  restores: {
+    id: string
+    started_at: Instant
+    steps_done: number
+    /** null: it did not come to its end. */
+    finished_at: Instant | null
   }
 }
 

@@ -99,11 +99,16 @@ export function keptSecrets(varFolder: string): Secrets | undefined {
 
 /** Makes a secret key in `varFolder`, unless another process was first, that only our user may read; it is on disk then. */
 export function makeSecrets(varFolder: string): void {
+  keepSecretKey(varFolder, randomBytes(secretKeyBytes).toString('base64'))
+}
+
+/** Keeps a secret key, in base64, in `varFolder`, unless one is there. */
+export function keepSecretKey(varFolder: string, key: string): void {
   mkdirSync(varFolder, { recursive: true })
   const file = secretFile(varFolder)
   const draft = `${file}.${process.pid}.${randomBytes(4).toString('hex')}`
   try {
-    writeDurably(draft, `${randomBytes(secretKeyBytes).toString('base64')}\n`)
+    writeDurably(draft, `${key}\n`)
     // Unlike a rename, a link never takes the place of a file that is there.
     linkSync(draft, file)
     syncFolder(varFolder)

@@ -56,6 +56,12 @@ export const settings = {
     'var',
     'The folder for what is spooled. It needs room for the messages being received.',
   ),
+  leastFreeBytes: setting(
+    'LEAST_FREE_BYTES',
+    whole(0, 2 ** 50),
+    String(256 * MiB),
+    'Mail is taken while so much is free, in bytes, on the disk of MAILROOM_VAR and on that of the data of a database on this machine; below it SMTP answers 452 4.3.1, and sends by HTTP `unavailable`. A database whose disk is full may wait or stop.',
+  ),
 
   secrets: optional(
     'SECRET_KEY',
@@ -64,6 +70,11 @@ export const settings = {
   ),
 
   httpListen: setting('HTTP_LISTEN', endpoint, '127.0.0.1:8080', 'Where the HTTP API listens.'),
+  httpsListen: optional(
+    'HTTPS_LISTEN',
+    endpoint,
+    'Where the HTTP API, and the MTA-STS policies of domains, are served by HTTPS as well, as `0.0.0.0:443`; once there is a certificate.',
+  ),
   metricsListen: setting('METRICS_LISTEN', endpoint, '127.0.0.1:9090', 'Where `/metrics` is served; keep it private.'),
   ratePerMinute: setting(
     'RATE_LIMIT_PER_MINUTE',
@@ -95,12 +106,41 @@ export const settings = {
   ),
 
   smtpListen: setting('SMTP_LISTEN', endpoint, '0.0.0.0:25', 'Where mail is received.'),
+  smtpBanner: optional(
+    'SMTP_BANNER',
+    matching(/^[\x20-\x7e]{1,200}$/, 'up to 200 printable ASCII characters'),
+    'What the SMTP greeting says after our name; `%v` stands for the version.',
+  ),
+  smtpProxies: optional(
+    'SMTP_PROXIES',
+    networks,
+    'The load balancers in front of the SMTP door: what comes from them must begin with a header of the PROXY protocol (version 1 or 2), and the address in it is the client’s. Nobody else’s header is read.',
+  ),
   tlsCert: optional(
     'TLS_CERT',
     text,
-    'File with the certificate chain (PEM) for STARTTLS. Without it STARTTLS is not offered.',
+    'File with the certificate chain (PEM) for STARTTLS and HTTPS; another one there is taken up without a restart. Without it, and without ACME, STARTTLS is not offered.',
   ),
   tlsKey: optional('TLS_KEY', text, 'File with the private key (PEM) of that certificate.'),
+  acmeDirectory: optional(
+    'ACME_DIRECTORY',
+    url('https:'),
+    'Where certificates are ordered for our names that the file has none for (RFC 8555); of Let’s Encrypt: `https://acme-v02.api.letsencrypt.org/directory`.',
+  ),
+  acmeAcceptTerms: setting(
+    'ACME_ACCEPT_TERMS',
+    flag,
+    'false',
+    'Do you agree to the terms of service of that authority? Nothing is ordered before.',
+  ),
+  acmeEmail: optional('ACME_EMAIL', text, 'Where that authority may reach you.'),
+  acmeCa: optional('ACME_CA', text, 'File with the root certificate (PEM) of an authority of your own.'),
+  acmeListen: setting(
+    'ACME_LISTEN',
+    endpoint,
+    '0.0.0.0:80',
+    'Where that authority sees, at port 80 of each name, that the name is ours (HTTP-01).',
+  ),
   maxMessageBytes: setting(
     'MAX_MESSAGE_BYTES',
     whole(64 * 1024, 512 * MiB),
