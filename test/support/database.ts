@@ -16,13 +16,18 @@ export interface FreshDatabase extends Database {
 
 /** A database of its own, migrated, that is dropped when it is closed. */
 export async function freshDatabase(connections = 8): Promise<FreshDatabase> {
-  const server = testServerUrl()
+  const database = await emptyDatabase(connections)
+  await migrate(database.db)
+  return database
+}
+
+/** A database of its own, without any table, that is dropped when it is closed. */
+export async function emptyDatabase(connections = 8): Promise<FreshDatabase> {
   const name = `test_${randomBytes(8).toString('hex')}`
-  const url = new URL(server)
+  const url = new URL(testServerUrl())
   url.pathname = `/${name}`
   await onServer(`CREATE DATABASE ${name}`)
   const database = openDatabase(url.href, connections)
-  await migrate(database.db)
   return {
     url: url.href,
     db: database.db,

@@ -65,26 +65,32 @@ const typeOfNews = {
 } as const
 
 /** How often each event of the recipient is there, as `type source`, but for the delays that were met on the way out. */
-function expectedEvents({ acknowledged, refused, told }: LedgerEntry): readonly string[] {
+function expectedEvents({ acknowledged, refused, told }: LedgerEntry, source: string): readonly string[] {
   return [
     ...Array.from({ length: acknowledged }, () => 'sent smtp'),
     ...refused.map(({ at }) => (at === 'rcpt' ? 'bounced smtp' : 'rejected smtp')),
-    ...told.map(({ kind }) => `${typeOfNews[kind]} dsn`),
+    ...told.map(({ kind }) => `${typeOfNews[kind]} ${source}`),
   ].sort()
 }
 
-/** What is wrong with what is shown of a recipient; undefined: nothing. `isKept`: is its bounce to suppress it? */
+/**
+ * What is wrong with what is shown of a recipient; undefined: nothing.
+ * @param isKept is a bounce with this reply to suppress it?
+ * @param source how what happened later was told
+ */
 export function differenceOf(
   entry: LedgerEntry,
   status: string,
   events: readonly ShownEvent[],
   isKept: (reply: string) => boolean,
+  source: 'dsn' | 'provider_webhook' = 'dsn',
 ): string | undefined {
   const wanted = expectedStatus(entry)
   if (status !== wanted) return `shown as ${status}, is ${wanted}`
   const kinds = events.map(({ type, source }) => `${type} ${source}`)
   const shown = kinds.filter(each => each !== 'delayed smtp').sort()
-  if (shown.join() !== expectedEvents(entry).join()) return `shows ${shown}, had ${expectedEvents(entry)}`
+  const expected = expectedEvents(entry, source)
+  if (shown.join() !== expected.join()) return `shows ${shown}, had ${expected}`
   const delays = kinds.length - shown.length
   if (delays > entry.putOff) return `shows ${delays} delays, had ${entry.putOff}`
   const suppressing = events.filter(each => each.bounce?.suppressed).length

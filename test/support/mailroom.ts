@@ -138,9 +138,9 @@ async function ask(url: string, method: string, key: string, body?: object): Pro
   return { status: response.status, headers: response.headers, text, json: isJson ? JSON.parse(text) : undefined }
 }
 
-/** Runs `./mailroom serve` with these settings and no others, and resolves once it serves. */
-async function startProcess(settings: Settings): Promise<MailroomProcess> {
-  const child = Bun.spawn([join(root, 'mailroom'), 'serve'], {
+/** Runs `./mailroom serve` of a checkout with these settings and no others, and resolves once it serves. */
+export async function startProcess(settings: Settings, checkout = root): Promise<MailroomProcess> {
+  const child = Bun.spawn([join(checkout, 'mailroom'), 'serve'], {
     cwd: '/',
     env: environment(settings),
     stdin: 'ignore',

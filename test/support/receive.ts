@@ -79,6 +79,7 @@ export async function openTestInbox({ indexes = false } = {}): Promise<TestInbox
         clock,
         provider: 'sandbox',
         publicUrl: `https://${hostname}`,
+        outlineLarge: texts.outline,
         wake: () => undefined,
       })
       return [

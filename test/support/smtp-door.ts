@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import pino from 'pino'
 import { systemClock } from '../../src/base/clock.ts'
 import { openSmtpDoor, type SmtpDoorOptions } from '../../src/doors/smtp.ts'
+import { joinCertificates } from '../../src/ports/certificates/joined.ts'
 import type { Incoming, Recipient, WayIn } from '../../src/receiving/incoming.ts'
 import { refuseMail } from '../../src/receiving/refusal.ts'
 
@@ -46,9 +47,9 @@ function recipientOf(address: string): Recipient {
 
 const config: SmtpDoorOptions['config'] = {
   smtpListen: { host: '127.0.0.1', port: 0 },
+  smtpProxies: undefined,
+  smtpBanner: undefined,
   hostname: 'mx.ours.test',
-  tlsCert: undefined,
-  tlsKey: undefined,
   maxMessageBytes: 2 * 1024 * 1024,
   maxRecipients: 100,
   maxSessions: 200,
@@ -77,6 +78,7 @@ export async function openTestDoor(
   changes: Partial<SmtpDoorOptions['config']> = {},
   pace: SmtpDoorOptions['pace'] = {},
   spoolFolder = mkdtempSync(join(tmpdir(), 'spool-')),
+  certificates = joinCertificates([]),
 ): Promise<TestDoor> {
   const wayIn = recordingWayIn()
   const logged: string[] = []
@@ -84,6 +86,7 @@ export async function openTestDoor(
   const door = await openSmtpDoor({
     config: { ...config, ...changes },
     wayIn,
+    certificates,
     log,
     clock: systemClock,
     spoolFolder,
@@ -101,6 +104,7 @@ export async function openTestDoor(
     },
     close: async () => {
       await door.close()
+      await certificates.stop()
       rmSync(spoolFolder, { recursive: true, force: true })
     },
   }

@@ -10,7 +10,7 @@ interface Packed {
 }
 
 /** A ZIP archive with one file in it: `content`, as it is unless `packed` says otherwise. */
-function zipOf(name: string, content: Buffer, packed: Packed = { bytes: content }): Buffer {
+export function zipOf(name: string, content: Buffer, packed: Packed = { bytes: content }): Buffer {
   const facts = Buffer.alloc(26)
   facts.writeUInt16LE(10, 0)
   facts.writeUInt16LE(packed.flags ?? 0, 2)

@@ -11,6 +11,7 @@ import {
   worstOf,
 } from '../support/delivery-oracle.ts'
 import { type Course, courseFrom, type News, pick, randomFrom, shuffled } from '../support/delivery-plan.ts'
+import { startDns, type TestDns } from '../support/dns.ts'
 import { type Mailroom, startMailroom } from '../support/mailroom.ts'
 import { type Reporter, startReporter } from '../support/reporter.ts'
 import { dialects, writeAbsence, writeDsn, writeFeedback } from '../support/written-reports.ts'
@@ -27,6 +28,8 @@ const courses = new Map<string, Course>()
 const alone = new Set<string>()
 const posted: { readonly id: string; readonly addresses: readonly string[] }[] = []
 let provider: ChaoticProvider
+/** Knows nobody: what is relayed on is not known to have come to its recipient's server. */
+let dns: TestDns
 let mailroom: Mailroom
 let reporter: Reporter
 
@@ -41,7 +44,9 @@ beforeAll(async () => {
   provider = await chaoticProvider(courseOf, entry => {
     if (entry.takings === 1 && entry.course.isEarly) for (const news of entry.course.news) tellOften(entry, news)
   })
+  dns = await startDns()
   mailroom = await startMailroom({
+    MAILROOM_RESOLVERS: `127.0.0.1:${dns.endpoint.port}`,
     MAILROOM_PROVIDER: 'smarthost',
     MAILROOM_SMARTHOST_URL: provider.url,
     MAILROOM_SMARTHOST_CONNECTIONS: '8',
@@ -54,6 +59,7 @@ afterAll(async () => {
   await reporter?.close()
   await mailroom?.stop()
   await provider?.close()
+  await dns?.close()
 }, 60_000)
 
 let names = 0

@@ -2,11 +2,10 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { systemClock } from '../../src/base/clock.ts'
 import { fromJson } from '../../src/base/schema.ts'
 import { mysqlBlobs } from '../../src/ports/blobs/mysql.ts'
-import { fetchDescribed } from '../support/described.ts'
+import { insist, messageIdOf, messageOf, startClients } from '../support/insistent-clients.ts'
 import { type Mailroom, startMailroom } from '../support/mailroom.ts'
 import { byEmail, fieldsOf, unstuffed } from '../support/relayed.ts'
 import { type ScriptedRelay, scriptedRelay } from '../support/scripted-relay.ts'
-import { SmtpClient } from '../support/smtp-client.ts'
 
 /** Sends over HTTP, and as many messages over SMTP. */
 const count = 1000
@@ -16,8 +15,6 @@ const connections = 8
 /** A relay may take this many between the last commit and the kill: those in submission, and a batch being written. */
 const maxAmbiguous = connections + 100
 const downMs = 100
-const giveUpMs = 50_000
-const retryable: ReadonlySet<number> = new Set([429, 500, 503])
 
 let relay: ScriptedRelay
 let mailroom: Mailroom
@@ -38,77 +35,6 @@ afterAll(async () => {
   await relay?.close()
 }, 60_000)
 
-/** Numbers from 0, of which several clients take the next one each. */
-function numbers(): () => number | undefined {
-  let next = 0
-  return () => (next < count ? next++ : undefined)
-}
-
-/** Tries again, as long as there is no answer that settles it. */
-async function insist<Answer>(attempt: () => Promise<Answer | undefined>, what: string): Promise<Answer> {
-  for (const deadline = Date.now() + giveUpMs; Date.now() < deadline; await Bun.sleep(25)) {
-    const answer = await attempt()
-    if (answer !== undefined) return answer
-  }
-  throw new Error(`${what}: nothing came of it`)
-}
-
-/** The id in a 202; undefined where there was no answer, or one that asks to try again. */
-async function request(email: object, idempotencyKey: string): Promise<string | undefined> {
-  const headers = { authorization: `Bearer ${mailroom.key}`, 'content-type': 'application/json' }
-  const response = await fetchDescribed(`${mailroom.http}/v1/emails`, {
-    method: 'POST',
-    headers: { ...headers, 'idempotency-key': idempotencyKey },
-    body: JSON.stringify(email),
-    signal: AbortSignal.timeout(10_000),
-  }).catch(() => undefined)
-  const text = await response?.text().catch(() => undefined)
-  if (!response || text === undefined || retryable.has(response.status)) return undefined
-  if (response.status !== 202) throw new Error(`${response.status}: ${text}`)
-  return (JSON.parse(text) as { readonly id: string }).id
-}
-
-/** A client that sends one email after the other and notes each 202. */
-async function post(next: () => number | undefined, accepted: Map<number, string>): Promise<void> {
-  for (let i = next(); i !== undefined; i = next()) {
-    const email = { from: 'hello@demo.test', to: `r${i}@friend.test`, subject: `Email ${i}`, text: `This is ${i}.` }
-    const id = await insist(() => request(email, `email ${i} of ${count}`), email.subject)
-    accepted.set(i, id)
-  }
-}
-
-const messageId = (i: number) => `m${i}@client.test`
-
-function message(i: number): string {
-  const header = ['From: Ann <ann@client.test>', 'To: hello@demo.test', `Subject: Message ${i}`]
-  return [...header, `Message-ID: <${messageId(i)}>`, '', `This is ${i}.`, ''].join('\r\n')
-}
-
-/** A client that sends one message after the other over one connection, as long as it holds, and notes each 250. */
-async function send(next: () => number | undefined, taken: Set<number>): Promise<void> {
-  let client: SmtpClient | undefined
-  for (let i = next(); i !== undefined; i = next()) {
-    const text = message(i)
-    await insist(async () => {
-      const reply = await transact(text).catch(() => undefined)
-      if (reply?.startsWith('5')) throw new Error(reply)
-      if (reply?.startsWith('250 ')) return true
-      client?.hangUp()
-      client = undefined
-      return undefined
-    }, messageId(i))
-    taken.add(i)
-  }
-  client?.hangUp()
-
-  async function transact(text: string): Promise<string> {
-    client ??= await SmtpClient.ready(mailroom.smtp)
-    await client.askAll('MAIL FROM:<ann@client.test>', 'RCPT TO:<hello@demo.test>', 'DATA')
-    client.send(text)
-    return client.ask('.')
-  }
-}
-
 /** What the relay has that nothing of ours says is sent, of what it took since `since`, once the process has died. */
 async function ambiguousSince(since: number): Promise<number> {
   await relay.drop()
@@ -120,12 +46,13 @@ async function ambiguousSince(since: number): Promise<number> {
 }
 
 test(`killed ${kills} times while it takes ${count} emails and ${count} messages it keeps all that it acknowledged`, async () => {
-  const accepted = new Map<number, string>()
-  const taken = new Set<number>()
-  const [nextEmail, nextMessage] = [numbers(), numbers()]
-  const working = Promise.all(
-    Array.from({ length: clientsEach }, () => [post(nextEmail, accepted), send(nextMessage, taken)]).flat(),
-  )
+  const { accepted, taken, done } = startClients({
+    count,
+    clientsEach,
+    key: mailroom.key,
+    http: () => mailroom.http,
+    smtp: () => mailroom.smtp,
+  })
 
   const ambiguous: number[] = []
   const acknowledged = () => accepted.size + taken.size
@@ -147,7 +74,7 @@ test(`killed ${kills} times while it takes ${count} emails and ${count} messages
     restarting = mailroom.restart()
     await restarting
   }
-  await working
+  await done
 
   expect(taken.size).toBe(count)
   expect(accepted.size).toBe(count)
@@ -160,14 +87,14 @@ async function expectMessagesKept(): Promise<void> {
   const { db } = mailroom.database
   const rows = await db.selectFrom('messages').select(['message_id', 'organization_id', 'blob_id']).execute()
   const kept = new Map(rows.map(row => [row.message_id, row]))
-  const missing = Array.from({ length: count }, (_, i) => messageId(i)).filter(id => !kept.has(id))
+  const missing = Array.from({ length: count }, (_, i) => messageIdOf(i)).filter(id => !kept.has(id))
   expect(missing).toEqual([])
   expect(rows).toHaveLength(count)
   const blobs = mysqlBlobs(db, systemClock)
   for (let i = 0; i < count; i++) {
-    const row = kept.get(messageId(i))
+    const row = kept.get(messageIdOf(i))
     const bytes = row && (await blobs.readWhole(row.organization_id, row.blob_id))
-    expect(bytes?.toString()).toBe(message(i))
+    expect(bytes?.toString()).toBe(messageOf(i))
   }
 }
 

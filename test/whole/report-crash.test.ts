@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
-import { sql } from 'kysely'
 import { type CommitGate, openCommitGate } from '../support/held-commit.ts'
+import { killAt } from '../support/kill-at.ts'
 import { type Mailroom, startMailroom } from '../support/mailroom.ts'
 import { byEmail, fieldsOf, unstuffed } from '../support/relayed.ts'
 import { type ScriptedRelay, scriptedRelay } from '../support/scripted-relay.ts'
@@ -33,8 +33,12 @@ interface Sent extends ReportedAs {
   readonly id: string
 }
 
-async function until<Value>(ask: () => Promise<Value | undefined> | Value | undefined, what: string): Promise<Value> {
-  for (const end = Date.now() + 20_000; Date.now() < end; await Bun.sleep(5)) {
+async function until<Value>(
+  ask: () => Promise<Value | undefined> | Value | undefined,
+  what: string,
+  withinMs = 20_000,
+): Promise<Value> {
+  for (const end = Date.now() + withinMs; Date.now() < end; await Bun.sleep(5)) {
     const value = await ask()
     if (value !== undefined) return value
   }
@@ -73,29 +77,6 @@ const untouched = ['sent', 'sent', 'queued sent', null]
 const bounced = ['bounced', 'bounced', 'queued sent bounced', 'hard_bounce']
 const complained = ['complained', 'complained', 'queued sent complained', 'complaint']
 
-/** Kills the process while it is at a write to a row of a table, and starts it again. */
-async function killAt(table: string, write: 'INSERT' | 'UPDATE', work: () => Promise<unknown>): Promise<void> {
-  const { db } = mailroom.database
-  await db.connection().execute(async holding => {
-    await sql`SELECT GET_LOCK('held', 0)`.execute(holding)
-    const wait = `SET @reached = GET_LOCK('reached', 0), @held = GET_LOCK('held', 60)`
-    await sql.raw(`CREATE TRIGGER hang BEFORE ${write} ON ${table} FOR EACH ROW ${wait}`).execute(db)
-    try {
-      const working = work().catch(() => undefined)
-      await until(async () => {
-        const { rows } = await sql<{ readonly who: number | null }>`SELECT IS_USED_LOCK('reached') AS who`.execute(db)
-        return rows[0]?.who ?? undefined
-      }, `a write to ${table}`)
-      await mailroom.kill('SIGKILL')
-      await working
-    } finally {
-      await sql`SELECT RELEASE_LOCK('held')`.execute(holding)
-      await sql.raw('DROP TRIGGER hang').execute(db)
-    }
-  })
-  await mailroom.restart()
-}
-
 const steps = [
   ['email_events', 'INSERT'],
   ['email_recipients', 'UPDATE'],
@@ -106,7 +87,7 @@ const steps = [
 for (const [table, write] of steps)
   test(`killed at its ${write} of ${table}, nothing of a bounce is there; told again it is there once`, async () => {
     const email = await sent(`${table.replace('_', '-')}@dest.example`)
-    await killAt(table, write, () => tell(email, bounceOf(email)))
+    await killAt(mailroom, { table, write }, () => tell(email, bounceOf(email)))
     expect(await stateOf(email)).toEqual(untouched)
     for (let again = 0; again < 2; again++) expect(await tell(email, bounceOf(email))).toStartWith('250 ')
     expect(await stateOf(email)).toEqual(bounced)
@@ -133,8 +114,33 @@ test('killed after a complaint that came to a mailbox is filed and before it cou
   const email = await sent('complainer@dest.example')
   const feedback = writeFeedback('abuse', { ...email, to: 'abuse@demo.test' })
   const send = () => sendMail(mailroom.smtp, feedback, { from: '', to: ['abuse@demo.test'] })
-  await killAt('email_events', 'INSERT', send)
+  await killAt(mailroom, { table: 'email_events', write: 'INSERT' }, send)
   expect(await stateOf(email)).toEqual(untouched)
   for (let again = 0; again < 2; again++) expect(await send()).toStartWith('250 ')
   expect(await stateOf(email)).toEqual(complained)
 }, 60_000)
+
+/** What the process had just taken to tell, another tells after so long at most. */
+const leaseMs = 60_000
+
+test('killed before the simulator’s reports are told, they are told after the start, once', async () => {
+  const fields = { from: 'hello@demo.test', subject: 'Hello', text: 'Hello' }
+  const send = async (to: string): Promise<string> =>
+    (await mailroom.api('POST', '/v1/emails', { ...fields, to })).json.id
+  const waiting = () => mailroom.database.db.selectFrom('simulated_reports').select('email_id').execute()
+  const complains = await send('complaint@simulator.test')
+  const bounces = await send('bounce@simulator.test')
+  for (const id of [complains, bounces])
+    await until(async () => ((await emailOf(id)).sent_at === null ? undefined : true), `${id} sent`)
+  await mailroom.kill('SIGKILL')
+  await mailroom.restart()
+  for (const [id, status] of [
+    [bounces, 'bounced'],
+    [complains, 'complained'],
+  ] as const)
+    await until(async () => ((await emailOf(id)).status === status ? true : undefined), `${id} ${status}`, leaseMs)
+  await until(async () => ((await waiting()).length === 0 ? true : undefined), 'nothing to be told', leaseMs)
+  const types = async (id: string) => (await emailOf(id)).events.map((each: { type: string }) => each.type)
+  expect((await types(bounces)).filter((each: string) => each === 'bounced')).toEqual(['bounced'])
+  expect((await types(complains)).filter((each: string) => each === 'complained')).toEqual(['complained'])
+}, 180_000)

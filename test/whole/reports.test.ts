@@ -31,9 +31,10 @@ async function sent(
   expect(status).toBe(202)
   for (const end = Date.now() + 10_000; Date.now() < end; await Bun.sleep(5)) {
     const taken = byEmail(relay.taken).get(json.id)?.[0]
-    if (taken) return { id: json.id, messageId: json.message_id, reversePath: taken.from }
+    const isSettled = taken && (await emailOf(json.id)).status === 'sent'
+    if (isSettled) return { id: json.id, messageId: json.message_id, reversePath: taken.from }
   }
-  throw new Error(`${json.id} did not come to the relay`)
+  throw new Error(`${json.id} did not come to the relay, or was not noted to have`)
 }
 
 const emailOf = async (id: string) => (await mailroom.api('GET', `/v1/emails/${id}`)).json
