@@ -1,38 +1,49 @@
 import { mkdirSync } from 'node:fs'
-import type { Clock } from './base/clock.ts'
 import type { Config } from './base/config.ts'
 import { openDatabase } from './base/database.ts'
 import { type Log, openLog } from './base/log.ts'
-import { migrate } from './base/migrate.ts'
+import { migrate, migrationNames } from './base/migrate.ts'
+import { newerMigrations } from './base/newer-schema.ts'
 import { takeSecrets } from './base/secret-keys.ts'
 import type { Secrets } from './base/secrets.ts'
+import { noticeSwitch } from './domains/provider-switch.ts'
 import { sealKeys } from './domains/seal-keys.ts'
-import { realPorts } from './wire/real-ports.ts'
+import { sealCertificateKeys } from './ports/certificates/sealing.ts'
+import { oneClickDoubt } from './sending/suppressions/unsubscribe-link.ts'
+import { type Ports, realPorts } from './wire/real-ports.ts'
 import { type Running, wire } from './wire.ts'
 
 /**
- * Serves: brings the tables up to this version, seals what is to be sealed, then starts the roles that the configuration
- * names.
+ * Serves: brings the tables up to this version, seals what is to be sealed, sees which domains the provider does not know,
+ * then starts the roles that the configuration names.
  * @throws UnknownSecretKey; when the database cannot be used or an address cannot be listened on.
  */
 export async function serve(config: Config): Promise<Running> {
   const log = openLog(config.logLevel)
   mkdirSync(config.varFolder, { recursive: true })
   const ports = realPorts(config)
-  const secrets = await prepareDatabase(config, ports.clock, log)
+  const secrets = await prepareDatabase(config, ports, log)
   const running = await wire(config, log, ports, secrets)
-  const { http, smtp, metrics } = running
-  log.info({ roles: config.roles, http, smtp, metrics }, 'serving')
+  const { http, https, smtp, metrics } = running
+  log.info({ roles: config.roles, http, https: https ?? undefined, smtp, metrics }, 'serving')
+  // The sandbox sends to nobody.
+  const doubt = http === null || config.provider === 'sandbox' ? null : oneClickDoubt(config.publicUrl)
+  if (doubt !== null) log.warn({ public_url: config.publicUrl }, doubt)
   return running
 }
 
-async function prepareDatabase(config: Config, clock: Clock, log: Log): Promise<Secrets> {
+async function prepareDatabase(config: Config, { clock, provider }: Ports, log: Log): Promise<Secrets> {
   const { db, close } = openDatabase(config.databaseUrl, 1)
   try {
     const migrated = await migrate(db)
     if (migrated.length > 0) log.info({ migrations: migrated }, 'migrated the database')
+    const newer = await newerMigrations(db, migrationNames)
+    if (newer.length > 0) log.warn({ migrations: newer }, 'the tables are a newer version’s, which only added to them')
     const secrets = await takeSecrets(db, config, { clock, log })
+    await sealCertificateKeys(db, secrets)
     await sealKeys(db, secrets, log)
+    if (config.roles.some(role => role !== 'smtp'))
+      await noticeSwitch({ db, clock, identities: provider.identities, log })
     return secrets
   } finally {
     await close()

@@ -1,14 +1,17 @@
 import type { Config } from './base/config.ts'
+import { rememberedDataFolder } from './base/data-folder.ts'
 import { openDatabase } from './base/database.ts'
+import { watchDiskRoom } from './base/disk-room.ts'
 import type { Log } from './base/log.ts'
 import type { Secrets } from './base/secrets.ts'
 import { openMetricsDoor } from './doors/http/metrics-door.ts'
 import { canonicalDomain } from './mail/address.ts'
+import { keepReports } from './ports/provider/simulated-telling.ts'
 import { withSimulator } from './ports/provider/simulator.ts'
 import { openCanary } from './ports/resolver/canary.ts'
-import { simulatedReportTaker } from './receiving/simulated-report.ts'
-import { recordNews } from './sending/reports/news.ts'
 import { returnPathsOf } from './sending/reports/return-path.ts'
+import { startBackupMetrics } from './wire/backup-metrics.ts'
+import { openCertificates } from './wire/certificates.ts'
 import { startHttpRole } from './wire/http-role.ts'
 import type { Ports } from './wire/real-ports.ts'
 import { startRelayRole } from './wire/relay-role.ts'
@@ -20,6 +23,8 @@ export interface Running {
   /** Where the roles listen; null: not a role of this process. */
   readonly http: string | null
   readonly smtp: string | null
+  /** Where the API is served by HTTPS, from the first certificate on; null: nowhere. */
+  readonly https: string | null
   readonly metrics: string
   /** Takes nothing new, finishes what is under way, and closes everything. */
   stop(): Promise<void>
@@ -38,10 +43,12 @@ export async function wire(config: Config, log: Log, ports: Ports, secrets: Secr
     const metrics = openMetricsDoor(config.metricsListen)
     ends.push(() => metrics.close())
     const isRole = (role: Config['roles'][number]) => config.roles.includes(role)
+    startBackupMetrics(shared)
+    const certificates = openCertificates(shared)
     const wake = isRole('relay') ? startRelayRole(shared) : () => undefined
-    const http = isRole('http') ? startHttpRole(shared, wake) : null
-    const smtp = isRole('smtp') ? await startSmtpRole(shared) : null
-    return { http, smtp, metrics: `${config.metricsListen.host}:${metrics.port}`, stop }
+    const { http, https } = isRole('http') ? startHttpRole(shared, wake, certificates) : { http: null, https: null }
+    const smtp = isRole('smtp') ? await startSmtpRole(shared, certificates) : null
+    return { http, https, smtp, metrics: `${config.metricsListen.host}:${metrics.port}`, stop }
   } catch (error) {
     await stop()
     throw error
@@ -62,13 +69,15 @@ function share(config: Config, log: Log, ports: Ports, secrets: Secrets, ends: E
     returnPaths: returnPathsOf(secrets),
     hostname: canonicalDomain(config.hostname) ?? config.hostname,
   }
-  const provider = withSimulator(realProvider, {
-    clock,
-    log,
-    takeMail: simulatedReportTaker({ db, clock, log, bounces }),
-    takeNews: news => recordNews({ db, clock }, 'simulator', news),
-  })
+  const provider = withSimulator(realProvider, { clock, log, keep: keepReports({ db, clock }) })
   ends.push(() => provider.close())
+  const databaseFolder = rememberedDataFolder(db, config.databaseUrl)
+  const room = watchDiskRoom({
+    folders: async () => [config.varFolder, (await databaseFolder()) ?? config.varFolder],
+    leastFreeBytes: config.leastFreeBytes,
+    log,
+  })
+  ends.push(() => room.stop())
   return {
     config,
     log,
@@ -81,6 +90,7 @@ function share(config: Config, log: Log, ports: Ports, secrets: Secrets, ends: E
     realProvider,
     provider,
     bounces,
+    hasRoom: () => room.hasRoom(),
     openPool: () => open().db,
     atEnd: end => ends.push(end),
   }

@@ -16,6 +16,7 @@ const floors = [
   'sending',
   'inbox',
   'receiving',
+  'retention',
   'doors',
   'wire',
   'wire.ts',

@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { type Clock, type Instant, plusMs } from '../base/clock.ts'
+import { type Clock, fromIso, type Instant, plusMs, toIso } from '../base/clock.ts'
 import { type Db, inTransaction } from '../base/database.ts'
 import { isId, newId } from '../base/ids.ts'
 import { refuse } from '../base/refusal.ts'
@@ -11,6 +11,8 @@ import { requireBrands } from './brands.ts'
 import { storeAnswer } from './idempotency.ts'
 import { type InvitationShape, type MadeInvitationShape, showInvitation } from './invitation-shape.ts'
 import {
+  deleteInvitations,
+  type InvitationPlace,
   type InvitationRow,
   insertInvitation,
   lockInvitation,
@@ -22,7 +24,10 @@ import { memberAlready } from './members.ts'
 import { selectMemberByEmail } from './members-table.ts'
 import { type Permission, writePermissions } from './permissions.ts'
 
-const openMs = 7 * 24 * 60 * 60 * 1000
+const dayMs = 24 * 60 * 60 * 1000
+const openMs = 7 * dayMs
+/** Whoever asks why a link works no more does so within a season; after that nobody needs to know whom it was for. */
+const keptClosedMs = 90 * dayMs
 
 /** What the work on invitations uses. */
 export interface InvitationsUse {
@@ -88,6 +93,14 @@ export function readEmail(text: string): string {
   return email
 }
 
+/** Drops invitations that were closed long ago, at most `most`; says how many. For housekeeping. */
+export async function forgetInvitations(
+  { db, clock }: Pick<InvitationsUse, 'db' | 'clock'>,
+  most: number,
+): Promise<number> {
+  return await deleteInvitations(db, plusMs(clock.now(), -keptClosedMs), most)
+}
+
 /** A page of the organization's open invitations, oldest first. @throws Refusal `invalid_cursor` */
 export async function listInvitations(
   use: InvitationsUse,
@@ -95,11 +108,18 @@ export async function listInvitations(
   page: { readonly limit?: string | undefined; readonly cursor?: string | undefined },
 ): Promise<{ data: InvitationShape[]; next_cursor: string | null }> {
   const limit = pageSize(page.limit)
-  const [after] = page.cursor === undefined ? [] : readCursor(page.cursor, 1)
+  const after = page.cursor === undefined ? undefined : readPlace(page.cursor)
   const rows = await selectOpenInvitations(use.db, organizationId, use.clock.now(), { after, limit: limit + 1 })
   const shown = rows.slice(0, limit)
   const last = rows.length > limit ? shown.at(-1) : undefined
-  return { data: shown.map(showInvitation), next_cursor: last ? cursorOf(last.id) : null }
+  return { data: shown.map(showInvitation), next_cursor: last ? cursorOf(toIso(last.expires_at), last.id) : null }
+}
+
+function readPlace(cursor: string): InvitationPlace {
+  const [end = '', id = ''] = readCursor(cursor, 2)
+  const expires_at = fromIso(end)
+  if (expires_at && isId('inv', id)) return { expires_at, id }
+  throw refuse('invalid_cursor', { message: 'This is not a cursor of this list.', param: 'cursor' })
 }
 
 /** Changes what is given of an open invitation; its link stays. @throws Refusal `not_found`, `invitation_closed` */

@@ -20,19 +20,37 @@ const keyColumns = [
   'created_at',
   'maker_id',
   'member_id',
+  'disabled_at',
 ] as const
 
 export async function insertKey(db: Db, row: KeyRow): Promise<void> {
   await db.insertInto('api_keys').values(row).execute()
 }
 
-export function selectKeysOf(db: Db, organizationId: Id<'org'>): Promise<KeyRow[]> {
-  return db
+/** A key, and the addresses of its member and its maker; null: there is none, or not any more. */
+export interface OwnedKeyRow extends KeyRow {
+  readonly member_email: string | null
+  readonly maker_email: string | null
+}
+
+/** The organization's keys, or those of all where it is null; oldest first. */
+export function selectKeysOf(db: Db, organizationId: Id<'org'> | null): Promise<OwnedKeyRow[]> {
+  let query = db
     .selectFrom('api_keys')
-    .select(keyColumns)
-    .where('organization_id', '=', organizationId)
-    .orderBy('id')
-    .execute()
+    .leftJoin('members', join =>
+      join
+        .onRef('members.id', '=', 'api_keys.member_id')
+        .onRef('members.organization_id', '=', 'api_keys.organization_id'),
+    )
+    .leftJoin('members as makers', join =>
+      join
+        .onRef('makers.id', '=', 'api_keys.maker_id')
+        .onRef('makers.organization_id', '=', 'api_keys.organization_id'),
+    )
+    .select(keyColumns.map(each => `api_keys.${each}` as const))
+    .select(['members.email as member_email', 'makers.email as maker_email'])
+  if (organizationId !== null) query = query.where('api_keys.organization_id', '=', organizationId)
+  return query.orderBy('api_keys.id').execute()
 }
 
 /** A key, and what its member and its maker are now; null: there is none, or not any more. */
@@ -64,6 +82,16 @@ export async function updateKeyRevoked(db: Db, id: Id<'key'>, at: Instant): Prom
   const { numUpdatedRows } = await db
     .updateTable('api_keys')
     .set({ revoked_at: sql<Instant>`COALESCE(revoked_at, ${at})` })
+    .where('id', '=', id)
+    .executeTakeFirst()
+  return numUpdatedRows > 0n
+}
+
+/** Is there such a key? Null enables it; one that is disabled keeps the time since when. */
+export async function updateKeyDisabled(db: Db, id: Id<'key'>, at: Instant | null): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable('api_keys')
+    .set({ disabled_at: at === null ? null : sql<Instant>`COALESCE(disabled_at, ${at})` })
     .where('id', '=', id)
     .executeTakeFirst()
   return numUpdatedRows > 0n

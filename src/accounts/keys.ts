@@ -9,7 +9,14 @@ import type { Caller } from '../web/caller.ts'
 import { managesMembers, type Scope } from '../web/scope.ts'
 import { accessOf } from './access.ts'
 import { noteUses } from './key-uses.ts'
-import { insertKey, type LiveKeyRow, selectKeysOf, selectLiveKeys, updateKeyRevoked } from './keys-table.ts'
+import {
+  insertKey,
+  type LiveKeyRow,
+  selectKeysOf,
+  selectLiveKeys,
+  updateKeyDisabled,
+  updateKeyRevoked,
+} from './keys-table.ts'
 import { readScopes } from './permissions.ts'
 
 const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
@@ -89,6 +96,7 @@ export async function createKey(
     created_at: clock.now(),
     maker_id: makerId ?? null,
     member_id: memberId ?? null,
+    disabled_at: null,
   })
   return { id, key: `${key}_${checksum(key)}` }
 }
@@ -102,36 +110,63 @@ function requireNoManaging(scopes: readonly Scope[]): void {
     })
 }
 
+/** A member as far as a key shows them. `email` null: they are one no more. */
+export interface KeyPerson {
+  readonly id: Id<'mem'>
+  readonly email: string | null
+}
+
 /** An API key without its secret. */
 export interface ListedKey {
   readonly id: Id<'key'>
+  readonly organizationId: Id<'org'>
   readonly name: string
   readonly brandId: Id<'brd'> | null
   readonly scopes: readonly Scope[]
   readonly expiresAt: Instant | null
   readonly revokedAt: Instant | null
+  /** Since when it is not taken; null: it is, as far as this goes. */
+  readonly disabledAt: Instant | null
   readonly lastUsedAt: Instant | null
   readonly createdAt: Instant
+  /** The member whose key it is; null: the organization's own. */
+  readonly member: KeyPerson | null
+  /** The member who made it; null: the operator's command line. */
+  readonly maker: KeyPerson | null
 }
 
-/** The organization's keys, oldest first, also those that no longer work. */
-export async function listKeys(db: Db, organizationId: Id<'org'>): Promise<readonly ListedKey[]> {
+/** The organization's keys, or those of all where it is null; oldest first, also those that no longer work. */
+export async function listKeys(db: Db, organizationId: Id<'org'> | null): Promise<readonly ListedKey[]> {
   const rows = await selectKeysOf(db, organizationId)
   return rows.map(row => ({
     id: row.id,
+    organizationId: row.organization_id,
     name: row.name,
     brandId: row.brand_id,
     scopes: readScopes(row.scopes),
     expiresAt: row.expires_at,
     revokedAt: row.revoked_at,
+    disabledAt: row.disabled_at,
     lastUsedAt: row.last_used_at,
     createdAt: row.created_at,
+    member: row.member_id && { id: row.member_id, email: row.member_email },
+    maker: row.maker_id && { id: row.maker_id, email: row.maker_email },
   }))
 }
 
 /** Ends a key: its very next request is refused. False when there is no such key. */
 export async function revokeKey(db: Db, id: string, clock: Clock): Promise<boolean> {
   return isId('key', id) && (await updateKeyRevoked(db, id, clock.now()))
+}
+
+/** Keeps a key from being taken, from its very next request on, until it is enabled. False when there is no such key. */
+export async function disableKey(db: Db, id: string, clock: Clock): Promise<boolean> {
+  return isId('key', id) && (await updateKeyDisabled(db, id, clock.now()))
+}
+
+/** Lets a disabled key be taken again; a revoked or expired one stays so. False when there is no such key. */
+export async function enableKey(db: Db, id: string): Promise<boolean> {
+  return isId('key', id) && (await updateKeyDisabled(db, id, null))
 }
 
 /** Tells who asks. */
@@ -198,6 +233,7 @@ function revoked(row: LiveKeyRow) {
 
 function requireLive(row: LiveKeyRow, now: Instant): void {
   if (row.revoked_at !== null) throw revoked(row)
+  if (row.disabled_at !== null) throw refuse('api_key_revoked', { message: `The API key ${row.id} is disabled.` })
   if (row.expires_at !== null && row.expires_at <= now)
     throw refuse('api_key_expired', { message: `The API key ${row.id} has expired.` })
 }

@@ -53,11 +53,17 @@ export async function listMembers(
   page: { readonly limit?: string | undefined; readonly cursor?: string | undefined },
 ): Promise<{ data: MemberShape[]; next_cursor: string | null }> {
   const limit = pageSize(page.limit)
-  const [after] = page.cursor === undefined ? [] : readCursor(page.cursor, 1)
+  const after = page.cursor === undefined ? undefined : readPlace(page.cursor)
   const rows = await selectMembers(use.db, owner.organizationId, { after, limit: limit + 1 })
   const shown = rows.slice(0, limit)
   const last = rows.length > limit ? shown.at(-1) : undefined
   return { data: await showMembers(use.db, shown), next_cursor: last ? cursorOf(last.id) : null }
+}
+
+function readPlace(cursor: string): Id<'mem'> {
+  const [id = ''] = readCursor(cursor, 1)
+  if (isId('mem', id)) return id
+  throw refuse('invalid_cursor', { message: 'This is not a cursor of this list.', param: 'cursor' })
 }
 
 async function showMembers(db: Db, rows: readonly MemberRow[]): Promise<MemberShape[]> {

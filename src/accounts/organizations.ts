@@ -1,12 +1,20 @@
-import type { Clock } from '../base/clock.ts'
+import type { Clock, Instant } from '../base/clock.ts'
 import type { Db } from '../base/database.ts'
 import { type Id, newId } from '../base/ids.ts'
-import type { Plan } from './plans.ts'
+import {
+  countHoldings,
+  deleteOrganization,
+  type Holding,
+  lockOrganization,
+  selectAllAccepted,
+} from './organization-table.ts'
+import { monthOf, type Plan, type Usage, usage } from './plans.ts'
 import {
   insertOrganization,
   type OrganizationRow,
   selectOrganization,
   selectOrganizations,
+  updateName,
   updatePlan,
 } from './table.ts'
 
@@ -33,6 +41,12 @@ export function listOrganizations(db: Db): Promise<readonly OrganizationRow[]> {
   return selectOrganizations(db)
 }
 
+/** All of them, oldest first, with what they used of the month of `at`. */
+export async function listUsages(db: Db, at: Instant): Promise<readonly (OrganizationRow & Usage)[]> {
+  const accepted = await selectAllAccepted(db, monthOf(at))
+  return (await selectOrganizations(db)).map(row => ({ ...row, ...usage(row.plan, accepted.get(row.id) ?? 0, at) }))
+}
+
 /** One of them; undefined: there is none. */
 export function findOrganization(db: Db, id: Id<'org'>): Promise<OrganizationRow | undefined> {
   return selectOrganization(db, id)
@@ -45,4 +59,27 @@ export function findOrganization(db: Db, id: Id<'org'>): Promise<OrganizationRow
 export async function changePlan(db: Db, id: Id<'org'>, plan: Plan): Promise<OrganizationRow | undefined> {
   await updatePlan(db, id, plan)
   return selectOrganization(db, id)
+}
+
+/** Gives an organization another name; gives it as it is then; undefined: there is none. */
+export async function renameOrganization(db: Db, id: Id<'org'>, name: string): Promise<OrganizationRow | undefined> {
+  await updateName(db, id, name)
+  return selectOrganization(db, id)
+}
+
+/** Of what is in the way, no more are counted. */
+export const mostCounted = 1000
+
+/** What an organization still has, of what is not to go with it; what it has none of is absent. */
+export type InTheWay = Readonly<Partial<Record<Holding, number>>>
+
+/**
+ * Takes away an organization that has nothing any more, with its brands, keys and invitations, in the caller's transaction.
+ * What is in the way is told, and then nothing is taken; undefined: there is no such organization.
+ */
+export async function removeOrganization(db: Db, id: Id<'org'>): Promise<InTheWay | undefined> {
+  if (!(await lockOrganization(db, id))) return undefined
+  const counts = Object.entries(await countHoldings(db, id, mostCounted)).filter(([, count]) => count > 0)
+  if (counts.length === 0) await deleteOrganization(db, id)
+  return Object.fromEntries(counts)
 }

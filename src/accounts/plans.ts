@@ -86,7 +86,11 @@ export async function usageOf(
   { id, plan }: { readonly id: Id<'org'>; readonly plan: Plan },
   at: Instant,
 ): Promise<Usage> {
-  const used = await acceptedInMonth(db, id, at)
+  return usage(plan, await acceptedInMonth(db, id, at), at)
+}
+
+/** What `used` emails in the month of `at` are on `plan`. */
+export function usage(plan: Plan, used: number, at: Instant): Usage {
   const included = includedEmails[plan]
   return { month: monthOf(at), used, included, overage: included === null ? 0 : Math.max(0, used - included) }
 }

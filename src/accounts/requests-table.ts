@@ -104,11 +104,3 @@ async function selectWindowEnd(db: Db, filter: RequestFilter, before: Instant | 
     .executeTakeFirst()
   return row?.created_at ?? null
 }
-
-/** Deletes at most `most` requests that were made before `before`; says how many. */
-export async function deleteOldRequests(db: Db, before: Instant, most: number): Promise<number> {
-  const result = await sql`
-    DELETE FROM request_log WHERE created_at < ${before} ORDER BY created_at LIMIT ${sql.lit(most)}
-  `.execute(db)
-  return Number(result.numAffectedRows ?? 0n)
-}

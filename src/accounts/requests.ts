@@ -1,10 +1,10 @@
-import { type Clock, plusMs, toIso } from '../base/clock.ts'
+import { toIso } from '../base/clock.ts'
 import type { Db } from '../base/database.ts'
 import type { Caller } from '../web/caller.ts'
 import { pageSize, readInstant } from '../web/page.ts'
 import type { RequestLog } from './request-log.ts'
 import { type requestPage, showRequest } from './request-shape.ts'
-import { deleteOldRequests, selectRequests } from './requests-table.ts'
+import { selectRequests } from './requests-table.ts'
 
 /** What the work on requests uses. */
 export interface RequestsUse {
@@ -42,11 +42,4 @@ export async function listRequests(
     { before: start, limit: pageSize(limit) },
   )
   return { data: rows.map(showRequest), next_before: nextBefore && toIso(nextBefore) }
-}
-
-const dayMs = 24 * 60 * 60 * 1000
-
-/** Forgets requests older than `days`, at most `most` of them; says how many. For housekeeping. */
-export function forgetRequests(db: Db, clock: Clock, days: number, most: number): Promise<number> {
-  return deleteOldRequests(db, plusMs(clock.now(), -days * dayMs), most)
 }

@@ -27,6 +27,10 @@ export async function updatePlan(db: Db, id: Id<'org'>, plan: OrganizationRow['p
   await db.updateTable('organizations').set({ plan }).where('id', '=', id).execute()
 }
 
+export async function updateName(db: Db, id: Id<'org'>, name: string): Promise<void> {
+  await db.updateTable('organizations').set({ name }).where('id', '=', id).execute()
+}
+
 const brandColumns = ['id', 'organization_id', 'name', 'slug', 'status', 'created_at', 'updated_at'] as const
 
 export async function insertBrand(db: Db, row: BrandRow): Promise<void> {

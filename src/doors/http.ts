@@ -3,9 +3,10 @@ import { type AnyElysia, Elysia } from 'elysia'
 import { openKeyring } from '../accounts/keys.ts'
 import type { RequestLog } from '../accounts/request-log.ts'
 import type { Clock } from '../base/clock.ts'
-import type { Config } from '../base/config.ts'
+import type { Config, Endpoint } from '../base/config.ts'
 import type { Db } from '../base/database.ts'
 import type { Log } from '../base/log.ts'
+import type { Certificates } from '../ports/certificates/port.ts'
 import { operationsOf } from '../web/operations.ts'
 import { allowedMethods } from './http/allow.ts'
 import { clientAddresses } from './http/client-address.ts'
@@ -17,6 +18,7 @@ import examples from './http/openapi/examples.json'
 import { descriptionRoutes } from './http/openapi/routes.ts'
 import type { Readiness } from './http/readiness.ts'
 import { serviceRoutes } from './http/service-routes.ts'
+import { openTlsListener } from './http/tls-listener.ts'
 import { type McpUse, mcpRoutes } from './mcp/routes.ts'
 import { openToolbox } from './mcp/toolbox.ts'
 
@@ -34,6 +36,8 @@ export interface HttpDoorUse {
   readonly log: Log
   readonly clock: Clock
   readonly readiness: Readiness
+  /** Where the same is served by HTTPS, and with what. */
+  readonly https?: { readonly listen: Endpoint; readonly certificates: Certificates } | undefined
   readonly mcp: Pick<McpUse, 'names' | 'origins'>
 }
 
@@ -41,6 +45,8 @@ export interface HttpDoorUse {
 export interface HttpDoor {
   /** Without a final slash. */
   readonly url: string
+  /** The same by HTTPS; null: nowhere. */
+  readonly tlsUrl: string | null
   readonly port: number
   /** Takes no more requests, lets those under way end (at most `graceMs`), then cuts what is left. */
   close(graceMs?: number): Promise<void>
@@ -70,6 +76,10 @@ export function openHttpDoor(use: HttpDoorUse): HttpDoor {
     allowed: allowedMethods(app.routes),
   })
   const addressOf = clientAddresses(config.trustedProxies ?? [])
+  const fetch = (request: Request, listener: Bun.Server<undefined>) =>
+    answer(withPlainScheme(request), () =>
+      addressOf(listener.requestIP(request)?.address ?? 'unknown', request.headers),
+    )
   const server = Bun.serve({
     hostname: config.httpListen.host,
     port: config.httpListen.port,
@@ -77,15 +87,16 @@ export function openHttpDoor(use: HttpDoorUse): HttpDoor {
     development: false,
     // Bodies are counted in the routes, where the refusal is an answer of ours; Bun's own is an empty 413 before all else.
     maxRequestBodySize: Number.MAX_SAFE_INTEGER,
-    fetch: (request, listener) =>
-      answer(request, () => addressOf(listener.requestIP(request)?.address ?? 'unknown', request.headers)),
+    fetch,
   })
   const { port = config.httpListen.port } = server
+  const tls = use.https && openTlsListener({ ...use.https, idleSeconds, fetch, log })
   return {
     url: `http://${hostInUrl(config.httpListen.host)}:${port}`,
+    tlsUrl: use.https && tls ? `https://${hostInUrl(use.https.listen.host)}:${tls.port}` : null,
     port,
     async close(graceMs = 10_000) {
-      await Promise.race([server.stop(), Bun.sleep(graceMs)])
+      await Promise.all([tls?.close(graceMs), Promise.race([server.stop(), Bun.sleep(graceMs)])])
       await server.stop(true)
       heldKeys.close()
       await keyring.close()
@@ -104,6 +115,11 @@ export function routesOf({ features, readiness }: Pick<HttpDoorUse, 'features' |
     .use(serviceRoutes(readiness))
   for (const feature of features) app.use(feature)
   return app.use(descriptionRoutes(() => describeApi(app, examples)))
+}
+
+/** The routes look for the path after `http://`; with a scheme of another length they would find none. */
+function withPlainScheme(request: Request): Request {
+  return request.url.startsWith('https:') ? new Request(`http:${request.url.slice('https:'.length)}`, request) : request
 }
 
 function once<Value>(make: () => Value): () => Value {

@@ -70,5 +70,6 @@ function complainer(address: string): Report['recipients'][number] {
     smtpCode: null,
     diagnostic: null,
     remoteMta: null,
+    lastAttemptAt: null,
   }
 }

@@ -1,3 +1,4 @@
+import { readDate } from './date.ts'
 import { classOf, findEnhancedStatus, findReplyCode, isSpecific, readEnhancedStatus } from './enhanced-status.ts'
 import type { ReportMessage } from './report-parts.ts'
 import type { Report, ReportedAction, ReportedRecipient } from './reported.ts'
@@ -92,6 +93,7 @@ function recipientOf(fields: Fields): ReportedRecipient | null {
     smtpCode: diagnostic === null ? null : findReplyCode(diagnostic),
     diagnostic,
     remoteMta: mtaOf(fields.get('remote-mta')),
+    lastAttemptAt: readDate(fields.get('last-attempt-date') ?? ''),
   }
 }
 

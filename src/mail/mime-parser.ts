@@ -34,8 +34,13 @@ const splitterExcess = 'Max allowed child nodes exceeded'
 interface Node {
   readonly type: 'node'
   readonly parentNode: Node | false
+  readonly contentType?: string | false
+  /** It is the header of a message within a message. */
+  readonly messageNode?: boolean
   readonly headers: { getList(): readonly RawField[] }
   readonly _headerlen: number
+  /** Its bytes, with the empty line. */
+  getHeaders(): Buffer
 }
 
 interface Body {
@@ -43,8 +48,9 @@ interface Body {
   readonly value: Buffer
 }
 
-type Chunk = Node | Body
-type Done = (error?: Error | null) => void
+/** A part's header, a piece of its body, or (`data`) what stands between parts. */
+export type Chunk = Node | Body
+export type Done = (error?: Error | null) => void
 
 /** What the parser has beside its types (mailparser 3.9.31, lib/mail-parser.js). */
 interface Inner {
@@ -141,6 +147,13 @@ export class BoundedParser extends MailParser {
     if (body.value.length <= room) return body
     this.cut = `text past ${this.limits.maxTextBytes} bytes was left out`
     return { ...body, value: body.value.subarray(0, Math.max(room, 0)) }
+  }
+
+  /** Is the part with this header, which was met just now, one that the parser gives as an attachment? */
+  protected isAttachment(node: Chunk): boolean {
+    if (node.type !== 'node' || (node.contentType === 'message/rfc822' && node.messageNode)) return false
+    const part = (this as unknown as Inner).curnode
+    return part !== false && part.isAttachment === true
   }
 
   /** Is this why there was an `error`: more parts than are taken apart? */

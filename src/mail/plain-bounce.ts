@@ -36,6 +36,7 @@ export function readPlainBounce(
     action,
     ...causeOf(address, addresses, text),
     remoteMta: remoteIn(text),
+    lastAttemptAt: null,
   }))
 }
 

@@ -1,5 +1,6 @@
 import { isFromOutlook, readFeedback } from './arf.ts'
 import { isAutomaticReply } from './auto-reply.ts'
+import { readDate } from './date.ts'
 import { readDeliveryStatus } from './dsn.ts'
 import { isSpecific } from './enhanced-status.ts'
 import { type HeaderField, readIdentifiers } from './header.ts'
@@ -17,7 +18,8 @@ import type { Report, ReportedRecipient } from './reported.ts'
 export function readReport(message: Buffer): Report {
   const split = splitReport(message)
   const messageId = readIdentifiers(fieldOf(split.fields, 'message-id') ?? '')[0] ?? null
-  const nothing = { messageId, recipients: [], reportingMta: null, envelopeId: null, feedbackType: null }
+  const writtenAt = readDate(fieldOf(split.fields, 'date') ?? '')
+  const nothing = { messageId, writtenAt, recipients: [], reportingMta: null, envelopeId: null, feedbackType: null }
   if (!mayReport(split.fields)) return { ...nothing, kind: plainKind(split.fields), original: noOriginal }
   const original = originalOf(split)
   const feedback = readFeedback(split)

@@ -1,3 +1,4 @@
+import type { Instant } from '../base/clock.ts'
 import type { OriginalMessage } from './report-original.ts'
 
 /** What a report says became of a message for one recipient; RFC 3464 §2.3.3. */
@@ -17,12 +18,16 @@ export interface ReportedRecipient {
   readonly diagnostic: string | null
   /** The server that the reporter had it from. */
   readonly remoteMta: string | null
+  /** Last-Attempt-Date: when it was so; null: that is not told. */
+  readonly lastAttemptAt: Instant | null
 }
 
 /** What a message reports of another one. Claims of whoever wrote it: nothing in it is proven. */
 export interface Report {
   /** The report's own Message-ID, without angle brackets. */
   readonly messageId: string | null
+  /** Its Date, by the clock of whoever wrote it; null: it has none. */
+  readonly writtenAt: Instant | null
   readonly kind: 'bounce' | 'delayed' | 'delivered' | 'relayed' | 'complaint' | 'auto-reply' | 'none'
   readonly recipients: readonly ReportedRecipient[]
   readonly reportingMta: string | null

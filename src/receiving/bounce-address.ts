@@ -19,25 +19,29 @@ export const reports = counter(
   ['outcome'],
 )
 
+/** Is this a name that reports come to: our own, or the return path of a domain, whether or not its records stand? */
+export async function isBounceHost(db: Db, { hostname }: BounceAddresses, domain: string): Promise<boolean> {
+  return domain === hostname || (await isReturnPath(db, domain))
+}
+
 /**
  * The recipient for a bounce address; undefined: it has not the form of one, or is at a name where none is.
  * @throws SmtpRefusal mailbox_unknown: it is not one that we made, or its email is not there any more
  */
 export async function findBounceRecipient(
   db: Db,
-  { returnPaths, hostname }: BounceAddresses,
+  bounces: BounceAddresses,
   { localPart, domain, canonical }: { readonly localPart: string; readonly domain: string; readonly canonical: string },
 ): Promise<Recipient | undefined> {
-  const place = returnPaths.read(localPart)
+  const place = bounces.returnPaths.read(localPart)
   if (place === undefined) return undefined
-  const isOurName = domain === hostname
   if (place === 'forged') {
-    if (!isOurName && !(await isReturnPath(db, domain))) return undefined
+    if (!(await isBounceHost(db, bounces, domain))) return undefined
     reports.inc({ outcome: 'forged' })
     throw refuseMail('mailbox_unknown')
   }
   const found = await findBounced(db, place.emailId, place.position)
-  if (!found || !(isOurName || found.hosts.includes(domain))) throw refuseMail('mailbox_unknown')
+  if (!found || !(domain === bounces.hostname || found.hosts.includes(domain))) throw refuseMail('mailbox_unknown')
   const { organizationId, brandId, domainId } = found
   return { address: canonical, organizationId, brandId, domainId, mailboxId: null, bounceOf: place }
 }

@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs'
 import type { Readable } from 'node:stream'
 import { isAutomatic, isAutomaticReply } from '../mail/auto-reply.ts'
 import type { Content } from '../mail/content.ts'
-import { bodyStart } from '../mail/header.ts'
+import { bodyStart, readFields, unfold } from '../mail/header.ts'
 import { type MessageFacts, outlineHeader, outlineMessage } from '../mail/message.ts'
 import { previewOf } from '../mail/preview.ts'
 import { mayReport, readReport } from '../mail/report.ts'
@@ -51,6 +51,14 @@ export async function parseForFiling(content: Content): Promise<Outline> {
 
 /** What clamd looks into by default (MaxFiles), though it goes through the others all the same. */
 const maxScannedParts = 10_000
+
+const maxFields = 500
+
+/** What the first bytes of a message tell of whether a program wrote it, and what it reports; see maxReportBytes. */
+export function parseForReport(first: Buffer): Pick<Outline, 'report' | 'isAutomaticReply'> {
+  const fields = readFields(first.subarray(0, bodyStart(first) ?? first.length), maxFields).map(unfold)
+  return { report: mayReport(fields) ? readReport(first) : null, isAutomaticReply: isAutomaticReply(fields) }
+}
 
 /** Are there more lines than so many that may begin a part (RFC 2046 §5.1.1)? */
 async function hasDelimiters(content: Content, count: number): Promise<boolean> {

@@ -4,7 +4,7 @@ import type { Blobs } from '../ports/blobs/port.ts'
 import { decide, type Policy } from './decide.ts'
 import type { Incoming } from './incoming.ts'
 import type { Parse } from './parse.ts'
-import { refuseMail, SmtpRefusal } from './refusal.ts'
+import { asRefusal, refuseMail } from './refusal.ts'
 import type { TakeReport } from './reports.ts'
 import type { Fileable } from './rows.ts'
 import { type Scanning, scanMessage } from './scan.ts'
@@ -31,7 +31,7 @@ export async function receive(mail: Incoming, use: Receiving): Promise<{ readonl
   try {
     return await takeIn(mail, use)
   } catch (error) {
-    const refusal = error instanceof SmtpRefusal ? error : refuseMail('our_trouble', { cause: error })
+    const refusal = asRefusal(error)
     received.inc({ outcome: refusal.code })
     if (refusal !== error) use.log.error({ err: error, transaction_id: mail.id }, 'could not receive a message')
     throw refusal

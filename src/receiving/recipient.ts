@@ -2,7 +2,7 @@ import { batched } from '../base/batch.ts'
 import type { Db } from '../base/database.ts'
 import { localPartsFor } from '../domains/local-parts.ts'
 import { canonicalDomain, parseAddress, splitAddress } from '../mail/address.ts'
-import { type BounceAddresses, findBounceRecipient } from './bounce-address.ts'
+import { type BounceAddresses, findBounceRecipient, isBounceHost } from './bounce-address.ts'
 import type { Recipient } from './incoming.ts'
 import { refuseMail } from './refusal.ts'
 import { type ClaimRow, selectClaims } from './table.ts'
@@ -18,7 +18,8 @@ interface Wanted {
 
 /**
  * Finds the recipient for a forward-path. An exact mailbox beats the one before a `+`, and that the catch-all; local parts
- * compare without case. What is meant for a postmaster and finds none goes to the mailbox `postmaster`, the operator's.
+ * compare without case. What is meant for a postmaster and finds none goes to the mailbox `postmaster`, the operator's: also
+ * at the names that reports come to, where there are no mailboxes (RFC 5321 §4.5.1).
  * A bounce address of ours comes before all of them. Look-ups that come together share a round trip.
  * @throws SmtpRefusal address_malformed, relay_denied, receiving_not_ready, mailbox_unknown
  */
@@ -39,7 +40,11 @@ export function recipientFinder(
     const localParts = localPartsFor(localPart)
     const rows = await claims({ domain, localParts })
     const [claim] = rows
-    if (!claim) throw refuseMail('relay_denied', { detail: `Relaying is denied: ${domain} does not receive mail here` })
+    if (!claim) {
+      if (bounces && alwaysTaken.has(localPart.toLowerCase()) && (await isBounceHost(db, bounces, domain)))
+        return undefined
+      throw refuseMail('relay_denied', { detail: `Relaying is denied: ${domain} does not receive mail here` })
+    }
     if (!claim.identity_verified) throw refuseMail('receiving_not_ready')
     const mailbox = localParts.map(part => rows.find(row => row.local_part === part)).find(row => row !== undefined)
     if (!mailbox?.mailbox_id || !mailbox.brand_id) return undefined

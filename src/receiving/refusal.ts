@@ -1,3 +1,5 @@
+import { isDatabaseFull } from '../base/database.ts'
+
 /** An SMTP reply: basic code, enhanced status code (RFC 3463) and text. */
 export interface SmtpReply {
   readonly code: number
@@ -80,6 +82,16 @@ export function replyFor(code: SmtpRefusalCode, detail?: string): SmtpReply {
 /** The refusal with this code; throw it. */
 export function refuseMail(code: SmtpRefusalCode, detail: SmtpRefusalDetail = {}): SmtpRefusal {
   return new SmtpRefusal(code, detail)
+}
+
+const noSpace = new Set(['ENOSPC', 'EDQUOT'])
+
+/** What an error means to a client: what is not a refusal is our trouble, and the cause is logged. */
+export function asRefusal(error: unknown): SmtpRefusal {
+  if (error instanceof SmtpRefusal) return error
+  const code = error instanceof Error && 'code' in error ? error.code : undefined
+  const isFull = (typeof code === 'string' && noSpace.has(code)) || isDatabaseFull(error)
+  return refuseMail(isFull ? 'disk_full' : 'our_trouble', { cause: error })
 }
 
 /** A reply line holds 512 octets of ASCII at most (RFC 5321 §4.5.3.1.5). */

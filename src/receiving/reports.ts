@@ -1,15 +1,15 @@
 import { createHash } from 'node:crypto'
 import { type Db, inTransaction } from '../base/database.ts'
-import { type Id, isId } from '../base/ids.ts'
 import type { Log } from '../base/log.ts'
 import type { Report, ReportedAction, ReportedRecipient } from '../mail/reported.ts'
+import type { Resolver } from '../ports/resolver/port.ts'
 import type { DeliveryEvent } from '../sending/events.ts'
 import { classifyBounce } from '../sending/reports/bounce.ts'
 import { type DeliveryReport, recordReports } from '../sending/reports/reports.ts'
 import { reports } from './bounce-address.ts'
-import type { Incoming } from './incoming.ts'
 import { refuseMail } from './refusal.ts'
-import { findSentTo } from './reports-table.ts'
+import { findExchangers, type RelayedTo, relayedDetail } from './relayed.ts'
+import { findSubjects, type ReportMail, type Subject } from './report-subjects.ts'
 
 /**
  * Takes what a message reports of emails of ours. Resolves after the commit; the same again changes nothing.
@@ -20,19 +20,16 @@ import { findSentTo } from './reports-table.ts'
  * it is no reason to suppress one. All else changes nothing.
  * @throws SmtpRefusal reports_only
  */
-export type TakeReport = (mail: Incoming, report: Report | null, isAutomaticReply: boolean) => Promise<void>
+export type TakeReport = (mail: ReportMail, report: Report | null, isAutomaticReply: boolean) => Promise<void>
 
-interface Subject {
-  readonly emailId: Id<'eml'>
-  /** The recipient, as the email has it. */
-  readonly recipient: string
-  /** What the report says of them; null: it is a complaint, and says no more. */
-  readonly said: ReportedRecipient | null
-  /** Could another recipient of the email have written it? Then nobody is suppressed for it. */
-  readonly isDoubtful: boolean
+export interface ReportsUse {
+  readonly db: Db
+  readonly log: Log
+  /** Who is asked for the mail exchangers of recipients; undefined: nobody, and what was relayed is not known to have come. */
+  readonly resolver?: Resolver | undefined
 }
 
-export function reportTaker(db: Db, log: Log): TakeReport {
+export function reportTaker({ db, log, resolver }: ReportsUse): TakeReport {
   return async (mail, report, isAutomaticReply) => {
     const isToAddress = mail.recipients.some(each => each.bounceOf)
     const kind = report?.kind ?? (isAutomaticReply ? 'auto-reply' : 'none')
@@ -40,25 +37,23 @@ export function reportTaker(db: Db, log: Log): TakeReport {
       if (isToAddress) dismiss(mail, kind, log)
       return
     }
-    const done = await inTransaction(db, async tx => {
-      const subjects = [...(await byAddress(tx, mail, report)), ...(await byMessage(tx, mail, report))]
-      const told = unique(subjects).flatMap(subject => deliveryReport(mail, report, subject) ?? [])
-      const isNew = await recordReports(tx, told, mail.receivedAt)
-      return told.map(({ event }, i) => ({ event, isNew: isNew[i] === true }))
-    })
-    for (const { event, isNew } of done) {
-      reports.inc({ outcome: isNew ? kind : 'repeated' })
+    const subjects = await findSubjects(db, mail, report)
+    const relayed = await relayedOf(subjects, report, resolver, mail.signal)
+    const told = subjects.flatMap(subject => deliveryReport(mail, report, subject, relayed.get(subject)) ?? [])
+    const isNew = await inTransaction(db, tx => recordReports(tx, told, mail.receivedAt))
+    for (const [i, { event }] of told.entries()) {
+      reports.inc({ outcome: isNew[i] ? kind : 'repeated' })
       log.info(
-        { email_id: event.emailId, message_id: mail.id, report: kind, type: event.type, is_new: isNew },
+        { email_id: event.emailId, message_id: mail.id, report: kind, type: event.type, is_new: isNew[i] === true },
         'took a report',
       )
     }
-    if (done.length === 0) reports.inc({ outcome: 'unattributed' })
+    if (told.length === 0) reports.inc({ outcome: 'unattributed' })
   }
 }
 
 /** What comes to a bounce address and reports nothing: a note of absence is let go, a person is told. */
-function dismiss(mail: Incoming, kind: Report['kind'], log: Log): void {
+function dismiss(mail: ReportMail, kind: Report['kind'], log: Log): void {
   reports.inc({ outcome: kind === 'auto-reply' ? kind : 'unrecognized' })
   if (kind === 'auto-reply') return
   if (mail.mailFrom !== '') throw refuseMail('reports_only')
@@ -66,67 +61,33 @@ function dismiss(mail: Incoming, kind: Report['kind'], log: Log): void {
   log.warn({ message_id: mail.id, email_ids: emailIds }, 'let a report go that says nothing in a known form')
 }
 
-async function byAddress(tx: Db, mail: Incoming, report: Report): Promise<readonly Subject[]> {
-  const subjects: Subject[] = []
-  for (const { bounceOf, organizationId } of mail.recipients) {
-    if (!bounceOf) continue
-    const { emailId, position } = bounceOf
-    const sentTo = await findSentTo(tx, [organizationId], emailId)
-    const recipient = sentTo.find(each => each.position === position)?.email
-    if (recipient === undefined) continue
-    subjects.push({ emailId, recipient, said: saidOf(recipient, report) ?? worstOf(report), isDoubtful: false })
-  }
-  return subjects
+/** Whom those were relayed to of whom the report says no more than that. */
+async function relayedOf(
+  subjects: readonly Subject[],
+  report: Report,
+  resolver: Resolver | undefined,
+  signal: AbortSignal,
+): Promise<ReadonlyMap<Subject, RelayedTo>> {
+  const relayed = subjects.flatMap(subject =>
+    report.kind !== 'complaint' && subject.said?.action === 'relayed'
+      ? { subject, ...subject, said: subject.said }
+      : [],
+  )
+  if (!resolver || relayed.length === 0) return new Map()
+  const found = await findExchangers(resolver, relayed, report, signal)
+  return new Map(relayed.flatMap(({ subject }, i) => (found[i] ? [[subject, found[i]] as const] : [])))
 }
 
-async function byMessage(tx: Db, mail: Incoming, report: Report): Promise<readonly Subject[]> {
-  const emailId = namedEmail(report)
-  if (emailId === undefined || mail.recipients.some(each => each.bounceOf?.emailId === emailId)) return []
-  const organizationIds = [
-    ...new Set(mail.recipients.flatMap(each => (each.mailboxId === null ? [] : each.organizationId))),
-  ]
-  const sentTo = await findSentTo(tx, organizationIds, emailId)
-  const [only] = sentTo
-  if (sentTo.length === 1 && only) {
-    const { email } = only
-    return [{ emailId, recipient: email, said: saidOf(email, report) ?? worstOf(report), isDoubtful: false }]
-  }
-  return sentTo.flatMap(({ email }) => {
-    const said = saidOf(email, report)
-    return said && report.kind !== 'complaint' ? { emailId, recipient: email, said, isDoubtful: true } : []
-  })
-}
-
-/**
- * The email that a report names by its id, which holds 80 random bits and is in no place that strangers see: in the returned
- * header, as the envelope id that we gave, or in the Message-ID.
- */
-function namedEmail({ original, envelopeId }: Report): Id<'eml'> | undefined {
-  const candidates = [original.mailroomId, envelopeId, `eml_${original.messageId?.split('@')[0]}`]
-  return candidates.find(each => each !== null && isId('eml', each))
-}
-
-function saidOf(address: string, { recipients }: Report): ReportedRecipient | null {
-  const isSame = (other: string | null) => other?.toLowerCase() === address.toLowerCase()
-  return recipients.find(each => isSame(each.originalRecipient) || isSame(each.finalRecipient)) ?? null
-}
-
-const byWeight: readonly ReportedAction[] = ['failed', 'delayed', 'delivered', 'relayed', 'expanded']
-
-/** Of several servers that an address was passed on to, the one that says the worst. */
-function worstOf({ recipients }: Report): ReportedRecipient | null {
-  return recipients.toSorted((a, b) => byWeight.indexOf(a.action) - byWeight.indexOf(b.action))[0] ?? null
-}
-
-function unique(subjects: readonly Subject[]): readonly Subject[] {
-  return [...new Map(subjects.map(each => [`${each.emailId} ${each.recipient}`, each])).values()]
-}
-
-function deliveryReport(mail: Incoming, report: Report, subject: Subject): DeliveryReport | null {
+function deliveryReport(
+  mail: ReportMail,
+  report: Report,
+  subject: Subject,
+  relayedTo: RelayedTo | undefined,
+): DeliveryReport | null {
   const { emailId, recipient, said, isDoubtful } = subject
   const isComplaint = report.kind === 'complaint'
   if (!isComplaint && !said) return null
-  const type = isComplaint ? 'complained' : typeOf(said?.action ?? 'failed')
+  const type = isComplaint ? 'complained' : typeOf(said?.action ?? 'failed', relayedTo)
   const { smtpCode = null, enhancedCode = null, diagnostic = null } = isComplaint ? {} : (said ?? {})
   const meant = classifyBounce({ smtpCode, enhancedCode, text: diagnostic })
   const detail = isComplaint ? `Complaint (${report.feedbackType ?? 'abuse'})` : diagnostic
@@ -135,20 +96,26 @@ function deliveryReport(mail: Incoming, report: Report, subject: Subject): Deliv
       emailId,
       recipient,
       type,
-      occurredAt: mail.receivedAt,
+      occurredAt: (isComplaint ? null : said?.lastAttemptAt) ?? report.writtenAt ?? mail.receivedAt,
       source: 'dsn',
       smtpCode,
       enhancedCode,
-      detail,
-      extra: evidenceOf(report, said),
+      detail: relayedTo && said ? relayedDetail(relayedTo, said, report.reportingMta) : detail,
+      extra: evidenceOf(report, said, relayedTo),
       repeatKey: repeatKey(subject, type, report, { smtpCode, enhancedCode, detail }),
     },
     bounce: type === 'bounced' ? { ...meant, ...(isDoubtful && { suppress: 'never' }) } : null,
   }
 }
 
-/** To have been passed on to a server that reports nothing is no delivery. */
-function typeOf(action: ReportedAction): 'bounced' | 'delayed' | 'delivered' | 'sent' {
+/**
+ * To have been passed on to a server that reports nothing (RFC 3464 §2.3.3) is no delivery, unless that is the recipient's
+ * own mail exchanger: further than to it nobody else brings a message.
+ */
+function typeOf(
+  action: ReportedAction,
+  relayedTo: RelayedTo | undefined,
+): 'bounced' | 'delayed' | 'delivered' | 'sent' {
   switch (action) {
     case 'failed':
       return 'bounced'
@@ -156,6 +123,7 @@ function typeOf(action: ReportedAction): 'bounced' | 'delayed' | 'delivered' | '
     case 'delivered':
       return action
     case 'relayed':
+      return relayedTo?.exchanger ? 'delivered' : 'sent'
     case 'expanded':
       return 'sent'
     default:
@@ -163,12 +131,17 @@ function typeOf(action: ReportedAction): 'bounced' | 'delayed' | 'delivered' | '
   }
 }
 
-function evidenceOf(report: Report, said: ReportedRecipient | null): Readonly<Record<string, unknown>> {
+function evidenceOf(
+  report: Report,
+  said: ReportedRecipient | null,
+  relayedTo: RelayedTo | undefined,
+): Readonly<Record<string, unknown>> {
   const told = {
     action: report.kind === 'complaint' ? null : said?.action,
     final_recipient: said?.finalRecipient,
     reporting_mta: report.reportingMta,
     remote_mta: said?.remoteMta,
+    mail_exchanger: relayedTo?.exchanger,
     feedback_type: report.feedbackType,
   }
   return Object.fromEntries(

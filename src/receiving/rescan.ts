@@ -6,21 +6,17 @@ import { counter } from '../base/metrics.ts'
 import { type Rounds, startRounds } from '../base/rounds.ts'
 import type { Blobs } from '../ports/blobs/port.ts'
 import type { Scanner } from '../ports/scanner/port.ts'
+import { release } from './release.ts'
+import type { TakeReport } from './reports.ts'
 import { scanColumns } from './rows.ts'
 import { scanAttachments } from './scan.ts'
-import {
-  condemnMessage,
-  moveRescan,
-  releaseMessage,
-  selectUnscanned,
-  setAttachmentScan,
-  type UnscannedRow,
-} from './table.ts'
+import { condemnMessage, moveRescan, selectUnscanned, setAttachmentScan, type UnscannedRow } from './table.ts'
 
 export interface Rescanning {
   readonly db: Db
   readonly blobs: Blobs
   readonly scanner: Scanner
+  readonly takeReport: TakeReport
   readonly clock: Clock
   readonly log: Log
 }
@@ -59,7 +55,7 @@ async function rescan(row: UnscannedRow, use: Rescanning): Promise<void> {
   rescans.inc({ outcome: scan.kind })
   switch (scan.kind) {
     case 'clean':
-      return await release(row, use.db)
+      return await release(row, use)
     case 'infected':
       return await condemn(row, scan.signature, use)
     case 'unscanned':
@@ -78,12 +74,6 @@ function nextRescan(receivedAt: Instant, now: Instant): Instant | null {
 
 function openBlob(row: UnscannedRow, blobs: Blobs): Readable {
   return Readable.from(blobs.read(row.organization_id, row.blob_id), { objectMode: false })
-}
-
-async function release(row: UnscannedRow, db: Db): Promise<void> {
-  await inTransaction(db, async tx => {
-    if (await releaseMessage(tx, row)) await setAttachmentScan(tx, row, scanColumns({ kind: 'clean' }))
-  })
 }
 
 async function condemn(row: UnscannedRow, signature: string, use: Rescanning): Promise<void> {

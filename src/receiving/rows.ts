@@ -1,6 +1,6 @@
 import { type Instant, plusMs } from '../base/clock.ts'
 import { type Id, newId } from '../base/ids.ts'
-import { type ScanStatus, toJson } from '../base/schema.ts'
+import { type Folder, type ScanStatus, toJson } from '../base/schema.ts'
 import type { Address } from '../mail/address.ts'
 import { clip } from '../mail/preview.ts'
 import type { Verdicts } from '../ports/authenticator/port.ts'
@@ -39,6 +39,8 @@ export interface Delivery {
 }
 
 const rescanFirstMs = 60_000
+/** The folders in which messages do not stay for ever. */
+const hasItsTime: ReadonlySet<Folder> = new Set(['spam', 'trash', 'quarantine'])
 
 export function messageRow(
   { what, recipient, id }: Delivery,
@@ -52,6 +54,7 @@ export function messageRow(
     brand_id: recipient.brandId,
     mailbox_id: recipient.mailboxId,
     folder: filing.folder,
+    folder_since: hasItsTime.has(filing.folder) ? mail.receivedAt : null,
     folder_reason: reasonOf(what),
     starred: 0,
     is_read: 0,
@@ -69,6 +72,7 @@ export function messageRow(
     thread_id: given.threadId,
     in_reply_to: outline.inReplyTo && clip(outline.inReplyTo, 998),
     in_reply_to_email_id: isReply(what) ? given.answersEmailId : null,
+    is_reply: isReply(what) ? 1 : 0,
     from_address: clip(from?.address ?? '', 320),
     from_name: clip(from?.name ?? '', 256),
     to_addresses: toJson(someOf(outline.to)),
@@ -86,8 +90,12 @@ export function messageRow(
 }
 
 /** Why it is where it is; of what is in the inbox for no other reason, what it is where no person wrote it. */
-function reasonOf({ filing, outline: { report, isAutomaticReply } }: Item): FolderReason {
-  if (filing.reason !== 'accepted') return filing.reason
+function reasonOf({ filing, outline }: Item): FolderReason {
+  return filing.reason === 'accepted' ? acceptedAs(outline) : filing.reason
+}
+
+/** Why what was accepted is where it is. */
+export function acceptedAs({ report, isAutomaticReply }: Pick<Outline, 'report' | 'isAutomaticReply'>): FolderReason {
   if (report && report.kind !== 'none' && report.kind !== 'auto-reply') return 'report'
   return isAutomaticReply ? 'auto_reply' : 'accepted'
 }

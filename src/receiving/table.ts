@@ -4,8 +4,9 @@ import type { Instant } from '../base/clock.ts'
 import type { Db } from '../base/database.ts'
 import type { Id } from '../base/ids.ts'
 import { insertRows } from '../base/insert-rows.ts'
-import type { Flag, ScanStatus, Schema } from '../base/schema.ts'
+import type { Flag, Folder, ScanStatus, Schema } from '../base/schema.ts'
 import { padded, placeholders, selectRows } from '../base/select-rows.ts'
+import type { FolderReason } from './decide.ts'
 
 export type NewMessage = Insertable<Schema['messages']>
 export type NewAttachment = Insertable<Schema['attachments']>
@@ -83,8 +84,11 @@ export async function insertAttachments(db: Db, rows: readonly NewAttachment[]):
 export interface UnscannedRow {
   readonly id: Id<'msg'>
   readonly organization_id: Id<'org'>
+  readonly mailbox_id: Id<'mbx'> | null
   readonly blob_id: Id<'blb'>
+  readonly mail_from: string
   readonly received_at: Instant
+  readonly release_folder: Folder | null
   /** When it is due, and at the same time the lease of who takes it. */
   readonly rescan_at: Instant | null
 }
@@ -93,7 +97,16 @@ export interface UnscannedRow {
 export async function selectUnscanned(db: Db, now: Instant, limit: number): Promise<readonly UnscannedRow[]> {
   return await db
     .selectFrom('messages')
-    .select(['id', 'organization_id', 'blob_id', 'received_at', 'rescan_at'])
+    .select([
+      'id',
+      'organization_id',
+      'mailbox_id',
+      'blob_id',
+      'mail_from',
+      'received_at',
+      'rescan_at',
+      'release_folder',
+    ])
     .where('rescan_at', '<=', now)
     .orderBy('rescan_at')
     .limit(sql.lit(limit))
@@ -112,12 +125,16 @@ export async function moveRescan(db: Db, row: UnscannedRow, at: Instant | null):
   return numUpdatedRows > 0n
 }
 
-/** A later scan found nothing: the message goes where it would have gone, unless someone has moved it meanwhile. */
-export async function releaseMessage(db: Db, row: UnscannedRow): Promise<boolean> {
+/**
+ * A later scan found nothing: the message goes where it would have gone, unless someone has moved it meanwhile. `accepted`:
+ * why it is in the inbox, where it goes there.
+ */
+export async function releaseMessage(db: Db, row: UnscannedRow, accepted: FolderReason): Promise<boolean> {
   const { numAffectedRows = 0n } = await sql`
     UPDATE messages
-    SET folder = CASE WHEN folder = 'quarantine' THEN COALESCE(release_folder, folder) ELSE folder END,
-        folder_reason = CASE WHEN release_folder = 'inbox' THEN 'accepted' WHEN dmarc = 'fail' THEN 'dmarc_fail'
+    SET folder_since = CASE WHEN folder = 'quarantine' THEN UTC_TIMESTAMP(6) ELSE folder_since END,
+        folder = CASE WHEN folder = 'quarantine' THEN COALESCE(release_folder, folder) ELSE folder END,
+        folder_reason = CASE WHEN release_folder = 'inbox' THEN ${accepted} WHEN dmarc = 'fail' THEN 'dmarc_fail'
                              WHEN spf = 'fail' THEN 'spf_fail' ELSE 'from_unchecked' END,
         scan = 'clean', scan_signature = NULL, rescan_at = NULL, release_folder = NULL
     WHERE id = ${row.id} AND organization_id = ${row.organization_id} AND rescan_at = ${row.rescan_at}`.execute(db)
@@ -129,6 +146,8 @@ export async function condemnMessage(db: Db, row: UnscannedRow, signature: strin
   const { numUpdatedRows } = await db
     .updateTable('messages')
     .set({
+      // Before the folder, which it is compared with.
+      folder_since: sql`CASE WHEN folder = 'quarantine' THEN folder_since ELSE UTC_TIMESTAMP(6) END`,
       folder: 'quarantine',
       folder_reason: 'infected',
       scan: 'infected',

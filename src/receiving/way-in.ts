@@ -1,4 +1,5 @@
 import type { Db } from '../base/database.ts'
+import type { Resolver } from '../ports/resolver/port.ts'
 import type { BounceAddresses } from './bounce-address.ts'
 import { filer } from './file.ts'
 import type { WayIn } from './incoming.ts'
@@ -12,10 +13,13 @@ export interface WayInParts extends Omit<Receiving, 'file' | 'takeReport'> {
   readonly postmaster: string | undefined
   /** Where reports of what we sent come to; undefined: to mailboxes only. */
   readonly bounces?: BounceAddresses | undefined
+  /** Who is asked for the mail exchangers of those whom we sent to; see reports.ts. */
+  readonly resolver?: Resolver | undefined
 }
 
 /** What the SMTP door needs, over these parts. */
-export function openWayIn({ db, postmaster, bounces, ...parts }: WayInParts): WayIn {
-  const use: Receiving = { ...parts, file: filer({ db, blobs: parts.blobs }), takeReport: reportTaker(db, parts.log) }
+export function openWayIn({ db, postmaster, bounces, resolver, ...parts }: WayInParts): WayIn {
+  const takeReport = reportTaker({ db, log: parts.log, resolver })
+  const use: Receiving = { ...parts, file: filer({ db, blobs: parts.blobs }), takeReport }
   return { findRecipient: recipientFinder(db, postmaster, bounces), receive: mail => receive(mail, use) }
 }

@@ -1,9 +1,10 @@
 import type { Owner } from '../accounts/brands.ts'
 import { storeAnswer } from '../accounts/idempotency.ts'
-import type { Clock } from '../base/clock.ts'
+import type { Clock, Instant } from '../base/clock.ts'
 import { type Db, inTransaction } from '../base/database.ts'
 import type { Id } from '../base/ids.ts'
 import { refuse } from '../base/refusal.ts'
+import type { EmailStatus } from '../base/schema.ts'
 import type { Reservation } from '../web/reservation.ts'
 import { emailOf, readEmail } from './emails.ts'
 import { recordEvents } from './events.ts'
@@ -46,3 +47,27 @@ async function waitWhole(db: Db, emailId: Id<'eml'>, rows: number): Promise<bool
   const going = (await findRecipients(db, [emailId])).filter(each => each.status !== 'suppressed')
   return going.length === rows && going.every(each => each.status === 'scheduled')
 }
+
+/** A recipient that is still to be submitted, its row in the outbox locked, and nobody submitting it. */
+export interface Waiting {
+  readonly id: Id<'out'>
+  readonly emailId: Id<'eml'>
+  readonly recipient: string
+  readonly status: EmailStatus
+}
+
+/** Takes recipients back on the word of the operator, in the caller's transaction: they do not get the email. */
+export async function cancelRecipients(db: Db, waiting: readonly Waiting[], at: Instant): Promise<void> {
+  await removeRows(
+    db,
+    waiting.map(row => row.id),
+  )
+  const told = { type: 'canceled', occurredAt: at, source: 'api', detail: 'Canceled by the operator.' } as const
+  const events = waiting
+    .filter(({ status }) => stillWaits.has(status))
+    .map(({ emailId, recipient }) => ({ ...told, emailId, recipient, extra: { actor: 'operator' } }))
+  await recordEvents(db, events, at)
+}
+
+/** A report may have ended it meanwhile. */
+const stillWaits: ReadonlySet<EmailStatus> = new Set(['scheduled', 'queued', 'sending', 'delayed'])

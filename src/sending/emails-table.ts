@@ -151,6 +151,8 @@ export async function findEmail(db: Db, organizationId: Id<'org'>, id: string): 
       'metadata',
       'attachments',
       'blob_id',
+      'content_purged_at',
+      'attachments_purged_at',
       'provider',
       'provider_message_id',
       'wire_message_id',
@@ -160,6 +162,17 @@ export async function findEmail(db: Db, organizationId: Id<'org'>, id: string): 
     .where('id', '=', id as Id<'eml'>)
     .where('organization_id', '=', organizationId)
     .executeTakeFirst()
+}
+
+/** How large the message of an email is, in bytes. */
+export async function findContentSize(db: Db, organizationId: Id<'org'>, blobId: Id<'blb'>): Promise<number> {
+  const row = await db
+    .selectFrom('blobs')
+    .select('size')
+    .where('id', '=', blobId)
+    .where('organization_id', '=', organizationId)
+    .executeTakeFirst()
+  return Number(row?.size ?? 0)
 }
 
 export type EventRow = Omit<Schema['email_events'], 'repeat_key' | 'organization_id'>

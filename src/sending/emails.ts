@@ -5,8 +5,6 @@ import { isId } from '../base/ids.ts'
 import { refuse } from '../base/refusal.ts'
 import { type EmailStatus, fromJson, toJson } from '../base/schema.ts'
 import { parseAddress } from '../mail/address.ts'
-import { outlineMessage } from '../mail/message.ts'
-import { parseLimits } from '../mail/mime-parser.ts'
 import type { Blobs } from '../ports/blobs/port.ts'
 import type { Caller } from '../web/caller.ts'
 import { pageSize, readInstant } from '../web/page.ts'
@@ -21,6 +19,7 @@ import {
 } from './emails-table.ts'
 import { findRecipients } from './events-table.ts'
 import type { EmailContent, EmailDetail, EmailItem, EmailPage } from './shapes.ts'
+import { type OutlineLarge, outlineEmail } from './stored-content.ts'
 import { detailOf, type Silence } from './unconfirmed.ts'
 
 /** For whom: the organization, and the one brand that it is restricted to. */
@@ -107,26 +106,29 @@ export async function readEmail(
   }
 }
 
-/** Ours to compose: text and HTML of 2 MiB each, encoded, are read whole. */
-const ownLimits = { ...parseLimits, maxTextBytes: 16 * 1024 * 1024 }
-
-/** What a sent email held: taken out of its message. @throws not_found, brand_restricted. */
+/** What a sent email held: taken out of its message; nulls once retention has removed that. @throws not_found, brand_restricted. */
 export async function readContent(
-  use: { readonly db: Db; readonly blobs: Blobs },
+  use: { readonly db: Db; readonly blobs: Blobs; readonly outlineLarge?: OutlineLarge },
   reader: Reader,
   id: string,
 ): Promise<EmailContent> {
   const row = await emailOf(use.db, reader, id)
-  const message = await outlineMessage(await use.blobs.readWhole(row.organization_id, row.blob_id), ownLimits)
-  return {
+  const kept = {
     id: row.id,
+    attachments: fromJson(row.attachments).map(each => ({ ...each })),
+    purged_at: isoOrNull(row.content_purged_at),
+    attachments_purged_at: isoOrNull(row.attachments_purged_at),
+  }
+  if (row.content_purged_at !== null)
+    return { ...kept, subject: null, text: null, html: null, headers: null, available: false }
+  const message = await outlineEmail(use, row)
+  return {
+    ...kept,
     subject: row.subject,
     text: message.text,
     html: message.html,
     headers: message.headers.map(({ name, value }) => ({ name, value })),
-    attachments: fromJson(row.attachments).map(each => ({ ...each })),
     available: true,
-    purged_at: null,
   }
 }
 

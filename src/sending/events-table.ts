@@ -1,4 +1,4 @@
-import { CompiledQuery } from 'kysely'
+import { CompiledQuery, type Selectable } from 'kysely'
 import type { Instant } from '../base/clock.ts'
 import type { Db } from '../base/database.ts'
 import type { Id } from '../base/ids.ts'
@@ -19,7 +19,7 @@ export interface EventfulEmail {
   readonly error: string | null
 }
 
-export type RecipientRow = Schema['email_recipients']
+export type RecipientRow = Selectable<Schema['email_recipients']>
 export type EventRow = Schema['email_events']
 
 /** Locks these emails, in one order, until the transaction ends; those that are not there are left out. */
@@ -59,6 +59,7 @@ export async function findRecipients(db: Db, ids: readonly Id<'eml'>[]): Promise
       'enhanced_code',
       'detail',
       'updated_at',
+      'reported',
     ])
     .where('email_id', 'in', ids)
     .orderBy('email_id')
@@ -84,7 +85,8 @@ export async function updateRecipients(db: Db, rows: readonly RecipientRow[]): P
     'email_recipients',
     rows,
     `ON DUPLICATE KEY UPDATE status = VALUES(status), smtp_code = VALUES(smtp_code),
-      enhanced_code = VALUES(enhanced_code), detail = VALUES(detail), updated_at = VALUES(updated_at)`,
+      enhanced_code = VALUES(enhanced_code), detail = VALUES(detail), updated_at = VALUES(updated_at),
+      reported = VALUES(reported)`,
   )
 }
 

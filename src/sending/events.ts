@@ -12,10 +12,9 @@ import {
   type RecipientRow,
   updateEmails,
   updateRecipients,
-  updateWireId,
 } from './events-table.ts'
-import { emailStatus, nextStatus } from './status.ts'
-import { joinThreads } from './threads.ts'
+import { emailStatus, type Known, takesEffect } from './status.ts'
+import { noteWireIds } from './wire-ids.ts'
 
 /** Whom and what a bounce is about, and whether the recipient is suppressed because of it. */
 export interface Bounce {
@@ -83,30 +82,13 @@ export async function recordEvents(
   await insertEvents(db, rows)
   await updateRecipients(db, [...changed.values()])
   await updateEmails(db, Array.from(new Set(rows.map(row => row.email_id)), id => emails.get(id)).filter(isPresent))
-  await noteWireIds(
+  const replies = await noteWireIds(
     db,
     events.filter((_, i) => isNew[i]),
     emails,
   )
+  await recordEvents(db, replies, now)
   return isNew
-}
-
-/** Notes under what Message-ID emails are known to their recipients, so that answers to it find their thread. */
-async function noteWireIds(
-  db: Db,
-  events: readonly DeliveryEvent[],
-  emails: ReadonlyMap<Id<'eml'>, EventfulEmail>,
-): Promise<void> {
-  const told = new Map<EventfulEmail, string>()
-  for (const { emailId, wireMessageId } of events) {
-    const email = emails.get(emailId)
-    if (!email || !wireMessageId || email.wireMessageId !== null || wireMessageId === email.messageId) continue
-    if (!told.has(email)) told.set(email, wireMessageId)
-  }
-  for (const [{ id, brandId, messageId }, wireMessageId] of told) {
-    await updateWireId(db, id, wireMessageId)
-    await joinThreads(db, [{ brandId, itemId: id, messageId: wireMessageId, references: [messageId], emailId: id }])
-  }
 }
 
 function isPresent<Value>(value: Value | undefined): value is Value {
@@ -143,21 +125,23 @@ function eventRow(event: DeliveryEvent, email: EventfulEmail, now: Instant): Eve
 function afterEvent(row: RecipientRow, event: DeliveryEvent, changed: Map<string, RecipientRow>): RecipientRow {
   if (event.type === 'replied') return row
   if (event.recipient !== null && event.recipient.toLowerCase() !== row.email.toLowerCase()) return row
-  const status = nextStatus(row.status, event.type)
-  // A second delay is news of the first: the same status on later evidence.
-  if (status === row.status && event.type !== row.status) return row
+  const told: Known = { status: event.type, at: event.occurredAt, isReported: reports.has(event.source) }
+  const known: Known = { status: row.status, at: row.updated_at, isReported: row.reported === 1 }
+  if (!takesEffect(told, known)) return row
   const next: RecipientRow = {
     ...row,
-    status,
+    status: event.type,
     smtp_code: event.smtpCode ?? null,
     enhanced_code: event.enhancedCode ?? null,
     detail: event.detail ?? null,
     updated_at: event.occurredAt,
+    reported: told.isReported ? 1 : 0,
   }
   changed.set(`${row.email_id} ${row.position}`, next)
   return next
 }
 
+const reports: ReadonlySet<DeliveryEvent['source']> = new Set(['dsn', 'provider_webhook'])
 const endings: ReadonlySet<DeliveryEvent['type']> = new Set(['failed', 'rejected', 'bounced'])
 
 function emailAfter(email: EventfulEmail, event: DeliveryEvent, recipients: readonly RecipientRow[]): EventfulEmail {

@@ -3,6 +3,7 @@ import type { Clock } from '../base/clock.ts'
 import type { Db } from '../base/database.ts'
 import { newId } from '../base/ids.ts'
 import { counter, timed } from '../base/metrics.ts'
+import { refuse } from '../base/refusal.ts'
 import type { Blobs } from '../ports/blobs/port.ts'
 import type { Reservation } from '../web/reservation.ts'
 import type { Accepted, Candidate, Consumed } from './accepted.ts'
@@ -12,6 +13,7 @@ import { type OverQuota, recipientsOf } from './gate.ts'
 import { type Outgoing, readOutgoing, refuseBeyondLimits } from './outgoing.ts'
 import { type FindDomain, resolveFrom, type Sender } from './resolve.ts'
 import type { SendEmail } from './shapes.ts'
+import type { OutlineLarge } from './stored-content.ts'
 import { newToken, unsubscribeFields } from './suppressions/unsubscribe-link.ts'
 import { findDomains, type SendingDomain } from './table.ts'
 import { fillTemplate } from './templates/fill.ts'
@@ -28,6 +30,10 @@ export interface SendingParts {
   readonly publicUrl: string
   /** After how long without news what is `sent` is shown as unconfirmed, in milliseconds; a day unless given. */
   readonly unconfirmedMs?: number
+  /** Is there room on the disks for another email? There is where nothing is said. */
+  readonly hasRoom?: () => boolean
+  /** Takes large messages apart; absent: as small ones, on this thread. */
+  readonly outlineLarge?: OutlineLarge
   /** Tells the relay that there is work; called after the commit. */
   readonly wake: () => void
 }
@@ -115,6 +121,11 @@ export interface SendRequest {
 /** Accepts an email for delivery: what it gives is durable. @throws Refusal for whatever keeps it from being sent. */
 export async function send(request: SendRequest, use: Sending): Promise<Accepted> {
   const { sender, fields, reservation, threadId, overQuota = 402, consumes } = request
+  if (use.hasRoom?.() === false)
+    throw refuse('unavailable', {
+      message: 'There is no room for more emails at the moment; try again later.',
+      retryAfterSeconds: 60,
+    })
   const asked = readOutgoing(fields, use.clock.now())
   const domain = await timed('out', 'resolve', () => resolveFrom(asked.from, sender, use.findDomain))
   const outgoing = asked.template === null ? asked : await filled(asked, asked.template, domain, use)

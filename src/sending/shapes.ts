@@ -172,6 +172,7 @@ export const emailContentShape = t.Object(
     ),
     available: t.Boolean(),
     purged_at: nullable(dateTime),
+    attachments_purged_at: nullable(dateTime),
   },
   { title: 'EmailContent' },
 )

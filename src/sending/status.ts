@@ -1,3 +1,4 @@
+import { type Instant, plusMs } from '../base/clock.ts'
 import type { EmailStatus } from '../base/schema.ts'
 
 const reports = ['delivered', 'bounced', 'complained'] as const
@@ -35,9 +36,31 @@ const precedence: readonly EmailStatus[] = [
   'canceled',
 ]
 
-/** A recipient's status after an event: a late bounce beats `delivered`, a late `sent` or `delayed` beats nothing final. */
-export function nextStatus(current: EmailStatus, event: EmailStatus): EmailStatus {
-  return followers[current].includes(event) ? event : current
+/** What is known of a recipient: a status, since when, and from whom. */
+export interface Known {
+  readonly status: EmailStatus
+  readonly at: Instant
+  /** Someone else told us, in their time; else we saw it ourselves, and learn such things in the order they happen. */
+  readonly isReported: boolean
+}
+
+/**
+ * Does an event take effect on what is known of a recipient? A late bounce beats `delivered`, a late `sent` or `delayed`
+ * beats nothing final. `sent` and `delayed` follow each other by turns: of those, and of the same status told again, the
+ * later evidence holds, in whatever order the two come.
+ */
+export function takesEffect(event: Known, current: Known): boolean {
+  if (event.status !== current.status && !followers[current.status].includes(event.status)) return false
+  const isByTime = event.status === current.status || (byTurns.has(event.status) && byTurns.has(current.status))
+  if (!isByTime || !(event.isReported || current.isReported)) return true
+  return knownBy(event) >= knownBy(current)
+}
+
+const byTurns: ReadonlySet<EmailStatus> = new Set(['sent', 'delayed'])
+
+/** Most reports tell whole seconds: what happened in one had happened by its end. */
+function knownBy({ at, isReported }: Known): Instant {
+  return isReported && at.endsWith('.000000') ? plusMs(at, 999.999) : at
 }
 
 /** An email's status: the first of the order of precedence that any recipient has. */

@@ -99,9 +99,9 @@ export async function findSuppressed(
 /** All that one email leaves in the database when it is accepted. */
 export interface EmailRows {
   readonly email: Insertable<Schema['emails']>
-  readonly recipients: readonly Schema['email_recipients'][]
+  readonly recipients: readonly Insertable<Schema['email_recipients']>[]
   readonly events: readonly Schema['email_events'][]
-  readonly outbox: readonly Schema['outbox'][]
+  readonly outbox: readonly Insertable<Schema['outbox']>[]
   /** Where it was sent with one. */
   readonly unsubscribeLink?: Schema['unsubscribe_links'] | null
 }

@@ -90,8 +90,13 @@ function keysToFind(entry: ThreadEntry): readonly string[] {
 function keysOf(entry: ThreadEntry): readonly string[] {
   const own = entry.messageId === null ? [] : [entry.messageId]
   return [...new Set([...own, ...entry.references.slice(0, maxReferences)])].map(messageId =>
-    keyOf(entry.brandId, createHash('sha256').update(messageId).digest().subarray(0, 16)),
+    keyOf(entry.brandId, referenceOf(messageId)),
   )
+}
+
+/** What a Message-ID, without angle brackets, is known by: the first 16 bytes of its SHA-256. */
+export function referenceOf(messageId: string): Buffer {
+  return createHash('sha256').update(messageId).digest().subarray(0, 16)
 }
 
 function plan(entry: ThreadEntry, known: Map<string, ThreadReference>, added: Map<string, ThreadReference>): Plan {

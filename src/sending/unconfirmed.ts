@@ -14,7 +14,10 @@ export const defaultSilenceMs = 24 * 3600 * 1000
  * What is known of a recipient, in words. Of one that the relay took long ago, without a word since, it says that: `sent` is
  * neither delivered nor lost.
  */
-export function detailOf({ status, updated_at, detail }: RecipientRow, silence: Silence | null): string | null {
+export function detailOf(
+  { status, updated_at, detail }: Pick<RecipientRow, 'status' | 'updated_at' | 'detail'>,
+  silence: Silence | null,
+): string | null {
   if (status !== 'sent' || silence === null) return detail
   const silentMs = millisecondsOf(silence.now) - millisecondsOf(updated_at)
   if (silentMs < silence.afterMs) return detail

@@ -1,5 +1,9 @@
-import { startHousekeeping as startForgettingAccounts } from '../accounts/housekeeping.ts'
+import { forgetAnswers } from '../accounts/idempotency.ts'
+import { forgetInvitations } from '../accounts/invitations.ts'
 import { startRounds } from '../base/rounds.ts'
+import { mysqlBlobs } from '../ports/blobs/mysql.ts'
+import { startRetention } from '../retention/retention.ts'
+import { startStorageWatch } from '../retention/storage-watch.ts'
 import { forgetTokens } from '../sending/reports/news.ts'
 import { forgetSuppressions } from '../sending/suppressions/suppressions.ts'
 import type { Shared } from './shared.ts'
@@ -9,9 +13,13 @@ const clearedAtOnce = 1000
 
 /** Starts what clears away, in small batches, what has had its time. */
 export function startHousekeeping({ config, db, clock, log, atEnd }: Shared): void {
-  const accounts = startForgettingAccounts({ db, clock, log, requestLogDays: config.requestLogDays, pauseMs })
-  atEnd(() => accounts.stop())
+  const retention = startRetention({ db, clock, log, blobs: mysqlBlobs(db, clock), settings: config })
+  atEnd(() => retention.stop())
+  const storage = startStorageWatch({ db, clock, log, config })
+  atEnd(() => storage.stop())
+  clear('old answers stayed', use => forgetAnswers(use.db, use.clock, clearedAtOnce))
   clear('old suppressions stayed', forgetSuppressions)
+  clear('old invitations stayed', forgetInvitations)
   clear('old tokens of providers stayed', forgetTokens)
 
   function clear(failure: string, forget: typeof forgetTokens): void {

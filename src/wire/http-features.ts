@@ -6,6 +6,7 @@ import { requestRoutes } from '../accounts/request-routes.ts'
 import { brandRoutes } from '../accounts/routes.ts'
 import type { Log } from '../base/log.ts'
 import { dnsRoutes } from '../domains/dns-routes.ts'
+import { mtaStsRoutes } from '../domains/mta-sts-routes.ts'
 import { domainRoutes, mailboxRoutes } from '../domains/routes.ts'
 import type { DomainBlockers, DomainsUse } from '../domains/use.ts'
 import { receivedMessages } from '../inbox/received.ts'
@@ -31,11 +32,13 @@ export interface HttpFeatureParts {
   readonly log: Log
   /** Where clients reach us, without a final slash. */
   readonly publicUrl: string
+  /** Our name, as MX records have it. */
+  readonly hostname: string
 }
 
 /** All routes of the HTTP door but its own, one instance a feature: what runs, and what the API's description is made of. */
 export function httpFeatures(parts: HttpFeatureParts): readonly AnyElysia[] {
-  const { domains, sending, inbox, requestLog, publicUrl, webhooks, log } = parts
+  const { domains, sending, inbox, requestLog, publicUrl, hostname, webhooks, log } = parts
   const { db, clock } = domains
   const unsent: DomainBlockers = async (tx, domainId) => {
     const count = await countUnsent(tx, domainId)
@@ -49,6 +52,7 @@ export function httpFeatures(parts: HttpFeatureParts): readonly AnyElysia[] {
     domainRoutes(domains, unsent),
     dnsRoutes(domains),
     mailboxRoutes(domains),
+    mtaStsRoutes({ db, mx: hostname }),
     emailRoutes(sending),
     suppressionRoutes({ db, clock }),
     unsubscribeRoutes({ db, clock }),

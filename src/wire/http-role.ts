@@ -6,14 +6,19 @@ import { openHttpDoor } from '../doors/http.ts'
 import { startIndexing } from '../inbox/indexer.ts'
 import { openTextWorker } from '../inbox/text-worker.ts'
 import { mysqlBlobs } from '../ports/blobs/mysql.ts'
+import type { Certificates } from '../ports/certificates/port.ts'
 import { openSending } from '../sending/send.ts'
 import { startHousekeeping } from './housekeeping.ts'
 import { httpFeatures } from './http-features.ts'
 import { webhooksOf, zonesOf } from './real-ports.ts'
 import type { Shared } from './shared.ts'
 
-/** Starts the HTTP API, and what is done beside it; gives where it listens. `wake` tells the relay that there is work. */
-export function startHttpRole(shared: Shared, wake: () => void): string {
+/** Starts the HTTP API, and what is done beside it; gives where it listens, in the clear and by HTTPS. `wake` tells the relay that there is work. */
+export function startHttpRole(
+  shared: Shared,
+  wake: () => void,
+  certificates: Certificates,
+): { readonly http: string; readonly https: string | null } {
   const { config, log, clock, secrets, resolver, canary, scanner, provider, atEnd } = shared
   const db = shared.openPool()
   const blobs = mysqlBlobs(db, clock)
@@ -51,6 +56,8 @@ export function startHttpRole(shared: Shared, wake: () => void): string {
     provider: provider.traits.name,
     publicUrl: config.publicUrl,
     unconfirmedMs: config.unconfirmedHours * 3_600_000,
+    hasRoom: shared.hasRoom,
+    outlineLarge: texts.outline,
     wake,
   })
   atEnd(() => sending.rendering.close())
@@ -65,7 +72,9 @@ export function startHttpRole(shared: Shared, wake: () => void): string {
       webhooks: webhooksOf(config),
       log,
       publicUrl: config.publicUrl,
+      hostname: config.hostname,
     }),
+    https: config.httpsListen && { listen: config.httpsListen, certificates },
     requestLog,
     mcp: {
       names: [config.hostname, new URL(config.publicUrl).hostname, config.httpListen.host],
@@ -73,10 +82,10 @@ export function startHttpRole(shared: Shared, wake: () => void): string {
     },
     log,
     clock,
-    readiness: checkReadiness({ config, db: shared.db, canary, scanner, provider, zone, clock }),
+    readiness: checkReadiness({ config, db: shared.db, canary, scanner, provider, zone, certificates, clock }),
   })
   atEnd(() => door.close())
   const indexing = startIndexing({ db: shared.db, blobs: mysqlBlobs(shared.db, clock), texts, log })
   atEnd(() => indexing.stop())
-  return door.url
+  return { http: door.url, https: door.tlsUrl }
 }

@@ -5,6 +5,8 @@ import { verifiedReturnPaths } from '../domains/return-path-table.ts'
 import { canonicalDomain } from '../mail/address.ts'
 import { mysqlBlobs } from '../ports/blobs/mysql.ts'
 import { sesQueue } from '../ports/provider/ses-queue.ts'
+import { startTelling, type Telling } from '../ports/provider/simulated-telling.ts'
+import { simulatedMail } from '../receiving/simulated-mail.ts'
 import { startRelay } from '../sending/relay/relay.ts'
 import { recordNews } from '../sending/reports/news.ts'
 import { type PauseLimits, startPausing } from '../sending/reports/pause.ts'
@@ -35,8 +37,17 @@ export function startRelayRole(shared: Shared): () => void {
   atEnd(() => relay.stop())
   const pausing = startPausing({ db: shared.db, clock, log, limits: pauseLimits(config) })
   atEnd(() => pausing.stop())
+  startSimulator(shared)
   if (config.sesQueueUrl) startSesQueue(shared, config.sesQueueUrl)
   return () => relay.wake()
+}
+
+/** Starts what tells of simulated recipients, also what a process before this one did not come to tell. */
+function startSimulator({ db, clock, log, scanner, bounces, atEnd }: Shared): void {
+  const mail = simulatedMail({ db, blobs: mysqlBlobs(db, clock), scanner, clock, log, bounces })
+  const takeNews: Telling['takeNews'] = news => recordNews({ db, clock }, 'simulator', news)
+  const telling = startTelling({ db, clock, log, ...mail, takeNews })
+  atEnd(() => telling.stop())
 }
 
 function pauseLimits(config: Config): PauseLimits {

@@ -25,6 +25,8 @@ export interface Shared {
   /** The same, with the simulator's recipients before it. */
   readonly provider: Provider
   readonly bounces: BounceAddresses
+  /** Is there room on the disks for what is taken? */
+  hasRoom(): boolean
   /** Opens a pool for a role; it closes with the rest. */
   openPool(): Db
   /** What is to be done at the end; what was said last is done first. */

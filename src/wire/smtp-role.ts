@@ -2,15 +2,18 @@ import { join } from 'node:path'
 import { openSmtpDoor } from '../doors/smtp.ts'
 import { mailauthAuthenticator } from '../ports/authenticator/mailauth.ts'
 import { mysqlBlobs } from '../ports/blobs/mysql.ts'
+import type { Certificates } from '../ports/certificates/port.ts'
 import { bySize, openHeavyWorkers } from '../receiving/heavy.ts'
+import { reportTaker } from '../receiving/reports.ts'
 import { startRescanning } from '../receiving/rescan.ts'
+import { whileThereIsRoom } from '../receiving/room.ts'
 import { openWayIn } from '../receiving/way-in.ts'
 import type { Shared } from './shared.ts'
 
 const heavyThreads = 1
 
 /** Starts what takes mail from the world; gives where it listens. */
-export async function startSmtpRole(shared: Shared): Promise<string> {
+export async function startSmtpRole(shared: Shared, certificates: Certificates): Promise<string> {
   const { config, log, clock, resolver, canary, scanner, bounces, atEnd } = shared
   const db = shared.openPool()
   const checking = { resolver, hostname: config.hostname, messageTimeoutMs: config.dnsMessageSeconds * 1000 }
@@ -26,11 +29,27 @@ export async function startSmtpRole(shared: Shared): Promise<string> {
     policy: { dmarcReject: config.dmarcReject, unscanned: config.unscanned },
     postmaster: config.postmaster,
     bounces,
+    resolver,
     log,
   })
-  const rescanning = startRescanning({ db: shared.db, blobs: mysqlBlobs(shared.db, clock), scanner, clock, log })
+  const rescanning = startRescanning({
+    db: shared.db,
+    blobs: mysqlBlobs(shared.db, clock),
+    scanner,
+    takeReport: reportTaker({ db: shared.db, log, resolver }),
+    clock,
+    log,
+  })
   atEnd(() => rescanning.stop())
-  const door = await openSmtpDoor({ config, wayIn, log, clock, spoolFolder: join(config.varFolder, 'spool') })
+  const spoolFolder = join(config.varFolder, 'spool')
+  const door = await openSmtpDoor({
+    config,
+    wayIn: whileThereIsRoom(wayIn, shared.hasRoom),
+    certificates,
+    log,
+    clock,
+    spoolFolder,
+  })
   atEnd(() => door.close())
   return `${door.address.host}:${door.address.port}`
 }

@@ -1,12 +1,15 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { sql } from 'kysely'
+import { forgetInvitations } from '../../src/accounts/invitations.ts'
 import type { Id } from '../../src/base/ids.ts'
+import { cursorOf } from '../../src/web/page.ts'
 import type { Called, TestDoor } from '../support/http-door.ts'
 import { limitedTo, newBrand, newMember, openPeopleDoor, outcome, publicUrl } from './people.ts'
 
 let door: TestDoor
 let brands: readonly Id<'brd'>[]
 let count = 0
+const dayMs = 24 * 3_600_000
 
 beforeAll(async () => {
   door = await openPeopleDoor()
@@ -244,6 +247,40 @@ test('lists open invitations page by page', async () => {
     cursor = `&cursor=${json.next_cursor}`
   }
   expect(seen).toEqual(made)
+  for (const cursor of [
+    'nonsense',
+    cursorOf('2026-01-31T00:00:00Z'),
+    cursorOf('soon', made[0] ?? ''),
+    cursorOf('é', 'é'),
+  ])
+    expect(outcome(await door.call('GET', `/v1/invitations?cursor=${cursor}`, { key }))).toEqual([
+      400,
+      'invalid_cursor',
+      'cursor',
+    ])
+})
+
+test('is forgotten 90 days after it closed, a few at a time', async () => {
+  const { db } = door.database
+  const organizationId = await door.newOrganization()
+  const { key } = await door.newKey({ organizationId })
+  const brand = await newBrand(door, key)
+  const made: string[] = []
+  for (let i = 0; i < 3; i++) made.push((await invite({ brand_ids: [brand] }, key)).json.id)
+  const left = async () => {
+    const rows = await db.selectFrom('invitations').select('id').where('organization_id', '=', organizationId).execute()
+    return rows.map(each => String(each.id)).sort()
+  }
+  const use = { db, clock: door.clock }
+  while ((await forgetInvitations(use, 1000)) > 0);
+  door.clock.forward((7 + 89) * dayMs)
+  made.push((await invite({ brand_ids: [brand] }, key)).json.id)
+  while ((await forgetInvitations(use, 1000)) > 0);
+  expect(await left()).toEqual([...made].sort())
+  door.clock.forward(1.1 * dayMs)
+  expect(await forgetInvitations(use, 2)).toBe(2)
+  while ((await forgetInvitations(use, 2)) > 0);
+  expect(await left()).toEqual(made.slice(3))
 })
 
 test('keeps organizations apart: a foreign invitation is as one that does not exist', async () => {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { createKey, listKeys, openKeyring, revokeKey } from '../../src/accounts/keys.ts'
+import { createKey, disableKey, enableKey, listKeys, openKeyring, revokeKey } from '../../src/accounts/keys.ts'
 import { createOrganization } from '../../src/accounts/organizations.ts'
 import type { Id } from '../../src/base/ids.ts'
 import { type FreshDatabase, freshDatabase } from '../support/database.ts'
@@ -51,18 +51,43 @@ test('takes no other secret for a key, however well its checksum is made', async
   await keyring.close()
 })
 
+test('refuses a disabled key until it is enabled again, which does not bring a revoked one back', async () => {
+  const { id, key } = await newKey()
+  const keyring = openKeyring(database.db, clock)
+  const refusal = () =>
+    keyring
+      .authenticate(`Bearer ${key}`)
+      .then(() => null)
+      .catch(error => [error.code, error.message])
+  expect(await disableKey(database.db, id, clock)).toBe(true)
+  expect(await refusal()).toEqual(['api_key_revoked', `The API key ${id} is disabled.`])
+  expect(await disableKey(database.db, id, clock)).toBe(true)
+  expect(await enableKey(database.db, id)).toBe(true)
+  expect(await refusal()).toBeNull()
+  await revokeKey(database.db, id, clock)
+  expect(await enableKey(database.db, id)).toBe(true)
+  expect(await refusal()).toEqual(['api_key_revoked', `The API key ${id} was revoked.`])
+  expect(await disableKey(database.db, 'key_00000000000000000000000000', clock)).toBe(false)
+  expect(await enableKey(database.db, 'nonsense')).toBe(false)
+  await keyring.close()
+})
+
 test('lists keys without their secret, and revokes one once', async () => {
   const { id } = await newKey()
   const [listed] = (await listKeys(database.db, organizationId)).filter(each => each.id === id)
   expect(listed).toEqual({
     id,
+    organizationId,
     name: 'k',
     brandId: null,
     scopes: ['email:send', 'inbox:read'],
     expiresAt: null,
     revokedAt: null,
+    disabledAt: null,
     lastUsedAt: null,
     createdAt: expect.any(String),
+    member: null,
+    maker: null,
   })
   expect(await revokeKey(database.db, id, clock)).toBe(true)
   const revokedAt = async () =>

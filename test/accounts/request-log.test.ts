@@ -1,11 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import pino from 'pino'
-import { startHousekeeping } from '../../src/accounts/housekeeping.ts'
 import { openRequestLog } from '../../src/accounts/request-log.ts'
-import { forgetRequests } from '../../src/accounts/requests.ts'
 import type { RequestRow } from '../../src/accounts/requests-table.ts'
 import { selectRequests } from '../../src/accounts/requests-table.ts'
-import { type Instant, instantAt, microsecondsOf, plusMs } from '../../src/base/clock.ts'
+import { type Instant, instantAt, microsecondsOf } from '../../src/base/clock.ts'
 import { openDatabase } from '../../src/base/database.ts'
 import { type Id, newId } from '../../src/base/ids.ts'
 import { registry } from '../../src/base/metrics.ts'
@@ -231,21 +229,4 @@ test('while the database is away the newest are kept, the others counted, and cl
   expect((await dropped()) - before).toBe(10_050)
   expect(logged.length).toBe(1)
   await away.close()
-})
-
-test('housekeeping forgets requests after their days, in small batches, and no others', async () => {
-  const { db } = door.database
-  const organizationId = await door.newOrganization()
-  const log = openRequestLog(db, silent)
-  const now = door.clock.now()
-  const day = 24 * 60 * 60 * 1000
-  for (let i = 0; i < 2500; i++) log.note(rowAt(organizationId, plusMs(now, -31 * day + i)))
-  for (let i = 0; i < 5; i++) log.note(rowAt(organizationId, plusMs(now, -29 * day + i)))
-  await log.close()
-  expect(await forgetRequests(db, door.clock, 30, 100)).toBe(100)
-  const housekeeping = startHousekeeping({ db, clock: door.clock, log: silent, requestLogDays: 30, pauseMs: 60_000 })
-  for (const deadline = Date.now() + 10_000; (await countRows(organizationId)) > 5 && Date.now() < deadline; )
-    await Bun.sleep(10)
-  await housekeeping.stop()
-  expect(await countRows(organizationId)).toBe(5)
 })

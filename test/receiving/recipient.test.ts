@@ -1,5 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import type { Id } from '../../src/base/ids.ts'
+import { randomBytes } from 'node:crypto'
+import { type Id, newId } from '../../src/base/ids.ts'
+import { secretsOf } from '../../src/base/secrets.ts'
+import { returnPathsOf } from '../../src/sending/reports/return-path.ts'
 import { type FreshDatabase, freshDatabase } from '../support/database.ts'
 import { type Receiver, receiver, refusalOf, wayIn } from './support.ts'
 
@@ -107,4 +110,39 @@ test('answers each of many that ask at once', async () => {
     ),
   )
   expect(answers.every((answer, i) => answer === (i % 2 ? hello : 'mailbox_unknown'))).toBe(true)
+})
+
+test('takes mail for a postmaster at the names that bounces come to, and for nobody else there', async () => {
+  const host = `bounces.${ours.domain}`
+  const bounces = { returnPaths: returnPathsOf(secretsOf([randomBytes(32)])), hostname: 'mx.ours.test' }
+  await database.db
+    .insertInto('domain_records')
+    .values({
+      id: newId('rec'),
+      domain_id: ours.domainId,
+      purpose: 'return_path',
+      type: 'MX',
+      name: host,
+      value: 'mx.ours.test',
+      priority: 10,
+      required: 0,
+      status: 'pending',
+      found: '[]',
+      checked_at: null,
+    })
+    .execute()
+  const { findRecipient } = wayIn(ours, { bounces, postmaster: `hello@${ours.domain}` })
+  for (const address of [
+    `postmaster@${host}`,
+    `PostMaster@${host.toUpperCase()}`,
+    `abuse@${host}`,
+    'abuse@mx.ours.test',
+  ]) {
+    const found = await findRecipient(address)
+    expect([found.address, found.mailboxId, found.bounceOf]).toEqual([address, hello, undefined])
+  }
+  for (const address of [`hello@${host}`, `postmaster+x@${host}`, 'hello@mx.ours.test', 'postmaster@mx.other.test'])
+    expect(await refusalOf(findRecipient(address))).toBe('relay_denied')
+  const { findRecipient: withoutOperator } = wayIn(ours, { bounces })
+  expect(await refusalOf(withoutOperator(`postmaster@${host}`))).toBe('mailbox_unknown')
 })

@@ -1,17 +1,13 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { type Instant, plusMs, systemClock } from '../../src/base/clock.ts'
+import { type Instant, millisecondsOf, plusMs, systemClock } from '../../src/base/clock.ts'
 import type { Id } from '../../src/base/ids.ts'
 import { registry } from '../../src/base/metrics.ts'
 import { fromJson } from '../../src/base/schema.ts'
 import { secretsOf } from '../../src/base/secrets.ts'
-import { mysqlBlobs } from '../../src/ports/blobs/mysql.ts'
 import type { Incoming } from '../../src/receiving/incoming.ts'
 import { returnPathsOf } from '../../src/sending/reports/return-path.ts'
 import { type FreshDatabase, freshDatabase } from '../support/database.ts'
-import { acceptEmails } from '../support/outgoing.ts'
 import {
   authenticatorSaying,
   inMemory,
@@ -20,12 +16,13 @@ import {
   type Receiver,
   receiver,
   refusalOf,
+  reportFixture,
+  sentEmail,
   wayIn as wayInOf,
 } from './support.ts'
 
 const hostname = 'mx.ours.test'
 const returnPaths = returnPathsOf(secretsOf([randomBytes(32)]))
-const fixture = (name: string) => readFileSync(join(import.meta.dir, `../fixtures/reports/${name}.eml`), 'latin1')
 
 let database: FreshDatabase
 let shop: Receiver
@@ -40,16 +37,7 @@ beforeEach(async () => {
   wayIn = wayInOf(shop, { bounces: { returnPaths, hostname } })
 })
 
-/** An email that the relay has taken, to these recipients. */
-async function sent(to: readonly string[] = ['bob@dest.example'], of = shop): Promise<Id<'eml'>> {
-  const { db } = database
-  const [id] = await acceptEmails(db, mysqlBlobs(db, systemClock), of, systemClock.now(), [{ to }])
-  if (!id) throw new Error('nothing was accepted')
-  await db.deleteFrom('outbox').where('email_id', '=', id).execute()
-  await db.updateTable('email_recipients').set({ status: 'sent' }).where('email_id', '=', id).execute()
-  await db.updateTable('emails').set({ status: 'sent' }).where('id', '=', id).execute()
-  return id
-}
+const sent = (to?: readonly string[]): Promise<Id<'eml'>> => sentEmail(shop, to)
 
 const bounceAddress = (emailId: Id<'eml'>, position = 0, host = hostname) =>
   returnPaths.addressOf({ emailId, position }, host)
@@ -97,7 +85,7 @@ async function countedBy(outcome: string, work: () => Promise<unknown>): Promise
 describe('a report that comes to the address made for a recipient', () => {
   test('bounces that recipient, with the evidence, and suppresses them', async () => {
     const id = await sent()
-    await deliver(fixture('postfix'), [bounceAddress(id)])
+    await deliver(reportFixture('postfix'), [bounceAddress(id)])
     expect(await recipientsOf(id)).toEqual(['bob@dest.example bounced 550 5.1.1'])
     expect(await eventsOf(id)).toMatchObject([
       {
@@ -125,9 +113,10 @@ describe('a report that comes to the address made for a recipient', () => {
 
   test('counts once, however often and with whatever else around it it comes', async () => {
     const id = await sent()
-    const again = fixture('postfix').replace('Date:', 'X-Copy: 2\r\nDate:')
+    const again = reportFixture('postfix').replace('Date:', 'X-Copy: 2\r\nDate:')
     const repeated = await countedBy('repeated', async () => {
-      for (const message of [fixture('postfix'), fixture('postfix'), again]) await deliver(message, [bounceAddress(id)])
+      for (const message of [reportFixture('postfix'), reportFixture('postfix'), again])
+        await deliver(message, [bounceAddress(id)])
     })
     expect([(await eventsOf(id)).length, (await suppressions()).length, repeated]).toEqual([1, 1, 2])
     await Promise.all(Array.from({ length: 5 }, () => deliver(again, [bounceAddress(id)])))
@@ -136,7 +125,7 @@ describe('a report that comes to the address made for a recipient', () => {
 
   test('is about that recipient alone, whoever it names', async () => {
     const id = await sent(['ann@dest.example', 'bob@dest.example', 'cy@dest.example'])
-    await deliver(fixture('postfix').replaceAll('bob@dest.example', 'cy@dest.example'), [bounceAddress(id, 1)])
+    await deliver(reportFixture('postfix').replaceAll('bob@dest.example', 'cy@dest.example'), [bounceAddress(id, 1)])
     expect(await recipientsOf(id)).toEqual([
       'ann@dest.example sent null null',
       'bob@dest.example bounced 550 5.1.1',
@@ -147,7 +136,7 @@ describe('a report that comes to the address made for a recipient', () => {
 
   test('takes of several recipients what is said of its own', async () => {
     const id = await sent(['bob@dest.example'])
-    await deliver(fixture('postfix-two-recipients'), [bounceAddress(id)])
+    await deliver(reportFixture('postfix-two-recipients'), [bounceAddress(id)])
     expect(await recipientsOf(id)).toEqual(['bob@dest.example bounced 554 5.7.1'])
     expect((await eventsOf(id))[0]?.bounce).toEqual({ type: 'permanent', scope: 'infrastructure', suppressed: false })
     expect(await suppressions()).toEqual([])
@@ -157,29 +146,65 @@ describe('a report that comes to the address made for a recipient', () => {
     const names = ['postfix-delayed', 'postfix-relayed', 'delivered', 'postfix']
     for (const order of permutations(names)) {
       const id = await sent()
-      for (const name of order) await deliver(fixture(name), [bounceAddress(id)])
+      for (const name of order) await deliver(reportFixture(name), [bounceAddress(id)])
       expect([order, await recipientsOf(id)]).toEqual([order, ['bob@dest.example bounced 550 5.1.1']])
       expect((await eventsOf(id)).length).toBe(4)
     }
   })
 
+  test('ends in the same status whatever is told first of a delay and of what was relayed after it', async () => {
+    const delayed = (minutes: number) => writtenAt(reportFixture('postfix-delayed'), minutes)
+    const relayed = (minutes: number) => writtenAt(reportFixture('postfix-relayed'), minutes)
+    for (const [told, status] of [
+      [[delayed(40), relayed(20)], 'sent'],
+      [[relayed(40), delayed(20)], 'delayed'],
+      [[delayed(40), relayed(30), delayed(20)], 'delayed'],
+    ] as const)
+      for (const order of permutations(told)) {
+        const id = await sentEmail(shop, undefined, 60)
+        for (const message of order) await deliver(message, [bounceAddress(id)])
+        expect((await recipientsOf(id))[0]).toStartWith(`bob@dest.example ${status} `)
+      }
+  })
+
+  test('happened when it says that the last try was, unless no clock could say so', async () => {
+    const id = await sentEmail(shop, undefined, 60)
+    const lastTry = reportFixture('postfix-delayed').replace(
+      /^Action: delayed\r?$/m,
+      `$&\nLast-Attempt-Date: ${minutesAgo(50)}`,
+    )
+    const arrival = systemClock.now()
+    for (const message of [
+      writtenAt(lastTry, 20),
+      writtenAt(reportFixture('postfix-delayed'), 30),
+      writtenAt(reportFixture('postfix-delayed'), 90),
+      writtenAt(reportFixture('postfix-delayed'), -90),
+    ])
+      await deliver(message, [bounceAddress(id)], { receivedAt: arrival })
+    const times = (await eventsOf(id)).map(each => each.occurred_at)
+    const told = [50, 30].map(minutes => plusMs(arrival, -minutes * 60_000))
+    expect(times.slice(2)).toEqual([arrival, arrival])
+    for (const [i, at] of told.entries())
+      expect(Math.abs(millisecondsOf(times[i] ?? arrival) - millisecondsOf(at))).toBeLessThan(60_000)
+  })
+
   test('says no more than it knows: what was relayed is not delivered', async () => {
     const id = await sent()
-    await deliver(fixture('postfix-relayed'), [bounceAddress(id)])
+    await deliver(reportFixture('postfix-relayed'), [bounceAddress(id)])
     expect(await eventsOf(id)).toMatchObject([{ type: 'sent', extra: { action: 'relayed' } }])
     expect(await recipientsOf(id)).toEqual(['bob@dest.example sent null 2.0.0'])
   })
 
   test('tells each delay that is another', async () => {
     const id = await sent()
-    const later = fixture('postfix-delayed').replace(/^Message-ID: .*$/m, 'Message-ID: <later@reporter.example>')
-    for (const message of [fixture('postfix-delayed'), fixture('postfix-delayed'), later])
+    const later = reportFixture('postfix-delayed').replace(/^Message-ID: .*$/m, 'Message-ID: <later@reporter.example>')
+    for (const message of [reportFixture('postfix-delayed'), reportFixture('postfix-delayed'), later])
       await deliver(message, [bounceAddress(id)])
     expect((await eventsOf(id)).map(each => each.type)).toEqual(['delayed', 'delayed'])
   })
 
   test('suppresses a closed mailbox at the second bounce, at least 24 hours after the first', async () => {
-    const closed = fixture('microsoft-365-edge')
+    const closed = reportFixture('microsoft-365-edge')
     const at = (hours: number) => ({ receivedAt: plusMs(systemClock.now(), hours * 3_600_000) as Instant })
     const suppressedAfter = async (hours: number) => {
       const id = await sent()
@@ -195,7 +220,7 @@ describe('a report that comes to the address made for a recipient', () => {
 
   test('takes a complaint that names nobody', async () => {
     const id = await sent(['ann@dest.example', 'bob@dest.example'])
-    await deliver(fixture('arf-redacted'), [bounceAddress(id, 1)])
+    await deliver(reportFixture('arf-redacted'), [bounceAddress(id, 1)])
     expect(await recipientsOf(id)).toEqual(['ann@dest.example sent null null', 'bob@dest.example complained null null'])
     expect(await eventsOf(id)).toMatchObject([{ type: 'complained', extra: { feedback_type: 'abuse' } }])
     expect(await suppressions()).toMatchObject([{ email: 'bob@dest.example', reason: 'complaint' }])
@@ -204,7 +229,7 @@ describe('a report that comes to the address made for a recipient', () => {
   test('may come beside mail for a mailbox', async () => {
     const id = await sent()
     await shop.mailbox('')
-    const message = fixture('postfix').replace('From: MAILER-DAEMON@mx.relay.example', 'From: a@x.test')
+    const message = reportFixture('postfix').replace('From: MAILER-DAEMON@mx.relay.example', 'From: a@x.test')
     await deliver(message, [bounceAddress(id), `postmaster@${shop.domain}`])
     expect(await recipientsOf(id)).toEqual(['bob@dest.example bounced 550 5.1.1'])
     expect((await messagesOf(shop)).length).toBe(1)
@@ -229,7 +254,7 @@ describe('a report that comes to the address made for a recipient', () => {
         checked_at: null,
       })
       .execute()
-    await deliver(fixture('postfix'), [bounceAddress(id, 0, host).toUpperCase()])
+    await deliver(reportFixture('postfix'), [bounceAddress(id, 0, host).toUpperCase()])
     expect(await recipientsOf(id)).toEqual(['bob@dest.example bounced 550 5.1.1'])
     const forged = bounceAddress(id, 0, host)
       .replace(/.@/, '!@')
@@ -244,7 +269,7 @@ describe('a report that comes to the address made for a recipient', () => {
   test('files nothing and changes nothing once the client has gone', async () => {
     const id = await sent()
     const gone = { signal: AbortSignal.abort() }
-    expect(await refusalOf(deliver(fixture('postfix'), [bounceAddress(id)], gone))).toBe('answer_late')
+    expect(await refusalOf(deliver(reportFixture('postfix'), [bounceAddress(id)], gone))).toBe('answer_late')
     expect(await eventsOf(id)).toEqual([])
   })
 })
@@ -254,7 +279,7 @@ describe('what comes to a bounce address and is no report', () => {
     const id = await sent()
     const count = await countedBy('auto-reply', async () => {
       for (const name of ['auto-rfc3834', 'auto-german', 'auto-x-autoreply'])
-        await deliver(fixture(name), [bounceAddress(id)])
+        await deliver(reportFixture(name), [bounceAddress(id)])
     })
     expect([await eventsOf(id), count]).toEqual([[], 3])
   })
@@ -262,7 +287,7 @@ describe('what comes to a bounce address and is no report', () => {
   test('is refused when a person writes', async () => {
     const id = await sent()
     for (const name of ['none-person-quotes-bounce', 'none-person-pastes-bounce', 'none-person-forwards-bounce']) {
-      const written = deliver(fixture(name), [bounceAddress(id)], { mailFrom: 'bob@dest.example' })
+      const written = deliver(reportFixture(name), [bounceAddress(id)], { mailFrom: 'bob@dest.example' })
       expect(await refusalOf(written)).toBe('reports_only')
     }
     expect(await eventsOf(id)).toEqual([])
@@ -295,8 +320,8 @@ describe('a forged report changes nothing', () => {
     const email = await database.db.selectFrom('emails').selectAll().where('id', '=', id).executeTakeFirstOrThrow()
     const unattributed = await countedBy('unattributed', async () => {
       for (const text of [
-        fixture('postfix'),
-        fixture('postfix').replace(/^X-Mailroom-Id: .*$/m, `X-Mailroom-Id: ${email.brand_id}`),
+        reportFixture('postfix'),
+        reportFixture('postfix').replace(/^X-Mailroom-Id: .*$/m, `X-Mailroom-Id: ${email.brand_id}`),
       ])
         await deliver(fromAnyone(text), [`hello@${shop.domain}`])
     })
@@ -315,7 +340,7 @@ describe('a forged report changes nothing', () => {
     await shop.mailbox('')
     const id = await sent(['ann@dest.example', 'bob@dest.example'])
     await deliver(naming(id).replaceAll('bob@dest.example', 'zoe@dest.example'), [`hello@${shop.domain}`])
-    await deliver(fromAnyone(fixture('arf-redacted').replaceAll(fixtureId, id)), [`hello@${shop.domain}`])
+    await deliver(fromAnyone(reportFixture('arf-redacted').replaceAll(fixtureId, id)), [`hello@${shop.domain}`])
     expect(await eventsOf(id)).toEqual([])
   })
 
@@ -336,7 +361,7 @@ describe('a report that comes to a mailbox of the sender', () => {
     await shop.mailbox('')
     const id = await sent(['ann@dest.example', 'bob@dest.example'])
     await deliver(naming(id), [`hello@${shop.domain}`])
-    await deliver(fromAnyone(fixture('arf-abuse').replaceAll(fixtureId, id)), [`hello@${shop.domain}`])
+    await deliver(fromAnyone(reportFixture('arf-abuse').replaceAll(fixtureId, id)), [`hello@${shop.domain}`])
     expect(await recipientsOf(id)).toEqual(['ann@dest.example sent null null', 'bob@dest.example bounced 550 5.1.1'])
     expect(await suppressions()).toEqual([])
   })
@@ -355,18 +380,26 @@ describe('a report that comes to a mailbox of the sender', () => {
   test('may name it by the envelope id alone', async () => {
     await shop.mailbox('')
     const id = await sent()
-    await deliver(fromAnyone(fixture('no-returned-message').replaceAll(fixtureId, id)), [`hello@${shop.domain}`])
+    await deliver(fromAnyone(reportFixture('no-returned-message').replaceAll(fixtureId, id)), [`hello@${shop.domain}`])
     expect(await recipientsOf(id)).toEqual(['bob@dest.example bounced 550 5.1.1'])
   })
 
   test('counts once, beside the one that came to the bounce address', async () => {
     await shop.mailbox('')
     const id = await sent()
-    await deliver(fixture('postfix'), [bounceAddress(id)])
+    await deliver(reportFixture('postfix'), [bounceAddress(id)])
     await deliver(naming(id), [`hello@${shop.domain}`])
     expect((await eventsOf(id)).length).toBe(1)
   })
 })
+
+const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000).toUTCString().replace('GMT', '+0000')
+
+function writtenAt(report: string, minutes: number): string {
+  return report
+    .replace(/^Date: .*$/m, `Date: ${minutesAgo(minutes)}`)
+    .replace(/^Message-ID: .*$/m, `Message-ID: <${minutes}@reporter.example>`)
+}
 
 const fixtureId = 'eml_01kq5x9m3t8v0w2y4z6a8c1d3f'
 
@@ -376,7 +409,7 @@ function fromAnyone(message: string): string {
 }
 
 function naming(id: Id<'eml'>): string {
-  return fromAnyone(fixture('postfix').replaceAll(fixtureId, id))
+  return fromAnyone(reportFixture('postfix').replaceAll(fixtureId, id))
 }
 
 function permutations<Item>(items: readonly Item[]): readonly (readonly Item[])[] {

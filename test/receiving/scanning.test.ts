@@ -7,6 +7,7 @@ import { type ClamdAddress, readConfig } from '../../src/base/config.ts'
 import { mysqlBlobs } from '../../src/ports/blobs/mysql.ts'
 import { clamdScanner } from '../../src/ports/scanner/clamd.ts'
 import type { Scanner } from '../../src/ports/scanner/port.ts'
+import { reportTaker } from '../../src/receiving/reports.ts'
 import { rescanDue, startRescanning } from '../../src/receiving/rescan.ts'
 import { type FreshDatabase, freshDatabase } from '../support/database.ts'
 import { inMemory, log, mailTo, message, messagesOf, type Receiver, receiver, wayIn } from './support.ts'
@@ -122,7 +123,8 @@ describe('a scanner that is away', () => {
   }
 
   function rescanning(scanner: Scanner, clock: Clock) {
-    return { db: database.db, blobs: mysqlBlobs(database.db, systemClock), scanner, clock, log }
+    const { db } = database
+    return { db, blobs: mysqlBlobs(db, systemClock), scanner, takeReport: reportTaker({ db, log }), clock, log }
   }
 
   test('sends a clean message to quarantine, and its return releases it', async () => {

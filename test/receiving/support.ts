@@ -1,4 +1,6 @@
 import { randomBytes } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { type Instant, plusMs, systemClock } from '../../src/base/clock.ts'
 import { type Id, newId } from '../../src/base/ids.ts'
 import { openLog } from '../../src/base/log.ts'
@@ -11,6 +13,7 @@ import { parseForFiling } from '../../src/receiving/parse.ts'
 import { SmtpRefusal } from '../../src/receiving/refusal.ts'
 import { openWayIn, type WayInParts } from '../../src/receiving/way-in.ts'
 import type { FreshDatabase } from '../support/database.ts'
+import { acceptEmails } from '../support/outgoing.ts'
 
 /** An organization that receives for a domain of its own, and what its tests ask of it. */
 export interface Receiver {
@@ -113,6 +116,27 @@ export function authenticatorSaying(verdicts: Partial<Verdicts> = {}): Authentic
 
 export function scannerSaying(scan: Scan, isReady = true): Scanner {
   return { scan: () => Promise.resolve(scan), isReady: () => Promise.resolve(isReady) }
+}
+
+/** An email that the relay took a second after it was accepted, `minutesAgo`, to these recipients. */
+export async function sentEmail(
+  { database: { db }, ...sender }: Receiver,
+  to: readonly string[] = ['bob@dest.example'],
+  minutesAgo = 0,
+): Promise<Id<'eml'>> {
+  const createdAt = plusMs(systemClock.now(), -minutesAgo * 60_000)
+  const [id] = await acceptEmails(db, mysqlBlobs(db, systemClock), sender, createdAt, [{ to }])
+  if (!id) throw new Error('nothing was accepted')
+  await db.deleteFrom('outbox').where('email_id', '=', id).execute()
+  const sent = { status: 'sent', updated_at: plusMs(createdAt, minutesAgo === 0 ? 0 : 1000) } as const
+  await db.updateTable('email_recipients').set(sent).where('email_id', '=', id).execute()
+  await db.updateTable('emails').set({ status: 'sent' }).where('id', '=', id).execute()
+  return id
+}
+
+/** A report in one of the forms in which they come. */
+export function reportFixture(name: string): string {
+  return readFileSync(join(import.meta.dir, `../fixtures/reports/${name}.eml`), 'latin1')
 }
 
 export function wayIn({ database }: Receiver, parts: Partial<WayInParts> = {}) {

@@ -83,6 +83,8 @@ export class ProviderTrouble extends Error {
 export interface ProviderIdentities {
   /** The provider's name, for a person. */
   readonly name: string
+  /** Where it knows them, in at most 64 characters of ASCII: what was enrolled in another place is not known there. */
+  readonly place: string
   /** Makes a domain known, and says what is to be published for it. Again changes nothing. @throws ProviderTrouble */
   enrol(domain: string): Promise<readonly IdentityRecord[]>
   /** Does the provider take mail of the domain by now? @throws ProviderTrouble */

@@ -56,6 +56,7 @@ export function sesIdentities(open: SesClient, { region, bringsNews }: SesIdenti
 
   return {
     name: 'Amazon SES',
+    place: `ses ${region}`,
     enrol: domain =>
       orTrouble(async () => {
         const ses = await open()

@@ -1,7 +1,8 @@
-import { type Clock, toIso } from '../../base/clock.ts'
+import type { Clock } from '../../base/clock.ts'
 import type { Log } from '../../base/log.ts'
 import type { Outcome, Provider, Reply, Submission } from './port.ts'
-import { absence, complaint, notification, type ReportMail, type Told } from './simulated-reports.ts'
+import { absence, complaint, notification, type Told } from './simulated-reports.ts'
+import type { SimulatedReport } from './simulator-table.ts'
 import type { ProviderNews } from './webhook.ts'
 
 /** The domain whose recipients are simulated. It is reserved: nobody has it (RFC 6761 §6.2). */
@@ -9,13 +10,9 @@ const simulatedDomain = 'simulator.test'
 
 export interface Simulating {
   readonly clock: Clock
+  /** Keeps what is to be told of a submission, for good; see simulated-telling.ts. */
+  readonly keep: (reports: readonly SimulatedReport[]) => Promise<void>
   readonly log: Log
-  /** Takes a report as mail to our reverse-path, as if it had come in. False: that is no address for reports. */
-  readonly takeMail: (mail: ReportMail) => Promise<boolean>
-  /** Takes news as if a webhook had brought them. */
-  readonly takeNews: (news: readonly ProviderNews[]) => Promise<void>
-  /** How long after the submission its reports come, in milliseconds; 500 unless given. */
-  readonly afterMs?: number
 }
 
 /** What happens to mail to a simulated recipient. */
@@ -64,57 +61,69 @@ function reply(phase: Reply['phase'], code: number, enhancedCode: string, text: 
   return { phase, code, enhancedCode, text }
 }
 
+const notKept: Outcome = {
+  kind: 'deferred',
+  reply: reply('final-dot', 451, '4.3.0', 'The simulator could not keep what it has to tell'),
+  ambiguous: false,
+}
+
 /**
  * Keeps back what is for recipients at `simulator.test` and lets happen what their local part says, a `+tag` aside:
- * `delivered`, `bounce`, `softbounce`, `complaint`, `delay`, `reject`, `ooto` (an out-of-office answer). Reports come as
- * they would from outside: as mail to the reverse-path where that is ours, else as news of the provider.
+ * `delivered`, `bounce`, `softbounce`, `complaint`, `delay`, `reject`, `ooto` (an out-of-office answer). What it will tell
+ * of a message is durable before it takes that.
  */
 export function withSimulator(provider: Provider, use: Simulating): Provider {
-  const { afterMs = 500 } = use
-  const due = new Map<() => Promise<void>, Timer>()
-
-  function later(tell: () => Promise<void>): void {
-    const run = async () => {
-      due.delete(run)
-      await tell().catch((error: unknown) => use.log.error({ err: error }, 'could not take a simulated report'))
+  async function simulate(submission: Submission, recipients: ReadonlyMap<string, Behaviour>): Promise<boolean> {
+    const reports = Array.from(recipients, ([recipient, behaviour]) =>
+      reportsOf(submission, recipient, behaviour, use.clock),
+    )
+    try {
+      await use.keep(reports.flat())
+      return true
+    } catch (error) {
+      use.log.error({ err: error, email_id: submission.emailId }, 'could not keep simulated reports')
+      return false
     }
-    due.set(run, setTimeout(run, afterMs))
-  }
-
-  function report(submission: Submission, recipient: string, { told, more }: Behaviour): void {
-    if (told === null) return
-    const news = newsOf(submission, recipient, told, use.clock)
-    later(() => tell(submission, notification(submission, recipient, told), news))
-    if (more === 'complaint') later(() => tell(submission, complaint(submission, recipient), complaintNews(news)))
-    if (more === 'absence') later(() => tell(submission, absence(submission, recipient), null))
-  }
-
-  async function tell(submission: Submission, mail: ReportMail, news: ProviderNews | null): Promise<void> {
-    const isOurs = provider.traits.returnPath === 'ours' && submission.mailFrom !== ''
-    if (!(isOurs && (await use.takeMail(mail))) && news) await use.takeNews([news])
   }
 
   return {
     traits: provider.traits,
     async submit(submission) {
       const own = submission.recipients.map(behaviourOf)
+      const simulated = new Map(submission.recipients.flatMap((each, i) => (own[i] ? [[each, own[i]] as const] : [])))
       const others = submission.recipients.filter((_, i) => own[i] === null)
-      const elsewhere = others.length > 0 ? await provider.submit({ ...submission, recipients: others }) : []
+      const [isKept, elsewhere] = await Promise.all([
+        simulated.size > 0 ? simulate(submission, simulated) : true,
+        others.length > 0 ? provider.submit({ ...submission, recipients: others }) : [],
+      ])
       let next = 0
-      return submission.recipients.map((recipient, i) => {
-        const behaviour = own[i]
-        if (!behaviour) return elsewhere[next++] ?? taken
-        report(submission, recipient, behaviour)
-        return behaviour.outcome
-      })
+      return own.map(behaviour => (behaviour ? (isKept ? behaviour.outcome : notKept) : (elsewhere[next++] ?? taken)))
     },
     trouble: () => provider.trouble(),
-    async close() {
-      const left = Array.from(due)
-      for (const [, timer] of left) clearTimeout(timer)
-      await Promise.all(left.map(([run]) => run()))
-      await provider.close()
-    },
+    close: () => provider.close(),
+  }
+}
+
+/** What is told of a recipient afterwards: nothing where the outcome says all. */
+function reportsOf(
+  submission: Submission,
+  recipient: string,
+  { told, more }: Behaviour,
+  clock: Clock,
+): readonly SimulatedReport[] {
+  if (told === null) return []
+  const base = { emailId: submission.emailId, recipient }
+  const news = newsOf(submission, recipient, told, clock)
+  const status = { ...base, kind: 'status', mail: notification(submission, recipient, told), news } as const
+  switch (more) {
+    case 'complaint':
+      return [status, { ...base, kind: more, mail: complaint(submission, recipient), news: complaintNews(news) }]
+    case 'absence':
+      return [status, { ...base, kind: more, mail: absence(submission, recipient), news: null }]
+    case null:
+      return [status]
+    default:
+      return more satisfies never
   }
 }
 
@@ -135,7 +144,7 @@ function newsOf({ emailId }: Submission, recipient: string, told: Told, clock: C
     emailId,
     recipient,
     occurredAt,
-    key: `simulated ${told.action} ${emailId} ${recipient} ${toIso(occurredAt)}`,
+    key: `simulated ${told.action} ${emailId} ${recipient}`,
     smtpCode: Number(told.reply.slice(0, 3)),
     enhancedCode: told.status,
     detail: told.reply,

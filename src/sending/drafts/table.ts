@@ -60,16 +60,14 @@ export async function selectDraftSizes(
   organizationId: Id<'org'>,
   { after, limit }: { readonly after: Id<'drf'> | null; readonly limit: number },
 ): Promise<readonly { readonly id: Id<'drf'>; readonly bytes: number }[]> {
-  let query = db
-    .selectFrom('drafts')
-    .select([
-      'id',
-      sql<number>`COALESCE(LENGTH(text), 0) + LENGTH(to_addresses) + LENGTH(cc_addresses) + LENGTH(bcc_addresses)
-        + LENGTH(reply_to)`.as('bytes'),
-    ])
-    .where('organization_id', '=', organizationId)
-  if (after !== null) query = query.where('id', '<', after)
-  return await query.orderBy('id', 'desc').limit(sql.lit(limit)).execute()
+  const conditions = [sql`organization_id = ${organizationId}`, ...(after === null ? [] : [sql`id < ${after}`])]
+  // Forced: left to choose, the servers go through the drafts of all organizations.
+  const { rows } = await sql<{ readonly id: Id<'drf'>; readonly bytes: number }>`SELECT id,
+    COALESCE(LENGTH(text), 0) + LENGTH(to_addresses) + LENGTH(cc_addresses) + LENGTH(bcc_addresses) + LENGTH(reply_to)
+      AS bytes
+    FROM drafts FORCE INDEX (drafts_organization)
+    WHERE ${sql.join(conditions, sql` AND `)} ORDER BY id DESC LIMIT ${sql.lit(limit)}`.execute(db)
+  return rows
 }
 
 /** These drafts, newest first. */

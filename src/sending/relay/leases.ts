@@ -1,5 +1,5 @@
 import { type Clock, type Instant, plusMs } from '../../base/clock.ts'
-import type { Db } from '../../base/database.ts'
+import { type Db, inTransaction } from '../../base/database.ts'
 import type { Id } from '../../base/ids.ts'
 import type { Log } from '../../base/log.ts'
 import { gauge } from '../../base/metrics.ts'
@@ -38,11 +38,9 @@ export function keepLeases(use: {
     const before = [...held.values()]
     const until = plusMs(clock.now(), leaseMs)
     try {
-      await renewLeases(
-        db,
-        before.map(each => each.claimed),
-        until,
-      )
+      const claimed = before.map(each => each.claimed)
+      // A transaction is taken up again after a deadlock with what settles at the same time.
+      await inTransaction(db, tx => renewLeases(tx, claimed, until))
       for (const each of before) each.until = until
     } catch (error) {
       log.error({ err: error, held: before.length }, 'could not renew leases')

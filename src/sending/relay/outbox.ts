@@ -31,6 +31,8 @@ export interface Claimed {
   /** Attempts that were made before. */
   readonly attempts: number
   readonly lastReply: string | null
+  /** Since when the operator keeps it from being submitted; null: nothing does. */
+  readonly heldAt: Instant | null
   readonly blobId: Id<'blb'>
   /** Of the message, in bytes. */
   readonly size: number
@@ -143,6 +145,7 @@ async function loadClaimed(db: Db, ids: readonly Id<'out'>[], lease: string): Pr
       'outbox.expires_at as expiresAt',
       'outbox.attempts',
       'outbox.last_reply as lastReply',
+      'outbox.held_at as heldAt',
       'emails.blob_id as blobId',
       'emails.unsubscribable',
       'blobs.size',

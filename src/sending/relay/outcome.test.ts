@@ -22,6 +22,7 @@ const claimed: Claimed = {
   expiresAt: plusMs(now, 3_600_000),
   attempts: 0,
   lastReply: null,
+  heldAt: null,
   blobId: 'blb_1',
   size: 100,
   isReady: true,

@@ -139,17 +139,20 @@ export function heldByPause(claimed: Claimed, now: Instant): Next {
 }
 
 /**
- * What ends an email before it is submitted; null: nothing does. Its time has run out (RFC 3463: 4.4.7), or it was
- * scheduled and at its release the domain is not ready or the recipient is suppressed.
+ * What ends an email before it is submitted, or keeps it from that; null: nothing does. Its time has run out (RFC 3463:
+ * 4.4.7), the operator holds it until then (see hold.ts), or it was scheduled and at its release the domain is not ready or
+ * the recipient is suppressed.
  */
 export function endBeforeSubmission(claimed: Claimed, isSuppressed: boolean, now: Instant): Next | null {
   if (!stillWaits.has(claimed.recipientStatus)) return { kind: 'end', event: null }
   const base = { emailId: claimed.emailId, recipient: claimed.recipient, occurredAt: now, source: 'api' as const }
   if (claimed.expiresAt <= now) {
+    const held = claimed.heldAt === null ? '' : ` Held by the operator since ${toIso(claimed.heldAt)}.`
     const last = claimed.lastReply === null ? '' : ` Last reply: ${claimed.lastReply}`
-    const detail = `Not sent by ${toIso(claimed.expiresAt)}.${last}`
+    const detail = `Not sent by ${toIso(claimed.expiresAt)}.${held}${last}`
     return { kind: 'end', event: { ...base, type: 'failed', enhancedCode: '4.4.7', detail } }
   }
+  if (claimed.heldAt !== null) return heldBack(claimed, claimed.expiresAt)
   if (claimed.scheduledAt === null || claimed.attempts > 0) return null
   if (!claimed.isReady) {
     const detail = 'The domain was not ready to send when the email was due.'

@@ -23,11 +23,12 @@ const apartMs = 24 * 3600 * 1000
  */
 export async function recordReports(
   tx: Db,
-  reports: readonly DeliveryReport[],
+  told: readonly DeliveryReport[],
   now: Instant,
 ): Promise<readonly boolean[]> {
-  const found = await findReported(tx, [...new Set(reports.map(each => each.event.emailId))])
+  const found = await findReported(tx, [...new Set(told.map(each => each.event.emailId))])
   const emails = new Map(found.map(email => [email.id, email]))
+  const reports = told.map(each => atPossibleTime(each, emails, now))
   const suppresses = await Promise.all(reports.map(report => isToSuppress(tx, report, emails)))
   const isNew = await recordEvents(
     tx,
@@ -51,6 +52,17 @@ export async function recordReports(
     )
   }
   return isNew
+}
+
+/** What is told of a time before the email was accepted, or of one to come, is told by a clock that is wrong: it counts as of now. */
+function atPossibleTime(
+  { event, bounce }: DeliveryReport,
+  emails: ReadonlyMap<Id<'eml'>, ReportedEmail>,
+  now: Instant,
+): DeliveryReport {
+  const acceptedAt = emails.get(event.emailId)?.acceptedAt ?? now
+  const isPossible = event.occurredAt >= acceptedAt && event.occurredAt <= now
+  return { event: isPossible ? event : { ...event, occurredAt: now }, bounce }
 }
 
 function eventOf({ event, bounce }: DeliveryReport, suppressed: boolean): DeliveryEvent {

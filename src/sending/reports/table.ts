@@ -11,6 +11,7 @@ export interface ReportedEmail {
   readonly id: Id<'eml'>
   readonly organizationId: Id<'org'>
   readonly brandId: Id<'brd'>
+  readonly acceptedAt: Instant
 }
 
 /** Those of the emails that are there. */
@@ -18,7 +19,7 @@ export async function findReported(db: Db, ids: readonly Id<'eml'>[]): Promise<r
   if (ids.length === 0) return []
   return db
     .selectFrom('emails')
-    .select(['id', 'organization_id as organizationId', 'brand_id as brandId'])
+    .select(['id', 'organization_id as organizationId', 'brand_id as brandId', 'created_at as acceptedAt'])
     .where('id', 'in', ids)
     .execute()
 }

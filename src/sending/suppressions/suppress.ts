@@ -4,10 +4,12 @@ import { type Id, newId } from '../../base/ids.ts'
 import {
   deleteSuppression,
   insertSuppression,
+  insertSuppressions,
   lockSuppression,
   type Reason,
   type SuppressionPlace,
   type SuppressionRow,
+  selectListed,
   updateUnsubscribed,
 } from './table.ts'
 
@@ -18,6 +20,8 @@ export interface SuppressionWish extends SuppressionPlace {
   readonly sourceEmailId?: Id<'eml'> | null
   /** The SMTP reply or the report that caused it. */
   readonly evidence?: string | null
+  /** When the reason came up, where that was before now. */
+  readonly createdAt?: Instant
 }
 
 /** What is on the list then; `isNew`: because of this. */
@@ -40,6 +44,30 @@ export async function suppress(db: Db, wish: SuppressionWish, now: Instant): Pro
       // Another was first, and now has an entry to be seen.
       if (attempt === maxTries || !isDuplicate(error, 'suppressions_email')) throw error
     }
+}
+
+/**
+ * Puts those on the lists that have no entry there at all, in one statement, in the caller's transaction; gives them.
+ * @param wishes of one organization, no address twice on a list
+ * @throws a duplicate on `suppressions_email` when another was first
+ */
+export async function suppressNew(
+  db: Db,
+  wishes: readonly SuppressionWish[],
+  now: Instant,
+): Promise<ReadonlySet<SuppressionWish>> {
+  const [first] = wishes
+  if (!first) return new Set()
+  const brandIds = [...new Set(wishes.map(wish => wish.brandId))]
+  const emails = wishes.map(wish => wish.email)
+  const listed = await selectListed(db, first.organizationId, brandIds, emails)
+  const there = new Set(listed.map(row => `${row.brand_id} ${row.email}`))
+  const fresh = wishes.filter(wish => !there.has(`${wish.brandId} ${wish.email}`))
+  await insertSuppressions(
+    db,
+    fresh.map(wish => rowOf(wish, undefined, now)),
+  )
+  return new Set(fresh)
 }
 
 async function suppressOnce(db: Db, wish: SuppressionWish, now: Instant): Promise<SuppressionMade> {
@@ -80,7 +108,7 @@ function rowOf(wish: SuppressionWish, before: SuppressionRow | undefined, now: I
     reason,
     source_email_id: sourceEmailId,
     evidence,
-    created_at: now,
+    created_at: wish.createdAt ?? now,
     expires_at: expiresAt,
     unsubscribed_at: before?.reason === 'unsubscribe' ? before.created_at : (before?.unsubscribed_at ?? null),
   }

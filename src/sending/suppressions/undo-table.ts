@@ -16,7 +16,8 @@ export interface Incident {
   readonly to?: Instant
 }
 
-type Caused = Pick<
+/** A suppression, and what caused it. */
+export type Caused = Pick<
   SuppressionRow,
   | 'id'
   | 'organization_id'
@@ -29,60 +30,64 @@ type Caused = Pick<
   | 'unsubscribed_at'
 >
 
-/** At most `most` suppressions of the incident after `after`, by id; with `lock`, locked until the transaction ends. */
+/** The suppressions with ids after one and up to another, and how many these are. */
+export interface SuppressionSpan {
+  readonly after: string
+  readonly last: Id<'sup'>
+  readonly count: number
+}
+
+/** The next `most` suppressions after an id, of the incident or not; undefined: there are no more. */
+export async function nextSpan(
+  db: Db,
+  { organizationId }: Incident,
+  { after, most }: { readonly after: string; readonly most: number },
+): Promise<SuppressionSpan | undefined> {
+  const from = organizationId === undefined ? sql`` : sql`AND organization_id = ${organizationId}`
+  const index = sql.raw(organizationId === undefined ? 'PRIMARY' : 'suppressions_organization')
+  const { rows } = await sql<{ readonly id: Id<'sup'> }>`SELECT id FROM suppressions FORCE INDEX (${index})
+    WHERE id > ${after} ${from} ORDER BY id LIMIT ${sql.lit(most)}`.execute(db)
+  const ids = rows.map(row => row.id)
+  const last = ids.at(-1)
+  return last && { after, last, count: ids.length }
+}
+
+/** The suppressions of the incident in a span, by id; with `lock`, locked until the transaction ends. */
 export async function selectOfIncident(
   db: Db,
   { organizationId, reply, provider, from, to }: Incident,
-  { after, most, lock }: { readonly after: string; readonly most: number; readonly lock: boolean },
+  { after, last, lock }: SuppressionSpan & { readonly lock: boolean },
 ): Promise<readonly Caused[]> {
-  let query = db
-    .selectFrom('suppressions')
-    .select([
-      'suppressions.id',
-      'suppressions.organization_id',
-      'suppressions.brand_id',
-      'suppressions.email',
-      'suppressions.reason',
-      'suppressions.evidence',
-      'suppressions.source_email_id',
-      'suppressions.created_at',
-      'suppressions.unsubscribed_at',
-    ])
-    .where('suppressions.id', '>', after as Id<'sup'>)
-    .where('suppressions.reason', 'in', ['hard_bounce', 'complaint'])
-  if (organizationId !== undefined) query = query.where('suppressions.organization_id', '=', organizationId)
-  if (from !== undefined) query = query.where('suppressions.created_at', '>=', from)
-  if (to !== undefined) query = query.where('suppressions.created_at', '<', to)
-  // LOCATE takes no wildcards, so that `100%` is what it says.
-  if (reply !== undefined) query = query.where(sql<boolean>`LOCATE(LOWER(${reply}), LOWER(suppressions.evidence)) > 0`)
-  if (provider !== undefined)
-    query = query.where(({ exists, selectFrom }) =>
-      exists(
-        selectFrom('emails')
-          .select('emails.id')
-          .whereRef('emails.id', '=', 'suppressions.source_email_id')
-          .where('emails.provider', '=', provider),
-      ),
-    )
-  const page = query.orderBy('suppressions.id').limit(sql.lit(most))
-  return (lock ? page.forUpdate() : page).execute()
+  const conditions = [
+    sql`id > ${after} AND id <= ${last} AND reason IN ('hard_bounce', 'complaint')`,
+    ...(organizationId === undefined ? [] : [sql`organization_id = ${organizationId}`]),
+    ...(from === undefined ? [] : [sql`created_at >= ${from}`]),
+    ...(to === undefined ? [] : [sql`created_at < ${to}`]),
+    // LOCATE takes no wildcards, so that `100%` is what it says.
+    ...(reply === undefined ? [] : [sql`LOCATE(LOWER(${reply}), LOWER(evidence)) > 0`]),
+    ...(provider === undefined
+      ? []
+      : [
+          sql`EXISTS (SELECT 1 FROM emails WHERE emails.id = suppressions.source_email_id AND emails.provider = ${provider})`,
+        ]),
+  ]
+  // Forced: a scan of the table would wait for whatever row of it is locked.
+  const index = sql.raw(organizationId === undefined ? 'PRIMARY' : 'suppressions_organization')
+  const { rows } = await sql<Caused>`SELECT id, organization_id, brand_id, email, reason, evidence, source_email_id,
+      created_at, unsubscribed_at
+    FROM suppressions FORCE INDEX (${index}) WHERE ${sql.join(conditions, sql` AND `)}
+    ORDER BY id ${lock ? sql`FOR UPDATE` : sql``}`.execute(db)
+  return rows
 }
 
-/** Takes these off the lists; of those who unsubscribed besides, that stays. */
+/** Takes these off the lists; of those who unsubscribed besides, that stays. Locks no other rows. */
 export async function liftSuppressions(db: Db, ids: readonly Id<'sup'>[]): Promise<void> {
   if (ids.length === 0) return
-  await db
-    .updateTable('suppressions')
-    .set({
-      reason: 'unsubscribe',
-      source_email_id: null,
-      evidence: null,
-      created_at: sql<Instant>`unsubscribed_at`,
-      expires_at: null,
-      unsubscribed_at: null,
-    })
-    .where('id', 'in', ids)
-    .where('unsubscribed_at', 'is not', null)
-    .execute()
-  await db.deleteFrom('suppressions').where('id', 'in', ids).where('reason', '!=', 'unsubscribe').execute()
+  const these = sql`id IN (${sql.join(ids)})`
+  await sql`UPDATE suppressions FORCE INDEX (PRIMARY)
+    SET reason = 'unsubscribe', source_email_id = NULL, evidence = NULL, created_at = unsubscribed_at, expires_at = NULL,
+      unsubscribed_at = NULL
+    WHERE ${these} AND unsubscribed_at IS NOT NULL`.execute(db)
+  await sql`DELETE suppressions FROM suppressions FORCE INDEX (PRIMARY)
+    WHERE ${these} AND reason <> 'unsubscribe'`.execute(db)
 }

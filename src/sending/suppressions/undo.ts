@@ -1,7 +1,7 @@
 import { toIso } from '../../base/clock.ts'
 import { type Db, inTransaction } from '../../base/database.ts'
 import type { Id } from '../../base/ids.ts'
-import { type Incident, liftSuppressions, selectOfIncident } from './undo-table.ts'
+import { type Caused, type Incident, liftSuppressions, nextSpan, selectOfIncident } from './undo-table.ts'
 
 /** One suppression that was undone, with what had caused it. */
 export interface Undone {
@@ -16,17 +16,27 @@ export interface Undone {
   readonly stays_unsubscribed: boolean
 }
 
-const atOnce = 200
+/** What was done since the step before. */
+export interface UndoStep {
+  /** How many suppressions were looked at since the beginning, undone or not. */
+  readonly looked: number
+  readonly undone: readonly Undone[]
+}
+
+const atOnce = 500
 
 /**
  * Takes the automatic suppressions of an incident off their lists, a few at a time; what people put there, and that someone
  * unsubscribed, stays. Gives an account of each as it goes; after an interruption the next run does the rest.
  * @param isDry only says what it would do
  */
-export async function* undoSuppressions(db: Db, incident: Incident, isDry: boolean): AsyncGenerator<Undone> {
+export async function* undoSuppressions(db: Db, incident: Incident, isDry: boolean): AsyncGenerator<UndoStep> {
+  let looked = 0
   for (let after = ''; ; ) {
+    const span = await nextSpan(db, incident, { after, most: atOnce })
+    if (!span) return
     const rows = await inTransaction(db, async tx => {
-      const some = await selectOfIncident(tx, incident, { after, most: atOnce, lock: !isDry })
+      const some = await selectOfIncident(tx, incident, { ...span, lock: !isDry })
       if (!isDry)
         await liftSuppressions(
           tx,
@@ -34,10 +44,12 @@ export async function* undoSuppressions(db: Db, incident: Incident, isDry: boole
         )
       return some
     })
-    for (const { id: _, created_at, unsubscribed_at, ...row } of rows)
-      yield { ...row, suppressed_at: toIso(created_at), stays_unsubscribed: unsubscribed_at !== null }
-    const last = rows.at(-1)
-    if (!last || rows.length < atOnce) return
-    after = last.id
+    looked += span.count
+    yield { looked, undone: rows.map(accountOf) }
+    after = span.last
   }
+}
+
+function accountOf({ id: _, created_at, unsubscribed_at, ...row }: Caused): Undone {
+  return { ...row, suppressed_at: toIso(created_at), stays_unsubscribed: unsubscribed_at !== null }
 }

@@ -12,6 +12,12 @@ export function hashToken(token: string): Buffer {
   return createHash('sha256').update(token).digest()
 }
 
+/** Why mail programs will not unsubscribe with one click by links that begin so; null: they will. RFC 8058 §3.1. */
+export function oneClickDoubt(publicUrl: string): string | null {
+  if (new URL(publicUrl).protocol === 'https:') return null
+  return 'mail programs do not unsubscribe with one click while MAILROOM_PUBLIC_URL is not https (RFC 8058)'
+}
+
 /** The fields by which a mail program unsubscribes with one click. RFC 2369 §3.2, RFC 8058 §3.1. */
 export function unsubscribeFields(publicUrl: string, token: string): readonly HeaderField[] {
   return [

@@ -1,0 +1,33 @@
+import { type Instant, toIso } from '../../base/clock.ts'
+import type { Db } from '../../base/database.ts'
+import type { Id } from '../../base/ids.ts'
+import type { Entry } from './import.ts'
+import { liveSuppression } from './suppress.ts'
+import { type SuppressionFilter, selectSuppressions } from './table.ts'
+
+const atOnce = 500
+
+/** All that a filter names and that holds at `now`, newest first, in the form that an import takes. */
+export async function* exportSuppressions(
+  db: Db,
+  filter: SuppressionFilter,
+  now: Instant,
+): AsyncGenerator<readonly Entry[]> {
+  for (let after: Id<'sup'> | null = null; ; ) {
+    const rows = await selectSuppressions(db, filter, { after, limit: atOnce, now })
+    yield rows
+      .flatMap(row => liveSuppression(row, now) ?? [])
+      .map(row => ({
+        email: row.email,
+        reason: row.reason,
+        brand: row.brand_id,
+        created_at: toIso(row.created_at),
+        ...(row.expires_at !== null && { expires_at: toIso(row.expires_at) }),
+        ...(row.unsubscribed_at !== null && { unsubscribed_at: toIso(row.unsubscribed_at) }),
+        ...(row.evidence !== null && { evidence: row.evidence }),
+      }))
+    const last = rows.at(-1)
+    if (!last || rows.length < atOnce) return
+    after = last.id
+  }
+}
