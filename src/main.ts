@@ -19,7 +19,7 @@ import { type Running, wire } from './wire.ts'
  * @throws UnknownSecretKey; when the database cannot be used or an address cannot be listened on.
  */
 export async function serve(config: Config): Promise<Running> {
-  const log = openLog(config.logLevel)
+  const log = openLog(config.logLevel, config.logFormat)
   mkdirSync(config.varFolder, { recursive: true })
   const ports = realPorts(config)
   const secrets = await prepareDatabase(config, ports, log)

@@ -12,6 +12,7 @@ import { openCanary } from './ports/resolver/canary.ts'
 import { returnPathsOf } from './sending/reports/return-path.ts'
 import { startBackupMetrics } from './wire/backup-metrics.ts'
 import { openCertificates } from './wire/certificates.ts'
+import { startDoctor } from './wire/doctor.ts'
 import { startHttpRole } from './wire/http-role.ts'
 import type { Ports } from './wire/real-ports.ts'
 import { startRelayRole } from './wire/relay-role.ts'
@@ -39,6 +40,7 @@ export async function wire(config: Config, log: Log, ports: Ports, secrets: Secr
     for (let end = ends.pop(); end; end = ends.pop()) await end()
   }
   try {
+    if (config.otlpEndpoint !== undefined) ends.push(await openTracing(config, config.otlpEndpoint, log))
     const shared = share(config, log, ports, secrets, ends)
     const metrics = openMetricsDoor(config.metricsListen)
     ends.push(() => metrics.close())
@@ -48,6 +50,7 @@ export async function wire(config: Config, log: Log, ports: Ports, secrets: Secr
     const wake = isRole('relay') ? startRelayRole(shared) : () => undefined
     const { http, https } = isRole('http') ? startHttpRole(shared, wake, certificates) : { http: null, https: null }
     const smtp = isRole('smtp') ? await startSmtpRole(shared, certificates) : null
+    startDoctor(shared)
     return { http, https, smtp, metrics: `${config.metricsListen.host}:${metrics.port}`, stop }
   } catch (error) {
     await stop()
@@ -55,14 +58,20 @@ export async function wire(config: Config, log: Log, ports: Ports, secrets: Secr
   }
 }
 
+/** Loaded where it is wanted alone: it is large. */
+async function openTracing(config: Config, endpoint: string, log: Log): Promise<() => Promise<void>> {
+  const { startTracing } = await import('./base/otlp.ts')
+  return startTracing({ endpoint, samplePercent: config.otlpSamplePercent, host: config.hostname, log })
+}
+
 function share(config: Config, log: Log, ports: Ports, secrets: Secrets, ends: Ends): Shared {
   const { clock, scanner, provider: realProvider } = ports
-  const open = () => {
-    const database = openDatabase(config.databaseUrl, config.databaseConnections)
+  const open = (pool: string) => {
+    const database = openDatabase(config.databaseUrl, config.databaseConnections, pool)
     ends.push(() => database.close())
     return database
   }
-  const database = open()
+  const database = open('beside')
   const { db } = database
   const resolver = ports.resolver({ database })
   const bounces = {
@@ -91,7 +100,7 @@ function share(config: Config, log: Log, ports: Ports, secrets: Secrets, ends: E
     provider,
     bounces,
     hasRoom: () => room.hasRoom(),
-    openPool: () => open().db,
+    openPool: pool => open(pool).db,
     atEnd: end => ends.push(end),
   }
 }

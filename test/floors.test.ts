@@ -18,6 +18,7 @@ const floors = [
   'receiving',
   'retention',
   'doors',
+  'doctor',
   'wire',
   'wire.ts',
   'main.ts',

@@ -1,5 +1,6 @@
 import { Kysely, MysqlDialect, type MysqlPoolConnection } from 'kysely'
 import { createPool, type FieldPacket, type Pool, type PoolConnection, Types } from 'mysql2'
+import { type PoolUse, poolUse } from './pool-metrics.ts'
 import type { Schema } from './schema.ts'
 
 /** The database, or a transaction on it: what every function that asks it takes first. */
@@ -14,8 +15,9 @@ export interface Database {
 /**
  * A pool on `url` (`mysql://user:password@host:port/name`, optionally `?socketPath=…`).
  * Connections are opened when they are first needed. Date-times come and go as text (see clock.ts), in UTC.
+ * @param name what its use is shown as in the metrics; without it that is not shown
  */
-export function openDatabase(url: string, connections: number): Database {
+export function openDatabase(url: string, connections: number, name?: string): Database {
   const address = new URL(url)
   const socketPath = address.searchParams.get('socketPath')
   const pool = createPool({
@@ -38,13 +40,22 @@ export function openDatabase(url: string, connections: number): Database {
     connection.query('SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED')
     connection.query("SET time_zone = '+00:00', sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION'")
   })
-  const db = new Kysely<Schema>({ dialect: new MysqlDialect({ pool: withPreparedStatements(pool) }) })
+  const db = new Kysely<Schema>({
+    dialect: new MysqlDialect({ pool: withPreparedStatements(pool, poolUse(connections, name)) }),
+  })
   return { db, close: () => db.destroy() }
 }
 
-/** Kysely's MySQL driver sends text, which doubles the size of binary values; prepared statements do not. */
-function withPreparedStatements(pool: Pool) {
+/**
+ * Kysely's MySQL driver sends text, which doubles the size of binary values; prepared statements do not. Each connection is
+ * counted in `use` while somebody has it.
+ */
+function withPreparedStatements(pool: Pool, use: PoolUse) {
   const prepared = new WeakMap<PoolConnection, MysqlPoolConnection>()
+  const out = new WeakSet<PoolConnection>()
+  const giveBack = (connection: PoolConnection) => {
+    if (out.delete(connection)) use.inUse--
+  }
   const prepare = (connection: PoolConnection): MysqlPoolConnection => {
     const known = prepared.get(connection)
     if (known) return known
@@ -55,15 +66,29 @@ function withPreparedStatements(pool: Pool) {
           : connection.execute(statement, parameters as never[], (error, rows, fields) =>
               done(error, withWholeInstants(rows, fields)),
             ),
-      release: () => connection.release(),
-      destroy: () => connection.destroy(),
+      release: () => {
+        giveBack(connection)
+        connection.release()
+      },
+      destroy: () => {
+        giveBack(connection)
+        connection.destroy()
+      },
     } as unknown as MysqlPoolConnection
     prepared.set(connection, made)
     return made
   }
   return {
-    getConnection: (done: (error: unknown, connection: MysqlPoolConnection) => void) =>
-      pool.getConnection((error, connection) => done(error, error ? (undefined as never) : prepare(connection))),
+    getConnection: (done: (error: unknown, connection: MysqlPoolConnection) => void) => {
+      use.waiting++
+      pool.getConnection((error, connection) => {
+        use.waiting--
+        if (error) return done(error, undefined as never)
+        out.add(connection)
+        use.inUse++
+        done(null, prepare(connection))
+      })
+    },
     end: (done: (error: unknown) => void) => pool.end(done),
   } as never
 }

@@ -1,4 +1,5 @@
 import pino from 'pino'
+import { textOf } from './log-text.ts'
 
 /** One line an event, past tense, with fixed keys; never bodies, keys, subjects or addresses at `info`. */
 export type Log = pino.Logger
@@ -6,8 +7,11 @@ export type Log = pino.Logger
 /** What waits to be written, in bytes, when whoever reads the log is slow; past it lines are lost, and mail is not. */
 const maxWaitingBytes = 16 * 1024 * 1024
 
-/** JSON lines on standard output, never waited for; control characters are escaped by JSON itself. */
-export function openLog(level: string): Log {
+/** How a line is written: a JSON object, or what a person reads (log-text.ts). */
+export type LogFormat = 'json' | 'text'
+
+/** Lines on standard output, never waited for; control characters are escaped, by JSON itself where it is JSON. */
+export function openLog(level: string, format: LogFormat = 'json'): Log {
   const output = pino.destination({ dest: 1, sync: false, maxLength: maxWaitingBytes })
   process.on('exit', () => {
     try {
@@ -16,5 +20,6 @@ export function openLog(level: string): Log {
       // Nobody reads the log any more.
     }
   })
-  return pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, output)
+  const written = format === 'json' ? output : { write: (line: string) => void output.write(textOf(line)) }
+  return pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, written)
 }

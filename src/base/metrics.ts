@@ -1,4 +1,5 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
+import { tracedStep } from './tracing.ts'
 
 /** Names and units follow Prometheus' conventions: seconds, bytes, `_total`. */
 export const registry = new Registry()
@@ -26,11 +27,11 @@ function observerOf(way: 'in' | 'out', step: string): Observe {
   return observe
 }
 
-/** Runs one step of a way and notes how long it took, also when it throws. */
+/** Runs one step of a way and notes how long it took, also when it throws; in a trace it is a span. */
 export async function timed<Result>(way: 'in' | 'out', step: string, run: () => Promise<Result>): Promise<Result> {
   const started = performance.now()
   try {
-    return await run()
+    return await tracedStep(`${way} ${step}`, run)
   } finally {
     observerOf(way, step)((performance.now() - started) / 1000)
   }
@@ -45,13 +46,14 @@ export function counter<Label extends string>(
   return new Counter({ name, help, labelNames, registers: [registry] })
 }
 
-/** A gauge in the one registry. */
+/** A gauge in the one registry; `read`, where given, sets it whenever it is asked for. */
 export function gauge<Label extends string>(
   name: string,
   help: string,
   labelNames: readonly Label[] = [],
+  read?: () => void,
 ): Gauge<Label> {
-  return new Gauge({ name, help, labelNames, registers: [registry] })
+  return new Gauge({ name, help, labelNames, registers: [registry], ...(read && { collect: read }) })
 }
 
 /** A histogram in the one registry. */

@@ -385,4 +385,21 @@ export const settings = {
     'info',
     'The least that is logged.',
   ),
+  logFormat: setting(
+    'LOG_FORMAT',
+    oneOf('json', 'text'),
+    'json',
+    'How a line of the log is written: as a JSON object, or as a line that a person reads.',
+  ),
+  otlpEndpoint: optional(
+    'OTLP_ENDPOINT',
+    url('http:', 'https:'),
+    'The collector of OpenTelemetry that traces go to, by OTLP over HTTP, as `http://127.0.0.1:4318`; without it nothing is traced. What it wants in headers stands in `OTEL_EXPORTER_OTLP_HEADERS`.',
+  ),
+  otlpSamplePercent: setting(
+    'OTLP_SAMPLE_PERCENT',
+    percent,
+    '100',
+    'How many of the requests, messages and emails are traced, in percent.',
+  ),
 } as const satisfies Record<string, Setting<unknown>>

@@ -10,6 +10,7 @@ import { backup } from './backup.ts'
 import { bench } from './bench.ts'
 import { brand } from './brand.ts'
 import type { Command } from './command.ts'
+import { doctor } from './doctor.ts'
 import { domain } from './domain.ts'
 import { key } from './key.ts'
 import { member } from './member.ts'
@@ -42,6 +43,7 @@ const commands = new Map<string, Command>([
   ['backup', backup],
   ['restore', restore],
   ['retention', retention],
+  ['doctor', doctor],
   ['bench', bench],
 ])
 

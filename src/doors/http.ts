@@ -17,6 +17,7 @@ import { describeApi } from './http/openapi/document.ts'
 import examples from './http/openapi/examples.json'
 import { descriptionRoutes } from './http/openapi/routes.ts'
 import type { Readiness } from './http/readiness.ts'
+import { routeTemplates } from './http/route-template.ts'
 import { serviceRoutes } from './http/service-routes.ts'
 import { openTlsListener } from './http/tls-listener.ts'
 import { type McpUse, mcpRoutes } from './mcp/routes.ts'
@@ -74,6 +75,7 @@ export function openHttpDoor(use: HttpDoorUse): HttpDoor {
     dispatch: app.fetch,
     downloads: openDownloads(join(config.varFolder, 'downloads')),
     allowed: allowedMethods(app.routes),
+    routeOf: routeTemplates(app.routes),
   })
   const addressOf = clientAddresses(config.trustedProxies ?? [])
   const fetch = (request: Request, listener: Bun.Server<undefined>) =>

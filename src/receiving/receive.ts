@@ -1,5 +1,6 @@
 import type { Log } from '../base/log.ts'
 import { counter, timed } from '../base/metrics.ts'
+import { type NoteSpan, traced } from '../base/tracing.ts'
 import type { Blobs } from '../ports/blobs/port.ts'
 import { decide, type Policy } from './decide.ts'
 import type { Incoming } from './incoming.ts'
@@ -22,16 +23,25 @@ export interface Receiving extends Scanning, Verifying {
 }
 
 const received = counter('mailroom_received_total', 'Messages after DATA, by what became of them.', ['outcome'])
+for (const outcome of ['inbox', 'spam', 'quarantine', 'report']) received.inc({ outcome }, 0)
 
 /**
  * The way in: what happens to a message between its final dot and our answer. Resolves once it is filed for good.
  * @throws SmtpRefusal: what the sender must change (5yz), or our trouble (4yz).
  */
-export async function receive(mail: Incoming, use: Receiving): Promise<{ readonly id: string }> {
+export function receive(mail: Incoming, use: Receiving): Promise<{ readonly id: string }> {
+  const facts = { 'mailroom.transaction_id': mail.id, 'mailroom.recipients': mail.recipients.length }
+  return traced({ name: 'receive message', kind: 'server', facts }, note => answer(mail, use, note))
+}
+
+async function answer(mail: Incoming, use: Receiving, note: NoteSpan): Promise<{ readonly id: string }> {
   try {
-    return await takeIn(mail, use)
+    const taken = await takeIn(mail, use)
+    note({ 'mailroom.message_id': taken.id })
+    return taken
   } catch (error) {
     const refusal = asRefusal(error)
+    note({ 'mailroom.refusal': refusal.code })
     received.inc({ outcome: refusal.code })
     if (refusal !== error) use.log.error({ err: error, transaction_id: mail.id }, 'could not receive a message')
     throw refusal

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { type Db, inTransaction } from '../base/database.ts'
+import { isId } from '../base/ids.ts'
 import type { Log } from '../base/log.ts'
 import type { Report, ReportedAction, ReportedRecipient } from '../mail/reported.ts'
 import type { Resolver } from '../ports/resolver/port.ts'
@@ -44,7 +45,7 @@ export function reportTaker({ db, log, resolver }: ReportsUse): TakeReport {
     for (const [i, { event }] of told.entries()) {
       reports.inc({ outcome: isNew[i] ? kind : 'repeated' })
       log.info(
-        { email_id: event.emailId, message_id: mail.id, report: kind, type: event.type, is_new: isNew[i] === true },
+        { email_id: event.emailId, ...whichMail(mail), report: kind, type: event.type, is_new: isNew[i] === true },
         'took a report',
       )
     }
@@ -58,7 +59,12 @@ function dismiss(mail: ReportMail, kind: Report['kind'], log: Log): void {
   if (kind === 'auto-reply') return
   if (mail.mailFrom !== '') throw refuseMail('reports_only')
   const emailIds = mail.recipients.map(each => each.bounceOf?.emailId)
-  log.warn({ message_id: mail.id, email_ids: emailIds }, 'let a report go that says nothing in a known form')
+  log.warn({ ...whichMail(mail), email_ids: emailIds }, 'let a report go that says nothing in a known form')
+}
+
+/** For the log: a message that is coming in goes by its transaction, one that waited in quarantine by its own id. */
+function whichMail({ id }: ReportMail) {
+  return isId('msg', id) ? { message_id: id } : { transaction_id: id }
 }
 
 /** Whom those were relayed to of whom the report says no more than that. */

@@ -1,4 +1,5 @@
 import { PassThrough, type Readable } from 'node:stream'
+import { histogram } from '../base/metrics.ts'
 import type { Content } from '../mail/content.ts'
 import { visitAttachments } from '../mail/message.ts'
 import type { Scan, Scanner } from '../ports/scanner/port.ts'
@@ -17,9 +18,24 @@ export interface Scanning {
 
 const pauseMs = 250
 
+const scanSeconds = histogram(
+  'mailroom_scan_seconds',
+  'How long the scan of a message took, with the wait for a scanner that is away, by what it found.',
+  ['verdict'],
+  [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120],
+)
+const observers = {
+  clean: scanSeconds.labels('clean'),
+  infected: scanSeconds.labels('infected'),
+  unscanned: scanSeconds.labels('unscanned'),
+} satisfies Record<Scan['kind'], unknown>
+for (const verdict of Object.keys(observers)) scanSeconds.zero({ verdict })
+
 /** The whole message once; only when that finds something each attachment, to say which. Gives up when `signal` fires. */
 export async function scanMessage(content: Content, signal: AbortSignal, use: Scanning): Promise<ScanOutcome> {
+  const started = performance.now()
   const scan = await scanOrWait(content, signal, use)
+  observers[scan.kind].observe((performance.now() - started) / 1000)
   if (scan.kind !== 'infected') return scan
   return { ...scan, attachments: await scanAttachments(openContent(content), use.scanner) }
 }

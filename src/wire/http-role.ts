@@ -2,6 +2,7 @@ import { openRequestLog } from '../accounts/request-log.ts'
 import { startRechecking } from '../domains/recheck.ts'
 import type { DomainsUse } from '../domains/use.ts'
 import { checkReadiness } from '../doors/http/check-parts.ts'
+import { startReadinessMetrics } from '../doors/http/readiness-metrics.ts'
 import { openHttpDoor } from '../doors/http.ts'
 import { startIndexing } from '../inbox/indexer.ts'
 import { openTextWorker } from '../inbox/text-worker.ts'
@@ -20,7 +21,7 @@ export function startHttpRole(
   certificates: Certificates,
 ): { readonly http: string; readonly https: string | null } {
   const { config, log, clock, secrets, resolver, canary, scanner, provider, atEnd } = shared
-  const db = shared.openPool()
+  const db = shared.openPool('http')
   const blobs = mysqlBlobs(db, clock)
   const zone = zonesOf(config, db, clock)
   const domains: DomainsUse = {
@@ -61,6 +62,9 @@ export function startHttpRole(
     wake,
   })
   atEnd(() => sending.rendering.close())
+  const readiness = checkReadiness({ config, db: shared.db, canary, scanner, provider, zone, certificates, clock })
+  const watching = startReadinessMetrics(readiness, log)
+  atEnd(() => watching.stop())
   const door = openHttpDoor({
     config,
     db,
@@ -82,7 +86,7 @@ export function startHttpRole(
     },
     log,
     clock,
-    readiness: checkReadiness({ config, db: shared.db, canary, scanner, provider, zone, certificates, clock }),
+    readiness,
   })
   atEnd(() => door.close())
   const indexing = startIndexing({ db: shared.db, blobs: mysqlBlobs(shared.db, clock), texts, log })

@@ -7,6 +7,7 @@ import { mysqlBlobs } from '../ports/blobs/mysql.ts'
 import { sesQueue } from '../ports/provider/ses-queue.ts'
 import { startTelling, type Telling } from '../ports/provider/simulated-telling.ts'
 import { simulatedMail } from '../receiving/simulated-mail.ts'
+import { startQueueMetrics } from '../sending/queue/queue-metrics.ts'
 import { startRelay } from '../sending/relay/relay.ts'
 import { recordNews } from '../sending/reports/news.ts'
 import { type PauseLimits, startPausing } from '../sending/reports/pause.ts'
@@ -18,7 +19,7 @@ const queuePauseMs = 1000
 /** Starts what hands outgoing mail to the provider, and what reads the provider's queue of news. Gives how to wake it. */
 export function startRelayRole(shared: Shared): () => void {
   const { config, log, clock, secrets, provider, bounces, atEnd } = shared
-  const db = shared.openPool()
+  const db = shared.openPool('relay')
   const relay = startRelay({
     db,
     blobs: mysqlBlobs(db, clock),
@@ -37,6 +38,8 @@ export function startRelayRole(shared: Shared): () => void {
   atEnd(() => relay.stop())
   const pausing = startPausing({ db: shared.db, clock, log, limits: pauseLimits(config) })
   atEnd(() => pausing.stop())
+  const counting = startQueueMetrics(shared)
+  atEnd(() => counting.stop())
   startSimulator(shared)
   if (config.sesQueueUrl) startSesQueue(shared, config.sesQueueUrl)
   return () => relay.wake()
@@ -45,7 +48,7 @@ export function startRelayRole(shared: Shared): () => void {
 /** Starts what tells of simulated recipients, also what a process before this one did not come to tell. */
 function startSimulator({ db, clock, log, scanner, bounces, atEnd }: Shared): void {
   const mail = simulatedMail({ db, blobs: mysqlBlobs(db, clock), scanner, clock, log, bounces })
-  const takeNews: Telling['takeNews'] = news => recordNews({ db, clock }, 'simulator', news)
+  const takeNews: Telling['takeNews'] = news => recordNews({ db, clock, log }, 'simulator', news)
   const telling = startTelling({ db, clock, log, ...mail, takeNews })
   atEnd(() => telling.stop())
 }
@@ -64,7 +67,7 @@ function startSesQueue({ config, db, clock, log, atEnd }: Shared, queueUrl: stri
   atEnd(() => queue.close())
   const failure = 'could not read the queue of a provider’s news'
   const reading = startRounds({ pauseMs: queuePauseMs, log, failure }, signal =>
-    queue.bring(news => recordNews({ db, clock }, 'ses', news), signal),
+    queue.bring(news => recordNews({ db, clock, log }, 'ses', news), signal),
   )
   atEnd(() => reading.stop())
 }

@@ -28,7 +28,7 @@ export interface Shared {
   /** Is there room on the disks for what is taken? */
   hasRoom(): boolean
   /** Opens a pool for a role; it closes with the rest. */
-  openPool(): Db
+  openPool(role: Config['roles'][number]): Db
   /** What is to be done at the end; what was said last is done first. */
   atEnd(end: () => unknown): void
 }

@@ -15,7 +15,7 @@ const heavyThreads = 1
 /** Starts what takes mail from the world; gives where it listens. */
 export async function startSmtpRole(shared: Shared, certificates: Certificates): Promise<string> {
   const { config, log, clock, resolver, canary, scanner, bounces, atEnd } = shared
-  const db = shared.openPool()
+  const db = shared.openPool('smtp')
   const checking = { resolver, hostname: config.hostname, messageTimeoutMs: config.dnsMessageSeconds * 1000 }
   const heavy = openHeavyWorkers({ ...checking, count: heavyThreads })
   atEnd(() => heavy.close())

@@ -159,7 +159,8 @@ test('serves metrics on a listener of their own', async () => {
   try {
     await door.call('GET', '/v1/brands')
     const text = await (await fetch(`http://127.0.0.1:${metrics.port}/metrics`)).text()
-    expect(text).toContain('mailroom_http_request_seconds_count{method="GET",status="200"}')
+    expect(text).toContain('mailroom_http_requests_total{method="GET",route="/v1/brands",status="200"} ')
+    expect(text).toContain('mailroom_http_request_seconds_count{method="GET",route="/v1/brands"} ')
     expect(text).toContain('process_cpu_user_seconds_total')
     expect((await fetch(`${door.url}/metrics`)).status).toBe(404)
   } finally {

@@ -3,6 +3,7 @@ import { createConfig, lintFromString } from '@redocly/openapi-core'
 import spectral from '@stoplight/spectral-core'
 import rulesets from '@stoplight/spectral-rulesets'
 import { Elysia, t } from 'elysia'
+import { version } from '../../src/base/version.ts'
 import { describeApi } from '../../src/doors/http/openapi/document.ts'
 import type { DescribedOperation } from '../../src/doors/http/openapi/operation.ts'
 import { api } from '../../src/web/route.ts'
@@ -89,7 +90,7 @@ describe('the door', () => {
 
   test('gives the description to whoever asks, once for each version of it', async () => {
     const first = await get('/openapi.json')
-    expect([first.status, first.json.openapi, first.json.info.version]).toEqual([200, '3.1.0', '1.0.0'])
+    expect([first.status, first.json.openapi, first.json.info.version]).toEqual([200, '3.1.0', version])
     expect(first.json.paths['/v1/brands'].post.operationId).toBe('createBrand')
     const etag = first.headers.get('etag') ?? ''
     const again = await get('/openapi.json', { 'if-none-match': `W/"x", ${etag}` })

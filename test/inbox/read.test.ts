@@ -78,6 +78,8 @@ test('a message is shown whole', async () => {
     reply_to: [{ address: 'answers@sender.example', name: '' }],
     subject: 'Grüße',
     preview: expect.stringContaining('Grüße!'),
+    purged_at: null,
+    attachments_purged_at: null,
     starred: false,
     read: true,
     received_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/),

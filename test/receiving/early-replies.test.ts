@@ -8,7 +8,7 @@ import { recordNews } from '../../src/sending/reports/news.ts'
 import { joinThreads } from '../../src/sending/threads.ts'
 import { type FreshDatabase, freshDatabase } from '../support/database.ts'
 import { acceptEmails } from '../support/outgoing.ts'
-import { inMemory, mailTo, message, type Receiver, receiver, wayIn } from './support.ts'
+import { inMemory, log, mailTo, message, type Receiver, receiver, wayIn } from './support.ts'
 
 let database: FreshDatabase
 let shop: Receiver
@@ -56,7 +56,7 @@ async function learn(id: Id<'eml'>, key = 'delivered'): Promise<void> {
     providerMessageId: null,
     wireMessageId: wireIdOf(id),
   }
-  await recordNews({ db: database.db, clock: systemClock }, 'brevo', [news])
+  await recordNews({ db: database.db, clock: systemClock, log }, 'brevo', [news])
 }
 
 interface Written {

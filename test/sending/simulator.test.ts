@@ -72,7 +72,7 @@ function tell(): void {
   const telling = startTelling({
     ...use,
     ...simulatedMail({ ...use, bounces: { returnPaths, hostname } }),
-    takeNews: news => recordNews({ db, clock: systemClock }, 'simulator', news),
+    takeNews: news => recordNews({ db, clock: systemClock, log }, 'simulator', news),
     pauseMs: 20,
   })
   ends.push(() => telling.stop())

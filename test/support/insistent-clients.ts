@@ -24,9 +24,10 @@ interface ClientsOptions {
   readonly smtp: () => number
   /** Between two emails, or messages, of a client. */
   readonly pauseMs?: number
+  readonly giveUpMs?: number
 }
 
-const giveUpMs = 50_000
+const usualGiveUpMs = 50_000
 const retryable: ReadonlySet<number> = new Set([429, 500, 503])
 
 export const messageIdOf = (i: number) => `m${i}@client.test`
@@ -38,7 +39,11 @@ export function messageOf(i: number): string {
 }
 
 /** Tries again, as long as there is no answer that settles it. */
-export async function insist<Answer>(attempt: () => Promise<Answer | undefined>, what: string): Promise<Answer> {
+export async function insist<Answer>(
+  attempt: () => Promise<Answer | undefined>,
+  what: string,
+  giveUpMs = usualGiveUpMs,
+): Promise<Answer> {
   for (const deadline = Date.now() + giveUpMs; Date.now() < deadline; await Bun.sleep(25)) {
     const answer = await attempt()
     if (answer !== undefined) return answer
@@ -47,7 +52,7 @@ export async function insist<Answer>(attempt: () => Promise<Answer | undefined>,
 }
 
 export function startClients(options: ClientsOptions): InsistentClients {
-  const { count, clientsEach, pauseMs = 0 } = options
+  const { count, clientsEach, pauseMs = 0, giveUpMs } = options
   const accepted = new Map<number, string>()
   const taken = new Set<number>()
   let hasEnded = false
@@ -62,7 +67,7 @@ export function startClients(options: ClientsOptions): InsistentClients {
   async function post(): Promise<void> {
     for (let i = nextEmail(); i !== undefined; i = nextEmail()) {
       const email = { from: 'hello@demo.test', to: `r${i}@friend.test`, subject: `Email ${i}`, text: `This is ${i}.` }
-      const id = await insist(() => request(options, email, `email ${i} of ${count}`), email.subject)
+      const id = await insist(() => request(options, email, `email ${i} of ${count}`), email.subject, giveUpMs)
       accepted.set(i, id)
       if (pauseMs > 0) await Bun.sleep(pauseMs)
     }
@@ -73,14 +78,15 @@ export function startClients(options: ClientsOptions): InsistentClients {
     let client: SmtpClient | undefined
     for (let i = nextMessage(); i !== undefined; i = nextMessage()) {
       const text = messageOf(i)
-      await insist(async () => {
+      const attempt = async () => {
         const reply = await transact(text).catch(() => undefined)
         if (reply?.startsWith('5')) throw new Error(reply)
         if (reply?.startsWith('250 ')) return true
         client?.hangUp()
         client = undefined
         return undefined
-      }, messageIdOf(i))
+      }
+      await insist(attempt, messageIdOf(i), giveUpMs)
       taken.add(i)
       if (pauseMs > 0) await Bun.sleep(pauseMs)
     }
@@ -88,7 +94,9 @@ export function startClients(options: ClientsOptions): InsistentClients {
 
     async function transact(text: string): Promise<string> {
       client ??= await SmtpClient.ready(options.smtp())
-      await client.askAll('MAIL FROM:<ann@client.test>', 'RCPT TO:<hello@demo.test>', 'DATA')
+      const replies = await client.askAll('MAIL FROM:<ann@client.test>', 'RCPT TO:<hello@demo.test>', 'DATA')
+      const refused = replies.find(each => !/^[23]/.test(each))
+      if (refused) return refused
       client.send(text)
       return client.ask('.')
     }

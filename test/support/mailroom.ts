@@ -48,6 +48,8 @@ export interface Mailroom extends MailroomProcess {
   readonly database: FreshDatabase
   readonly demo: Demo
   readonly key: string
+  /** What its next process is started with. */
+  readonly settings: Settings
   /** A request with the key. */
   api(method: string, path: string, body?: object): Promise<ApiAnswer>
   /** Starts it again, once it has ended; its addresses are others then. Settings given here are added. */
@@ -107,6 +109,9 @@ export async function startMailroom(env: Settings = {}): Promise<Mailroom> {
       },
       get log() {
         return current.log
+      },
+      get settings() {
+        return settings
       },
       database,
       demo,

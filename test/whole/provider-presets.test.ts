@@ -99,7 +99,8 @@ test('the simulator’s recipients drive events and suppressions from the API on
   const mail = await mailroom({ MAILROOM_PROVIDER: 'smarthost', MAILROOM_SMARTHOST_URL: sink.url })
   const bounced = await statusBecomes(mail, await send(mail, 'bounce+1@simulator.test'), 'bounced')
   expect(bounced.recipients[0]).toMatchObject({ status: 'bounced', enhanced_code: '5.1.1' })
-  expect(bounced.events.at(-1).bounce).toEqual({ type: 'permanent', scope: 'recipient', suppressed: true })
+  const bounce = bounced.events.find((each: { type: string }) => each.type === 'bounced')
+  expect(bounce.bounce).toEqual({ type: 'permanent', scope: 'recipient', suppressed: true })
   const again = await mail.api('POST', '/v1/emails', {
     from: 'hello@demo.test',
     to: 'bounce+1@simulator.test',

@@ -28,6 +28,8 @@ export async function startMariadb(where: {
   readonly folder: string
   /** With the memory and the redo log of a server that is nothing else's: its pages need not go to the disk meanwhile. */
   readonly forMeasuring?: boolean
+  /** Options of mariadbd beside ours, or instead of them. */
+  readonly options?: readonly string[]
 }): Promise<PrivateMariadb> {
   const folder = resolve(where.folder)
   const data = join(folder, 'data')
@@ -83,6 +85,7 @@ export async function startMariadb(where: {
       ...(where.forMeasuring ? ['--innodb-log-file-size=512M'] : []),
       '--max-connections=300',
       '--character-set-server=utf8mb4',
+      ...(where.options ?? []),
     ],
     { folder, log },
   )

@@ -90,13 +90,15 @@ function noted(state: PartState, note: string | null): PartState {
   return { ...state, detail: [state.detail, note].filter(each => each !== null).join('; ') || null }
 }
 
-async function diskTrouble(folder: string): Promise<string | undefined> {
+/** Is there too little room in this folder? */
+export async function diskTrouble(folder: string): Promise<string | undefined> {
   const { bavail, bsize } = await statfs(folder)
   const free = bavail * bsize
   return free < leastFreeBytes ? `${Math.round(free / 1024 / 1024)} MB free in ${folder}` : undefined
 }
 
-async function queueTrouble({ db, clock }: Parts): Promise<string | undefined> {
+/** Has an email been due for longer than a relay that works lets it wait? */
+export async function queueTrouble({ db, clock }: Pick<Parts, 'db' | 'clock'>): Promise<string | undefined> {
   const due = await oldestDue(db)
   const waitedMs = due === undefined ? 0 : millisecondsOf(clock.now()) - millisecondsOf(due)
   return waitedMs > longestQueueMs ? `an email has been due for ${Math.round(waitedMs / 60_000)} minutes` : undefined

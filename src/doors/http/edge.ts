@@ -3,12 +3,13 @@ import type { Keyring } from '../../accounts/keys.ts'
 import type { RequestLog } from '../../accounts/request-log.ts'
 import { type Clock, millisecondsOf } from '../../base/clock.ts'
 import type { Log } from '../../base/log.ts'
-import { histogram } from '../../base/metrics.ts'
 import { Refusal, refuse } from '../../base/refusal.ts'
+import { type Traced, traced } from '../../base/tracing.ts'
 import { type Admission, admit } from '../../web/admission.ts'
 import type { Caller } from '../../web/caller.ts'
 import { errorBody } from '../../web/error-body.ts'
 import { maxBodyBytes } from '../../web/request-body.ts'
+import { countAnswer, knownMethod } from './answer-metrics.ts'
 import { bodyRoom } from './body-room.ts'
 import { addressGroup } from './client-address.ts'
 import type { Downloads } from './downloads.ts'
@@ -32,32 +33,12 @@ export interface EdgeUse {
   readonly downloads: Downloads
   /** The methods of a path, for Allow; undefined: there is no such path. */
   readonly allowed: (path: string) => string | undefined
+  /** The route of a path, as it is written; undefined: there is none. */
+  readonly routeOf: (path: string) => string | undefined
 }
 
 /** Asks for the address of the client, while it is there. */
 export type AddressOf = () => string
-
-const answerSeconds = histogram(
-  'mailroom_http_request_seconds',
-  'How long requests take to be answered.',
-  ['method', 'status'],
-  [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 30],
-)
-
-type Observe = (seconds: number) => void
-
-/** Kept ready: to look the labels up at each observation costs more than to observe. */
-const observers = new Map<string, Observe>()
-
-function observerOf(method: string, status: number): Observe {
-  const key = `${method} ${status}`
-  const known = observers.get(key)
-  if (known) return known
-  const child = answerSeconds.labels(method, String(status))
-  const observe: Observe = seconds => child.observe(seconds)
-  observers.set(key, observe)
-  return observe
-}
 
 /**
  * What every request passes, in this order: its id, who asks (401), how often (429), then the routes (404, 403 and on).
@@ -166,8 +147,7 @@ export function openEdge(use: EdgeUse): (request: Request, addressOf: AddressOf)
     return exchange.request.method === 'HEAD' ? withoutBody(response) : response
   }
 
-  return async (request, addressOf) => {
-    const exchange = openExchange(request, use.clock.now())
+  async function answer(exchange: Exchange, addressOf: AddressOf): Promise<Response> {
     let response: Response
     try {
       response = await respond(exchange, addressOf)
@@ -177,9 +157,29 @@ export function openEdge(use: EdgeUse): (request: Request, addressOf: AddressOf)
     await settle(exchange, response)
     room.giveBack(exchange.roomBytes)
     dress(response.headers, exchange)
-    note(use.log, exchange, response.status)
+    note(use, exchange, response.status)
     if (exchange.caller) use.requestLog.note(requestRow(exchange, exchange.caller, response.status))
     return response
+  }
+
+  return (request, addressOf) => {
+    const exchange = openExchange(request, use.clock.now())
+    return traced(spanOf(exchange, use.routeOf(exchange.path)), async note => {
+      const response = await answer(exchange, addressOf)
+      note({ 'http.response.status_code': response.status, 'mailroom.email_id': exchange.emailId })
+      return response
+    })
+  }
+}
+
+/** Named as OpenTelemetry names what an HTTP server does; the path itself may hold secrets. */
+function spanOf({ id, request }: Exchange, route: string | undefined): Traced {
+  const method = knownMethod(request.method)
+  return {
+    name: route === undefined ? method : `${method} ${route}`,
+    kind: 'server',
+    facts: { 'http.request.method': method, 'http.route': route, 'mailroom.request_id': id },
+    traceparent: request.headers.get('traceparent') ?? undefined,
   }
 }
 
@@ -205,21 +205,24 @@ function dress(headers: Headers, { id, allowance }: Exchange): void {
   headers.set('x-ratelimit-reset', String(allowance.resetsAt))
 }
 
-function note(log: Log, exchange: Exchange, status: number): void {
+function note({ log, routeOf }: Pick<EdgeUse, 'log' | 'routeOf'>, exchange: Exchange, status: number): void {
   const seconds = (performance.now() - exchange.startedMs) / 1000
   const { method } = exchange.request
-  observerOf(method, status)(seconds)
-  // What went well is counted above, and seen in the log only by who asks for it.
-  const level = status < 400 ? 'debug' : 'info'
+  const route = routeOf(exchange.path)
+  countAnswer({ method, route, status, code: exchange.errorCode, seconds })
+  // What went well is counted, and seen in the log only by who asks for it; unless it made an email, whose way begins here.
+  const level = status < 400 && exchange.emailId === undefined ? 'debug' : 'info'
   if (!log.isLevelEnabled(level)) return
   log[level](
     {
       request_id: exchange.id,
       client_request_id: clientRequestId(exchange.request) ?? undefined,
       method,
+      route,
       status,
       duration_ms: Math.round(seconds * 10_000) / 10,
       api_key_id: exchange.caller?.keyId,
+      email_id: exchange.emailId,
       error_code: exchange.errorCode,
       idempotent_replay: exchange.replayed !== undefined || undefined,
     },

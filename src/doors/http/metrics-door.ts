@@ -1,6 +1,9 @@
 import { collectDefaultMetrics } from 'prom-client'
 import type { Endpoint } from '../../base/config.ts'
-import { registry } from '../../base/metrics.ts'
+import { gauge, registry } from '../../base/metrics.ts'
+import { version } from '../../base/version.ts'
+
+gauge('mailroom_build_info', '1, of the version that runs.', ['version', 'bun']).set({ version, bun: Bun.version }, 1)
 
 /** Opens `/metrics` for Prometheus, on a listener of its own: keep it private. */
 export function openMetricsDoor(listen: Endpoint): { readonly port: number; close(): Promise<void> } {

@@ -8,6 +8,7 @@ import type { DoorUse } from './use.ts'
 
 /** What a session tells about itself, and what it does when it is told. */
 export interface TransferSession {
+  readonly id: string
   readonly client: Pick<Incoming, 'remoteIp' | 'helo' | 'tls'>
   /** The answer to DATA. */
   answerData(reply: SmtpReply): void
@@ -134,6 +135,7 @@ export class Transfer implements DataTaker {
     messagesAnswered.inc({ result })
     const { log } = this.use
     const facts = {
+      session_id: this.session.id,
       transaction_id: this.transaction.id,
       remote_ip: this.session.client.remoteIp,
       helo: this.session.client.helo,

@@ -1,7 +1,8 @@
 import { type Clock, type Instant, plusMs } from '../../base/clock.ts'
 import { type Db, isDatabaseTrouble } from '../../base/database.ts'
 import type { Log } from '../../base/log.ts'
-import { counter, timed } from '../../base/metrics.ts'
+import { timed } from '../../base/metrics.ts'
+import { traced } from '../../base/tracing.ts'
 import { inTurn } from '../../base/turns.ts'
 import type { Blobs } from '../../ports/blobs/port.ts'
 import type { Outcome, Provider } from '../../ports/provider/port.ts'
@@ -18,6 +19,7 @@ import type { RetryPolicy } from './retry.ts'
 import type { Route } from './route.ts'
 import { settling } from './settle.ts'
 import type { DkimKey } from './sign.ts'
+import { countSubmission } from './submission-metrics.ts'
 
 export interface Carrying {
   readonly db: Db
@@ -41,8 +43,6 @@ export interface Carrying {
 const maxBytes = 64 * 1024 * 1024
 const againMs = 1000
 const maxTriesWhileStopping = 5
-
-const submissions = counter('mailroom_submissions_total', 'Submissions to the provider by outcome.', ['outcome'])
 
 export interface Carrier {
   /** Carries what one claim took to the provider and writes what became of it. Never throws. */
@@ -81,8 +81,14 @@ export function newCarrier(use: Carrying): Carrier {
     const going = email.filter((_, i) => ends[i] === null)
     await Promise.all([
       ...email.map((each, i) => ends[i] && settle(each, ends[i])),
-      going[0] && go(going, going[0], facts),
+      going[0] && goTraced(going, going[0], facts),
     ])
+  }
+
+  function goTraced(email: readonly Claimed[], first: Claimed, facts: Facts): Promise<void> {
+    const { emailId, attempts } = first
+    const said = { 'mailroom.email_id': emailId, 'mailroom.attempt': attempts + 1, 'mailroom.recipients': email.length }
+    return traced({ name: 'submit email', kind: 'work', facts: said }, () => go(email, first, facts))
   }
 
   async function go(email: readonly Claimed[], first: Claimed, facts: Facts): Promise<void> {
@@ -133,9 +139,11 @@ export function newCarrier(use: Carrying): Carrier {
         message,
         signal: abort.signal,
       })
-      outcomes.forEach(({ kind, reply }, i) => {
-        const { emailId, attempts } = group[i] ?? first
-        submissions.inc({ outcome: kind })
+      outcomes.forEach((outcome, i) => {
+        const { kind, reply } = outcome
+        const claimed = group[i] ?? first
+        const { emailId, attempts } = claimed
+        countSubmission(claimed, outcome, clock.now())
         log.info(
           { email_id: emailId, attempt: attempts + 1, outcome: kind, phase: reply.phase, smtp_code: reply.code },
           'submitted',

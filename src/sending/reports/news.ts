@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { type Clock, type Instant, plusMs } from '../../base/clock.ts'
 import { type Db, inTransaction } from '../../base/database.ts'
 import { type Id, isId } from '../../base/ids.ts'
+import type { Log } from '../../base/log.ts'
 import { counter } from '../../base/metrics.ts'
 import { maxSignatureAgeMs, type ProviderNews } from '../../ports/provider/webhook.ts'
 import { findRecipients } from '../events-table.ts'
@@ -13,6 +14,7 @@ import { deleteTokens, findReported, takeToken } from './table.ts'
 export interface NewsUse {
   readonly db: Db
   readonly clock: Clock
+  readonly log: Log
 }
 
 /** So many are recorded in one transaction. */
@@ -31,19 +33,27 @@ const told = counter(
 export async function recordNews(use: NewsUse, provider: string, news: readonly ProviderNews[]): Promise<void> {
   for (let i = 0; i < news.length; i += atOnce) {
     const some = news.slice(i, i + atOnce)
-    const results = await inTransaction(use.db, tx => recordSome(tx, provider, some, use.clock.now()))
-    for (const [result, count] of Object.entries(results)) if (count > 0) told.inc({ provider, result }, count)
+    const recorded = await inTransaction(use.db, tx => recordSome(tx, provider, some, use.clock.now()))
+    for (const { news, emailId, isNew } of recorded) {
+      told.inc({ provider, result: isNew ? 'recorded' : 'repeated' })
+      use.log.info({ email_id: emailId, provider, type: news.type, is_new: isNew }, 'took a provider’s news')
+    }
+    if (recorded.length < some.length) told.inc({ provider, result: 'unknown' }, some.length - recorded.length)
   }
 }
 
+/** Those that are of emails of ours; was each new? */
 async function recordSome(tx: Db, provider: string, some: readonly ProviderNews[], now: Instant) {
   const ours = await findOurs(tx, some)
   const wishes = ours.filter(each => each.news.type === 'unsubscribed')
   for (const wish of wishes) await recordUnsubscribe(tx, provider, wish, now)
-  const reports = ours.filter(each => each.news.type !== 'unsubscribed').map(each => reportOf(provider, each))
-  const isNew = await recordReports(tx, reports, now)
-  const recorded = isNew.filter(Boolean).length + wishes.length
-  return { recorded, repeated: ours.length - recorded, unknown: some.length - ours.length }
+  const others = ours.filter(each => each.news.type !== 'unsubscribed')
+  const reports = others.map(each => reportOf(provider, each))
+  const areNew = await recordReports(tx, reports, now)
+  return [
+    ...wishes.map(each => ({ ...each, isNew: true })),
+    ...others.map((each, i) => ({ ...each, isNew: areNew[i] === true })),
+  ]
 }
 
 /** News of an email of ours and a recipient that it has. */
@@ -127,6 +137,6 @@ export async function takeOnce({ db, clock }: NewsUse, provider: string, once: s
 }
 
 /** Forgets what was said so long ago that it is no longer taken; says how many, at most `most`. */
-export function forgetTokens({ db, clock }: NewsUse, most: number): Promise<number> {
+export function forgetTokens({ db, clock }: Pick<NewsUse, 'db' | 'clock'>, most: number): Promise<number> {
   return deleteTokens(db, plusMs(clock.now(), -2 * maxSignatureAgeMs), most)
 }

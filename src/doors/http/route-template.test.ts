@@ -1,0 +1,22 @@
+import { expect, test } from 'bun:test'
+import { routeTemplates } from './route-template.ts'
+
+const templateOf = routeTemplates(
+  ['/health', '/v1/emails', '/v1/emails/:id', '/v1/emails/batch', '/v1/emails/:id/events', '/docs/:file'].map(path => ({
+    method: 'GET',
+    path,
+  })),
+)
+
+test('names the route of a path as it is written', () => {
+  expect(templateOf('/v1/emails/eml_1')).toBe('/v1/emails/:id')
+  expect(templateOf('/v1/emails/eml_1/events')).toBe('/v1/emails/:id/events')
+  expect(templateOf('/v1/emails/batch')).toBe('/v1/emails/batch')
+  expect(templateOf('/v1/emails/')).toBe('/v1/emails')
+  expect(templateOf('/docs/a.css')).toBe('/docs/:file')
+})
+
+test('knows no route for a path that none has', () => {
+  for (const path of ['/', '/v1', '/v1/emails//events', '/v1/emails/a/b', '/health/x', '/constructor'])
+    expect(templateOf(path)).toBeUndefined()
+})

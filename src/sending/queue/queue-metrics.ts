@@ -1,0 +1,56 @@
+import { type Clock, type Instant, millisecondsOf } from '../../base/clock.ts'
+import type { Db } from '../../base/database.ts'
+import type { Log } from '../../base/log.ts'
+import { gauge } from '../../base/metrics.ts'
+import { type Rounds, startRounds } from '../../base/rounds.ts'
+import { countQueue } from './count-table.ts'
+
+const recipients = gauge(
+  'mailroom_queue_recipients',
+  'Recipients still to be submitted: due, in_flight (a relay has them), later (scheduled, or waiting for another attempt), held.',
+  ['state'],
+)
+const oldestDue = gauge(
+  'mailroom_queue_oldest_due_seconds',
+  'For how long the recipient due longest has been; 0: none is.',
+)
+const oldestTried = gauge(
+  'mailroom_queue_oldest_tried_seconds',
+  'The age of the oldest email that was tried in vain and waits for another attempt; 0: none does.',
+)
+
+const leastPauseMs = 10_000
+/** A count takes longer the more there is: it rests so many times as long as it took. */
+const rest = 50
+
+/** Keeps showing how much waits to be submitted. Every relay shows the same: it is one queue. */
+export function startQueueMetrics({
+  db,
+  clock,
+  log,
+}: {
+  readonly db: Db
+  readonly clock: Clock
+  readonly log: Log
+}): Rounds {
+  let again = 0
+  return startRounds({ pauseMs: leastPauseMs, log, failure: 'the queue was not counted' }, async () => {
+    const started = performance.now()
+    if (started < again) return 'done'
+    const now = clock.now()
+    const count = await countQueue(db, now)
+    recipients.set({ state: 'due' }, count.due)
+    recipients.set({ state: 'in_flight' }, count.inFlight)
+    recipients.set({ state: 'later' }, count.later)
+    recipients.set({ state: 'held' }, count.held)
+    oldestDue.set(secondsSince(count.oldestDueAt, now))
+    oldestTried.set(secondsSince(count.oldestTriedAt, now))
+    const ended = performance.now()
+    again = ended + (ended - started) * rest
+    return 'done'
+  })
+}
+
+function secondsSince(at: Instant | null, now: Instant): number {
+  return at === null ? 0 : Math.max(0, millisecondsOf(now) - millisecondsOf(at)) / 1000
+}

@@ -1,0 +1,36 @@
+import { existsSync, mkdirSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+const folder = join(tmpdir(), 'mailroom-promtool')
+const unpacked = join(folder, 'usr/bin/promtool')
+
+/**
+ * Prometheus' own checker: the one on the PATH, else that of Debian's package, unpacked and not installed, as that would
+ * start a Prometheus.
+ */
+async function findPromtool(): Promise<string> {
+  const onPath = Bun.which('promtool')
+  if (onPath) return onPath
+  if (existsSync(unpacked)) return unpacked
+  mkdirSync(folder, { recursive: true })
+  const unpack = 'set -e; cd "$1"; apt-get -qq download prometheus; dpkg -x prometheus_*.deb .; rm prometheus_*.deb'
+  await ran(['sh', '-c', unpack, 'sh', folder])
+  return unpacked
+}
+
+/** Runs promtool to its end with `input` on standard input; what it printed. @throws when it finds fault */
+export async function promtool(args: readonly string[], input = ''): Promise<string> {
+  return ran([await findPromtool(), ...args], input)
+}
+
+async function ran(command: string[], input = ''): Promise<string> {
+  const child = Bun.spawn(command, { stdin: new Blob([input]), stdout: 'pipe', stderr: 'pipe' })
+  const [out, err, status] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+    child.exited,
+  ])
+  if (status !== 0) throw new Error(`${command.join(' ')} ended with ${status}:\n${err}${out}`)
+  return out
+}
