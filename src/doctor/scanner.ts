@@ -7,8 +7,6 @@ import { error, note, ok, skipped, warning } from './finding.ts'
 import { counted, size } from './said.ts'
 
 const answerMs = 2000
-/** A clamd that takes a stream of this length says nothing until it comes. */
-const refusalMs = 700
 const dayMs = 86_400_000
 const oldDays = 3
 const veryOldDays = 14
@@ -20,7 +18,7 @@ const clamd: Check = {
     const answer = await askClamd(config.clamd, 'PING', answerMs).catch((thrown: Error) => thrown)
     const where = nameOf(config.clamd)
     if (answer === 'PONG') return ok(`clamd answers at ${where}`)
-    const why = answer instanceof Error ? answer.message : (answer ?? 'it says nothing')
+    const why = answer instanceof Error ? answer.message : answer || 'it says nothing'
     return error(
       `clamd does not answer at ${where}: ${why}`,
       config.unscanned === 'quarantine'
@@ -35,7 +33,7 @@ const signatures: Check = {
   area: 'scanner',
   async run({ config, clock }) {
     const version = await askClamd(config.clamd, 'VERSION', answerMs).catch(() => null)
-    if (version === null) return skipped('clamd does not answer')
+    if (!version) return skipped('clamd does not answer')
     // `ClamAV 1.4.1/27480/Mon Dec  2 09:36:54 2024`
     const [program = '', number, date] = version.split('/')
     const madeAt = date === undefined ? Number.NaN : Date.parse(`${date} UTC`)
@@ -59,9 +57,10 @@ const streams: Check = {
   async run({ config }) {
     const length = Buffer.alloc(4)
     length.writeUInt32BE(config.maxMessageBytes)
-    const refusal = await askClamd(config.clamd, 'INSTREAM', refusalMs, length).catch(() => undefined)
+    const refusal = await askClamd(config.clamd, 'INSTREAM', answerMs, length).catch(() => undefined)
     if (refusal === undefined) return skipped('clamd does not answer')
-    if (refusal === null) return ok(`clamd takes messages of ${size(config.maxMessageBytes)}`)
+    // It waited for as much, and the connection ended.
+    if (refusal === '') return ok(`clamd takes messages of ${size(config.maxMessageBytes)}`)
     return error(
       `clamd does not take messages of ${size(config.maxMessageBytes)}: ${refusal}`,
       'Set StreamMaxLength and MaxFileSize in clamd.conf above MAILROOM_MAX_MESSAGE_BYTES, or that lower: what is larger cannot be scanned and waits in quarantine.',

@@ -32,6 +32,7 @@ beforeAll(async () => {
     MAILROOM_PROVIDER: 'smarthost',
     MAILROOM_SMARTHOST_URL: relay.url,
     MAILROOM_OTLP_ENDPOINT: `${collector.url}/`,
+    OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Bearer%20collector',
   })
   const response = await fetch(`${mailroom.http}/v1/emails`, {
     method: 'POST',
@@ -235,6 +236,7 @@ test('traces go to the collector: a span for each email, message and request, an
     'out resolve',
     'out stage',
   ])
+  expect(collector.headers.every(each => each.get('authorization') === 'Bearer collector')).toBe(true)
 }, 30_000)
 
 test('a request joins the trace of who made it', () => {

@@ -1,40 +1,41 @@
-import { connect } from 'node:net'
+import { createConnection } from 'node:net'
 import type { ClamdAddress } from '../../base/config.ts'
 
 const maxReplyBytes = 64 * 1024
 
 /**
- * Says one command to clamd (clamd(8)), with `more` bytes after it, and gives what it answers until it closes the
- * connection or the answer's final NUL; null: nothing within `timeoutMs`.
- * @throws what the socket reports
+ * Says one command to clamd (clamd(8)), with `more` bytes after it and nothing after those, and gives what it answers; empty: it
+ * closed the connection without a word.
+ * @throws what the socket reports; when it takes longer than `timeoutMs`
  */
 export function askClamd(
   address: ClamdAddress,
   command: string,
   timeoutMs: number,
   more: Buffer = Buffer.alloc(0),
-): Promise<string | null> {
+): Promise<string> {
+  const where = address.kind === 'unix' ? { path: address.path } : { host: address.host, port: address.port }
   return new Promise((resolve, reject) => {
-    const socket = address.kind === 'unix' ? connect(address.path) : connect(address.port, address.host)
+    const socket = createConnection({ ...where, allowHalfOpen: true })
     let heard: Buffer = Buffer.alloc(0)
-    const end = () => {
+    const end = (conclude: () => void) => {
       clearTimeout(timer)
       socket.destroy()
-      resolve(heard.length === 0 ? null : heard.toString('utf8').replaceAll('\0', '').trim())
+      conclude()
     }
-    const timer = setTimeout(end, timeoutMs)
-    socket.on('error', error => {
-      clearTimeout(timer)
-      socket.destroy()
-      // What refuses a stream answers and closes while there is still something on its way.
-      if (heard.length > 0) end()
-      else reject(error)
+    const answer = () => end(() => resolve(heard.toString('utf8').replaceAll('\0', '').trim()))
+    const timer = setTimeout(() => end(() => reject(new Error('it does not answer in time'))), timeoutMs)
+    socket.on('error', error => end(() => reject(error)))
+    socket.on('connect', () => {
+      const said = Buffer.concat([Buffer.from(`z${command}\0`), more])
+      if (more.length === 0) socket.write(said)
+      else socket.end(said)
     })
-    socket.on('connect', () => socket.write(Buffer.concat([Buffer.from(`z${command}\0`), more])))
     socket.on('data', (chunk: Buffer) => {
       heard = Buffer.concat([heard, chunk])
-      if (heard.includes(0) || heard.length > maxReplyBytes) end()
+      if (heard.includes(0) || heard.length > maxReplyBytes) answer()
     })
-    socket.on('close', end)
+    socket.on('end', answer)
+    socket.on('close', answer)
   })
 }
