@@ -3,12 +3,13 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseEnv } from 'node:util'
 import { DCLinter } from 'dclint'
+import { parse } from 'yaml'
 import packageFile from '../../package.json'
 import { readConfig } from '../../src/base/config.ts'
 import { settings } from '../../src/base/settings.ts'
 import { findProgram } from '../../src/cli/private/process.ts'
 import { sessionLimits } from '../../src/doors/smtp/limits.ts'
-import { clamdSettings, dockerFolder, readCompose, secondsOf } from './compose-file.ts'
+import { clamdSettings, dockerFolder, readCompose, type Service, secondsOf } from './compose-file.ts'
 
 /** What docker/.env.example says, and nothing else. */
 const four = parseEnv(readFileSync(join(dockerFolder, '.env.example'), 'utf8')) as Record<string, string>
@@ -85,4 +86,16 @@ test('MariaDB takes the options that are written for MySQL', () => {
     const [, effective] = new RegExp(`^${name}\\s+(\\S+)$`, 'm').exec(shown) ?? []
     expect(`${name} ${effective}`).toBe(`${name} ${value === '512M' ? 512 * 1024 * 1024 : value}`)
   }
+})
+
+test('split by compose.roles.yaml, the services together do what one did', () => {
+  const text = readFileSync(join(dockerFolder, 'compose.roles.yaml'), 'utf8')
+  const { services } = parse(text, { logLevel: 'silent' }) as { services: Record<string, Partial<Service>> }
+  const roles = Object.values(services).map(each => each.environment?.['MAILROOM_ROLES'])
+  expect(roles.sort()).toEqual([...readConfig({ MAILROOM_PROVIDER: 'sandbox' }).roles].sort())
+  const { mailroom: smtp, ...others } = services
+  const inside = (service: Partial<Service> | undefined) => service?.ports?.map(each => each.split(':').at(-1)) ?? []
+  expect([...inside(smtp), ...inside(others['http'])]).toEqual(inside(mailroom))
+  for (const other of Object.values(others))
+    expect(other['extends']).toEqual({ file: 'compose.yaml', service: 'mailroom' })
 })
