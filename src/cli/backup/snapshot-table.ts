@@ -122,7 +122,7 @@ export async function selectChunks(
 /** Takes the place of the one backup of this database; false: another has it. It is kept as long as the connection. */
 export async function takeLock(connection: Db): Promise<boolean> {
   const { rows } = await sql<{ taken: number | null }>`
-    SELECT GET_LOCK(CONCAT('mailroom backup ', SHA1(DATABASE())), 0) AS taken`.execute(connection)
+    SELECT GET_LOCK(CONCAT('mailroom backup ', LEFT(SHA2(DATABASE(), 256), 40)), 0) AS taken`.execute(connection)
   return Number(rows[0]?.taken) === 1
 }
 
