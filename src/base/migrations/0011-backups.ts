@@ -1,9 +1,10 @@
-import { type Kysely, sql } from 'kysely'
+import type { Kysely } from 'kysely'
+import { addTables } from '../migration-steps.ts'
 
 const id = 'VARCHAR(32) CHARACTER SET ascii COLLATE ascii_bin NOT NULL'
 const at = 'DATETIME(6)'
 
-const tables: Readonly<Record<string, string>> = {
+const tables = {
   backups: `
     id ${id}, started_at ${at} NOT NULL, finished_at ${at} NOT NULL, seconds DOUBLE NOT NULL,
     bytes BIGINT UNSIGNED NOT NULL, new_bytes BIGINT UNSIGNED NOT NULL,
@@ -16,10 +17,5 @@ const tables: Readonly<Record<string, string>> = {
 
 /** The backups that were made of this database, and those that it was restored from. */
 export async function up(db: Kysely<never>): Promise<void> {
-  for (const [name, columns] of Object.entries(tables))
-    await sql
-      .raw(
-        `CREATE TABLE IF NOT EXISTS ${name} (${columns}) ENGINE = InnoDB DEFAULT CHARSET = utf8mb4 COLLATE = utf8mb4_bin`,
-      )
-      .execute(db)
+  await addTables(db, tables)
 }

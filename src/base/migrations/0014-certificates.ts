@@ -1,10 +1,11 @@
-import { type Kysely, sql } from 'kysely'
+import type { Kysely } from 'kysely'
+import { addTables } from '../migration-steps.ts'
 
 const ascii = 'CHARACTER SET ascii COLLATE ascii_bin'
 const name = `VARCHAR(253) ${ascii}`
 const at = 'DATETIME(6)'
 
-const tables: Readonly<Record<string, string>> = {
+const tables = {
   certificates: `
     name ${name} NOT NULL, fingerprint CHAR(64) ${ascii} NULL, chain MEDIUMTEXT NULL,
     private_key TEXT NULL, sealed_by CHAR(16) ${ascii} NULL, not_before ${at} NULL, not_after ${at} NULL,
@@ -24,12 +25,6 @@ const tables: Readonly<Record<string, string>> = {
     PRIMARY KEY (domain), FOREIGN KEY (domain) REFERENCES receiving_claims (domain) ON DELETE CASCADE`,
 }
 
-/** Each step is one statement that may be run again: DDL is not transactional. */
 export async function up(db: Kysely<never>): Promise<void> {
-  for (const [table, of] of Object.entries(tables))
-    await sql
-      .raw(
-        `CREATE TABLE IF NOT EXISTS ${table} (${of}) ENGINE = InnoDB DEFAULT CHARSET = utf8mb4 COLLATE = utf8mb4_bin`,
-      )
-      .execute(db)
+  await addTables(db, tables)
 }

@@ -1,15 +1,12 @@
-import { type Kysely, sql } from 'kysely'
+import type { Kysely } from 'kysely'
+import { addTables } from '../migration-steps.ts'
+
+const floor = 'migration VARCHAR(255) CHARACTER SET ascii COLLATE ascii_bin NOT NULL, PRIMARY KEY (migration)'
 
 /**
  * What a program must know to work on these tables. A migration that takes away or changes what the version before used
  * writes its own name here first; one that only adds does not.
  */
 export async function up(db: Kysely<never>): Promise<void> {
-  await sql
-    .raw(
-      `CREATE TABLE IF NOT EXISTS schema_floor (
-        migration VARCHAR(255) CHARACTER SET ascii COLLATE ascii_bin NOT NULL, PRIMARY KEY (migration)
-      ) ENGINE = InnoDB DEFAULT CHARSET = utf8mb4 COLLATE = utf8mb4_bin`,
-    )
-    .execute(db)
+  await addTables(db, { schema_floor: floor })
 }
