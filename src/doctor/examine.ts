@@ -30,11 +30,19 @@ async function examineOne(check: Check, parts: Parts, longestMs: number): Promis
 
 function thrownAs(thrown: unknown, name: string): Finding {
   const why = (thrown instanceof Error && thrown.message) || String(thrown)
-  if (isDatabaseTrouble(thrown) && name !== databaseCheck) return skipped('the database cannot be asked')
+  const code = thrown instanceof Error && 'code' in thrown ? thrown.code : undefined
+  if (code === 'ER_NO_SUCH_TABLE') return skipped('the tables are not made yet')
+  if ((isDatabaseTrouble(thrown) || isShutOut(code)) && name !== databaseCheck)
+    return skipped('the database cannot be asked')
   return error(
     `this could not be looked at: ${why}`,
     'See whether the account that runs Mailroom may do what this says, and run this command as that account.',
   )
+}
+
+/** The server lets us not in, or not to this database. */
+function isShutOut(code: unknown): boolean {
+  return typeof code === 'string' && /^ER_(DB)?ACCESS_DENIED|^ER_BAD_DB_ERROR$|^ENOTFOUND$|^EAI_AGAIN$/.test(code)
 }
 
 /** How many findings there are of each level. */

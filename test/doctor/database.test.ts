@@ -8,7 +8,7 @@ import { openDatabase } from '../../src/base/database.ts'
 import { newSortableToken } from '../../src/base/ids.ts'
 import { migrationNames } from '../../src/base/migrate.ts'
 import { startMariadb } from '../../src/cli/private/mariadb.ts'
-import { type FreshDatabase, freshDatabase } from '../support/database.ts'
+import { emptyDatabase, type FreshDatabase, freshDatabase } from '../support/database.ts'
 import { type Ground, openGround } from './ground.ts'
 
 let ground: Ground
@@ -79,6 +79,28 @@ test('a database that is away is told once; what else needs it says only that it
       })
   } finally {
     await away.close()
+  }
+})
+
+test('a database that lets nobody in, and one without tables, are told once too', async () => {
+  const wrong = new URL(ground.database.url)
+  wrong.username = 'nobody'
+  const shut = openDatabase(wrong.href, 1)
+  const empty = await emptyDatabase(1)
+  try {
+    expect(await ground.look('connection', {}, { db: shut.db })).toMatchObject({
+      level: 'error',
+      seen: expect.stringContaining('denied'),
+    })
+    expect((await ground.look('connection', {}, { db: empty.db })).level).toBe('ok')
+    expect((await ground.look('migrations', {}, { db: empty.db })).level).toBe('note')
+    for (const name of ['client_addresses', 'queue', 'mta_sts', 'disk']) {
+      expect((await ground.look(name, {}, { db: shut.db })).seen).toBe('the database cannot be asked')
+      expect((await ground.look(name, {}, { db: empty.db })).seen).toBe('the tables are not made yet')
+    }
+  } finally {
+    await shut.close()
+    await empty.close()
   }
 })
 

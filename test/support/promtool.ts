@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync } from 'node:fs'
+import { existsSync, mkdtempSync, renameSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
@@ -13,9 +13,11 @@ async function findPromtool(): Promise<string> {
   const onPath = Bun.which('promtool')
   if (onPath) return onPath
   if (existsSync(unpacked)) return unpacked
-  mkdirSync(folder, { recursive: true })
+  const fresh = mkdtempSync(`${folder}-`)
   const unpack = 'set -e; cd "$1"; apt-get -qq download prometheus; dpkg -x prometheus_*.deb .; rm prometheus_*.deb'
-  await ran(['sh', '-c', unpack, 'sh', folder])
+  await ran(['sh', '-c', unpack, 'sh', fresh])
+  rmSync(folder, { recursive: true, force: true })
+  renameSync(fresh, folder)
   return unpacked
 }
 
