@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import type { Db } from './database.ts'
 
 /** Is the database on this machine, as far as its address tells? */
-export function isLocal(databaseUrl: string): boolean {
+function isLocal(databaseUrl: string): boolean {
   const url = new URL(databaseUrl)
   const host = url.hostname.replace(/^\[|\]$/g, '')
   return url.searchParams.has('socketPath') || host === 'localhost' || host === '::1' || host.startsWith('127.')
