@@ -124,7 +124,9 @@ export async function selectDatabases(db: Db, prefix: string): Promise<readonly 
 
 /** Says that somebody is at work under this name, as long as the connection lives; false: another does. */
 export async function claimName(connection: Db, name: string): Promise<boolean> {
-  const { rows } = await sql<{ taken: number | null }>`SELECT GET_LOCK(LEFT(SHA2(${name}, 256), 64), 0) AS taken`.execute(connection)
+  const { rows } = await sql<{
+    taken: number | null
+  }>`SELECT GET_LOCK(LEFT(SHA2(${name}, 256), 64), 0) AS taken`.execute(connection)
   return Number(rows[0]?.taken) === 1
 }
 
