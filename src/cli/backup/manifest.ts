@@ -87,11 +87,11 @@ function hashOf(manifest: Manifest): string {
   return createHash('sha256').update(JSON.stringify(manifest)).digest('hex')
 }
 
-/** The id of a backup that begins at this time (ISO 8601): `20270131T081500Z-k3v9qx`. Ids sort by time. */
+/** The id of a backup that begins at this time (ISO 8601): `20270131T081500123Z-k3v9qx`. Ids sort by time. */
 export function backupId(at: string, random: string): string {
-  return `${at.slice(0, 19).replace(/[-:]/g, '')}Z-${random.slice(-6)}`
+  return `${at.slice(0, 23).replace(/[-:.]/g, '')}Z-${random.slice(-6)}`
 }
 
 export function isBackupId(text: string): boolean {
-  return /^\d{8}T\d{6}Z-[0-9a-z]{6}$/.test(text)
+  return /^\d{8}T\d{9}Z-[0-9a-z]{6}$/.test(text)
 }

@@ -20,7 +20,7 @@ export const segmentsFolder = 'segments'
 export const segmentName = (id: string, number: number) => `${segmentsFolder}/${id}-${numbered(number)}.segment`
 
 export function isSegmentName(name: string): boolean {
-  return /^\d{8}T\d{6}Z-[0-9a-z]{6}-\d{6,}\.segment\.zst/.test(name)
+  return /^\d{8}T\d{9}Z-[0-9a-z]{6}-\d{6,}\.segment\.zst/.test(name)
 }
 
 const level = 3
