@@ -24,6 +24,16 @@ async function json(...args: string[]) {
   return JSON.parse(out)
 }
 
+test('every command is one of ./mailroom, and its help names each', async () => {
+  const named = readFileSync(join(root, 'src/cli/cli.ts'), 'utf8').matchAll(/^ {2}\['(\w+)', \w+\],$/gm)
+  const commands = Array.from(named, ([, name = '']) => name)
+  const script = readFileSync(join(root, 'mailroom'), 'utf8')
+  const taken = /^ {2}(up \| .*)\) shift ;;$/m.exec(script)?.[1]?.split(' | ') ?? []
+  expect(commands.length).toBeGreaterThan(15)
+  expect(commands.filter(each => !taken.includes(each))).toEqual([])
+  expect(commands.filter(each => !new RegExp(`^  \\./mailroom ${each}\\b`, 'm').test(script))).toEqual([])
+})
+
 test('tells its version', async () => {
   const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
   expect(await mailroom('--version')).toEqual({ status: 0, out: `${version}\n`, err: '' })

@@ -49,7 +49,7 @@ export async function selectTables(db: Db): Promise<readonly ReadTable[]> {
     INNER JOIN information_schema.tables t ON t.table_schema = c.table_schema AND t.table_name = c.table_name
     LEFT JOIN information_schema.key_column_usage k ON k.table_schema = c.table_schema AND k.table_name = c.table_name
       AND k.column_name = c.column_name AND k.constraint_name = 'PRIMARY'
-    WHERE c.table_schema = DATABASE() AND t.table_type = 'BASE TABLE' AND c.extra NOT LIKE '%GENERATED%'
+    WHERE c.table_schema = DATABASE() AND t.table_type = 'BASE TABLE' AND c.extra NOT LIKE '% GENERATED'
     ORDER BY c.table_name, c.ordinal_position`.execute(db)
   const ofBackups = rows.filter(row => !ownTables.includes(row.tbl))
   return [...Map.groupBy(ofBackups, row => row.tbl)].map(([name, columns]) => {
