@@ -50,7 +50,7 @@ export async function debianBase(): Promise<string> {
       '--include=systemd,systemd-sysv,dbus',
       suite,
       folder,
-      mirror(),
+      await mirror(),
     ])
     writeFileSync(join(folder, 'etc/apt/apt.conf.d/00host'), await aptSettings())
     const get = `apt-get update && apt-get install --yes --no-install-recommends --download-only ${packages.join(' ')}`
@@ -75,8 +75,13 @@ export async function debianBase(): Promise<string> {
 }
 
 /** Where this machine has Debian's packages from. */
-function mirror(): string {
-  return process.env['MAILROOM_TEST_DEBIAN_MIRROR'] ?? 'http://deb.debian.org/debian'
+async function mirror(): Promise<string> {
+  const given = process.env['MAILROOM_TEST_DEBIAN_MIRROR']
+  if (given) return given
+  const targets = await runAsRoot(['apt-get', 'indextargets', '--format', '$(REPO_URI)', 'Created-By: Packages'])
+  const found = targets.split('\n').find(each => each !== '' && !each.includes('security'))
+  if (!found) throw new Error('apt knows no mirror; name one in MAILROOM_TEST_DEBIAN_MIRROR')
+  return found
 }
 
 /** How this machine reaches them, where it says so. */
