@@ -63,12 +63,10 @@ export interface Mailroom extends MailroomProcess {
 const readyMs = 30_000
 const endMs = 60_000
 
-/** `./mailroom serve` in a process of its own, on a fresh database, the local zone, the tests' clamd and free ports. */
-export async function startMailroom(env: Settings = {}): Promise<Mailroom> {
-  const database = await freshDatabase(4)
-  const folder = mkdtempSync(join(tmpdir(), 'mailroom-whole-'))
-  let settings: Settings = {
-    MAILROOM_DATABASE_URL: database.url,
+/** The settings of a Mailroom on this database: the local zone, the sandbox, the tests' clamd and free ports. */
+export function testSettings(databaseUrl: string, varFolder: string): Record<string, string> {
+  return {
+    MAILROOM_DATABASE_URL: databaseUrl,
     MAILROOM_CLAMD: process.env['MAILROOM_TEST_CLAMD'] ?? '',
     MAILROOM_DNS_ZONE: 'local',
     MAILROOM_PROVIDER: 'sandbox',
@@ -76,10 +74,16 @@ export async function startMailroom(env: Settings = {}): Promise<Mailroom> {
     MAILROOM_HTTP_LISTEN: '127.0.0.1:0',
     MAILROOM_SMTP_LISTEN: '127.0.0.1:0',
     MAILROOM_METRICS_LISTEN: '127.0.0.1:0',
-    MAILROOM_VAR: folder,
+    MAILROOM_VAR: varFolder,
     MAILROOM_RATE_LIMIT_PER_MINUTE: '1000000000',
-    ...env,
   }
+}
+
+/** `./mailroom serve` in a process of its own, on a fresh database, the local zone, the tests' clamd and free ports. */
+export async function startMailroom(env: Settings = {}): Promise<Mailroom> {
+  const database = await freshDatabase(4)
+  const folder = mkdtempSync(join(tmpdir(), 'mailroom-whole-'))
+  let settings: Settings = { ...testSettings(database.url, folder), ...env }
   const started: MailroomProcess[] = []
   const start = async (more: Settings = {}): Promise<MailroomProcess> => {
     const running = await startProcess({ ...settings, ...more })

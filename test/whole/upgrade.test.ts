@@ -3,9 +3,9 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { sql } from 'kysely'
-import { demoDomain, makeDemo } from '../../src/cli/demo.ts'
+import { makeDemo } from '../../src/cli/demo.ts'
 import { emptyDatabase, type FreshDatabase } from '../support/database.ts'
-import { type MailroomProcess, startProcess } from '../support/mailroom.ts'
+import { type MailroomProcess, startProcess, testSettings } from '../support/mailroom.ts'
 import { type Checkout, unpackPreviousVersion } from '../support/previous-version.ts'
 import { environment } from '../support/up.ts'
 import { idIn, sendMail } from '../support/whole-mail.ts'
@@ -24,18 +24,7 @@ beforeAll(async () => {
   previous = unpackPreviousVersion()
   database = await emptyDatabase(4)
   folder = mkdtempSync(join(tmpdir(), 'mailroom-upgrade-'))
-  settings = {
-    MAILROOM_DATABASE_URL: database.url,
-    MAILROOM_CLAMD: process.env['MAILROOM_TEST_CLAMD'] ?? '',
-    MAILROOM_DNS_ZONE: 'local',
-    MAILROOM_PROVIDER: 'sandbox',
-    MAILROOM_HOSTNAME: `mail.${demoDomain}`,
-    MAILROOM_HTTP_LISTEN: '127.0.0.1:0',
-    MAILROOM_SMTP_LISTEN: '127.0.0.1:0',
-    MAILROOM_METRICS_LISTEN: '127.0.0.1:0',
-    MAILROOM_VAR: folder,
-    MAILROOM_RATE_LIMIT_PER_MINUTE: '1000000000',
-  }
+  settings = testSettings(database.url, folder)
 })
 afterAll(async () => {
   await Promise.all(started.map(each => each.kill('SIGTERM')))

@@ -11,7 +11,7 @@ import { withoutProgress } from '../support/backups.ts'
 import { makeTestRoot, type TestRoot } from '../support/certificates.ts'
 import { runCommand } from '../support/cli.ts'
 import { type InsistentClients, insist, messageIdOf, startClients } from '../support/insistent-clients.ts'
-import { type MailroomProcess, startProcess } from '../support/mailroom.ts'
+import { type MailroomProcess, startProcess, testSettings } from '../support/mailroom.ts'
 import { type Checkout, unpackPreviousVersion } from '../support/previous-version.ts'
 import { byEmail } from '../support/relayed.ts'
 import { type ScriptedRelay, scriptedRelay } from '../support/scripted-relay.ts'
@@ -48,17 +48,10 @@ beforeAll(async () => {
   clamd = await startClamd({ folder: join(folder, 'clamd') })
   database = openDatabase(mariadb.url, 2)
   settings = {
-    MAILROOM_DATABASE_URL: mariadb.url,
+    ...testSettings(mariadb.url, disk.path),
     MAILROOM_CLAMD: clamd.address,
-    MAILROOM_DNS_ZONE: 'local',
     MAILROOM_PROVIDER: 'smarthost',
     MAILROOM_SMARTHOST_URL: relay.url,
-    MAILROOM_HOSTNAME: host,
-    MAILROOM_HTTP_LISTEN: '127.0.0.1:0',
-    MAILROOM_SMTP_LISTEN: '127.0.0.1:0',
-    MAILROOM_METRICS_LISTEN: '127.0.0.1:0',
-    MAILROOM_VAR: disk.path,
-    MAILROOM_RATE_LIMIT_PER_MINUTE: '1000000000',
     MAILROOM_SCAN_WAIT_SECONDS: '1',
     MAILROOM_TLS_CERT: join(folder, 'chain.pem'),
     MAILROOM_TLS_KEY: join(folder, 'key.pem'),
