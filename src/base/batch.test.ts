@@ -14,6 +14,27 @@ test('gathers what comes while a batch is under way', async () => {
   expect(batches).toEqual([[1], [2, 3]])
 })
 
+test('waits for company only where there was some', async () => {
+  const batches: number[][] = []
+  const gatherMs = 40
+  const echo = batched<number, number>({ maxItems: 10, maxUnderWay: 1, gatherMs }, async items => {
+    batches.push([...items])
+    await Bun.sleep(5)
+    return items
+  })
+  const started = performance.now()
+  await echo(1)
+  await echo(2)
+  expect(performance.now() - started).toBeLessThan(gatherMs)
+  await Promise.all([echo(3), echo(4)])
+  const busy = performance.now()
+  const next = echo(5)
+  await Bun.sleep(gatherMs / 2)
+  await Promise.all([next, echo(6)])
+  expect(performance.now() - busy).toBeGreaterThanOrEqual(gatherMs)
+  expect(batches).toEqual([[1], [2], [3, 4], [5, 6]])
+})
+
 test('holds no more than the limit in a batch and under way', async () => {
   let underWay = 0
   let most = 0

@@ -2,6 +2,8 @@
 export interface BatchLimits {
   readonly maxItems: number
   readonly maxUnderWay: number
+  /** How long a batch that follows one of several waits for company, in milliseconds; 0 or absent: not at all. */
+  readonly gatherMs?: number
 }
 
 interface Waiting<Item, Result> {
@@ -14,10 +16,11 @@ interface Waiting<Item, Result> {
  * Turns work on many items into a function of one, so that callers at the same time share round trips and commits.
  *
  * A call starts at once while fewer than `maxUnderWay` batches are under way; calls that come meanwhile gather and go
- * together, at most `maxItems` at a time, in the order they came. Nothing waits for company on purpose: with one caller
- * each batch holds one item. What waits is bounded by the callers, who wait for it. `work` gives one result for each item, in their order. When a batch of several throws, each
- * of its items is tried alone, so that one item's fault is never another's: `work` must leave nothing behind when it
- * throws (a transaction does).
+ * together, at most `maxItems` at a time, in the order they came. With one caller at a time each batch holds one item and
+ * waits for nothing; only where batches have been of several does the next wait for `gatherMs`, as a batch costs much and
+ * each further item little. What waits is bounded by the callers, who wait for it. `work` gives one result for each item,
+ * in their order. When a batch of several throws, each of its items is tried alone, so that one item's fault is never
+ * another's: `work` must leave nothing behind when it throws (a transaction does).
  */
 export function batched<Item, Result>(
   limits: BatchLimits,
@@ -25,6 +28,7 @@ export function batched<Item, Result>(
 ): (item: Item) => Promise<Result> {
   const waiting: Waiting<Item, Result>[] = []
   let underWay = 0
+  let lastSize = 0
 
   async function run(batch: readonly Waiting<Item, Result>[]): Promise<void> {
     try {
@@ -42,7 +46,12 @@ export function batched<Item, Result>(
   async function drain(): Promise<void> {
     if (underWay === limits.maxUnderWay) return
     underWay++
-    while (waiting.length > 0) await run(waiting.splice(0, limits.maxItems))
+    while (waiting.length > 0) {
+      if (limits.gatherMs && lastSize > 1 && waiting.length < limits.maxItems) await Bun.sleep(limits.gatherMs)
+      const batch = waiting.splice(0, limits.maxItems)
+      lastSize = batch.length
+      await run(batch)
+    }
     underWay--
   }
 

@@ -18,7 +18,8 @@ const stored: readonly Stored[] = ['list', 'search']
 export const bench: Command = {
   usage: `./mailroom bench [--only ingest|accept|relay|backup|list|search] [--json]
 
-Measures this machine, with a MariaDB (binary log on, synced at each commit) and a clamd of its own, all on loopback:
+Measures this machine, with a MariaDB (binary log on, synced at each commit) and a clamd of its own (with ClamAV's
+database where freshclam has fetched it, else with one signature), all on loopback:
   ingest   5 KB and 87 KB messages, signed, over 20 connections, through all checks to a committed row
   accept   POST /v1/emails over 32 connections
   relay    5,000 queued emails drained to an SMTP sink

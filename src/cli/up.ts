@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, rmSync } from 'node:fs'
+import { rmSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { createKey } from '../accounts/keys.ts'
 import { createOrganization, listOrganizations } from '../accounts/organizations.ts'
@@ -10,7 +10,7 @@ import { serve } from '../main.ts'
 import { type Command, type Environment, readArgs } from './command.ts'
 import { isKeyValid, makeDemo } from './demo.ts'
 import { usualScopes } from './key.ts'
-import { startClamd } from './private/clamd.ts'
+import { clamavFolder, ownSignatures, startClamd } from './private/clamd.ts'
 import { startMariadb } from './private/mariadb.ts'
 import { allOf } from './private/process.ts'
 import { untilToldToEnd } from './signals.ts'
@@ -101,18 +101,14 @@ async function startOwnMariadb(folder: string, ends: Ends) {
   return mariadb
 }
 
-/** Where Debian's freshclam keeps ClamAV's database. */
-const clamavFolder = '/var/lib/clamav'
-
 async function startOwnClamd(folder: string, ends: Ends) {
-  const files = existsSync(clamavFolder) ? readdirSync(clamavFolder) : []
-  const isComplete = ['main', 'daily'].every(name => files.some(file => new RegExp(`^${name}\\.c[lv]d$`).test(file)))
+  const known = ownSignatures()
   say(
-    isComplete
+    known.signatures
       ? `starting a clamd in ${folder}, with ClamAV's database; that takes a while`
       : `starting a clamd in ${folder}; ClamAV's database is not in ${clamavFolder}, so it knows the EICAR test file only`,
   )
-  const clamd = await startClamd({ folder, ...(isComplete && { signatures: clamavFolder }) })
+  const clamd = await startClamd({ folder, ...known })
   ends.push(() => clamd.stop())
   return clamd
 }

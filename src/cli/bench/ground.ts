@@ -8,7 +8,7 @@ import { openDatabase } from '../../base/database.ts'
 import { migrate } from '../../base/migrate.ts'
 import { demoDomain, makeDemo } from '../demo.ts'
 import { usualScopes } from '../key.ts'
-import { startClamd } from '../private/clamd.ts'
+import { ownSignatures, startClamd } from '../private/clamd.ts'
 import { startMariadb } from '../private/mariadb.ts'
 import { openDns } from './dns.ts'
 import { newSender } from './messages.ts'
@@ -37,7 +37,7 @@ export async function openGround(folder: string): Promise<Ground> {
   const sender = newSender('sender.example')
   const dns = await openDns(sender.records)
   const mariadb = await startMariadb({ folder: join(folder, 'mariadb'), forMeasuring: true })
-  const clamd = await startClamd({ folder: join(folder, 'clamd'), forMeasuring: true })
+  const clamd = await startClamd({ folder: join(folder, 'clamd'), forMeasuring: true, ...ownSignatures() })
   const env = {
     MAILROOM_DATABASE_URL: mariadb.url,
     MAILROOM_CLAMD: clamd.address,

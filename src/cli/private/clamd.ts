@@ -1,4 +1,4 @@
-import { chownSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chownSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { setPriority } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -24,6 +24,16 @@ const eicar = '44d88612fea8a8f36de82e1278abb02f:68:Eicar-Test-Signature\n'
 
 /** The longest path that a Unix socket may have everywhere, in bytes. */
 const maxSocketPathBytes = 100
+
+/** Where Debian's freshclam keeps ClamAV's database. */
+export const clamavFolder = '/var/lib/clamav'
+
+/** ClamAV's database as a setting of {@link startClamd}, where this machine has it whole. */
+export function ownSignatures(): { readonly signatures?: string } {
+  const files = existsSync(clamavFolder) ? readdirSync(clamavFolder) : []
+  const isWhole = ['main', 'daily'].every(name => files.some(file => new RegExp(`^${name}\\.c[lv]d$`).test(file)))
+  return isWhole ? { signatures: clamavFolder } : {}
+}
 
 /**
  * A clamd of our own in `folder`, on a Unix socket (on a free port of 127.0.0.1 where the path is too long for one).
