@@ -4,6 +4,8 @@ import type { Reservation } from './reservation.ts'
 
 /** What the door knows of a request that it let in, for the routes. */
 export interface Admission {
+  /** As the answer and the request log name it. */
+  readonly requestId: Id<'req'>
   readonly caller: Caller
   /** Makes room for so many bytes more of its body. @throws Refusal `unavailable` when too much is in flight. */
   takeRoom(bytes: number): void

@@ -242,6 +242,18 @@ test('refuses what the operation refuses, with the code and the parameter', asyn
   await expect(client.callTool({ name: 'no_such_tool', arguments: {} })).rejects.toThrow('no_such_tool')
 })
 
+test('counts what was refused by its code', async () => {
+  const metrics = mailroom.log.find(line => line.msg === 'serving')?.['metrics']
+  const counted = async () => {
+    const text = await (await fetch(`http://${metrics}/metrics`)).text()
+    return Number(/^mailroom_http_refusals_total\{code="not_found"\} (\d+)$/m.exec(text)?.[1] ?? 0)
+  }
+  const before = await counted()
+  await refused('get_message', { id: 'msg_none' })
+  await refused('get_message', { id: 'msg_none' })
+  expect(await counted()).toBe(before + 2)
+})
+
 test('does the work once for one idempotency_key', async () => {
   const given = {
     from: 'hello@demo.test',

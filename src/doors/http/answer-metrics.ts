@@ -9,9 +9,11 @@ const answerSeconds = histogram(
   [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 30],
 )
 
-const refused = counter('mailroom_http_refusals_total', 'Requests that were refused, by the code of the error.', [
-  'code',
-])
+const refused = counter(
+  'mailroom_http_refusals_total',
+  'Requests and calls of tools that were refused, by the code of the error.',
+  ['code'],
+)
 
 const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
 
@@ -46,7 +48,12 @@ export function countAnswer({ method, route = 'none', status, code, seconds }: C
     notes.set(key, note)
   }
   note(seconds)
-  if (code !== undefined) refused.inc({ code })
+  if (code !== undefined) countRefusal(code)
+}
+
+/** Counts what was refused: a request, or a call of a tool within one. */
+export function countRefusal(code: string): void {
+  refused.inc({ code })
 }
 
 function noteOf(method: string, route: string, status: number): Note {

@@ -87,6 +87,7 @@ export function openEdge(use: EdgeUse): (request: Request, addressOf: AddressOf)
 
   function admission(exchange: Exchange, caller: Caller): Admission {
     return {
+      requestId: exchange.id,
       caller: exchange.request.method === 'HEAD' ? readingOnly(caller) : caller,
       takeRoom(bytes) {
         room.take(bytes)

@@ -4,6 +4,7 @@ import { refuse } from '../../base/refusal.ts'
 import { type Admission, admit } from '../../web/admission.ts'
 import { errorBody } from '../../web/error-body.ts'
 import type { Reservation } from '../../web/reservation.ts'
+import { countRefusal } from '../http/answer-metrics.ts'
 import type { HeldKeys } from '../http/idempotency.ts'
 import { judge } from '../http/refusals.ts'
 import { fenced, newFence, warning } from './fence.ts'
@@ -44,7 +45,9 @@ export async function callTool(
     return show(tool, answer)
   } catch (error) {
     const { refusal, isOurs } = judge(error)
-    if (isOurs) use.log.error({ tool: tool.entry.name, err: error }, 'tool call failed')
+    countRefusal(refusal.code)
+    if (isOurs)
+      use.log.error({ request_id: admission.requestId, tool: tool.entry.name, err: error }, 'tool call failed')
     await finish(refusal.status, undefined)
     return { isError: true, content: [{ type: 'text', text: JSON.stringify(errorBody(refusal)) }] }
   }
@@ -52,11 +55,12 @@ export async function callTool(
 
 /** The request that the tool stands for, let in as the call was; and what is to be done at its end. */
 function openCall({ heldKeys, log }: CallUse, tool: Tool, given: ToolArguments, outer: Admission) {
-  const { caller } = outer
+  const { caller, requestId } = outer
   const { idempotency_key: key, ...rest } = tool.takesIdempotencyKey ? given : { ...given, idempotency_key: undefined }
   const request = requestFor(tool, tool.takesIdempotencyKey ? rest : given, key)
   let reservation: Reservation | undefined
   const admission: Admission = {
+    requestId,
     caller,
     noteEmail: id => outer.noteEmail(id),
     // It has its room already: it came in the body of the call.
