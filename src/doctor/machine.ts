@@ -1,12 +1,12 @@
 import { access, constants } from 'node:fs/promises'
 import { join } from 'node:path'
 import { millisecondsOf } from '../base/clock.ts'
+import { counted, size } from '../base/said.ts'
 import { diskTrouble, queueTrouble } from '../doors/http/check-parts.ts'
 import { type Disk, forecastDisk } from '../retention/forecast.ts'
 import type { Check } from './check.ts'
 import { error, type Finding, note, ok, skipped, together, warning } from './finding.ts'
 import { isClockKept } from './kernel-clock.ts'
-import { counted, size } from './said.ts'
 import { selectServerTime } from './server-table.ts'
 
 const soonDays = 30

@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises'
 import { type Instant, plusMs } from '../base/clock.ts'
 import { unmapped } from '../base/networks.ts'
+import { counted } from '../base/said.ts'
 import type { Check } from './check.ts'
 import { error, type Finding, ok, skipped, warning } from './finding.ts'
 import { isPrivate } from './own-name.ts'
 import { mostPeers, type Peer, selectPeers } from './peers-table.ts'
-import { counted } from './said.ts'
 
 /** Fewer may all have come from one server. */
 const enoughPeers = 5

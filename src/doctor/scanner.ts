@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises'
 import { millisecondsOf } from '../base/clock.ts'
 import type { ClamdAddress } from '../base/config.ts'
+import { counted, size } from '../base/said.ts'
 import { askClamd } from '../ports/scanner/clamd-commands.ts'
 import type { Check } from './check.ts'
 import { error, note, ok, skipped, warning } from './finding.ts'
-import { counted, size } from './said.ts'
 
 const answerMs = 2000
 const dayMs = 86_400_000

@@ -1,10 +1,10 @@
+import { size } from '../base/said.ts'
+import { MiB } from '../base/setting.ts'
 import { selectTableSizes } from '../retention/storage-table.ts'
 import type { Check } from './check.ts'
 import { error, type Finding, note, ok, together, warning } from './finding.ts'
-import { size } from './said.ts'
 import { selectCharacterSet, selectConnectionsUsed, selectVariables } from './server-table.ts'
 
-const MiB = 1024 * 1024
 const leastPacket = 16 * MiB
 /** Below it a database is held in memory as a whole anyway. */
 const smallData = 1024 * MiB

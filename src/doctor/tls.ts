@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { millisecondsOf } from '../base/clock.ts'
 import type { Db } from '../base/database.ts'
+import { counted } from '../base/said.ts'
 import { policyRecords } from '../domains/mta-sts.ts'
 import { type PolicyRow, policyDomains, policyOf } from '../domains/mta-sts-table.ts'
 import { CertificateFault, readCertificate, readChain } from '../ports/certificates/pem.ts'
@@ -9,7 +10,6 @@ import { judgeChain } from '../ports/certificates/trust.ts'
 import type { Check, Parts } from './check.ts'
 import { error, type Finding, note, ok, skipped, together, warning } from './finding.ts'
 import { addressesOf } from './own-name.ts'
-import { counted } from './said.ts'
 
 const dayMs = 86_400_000
 const soonMs = 14 * dayMs

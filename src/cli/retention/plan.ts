@@ -1,5 +1,6 @@
 import { listOrganizations } from '../../accounts/organizations.ts'
 import { systemClock } from '../../base/clock.ts'
+import { size } from '../../base/said.ts'
 import { type Forecast, forecastDisk } from '../../retention/forecast.ts'
 import { type Amount, type Plan, planRetention } from '../../retention/plan.ts'
 import { type Environment, onDatabase, readArgs, type Told } from '../command.ts'
@@ -55,12 +56,6 @@ function planLines({ planned, forgotten }: Plan, names: ReadonlyMap<string, stri
 
 function shown({ items, bytes }: Amount): string {
   return items === 0 ? 'nothing' : `${items} (${size(bytes)})`
-}
-
-function size(bytes: number): string {
-  const units = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB']
-  const step = bytes < 1024 ? 0 : Math.min(Math.floor(Math.log2(bytes) / 10), units.length - 1)
-  return `${Number((bytes / 1024 ** step).toFixed(1))} ${units[step]}`
 }
 
 function forecastLines({ disks, stored, reusable, growth }: Forecast): readonly string[] {
