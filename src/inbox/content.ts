@@ -26,7 +26,7 @@ async function* inPieces(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> 
 type Stored = Pick<MessageRow, 'organization_id' | 'blob_id' | 'size' | 'raw_purged_at'> & Remains
 
 /** More may hold up the event loop for longer than some 20 ms. */
-const maxLightBytes = 256 * 1024
+export const maxLightBytes = 256 * 1024
 
 /**
  * What a stored message says of itself; of one that cannot be taken apart, what its header says; of one that retention

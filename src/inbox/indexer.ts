@@ -2,15 +2,16 @@ import { type Db, inTransaction, isDatabaseTrouble } from '../base/database.ts'
 import type { Log } from '../base/log.ts'
 import { type Rounds, startRounds } from '../base/rounds.ts'
 import { fromJson } from '../base/schema.ts'
+import { inTurn } from '../base/turns.ts'
 import type { MessageFacts } from '../mail/message.ts'
 import { visibleText } from '../mail/preview.ts'
 import type { Blobs } from '../ports/blobs/port.ts'
-import { outlineStored } from './content.ts'
+import { maxLightBytes, outlineStored } from './content.ts'
 import { gatherBlocks } from './search-blocks.ts'
 import { insertSearchText, type NewSearchText, selectUnindexed, type Unindexed } from './search-table.ts'
 import type { TextWorker } from './text-worker.ts'
 
-/** Messages read at once; their words, at most 1 MiB each, go into one statement. */
+/** Messages read at once, large ones one after the other; their words, at most 1 MiB each, go into one statement. */
 const batch = 8
 const idleMs = 500
 const maxCharacters = 1024 * 1024
@@ -35,7 +36,12 @@ export function startIndexing(use: Indexing): Rounds {
 export async function indexSome(use: Indexing): Promise<number> {
   const waiting = await selectUnindexed(use.db, batch)
   if (waiting.length === 0) return 0
-  const rows = await Promise.all(waiting.map(message => searchRow(use, message)))
+  const inOneTurn = inTurn(1)
+  const rows = await Promise.all(
+    waiting.map(message =>
+      message.size <= maxLightBytes ? searchRow(use, message) : inOneTurn(() => searchRow(use, message)),
+    ),
+  )
   await inTransaction(use.db, trx => insertSearchText(trx, rows))
   await gatherBlocks(use, [...new Set(rows.map(each => each.organization_id))])
   return waiting.length

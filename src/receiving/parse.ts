@@ -4,6 +4,7 @@ import { isAutomatic, isAutomaticReply } from '../mail/auto-reply.ts'
 import type { Content } from '../mail/content.ts'
 import { bodyStart, readFields, unfold } from '../mail/header.ts'
 import { type MessageFacts, outlineHeader, outlineMessage } from '../mail/message.ts'
+import { parseLimits } from '../mail/mime-parser.ts'
 import { previewOf } from '../mail/preview.ts'
 import { mayReport, readReport } from '../mail/report.ts'
 import { maxReportBytes } from '../mail/report-parts.ts'
@@ -39,9 +40,12 @@ export interface Outline
 /** Takes a message apart for filing. Never rejects for what is in it. */
 export type Parse = (content: Content) => Promise<Outline>
 
+/** Of its text no more than the preview is kept: what lies further back is not decoded. */
+const limits = { ...parseLimits, maxTextBytes: 512 * 1024 }
+
 /** Takes a message apart on this thread. */
 export async function parseForFiling(content: Content): Promise<Outline> {
-  const facts = await outlineMessage(openContent(content))
+  const facts = await outlineMessage(openContent(content), limits)
   return {
     ...outlineOf(facts),
     isBeyondScanning: facts.hasMoreParts && (await hasDelimiters(content, maxScannedParts)),

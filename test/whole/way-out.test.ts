@@ -232,7 +232,11 @@ test('two processes that relay from one outbox submit each of 300 emails once', 
     return left.length === 0 || undefined
   }, 'the end of the outbox')
   expect(notOnce(emails)).toEqual([])
-  const submitted = relays.map(each => each.log.filter(line => line.msg === 'submitted').length)
+  const countSubmitted = () => relays.map(each => each.log.filter(line => line.msg === 'submitted').length)
+  const submitted = await until(async () => {
+    const counts = countSubmitted()
+    return counts.reduce((sum, each) => sum + each) >= 300 ? counts : undefined
+  }, 'the last line of their logs')
   expect(submitted.reduce((sum, each) => sum + each)).toBe(300)
   expect(Math.min(...submitted)).toBeGreaterThan(20)
   const statuses = await mailroom.database.db.selectFrom('emails').select(['id', 'status']).execute()
