@@ -169,7 +169,9 @@ const serverTrouble = new Set([1040, 1053, 1180, 1205, 1213, 1290, 1317, 1792, 1
 /** Is the database itself away, full or read-only, so that the same work may succeed later? */
 export function isDatabaseTrouble(error: unknown): boolean {
   if (!(error instanceof Error)) return false
-  const { code } = error as { code?: unknown }
+  const { code, fatal } = error as { code?: unknown; fatal?: unknown }
+  // What mysql2 says of a connection that is gone: for all that is asked of it afterwards without any code.
+  if (fatal === true) return true
   if (typeof code === 'string' && connectionTrouble.has(code)) return true
   return serverTrouble.has(errnoOf(error) ?? 0) || isDatabaseFull(error)
 }

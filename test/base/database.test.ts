@@ -108,6 +108,16 @@ test('tells a database that is away from other errors', async () => {
   await away.close()
 })
 
+test('tells a connection that was lost between two statements from other errors', async () => {
+  const lost = inTransaction(database.db, async tx => {
+    const { rows } = await sql<{ id: number }>`SELECT CONNECTION_ID() AS id`.execute(tx)
+    await sql.raw(`KILL ${rows[0]?.id}`).execute(database.db)
+    await Bun.sleep(100)
+    await sql`SELECT 1`.execute(tx)
+  })
+  expect(isDatabaseTrouble(await lost.catch((reason: unknown) => reason))).toBeTrue()
+})
+
 test('migrates once, however many processes start together, and takes up a run that died half way', async () => {
   expect(await Promise.all([migrate(database.db), migrate(database.db)])).toEqual([[], []])
   await sql`drop table search_texts`.execute(database.db)

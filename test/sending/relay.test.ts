@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
+import { sql } from 'kysely'
 import { dkimVerify } from 'mailauth/lib/dkim/verify'
 import pino from 'pino'
 import { millisecondsOf, plusMs, systemClock } from '../../src/base/clock.ts'
@@ -248,6 +249,19 @@ test('a lease that was lost settles nothing', async () => {
   expect(await isDone(id)).toBe(true)
   expect((await eventsOf(id)).map(each => each.type)).toEqual(['sent'])
   expect((await recipientsOf(id)).map(each => each.status)).toEqual(['sent'])
+})
+
+test('what cannot be written is not submitted again', async () => {
+  const relay = await smarthost()
+  const refuse = sql`CREATE TRIGGER unwritable BEFORE DELETE ON outbox FOR EACH ROW SIGNAL SQLSTATE '45000'`
+  await refuse.execute(database.db)
+  const id = await accepted(await sender())
+  start(relay.url, { leaseMs: 300 })
+  await until('it is taken', () => relay.taken.length === 1)
+  await Bun.sleep(1500)
+  await sql`DROP TRIGGER unwritable`.execute(database.db)
+  await done(id)
+  expect(relay.taken.length).toBe(1)
 })
 
 test('a submission that takes longer than its lease keeps it', async () => {

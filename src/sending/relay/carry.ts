@@ -42,6 +42,7 @@ export interface Carrying {
 /** Messages in memory at once, in bytes; each is there about three times while it is signed and sent. */
 const maxBytes = 64 * 1024 * 1024
 const againMs = 1000
+const maxAgainMs = 10_000
 const maxTriesWhileStopping = 5
 
 export interface Carrier {
@@ -160,7 +161,10 @@ export function newCarrier(use: Carrying): Carrier {
     }
   }
 
-  /** Writes it, however long the database is away: until then another attempt could be a second submission. */
+  /**
+   * Writes it, however long that takes: what is let go unwritten is submitted again once its lease has run out. While the
+   * database is away nothing more is taken; what alone cannot be written keeps nothing else waiting.
+   */
   async function settle(claimed: Claimed, next: Next): Promise<void> {
     leases.submitted(claimed)
     for (let tries = 1; ; tries++) {
@@ -170,10 +174,11 @@ export function newCarrier(use: Carrying): Carrier {
         break
       } catch (error) {
         log.error({ err: error, email_id: claimed.emailId, attempt: claimed.attempts + 1 }, 'could not settle')
-        if (!isDatabaseTrouble(error) || (use.isStopping() && tries >= maxTriesWhileStopping)) break
-        unwritten++
-        await Bun.sleep(againMs)
-        unwritten--
+        if (use.isStopping() && tries >= maxTriesWhileStopping) break
+        const isAway = isDatabaseTrouble(error)
+        if (isAway) unwritten++
+        await Bun.sleep(isAway ? againMs : Math.min(againMs * tries, maxAgainMs))
+        if (isAway) unwritten--
       }
     }
     leases.letGo(claimed)
