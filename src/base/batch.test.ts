@@ -16,7 +16,7 @@ test('gathers what comes while a batch is under way', async () => {
 
 test('waits for company only where there was some', async () => {
   const batches: number[][] = []
-  const gatherMs = 40
+  const gatherMs = 200
   const echo = batched<number, number>({ maxItems: 10, maxUnderWay: 1, gatherMs }, async items => {
     batches.push([...items])
     await Bun.sleep(5)

@@ -41,11 +41,11 @@ export interface Outline
 export type Parse = (content: Content) => Promise<Outline>
 
 /** Of its text no more than the preview is kept: what lies further back is not decoded. */
-const limits = { ...parseLimits, maxTextBytes: 512 * 1024 }
+const filingLimits = { ...parseLimits, maxTextBytes: 512 * 1024 }
 
 /** Takes a message apart on this thread. */
 export async function parseForFiling(content: Content): Promise<Outline> {
-  const facts = await outlineMessage(openContent(content), limits)
+  const facts = await outlineMessage(openContent(content), filingLimits)
   return {
     ...outlineOf(facts),
     isBeyondScanning: facts.hasMoreParts && (await hasDelimiters(content, maxScannedParts)),
