@@ -1,9 +1,9 @@
 import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { settingsTable } from '../src/base/config.ts'
-import { root } from './support/cli.ts'
-import { environment, startUp, temporaryFolder, type Up } from './support/up.ts'
+import { settingsTable } from '../src/base/config/config.ts'
+import { root } from './harness/cli.ts'
+import { environment, startUp, temporaryFolder, type Up } from './harness/up.ts'
 
 const readme = readFileSync(join(root, 'README.md'), 'utf8')
 

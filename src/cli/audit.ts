@@ -1,8 +1,8 @@
-import { type AuditFilter, type AuditRow, selectAudit } from '../accounts/audit-table.ts'
+import { type AuditFilter, type AuditRow, selectAudit } from '../accounts/audit/table.ts'
 import { toIso } from '../base/clock.ts'
-import { fromJson } from '../base/schema.ts'
+import { fromJson } from '../base/database/schema.ts'
+import { UsageTrouble } from '../base/operator-error.ts'
 import { type Command, type Environment, onDatabase, readArgs, type Told } from './command.ts'
-import { UsageTrouble } from './trouble.ts'
 import { readCount, readTime } from './values.ts'
 
 export const audit: Command = {

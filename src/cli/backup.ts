@@ -1,6 +1,6 @@
-import { onList, onPrune } from './backup/on-list.ts'
-import { onMake } from './backup/on-make.ts'
-import { onVerify } from './backup/on-verify.ts'
+import { onList, onPrune } from './backup/list-command.ts'
+import { onMake } from './backup/make-command.ts'
+import { onVerify } from './backup/verify-command.ts'
 import type { Command } from './command.ts'
 
 export const backup: Command = {

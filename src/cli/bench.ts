@@ -1,16 +1,16 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { UsageTrouble } from '../base/operator-error.ts'
 import { measureAccept } from './bench/accept.ts'
 import { measureBackup } from './bench/backup.ts'
+import { openGround } from './bench/environment.ts'
 import { describeFigure, type Figure } from './bench/figure.ts'
-import { openGround } from './bench/ground.ts'
 import { measureIngest } from './bench/ingest.ts'
 import { measureRelay } from './bench/relay.ts'
 import { measureStored, type Stored } from './bench/stored.ts'
 import { type Command, readArgs } from './command.ts'
 import { untilToldToEnd } from './signals.ts'
-import { UsageTrouble } from './trouble.ts'
 
 const measurements = { ingest: measureIngest, accept: measureAccept, relay: measureRelay, backup: measureBackup }
 const stored: readonly Stored[] = ['list', 'search']

@@ -1,11 +1,11 @@
-import { recordDeed } from '../accounts/audit.ts'
-import { findBrand } from '../accounts/brands.ts'
+import { recordDeed } from '../accounts/audit/audit.ts'
+import { findBrand } from '../accounts/brands/brands.ts'
 import { systemClock, toIso } from '../base/clock.ts'
+import { CommandTrouble, UsageTrouble } from '../base/operator-error.ts'
 import { pausedBrands, resumeBrand } from '../sending/reports/pause-table.ts'
 import { type Command, type Environment, onDatabase, readArgs, type Told } from './command.ts'
 import { readBrand } from './ids.ts'
 import { theOperator } from './operator.ts'
-import { CommandTrouble, UsageTrouble } from './trouble.ts'
 
 export const brand: Command = {
   usage: `./mailroom brand paused [--json]

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
-import { readConfig } from '../base/config.ts'
-import { type Db, openDatabase } from '../base/database.ts'
-import { UsageTrouble } from './trouble.ts'
+import { readConfig } from '../base/config/config.ts'
+import { type Db, openDatabase } from '../base/database/database.ts'
+import { UsageTrouble } from '../base/operator-error.ts'
 
 /** The environment that settings are read from. */
 export type Environment = Readonly<Record<string, string | undefined>>

@@ -1,8 +1,8 @@
 import { systemClock } from '../base/clock.ts'
-import type { Db } from '../base/database.ts'
+import type { Db } from '../base/database/database.ts'
+import { CommandTrouble } from '../base/operator-error.ts'
 import { localZone } from '../ports/dns-zone/local.ts'
 import type { ZoneRecord } from '../ports/dns-zone/port.ts'
-import { CommandTrouble } from './trouble.ts'
 
 /** What there is to try: a brand, its domain and a mailbox on it. */
 export interface Demo {

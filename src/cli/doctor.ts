@@ -1,8 +1,8 @@
-import { readConfig } from '../base/config.ts'
-import { areas } from '../doctor/check.ts'
-import { allChecks, longestMs, quickChecks } from '../doctor/checks.ts'
-import { countLevels, type Examined, examine } from '../doctor/examine.ts'
-import { withDoctorParts } from '../wire/doctor.ts'
+import { withDoctorParts } from '../app/doctor.ts'
+import { readConfig } from '../base/config/config.ts'
+import { areas } from '../health/doctor/check.ts'
+import { allChecks, longestMs, quickChecks } from '../health/doctor/checks.ts'
+import { countLevels, type Examined, examine } from '../health/doctor/examine.ts'
 import { type Command, readArgs } from './command.ts'
 import { plain } from './text.ts'
 

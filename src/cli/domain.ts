@@ -1,16 +1,16 @@
-import { recordDeed } from '../accounts/audit.ts'
+import { recordDeed } from '../accounts/audit/audit.ts'
 import { systemClock } from '../base/clock.ts'
-import { readConfig } from '../base/config.ts'
-import type { Db } from '../base/database.ts'
-import { takeKeptSecrets } from '../base/secret-keys.ts'
-import { beginRotation } from '../domains/dkim-rotation.ts'
+import { readConfig } from '../base/config/config.ts'
+import type { Db } from '../base/database/database.ts'
+import { CommandTrouble, UsageTrouble } from '../base/operator-error.ts'
+import { takeKeptSecrets } from '../base/secrets/secret-keys.ts'
+import { beginRotation } from '../domains/dkim/rotation.ts'
 import { type DomainRow, domainsNamed } from '../domains/table.ts'
 import { canonicalDomain } from '../mail/address.ts'
 import { type Command, type Environment, onDatabase, readArgs, type Told } from './command.ts'
 import { readOrganization } from './ids.ts'
 import { giveMtaSts } from './mta-sts.ts'
 import { theOperator } from './operator.ts'
-import { CommandTrouble, UsageTrouble } from './trouble.ts'
 
 export const domain: Command = {
   usage: `./mailroom domain rotate-dkim DOMAIN [--org ID] [--json]

@@ -1,7 +1,7 @@
-import { listOrganizations } from '../accounts/organizations.ts'
-import type { Db } from '../base/database.ts'
+import { listOrganizations } from '../accounts/organizations/organizations.ts'
+import type { Db } from '../base/database/database.ts'
 import { type Id, isId } from '../base/ids.ts'
-import { CommandTrouble, UsageTrouble } from './trouble.ts'
+import { CommandTrouble, UsageTrouble } from '../base/operator-error.ts'
 
 /** The id that `--org` gives. @throws UsageTrouble */
 export function readOrganization(text: string | undefined): Id<'org'> {

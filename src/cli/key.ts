@@ -1,5 +1,5 @@
-import { recordDeed } from '../accounts/audit.ts'
-import { brandOf } from '../accounts/brands.ts'
+import { recordDeed } from '../accounts/audit/audit.ts'
+import { brandOf } from '../accounts/brands/brands.ts'
 import {
   createKey,
   disableKey,
@@ -9,17 +9,17 @@ import {
   listKeys,
   type MadeKey,
   revokeKey,
-} from '../accounts/keys.ts'
-import { createKeyAs, type KeyWanted } from '../accounts/member-keys.ts'
-import { findMember } from '../accounts/members.ts'
+} from '../accounts/keys/keys.ts'
+import { createKeyAs, type KeyWanted } from '../accounts/keys/member-keys.ts'
+import { findMember } from '../accounts/members/members.ts'
+import { isScope, managesMembers, type Scope, scopes } from '../api/scope.ts'
 import { fromIso, type Instant, systemClock, toIso } from '../base/clock.ts'
-import { type Db, inTransaction } from '../base/database.ts'
+import { type Db, inTransaction } from '../base/database/database.ts'
 import type { Id } from '../base/ids.ts'
-import { isScope, managesMembers, type Scope, scopes } from '../web/scope.ts'
+import { CommandTrouble, UsageTrouble } from '../base/operator-error.ts'
 import { type Command, type Environment, onDatabase, readArgs, type Told } from './command.ts'
 import { readBrand, readMember, readOrganization, requireOrganization } from './ids.ts'
 import { theOperator } from './operator.ts'
-import { CommandTrouble, UsageTrouble } from './trouble.ts'
 
 /** What a key may do when nothing else is said: everything but managing members. */
 export const usualScopes: readonly Scope[] = scopes.filter(each => !managesMembers(each))

@@ -1,15 +1,22 @@
-import { recordDeed } from '../accounts/audit.ts'
-import { canonicalEmail, type MemberShape, roles } from '../accounts/member-shape.ts'
-import { addMember, changeRole, findMember, listMembers, type Reach, removeMember } from '../accounts/members.ts'
-import { isPermission, type Permission, permissions } from '../accounts/permissions.ts'
+import { recordDeed } from '../accounts/audit/audit.ts'
+import { isPermission, type Permission, permissions } from '../accounts/keys/permissions.ts'
+import {
+  addMember,
+  changeRole,
+  findMember,
+  listMembers,
+  type Reach,
+  removeMember,
+} from '../accounts/members/members.ts'
+import { canonicalEmail, type MemberShape, roles } from '../accounts/members/schema.ts'
 import { systemClock } from '../base/clock.ts'
-import { type Db, inTransaction } from '../base/database.ts'
+import { type Db, inTransaction } from '../base/database/database.ts'
+import type { Role } from '../base/database/schema.ts'
 import type { Id } from '../base/ids.ts'
-import type { Role } from '../base/schema.ts'
+import { CommandTrouble, UsageTrouble } from '../base/operator-error.ts'
 import { type Called, type Command, type Environment, onDatabase, readArgs, type Told } from './command.ts'
 import { readBrand, readMember, readOrganization, requireOrganization } from './ids.ts'
 import { theOperator } from './operator.ts'
-import { CommandTrouble, UsageTrouble } from './trouble.ts'
 
 const maxNameLength = 120
 

@@ -1,4 +1,4 @@
-import { migrate } from '../base/migrate.ts'
+import { migrate } from '../base/database/migrate.ts'
 import { type Command, onDatabase, readArgs } from './command.ts'
 
 export const migrateTables: Command = {

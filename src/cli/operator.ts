@@ -1,5 +1,5 @@
 import { userInfo } from 'node:os'
-import type { Operator } from '../accounts/audit.ts'
+import type { Operator } from '../accounts/audit/audit.ts'
 import { systemClock } from '../base/clock.ts'
 import type { Environment } from './command.ts'
 

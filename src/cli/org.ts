@@ -1,5 +1,5 @@
-import { recordDeed } from '../accounts/audit.ts'
-import { createKey, type MadeKey } from '../accounts/keys.ts'
+import { recordDeed } from '../accounts/audit/audit.ts'
+import { createKey, type MadeKey } from '../accounts/keys/keys.ts'
 import {
   changePlan,
   createOrganization,
@@ -9,15 +9,15 @@ import {
   mostCounted,
   removeOrganization,
   renameOrganization,
-} from '../accounts/organizations.ts'
-import { includedEmails, type Plan, usageOf } from '../accounts/plans.ts'
+} from '../accounts/organizations/organizations.ts'
+import { includedEmails, type Plan, usageOf } from '../accounts/organizations/quota.ts'
 import { systemClock, toIso } from '../base/clock.ts'
-import { type Db, inTransaction } from '../base/database.ts'
+import { type Db, inTransaction } from '../base/database/database.ts'
 import { type Id, isId } from '../base/ids.ts'
+import { CommandTrouble, UsageTrouble } from '../base/operator-error.ts'
 import { type Command, type Environment, onDatabase, readArgs, type Told } from './command.ts'
 import { usualScopes } from './key.ts'
 import { theOperator } from './operator.ts'
-import { CommandTrouble, UsageTrouble } from './trouble.ts'
 
 const maxNameLength = 120
 const plans = Object.keys(includedEmails)

@@ -1,13 +1,13 @@
 import { isId } from '../base/ids.ts'
-import { emptyQuarantine, listQuarantine, type Quarantined } from '../inbox/quarantine.ts'
-import type { QuarantineFilter } from '../inbox/quarantine-table.ts'
+import { UsageTrouble } from '../base/operator-error.ts'
+import { emptyQuarantine, listQuarantine, type Quarantined } from '../inbox/quarantine/quarantine.ts'
+import type { QuarantineFilter } from '../inbox/quarantine/table.ts'
 import { type Called, type Command, type Environment, onDatabase, readArgs, type Told } from './command.ts'
 import { readOrganization, requireOrganization } from './ids.ts'
 import { theOperator } from './operator.ts'
 import { newProgress } from './progress.ts'
-import { line, shape } from './quarantine/shape.ts'
+import { line, shape } from './quarantine/format.ts'
 import { show } from './quarantine/show.ts'
-import { UsageTrouble } from './trouble.ts'
 import { readCount, readOneOf } from './values.ts'
 
 export const quarantine: Command = {

@@ -1,7 +1,7 @@
+import { UsageTrouble } from '../base/operator-error.ts'
 import type { Command } from './command.ts'
 import { onDestinations, onEmail, onList } from './queue/show.ts'
 import { onWork } from './queue/work.ts'
-import { UsageTrouble } from './trouble.ts'
 
 export const queue: Command = {
   usage: `./mailroom queue list [--org ID] [--domain D] [--status S] [--held] [--limit N] [--json]

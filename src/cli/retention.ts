@@ -1,9 +1,9 @@
-import { kindNames, kinds } from '../retention/kinds.ts'
+import { UsageTrouble } from '../base/operator-error.ts'
+import { kindNames, kinds } from '../retention/policies/kinds.ts'
 import type { Command } from './command.ts'
 import { onPlan } from './retention/plan.ts'
 import { onSet, onShow } from './retention/policies.ts'
 import { onRun } from './retention/run.ts'
-import { UsageTrouble } from './trouble.ts'
 
 export const retention: Command = {
   usage: `./mailroom retention show [--json]

@@ -1,6 +1,6 @@
-import { readConfig } from '../base/config.ts'
+import type { Running } from '../app/app.ts'
+import { readConfig } from '../base/config/config.ts'
 import { serve } from '../main.ts'
-import type { Running } from '../wire.ts'
 import { type Command, readArgs } from './command.ts'
 import { openServiceManager } from './service-manager.ts'
 import { untilToldToEnd } from './signals.ts'

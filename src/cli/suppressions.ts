@@ -1,5 +1,6 @@
-import { recordDeed } from '../accounts/audit.ts'
+import { recordDeed } from '../accounts/audit/audit.ts'
 import { fromIso, type Instant } from '../base/clock.ts'
+import { UsageTrouble } from '../base/operator-error.ts'
 import { undoSuppressions } from '../sending/suppressions/undo.ts'
 import type { Incident } from '../sending/suppressions/undo-table.ts'
 import { type Command, type Environment, onDatabase, readArgs } from './command.ts'
@@ -9,7 +10,6 @@ import { newProgress } from './progress.ts'
 import { exportFile } from './suppressions/export.ts'
 import { importFile } from './suppressions/import.ts'
 import { openAccount } from './suppressions/undo-account.ts'
-import { UsageTrouble } from './trouble.ts'
 
 export const suppressions: Command = {
   usage: `./mailroom suppressions import FILE|- --org ID [--brand ID] [--format csv|ndjson] [--dry-run] [--json]

@@ -1,6 +1,6 @@
 import { fromIso, type Instant } from '../base/clock.ts'
+import { UsageTrouble } from '../base/operator-error.ts'
 import { canonicalDomain } from '../mail/address.ts'
-import { UsageTrouble } from './trouble.ts'
 
 type Options = Readonly<Record<string, string | undefined>>
 

@@ -1,5 +1,5 @@
-import type { Owner } from '../accounts/brands.ts'
-import type { Db } from '../base/database.ts'
+import type { Owner } from '../accounts/brands/brands.ts'
+import type { Db } from '../base/database/database.ts'
 import { isId } from '../base/ids.ts'
 import { refuse } from '../base/refusal.ts'
 import { type DomainRow, domainById } from './table.ts'

@@ -1,11 +1,11 @@
-import { inTransaction } from '../base/database.ts'
+import { inTransaction } from '../base/database/database.ts'
 import { refuse } from '../base/refusal.ts'
 import { type ProviderIdentities, ProviderTrouble } from '../ports/provider/port.ts'
+import type { DomainsUse } from './deps.ts'
+import { type Judgement, look } from './dns/check-record.ts'
 import { isEnrolled, isProviderKey, toPublished } from './enrolment.ts'
 import type { Proof } from './ownership.ts'
 import { type DomainRow, lockedDomain, type RecordRow, recordsOf, storeJudgement, updateDomain } from './table.ts'
-import type { DomainsUse } from './use.ts'
-import { type Judgement, look } from './verification.ts'
 
 /** What was seen of one kept record. */
 interface Seen {

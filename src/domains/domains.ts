@@ -1,19 +1,20 @@
-import { brandOf, type Owner } from '../accounts/brands.ts'
-import { storeAnswer } from '../accounts/idempotency.ts'
+import { brandOf, type Owner } from '../accounts/brands/brands.ts'
+import type { Reservation } from '../api/idempotency/reservation.ts'
+import { storeAnswer } from '../api/idempotency/store.ts'
 import { plusMs, toIso } from '../base/clock.ts'
-import { inTransaction, isDuplicate } from '../base/database.ts'
+import { inTransaction, isDuplicate } from '../base/database/database.ts'
 import { type Id, newId } from '../base/ids.ts'
 import { type Refusal, refuse } from '../base/refusal.ts'
-import type { Reservation } from '../web/reservation.ts'
 import { ownDomain } from './access.ts'
 import { keepFindings, lookAtSender } from './check.ts'
-import { describeDomain, describeDomains } from './details.ts'
-import { switchToNext } from './dkim-rotation.ts'
+import type { DomainBlockers, DomainsUse } from './deps.ts'
+import { switchToNext } from './dkim/rotation.ts'
+import { describeDomain, describeDomains } from './domain-view.ts'
 import { enrolAtProvider, isProviderKey, keepSender, keyIfNone, publishRecords, renewSender } from './enrolment.ts'
-import { countMailboxes } from './mailboxes-table.ts'
+import { countMailboxes } from './mailboxes/table.ts'
 import { proveOwnership, readDomain, requireProof } from './ownership.ts'
 import { refreshClaim } from './receiving.ts'
-import { type DomainShape, type OwnershipShape, type RemovedDomain, recordShape } from './shapes.ts'
+import { type DomainShape, type OwnershipShape, type RemovedDomain, recordShape } from './schema.ts'
 import {
   type DomainRow,
   deleteDomain,
@@ -25,7 +26,6 @@ import {
   recordsOf,
   updateDomain,
 } from './table.ts'
-import type { DomainBlockers, DomainsUse } from './use.ts'
 
 /**
  * What proves a domain, and whether DNS shows it now; the domain need not be registered.

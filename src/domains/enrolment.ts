@@ -1,10 +1,11 @@
-import { type Db, inTransaction } from '../base/database.ts'
+import { type Db, inTransaction } from '../base/database/database.ts'
 import { ZoneTrouble } from '../ports/dns-zone/port.ts'
 import { ProviderTrouble } from '../ports/provider/port.ts'
-import { firstSelector, newPrivateKey, openedKey, sealedKey } from './dkim-keys.ts'
-import { type DkimKeyRow, insertKey, keysOf } from './dkim-keys-table.ts'
-import { publish } from './publish.ts'
-import { dkimRecord, senderRecords } from './records.ts'
+import type { DomainsUse } from './deps.ts'
+import { firstSelector, newPrivateKey, openedKey, sealedKey } from './dkim/keys.ts'
+import { type DkimKeyRow, insertKey, keysOf } from './dkim/table.ts'
+import { publish } from './dns/publish.ts'
+import { dkimRecord, senderRecords } from './dns/records.ts'
 import {
   type DomainRow,
   dropRecord,
@@ -15,7 +16,6 @@ import {
   recordsOf,
   updateDomain,
 } from './table.ts'
-import type { DomainsUse } from './use.ts'
 
 type ToEnrol = Pick<DomainRow, 'id' | 'domain' | 'created_at'>
 

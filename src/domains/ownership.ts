@@ -2,8 +2,8 @@ import { type Id, newSortableToken, stableToken } from '../base/ids.ts'
 import { type Refusal, refuse } from '../base/refusal.ts'
 import { canonicalDomain } from '../mail/address.ts'
 import type { Resolver } from '../ports/resolver/port.ts'
-import type { PublishedRecord } from './records.ts'
-import { type Judgement, judge } from './verification.ts'
+import { type Judgement, judge } from './dns/check-record.ts'
+import type { PublishedRecord } from './dns/records.ts'
 
 /** Room for the longest name that is published below a domain: `<selector>._domainkey.`. */
 const maxDomainBytes = 253 - 32

@@ -1,14 +1,16 @@
-import type { Owner } from '../accounts/brands.ts'
-import { inTransaction, isDuplicate } from '../base/database.ts'
+import type { Owner } from '../accounts/brands/brands.ts'
+import { inTransaction, isDuplicate } from '../base/database/database.ts'
 import { Refusal, refuse } from '../base/refusal.ts'
 import { ownDomain } from './access.ts'
 import { keepFindings, looksBeforeLoss } from './check.ts'
-import { describeReceiving } from './details.ts'
+import type { DomainsUse } from './deps.ts'
+import { type Judgement, look } from './dns/check-record.ts'
+import { mxRecord, receivingIdentityRecord } from './dns/records.ts'
+import { describeReceiving } from './domain-view.ts'
 import { toPublished } from './enrolment.ts'
-import { countMailboxes } from './mailboxes-table.ts'
+import { countMailboxes } from './mailboxes/table.ts'
 import { type Proof, proveOwnership, requireProof } from './ownership.ts'
-import { mxRecord, receivingIdentityRecord } from './records.ts'
-import type { ReceivingShape } from './shapes.ts'
+import type { ReceivingShape } from './schema.ts'
 import {
   type ClaimRow,
   claimOn,
@@ -23,8 +25,6 @@ import {
   storeJudgement,
   updateClaim,
 } from './table.ts'
-import type { DomainsUse } from './use.ts'
-import { type Judgement, look } from './verification.ts'
 
 /**
  * Claims the mail of a domain for its organization and finds out how far receiving has come.

@@ -1,6 +1,6 @@
-import type { Db } from '../base/database.ts'
+import type { Db } from '../base/database/database.ts'
+import { padded } from '../base/database/select-rows.ts'
 import type { Id } from '../base/ids.ts'
-import { padded } from '../base/select-rows.ts'
 
 /** The names to which bounces of these domains' mail can come: of those whose return-path records all stand. */
 export async function verifiedReturnPaths(

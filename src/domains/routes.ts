@@ -1,9 +1,10 @@
 import { t } from 'elysia'
+import { idParams } from '../api/common-schemas.ts'
+import { says } from '../api/describe.ts'
+import type { Reservation } from '../api/idempotency/reservation.ts'
+import { api } from '../api/route.ts'
 import { type Id, stableToken } from '../base/ids.ts'
-import type { Reservation } from '../web/reservation.ts'
-import { api } from '../web/route.ts'
-import { says } from '../web/says.ts'
-import { idParams } from '../web/shapes.ts'
+import type { DomainBlockers, DomainsUse } from './deps.ts'
 import {
   checkDomain,
   createDomain,
@@ -13,7 +14,7 @@ import {
   readOwnership,
   removeDomain,
 } from './domains.ts'
-import { createMailbox, listMailboxes, removeMailbox } from './mailboxes.ts'
+import { createMailbox, listMailboxes, removeMailbox } from './mailboxes/mailboxes.ts'
 import { claimReceiving } from './receiving.ts'
 import {
   createdMailboxSchema,
@@ -22,8 +23,7 @@ import {
   ownershipSchema,
   receivingSchema,
   removedDomainSchema,
-} from './shapes.ts'
-import type { DomainBlockers, DomainsUse } from './use.ts'
+} from './schema.ts'
 
 const publishDns = t.Optional(
   t.Boolean({ default: true, description: 'Publish the records where this server has a zone that holds the domain.' }),

@@ -1,10 +1,10 @@
 import { type Selectable, sql } from 'kysely'
 import type { Instant } from '../base/clock.ts'
-import type { Db } from '../base/database.ts'
+import type { Db } from '../base/database/database.ts'
+import { type Flag, type Schema, toJson } from '../base/database/schema.ts'
 import { type Id, newId } from '../base/ids.ts'
-import { type Flag, type Schema, toJson } from '../base/schema.ts'
-import type { PublishedRecord } from './records.ts'
-import type { Judgement } from './verification.ts'
+import type { Judgement } from './dns/check-record.ts'
+import type { PublishedRecord } from './dns/records.ts'
 
 export type DomainRow = Omit<Selectable<Schema['domains']>, 'next_check_at' | 'checks_unchanged'>
 export type RecordRow = Omit<Selectable<Schema['domain_records']>, 'checked_at'>

@@ -1,16 +1,15 @@
 import { t } from 'elysia'
-import type { Db } from '../base/database.ts'
+import { idParams } from '../api/common-schemas.ts'
+import { says } from '../api/describe.ts'
+import { fileAnswer, saysFile } from '../api/file-response.ts'
+import { limitParam, pageSize, readReceivedCursor, receivedCursor } from '../api/page.ts'
+import { api } from '../api/route.ts'
+import type { Db } from '../base/database/database.ts'
 import type { Blobs } from '../ports/blobs/port.ts'
-import { fileAnswer, saysFile } from '../web/file-answer.ts'
-import { limitParam, pageSize, readReceivedCursor, receivedCursor } from '../web/page.ts'
-import { api } from '../web/route.ts'
-import { says } from '../web/says.ts'
-import { idParams } from '../web/shapes.ts'
-import { changeMessages } from './bulk.ts'
-import { downloadAttachment, downloadMessage } from './download.ts'
-import { listMessages, markMessage, moveMessage, restoreMessage, starMessage } from './messages.ts'
-import { readMessage } from './read.ts'
-import { searchMessages } from './search.ts'
+import { changeMessages } from './messages/bulk.ts'
+import { downloadAttachment, downloadMessage } from './messages/download.ts'
+import { listMessages, markMessage, moveMessage, restoreMessage, starMessage } from './messages/messages.ts'
+import { readMessage } from './messages/read-message.ts'
 import {
   attachmentParams,
   bulkBody,
@@ -28,8 +27,9 @@ import {
   searchedFolder,
   starBody,
   starredShape,
-} from './shapes.ts'
-import type { TextWorker } from './text-worker.ts'
+} from './messages/schema.ts'
+import { searchMessages } from './search/search.ts'
+import type { TextWorker } from './text-worker/text-worker.ts'
 
 export interface InboxUse {
   readonly db: Db

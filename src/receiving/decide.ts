@@ -1,4 +1,4 @@
-import type { Folder } from '../base/schema.ts'
+import type { Folder } from '../base/database/schema.ts'
 import { canonicalDomain } from '../mail/address.ts'
 import type { Verdicts } from '../ports/authenticator/port.ts'
 import type { Outline } from './parse.ts'

@@ -1,6 +1,6 @@
 import type { Instant } from '../base/clock.ts'
 import type { Id } from '../base/ids.ts'
-import type { Content } from '../mail/content.ts'
+import type { Content } from '../mail/message-source.ts'
 import type { BouncePlace } from '../sending/reports/return-path.ts'
 
 /** A recipient that RCPT accepted. */

@@ -1,14 +1,14 @@
 import { createReadStream } from 'node:fs'
 import type { Readable } from 'node:stream'
-import { isAutomatic, isAutomaticReply } from '../mail/auto-reply.ts'
-import type { Content } from '../mail/content.ts'
 import { bodyStart, readFields, unfold } from '../mail/header.ts'
 import { type MessageFacts, outlineHeader, outlineMessage } from '../mail/message.ts'
+import type { Content } from '../mail/message-source.ts'
 import { parseLimits } from '../mail/mime-parser.ts'
 import { previewOf } from '../mail/preview.ts'
-import { mayReport, readReport } from '../mail/report.ts'
-import { maxReportBytes } from '../mail/report-parts.ts'
-import type { Report } from '../mail/reported.ts'
+import { isAutomatic, isAutomaticReply } from '../mail/reports/auto-reply.ts'
+import { mayReport, readReport } from '../mail/reports/read-report.ts'
+import type { Report } from '../mail/reports/report.ts'
+import { maxReportBytes } from '../mail/reports/report-mime.ts'
 
 /** What filing needs of a message: no bodies, no attachments' bytes. */
 export interface Outline

@@ -1,10 +1,10 @@
-import { batched } from '../base/batch.ts'
-import type { Db } from '../base/database.ts'
-import { localPartsFor } from '../domains/local-parts.ts'
+import { batched } from '../base/concurrency/batch.ts'
+import type { Db } from '../base/database/database.ts'
+import { localPartsFor } from '../domains/mailboxes/local-parts.ts'
 import { canonicalDomain, parseAddress, splitAddress } from '../mail/address.ts'
-import { type BounceAddresses, findBounceRecipient, isBounceHost } from './bounce-address.ts'
 import type { Recipient } from './incoming.ts'
 import { refuseMail } from './refusal.ts'
+import { type BounceAddresses, findBounceRecipient, isBounceHost } from './reports/bounce-address.ts'
 import { type ClaimRow, selectClaims } from './table.ts'
 
 /** Local parts that every domain that receives must take (RFC 5321 §4.5.1, RFC 2142). */

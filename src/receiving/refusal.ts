@@ -1,4 +1,4 @@
-import { isDatabaseFull } from '../base/database.ts'
+import { isDatabaseFull } from '../base/database/database.ts'
 
 /** An SMTP reply: basic code, enhanced status code (RFC 3463) and text. */
 export interface SmtpReply {

@@ -1,7 +1,7 @@
 import { PassThrough, type Readable } from 'node:stream'
-import { histogram } from '../base/metrics.ts'
-import type { Content } from '../mail/content.ts'
+import { histogram } from '../base/observability/metrics.ts'
 import { visitAttachments } from '../mail/message.ts'
+import type { Content } from '../mail/message-source.ts'
 import type { Scan, Scanner } from '../ports/scanner/port.ts'
 import { openContent } from './parse.ts'
 

@@ -1,11 +1,11 @@
 import type { Insertable } from 'kysely'
 import { sql } from 'kysely'
 import type { Instant } from '../base/clock.ts'
-import type { Db } from '../base/database.ts'
+import type { Db } from '../base/database/database.ts'
+import { insertRows } from '../base/database/insert-rows.ts'
+import type { Flag, Folder, ScanStatus, Schema } from '../base/database/schema.ts'
+import { padded, placeholders, selectRows } from '../base/database/select-rows.ts'
 import type { Id } from '../base/ids.ts'
-import { insertRows } from '../base/insert-rows.ts'
-import type { Flag, Folder, ScanStatus, Schema } from '../base/schema.ts'
-import { padded, placeholders, selectRows } from '../base/select-rows.ts'
 import type { FolderReason } from './decide.ts'
 
 export type NewMessage = Insertable<Schema['messages']>

@@ -1,11 +1,11 @@
-import type { Db } from '../base/database.ts'
+import type { Db } from '../base/database/database.ts'
 import type { Resolver } from '../ports/resolver/port.ts'
-import type { BounceAddresses } from './bounce-address.ts'
 import { filer } from './file.ts'
 import type { WayIn } from './incoming.ts'
 import { type Receiving, receive } from './receive.ts'
 import { recipientFinder } from './recipient.ts'
-import { reportTaker } from './reports.ts'
+import type { BounceAddresses } from './reports/bounce-address.ts'
+import { reportTaker } from './reports/reports.ts'
 
 export interface WayInParts extends Omit<Receiving, 'file' | 'takeReport'> {
   readonly db: Db

@@ -1,13 +1,13 @@
 import { type Clock, type Instant, plusMs } from '../base/clock.ts'
-import type { Db } from '../base/database.ts'
+import type { Db } from '../base/database/database.ts'
 import type { Id } from '../base/ids.ts'
 import { countForgotten } from '../ports/blobs/tombstones-table.ts'
-import { selectCursor } from './cursors-table.ts'
-import type { Kind, RetentionSettings } from './kinds.ts'
-import { loadPolicies, type Policies } from './policies.ts'
+import type { Kind, RetentionSettings } from './policies/kinds.ts'
+import { loadPolicies, type Policies } from './policies/policies.ts'
 import { shelves } from './retention.ts'
-import type { Kept, Shelf } from './shelf.ts'
-import { countWhile, dayMs, isKeptFor } from './walk.ts'
+import { selectCursor } from './targets/cursors-table.ts'
+import { countWhile, dayMs, isKeptFor } from './targets/scan.ts'
+import type { Kept, Shelf } from './targets/target.ts'
 
 export interface Amount {
   readonly items: number

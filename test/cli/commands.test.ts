@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { openKeyring } from '../../src/accounts/keys.ts'
+import { openKeyring } from '../../src/accounts/keys/keys.ts'
 import { systemClock } from '../../src/base/clock.ts'
-import { root, runCommand } from '../support/cli.ts'
-import { type FreshDatabase, freshDatabase } from '../support/database.ts'
+import { root, runCommand } from '../harness/cli.ts'
+import { type FreshDatabase, freshDatabase } from '../harness/database.ts'
 
 let database: FreshDatabase
 

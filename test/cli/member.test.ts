@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { createBrand } from '../../src/accounts/brands.ts'
-import { openKeyring } from '../../src/accounts/keys.ts'
-import { createOrganization } from '../../src/accounts/organizations.ts'
-import { permissions } from '../../src/accounts/permissions.ts'
+import { createBrand } from '../../src/accounts/brands/brands.ts'
+import { openKeyring } from '../../src/accounts/keys/keys.ts'
+import { permissions } from '../../src/accounts/keys/permissions.ts'
+import { createOrganization } from '../../src/accounts/organizations/organizations.ts'
 import { systemClock } from '../../src/base/clock.ts'
 import type { Id } from '../../src/base/ids.ts'
+import { CommandTrouble, UsageTrouble } from '../../src/base/operator-error.ts'
 import type { Command } from '../../src/cli/command.ts'
 import { key } from '../../src/cli/key.ts'
 import { member } from '../../src/cli/member.ts'
-import { CommandTrouble, UsageTrouble } from '../../src/cli/trouble.ts'
-import { runCommand } from '../support/cli.ts'
-import { type FreshDatabase, freshDatabase } from '../support/database.ts'
+import { runCommand } from '../harness/cli.ts'
+import { type FreshDatabase, freshDatabase } from '../harness/database.ts'
 
 let database: FreshDatabase
 let org: Id<'org'>

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { userInfo } from 'node:os'
-import { openKeyring } from '../../src/accounts/keys.ts'
+import { openKeyring } from '../../src/accounts/keys/keys.ts'
 import { systemClock } from '../../src/base/clock.ts'
 import { newId } from '../../src/base/ids.ts'
 import { audit } from '../../src/cli/audit.ts'
@@ -8,9 +8,9 @@ import type { Command } from '../../src/cli/command.ts'
 import { key } from '../../src/cli/key.ts'
 import { member } from '../../src/cli/member.ts'
 import { org } from '../../src/cli/org.ts'
-import { type FreshDatabase, freshDatabase } from '../support/database.ts'
-import { newSender } from '../support/outgoing.ts'
-import { told } from '../support/told.ts'
+import { type FreshDatabase, freshDatabase } from '../harness/database.ts'
+import { newSender } from '../harness/outgoing.ts'
+import { told } from '../harness/recorded-events.ts'
 
 let database: FreshDatabase
 beforeAll(async () => {

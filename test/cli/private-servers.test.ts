@@ -7,7 +7,7 @@ import { createConnection } from 'mysql2/promise'
 import { type PrivateClamd, startClamd } from '../../src/cli/private/clamd.ts'
 import { startMariadb } from '../../src/cli/private/mariadb.ts'
 import { isAlive, type PrivateServer } from '../../src/cli/private/process.ts'
-import { temporaryFolder } from '../support/up.ts'
+import { temporaryFolder } from '../harness/up.ts'
 
 let folder: ReturnType<typeof temporaryFolder>
 const started: PrivateServer[] = []

@@ -3,9 +3,9 @@ import { systemClock } from '../../src/base/clock.ts'
 import type { Id } from '../../src/base/ids.ts'
 import { queue } from '../../src/cli/queue.ts'
 import { mysqlBlobs } from '../../src/ports/blobs/mysql.ts'
-import { type FreshDatabase, freshDatabase } from '../support/database.ts'
-import { acceptEmails, newSender, type Sender } from '../support/outgoing.ts'
-import { told } from '../support/told.ts'
+import { type FreshDatabase, freshDatabase } from '../harness/database.ts'
+import { acceptEmails, newSender, type Sender } from '../harness/outgoing.ts'
+import { told } from '../harness/recorded-events.ts'
 
 let database: FreshDatabase
 let shop: Sender

@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
 import { join } from 'node:path'
 import { fromIso, type Instant } from '../../src/base/clock.ts'
+import { insertRows } from '../../src/base/database/insert-rows.ts'
 import { type Id, newId } from '../../src/base/ids.ts'
-import { insertRows } from '../../src/base/insert-rows.ts'
 import { mysqlBlobs } from '../../src/ports/blobs/mysql.ts'
 import type { SuppressionRow } from '../../src/sending/suppressions/table.ts'
 import { undoSuppressions } from '../../src/sending/suppressions/undo.ts'
-import { root, runCommand } from '../support/cli.ts'
-import { type FreshDatabase, freshDatabase } from '../support/database.ts'
-import { testClock } from '../support/http-door.ts'
-import { acceptEmails, newSender, type Sender } from '../support/outgoing.ts'
+import { root, runCommand } from '../harness/cli.ts'
+import { type FreshDatabase, freshDatabase } from '../harness/database.ts'
+import { testClock } from '../harness/http-server.ts'
+import { acceptEmails, newSender, type Sender } from '../harness/outgoing.ts'
 
 // Each runs the command, some of them several times.
 setDefaultTimeout(60_000)

@@ -2,8 +2,8 @@ import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { isAlive, livePid } from '../../src/cli/private/process.ts'
-import { fetchDescribed } from '../support/described.ts'
-import { startUp, temporaryFolder, type Up } from '../support/up.ts'
+import { fetchDescribed } from '../harness/described.ts'
+import { startUp, temporaryFolder, type Up } from '../harness/up.ts'
 
 let folder: ReturnType<typeof temporaryFolder>
 const started: Up[] = []

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parse } from 'yaml'
-import { root } from '../support/cli.ts'
+import { root } from '../harness/cli.ts'
 
 /** What of a service in docker/compose.yaml the tests look at; {@link runFlags} refuses what it does not know. */
 export interface Service {

@@ -5,10 +5,10 @@ import { parseEnv } from 'node:util'
 import { DCLinter } from 'dclint'
 import { parse } from 'yaml'
 import packageFile from '../../package.json'
-import { readConfig } from '../../src/base/config.ts'
-import { settings } from '../../src/base/settings.ts'
+import { readConfig } from '../../src/base/config/config.ts'
+import { settings } from '../../src/base/config/settings.ts'
 import { findProgram } from '../../src/cli/private/process.ts'
-import { sessionLimits } from '../../src/doors/smtp/limits.ts'
+import { sessionLimits } from '../../src/servers/smtp/session-limits.ts'
 import { clamdSettings, dockerFolder, readCompose, type Service, secondsOf } from './compose-file.ts'
 
 /** What docker/.env.example says, and nothing else. */

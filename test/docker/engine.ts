@@ -3,7 +3,7 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } f
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { endProcess, findProgram } from '../../src/cli/private/process.ts'
-import type { Ran } from '../support/cli.ts'
+import type { Ran } from '../harness/cli.ts'
 
 /** A Docker of the tests' own: its daemon touches neither the machine's network nor another Docker's images. */
 export interface Engine {

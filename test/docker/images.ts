@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
-import { root } from '../support/cli.ts'
+import { root } from '../harness/cli.ts'
 import type { Engine } from './engine.ts'
 
 const certificates = '/etc/ssl/certs/ca-certificates.crt'

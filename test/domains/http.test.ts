@@ -3,10 +3,10 @@ import type { Id } from '../../src/base/ids.ts'
 import { ownershipRecord } from '../../src/domains/ownership.ts'
 import { domainRoutes, mailboxRoutes } from '../../src/domains/routes.ts'
 import { networkResolver } from '../../src/ports/resolver/network.ts'
-import { startDns, type TestDns } from '../support/dns.ts'
-import { openTestDoor, type TestDoor } from '../support/http-door.ts'
-import { testSecrets } from '../support/secrets.ts'
-import { breakName, hostname, newBrand, publishAt } from './world.ts'
+import { startDns, type TestDns } from '../harness/dns.ts'
+import { openTestDoor, type TestDoor } from '../harness/http-server.ts'
+import { testSecrets } from '../harness/secrets.ts'
+import { breakName, hostname, newBrand, publishAt } from './fixtures.ts'
 
 let dns: TestDns
 let door: TestDoor

@@ -7,10 +7,10 @@ import {
   readDomainDetails,
   readOwnership,
 } from '../../src/domains/domains.ts'
-import { createMailbox } from '../../src/domains/mailboxes.ts'
+import { createMailbox } from '../../src/domains/mailboxes/mailboxes.ts'
 import { claimReceiving } from '../../src/domains/receiving.ts'
-import type { DomainShape, RecordShape } from '../../src/domains/shapes.ts'
-import { signingKeys } from '../support/secrets.ts'
+import type { DomainShape, RecordShape } from '../../src/domains/schema.ts'
+import { signingKeys } from '../harness/secrets.ts'
 import {
   breakName,
   hostname,
@@ -22,7 +22,7 @@ import {
   refusalOf,
   type Tenant,
   type World,
-} from './world.ts'
+} from './fixtures.ts'
 
 let world: World
 let tenant: Tenant

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { checkDomain, readDomainDetails, removeDomain } from '../../src/domains/domains.ts'
 import { claimReceiving } from '../../src/domains/receiving.ts'
-import type { DomainShape } from '../../src/domains/shapes.ts'
+import type { DomainShape } from '../../src/domains/schema.ts'
 import {
   breakName,
   hostname,
@@ -13,7 +13,7 @@ import {
   refusalOf,
   type Tenant,
   type World,
-} from './world.ts'
+} from './fixtures.ts'
 
 let world: World
 let tenant: Tenant

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { checkDomain, provisionDomain } from '../../src/domains/domains.ts'
-import type { DomainShape } from '../../src/domains/shapes.ts'
-import { sesProvider } from '../../src/ports/provider/ses.ts'
-import { setAwsCredentials, startSes, type TestSes } from '../support/ses.ts'
-import { hostname, newTenant, openWorld, ownedDomain, publishAt, type Tenant, type World } from './world.ts'
+import type { DomainShape } from '../../src/domains/schema.ts'
+import { sesProvider } from '../../src/ports/provider/ses/ses.ts'
+import { setAwsCredentials, startSes, type TestSes } from '../harness/ses.ts'
+import { hostname, newTenant, openWorld, ownedDomain, publishAt, type Tenant, type World } from './fixtures.ts'
 
 let ses: TestSes
 let world: World

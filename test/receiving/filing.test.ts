@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 import { plusMs, systemClock } from '../../src/base/clock.ts'
-import { inTransaction } from '../../src/base/database.ts'
+import { inTransaction } from '../../src/base/database/database.ts'
+import { fromJson } from '../../src/base/database/schema.ts'
 import { newId } from '../../src/base/ids.ts'
-import { fromJson } from '../../src/base/schema.ts'
 import { mysqlBlobs } from '../../src/ports/blobs/mysql.ts'
-import { joinThreads } from '../../src/sending/threads.ts'
-import { type FreshDatabase, freshDatabase } from '../support/database.ts'
+import { joinThreads } from '../../src/sending/threads/threads.ts'
+import { type FreshDatabase, freshDatabase } from '../harness/database.ts'
 import {
   authenticatorSaying,
   daysAgo,
@@ -19,7 +19,7 @@ import {
   refusalOf,
   scannerSaying,
   wayIn,
-} from './support.ts'
+} from './fixtures.ts'
 
 let database: FreshDatabase
 

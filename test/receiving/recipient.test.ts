@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import { type Id, newId } from '../../src/base/ids.ts'
-import { secretsOf } from '../../src/base/secrets.ts'
+import { secretsOf } from '../../src/base/secrets/secrets.ts'
 import { returnPathsOf } from '../../src/sending/reports/return-path.ts'
-import { type FreshDatabase, freshDatabase } from '../support/database.ts'
-import { type Receiver, receiver, refusalOf, wayIn } from './support.ts'
+import { type FreshDatabase, freshDatabase } from '../harness/database.ts'
+import { type Receiver, receiver, refusalOf, wayIn } from './fixtures.ts'
 
 let database: FreshDatabase
 let ours: Receiver

@@ -2,9 +2,9 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mailauthAuthenticator } from '../../src/ports/authenticator/mailauth.ts'
 import { openCanary } from '../../src/ports/resolver/canary.ts'
 import { networkResolver } from '../../src/ports/resolver/network.ts'
-import { type FreshDatabase, freshDatabase } from '../support/database.ts'
-import { startDns, type TestDns } from '../support/dns.ts'
-import { inMemory, mailTo, message, messagesOf, receiver, refusalOf, wayIn } from './support.ts'
+import { type FreshDatabase, freshDatabase } from '../harness/database.ts'
+import { startDns, type TestDns } from '../harness/dns.ts'
+import { inMemory, mailTo, message, messagesOf, receiver, refusalOf, wayIn } from './fixtures.ts'
 
 let database: FreshDatabase
 let dns: TestDns

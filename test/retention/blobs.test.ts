@@ -1,15 +1,20 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
-import { beginRun, endRun } from '../../src/base/backups-table.ts'
 import { plusMs, systemClock } from '../../src/base/clock.ts'
-import { inTransaction } from '../../src/base/database.ts'
+import { beginRun, endRun } from '../../src/base/database/backup-runs-table.ts'
+import { inTransaction } from '../../src/base/database/database.ts'
 import { type Id, newId } from '../../src/base/ids.ts'
-import { type Cleaning, markForgotten, removeChunks, removeForgotten } from '../../src/ports/blobs/cleaner.ts'
+import {
+  type Cleaning,
+  markForgotten,
+  removeChunks,
+  removeForgotten,
+} from '../../src/ports/blobs/delete-unreferenced.ts'
 import { mysqlBlobs } from '../../src/ports/blobs/mysql.ts'
 import type { Blobs } from '../../src/ports/blobs/port.ts'
-import { findReferred } from '../../src/retention/blob-references-table.ts'
-import { type FreshDatabase, freshDatabase } from '../support/database.ts'
-import { dayMs } from './ground.ts'
+import { findReferred } from '../../src/retention/unreferenced/blob-references-table.ts'
+import { type FreshDatabase, freshDatabase } from '../harness/database.ts'
+import { dayMs } from './fixtures.ts'
 
 let database: FreshDatabase
 let blobs: Blobs

@@ -3,10 +3,10 @@ import { randomBytes } from 'node:crypto'
 import { sql } from 'kysely'
 import { plusMs } from '../../src/base/clock.ts'
 import type { Id } from '../../src/base/ids.ts'
-import type { Kind } from '../../src/retention/kinds.ts'
-import { type Scope, setPolicy } from '../../src/retention/policies.ts'
-import { messageOf, multipart, openTestInbox, type Receiver, type TestInbox } from '../support/receive.ts'
-import { clearAll, dayMs } from './ground.ts'
+import type { Kind } from '../../src/retention/policies/kinds.ts'
+import { type Scope, setPolicy } from '../../src/retention/policies/policies.ts'
+import { messageOf, multipart, openTestInbox, type Receiver, type TestInbox } from '../harness/receive.ts'
+import { clearAll, dayMs } from './fixtures.ts'
 
 let inbox: TestInbox
 let us: Receiver

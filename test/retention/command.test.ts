@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { plusMs } from '../../src/base/clock.ts'
+import { leaveLease, takeLease } from '../../src/base/database/leases-table.ts'
 import { newSortableToken } from '../../src/base/ids.ts'
-import { leaveLease, takeLease } from '../../src/base/leases-table.ts'
-import { registry } from '../../src/base/metrics.ts'
+import { registry } from '../../src/base/observability/metrics.ts'
+import { CommandTrouble, UsageTrouble } from '../../src/base/operator-error.ts'
 import { retention } from '../../src/cli/retention.ts'
-import { CommandTrouble, UsageTrouble } from '../../src/cli/trouble.ts'
-import { lookAtStorage } from '../../src/retention/storage-watch.ts'
-import { messageOf, openTestInbox, type Receiver, type TestInbox } from '../support/receive.ts'
-import { dayMs } from './ground.ts'
+import { lookAtStorage } from '../../src/retention/storage/storage-watch.ts'
+import { messageOf, openTestInbox, type Receiver, type TestInbox } from '../harness/receive.ts'
+import { dayMs } from './fixtures.ts'
 
 let inbox: TestInbox
 let us: Receiver

@@ -3,9 +3,9 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { sql } from 'kysely'
 import { type PrivateMariadb, startMariadb } from '../../src/cli/private/mariadb.ts'
-import { type Mailroom, startMailroom } from '../support/mailroom.ts'
-import { areDisksHad, openSmallDisk, type SmallDisk } from '../support/small-disk.ts'
-import { sendMail } from '../support/whole-mail.ts'
+import { type Mailroom, startMailroom } from '../harness/mailroom.ts'
+import { areDisksHad, openSmallDisk, type SmallDisk } from '../harness/small-disk.ts'
+import { sendMail } from '../harness/whole-mail.ts'
 
 const MiB = 1024 * 1024
 const leastFree = 8 * MiB

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { openDatabase } from '../../src/base/database.ts'
+import { openDatabase } from '../../src/base/database/database.ts'
 import { makeDemo } from '../../src/cli/demo.ts'
-import { SmtpClient } from '../support/smtp-client.ts'
+import { SmtpClient } from '../harness/smtp-client.ts'
 
 /**
  * A message in and one out, by the installed Mailroom below the folder that the first argument names: one comes in by

@@ -1,7 +1,7 @@
 import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
 import { freemem, tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { root as project } from '../support/cli.ts'
+import { root as project } from '../harness/cli.ts'
 import { debianBase, runAsRoot } from './debian-base.ts'
 
 /** The folder of the project in the machine. */

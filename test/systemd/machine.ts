@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Ran } from '../support/cli.ts'
+import type { Ran } from '../harness/cli.ts'
 import { runAsRoot } from './debian-base.ts'
 import { librariesCache, makeDisk } from './machine-disk.ts'
 

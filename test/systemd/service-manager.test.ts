@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openServiceManager } from '../../src/cli/service-manager.ts'
-import { type Mailroom, startMailroom } from '../support/mailroom.ts'
+import { type Mailroom, startMailroom } from '../harness/mailroom.ts'
 
 /** Listens on an AF_UNIX datagram socket, as systemd does, and prints each datagram with a bar between its lines. */
 const listener = `

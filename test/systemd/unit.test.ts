@@ -1,10 +1,10 @@
 import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { readConfig } from '../../src/base/config.ts'
-import { settings } from '../../src/base/settings.ts'
-import { sessionLimits } from '../../src/doors/smtp/limits.ts'
-import { root } from '../support/cli.ts'
+import { readConfig } from '../../src/base/config/config.ts'
+import { settings } from '../../src/base/config/settings.ts'
+import { sessionLimits } from '../../src/servers/smtp/session-limits.ts'
+import { root } from '../harness/cli.ts'
 
 const read = (file: string) => readFileSync(join(root, file), 'utf8')
 const unit = read('systemd/mailroom.service')

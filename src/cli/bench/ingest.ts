@@ -1,10 +1,10 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Part } from './child-process.ts'
+import type { Ground } from './environment.ts'
 import { type Figure, figure } from './figure.ts'
-import type { Ground } from './ground.ts'
 import { packMessages } from './message-file.ts'
 import { signedMessages } from './messages.ts'
-import type { Part } from './part.ts'
 import { runPart, startMailroom } from './processes.ts'
 
 const connections = 20

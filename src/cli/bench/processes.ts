@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Subprocess } from 'bun'
-import type { Part } from './part.ts'
+import type { Part } from './child-process.ts'
 
 type Child = Subprocess<'pipe', 'pipe', 'inherit'>
 
@@ -72,7 +72,7 @@ async function listen(stream: ReadableStream<Uint8Array>, hear: (line: unknown) 
 
 /** Starts a part that goes on. */
 export function startPart(part: Part): Running {
-  return start([process.execPath, join(import.meta.dir, 'part.ts'), JSON.stringify(part)], {})
+  return start([process.execPath, join(import.meta.dir, 'child-process.ts'), JSON.stringify(part)], {})
 }
 
 /** Runs a part to its end and gives what it says. */

@@ -3,7 +3,7 @@ import { Elysia } from 'elysia'
 import { authenticate } from 'mailauth'
 import { createPool, type Pool } from 'mysql2/promise'
 import { createTransport } from 'nodemailer'
-import type { ClamdAddress } from '../../base/config.ts'
+import type { ClamdAddress } from '../../base/config/config.ts'
 import type { Sender } from './messages.ts'
 
 const measuredMs = 4000

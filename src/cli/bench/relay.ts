@@ -1,5 +1,5 @@
+import type { Ground } from './environment.ts'
 import { type Figure, figure } from './figure.ts'
-import type { Ground } from './ground.ts'
 import { runPart, startMailroom, startPart } from './processes.ts'
 import type { Drained } from './smtp-sink.ts'
 

@@ -1,11 +1,11 @@
 import { type Instant, plusMs } from '../../base/clock.ts'
-import type { Db } from '../../base/database.ts'
+import type { Db } from '../../base/database/database.ts'
+import { insertRows } from '../../base/database/insert-rows.ts'
+import { toJson } from '../../base/database/schema.ts'
 import { type Id, newSortableToken } from '../../base/ids.ts'
-import { insertRows } from '../../base/insert-rows.ts'
-import { toJson } from '../../base/schema.ts'
-import { gatherBlocks } from '../../inbox/search-blocks.ts'
-import { searchText } from '../../inbox/search-words.ts'
-import type { TextWorker } from '../../inbox/text-worker.ts'
+import { gatherBlocks } from '../../inbox/search/build-segments.ts'
+import { searchText } from '../../inbox/search/tokenizer.ts'
+import type { TextWorker } from '../../inbox/text-worker/text-worker.ts'
 
 /** Whose messages the store holds. */
 export interface Tenant {

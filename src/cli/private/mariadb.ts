@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { chownSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { createConnection } from 'mysql2/promise'
-import { CommandTrouble } from '../trouble.ts'
+import { CommandTrouble } from '../../base/operator-error.ts'
 import {
   accountFor,
   endProcess,

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { closeSync, existsSync, openSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { CommandTrouble } from '../trouble.ts'
+import { CommandTrouble } from '../../base/operator-error.ts'
 
 /** A server that a command started for itself. */
 export interface PrivateServer {

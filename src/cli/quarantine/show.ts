@@ -1,15 +1,15 @@
-import { selectAudit } from '../../accounts/audit-table.ts'
+import { selectAudit } from '../../accounts/audit/table.ts'
 import { systemClock, toIso } from '../../base/clock.ts'
-import type { Db } from '../../base/database.ts'
+import type { Db } from '../../base/database/database.ts'
+import { fromJson } from '../../base/database/schema.ts'
 import { isId } from '../../base/ids.ts'
-import { fromJson } from '../../base/schema.ts'
-import { findQuarantined, type Quarantined } from '../../inbox/quarantine.ts'
+import { CommandTrouble, UsageTrouble } from '../../base/operator-error.ts'
+import { findQuarantined, type Quarantined } from '../../inbox/quarantine/quarantine.ts'
 import { bodyStart } from '../../mail/header.ts'
 import { mysqlBlobs } from '../../ports/blobs/mysql.ts'
 import { type Environment, onDatabase, readArgs, type Told } from '../command.ts'
 import { plain } from '../text.ts'
-import { CommandTrouble, UsageTrouble } from '../trouble.ts'
-import { line, shape } from './shape.ts'
+import { line, shape } from './format.ts'
 
 const maxHeaderBytes = 64 * 1024
 

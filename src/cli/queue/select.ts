@@ -1,9 +1,9 @@
 import type { Id } from '../../base/ids.ts'
 import { isId } from '../../base/ids.ts'
+import { UsageTrouble } from '../../base/operator-error.ts'
 import type { QueueFilter } from '../../sending/queue/table.ts'
 import type { Called } from '../command.ts'
 import { readOrganization } from '../ids.ts'
-import { UsageTrouble } from '../trouble.ts'
 import { readDomain, readOneOf } from '../values.ts'
 
 const statuses = ['scheduled', 'queued', 'delayed'] as const

@@ -1,10 +1,10 @@
 import { type Instant, millisecondsOf, systemClock, toIso } from '../../base/clock.ts'
-import { findRecipients } from '../../sending/events-table.ts'
+import { CommandTrouble } from '../../base/operator-error.ts'
+import { findRecipients } from '../../sending/events/table.ts'
 import { countDestinations, countQueue, type QueueCount } from '../../sending/queue/count-table.ts'
 import { findQueued, type QueueRow, selectQueue } from '../../sending/queue/table.ts'
 import { type Environment, onDatabase, readArgs, type Told } from '../command.ts'
 import { requireOrganization } from '../ids.ts'
-import { CommandTrouble } from '../trouble.ts'
 import { readCount } from '../values.ts'
 import { readEmailId, readFilter } from './select.ts'
 

@@ -1,10 +1,10 @@
 import type { Id } from '../../base/ids.ts'
-import { type QueueOutcome, type QueueWork, workQueue } from '../../sending/queue/queue.ts'
+import { UsageTrouble } from '../../base/operator-error.ts'
+import { type QueueOutcome, type QueueWork, workQueue } from '../../sending/queue/operator-queue.ts'
 import { type Environment, onDatabase, readArgs, type Told } from '../command.ts'
 import { requireOrganization } from '../ids.ts'
 import { theOperator } from '../operator.ts'
 import { newProgress } from '../progress.ts'
-import { UsageTrouble } from '../trouble.ts'
 import { readNamed } from './select.ts'
 
 const maxReasonLength = 200

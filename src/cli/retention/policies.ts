@@ -1,13 +1,13 @@
-import { recordDeed } from '../../accounts/audit.ts'
-import { readConfig } from '../../base/config.ts'
-import { inTransaction } from '../../base/database.ts'
-import { type Days, isKind, kindNames, leastDays } from '../../retention/kinds.ts'
-import { loadPolicies, type Scope, setPolicy } from '../../retention/policies.ts'
-import { selectBrandOwner } from '../../retention/policies-table.ts'
+import { recordDeed } from '../../accounts/audit/audit.ts'
+import { readConfig } from '../../base/config/config.ts'
+import { inTransaction } from '../../base/database/database.ts'
+import { CommandTrouble, UsageTrouble } from '../../base/operator-error.ts'
+import { type Days, isKind, kindNames, leastDays } from '../../retention/policies/kinds.ts'
+import { loadPolicies, type Scope, setPolicy } from '../../retention/policies/policies.ts'
+import { selectBrandOwner } from '../../retention/policies/table.ts'
 import { type Environment, onDatabase, readArgs, type Told } from '../command.ts'
 import { readBrand, readOrganization, requireOrganization } from '../ids.ts'
 import { theOperator } from '../operator.ts'
-import { CommandTrouble, UsageTrouble } from '../trouble.ts'
 
 const mostDays = 36_500
 

@@ -1,10 +1,10 @@
 import { systemClock } from '../../base/clock.ts'
-import { openLog } from '../../base/log.ts'
+import { openLog } from '../../base/observability/log.ts'
+import { CommandTrouble } from '../../base/operator-error.ts'
 import { mysqlBlobs } from '../../ports/blobs/mysql.ts'
 import { openRetention } from '../../retention/retention.ts'
 import { type Environment, onDatabase, readArgs, type Told } from '../command.ts'
 import { newProgress } from '../progress.ts'
-import { CommandTrouble } from '../trouble.ts'
 import { configOf } from './policies.ts'
 
 /** A third of the time, mail has the database to itself. */

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream'
 import { CsvError, parse } from 'csv-parse/sync'
+import { CommandTrouble } from '../../base/operator-error.ts'
 import { type Entry, entryFields } from '../../sending/suppressions/import.ts'
-import { CommandTrouble } from '../trouble.ts'
 
 /** An entry of a file and its line (1-based), or why that cannot be read. */
 export type Line =

@@ -1,6 +1,7 @@
-import { recordDeed } from '../../accounts/audit.ts'
-import { findBrand } from '../../accounts/brands.ts'
+import { recordDeed } from '../../accounts/audit/audit.ts'
+import { findBrand } from '../../accounts/brands/brands.ts'
 import { systemClock } from '../../base/clock.ts'
+import { CommandTrouble } from '../../base/operator-error.ts'
 import { exportSuppressions } from '../../sending/suppressions/export.ts'
 import { type Entry, entryFields } from '../../sending/suppressions/import.ts'
 import { type Environment, onDatabase, readArgs, type Told } from '../command.ts'
@@ -8,7 +9,6 @@ import { readBrand, readOrganization, requireOrganization } from '../ids.ts'
 import { theOperator } from '../operator.ts'
 import { newProgress } from '../progress.ts'
 import { openSink } from '../sink.ts'
-import { CommandTrouble } from '../trouble.ts'
 import { readOneOf } from '../values.ts'
 
 const reasons = ['hard_bounce', 'complaint', 'unsubscribe', 'manual'] as const

@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { CommandTrouble } from '../../base/operator-error.ts'
 import type { Demo } from '../demo.ts'
 import { endProcess, livePid } from '../private/process.ts'
-import { CommandTrouble } from '../trouble.ts'
 
 /** What a running `up` writes into `up.json` for programs that want to talk to it. */
 export interface UpFile extends Demo {

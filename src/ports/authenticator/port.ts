@@ -1,4 +1,4 @@
-import type { Content } from '../../mail/content.ts'
+import type { Content } from '../../mail/message-source.ts'
 
 /** RFC 8601 §2.7's words for a result. */
 export type Result = 'pass' | 'fail' | 'softfail' | 'neutral' | 'none' | 'policy' | 'temperror' | 'permerror'

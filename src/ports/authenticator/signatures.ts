@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs'
 import { DkimVerifier } from 'mailauth/lib/dkim/dkim-verifier.js'
 import { parseHeaders } from 'mailauth/lib/tools.js'
-import type { Content } from '../../mail/content.ts'
+import type { Content } from '../../mail/message-source.ts'
 import { crlfNormalizer } from './crlf.ts'
 import type { MailauthResolve } from './dns-errors.ts'
 import { isReadableHeader, type LimitedHeaders, limitHeaders, maxHeaderBytes } from './header-limits.ts'

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto'
 import { type FileHandle, open } from 'node:fs/promises'
-import { batched } from '../../base/batch.ts'
 import { type Clock, type Instant, plusMs } from '../../base/clock.ts'
-import { type Db, inTransaction, isDuplicate, LockLost } from '../../base/database.ts'
+import { batched } from '../../base/concurrency/batch.ts'
+import { inTurn } from '../../base/concurrency/semaphore.ts'
+import { type Db, inTransaction, isDuplicate, LockLost } from '../../base/database/database.ts'
 import { type Id, newId } from '../../base/ids.ts'
-import { inTurn } from '../../base/turns.ts'
-import type { Content } from '../../mail/content.ts'
+import type { Content } from '../../mail/message-source.ts'
 import type { Blobs, StoredBlob } from './port.ts'
 import {
   type BlobKey,

@@ -1,6 +1,6 @@
-import type { Db } from '../../base/database.ts'
+import type { Db } from '../../base/database/database.ts'
 import type { Id } from '../../base/ids.ts'
-import type { Content } from '../../mail/content.ts'
+import type { Content } from '../../mail/message-source.ts'
 
 /** Bytes that are kept once for an organization, however often they come. */
 export interface StoredBlob {

@@ -1,9 +1,9 @@
 import { sql } from 'kysely'
 import type { Instant } from '../../base/clock.ts'
-import type { Db } from '../../base/database.ts'
+import type { Db } from '../../base/database/database.ts'
+import { insertRows } from '../../base/database/insert-rows.ts'
+import type { Schema } from '../../base/database/schema.ts'
 import type { Id } from '../../base/ids.ts'
-import { insertRows } from '../../base/insert-rows.ts'
-import type { Schema } from '../../base/schema.ts'
 
 export type BlobRow = Schema['blobs']
 export type ChunkRow = Schema['blob_chunks']

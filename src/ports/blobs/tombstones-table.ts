@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import type { Instant } from '../../base/clock.ts'
-import type { Db } from '../../base/database.ts'
+import type { Db } from '../../base/database/database.ts'
+import { insertRows } from '../../base/database/insert-rows.ts'
 import type { Id } from '../../base/ids.ts'
-import { insertRows } from '../../base/insert-rows.ts'
 
 /** The blobs after `after` by id, at most `most` of them. */
 export async function selectBlobsAfter(db: Db, after: string, most: number) {

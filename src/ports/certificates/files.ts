@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
-import { ConfigError } from '../../base/config.ts'
-import type { Log } from '../../base/log.ts'
-import { startRounds } from '../../base/rounds.ts'
-import { holdCertificates } from './held.ts'
+import { startRounds } from '../../base/concurrency/background-job.ts'
+import { ConfigError } from '../../base/config/config.ts'
+import type { Log } from '../../base/observability/log.ts'
+import { holdCertificates } from './certificate-store.ts'
 import { CertificateFault, readCertificate } from './pem.ts'
 import type { Certificate, Certificates } from './port.ts'
 

@@ -1,5 +1,5 @@
-import { type Db, inTransaction } from '../../base/database.ts'
-import type { Secrets } from '../../base/secrets.ts'
+import { type Db, inTransaction } from '../../base/database/database.ts'
+import type { Secrets } from '../../base/secrets/secrets.ts'
 import { lockedNotSealedBy, reseal } from './table.ts'
 
 /** Where a sealed key stands: none can be put in another's place. */

@@ -1,8 +1,8 @@
 import { type Selectable, sql } from 'kysely'
 import type { Instant } from '../../base/clock.ts'
-import type { Db } from '../../base/database.ts'
-import type { Schema } from '../../base/schema.ts'
-import type { Sealed } from '../../base/secrets.ts'
+import type { Db } from '../../base/database/database.ts'
+import type { Schema } from '../../base/database/schema.ts'
+import type { Sealed } from '../../base/secrets/secrets.ts'
 
 type Row = Selectable<Schema['certificates']>
 

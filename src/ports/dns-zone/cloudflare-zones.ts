@@ -4,7 +4,7 @@ import { fromIso } from '../../base/clock.ts'
 import { type CloudflareAddress, type CloudflareClient, openClient, read, write } from './cloudflare-client.ts'
 import { canonicalIpv6, canonicalName, isInZone, isSameRecord, zoneNames } from './names.ts'
 import { type DnsZone, type HeldRecord, type Written, type Zone, type ZoneRecord, ZoneTrouble } from './port.ts'
-import { quoteText, unquoteText } from './text.ts'
+import { quoteText, unquoteText } from './txt-quoting.ts'
 
 /** Codes of the API: what is to be written stands there already, or cannot stand beside what does, or is not there. */
 const identicalCodes: readonly number[] = [81057, 81058]

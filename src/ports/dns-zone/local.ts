@@ -1,5 +1,5 @@
 import type { Clock } from '../../base/clock.ts'
-import { type Db, inTransaction } from '../../base/database.ts'
+import { type Db, inTransaction } from '../../base/database/database.ts'
 import { newId } from '../../base/ids.ts'
 import { canonicalName, isSameRecord } from './names.ts'
 import type { DnsZone, HeldRecord, Written, Zone, ZoneRecord } from './port.ts'

@@ -3,7 +3,7 @@ import { stableToken } from '../../base/ids.ts'
 import { canonicalIpv6, canonicalName } from './names.ts'
 import type { HeldRecord, ZoneRecord } from './port.ts'
 import type { RrSet, RrSetComment } from './powerdns-api.ts'
-import { quoteText, unquoteText } from './text.ts'
+import { quoteText, unquoteText } from './txt-quoting.ts'
 
 /**
  * What PowerDNS has no place for in a record, kept in a comment beside the record's set. Once somebody changes the record

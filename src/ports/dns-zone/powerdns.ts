@@ -4,7 +4,7 @@ import { canonicalName, isInZone, isSameRecord, zoneNames } from './names.ts'
 import { type DnsZone, type HeldRecord, type Written, type Zone, type ZoneRecord, ZoneTrouble } from './port.ts'
 import { type PowerDnsAddress, type PowerDnsApi, type PowerDnsZone, powerDnsApi, type RrSet } from './powerdns-api.ts'
 import { contentOf, type PlacedRecord, type RecordNote, readSets, setWith, tokenOf } from './powerdns-records.ts'
-import type { ZoneTurns } from './turns.ts'
+import type { ZoneTurns } from './zone-lock.ts'
 
 export interface PowerDnsOptions extends PowerDnsAddress {
   readonly clock: Clock

@@ -1,6 +1,6 @@
 import type { Instant } from '../../base/clock.ts'
-import type { Db } from '../../base/database.ts'
-import type { Schema } from '../../base/schema.ts'
+import type { Db } from '../../base/database/database.ts'
+import type { Schema } from '../../base/database/schema.ts'
 import type { HeldRecord, ZoneRecord } from './port.ts'
 
 type LocalRow = Schema['local_records']

@@ -1,6 +1,6 @@
 import { createSocket } from 'node:dgram'
 import { connect, isIPv6 } from 'node:net'
-import type { Endpoint } from '../../base/config.ts'
+import type { Endpoint } from '../../base/config/config.ts'
 import { type Query, type Response, readResponse } from './wire-format.ts'
 
 /** What one server said, or why it said nothing. */

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
-import type { Endpoint } from '../../base/config.ts'
+import type { Endpoint } from '../../base/config/config.ts'
 
 /** The servers that `/etc/resolv.conf` names, in its order; the machine itself where it names none (resolv.conf(5)). */
 export function systemServers(file = '/etc/resolv.conf'): readonly Endpoint[] {

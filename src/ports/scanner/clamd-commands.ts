@@ -1,5 +1,5 @@
 import { createConnection } from 'node:net'
-import type { ClamdAddress } from '../../base/config.ts'
+import type { ClamdAddress } from '../../base/config/config.ts'
 
 const maxReplyBytes = 64 * 1024
 

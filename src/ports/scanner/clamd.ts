@@ -2,9 +2,9 @@ import { createReadStream } from 'node:fs'
 import type { Socket } from 'node:net'
 import { Readable } from 'node:stream'
 import NodeClam from 'clamscan'
-import type { ClamdAddress } from '../../base/config.ts'
-import { turns } from '../../base/turns.ts'
-import type { Content } from '../../mail/content.ts'
+import { turns } from '../../base/concurrency/semaphore.ts'
+import type { ClamdAddress } from '../../base/config/config.ts'
+import type { Content } from '../../mail/message-source.ts'
 import type { Scan, Scanner } from './port.ts'
 
 export interface ClamdOptions {

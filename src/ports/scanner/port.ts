@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream'
-import type { Content } from '../../mail/content.ts'
+import type { Content } from '../../mail/message-source.ts'
 
 /**
  * What the scanner says. Only `clean` is clean: every failure, limit or doubt is `unscanned`; `isLasting` where the same

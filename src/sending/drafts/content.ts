@@ -1,14 +1,14 @@
-import { brandOf } from '../../accounts/brands.ts'
-import type { Db } from '../../base/database.ts'
+import { brandOf } from '../../accounts/brands/brands.ts'
+import type { Db } from '../../base/database/database.ts'
+import { toJson } from '../../base/database/schema.ts'
 import { type Id, isId } from '../../base/ids.ts'
 import { refuse } from '../../base/refusal.ts'
-import { toJson } from '../../base/schema.ts'
 import { parseAddress, splitAddress } from '../../mail/address.ts'
-import { maxBodyBytes } from '../outgoing.ts'
-import { findDomains } from '../table.ts'
-import type { DraftChange } from './shapes.ts'
+import { maxBodyBytes } from '../accept/parse-request.ts'
+import { findDomains } from '../accept/table.ts'
+import type { DraftsOwner, DraftsUse } from './deps.ts'
+import type { DraftChange } from './schema.ts'
 import type { DraftRow } from './table.ts'
-import type { DraftsOwner, DraftsUse } from './use.ts'
 
 /**
  * The columns that a request gives, and what follows from them.

@@ -1,14 +1,15 @@
-import { storeAnswer } from '../../accounts/idempotency.ts'
+import type { Reservation } from '../../api/idempotency/reservation.ts'
+import { storeAnswer } from '../../api/idempotency/store.ts'
+import { pageSize } from '../../api/page.ts'
 import { type Instant, instantAt, microsecondsOf } from '../../base/clock.ts'
-import { type Db, inTransaction } from '../../base/database.ts'
+import { type Db, inTransaction } from '../../base/database/database.ts'
+import { toJson } from '../../base/database/schema.ts'
 import { isId, newId } from '../../base/ids.ts'
 import { refuse } from '../../base/refusal.ts'
-import { toJson } from '../../base/schema.ts'
-import { pageSize } from '../../web/page.ts'
-import type { Reservation } from '../../web/reservation.ts'
-import { boundPage, readPlace } from '../bounded-page.ts'
+import { boundPage, readPlace } from '../emails/bounded-page.ts'
 import { readChange } from './content.ts'
-import { type DraftChange, type DraftShape, showDraft } from './shapes.ts'
+import type { DraftsOwner, DraftsUse } from './deps.ts'
+import { type DraftChange, type DraftShape, showDraft } from './schema.ts'
 import {
   type DraftRow,
   deleteDraft,
@@ -19,7 +20,6 @@ import {
   selectDrafts,
   updateDraft,
 } from './table.ts'
-import type { DraftsOwner, DraftsUse } from './use.ts'
 
 /** Drafts, newest first. @throws Refusal `invalid_cursor` */
 export async function listDrafts(

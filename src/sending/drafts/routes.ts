@@ -1,15 +1,15 @@
 import { t } from 'elysia'
-import { limitParam } from '../../web/page.ts'
-import { api } from '../../web/route.ts'
-import { says } from '../../web/says.ts'
-import { idParams } from '../../web/shapes.ts'
-import { showAccepted } from '../accepted.ts'
+import { idParams } from '../../api/common-schemas.ts'
+import { says } from '../../api/describe.ts'
+import { limitParam } from '../../api/page.ts'
+import { api } from '../../api/route.ts'
+import { showAccepted } from '../accept/accepted.ts'
+import { sendAcceptedShape } from '../emails/schema.ts'
 import type { Sending } from '../send.ts'
-import { sendAcceptedShape } from '../shapes.ts'
+import type { Received } from './deps.ts'
 import { changeDraft, createDraft, listDrafts, readDraft, removeDraft } from './drafts.ts'
+import { draftChangeShape, draftPageShape, draftShape, newDraftShape } from './schema.ts'
 import { sendDraft } from './send.ts'
-import { draftChangeShape, draftPageShape, draftShape, newDraftShape } from './shapes.ts'
-import type { Received } from './use.ts'
 
 const reading = { scope: 'drafts:read', organizationOnly: true } as const
 const writing = { scope: 'drafts:write', organizationOnly: true } as const

@@ -1,15 +1,15 @@
+import type { Reservation } from '../../api/idempotency/reservation.ts'
+import { fromJson } from '../../base/database/schema.ts'
 import { Refusal, refuse } from '../../base/refusal.ts'
-import { fromJson } from '../../base/schema.ts'
 import { splitAddress } from '../../mail/address.ts'
-import type { Reservation } from '../../web/reservation.ts'
-import type { Accepted, Consumed } from '../accepted.ts'
-import { readAddress, readAddresses } from '../recipients.ts'
-import type { Sender } from '../resolve.ts'
+import type { Accepted, Consumed } from '../accept/accepted.ts'
+import { readAddress, readAddresses } from '../accept/recipients.ts'
+import type { Sender } from '../accept/resolve.ts'
+import type { SendEmail } from '../emails/schema.ts'
 import { type Sending, send } from '../send.ts'
-import type { SendEmail } from '../shapes.ts'
+import type { Answering, Received } from './deps.ts'
 import { draftOf } from './drafts.ts'
 import { type DraftRow, deleteDraft, holdDraft } from './table.ts'
-import type { Answering, Received } from './use.ts'
 
 /** What sending drafts stands on. */
 export interface DraftSendUse {

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
-import type { Db } from '../../base/database.ts'
+import type { Db } from '../../base/database/database.ts'
+import type { Schema } from '../../base/database/schema.ts'
 import type { Id } from '../../base/ids.ts'
-import type { Schema } from '../../base/schema.ts'
 
 export type DraftRow = Schema['drafts']
 

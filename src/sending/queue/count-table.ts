@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Instant } from '../../base/clock.ts'
-import type { Db } from '../../base/database.ts'
+import type { Db } from '../../base/database/database.ts'
 
 /** How many recipients are still to be submitted, and how they stand: each is one of held, in flight, due and later. */
 export interface QueueCount {

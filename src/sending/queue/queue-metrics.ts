@@ -1,8 +1,8 @@
 import { type Clock, type Instant, millisecondsOf } from '../../base/clock.ts'
-import type { Db } from '../../base/database.ts'
-import type { Log } from '../../base/log.ts'
-import { gauge } from '../../base/metrics.ts'
-import { type Rounds, startRounds } from '../../base/rounds.ts'
+import { type Rounds, startRounds } from '../../base/concurrency/background-job.ts'
+import type { Db } from '../../base/database/database.ts'
+import type { Log } from '../../base/observability/log.ts'
+import { gauge } from '../../base/observability/metrics.ts'
 import { countQueue } from './count-table.ts'
 
 const recipients = gauge(

@@ -1,9 +1,9 @@
 import { sql } from 'kysely'
 import type { Instant } from '../../base/clock.ts'
-import type { Db } from '../../base/database.ts'
+import type { Db } from '../../base/database/database.ts'
+import type { EmailStatus, Schema } from '../../base/database/schema.ts'
+import { padded } from '../../base/database/select-rows.ts'
 import type { Id } from '../../base/ids.ts'
-import type { EmailStatus, Schema } from '../../base/schema.ts'
-import { padded } from '../../base/select-rows.ts'
 
 /** Which recipients that are still to be submitted; what is absent narrows nothing. */
 export interface QueueFilter {

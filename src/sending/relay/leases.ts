@@ -1,8 +1,8 @@
 import { type Clock, type Instant, plusMs } from '../../base/clock.ts'
-import { type Db, inTransaction } from '../../base/database.ts'
+import { type Db, inTransaction } from '../../base/database/database.ts'
 import type { Id } from '../../base/ids.ts'
-import type { Log } from '../../base/log.ts'
-import { gauge } from '../../base/metrics.ts'
+import type { Log } from '../../base/observability/log.ts'
+import { gauge } from '../../base/observability/metrics.ts'
 import { type Claimed, renewLeases } from './outbox.ts'
 
 /** What this process has taken from the outbox and not settled yet. */

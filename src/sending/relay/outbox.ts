@@ -1,9 +1,9 @@
 import { type ExpressionBuilder, sql } from 'kysely'
 import { type Instant, plusMs } from '../../base/clock.ts'
-import { type Db, inTransaction } from '../../base/database.ts'
+import { type Db, inTransaction } from '../../base/database/database.ts'
+import type { EmailStatus, Schema } from '../../base/database/schema.ts'
+import { padded } from '../../base/database/select-rows.ts'
 import { type Id, newSortableToken } from '../../base/ids.ts'
-import type { EmailStatus, Schema } from '../../base/schema.ts'
-import { padded } from '../../base/select-rows.ts'
 
 /** Emails of one organization to one domain: what takes turns with the others. */
 export interface Lane {

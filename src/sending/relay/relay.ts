@@ -1,11 +1,11 @@
 import { type Instant, millisecondsOf, plusMs } from '../../base/clock.ts'
-import { timed } from '../../base/metrics.ts'
-import { newBell } from './bell.ts'
-import { type Carrying, newCarrier } from './carry.ts'
-import { laneTurns } from './lanes.ts'
+import { newBell } from '../../base/concurrency/wakeup.ts'
+import { timed } from '../../base/observability/metrics.ts'
+import { type Carrying, newCarrier } from './deliver.ts'
+import { laneTurns } from './fair-queue.ts'
 import { keepLeases } from './leases.ts'
 import { claim, oldestDue } from './outbox.ts'
-import { openRoute } from './route.ts'
+import { openRoute } from './provider-health.ts'
 
 export interface Relaying
   extends Pick<Carrying, 'db' | 'blobs' | 'provider' | 'signingKeys' | 'reversePaths' | 'clock' | 'log' | 'attemptMs'> {

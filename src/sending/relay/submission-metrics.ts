@@ -1,5 +1,5 @@
 import { type Instant, millisecondsOf } from '../../base/clock.ts'
-import { counter, histogram } from '../../base/metrics.ts'
+import { counter, histogram } from '../../base/observability/metrics.ts'
 import type { Outcome } from '../../ports/provider/port.ts'
 import type { Claimed } from './outbox.ts'
 

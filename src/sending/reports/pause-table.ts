@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Instant } from '../../base/clock.ts'
-import { type Db, inTransaction } from '../../base/database.ts'
+import { type Db, inTransaction } from '../../base/database/database.ts'
 import type { Id } from '../../base/ids.ts'
 
 /** What became of a brand's emails in a time, in emails. */

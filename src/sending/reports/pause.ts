@@ -1,9 +1,9 @@
 import { type Clock, plusMs } from '../../base/clock.ts'
-import type { Db } from '../../base/database.ts'
+import { type Rounds, startRounds } from '../../base/concurrency/background-job.ts'
+import type { Db } from '../../base/database/database.ts'
 import type { Id } from '../../base/ids.ts'
-import type { Log } from '../../base/log.ts'
-import { gauge } from '../../base/metrics.ts'
-import { type Rounds, startRounds } from '../../base/rounds.ts'
+import type { Log } from '../../base/observability/log.ts'
+import { gauge } from '../../base/observability/metrics.ts'
 import { type Counts, countSent, countTroubles, pauseBrand, pausedBrands, selectBrandIds } from './pause-table.ts'
 
 /** Above these a brand is paused. */

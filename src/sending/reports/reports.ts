@@ -1,9 +1,9 @@
 import { type Instant, plusMs } from '../../base/clock.ts'
-import type { Db } from '../../base/database.ts'
+import type { Db } from '../../base/database/database.ts'
 import type { Id } from '../../base/ids.ts'
-import { type DeliveryEvent, recordEvents } from '../events.ts'
+import { type DeliveryEvent, recordEvents } from '../events/events.ts'
 import { suppress } from '../suppressions/suppress.ts'
-import { type BounceClass, classifyBounce } from './bounce.ts'
+import { type BounceClass, classifyBounce } from './classify-bounce.ts'
 import { findEarlierBounces, findReported, type ReportedEmail } from './table.ts'
 
 /** What someone else tells of an email and one recipient of it. */

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import { newId } from '../../base/ids.ts'
-import { secretsOf } from '../../base/secrets.ts'
+import { secretsOf } from '../../base/secrets/secrets.ts'
 import { returnPathsOf } from './return-path.ts'
 
 const [first, second] = [randomBytes(32), randomBytes(32)]

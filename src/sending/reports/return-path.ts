@@ -1,7 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
-import type { Db } from '../../base/database.ts'
+import type { Db } from '../../base/database/database.ts'
 import type { Id } from '../../base/ids.ts'
-import type { Secrets } from '../../base/secrets.ts'
+import type { Secrets } from '../../base/secrets/secrets.ts'
 
 /** One recipient of an email. */
 export interface BouncePlace {

@@ -1,10 +1,10 @@
 import { Elysia } from 'elysia'
-import type { Log } from '../../base/log.ts'
-import { counter } from '../../base/metrics.ts'
+import { readBody } from '../../api/request-body.ts'
+import type { Log } from '../../base/observability/log.ts'
+import { counter } from '../../base/observability/metrics.ts'
 import { refuse } from '../../base/refusal.ts'
-import type { ProviderWebhook } from '../../ports/provider/webhook.ts'
-import { readBody } from '../../web/request-body.ts'
-import { type NewsUse, recordNews, takeOnce } from './news.ts'
+import type { ProviderWebhook } from '../../ports/provider/webhooks/webhook.ts'
+import { type NewsUse, recordNews, takeOnce } from './provider-events.ts'
 
 export interface ProviderRoutesUse extends NewsUse {
   readonly webhooks: readonly ProviderWebhook[]

@@ -1,5 +1,5 @@
 import { type Instant, toIso } from '../../base/clock.ts'
-import type { Db } from '../../base/database.ts'
+import type { Db } from '../../base/database/database.ts'
 import type { Id } from '../../base/ids.ts'
 import type { Entry } from './import.ts'
 import { liveSuppression } from './suppress.ts'

@@ -1,5 +1,5 @@
 import type { Instant } from '../../base/clock.ts'
-import { type Db, isDuplicate } from '../../base/database.ts'
+import { type Db, isDuplicate } from '../../base/database/database.ts'
 import { type Id, newId } from '../../base/ids.ts'
 import {
   deleteSuppression,

@@ -1,9 +1,9 @@
 import { type Selectable, sql } from 'kysely'
 import type { Instant } from '../../base/clock.ts'
-import type { Db } from '../../base/database.ts'
+import type { Db } from '../../base/database/database.ts'
+import type { Schema } from '../../base/database/schema.ts'
+import { padded } from '../../base/database/select-rows.ts'
 import type { Id } from '../../base/ids.ts'
-import type { Schema } from '../../base/schema.ts'
-import { padded } from '../../base/select-rows.ts'
 
 export type SuppressionRow = Selectable<Schema['suppressions']>
 export type Reason = SuppressionRow['reason']

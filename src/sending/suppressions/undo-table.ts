@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Instant } from '../../base/clock.ts'
-import type { Db } from '../../base/database.ts'
+import type { Db } from '../../base/database/database.ts'
 import type { Id } from '../../base/ids.ts'
 import type { SuppressionRow } from './table.ts'
 

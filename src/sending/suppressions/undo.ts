@@ -1,5 +1,5 @@
 import { toIso } from '../../base/clock.ts'
-import { type Db, inTransaction } from '../../base/database.ts'
+import { type Db, inTransaction } from '../../base/database/database.ts'
 import type { Id } from '../../base/ids.ts'
 import { type Caused, type Incident, liftSuppressions, nextSpan, selectOfIncident } from './undo-table.ts'
 

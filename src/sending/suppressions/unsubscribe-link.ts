@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { refuse } from '../../base/refusal.ts'
-import type { HeaderField } from '../headers.ts'
-import type { Recipients } from '../recipients.ts'
+import type { HeaderField } from '../accept/headers.ts'
+import type { Recipients } from '../accept/recipients.ts'
 
 /** What the link of one email holds: 256 random bits, of which only the SHA-256 is kept. */
 export function newToken(): string {

@@ -1,5 +1,5 @@
-import type { Db } from '../../base/database.ts'
-import type { Schema } from '../../base/schema.ts'
+import type { Db } from '../../base/database/database.ts'
+import type { Schema } from '../../base/database/schema.ts'
 
 /** What a link stands for, and the name of its brand. */
 export type UnsubscribeLink = Omit<Schema['unsubscribe_links'], 'token_hash' | 'created_at'> & {

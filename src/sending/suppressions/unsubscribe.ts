@@ -1,4 +1,4 @@
-import { type Db, inTransaction } from '../../base/database.ts'
+import { type Db, inTransaction } from '../../base/database/database.ts'
 import { suppress } from './suppress.ts'
 import type { SuppressionsUse } from './suppressions.ts'
 import { hashToken } from './unsubscribe-link.ts'

@@ -1,8 +1,8 @@
+import { fromJson, toJson } from '../../base/database/schema.ts'
 import { refuse } from '../../base/refusal.ts'
-import { fromJson, toJson } from '../../base/schema.ts'
 import type { Part, Sources } from './engine.ts'
 import type { Rendering } from './rendering.ts'
-import type { NewTemplate } from './shapes.ts'
+import type { NewTemplate } from './schema.ts'
 import type { TemplateRow } from './table.ts'
 
 const maxSourceBytes = 512 * 1024

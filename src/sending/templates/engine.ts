@@ -13,7 +13,7 @@ import {
 } from 'liquidjs'
 import { Budget, OverBudget } from './budget.ts'
 import { budgetOf, countedFilters, countedOperators } from './filters.ts'
-import { keepRecent } from './recent.ts'
+import { keepRecent } from './template-cache.ts'
 
 /** The parts of an email that a template makes. */
 export const parts = ['subject', 'text', 'html'] as const

@@ -1,6 +1,6 @@
-import { inTurn } from '../../base/turns.ts'
+import { inTurn } from '../../base/concurrency/semaphore.ts'
 import type { Fault, Rendered, Sources } from './engine.ts'
-import type { FromRenderThread, RenderTask } from './thread.ts'
+import type { FromRenderThread, RenderTask } from './render-worker.ts'
 
 /**
  * Renders templates on a thread of its own, so that no template holds up the event loop: one at a time, and of each owner
@@ -98,7 +98,7 @@ export function openRendering({ timeoutMs = 3000 }: { readonly timeoutMs?: numbe
 const tooLong: Done = { kind: 'faulty', fault: { part: null, what: 'it takes longer than a template may' } }
 
 function start(): Thread {
-  const worker = new Worker(new URL('./thread.ts', import.meta.url).href, { ref: false, smol: true })
+  const worker = new Worker(new URL('./render-worker.ts', import.meta.url).href, { ref: false, smol: true })
   const { promise: ready, resolve, reject } = Promise.withResolvers<void>()
   const thread: Thread = { worker, ready, hear: () => resolve(), fail: reject }
   worker.onmessage = ({ data }: { readonly data: FromRenderThread }) => thread.hear(data)

@@ -1,7 +1,7 @@
 import { t } from 'elysia'
-import { limitParam } from '../../web/page.ts'
-import { api } from '../../web/route.ts'
-import { says } from '../../web/says.ts'
+import { says } from '../../api/describe.ts'
+import { limitParam } from '../../api/page.ts'
+import { api } from '../../api/route.ts'
 import {
   newTemplateShape,
   previewShape,
@@ -9,7 +9,7 @@ import {
   templatePageShape,
   templateShape,
   variablesShape,
-} from './shapes.ts'
+} from './schema.ts'
 import {
   changeTemplate,
   createTemplate,

@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
-import type { Db } from '../../base/database.ts'
+import type { Db } from '../../base/database/database.ts'
+import type { Schema } from '../../base/database/schema.ts'
+import { selectRows } from '../../base/database/select-rows.ts'
 import type { Id } from '../../base/ids.ts'
-import type { Schema } from '../../base/schema.ts'
-import { selectRows } from '../../base/select-rows.ts'
 
 export type TemplateRow = Schema['templates']
 

@@ -1,12 +1,12 @@
-import { brandFor, brandOf, type Owner } from '../../accounts/brands.ts'
-import { storeAnswer } from '../../accounts/idempotency.ts'
+import { brandFor, brandOf, type Owner } from '../../accounts/brands/brands.ts'
+import type { Reservation } from '../../api/idempotency/reservation.ts'
+import { storeAnswer } from '../../api/idempotency/store.ts'
+import { pageSize } from '../../api/page.ts'
 import type { Clock } from '../../base/clock.ts'
-import { type Db, inTransaction, isDuplicate } from '../../base/database.ts'
+import { type Db, inTransaction, isDuplicate } from '../../base/database/database.ts'
 import { newId } from '../../base/ids.ts'
 import { refuse } from '../../base/refusal.ts'
-import { pageSize } from '../../web/page.ts'
-import type { Reservation } from '../../web/reservation.ts'
-import { boundPage, readPlace } from '../bounded-page.ts'
+import { boundPage, readPlace } from '../emails/bounded-page.ts'
 import {
   readDeclared,
   readSources,
@@ -17,7 +17,7 @@ import {
   withDefaults,
 } from './content.ts'
 import type { Rendering } from './rendering.ts'
-import { type NewTemplate, type Preview, showTemplate, type TemplateChange, type TemplateShape } from './shapes.ts'
+import { type NewTemplate, type Preview, showTemplate, type TemplateChange, type TemplateShape } from './schema.ts'
 import {
   deleteTemplate,
   findTemplate,

@@ -1,0 +1,32 @@
+import { type Selectable, sql } from 'kysely'
+import type { Instant } from '../../base/clock.ts'
+import type { Db } from '../../base/database/database.ts'
+import type { Schema } from '../../base/database/schema.ts'
+import type { Id } from '../../base/ids.ts'
+
+export type AuditRow = Selectable<Schema['audit_log']>
+
+export async function insertAudit(db: Db, row: AuditRow): Promise<void> {
+  await db.insertInto('audit_log').values(row).execute()
+}
+
+/** Which records are asked for; what is absent narrows nothing. */
+export interface AuditFilter {
+  readonly subject?: string
+  readonly action?: string
+  readonly since?: Instant
+}
+
+/** At most `limit` of them, newest first, older than `before`. */
+export async function selectAudit(
+  db: Db,
+  { subject, action, since }: AuditFilter,
+  { before, limit }: { readonly before?: Id<'aud'> | undefined; readonly limit: number },
+): Promise<readonly AuditRow[]> {
+  let query = db.selectFrom('audit_log').select(['id', 'at', 'actor', 'action', 'subject', 'detail'])
+  if (subject !== undefined) query = query.where('subject', '=', subject)
+  if (action !== undefined) query = query.where('action', '=', action)
+  if (since !== undefined) query = query.where('at', '>=', since)
+  if (before !== undefined) query = query.where('id', '<', before)
+  return query.orderBy('id', 'desc').limit(sql.lit(limit)).execute()
+}

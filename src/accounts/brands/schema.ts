@@ -1,0 +1,44 @@
+import { type Static, t } from 'elysia'
+import { dateTime, oneOf } from '../../api/common-schemas.ts'
+import { toIso } from '../../base/clock.ts'
+import type { BrandRow } from '../organizations/table.ts'
+
+export const brandName = t.String({
+  minLength: 1,
+  maxLength: 120,
+  pattern: '^(?=.*\\S)[^\\x00-\\x1f\\x7f]*$',
+  expected: 'a name of 1 to 120 characters on one line',
+})
+
+export const brandSlug = t.String({
+  pattern: '^[a-z0-9][a-z0-9-]{0,62}$',
+  expected: '1 to 63 lower-case letters, digits and hyphens that do not start with a hyphen',
+})
+
+/** A brand as the API shows it. */
+export const brandShape = t.Object(
+  {
+    id: t.String(),
+    organization_id: t.String(),
+    name: t.String(),
+    slug: t.String(),
+    status: oneOf(['pending', 'ready']),
+    created_at: dateTime,
+    updated_at: dateTime,
+  },
+  { title: 'Brand' },
+)
+
+export type BrandShape = Static<typeof brandShape>
+
+export function showBrand(row: BrandRow): BrandShape {
+  return {
+    id: row.id,
+    organization_id: row.organization_id,
+    name: row.name,
+    slug: row.slug,
+    status: row.status,
+    created_at: toIso(row.created_at),
+    updated_at: toIso(row.updated_at),
+  }
+}

@@ -1,0 +1,186 @@
+import { createHash, randomBytes } from 'node:crypto'
+import type { Caller } from '../../api/caller.ts'
+import type { Reservation } from '../../api/idempotency/reservation.ts'
+import { storeAnswer } from '../../api/idempotency/store.ts'
+import { cursorOf, pageSize, readCursor } from '../../api/page.ts'
+import { type Clock, fromIso, type Instant, plusMs, toIso } from '../../base/clock.ts'
+import { type Db, inTransaction } from '../../base/database/database.ts'
+import { toJson } from '../../base/database/schema.ts'
+import { isId, newId } from '../../base/ids.ts'
+import { refuse } from '../../base/refusal.ts'
+import { requireBrands } from '../brands/brands.ts'
+import { type Permission, writePermissions } from '../keys/permissions.ts'
+import { memberAlready } from '../members/members.ts'
+import { canonicalEmail } from '../members/schema.ts'
+import { selectMemberByEmail } from '../members/table.ts'
+import { type InvitationShape, type MadeInvitationShape, showInvitation } from './schema.ts'
+import {
+  deleteInvitations,
+  type InvitationPlace,
+  type InvitationRow,
+  insertInvitation,
+  lockInvitation,
+  selectOpenInvitations,
+  updateInvitation,
+} from './table.ts'
+
+const dayMs = 24 * 60 * 60 * 1000
+const openMs = 7 * dayMs
+/** Whoever asks why a link works no more does so within a season; after that nobody needs to know whom it was for. */
+const keptClosedMs = 90 * dayMs
+
+/** What the work on invitations uses. */
+export interface InvitationsUse {
+  readonly db: Db
+  readonly clock: Clock
+  /** Where clients reach us, without a final slash. */
+  readonly publicUrl: string
+}
+
+type Owner = Pick<Caller, 'organizationId'>
+
+/**
+ * Invites someone to brands, as a member. `link` is shown this once: only the SHA-256 of the 256 random bits in it is
+ * kept. Whoever has the link may accept for 7 days, once; where `email` is given, as that address only.
+ * @throws Refusal `invalid_request` for an email that is none or a member's already, `not_found` for a brand
+ */
+export async function invite(
+  use: InvitationsUse,
+  inviter: Pick<Caller, 'organizationId' | 'memberId'>,
+  wanted: {
+    readonly email?: string | undefined
+    readonly brand_ids: readonly string[]
+    readonly permissions: readonly Permission[]
+  },
+): Promise<MadeInvitationShape> {
+  const { organizationId } = inviter
+  const email = wanted.email === undefined ? null : readEmail(wanted.email)
+  const brandIds = await requireBrands(use.db, organizationId, wanted.brand_ids, 'brand_ids')
+  if (email !== null && (await selectMemberByEmail(use.db, organizationId, email))) throw memberAlready(email)
+  const token = randomBytes(32).toString('base64url')
+  const at = use.clock.now()
+  const row: InvitationRow = {
+    id: newId('inv'),
+    organization_id: organizationId,
+    email,
+    brand_ids: toJson(brandIds),
+    permissions: writePermissions(wanted.permissions),
+    invited_by: inviter.memberId,
+    token_hash: hashToken(token),
+    created_at: at,
+    expires_at: plusMs(at, openMs),
+    accepted_at: null,
+    revoked_at: null,
+    member_id: null,
+  }
+  await insertInvitation(use.db, row)
+  return { ...showInvitation(row), link: `${use.publicUrl}/invitations/${token}` }
+}
+
+/** What is kept of a link. */
+export function hashToken(token: string): Buffer {
+  return createHash('sha256').update(token).digest()
+}
+
+/** @throws Refusal `invalid_request` that names `email` */
+export function readEmail(text: string): string {
+  const email = canonicalEmail(text)
+  if (email === undefined)
+    throw refuse('invalid_request', {
+      message: `\`email\` is ${JSON.stringify(text.slice(0, 80))}; expected a bare address such as name@example.com.`,
+      param: 'email',
+    })
+  return email
+}
+
+/** Drops invitations that were closed long ago, at most `most`; says how many. For housekeeping. */
+export async function forgetInvitations(
+  { db, clock }: Pick<InvitationsUse, 'db' | 'clock'>,
+  most: number,
+): Promise<number> {
+  return await deleteInvitations(db, plusMs(clock.now(), -keptClosedMs), most)
+}
+
+/** A page of the organization's open invitations, oldest first. @throws Refusal `invalid_cursor` */
+export async function listInvitations(
+  use: InvitationsUse,
+  { organizationId }: Owner,
+  page: { readonly limit?: string | undefined; readonly cursor?: string | undefined },
+): Promise<{ data: InvitationShape[]; next_cursor: string | null }> {
+  const limit = pageSize(page.limit)
+  const after = page.cursor === undefined ? undefined : readPlace(page.cursor)
+  const rows = await selectOpenInvitations(use.db, organizationId, use.clock.now(), { after, limit: limit + 1 })
+  const shown = rows.slice(0, limit)
+  const last = rows.length > limit ? shown.at(-1) : undefined
+  return { data: shown.map(showInvitation), next_cursor: last ? cursorOf(toIso(last.expires_at), last.id) : null }
+}
+
+function readPlace(cursor: string): InvitationPlace {
+  const [end = '', id = ''] = readCursor(cursor, 2)
+  const expires_at = fromIso(end)
+  if (expires_at && isId('inv', id)) return { expires_at, id }
+  throw refuse('invalid_cursor', { message: 'This is not a cursor of this list.', param: 'cursor' })
+}
+
+/** Changes what is given of an open invitation; its link stays. @throws Refusal `not_found`, `invitation_closed` */
+export function changeInvitation(
+  use: InvitationsUse,
+  owner: Owner,
+  id: string,
+  change: {
+    readonly brand_ids?: readonly string[] | undefined
+    readonly permissions?: readonly Permission[] | undefined
+  },
+  reservation?: Reservation,
+): Promise<InvitationShape> {
+  return inTransaction(use.db, async db => {
+    const at = use.clock.now()
+    const invitation = await lockOpen(db, owner, id, at)
+    const changes = {
+      ...(change.brand_ids && {
+        brand_ids: toJson(await requireBrands(db, owner.organizationId, change.brand_ids, 'brand_ids')),
+      }),
+      ...(change.permissions && { permissions: writePermissions(change.permissions) }),
+    }
+    await updateInvitation(db, owner.organizationId, invitation.id, changes)
+    const body = showInvitation({ ...invitation, ...changes })
+    await storeAnswer(db, reservation, { status: 200, body, at })
+    return body
+  })
+}
+
+/** Ends an open invitation: nobody can accept it any more. @throws Refusal `not_found`, `invitation_closed` */
+export function revokeInvitation(
+  use: InvitationsUse,
+  owner: Owner,
+  id: string,
+  reservation?: Reservation,
+): Promise<{ id: string; deleted: true }> {
+  return inTransaction(use.db, async db => {
+    const at = use.clock.now()
+    const invitation = await lockOpen(db, owner, id, at)
+    await updateInvitation(db, owner.organizationId, invitation.id, { revoked_at: at })
+    const body = { id: invitation.id, deleted: true as const }
+    await storeAnswer(db, reservation, { status: 200, body, at })
+    return body
+  })
+}
+
+async function lockOpen(db: Db, { organizationId }: Owner, id: string, now: Instant): Promise<InvitationRow> {
+  const invitation = isId('inv', id) ? await lockInvitation(db, organizationId, id) : undefined
+  if (!invitation) throw refuse('not_found', { message: `There is no invitation ${id}.` })
+  requireOpen(invitation, now)
+  return invitation
+}
+
+/** @throws Refusal `invitation_closed` when it was accepted, revoked, or has expired */
+export function requireOpen(invitation: InvitationRow, now: Instant): void {
+  const ended = endOf(invitation, now)
+  if (ended) throw refuse('invitation_closed', { message: `The invitation ${ended}.`, reason: ended })
+}
+
+function endOf({ accepted_at, revoked_at, expires_at }: InvitationRow, now: Instant): string | undefined {
+  if (accepted_at !== null) return 'was accepted'
+  if (revoked_at !== null) return 'was revoked'
+  return expires_at <= now ? 'has expired' : undefined
+}

@@ -1,0 +1,80 @@
+import type { Scope } from '../../api/scope.ts'
+import type { Clock, Instant } from '../../base/clock.ts'
+import { type Db, inTransaction } from '../../base/database/database.ts'
+import { type Id, isId } from '../../base/ids.ts'
+import { refuse } from '../../base/refusal.ts'
+import { brandOf } from '../brands/brands.ts'
+import { type MemberRow, selectMember, selectMemberBrands } from '../members/table.ts'
+import { createKey, type MadeKey } from './keys.ts'
+import { readPermissions } from './permissions.ts'
+import { updateKeyRevokedFor } from './table.ts'
+
+/** The member who acts, in their organization. */
+export interface Acting {
+  readonly organizationId: Id<'org'>
+  readonly memberId: Id<'mem'>
+}
+
+export interface KeyWanted {
+  readonly brandId: Id<'brd'> | null
+  readonly name: string
+  readonly scopes: readonly Scope[]
+  readonly expiresAt: Instant | null
+}
+
+/**
+ * Makes a key as this member. What an owner or admin makes is the organization's, and outlives them. What a member with
+ * API access makes is theirs: restricted to one of their brands, with none but their permissions.
+ * @throws Refusal `not_found`, `insufficient_scope`, `brand_restricted`, and what {@link createKey} throws
+ */
+export function createKeyAs(db: Db, acting: Acting, wanted: KeyWanted, clock: Clock): Promise<MadeKey> {
+  return inTransaction(db, async tx => {
+    const { organizationId, memberId: makerId } = acting
+    const member = await requireMember(tx, acting)
+    if (wanted.brandId !== null) await brandOf(tx, { organizationId, brandId: null }, wanted.brandId, 'brand_id')
+    if (member.role !== 'member') return createKey(tx, { ...wanted, organizationId, makerId }, clock)
+    requirePermissions(member, wanted.scopes)
+    await requireOwnBrand(tx, member, wanted.brandId)
+    return createKey(tx, { ...wanted, organizationId, makerId, memberId: makerId }, clock)
+  })
+}
+
+/**
+ * Ends a key as this member, from the next request on: any of the organization's for an owner or admin, else one of
+ * their own.
+ * @throws Refusal `not_found`
+ */
+export async function revokeKeyAs(db: Db, acting: Acting, id: string, clock: Clock): Promise<void> {
+  const member = await requireMember(db, acting)
+  const whose = member.role === 'member' ? member.id : null
+  const isRevoked = isId('key', id) && (await updateKeyRevokedFor(db, acting.organizationId, whose, id, clock.now()))
+  if (!isRevoked) throw refuse('not_found', { message: `There is no key ${id}.` })
+}
+
+async function requireMember(db: Db, { organizationId, memberId }: Acting): Promise<MemberRow> {
+  const member = await selectMember(db, organizationId, memberId)
+  if (!member) throw refuse('not_found', { message: `There is no member ${memberId}.` })
+  return member
+}
+
+function requirePermissions(member: MemberRow, scopes: readonly Scope[]): void {
+  const granted: ReadonlySet<string> = new Set(readPermissions(member.permissions))
+  if (!granted.has('api_access'))
+    throw refuse('insufficient_scope', { message: `The member ${member.id} has no API access.`, reason: 'api_access' })
+  const at = scopes.findIndex(each => !granted.has(each))
+  if (at !== -1)
+    throw refuse('insufficient_scope', {
+      message: `The member ${member.id} lacks the permission ${scopes[at]}.`,
+      param: `scopes[${at}]`,
+      ...(scopes[at] && { reason: scopes[at] }),
+    })
+}
+
+async function requireOwnBrand(db: Db, member: MemberRow, brandId: Id<'brd'> | null): Promise<void> {
+  const own = (await selectMemberBrands(db, [member.id])).get(member.id) ?? []
+  if (brandId === null || !own.includes(brandId))
+    throw refuse('brand_restricted', {
+      message: `A key of the member ${member.id} is restricted to one of their brands: ${own.join(', ') || 'they have none'}.`,
+      param: 'brand_id',
+    })
+}

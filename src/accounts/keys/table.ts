@@ -1,0 +1,141 @@
+import { sql } from 'kysely'
+import type { Instant } from '../../base/clock.ts'
+import type { Db } from '../../base/database/database.ts'
+import type { Role, Schema } from '../../base/database/schema.ts'
+import { placeholders, selectRows } from '../../base/database/select-rows.ts'
+import type { Id } from '../../base/ids.ts'
+
+type KeyRow = Schema['api_keys']
+
+const keyColumns = [
+  'id',
+  'organization_id',
+  'brand_id',
+  'name',
+  'secret_hash',
+  'scopes',
+  'expires_at',
+  'revoked_at',
+  'last_used_at',
+  'created_at',
+  'maker_id',
+  'member_id',
+  'disabled_at',
+] as const
+
+export async function insertKey(db: Db, row: KeyRow): Promise<void> {
+  await db.insertInto('api_keys').values(row).execute()
+}
+
+/** A key, and the addresses of its member and its maker; null: there is none, or not any more. */
+export interface OwnedKeyRow extends KeyRow {
+  readonly member_email: string | null
+  readonly maker_email: string | null
+}
+
+/** The organization's keys, or those of all where it is null; oldest first. */
+export function selectKeysOf(db: Db, organizationId: Id<'org'> | null): Promise<OwnedKeyRow[]> {
+  let query = db
+    .selectFrom('api_keys')
+    .leftJoin('members', join =>
+      join
+        .onRef('members.id', '=', 'api_keys.member_id')
+        .onRef('members.organization_id', '=', 'api_keys.organization_id'),
+    )
+    .leftJoin('members as makers', join =>
+      join
+        .onRef('makers.id', '=', 'api_keys.maker_id')
+        .onRef('makers.organization_id', '=', 'api_keys.organization_id'),
+    )
+    .select(keyColumns.map(each => `api_keys.${each}` as const))
+    .select(['members.email as member_email', 'makers.email as maker_email'])
+  if (organizationId !== null) query = query.where('api_keys.organization_id', '=', organizationId)
+  return query.orderBy('api_keys.id').execute()
+}
+
+/** A key, and what its member and its maker are now; null: there is none, or not any more. */
+export interface LiveKeyRow extends KeyRow {
+  readonly member_role: Role | null
+  readonly member_permissions: string | null
+  readonly member_active_at: Instant | null
+  /** The key's brand, where the member has it. */
+  readonly member_brand_id: Id<'brd'> | null
+  readonly maker_role: Role | null
+}
+
+const selectLive = `SELECT ${keyColumns.map(each => `k.${each}`).join(', ')},
+    m.role AS member_role, m.permissions AS member_permissions, m.last_active_at AS member_active_at,
+    b.brand_id AS member_brand_id, r.role AS maker_role
+  FROM api_keys k
+  LEFT JOIN members m ON m.id = k.member_id AND m.organization_id = k.organization_id
+  LEFT JOIN member_brands b ON b.member_id = k.member_id AND b.brand_id = k.brand_id
+  LEFT JOIN members r ON r.id = k.maker_id AND r.organization_id = k.organization_id
+  WHERE k.id IN`
+
+/** The keys with these ids, whosever they are: who asks is not known yet. Joined by primary keys alone. */
+export function selectLiveKeys(db: Db, ids: readonly Id<'key'>[]): Promise<LiveKeyRow[]> {
+  return selectRows<LiveKeyRow>(db, `${selectLive} (${placeholders(ids)})`, ids)
+}
+
+/** Is there such a key? A second revocation keeps the first one's time. */
+export async function updateKeyRevoked(db: Db, id: Id<'key'>, at: Instant): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable('api_keys')
+    .set({ revoked_at: sql<Instant>`COALESCE(revoked_at, ${at})` })
+    .where('id', '=', id)
+    .executeTakeFirst()
+  return numUpdatedRows > 0n
+}
+
+/** Is there such a key? Null enables it; one that is disabled keeps the time since when. */
+export async function updateKeyDisabled(db: Db, id: Id<'key'>, at: Instant | null): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable('api_keys')
+    .set({ disabled_at: at === null ? null : sql<Instant>`COALESCE(disabled_at, ${at})` })
+    .where('id', '=', id)
+    .executeTakeFirst()
+  return numUpdatedRows > 0n
+}
+
+/** Has the organization such a key, of this member where one is given? A second revocation keeps the first one's time. */
+export async function updateKeyRevokedFor(
+  db: Db,
+  organizationId: Id<'org'>,
+  memberId: Id<'mem'> | null,
+  id: Id<'key'>,
+  at: Instant,
+): Promise<boolean> {
+  let query = db
+    .updateTable('api_keys')
+    .set({ revoked_at: sql<Instant>`COALESCE(revoked_at, ${at})` })
+    .where('organization_id', '=', organizationId)
+    .where('id', '=', id)
+  if (memberId !== null) query = query.where('member_id', '=', memberId)
+  const { numUpdatedRows } = await query.executeTakeFirst()
+  return numUpdatedRows > 0n
+}
+
+/** Ends the keys that are this member's. */
+export async function updateMemberKeysRevoked(
+  db: Db,
+  organizationId: Id<'org'>,
+  memberId: Id<'mem'>,
+  at: Instant,
+): Promise<void> {
+  await db
+    .updateTable('api_keys')
+    .set({ revoked_at: at })
+    .where('organization_id', '=', organizationId)
+    .where('member_id', '=', memberId)
+    .where('revoked_at', 'is', null)
+    .execute()
+}
+
+export async function updateKeysUsed(db: Db, ids: readonly Id<'key'>[], at: Instant): Promise<void> {
+  await db
+    .updateTable('api_keys')
+    .set({ last_used_at: at })
+    .where('id', 'in', ids)
+    .where(where => where.or([where('last_used_at', 'is', null), where('last_used_at', '<', at)]))
+    .execute()
+}

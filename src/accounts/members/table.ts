@@ -1,0 +1,128 @@
+import { sql } from 'kysely'
+import type { Instant } from '../../base/clock.ts'
+import type { Db } from '../../base/database/database.ts'
+import type { Schema } from '../../base/database/schema.ts'
+import type { Id } from '../../base/ids.ts'
+
+export type MemberRow = Schema['members']
+
+const memberColumns = [
+  'id',
+  'organization_id',
+  'email',
+  'name',
+  'role',
+  'permissions',
+  'created_at',
+  'last_active_at',
+] as const
+
+export async function insertMember(db: Db, row: MemberRow): Promise<void> {
+  await db.insertInto('members').values(row).execute()
+}
+
+/** The organization's members from the one after `after` on, in the order in which they came: a range of one index. */
+export async function selectMembers(
+  db: Db,
+  organizationId: Id<'org'>,
+  { after, limit }: { readonly after: Id<'mem'> | undefined; readonly limit: number },
+): Promise<MemberRow[]> {
+  const from = after === undefined ? sql`` : sql`AND id > ${after}`
+  // Forced: left to choose, the servers sort all members of the organization.
+  const { rows } = await sql<MemberRow>`SELECT ${sql.raw(memberColumns.join(', '))}
+    FROM members FORCE INDEX (members_organization)
+    WHERE organization_id = ${organizationId} ${from} ORDER BY id LIMIT ${sql.lit(limit)}`.execute(db)
+  return rows
+}
+
+export function selectMember(db: Db, organizationId: Id<'org'>, id: Id<'mem'>): Promise<MemberRow | undefined> {
+  return db
+    .selectFrom('members')
+    .select(memberColumns)
+    .where('organization_id', '=', organizationId)
+    .where('id', '=', id)
+    .executeTakeFirst()
+}
+
+export function selectMemberByEmail(db: Db, organizationId: Id<'org'>, email: string): Promise<MemberRow | undefined> {
+  return db
+    .selectFrom('members')
+    .select(memberColumns)
+    .where('organization_id', '=', organizationId)
+    .where('email', '=', email)
+    .executeTakeFirst()
+}
+
+/** The member with this id in whatever organization: for the operator. */
+export function selectAnyMember(db: Db, id: Id<'mem'>): Promise<MemberRow | undefined> {
+  return db.selectFrom('members').select(memberColumns).where('id', '=', id).executeTakeFirst()
+}
+
+/**
+ * This member and all owners, locked until the transaction ends: whoever changes who owns the organization waits for
+ * whoever else does.
+ */
+export function lockMemberAndOwners(db: Db, organizationId: Id<'org'>, id: Id<'mem'>): Promise<MemberRow[]> {
+  return db
+    .selectFrom('members')
+    .select(memberColumns)
+    .where('organization_id', '=', organizationId)
+    .where(where => where.or([where('id', '=', id), where('role', '=', 'owner')]))
+    .orderBy('email')
+    .forUpdate()
+    .execute()
+}
+
+export async function updateMember(
+  db: Db,
+  organizationId: Id<'org'>,
+  id: Id<'mem'>,
+  change: Partial<Pick<MemberRow, 'role' | 'permissions'>>,
+): Promise<void> {
+  await db
+    .updateTable('members')
+    .set(change)
+    .where('organization_id', '=', organizationId)
+    .where('id', '=', id)
+    .execute()
+}
+
+export async function updateMembersActive(db: Db, ids: readonly Id<'mem'>[], at: Instant): Promise<void> {
+  await db
+    .updateTable('members')
+    .set({ last_active_at: at })
+    .where('id', 'in', ids)
+    .where(where => where.or([where('last_active_at', 'is', null), where('last_active_at', '<', at)]))
+    .execute()
+}
+
+/** Deletes the member, with the brands they have. */
+export async function deleteMember(db: Db, organizationId: Id<'org'>, id: Id<'mem'>): Promise<void> {
+  await db.deleteFrom('members').where('organization_id', '=', organizationId).where('id', '=', id).execute()
+}
+
+/** The brands of each of these members, in the order in which the brands were made. */
+export async function selectMemberBrands(
+  db: Db,
+  ids: readonly Id<'mem'>[],
+): Promise<ReadonlyMap<Id<'mem'>, readonly Id<'brd'>[]>> {
+  if (ids.length === 0) return new Map()
+  const rows = await db
+    .selectFrom('member_brands')
+    .select(['member_id', 'brand_id'])
+    .where('member_id', 'in', ids)
+    .orderBy('brand_id')
+    .execute()
+  const byMember = Map.groupBy(rows, row => row.member_id)
+  return new Map([...byMember].map(([id, of]) => [id, of.map(row => row.brand_id)]))
+}
+
+/** The member has these brands from now on, and no others. */
+export async function replaceMemberBrands(db: Db, id: Id<'mem'>, brandIds: readonly Id<'brd'>[]): Promise<void> {
+  await db.deleteFrom('member_brands').where('member_id', '=', id).execute()
+  if (brandIds.length > 0)
+    await db
+      .insertInto('member_brands')
+      .values(brandIds.map(brand_id => ({ member_id: id, brand_id })))
+      .execute()
+}

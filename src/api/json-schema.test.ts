@@ -1,0 +1,48 @@
+import { expect, test } from 'bun:test'
+import { t } from 'elysia'
+import { dateTime, nullable, oneOf } from './common-schemas.ts'
+import { jsonSchema } from './json-schema.ts'
+import type { Schema } from './validation.ts'
+
+const of = (schema: unknown) => jsonSchema(schema as Schema)
+
+test('shows a choice of words as an enumeration', () => {
+  expect(of(oneOf(['to', 'cc'], { description: 'Which.' }))).toEqual({
+    type: 'string',
+    enum: ['to', 'cc'],
+    description: 'Which.',
+  })
+})
+
+test('shows what may be null as a type of two', () => {
+  expect(of(nullable(dateTime))).toEqual({ type: ['string', 'null'], format: 'date-time' })
+  expect(of(nullable(oneOf(['a', 'b'])))).toEqual({ type: ['string', 'null'], enum: ['a', 'b', null] })
+  expect(of(nullable(t.Object({ a: t.String() })))).toEqual({
+    type: ['object', 'null'],
+    properties: { a: { type: 'string' } },
+    required: ['a'],
+  })
+})
+
+test('keeps the branches of another union', () => {
+  expect(of(t.Union([t.String(), t.Array(t.String())]))).toEqual({
+    anyOf: [{ type: 'string' }, { type: 'array', items: { type: 'string' } }],
+  })
+})
+
+test('shows a record by the shape of its values, and what is expected in words', () => {
+  expect(of(t.Object({ metadata: t.Record(t.String(), t.String({ expected: 'a word' })) }))).toEqual({
+    type: 'object',
+    properties: { metadata: { type: 'object', additionalProperties: { type: 'string', description: 'A word.' } } },
+    required: ['metadata'],
+  })
+})
+
+test('shows a number as a number', () => {
+  expect(of(t.Integer({ minimum: 1, description: 'Seconds.' }))).toEqual({
+    type: 'integer',
+    minimum: 1,
+    description: 'Seconds.',
+  })
+  expect(of(nullable(t.Integer()))).toEqual({ type: ['integer', 'null'] })
+})

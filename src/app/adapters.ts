@@ -1,0 +1,115 @@
+import { join } from 'node:path'
+import { type Clock, systemClock } from '../base/clock.ts'
+import type { Config } from '../base/config/config.ts'
+import type { Database, Db } from '../base/database/database.ts'
+import { cloudflareZones } from '../ports/dns-zone/cloudflare.ts'
+import { localZone } from '../ports/dns-zone/local.ts'
+import type { DnsZone } from '../ports/dns-zone/port.ts'
+import { powerDnsZones } from '../ports/dns-zone/powerdns.ts'
+import { databaseTurns } from '../ports/dns-zone/zone-lock.ts'
+import type { Provider } from '../ports/provider/port.ts'
+import { keepInFolder, sandboxProvider } from '../ports/provider/sandbox.ts'
+import { getText } from '../ports/provider/ses/fetch-text.ts'
+import { sesProvider } from '../ports/provider/ses/ses.ts'
+import { sesWebhook } from '../ports/provider/ses/sns-webhook.ts'
+import { presetOf } from '../ports/provider/smarthost/presets.ts'
+import { smarthostProvider } from '../ports/provider/smarthost/smarthost.ts'
+import { brevoWebhook } from '../ports/provider/webhooks/brevo.ts'
+import { mailgunWebhook } from '../ports/provider/webhooks/mailgun.ts'
+import { postmarkWebhook } from '../ports/provider/webhooks/postmark.ts'
+import { sendgridWebhook } from '../ports/provider/webhooks/sendgrid.ts'
+import type { ProviderWebhook } from '../ports/provider/webhooks/webhook.ts'
+import { localResolver } from '../ports/resolver/local.ts'
+import { networkResolver } from '../ports/resolver/network.ts'
+import type { Resolver } from '../ports/resolver/port.ts'
+import { systemServers } from '../ports/resolver/system-servers.ts'
+import { clamdScanner } from '../ports/scanner/clamd.ts'
+import type { Scanner } from '../ports/scanner/port.ts'
+
+/** The outside, as this process meets it. */
+export interface Ports {
+  readonly clock: Clock
+  readonly resolver: (others: { readonly database: Database }) => Resolver
+  readonly scanner: Scanner
+  readonly provider: Provider
+}
+
+const sandboxFiles = 1000
+
+/** The real adapters, as the configuration says. */
+export function realPorts(config: Config): Ports {
+  return {
+    clock: systemClock,
+    resolver: ({ database }) => {
+      const servers = config.resolvers ?? systemServers()
+      const network = networkResolver({ servers, timeoutMs: config.dnsTimeoutMs })
+      return config.dnsZone === 'local' ? localResolver(database.db, network) : network
+    },
+    scanner: clamdScanner({
+      address: config.clamd,
+      timeoutMs: config.scanTimeoutSeconds * 1000,
+      scansAtOnce: config.scansAtOnce,
+    }),
+    provider: providerOf(config),
+  }
+}
+
+function providerOf(config: Config): Provider {
+  switch (config.provider) {
+    case 'sandbox':
+      return sandboxProvider({ keep: keepInFolder(join(config.varFolder, 'sandbox'), sandboxFiles) })
+    case 'smarthost':
+      return smarthostProvider({
+        // Without one only a process that relays nothing starts, and it submits nothing.
+        urls: config.smarthostUrls ?? ['smtp://127.0.0.1:25'],
+        connections: config.smarthostConnections,
+        perSecond: config.smarthostRatePerSecond ?? null,
+        attemptTimeoutMs: config.relayAttemptSeconds * 1000,
+        hostname: config.hostname,
+        preset: presetOf(
+          config.smarthostPreset,
+          webhooksOf(config).some(each => each.name === config.smarthostPreset),
+        ),
+        dsnSuccess: config.smarthostDsnSuccess,
+      })
+    case 'ses':
+      return sesProvider({
+        // readConfig lets nobody start without one.
+        region: config.sesRegion ?? '',
+        configurationSet: config.sesConfigurationSet ?? null,
+        perSecond: config.sesRatePerSecond ?? null,
+        bringsNews: (config.sesTopicArn ?? config.sesQueueUrl) !== undefined,
+        endpoint: config.sesEndpoint,
+      })
+    default:
+      return config.provider satisfies never
+  }
+}
+
+/** How providers bring news by HTTP: all whose secret is known, so that late ones of a former provider count too. */
+export function webhooksOf(config: Config): readonly ProviderWebhook[] {
+  const { postmarkToken, mailgunSigningKey, sendgridPublicKey, brevoToken, sesTopicArn } = config
+  return [
+    ...(postmarkToken ? [postmarkWebhook(postmarkToken)] : []),
+    ...(mailgunSigningKey ? [mailgunWebhook(mailgunSigningKey)] : []),
+    ...(sendgridPublicKey ? [sendgridWebhook(sendgridPublicKey)] : []),
+    ...(brevoToken ? [brevoWebhook(brevoToken)] : []),
+    ...(sesTopicArn ? [sesWebhook({ topicArn: sesTopicArn, get: getText })] : []),
+  ]
+}
+
+export function zonesOf(config: Config, db: Db, clock: Clock): DnsZone | null {
+  const { dnsZone, cloudflareToken = '', powerDnsUrl = '', powerDnsKey = '' } = config
+  switch (dnsZone) {
+    case 'local':
+      return localZone(db, clock)
+    case 'cloudflare':
+      return cloudflareZones({ token: cloudflareToken })
+    case 'powerdns':
+      return powerDnsZones({ url: powerDnsUrl, key: powerDnsKey, clock, turns: databaseTurns(db, clock) })
+    case undefined:
+      return null
+    default:
+      return dnsZone satisfies never
+  }
+}

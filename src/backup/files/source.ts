@@ -1,0 +1,25 @@
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Manifest } from '../format/manifest.ts'
+import { findBackup } from './folder.ts'
+import { unpackTar } from './tar.ts'
+
+/**
+ * Does something with a backup of a folder, or of standard input (`-`), which is unpacked into a folder below `varFolder`
+ * first: a stream is looked into as a whole before any of it is believed.
+ */
+export async function withBackup<Result>(
+  from: string,
+  { id, varFolder }: { readonly id: string | undefined; readonly varFolder: string },
+  work: (folder: string, manifest: Manifest) => Promise<Result>,
+): Promise<Result> {
+  if (from !== '-') return await work(from, await findBackup(from, id))
+  mkdirSync(varFolder, { recursive: true })
+  const folder = mkdtempSync(join(varFolder, 'restore-'))
+  try {
+    await unpackTar(process.stdin, folder)
+    return await work(folder, await findBackup(folder, id))
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}

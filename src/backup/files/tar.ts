@@ -1,0 +1,60 @@
+import { createWriteStream } from 'node:fs'
+import { mkdir } from 'node:fs/promises'
+import { dirname, join, normalize } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import { extract, pack } from 'tar-stream'
+import { CommandTrouble } from '../../base/operator-error.ts'
+import type { Sink } from './sink.ts'
+import { manifestOf } from './sink.ts'
+
+/** A backup as one stream: a tar archive of what a folder of backups would hold, the manifest at its end. */
+export function tarSink(id: string, output: NodeJS.WritableStream): Sink {
+  const archive = pack()
+  const written = pipeline(archive, output)
+  // Whoever puts the next file hears of it.
+  written.catch(() => undefined)
+  const put = (name: string, bytes: Uint8Array) =>
+    Promise.race([
+      written.then(() => {
+        throw new CommandTrouble('the stream ended before the backup did')
+      }),
+      new Promise<void>((done, fail) =>
+        archive.entry({ name, size: bytes.length, mode: 0o600 }, Buffer.from(bytes), error =>
+          error ? fail(error) : done(),
+        ),
+      ),
+    ])
+  return {
+    put,
+    async finish(manifest) {
+      await put(manifestOf(id), manifest)
+      archive.finalize()
+      await written
+    },
+    async abandon() {
+      archive.destroy()
+    },
+  }
+}
+
+/** Unpacks such a stream into a folder. @throws CommandTrouble where it is cut short or is none */
+export async function unpackTar(input: NodeJS.ReadableStream, folder: string): Promise<void> {
+  const archive = extract()
+  const unpacking = (async () => {
+    for await (const entry of archive) {
+      const { name, type } = entry.header
+      if (type !== 'file' || normalize(name).startsWith('..') || !/^(backups|segments)\//.test(name)) {
+        entry.resume()
+        continue
+      }
+      const path = join(folder, name)
+      await mkdir(dirname(path), { recursive: true, mode: 0o700 })
+      await pipeline(entry, createWriteStream(path, { mode: 0o600 }))
+    }
+  })()
+  try {
+    await Promise.all([pipeline(input, archive), unpacking])
+  } catch (error) {
+    throw new CommandTrouble(`The stream is no backup, or not all of one: ${(error as Error).message}.`)
+  }
+}

@@ -1,0 +1,104 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { Decrypter, Encrypter } from 'age-encryption'
+import { CommandTrouble, UsageTrouble } from '../../base/operator-error.ts'
+
+/** For whom the files of a backup are written; `none`: for whoever has them. */
+export type Encryption =
+  | { readonly kind: 'none' }
+  /** Recipients as age has them: `age1…`. */
+  | { readonly kind: 'age'; readonly recipients: readonly string[] }
+  /** Keys as gpg takes them: fingerprints or addresses. */
+  | { readonly kind: 'gpg'; readonly recipients: readonly string[] }
+
+/** What follows the name of a file that is encrypted so. */
+export const suffixes = { none: '', age: '.age', gpg: '.gpg' } as const satisfies Record<Encryption['kind'], string>
+
+/** Opens what was encrypted. */
+export interface Opening {
+  /** The identities of an identity file of age; empty: there are none. */
+  readonly identities: readonly string[]
+}
+
+/** @throws CommandTrouble where a recipient is none, or gpg does not know the key. */
+export async function encrypt(bytes: Uint8Array, how: Encryption): Promise<Uint8Array> {
+  switch (how.kind) {
+    case 'none':
+      return bytes
+    case 'age': {
+      const encrypter = new Encrypter()
+      for (const each of how.recipients) encrypter.addRecipient(each)
+      return await encrypter.encrypt(bytes)
+    }
+    case 'gpg': {
+      const recipients = how.recipients.flatMap(each => ['--recipient', each])
+      // Whoever names a key on the command line trusts it; what is compressed already is not compressed again.
+      return await gpg(['--trust-model', 'always', '--compress-algo', 'none', ...recipients, '--encrypt'], bytes)
+    }
+    default:
+      return how satisfies never
+  }
+}
+
+/** What a file of this name holds. @throws where it cannot be opened: altered, or for another key */
+export async function decrypt(name: string, bytes: Uint8Array, { identities }: Opening): Promise<Uint8Array> {
+  if (name.endsWith(suffixes.gpg)) return await gpg(['--decrypt'], bytes)
+  if (!name.endsWith(suffixes.age)) return bytes
+  const decrypter = new Decrypter()
+  for (const each of identities) decrypter.addIdentity(each)
+  return await decrypter.decrypt(bytes)
+}
+
+async function gpg(args: readonly string[], bytes: Uint8Array): Promise<Uint8Array> {
+  const program = Bun.which('gpg')
+  if (!program) throw new CommandTrouble('gpg is absent; Debian has it in the package gnupg')
+  const running = Bun.spawn([program, '--batch', '--no-tty', '--quiet', ...args], {
+    stdin: bytes,
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
+  const [out, err, status] = await Promise.all([
+    new Response(running.stdout).bytes(),
+    new Response(running.stderr).text(),
+    running.exited,
+  ])
+  if (status !== 0) throw new CommandTrouble(`gpg: ${err.trim().split('\n').join('; ')}`)
+  return out
+}
+
+/** Recipients of age, given as such or as files of them. @throws UsageTrouble */
+export function readRecipients(given: readonly string[]): readonly string[] {
+  return given.flatMap(each => {
+    const found = each.startsWith('age1')
+      ? [each]
+      : linesOf(each, 'neither a recipient of age (age1…) nor a file of them')
+    for (const recipient of found)
+      try {
+        new Encrypter().addRecipient(recipient)
+      } catch {
+        throw new UsageTrouble(`"${recipient}" is not a recipient of age (age1…)`)
+      }
+    return found
+  })
+}
+
+/** The identities in a file as age-keygen writes it. @throws UsageTrouble */
+export function readIdentities(path: string): readonly string[] {
+  const found = linesOf(path, 'not an identity file of age')
+  for (const identity of found)
+    try {
+      new Decrypter().addIdentity(identity)
+    } catch {
+      throw new UsageTrouble(`"${path}" is not an identity file of age: it holds lines that start with AGE-SECRET-KEY-`)
+    }
+  return found
+}
+
+function linesOf(path: string, otherwise: string): readonly string[] {
+  if (!existsSync(path)) throw new UsageTrouble(`"${path}" is ${otherwise}`)
+  const lines = readFileSync(path, 'utf8')
+    .split('\n')
+    .map(line => line.trim())
+    .filter(line => line !== '' && !line.startsWith('#'))
+  if (lines.length === 0) throw new UsageTrouble(`"${path}" is ${otherwise}: it is empty`)
+  return lines
+}

@@ -1,0 +1,166 @@
+import { createHash, type Hash } from 'node:crypto'
+import type { Db } from '../../base/database/database.ts'
+import { folderOf, lineFiles, packedName, putPacked, type Sink, segmentName } from '../files/sink.ts'
+import { writeEntry } from '../format/catalog.ts'
+import type { Encryption } from '../format/encryption.ts'
+import type { BackupFile } from '../format/manifest.ts'
+import { type SegmentPart, writeSegment } from '../format/segment.ts'
+import type { Progress } from '../progress.ts'
+import type { SpooledBlob } from './blob-spool.ts'
+import { selectChunks } from './snapshot-table.ts'
+import type { Pace } from './throttle.ts'
+
+/** What copying blobs needs. */
+export interface BlobCopying {
+  readonly id: string
+  readonly sink: Sink
+  readonly encryption: Encryption
+  readonly pace: Pace
+  readonly progress: Progress
+  /** @throws when the backup is to end */
+  readonly check: () => void
+}
+
+export interface CopiedBlobs {
+  readonly catalog: readonly BackupFile[]
+  /** Those that this backup wrote, in order. */
+  readonly segments: readonly BackupFile[]
+  /** The names of earlier ones that it has a part in. */
+  readonly kept: ReadonlySet<string>
+  readonly count: number
+  readonly copied: number
+  /** Whose bytes are not there, or not what they should be. */
+  readonly damaged: readonly string[]
+}
+
+type NewBlob = Extract<SpooledBlob, { readonly size: number }>
+
+/** Blobs are read some at a time, up to so many and so many bytes; one that is larger is read by chunks. */
+const atOnce = 256
+const bytesAtOnce = 4 * 1024 * 1024
+const chunksAtOnce = 8
+const chunkBytes = 512 * 1024
+
+/** Copies the blobs that no earlier backup has into segments, and writes where each of all blobs is. */
+export async function copyBlobs(db: Db, blobs: AsyncIterable<SpooledBlob>, use: BlobCopying): Promise<CopiedBlobs> {
+  const writer = segmentWriter(use)
+  const catalog = lineFiles(use.sink, `${folderOf(use.id)}/catalog`, { kind: 'none' })
+  const kept = new Set<string>()
+  const damaged: string[] = []
+  let count = 0
+  let copied = 0
+  for await (const group of grouped(blobs)) {
+    use.check()
+    const fresh = group.filter(isNew)
+    const chunks = fresh.length === 0 ? new Map() : await readTogether(db, fresh)
+    for (const blob of group) {
+      let segments: readonly string[]
+      if (isNew(blob)) {
+        const copy = await copyBlob(writer, blob, chunks.get(blob.id) ?? chunkByChunk(db, blob))
+        segments = copy.segments
+        copied++
+        if (!copy.isWhole) damaged.push(blob.id)
+      } else {
+        segments = blob.segments
+        for (const each of segments) kept.add(each)
+      }
+      await catalog.add(writeEntry([blob.id, segments]))
+    }
+    count += group.length
+    use.progress.at('blobs', count)
+    if (fresh.length > 0) await use.pace.rest()
+  }
+  return { catalog: await catalog.end(), segments: await writer.end(), kept, count, copied, damaged }
+}
+
+function isNew(blob: SpooledBlob): blob is NewBlob {
+  return 'size' in blob
+}
+
+async function* grouped(blobs: AsyncIterable<SpooledBlob>): AsyncGenerator<readonly SpooledBlob[]> {
+  let group: SpooledBlob[] = []
+  let bytes = 0
+  for await (const blob of blobs) {
+    group.push(blob)
+    if (isNew(blob)) bytes += blob.size
+    if (group.length < atOnce && bytes < bytesAtOnce) continue
+    yield group
+    group = []
+    bytes = 0
+  }
+  if (group.length > 0) yield group
+}
+
+interface Chunk {
+  readonly position: number
+  readonly bytes: Buffer
+}
+
+/** The chunks of those of one, by blob; an empty list: it has none. The larger are not among them. */
+async function readTogether(db: Db, blobs: readonly NewBlob[]): Promise<ReadonlyMap<string, readonly Chunk[]>> {
+  const ids = blobs.filter(each => each.size <= chunkBytes).map(each => each.id)
+  if (ids.length === 0) return new Map()
+  const rows = await selectChunks(db, ids, 0, 1)
+  const found = Map.groupBy(rows, row => row.id)
+  return new Map(ids.map(id => [id, found.get(id) ?? []]))
+}
+
+async function* chunkByChunk(db: Db, { id, size }: NewBlob): AsyncGenerator<Chunk> {
+  const count = Math.ceil(size / chunkBytes)
+  for (let from = 0; from < count; from += chunksAtOnce) yield* await selectChunks(db, [id], from, from + chunksAtOnce)
+}
+
+async function copyBlob(
+  writer: SegmentWriter,
+  { id, size, sha256 }: NewBlob,
+  chunks: Iterable<Chunk> | AsyncIterable<Chunk>,
+): Promise<{ readonly segments: readonly string[]; readonly isWhole: boolean }> {
+  const hash: Hash = createHash('sha256')
+  const segments = new Set<string>()
+  for await (const { position, bytes } of chunks) {
+    hash.update(bytes)
+    segments.add(await writer.add({ blob: id, sha256, size }, position, bytes))
+  }
+  if (size === 0) segments.add(await writer.add({ blob: id, sha256, size }))
+  return { segments: [...segments], isWhole: hash.digest('hex') === sha256 }
+}
+
+/** Bytes of a segment, before it is compressed. */
+const segmentBytes = 16 * 1024 * 1024
+
+interface SegmentWriter {
+  /** Adds a chunk (none: the blob is empty) and gives the name of the segment that it will be in. */
+  add(blob: Omit<SegmentPart, 'chunks'>, position?: number, bytes?: Buffer): Promise<string>
+  end(): Promise<readonly BackupFile[]>
+}
+
+function segmentWriter({ id, sink, encryption }: BlobCopying): SegmentWriter {
+  const files: BackupFile[] = []
+  let parts: (Omit<SegmentPart, 'chunks'> & { chunks: [number, number][] })[] = []
+  let chunks: Buffer[] = []
+  let bytes = 0
+  const flush = async () => {
+    if (parts.length === 0) return
+    const content = writeSegment(parts, chunks)
+    parts = []
+    chunks = []
+    bytes = 0
+    files.push(await putPacked(sink, segmentName(id, files.length + 1), content, encryption))
+  }
+  return {
+    async add(blob, position, chunk) {
+      if (bytes >= segmentBytes) await flush()
+      if (parts.at(-1)?.blob !== blob.blob) parts.push({ ...blob, chunks: [] })
+      if (position !== undefined && chunk) {
+        parts.at(-1)?.chunks.push([position, chunk.length])
+        chunks.push(chunk)
+        bytes += chunk.length
+      }
+      return packedName(segmentName(id, files.length + 1), encryption)
+    },
+    async end() {
+      await flush()
+      return files
+    },
+  }
+}

@@ -1,0 +1,158 @@
+import { createHash, type Hash } from 'node:crypto'
+import { readContent, readFileBytes, readLines } from '../files/read.ts'
+import { segmentsFolder } from '../files/sink.ts'
+import { readEntry } from '../format/catalog.ts'
+import type { Opening } from '../format/encryption.ts'
+import type { BackupFile, BackupTable, Manifest } from '../format/manifest.ts'
+import { filesOf } from '../format/manifest.ts'
+import { linesOf, readRow } from '../format/row.ts'
+import { readSegment, type SegmentPart } from '../format/segment.ts'
+import type { Progress } from '../progress.ts'
+
+/** What is wrong with a backup. */
+export interface Damages {
+  /** A sentence each, that begins with the file or the blob; in the order of {@link filesOf}. */
+  readonly sentences: readonly string[]
+  /** Could all be looked into, or were encrypted files only compared with what was written? */
+  readonly isWholeLook: boolean
+}
+
+/** How many blobs of a damaged segment are named. */
+const mostNamed = 20
+
+/**
+ * Reads every file of a backup: is it there, is it what was written, and, where it can be decrypted, does it hold the rows
+ * that the manifest counts, and each blob the bytes of its hash? Blobs that were damaged before do not count.
+ */
+export async function inspectBackup(
+  folder: string,
+  manifest: Manifest,
+  opening: Opening | null,
+  progress: Progress,
+): Promise<Damages> {
+  const sentences: string[] = []
+  const damaged = new Set<string>()
+  const look = async (file: BackupFile, work: () => Promise<void>) => {
+    try {
+      await work()
+    } catch (error) {
+      damaged.add(file.name)
+      const { message } = error as Error
+      sentences.push(message.startsWith(file.name) ? message : `${file.name} cannot be read: ${message}`)
+    }
+    done++
+    progress.at('files', done, all.length)
+  }
+  const all = filesOf(manifest)
+  let done = 0
+  const canOpen = (file: BackupFile) => opening !== null || file.name.endsWith('.zst')
+  const opened = opening ?? { identities: [] }
+
+  const { secret_key, tables, catalog, segments } = manifest
+  if (secret_key) await look(secret_key, async () => void (await readFileBytes(folder, secret_key)))
+  for (const table of tables) {
+    let rows = 0
+    for (const file of table.files)
+      await look(file, async () => {
+        if (canOpen(file)) rows += countRows(table, await readContent(folder, file, opened))
+        else await readFileBytes(folder, file)
+      })
+    const isWhole = table.files.every(each => !damaged.has(each.name) && canOpen(each))
+    if (isWhole && rows !== table.rows)
+      sentences.push(`the table ${table.name} has ${rows} rows; ${table.rows} were written`)
+  }
+  for (const file of catalog) await look(file, async () => void (await readLines(folder, file, opened)))
+  const blobs = blobHashes()
+  for (const file of segments)
+    await look(file, async () => {
+      if (canOpen(file)) blobs.take(file.name, await readContent(folder, file, opened))
+      else await readFileBytes(folder, file)
+    })
+  const whole = catalog.filter(each => !damaged.has(each.name))
+  const lost = await blobsIn(folder, whole, damaged)
+  const known = new Set(manifest.damaged_blobs)
+  const wrong = (await stillWanted(folder, whole, blobs.end())).filter(id => !known.has(id))
+  return {
+    sentences: [...sentences, ...lost, ...wrong.map(id => `the blob ${id} does not have the bytes of its hash`)],
+    isWholeLook: all.every(canOpen),
+  }
+}
+
+function countRows(table: BackupTable, content: Uint8Array): number {
+  const lines = linesOf(content)
+  for (const line of lines) readRow(table.columns, line)
+  return lines.length
+}
+
+/** Which blobs the damaged segments held. */
+async function blobsIn(
+  folder: string,
+  catalog: readonly BackupFile[],
+  damaged: ReadonlySet<string>,
+): Promise<readonly string[]> {
+  const lost = new Map<string, string[]>()
+  let more = 0
+  for (const file of [...damaged].some(each => each.startsWith(`${segmentsFolder}/`)) ? catalog : [])
+    for (const line of await readLines(folder, file, { identities: [] })) {
+      const [id, segments] = readEntry(line)
+      const segment = segments.find(each => damaged.has(each))
+      if (segment === undefined) continue
+      const named = lost.get(segment) ?? []
+      lost.set(segment, named)
+      if (named.length < mostNamed) named.push(id)
+      else more++
+    }
+  return [...lost].map(
+    ([segment, ids]) => `${segment} held the blobs ${ids.join(', ')}${more > 0 ? ` (with others: ${more} more)` : ''}`,
+  )
+}
+
+/** Those of these blobs that the backup has in these segments: a segment may hold half of one that it has no more. */
+async function stillWanted(
+  folder: string,
+  catalog: readonly BackupFile[],
+  asked: ReadonlyMap<string, string>,
+): Promise<readonly string[]> {
+  const wanted: string[] = []
+  for (const file of asked.size === 0 ? [] : catalog)
+    for (const line of await readLines(folder, file, { identities: [] })) {
+      const [id, segments] = readEntry(line)
+      const segment = asked.get(id)
+      if (segment !== undefined && segments.includes(segment)) wanted.push(id)
+    }
+  return wanted
+}
+
+/** Hashes blobs as their chunks come, in segments that follow each other. */
+function blobHashes() {
+  /** Where each ended. */
+  const wrong = new Map<string, string>()
+  let current: { readonly part: SegmentPart; readonly hash: Hash; bytes: number; segment: string } | undefined
+  const close = () => {
+    if (!current) return
+    const { part, hash, bytes, segment } = current
+    if (bytes !== part.size || hash.digest('hex') !== part.sha256) wrong.set(part.blob, segment)
+    current = undefined
+  }
+  return {
+    take(segment: string, content: Buffer): void {
+      const { parts, chunks } = readSegment(content)
+      const byPart = Map.groupBy(chunks, chunk => chunk.part)
+      for (const part of parts) {
+        if (current?.part.blob !== part.blob) {
+          close()
+          current = { part, hash: createHash('sha256'), bytes: 0, segment }
+        }
+        current.segment = segment
+        for (const { bytes } of byPart.get(part) ?? []) {
+          current.hash.update(bytes)
+          current.bytes += bytes.length
+        }
+      }
+    },
+    end(): ReadonlyMap<string, string> {
+      close()
+      return wrong
+    },
+  }
+}

@@ -1,0 +1,103 @@
+import { type Instant, plusMs } from '../clock.ts'
+import { type Db, inTransaction } from './database.ts'
+
+/** The row of `backup_runs` that is no backup: whoever begins one, or takes blobs away, holds it. */
+const gate = 'gate'
+
+/** How long backups are remembered. */
+const rememberedMs = 400 * 24 * 3600 * 1000
+
+/** Notes a backup that is under way, until `expiresAt` unless it is renewed. */
+export async function beginRun(db: Db, id: string, now: Instant, expiresAt: Instant): Promise<void> {
+  await inTransaction(db, async tx => {
+    await holdGate(tx)
+    await tx.deleteFrom('backup_runs').where('id', '!=', gate).where('expires_at', '<', now).execute()
+    await tx.insertInto('backup_runs').values({ id, started_at: now, expires_at: expiresAt }).execute()
+  })
+}
+
+/** Was it still under way? */
+export async function renewRun(db: Db, id: string, now: Instant, expiresAt: Instant): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable('backup_runs')
+    .set({ expires_at: expiresAt })
+    .where('id', '=', id)
+    .where('expires_at', '>', now)
+    .executeTakeFirstOrThrow()
+  return numUpdatedRows > 0n
+}
+
+export async function endRun(db: Db, id: string): Promise<void> {
+  await db.deleteFrom('backup_runs').where('id', '=', id).where('id', '!=', gate).execute()
+}
+
+/**
+ * Is a backup under way? To be asked in the transaction that takes the rows of blobs away: none begins then before that
+ * transaction ends, so that no backup meets the row of a blob whose bytes are going.
+ */
+export async function isBackupRunning(tx: Db, now: Instant): Promise<boolean> {
+  await holdGate(tx)
+  const running = await tx
+    .selectFrom('backup_runs')
+    .select('id')
+    .where('id', '!=', gate)
+    .where('expires_at', '>', now)
+    .limit(1)
+    .executeTakeFirst()
+  return running !== undefined
+}
+
+async function holdGate(tx: Db): Promise<void> {
+  await tx.selectFrom('backup_runs').select('id').where('id', '=', gate).forUpdate().execute()
+}
+
+/** A backup that is whole. */
+export interface MadeBackup {
+  readonly id: string
+  readonly startedAt: Instant
+  readonly finishedAt: Instant
+  readonly seconds: number
+  /** All that a restore reads. */
+  readonly bytes: number
+  /** What this one wrote of it. */
+  readonly newBytes: number
+}
+
+/** Remembers a backup, and forgets those of more than a year ago. */
+export async function recordBackup(db: Db, made: MadeBackup): Promise<void> {
+  await db
+    .insertInto('backups')
+    .values({
+      id: made.id,
+      started_at: made.startedAt,
+      finished_at: made.finishedAt,
+      seconds: made.seconds,
+      bytes: made.bytes,
+      new_bytes: made.newBytes,
+      proven_at: null,
+      refuted_at: null,
+    })
+    .execute()
+  await db.deleteFrom('backups').where('finished_at', '<', plusMs(made.finishedAt, -rememberedMs)).execute()
+}
+
+/** Remembers what a trial of a restore showed. False: no such backup was made of this database. */
+export async function recordTrial(db: Db, id: string, kind: 'proven' | 'refuted', now: Instant): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable('backups')
+    .set(kind === 'proven' ? { proven_at: now } : { refuted_at: now })
+    .where('id', '=', id)
+    .executeTakeFirstOrThrow()
+  return numUpdatedRows > 0n
+}
+
+/** The newest of each kind; undefined: there is none. */
+export async function selectNewest(db: Db, by: 'finished_at' | 'proven_at' | 'refuted_at') {
+  return await db
+    .selectFrom('backups')
+    .select(['id', 'seconds', 'bytes', 'new_bytes', 'finished_at', 'proven_at', 'refuted_at'])
+    .where(by, 'is not', null)
+    .orderBy(by, 'desc')
+    .limit(1)
+    .executeTakeFirst()
+}

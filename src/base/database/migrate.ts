@@ -1,0 +1,68 @@
+import { type Migration, Migrator } from 'kysely/migration'
+import type { Db } from './database.ts'
+import * as first from './migrations/0001-first.ts'
+import * as search from './migrations/0002-search.ts'
+import * as interface_ from './migrations/0003-interface.ts'
+import * as searchBlocks from './migrations/0004-search-blocks.ts'
+import * as dnsProviders from './migrations/0005-dns-providers.ts'
+import * as reports from './migrations/0006-reports.ts'
+import * as providers from './migrations/0007-providers.ts'
+import * as domains from './migrations/0008-domains.ts'
+import * as operation from './migrations/0009-operation.ts'
+import * as backupRuns from './migrations/0010-backup-runs.ts'
+import * as backups from './migrations/0011-backups.ts'
+import * as evidence from './migrations/0012-evidence.ts'
+import * as lists from './migrations/0013-lists.ts'
+import * as certificates from './migrations/0014-certificates.ts'
+import * as retention from './migrations/0015-retention.ts'
+import * as schemaFloor from './migrations/0016-schema-floor.ts'
+import { refuseUnfinished } from './restores-table.ts'
+import { newerMigrations } from './schema-version.ts'
+
+/**
+ * In the order they run. A migration that was released is never edited. Each only adds, so that the version before works
+ * on beside it; what that version used is taken away a version later, by a migration that first writes its own name into
+ * `schema_floor`.
+ */
+const migrations: Readonly<Record<string, Migration>> = {
+  '0001-first': first,
+  '0002-search': search,
+  '0003-interface': interface_,
+  '0004-search-blocks': searchBlocks,
+  '0005-dns-providers': dnsProviders,
+  '0006-reports': reports,
+  '0007-providers': providers,
+  '0008-domains': domains,
+  '0009-operation': operation,
+  '0010-backup-runs': backupRuns,
+  '0011-backups': backups,
+  '0012-evidence': evidence,
+  '0013-lists': lists,
+  '0014-certificates': certificates,
+  '0015-retention': retention,
+  '0016-schema-floor': schemaFloor,
+}
+
+/** The names of this version's migrations, in the order they run. */
+export const migrationNames: readonly string[] = Object.keys(migrations)
+
+/**
+ * Brings the tables up to this version and gives the names of the migrations that ran. Processes that start together
+ * wait for each other (GET_LOCK). A run that died half way is taken up again.
+ * Tables that a newer version only added to are left as they are.
+ * @throws NewerSchema; UnfinishedRestore
+ */
+export async function migrate(db: Db): Promise<readonly string[]> {
+  await refuseUnfinished(db)
+  const newer = await newerMigrations(db, migrationNames)
+  if (newer.length > 0) return []
+  return await migrateUpTo(db, migrationNames.at(-1) ?? '')
+}
+
+/** As `migrate`, up to and with one migration, for a restore: what it loads was another version's. */
+export async function migrateUpTo(db: Db, name: string): Promise<readonly string[]> {
+  const migrator = new Migrator({ db, provider: { getMigrations: () => Promise.resolve({ ...migrations }) } })
+  const { error, results } = await migrator.migrateTo(name)
+  if (error) throw error
+  return (results ?? []).filter(each => each.status === 'Success').map(each => each.migrationName)
+}

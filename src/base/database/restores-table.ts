@@ -1,0 +1,38 @@
+import { sql } from 'kysely'
+import type { Instant } from '../clock.ts'
+import type { Db } from './database.ts'
+
+/** A restore into this database did not come to its end; the message says what to do. */
+export class UnfinishedRestore extends Error {
+  override readonly name = 'UnfinishedRestore'
+}
+
+/** @throws UnfinishedRestore */
+export async function refuseUnfinished(db: Db): Promise<void> {
+  const restore = await selectRestore(db)
+  if (restore && restore.finished_at === null)
+    throw new UnfinishedRestore(
+      `The restore of the backup ${restore.id} into this database did not come to its end: run the same \`mailroom restore\` again, which goes on where it stopped, or take another, empty database.`,
+    )
+}
+
+/** What this database was restored from; undefined: nothing. */
+export async function selectRestore(db: Db) {
+  const { rows } = await sql`SELECT 1 FROM information_schema.tables
+    WHERE table_schema = DATABASE() AND table_name = 'restores'`.execute(db)
+  if (rows.length === 0) return undefined
+  return await db.selectFrom('restores').select(['id', 'steps_done', 'finished_at']).executeTakeFirst()
+}
+
+export async function beginRestore(db: Db, id: string, now: Instant): Promise<void> {
+  await db.insertInto('restores').values({ id, started_at: now, steps_done: 0, finished_at: null }).execute()
+}
+
+/** To be called in the transaction that does the step. */
+export async function noteStep(tx: Db, id: string, stepsDone: number): Promise<void> {
+  await tx.updateTable('restores').set({ steps_done: stepsDone }).where('id', '=', id).execute()
+}
+
+export async function finishRestore(db: Db, id: string, now: Instant): Promise<void> {
+  await db.updateTable('restores').set({ finished_at: now }).where('id', '=', id).execute()
+}

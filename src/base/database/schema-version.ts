@@ -1,0 +1,34 @@
+import { sql } from 'kysely'
+import { version } from '../version.ts'
+import type { Db } from './database.ts'
+
+/** The tables are a newer version's and this one cannot work on them; the message says what to do. */
+export class NewerSchema extends Error {
+  override readonly name = 'NewerSchema'
+}
+
+/**
+ * The migrations that a newer version brought and of which `known` tells nothing; with none of them in `schema_floor`, a
+ * program that knows only `known` may work on the tables, as it does while an upgrade goes on and after one was taken back.
+ * @throws NewerSchema
+ */
+export async function newerMigrations(db: Db, known: readonly string[]): Promise<readonly string[]> {
+  const applied = await namesIn(db, 'kysely_migration', 'name')
+  const newer = applied.filter(each => !known.includes(each)).sort()
+  if (newer.length === 0) return []
+  const floor = await namesIn(db, 'schema_floor', 'migration')
+  const needed = floor.filter(each => !known.includes(each)).sort()
+  if (needed.length > 0 || !known.every(each => applied.includes(each)))
+    throw new NewerSchema(
+      `The tables were brought to ${newer.at(-1)} by a newer version of Mailroom, and ${version} cannot work on them: start that version again, or restore a backup from before it into an empty database.`,
+    )
+  return newer
+}
+
+async function namesIn(db: Db, table: string, column: string): Promise<readonly string[]> {
+  const { rows: found } = await sql`SELECT 1 FROM information_schema.tables
+    WHERE table_schema = DATABASE() AND table_name = ${table}`.execute(db)
+  if (found.length === 0) return []
+  const { rows } = await sql<{ name: string }>`SELECT ${sql.ref(column)} AS name FROM ${sql.table(table)}`.execute(db)
+  return rows.map(each => each.name)
+}

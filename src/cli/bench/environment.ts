@@ -1,0 +1,92 @@
+import { join } from 'node:path'
+import { sql } from 'kysely'
+import { createKey } from '../../accounts/keys/keys.ts'
+import { createOrganization } from '../../accounts/organizations/organizations.ts'
+import { systemClock } from '../../base/clock.ts'
+import { type ClamdAddress, readConfig } from '../../base/config/config.ts'
+import { openDatabase } from '../../base/database/database.ts'
+import { migrate } from '../../base/database/migrate.ts'
+import { demoDomain, makeDemo } from '../demo.ts'
+import { usualScopes } from '../key.ts'
+import { ownSignatures, startClamd } from '../private/clamd.ts'
+import { startMariadb } from '../private/mariadb.ts'
+import type { SenderText } from './child-process.ts'
+import { openDns } from './dns.ts'
+import { newSender } from './messages.ts'
+import { startMailroom } from './processes.ts'
+
+/** What every measurement stands on: servers of our own, an organization, a domain that sends and receives, a sender. */
+export interface Ground {
+  readonly folder: string
+  /** The settings of a Mailroom on these servers. */
+  readonly env: Readonly<Record<string, string>>
+  readonly databaseUrl: string
+  readonly clamd: ClamdAddress
+  readonly key: string
+  readonly domain: string
+  readonly mailbox: string
+  readonly sender: ReturnType<typeof newSender>
+  readonly senderText: SenderText
+  countMessages(): Promise<number>
+  clearOutbox(): Promise<void>
+  untilOutboxEmpty(): Promise<void>
+  close(): Promise<void>
+}
+
+export async function openGround(folder: string): Promise<Ground> {
+  const sender = newSender('sender.example')
+  const dns = await openDns(sender.records)
+  const mariadb = await startMariadb({ folder: join(folder, 'mariadb'), forMeasuring: true })
+  const clamd = await startClamd({ folder: join(folder, 'clamd'), forMeasuring: true, ...ownSignatures() })
+  const env = {
+    MAILROOM_DATABASE_URL: mariadb.url,
+    MAILROOM_CLAMD: clamd.address,
+    MAILROOM_RESOLVERS: `127.0.0.1:${dns.port}`,
+    MAILROOM_DNS_ZONE: 'local',
+    MAILROOM_PROVIDER: 'sandbox',
+    MAILROOM_HOSTNAME: `mail.${demoDomain}`,
+    MAILROOM_HTTP_LISTEN: '127.0.0.1:0',
+    MAILROOM_SMTP_LISTEN: '127.0.0.1:0',
+    MAILROOM_METRICS_LISTEN: '127.0.0.1:0',
+    MAILROOM_VAR: join(folder, 'var'),
+    MAILROOM_RATE_LIMIT_PER_MINUTE: '1000000000',
+  }
+  const { db, close } = openDatabase(mariadb.url, 2)
+  await migrate(db)
+  const organization = await createOrganization(db, { name: 'bench', plan: 'unlimited' }, systemClock)
+  const made = { organizationId: organization.id, brandId: null, name: 'bench', scopes: usualScopes, expiresAt: null }
+  const { key } = await createKey(db, made, systemClock)
+  const mailroom = await startMailroom({ ...env, MAILROOM_ROLES: 'http' })
+  await makeDemo({ base: `http://127.0.0.1:${mailroom.http}`, key }, db)
+  await mailroom.end()
+  const count = async (table: 'messages' | 'outbox') => {
+    const { rows } = await sql<{ count: number }>`select count(*) as count from ${sql.table(table)}`.execute(db)
+    return Number(rows[0]?.count ?? 0)
+  }
+  const { privateKey, ...shown } = sender
+  return {
+    folder,
+    env,
+    databaseUrl: mariadb.url,
+    clamd: readConfig(env).clamd,
+    key,
+    domain: demoDomain,
+    mailbox: `hello@${demoDomain}`,
+    sender,
+    senderText: { ...shown, privateKeyPem: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString() },
+    countMessages: () => count('messages'),
+    async clearOutbox() {
+      await db.deleteFrom('outbox').execute()
+    },
+    async untilOutboxEmpty() {
+      for (const deadline = Date.now() + 120_000; (await count('outbox')) > 0; await Bun.sleep(100))
+        if (Date.now() > deadline) throw new Error('the outbox did not become empty')
+    },
+    async close() {
+      await close()
+      dns.close()
+      await clamd.stop()
+      await mariadb.stop()
+    },
+  }
+}

@@ -1,0 +1,82 @@
+import { type Selectable, sql } from 'kysely'
+import type { Instant } from '../../base/clock.ts'
+import type { Db } from '../../base/database/database.ts'
+import type { Schema } from '../../base/database/schema.ts'
+import type { Id } from '../../base/ids.ts'
+import type { Sealed } from '../../base/secrets/secrets.ts'
+
+export type DkimKeyRow = Selectable<Schema['dkim_keys']>
+
+const columns = [
+  'dkim_keys.domain_id',
+  'dkim_keys.selector',
+  'dkim_keys.private_key',
+  'dkim_keys.created_at',
+  'dkim_keys.sealed_by',
+  'dkim_keys.state',
+  'dkim_keys.state_since',
+] as const
+
+/** The keys that sign for these domains, the oldest first, each with its domain's name. */
+export async function signingKeysOf(
+  db: Db,
+  domainIds: readonly Id<'dom'>[],
+): Promise<readonly (DkimKeyRow & { readonly domain: string })[]> {
+  if (domainIds.length === 0) return []
+  return db
+    .selectFrom('dkim_keys')
+    .innerJoin('domains', 'domains.id', 'dkim_keys.domain_id')
+    .select([...columns, 'domains.domain'])
+    .where('dkim_keys.domain_id', 'in', domainIds)
+    .where('dkim_keys.state', '=', 'signing')
+    .orderBy('dkim_keys.created_at')
+    .orderBy('dkim_keys.selector')
+    .execute()
+}
+
+/** All keys of a domain, the oldest first. */
+export async function keysOf(db: Db, domainId: Id<'dom'>): Promise<readonly DkimKeyRow[]> {
+  return db
+    .selectFrom('dkim_keys')
+    .select(columns)
+    .where('domain_id', '=', domainId)
+    .orderBy('created_at')
+    .orderBy('selector')
+    .execute()
+}
+
+/** Keeps the key unless one with this selector is there. */
+export async function insertKey(db: Db, row: DkimKeyRow): Promise<void> {
+  await db.insertInto('dkim_keys').values(row).onDuplicateKeyUpdate({ selector: row.selector }).execute()
+}
+
+type KeyName = Pick<DkimKeyRow, 'domain_id' | 'selector'>
+
+export async function moveKey(db: Db, key: KeyName, state: DkimKeyRow['state'], at: Instant): Promise<void> {
+  await db.updateTable('dkim_keys').set({ state, state_since: at }).where(is(key)).execute()
+}
+
+export async function deleteKey(db: Db, key: KeyName): Promise<void> {
+  await db.deleteFrom('dkim_keys').where(is(key)).execute()
+}
+
+/** At most `most` keys that another secret key sealed, or none; locked until the transaction ends. */
+export async function lockedKeysNotSealedBy(db: Db, secretId: string, most: number): Promise<readonly DkimKeyRow[]> {
+  return db
+    .selectFrom('dkim_keys')
+    .select(columns)
+    .where(({ or, eb }) => or([eb('sealed_by', 'is', null), eb('sealed_by', '!=', secretId)]))
+    .orderBy('domain_id')
+    .orderBy('selector')
+    .limit(sql.lit(most))
+    .forUpdate()
+    .execute()
+}
+
+export async function resealKey(db: Db, key: KeyName, { by, text }: Sealed): Promise<void> {
+  await db.updateTable('dkim_keys').set({ sealed_by: by, private_key: text }).where(is(key)).execute()
+}
+
+function is({ domain_id, selector }: KeyName) {
+  return sql<boolean>`domain_id = ${domain_id} AND selector = ${selector}`
+}

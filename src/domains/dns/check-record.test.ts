@@ -1,0 +1,136 @@
+import { describe, expect, test } from 'bun:test'
+import { statusAfter } from '../check.ts'
+import { ownershipRecord } from '../ownership.ts'
+import { judge, judgeValues } from './check-record.ts'
+import { mxRecord, type PublishedRecord, receivingIdentityRecord, senderRecords } from './records.ts'
+
+const instance = { hostname: 'MX.Mailroom.example', spfInclude: 'spf.relay.example' }
+const organizationId = 'org_00000000000000000000000000'
+
+function txt(purpose: PublishedRecord['purpose'], value: string, required = true): PublishedRecord {
+  return { purpose, type: 'TXT', name: 'a.example', value, priority: null, required }
+}
+
+const dkim = txt('dkim', 'v=DKIM1; k=rsa; p=MIIB/+AA==')
+const spf = txt('spf', 'v=spf1 include:spf.relay.example ~all')
+const anySpf = txt('spf', 'v=spf1 a:mx.mailroom.example ~all', false)
+const dmarc = txt('dmarc', 'v=DMARC1; p=none', false)
+const ownership = ownershipRecord(organizationId, 'a.example')
+const identity = receivingIdentityRecord(organizationId, 'a.example', instance)
+const mx = mxRecord('a.example', instance)
+const [bounceMx = mx, bounceSpf = mx] = senderRecords('a.example', { ...instance, returnPath: 'ours' }).filter(
+  each => each.purpose === 'return_path',
+)
+
+describe('verified', () => {
+  test.each([
+    ['DKIM as given', dkim, ['v=DKIM1; k=rsa; p=MIIB/+AA==']],
+    ['DKIM with other spacing and tags', dkim, ['p = MIIB/ +AA== ;v=DKIM1;t=s; n=note']],
+    ['DKIM without its version', dkim, ['k=rsa; p=MIIB/+AA==']],
+    ['SPF among other texts', spf, ['site=1', 'v=spf1 include:spf.relay.example ~all']],
+    ['SPF that permits more', spf, ['V=SPF1 mx  +INCLUDE:SPF.relay.example. include:b.example -all']],
+    ['any SPF where none is demanded', anySpf, ['v=spf1 -all']],
+    ['DMARC of another policy', dmarc, ['v=DMARC1;p=reject; rua=mailto:a@b.example']],
+    ['ownership beside that of others', ownership, ['mailroom-ownership=other', ownership.value]],
+    ['a CNAME in capitals with a final dot', identity, [`${identity.value.toUpperCase()}.`]],
+    ['MX among others', mx, ['5 other.example', '20 mx.mailroom.example']],
+  ])('%s', (_, record, values) => {
+    expect(judgeValues(record, values).status).toBe('verified')
+  })
+})
+
+describe('mismatch, with what was found', () => {
+  test.each([
+    ['another DKIM key', dkim, ['v=DKIM1; p=AAAA']],
+    ['a revoked DKIM key', dkim, ['v=DKIM1; p=']],
+    ['no DKIM key at all', dkim, ['hello']],
+    ['two DKIM records', dkim, [dkim.value, dkim.value]],
+    ['another version of DKIM', dkim, ['v=DKIM2; p=MIIB/+AA==']],
+    ['SPF without our include', spf, ['v=spf1 mx -all']],
+    ['SPF that only denies our include', spf, ['v=spf1 -include:spf.relay.example ~all']],
+    ['SPF with a longer name', spf, ['v=spf1 include:spf.relay.example.evil.example ~all']],
+    ['two SPF records', spf, [spf.value, 'v=spf1 -all']],
+    ['DMARC without a policy', dmarc, ['v=DMARC1; rua=mailto:a@b.example']],
+    ['two DMARC records', dmarc, ['v=DMARC1; p=none', 'v=DMARC1; p=reject']],
+    ['another ownership value', ownership, ['mailroom-ownership=other']],
+    ['another CNAME', identity, ['other.example']],
+    ['another MX', mx, ['10 other.example']],
+  ])('%s', (_, record, values) => {
+    expect(judgeValues(record, values)).toMatchObject({ status: 'mismatch', found: values })
+  })
+})
+
+test.each([
+  ['several records', spf, [spf.value, 'v=spf1 -all'], 'There are 2 SPF records at this name; receivers heed none'],
+  ['all permitted', spf, ['v=spf1 include:spf.relay.example +all'], 'It permits everyone to send (+all)'],
+  ['all permitted without a sign', anySpf, ['v=spf1 ALL'], 'It permits everyone to send (+all)'],
+  ['our include absent', spf, ['v=spf1 mx -all'], 'It lacks include:spf.relay.example.'],
+  ['several at the return path', bounceSpf, [spf.value, spf.value], 'There are 2 SPF records'],
+])('SPF is wrong in words: %s', (_, record, values, words) => {
+  const { status, detail } = judgeValues(record, values)
+  expect([status, detail]).toEqual(['mismatch', expect.stringContaining(words)])
+})
+
+test('a return path is an MX record that leads to us and an SPF record beside other texts', () => {
+  expect(judgeValues(bounceMx, ['5 other.example', '10 MX.mailroom.example.']).status).toBe('verified')
+  expect(judgeValues(bounceMx, ['10 other.example'])).toEqual({ status: 'mismatch', found: ['10 other.example'] })
+  expect(judgeValues(bounceSpf, ['site=1', spf.value]).status).toBe('verified')
+  expect(judgeValues(bounceSpf, ['site=1']).status).toBe('pending')
+  expect(senderRecords('a.example', instance).map(each => each.purpose)).toEqual(['spf', 'dmarc'])
+  expect([bounceMx, bounceSpf]).toMatchObject([
+    { type: 'MX', name: 'mr-bounces.a.example', value: 'mx.mailroom.example', priority: 10, required: false },
+    { type: 'TXT', name: 'mr-bounces.a.example', value: spf.value, priority: null, required: false },
+  ])
+})
+
+test.each([
+  ['texts that are no SPF', spf, ['site=1', 'v=spf10 mx', 'xv=spf1']],
+  ['texts that are no DMARC', dmarc, ['v=DMARC2; p=none', 'hello']],
+  ['nothing', dkim, []],
+])('pending: %s', (_, record, values) => {
+  expect(judgeValues(record, values)).toEqual({ status: 'pending', found: [] })
+})
+
+test('a failure of DNS is unknown, its absence is not', () => {
+  expect(judge(dkim, { kind: 'failed', why: 'SERVFAIL' })).toEqual({
+    status: 'unknown',
+    found: [],
+    failure: 'SERVFAIL',
+  })
+  expect(judge(dkim, { kind: 'none', why: 'nxdomain' }).status).toBe('pending')
+})
+
+test('what is found is cut to a bounded size', () => {
+  const { found } = judgeValues(ownership, Array(50).fill('x'.repeat(5000)))
+  expect(found).toHaveLength(10)
+  expect(found[0]).toHaveLength(600)
+})
+
+describe('a domain', () => {
+  const seen = (...statuses: ('pending' | 'verified' | 'mismatch' | 'unknown')[]) =>
+    statuses.map(status => ({ purpose: 'dkim', required: 1, status }) as const)
+  const optional = { purpose: 'dmarc', required: 0, status: 'mismatch' } as const
+
+  test('is verified once all required records are', () => {
+    expect(statusAfter('pending', [...seen('verified', 'verified'), optional])).toBe('verified')
+    expect(statusAfter('pending', seen('verified', 'pending'))).toBe('pending')
+    expect(statusAfter('failed', seen('verified', 'verified'))).toBe('verified')
+  })
+
+  test('has failed once a record that was verified is gone', () => {
+    expect(statusAfter('verified', seen('verified', 'pending'))).toBe('failed')
+    expect(statusAfter('verified', seen('mismatch', 'unknown'))).toBe('failed')
+    expect(statusAfter('failed', seen('mismatch', 'verified'))).toBe('failed')
+    expect(statusAfter('failed', seen('unknown', 'verified'))).toBe('failed')
+  })
+
+  test('stays as it was while DNS does not answer', () => {
+    expect(statusAfter('verified', seen('verified', 'unknown'))).toBe('verified')
+    expect(statusAfter('pending', seen('verified', 'unknown'))).toBe('pending')
+  })
+
+  test('without records is not verified, nor by those for receiving', () => {
+    expect(statusAfter('pending', [])).toBe('pending')
+    expect(statusAfter('pending', [{ purpose: 'mx', required: 1, status: 'verified' }])).toBe('pending')
+  })
+})

@@ -1,0 +1,145 @@
+import type { Answer, RecordData, Resolver } from '../../ports/resolver/port.ts'
+import type { PublishedRecord, RecordStatus } from './records.ts'
+import { includesOf, isSpf, spfFault, spfLookUpFault } from './spf.ts'
+
+/** What DNS says of one record. */
+export interface Judgement {
+  readonly status: RecordStatus
+  /** What stands there instead, or as well: only values that bear on this record, cut to a bounded size. */
+  readonly found: readonly string[]
+  /** Why DNS did not answer; only with `unknown`. */
+  readonly failure?: string
+  /** What is wrong with what was found, in a sentence, where `found` does not show it; only with `mismatch`. */
+  readonly detail?: string
+}
+
+type Found = Answer<RecordData['TXT'] | RecordData['MX'] | RecordData['CNAME']>
+
+const maxFound = 10
+const maxFoundLength = 600
+
+/** Looks each record up, past every cache, and compares it by its meaning. */
+export async function look(resolver: Resolver, record: PublishedRecord): Promise<Judgement> {
+  const judgement = judge(record, await resolver.resolve(record.name, record.type, { forProof: true }))
+  const [spf] = judgement.found
+  if (judgement.status !== 'verified' || !isSpfRecord(record) || spf === undefined) return judgement
+  const detail = await spfLookUpFault(resolver, spf)
+  return detail === undefined ? judgement : { ...judgement, status: 'mismatch', detail }
+}
+
+/** The SPF record of the domain, or of its return path. */
+function isSpfRecord({ purpose, type }: PublishedRecord): boolean {
+  return purpose === 'spf' || (purpose === 'return_path' && type === 'TXT')
+}
+
+/** What an answer says of a record. Pure. */
+export function judge(record: PublishedRecord, answer: Found): Judgement {
+  switch (answer.kind) {
+    case 'failed':
+      return { status: 'unknown', found: [], failure: answer.why }
+    case 'none':
+      return { status: 'pending', found: [] }
+    case 'found':
+      return judgeValues(record, answer.records.map(toValue))
+    default:
+      return answer satisfies never
+  }
+}
+
+/** What the values that stand at a record's name say of it. MX values are `priority exchange`. Pure. */
+export function judgeValues(record: PublishedRecord, values: readonly string[]): Judgement {
+  const relevant = values.filter(value => bearsOn(record, value))
+  if (relevant.length === 0) return { status: 'pending', found: [] }
+  const found = relevant.slice(0, maxFound).map(value => value.slice(0, maxFoundLength))
+  const detail = faultOf(record, relevant)
+  if (detail !== undefined) return { status: 'mismatch', found, detail }
+  return { status: holds(record, relevant) ? 'verified' : 'mismatch', found }
+}
+
+function faultOf(record: PublishedRecord, values: readonly string[]): string | undefined {
+  if (!isSpfRecord(record)) return undefined
+  const missing = missingIncludes(record, values[0] ?? '')
+  return spfFault(values) ?? (missing.length > 0 ? `It lacks include:${missing.join(' include:')}.` : undefined)
+}
+
+function missingIncludes(record: PublishedRecord, found: string): readonly string[] {
+  if (record.purpose === 'spf' && !record.required) return []
+  return includesOf(record.value).filter(name => !includesOf(found).includes(name))
+}
+
+function toValue(found: RecordData['TXT'] | RecordData['MX'] | RecordData['CNAME']): string {
+  return typeof found === 'string' ? found : `${found.priority} ${found.exchange}`
+}
+
+/** A name may hold TXT records that have nothing to do with ours. */
+function bearsOn({ purpose, type }: PublishedRecord, value: string): boolean {
+  switch (purpose) {
+    case 'spf':
+      return isSpf(value)
+    case 'dmarc':
+      return isDmarc(value)
+    case 'return_path':
+      return type !== 'TXT' || isSpf(value)
+    case 'ownership':
+    case 'dkim':
+    case 'receiving_identity':
+    case 'mx':
+      return true
+    default:
+      return purpose satisfies never
+  }
+}
+
+function holds(record: PublishedRecord, values: readonly string[]): boolean {
+  const [first = ''] = values
+  switch (record.purpose) {
+    case 'ownership':
+      // Several organizations' values may stand side by side.
+      return values.some(value => value.trim() === record.value)
+    case 'dkim':
+      if (record.type === 'CNAME') return values.length === 1 && sameName(first, record.value)
+      return values.length === 1 && publicKeyOf(first) === publicKeyOf(record.value)
+    case 'spf':
+      // What may be wrong with it is told before.
+      return true
+    case 'dmarc':
+      return values.length === 1 && hasPolicy(first)
+    case 'receiving_identity':
+      return values.length === 1 && sameName(first, record.value)
+    case 'return_path':
+    case 'mx':
+      if (record.type === 'TXT') return true
+      return values.some(value => sameName(value.split(' ')[1] ?? '', record.value))
+    default:
+      return record.purpose satisfies never
+  }
+}
+
+function sameName(one: string, other: string): boolean {
+  return one.toLowerCase().replace(/\.$/, '') === other.toLowerCase().replace(/\.$/, '')
+}
+
+/** RFC 6376 §3.2: a list of tags; spaces mean nothing inside a base64 value. */
+function tagOf(value: string, tag: string): string | undefined {
+  for (const part of value.split(';')) {
+    const [name = '', ...rest] = part.split('=')
+    if (name.trim() === tag) return rest.join('=').replace(/\s+/g, '')
+  }
+  return undefined
+}
+
+/** An empty p= is a revoked key, RFC 6376 §3.6.1. */
+function publicKeyOf(value: string): string | undefined {
+  const version = tagOf(value, 'v')
+  return version === undefined || version === 'DKIM1' ? tagOf(value, 'p') : undefined
+}
+
+/** RFC 9989 §4.8: the version comes first, in upper case. */
+function isDmarc(value: string): boolean {
+  return /^\s*v\s*=\s*DMARC1\s*(?:;|$)/.test(value)
+}
+
+function hasPolicy(value: string): boolean {
+  const policy = tagOf(value, 'p')?.toLowerCase()
+  return policy === 'none' || policy === 'quarantine' || policy === 'reject'
+}

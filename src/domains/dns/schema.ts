@@ -1,0 +1,94 @@
+import { t } from 'elysia'
+import { dateTime, nullable, oneOf } from '../../api/common-schemas.ts'
+import { recordSchema } from '../schema.ts'
+
+const recordTypes = ['A', 'AAAA', 'CNAME', 'MX', 'TXT'] as const
+
+export const managedRecordSchema = t.Object(
+  {
+    id: t.String(),
+    type: oneOf(recordTypes),
+    name: t.String({ description: 'Fully qualified, without a final dot.' }),
+    value: t.String(),
+    ttl: t.Integer({ description: 'Seconds.' }),
+    priority: nullable(t.Integer({ description: 'Of MX only.' })),
+    managed_by: oneOf(['mailroom', 'user'], {
+      description: '`mailroom`: published for a registered domain, and not to be changed by hand.',
+    }),
+    created_at: nullable(dateTime),
+    updated_at: nullable(dateTime),
+  },
+  { title: 'ManagedRecord' },
+)
+export type ManagedRecordShape = typeof managedRecordSchema.static
+
+const name = t.String({
+  minLength: 1,
+  maxLength: 255,
+  description: 'Relative to the domain (`www`, `@` for the domain itself) or in full.',
+})
+const value = t.String({
+  minLength: 1,
+  maxLength: 4096,
+  description: 'An address, a full name (CNAME, MX), or text in one piece without quotes (TXT).',
+})
+const seconds = { minimum: 60, maximum: 86_400, description: 'How long resolvers may keep it, in seconds.' }
+const priority = t.Integer({ minimum: 0, maximum: 65_535, description: 'Required for MX; no other type has one.' })
+
+export const newRecordSchema = t.Object({
+  type: oneOf(recordTypes),
+  name,
+  value,
+  ttl: t.Optional(t.Integer({ ...seconds, default: 300 })),
+  priority: t.Optional(priority),
+})
+
+export const recordChangeSchema = t.Object({
+  name: t.Optional(name),
+  value: t.Optional(value),
+  ttl: t.Optional(t.Integer(seconds)),
+  priority: t.Optional(nullable(priority)),
+})
+
+export const dnsSetupSchema = t.Object(
+  {
+    domain_id: t.String(),
+    ownership: t.Object({ verified: t.Boolean(), record: recordSchema, checked_at: dateTime }),
+    dns_provider: t.Object({
+      configured: t.Boolean(),
+      name: nullable(t.String()),
+      zone: nullable(
+        t.String({ description: 'The zone that holds the domain; null: none that this server may change.' }),
+      ),
+    }),
+    records: t.Array(recordSchema),
+  },
+  { title: 'DnsSetup' },
+)
+export type DnsSetup = typeof dnsSetupSchema.static
+
+export const publicationSchema = t.Object(
+  {
+    domain_id: t.String(),
+    published: t.Array(recordSchema),
+    unchanged: t.Array(recordSchema),
+    conflicts: t.Array(
+      t.Object({
+        record: recordSchema,
+        existing: t.Array(
+          t.Object({
+            type: oneOf(recordTypes),
+            name: t.String(),
+            value: t.String(),
+            ttl: t.Integer(),
+            priority: nullable(t.Integer()),
+          }),
+          { description: 'What stands there and was not published by Mailroom; it is never overwritten.' },
+        ),
+        reason: t.String(),
+      }),
+    ),
+  },
+  { title: 'PublishDns' },
+)
+export type PublicationShape = typeof publicationSchema.static

@@ -1,0 +1,142 @@
+import type { Owner } from '../../accounts/brands/brands.ts'
+import type { Reservation } from '../../api/idempotency/reservation.ts'
+import { storeAnswer } from '../../api/idempotency/store.ts'
+import type { Instant } from '../../base/clock.ts'
+import { type Db, inTransaction, isDuplicate } from '../../base/database/database.ts'
+import { isId, newId } from '../../base/ids.ts'
+import { type Refusal, refuse } from '../../base/refusal.ts'
+import { ownDomain, requireBrand } from '../access.ts'
+import type { DomainsUse } from '../deps.ts'
+import { attemptUnlessLive, receivingAfter } from '../receiving.ts'
+import { type CreatedMailbox, type MailboxShape, mailboxShape, nextStep } from '../schema.ts'
+import { type DomainRow, lockedDomain } from '../table.ts'
+import {
+  deleteMailbox,
+  insertMailbox,
+  type MailboxRow,
+  mailboxById,
+  mailboxExists,
+  mailboxesOf,
+  unreadCounts,
+} from './table.ts'
+
+export interface NewMailbox {
+  readonly domainId: string
+  /** null: the catch-all. */
+  readonly localPart: string | null
+}
+
+/**
+ * Makes a mailbox and tries to claim the domain's mail for it; where that cannot be finished yet, `receiving` says why.
+ * @throws Refusal `not_found`, `brand_restricted`, `invalid_request`, `mailbox_exists`, `receiving_claimed`.
+ */
+export async function createMailbox(
+  use: DomainsUse,
+  owner: Owner,
+  wanted: NewMailbox,
+  reservation?: Reservation,
+): Promise<CreatedMailbox> {
+  const localPart = wanted.localPart === null ? '' : readLocalPart(wanted.localPart)
+  const domain = await ownDomain(use.db, owner, wanted.domainId, 'domain_id')
+  if (await mailboxExists(use.db, domain.id, localPart)) throw exists(domain.domain, localPart)
+  const receiving = await receivingAfter(use, domain, await attemptUnlessLive(use, domain))
+  const mailbox = newMailbox(domain, localPart, use.clock.now())
+  const created: CreatedMailbox = {
+    ...mailboxShape({ ...mailbox, domain: domain.domain, isLive: receiving.live }, 0),
+    receiving,
+    receiving_mx: receiving.mx.record,
+  }
+  await keep(use.db, mailbox, domain, db =>
+    storeAnswer(db, reservation, { status: 201, body: created, at: mailbox.created_at }),
+  )
+  return created
+}
+
+function newMailbox(domain: DomainRow, localPart: string, at: Instant): MailboxRow {
+  return {
+    id: newId('mbx'),
+    organization_id: domain.organization_id,
+    brand_id: domain.brand_id,
+    domain_id: domain.id,
+    local_part: localPart,
+    created_at: at,
+  }
+}
+
+async function keep(db: Db, mailbox: MailboxRow, domain: DomainRow, answer: (db: Db) => Promise<void>): Promise<void> {
+  try {
+    await inTransaction(db, async db => {
+      if (!(await lockedDomain(db, domain.organization_id, domain.id)))
+        throw refuse('not_found', { message: `There is no domain ${domain.id}.`, param: 'domain_id' })
+      await insertMailbox(db, mailbox)
+      await answer(db)
+    })
+  } catch (error) {
+    throw isDuplicate(error, 'mailboxes_address') ? exists(domain.domain, mailbox.local_part) : error
+  }
+}
+
+function exists(domain: string, localPart: string): Refusal {
+  return refuse('mailbox_exists', {
+    message:
+      localPart === '' ? `${domain} has a catch-all already.` : `There is a mailbox ${localPart}@${domain} already.`,
+    param: 'local_part',
+  })
+}
+
+const maxLocalPart = 64
+// A dot-atom (RFC 5322 §3.2.3) without what has a meaning of its own in addresses: `+` (tags), `*` (the catch-all), and
+// `%` and `!` (source routes).
+const atom = "[A-Za-z0-9#$&'/=?^_`{|}~-]+"
+const localPartForm = new RegExp(`^${atom}(?:\\.${atom})*$`)
+
+/**
+ * The local part in lower case.
+ * @throws Refusal `invalid_request` when it is empty, longer than 64 characters, or has characters that a mailbox's name
+ * may not have.
+ */
+export function readLocalPart(text: string): string {
+  if (text === '') throw malformed('The local part is empty; leave it out for a catch-all.')
+  if (text.length > maxLocalPart)
+    throw malformed(`The local part has ${text.length} characters; at most ${maxLocalPart} are allowed.`)
+  if (text.includes('+')) throw malformed(`"${text}" has a "+": mail to name+tag goes to the mailbox "name".`)
+  if (!localPartForm.test(text)) throw malformed(`"${text}" is not a local part that a mailbox may have.`)
+  return text.toLowerCase()
+}
+
+function malformed(message: string): Refusal {
+  return refuse('invalid_request', { message, param: 'local_part' })
+}
+
+/** The organization's mailboxes, or those of the owner's brand, by address. */
+export async function listMailboxes(use: DomainsUse, owner: Owner): Promise<{ data: MailboxShape[] }> {
+  const rows = await mailboxesOf(use.db, owner.organizationId, owner.brandId)
+  const unread = await unreadCounts(
+    use.db,
+    rows.map(each => each.id),
+  )
+  return {
+    data: rows.map(each => mailboxShape({ ...each, isLive: nextStep(each) === undefined }, unread.get(each.id) ?? 0)),
+  }
+}
+
+/**
+ * Gives the address up; what it received stays, without a mailbox.
+ * @throws Refusal `not_found`, `brand_restricted`.
+ */
+export async function removeMailbox(
+  use: DomainsUse,
+  owner: Owner,
+  id: string,
+  reservation?: Reservation,
+): Promise<{ deleted: string }> {
+  const mailbox = isId('mbx', id) ? await mailboxById(use.db, owner.organizationId, id) : undefined
+  if (!mailbox) throw refuse('not_found', { message: `There is no mailbox ${id}.` })
+  requireBrand(owner, mailbox.brand_id, `The mailbox ${id}`)
+  const removed = { deleted: mailbox.id }
+  await inTransaction(use.db, async db => {
+    await deleteMailbox(db, owner.organizationId, mailbox.id)
+    await storeAnswer(db, reservation, { status: 200, body: removed, at: use.clock.now() })
+  })
+  return removed
+}

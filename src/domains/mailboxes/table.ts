@@ -1,0 +1,83 @@
+import type { Selectable } from 'kysely'
+import type { Db } from '../../base/database/database.ts'
+import type { Schema } from '../../base/database/schema.ts'
+import type { Id } from '../../base/ids.ts'
+
+export type MailboxRow = Selectable<Schema['mailboxes']>
+
+const mailboxColumns = ['id', 'organization_id', 'brand_id', 'domain_id', 'local_part', 'created_at'] as const
+
+/** The mailboxes of the organization, or of one of its brands, with what their domains receive; by address. */
+export async function mailboxesOf(db: Db, organizationId: Id<'org'>, brandId: Id<'brd'> | null) {
+  let query = db
+    .selectFrom('mailboxes')
+    .innerJoin('domains', 'domains.id', 'mailboxes.domain_id')
+    .leftJoin('receiving_claims', 'receiving_claims.domain_id', 'mailboxes.domain_id')
+    .select([
+      'mailboxes.id',
+      'mailboxes.organization_id',
+      'mailboxes.brand_id',
+      'mailboxes.domain_id',
+      'mailboxes.local_part',
+      'mailboxes.created_at',
+      'domains.domain',
+      'domains.ownership_verified',
+      'receiving_claims.identity_verified',
+      'receiving_claims.mx_verified',
+    ])
+    .where('mailboxes.organization_id', '=', organizationId)
+  if (brandId !== null) query = query.where('mailboxes.brand_id', '=', brandId)
+  return query.orderBy('domains.domain').orderBy('mailboxes.local_part').execute()
+}
+
+export async function mailboxById(db: Db, organizationId: Id<'org'>, id: string): Promise<MailboxRow | undefined> {
+  return db
+    .selectFrom('mailboxes')
+    .select(mailboxColumns)
+    .where('id', '=', id as Id<'mbx'>)
+    .where('organization_id', '=', organizationId)
+    .executeTakeFirst()
+}
+
+export async function mailboxExists(db: Db, domainId: Id<'dom'>, localPart: string): Promise<boolean> {
+  const row = await db
+    .selectFrom('mailboxes')
+    .select('id')
+    .where('domain_id', '=', domainId)
+    .where('local_part', '=', localPart)
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+/** @throws a duplicate on `mailboxes_address` when the domain has this local part already. */
+export async function insertMailbox(db: Db, row: MailboxRow): Promise<void> {
+  await db.insertInto('mailboxes').values(row).execute()
+}
+
+/** Its messages stay, without a mailbox. */
+export async function deleteMailbox(db: Db, organizationId: Id<'org'>, id: Id<'mbx'>): Promise<void> {
+  await db.deleteFrom('mailboxes').where('id', '=', id).where('organization_id', '=', organizationId).execute()
+}
+
+export async function countMailboxes(db: Db, domainId: Id<'dom'>): Promise<number> {
+  const row = await db
+    .selectFrom('mailboxes')
+    .select(each => each.fn.countAll<string | number>().as('count'))
+    .where('domain_id', '=', domainId)
+    .executeTakeFirstOrThrow()
+  return Number(row.count)
+}
+
+/** How many messages in the folder `inbox` are unread; a mailbox with none is absent. */
+export async function unreadCounts(db: Db, mailboxIds: readonly Id<'mbx'>[]): Promise<ReadonlyMap<Id<'mbx'>, number>> {
+  if (mailboxIds.length === 0) return new Map()
+  const rows = await db
+    .selectFrom('messages')
+    .select(each => ['mailbox_id', each.fn.countAll<string | number>().as('count')])
+    .where('mailbox_id', 'in', mailboxIds)
+    .where('folder', '=', 'inbox')
+    .where('is_read', '=', 0)
+    .groupBy('mailbox_id')
+    .execute()
+  return new Map(rows.flatMap(row => (row.mailbox_id === null ? [] : [[row.mailbox_id, Number(row.count)]])))
+}

@@ -1,0 +1,26 @@
+import { Elysia } from 'elysia'
+import type { Db } from '../../base/database/database.ts'
+import { canonicalDomain } from '../../mail/address.ts'
+import { policyHost, policyText } from './mta-sts.ts'
+import { policyOf } from './table.ts'
+
+const hostForm = /^mta-sts\.(.+?)\.?(?::\d{1,5})?$/i
+
+/**
+ * `/.well-known/mta-sts.txt` of each domain that asked for a policy, by the host that it is asked at: over our own HTTPS,
+ * or over that of a reverse proxy that passes the Host header on. RFC 8461 §3.3.
+ * @param use `mx`: our name, as MX records have it
+ */
+export function mtaStsRoutes({ db, mx }: { readonly db: Db; readonly mx: string }) {
+  return new Elysia({ name: 'mta-sts' }).get('/.well-known/mta-sts.txt', async ({ request, status }) => {
+    const domain = domainAskedFor(request.headers.get('host') ?? '')
+    const policy = domain === undefined ? undefined : await policyOf(db, domain)
+    if (!policy) return status(404, 'There is no policy for this host.\n')
+    return new Response(policyText(policy.mode, mx), { headers: { 'content-type': 'text/plain' } })
+  })
+}
+
+function domainAskedFor(host: string): string | undefined {
+  const domain = canonicalDomain(hostForm.exec(host)?.[1] ?? '')
+  return domain !== undefined && policyHost(domain).length <= 253 ? domain : undefined
+}

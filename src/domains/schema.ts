@@ -1,0 +1,233 @@
+import { t } from 'elysia'
+import { dateTime, nullable, oneOf } from '../api/common-schemas.ts'
+import { toIso } from '../base/clock.ts'
+import { fromJson } from '../base/database/schema.ts'
+import {
+  byPurpose,
+  type Instance,
+  mxRecord,
+  type PublishedRecord,
+  type RecordStatus,
+  recordTtlSeconds,
+} from './dns/records.ts'
+import type { ClaimRow, DomainRow, RecordRow } from './table.ts'
+
+/** A DNS record as the API shows it. */
+export const recordSchema = t.Object(
+  {
+    purpose: oneOf(['ownership', 'dkim', 'spf', 'return_path', 'dmarc', 'receiving_identity', 'mx']),
+    type: oneOf(['TXT', 'CNAME', 'MX']),
+    name: t.String({ description: 'Fully qualified, without a final dot.' }),
+    value: t.String(),
+    priority: nullable(t.Integer()),
+    ttl: t.Integer({ description: 'Seconds.' }),
+    status: oneOf(['pending', 'verified', 'mismatch', 'unknown'], {
+      description: '`unknown`: DNS did not answer, which says nothing about the record.',
+    }),
+    found: t.Array(t.String(), { description: 'The values that were seen there.' }),
+    detail: t.Optional(t.String({ description: 'What is wrong with what was seen, where that needs words.' })),
+    required: t.Boolean(),
+  },
+  { title: 'DnsRecord' },
+)
+export type RecordShape = typeof recordSchema.static
+
+export const receivingSchema = t.Object(
+  {
+    live: t.Boolean({ description: 'Mail for the domain arrives.' }),
+    next_step: t.Optional(oneOf(['ownership', 'identity', 'mx'], { description: 'What is missing first.' })),
+    mx: t.Object({ record: recordSchema }),
+    identity: t.Object({
+      dns_records: t.Array(recordSchema),
+      error: t.Optional(t.String({ description: 'Why a check could not finish.' })),
+    }),
+  },
+  { title: 'Receiving' },
+)
+export type ReceivingShape = typeof receivingSchema.static
+
+export const domainSchema = t.Object(
+  {
+    id: t.String(),
+    domain: t.String(),
+    brand_id: t.String(),
+    status: oneOf(['pending', 'verified', 'failed']),
+    ownership_verified: t.Boolean(),
+    ready_to_send: t.Boolean(),
+    dns_records: t.Array(recordSchema),
+    provider_error: t.Optional(t.String()),
+    receiving: receivingSchema,
+    last_checked_at: nullable(dateTime),
+    created_at: dateTime,
+  },
+  { title: 'DomainDetails' },
+)
+export type DomainShape = typeof domainSchema.static
+
+export const removedDomainSchema = t.Object(
+  {
+    id: t.String(),
+    domain: t.String(),
+    deleted: t.Literal(true),
+    provider_identity_removed: t.Literal(false),
+    dns_records_removed: t.Literal(false),
+    warning: t.String(),
+  },
+  { title: 'DomainDeleted' },
+)
+export type RemovedDomain = typeof removedDomainSchema.static
+
+export const ownershipSchema = t.Object(
+  {
+    domain: t.String(),
+    brand_id: t.String(),
+    verified: t.Boolean(),
+    checked_at: dateTime,
+    ownership: t.Object({ record: recordSchema }),
+  },
+  { title: 'OwnershipProof' },
+)
+export type OwnershipShape = typeof ownershipSchema.static
+
+export const mailboxSchema = t.Object(
+  {
+    id: t.String(),
+    domain_id: t.String(),
+    brand_id: t.String(),
+    local_part: nullable(t.String()),
+    address: t.String({ description: '`*@domain` for a catch-all.' }),
+    catch_all: t.Boolean(),
+    live: t.Boolean(),
+    unread_count: t.Integer(),
+    created_at: dateTime,
+  },
+  { title: 'Mailbox' },
+)
+export type MailboxShape = typeof mailboxSchema.static
+
+export const createdMailboxSchema = t.Object(
+  {
+    ...mailboxSchema.properties,
+    receiving: receivingSchema,
+    receiving_mx: recordSchema,
+  },
+  { title: 'MailboxCreated' },
+)
+export type CreatedMailbox = typeof createdMailboxSchema.static
+
+export function recordShape(
+  record: PublishedRecord,
+  status: RecordStatus,
+  found: readonly string[],
+  detail: string | null = null,
+): RecordShape {
+  const { purpose, type, name, value, priority, required } = record
+  return {
+    purpose,
+    type,
+    name,
+    value,
+    priority,
+    ttl: recordTtlSeconds,
+    status,
+    found: [...found],
+    ...(detail !== null && { detail }),
+    required,
+  }
+}
+
+export function storedShape(row: RecordRow): RecordShape {
+  return recordShape({ ...row, required: row.required === 1 }, row.status, fromJson(row.found), row.detail)
+}
+
+/** The facts from which it follows whether a domain receives; null: its mail is not claimed. */
+export interface ReceivingFacts {
+  readonly ownership_verified: number
+  readonly identity_verified: number | null
+  readonly mx_verified: number | null
+}
+
+/** What mail for a domain still waits for, in the order in which it is to be done; undefined: nothing, it arrives. */
+export function nextStep(facts: ReceivingFacts): ReceivingShape['next_step'] {
+  if (facts.ownership_verified !== 1) return 'ownership'
+  if (facts.identity_verified !== 1) return 'identity'
+  return facts.mx_verified === 1 ? undefined : 'mx'
+}
+
+/** `problem`: why a check could not finish, where there is no claim to keep it with. */
+export function receivingShape(
+  domain: DomainRow,
+  claim: ClaimRow | undefined,
+  records: readonly RecordRow[],
+  instance: Instance,
+  problem?: string,
+): ReceivingShape {
+  const step = nextStep({
+    ownership_verified: domain.ownership_verified,
+    identity_verified: claim?.identity_verified ?? null,
+    mx_verified: claim?.mx_verified ?? null,
+  })
+  const mx = records.find(each => each.purpose === 'mx')
+  const error = problem ?? claim?.identity_error ?? undefined
+  return {
+    live: step === undefined,
+    ...(step && { next_step: step }),
+    mx: { record: mx ? storedShape(mx) : recordShape(mxRecord(domain.domain, instance), 'pending', []) },
+    identity: {
+      dns_records: records.filter(each => each.purpose === 'receiving_identity').map(storedShape),
+      ...(error !== undefined && { error }),
+    },
+  }
+}
+
+const senderOrder: readonly string[] = ['dkim', 'spf', 'return_path', 'dmarc']
+
+export function domainShape(
+  domain: DomainRow,
+  records: readonly RecordRow[],
+  claim: ClaimRow | undefined,
+  instance: Instance,
+): DomainShape {
+  return {
+    id: domain.id,
+    domain: domain.domain,
+    brand_id: domain.brand_id,
+    status: domain.status,
+    ownership_verified: domain.ownership_verified === 1,
+    ready_to_send: domain.status === 'verified' && domain.ownership_verified === 1,
+    dns_records: records
+      .filter(each => senderOrder.includes(each.purpose))
+      .toSorted(byPurpose)
+      .map(storedShape),
+    ...(domain.provider_error !== null && { provider_error: domain.provider_error }),
+    receiving: receivingShape(domain, claim, records, instance),
+    last_checked_at: domain.last_checked_at && toIso(domain.last_checked_at),
+    created_at: toIso(domain.created_at),
+  }
+}
+
+export interface MailboxFacts {
+  readonly id: string
+  readonly brand_id: string
+  readonly domain_id: string
+  readonly domain: string
+  readonly local_part: string
+  readonly created_at: DomainRow['created_at']
+  /** Does mail for its domain arrive? */
+  readonly isLive: boolean
+}
+
+export function mailboxShape(mailbox: MailboxFacts, unread: number): MailboxShape {
+  const catchAll = mailbox.local_part === ''
+  return {
+    id: mailbox.id,
+    domain_id: mailbox.domain_id,
+    brand_id: mailbox.brand_id,
+    local_part: catchAll ? null : mailbox.local_part,
+    address: `${catchAll ? '*' : mailbox.local_part}@${mailbox.domain}`,
+    catch_all: catchAll,
+    live: mailbox.isLive,
+    unread_count: unread,
+    created_at: toIso(mailbox.created_at),
+  }
+}

@@ -1,0 +1,109 @@
+import { access, constants } from 'node:fs/promises'
+import { join } from 'node:path'
+import { millisecondsOf } from '../../base/clock.ts'
+import { counted, size } from '../../base/format.ts'
+import { type Disk, forecastDisk } from '../../retention/storage/forecast.ts'
+import { diskTrouble, queueTrouble } from '../readiness/checks.ts'
+import type { Check } from './check.ts'
+import { error, type Finding, note, ok, skipped, together, warning } from './finding.ts'
+import { isClockKept } from './kernel-clock.ts'
+import { selectServerTime } from './server-table.ts'
+
+const soonDays = 30
+const verySoonDays = 3
+const offMs = 2000
+const farOffMs = 60_000
+
+const folder: Check = {
+  name: 'folder',
+  area: 'machine',
+  async run({ config: { varFolder } }) {
+    const problem = await access(varFolder, constants.R_OK | constants.W_OK).then(
+      () => undefined,
+      (thrown: NodeJS.ErrnoException) => thrown,
+    )
+    if (problem?.code === 'ENOENT') return skipped(`${varFolder} is made when it first serves`)
+    if (problem !== undefined)
+      return error(
+        `${varFolder} cannot be written: ${problem.message}`,
+        'Give the folder of MAILROOM_VAR to the account that runs Mailroom: larger messages are spooled there.',
+      )
+    const short = await diskTrouble(varFolder)
+    return short === undefined
+      ? ok(`${varFolder} can be written`)
+      : error(short, 'Make room: mail that comes in is spooled there.')
+  },
+}
+
+const disk: Check = {
+  name: 'disk',
+  area: 'machine',
+  async run({ db, clock, config }) {
+    const { disks } = await forecastDisk({ db, clock, config })
+    return together(disks.map(each => judgeDisk(each, config.leastFreeBytes)))
+  },
+}
+
+function judgeDisk({ path, holds, free, total, daysUntilFull }: Disk, leastFree: number): Finding {
+  const when = daysUntilFull === null ? '' : `, full in ${counted(daysUntilFull, 'day')}`
+  const seen = `${path} (${holds}): ${size(free)} of ${size(total)} free${when}`
+  const todo = `Make room, or let less be kept: ./mailroom retention plan says what takes it. Below ${size(leastFree)} no mail is taken.`
+  if (free < leastFree * 2 || (daysUntilFull !== null && daysUntilFull < verySoonDays)) return error(seen, todo)
+  if (free < total / 10 && free < leastFree * 20) return warning(seen, todo)
+  return daysUntilFull !== null && daysUntilFull < soonDays ? warning(seen, todo) : ok(seen)
+}
+
+const queue: Check = {
+  name: 'queue',
+  area: 'machine',
+  async run(parts) {
+    const trouble = await queueTrouble(parts)
+    if (trouble === undefined) return ok('no email waits longer than it should')
+    return error(
+      trouble,
+      'See why none is taken: whether a process with the role relay runs, and what the relay says (./mailroom queue list).',
+    )
+  },
+}
+
+const time: Check = {
+  name: 'clock',
+  area: 'machine',
+  async run({ db, clock }) {
+    const before = millisecondsOf(clock.now())
+    const theirs = millisecondsOf(await selectServerTime(db))
+    const after = millisecondsOf(clock.now())
+    // It was read at some moment between the two.
+    const off = Math.max(before - theirs, theirs - after, 0)
+    const todo =
+      'Let chrony or systemd-timesyncd keep the clocks of both machines: retries, signatures (DKIM) and certificates go by them.'
+    const findings = [
+      off > farOffMs
+        ? error(`our clock and the database server’s are ${Math.round(off / 1000)} seconds apart`, todo)
+        : off > offMs
+          ? warning(`our clock and the database server’s are ${(off / 1000).toFixed(1)} seconds apart`, todo)
+          : ok('it agrees with the database server’s'),
+    ]
+    if (isClockKept() === false)
+      findings.push(
+        note(
+          'the kernel knows of nothing that keeps the clock right',
+          'Install chrony or start systemd-timesyncd, unless what this machine runs in sees to its clock.',
+        ),
+      )
+    return together(findings)
+  },
+}
+
+const secretKey: Check = {
+  name: 'secret_key',
+  area: 'machine',
+  async run({ config }) {
+    if (config.secrets !== undefined) return ok('MAILROOM_SECRET_KEY is set')
+    if (await Bun.file(join(config.varFolder, 'secret.key')).exists())
+      return ok('secret.key is in MAILROOM_VAR; a copy of it belongs in another place')
+    return skipped('secret.key is made when it first serves')
+  },
+}
+
+export const machineChecks: readonly Check[] = [folder, disk, queue, time, secretKey]

@@ -1,0 +1,62 @@
+import { sql } from 'kysely'
+import type { Instant } from '../../base/clock.ts'
+import type { Db } from '../../base/database/database.ts'
+import type { Folder } from '../../base/database/schema.ts'
+import type { Id } from '../../base/ids.ts'
+import { type MessageRow, messageColumns } from '../messages/table.ts'
+
+/** Whose messages are exported. */
+export type Whose =
+  | { readonly kind: 'organization'; readonly id: Id<'org'> }
+  | { readonly kind: 'brand'; readonly id: Id<'brd'> }
+  | { readonly kind: 'mailbox'; readonly id: Id<'mbx'> }
+
+const places = {
+  organization: { column: 'organization_id', index: 'messages_organization' },
+  brand: { column: 'brand_id', index: 'messages_brand' },
+  mailbox: { column: 'mailbox_id', index: 'messages_mailbox' },
+} as const
+
+/** Where an export is: after this message; `id` empty: at the first that was received then. */
+export interface ExportPlace {
+  readonly receivedAt: Instant
+  readonly id: string
+}
+
+export type ExportedRow = MessageRow
+
+/** At most `limit` messages of a folder after a place, the oldest first: a range of one index. */
+export async function selectToExport(
+  db: Db,
+  whose: Whose,
+  folder: Folder,
+  { receivedAt, id }: ExportPlace,
+  limit: number,
+): Promise<readonly ExportedRow[]> {
+  const { column, index } = places[whose.kind]
+  const { rows } = await sql<ExportedRow>`SELECT ${sql.raw(messageColumns.join(', '))}
+    FROM messages FORCE INDEX (${sql.raw(index)})
+    WHERE ${sql.ref(column)} = ${whose.id} AND folder = ${folder}
+      AND received_at >= ${receivedAt} AND (received_at > ${receivedAt} OR id > ${id})
+    ORDER BY received_at, id LIMIT ${sql.lit(limit)}`.execute(db)
+  return rows
+}
+
+/** Mailboxes of these organizations with an address, and whose they are; several organizations may have the domain. */
+export async function findMailboxes(db: Db, localPart: string, domain: string) {
+  return await db
+    .selectFrom('mailboxes')
+    .innerJoin('domains', 'domains.id', 'mailboxes.domain_id')
+    .select(['mailboxes.id', 'mailboxes.organization_id'])
+    .where('domains.domain', '=', domain)
+    .where('mailboxes.local_part', '=', localPart)
+    .orderBy('mailboxes.id')
+    .execute()
+}
+
+/** Is there such a one? */
+export async function hasPlace(db: Db, { kind, id }: Whose): Promise<boolean> {
+  const table = { organization: 'organizations', brand: 'brands', mailbox: 'mailboxes' } as const
+  const { rows } = await sql`SELECT 1 FROM ${sql.table(table[kind])} WHERE id = ${id}`.execute(db)
+  return rows.length > 0
+}

@@ -1,0 +1,129 @@
+import { Readable } from 'node:stream'
+import type { Caller } from '../../api/caller.ts'
+import type { Download } from '../../api/file-response.ts'
+import type { Db } from '../../base/database/database.ts'
+import type { ScanStatus } from '../../base/database/schema.ts'
+import { refuse } from '../../base/refusal.ts'
+import { asDelivered, type Delivery, deliveredHeaders } from '../../mail/authentication-results.ts'
+import type { Blobs } from '../../ports/blobs/port.ts'
+import { releasedReason } from '../quarantine/table.ts'
+import { ownMessage, verdictsOf } from './messages.ts'
+import { refusePurged } from './purged.ts'
+import { storedAttachment, storedMessage } from './stored-message.ts'
+import { type MessageRow, selectAttachments } from './table.ts'
+
+interface Downloading {
+  readonly db: Db
+  readonly blobs: Blobs
+  /** Our name, as Received and Authentication-Results say it. */
+  readonly hostname: string
+}
+
+/**
+ * An attachment as it was sent. What counts is what the scanner said of itself, where it was scanned by itself.
+ * @throws Refusal not_found, brand_restricted, attachment_infected, attachment_unscanned
+ */
+export async function downloadAttachment(
+  use: Downloading,
+  caller: Caller,
+  id: string,
+  attachmentId: string,
+): Promise<Download> {
+  const message = await ownMessage(use.db, caller, id)
+  const attachments = await selectAttachments(use.db, caller.organizationId, message.id)
+  const attachment = attachments.find(each => each.id === attachmentId)
+  if (!attachment)
+    throw refuse('not_found', {
+      message: `The message ${id} has no attachment ${attachmentId}.`,
+    })
+  if (!isReleased(message))
+    refuseUnlessClean(message.scan === 'infected' && attachment.scan === 'error' ? 'infected' : attachment.scan)
+  const purgedAt = message.raw_purged_at ?? message.attachments_purged_at
+  if (purgedAt !== null) throw refusePurged(`The attachment ${attachmentId}`, purgedAt)
+  const stored = storedMessage(use.blobs, caller.organizationId, message.blob_id)
+  return {
+    filename: attachment.filename,
+    size: Number(attachment.size),
+    bytes: storedAttachment(stored, attachment.position),
+    contentType: 'application/octet-stream',
+  }
+}
+
+/**
+ * The message as it was delivered to its recipient: with Return-Path, Received and Authentication-Results of ours before
+ * it, without what claims to be such a result of ours, and else byte for byte as it came.
+ * @throws Refusal not_found, brand_restricted, attachment_infected, attachment_unscanned
+ */
+export async function downloadMessage(use: Downloading, caller: Caller, id: string): Promise<Download> {
+  const message = await ownMessage(use.db, caller, id)
+  refuseUnlessClean(scanThatCounts(message))
+  if (message.raw_purged_at !== null) throw refusePurged(`The message ${id} as it came`, message.raw_purged_at)
+  const delivered = deliveredBytes(use, message)
+  return {
+    filename: `${message.id}.eml`,
+    size: null,
+    bytes: Readable.toWeb(Readable.from(delivered, { objectMode: false })) as ReadableStream<Uint8Array>,
+    contentType: 'message/rfc822',
+  }
+}
+
+/** A message as it was delivered to its recipient, as {@link downloadMessage} has it. */
+export function deliveredBytes(
+  { blobs, hostname }: Pick<Downloading, 'blobs' | 'hostname'>,
+  message: MessageRow,
+): AsyncIterable<Buffer> {
+  const stored = blobs.read(message.organization_id, message.blob_id)
+  return asDelivered(stored, deliveredHeaders(deliveryOf(message, hostname)), hostname)
+}
+
+type Judged = Pick<MessageRow, 'scan' | 'folder' | 'folder_reason'>
+
+/** Did an operator answer for it? Nobody does any more once it is back in quarantine. */
+function isReleased({ folder, folder_reason }: Judged): boolean {
+  return folder_reason === releasedReason && folder !== 'quarantine'
+}
+
+/** What the scanner said of the message, which stays as it is; it does not count where an operator said otherwise. */
+export function scanThatCounts(message: Judged): ScanStatus {
+  return isReleased(message) ? 'skipped' : message.scan
+}
+
+/** Was nothing found in it, or nobody to look? */
+export function isHarmless(scan: ScanStatus): boolean {
+  return scan === 'clean' || scan === 'skipped'
+}
+
+/** Refuses what is not known to be harmless. @throws Refusal attachment_infected, attachment_unscanned */
+export function refuseUnlessClean(scan: ScanStatus): void {
+  switch (scan) {
+    case 'clean':
+    case 'skipped':
+      return
+    case 'infected':
+      throw refuse('attachment_infected', {
+        message: 'The virus scanner found something in this; it is not handed out.',
+      })
+    case 'error':
+      throw refuse('attachment_unscanned', {
+        message: 'This could not be scanned yet; it will be as soon as the scanner is back.',
+        retryAfterSeconds: 60,
+      })
+    default:
+      scan satisfies never
+  }
+}
+
+function deliveryOf(message: MessageRow, hostname: string): Delivery {
+  return {
+    hostname,
+    id: message.id,
+    receivedAt: message.received_at,
+    mailFrom: message.mail_from,
+    rcptTo: message.rcpt_to,
+    remoteIp: message.remote_ip,
+    helo: message.helo,
+    tls: message.tls,
+    smtputf8: message.smtputf8 === 1,
+    results: verdictsOf(message),
+  }
+}

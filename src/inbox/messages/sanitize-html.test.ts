@@ -1,0 +1,124 @@
+import { expect, test } from 'bun:test'
+import { quotableHtml, sanitizeHtml } from './sanitize-html.ts'
+
+const shown = (html: string) => sanitizeHtml(html, 'block')
+
+test('keeps what mail is made of', () => {
+  const html = '<h1>Hi</h1><p style="color:red">a <b>b</b></p><table><tr><td colspan="2">x</td></tr></table>'
+  expect(shown(html)).toBe(html)
+})
+
+const harmful: readonly string[] = [
+  '<script>alert(1)</script>',
+  '<img src=x onerror=alert(1)>',
+  '<a href="javascript:alert(1)">x</a>',
+  '<a href="jav&#x09;ascript:alert(1)">x</a>',
+  '<svg><script>alert(1)</script></svg>',
+  '<math><mi xlink:href="data:x,<script>alert(1)</script>"></mi></math>',
+  '<iframe srcdoc="<script>alert(1)</script>"></iframe>',
+  '<style>@import "http://t.example/x"</style>',
+  '<p style="background:url(http://t.example/x)">x</p>',
+  '<p style="background-color:red;width:expression(alert(1))">x</p>',
+  '<p style="width:u\\72l(http://t.example/x)">x</p>',
+  '<form action="http://t.example"><input name=a></form>',
+  '<meta http-equiv="refresh" content="0;url=http://t.example">',
+  '<base href="http://t.example/">',
+  '<img src="http://t.example/pixel.gif">',
+  '<img src="//t.example/pixel.gif">',
+  '<img srcset="http://t.example/a 1x" src="cid:a">',
+  '<table background="http://t.example/x"></table>',
+  '<video poster="http://t.example/x" src="http://t.example/y"></video>',
+  '<img src="data:image/svg+xml,<svg onload=alert(1)>">',
+  '<link rel=stylesheet href="http://t.example/x">',
+  '<p style="color:red;background:red\nurl(http://t.example/x)">x</p>',
+  '<img src="/\\t.example/x">',
+  '<img src="\\\\t.example\\x">',
+  '<img src="https:/t.example/x">',
+  '<img src="&#1;http://t.example/x">',
+  '<a href="data:text/html,<script>alert(1)</script>">x</a>',
+  '<a href="vbscript:alert(1)//script">x</a>',
+  '<svg></p><style><a id="</style><img src=1 onerror=alert(1)>">',
+  '<button formaction="javascript:alert(1)">x</button>',
+  '<object data="http://t.example/x"></object><embed src="http://t.example/x">',
+  '<img src="cid:a" onload="alert(1)" id="x" class="y">',
+  '<noscript><p title="</noscript><img src=x onerror=alert(1)>"></noscript>',
+]
+
+for (const html of harmful)
+  test(`neutralises ${html}`, () => {
+    expect(shown(html)).not.toMatch(
+      /script|onerror|onload|t\.example|expression|url|<form|<meta|<base|<svg|<math|<iframe/i,
+    )
+  })
+
+test('asks nothing of the page that shows it', () => {
+  const relative =
+    '<img src="/v1/inbox" /><img src="a.png" /><a href="/logout">x</a><a href="logout">x</a><a href="?x">x</a>'
+  for (const remote of ['block', 'allow'] as const) expect(sanitizeHtml(relative, remote)).not.toMatch(/href|src|<img/)
+})
+
+test('keeps the styles that mail is made with, and no value that reaches out of its place', () => {
+  const kept = [
+    'font-family:"Segoe UI", -apple-system, \'Noto Sans\', 微软雅黑, sans-serif',
+    'font:italic bold 12px/1.5 Arial, serif',
+    'color:#ff0000 !important',
+    'background-color:rgba(0, 0, 0, 0.5)',
+    'color:hsl(120deg 100% 50% / 50%)',
+    'border:1px solid rgb(1,2,3)',
+    'display:inline-block',
+    'margin:0 auto',
+    'width:100%',
+  ]
+  for (const style of kept) {
+    const html = `<p style="${style.replaceAll('"', '&quot;')}">x</p>`
+    expect(shown(html)?.replaceAll(' ', '')).toBe(html.replaceAll(' ', ''))
+  }
+  const dropped = [
+    'margin-top:-100px',
+    'margin:0 0 0 -.5em',
+    'text-indent:-9999px',
+    'margin-left:calc(0px - 100px)',
+    'width:max(100px, 1e9px)',
+    'color:var(--x)',
+    'width:attr(x)',
+    'background-color:src("http://t.example/x")',
+    'font-family:"a\\"b"',
+  ]
+  for (const style of dropped) expect(shown(`<p style='${style}'>x</p>`)).toBe('<p>x</p>')
+})
+
+test('quotes inline images only where they are attached', () => {
+  const html = '<img src="cid:a" /><img src=" CID:b" /><img src="cid:c" /><img src="http://t.example/x" />'
+  expect(quotableHtml(html, 'a c')).toBe('<img src="cid:a" /><img src="cid:c" />')
+  expect(quotableHtml(html, '')).toBe('')
+})
+
+test('takes NUL away before it looks', () => {
+  expect(shown('a\0<scr\0ipt>x</script><b\0>c</b>')).toBe('a<b>c</b>')
+})
+
+test('places nothing over what is around it', () => {
+  const html = '<div style="position:fixed;top:0;z-index:9;color:red" class="modal" id="app">x</div>'
+  expect(shown(html)).toBe('<div style="color:red">x</div>')
+})
+
+test('shows remote images only when asked', () => {
+  const html = '<img src="https://t.example/a.png" alt="a" />'
+  expect(sanitizeHtml(html, 'allow')).toBe(html)
+  expect(shown(html)).not.toContain('t.example')
+})
+
+test('keeps inline images and opens links outside, without a referrer', () => {
+  expect(shown('<img src="cid:a@b" /><a href="https://x.test/">x</a>')).toBe(
+    '<img src="cid:a@b" /><a href="https://x.test/" rel="noopener noreferrer nofollow" target="_blank">x</a>',
+  )
+})
+
+test('stays quick on deep and large input', () => {
+  const started = performance.now()
+  expect(shown('<div>'.repeat(50_000))).toBeString()
+  expect(shown('x'.repeat(3 * 1024 * 1024))).toBeNull()
+  expect(shown('<noscript></p>'.repeat(100_000))).toBeNull()
+  expect(shown('<a href="tel:1"></a>'.repeat(60_000))).toBeNull()
+  expect(performance.now() - started).toBeLessThan(5000)
+})

@@ -1,0 +1,163 @@
+import { t } from 'elysia'
+import { dateTime, nullable, oneOf } from '../../api/common-schemas.ts'
+import { toIso } from '../../base/clock.ts'
+import { fromJson } from '../../base/database/schema.ts'
+import type { ItemRow } from './table.ts'
+
+const closed = { additionalProperties: false } as const
+
+const folders = ['inbox', 'spam', 'archive', 'trash', 'quarantine'] as const
+const folderShape = oneOf(folders)
+
+export const listedFolder = t.Optional(
+  oneOf(folders, { description: 'In this folder: `inbox` unless a thread is listed.' }),
+)
+export const searchedFolder = t.Optional(oneOf(folders, { description: 'In this folder; otherwise in all.' }))
+export const remoteContent = t.Optional(
+  oneOf(['allow', 'block'], { description: '`allow` leaves remote images in the HTML. Otherwise they are taken out.' }),
+)
+
+const scanShape = oneOf(['clean', 'infected', 'error', 'skipped'])
+const addressShape = t.Object({ address: t.String(), name: t.String() }, { title: 'Address' })
+
+const itemProperties = {
+  id: t.String(),
+  brand_id: t.String(),
+  folder: folderShape,
+  mailbox_id: nullable(t.String()),
+  address: t.String({ description: 'The envelope recipient.' }),
+  from: addressShape,
+  to: t.Array(addressShape),
+  subject: t.String(),
+  preview: t.String(),
+  starred: t.Boolean(),
+  read: t.Boolean(),
+  received_at: dateTime,
+  size: t.Integer({ description: 'Of the message as it came, in bytes.' }),
+  attachment_count: t.Integer(),
+  message_id: nullable(t.String()),
+  thread_id: t.String(),
+  in_reply_to_email_id: nullable(t.String()),
+  scan: scanShape,
+}
+
+export const inboxItem = t.Object(
+  {
+    ...itemProperties,
+    auth: t.Object({ spf: t.String(), dkim: t.String(), dmarc: t.String() }),
+  },
+  { title: 'InboxItem' },
+)
+
+export const inboxPage = t.Object(
+  {
+    data: t.Array(inboxItem),
+    next_cursor: nullable(t.Object({ received_at: dateTime, id: t.String() })),
+  },
+  { title: 'InboxPage' },
+)
+
+const checkShape = t.Object(
+  {
+    result: t.String(),
+    domain: nullable(t.String()),
+    aligned: nullable(t.Boolean()),
+    detail: nullable(t.String()),
+  },
+  { title: 'AuthenticationCheck' },
+)
+
+export const inboundMessage = t.Object(
+  {
+    ...itemProperties,
+    cc: t.Array(addressShape),
+    reply_to: t.Array(addressShape),
+    date: nullable(dateTime),
+    text: nullable(t.String()),
+    html: nullable(
+      t.String({ description: 'Sanitized. Inline images keep cid: and the content_id of an attachment as address.' }),
+    ),
+    reply_text: nullable(t.String({ description: 'The text without quotations and signature.' })),
+    headers: t.Array(t.Object({ name: t.String(), value: t.String() })),
+    in_reply_to: nullable(t.String()),
+    references: t.Array(t.String()),
+    envelope: t.Object({
+      mail_from: t.String(),
+      rcpt_to: t.String(),
+      remote_ip: t.String(),
+      helo: t.String(),
+      tls: nullable(t.String()),
+    }),
+    auth: t.Object({ spf: checkShape, dkim: checkShape, dmarc: checkShape }),
+    folder_reason: t.String(),
+    purged_at: nullable(
+      t.String({ format: 'date-time', description: 'When its bytes were removed: only what lists show is left then.' }),
+    ),
+    attachments_purged_at: nullable(
+      t.String({ format: 'date-time', description: 'When its attachments were removed; the rest of it is there.' }),
+    ),
+    attachments: t.Array(
+      t.Object({
+        id: t.String(),
+        filename: t.String(),
+        content_type: t.String(),
+        size: t.Integer(),
+        content_id: nullable(t.String()),
+        disposition: t.String(),
+        sha256: t.String(),
+        scan: scanShape,
+        scan_signature: nullable(t.String()),
+      }),
+    ),
+  },
+  { title: 'InboundMessage' },
+)
+
+export const attachmentParams = t.Object({
+  id: t.String({ minLength: 1 }),
+  attachmentId: t.String({ minLength: 1 }),
+})
+export const folderBody = t.Object({ folder: folderShape }, closed)
+export const starBody = t.Object({ starred: t.Boolean() }, closed)
+export const readBody = t.Object({ read: t.Boolean() }, closed)
+export const bulkBody = t.Object(
+  {
+    ids: t.Array(t.String({ minLength: 1 }), { minItems: 1, maxItems: 200 }),
+    folder: t.Optional(folderShape),
+    read: t.Optional(t.Boolean()),
+    starred: t.Optional(t.Boolean()),
+  },
+  closed,
+)
+export const bulkShape = t.Object({ updated: t.Array(t.String()), not_found: t.Array(t.String()) })
+export const movedShape = t.Object({ id: t.String(), folder: folderShape })
+export const starredShape = t.Object({ id: t.String(), starred: t.Boolean() })
+export const markedShape = t.Object({ id: t.String(), read: t.Boolean() })
+
+/** What both the list and the full message show. */
+export function sharedOf(row: ItemRow) {
+  return {
+    id: row.id,
+    brand_id: row.brand_id,
+    folder: row.folder,
+    mailbox_id: row.mailbox_id,
+    address: row.rcpt_to,
+    from: { address: row.from_address, name: row.from_name },
+    to: [...fromJson(row.to_addresses)],
+    subject: row.subject,
+    preview: row.preview,
+    starred: row.starred === 1,
+    read: row.is_read === 1,
+    received_at: toIso(row.received_at),
+    size: Number(row.size),
+    attachment_count: row.attachment_count,
+    message_id: row.message_id,
+    thread_id: row.thread_id,
+    in_reply_to_email_id: row.in_reply_to_email_id,
+    scan: row.scan,
+  }
+}
+
+export function itemOf(row: ItemRow): typeof inboxItem.static {
+  return { ...sharedOf(row), auth: { spf: row.spf, dkim: row.dkim, dmarc: row.dmarc } }
+}

@@ -1,0 +1,191 @@
+import { type Selectable, sql } from 'kysely'
+import type { ReceivedCursor } from '../../api/page.ts'
+import type { Instant } from '../../base/clock.ts'
+import type { Db } from '../../base/database/database.ts'
+import type { Flag, Folder, Schema } from '../../base/database/schema.ts'
+import type { Id } from '../../base/ids.ts'
+
+/** What a list shows of a message. */
+export const itemColumns = [
+  'id',
+  'brand_id',
+  'folder',
+  'mailbox_id',
+  'rcpt_to',
+  'from_address',
+  'from_name',
+  'to_addresses',
+  'subject',
+  'preview',
+  'starred',
+  'is_read',
+  'received_at',
+  'size',
+  'attachment_count',
+  'message_id',
+  'thread_id',
+  'in_reply_to_email_id',
+  'spf',
+  'dkim',
+  'dmarc',
+  'scan',
+] as const
+
+export const messageColumns = [
+  ...itemColumns,
+  'organization_id',
+  'blob_id',
+  'folder_reason',
+  'in_reply_to',
+  'mail_from',
+  'remote_ip',
+  'helo',
+  'tls',
+  'smtputf8',
+  'verdicts',
+  'scan_signature',
+  'raw_purged_at',
+  'attachments_purged_at',
+] as const
+
+export type ItemRow = Pick<Schema['messages'], (typeof itemColumns)[number]>
+export type MessageRow = Pick<Selectable<Schema['messages']>, (typeof messageColumns)[number]>
+
+/** Whose messages: an organization's, or only those of one of its brands. */
+export interface Owner {
+  readonly organizationId: Id<'org'>
+  readonly brandId: Id<'brd'> | null
+}
+
+export interface Listing {
+  /** null: any. */
+  readonly folder: Folder | null
+  readonly mailboxId?: string | undefined
+  readonly threadId?: string | undefined
+  /** Only messages after this place. */
+  readonly after?: ReceivedCursor | undefined
+  readonly limit: number
+}
+
+const shown = sql.raw(itemColumns.join(', '))
+
+/** The messages of a folder or a thread, newest first: a range of one index, however many there are. */
+export async function selectItems(db: Db, owner: Owner, listing: Listing): Promise<ItemRow[]> {
+  const { folder, mailboxId, threadId, after, limit } = listing
+  const conditions = [
+    sql`organization_id = ${owner.organizationId}`,
+    ...(owner.brandId === null ? [] : [sql`brand_id = ${owner.brandId}`]),
+    ...(folder === null ? [] : [sql`folder = ${folder}`]),
+    ...(threadId === undefined ? [] : [sql`thread_id = ${threadId}`]),
+    ...(mailboxId === undefined ? [] : [sql`mailbox_id = ${mailboxId}`]),
+    ...(after ? afterPlace(after) : []),
+  ]
+  // Forced: left to choose, MariaDB 10.11 goes through all that is newer than the place where a page starts.
+  const { rows } = await sql<ItemRow>`SELECT ${shown} FROM messages FORCE INDEX (${indexFor(owner, listing)})
+    WHERE ${sql.join(conditions, sql` AND `)} ORDER BY received_at DESC, id DESC LIMIT ${sql.lit(limit)}`.execute(db)
+  return rows
+}
+
+/** The index whose order the listing has, and which holds the fewest besides. */
+function indexFor(owner: Owner, { mailboxId, threadId }: Listing) {
+  if (threadId !== undefined) return sql.raw('messages_thread')
+  if (mailboxId !== undefined) return sql.raw('messages_mailbox')
+  return sql.raw(owner.brandId === null ? 'messages_organization' : 'messages_brand')
+}
+
+/** Spelled out: as a comparison of pairs neither server would use the index. */
+function afterPlace({ receivedAt, id }: ReceivedCursor) {
+  return [sql`received_at <= ${receivedAt}`, sql`(received_at < ${receivedAt} OR id < ${id})`]
+}
+
+/** The message, or undefined when the organization has none of this id. */
+export async function selectMessage(db: Db, organizationId: Id<'org'>, id: Id<'msg'>): Promise<MessageRow | undefined> {
+  return await db
+    .selectFrom('messages')
+    .select(messageColumns)
+    .where('id', '=', id)
+    .where('organization_id', '=', organizationId)
+    .executeTakeFirst()
+}
+
+export async function selectAttachments(db: Db, organizationId: Id<'org'>, messageId: Id<'msg'>) {
+  return await db
+    .selectFrom('attachments')
+    .select([
+      'id',
+      'position',
+      'filename',
+      'content_type',
+      'size',
+      'content_id',
+      'disposition',
+      'sha256',
+      'scan',
+      'scan_signature',
+    ])
+    .where('message_id', '=', messageId)
+    .where('organization_id', '=', organizationId)
+    .orderBy('position')
+    .execute()
+}
+
+/** What may be changed of a message. */
+export interface Change {
+  readonly folder?: Folder
+  readonly starred?: Flag
+  readonly is_read?: Flag
+}
+
+/** What a change sets; that the folder is another one since now stands before the folder, which it is compared with. */
+function changed({ folder, ...flags }: Change) {
+  if (folder === undefined) return flags
+  const since = sql<Instant | null>`CASE WHEN folder = ${folder} THEN folder_since ELSE UTC_TIMESTAMP(6) END`
+  return { folder_since: since, folder, ...flags }
+}
+
+/** Changes a message's folder or flags; where it stands in `folder` only, when that is given. Was there one? */
+export async function updateMessage(
+  db: Db,
+  organizationId: Id<'org'>,
+  id: Id<'msg'>,
+  change: Change,
+  where: { readonly folder?: Folder } = {},
+): Promise<boolean> {
+  let query = db
+    .updateTable('messages')
+    .set(changed(change))
+    .where('id', '=', id)
+    .where('organization_id', '=', organizationId)
+  if (where.folder) query = query.where('folder', '=', where.folder)
+  const { numUpdatedRows } = await query.executeTakeFirstOrThrow()
+  return numUpdatedRows > 0n
+}
+
+/** Those of the messages that the owner has. */
+export async function selectOwnIds(db: Db, owner: Owner, ids: readonly Id<'msg'>[]): Promise<readonly Id<'msg'>[]> {
+  if (ids.length === 0) return []
+  let query = db
+    .selectFrom('messages')
+    .select('id')
+    .where('id', 'in', ids)
+    .where('organization_id', '=', owner.organizationId)
+  if (owner.brandId) query = query.where('brand_id', '=', owner.brandId)
+  const rows = await query.execute()
+  return rows.map(row => row.id)
+}
+
+/** Changes several messages alike. */
+export async function updateMessages(
+  db: Db,
+  organizationId: Id<'org'>,
+  ids: readonly Id<'msg'>[],
+  change: Change,
+): Promise<void> {
+  if (ids.length === 0) return
+  await db
+    .updateTable('messages')
+    .set(changed(change))
+    .where('id', 'in', ids)
+    .where('organization_id', '=', organizationId)
+    .execute()
+}

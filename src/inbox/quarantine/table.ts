@@ -1,0 +1,158 @@
+import { sql } from 'kysely'
+import type { Instant } from '../../base/clock.ts'
+import type { Db } from '../../base/database/database.ts'
+import type { ScanStatus, Schema } from '../../base/database/schema.ts'
+import { padded } from '../../base/database/select-rows.ts'
+import type { Id } from '../../base/ids.ts'
+
+/** The `folder_reason` of what an operator released. */
+export const releasedReason = 'released'
+
+/** Which messages in quarantine; what is absent narrows nothing. */
+export interface QuarantineFilter {
+  readonly organizationId?: Id<'org'>
+  readonly ids?: readonly Id<'msg'>[]
+  readonly reason?: 'infected' | 'unscanned'
+  /** Of the message as it came, or of one of its attachments. */
+  readonly sha256?: Buffer
+}
+
+/**
+ * The ids of at most `limit` of them; the newest, or with `after` those after that id in the order of ids. Of each
+ * organization only the quarantine is looked through.
+ */
+export async function selectQuarantinedIds(
+  db: Db,
+  { organizationId, ids, reason, sha256 }: QuarantineFilter,
+  { after, limit }: { readonly after?: string; readonly limit: number },
+): Promise<readonly Id<'msg'>[]> {
+  const conditions = [
+    sql`m.folder = 'quarantine'`,
+    ...(organizationId === undefined ? [] : [sql`o.id = ${organizationId}`]),
+    ...(ids === undefined ? [] : [sql`m.id IN (${sql.join(padded(ids))})`]),
+    ...(reason === undefined ? [] : [reason === 'infected' ? sql`m.scan = 'infected'` : sql`m.scan = 'error'`]),
+    ...(sha256 === undefined
+      ? []
+      : [
+          sql`(b.sha256 = ${sha256} OR EXISTS
+            (SELECT 1 FROM attachments a WHERE a.message_id = m.id AND a.sha256 = ${sha256}))`,
+        ]),
+    ...(after === undefined ? [] : [sql`m.id > ${after}`]),
+  ]
+  const { rows } = await sql<{ id: Id<'msg'> }>`SELECT STRAIGHT_JOIN m.id
+    FROM organizations o
+    INNER JOIN messages m ${ids === undefined ? sql`FORCE INDEX (messages_organization)` : sql``} ON m.organization_id = o.id
+    LEFT JOIN blobs b ON b.id = m.blob_id
+    WHERE ${sql.join(conditions, sql` AND `)}
+    ORDER BY ${after === undefined ? sql`m.received_at DESC, m.id DESC` : sql`m.id`} LIMIT ${sql.lit(limit)}`.execute(
+    db,
+  )
+  return rows.map(row => row.id)
+}
+
+/** A message in quarantine, as an operator sees it. */
+export interface QuarantinedRow {
+  readonly id: Id<'msg'>
+  readonly organization_id: Id<'org'>
+  readonly brand_id: Id<'brd'>
+  readonly folder: Schema['messages']['folder']
+  readonly folder_reason: string
+  readonly received_at: Instant
+  readonly size: number
+  readonly mail_from: string
+  readonly rcpt_to: string
+  readonly remote_ip: string
+  readonly helo: string
+  readonly from_address: string
+  readonly subject: string
+  readonly spf: string
+  readonly dkim: string
+  readonly dmarc: string
+  readonly scan: ScanStatus
+  readonly scan_signature: string | null
+  readonly rescan_at: Instant | null
+  readonly blob_id: Id<'blb'>
+  /** Of the message as it came; null: its bytes are gone. */
+  readonly sha256: Buffer | null
+}
+
+/** Keeps these messages as they are until the transaction ends. */
+export async function lockMessages(db: Db, ids: readonly Id<'msg'>[]): Promise<void> {
+  if (ids.length > 0)
+    await db.selectFrom('messages').select('id').where('id', 'in', padded(ids)).orderBy('id').forUpdate().execute()
+}
+
+/** These messages, wherever they are, by id. */
+export async function selectQuarantined(db: Db, ids: readonly Id<'msg'>[]): Promise<readonly QuarantinedRow[]> {
+  if (ids.length === 0) return []
+  return await db
+    .selectFrom('messages')
+    .leftJoin('blobs', 'blobs.id', 'messages.blob_id')
+    .select([
+      'messages.id',
+      'messages.organization_id',
+      'messages.brand_id',
+      'messages.folder',
+      'messages.folder_reason',
+      'messages.received_at',
+      'messages.size',
+      'messages.mail_from',
+      'messages.rcpt_to',
+      'messages.remote_ip',
+      'messages.helo',
+      'messages.from_address',
+      'messages.subject',
+      'messages.spf',
+      'messages.dkim',
+      'messages.dmarc',
+      'messages.scan',
+      'messages.scan_signature',
+      'messages.rescan_at',
+      'messages.blob_id',
+      'blobs.sha256',
+    ])
+    .where('messages.id', 'in', padded(ids))
+    .orderBy('messages.id')
+    .execute()
+}
+
+export interface QuarantinedAttachment {
+  readonly message_id: Id<'msg'>
+  readonly filename: string
+  readonly content_type: string
+  readonly size: number
+  readonly sha256: Buffer
+  readonly scan: ScanStatus
+  readonly scan_signature: string | null
+}
+
+/** What is attached to these messages, in its order. */
+export async function selectAttachedTo(db: Db, ids: readonly Id<'msg'>[]): Promise<readonly QuarantinedAttachment[]> {
+  if (ids.length === 0) return []
+  return await db
+    .selectFrom('attachments')
+    .select(['message_id', 'filename', 'content_type', 'size', 'sha256', 'scan', 'scan_signature'])
+    .where('message_id', 'in', padded(ids))
+    .orderBy('message_id')
+    .orderBy('position')
+    .execute()
+}
+
+/** Moves these to the inbox. What the scanner said stays, and a scan that is still to come does come. */
+export async function moveToInbox(db: Db, ids: readonly Id<'msg'>[], at: Instant): Promise<void> {
+  if (ids.length > 0)
+    await db
+      .updateTable('messages')
+      .set({ folder: 'inbox', folder_reason: releasedReason, folder_since: at })
+      .where('id', 'in', padded(ids))
+      .execute()
+}
+
+/** Takes these out of the database, with what was found of them; their bytes go once nothing else refers to them. */
+export async function deleteMessages(db: Db, ids: readonly Id<'msg'>[]): Promise<void> {
+  if (ids.length === 0) return
+  const these = padded(ids)
+  await db.deleteFrom('search_texts').where('message_id', 'in', these).execute()
+  await db.deleteFrom('attachments').where('message_id', 'in', these).execute()
+  await db.deleteFrom('messages').where('id', 'in', these).execute()
+}

@@ -1,0 +1,27 @@
+import type { Db } from '../../base/database/database.ts'
+import type { Id } from '../../base/ids.ts'
+
+export interface BrandOwner {
+  readonly organizationId: Id<'org'>
+  readonly brandId: Id<'brd'>
+}
+
+/** The brand's mailboxes of these names at these domains, where the domain receives mail; an empty name is a catch-all. */
+export async function selectReceiving(
+  db: Db,
+  { organizationId, brandId }: BrandOwner,
+  { domains, localParts }: { readonly domains: readonly string[]; readonly localParts: readonly string[] },
+): Promise<readonly { readonly domain: string; readonly local_part: string }[]> {
+  if (domains.length === 0) return []
+  return await db
+    .selectFrom('domains')
+    .innerJoin('receiving_claims', 'receiving_claims.domain_id', 'domains.id')
+    .innerJoin('mailboxes', 'mailboxes.domain_id', 'domains.id')
+    .select(['domains.domain', 'mailboxes.local_part'])
+    .where('domains.organization_id', '=', organizationId)
+    .where('domains.domain', 'in', domains)
+    .where('receiving_claims.identity_verified', '=', 1)
+    .where('mailboxes.brand_id', '=', brandId)
+    .where('mailboxes.local_part', 'in', localParts)
+    .execute()
+}

@@ -1,0 +1,32 @@
+import type { Db } from '../../base/database/database.ts'
+import { localPartsFor } from '../../domains/mailboxes/local-parts.ts'
+import { splitAddress } from '../../mail/address.ts'
+import { type BrandOwner, selectReceiving } from './own-addresses-table.ts'
+
+/** More than any email may go to. */
+const maxLookedUp = 200
+
+/**
+ * Those of the addresses at which the brand receives: by a mailbox of that name, one before a `+`, or a catch-all. Only the
+ * first 200 are looked up.
+ */
+export async function ownAddresses(
+  db: Db,
+  owner: BrandOwner,
+  addresses: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const asked = addresses.slice(0, maxLookedUp).map(address => {
+    const { localPart, domain } = splitAddress(address)
+    return { address, domain, localParts: localPartsFor(localPart) }
+  })
+  const rows = await selectReceiving(db, owner, {
+    domains: [...new Set(asked.map(each => each.domain))],
+    localParts: [...new Set(asked.flatMap(each => each.localParts))],
+  })
+  const received = new Set(rows.map(row => `${row.local_part}@${row.domain}`))
+  return new Set(
+    asked
+      .filter(({ domain, localParts }) => localParts.some(localPart => received.has(`${localPart}@${domain}`)))
+      .map(each => each.address),
+  )
+}

@@ -1,0 +1,47 @@
+import { expect, test } from 'bun:test'
+import { forwardSubject, replySubject } from './subject.ts'
+
+test.each([
+  ['Hello', 'Re: Hello'],
+  ['Re: Hello', 'Re: Hello'],
+  ['RE: Hello', 'Re: Hello'],
+  ['re:Hello', 'Re: Hello'],
+  ['AW: Hello', 'Re: Hello'],
+  ['AW: Re: SV: Antw: Hello', 'Re: Hello'],
+  ['Re[2]: Hello', 'Re: Hello'],
+  ['RE(3): Hello', 'Re: Hello'],
+  ['回复：你好', 'Re: 你好'],
+  ['Fwd: Hello', 'Re: Fwd: Hello'],
+  ['Re: Fwd: Hello', 'Re: Fwd: Hello'],
+  ['Regarding: Hello', 'Re: Regarding: Hello'],
+  ['Ref: 12', 'Re: Ref: 12'],
+  ['R: the language', 'Re: R: the language'],
+  ['Re', 'Re: Re'],
+  ['', 'Re:'],
+  ['Re:', 'Re:'],
+])('a reply to %p is called %p', (subject, expected) => {
+  expect(replySubject(subject)).toBe(expected)
+})
+
+test.each([
+  ['Hello', 'Fwd: Hello'],
+  ['Fwd: Hello', 'Fwd: Hello'],
+  ['FW: WG: Hello', 'Fwd: Hello'],
+  ['Re: Hello', 'Fwd: Re: Hello'],
+  ['Fwd: Re: Hello', 'Fwd: Re: Hello'],
+  ['', 'Fwd:'],
+])('%p forwarded is called %p', (subject, expected) => {
+  expect(forwardSubject(subject)).toBe(expected)
+})
+
+test('what is as long as a subject may be stays within that, and whole characters', () => {
+  for (const make of [replySubject, forwardSubject]) {
+    const made = make('😀'.repeat(499))
+    expect(made.length).toBeLessThanOrEqual(998)
+    expect(made.isWellFormed()).toBe(true)
+  }
+  const started = performance.now()
+  replySubject('re:'.repeat(332))
+  replySubject(`re${' '.repeat(990)}`)
+  expect(performance.now() - started).toBeLessThan(50)
+})

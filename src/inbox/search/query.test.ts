@@ -1,0 +1,31 @@
+import { expect, test } from 'bun:test'
+import { patternOf, readQuery } from './query.ts'
+import { searchText, searchWords } from './tokenizer.ts'
+
+const patterns = (query: string) => {
+  const read = readQuery(query)
+  return read && { wanted: read.wanted.map(patternOf), unwanted: read.unwanted.map(patternOf) }
+}
+
+test('reads words, phrases and exclusions', () => {
+  expect(patterns('red "big car" -blue -"old house"')).toEqual({
+    wanted: ['% 0red %', '% 0big 0car %'],
+    unwanted: ['% 0blue %', '% 0old 0house %'],
+  })
+})
+
+test('lets what is asked of an undivided script go on in the text', () => {
+  const [first, second, last] = searchWords('東京都')
+  expect(patterns('東京')?.wanted).toEqual([`% ${first} %`])
+  expect(patterns('東京都')?.wanted).toEqual([`% ${first} ${second} %`])
+  expect(patterns('都')?.wanted).toEqual([`% ${last}%`])
+  expect(searchText('東京都')).toContain(` ${first} ${second} `)
+})
+
+test('asks for nothing with exclusions or signs alone', () => {
+  for (const query of ['-red', '"', '+', '-"a b"', '***', '""']) expect(readQuery(query)).toBeNull()
+})
+
+test('lets no sign through that the server reads as a wildcard', () => {
+  expect(patterns('a% _b \\c "d%e')?.wanted).toEqual(['% 0a %', '% 0b %', '% 0c %', '% 0d 0e %'])
+})

@@ -1,0 +1,153 @@
+import { readDate } from '../date.ts'
+import { classOf, findEnhancedStatus, findReplyCode, isSpecific, readEnhancedStatus } from './enhanced-status.ts'
+import type { Report, ReportedAction, ReportedRecipient } from './report.ts'
+import type { ReportMessage } from './report-mime.ts'
+
+type DeliveryStatus = Pick<Report, 'recipients' | 'reportingMta' | 'envelopeId'>
+
+const statusTypes = new Set(['message/delivery-status', 'message/global-delivery-status', 'text/delivery-status'])
+
+// RFC 3464 §2.2, §2.3. A line that begins with none of these goes on with the field before, however it is wrapped.
+const perMessage = new Set([
+  'reporting-mta',
+  'dsn-gateway',
+  'received-from-mta',
+  'arrival-date',
+  'original-envelope-id',
+])
+const perRecipient = new Set([
+  'original-recipient',
+  'final-recipient',
+  'action',
+  'status',
+  'remote-mta',
+  'diagnostic-code',
+  'last-attempt-date',
+  'final-log-id',
+  'will-retry-until',
+])
+
+type Fields = Map<string, string>
+
+/**
+ * What the machine-readable part of a delivery status notification says (RFC 3464 §2, RFC 6533 §3); null: there is none.
+ * Taken as it comes: recipients that no empty line parts, fields wrapped without white space, several parts, no Action.
+ */
+export function readDeliveryStatus({ parts }: ReportMessage): DeliveryStatus | null {
+  const texts = parts.filter(each => statusTypes.has(each.type)).map(each => each.text)
+  if (texts.length === 0) return null
+  const groups = texts.flatMap(readGroups)
+  const whole: Fields = new Map(groups.flatMap(group => [...group].filter(([name]) => perMessage.has(name))))
+  return {
+    recipients: groups.flatMap(group => recipientOf(group) ?? []),
+    reportingMta: mtaOf(whole.get('reporting-mta')),
+    envelopeId: whole.get('original-envelope-id')?.trim() || null,
+  }
+}
+
+/** The recipients whose fields stand in a text that is not marked as a delivery status. */
+export function recipientsIn(text: string): readonly ReportedRecipient[] {
+  if (!/^[ \t]*(?:final|original)-recipient[ \t]*:/im.test(text)) return []
+  return readGroups(text).flatMap(group => recipientOf(group) ?? [])
+}
+
+const maxGroups = 200
+const fieldLine = /^[ \t]{0,4}([A-Za-z][A-Za-z0-9-]{1,40})[ \t]*:[ \t]*(.*)$/
+
+/** The groups of fields; one ends at an empty line, or where a field of a recipient comes again. */
+function readGroups(text: string): readonly Fields[] {
+  const groups: Fields[] = [new Map()]
+  let last: string | undefined
+  for (const line of text.split('\n')) {
+    if (groups.length > maxGroups) break
+    const group = groups.at(-1) ?? new Map<string, string>()
+    const [, name = '', value = ''] = fieldLine.exec(line) ?? []
+    const key = name.toLowerCase()
+    if (line.trim() === '') {
+      if (group.size > 0) groups.push(new Map())
+      last = undefined
+    } else if (perMessage.has(key) || perRecipient.has(key) || key.startsWith('x-')) {
+      if (group.has(key) && perRecipient.has(key)) groups.push(new Map([[key, value]]))
+      else group.set(key, value)
+      last = key
+    } else if (last !== undefined) {
+      const open = groups.at(-1)
+      open?.set(last, `${open.get(last)} ${line.trim()}`)
+    }
+  }
+  return groups
+}
+
+function recipientOf(fields: Fields): ReportedRecipient | null {
+  const address = fields.get('final-recipient') ?? fields.get('original-recipient')
+  const said = fields.get('action')
+  if (address === undefined && (said === undefined || fields.get('status') === undefined)) return null
+  const status = /[245]\.\d{1,3}\.\d{1,3}/.exec(fields.get('status') ?? '')?.[0]
+  const diagnostic = diagnosticOf(fields.get('diagnostic-code'))
+  const code = better(status === undefined ? null : readEnhancedStatus(status), diagnostic)
+  return {
+    finalRecipient: addressOf(address) ?? '',
+    originalRecipient: addressOf(fields.get('original-recipient')),
+    action: actionOf(said, code, diagnostic),
+    enhancedCode: code,
+    smtpCode: diagnostic === null ? null : findReplyCode(diagnostic),
+    diagnostic,
+    remoteMta: mtaOf(fields.get('remote-mta')),
+    lastAttemptAt: readDate(fields.get('last-attempt-date') ?? ''),
+  }
+}
+
+/**
+ * The reply that is quoted is the remote server's own word: it counts before a Status that says less, or that the
+ * reporter made from the basic code alone (sendmail: 5.1.1 for any 550).
+ */
+function better(status: string | null, diagnostic: string | null): string | null {
+  const quoted = diagnostic === null ? null : findEnhancedStatus(diagnostic)
+  if (quoted === null || status === null) return quoted ?? status
+  if (!isSpecific(status)) return isSpecific(quoted) || status.endsWith('.0.0') ? quoted : status
+  const isReply = /^\d{3}[ -]+[45]\.\d/.test(diagnostic ?? '')
+  return status.startsWith('5') && isReply && isSpecific(quoted) ? quoted : status
+}
+
+function actionOf(said: string | undefined, code: string | null, diagnostic: string | null): ReportedAction {
+  const word = said?.toLowerCase() ?? ''
+  if (/^delayed/.test(word)) return 'delayed'
+  if (/^(?:delivered|deliver\b|deliverable)/.test(word)) return 'delivered'
+  if (/^relayed/.test(word)) return 'relayed'
+  if (/^expanded/.test(word)) return 'expanded'
+  if (word !== '') return 'failed'
+  const reply = diagnostic === null ? null : findReplyCode(diagnostic)
+  if (code === null) return reply !== null && reply < 500 ? 'delayed' : 'failed'
+  return ({ success: 'delivered', transient: 'delayed', permanent: 'failed' } as const)[classOf(code)]
+}
+
+/** The address of `type; address`, RFC 3464 §2.3.1; what is none stands as it is. */
+function addressOf(value: string | undefined): string | null {
+  if (value === undefined) return null
+  const text = unitext(value.slice(value.indexOf(';') + 1).trim())
+  return /(?:"(?:[^"\\]|\\.)+"|[^\s<>;,"()]+)@[^\s<>;,"()]+/.exec(text)?.[0] ?? (text.replace(/^<|>$/g, '') || null)
+}
+
+/** RFC 6533 §3: what is not ASCII as `\x{hex}`. */
+function unitext(text: string): string {
+  return text.replace(/\\x\{([0-9a-f]{2,6})\}/gi, (whole, hex: string) => {
+    const point = Number.parseInt(hex, 16)
+    return point <= 0x10ffff ? String.fromCodePoint(point) : whole
+  })
+}
+
+function mtaOf(value: string | undefined): string | null {
+  const name = value?.slice(value.indexOf(';') + 1).trim()
+  return name ? name.slice(0, 255) : null
+}
+
+const maxDiagnostic = 1000
+
+/** The reply of `smtp; 550 …`, the text of any other type, on one line. */
+function diagnosticOf(value: string | undefined): string | null {
+  const text = value
+    ?.replace(/^\s*[\w-]+\s*;\s*/, '')
+    .replace(/[\p{Cc}\s]+/gu, ' ')
+    .trim()
+  return text ? text.slice(0, maxDiagnostic) : null
+}

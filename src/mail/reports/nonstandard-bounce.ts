@@ -1,0 +1,110 @@
+import { phrasesOfBounces, phrasesOfDelays, subjectsOfBounces } from './bounce-phrases.ts'
+import { recipientsIn } from './dsn.ts'
+import { findEnhancedStatus, findReply } from './enhanced-status.ts'
+import { isWrittenBySystem, notificationOf } from './mail-system.ts'
+import { addressesIn, namedIn, recipientLine } from './named-recipients.ts'
+import type { ReportedRecipient } from './report.ts'
+import { decodeWords, fieldOf, type ReportMessage } from './report-mime.ts'
+import type { OriginalMessage } from './returned-message.ts'
+
+const maxRecipients = 50
+const maxDiagnostic = 1000
+const minNotification = 12
+
+/**
+ * What a notification in no standard form says: qmail, Exim, old Exchange, Notes and their like. Taken for one only where
+ * the sender is a mail system and the words, in it or in its subject, are those of one. Null: it is none.
+ */
+export function readPlainBounce(
+  message: ReportMessage,
+  original: OriginalMessage,
+): readonly ReportedRecipient[] | null {
+  if (!isWrittenBySystem(message)) return null
+  const text = notificationOf(message)
+  const subject = decodeWords(fieldOf(message.fields, 'subject') ?? '')
+  const failed = failedIn(message)
+  const isBounce = failed.length > 0 || phrasesOfBounces.test(text) || subjectsOfBounces.test(subject)
+  if (!isBounce || text.trim().length < minNotification) return null
+  const spelledOut = recipientsIn(text)
+  if (spelledOut.length > 0) return spelledOut
+  const named = failed.length > 0 ? failed : othersThan(sendersIn(message), namedIn(text))
+  const addresses = named.length > 0 ? named : [original.to ?? '']
+  const action = phrasesOfDelays.test(`${subject}\n${text}`) ? 'delayed' : 'failed'
+  return addresses.slice(0, maxRecipients).map(address => ({
+    finalRecipient: address,
+    originalRecipient: null,
+    action,
+    ...causeOf(address, addresses, text),
+    remoteMta: remoteIn(text),
+    lastAttemptAt: null,
+  }))
+}
+
+type Cause = Pick<ReportedRecipient, 'enhancedCode' | 'smtpCode' | 'diagnostic'>
+
+/** Gives the cause that the words of a report tell for one of these recipients, for where its fields tell none. */
+export function causesInWords(message: ReportMessage, all: readonly string[]): (one: string) => Cause {
+  const text = notificationOf(message)
+  return one => causeOf(one, all, text)
+}
+
+/** X-Failed-Recipients: Exim, Gmail, Mail.ru. */
+function failedIn({ fields }: ReportMessage): readonly string[] {
+  const values = fields.filter(each => /^x-failed-recipients$/i.test(each.name)).map(each => each.value)
+  return addressesIn(values.join(','))
+}
+
+/** Whom the report is for, who is none of those that it is about. */
+function sendersIn({ fields }: ReportMessage): ReadonlySet<string> {
+  return new Set(addressesIn(fieldOf(fields, 'to') ?? '').map(each => each.toLowerCase()))
+}
+
+function othersThan(senders: ReadonlySet<string>, addresses: readonly string[]): readonly string[] {
+  const others = addresses.filter(each => !senders.has(each.toLowerCase()))
+  return others.length > 0 ? others : addresses
+}
+
+/** The cause that the text tells of one recipient: the reply that is quoted, or the words. */
+function causeOf(one: string, all: readonly string[], text: string): Cause {
+  const own = all.length === 1 ? withoutGreeting(text) : passageAbout(one, all, text)
+  const passage = all.length === 1 && findReply(own) === null && findReply(text) !== null ? text : own
+  const reply = findReply(passage)
+  const quoted =
+    reply === null
+      ? passage
+      : passage
+          .slice(reply.at)
+          .split(/\n[ \t]*\n/, 1)
+          .join('')
+  const line = quoted.replace(/[\p{Cc}\s]+/gu, ' ').trim()
+  return {
+    enhancedCode: findEnhancedStatus(quoted) ?? findEnhancedStatus(passage),
+    smtpCode: reply?.code ?? null,
+    diagnostic: line.slice(0, maxDiagnostic) || null,
+  }
+}
+
+/** The lines about one of several recipients: from its own to the next one's. */
+function passageAbout(one: string, all: readonly string[], text: string): string {
+  const from = text.indexOf(one)
+  if (from < 0) return text
+  const ends = all.flatMap(each => {
+    const at = each === one ? -1 : text.indexOf(each, from + one.length)
+    return at > from ? [at] : []
+  })
+  return text.slice(from, ends.length > 0 ? Math.min(...ends) : text.length)
+}
+
+/** From the first recipient on, where more than its name follows. */
+function withoutGreeting(text: string): string {
+  const at = text.search(recipientLine)
+  return at > 0 && text.length - at > 60 ? text.slice(at) : text
+}
+
+function remoteIn(text: string): string | null {
+  return (
+    /\b(?:host|server|mailer|mta)\s+([a-z0-9-]+(?:\.[a-z0-9-]+)+)\.?\s*[[(](?:\d|[0-9a-f]*:)/i.exec(text)?.[1] ??
+    /\bremote host\s+([a-z0-9-]+(?:\.[a-z0-9-]+)+|[0-9a-f.:]+)\s+said/i.exec(text)?.[1] ??
+    null
+  )
+}

@@ -1,0 +1,75 @@
+import { readDate } from '../date.ts'
+import { type HeaderField, readIdentifiers } from '../header.ts'
+import { isFromOutlook, readFeedback } from './arf.ts'
+import { isAutomaticReply } from './auto-reply.ts'
+import { readDeliveryStatus } from './dsn.ts'
+import { isSpecific } from './enhanced-status.ts'
+import { isFromMailSystem } from './mail-system.ts'
+import { causesInWords, readPlainBounce } from './nonstandard-bounce.ts'
+import type { Report, ReportedRecipient } from './report.ts'
+import { fieldOf, type ReportMessage, splitReport } from './report-mime.ts'
+import { noOriginal, originalOf } from './returned-message.ts'
+
+/**
+ * What a message reports: a delivery status notification (RFC 3464, RFC 6533), a feedback report (RFC 5965), a notification
+ * in one of the forms of systems that write none of these, or an automatic answer (RFC 3834). A message that only talks
+ * about such things, or carries one that it forwards, is `none`. Pure; reads the first 256 KiB.
+ */
+export function readReport(message: Buffer): Report {
+  const split = splitReport(message)
+  const messageId = readIdentifiers(fieldOf(split.fields, 'message-id') ?? '')[0] ?? null
+  const writtenAt = readDate(fieldOf(split.fields, 'date') ?? '')
+  const nothing = { messageId, writtenAt, recipients: [], reportingMta: null, envelopeId: null, feedbackType: null }
+  if (!mayReport(split.fields)) return { ...nothing, kind: plainKind(split.fields), original: noOriginal }
+  const original = originalOf(split)
+  const feedback = readFeedback(split)
+  if (feedback) return { ...nothing, ...feedback, original }
+  const status = readDeliveryStatus(split)
+  if (status && status.recipients.length > 0) {
+    const recipients = withCauses(status.recipients, split)
+    return { ...nothing, ...status, recipients, kind: kindOf(recipients), original }
+  }
+  const bounced = readPlainBounce(split, original)
+  if (bounced) return { ...nothing, recipients: bounced, kind: kindOf(bounced), original }
+  return { ...nothing, kind: plainKind(split.fields), original }
+}
+
+/** Is it worth reading the body for a report? Tells from the header alone. */
+export function mayReport(fields: readonly HeaderField[]): boolean {
+  return (
+    /^\s*multipart\/report/i.test(fieldOf(fields, 'content-type') ?? '') ||
+    isFromMailSystem(fields) ||
+    isFromOutlook(fields)
+  )
+}
+
+function plainKind(fields: readonly HeaderField[]): 'auto-reply' | 'none' {
+  return isAutomaticReply(fields) ? 'auto-reply' : 'none'
+}
+
+const maxWordy = 20
+
+/** Some systems (OpenSMTPD) tell the cause only in words: `Status: 5.0.0`, and the reply in the text before. */
+function withCauses(recipients: readonly ReportedRecipient[], message: ReportMessage): readonly ReportedRecipient[] {
+  const isToldBy = ({ action, diagnostic, enhancedCode }: ReportedRecipient) =>
+    action === 'delivered' || action === 'relayed' || diagnostic !== null || isSpecific(enhancedCode ?? '.0')
+  const some = recipients.slice(0, maxWordy)
+  if (some.every(isToldBy)) return recipients
+  const causeOf = causesInWords(
+    message,
+    some.map(each => each.finalRecipient),
+  )
+  return recipients.map((each, i) => {
+    if (i >= maxWordy || isToldBy(each)) return each
+    const words = causeOf(each.finalRecipient)
+    return { ...each, ...words, enhancedCode: words.enhancedCode ?? each.enhancedCode }
+  })
+}
+
+/** The worst that is told of any recipient. */
+function kindOf(recipients: readonly ReportedRecipient[]): Report['kind'] {
+  const actions = new Set(recipients.map(each => each.action))
+  if (actions.has('failed')) return 'bounce'
+  if (actions.has('delayed')) return 'delayed'
+  return actions.has('delivered') ? 'delivered' : 'relayed'
+}

@@ -1,0 +1,153 @@
+import { bodyStart, type HeaderField, readFields, unfold } from '../header.ts'
+
+/** A part of a report that holds no other parts, with its text decoded. A message within it stays whole. */
+export interface ReportPart {
+  /** Lower case, such as `message/delivery-status`. */
+  readonly type: string
+  /** Line ends are LF. */
+  readonly text: string
+}
+
+/** A message taken apart as far as a report needs it. */
+export interface ReportMessage {
+  readonly fields: readonly HeaderField[]
+  /** Content-Type of the whole, lower case, with its parameters. */
+  readonly type: ContentType
+  readonly parts: readonly ReportPart[]
+}
+
+interface ContentType {
+  readonly name: string
+  readonly parameters: ReadonlyMap<string, string>
+}
+
+/** What is read of a message: a report says what it has to say before the message that it returns. */
+export const maxReportBytes = 256 * 1024
+const maxParts = 40
+const maxDepth = 6
+const maxFields = 500
+
+/** Takes a message apart: what it is made of, in order, without descending into a message within it. Pure and bounded. */
+export function splitReport(message: Buffer): ReportMessage {
+  const bytes = message.subarray(0, maxReportBytes)
+  const { fields, body } = splitEntity(Buffer.from(bytes.toString('latin1').replace(/\r\n?/g, '\n'), 'latin1'))
+  const parts: ReportPart[] = []
+  collect(fields, body, 0, parts)
+  return { fields, type: contentTypeOf(fields), parts }
+}
+
+interface Entity {
+  readonly fields: readonly HeaderField[]
+  readonly body: Buffer
+}
+
+function splitEntity(bytes: Buffer): Entity {
+  const start = bodyStart(bytes)
+  const head = start === null ? bytes : bytes.subarray(0, start)
+  return { fields: readFields(head, maxFields).map(unfold), body: bytes.subarray(head.length) }
+}
+
+function collect(fields: readonly HeaderField[], body: Buffer, depth: number, parts: ReportPart[]): void {
+  const type = contentTypeOf(fields)
+  const boundary = type.name.startsWith('multipart/') ? type.parameters.get('boundary') : undefined
+  const pieces = boundary === undefined || depth >= maxDepth ? [] : piecesOf(body, boundary)
+  for (const piece of pieces) {
+    if (parts.length >= maxParts) return
+    const entity = splitEntity(piece)
+    collect(entity.fields, entity.body, depth + 1, parts)
+  }
+  if (pieces.length === 0)
+    parts.push({
+      type: type.name.startsWith('multipart/') ? 'text/plain' : type.name,
+      text: decode(fields, type, body),
+    })
+}
+
+/** What lies between the delimiter lines (RFC 2046 §5.1.1); the last piece need not be closed. */
+function piecesOf(body: Buffer, boundary: string): readonly Buffer[] {
+  const pieces: Buffer[] = []
+  const text = body.toString('latin1')
+  const delimiter = `--${boundary}`
+  let from = -1
+  for (let at = lineAt(text, delimiter, 0); at >= 0; at = lineAt(text, delimiter, at + 1)) {
+    if (from >= 0) pieces.push(body.subarray(from, Math.max(at - 1, from)))
+    const end = text.indexOf('\n', at)
+    const isLast = text.startsWith('--', at + delimiter.length)
+    from = end < 0 || isLast ? -1 : end + 1
+    if (from < 0) break
+  }
+  if (from >= 0) pieces.push(body.subarray(from))
+  return pieces
+}
+
+function lineAt(text: string, start: string, from: number): number {
+  for (let at = text.indexOf(start, from); at >= 0; at = text.indexOf(start, at + 1)) {
+    const rest = text.slice(at + start.length, at + start.length + 3)
+    if ((at === 0 || text[at - 1] === '\n') && /^(?:--|[ \t]*(?:\n|$))/.test(rest)) return at
+  }
+  return -1
+}
+
+/** The value of the first field of that name; `name` in lower case. */
+export function fieldOf(fields: readonly HeaderField[], name: string): string | undefined {
+  return fields.find(each => each.name.toLowerCase() === name)?.value
+}
+
+const parameterForm = /;\s*([\w-]+)\*?\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;"]+))/g
+
+function contentTypeOf(fields: readonly HeaderField[]): ContentType {
+  const value = fieldOf(fields, 'content-type') ?? 'text/plain'
+  const name = /^\s*([\w.+-]+\/[\w.+-]+)/.exec(value)?.[1]?.toLowerCase() ?? 'text/plain'
+  const parameters = Array.from(
+    value.matchAll(parameterForm),
+    ([, key = '', quoted, token]) => [key.toLowerCase(), quoted?.replace(/\\(.)/g, '$1') ?? token ?? ''] as const,
+  )
+  return { name, parameters: new Map(parameters) }
+}
+
+function decode(fields: readonly HeaderField[], type: ContentType, body: Buffer): string {
+  const bytes = unencoded(fieldOf(fields, 'content-transfer-encoding')?.trim().toLowerCase(), body)
+  return inCharset(bytes, type.parameters.get('charset')).replace(/\r\n?/g, '\n')
+}
+
+function unencoded(encoding: string | undefined, body: Buffer): Buffer {
+  switch (encoding) {
+    case 'base64':
+      return Buffer.from(body.toString('latin1'), 'base64')
+    case 'quoted-printable':
+      return unquoted(
+        body
+          .toString('latin1')
+          .replace(/[ \t]+$/gm, '')
+          .replace(/=\n/g, ''),
+      )
+    default:
+      return body
+  }
+}
+
+function unquoted(text: string): Buffer {
+  const bytes = text.replace(/=([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
+  return Buffer.from(bytes, 'latin1')
+}
+
+/** Bytes that are no text of their charset, or of one that is not known, are read as UTF-8 or else as Latin-1. */
+function inCharset(bytes: Buffer, charset = 'utf-8'): string {
+  for (const label of [charset, 'utf-8'])
+    try {
+      return new TextDecoder(label as Bun.Encoding, { fatal: true }).decode(bytes)
+    } catch {}
+  return bytes.toString('latin1')
+}
+
+const encodedWord = /=\?([\w-]+)(?:\*[\w-]*)?\?([bq])\?([^?\s]*)\?=(?:[ \t]+(?==\?))?/gi
+
+/** A field's value with its encoded words decoded (RFC 2047). */
+export function decodeWords(value: string): string {
+  return value.replace(encodedWord, (_, charset: string, encoding: string, text: string) =>
+    inCharset(
+      encoding.toLowerCase() === 'b' ? Buffer.from(text, 'base64') : unquoted(text.replace(/_/g, ' ')),
+      charset,
+    ),
+  )
+}

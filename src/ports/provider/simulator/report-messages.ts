@@ -1,0 +1,106 @@
+import { newSortableToken } from '../../../base/ids.ts'
+import type { Submission } from '../port.ts'
+
+/** A message that comes in because of one that went out. */
+export interface ReportMail {
+  /** Where it goes: the reverse-path of what it reports on. */
+  readonly rcptTo: string
+  /** Whole, CRLF line ends. Its own reverse-path is null (RFC 5321 §4.5.5). */
+  readonly message: Buffer
+}
+
+const host = 'mx.simulator.test'
+
+/** What one report tells of a submission to one recipient. */
+export interface Told {
+  readonly action: 'failed' | 'delayed' | 'delivered'
+  /** RFC 3463. */
+  readonly status: string
+  /** The reply that it had. */
+  readonly reply: string
+}
+
+/** A delivery status notification, with the header of what it is about. RFC 3464, RFC 3461 §6. */
+export function notification({ emailId, mailFrom, message }: Submission, recipient: string, told: Told): ReportMail {
+  return report(mailFrom, 'Delivery Status Notification', 'delivery-status', [
+    part('text/plain; charset=us-ascii', [`Delivery to ${recipient}: ${told.action}.`, told.reply]),
+    part('message/delivery-status', [
+      `Reporting-MTA: dns; ${host}`,
+      `Original-Envelope-Id: ${emailId}`,
+      '',
+      `Original-Recipient: rfc822;${recipient}`,
+      `Final-Recipient: rfc822;${recipient}`,
+      `Action: ${told.action}`,
+      `Status: ${told.status}`,
+      `Remote-MTA: dns; ${host}`,
+      `Diagnostic-Code: smtp; ${told.reply}`,
+    ]),
+    part('text/rfc822-headers', [headerOf(message)]),
+  ])
+}
+
+/** A complaint, as a mailbox provider's feedback loop sends it. RFC 5965. */
+export function complaint({ mailFrom, message }: Submission, recipient: string): ReportMail {
+  return report(mailFrom, 'Abuse report', 'feedback-report', [
+    part('text/plain; charset=us-ascii', ['This is a complaint about a message that was received from you.']),
+    part('message/feedback-report', [
+      'Feedback-Type: abuse',
+      'User-Agent: Simulator/1',
+      'Version: 1',
+      `Original-Mail-From: <${mailFrom}>`,
+      `Original-Rcpt-To: <${recipient}>`,
+    ]),
+    part('text/rfc822-headers', [headerOf(message)]),
+  ])
+}
+
+/** An out-of-office answer. RFC 3834. */
+export function absence({ mailFrom, message }: Submission, recipient: string): ReportMail {
+  const messageId = /^message-id:\s*(<[^<>\s]+>)/im.exec(headerOf(message))?.[1]
+  const answered = messageId ? [`In-Reply-To: ${messageId}`, `References: ${messageId}`] : []
+  const lines = [
+    ...header(recipient, mailFrom, 'Out of office'),
+    'Auto-Submitted: auto-replied',
+    ...answered,
+    'Content-Type: text/plain; charset=us-ascii',
+    '',
+    'I am out of the office.',
+    '',
+  ]
+  return { rcptTo: mailFrom, message: Buffer.from(lines.join('\r\n')) }
+}
+
+function header(from: string, to: string, subject: string): readonly string[] {
+  return [
+    `Date: ${new Date().toUTCString().replace('GMT', '+0000')}`,
+    `From: <${from}>`,
+    `To: <${to}>`,
+    `Subject: ${subject}`,
+    `Message-ID: <${newSortableToken()}@${host}>`,
+    'MIME-Version: 1.0',
+  ]
+}
+
+function report(mailFrom: string, subject: string, type: string, parts: readonly (readonly string[])[]): ReportMail {
+  const boundary = newSortableToken()
+  const lines = [
+    ...header(`mailer-daemon@${host}`, mailFrom, subject),
+    'Auto-Submitted: auto-replied',
+    `Content-Type: multipart/report; report-type=${type}; boundary="${boundary}"`,
+    '',
+    ...parts.flatMap(each => [`--${boundary}`, ...each, '']),
+    `--${boundary}--`,
+    '',
+  ]
+  return { rcptTo: mailFrom, message: Buffer.from(lines.join('\r\n'), 'latin1') }
+}
+
+function part(contentType: string, lines: readonly string[]): readonly string[] {
+  return [`Content-Type: ${contentType}`, '', ...lines]
+}
+
+/** The header of a message, with its last CRLF. */
+function headerOf(message: Buffer): string {
+  const end = message.indexOf('\r\n\r\n')
+  return message.subarray(0, end < 0 ? message.length : end + 2).toString('latin1')
+}

@@ -1,0 +1,56 @@
+import { expect, test } from 'bun:test'
+import { inOrder } from './hosts.ts'
+
+function hostsAt() {
+  let now = 1
+  const next = inOrder(['a', 'b', 'c'], () => now)
+  return {
+    order: () => next().map(host => host.value),
+    next,
+    after(ms: number) {
+      now += ms
+    },
+  }
+}
+
+test('hosts come in the order given as long as none is in trouble', () => {
+  const { order } = hostsAt()
+  expect([order(), order()]).toEqual([
+    ['a', 'b', 'c'],
+    ['a', 'b', 'c'],
+  ])
+})
+
+test('one in trouble comes last, is tried by one after a while, and has its place back when that goes well', () => {
+  const { next, order, after } = hostsAt()
+  next()[0]?.troubled()
+  expect(order()).toEqual(['b', 'c', 'a'])
+  after(15_000)
+  const probing = next()
+  expect(probing.map(host => host.value)).toEqual(['a', 'b', 'c'])
+  expect(order()).toEqual(['b', 'c', 'a'])
+  probing[0]?.succeeded()
+  expect(order()).toEqual(['a', 'b', 'c'])
+})
+
+test('one that stays in trouble is tried ever more seldom, up to five minutes', () => {
+  const { next, after } = hostsAt()
+  next()[0]?.troubled()
+  const waits = Array.from({ length: 7 }, () => {
+    for (let waited = 0; ; waited += 5000) {
+      const [first] = next()
+      if (first?.value === 'a') {
+        first.troubled()
+        return waited
+      }
+      after(5000)
+    }
+  })
+  expect(waits).toEqual([15_000, 30_000, 60_000, 120_000, 240_000, 300_000, 300_000])
+})
+
+test('where all are in trouble all are tried still, in order', () => {
+  const { next, order } = hostsAt()
+  for (const host of next()) host.troubled()
+  expect(order()).toEqual(['a', 'b', 'c'])
+})

@@ -1,0 +1,109 @@
+import { createHmac } from 'node:crypto'
+import {
+  type Fields,
+  fieldsAt,
+  forged,
+  isFresh,
+  isSame,
+  malformed,
+  numberAt,
+  quoted,
+  readEvents,
+  textAt,
+  timeOf,
+  withoutBrackets,
+} from './fields.ts'
+import type { ProviderNews, ProviderWebhook, WebhookRequest } from './webhook.ts'
+
+/** The name under which an email's id goes along in `X-Mailgun-Variables`, and comes back. */
+export const mailgunIdName = 'mailroom-id'
+
+/**
+ * Mailgun's webhooks. The signature is over a time and a token and not over the event, so that each token is taken with one
+ * body only. https://documentation.mailgun.com/docs/mailgun/user-manual/webhooks/securing-webhooks
+ */
+export function mailgunWebhook(signingKey: string): ProviderWebhook {
+  return {
+    name: 'mailgun',
+    async read(request) {
+      const [body, ...more] = readEvents(request.body) ?? []
+      if (!body || more.length > 0) return forged('The body is no event of Mailgun.')
+      const signature = fieldsAt(body, 'signature')
+      const timestamp = textAt(signature, 'timestamp') ?? ''
+      const token = textAt(signature, 'token') ?? ''
+      const expected = createHmac('sha256', signingKey).update(timestamp).update(token).digest('hex')
+      if (token === '' || !isSame(textAt(signature, 'signature') ?? '', expected))
+        return forged('The signature is absent or wrong.')
+      if (!isFresh(timestamp, request.receivedAt)) return forged('The signature is of another time.')
+      const event = fieldsAt(body, 'event-data')
+      if (textAt(event, 'event') === null) return malformed('There is no event-data.')
+      return { kind: 'news', news: readEvent(event, request), once: token }
+    },
+  }
+}
+
+function readEvent(event: Fields, request: WebhookRequest): readonly ProviderNews[] {
+  const emailId = textAt(fieldsAt(event, 'user-variables'), mailgunIdName)
+  const headers = fieldsAt(fieldsAt(event, 'message'), 'headers')
+  const recipient = textAt(event, 'recipient') ?? textAt(headers, 'to')
+  const told = meaningOf(event)
+  if (emailId === null || recipient === null || !told) return []
+  const seconds = numberAt(event, 'timestamp')
+  const messageId = withoutBrackets(textAt(headers, 'message-id'))
+  return [
+    {
+      ...told,
+      ...saidOf(event),
+      emailId,
+      recipient,
+      occurredAt: timeOf(seconds === null ? null : seconds * 1000, request),
+      // An event's id is unique for a day only.
+      key: [textAt(event, 'id'), seconds, told.type, recipient.toLowerCase()].join(' '),
+      providerMessageId: messageId,
+      wireMessageId: messageId,
+    },
+  ]
+}
+
+type Meaning = Pick<ProviderNews, 'type' | 'bounce'>
+
+function meaningOf(event: Fields): Meaning | undefined {
+  switch (textAt(event, 'event')) {
+    case 'delivered':
+      return { type: 'delivered', bounce: null }
+    case 'complained':
+      return { type: 'complained', bounce: null }
+    case 'unsubscribed':
+      return { type: 'unsubscribed', bounce: null }
+    case 'rejected':
+      return { type: 'rejected', bounce: null }
+    case 'failed':
+      return textAt(event, 'severity') === 'temporary' ? { type: 'delayed', bounce: null } : failed(event)
+    default:
+      return undefined
+  }
+}
+
+/** A permanent failure. What was not even tried, for it is on a list of Mailgun's, is Mailgun's own refusal. */
+function failed(event: Fields): Meaning {
+  const reason = textAt(event, 'reason') ?? ''
+  if (reason.startsWith('suppress-')) return { type: 'rejected', bounce: null }
+  if (reason === 'old') return { type: 'bounced', bounce: { type: 'undetermined', scope: null } }
+  if (reason === 'espblock') return { type: 'bounced', bounce: { type: 'permanent', scope: 'infrastructure' } }
+  const isSoft = textAt(fieldsAt(event, 'delivery-status'), 'bounce-type') === 'soft'
+  const type = isSoft ? 'transient' : 'permanent'
+  return { type: 'bounced', bounce: { type, scope: reason === 'bounce' && !isSoft ? 'recipient' : null } }
+}
+
+/** Codes of Mailgun's own (6xx, 498, 499) are no replies of a server. */
+function saidOf(event: Fields) {
+  const status = fieldsAt(event, 'delivery-status')
+  const said = textAt(status, 'message') ?? textAt(status, 'description') ?? textAt(fieldsAt(event, 'reject'), 'reason')
+  const code = numberAt(status, 'code')
+  const inText = quoted(said)
+  return {
+    ...inText,
+    smtpCode: code !== null && /^[245][0-5]\d$/.test(String(code)) ? code : inText.smtpCode,
+    enhancedCode: /^[245]\.\d{1,3}\.\d{1,3}$/.exec(textAt(status, 'enhanced-code') ?? '')?.[0] ?? inText.enhancedCode,
+  }
+}

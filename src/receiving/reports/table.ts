@@ -1,0 +1,50 @@
+import type { Db } from '../../base/database/database.ts'
+import type { Id } from '../../base/ids.ts'
+
+/** A recipient of an email that we sent, as a report is about it. */
+export interface BouncedRow {
+  readonly organizationId: Id<'org'>
+  readonly brandId: Id<'brd'>
+  readonly domainId: Id<'dom'>
+  /** The names of its domain's return path, whether or not its records stand. */
+  readonly hosts: readonly string[]
+}
+
+/** The email, where it has a recipient at that position; undefined: it has none, or is not there. */
+export async function findBounced(db: Db, emailId: Id<'eml'>, position: number): Promise<BouncedRow | undefined> {
+  const rows = await db
+    .selectFrom('emails')
+    .innerJoin('email_recipients', 'email_recipients.email_id', 'emails.id')
+    .leftJoin('domain_records', join =>
+      join.onRef('domain_records.domain_id', '=', 'emails.domain_id').on('domain_records.purpose', '=', 'return_path'),
+    )
+    .select([
+      'emails.organization_id as organizationId',
+      'emails.brand_id as brandId',
+      'emails.domain_id as domainId',
+      'domain_records.name as host',
+    ])
+    .where('emails.id', '=', emailId)
+    .where('email_recipients.position', '=', position)
+    .execute()
+  const [first] = rows
+  if (!first) return undefined
+  const { organizationId, brandId, domainId } = first
+  return { organizationId, brandId, domainId, hosts: rows.flatMap(row => row.host ?? []) }
+}
+
+/** A recipient that a report may name, of an email of this organization, in order. */
+export async function findSentTo(
+  db: Db,
+  organizationIds: readonly Id<'org'>[],
+  emailId: Id<'eml'>,
+): Promise<readonly { readonly position: number; readonly email: string }[]> {
+  if (organizationIds.length === 0) return []
+  return await db
+    .selectFrom('email_recipients')
+    .select(['position', 'email'])
+    .where('email_id', '=', emailId)
+    .where('organization_id', 'in', organizationIds)
+    .orderBy('position')
+    .execute()
+}

@@ -1,0 +1,60 @@
+import { sql } from 'kysely'
+import type { Instant } from '../../base/clock.ts'
+import type { Db } from '../../base/database/database.ts'
+import { insertRows } from '../../base/database/insert-rows.ts'
+
+/** How far a walk has come; empty: it has not begun. */
+export async function selectCursor(db: Db, name: string, days: number): Promise<string> {
+  const row = await db
+    .selectFrom('retention_cursors')
+    .select('position')
+    .where('kind', '=', name)
+    .where('days', '=', days)
+    .executeTakeFirst()
+  return row?.position ?? ''
+}
+
+export async function moveCursor(db: Db, name: string, days: number, position: string): Promise<void> {
+  await insertRows(
+    db,
+    'retention_cursors',
+    [{ kind: name, days, position }],
+    'ON DUPLICATE KEY UPDATE position = VALUES(position)',
+  )
+}
+
+/** Lets the walks over what is of this kind, such as `attachments` of both ways, begin again. */
+export async function deleteCursors(db: Db, kind: string): Promise<void> {
+  await db
+    .deleteFrom('retention_cursors')
+    .where(where => where.or([where('kind', '=', kind), where('kind', 'like', `${kind}.%`)]))
+    .execute()
+}
+
+/** What is to be looked at again, and when. */
+export interface Waiting {
+  readonly id: string
+  readonly againAt: Instant
+}
+
+export async function addWaiting(db: Db, name: string, all: readonly Waiting[]): Promise<void> {
+  const rows = all.map(({ id, againAt }) => ({ kind: name, item_id: id, again_at: againAt }))
+  await insertRows(db, 'retention_waiting', rows, 'ON DUPLICATE KEY UPDATE again_at = VALUES(again_at)')
+}
+
+export async function selectWaiting(db: Db, name: string, now: Instant, most: number): Promise<readonly string[]> {
+  const rows = await db
+    .selectFrom('retention_waiting')
+    .select('item_id')
+    .where('kind', '=', name)
+    .where('again_at', '<=', now)
+    .orderBy('again_at')
+    .limit(sql.lit(most))
+    .execute()
+  return rows.map(row => row.item_id)
+}
+
+export async function deleteWaiting(db: Db, name: string, ids: readonly string[]): Promise<void> {
+  if (ids.length > 0)
+    await db.deleteFrom('retention_waiting').where('kind', '=', name).where('item_id', 'in', ids).execute()
+}

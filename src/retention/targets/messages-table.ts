@@ -1,0 +1,146 @@
+import { type RawBuilder, sql } from 'kysely'
+import type { Instant } from '../../base/clock.ts'
+import type { Db } from '../../base/database/database.ts'
+import type { Flag, Folder } from '../../base/database/schema.ts'
+import type { Id } from '../../base/ids.ts'
+
+/** A received message as retention looks at it. */
+export interface MessageRow {
+  readonly id: Id<'msg'>
+  readonly organization_id: Id<'org'>
+  readonly brand_id: Id<'brd'>
+  readonly received_at: Instant
+  readonly folder: Folder
+  readonly folder_since: Instant | null
+  readonly size: number
+  readonly blob_id: Id<'blb'>
+  readonly attachment_count: number
+  /** Decoded. */
+  readonly attachment_bytes: number | string
+  readonly raw_purged_at: Instant | null
+  readonly attachments_purged_at: Instant | null
+  /** It waits for a scan or for its search text. */
+  readonly is_held: Flag | string
+}
+
+const columns = sql`m.id, m.organization_id, m.brand_id, m.received_at, m.folder, m.folder_since, m.size, m.blob_id,
+  m.attachment_count, m.raw_purged_at, m.attachments_purged_at,
+  (m.rescan_at IS NOT NULL OR m.indexed = 0) AS is_held,
+  CASE WHEN m.attachment_count = 0 THEN 0
+    ELSE (SELECT COALESCE(SUM(a.size), 0) FROM attachments a WHERE a.message_id = m.id) END AS attachment_bytes`
+
+async function select(db: Db, rest: RawBuilder<unknown>): Promise<readonly MessageRow[]> {
+  const { rows } = await sql<MessageRow>`SELECT ${columns} FROM messages m ${rest}`.execute(db)
+  return rows
+}
+
+/** Messages after `after` by id, which is about the order in which they came. */
+export async function selectMessagesAfter(db: Db, after: string, most: number): Promise<readonly MessageRow[]> {
+  return await select(db, sql`WHERE m.id > ${after} ORDER BY m.id LIMIT ${sql.lit(most)}`)
+}
+
+/** Messages of a folder after a place in the order in which they came there, up to `before`. */
+export async function selectLeaving(
+  db: Db,
+  folder: Folder,
+  after: { readonly since: string; readonly id: string },
+  before: Instant,
+  most: number,
+): Promise<readonly MessageRow[]> {
+  // Spelled out: as a comparison of pairs neither server would use the index.
+  return await select(
+    db,
+    sql`FORCE INDEX (messages_leaving) WHERE m.folder = ${folder} AND m.folder_since >= ${after.since}
+      AND (m.folder_since > ${after.since} OR m.id > ${after.id}) AND m.folder_since < ${before}
+      ORDER BY m.folder_since, m.id LIMIT ${sql.lit(most)}`,
+  )
+}
+
+export async function selectMessages(db: Db, ids: readonly string[]): Promise<readonly MessageRow[]> {
+  return ids.length === 0 ? [] : await select(db, sql`WHERE m.id IN (${sql.join(ids)})`)
+}
+
+/** Those of the messages that are still in the folder and not held, locked until the transaction ends. */
+export async function lockLeaving(tx: Db, folder: Folder, ids: readonly string[]): Promise<readonly Id<'msg'>[]> {
+  const rows = await tx
+    .selectFrom('messages')
+    .select('id')
+    .where('id', 'in', ids as readonly Id<'msg'>[])
+    .where('folder', '=', folder)
+    .where('rescan_at', 'is', null)
+    .where('indexed', '=', 1)
+    .orderBy('id')
+    .forUpdate()
+    .execute()
+  return rows.map(row => row.id)
+}
+
+/** Removes messages with all that belongs to them alone. Their place in a thread stays, for answers to them. */
+export async function deleteMessages(tx: Db, ids: readonly Id<'msg'>[]): Promise<void> {
+  if (ids.length === 0) return
+  await tx.deleteFrom('search_texts').where('message_id', 'in', ids).execute()
+  await tx.deleteFrom('attachments').where('message_id', 'in', ids).execute()
+  await tx.deleteFrom('messages').where('id', 'in', ids).execute()
+}
+
+/** Lets go of the bytes of messages that do not wait for anything; which those were. */
+export async function purgeRaw(tx: Db, ids: readonly string[], now: Instant): Promise<readonly Id<'msg'>[]> {
+  const rows = await tx
+    .selectFrom('messages')
+    .select('id')
+    .where('id', 'in', ids as readonly Id<'msg'>[])
+    .where('raw_purged_at', 'is', null)
+    .where('rescan_at', 'is', null)
+    .where('indexed', '=', 1)
+    .orderBy('id')
+    .forUpdate()
+    .execute()
+  const found = rows.map(row => row.id)
+  if (found.length > 0)
+    await tx
+      .updateTable('messages')
+      .set({ blob_id: '' as Id<'blb'>, raw_purged_at: now })
+      .where('id', 'in', found)
+      .execute()
+  return found
+}
+
+/** Puts the message without its attachments in the place of the one with them, unless that has changed. */
+export async function replaceMessage(
+  db: Db,
+  id: Id<'msg'>,
+  blobs: { readonly from: Id<'blb'>; readonly to: Id<'blb'> },
+  now: Instant,
+): Promise<void> {
+  await db
+    .updateTable('messages')
+    .set({ blob_id: blobs.to, attachments_purged_at: now })
+    .where('id', '=', id)
+    .where('blob_id', '=', blobs.from)
+    .execute()
+}
+
+/** What the message says of its attachments, in order. */
+export async function selectAttachments(db: Db, id: Id<'msg'>) {
+  const rows = await db
+    .selectFrom('attachments')
+    .select(['filename', 'content_type', 'size'])
+    .where('message_id', '=', id)
+    .orderBy('position')
+    .execute()
+  return rows.map(row => ({ filename: row.filename, contentType: row.content_type, size: Number(row.size) }))
+}
+
+/**
+ * Begins the time of messages in a folder that is emptied of which it is not known since when they are there: an earlier
+ * version, which may still serve, does not note it. At most `most` of each folder; the most that one had.
+ */
+export async function adoptMessages(db: Db, now: Instant, most: number): Promise<number> {
+  let found = 0n
+  for (const folder of ['spam', 'trash', 'quarantine']) {
+    const { numAffectedRows = 0n } = await sql`UPDATE messages SET folder_since = ${now}
+      WHERE folder = ${folder} AND folder_since IS NULL LIMIT ${sql.lit(most)}`.execute(db)
+    if (numAffectedRows > found) found = numAffectedRows
+  }
+  return Number(found)
+}

@@ -1,0 +1,105 @@
+import { detectMimeType } from 'nodemailer/lib/mime-funcs'
+import { type Id, newId } from '../../base/ids.ts'
+import { refuse } from '../../base/refusal.ts'
+
+/** An attachment as a request gives it. */
+export interface AttachmentInput {
+  readonly filename: string
+  /** Base64, RFC 4648 §4: padded, without line breaks. */
+  readonly content: string
+  readonly content_type?: string | null
+  readonly content_id?: string | null
+}
+
+/** An attachment of an email to be sent. */
+export interface Attachment {
+  readonly id: Id<'att'>
+  readonly filename: string
+  /** With its parameters. */
+  readonly contentType: string
+  /** Without angle brackets; null: not shown inline. */
+  readonly contentId: string | null
+  readonly content: Buffer
+}
+
+const maxAttachments = 20
+const maxAttachmentBytes = 10 * 1024 * 1024
+const maxFilename = 255
+
+const token = "[A-Za-z0-9!#$%&'*+.^_`{|}~-]+"
+const mediaType = new RegExp(`^${token}/${token}(?:\\s*;\\s*${token}=(?:${token}|"[ !#-[\\]-~]*"))*$`)
+const contentIdForm = /^[!-;=?-~]{1,250}$/
+
+/** Reads and decodes the attachments. @throws invalid_request, with a param such as `attachments[0].content`. */
+export function readAttachments(input: readonly AttachmentInput[] | null | undefined): readonly Attachment[] {
+  const seen = new Set<string>()
+  return (input ?? []).map((each, i) => {
+    const param = `attachments[${i}]`
+    const contentId = readContentId(each.content_id, `${param}.content_id`)
+    if (contentId !== null && seen.has(contentId)) throw wrong(`${param}.content_id`, 'another attachment has this id')
+    if (contentId !== null) seen.add(contentId)
+    const filename = readFilename(each.filename, `${param}.filename`)
+    return {
+      id: newId('att'),
+      filename,
+      contentType: readContentType(each.content_type, filename, `${param}.content_type`),
+      contentId,
+      content: readContent(each.content, `${param}.content`),
+    }
+  })
+}
+
+/** @throws too_many_attachments, attachments_too_large (10 MiB, decoded). */
+export function refuseExcess(attachments: readonly Attachment[]): void {
+  if (attachments.length > maxAttachments)
+    throw refuse('too_many_attachments', {
+      message: `attachments: ${attachments.length} files are more than the ${maxAttachments} that one email may have.`,
+      param: 'attachments',
+    })
+  const bytes = attachments.reduce((sum, each) => sum + each.content.length, 0)
+  if (bytes > maxAttachmentBytes)
+    throw refuse('attachments_too_large', {
+      message: `attachments: ${bytes} bytes are more than the ${maxAttachmentBytes} that the files of one email may have.`,
+      param: 'attachments',
+    })
+}
+
+function readFilename(text: string, param: string): string {
+  if (text.trim() === '') throw wrong(param, 'a name is required')
+  if (text.length > maxFilename) throw wrong(param, `the name has more than ${maxFilename} characters`)
+  if (/\p{Cc}/u.test(text)) throw wrong(param, 'the name holds control characters')
+  if (/[/\\]/.test(text)) throw wrong(param, 'the name is a path; give the name alone')
+  if (!text.isWellFormed()) throw wrong(param, 'the name is not well-formed Unicode')
+  return text
+}
+
+function readContentType(text: string | null | undefined, filename: string, param: string): string {
+  if (text === null || text === undefined) return typeByName(filename)
+  if (text.length > 255 || !mediaType.test(text)) throw wrong(param, 'this is not a media type such as application/pdf')
+  if (/^multipart\//i.test(text)) throw wrong(param, 'an attachment cannot be multipart')
+  return text
+}
+
+function readContentId(text: string | null | undefined, param: string): string | null {
+  if (text === null || text === undefined) return null
+  const bare = text.startsWith('<') && text.endsWith('>') ? text.slice(1, -1) : text
+  if (!contentIdForm.test(bare)) throw wrong(param, 'an id is up to 250 printable ASCII characters without < and >')
+  return bare
+}
+
+function readContent(text: string, param: string): Buffer {
+  const content = Buffer.from(text, 'base64')
+  if (content.toString('base64') !== text)
+    throw wrong(param, 'this is not base64 (RFC 4648 §4, padded, no line breaks)')
+  return content
+}
+
+function wrong(param: string, what: string) {
+  return refuse('invalid_request', { message: `${param}: ${what}.`, param })
+}
+
+/** The media type that a name's ending stands for; application/octet-stream where that is unknown. */
+function typeByName(filename: string): string {
+  const type = detectMimeType(filename)
+  return mediaType.test(type) ? type : 'application/octet-stream'
+}

@@ -1,0 +1,84 @@
+import MailComposer from 'nodemailer/lib/mail-composer'
+import { encodeWord } from 'nodemailer/lib/mime-funcs'
+import type { Id } from '../../base/ids.ts'
+import type { Attachment } from './attachments.ts'
+import type { HeaderField } from './headers.ts'
+import type { Outgoing } from './parse-request.ts'
+import { serialize } from './serialize.ts'
+import { textOf } from './text-of-html.ts'
+
+/** What the message is made from, besides the fields. */
+export interface Naming {
+  readonly emailId: Id<'eml'>
+  /** Without angle brackets. */
+  readonly messageId: string
+}
+
+/**
+ * The message, RFC 5322: CRLF line ends, 7 bit, without Date (it is put in front when the email is sent), Bcc and
+ * DKIM-Signature. Pure: the same email gives the same bytes. Nothing is read from files or the network.
+ */
+export function compose(email: Outgoing, { emailId, messageId }: Naming): Buffer {
+  const { recipients, html } = email
+  const text = email.text ?? (html === null ? '' : textOf(html))
+  const composer = new MailComposer({
+    from: [{ ...email.from }],
+    to: recipients.to.map(address => ({ ...address })),
+    cc: recipients.cc.map(address => ({ ...address })),
+    replyTo: email.replyTo.map(address => ({ ...address })),
+    messageId: `<${messageId}>`,
+    headers: [
+      { key: 'Subject', value: verbatim(encodeSubject(email.subject)) },
+      { key: 'X-Mailroom-Id', value: emailId },
+      ...email.headers.map(customHeader),
+    ],
+    text: body(text),
+    ...(html === null ? {} : { html: body(html) }),
+    attachments: email.attachments.map(part),
+    baseBoundary: emailId.slice(4),
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  })
+  return serialize(composer.compile())
+}
+
+/** Past this, quoted-printable takes too long to make. */
+const maxQuotedLength = 64 * 1024
+
+function body(content: string) {
+  return content.length > maxQuotedLength ? { content, contentTransferEncoding: 'base64' } : { content }
+}
+
+function verbatim(value: string) {
+  return { prepared: true, foldLines: true, value }
+}
+
+/** Plain ASCII stands as it is, so that structured values (RFC 2369, RFC 8058) stay whole; the rest is encoded. */
+function customHeader({ name, value }: HeaderField) {
+  const isIdentifiers = /^(in-reply-to|references)$/i.test(name)
+  return { key: name, value: /^[ -~\t]*$/.test(value) && !isIdentifiers ? verbatim(value) : value }
+}
+
+/** RFC 2047 where a subject is more than short words of ASCII, or would be read as encoded. */
+function encodeSubject(subject: string): string {
+  if (!/[^ -~]|=\?|\S{70}| {10}/.test(subject)) return subject
+  const letters = subject.match(/[ -~]/g)?.length ?? 0
+  return encodeWord(subject, letters * 2 > subject.length ? 'Q' : 'B', 52)
+}
+
+function part({ filename, contentType, contentId, content }: Attachment) {
+  return {
+    filename,
+    content,
+    // A message cannot be encoded (RFC 2046 §5.2.1): one that is more than clean lines goes as a file.
+    contentType: /^message\//i.test(contentType) && !isCleanLines(content) ? 'application/octet-stream' : contentType,
+    contentDisposition: contentId === null ? 'attachment' : 'inline',
+    ...(contentId === null ? {} : { cid: contentId }),
+  }
+}
+
+/** 7 bit, no NUL, lines of at most 998 octets that end in CRLF or LF. */
+function isCleanLines(content: Buffer): boolean {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: that is what is looked for
+  return !/[^\u0001-\u007f]|\r(?!\n)|[^\r\n]{999}/.test(content.toString('latin1'))
+}

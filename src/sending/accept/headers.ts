@@ -1,0 +1,75 @@
+import { refuse } from '../../base/refusal.ts'
+
+/** A header field that the sender adds. */
+export interface HeaderField {
+  readonly name: string
+  readonly value: string
+}
+
+const refusedNames = new Set([
+  'from',
+  'to',
+  'cc',
+  'bcc',
+  'sender',
+  'date',
+  'subject',
+  'message-id',
+  'received',
+  'return-path',
+  'reply-to',
+  'mime-version',
+  'dkim-signature',
+  'authentication-results',
+])
+const refusedPrefixes = ['content-', 'arc-', 'x-mailroom-']
+// Where an encoded word would be read as it stands (RFC 2047 §5): message ids and addresses of services.
+const asciiOnly = new Set(['in-reply-to', 'references', 'list-unsubscribe', 'list-unsubscribe-post'])
+
+// RFC 5322 §2.2: printable ASCII but the colon.
+const fieldName = /^[!-9;-~]{1,120}$/
+// biome-ignore lint/suspicious/noControlCharactersInRegex: that is what is looked for
+const lineBreaking = /[\r\n\u0000]/
+const maxFields = 50
+const maxValue = 998
+const maxLine = 998
+
+/** Reads the header fields that the sender adds. @throws invalid_request, with a param such as `headers.X-Name`. */
+export function readHeaders(input: Readonly<Record<string, string>> | null | undefined): readonly HeaderField[] {
+  // Runs of space could fold into a line that looks empty.
+  const fields = Object.entries(input ?? {}).map(([name, value]) => ({ name, value: value.replace(/[ \t]{2,}/g, ' ') }))
+  if (fields.length > maxFields) throw wrong('headers', `at most ${maxFields} headers are taken`)
+  const seen = new Set<string>()
+  for (const { name, value } of fields) {
+    const lower = name.toLowerCase()
+    if (lineBreaking.test(name)) throw wrong('headers', 'the name of a header holds a line break or NUL')
+    const param = `headers.${name.slice(0, 120)}`
+    if (!fieldName.test(name)) throw wrong(param, 'this is not the name of a header field')
+    if (refusedNames.has(lower) || refusedPrefixes.some(prefix => lower.startsWith(prefix)))
+      throw wrong(param, 'this header is set by the service, or by a field of the request')
+    if (seen.has(lower)) throw wrong(param, 'this header is given twice')
+    seen.add(lower)
+    refuseValue(lower, value, param)
+  }
+  return fields
+}
+
+function refuseValue(name: string, value: string, param: string): void {
+  if (lineBreaking.test(value)) throw wrong(param, 'the value holds a line break or NUL')
+  if (value.length > maxValue) throw wrong(param, `the value has more than ${maxValue} characters`)
+  if (!value.isWellFormed()) throw wrong(param, 'the value is not well-formed Unicode')
+  if (asciiOnly.has(name) && !/^[ -~\t]*$/.test(value)) throw wrong(param, 'this header takes ASCII only')
+  const longest = Math.max(...value.split(/[ \t]/).map(word => word.length))
+  if (name.length + 2 + longest > maxLine) throw wrong(param, 'the value has a word that no line can hold')
+}
+
+function wrong(param: string, what: string) {
+  return refuse('invalid_request', { message: `${param}: ${what}.`, param })
+}
+
+/** The message ids that In-Reply-To and References name, without angle brackets, nearest first (RFC 5322 §3.6.4). */
+export function referencesOf(fields: readonly HeaderField[]): readonly string[] {
+  const ids = (name: string) =>
+    fields.filter(field => field.name.toLowerCase() === name).flatMap(field => field.value.match(/[^\s<>,]+/g) ?? [])
+  return [...new Set([...ids('in-reply-to'), ...ids('references').reverse()])]
+}

@@ -1,0 +1,136 @@
+import { fromIso, type Instant, millisecondsOf, plusMs } from '../../base/clock.ts'
+import { refuse } from '../../base/refusal.ts'
+import type { Address } from '../../mail/address.ts'
+import type { SendEmail } from '../emails/schema.ts'
+import { refuseUnlinkable } from '../suppressions/unsubscribe-link.ts'
+import { readVariables, type Variables } from '../templates/content.ts'
+import { type Attachment, readAttachments, refuseExcess } from './attachments.ts'
+import { type HeaderField, readHeaders } from './headers.ts'
+import { maxRecipients, type Recipients, readAddress, readAddresses, readRecipients } from './recipients.ts'
+
+/** An email that is to be sent, read and found to be in order. */
+export interface Outgoing {
+  readonly from: Address
+  readonly recipients: Recipients
+  readonly replyTo: readonly Address[]
+  readonly subject: string
+  readonly text: string | null
+  readonly html: string | null
+  readonly attachments: readonly Attachment[]
+  readonly headers: readonly HeaderField[]
+  readonly tags: readonly { readonly name: string; readonly value: string }[]
+  readonly metadata: Readonly<Record<string, string>>
+  readonly scheduledAt: Instant | null
+  /** Counted from when it is due. */
+  readonly expiresInMs: number
+  /** Can its one recipient unsubscribe (RFC 8058)? */
+  readonly unsubscribe: boolean
+  /** Makes what the request did not give; see template-fill.ts. */
+  readonly template: { readonly slug: string; readonly variables: Variables } | null
+}
+
+/** The most that text, or html, may have. */
+export const maxBodyBytes = 2 * 1024 * 1024
+const maxScheduleDays = 30
+const dayMs = 24 * 3600 * 1000
+const maxExpiryMs = 5 * dayMs
+// biome-ignore lint/suspicious/noControlCharactersInRegex: that is what is looked for
+const lineBreaking = /[\r\n\u0000]/
+
+/** Reads what a request gives. @throws invalid_request that names the parameter at fault. */
+export function readOutgoing(fields: SendEmail, now: Instant): Outgoing {
+  const outgoing = readFields(fields, now)
+  if (outgoing.unsubscribe) refuseUnlinkable(outgoing.recipients, outgoing.headers)
+  return outgoing
+}
+
+function readFields(fields: SendEmail, now: Instant): Outgoing {
+  return {
+    from: readAddress(fields.from, 'from'),
+    recipients: readRecipients(fields),
+    replyTo: readReplyTo(fields.reply_to),
+    subject: readSubject(fields.subject),
+    text: readBody(fields.text, 'text'),
+    html: readBody(fields.html, 'html'),
+    attachments: readAttachments(fields.attachments),
+    headers: readHeaders(fields.headers),
+    tags: readTags(fields.tags),
+    metadata: readMetadata(fields.metadata),
+    scheduledAt: readSchedule(fields.scheduled_at, now),
+    expiresInMs: fields.expires_in === undefined ? maxExpiryMs : fields.expires_in * 1000,
+    unsubscribe: fields.unsubscribe ?? false,
+    template: readTemplate(fields),
+  }
+}
+
+/** @throws no_content, too_many_recipients, too_many_attachments, attachments_too_large. */
+export function refuseBeyondLimits({ recipients, attachments, subject, text, html }: Outgoing): void {
+  if (recipients.named > maxRecipients)
+    throw refuse('too_many_recipients', {
+      message: `${recipients.named} recipients are more than the ${maxRecipients} that one email may have.`,
+      param: 'to',
+    })
+  refuseExcess(attachments)
+  if (subject === '') throw refuse('no_content', { message: 'subject: an email needs a subject.', param: 'subject' })
+  if (text === null && html === null)
+    throw refuse('no_content', { message: 'text: an email needs text or html.', param: 'text' })
+}
+
+function readTemplate({ template, variables }: SendEmail): Outgoing['template'] {
+  if (template !== undefined) return { slug: template, variables: readVariables(variables) }
+  if (variables !== undefined) throw wrong('variables', 'they are for a template, and none is given')
+  return null
+}
+
+function readReplyTo(input: SendEmail['reply_to']): readonly Address[] {
+  if (Array.isArray(input) && input.length > maxRecipients)
+    throw wrong('reply_to', `at most ${maxRecipients} addresses are taken`)
+  return readAddresses(input, 'reply_to')
+}
+
+function readSubject(subject = ''): string {
+  if (lineBreaking.test(subject)) throw wrong('subject', 'it holds a line break or NUL')
+  return subject.trim() === '' ? '' : subject.toWellFormed()
+}
+
+/** Empty is as absent; line ends become CRLF, as they are on the wire (RFC 5322 §2.3). */
+export function readBody(body: string | undefined, param: string): string | null {
+  if (body === undefined || body === '') return null
+  if (body.includes('\u0000')) throw wrong(param, 'it holds NUL')
+  if (Buffer.byteLength(body) > maxBodyBytes) throw wrong(param, `it has more than ${maxBodyBytes} bytes`)
+  return body.toWellFormed().replace(/\r\n|\r|\n/g, '\r\n')
+}
+
+function readTags(tags: SendEmail['tags'] = []): Outgoing['tags'] {
+  for (const [i, { name, value }] of tags.entries()) {
+    if (/[\p{Cc}:]/u.test(name)) throw wrong(`tags[${i}].name`, 'it holds a colon or a control character')
+    if (/\p{Cc}/u.test(value)) throw wrong(`tags[${i}].value`, 'it holds a control character')
+  }
+  return tags
+}
+
+function readMetadata(metadata: SendEmail['metadata'] = {}): Outgoing['metadata'] {
+  const names = Object.keys(metadata)
+  if (names.length > 20) throw wrong('metadata', 'at most 20 keys are taken')
+  for (const name of names)
+    if (name === '' || name.length > 120 || /\p{Cc}/u.test(name + metadata[name]))
+      throw wrong(
+        `metadata.${name.slice(0, 120)}`,
+        'a key has 1 to 120 characters, and nothing holds control characters',
+      )
+  return metadata
+}
+
+function readSchedule(text: string | undefined, now: Instant): Instant | null {
+  if (text === undefined) return null
+  const at = fromIso(text)
+  if (at === undefined) throw wrong('scheduled_at', `${JSON.stringify(text.slice(0, 60))} is not an ISO 8601 date-time`)
+  if (millisecondsOf(at) < millisecondsOf(now)) throw wrong('scheduled_at', `${text} is in the past`)
+  if (at > plusMs(now, maxScheduleDays * dayMs))
+    throw wrong('scheduled_at', `${text} is more than ${maxScheduleDays} days ahead`)
+  return at
+}
+
+function wrong(param: string, what: string) {
+  return refuse('invalid_request', { message: `${param}: ${what}.`, param })
+}

@@ -1,0 +1,30 @@
+import type { Caller } from '../../api/caller.ts'
+import type { Clock } from '../../base/clock.ts'
+import type { Db } from '../../base/database/database.ts'
+import type { Id } from '../../base/ids.ts'
+
+/** For whom: drafts belong to the whole organization. */
+export type DraftsOwner = Pick<Caller, 'organizationId'>
+
+/** The received messages, which sending does not know by itself. */
+export interface Received {
+  /** Has the organization such a message? */
+  has(organizationId: Id<'org'>, id: Id<'msg'>): Promise<boolean>
+  /** What an email carries that answers the message; undefined: there is no such message. */
+  answering(organizationId: Id<'org'>, id: Id<'msg'>): Promise<Answering | undefined>
+}
+
+/** What makes an email an answer. */
+export interface Answering {
+  readonly brandId: Id<'brd'>
+  readonly threadId: string
+  /** In-Reply-To and References. RFC 5322 §3.6.4. */
+  readonly headers: Readonly<Record<string, string>>
+}
+
+/** What the work on drafts uses. */
+export interface DraftsUse {
+  readonly db: Db
+  readonly clock: Clock
+  readonly received: Received
+}

@@ -1,0 +1,85 @@
+import { t } from 'elysia'
+import { dateTime, nullable } from '../../api/common-schemas.ts'
+import { toIso } from '../../base/clock.ts'
+import { fromJson } from '../../base/database/schema.ts'
+import type { DraftRow } from './table.ts'
+
+// Addresses may be unfinished: only what could never become one is refused.
+const address = t.String({
+  maxLength: 1024,
+  pattern: '^[^\\x00-\\x1f\\x7f]*$',
+  expected: 'an address on one line, of at most 1024 characters',
+})
+const addresses = t.Union([address, t.Array(address, { maxItems: 200 })])
+const subject = t.String({
+  maxLength: 998,
+  pattern: '^[^\\r\\n\\x00]*$',
+  expected: 'a subject of at most 998 characters on one line',
+})
+
+const inputs = {
+  brand_id: t.String({ description: 'Taken where From’s domain does not say which brand it is.' }),
+  from: address,
+  to: addresses,
+  cc: addresses,
+  bcc: addresses,
+  reply_to: addresses,
+  subject,
+  text: t.String({ description: 'At most 2 MiB.' }),
+  in_reply_to: t.String({ description: 'The id of the received message that it answers.' }),
+}
+
+/** What POST /v1/drafts takes. */
+export const newDraftShape = t.Partial(t.Object(inputs))
+
+/** What PATCH /v1/drafts/{id} takes: null empties a field. */
+export const draftChangeShape = t.Partial(
+  t.Object({
+    brand_id: nullable(inputs.brand_id),
+    from: nullable(inputs.from),
+    to: nullable(inputs.to),
+    cc: nullable(inputs.cc),
+    bcc: nullable(inputs.bcc),
+    reply_to: nullable(inputs.reply_to),
+    subject: nullable(inputs.subject),
+    text: nullable(inputs.text),
+    in_reply_to: nullable(inputs.in_reply_to),
+  }),
+)
+export type DraftChange = typeof draftChangeShape.static
+
+/** A draft as the API shows it. */
+export const draftShape = t.Object({
+  id: t.String(),
+  brand_id: nullable(t.String()),
+  from: nullable(t.String()),
+  to: t.Array(t.String()),
+  cc: t.Array(t.String()),
+  bcc: t.Array(t.String()),
+  reply_to: t.Array(t.String()),
+  subject: nullable(t.String()),
+  text: nullable(t.String()),
+  in_reply_to: nullable(t.String()),
+  created_at: dateTime,
+  updated_at: dateTime,
+})
+export type DraftShape = typeof draftShape.static
+
+export const draftPageShape = t.Object({ data: t.Array(draftShape), next_cursor: nullable(t.String()) })
+
+export function showDraft(row: DraftRow): DraftShape {
+  return {
+    id: row.id,
+    brand_id: row.brand_id,
+    from: row.from_header,
+    to: [...fromJson(row.to_addresses)],
+    cc: [...fromJson(row.cc_addresses)],
+    bcc: [...fromJson(row.bcc_addresses)],
+    reply_to: [...fromJson(row.reply_to)],
+    subject: row.subject,
+    text: row.text,
+    in_reply_to: row.in_reply_to,
+    created_at: toIso(row.created_at),
+    updated_at: toIso(row.updated_at),
+  }
+}

@@ -1,0 +1,205 @@
+import { brandOf } from '../../accounts/brands/brands.ts'
+import type { Caller } from '../../api/caller.ts'
+import { pageSize, readInstant } from '../../api/page.ts'
+import { type Instant, toIso } from '../../base/clock.ts'
+import type { Db } from '../../base/database/database.ts'
+import { type EmailStatus, fromJson, toJson } from '../../base/database/schema.ts'
+import { isId } from '../../base/ids.ts'
+import { refuse } from '../../base/refusal.ts'
+import { parseAddress } from '../../mail/address.ts'
+import type { Blobs } from '../../ports/blobs/port.ts'
+import { findRecipients } from '../events/table.ts'
+import type { EmailContent, EmailDetail, EmailItem, EmailPage } from './schema.ts'
+import { type OutlineLarge, outlineEmail } from './stored-content.ts'
+import {
+  type EmailItemRow,
+  type EmailRow,
+  type EventRow,
+  findEmail,
+  findEmails,
+  findEvents,
+  findReplies,
+} from './table.ts'
+import { detailOf, type Silence } from './unconfirmed.ts'
+
+/** For whom: the organization, and the one brand that it is restricted to. */
+type Reader = Pick<Caller, 'organizationId' | 'brandId'>
+
+/** Which emails a list shows, as the query says it. */
+export interface EmailQuery {
+  readonly limit?: string
+  readonly before?: string
+  readonly status?: EmailStatus
+  readonly brand_id?: string
+  /** `name:value`. */
+  readonly tag?: string
+  readonly recipient?: string
+}
+
+/** A page of sent emails, newest first. @throws invalid_request, brand_restricted, not_found (brand_id). */
+export async function listEmails(db: Db, reader: Reader, query: EmailQuery): Promise<EmailPage> {
+  const brandId =
+    query.brand_id === undefined ? reader.brandId : (await brandOf(db, reader, query.brand_id, 'brand_id')).id
+  const filter = {
+    organizationId: reader.organizationId,
+    brandId,
+    status: query.status ?? null,
+    tag: readTag(query.tag),
+    recipient: readRecipient(query.recipient),
+  }
+  const before = query.before === undefined ? null : readInstant(query.before, 'before')
+  const { rows, nextBefore } = await findEmails(db, filter, { before, limit: pageSize(query.limit) })
+  return { data: rows.map(showItem), next_before: nextBefore && toIso(nextBefore) }
+}
+
+function readTag(tag: string | undefined) {
+  if (tag === undefined) return null
+  const colon = tag.indexOf(':')
+  if (colon < 1)
+    throw refuse('invalid_request', { message: 'tag: give a tag as name:value, such as kind:receipt.', param: 'tag' })
+  return { name: tag.slice(0, colon), value: tag.slice(colon + 1) }
+}
+
+function readRecipient(recipient: string | undefined): string | null {
+  if (recipient === undefined) return null
+  const address = parseAddress(recipient)
+  if (!address)
+    throw refuse('invalid_request', { message: 'recipient: this is not an email address.', param: 'recipient' })
+  return address.address
+}
+
+/** A sent email with its recipients, events and the messages that answer it. @throws not_found, brand_restricted. */
+export async function readEmail(
+  db: Db,
+  reader: Reader,
+  id: string,
+  silence: Silence | null = null,
+): Promise<EmailDetail> {
+  const row = await emailOf(db, reader, id)
+  const [recipients, events, replies] = await Promise.all([
+    findRecipients(db, [row.id]),
+    findEvents(db, row.id),
+    findReplies(db, row.organization_id, row.id),
+  ])
+  return {
+    ...showItem(row),
+    bcc: [...fromJson(row.bcc_addresses)],
+    reply_to: [...fromJson(row.reply_to)],
+    message_id: row.message_id,
+    wire_message_id: row.wire_message_id,
+    metadata: { ...fromJson(row.metadata) },
+    provider: row.provider,
+    provider_message_id: row.provider_message_id,
+    recipients: recipients.map(each => ({
+      email: each.email,
+      type: each.type,
+      status: each.status,
+      smtp_code: each.smtp_code,
+      enhanced_code: each.enhanced_code,
+      detail: detailOf(each, silence),
+      updated_at: toIso(each.updated_at),
+    })),
+    events: [beginningOf(row), ...events].map(event => showEvent(event, row)),
+    replies: [...replies],
+    sent_at: isoOrNull(row.sent_at),
+    error: row.error,
+  }
+}
+
+/** What a sent email held: taken out of its message; nulls once retention has removed that. @throws not_found, brand_restricted. */
+export async function readContent(
+  use: { readonly db: Db; readonly blobs: Blobs; readonly outlineLarge?: OutlineLarge },
+  reader: Reader,
+  id: string,
+): Promise<EmailContent> {
+  const row = await emailOf(use.db, reader, id)
+  const kept = {
+    id: row.id,
+    attachments: fromJson(row.attachments).map(each => ({ ...each })),
+    purged_at: isoOrNull(row.content_purged_at),
+    attachments_purged_at: isoOrNull(row.attachments_purged_at),
+  }
+  if (row.content_purged_at !== null)
+    return { ...kept, subject: null, text: null, html: null, headers: null, available: false }
+  const message = await outlineEmail(use, row)
+  return {
+    ...kept,
+    subject: row.subject,
+    text: message.text,
+    html: message.html,
+    headers: message.headers.map(({ name, value }) => ({ name, value })),
+    available: true,
+  }
+}
+
+/** @throws not_found, brand_restricted. */
+export async function emailOf(db: Db, reader: Reader, id: string): Promise<EmailRow> {
+  const row = isId('eml', id) ? await findEmail(db, reader.organizationId, id) : undefined
+  if (!row) throw refuse('not_found', { message: `There is no email ${id.slice(0, 80)}.` })
+  if (reader.brandId !== null && reader.brandId !== row.brand_id)
+    throw refuse('brand_restricted', { message: `This API key is restricted to another brand than that of ${row.id}.` })
+  return row
+}
+
+function showItem(row: EmailItemRow): EmailItem {
+  return {
+    id: row.id,
+    brand_id: row.brand_id,
+    domain_id: row.domain_id,
+    from: row.from_header,
+    to: [...fromJson(row.to_addresses)],
+    cc: [...fromJson(row.cc_addresses)],
+    subject: row.subject,
+    status: row.status,
+    tags: showTags(row),
+    template: row.template,
+    attachment_count: row.attachment_count,
+    created_at: toIso(row.created_at),
+    scheduled_at: isoOrNull(row.scheduled_at),
+    last_event_at: toIso(row.last_event_at),
+  }
+}
+
+function showTags({ tags }: EmailItemRow) {
+  return fromJson(tags).map(each => ({ ...each }))
+}
+
+/** The event that every email begins with. It holds no more than the email itself does, so it is not stored. */
+function beginningOf({ id, scheduled_at, created_at }: EmailRow): EventRow {
+  return {
+    id: `evt_${id.slice(4)}`,
+    email_id: id,
+    recipient: null,
+    type: scheduled_at === null ? 'queued' : 'scheduled',
+    occurred_at: created_at,
+    recorded_at: created_at,
+    source: 'api',
+    smtp_code: null,
+    enhanced_code: null,
+    detail: null,
+    bounce: null,
+    extra: toJson({}),
+  }
+}
+
+function showEvent(event: EventRow, email: EmailRow): EmailDetail['events'][number] {
+  return {
+    id: event.id,
+    type: event.type,
+    recipient: event.recipient,
+    occurred_at: toIso(event.occurred_at),
+    recorded_at: toIso(event.recorded_at),
+    source: event.source,
+    smtp_code: event.smtp_code,
+    enhanced_code: event.enhanced_code,
+    detail: event.detail,
+    bounce: event.bounce === null ? null : fromJson(event.bounce),
+    data: { ...fromJson(event.extra) },
+    tags: showTags(email),
+    metadata: { ...fromJson(email.metadata) },
+  }
+}
+
+function isoOrNull(at: Instant | null): string | null {
+  return at === null ? null : toIso(at)
+}

@@ -1,0 +1,179 @@
+import { t } from 'elysia'
+import { dateTime, nullable, oneOf } from '../../api/common-schemas.ts'
+import { emailStatuses } from '../../base/database/schema.ts'
+import { variablesShape } from '../templates/schema.ts'
+
+const address = t.String({ maxLength: 1024, expected: 'an address such as a@example.com or Name <a@example.com>' })
+const addresses = t.Union([address, t.Array(address)])
+const tag = t.Object({
+  name: t.String({ minLength: 1, maxLength: 120 }),
+  value: t.String({ maxLength: 256 }),
+})
+const metadata = t.Record(t.String(), t.String({ maxLength: 2048 }))
+
+/** What POST /v1/emails takes. */
+export const sendEmailShape = t.Object(
+  {
+    from: address,
+    to: addresses,
+    cc: t.Optional(addresses),
+    bcc: t.Optional(addresses),
+    reply_to: t.Optional(addresses),
+    subject: t.Optional(t.String({ maxLength: 998 })),
+    text: t.Optional(t.String()),
+    html: t.Optional(t.String()),
+    attachments: t.Optional(
+      t.Array(
+        t.Object({
+          filename: t.String({ minLength: 1, maxLength: 255 }),
+          content: t.String({ description: 'Base64 (RFC 4648 section 4), padded, without line breaks.' }),
+          content_type: t.Optional(t.String({ maxLength: 255 })),
+          content_id: t.Optional(t.String({ maxLength: 252, description: 'Makes the attachment inline: cid:…' })),
+        }),
+      ),
+    ),
+    template: t.Optional(
+      t.String({ description: 'The slug of a template of From’s brand. What the request itself gives wins.' }),
+    ),
+    variables: t.Optional(variablesShape),
+    headers: t.Optional(t.Record(t.String(), t.String({ maxLength: 998 }))),
+    tags: t.Optional(t.Array(tag, { maxItems: 20 })),
+    metadata: t.Optional(metadata),
+    scheduled_at: t.Optional(t.String({ expected: 'a date-time at most 30 days ahead, such as 2026-01-31T08:15:00Z' })),
+    expires_in: t.Optional(
+      t.Integer({ minimum: 1, maximum: 432_000, description: 'Seconds; not sent by then, the email has failed.' }),
+    ),
+    unsubscribe: t.Optional(
+      t.Boolean({
+        description: 'Adds a link by which the one recipient unsubscribes with one click (RFC 8058).',
+      }),
+    ),
+  },
+  { title: 'SendEmail' },
+)
+
+/** What a request to send holds, once its shape has been checked. */
+export type SendEmail = typeof sendEmailShape.static
+
+const recipientType = oneOf(['to', 'cc', 'bcc'])
+const statusShape = oneOf(emailStatuses)
+export const statusFilter = oneOf(emailStatuses, { description: 'With this status.' })
+
+/** What an operation that sends answers: 202. */
+export const sendAcceptedShape = t.Object(
+  {
+    id: t.String(),
+    status: oneOf(['queued', 'scheduled']),
+    message_id: t.String({ description: 'The Message-ID, without angle brackets.' }),
+    brand_id: t.String(),
+    recipients: t.Array(t.Object({ email: t.String(), type: recipientType, status: statusShape })),
+    created_at: dateTime,
+  },
+  { title: 'SendAccepted' },
+)
+
+export type SendAccepted = typeof sendAcceptedShape.static
+
+const itemFields = {
+  id: t.String(),
+  brand_id: t.String(),
+  domain_id: t.String(),
+  from: t.String(),
+  to: t.Array(t.String()),
+  cc: t.Array(t.String()),
+  subject: t.String(),
+  status: statusShape,
+  tags: t.Array(tag),
+  template: nullable(t.String()),
+  attachment_count: t.Integer(),
+  created_at: dateTime,
+  scheduled_at: nullable(dateTime),
+  last_event_at: dateTime,
+}
+
+/** A sent email in a list. */
+const emailItemShape = t.Object(itemFields, { title: 'EmailItem' })
+export type EmailItem = typeof emailItemShape.static
+
+export const emailPageShape = t.Object(
+  { data: t.Array(emailItemShape), next_before: nullable(dateTime) },
+  { title: 'EmailPage' },
+)
+export type EmailPage = typeof emailPageShape.static
+
+const evidence = {
+  smtp_code: nullable(t.Integer()),
+  enhanced_code: nullable(t.String()),
+  detail: nullable(t.String()),
+}
+
+const eventShape = t.Object(
+  {
+    id: t.String(),
+    type: t.Union([statusShape, t.Literal('replied')]),
+    recipient: nullable(t.String()),
+    occurred_at: dateTime,
+    recorded_at: dateTime,
+    source: oneOf(['api', 'smtp', 'provider_webhook', 'dsn', 'inbound']),
+    ...evidence,
+    bounce: nullable(
+      t.Object({
+        type: oneOf(['permanent', 'transient', 'undetermined']),
+        scope: oneOf(['recipient', 'infrastructure']),
+        suppressed: t.Boolean(),
+      }),
+    ),
+    data: t.Record(t.String(), t.Unknown()),
+    tags: t.Array(tag),
+    metadata,
+  },
+  { title: 'EmailEvent' },
+)
+
+/** A sent email with all that is known of its delivery. */
+export const emailDetailShape = t.Object(
+  {
+    ...itemFields,
+    bcc: t.Array(t.String()),
+    reply_to: t.Array(t.String()),
+    message_id: t.String(),
+    wire_message_id: nullable(t.String()),
+    metadata,
+    provider: t.String(),
+    provider_message_id: nullable(t.String()),
+    recipients: t.Array(
+      t.Object({ email: t.String(), type: recipientType, status: statusShape, ...evidence, updated_at: dateTime }),
+    ),
+    events: t.Array(eventShape),
+    replies: t.Array(t.String()),
+    sent_at: nullable(dateTime),
+    error: nullable(t.String()),
+  },
+  { title: 'EmailDetail' },
+)
+export type EmailDetail = typeof emailDetailShape.static
+
+/** What a sent email held. After retention removed it: nulls, and when. */
+export const emailContentShape = t.Object(
+  {
+    id: t.String(),
+    subject: nullable(t.String()),
+    text: nullable(t.String()),
+    html: nullable(t.String()),
+    headers: nullable(t.Array(t.Object({ name: t.String(), value: t.String() }))),
+    attachments: t.Array(
+      t.Object({
+        id: t.String(),
+        filename: t.String(),
+        content_type: t.String(),
+        size: t.Integer(),
+        content_id: nullable(t.String()),
+      }),
+    ),
+    available: t.Boolean(),
+    purged_at: nullable(dateTime),
+    attachments_purged_at: nullable(dateTime),
+  },
+  { title: 'EmailContent' },
+)
+export type EmailContent = typeof emailContentShape.static

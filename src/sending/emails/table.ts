@@ -1,0 +1,220 @@
+import { type RawBuilder, type Selectable, sql } from 'kysely'
+import type { Instant } from '../../base/clock.ts'
+import type { Db } from '../../base/database/database.ts'
+import type { EmailStatus, Schema } from '../../base/database/schema.ts'
+import type { Id } from '../../base/ids.ts'
+import { lookupKey } from './email-index.ts'
+
+const itemColumns = [
+  'id',
+  'organization_id',
+  'brand_id',
+  'domain_id',
+  'created_at',
+  'scheduled_at',
+  'status',
+  'from_header',
+  'to_addresses',
+  'cc_addresses',
+  'subject',
+  'tags',
+  'template',
+  'attachment_count',
+  'last_event_at',
+] as const
+
+export type EmailItemRow = Pick<Schema['emails'], (typeof itemColumns)[number]>
+export type EmailRow = Omit<Selectable<Schema['emails']>, 'unsubscribable'>
+
+/** Which emails of an organization are asked for. */
+export interface EmailFilter {
+  readonly organizationId: Id<'org'>
+  readonly brandId: Id<'brd'> | null
+  readonly status: EmailStatus | null
+  readonly tag: { readonly name: string; readonly value: string } | null
+  /** Without case. */
+  readonly recipient: string | null
+}
+
+/** So many are looked through for one page of several filters at once: what few match costs no more than that. */
+const maxLookedThrough = 10_000
+
+/**
+ * At most `limit` emails, newest first, accepted before `before`; and from where to go on: null when there are no more.
+ * One filter, of a brand or not, is found by an index. With several, the others pick from what one finds: where that is
+ * little among many, a page may hold less than `limit`, and still say where to go on.
+ */
+export async function findEmails(
+  db: Db,
+  filter: EmailFilter,
+  { before, limit }: { readonly before: Instant | null; readonly limit: number },
+): Promise<{ readonly rows: readonly EmailItemRow[]; readonly nextBefore: Instant | null }> {
+  const [first, ...others] = lookupsFor(filter)
+  const isPicked = first !== undefined && (others.length > 0 || filter.status !== null)
+  const end = isPicked ? await findWindowEnd(db, first, filter.brandId, before) : null
+  const query = first ? byLookups([first, ...others], filter, { before, end }) : byColumns(filter, before)
+  const { rows } = await sql<EmailItemRow>`${query} LIMIT ${sql.lit(limit + 1)}`.execute(db)
+  const page = rows.slice(0, limit)
+  return { rows: page, nextBefore: rows.length > limit ? (page.at(-1)?.created_at ?? null) : end }
+}
+
+/** Those of the filters that email_lookups knows; that which finds fewest first, as a rule. */
+function lookupsFor({ organizationId, tag, recipient }: EmailFilter): readonly Buffer[] {
+  return [
+    ...(recipient === null ? [] : [lookupKey(organizationId, { kind: 'recipient', email: recipient })]),
+    ...(tag === null ? [] : [lookupKey(organizationId, { kind: 'tag', ...tag })]),
+  ]
+}
+
+const columns = sql.join(itemColumns.map(column => sql.ref(`emails.${column}`)))
+
+function all(conditions: readonly RawBuilder<unknown>[]) {
+  return sql.join(conditions, sql` AND `)
+}
+
+// The indexes are forced: left to choose, MariaDB 10.11 goes through all that is newer than `before` (it prefers the
+// equal part of an index alone to a range of its order), and through all of an organization for a rare status.
+
+/** By one of the indexes on organization or brand, with the status or without. */
+function byColumns({ organizationId, brandId, status }: EmailFilter, before: Instant | null) {
+  const index =
+    status === null
+      ? sql.raw(brandId === null ? 'emails_created' : 'emails_brand')
+      : sql.raw(brandId === null ? 'emails_status' : 'emails_brand_status')
+  const conditions = [
+    sql`organization_id = ${organizationId}`,
+    ...(brandId === null ? [] : [sql`brand_id = ${brandId}`]),
+    ...(status === null ? [] : [sql`status = ${status}`]),
+    ...(before === null ? [] : [sql`created_at < ${before}`]),
+  ]
+  return sql`SELECT ${columns} FROM emails FORCE INDEX (${index}) WHERE ${all(conditions)}
+    ORDER BY emails.created_at DESC`
+}
+
+/** From the lookup to the email and never the other way, whatever the statistics say of either. */
+function byLookups(
+  [first, ...others]: readonly [Buffer, ...Buffer[]],
+  { organizationId, brandId, status }: EmailFilter,
+  { before, end }: { readonly before: Instant | null; readonly end: Instant | null },
+) {
+  const conditions = [
+    sql`found.lookup = ${first}`,
+    sql`emails.organization_id = ${organizationId}`,
+    ...(brandId === null ? [] : [sql`found.brand_id = ${brandId}`]),
+    ...(status === null ? [] : [sql`emails.status = ${status}`]),
+    ...(before === null ? [] : [sql`found.created_at < ${before}`]),
+    ...(end === null ? [] : [sql`found.created_at >= ${end}`]),
+    ...others.map(
+      other => sql`EXISTS (SELECT 1 FROM email_lookups also WHERE also.lookup = ${other}
+        AND also.created_at = found.created_at AND also.email_id = found.email_id)`,
+    ),
+  ]
+  return sql`SELECT STRAIGHT_JOIN ${columns} FROM email_lookups found FORCE INDEX (${lookupIndex(brandId)})
+    INNER JOIN emails ON emails.id = found.email_id WHERE ${all(conditions)} ORDER BY found.created_at DESC`
+}
+
+function lookupIndex(brandId: Id<'brd'> | null) {
+  return sql.raw(brandId === null ? 'PRIMARY' : 'email_lookups_brand')
+}
+
+/** The oldest email that this page looks at; null: all of them. */
+async function findWindowEnd(
+  db: Db,
+  lookup: Buffer,
+  brandId: Id<'brd'> | null,
+  before: Instant | null,
+): Promise<Instant | null> {
+  const conditions = [
+    sql`lookup = ${lookup}`,
+    ...(brandId === null ? [] : [sql`brand_id = ${brandId}`]),
+    ...(before === null ? [] : [sql`created_at < ${before}`]),
+  ]
+  const { rows } = await sql<{ readonly created_at: Instant }>`SELECT created_at
+    FROM email_lookups FORCE INDEX (${lookupIndex(brandId)}) WHERE ${all(conditions)}
+    ORDER BY created_at DESC LIMIT 1 OFFSET ${sql.lit(maxLookedThrough - 1)}`.execute(db)
+  return rows[0]?.created_at ?? null
+}
+
+/** One email of the organization, whole. */
+export async function findEmail(db: Db, organizationId: Id<'org'>, id: string): Promise<EmailRow | undefined> {
+  return db
+    .selectFrom('emails')
+    .select([
+      ...itemColumns,
+      'api_key_id',
+      'expires_at',
+      'message_id',
+      'thread_id',
+      'from_address',
+      'bcc_addresses',
+      'reply_to',
+      'metadata',
+      'attachments',
+      'blob_id',
+      'content_purged_at',
+      'attachments_purged_at',
+      'provider',
+      'provider_message_id',
+      'wire_message_id',
+      'sent_at',
+      'error',
+    ])
+    .where('id', '=', id as Id<'eml'>)
+    .where('organization_id', '=', organizationId)
+    .executeTakeFirst()
+}
+
+/** How large the message of an email is, in bytes. */
+export async function findContentSize(db: Db, organizationId: Id<'org'>, blobId: Id<'blb'>): Promise<number> {
+  const row = await db
+    .selectFrom('blobs')
+    .select('size')
+    .where('id', '=', blobId)
+    .where('organization_id', '=', organizationId)
+    .executeTakeFirst()
+  return Number(row?.size ?? 0)
+}
+
+export type EventRow = Omit<Schema['email_events'], 'repeat_key' | 'organization_id'>
+
+/** What happened to an email, oldest first. */
+export async function findEvents(db: Db, emailId: Id<'eml'>): Promise<readonly EventRow[]> {
+  return db
+    .selectFrom('email_events')
+    .select([
+      'id',
+      'email_id',
+      'recipient',
+      'type',
+      'occurred_at',
+      'recorded_at',
+      'source',
+      'smtp_code',
+      'enhanced_code',
+      'detail',
+      'bounce',
+      'extra',
+    ])
+    .where('email_id', '=', emailId)
+    .orderBy('occurred_at')
+    .orderBy('recorded_at')
+    .orderBy('id')
+    .execute()
+}
+
+/** The messages received in answer to an email, oldest first. */
+export async function findReplies(
+  db: Db,
+  organizationId: Id<'org'>,
+  emailId: Id<'eml'>,
+): Promise<readonly Id<'msg'>[]> {
+  const rows = await db
+    .selectFrom('messages')
+    .select('id')
+    .where('in_reply_to_email_id', '=', emailId)
+    .where('organization_id', '=', organizationId)
+    .orderBy('received_at')
+    .orderBy('id')
+    .execute()
+  return rows.map(row => row.id)
+}

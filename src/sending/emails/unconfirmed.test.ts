@@ -1,0 +1,36 @@
+import { expect, test } from 'bun:test'
+import { instantAt, plusMs } from '../../base/clock.ts'
+import { newId } from '../../base/ids.ts'
+import { detailOf } from './unconfirmed.ts'
+
+const hour = 3_600_000
+const sentAt = instantAt(Date.UTC(2026, 0, 1) * 1000)
+const row = {
+  email_id: newId('eml'),
+  position: 0,
+  organization_id: newId('org'),
+  email: 'a@x.test',
+  type: 'to',
+  status: 'sent',
+  smtp_code: 250,
+  enhanced_code: '2.0.0',
+  detail: 'Ok: queued as A1',
+  updated_at: sentAt,
+} as const
+const after = (ms: number) => ({ now: plusMs(sentAt, ms), afterMs: 24 * hour })
+
+test('what was sent is shown as the relay said it until it was silent for long', () => {
+  expect(detailOf(row, after(24 * hour - 1))).toBe('Ok: queued as A1')
+  expect(detailOf(row, after(26 * hour + 5))).toBe(
+    'Unconfirmed: the relay took it, and for 26 hours there was no word of its delivery. The relay said: Ok: queued as A1',
+  )
+  expect(detailOf({ ...row, detail: null }, after(24 * hour))).toBe(
+    'Unconfirmed: the relay took it, and for 24 hours there was no word of its delivery.',
+  )
+})
+
+test('whatever else is known is shown as it is', () => {
+  for (const status of ['delivered', 'bounced', 'delayed', 'queued'] as const)
+    expect(detailOf({ ...row, status }, after(100 * hour))).toBe('Ok: queued as A1')
+  expect(detailOf(row, null)).toBe('Ok: queued as A1')
+})

@@ -1,0 +1,27 @@
+import { type Instant, millisecondsOf } from '../../base/clock.ts'
+import type { RecipientRow } from '../events/table.ts'
+
+/** From when on silence is shown as what it is. */
+export interface Silence {
+  readonly now: Instant
+  /** How long nothing was heard, in milliseconds. */
+  readonly afterMs: number
+}
+
+export const defaultSilenceMs = 24 * 3600 * 1000
+
+/**
+ * What is known of a recipient, in words. Of one that the relay took long ago, without a word since, it says that: `sent` is
+ * neither delivered nor lost.
+ */
+export function detailOf(
+  { status, updated_at, detail }: Pick<RecipientRow, 'status' | 'updated_at' | 'detail'>,
+  silence: Silence | null,
+): string | null {
+  if (status !== 'sent' || silence === null) return detail
+  const silentMs = millisecondsOf(silence.now) - millisecondsOf(updated_at)
+  if (silentMs < silence.afterMs) return detail
+  const hours = Math.floor(silentMs / 3_600_000)
+  const said = detail === null ? '' : ` The relay said: ${detail}`
+  return `Unconfirmed: the relay took it, and for ${hours} ${hours === 1 ? 'hour' : 'hours'} there was no word of its delivery.${said}`
+}

@@ -1,0 +1,117 @@
+import { CompiledQuery, type Selectable } from 'kysely'
+import type { Instant } from '../../base/clock.ts'
+import type { Db } from '../../base/database/database.ts'
+import { insertRows } from '../../base/database/insert-rows.ts'
+import type { EmailStatus, Schema } from '../../base/database/schema.ts'
+import type { Id } from '../../base/ids.ts'
+
+/** An email as the recording of its events needs it. */
+export interface EventfulEmail {
+  readonly id: Id<'eml'>
+  readonly organizationId: Id<'org'>
+  readonly brandId: Id<'brd'>
+  readonly messageId: string
+  readonly wireMessageId: string | null
+  readonly status: EmailStatus
+  readonly providerMessageId: string | null
+  readonly sentAt: Instant | null
+  readonly lastEventAt: Instant
+  readonly error: string | null
+}
+
+export type RecipientRow = Selectable<Schema['email_recipients']>
+export type EventRow = Schema['email_events']
+
+/** Locks these emails, in one order, until the transaction ends; those that are not there are left out. */
+export async function lockEmails(db: Db, ids: readonly Id<'eml'>[]): Promise<readonly EventfulEmail[]> {
+  return db
+    .selectFrom('emails')
+    .select([
+      'id',
+      'organization_id as organizationId',
+      'brand_id as brandId',
+      'message_id as messageId',
+      'wire_message_id as wireMessageId',
+      'status',
+      'provider_message_id as providerMessageId',
+      'sent_at as sentAt',
+      'last_event_at as lastEventAt',
+      'error',
+    ])
+    .where('id', 'in', ids)
+    .orderBy('id')
+    .forUpdate()
+    .execute()
+}
+
+/** The recipients of these emails, in order. */
+export async function findRecipients(db: Db, ids: readonly Id<'eml'>[]): Promise<readonly RecipientRow[]> {
+  return db
+    .selectFrom('email_recipients')
+    .select([
+      'email_id',
+      'position',
+      'organization_id',
+      'email',
+      'type',
+      'status',
+      'smtp_code',
+      'enhanced_code',
+      'detail',
+      'updated_at',
+      'reported',
+    ])
+    .where('email_id', 'in', ids)
+    .orderBy('email_id')
+    .orderBy('position')
+    .execute()
+}
+
+/** Which of these repeated events are recorded already, as hexadecimal text. */
+export async function findRepeats(db: Db, repeatKeys: readonly Buffer[]): Promise<ReadonlySet<string>> {
+  if (repeatKeys.length === 0) return new Set()
+  const rows = await db.selectFrom('email_events').select('repeat_key').where('repeat_key', 'in', repeatKeys).execute()
+  return new Set(rows.map(row => row.repeat_key?.toString('hex') ?? ''))
+}
+
+export async function insertEvents(db: Db, rows: readonly EventRow[]): Promise<void> {
+  await insertRows(db, 'email_events', rows)
+}
+
+/** Writes the status of recipients that are there, with what it is based on. */
+export async function updateRecipients(db: Db, rows: readonly RecipientRow[]): Promise<void> {
+  await insertRows(
+    db,
+    'email_recipients',
+    rows,
+    `ON DUPLICATE KEY UPDATE status = VALUES(status), smtp_code = VALUES(smtp_code),
+      enhanced_code = VALUES(enhanced_code), detail = VALUES(detail), updated_at = VALUES(updated_at),
+      reported = VALUES(reported)`,
+  )
+}
+
+/** Notes the Message-ID that recipients see of an email. */
+export async function updateWireId(db: Db, id: Id<'eml'>, wireMessageId: string): Promise<void> {
+  await db.updateTable('emails').set({ wire_message_id: wireMessageId }).where('id', '=', id).execute()
+}
+
+/** Writes what events changed of emails that are there. */
+export async function updateEmails(db: Db, emails: readonly EventfulEmail[]): Promise<void> {
+  if (emails.length === 0) return
+  const ids = emails.map(email => email.id)
+  const parameters: (string | null)[] = []
+  // Without the query builder, which would cost more than the update: this is on the relay's hot path.
+  const eachOf = (column: string, value: (email: EventfulEmail) => string | null) => {
+    for (const email of emails) parameters.push(email.id, value(email))
+    return `${column} = CASE id ${ids.map(() => 'WHEN ? THEN ?').join(' ')} END`
+  }
+  const changes = [
+    eachOf('status', email => email.status),
+    eachOf('provider_message_id', email => email.providerMessageId),
+    eachOf('sent_at', email => email.sentAt),
+    eachOf('last_event_at', email => email.lastEventAt),
+    eachOf('error', email => email.error),
+  ]
+  const text = `UPDATE emails SET ${changes.join(', ')} WHERE id IN (${ids.map(() => '?').join(', ')})`
+  await db.executeQuery(CompiledQuery.raw(text, [...parameters, ...ids]))
+}

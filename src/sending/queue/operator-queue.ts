@@ -1,0 +1,168 @@
+import { type Operator, recordDeed } from '../../accounts/audit/audit.ts'
+import type { Instant } from '../../base/clock.ts'
+import { type Db, inTransaction } from '../../base/database/database.ts'
+import type { Id } from '../../base/ids.ts'
+import { cancelRecipients } from '../emails/cancel.ts'
+import {
+  clearHeld,
+  lockQueue,
+  newestInQueue,
+  park,
+  type QueueFilter,
+  type QueueRow,
+  selectQueue,
+  unpark,
+  updateDue,
+  updateHeld,
+} from './table.ts'
+
+/** What is done to recipients that are still to be submitted. */
+export type QueueWork =
+  /** The next attempt is made at once. What is held or scheduled stays as it is. */
+  | { readonly kind: 'retry' }
+  /**
+   * No attempt is made until it is released. That does not give it more time: what is still held when its time has run
+   * out fails, and the event says that it was held. What is in flight is held once that attempt is over.
+   */
+  | { readonly kind: 'hold'; readonly reason: string | null }
+  /** What is held is due again, or waits for the time it is scheduled for. */
+  | { readonly kind: 'release' }
+  /** It is not sent any more. */
+  | { readonly kind: 'cancel' }
+
+/** What became of a recipient. */
+export type QueueOutcome =
+  | 'done'
+  /** A relay is submitting it, which is not interrupted. A hold or a release counts for what comes after. */
+  | 'in_flight'
+  /** Held already, or not held, as it was to be. */
+  | 'as_it_was'
+  /** It is held, and stays so. */
+  | 'held'
+  /** It is to be sent later, and is not sent sooner. */
+  | 'scheduled'
+
+/** A recipient that the work met. */
+export interface Met {
+  readonly row: QueueRow
+  readonly outcome: QueueOutcome
+}
+
+const atOnce = 200
+
+/**
+ * Does it to all that the filter names and that were there when it began, a few at a time, while relays run. Each part is a
+ * transaction with a record of its own in the audit log; after an interruption the next run does the rest.
+ * @param isDry only says what it would do
+ */
+export async function* workQueue(
+  db: Db,
+  filter: QueueFilter,
+  work: QueueWork,
+  operator: Operator,
+  isDry = false,
+): AsyncGenerator<readonly Met[]> {
+  const upTo = await newestInQueue(db)
+  for (let after = ''; upTo !== undefined; ) {
+    const rows = await selectQueue(db, filter, { after, upTo, limit: atOnce })
+    yield await inTransaction(db, async tx => {
+      const met = await meet(tx, rows, work, operator.clock.now())
+      if (!isDry) await apply(tx, met, { filter, work, operator })
+      return met
+    })
+    const last = rows.at(-1)
+    if (!last || rows.length < atOnce) return
+    after = last.id
+  }
+}
+
+/** What becomes of each of the rows that is still there; they stay locked. */
+async function meet(tx: Db, rows: readonly QueueRow[], work: QueueWork, now: Instant): Promise<readonly Met[]> {
+  const locked = await lockQueue(
+    tx,
+    rows.map(row => row.id),
+  )
+  return rows.flatMap(row => {
+    const current = locked.get(row.id)
+    if (!current) return []
+    const { lease, due_at, held_at, attempts } = current
+    const isScheduled = row.scheduledAt !== null && row.scheduledAt > now && attempts === 0
+    const place = { isInFlight: lease !== null && due_at > now, isHeld: held_at !== null, isScheduled }
+    return [{ row, outcome: outcomeOf(work, place) }]
+  })
+}
+
+interface Place {
+  readonly isInFlight: boolean
+  readonly isHeld: boolean
+  readonly isScheduled: boolean
+}
+
+function outcomeOf({ kind }: QueueWork, { isInFlight, isHeld, isScheduled }: Place): QueueOutcome {
+  switch (kind) {
+    case 'retry':
+      if (isInFlight) return 'in_flight'
+      if (isHeld) return 'held'
+      return isScheduled ? 'scheduled' : 'done'
+    case 'hold':
+      if (isHeld) return 'as_it_was'
+      return isInFlight ? 'in_flight' : 'done'
+    case 'release':
+      if (!isHeld) return 'as_it_was'
+      return isInFlight ? 'in_flight' : 'done'
+    case 'cancel':
+      return isInFlight ? 'in_flight' : 'done'
+    default:
+      return kind satisfies never
+  }
+}
+
+interface Applying {
+  readonly filter: QueueFilter
+  readonly work: QueueWork
+  readonly operator: Operator
+}
+
+async function apply(tx: Db, met: readonly Met[], { filter, work, operator }: Applying): Promise<void> {
+  const done = met.filter(each => each.outcome === 'done').map(each => each.row)
+  const ids = done.map(row => row.id)
+  const inFlight = met.filter(each => each.outcome === 'in_flight').map(each => each.row.id)
+  const now = operator.clock.now()
+  switch (work.kind) {
+    case 'retry':
+      await updateDue(tx, ids, now)
+      break
+    case 'hold':
+      await updateHeld(tx, [...ids, ...inFlight], now, work.reason)
+      await park(tx, ids)
+      break
+    case 'release':
+      await unpark(tx, ids, now)
+      await clearHeld(tx, [...ids, ...inFlight])
+      break
+    case 'cancel':
+      await cancelRecipients(tx, done, now)
+      break
+    default:
+      return work satisfies never
+  }
+  const changesInFlight = work.kind === 'hold' || work.kind === 'release'
+  if (done.length > 0 || (changesInFlight && inFlight.length > 0))
+    await recordDeed(tx, operator, deedOf(filter, work, done, inFlight))
+}
+
+function deedOf(filter: QueueFilter, work: QueueWork, done: readonly QueueRow[], inFlight: readonly Id<'out'>[]) {
+  const { destination, organizationId, emailIds } = filter
+  const named = emailIds?.length === 1 ? emailIds[0] : organizationId
+  return {
+    action: `queue.${work.kind}`,
+    subject: named ?? (destination === undefined ? 'queue' : `domain:${destination}`),
+    detail: {
+      filter,
+      recipients: done.length,
+      in_flight: inFlight.length,
+      emails: [...new Set(done.map(row => row.emailId))],
+      ...(work.kind === 'hold' && { reason: work.reason }),
+    },
+  }
+}

@@ -1,0 +1,55 @@
+import type { Db } from '../../base/database/database.ts'
+import type { Id } from '../../base/ids.ts'
+import { refuse } from '../../base/refusal.ts'
+import { type Outgoing, readBody } from '../accept/parse-request.ts'
+import { renderTemplate, withDefaults } from './content.ts'
+import type { Rendering } from './rendering.ts'
+import { findTemplate, type TemplateRow } from './table.ts'
+
+/** Whose template it is: From's brand's. */
+interface Whose {
+  readonly organizationId: Id<'org'>
+  readonly brandId: Id<'brd'>
+}
+
+/**
+ * The email with what its template makes of its variables; what the request gave itself stays.
+ * @throws Refusal `template_not_found`, `template_variable_missing`, `template_invalid`
+ */
+export async function fillTemplate(
+  outgoing: Outgoing,
+  { slug, variables }: NonNullable<Outgoing['template']>,
+  whose: Whose,
+  use: { readonly db: Db; readonly rendering: Rendering },
+): Promise<Outgoing> {
+  const template = (await findTemplate(use.db, { ...whose, slug })) ?? unknownTemplate(slug)
+  const { values, missing } = withDefaults(template, variables)
+  refuseMissing(missing, template)
+  const wanted = {
+    subject: outgoing.subject === '' ? template.subject : null,
+    text: outgoing.text === null ? template.text : null,
+    html: outgoing.html === null ? template.html : null,
+  }
+  const made = await renderTemplate(use.rendering, whose.organizationId, wanted, values, 'template')
+  return {
+    ...outgoing,
+    subject: made.subject ?? outgoing.subject,
+    text: outgoing.text ?? readBody(made.text ?? undefined, 'text'),
+    html: outgoing.html ?? readBody(made.html ?? undefined, 'html'),
+  }
+}
+
+function unknownTemplate(slug: string): never {
+  throw refuse('template_not_found', {
+    message: `template: the brand of From has no template ${JSON.stringify(slug.slice(0, 80))}.`,
+    param: 'template',
+  })
+}
+
+function refuseMissing([name, ...others]: readonly string[], { slug }: TemplateRow): void {
+  if (name === undefined) return
+  throw refuse('template_variable_missing', {
+    message: `variables.${name}${others.length > 0 ? ` and ${others.length} more` : ''}: the template ${slug} requires a value.`,
+    param: `variables.${name}`,
+  })
+}

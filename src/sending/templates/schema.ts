@@ -1,0 +1,102 @@
+import { t } from 'elysia'
+import { brandSlug } from '../../accounts/brands/schema.ts'
+import { dateTime, nullable } from '../../api/common-schemas.ts'
+import { toIso } from '../../base/clock.ts'
+import { fromJson, type Schema } from '../../base/database/schema.ts'
+
+const name = t.String({
+  minLength: 1,
+  maxLength: 120,
+  pattern: '^(?=.*\\S)[^\\x00-\\x1f\\x7f]*$',
+  expected: 'a name of 1 to 120 characters on one line',
+})
+const variableName = t.String({
+  pattern: '^[A-Za-z_][A-Za-z0-9_-]{0,119}$',
+  expected: 'a name of 1 to 120 letters, digits, hyphens and underscores that starts with a letter or an underscore',
+})
+const subject = t.String({ maxLength: 998, description: 'Liquid; line breaks become spaces when it is rendered.' })
+const text = t.String({ description: 'Liquid, at most 512 KiB.' })
+const html = t.String({ description: 'Liquid, at most 512 KiB; outputs are escaped unless they end in `| raw`.' })
+const variables = t.Array(
+  t.Object({
+    name: variableName,
+    required: t.Optional(t.Boolean()),
+    default: t.Optional(t.Unknown({ description: 'Taken where a send gives no value; null: none.' })),
+  }),
+  { maxItems: 100 },
+)
+
+/** What POST /v1/templates takes. */
+export const newTemplateShape = t.Object({
+  brand_id: t.Optional(t.String()),
+  slug: brandSlug,
+  name: t.Optional(name),
+  subject: t.Optional(subject),
+  text: t.Optional(text),
+  html: t.Optional(html),
+  variables: t.Optional(variables),
+})
+export type NewTemplate = typeof newTemplateShape.static
+
+/** What PATCH /v1/templates/{slug} takes. */
+export const templateChangeShape = t.Object({
+  slug: t.Optional(brandSlug),
+  name: t.Optional(name),
+  subject: t.Optional(nullable(subject)),
+  text: t.Optional(nullable(text)),
+  html: t.Optional(nullable(html)),
+  variables: t.Optional(variables),
+})
+export type TemplateChange = typeof templateChangeShape.static
+
+/** A template as the API shows it. */
+export const templateShape = t.Object(
+  {
+    id: t.String(),
+    brand_id: t.String(),
+    slug: t.String(),
+    name: t.String(),
+    subject: nullable(t.String()),
+    text: nullable(t.String()),
+    html: nullable(t.String()),
+    variables: t.Array(t.Object({ name: t.String(), required: t.Boolean(), default: t.Unknown() })),
+    created_at: dateTime,
+    updated_at: dateTime,
+  },
+  { title: 'Template' },
+)
+export type TemplateShape = typeof templateShape.static
+
+export const templatePageShape = t.Object(
+  { data: t.Array(templateShape), next_cursor: nullable(t.String()) },
+  { title: 'TemplatePage' },
+)
+
+/** Values by name, for a template: in a preview and in a send. */
+export const variablesShape = t.Record(t.String(), t.Unknown(), { description: 'At most 64 KiB of JSON.' })
+
+export const previewShape = t.Object(
+  {
+    subject: nullable(t.String()),
+    text: nullable(t.String()),
+    html: nullable(t.String()),
+    missing_variables: t.Array(t.String(), { description: 'Required ones that have neither a value nor a default.' }),
+  },
+  { title: 'TemplatePreview' },
+)
+export type Preview = typeof previewShape.static
+
+export function showTemplate(row: Schema['templates']): TemplateShape {
+  return {
+    id: row.id,
+    brand_id: row.brand_id,
+    slug: row.slug,
+    name: row.name,
+    subject: row.subject,
+    text: row.text,
+    html: row.html,
+    variables: fromJson(row.variables).map(each => ({ ...each })),
+    created_at: toIso(row.created_at),
+    updated_at: toIso(row.updated_at),
+  }
+}

@@ -1,0 +1,135 @@
+import { sql } from 'kysely'
+import type { Instant } from '../../base/clock.ts'
+import type { Db } from '../../base/database/database.ts'
+import type { Flag } from '../../base/database/schema.ts'
+import type { Id } from '../../base/ids.ts'
+
+/** Whose thread it is. */
+export interface ThreadOwner {
+  readonly organizationId: Id<'org'>
+  readonly brandId: Id<'brd'>
+}
+
+export interface EmailThread {
+  readonly threadId: string
+  readonly acceptedAt: Instant
+}
+
+/** The thread that an email is in. */
+export async function findEmailThread(
+  db: Db,
+  { organizationId }: ThreadOwner,
+  emailId: Id<'eml'>,
+): Promise<EmailThread> {
+  return await db
+    .selectFrom('emails')
+    .select(['thread_id as threadId', 'created_at as acceptedAt'])
+    .where('id', '=', emailId)
+    .where('organization_id', '=', organizationId)
+    .executeTakeFirstOrThrow()
+}
+
+/** A received message, as far as it may be an answer. */
+export interface ThreadMessage {
+  readonly id: Id<'msg'>
+  readonly messageId: string | null
+  readonly inReplyTo: string | null
+  readonly answersEmailId: Id<'eml'> | null
+  readonly isReply: Flag | null
+  readonly receivedAt: Instant
+}
+
+/** The first messages of a thread, at most `most`, oldest first. */
+export async function findThreadMessages(
+  db: Db,
+  { organizationId, brandId }: ThreadOwner,
+  threadId: string,
+  most: number,
+): Promise<readonly ThreadMessage[]> {
+  return await db
+    .selectFrom('messages')
+    .select([
+      'id',
+      'message_id as messageId',
+      'in_reply_to as inReplyTo',
+      'in_reply_to_email_id as answersEmailId',
+      'is_reply as isReply',
+      'received_at as receivedAt',
+    ])
+    .where('thread_id', '=', threadId)
+    .where('organization_id', '=', organizationId)
+    .where('brand_id', '=', brandId)
+    .orderBy('received_at')
+    .orderBy('id')
+    .limit(sql.lit(most))
+    .execute()
+}
+
+/** An email of ours in a thread, by the Message-IDs that it is known by. */
+export interface ThreadEmail {
+  readonly id: Id<'eml'>
+  readonly messageId: string
+  readonly wireMessageId: string | null
+}
+
+/** Of the first `most` emails that a brand sent since then, those in this thread. */
+export async function findThreadEmails(
+  db: Db,
+  { organizationId, brandId }: ThreadOwner,
+  threadId: string,
+  { since, most }: { readonly since: Instant; readonly most: number },
+): Promise<readonly ThreadEmail[]> {
+  const sent = db
+    .selectFrom('emails')
+    .select(['id', 'thread_id', 'message_id', 'wire_message_id'])
+    .where('brand_id', '=', brandId)
+    .where('organization_id', '=', organizationId)
+    .where('created_at', '>=', since)
+    .orderBy('created_at')
+    .limit(sql.lit(most))
+    .as('sent')
+  return await db
+    .selectFrom(sent)
+    .select(['id', 'message_id as messageId', 'wire_message_id as wireMessageId'])
+    .where('thread_id', '=', threadId)
+    .execute()
+}
+
+/** Moves messages and emails to another thread. */
+export async function moveToThread(
+  db: Db,
+  { organizationId }: ThreadOwner,
+  moved: { readonly messages: readonly Id<'msg'>[]; readonly emails: readonly Id<'eml'>[] },
+  threadId: string,
+): Promise<void> {
+  if (moved.messages.length > 0)
+    await db
+      .updateTable('messages')
+      .set({ thread_id: threadId })
+      .where('id', 'in', moved.messages)
+      .where('organization_id', '=', organizationId)
+      .execute()
+  if (moved.emails.length > 0)
+    await db
+      .updateTable('emails')
+      .set({ thread_id: threadId })
+      .where('id', 'in', moved.emails)
+      .where('organization_id', '=', organizationId)
+      .execute()
+}
+
+/** Notes that these messages answer an email. */
+export async function setAnswered(
+  db: Db,
+  { organizationId }: ThreadOwner,
+  ids: readonly Id<'msg'>[],
+  emailId: Id<'eml'>,
+): Promise<void> {
+  if (ids.length === 0) return
+  await db
+    .updateTable('messages')
+    .set({ in_reply_to_email_id: emailId })
+    .where('id', 'in', ids)
+    .where('organization_id', '=', organizationId)
+    .execute()
+}

@@ -1,0 +1,155 @@
+import { createHash } from 'node:crypto'
+import type { Db } from '../../base/database/database.ts'
+import type { Id } from '../../base/ids.ts'
+import { addNewReferences, addReferences, findReferences, moveReferences, type ThreadReference } from './table.ts'
+
+/** A message or an email that joins a thread of its brand, or begins one. */
+export interface ThreadEntry {
+  readonly brandId: Id<'brd'>
+  /** The `msg_` or `eml_` id; a thread that begins here takes it as its own. */
+  readonly itemId: string
+  /** Without angle brackets, as the references are. */
+  readonly messageId: string | null
+  /** What In-Reply-To and References name, nearest first; the first 100 count. */
+  readonly references: readonly string[]
+  /** The email of ours that this is. */
+  readonly emailId: Id<'eml'> | null
+}
+
+export interface Joined {
+  readonly threadId: string
+  /** The nearest email of ours that it refers to. */
+  readonly answersEmailId: Id<'eml'> | null
+}
+
+const maxReferences = 100
+
+interface Plan {
+  readonly entry: ThreadEntry
+  /** Of its own Message-ID and of its references, nearest first. */
+  readonly keys: readonly string[]
+  readonly added: readonly string[]
+  threadId: string
+}
+
+/**
+ * Joins each entry to the thread of its brand in which its Message-ID, or the nearest of its references, was seen; without
+ * one a thread begins. An entry that comes before what it refers to is joined by that later. Entries of one call see those
+ * before them. Runs in the caller's transaction; two at once end in the same thread (RFC 5322 §3.6.4).
+ */
+export async function joinThreads(db: Db, entries: readonly ThreadEntry[]): Promise<readonly Joined[]> {
+  return (await beginThreads(db, entries)) ?? (await joinKnownThreads(db, entries))
+}
+
+/**
+ * What is most common, in one statement: nothing refers to anything, and none of the Message-IDs was seen before. Undefined
+ * when that is not so; what was added then is as it would be otherwise.
+ */
+async function beginThreads(db: Db, entries: readonly ThreadEntry[]): Promise<readonly Joined[] | undefined> {
+  if (entries.some(entry => entry.references.length > 0)) return undefined
+  const begun = new Map(
+    entries.flatMap(entry =>
+      keysOf(entry).map(key => [key, { ...splitKey(key), threadId: entry.itemId, emailId: entry.emailId }] as const),
+    ),
+  )
+  if (begun.size < entries.filter(entry => entry.messageId !== null).length) return undefined
+  const added = await addNewReferences(db, inOrder(begun))
+  if (added < begun.size) return undefined
+  return entries.map(entry => ({ threadId: entry.itemId, answersEmailId: null }))
+}
+
+/** In one order, so that two at once wait for each other rather than deadlock. */
+function inOrder(references: ReadonlyMap<string, ThreadReference>): readonly ThreadReference[] {
+  return Array.from(references)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([, row]) => row)
+}
+
+async function joinKnownThreads(db: Db, entries: readonly ThreadEntry[]): Promise<readonly Joined[]> {
+  const known = new Map<string, ThreadReference>()
+  const seen = await findReferences(db, entries.flatMap(keysToFind).map(splitKey))
+  for (const row of seen) known.set(keyOf(row.brandId, row.reference), row)
+  const added = new Map<string, ThreadReference>()
+  const plans = entries.map(entry => plan(entry, known, added))
+  await addReferences(db, inOrder(added))
+  await followOthers(db, plans, known, added)
+  return plans.map(({ entry, keys, threadId }) => ({ threadId, answersEmailId: answeredBy(entry, keys, known) }))
+}
+
+/** An email of ours that answers nothing has a Message-ID that nobody can have seen: no look-up. */
+function keysToFind(entry: ThreadEntry): readonly string[] {
+  return entry.emailId !== null && entry.references.length === 0 ? [] : keysOf(entry)
+}
+
+function keysOf(entry: ThreadEntry): readonly string[] {
+  const own = entry.messageId === null ? [] : [entry.messageId]
+  return [...new Set([...own, ...entry.references.slice(0, maxReferences)])].map(messageId =>
+    keyOf(entry.brandId, referenceOf(messageId)),
+  )
+}
+
+/** What a Message-ID, without angle brackets, is known by: the first 16 bytes of its SHA-256. */
+export function referenceOf(messageId: string): Buffer {
+  return createHash('sha256').update(messageId).digest().subarray(0, 16)
+}
+
+function plan(entry: ThreadEntry, known: Map<string, ThreadReference>, added: Map<string, ThreadReference>): Plan {
+  const keys = keysOf(entry)
+  const threadId = keys.map(key => known.get(key)?.threadId).find(found => found !== undefined) ?? entry.itemId
+  const news = keys.filter((key, i) => {
+    const row = known.get(key)
+    const isOwn = i === 0 && entry.messageId !== null
+    const emailId = row?.emailId ?? (isOwn ? entry.emailId : null)
+    if (row && row.emailId === emailId) return false
+    const fresh = { ...splitKey(key), threadId: row?.threadId ?? threadId, emailId }
+    known.set(key, fresh)
+    added.set(key, fresh)
+    return row === undefined
+  })
+  return { entry, keys, added: news, threadId }
+}
+
+/** Where another transaction was first with a reference, the thread that was to begin here gives way to the one there. */
+async function followOthers(
+  db: Db,
+  plans: readonly Plan[],
+  known: Map<string, ThreadReference>,
+  added: ReadonlyMap<string, ThreadReference>,
+): Promise<void> {
+  const beginnings = new Set(plans.map(each => each.entry.itemId))
+  const doubtful = plans.filter(each => beginnings.has(each.threadId) && keysToFind(each.entry).length > 0)
+  const keys = new Set(doubtful.flatMap(each => each.keys.filter(key => added.has(key))))
+  for (const row of await findReferences(db, Array.from(keys, splitKey)))
+    known.set(keyOf(row.brandId, row.reference), row)
+  for (const each of doubtful) {
+    const from = each.threadId
+    const to = each.keys.map(key => known.get(key)?.threadId).find(found => found !== undefined && found !== from)
+    if (to === undefined) continue
+    const moved = each.added.map(key => known.get(key)).filter(row => row?.threadId === from)
+    const references = moved.flatMap(row => row?.reference ?? [])
+    if (references.length > 0) await moveReferences(db, each.entry.brandId, references, { from, to })
+    for (const row of moved) if (row) known.set(keyOf(row.brandId, row.reference), { ...row, threadId: to })
+    each.threadId = to
+  }
+}
+
+function answeredBy(
+  entry: ThreadEntry,
+  keys: readonly string[],
+  known: ReadonlyMap<string, ThreadReference>,
+): Id<'eml'> | null {
+  for (const key of entry.messageId === null ? keys : keys.slice(1)) {
+    const emailId = known.get(key)?.emailId
+    if (emailId) return emailId
+  }
+  return null
+}
+
+function keyOf(brandId: Id<'brd'>, reference: Buffer): string {
+  return `${brandId} ${reference.toString('base64')}`
+}
+
+function splitKey(key: string): { readonly brandId: Id<'brd'>; readonly reference: Buffer } {
+  const [brandId, reference = ''] = key.split(' ')
+  return { brandId: brandId as Id<'brd'>, reference: Buffer.from(reference, 'base64') }
+}

@@ -1,0 +1,199 @@
+import type { SaidResponse } from '../../../api/describe.ts'
+import type { JsonSchema } from '../../../api/json-schema.ts'
+import type { SaidOperation } from '../../../api/operations.ts'
+import type { NeedInFull } from '../../../api/route.ts'
+import { type RefusalCode, refusalCodes, refusalOf } from '../../../base/refusal.ts'
+
+const header = (description: string, schema: JsonSchema, required = true) => ({ description, required, schema })
+
+/** The headers of answers, as components. */
+export const headers = {
+  'X-Request-Id': header('Identifies the request, also in the request log.', { type: 'string', pattern: '^req_' }),
+  'Cache-Control': header('No answer may be kept by a cache.', { type: 'string', const: 'no-store' }),
+  'X-RateLimit-Limit': header('Requests a minute that the organization may make to the process that answers.', {
+    type: 'integer',
+  }),
+  'X-RateLimit-Remaining': header('How many of them are left.', { type: 'integer' }),
+  'X-RateLimit-Reset': header('When the window ends, in Unix time (seconds).', { type: 'integer' }),
+  'Retry-After': header('When to come back, in seconds.', { type: 'integer', minimum: 1 }),
+  'WWW-Authenticate': header('How to authenticate (RFC 6750).', { type: 'string', const: 'Bearer' }),
+  'Idempotent-Replay': header(
+    'The request was answered before, and this is that answer.',
+    { type: 'string', const: 'true' },
+    false,
+  ),
+} as const
+
+export type HeaderName = keyof typeof headers
+
+const everywhere: readonly HeaderName[] = ['X-Request-Id', 'Cache-Control']
+const rates: readonly HeaderName[] = ['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset']
+
+/** An OpenAPI map of headers, by reference. */
+export function headerRefs(names: readonly HeaderName[]) {
+  return Object.fromEntries(names.map(name => [name, { $ref: `#/components/headers/${name}` }]))
+}
+
+/** The headers of an answer that is no error. */
+export function successHeaders(isApi: boolean, mayBeReplayed: boolean): readonly HeaderName[] {
+  const replay: readonly HeaderName[] = mayBeReplayed ? ['Idempotent-Replay'] : []
+  return [...everywhere, ...(isApi ? rates : []), ...replay]
+}
+
+/** SPEC section 7. */
+export const errorSchema: JsonSchema = {
+  type: 'object',
+  required: ['error'],
+  properties: {
+    error: {
+      type: 'object',
+      required: ['code', 'message', 'requirement', 'retryable'],
+      properties: {
+        code: { type: 'string', enum: refusalCodes, description: 'For programs.' },
+        message: { type: 'string', description: 'For people; names the value at fault.' },
+        requirement: {
+          type: 'string',
+          enum: [...new Set(refusalCodes.map(code => refusalOf(code).requirement))],
+          description: 'What must change before the request can succeed.',
+        },
+        reason: { type: 'string', description: 'More about why.' },
+        resolution: { type: 'string', description: 'What to do.' },
+        retryable: { type: 'boolean', description: 'The same request may succeed later.' },
+        param: { type: 'string', description: 'The parameter at fault, such as `to[3]`.' },
+      },
+    },
+  },
+}
+
+/** What an operation may be refused with, by status in ascending order. */
+export function refusalsOf(operation: SaidOperation): ReadonlyMap<number, readonly RefusalCode[]> {
+  const byStatus = new Map<number, Set<RefusalCode>>()
+  const common = operation.need ? commonRefusals(operation, operation.need) : publicRefusals(operation)
+  for (const code of [...common, ...operation.said['x-refusals']]) {
+    const status = statusIn(operation, code)
+    byStatus.set(status, (byStatus.get(status) ?? new Set()).add(code))
+  }
+  return new Map([...byStatus].sort(([one], [other]) => one - other).map(([status, codes]) => [status, [...codes]]))
+}
+
+type Asking = Pick<SaidOperation, 'method'> & Partial<Pick<SaidOperation, 'query'>>
+
+/** What the edge and the kit of routes refuse, for every operation of this kind. */
+function commonRefusals({ method, query }: Asking, need: Partial<NeedInFull>): readonly RefusalCode[] {
+  const hasCursor = Object.keys(query?.properties ?? {}).some(name => name === 'cursor' || name === 'cursor_at')
+  const writes = method !== 'GET'
+  const keyed: readonly RefusalCode[] = need.idempotencyRefused
+    ? ['idempotency_not_supported']
+    : ['idempotency_key_invalid', 'idempotency_key_reused', 'idempotency_in_progress']
+  return [
+    'invalid_request',
+    ...(hasCursor ? (['invalid_cursor'] as const) : []),
+    ...(writes ? (['invalid_json', 'payload_too_large', 'unsupported_media_type'] as const) : []),
+    ...(writes ? keyed : []),
+    'missing_api_key',
+    'invalid_api_key',
+    'api_key_expired',
+    'api_key_revoked',
+    'insufficient_scope',
+    'brand_restricted',
+    'rate_limited',
+    'internal_error',
+    'unavailable',
+  ]
+}
+
+/** The same where no key is needed. */
+function publicRefusals({ body, params, query }: SaidOperation): readonly RefusalCode[] {
+  return [
+    ...(body || params || query ? (['invalid_request'] as const) : []),
+    ...(body ? (['invalid_json', 'unsupported_media_type'] as const) : []),
+    'payload_too_large',
+    'internal_error',
+    'unavailable',
+  ]
+}
+
+/** SPEC section 4: 402 is the answer of POST /v1/emails alone. */
+function statusIn({ method, path }: SaidOperation, code: RefusalCode): number {
+  if (code === 'quota_exceeded' && `${method} ${path}` !== 'POST /v1/emails') return 422
+  return refusalOf(code).status
+}
+
+const phrases: Readonly<Record<number, string>> = {
+  400: 'The request is not as it should be.',
+  401: 'There is no API key, or not a valid one.',
+  402: 'The plan allows no more.',
+  403: 'The API key may not do this.',
+  404: 'There is no such thing in the organization.',
+  409: 'It does not go with what is there.',
+  413: 'It is too large.',
+  415: 'The body is not JSON.',
+  422: 'It cannot be done as things are.',
+  429: 'Not now; come back later.',
+  500: 'Something is wrong on our side; try again.',
+}
+
+const names: Readonly<Record<number, string>> = {
+  400: 'BadRequest',
+  401: 'Unauthorized',
+  402: 'PaymentRequired',
+  403: 'Forbidden',
+  404: 'NotFound',
+  409: 'Conflict',
+  413: 'ContentTooLarge',
+  415: 'UnsupportedMediaType',
+  422: 'UnprocessableContent',
+  429: 'TooManyRequests',
+  500: 'InternalServerError',
+}
+
+const ordinary: readonly RefusalCode[] = [
+  ...commonRefusals({ method: 'GET' }, {}),
+  ...commonRefusals({ method: 'POST' }, {}),
+  'not_found',
+]
+
+/** The name of that answer among the components: `Conflict.slug_taken`. */
+export function errorName(status: number, codes: readonly RefusalCode[]): string {
+  const isWrite = codes.includes('invalid_json') || codes.includes('idempotency_in_progress')
+  const special = codes.filter(code => !ordinary.includes(code))
+  return [`${names[status] ?? status}${isWrite ? 'OnWrite' : ''}`, ...special].join('.')
+}
+
+/** The answer with this status and one of these codes; `isApi`: below /v1. */
+export function errorResponse(status: number, codes: readonly RefusalCode[], isApi: boolean): SaidResponse {
+  const list = codes.map(code => `\`${code}\` → \`${refusalOf(code).requirement}\``).join(', ')
+  return {
+    description: `${phrases[status] ?? 'An error.'} ${list}`,
+    headers: { ...headerRefs(everywhere), ...(isApi && errorHeaders(status)) },
+    content: {
+      'application/json': {
+        schema: {
+          allOf: [
+            { $ref: '#/components/schemas/Error' },
+            { type: 'object', properties: { error: { type: 'object', properties: { code: { enum: codes } } } } },
+          ],
+        },
+      },
+    },
+  }
+}
+
+function errorHeaders(status: number): Readonly<Record<string, object>> {
+  switch (status) {
+    case 401:
+      return headerRefs(['WWW-Authenticate'])
+    case 429:
+      // Whoever has no valid key is limited by address, and has no rate of an organization.
+      return { ...headerRefs(['Retry-After']), ...optional(rates) }
+    case 500:
+      // The key may not have been looked up yet.
+      return optional([...rates, 'Retry-After'])
+    default:
+      return headerRefs(rates)
+  }
+}
+
+function optional(names: readonly HeaderName[]): Readonly<Record<string, object>> {
+  return Object.fromEntries(names.map(name => [name, { ...headers[name], required: false }]))
+}

@@ -1,0 +1,146 @@
+import type { CallToolResult } from '@modelcontextprotocol/server'
+import { errorBody } from '../../api/error-body.ts'
+import type { HeldKeys } from '../../api/idempotency/in-flight.ts'
+import type { Reservation } from '../../api/idempotency/reservation.ts'
+import { type Admission, admit } from '../../api/request-context.ts'
+import type { Log } from '../../base/observability/log.ts'
+import { refuse } from '../../base/refusal.ts'
+import { judge } from '../http/error-response.ts'
+import { countRefusal } from '../http/response-metrics.ts'
+import type { Tool } from './toolbox.ts'
+import { fenced, newFence, warning } from './untrusted-content.ts'
+
+export interface CallUse {
+  /** The routes. What they throw comes through. */
+  readonly dispatch: (request: Request) => Response | Promise<Response>
+  readonly heldKeys: HeldKeys
+  readonly log: Log
+}
+
+/** Notes how a call ended for its idempotency key. */
+type Finish = (status: number, answer: unknown) => Promise<void>
+
+export type ToolArguments = Readonly<Record<string, unknown>>
+
+const maxAttachmentBytes = 4 * 1024 * 1024
+
+/**
+ * Does what a tool does, through the route of its operation: with its checks, its scope, its refusals. A refusal is an
+ * answer to the model, which may do better then. Never rejects.
+ */
+export async function callTool(
+  use: CallUse,
+  tool: Tool,
+  given: ToolArguments,
+  admission: Admission,
+): Promise<CallToolResult> {
+  let finish: Finish = async () => undefined
+  try {
+    const opened = openCall(use, tool, given, admission)
+    finish = opened.finish
+    const { request } = opened
+    const response = await use.dispatch(request)
+    const answer = await readAnswer(response)
+    await finish(response.status, answer)
+    return show(tool, answer)
+  } catch (error) {
+    const { refusal, isOurs } = judge(error)
+    countRefusal(refusal.code)
+    if (isOurs)
+      use.log.error({ request_id: admission.requestId, tool: tool.entry.name, err: error }, 'tool call failed')
+    await finish(refusal.status, undefined)
+    return { isError: true, content: [{ type: 'text', text: JSON.stringify(errorBody(refusal)) }] }
+  }
+}
+
+/** The request that the tool stands for, let in as the call was; and what is to be done at its end. */
+function openCall({ heldKeys, log }: CallUse, tool: Tool, given: ToolArguments, outer: Admission) {
+  const { caller, requestId } = outer
+  const { idempotency_key: key, ...rest } = tool.takesIdempotencyKey ? given : { ...given, idempotency_key: undefined }
+  const request = requestFor(tool, tool.takesIdempotencyKey ? rest : given, key)
+  let reservation: Reservation | undefined
+  const admission: Admission = {
+    requestId,
+    caller,
+    noteEmail: id => outer.noteEmail(id),
+    // It has its room already: it came in the body of the call.
+    takeRoom: () => undefined,
+    async reserve(name) {
+      const body = new TextEncoder().encode(JSON.stringify(rest))
+      const taken = await heldKeys.take(name, { caller, method: 'tools/call', target: tool.entry.name, body })
+      if (!('token' in taken)) return taken
+      reservation = taken
+      return undefined
+    },
+    get reservation() {
+      return reservation
+    },
+  }
+  admit(request, admission)
+  return {
+    request,
+    async finish(status: number, answer: unknown): Promise<void> {
+      if (!reservation) return
+      await heldKeys
+        .settle(reservation, status, async () => JSON.stringify(answer))
+        .catch((error: unknown) => log.error({ err: error }, 'the end of a tool call was not noted for its key'))
+    },
+  }
+}
+
+function requestFor({ operation, input: { places } }: Tool, given: ToolArguments, key: unknown): Request {
+  let { path } = operation
+  const query = new URLSearchParams()
+  const body: Record<string, unknown> = {}
+  for (const [name, value] of Object.entries(given)) {
+    const inPath = places.path.get(name)
+    if (inPath !== undefined) path = path.replace(`:${inPath}`, encodeURIComponent(textOf(name, value)))
+    else if (value === undefined) continue
+    else if (places.query.has(name) || !places.hasBody) query.set(name, textOf(name, value))
+    else body[name] = value
+  }
+  for (const name of places.path.keys()) if (given[name] === undefined) throw missing(name)
+  const headers = new Headers({ 'content-type': 'application/json' })
+  if (key !== undefined) headers.set('idempotency-key', textOf('idempotency_key', key))
+  const search = query.size > 0 ? `?${query}` : ''
+  const sent = places.hasBody ? new TextEncoder().encode(JSON.stringify(body)) : undefined
+  if (sent) headers.set('content-length', String(sent.length))
+  return new Request(`http://localhost${path}${search}`, {
+    method: operation.method,
+    headers,
+    ...(sent ? { body: sent } : {}),
+  })
+}
+
+function textOf(name: string, value: unknown): string {
+  if (typeof value === 'string' && value !== '') return value
+  if (typeof value === 'number' || typeof value === 'boolean') return String(value)
+  throw refuse('invalid_request', { message: `\`${name}\` is not a text.`, param: name })
+}
+
+function missing(name: string) {
+  return refuse('invalid_request', { message: `\`${name}\` is required.`, param: name })
+}
+
+async function readAnswer(response: Response): Promise<Readonly<Record<string, unknown>>> {
+  if (response.headers.get('content-type')?.startsWith('application/json'))
+    return (await response.json()) as Record<string, unknown>
+  const size = Number(response.headers.get('content-length'))
+  if (size > maxAttachmentBytes) {
+    await response.body?.cancel()
+    throw refuse('payload_too_large', {
+      message: `The attachment has ${size} bytes, more than the ${maxAttachmentBytes} that a tool gives.`,
+      resolution: 'Download it from GET /v1/inbox/{id}/attachments/{attachmentId}.',
+    })
+  }
+  return { size, content_base64: Buffer.from(await response.arrayBuffer()).toString('base64') }
+}
+
+function show({ entry }: Tool, answer: Readonly<Record<string, unknown>>): CallToolResult {
+  if (!entry.holdsOutsideText)
+    return { content: [{ type: 'text', text: JSON.stringify(answer) }], structuredContent: answer }
+  const fence = newFence()
+  const marked = { untrusted: true, fence, ...(fenced(answer, fence, entry.ours) as Record<string, unknown>) }
+  const text = `${warning(fence)}\n${JSON.stringify(marked)}`
+  return { content: [{ type: 'text', text }], structuredContent: marked }
+}

@@ -1,0 +1,31 @@
+import type { CallToolResult, Tool as ListedTool } from '@modelcontextprotocol/server'
+import type { Caller } from '../../api/caller.ts'
+
+/** The one tool that is no operation: it says whom the key belongs to and what it may do. */
+export const whoamiTool: ListedTool = {
+  name: 'whoami',
+  title: 'Who am I?',
+  description: 'Tells the organization and brand of the API key, and its scopes.',
+  inputSchema: { type: 'object', properties: {}, additionalProperties: false },
+  outputSchema: {
+    type: 'object',
+    properties: {
+      api_key_id: { type: 'string' },
+      organization_id: { type: 'string' },
+      brand_id: { type: ['string', 'null'], description: 'null: every brand of the organization.' },
+      scopes: { type: 'array', items: { type: 'string' } },
+    },
+    required: ['api_key_id', 'organization_id', 'brand_id', 'scopes'],
+  },
+  annotations: { title: 'Who am I?', readOnlyHint: true, idempotentHint: true, openWorldHint: false },
+}
+
+export function whoami(caller: Caller): CallToolResult {
+  const answer = {
+    api_key_id: caller.keyId,
+    organization_id: caller.organizationId,
+    brand_id: caller.brandId,
+    scopes: [...caller.scopes],
+  }
+  return { content: [{ type: 'text', text: JSON.stringify(answer) }], structuredContent: answer }
+}

@@ -1,0 +1,222 @@
+import type { AddressInfo, Socket } from 'node:net'
+import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
+import type { Clock } from '../../base/clock.ts'
+import type { Endpoint } from '../../base/config/config.ts'
+import { addressesIn } from '../../base/networks.ts'
+import type { Log } from '../../base/observability/log.ts'
+import { version } from '../../base/version.ts'
+import { type Certificates, certificateFor } from '../../ports/certificates/port.ts'
+import type { WayIn } from '../../receiving/incoming.ts'
+import { replyFor, type SmtpRefusalCode } from '../../receiving/refusal.ts'
+import { type Admission, openAdmission } from './connection-limiter.ts'
+import type { DoorUse } from './deps.ts'
+import { sessionsEnded } from './metrics.ts'
+import type { Client } from './proxy-header.ts'
+import { introduce } from './proxy-protocol.ts'
+import { SmtpSession } from './session.ts'
+import { type Pace, type SessionLimits, type SmtpConfig, sessionLimits, tickMs } from './session-limits.ts'
+import { openSpoolFolder } from './spool.ts'
+
+export interface SmtpDoorOptions {
+  readonly config: SmtpConfig
+  readonly wayIn: WayIn
+  /** STARTTLS is offered while there is one; sessions that have begun keep theirs. */
+  readonly certificates: Certificates
+  readonly log: Log
+  readonly clock: Clock
+  /** Where messages past 256 KiB wait until they are answered; made when it is absent. */
+  readonly spoolFolder: string
+  /** Shorter times, for tests. */
+  readonly pace?: Partial<Pace>
+}
+
+export interface SmtpDoor {
+  readonly address: Endpoint
+  /**
+   * Takes no new session and no new transaction, lets those under way finish (half a minute at most), and resolves once
+   * every session has ended and the way in has settled what it was given.
+   */
+  close(): Promise<void>
+}
+
+/**
+ * Listens for mail. Offered are PIPELINING, 8BITMIME, SMTPUTF8, SIZE, ENHANCEDSTATUSCODES, and STARTTLS where there is a
+ * certificate; not AUTH, DSN, CHUNKING or BINARYMIME. RFC 5321.
+ * @throws when the address cannot be listened on.
+ */
+export async function openSmtpDoor(options: SmtpDoorOptions): Promise<SmtpDoor> {
+  const { config, log } = options
+  const limits = sessionLimits(config, options.pace)
+  const admission = openAdmission({ inAll: config.maxSessions, perAddress: config.maxSessionsPerAddress })
+  const sessions = new Set<SmtpSession>()
+  let closing: Promise<void> | undefined
+  let settling = 0
+  const use: DoorUse = {
+    wayIn: options.wayIn,
+    log,
+    clock: options.clock,
+    limits,
+    spools: openSpoolFolder(options.spoolFolder),
+    isClosing: () => closing !== undefined,
+    countSettling: by => {
+      settling += by
+    },
+  }
+  const server = new DoorServer(serverOptions(config, limits), {
+    use,
+    admission,
+    sessions,
+    isProxy: addressesIn(config.smtpProxies ?? []),
+    maxIntroductions: config.maxSessions,
+  })
+  server.on('error', error => log.error({ err: error }, 'SMTP listener failed'))
+  const show = () => server.show(options.certificates, config.hostname)
+  show()
+  options.certificates.onChange(show)
+  const address = await listen(server, config.smtpListen)
+  const ticker = setInterval(() => {
+    const now = performance.now()
+    for (const session of sessions) session.check(now)
+  }, tickMs(limits))
+
+  async function drain(): Promise<void> {
+    server.server.close()
+    const end = performance.now() + limits.drainMs
+    while (sessions.size > 0 && performance.now() < end) {
+      for (const session of sessions) if (session.isIdle) session.cut('shutting_down')
+      await Bun.sleep(20)
+    }
+    for (const session of sessions) session.cut('shutting_down')
+    await Bun.sleep(sessions.size > 0 ? 20 : 0)
+    for (const session of sessions) session.hangUp()
+    while (settling > 0 && performance.now() < end + limits.drainMs) await Bun.sleep(20)
+    clearInterval(ticker)
+  }
+  return {
+    address,
+    close: () => {
+      closing ??= drain()
+      return closing
+    },
+  }
+}
+
+function listen(server: SMTPServer, { host, port }: Endpoint): Promise<Endpoint> {
+  return new Promise((resolve, reject) => {
+    server.server.once('error', reject)
+    server.listen(port, host, () => {
+      server.server.off('error', reject)
+      const bound = server.server.address() as AddressInfo
+      resolve({ host: bound.address, port: bound.port })
+    })
+  })
+}
+
+const neverOffered = ['AUTH', 'HELP', 'XCLIENT', 'XFORWARD', 'WIZ', 'SHELL', 'KILL', 'LHLO']
+
+function serverOptions(config: SmtpConfig, limits: SessionLimits): SMTPServerOptions {
+  return {
+    name: config.hostname,
+    ...(config.smtpBanner && { banner: config.smtpBanner.replaceAll('%v', version) }),
+    heloResponse: '%s',
+    size: limits.maxMessageBytes,
+    hideENHANCEDSTATUSCODES: false,
+    hideDSN: true,
+    // Without a certificate of ours the library would use one whose key is published.
+    hideSTARTTLS: true,
+    disabledCommands: [...neverOffered, 'STARTTLS'],
+    disableReverseLookup: true,
+    maxCommandLength: limits.maxCommandOctets,
+    logger: false,
+    onConnect: (_session, next) => next(),
+    onSecure: (_socket, _session, next) => next(),
+  }
+}
+
+interface ServerUse {
+  readonly use: DoorUse
+  readonly admission: Admission
+  readonly sessions: Set<SmtpSession>
+  /** Is this the address of a load balancer, whose connections begin with a header of the PROXY protocol? */
+  readonly isProxy: (address: string) => boolean
+  /** Connections of load balancers whose header has not come yet, at most. */
+  readonly maxIntroductions: number
+}
+
+/** The library's listener, with sessions of ours and a limit for each address before anything is spent on them. */
+class DoorServer extends SMTPServer {
+  private readonly door: ServerUse
+  private introductions = 0
+
+  constructor(options: SMTPServerOptions, door: ServerUse) {
+    super(options)
+    this.door = door
+  }
+
+  /** Shows the certificate of this name from the next handshake on. */
+  show(certificates: Certificates, name: string): void {
+    const certificate = certificateFor(certificates.current(), name)
+    if (!certificate) return
+    this.updateSecureContext({ cert: certificate.chain, key: certificate.privateKey, minVersion: 'TLSv1.2' })
+    Object.assign(this.options, { hideSTARTTLS: false, disabledCommands: neverOffered })
+  }
+
+  override connect(socket: Socket): void {
+    const address = socket.remoteAddress
+    if (address === undefined) socket.destroy()
+    else if (this.door.isProxy(address)) void this.connectProxied(socket, address)
+    else this.begin(socket, { address, port: socket.remotePort ?? 0 })
+  }
+
+  private async connectProxied(socket: Socket, address: string): Promise<void> {
+    const { use, maxIntroductions } = this.door
+    if (this.introductions >= maxIntroductions) {
+      turnAway(socket, 'too_many_sessions')
+      return
+    }
+    this.introductions++
+    const introduction = await introduce(socket, use.limits.proxyHeaderMs)
+    this.introductions--
+    switch (introduction.kind) {
+      case 'client':
+        this.begin(socket, introduction.client)
+        break
+      case 'own':
+        this.begin(socket, { address, port: socket.remotePort ?? 0 })
+        break
+      case 'refused':
+        // Load balancers look after us by connections on which they say nothing.
+        if (introduction.why === 'ended') return
+        sessionsEnded.inc({ reason: 'proxy_header' })
+        use.log.warn({ remote_ip: address, reason: introduction.why }, 'no header of a load balancer')
+        break
+      default:
+        introduction satisfies never
+    }
+  }
+
+  private begin(socket: Socket, client: Client): void {
+    const { use, admission, sessions } = this.door
+    const { address } = client
+    const refusal = use.isClosing() ? 'shutting_down' : admission.admit(address)
+    if (refusal) {
+      turnAway(socket, refusal)
+      return
+    }
+    const session = new SmtpSession(this, socket, client, use, () => {
+      admission.release(address)
+      sessions.delete(session)
+    })
+    sessions.add(session)
+    this.connections.add(session)
+    session.on('error', error => use.log.debug({ session_id: session.id, err: error }, 'session failed'))
+    session.init()
+  }
+}
+
+function turnAway(socket: Socket, code: SmtpRefusalCode): void {
+  sessionsEnded.inc({ reason: code })
+  const reply = replyFor(code)
+  socket.on('error', () => socket.destroy())
+  socket.end(`${reply.code} ${reply.enhanced} ${reply.text}\r\n`, () => socket.destroy())
+}

@@ -1,0 +1,85 @@
+import type { Config } from '../../base/config/config.ts'
+
+/** What of the configuration the door needs. */
+export type SmtpConfig = Pick<
+  Config,
+  | 'smtpListen'
+  | 'smtpProxies'
+  | 'smtpBanner'
+  | 'hostname'
+  | 'maxMessageBytes'
+  | 'maxRecipients'
+  | 'maxSessions'
+  | 'maxSessionsPerAddress'
+  | 'sessionSeconds'
+  | 'idleSeconds'
+  | 'minBytesPerSecond'
+  | 'answerSeconds'
+>
+
+/** What is fixed, but for tests, which cannot wait that long. In milliseconds. */
+export interface Pace {
+  /** Over how long the rate of a message is measured. */
+  readonly rateWindowMs: number
+  /** How much longer each further unknown recipient waits for its answer. */
+  readonly unknownDelayMs: number
+  /** How long a TLS handshake may take. */
+  readonly handshakeMs: number
+  /** How long transactions under way may take when the door closes. */
+  readonly drainMs: number
+  /** How long a load balancer may take for its header. */
+  readonly proxyHeaderMs: number
+}
+
+const usualPace: Pace = {
+  rateWindowMs: 30_000,
+  unknownDelayMs: 250,
+  handshakeMs: 30_000,
+  drainMs: 30_000,
+  proxyHeaderMs: 5000,
+}
+
+/** The limits of a session; times in milliseconds. */
+export interface SessionLimits extends Pace {
+  readonly maxMessageBytes: number
+  readonly maxRecipients: number
+  readonly sessionMs: number
+  readonly idleMs: number
+  readonly answerMs: number
+  readonly minBytesPerSecond: number
+  /** Replies of 4yz or 5yz in one session, but for those that say 4.5.3, which RFC 5321 §4.5.3.1.10 asks for. */
+  readonly maxErrors: number
+  /** RCPT commands past the limit of recipients in one session. */
+  readonly maxSurplusRecipients: number
+  /** Unknown recipients in one session; the first few are answered without delay. */
+  readonly maxUnknown: number
+  readonly promptUnknown: number
+  readonly maxUnknownDelayMs: number
+  /** RFC 5321 §4.5.3.1.4 asks for 512 octets, and more for extensions. */
+  readonly maxCommandOctets: number
+}
+
+export function sessionLimits(config: SmtpConfig, pace: Partial<Pace> = {}): SessionLimits {
+  return {
+    ...usualPace,
+    ...pace,
+    maxMessageBytes: config.maxMessageBytes,
+    maxRecipients: config.maxRecipients,
+    sessionMs: config.sessionSeconds * 1000,
+    idleMs: config.idleSeconds * 1000,
+    answerMs: config.answerSeconds * 1000,
+    minBytesPerSecond: config.minBytesPerSecond,
+    maxErrors: 100,
+    maxSurplusRecipients: 1000,
+    maxUnknown: 20,
+    promptUnknown: 3,
+    maxUnknownDelayMs: 5000,
+    maxCommandOctets: 2048,
+  }
+}
+
+/** How often sessions are looked at: often enough for the shortest limit, once a second at most. */
+export function tickMs(limits: SessionLimits): number {
+  const shortest = Math.min(limits.sessionMs, limits.idleMs, limits.answerMs, limits.rateWindowMs, limits.handshakeMs)
+  return Math.min(1000, Math.max(20, shortest / 5))
+}

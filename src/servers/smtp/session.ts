@@ -1,0 +1,288 @@
+import type { Socket } from 'node:net'
+import type { SMTPServer } from 'smtp-server'
+import { SMTPConnection } from 'smtp-server/lib/smtp-connection.js'
+import { newSortableToken } from '../../base/ids.ts'
+import type { Incoming, Recipient } from '../../receiving/incoming.ts'
+import {
+  asRefusal,
+  refuseMail,
+  replyFor,
+  type SmtpRefusal,
+  type SmtpRefusalCode,
+  type SmtpReply,
+} from '../../receiving/refusal.ts'
+import { CommandParser } from './command-parser.ts'
+import type { DoorUse } from './deps.ts'
+import { faultOfParameters, isUnknown, readRecipient, type Transaction } from './envelope.ts'
+import { recipientsAnswered, sessionsEnded } from './metrics.ts'
+import { readPath } from './path.ts'
+import type { Client } from './proxy-header.ts'
+import { Transfer, type TransferSession } from './transfer.ts'
+
+type Done = () => void
+
+const maxHeloLength = 255
+const replies = {
+  mail: { code: 250, enhanced: '2.1.0', text: 'Go on' },
+  rcpt: { code: 250, enhanced: '2.1.5', text: 'Go on' },
+  data: { code: 354, enhanced: '', text: 'End data with <CR><LF>.<CR><LF>' },
+} as const satisfies Record<string, SmtpReply>
+
+const enhancedForm = /^[245]\.\d{1,3}\.\d{1,3}$/
+
+/**
+ * One SMTP session. smtp-server reads the lines, answers the simple commands and does STARTTLS; the envelope, DATA and
+ * every limit are ours. Its own time limits, which only know idleness, are off: {@link SmtpSession.check} holds ours.
+ */
+export class SmtpSession extends SMTPConnection implements TransferSession {
+  private readonly use: DoorUse
+  private readonly onGone: () => void
+  private readonly startedAt = performance.now()
+  /** Since when the client owes us a command. */
+  private waitingSince = this.startedAt
+  private transaction: Transaction | undefined
+  private transfer: Transfer | undefined
+  private lookup: { readonly since: number; readonly giveUp: () => void } | undefined
+  private errors = 0
+  private surplusRecipients = 0
+  private unknownRecipients = 0
+  private tlsText: string | undefined
+  /** The socket whose replies are gathered. */
+  private gathering: Socket | undefined
+
+  constructor(server: SMTPServer, socket: Socket, client: Client, use: DoorUse, onGone: () => void) {
+    super(server, socket, { remoteAddress: client.address, remotePort: client.port })
+    this.use = use
+    this.onGone = onGone
+  }
+
+  get client(): Pick<Incoming, 'remoteIp' | 'helo' | 'tls'> {
+    return {
+      remoteIp: this.remoteAddress,
+      helo: (this.hostNameAppearsAs || '').slice(0, maxHeloLength),
+      tls: this.secure ? this.describeTls() : null,
+    }
+  }
+
+  /** Is nothing under way that closing would interrupt? */
+  get isIdle(): boolean {
+    return !this.transaction && !this.transfer
+  }
+
+  /** To be called now and then: ends what takes too long. */
+  check(now: number): void {
+    if (this._closing || this._closed) {
+      if (this._socket.destroyed) this._onClose()
+    } else if (this.transfer) this.transfer.check(now)
+    else if (this.lookup) {
+      if (now - this.lookup.since >= this.use.limits.answerMs) this.lookup.giveUp()
+    } else if (!this._handlerPending) {
+      const code = this.overdue(now)
+      if (code) this.cut(code)
+    }
+  }
+
+  private overdue(now: number): SmtpRefusalCode | undefined {
+    const { idleMs, handshakeMs, sessionMs } = this.use.limits
+    if (now - this.waitingSince >= (this._upgrading ? handshakeMs : idleMs)) return 'idle'
+    // A transaction that has begun gets a little longer, so that an honest one is not cut inside.
+    return now - this.startedAt >= sessionMs + (this.transaction ? idleMs : 0) ? 'session_expired' : undefined
+  }
+
+  /** Says why and closes. */
+  cut(code: SmtpRefusalCode): void {
+    if (this._closing || this._closed) return
+    sessionsEnded.inc({ reason: code })
+    this.use.log.info({ session_id: this.id, remote_ip: this.remoteAddress, reason: code }, 'session cut')
+    this.answer(replyFor(code))
+    this.close()
+    this.transfer?.abandon(code)
+  }
+
+  /** Closes without a word. */
+  hangUp(): void {
+    this._socket.destroy()
+    this._onClose()
+  }
+
+  answerData(reply: SmtpReply): void {
+    this.transaction = undefined
+    this.transfer = undefined
+    this.waitingSince = performance.now()
+    this.answer(reply)
+  }
+
+  private answer({ code, enhanced, text }: SmtpReply): void {
+    this.send(code, text, enhanced)
+  }
+
+  private describeTls(): string {
+    const { version = 'TLS', standardName, name } = this.tlsOptions || {}
+    this.tlsText ??= `${version} ${standardName ?? name ?? ''}`.trim().slice(0, 64)
+    return this.tlsText
+  }
+
+  /**
+   * Replies to commands that were sent together leave together (RFC 2920 §3.2): each packet of its own costs more than
+   * the command. None waits for longer than a look-up.
+   */
+  private gatherReplies(): void {
+    if (this.gathering) return
+    this.gathering = this._socket
+    this.gathering.cork()
+    setImmediate(() => this.releaseReplies())
+  }
+
+  private releaseReplies(): void {
+    // The answer of a look-up leaves with what came before it.
+    if (this.lookup) return
+    this.gathering?.uncork()
+    this.gathering = undefined
+  }
+
+  override handler_MAIL(command: Buffer, done: Done): void {
+    this.gatherReplies()
+    this.answer(this.beginTransaction(command.toString()))
+    done()
+  }
+
+  private beginTransaction(line: string): SmtpReply {
+    if (this.transaction) return replyFor('out_of_order')
+    if (this.use.isClosing()) return replyFor('shutting_down')
+    const path = readPath('MAIL FROM', line, false)
+    const fault = path.kind === 'refused' ? path.code : faultOfParameters(path, this.use.limits.maxMessageBytes)
+    if (path.kind === 'refused' || fault) return replyFor(fault ?? 'sender_malformed')
+    const { address, parameters } = path
+    const smtputf8 = parameters.has('SMTPUTF8')
+    this.transaction = { id: newSortableToken(), mailFrom: address, smtputf8, recipients: new Map() }
+    return replies.mail
+  }
+
+  override handler_RCPT(command: Buffer, done: Done): void {
+    this.gatherReplies()
+    const { transaction } = this
+    const path = readRecipient(command.toString(), transaction, this.use.limits.maxRecipients)
+    if (path.kind === 'refused') this.refuseRecipient(refuseMail(path.code), done)
+    else
+      this.lookUp(path.address, done, recipient => {
+        transaction?.recipients.set(recipient.address.toLowerCase(), recipient)
+        recipientsAnswered.inc({ result: 'accepted' })
+        this.answer(replies.rcpt)
+        done()
+      })
+  }
+
+  private lookUp(address: string, done: Done, accept: (recipient: Recipient) => void): void {
+    const conclude = (say: () => void) => {
+      if (this.lookup !== lookup) return
+      this.lookup = undefined
+      setImmediate(() => this.releaseReplies())
+      if (!this._closing && !this._closed) say()
+    }
+    const lookup = {
+      since: performance.now(),
+      giveUp: () => conclude(() => this.refuseRecipient(refuseMail('answer_late'), done)),
+    }
+    this.lookup = lookup
+    this.use.wayIn.findRecipient(address).then(
+      recipient => conclude(() => accept(recipient)),
+      error => conclude(() => this.refuseRecipient(asRefusal(error), done)),
+    )
+  }
+
+  private refuseRecipient(refusal: SmtpRefusal, done: Done): void {
+    recipientsAnswered.inc({ result: refusal.code })
+    const facts = { session_id: this.id, remote_ip: this.remoteAddress, reason: refusal.code }
+    if (refusal.code === 'our_trouble') this.use.log.error({ ...facts, err: refusal.cause }, 'recipient refused')
+    else this.use.log.info(facts, 'recipient refused')
+    const end = this.endAfter(refusal.code)
+    const reply = () => {
+      this.answer(refusal.reply)
+      done()
+    }
+    const delayMs = this.delayOf(refusal.code)
+    if (end) this.cut(end)
+    else if (delayMs === 0) reply()
+    else setTimeout(reply, delayMs)
+  }
+
+  /** Counts the refused recipient; why the session ends with it, if it does. */
+  private endAfter(code: SmtpRefusalCode): SmtpRefusalCode | undefined {
+    const { maxUnknown, maxSurplusRecipients } = this.use.limits
+    if (isUnknown(code)) return ++this.unknownRecipients > maxUnknown ? 'too_many_unknown' : undefined
+    const isSurplus = code === 'too_many_recipients' && ++this.surplusRecipients > maxSurplusRecipients
+    return isSurplus ? 'too_many_errors' : undefined
+  }
+
+  /** How long the answer waits, in milliseconds: longer with each unknown recipient, so that guessing addresses is slow. */
+  private delayOf(code: SmtpRefusalCode): number {
+    const { promptUnknown, unknownDelayMs, maxUnknownDelayMs } = this.use.limits
+    const steps = isUnknown(code) ? Math.max(0, this.unknownRecipients - promptUnknown) : 0
+    return Math.min(maxUnknownDelayMs, steps * unknownDelayMs)
+  }
+
+  override handler_DATA(command: Buffer, done: Done): void {
+    this.answer(this.beginTransfer(command.toString()))
+    done()
+  }
+
+  private beginTransfer(line: string): SmtpReply {
+    const { transaction, _parser: parser } = this
+    if (!transaction || !(parser instanceof CommandParser)) return replyFor('out_of_order')
+    if (line.trim().length > 4) return replyFor('parameter_malformed')
+    if (transaction.recipients.size === 0) return replyFor('no_recipients')
+    this.transfer = new Transfer(this, transaction, this.use)
+    parser.takeData(this.transfer)
+    return replies.data
+  }
+
+  /** Every reply goes through here. */
+  override send(code: number, text?: string | string[] | null, context?: string | false): void {
+    super.send(code, text, context)
+    if (code < 400 || code === 421 || context === '4.5.3') return
+    if (++this.errors >= this.use.limits.maxErrors) this.cut('too_many_errors')
+  }
+
+  /**
+   * The library knows one enhanced code for each basic code (550 is 5.1.1, 452 is 4.2.2, 552 is 5.2.2); ours come with
+   * the reply. What is left to it are the simple commands, and 421 for those who misbehave.
+   */
+  override _getEnhancedStatusCode(code: number, context?: string | false): string {
+    if (typeof context === 'string' && enhancedForm.test(context)) return context
+    if (code === 421 && context !== false) return '4.7.0'
+    return super._getEnhancedStatusCode(code, context)
+  }
+
+  /** The library waits 100 ms for clients that talk too early, and asks for the name of their address. */
+  override init(): void {
+    this._setListeners(() => this.connectionReady())
+  }
+
+  override _armTimeout(): void {}
+
+  override _createParser(): CommandParser {
+    const parser = new CommandParser({ maxCommandLength: this._server.options.maxCommandLength })
+    parser.oncommand = (command, next) => this._onCommand(command, next)
+    parser.on('error', () => this.cut('line_too_long'))
+    return parser
+  }
+
+  override _whenWritable(next: () => void): void {
+    this.waitingSince = performance.now()
+    super._whenWritable(next)
+  }
+
+  override _resetSession(): void {
+    super._resetSession()
+    this.transaction = undefined
+  }
+
+  override _onClose(): void {
+    const isFirst = !this._closed
+    super._onClose()
+    if (!isFirst) return
+    this.transfer?.abandon('client_gone')
+    this.lookup = undefined
+    this.onGone()
+  }
+}

@@ -1,0 +1,166 @@
+import type { Incoming } from '../../receiving/incoming.ts'
+import { asRefusal, refuseMail, SmtpRefusal, type SmtpRefusalCode, type SmtpReply } from '../../receiving/refusal.ts'
+import type { DataTaker } from './command-parser.ts'
+import type { DoorUse } from './deps.ts'
+import type { Transaction } from './envelope.ts'
+import { dataSeconds, messagesAnswered } from './metrics.ts'
+import type { Spool } from './spool.ts'
+
+/** What a session tells about itself, and what it does when it is told. */
+export interface TransferSession {
+  readonly id: string
+  readonly client: Pick<Incoming, 'remoteIp' | 'helo' | 'tls'>
+  /** The answer to DATA. */
+  answerData(reply: SmtpReply): void
+  /** Says why and closes. */
+  cut(code: SmtpRefusalCode): void
+}
+
+/** One message from the reply 354 to our answer. */
+export class Transfer implements DataTaker {
+  private phase: 'transfer' | 'answer' | 'over' = 'transfer'
+  private phaseSince = performance.now()
+  private windowSince = this.phaseSince
+  private windowBytes = 0
+  private resume: () => void = () => undefined
+  private readonly stop = new AbortController()
+  private readonly spool: Spool
+  private readonly session: TransferSession
+  private readonly transaction: Transaction
+  private readonly use: DoorUse
+
+  constructor(session: TransferSession, transaction: Transaction, use: DoorUse) {
+    this.session = session
+    this.transaction = transaction
+    this.use = use
+    this.spool = use.spools.open(transaction.id, use.limits.maxMessageBytes)
+  }
+
+  write(bytes: Buffer): void {
+    this.windowBytes += bytes.length
+    this.spool.write(bytes)
+  }
+
+  busy(): Promise<void> | undefined {
+    // A client that never said the size hears of it at the end; one that goes on and on does not get there.
+    if (this.spool.size > 2 * this.use.limits.maxMessageBytes) this.session.cut('message_too_large')
+    return this.spool.busy()
+  }
+
+  end(resume: () => void): void {
+    const now = performance.now()
+    dataSeconds.observe({ part: 'transfer' }, (now - this.phaseSince) / 1000)
+    this.phase = 'answer'
+    this.phaseSince = now
+    this.resume = resume
+    void this.settle()
+  }
+
+  /** Ends what takes too long: the transfer below the minimum rate, our answer past its deadline. RFC 1047. */
+  check(now: number): void {
+    const { answerMs, rateWindowMs, minBytesPerSecond } = this.use.limits
+    if (this.phase === 'answer' && now - this.phaseSince >= answerMs) {
+      this.conclude(refuseMail('answer_late'))
+      this.stop.abort()
+    }
+    if (this.phase !== 'transfer' || now - this.windowSince < rateWindowMs) return
+    const isSlow = this.windowBytes * 1000 < minBytesPerSecond * (now - this.windowSince)
+    this.windowSince = now
+    this.windowBytes = 0
+    // While it is we who do not take more, the client is not slow.
+    if (isSlow && !this.spool.busy()) this.session.cut('too_slow')
+  }
+
+  /** Ends without an answer to DATA: the client has gone, or was cut for this reason. */
+  abandon(reason: SmtpRefusalCode | 'client_gone'): void {
+    if (this.phase === 'over') return
+    const wasTransfer = this.phase === 'transfer'
+    this.phase = 'over'
+    this.stop.abort()
+    this.note(reason)
+    // While the way in has the message, settling discards it.
+    if (wasTransfer) void this.discard()
+  }
+
+  private async settle(): Promise<void> {
+    this.use.countSettling(1)
+    try {
+      this.conclude(await this.handOver())
+    } catch (error) {
+      this.conclude(asRefusal(error))
+    } finally {
+      await this.discard()
+      this.use.countSettling(-1)
+    }
+  }
+
+  private async handOver(): Promise<{ readonly id: string }> {
+    if (this.spool.isTooLarge) throw refuseMail('message_too_large')
+    const receivedAt = this.use.clock.now()
+    const content = await this.spool.finish()
+    const { id, mailFrom, recipients, smtputf8 } = this.transaction
+    return this.use.wayIn.receive({
+      id,
+      mailFrom,
+      recipients: [...recipients.values()],
+      content,
+      ...this.session.client,
+      smtputf8,
+      receivedAt,
+      signal: this.stop.signal,
+    })
+  }
+
+  private conclude(outcome: { readonly id: string } | SmtpRefusal): void {
+    if (this.phase === 'over') {
+      // The client has heard something else, or nothing, and will come again.
+      if (!(outcome instanceof SmtpRefusal))
+        this.use.log.warn({ transaction_id: this.transaction.id, message_id: outcome.id }, 'message filed unanswered')
+      return
+    }
+    this.phase = 'over'
+    const isRefused = outcome instanceof SmtpRefusal
+    this.note(isRefused ? outcome.code : 'accepted', outcome)
+    dataSeconds.observe({ part: 'answer' }, (performance.now() - this.phaseSince) / 1000)
+    this.session.answerData(
+      isRefused ? outcome.reply : { code: 250, enhanced: '2.0.0', text: `Accepted as ${outcome.id}` },
+    )
+    this.resume()
+  }
+
+  private note(
+    result: SmtpRefusalCode | 'accepted' | 'client_gone',
+    outcome?: { readonly id: string } | SmtpRefusal,
+  ): void {
+    messagesAnswered.inc({ result })
+    const { log } = this.use
+    const facts = {
+      session_id: this.session.id,
+      transaction_id: this.transaction.id,
+      remote_ip: this.session.client.remoteIp,
+      helo: this.session.client.helo,
+      tls: this.session.client.tls,
+      bytes: this.spool.size,
+      recipients: this.transaction.recipients.size,
+      ms: Math.round(performance.now() - this.phaseSince),
+    }
+    if (!outcome) log.info({ ...facts, reason: result }, 'message abandoned')
+    else if (!(outcome instanceof SmtpRefusal)) log.info({ ...facts, message_id: outcome.id }, 'message accepted')
+    else if (outcome.code === 'our_trouble')
+      log.error({ ...facts, reason: result, err: outcome.cause }, 'message refused')
+    else log.info({ ...facts, reason: result, cause: causeOf(outcome) }, 'message refused')
+  }
+
+  private async discard(): Promise<void> {
+    try {
+      await this.spool.discard()
+    } catch (error) {
+      this.use.log.error({ transaction_id: this.transaction.id, err: error }, 'spool file not removed')
+    }
+  }
+}
+
+function causeOf(refusal: SmtpRefusal): string | undefined {
+  if (refusal.cause === undefined) return undefined
+  return refusal.cause instanceof Error ? refusal.cause.message : String(refusal.cause)
+}

@@ -1,0 +1,232 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import pino from 'pino'
+import type { RequestRow } from '../../../src/accounts/request-log/table.ts'
+import { selectRequests } from '../../../src/accounts/request-log/table.ts'
+import { openRequestLog } from '../../../src/accounts/request-log/writer.ts'
+import { type Instant, instantAt, microsecondsOf } from '../../../src/base/clock.ts'
+import { openDatabase } from '../../../src/base/database/database.ts'
+import { type Id, newId } from '../../../src/base/ids.ts'
+import { registry } from '../../../src/base/observability/metrics.ts'
+import { openTestDoor, type TestDoor } from '../../harness/http-server.ts'
+import { rowsRead } from '../../harness/rows-read.ts'
+import { probeRoutes } from '../../servers/http/probe-routes.ts'
+
+let door: TestDoor
+const silent = pino({ level: 'silent' })
+
+beforeAll(async () => {
+  door = await openTestDoor({ features: ({ database, clock }) => [probeRoutes(database.db, clock, { runs: 0 })] })
+})
+afterAll(() => door.close())
+
+function rowAt(organizationId: Id<'org'>, at: Instant): RequestRow {
+  return {
+    id: newId('req'),
+    organization_id: organizationId,
+    created_at: at,
+    client_request_id: null,
+    method: 'POST',
+    path: '/v1/emails',
+    status: 202,
+    duration_ms: 1,
+    api_key_id: newId('key'),
+    brand_id: null,
+    ip: '127.0.0.1',
+    user_agent: null,
+    error_code: null,
+    idempotent_replay: 0,
+    email_id: null,
+  }
+}
+
+async function countRows(organizationId: Id<'org'>): Promise<number> {
+  const { count } = await door.database.db
+    .selectFrom('request_log')
+    .select(({ fn }) => fn.countAll().as('count'))
+    .where('organization_id', '=', organizationId)
+    .executeTakeFirstOrThrow()
+  return Number(count)
+}
+
+async function dropped(): Promise<number> {
+  const metric = await registry.getSingleMetric('mailroom_request_log_dropped_total')?.get()
+  return metric?.values[0]?.value ?? 0
+}
+
+describe('the list of requests', () => {
+  test('shows what was asked, by whom, from where and what came of it, refusals too', async () => {
+    const organizationId = await door.newOrganization()
+    const { id: keyId, key } = await door.newKey({ organizationId })
+    const narrow = await door.newKey({ organizationId, scopes: ['email:send'] })
+    const asked = [
+      await door.call('GET', '/v1/brands?', { key, headers: { 'user-agent': 'a\t\x85b', 'x-request-id': 'mine-1' } }),
+      await door.call('GET', '/v1/nothing?secret=1', { key }),
+      await door.call('HEAD', '/v1/brands', { key }),
+      await door.call('GET', '/v1/brands', { key: narrow.key }),
+      await door.call('POST', '/v1/probe', { key, body: 'x'.repeat(17 * 1024 * 1024) }),
+      await door.call('POST', '/v1/probe/fails', { key, headers: { 'user-agent': 'é'.repeat(300) } }),
+      await door.call('GET', `/v1/brands/${key}`, { key }),
+    ]
+    await door.call('GET', '/v1/brands', { key: null })
+    const { json, status } = await door.call('GET', '/v1/requests', { key })
+    expect([status, json.next_before]).toEqual([200, null])
+    expect(json.data.map((each: { id: string }) => each.id)).toEqual(
+      asked.map(each => each.headers.get('x-request-id') ?? '').reverse(),
+    )
+    const shown = json.data.toReversed()
+    expect(shown[0]).toEqual({
+      id: asked[0]?.headers.get('x-request-id') ?? '',
+      created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/),
+      client_request_id: 'mine-1',
+      method: 'GET',
+      path: '/v1/brands',
+      status: 200,
+      duration_ms: expect.any(Number),
+      api_key_id: keyId,
+      brand_id: null,
+      ip: '127.0.0.1',
+      user_agent: 'a  b',
+      error_code: null,
+      idempotent_replay: false,
+      email_id: null,
+    })
+    const outcome = (each: { method: string; path: string; status: number; error_code: string }) =>
+      `${each.method} ${each.path} ${each.status} ${each.error_code}`
+    expect(shown.slice(1).map(outcome)).toEqual([
+      'GET /v1/nothing 404 not_found',
+      'HEAD /v1/brands 200 null',
+      'GET /v1/brands 403 insufficient_scope',
+      'POST /v1/probe 413 payload_too_large',
+      'POST /v1/probe/fails 500 internal_error',
+      'GET /v1/brands/mrk_… 404 not_found',
+    ])
+    expect(shown[3].api_key_id).toBe(narrow.id)
+    expect(shown[5].user_agent).toBe('é'.repeat(255))
+    expect(JSON.stringify(json)).not.toContain('secret')
+  })
+
+  test('shows a request over the limit, and a replay', async () => {
+    const limited = await openTestDoor({
+      ratePerMinute: 3,
+      features: ({ database, clock }) => [probeRoutes(database.db, clock, { runs: 0 })],
+    })
+    try {
+      const headers = { 'idempotency-key': 'logged-key-1' }
+      for (let i = 0; i < 2; i++) await limited.call('POST', '/v1/probe', { json: { subject: 'a' }, headers })
+      await limited.call('GET', '/v1/brands')
+      expect((await limited.call('GET', '/v1/brands')).status).toBe(429)
+      limited.clock.forward(60_000)
+      const { json } = await limited.call('GET', '/v1/requests')
+      expect(json.data.map((each: { status: number }) => each.status)).toEqual([429, 200, 201, 201])
+      expect(json.data.map((each: { idempotent_replay: boolean }) => each.idempotent_replay)).toEqual([
+        false,
+        false,
+        true,
+        false,
+      ])
+      expect(json.data[0].error_code).toBe('rate_limited')
+    } finally {
+      await limited.close()
+    }
+  })
+
+  test('is of the organization, and for a restricted key of its brand', async () => {
+    const organizationId = await door.newOrganization()
+    const { key } = await door.newKey({ organizationId })
+    const brand = (await door.call('POST', '/v1/brands', { key, json: { name: 'A', slug: 'requests-a' } })).json.id
+    const restricted = await door.newKey({ organizationId, brandId: brand, scopes: ['email:read', 'brands:read'] })
+    await door.call('GET', '/v1/brands', { key: restricted.key })
+    const own = (await door.call('GET', '/v1/requests', { key: restricted.key })).json
+    expect(own.data.map((each: { brand_id: string }) => each.brand_id)).toEqual([brand])
+    const all = (await door.call('GET', '/v1/requests', { key })).json
+    expect(all.data.map((each: { brand_id: string | null }) => each.brand_id)).toEqual([brand, brand, null])
+    const other = await door.newKey({ organizationId: await door.newOrganization() })
+    expect((await door.call('GET', '/v1/requests', { key: other.key })).json.data).toEqual([])
+    const without = await door.newKey({ organizationId, scopes: ['email:send'] })
+    expect((await door.call('GET', '/v1/requests', { key: without.key })).status).toBe(403)
+  })
+
+  test('is narrowed by status and method', async () => {
+    const organizationId = await door.newOrganization()
+    const { key } = await door.newKey({ organizationId })
+    await door.call('GET', '/v1/brands', { key })
+    await door.call('GET', '/v1/nothing', { key })
+    await door.call('POST', '/v1/nothing', { key })
+    const asked = async (query: string) =>
+      (await door.call('GET', `/v1/requests?${query}`, { key })).json.data.map(
+        (each: { method: string; path: string }) => `${each.method} ${each.path}`,
+      )
+    expect(await asked('status=404')).toEqual(['POST /v1/nothing', 'GET /v1/nothing'])
+    expect(await asked('status=404&method=post')).toEqual(['POST /v1/nothing'])
+    expect(await asked('method=DELETE')).toEqual([])
+    for (const query of ['status=4', 'status=ok', 'method=', 'before=yesterday', 'limit=0', 'page=2'])
+      expect([query, (await door.call('GET', `/v1/requests?${query}`, { key })).status]).toEqual([query, 400])
+  })
+
+  test('shows each of 10,000 once, 3,000 of them of one instant, while others are added', async () => {
+    const organizationId = await door.newOrganization()
+    const { key } = await door.newKey({ organizationId })
+    const log = openRequestLog(door.database.db, silent)
+    const start = microsecondsOf(door.clock.now()) - 60_000_000
+    const old = Array.from({ length: 10_000 }, (_, i) =>
+      rowAt(organizationId, instantAt(start + (i < 3000 ? 5000 : i * 100))),
+    )
+    for (const row of old) log.note(row)
+    while ((await countRows(organizationId)) < old.length) await log.written()
+    const seen: string[] = []
+    let before = ''
+    do {
+      log.note(rowAt(organizationId, door.clock.now()))
+      const page = (await door.call('GET', `/v1/requests?limit=200${before}`, { key })).json
+      seen.push(...page.data.map((each: { id: string }) => each.id))
+      before = page.next_before === null ? '' : `&before=${page.next_before}`
+    } while (before !== '')
+    const olds = new Set(old.map(each => each.id as string))
+    const seenOlds = seen.filter(id => olds.has(id))
+    expect([seenOlds.length, new Set(seenOlds).size]).toEqual([10_000, 10_000])
+    const filter = { organizationId, brandId: null, status: null, method: null }
+    for (const at of [null, instantAt(start + 500_000)]) {
+      const read = await rowsRead(door.database.db, db => selectRequests(db, filter, { before: at, limit: 50 }))
+      expect([at, read < 200 ? 'few' : read]).toEqual([at, 'few'])
+    }
+    await log.close()
+  }, 60_000)
+})
+
+test('two processes that write at the same instants lose and repeat nothing', async () => {
+  const organizationId = await door.newOrganization()
+  const one = openRequestLog(door.database.db, silent)
+  const other = openRequestLog(door.database.db, silent)
+  const at = door.clock.now()
+  for (let i = 0; i < 600; i++) for (const log of [one, other]) log.note(rowAt(organizationId, at))
+  await Promise.all([one.close(), other.close()])
+  expect(await countRows(organizationId)).toBe(1200)
+})
+
+test('a write whose outcome was not heard is not repeated', async () => {
+  const organizationId = await door.newOrganization()
+  const row = rowAt(organizationId, door.clock.now())
+  for (let i = 0; i < 2; i++) {
+    const log = openRequestLog(door.database.db, silent)
+    log.note(row)
+    await log.close()
+  }
+  expect(await countRows(organizationId)).toBe(1)
+})
+
+test('while the database is away the newest are kept, the others counted, and closing takes no longer than it may', async () => {
+  const away = openDatabase('mysql://root@localhost/none?socketPath=/nonexistent/socket', 1)
+  const logged: string[] = []
+  const log = openRequestLog(away.db, pino({ level: 'error' }, { write: line => void logged.push(line) }))
+  const organizationId = newId('org')
+  const before = await dropped()
+  for (let i = 0; i < 10_050; i++) log.note(rowAt(organizationId, door.clock.now()))
+  expect((await dropped()) - before).toBe(50)
+  const started = performance.now()
+  await log.written()
+  await log.close()
+  expect(performance.now() - started).toBeLessThan(3000)
+  expect((await dropped()) - before).toBe(10_050)
+  expect(logged.length).toBe(1)
+  await away.close()
+})

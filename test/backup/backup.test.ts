@@ -1,0 +1,235 @@
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { existsSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { sql } from 'kysely'
+import { findBackup, listBackups } from '../../src/backup/files/folder.ts'
+import { pruneBackups } from '../../src/backup/files/prune.ts'
+import { takeLease } from '../../src/backup/make/backup-lease.ts'
+import { systemClock } from '../../src/base/clock.ts'
+import { isBackupRunning } from '../../src/base/database/backup-runs-table.ts'
+import { inTransaction } from '../../src/base/database/database.ts'
+import { UsageTrouble } from '../../src/base/operator-error.ts'
+import { backup } from '../../src/cli/backup.ts'
+import { restore } from '../../src/cli/restore.ts'
+import { backUp, contentsOf, filesIn, lookInto, newStore, type Store } from '../harness/backups.ts'
+import { emptyDatabase, type FreshDatabase } from '../harness/database.ts'
+
+// A command begins in a second, and in many on a machine that has other things to do.
+setDefaultTimeout(120_000)
+
+let store: Store
+let folder: string
+let target: FreshDatabase
+/** What the store held when it was first backed up. */
+let before: Awaited<ReturnType<typeof contentsOf>>
+
+beforeAll(async () => {
+  store = await newStore()
+  folder = join(store.folder, 'backups')
+  target = await emptyDatabase()
+  before = await contentsOf(store.database.db)
+  await json('backup', folder)
+}, 60_000)
+
+afterAll(async () => {
+  await target?.close()
+  await store?.close()
+})
+
+async function json(...args: string[]) {
+  const { status, out, err } = await store.mailroom([...args, '--json'])
+  expect([status, err]).toEqual([0, ''])
+  return JSON.parse(out)
+}
+
+function restoreInto({ url }: FreshDatabase, more: Readonly<Record<string, string>> = {}) {
+  return store.mailroom(['restore', folder, '--json'], { MAILROOM_DATABASE_URL: url, ...more })
+}
+
+test('a restored database holds, row by row and byte by byte, what was backed up, held and disabled', async () => {
+  const ran = await restoreInto(target)
+  expect([ran.status, ran.err]).toEqual([0, ''])
+  expect(JSON.parse(ran.out)).toMatchObject({ held: 300, disabled_keys: 1, blobs: 303 })
+  expect(await contentsOf(target.db)).toEqual(before)
+  const held = await target.db.selectFrom('outbox').select(['held_at', 'held_reason']).execute()
+  expect(held.every(each => each.held_at !== null && each.held_reason?.startsWith('Restored'))).toBe(true)
+  const keys = await target.db.selectFrom('api_keys').select('disabled_at').execute()
+  expect(keys.map(each => typeof each.disabled_at)).toEqual(['string'])
+})
+
+test('a database that is not empty is refused, and stays as it is', async () => {
+  const ran = await restoreInto(store.database)
+  expect([ran.status, ran.out]).toEqual([1, ''])
+  expect(ran.err).toMatch(/^mailroom: The database is not empty: there are rows in api_keys, .*brands, /)
+  expect(await contentsOf(store.database.db)).toEqual(before)
+})
+
+test('a database with tables of something else is refused, and keeps them', async () => {
+  const other = await emptyDatabase()
+  try {
+    await sql`CREATE TABLE guests (id INT PRIMARY KEY)`.execute(other.db)
+    const ran = await restoreInto(other)
+    expect([ran.status, ran.err]).toEqual([
+      1,
+      'mailroom: The database holds tables that are not Mailroom’s: take an empty one.\n',
+    ])
+    await sql`SELECT id FROM guests`.execute(other.db)
+  } finally {
+    await other.close()
+  }
+})
+
+test('verify restores for a trial, records that it did, and leaves no database behind', async () => {
+  const told = await json('backup', 'verify', folder)
+  expect(told).toMatchObject({ whole: true, restored: true, recorded: true, blobs: 303, damages: [] })
+  const { db } = store.database
+  const [made] = await db.selectFrom('backups').selectAll().execute()
+  expect(made).toMatchObject({ id: told.id, proven_at: expect.any(String), refuted_at: null })
+  const { rows } = await sql<{ name: string }>`SELECT schema_name AS name FROM information_schema.schemata`.execute(db)
+  const prefix = `${new URL(store.database.url).pathname.slice(1)}_verify_`
+  expect(rows.map(row => row.name).filter(name => name.startsWith(prefix))).toEqual([])
+})
+
+test('verify uses a database that is named, and empties it again', async () => {
+  const scratch = await emptyDatabase()
+  try {
+    const told = await json('backup', 'verify', folder, '--database-url', scratch.url)
+    expect(told).toMatchObject({ whole: true, restored: true })
+    const { rows } = await sql`SELECT 1 FROM information_schema.tables WHERE table_schema = DATABASE()`.execute(
+      scratch.db,
+    )
+    expect(rows).toEqual([])
+  } finally {
+    await scratch.close()
+  }
+})
+
+test('a backup that is not encrypted says where the secret key must be kept, and restores with that key alone', async () => {
+  expect((await findBackup(folder, undefined)).secret_key).toBeNull()
+  const { secret_keys } = await findBackup(folder, undefined)
+  const { out } = await store.mailroom(['backup', join(store.folder, 'told')])
+  expect(out).toContain(`It does not hold the secret key ${secret_keys.join(', ')}`)
+  const empty = await emptyDatabase()
+  try {
+    const another = await restoreInto(empty, { MAILROOM_SECRET_KEY: Buffer.alloc(32).toString('base64') })
+    expect([another.status, another.err]).toEqual([
+      1,
+      expect.stringContaining(`sealed with the secret key ${secret_keys.join(', ')} and does not hold it`),
+    ])
+    expect(await contentsOf(empty.db)).toEqual({})
+  } finally {
+    await empty.close()
+  }
+})
+
+test('a second backup writes the new bytes alone, each can be restored, and prune keeps the newest', async () => {
+  const place = join(store.folder, 'incremental')
+  const first = await backUp(store, place)
+  const written = filesIn(place)
+  await store.addEmails(20)
+  const second = await backUp(store, place)
+  expect([second.manifest.blobs, second.newBlobs]).toEqual([323, 20])
+  expect(second.newBytes).toBeLessThan(first.bytes / 2)
+  expect(filesIn(place)).toEqual(expect.arrayContaining([...written]))
+  expect(listBackups(place)).toEqual([first.manifest.id, second.manifest.id])
+  for (const { manifest } of [first, second]) expect(await lookInto(place, { id: manifest.id })).toEqual([])
+
+  expect(await json('backup', 'prune', place, '--keep', '1')).toEqual({ removed: [first.manifest.id] })
+  expect(listBackups(place)).toEqual([second.manifest.id])
+  expect(await lookInto(place)).toEqual([])
+
+  // All of it is copied anew, so that nothing of the earlier ones is needed.
+  const full = await backUp(store, place, { isFull: true })
+  expect(full.newBlobs).toBe(323)
+  await pruneBackups(place, 1)
+  expect(filesIn(place).every(each => each.includes(full.manifest.id))).toBe(true)
+  expect(await lookInto(place)).toEqual([])
+}, 120_000)
+
+test('bytes that the database itself lost are named, and the rest is backed up', async () => {
+  const { db } = store.database
+  const place = join(store.folder, 'lossy')
+  const chunk = await db
+    .selectFrom('emails')
+    .innerJoin('blob_chunks', 'blob_chunks.blob_id', 'emails.blob_id')
+    .select(['blob_chunks.blob_id', 'blob_chunks.position', 'blob_chunks.bytes'])
+    .limit(1)
+    .executeTakeFirstOrThrow()
+  await db.deleteFrom('blob_chunks').where('blob_id', '=', chunk.blob_id).execute()
+  try {
+    const { manifest } = await backUp(store, place)
+    expect(manifest.damaged_blobs).toEqual([chunk.blob_id])
+    expect(await json('backup', 'verify', place)).toMatchObject({ whole: true, damaged_before: [chunk.blob_id] })
+  } finally {
+    await db.insertInto('blob_chunks').values(chunk).execute()
+  }
+  // Once they are there again the next backup has them.
+  const { manifest, newBlobs } = await backUp(store, place)
+  expect([manifest.damaged_blobs, newBlobs]).toEqual([[], 1])
+}, 120_000)
+
+test('while a backup runs blobs stay, and no other begins', async () => {
+  const { url, db } = store.database
+  const isRunning = () => inTransaction(db, tx => isBackupRunning(tx, systemClock.now()))
+  const lease = await takeLease(url, '20270131T081500Z-000000', systemClock)
+  expect(await isRunning()).toBe(true)
+  const ran = await store.mailroom(['backup', join(store.folder, 'another')])
+  expect([ran.status, ran.err]).toEqual([1, 'mailroom: Another backup of this database is under way.\n'])
+  expect(existsSync(join(store.folder, 'another'))).toBe(false)
+  await lease.end()
+  expect(await isRunning()).toBe(false)
+})
+
+test('a backup begins only once whoever takes blobs away has committed', async () => {
+  const { url, db } = store.database
+  let isTaken = false
+  let begun: Promise<unknown> = Promise.resolve()
+  await db.transaction().execute(async tx => {
+    expect(await isBackupRunning(tx, systemClock.now())).toBe(false)
+    begun = takeLease(url, '20270131T081500Z-000001', systemClock).then(lease => {
+      isTaken = true
+      return lease.end()
+    })
+    await untilWaitsForLock()
+    expect(isTaken).toBe(false)
+  })
+  await begun
+  expect(isTaken).toBe(true)
+
+  async function untilWaitsForLock() {
+    for (const deadline = Date.now() + 20_000; Date.now() < deadline; await Bun.sleep(20)) {
+      const { rows } = await sql<{ text: string | null }>`SELECT info AS text FROM information_schema.processlist
+        WHERE db = DATABASE()`.execute(db)
+      if (rows.some(row => row.text?.includes('backup_runs') && row.text.includes('for update'))) return
+    }
+    throw new Error('nobody waits')
+  }
+})
+
+test.each([
+  [['backup'], 'DIR is absent'],
+  [['backup', '/nowhere', '--pace', '0'], '--pace takes a percentage from 1 to 100'],
+  [['backup', '/nowhere', '--age', 'age1x'], '"age1x" is not a recipient of age'],
+  [['backup', '/nowhere', '--age', '/nowhere/file'], 'is neither a recipient of age (age1…) nor a file of them'],
+  [['backup', 'prune', '/nowhere'], '--keep takes how many backups stay'],
+  [['backup', 'verify', '/nowhere', '--identity', '/nowhere'], 'is not an identity file of age'],
+])('says what is wrong with %p', async ([command, ...args], sentence) => {
+  const env = { MAILROOM_DATABASE_URL: store.database.url, MAILROOM_VAR: store.folder }
+  const trouble = await (command === 'backup' ? backup : restore).run(args, env).catch(error => error)
+  expect(trouble).toBeInstanceOf(UsageTrouble)
+  expect(trouble.message).toContain(sentence)
+})
+
+test('a folder without a backup is told', async () => {
+  for (const args of [
+    ['backup', 'verify', '/nowhere'],
+    ['restore', '/nowhere'],
+  ]) {
+    const ran = await store.mailroom(args)
+    expect([ran.status, ran.err]).toEqual([1, 'mailroom: /nowhere holds no backup that is whole.\n'])
+  }
+})
+
+test('nobody else on the machine can read a backup', () => {
+  for (const each of filesIn(folder)) expect(statSync(join(folder, each)).mode & 0o77).toBe(0)
+})

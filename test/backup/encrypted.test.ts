@@ -1,0 +1,94 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { generateX25519Identity, identityToRecipient } from 'age-encryption'
+import { backUp, contentsOf, filesIn, lookInto, newStore, type Store } from '../harness/backups.ts'
+import { emptyDatabase } from '../harness/database.ts'
+
+let store: Store
+let identity: string
+let recipient: string
+let identityFile: string
+
+beforeAll(async () => {
+  store = await newStore(20)
+  identity = await generateX25519Identity()
+  recipient = await identityToRecipient(identity)
+  identityFile = join(store.folder, 'identity.txt')
+  writeFileSync(identityFile, `# made for a test\n${identity}\n`)
+}, 120_000)
+
+afterAll(() => store?.close())
+
+test('a backup for age is opened by its identity alone, and brings the secret key with it', async () => {
+  const folder = join(store.folder, 'age')
+  const made = await store.mailroom(['backup', folder, '--age', recipient, '--json'])
+  expect([made.status, made.err]).toEqual([0, ''])
+  expect(JSON.parse(made.out)).toMatchObject({ encryption: 'age', secret_key_included: true })
+  const encrypted = filesIn(folder).filter(each => !each.endsWith('manifest.json') && !each.includes('catalog'))
+  expect(encrypted.every(each => each.endsWith('.zst.age'))).toBe(true)
+  for (const each of encrypted)
+    expect(readFileSync(join(folder, each)).toString('latin1')).toStartWith('age-encryption.org/v1')
+
+  const closed = await store.mailroom(['backup', 'verify', folder])
+  expect([closed.status, closed.err]).toEqual([2, expect.stringContaining('--identity is absent')])
+  const quick = await store.mailroom(['backup', 'verify', folder, '--quick'])
+  expect([quick.status, quick.out]).toEqual([0, expect.stringContaining('What is encrypted was not opened')])
+  const another = await generateX25519Identity()
+  expect((await lookInto(folder, { opening: { identities: [another] } }))[0]).toContain('.age cannot be decrypted')
+  expect(await lookInto(folder, { opening: { identities: [identity] } })).toEqual([])
+
+  const target = await emptyDatabase()
+  const varFolder = join(store.folder, 'new var')
+  try {
+    const ran = await store.mailroom(['restore', folder, '--identity', identityFile], {
+      MAILROOM_DATABASE_URL: target.url,
+      MAILROOM_VAR: varFolder,
+      MAILROOM_SECRET_KEY: '',
+    })
+    expect([ran.status, ran.err]).toEqual([0, ''])
+    expect(readFileSync(join(varFolder, 'secret.key'), 'utf8')).toBe(`${store.secretKey}\n`)
+    expect(statSync(join(varFolder, 'secret.key')).mode & 0o777).toBe(0o600)
+    expect(await contentsOf(target.db)).toEqual(await contentsOf(store.database.db))
+  } finally {
+    await target.close()
+  }
+}, 120_000)
+
+test('the next encrypted backup needs no identity, and takes no bytes that are encrypted for others', async () => {
+  const folder = join(store.folder, 'next')
+  const encryption = { kind: 'age', recipients: [recipient] } as const
+  await backUp(store, folder, { encryption })
+  expect((await backUp(store, folder, { encryption })).newBlobs).toBe(0)
+  const other = { kind: 'age', recipients: [await identityToRecipient(await generateX25519Identity())] } as const
+  const forOthers = await backUp(store, folder, { encryption: other })
+  expect(forOthers.newBlobs).toBe(forOthers.manifest.blobs)
+  const forAll = await backUp(store, folder)
+  expect(forAll.newBlobs).toBe(forAll.manifest.blobs)
+  expect(await lookInto(folder)).toEqual([])
+})
+
+test('a backup for a key of GnuPG is opened by gpg', async () => {
+  const home = mkdtempSync(join(tmpdir(), 'gpg-'))
+  const gpg = { GNUPGHOME: home, PATH: process.env['PATH'] ?? '' }
+  const folder = join(store.folder, 'gpg')
+  try {
+    const args = ['--batch', '--passphrase', '', '--quick-generate-key', 'operator@example.com', 'default', 'default']
+    const made = Bun.spawnSync(['gpg', ...args], { env: gpg })
+    expect([made.exitCode, String(made.stderr)]).toEqual([0, expect.any(String)])
+    const ran = await store.mailroom(['backup', folder, '--gpg', 'operator@example.com', '--json'], gpg)
+    expect([ran.status, ran.err]).toEqual([0, ''])
+    expect(filesIn(folder).some(each => each.endsWith('.segment.zst.gpg'))).toBe(true)
+    const verified = await store.mailroom(['backup', 'verify', folder, '--quick', '--json'], gpg)
+    expect([verified.status, verified.err]).toEqual([0, ''])
+    expect(JSON.parse(verified.out)).toMatchObject({ whole: true, blobs: 23 })
+
+    const unknown = await store.mailroom(['backup', join(store.folder, 'none'), '--gpg', 'nobody@example.com'], gpg)
+    expect([unknown.status, unknown.err]).toEqual([1, expect.stringContaining('gpg: ')])
+    expect(existsSync(join(store.folder, 'none', 'backups'))).toBe(false)
+  } finally {
+    Bun.spawnSync(['gpgconf', '--kill', 'all'], { env: gpg })
+    rmSync(home, { recursive: true, force: true })
+  }
+}, 120_000)

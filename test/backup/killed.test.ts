@@ -1,0 +1,113 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { sql } from 'kysely'
+import { listBackups } from '../../src/backup/files/folder.ts'
+import { selectRestore } from '../../src/base/database/restores-table.ts'
+import { backUp, contentsOf, filesIn, lookInto, newStore, type Store } from '../harness/backups.ts'
+import { root } from '../harness/cli.ts'
+import { emptyDatabase } from '../harness/database.ts'
+
+let store: Store
+
+beforeAll(async () => {
+  store = await newStore(50)
+}, 120_000)
+
+afterAll(() => store?.close())
+
+function start(args: readonly string[], databaseUrl: string) {
+  const others = Object.entries(process.env).filter(([name]) => !name.startsWith('MAILROOM_'))
+  return Bun.spawn([process.execPath, '--no-env-file', join(root, 'src/cli/cli.ts'), ...args], {
+    cwd: '/',
+    env: {
+      ...Object.fromEntries(others),
+      MAILROOM_DATABASE_URL: databaseUrl,
+      MAILROOM_VAR: store.folder,
+      MAILROOM_SECRET_KEY: store.secretKey,
+    },
+    stdin: 'ignore',
+    stdout: 'ignore',
+    stderr: 'ignore',
+  })
+}
+
+async function until(what: string, isSo: () => boolean | Promise<boolean>): Promise<void> {
+  for (const deadline = Date.now() + 30_000; !(await isSo()); await Bun.sleep(2))
+    if (Date.now() > deadline) throw new Error(`in vain: ${what}`)
+}
+
+function hasOutbox(folder: string): boolean {
+  return existsSync(folder) && filesIn(folder).some(each => each.includes('tables/outbox'))
+}
+
+/** While it goes on nobody else reads or writes this table. */
+async function withLocked(db: Store['database']['db'], table: string, work: () => Promise<void>): Promise<void> {
+  await db.connection().execute(async connection => {
+    await sql`LOCK TABLES ${sql.table(table)} WRITE`.execute(connection)
+    try {
+      await work()
+    } finally {
+      await sql`UNLOCK TABLES`.execute(connection)
+    }
+  })
+}
+
+test('a backup that was killed leaves nothing that looks whole, and the next clears away what it left', async () => {
+  const folder = join(store.folder, 'killed')
+  await withLocked(store.database.db, 'blob_chunks', async () => {
+    const child = start(['backup', folder], store.database.url)
+    await until('tables are written', () => hasOutbox(folder))
+    child.kill('SIGKILL')
+    await child.exited
+  })
+  expect(filesIn(folder).length).toBeGreaterThan(0)
+  expect(listBackups(folder)).toEqual([])
+  const { manifest } = await backUp(store, folder)
+  expect(listBackups(folder)).toEqual([manifest.id])
+  expect(filesIn(folder).every(each => each.includes(manifest.id) && !each.includes('.partial'))).toBe(true)
+  expect(await lookInto(folder)).toEqual([])
+}, 120_000)
+
+test('a backup that is told to end takes away what it wrote', async () => {
+  const folder = join(store.folder, 'ended')
+  const ending = new AbortController()
+  let ended: Promise<unknown> = Promise.resolve()
+  await withLocked(store.database.db, 'blob_chunks', async () => {
+    ended = backUp(store, folder, { signal: ending.signal }).catch((error: Error) => error.message)
+    await until('tables are written', () => hasOutbox(folder))
+    ending.abort(new Error('told to end'))
+  })
+  expect(await ended).toBe('told to end')
+  expect(filesIn(folder)).toEqual([])
+}, 120_000)
+
+test('a restore that was killed keeps everybody off the database, and goes on when it is run again', async () => {
+  const folder = join(store.folder, 'whole')
+  await backUp(store, folder)
+  const target = await emptyDatabase()
+  const elsewhere = { MAILROOM_DATABASE_URL: target.url }
+  try {
+    const child = start(['restore', folder], target.url)
+    await until('it began', async () => (await selectRestore(target.db).catch(() => undefined)) !== undefined)
+    // The bytes come last.
+    await withLocked(target.db, 'blob_chunks', async () => {
+      await until('rows are loaded', async () => ((await selectRestore(target.db))?.steps_done ?? 0) > 5)
+      child.kill('SIGKILL')
+      await child.exited
+    })
+    const stopped = await selectRestore(target.db)
+    expect(stopped?.finished_at).toBeNull()
+
+    const migrated = await store.mailroom(['migrate'], elsewhere)
+    expect([migrated.status, migrated.err]).toEqual([2, expect.stringContaining('did not come to its end')])
+
+    const again = await store.mailroom(['restore', folder, '--json'], elsewhere)
+    expect([again.status, again.err]).toEqual([0, ''])
+    expect(JSON.parse(again.out)).toMatchObject({ held: 50, disabled_keys: 1 })
+    expect(await contentsOf(target.db)).toEqual(await contentsOf(store.database.db))
+    expect((await store.mailroom(['migrate'], elsewhere)).status).toBe(0)
+  } finally {
+    await target.close()
+  }
+}, 120_000)

@@ -1,0 +1,95 @@
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { contentsOf, lookInto, newStore, type Store, withoutProgress } from '../harness/backups.ts'
+import { type Ran, root } from '../harness/cli.ts'
+import { emptyDatabase } from '../harness/database.ts'
+
+// A command begins in a second, and in many on a machine that has other things to do.
+setDefaultTimeout(120_000)
+
+let store: Store
+let archive: Uint8Array
+
+beforeAll(async () => {
+  store = await newStore(20)
+  const made = await piped(['backup', '-'], new Uint8Array())
+  expect(made.status).toBe(0)
+  expect(made.err).toContain('Made the backup ')
+  archive = made.bytes
+}, 120_000)
+
+afterAll(() => store?.close())
+
+/** `./mailroom` with this on its standard input. */
+async function piped(args: readonly string[], input: Uint8Array, more: Readonly<Record<string, string>> = {}) {
+  const others = Object.entries(process.env).filter(([name]) => !name.startsWith('MAILROOM_'))
+  const { database, folder, secretKey } = store
+  const running = Bun.spawn([process.execPath, '--no-env-file', join(root, 'src/cli/cli.ts'), ...args], {
+    cwd: '/',
+    env: {
+      ...Object.fromEntries(others),
+      MAILROOM_DATABASE_URL: database.url,
+      MAILROOM_VAR: folder,
+      MAILROOM_SECRET_KEY: secretKey,
+      ...more,
+    },
+    stdin: input,
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
+  const [bytes, err, status] = await Promise.all([
+    new Response(running.stdout).bytes(),
+    new Response(running.stderr).text(),
+    running.exited,
+  ])
+  const ran: Ran & { readonly bytes: Uint8Array } = {
+    status,
+    err: withoutProgress(err),
+    bytes,
+    out: Buffer.from(bytes).toString(),
+  }
+  return ran
+}
+
+test('a stream is a tar archive, which unpacks to a folder of backups', async () => {
+  const folder = join(store.folder, 'unpacked')
+  mkdirSync(folder)
+  const tar = Bun.spawnSync(['tar', '-x', '-C', folder], { stdin: archive })
+  expect([tar.exitCode, String(tar.stderr)]).toEqual([0, ''])
+  expect(await lookInto(folder)).toEqual([])
+})
+
+test('a stream is verified and restored from standard input', async () => {
+  const verified = await piped(['backup', 'verify', '-', '--quick', '--json'], archive)
+  expect([verified.status, verified.err]).toEqual([0, ''])
+  expect(JSON.parse(verified.out)).toMatchObject({ whole: true, restored: false, blobs: 23 })
+  const target = await emptyDatabase()
+  try {
+    const restored = await piped(['restore', '-'], archive, { MAILROOM_DATABASE_URL: target.url })
+    expect([restored.status, restored.err]).toEqual([0, ''])
+    expect(await contentsOf(target.db)).toEqual(await contentsOf(store.database.db))
+  } finally {
+    await target.close()
+  }
+}, 120_000)
+
+test.each([
+  [
+    'in the middle of a file',
+    (bytes: Uint8Array) => bytes.subarray(0, bytes.length / 2),
+    /^mailroom: The stream is no backup, or not all of one: /,
+  ],
+  ['before its manifest', withoutManifest, /manifest.json is missing/],
+  ['at once', () => new Uint8Array(), /holds no backup that is whole/],
+])('a stream that ends %s is told', async (_, cut, sentence) => {
+  const ran = await piped(['backup', 'verify', '-', '--quick'], cut(archive))
+  expect([ran.status, ran.out]).toEqual([1, ''])
+  expect(ran.err).toMatch(sentence)
+})
+
+/** Up to the header of the last file. */
+function withoutManifest(bytes: Uint8Array): Uint8Array {
+  const header = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).lastIndexOf('/manifest.json')
+  return bytes.subarray(0, Math.floor(header / 512) * 512)
+}

@@ -1,0 +1,126 @@
+import type { Id } from '../../../src/base/ids.ts'
+import type { DomainsUse } from '../../../src/domains/deps.ts'
+import { toZoneRecord } from '../../../src/domains/dns/records.ts'
+import { dnsRoutes } from '../../../src/domains/dns/routes.ts'
+import { ownershipRecord } from '../../../src/domains/ownership.ts'
+import { domainRoutes } from '../../../src/domains/routes.ts'
+import { localZone } from '../../../src/ports/dns-zone/local.ts'
+import type { DnsZone, HeldRecord, Zone } from '../../../src/ports/dns-zone/port.ts'
+import { localResolver } from '../../../src/ports/resolver/local.ts'
+import { networkResolver } from '../../../src/ports/resolver/network.ts'
+import { startDns, type TestDns } from '../../harness/dns.ts'
+import { openTestDoor, type TestDoor } from '../../harness/http-server.ts'
+import { testSecrets } from '../../harness/secrets.ts'
+import { hostname, newBrand } from '../fixtures.ts'
+
+/** Something that happens before or after a write reaches the zone, once. */
+export interface Interruption {
+  readonly when: 'before' | 'after'
+  readonly write: 'create' | 'update' | 'remove'
+  readonly happens: () => Promise<unknown>
+}
+
+/** The HTTP door with the `local` zone behind it. */
+export interface ZoneDoor extends TestDoor {
+  readonly brandId: Id<'brd'>
+  readonly dns: TestDns
+  /** The zone itself, past the API. */
+  readonly zone: Zone
+  interrupt(interruption: Interruption): void
+  /** Publishes the proof that an organization owns a domain, as its owner would. */
+  own(domain: string, organizationId?: Id<'org'>): Promise<void>
+  /** A domain that is owned and registered; its id. */
+  register(domain: string, by?: Registrant): Promise<string>
+  /** What stands at and below a name, without its proofs of ownership. */
+  held(name: string): Promise<readonly HeldRecord[]>
+}
+
+export interface Registrant {
+  readonly organizationId: Id<'org'>
+  readonly brandId: Id<'brd'>
+  readonly key: string
+}
+
+export async function openZoneDoor(change: Partial<DomainsUse> = {}): Promise<ZoneDoor> {
+  const dns = await startDns()
+  let interruption: Interruption | undefined
+  let zone: Zone | null = null
+
+  async function around<Result>(write: Interruption['write'], work: () => Promise<Result>): Promise<Result> {
+    const now = interruption?.write === write ? interruption : undefined
+    if (now) interruption = undefined
+    if (now?.when === 'before') await now.happens()
+    const result = await work()
+    if (now?.when === 'after') await now.happens()
+    return result
+  }
+
+  function interrupted(held: Zone): Zone {
+    return {
+      ...held,
+      create: (record, mark) => around('create', () => held.create(record, mark)),
+      update: (id, record, mark) => around('update', () => held.update(id, record, mark)),
+      remove: id => around('remove', () => held.remove(id)),
+    }
+  }
+
+  const door = await openTestDoor({
+    features: ({ database: { db }, clock }) => {
+      const local = localZone(db, clock)
+      const provider: DnsZone = {
+        ...local,
+        zoneOf: async domain => {
+          zone = await local.zoneOf(domain)
+          return zone && interrupted(zone)
+        },
+      }
+      const use: DomainsUse = {
+        db,
+        clock,
+        resolver: localResolver(db, networkResolver({ servers: [dns.endpoint], timeoutMs: 300 })),
+        zone: provider,
+        instance: { hostname, spfInclude: 'spf.relay.example' },
+        secrets: testSecrets,
+        ...change,
+      }
+      return [domainRoutes(use, () => Promise.resolve([])), dnsRoutes(use)]
+    },
+  })
+  const { db } = door.database
+  const local = await localZone(db, door.clock).zoneOf('a.test')
+  if (!local) throw new Error('no local zone')
+  const brandId = await newBrand(db, door.organizationId)
+
+  const own: ZoneDoor['own'] = async (domain, organizationId = door.organizationId) => {
+    await local.create(toZoneRecord(ownershipRecord(organizationId, domain)), null)
+  }
+  return {
+    ...door,
+    brandId,
+    dns,
+    zone: local,
+    interrupt: next => {
+      interruption = next
+    },
+    own,
+    register: async (domain, by = { organizationId: door.organizationId, brandId, key: door.key }) => {
+      await own(domain, by.organizationId)
+      const json = { brand_id: by.brandId, domain, publish_dns: false }
+      const created = await door.call('POST', '/v1/domains', { json, key: by.key })
+      if (created.status !== 201) throw new Error(created.text)
+      return created.json.id
+    },
+    held: async name => (await local.under(name)).filter(each => !each.name.startsWith('_mailroom.')),
+    close: async () => {
+      await door.close()
+      await dns.close()
+    },
+  }
+}
+
+/** Another organization, with a brand and a key. */
+export async function newRegistrant(door: TestDoor): Promise<Registrant> {
+  const organizationId = await door.newOrganization()
+  const { key } = await door.newKey({ organizationId })
+  return { organizationId, brandId: await newBrand(door.database.db, organizationId), key }
+}

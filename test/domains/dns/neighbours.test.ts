@@ -1,0 +1,231 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { recordIdOf } from '../../../src/domains/dns/managed-records-list.ts'
+import { ownershipRecord } from '../../../src/domains/ownership.ts'
+import type { ZoneRecord } from '../../../src/ports/dns-zone/port.ts'
+import { newBrand } from '../fixtures.ts'
+import { newRegistrant, openZoneDoor, type Registrant, type ZoneDoor } from './fixtures.ts'
+
+let door: ZoneDoor
+let neighbour: Registrant
+let zoneBefore: readonly unknown[]
+
+/** Registered by the tenant, in a zone that others share. */
+let tenantsId: string
+
+const records = (id: string) => `/v1/domains/${id}/dns/records`
+const publish = (name: string, value = '192.0.2.99') =>
+  door.zone.create({ type: 'A', name, value, priority: null, ttlSeconds: 300 }, null)
+const wholeZone = () => door.zone.under('test')
+
+beforeAll(async () => {
+  door = await openZoneDoor()
+  neighbour = await newRegistrant(door)
+  const { brandId, organizationId, key } = neighbour
+  const by = { brandId, organizationId, key }
+  tenantsId = await door.register('a.example.test')
+  await door.register('child.a.example.test', by)
+  await door.register('b.example.test', by)
+  for (const name of [
+    'example.test',
+    'b.example.test',
+    'child.a.example.test',
+    'www.child.a.example.test',
+    'xa.example.test',
+  ])
+    await publish(name)
+  await publish('mine.a.example.test')
+})
+afterAll(() => door.close())
+beforeEach(async () => {
+  zoneBefore = await wholeZone()
+})
+
+const foreignNames = [
+  ['the parent', 'example.test'],
+  ['the parent, with a final dot', 'example.test.'],
+  ['the parent, in capitals', 'EXAMPLE.TEST'],
+  ['the top of the zone', 'test'],
+  ['a sibling', 'b.example.test'],
+  ['below a sibling', 'www.b.example.test.'],
+  ['a sibling whose name ends with the domain', 'xa.example.test'],
+  ['a name elsewhere', 'victim.example.'],
+  ["another tenant's child", 'child.a.example.test'],
+  ["another tenant's child, relative", 'child'],
+  ["another tenant's child, in capitals", 'CHILD'],
+  ["below another tenant's child", 'deep.www.child'],
+  ["a wildcard below another tenant's child", '*.child'],
+  ["a DKIM key of another tenant's child", 's1._domainkey.child'],
+  ['a wildcard beside the parent', '*.example.test'],
+  ['the ownership record', '_mailroom'],
+  ['the ownership record, in capitals', '_MAILROOM.a.example.test.'],
+  ['the ownership record of a child', '_mailroom.child'],
+  ['the ownership record of a child that nobody has', '_mailroom.free'],
+  ['below the ownership record', 'x._mailroom'],
+] as const
+
+describe('by name, a tenant does not reach', () => {
+  test.each(foreignNames)('%s, to create', async (_, name) => {
+    for (const json of [
+      { type: 'TXT', name, value: 'mine now' },
+      { type: 'CNAME', name, value: 'attacker.example' },
+      { type: 'MX', name, value: 'mx.attacker.example', priority: 0 },
+    ]) {
+      const { status, json: answer, text } = await door.call('POST', records(tenantsId), { json })
+      expect([status, answer.error.code, answer.error.param]).toEqual([403, 'dns_name_not_allowed', 'name'])
+      expect(text).not.toContain(neighbour.organizationId)
+    }
+    expect(await wholeZone()).toEqual([...zoneBefore] as never)
+  })
+
+  test.each(foreignNames)('%s, to move a record there', async (_, name) => {
+    const { data } = (await door.call('GET', records(tenantsId))).json
+    const mine = data.find((each: { name: string }) => each.name === 'mine.a.example.test')
+    const { status, json } = await door.call('PATCH', `${records(tenantsId)}/${mine.id}`, { json: { name } })
+    expect([status, json.error.code, json.error.param]).toEqual([403, 'dns_name_not_allowed', 'name'])
+    expect(await wholeZone()).toEqual([...zoneBefore] as never)
+  })
+})
+
+test('a proof of ownership is published under no name, so that no alias can lead to it', async () => {
+  const { value } = ownershipRecord(door.organizationId, 'free.a.example.test')
+  for (const name of ['proof', '*', '@']) {
+    const { status, json } = await door.call('POST', records(tenantsId), { json: { type: 'TXT', name, value } })
+    expect([status, json.error.code, json.error.param]).toEqual([403, 'dns_name_not_allowed', 'value'])
+  }
+  expect(await wholeZone()).toEqual([...zoneBefore] as never)
+})
+
+test('the list shows nothing but what is of the tenant', async () => {
+  const { json } = await door.call('GET', records(tenantsId))
+  expect(json.data.map((each: { name: string }) => each.name)).toEqual(['mine.a.example.test'])
+  expect((await door.call('GET', `${records(tenantsId)}?limit=1`)).json.next_cursor).toBeNull()
+})
+
+describe('by id, a tenant does not reach', () => {
+  /** The ids of all records of the zone, as whoever may see them would learn them. */
+  async function idsByName(): Promise<ReadonlyMap<string, string>> {
+    const access = { provider: 'local', zone: door.zone }
+    return new Map((await wholeZone()).map(record => [record.name, recordIdOf(access, record)]))
+  }
+
+  test.each([
+    'example.test',
+    'b.example.test',
+    'xa.example.test',
+    'child.a.example.test',
+    'www.child.a.example.test',
+    '_mailroom.a.example.test',
+    '_mailroom.child.a.example.test',
+    '_mailroom.b.example.test',
+  ])('the record %s', async name => {
+    const ids = await idsByName()
+    // The way of making ids is the right one: the tenant's own record is found by it.
+    const own = await door.call('PATCH', `${records(tenantsId)}/${ids.get('mine.a.example.test')}`, {
+      json: { ttl: 300 },
+    })
+    expect(own.status).toBe(200)
+    const path = `${records(tenantsId)}/${ids.get(name)}`
+    const unknown = `${records(tenantsId)}/rec_00000000000000000000000000`
+    for (const [method, json] of [
+      ['PATCH', { value: '192.0.2.66' }],
+      ['DELETE', undefined],
+    ] as const) {
+      const answer = await door.call(method, path, json ? { json } : {})
+      const toUnknown = await door.call(method, unknown, json ? { json } : {})
+      expect(answer.status).toBe(404)
+      expect(answer.text.replace(/rec_\w{26}/, '')).toBe(toUnknown.text.replace(/rec_\w{26}/, ''))
+    }
+    expect(await wholeZone()).toEqual([...zoneBefore] as never)
+  })
+})
+
+test('a key for one brand does not reach the longer domain of another brand, its organization does', async () => {
+  const otherBrand = await newBrand(door.database.db, door.organizationId)
+  const { key } = await door.newKey({ brandId: door.brandId })
+  const id = await door.register('brands.test')
+  await door.register('sub.brands.test', { organizationId: door.organizationId, brandId: otherBrand, key: door.key })
+  await publish('www.sub.brands.test')
+  const json = { type: 'A', name: 'mail.sub', value: '192.0.2.1' }
+  expect((await door.call('POST', records(id), { json, key })).json.error.code).toBe('dns_name_not_allowed')
+  expect((await door.call('GET', records(id), { key })).json.data).toEqual([])
+  expect((await door.call('POST', records(id), { json })).status).toBe(201)
+  expect((await door.call('GET', records(id))).json.data).toHaveLength(2)
+})
+
+test('two organizations that proved the same domain both see its records, and neither touches what Mailroom keeps for the other', async () => {
+  const mine = await door.register('both.test')
+  const theirs = await door.register('both.test', neighbour)
+  await door.call('POST', `/v1/domains/${theirs}/publish-dns`, { key: neighbour.key })
+  const { data } = (await door.call('GET', records(mine))).json
+  const dkim = data.find((each: { name: string }) => each.name.includes('_domainkey'))
+  expect(dkim.managed_by).toBe('mailroom')
+  for (const [method, json] of [
+    ['PATCH', { value: 'x' }],
+    ['DELETE', undefined],
+  ] as const) {
+    const answer = await door.call(method, `${records(mine)}/${dkim.id}`, json ? { json } : {})
+    expect([answer.status, answer.json.error.code]).toEqual([409, 'record_managed'])
+  }
+})
+
+describe('a domain that is registered while a record below it is written', () => {
+  let count = 0
+  const names = () => {
+    count++
+    return { parent: `race${count}.test`, child: `child.race${count}.test` }
+  }
+  const held = async (name: string): Promise<readonly Partial<ZoneRecord>[]> =>
+    (await door.held(name)).map(({ type, name: at, value }) => ({ type, name: at, value }))
+
+  test.each(['before', 'after'] as const)('takes a new record out again (%s the write)', async when => {
+    const { parent, child } = names()
+    const id = await door.register(parent)
+    const write = 'create'
+    door.interrupt({ when, write, happens: () => door.register(child, neighbour) })
+    const json = { type: 'A', name: `www.${child}`, value: '192.0.2.1' }
+    const { status, json: answer } = await door.call('POST', records(id), { json })
+    expect([status, answer.error.code]).toEqual([403, 'dns_name_not_allowed'])
+    expect(await held(parent)).toEqual([])
+  })
+
+  test.each(['before', 'after'] as const)('puts a changed record back (%s the write)', async when => {
+    const { parent, child } = names()
+    const id = await door.register(parent)
+    const { json: record } = await door.call('POST', records(id), {
+      json: { type: 'A', name: 'www', value: '192.0.2.1' },
+    })
+    door.interrupt({ when, write: 'update', happens: () => door.register(child, neighbour) })
+    const { status } = await door.call('PATCH', `${records(id)}/${record.id}`, {
+      json: { name: `www.${child}`, value: '192.0.2.2' },
+    })
+    expect(status).toBe(403)
+    expect(await held(parent)).toEqual([{ type: 'A', name: `www.${parent}`, value: '192.0.2.1' }])
+  })
+
+  test('leaves nothing of a record whose own domain is deleted meanwhile', async () => {
+    const { parent } = names()
+    const id = await door.register(parent)
+    door.interrupt({ when: 'after', write: 'create', happens: () => door.call('DELETE', `/v1/domains/${id}`) })
+    const { status } = await door.call('POST', records(id), { json: { type: 'A', name: 'www', value: '192.0.2.1' } })
+    expect(status).toBe(404)
+    expect(await held(parent)).toEqual([])
+  })
+
+  test('under load: every record that was acknowledged stands, and no other', async () => {
+    const { parent, child } = names()
+    const id = await door.register(parent)
+    const registered = door.own(child, neighbour.organizationId).then(() => door.register(child, neighbour))
+    const answers = await Promise.all(
+      Array.from({ length: 12 }, (_, n) =>
+        door.call('POST', records(id), { json: { type: 'A', name: `n${n}.${child}`, value: '192.0.2.1' } }),
+      ),
+    )
+    await registered
+    const acknowledged = answers.flatMap(each => (each.status === 201 ? [each.json.name] : []))
+    const refused = answers.filter(each => each.status !== 201)
+    expect(refused.every(each => each.json.error.code === 'dns_name_not_allowed')).toBe(true)
+    expect((await door.held(child)).map(each => each.name).toSorted()).toEqual(acknowledged.toSorted())
+    const after = await door.call('POST', records(id), { json: { type: 'A', name: `n.${child}`, value: '192.0.2.1' } })
+    expect(after.status).toBe(403)
+  })
+})

@@ -1,0 +1,166 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import type { Id } from '../../../src/base/ids.ts'
+import type { DomainsUse } from '../../../src/domains/deps.ts'
+import { publishDns } from '../../../src/domains/dns/publish-dns.ts'
+import { toZoneRecord } from '../../../src/domains/dns/records.ts'
+import { checkDomain, createDomain, provisionDomain } from '../../../src/domains/domains.ts'
+import { ownershipRecord } from '../../../src/domains/ownership.ts'
+import { verifiedReturnPaths } from '../../../src/domains/return-path-table.ts'
+import type { DomainShape } from '../../../src/domains/schema.ts'
+import { localZone } from '../../../src/ports/dns-zone/local.ts'
+import { localResolver } from '../../../src/ports/resolver/local.ts'
+import {
+  breakName,
+  hostname,
+  newTenant,
+  openWorld,
+  ownedDomain,
+  publishAt,
+  type Tenant,
+  tickingClock,
+  type World,
+} from '../fixtures.ts'
+
+let world: World
+let tenant: Tenant
+let ours: DomainsUse
+
+beforeAll(async () => {
+  world = await openWorld()
+  tenant = await newTenant(world.use.db)
+  ours = { ...world.use, instance: { ...world.use.instance, returnPath: 'ours' } }
+})
+afterAll(() => world.close())
+
+const spfAt = (name: string, ...values: string[]) =>
+  publishAt(world.dns, ...values.map(value => ({ type: 'TXT', name, value, priority: null })))
+const spfOf = ({ dns_records }: DomainShape) => dns_records.find(each => each.purpose === 'spf')
+
+/** What a check says of the SPF record of a domain that has these. */
+async function checkSpf(name: string, ...values: string[]) {
+  const domain = await ownedDomain(world, tenant, name)
+  publishAt(world.dns, ...domain.dns_records.filter(each => each.purpose !== 'spf'))
+  spfAt(name, ...values)
+  const checked = await checkDomain(world.use, tenant.owner, domain.id)
+  return { ...spfOf(checked), ready: checked.ready_to_send }
+}
+
+describe('SPF', () => {
+  const relay = 'include:spf.relay.example'
+
+  test('that takes ten look-ups is right, and eleven are too many, however deep they lie', async () => {
+    spfAt('spf.relay.example', 'v=spf1 ip4:192.0.2.0/24 -all')
+    spfAt('four.example', 'v=spf1 a mx exists:%{i}.x.example include:more.example -all')
+    spfAt('more.example', 'v=spf1 a:one.example mx:two.example/24 ptr -all')
+    // 1 for the relay, 1 for four.example, its 4 and the 3 of more.example: 9.
+    expect(await checkSpf('ten.example', `v=spf1 ${relay} include:four.example a ~all`)).toMatchObject({
+      status: 'verified',
+      ready: true,
+    })
+    const eleven = await checkSpf('eleven.example', `v=spf1 ${relay} include:four.example a mx ~all`)
+    expect(eleven).toMatchObject({
+      status: 'mismatch',
+      found: [`v=spf1 ${relay} include:four.example a mx ~all`],
+      detail: expect.stringContaining('more than 10 DNS look-ups'),
+      ready: false,
+    })
+  })
+
+  test('that leads into a circle is wrong, and the check ends', async () => {
+    spfAt('circle.example', 'v=spf1 include:back.example -all')
+    spfAt('back.example', 'v=spf1 redirect=circle.example')
+    expect(await checkSpf('round.example', `v=spf1 ${relay} include:circle.example ~all`)).toMatchObject({
+      status: 'mismatch',
+      detail: expect.stringContaining('more than 10 DNS look-ups'),
+    })
+  })
+
+  test('is not blamed for what DNS does not answer', async () => {
+    breakName(world.dns, 'silent.example')
+    expect(await checkSpf('patient.example', `v=spf1 ${relay} include:silent.example ~all`)).toMatchObject({
+      status: 'verified',
+    })
+  })
+
+  test('of several records, or for everyone, says so, and no more once it is mended', async () => {
+    const twice = await checkSpf('twice.example', `v=spf1 ${relay} ~all`, 'v=spf1 mx -all')
+    expect(twice).toMatchObject({ status: 'mismatch', detail: expect.stringContaining('2 SPF records'), ready: false })
+    expect(await checkSpf('open.example', `v=spf1 ${relay} +all`)).toMatchObject({
+      status: 'mismatch',
+      detail: expect.stringContaining('+all'),
+      ready: false,
+    })
+    const { id } = await world.use.db
+      .selectFrom('domains')
+      .select('id')
+      .where('domain', '=', 'open.example')
+      .executeTakeFirstOrThrow()
+    world.dns.zone['open.example'] = { TXT: [`v=spf1 ${relay} -all`] }
+    const mended = await checkDomain(world.use, tenant.owner, id)
+    expect(spfOf(mended)).toMatchObject({ status: 'verified' })
+    expect(spfOf(mended)).not.toHaveProperty('detail')
+  })
+})
+
+describe('a return path of its own', () => {
+  const create = (domain: string) => {
+    publishAt(world.dns, ownershipRecord(tenant.owner.organizationId, domain))
+    return createDomain(ours, tenant.owner, { brandId: tenant.brandId, domain, publishDns: true })
+  }
+  const returnPath = ({ dns_records }: DomainShape) => dns_records.filter(each => each.purpose === 'return_path')
+  const verified = async (id: string) => (await verifiedReturnPaths(ours.db, [id as Id<'dom'>])).get(id as Id<'dom'>)
+
+  test('stands once both its records do, and sending waits for neither', async () => {
+    const domain = await create('bounced.example')
+    expect(returnPath(domain)).toMatchObject([
+      { type: 'MX', name: 'mr-bounces.bounced.example', value: hostname, priority: 10, required: false },
+      { type: 'TXT', name: 'mr-bounces.bounced.example', value: 'v=spf1 include:spf.relay.example ~all' },
+    ])
+    const [mx, spf] = returnPath(domain)
+    if (!mx || !spf) throw new Error('no records')
+    publishAt(world.dns, ...domain.dns_records.filter(each => each.purpose !== 'return_path'), mx)
+    expect(await checkDomain(ours, tenant.owner, domain.id)).toMatchObject({ ready_to_send: true })
+    expect(await verified(domain.id)).toBeUndefined()
+    publishAt(world.dns, spf)
+    expect(returnPath(await checkDomain(ours, tenant.owner, domain.id)).map(each => each.status)).toEqual([
+      'verified',
+      'verified',
+    ])
+    expect(await verified(domain.id)).toBe('mr-bounces.bounced.example')
+    world.dns.zone['mr-bounces.bounced.example'] = { MX: ['10 other.example'], TXT: [spf.value] }
+    const moved = await checkDomain(ours, tenant.owner, domain.id)
+    expect(returnPath(moved)[0]).toMatchObject({ status: 'mismatch', found: ['10 other.example'] })
+    expect([moved.ready_to_send, await verified(domain.id)]).toEqual([true, undefined])
+  })
+
+  test('comes to a domain from before, and goes, with the relay at its next provisioning', async () => {
+    const domain = await ownedDomain(world, tenant, 'earlier.example')
+    expect(returnPath(domain)).toEqual([])
+    expect(returnPath(await provisionDomain(ours, tenant.owner, domain.id, false))).toHaveLength(2)
+    const theirs = { ...ours, instance: { ...ours.instance, returnPath: 'theirs' } as const }
+    expect(returnPath(await provisionDomain(theirs, tenant.owner, domain.id, false))).toEqual([])
+  })
+
+  test('is published in a zone of ours, MX and all, since it moves no mail of the domain', async () => {
+    const zone = localZone(ours.db, tickingClock())
+    const inZone: DomainsUse = { ...ours, zone, resolver: localResolver(ours.db, ours.resolver) }
+    const held = await zone.zoneOf('ours.test')
+    await held?.create(toZoneRecord(ownershipRecord(tenant.owner.organizationId, 'ours.test')), null)
+    const domain = await createDomain(inZone, tenant.owner, {
+      brandId: tenant.brandId,
+      domain: 'ours.test',
+      publishDns: true,
+    })
+    expect(returnPath(domain).map(each => each.status)).toEqual(['verified', 'verified'])
+    expect(await held?.at('ours.test')).toMatchObject([{ type: 'TXT' }])
+    const { published, unchanged } = await publishDns(inZone, tenant.owner, domain.id)
+    expect(published).toEqual([])
+    expect(unchanged.map(each => `${each.purpose} ${each.type}`)).toEqual([
+      'dkim TXT',
+      'spf TXT',
+      'return_path MX',
+      'return_path TXT',
+      'dmarc TXT',
+    ])
+  })
+})

@@ -1,0 +1,132 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { systemClock } from '../../src/base/clock.ts'
+import { fromJson } from '../../src/base/database/schema.ts'
+import { mysqlBlobs } from '../../src/ports/blobs/mysql.ts'
+import { insist, messageIdOf, messageOf, startClients } from '../harness/insistent-clients.ts'
+import { type Mailroom, startMailroom } from '../harness/mailroom.ts'
+import { byEmail, fieldsOf, unstuffed } from '../harness/relayed.ts'
+import { type ScriptedRelay, scriptedRelay } from '../harness/scripted-relay.ts'
+
+/** Sends over HTTP, and as many messages over SMTP. */
+const count = 1000
+const clientsEach = 4
+const kills = 3
+const connections = 8
+/** A relay may take this many between the last commit and the kill: those in submission, and a batch being written. */
+const maxAmbiguous = connections + 100
+const downMs = 100
+
+let relay: ScriptedRelay
+let mailroom: Mailroom
+let restarting: Promise<void> = Promise.resolve()
+
+beforeAll(async () => {
+  relay = await scriptedRelay({ dotAfterMs: 15 })
+  mailroom = await startMailroom({
+    MAILROOM_PROVIDER: 'smarthost',
+    MAILROOM_SMARTHOST_URL: relay.url,
+    MAILROOM_SMARTHOST_CONNECTIONS: String(connections),
+  })
+}, 60_000)
+
+afterAll(async () => {
+  await restarting
+  await mailroom?.stop()
+  await relay?.close()
+}, 60_000)
+
+/** What the relay has that nothing of ours says is sent, of what it took since `since`, once the process has died. */
+async function ambiguousSince(since: number): Promise<number> {
+  await relay.drop()
+  // A commit that was under way may still take place.
+  await Bun.sleep(300)
+  const rows = await mailroom.database.db.selectFrom('emails').select('id').where('status', '=', 'sent').execute()
+  const sent = new Set<string>(rows.map(row => row.id))
+  return Array.from(byEmail(relay.taken.slice(since)).keys()).filter(id => !sent.has(id)).length
+}
+
+test(`killed ${kills} times while it takes ${count} emails and ${count} messages it keeps all that it acknowledged`, async () => {
+  const { accepted, taken, done } = startClients({
+    count,
+    clientsEach,
+    key: mailroom.key,
+    http: () => mailroom.http,
+    smtp: () => mailroom.smtp,
+  })
+
+  const ambiguous: number[] = []
+  const acknowledged = () => accepted.size + taken.size
+  for (let kill = 0, since = 0; kill < kills; kill++) {
+    const at = ((kill + 0.2 + 0.6 * Math.random()) / kills) * 2 * count
+    while (acknowledged() < at) await Bun.sleep(2)
+    await Bun.sleep(50 * Math.random())
+    expect(acknowledged()).toBeLessThan(2 * count)
+    await mailroom.kill('SIGKILL')
+    ambiguous.push(await ambiguousSince(since))
+    since = relay.taken.length
+    // The minute for which the dead process holds the keys of its requests is over.
+    await mailroom.database.db
+      .updateTable('idempotency_keys')
+      .set(({ ref }) => ({ leased_until: ref('created_at') }))
+      .where('status', 'is', null)
+      .execute()
+    await Bun.sleep(downMs * Math.random())
+    restarting = mailroom.restart()
+    await restarting
+  }
+  await done
+
+  expect(taken.size).toBe(count)
+  expect(accepted.size).toBe(count)
+  await expectMessagesKept()
+  await expectEmailsSent(accepted, ambiguous)
+}, 120_000)
+
+/** Each message is there once, with all its bytes, however often it was sent. */
+async function expectMessagesKept(): Promise<void> {
+  const { db } = mailroom.database
+  const rows = await db.selectFrom('messages').select(['message_id', 'organization_id', 'blob_id']).execute()
+  const kept = new Map(rows.map(row => [row.message_id, row]))
+  const missing = Array.from({ length: count }, (_, i) => messageIdOf(i)).filter(id => !kept.has(id))
+  expect(missing).toEqual([])
+  expect(rows).toHaveLength(count)
+  const blobs = mysqlBlobs(db, systemClock)
+  for (let i = 0; i < count; i++) {
+    const row = kept.get(messageIdOf(i))
+    const bytes = row && (await blobs.readWhole(row.organization_id, row.blob_id))
+    expect(bytes?.toString()).toBe(messageOf(i))
+  }
+}
+
+/** Each email is there once and was relayed; twice only what was under way in a kill, and then the same. */
+async function expectEmailsSent(accepted: ReadonlyMap<number, string>, ambiguous: readonly number[]): Promise<void> {
+  const { db } = mailroom.database
+  // What the killed processes had taken is free again once its leases have run out, after half a minute.
+  await insist(async () => {
+    const left = await db.selectFrom('outbox').select('id').execute()
+    return left.length === 0 || undefined
+  }, 'what the killed processes had taken')
+
+  const emails = await db.selectFrom('emails').select(['id', 'subject', 'status']).execute()
+  const byNumber = Array.from(accepted, ([i, id]) => ({ id, subject: `Email ${i}`, status: 'sent' }))
+  const byId = (a: { readonly id: string }, b: { readonly id: string }) => (a.id < b.id ? -1 : 1)
+  expect([...emails].sort(byId)).toEqual(byNumber.sort(byId) as typeof emails)
+
+  const atRelay = byEmail(relay.taken)
+  expect([...accepted.values()].filter(id => !atRelay.has(id))).toEqual([])
+  const copies = Array.from(atRelay.values(), each => each.map(unstuffed))
+  for (const each of copies) {
+    expect(new Set(each.flatMap(text => fieldsOf(text, 'Message-ID'))).size).toBe(1)
+    expect(new Set(each.flatMap(text => fieldsOf(text, 'Date'))).size).toBe(1)
+  }
+  const events = await db.selectFrom('email_events').select(['email_id', 'extra']).where('type', '=', 'sent').execute()
+  const told = new Set<string>(events.filter(row => fromJson(row.extra)['ambiguous']).map(row => row.email_id))
+  const twice = Array.from(atRelay).filter(([, each]) => each.length > 1)
+  expect(twice.filter(([id]) => !told.has(id))).toEqual([])
+  const again = relay.taken.length - atRelay.size
+  process.stdout.write(
+    `submitted again: ${again}; at the relay but not written at each kill: ${ambiguous.join(', ')}\n`,
+  )
+  expect(again).toBe(ambiguous.reduce((sum, each) => sum + each))
+  expect(Math.max(...ambiguous)).toBeLessThanOrEqual(maxAmbiguous)
+}

@@ -1,0 +1,79 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { sql } from 'kysely'
+import { acceptedInMonth } from '../../src/accounts/organizations/quota.ts'
+import { systemClock } from '../../src/base/clock.ts'
+import { type Mailroom, startMailroom } from '../harness/mailroom.ts'
+
+const kills = 4
+const clients = 16
+const acceptedBetweenKills = 60
+
+let mailroom: Mailroom
+beforeAll(async () => {
+  mailroom = await startMailroom()
+}, 60_000)
+afterAll(() => mailroom?.stop(), 60_000)
+
+test(`counts exactly what it accepted, killed ${kills} times while it accepts`, async () => {
+  const { db } = mailroom.database
+  const { organization_id } = await db.selectFrom('domains').select('organization_id').executeTakeFirstOrThrow()
+  const countEmails = async () =>
+    (await db.selectFrom('emails').select('id').where('organization_id', '=', organization_id).execute()).length
+  let acknowledged = 0
+  let isOver = false
+  const sending = Array.from({ length: clients }, async (_, i) => {
+    while (!isOver) {
+      const email = { from: 'hello@demo.test', to: `r${i}@friend.test`, subject: 'Count me', text: 'Once.' }
+      const answer = await mailroom.api('POST', '/v1/emails', email).catch(() => undefined)
+      if (answer?.status === 202) acknowledged++
+      else await Bun.sleep(20)
+    }
+  })
+  try {
+    for (let kill = 1; kill <= kills; kill++) {
+      const enough = acknowledged + acceptedBetweenKills
+      for (const end = Date.now() + 20_000; acknowledged < enough && Date.now() < end; ) await Bun.sleep(5)
+      expect(acknowledged).toBeGreaterThanOrEqual(enough)
+      await killWhileAccepting()
+      await mailroom.restart()
+    }
+  } finally {
+    isOver = true
+    await Promise.all(sending)
+  }
+  await whenNothingIsUnderWay()
+  const emails = await countEmails()
+  expect(emails).toBeGreaterThanOrEqual(acknowledged)
+  expect(await acceptedInMonth(db, organization_id, systemClock.now())).toBe(emails)
+  process.stdout.write(`acknowledged ${acknowledged}, accepted and counted ${emails}\n`)
+}, 120_000)
+
+/** Kills it when it has counted, and cannot go on to what follows in the same transaction. */
+async function killWhileAccepting(): Promise<void> {
+  await mailroom.database.db.connection().execute(async db => {
+    await sql.raw('LOCK TABLES email_events WRITE').execute(db)
+    try {
+      await until('a send waits for the table', async () => (await statementsUnderWay('INSERT INTO email_events')) > 0)
+      await mailroom.kill('SIGKILL')
+    } finally {
+      await sql.raw('UNLOCK TABLES').execute(db)
+    }
+  })
+}
+
+/** What the dead left is rolled back once the server has noticed. */
+async function whenNothingIsUnderWay(): Promise<void> {
+  await until('no send is under way', async () => (await statementsUnderWay('INSERT')) === 0)
+}
+
+/** How many connections to this database are at a statement that begins so. */
+async function statementsUnderWay(beginning: string): Promise<number> {
+  const { rows } = await sql<{ readonly count: number }>`SELECT COUNT(*) AS count FROM information_schema.processlist
+    WHERE db = DATABASE() AND command <> 'Sleep' AND info LIKE ${`${beginning}%`}`.execute(mailroom.database.db)
+  return Number(rows[0]?.count)
+}
+
+async function until(what: string, isSo: () => Promise<boolean>): Promise<void> {
+  for (const end = Date.now() + 20_000; !(await isSo()); await Bun.sleep(5))
+    if (Date.now() > end) throw new Error(`${what}: not within 20 s`)
+}

@@ -1,0 +1,217 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { type DnsZoneFile, startDns, type TestDns } from '../harness/dns.ts'
+import { type Mailroom, startMailroom } from '../harness/mailroom.ts'
+import { messageOf, multipart } from '../harness/receive.ts'
+import { SmtpClient } from '../harness/smtp-client.ts'
+import { type Envelope, idIn, mailboxOf, readMessage, sendMail } from '../harness/whole-mail.ts'
+
+/** Odd mail over SMTP into Mailrooms in processes of their own, and what the API then shows. */
+let dns: TestDns
+let mailroom: Mailroom
+/** Refuses what fails p=reject, and has no catch-all and no postmaster. */
+let strict: Mailroom
+
+const us = ['v=spf1 ip4:127.0.0.1 -all']
+const nobody = ['v=spf1 -all']
+const zone: DnsZoneFile = {
+  'sender.example': { TXT: us },
+  'victim.example': { TXT: nobody },
+  '_dmarc.victim.example': { TXT: ['v=DMARC1; p= Reject ; sp=none'] },
+  'quarantined.example': { TXT: nobody },
+  '_dmarc.quarantined.example': { TXT: ['v=DMARC1;p=QUARANTINE'] },
+  'plain.example': { TXT: nobody },
+  'broken.example': { behaviour: { rcode: 'SERVFAIL' } },
+  '_dmarc.broken.example': { behaviour: { rcode: 'SERVFAIL' } },
+}
+
+beforeAll(async () => {
+  dns = await startDns(zone)
+  const settings = { MAILROOM_RESOLVERS: `127.0.0.1:${dns.endpoint.port}`, MAILROOM_DNS_TIMEOUT_MS: '500' }
+  ;[mailroom, strict] = await Promise.all([
+    startMailroom({ ...settings, MAILROOM_POSTMASTER: 'hello@demo.test', MAILROOM_LOG_LEVEL: 'debug' }),
+    startMailroom({ ...settings, MAILROOM_DMARC_REJECT: 'true' }),
+  ])
+  await strict.api('DELETE', `/v1/mailboxes/${await mailboxOf(strict, null)}`)
+}, 60_000)
+
+afterAll(async () => {
+  await Promise.all([mailroom?.stop(), strict?.stop()])
+  await dns?.close()
+}, 60_000)
+
+interface Sent extends Envelope {
+  readonly by?: Mailroom
+}
+
+const send = (message: Buffer, { by = mailroom, ...envelope }: Sent = {}) =>
+  sendMail(by.smtp, message, { from: 'ann@sender.example', ...envelope })
+
+const read = (id: string) => readMessage(mailroom, id)
+
+const deliver = async (message: Buffer, envelope: Sent = {}) => read(idIn(await send(message, envelope)))
+
+/** The items of a thread, in every folder, by the address each came to. */
+async function filedWith({ thread_id }: { readonly thread_id: string }) {
+  const { json } = await mailroom.api('GET', `/v1/inbox?thread_id=${thread_id}`)
+  return (json.data as { id: string; address: string }[]).sort((a, b) => (a.address < b.address ? -1 : 1))
+}
+
+describe('for whom it is', () => {
+  const arrivals = [
+    ['hello@demo.test', 'hello'],
+    ['HELLO@Demo.Test', 'hello'],
+    ['hello+list@demo.test', 'hello'],
+    ['whoever@demo.test', null],
+    ['whoever+list@demo.test', null],
+    ['postmaster@demo.test', null],
+    ['Postmaster', 'hello'],
+  ] as const
+  for (const [address, localPart] of arrivals)
+    test(`${address} reaches ${localPart === null ? 'the catch-all' : `the mailbox ${localPart}`}`, async () => {
+      const shown = await deliver(messageOf(), { to: [address] })
+      expect(shown.mailbox_id).toBe(await mailboxOf(mailroom, localPart))
+      expect(shown.address.toLowerCase()).toBe(address.toLowerCase())
+    })
+
+  test('without a catch-all and a postmaster nobody else is there', async () => {
+    for (const address of ['whoever@demo.test', 'postmaster@demo.test', 'hell@demo.test', 'Postmaster'])
+      expect(await send(messageOf(), { by: strict, to: [address] })).toBe('550 5.1.1 There is no such mailbox here')
+    expect(await send(messageOf(), { by: strict, to: ['hello@other.test'] })).toStartWith('550 5.7.1 ')
+  })
+
+  test('one message to two mailboxes is two items, neither of which tells of the other', async () => {
+    const to = ['hello@demo.test', 'secret@demo.test']
+    const items = await filedWith(await deliver(messageOf(), { to }))
+    expect(items.map(each => each.address)).toEqual(to)
+    for (const [i, { id }] of items.entries()) {
+      const { text } = await mailroom.api('GET', `/v1/inbox/${id}/raw`)
+      expect(text).toContain(`for <${to[i]}>;`)
+      expect(text).not.toContain(to[1 - i] ?? '')
+    }
+  })
+
+  test('two addresses of one mailbox get one item', async () => {
+    const to = ['hello@demo.test', 'hello+list@demo.test', 'HELLO@demo.test']
+    expect(await filedWith(await deliver(messageOf(), { to }))).toHaveLength(1)
+  })
+
+  test('the same message again is answered alike and filed once, but once more for others or from elsewhere', async () => {
+    const message = messageOf()
+    const first = await send(message)
+    expect(await send(message)).toBe(first)
+    expect(await Promise.all([send(message), send(message)])).toEqual([first, first])
+    const shown = await read(idIn(first))
+    expect(await filedWith(shown)).toHaveLength(1)
+    expect(await send(message, { to: ['hello@demo.test', 'other@demo.test'] })).toBe(first)
+    expect(await filedWith(shown)).toHaveLength(2)
+    expect(await send(message, { from: '' })).not.toBe(first)
+    expect(await filedWith(shown)).toHaveLength(3)
+  })
+})
+
+function withFrom(...fields: readonly string[]): Buffer {
+  return Buffer.from(`Subject: Hello\r\n${fields.join('\r\n')}\r\n\r\nHello.\r\n`, 'latin1')
+}
+
+describe('who wrote it', () => {
+  const several: Readonly<Record<string, Buffer>> = {
+    'no From': withFrom('To: hello@demo.test'),
+    'two From fields': withFrom('From: ann@sender.example', 'From: ceo@victim.example'),
+    'two From fields in other letters': withFrom('FROM: ann@sender.example', 'from : ceo@victim.example'),
+    'two addresses': withFrom('From: ann@sender.example, ceo@victim.example'),
+    'two addresses, folded': withFrom('From: Ann <ann@sender.example>,\r\n\tCEO <ceo@victim.example>'),
+    'a group of two': withFrom('From: us: ann@sender.example, ceo@victim.example;'),
+    'a From behind a bare CR': withFrom('From: ann@sender.example\rFrom: ceo@victim.example'),
+    'a From behind a bare LF': withFrom('From: ann@sender.example\nFrom: ceo@victim.example'),
+    'no address in it': withFrom('From: The CEO'),
+  }
+  for (const [what, message] of Object.entries(several))
+    test(`a message with ${what} is refused`, async () => {
+      expect(await send(message)).toBe('550 5.7.1 There must be one From field with one address')
+    })
+
+  const from = (domain: string) => withFrom(`From: ceo@${domain}`, `Message-ID: <${Math.random()}@${domain}>`)
+
+  test('what fails "p= Reject" is spam, or refused where the operator says so, scanner or not', async () => {
+    const shown = await deliver(from('victim.example'))
+    expect(shown).toMatchObject({ folder: 'spam', folder_reason: 'dmarc_fail', auth: { dmarc: { result: 'fail' } } })
+    expect(await send(from('victim.example'), { by: strict })).toBe(
+      '550 5.7.26 The message fails the DMARC policy of the domain in From',
+    )
+  })
+
+  test('what fails p=quarantine is spam', async () => {
+    expect(await deliver(from('quarantined.example'))).toMatchObject({ folder: 'spam', folder_reason: 'dmarc_fail' })
+  })
+
+  test('what fails SPF where there is no DMARC policy is spam', async () => {
+    const shown = await deliver(from('plain.example'), { from: 'ceo@plain.example' })
+    expect(shown).toMatchObject({ folder: 'spam', folder_reason: 'spf_fail', auth: { dmarc: { result: 'none' } } })
+  })
+
+  test('a sender whose DNS fails is not held against the message, however strict we are', async () => {
+    const envelope = { from: 'ceo@broken.example' }
+    const shown = await deliver(from('broken.example'), envelope)
+    expect(shown).toMatchObject({ folder: 'inbox', auth: { spf: { result: 'temperror' } } })
+    expect(shown.auth.dmarc.result).toBe('temperror')
+    expect(await send(from('broken.example'), { ...envelope, by: strict })).toStartWith('250 ')
+  })
+})
+
+describe('a result that claims to be ours', () => {
+  const forged: Readonly<Record<string, string>> = {
+    'as we write it': 'Authentication-Results: mail.demo.test; forged=pass',
+    'folded, in capitals, with comments and a version':
+      'AUTHENTICATION-RESULTS:\r\n (a (nested\\) one))\r\n\tMAIL.Demo.TEST 1;\r\n forged=pass',
+    'quoted, with a blank before the colon': 'Authentication-Results : "mail.demo.test"; forged=pass',
+    'with a comment right behind the name': 'Authentication-Results: mail.demo.test(us); forged=pass',
+    'behind a bare LF': 'X-Other: a\nAuthentication-Results: mail.demo.test; forged=pass',
+  }
+  for (const [how, field] of Object.entries(forged))
+    test(`${how}: is not shown`, async () => {
+      const foreign = 'Authentication-Results: mx.other.example; foreign=pass'
+      const shown = await deliver(messageOf([foreign, field, 'Subject: Hello']))
+      const { text } = await mailroom.api('GET', `/v1/inbox/${shown.id}/raw`)
+      expect(text.match(/^authentication-results\s*:/gim)).toHaveLength(2)
+      expect(text).toMatch(/^Authentication-Results: mail\.demo\.test;\r\n spf=pass/m)
+      expect(text).not.toContain('forged')
+      expect(text).toContain(`\r\n${foreign}\r\n`)
+      expect(text).toEndWith('\r\n\r\nHello.\r\n')
+      expect(JSON.stringify(shown)).not.toContain('forged')
+    })
+})
+
+test('what a client says makes no line of its own in the log, and no field in the header', async () => {
+  const forged = '{"level":30,"msg":"forged"}'
+  const encoded = (text: string) => `=?utf-8?B?${Buffer.from(text).toString('base64')}?=`
+  const inWords = encoded(`Hello\r\n${forged}\r\n\u001b[2JX-Forged: yes`)
+  const file = { disposition: `attachment; filename="${inWords}"`, bytes: 'a' }
+  const message = () => multipart([{ bytes: 'Hello.' }, file], [`Subject: ${inWords}`])
+
+  for (const helo of [`a\u001b[2J\r${forged}`, 'a\0b', 'a\u009b31mb', `a\n${forged}`])
+    expect(await send(message(), { helo })).toMatch(/^50[01] [ -~]+$/)
+  const client = await SmtpClient.ready(mailroom.smtp)
+  for (const path of [`a\r${forged}@sender.example`, 'a\u001b[2J@sender.example', 'a\0@sender.example']) {
+    expect(await client.ask(`MAIL FROM:<${path}>`)).toStartWith('501 ')
+    await client.ask('MAIL FROM:<>')
+    expect(await client.ask(`RCPT TO:<${path}>`)).toStartWith('501 ')
+    await client.ask('RSET')
+  }
+  expect(await client.ask(`\u001b[2J\r${forged}`)).toMatch(/^50[0-9] [ -~]+$/)
+  client.hangUp()
+
+  // Any other text without a blank is taken as a name.
+  const shown = await deliver(message(), { helo: `${forged}(ü);by\u202eevil.example` })
+  expect(shown.envelope.helo).toStartWith('{"level":30')
+  for (const text of [shown.subject, shown.preview, shown.attachments[0].filename, shown.envelope.helo])
+    expect(text).not.toMatch(/\p{Cc}/u)
+  const { text } = await mailroom.api('GET', `/v1/inbox/${shown.id}/raw`)
+  const before = text.slice(0, text.indexOf('From:')).split(/(?:\r\n|\r|\n)(?![ \t\n])/)
+  expect(before.map(line => line.split(':')[0])).toEqual(['Return-Path', 'Received', 'Authentication-Results', ''])
+
+  const logged = () => mailroom.log.find(each => each['message_id'] === shown.id)
+  for (const deadline = Date.now() + 5000; !logged() && Date.now() < deadline; await Bun.sleep(10));
+  expect(logged()).toMatchObject({ msg: 'message accepted', helo: shown.envelope.helo })
+  expect(mailroom.log.filter(each => each.msg === 'forged')).toEqual([])
+  expect(JSON.stringify(mailroom.log)).not.toContain('X-Forged')
+}, 30_000)

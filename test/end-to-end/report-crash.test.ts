@@ -1,0 +1,146 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { randomBytes } from 'node:crypto'
+import { killAt } from '../harness/kill-at.ts'
+import { type Mailroom, startMailroom } from '../harness/mailroom.ts'
+import { type CommitGate, openCommitGate } from '../harness/paused-commit.ts'
+import { byEmail, fieldsOf, unstuffed } from '../harness/relayed.ts'
+import { type ScriptedRelay, scriptedRelay } from '../harness/scripted-relay.ts'
+import { sendMail } from '../harness/whole-mail.ts'
+import { type ReportedAs, writeDsn, writeFeedback } from '../harness/written-reports.ts'
+
+/** A process that dies while it takes a report has taken all of it or nothing, and the reporter's next try ends it. */
+let relay: ScriptedRelay
+let mailroom: Mailroom
+let gate: CommitGate
+
+beforeAll(async () => {
+  relay = await scriptedRelay()
+  mailroom = await startMailroom({
+    MAILROOM_PROVIDER: 'smarthost',
+    MAILROOM_SMARTHOST_URL: relay.url,
+    MAILROOM_SECRET_KEY: randomBytes(32).toString('base64'),
+  })
+  gate = await openCommitGate(mailroom.database.url)
+}, 60_000)
+
+afterAll(async () => {
+  await mailroom?.stop()
+  gate?.close()
+  await relay?.close()
+}, 60_000)
+
+interface Sent extends ReportedAs {
+  readonly id: string
+}
+
+async function until<Value>(
+  ask: () => Promise<Value | undefined> | Value | undefined,
+  what: string,
+  withinMs = 20_000,
+): Promise<Value> {
+  for (const end = Date.now() + withinMs; Date.now() < end; await Bun.sleep(5)) {
+    const value = await ask()
+    if (value !== undefined) return value
+  }
+  throw new Error(`did not come: ${what}`)
+}
+
+const emailOf = async (id: string) => (await mailroom.api('GET', `/v1/emails/${id}`)).json
+
+/** An email that is sent, and settled. */
+async function sent(address: string): Promise<Sent> {
+  const fields = { from: 'hello@demo.test', to: address, subject: 'Hello', text: 'Hello' }
+  const { json } = await mailroom.api('POST', '/v1/emails', fields)
+  const taken = await until(() => byEmail(relay.taken).get(json.id)?.[0], `${json.id} at the relay`)
+  await until(async () => ((await emailOf(json.id)).status === 'sent' ? true : undefined), `${json.id} sent`)
+  const message = unstuffed(taken)
+  expect(fieldsOf(message, 'X-Mailroom-Id')).toEqual([json.id])
+  const header = message.slice(0, message.indexOf('\r\n\r\n') + 2)
+  return { id: json.id, address, to: taken.from, header, name: `report.${json.id}`, dialect: 'postfix' }
+}
+
+const bounceOf = (email: Sent) => writeDsn({ kind: 'failed', reply: `550 5.1.1 No mailbox for ${email.id}` }, email)
+const tell = ({ to }: Sent, report: string) => sendMail(mailroom.smtp, report, { from: '', to: [to] })
+
+/** What the email and the list say: status of email and recipient, its events, and why the address is suppressed. */
+async function stateOf({ id, address }: Sent) {
+  const { json } = await mailroom.api(
+    'GET',
+    `/v1/suppressions/check?email=${address}&brand_id=${mailroom.demo.brand_id}`,
+  )
+  const { status, recipients, events } = await emailOf(id)
+  const kinds = events.map((each: { type: string }) => each.type)
+  return [status, recipients[0].status, kinds.join(' '), json.suppression?.reason ?? null]
+}
+
+const untouched = ['sent', 'sent', 'queued sent', null]
+const bounced = ['bounced', 'bounced', 'queued sent bounced', 'hard_bounce']
+const complained = ['complained', 'complained', 'queued sent complained', 'complaint']
+
+const steps = [
+  ['email_events', 'INSERT'],
+  ['email_recipients', 'UPDATE'],
+  ['emails', 'UPDATE'],
+  ['suppressions', 'INSERT'],
+] as const
+
+for (const [table, write] of steps)
+  test(`killed at its ${write} of ${table}, nothing of a bounce is there; told again it is there once`, async () => {
+    const email = await sent(`${table.replace('_', '-')}@dest.example`)
+    await killAt(mailroom, { table, write }, () => tell(email, bounceOf(email)))
+    expect(await stateOf(email)).toEqual(untouched)
+    for (let again = 0; again < 2; again++) expect(await tell(email, bounceOf(email))).toStartWith('250 ')
+    expect(await stateOf(email)).toEqual(bounced)
+  }, 60_000)
+
+for (const when of ['before', 'after'] as const)
+  test(`killed ${when} its commit, a bounce is there ${when === 'before' ? 'not at all' : 'whole'}; told again, once`, async () => {
+    await mailroom.kill('SIGTERM')
+    await mailroom.restart({ MAILROOM_DATABASE_URL: gate.url })
+    const email = await sent(`${when}@dest.example`)
+    const held = gate.hold(when, `No mailbox for ${email.id}`)
+    const told = tell(email, bounceOf(email)).catch(() => 'no answer')
+    await held
+    await mailroom.kill('SIGKILL')
+    expect(await told).toBe('no answer')
+    await mailroom.restart({ MAILROOM_DATABASE_URL: mailroom.database.url })
+    if (when === 'after') expect(await stateOf(email)).toEqual(bounced)
+    // The database notices by and by that nobody is there any more, and rolls back.
+    expect(await tell(email, bounceOf(email))).toStartWith('250 ')
+    expect(await stateOf(email)).toEqual(bounced)
+  }, 60_000)
+
+test('killed after a complaint that came to a mailbox is filed and before it counts, it counts once when it comes again', async () => {
+  const email = await sent('complainer@dest.example')
+  const feedback = writeFeedback('abuse', { ...email, to: 'abuse@demo.test' })
+  const send = () => sendMail(mailroom.smtp, feedback, { from: '', to: ['abuse@demo.test'] })
+  await killAt(mailroom, { table: 'email_events', write: 'INSERT' }, send)
+  expect(await stateOf(email)).toEqual(untouched)
+  for (let again = 0; again < 2; again++) expect(await send()).toStartWith('250 ')
+  expect(await stateOf(email)).toEqual(complained)
+}, 60_000)
+
+/** What the process had just taken to tell, another tells after so long at most. */
+const leaseMs = 60_000
+
+test('killed before the simulator’s reports are told, they are told after the start, once', async () => {
+  const fields = { from: 'hello@demo.test', subject: 'Hello', text: 'Hello' }
+  const send = async (to: string): Promise<string> =>
+    (await mailroom.api('POST', '/v1/emails', { ...fields, to })).json.id
+  const waiting = () => mailroom.database.db.selectFrom('simulated_reports').select('email_id').execute()
+  const complains = await send('complaint@simulator.test')
+  const bounces = await send('bounce@simulator.test')
+  for (const id of [complains, bounces])
+    await until(async () => ((await emailOf(id)).sent_at === null ? undefined : true), `${id} sent`)
+  await mailroom.kill('SIGKILL')
+  await mailroom.restart()
+  for (const [id, status] of [
+    [bounces, 'bounced'],
+    [complains, 'complained'],
+  ] as const)
+    await until(async () => ((await emailOf(id)).status === status ? true : undefined), `${id} ${status}`, leaseMs)
+  await until(async () => ((await waiting()).length === 0 ? true : undefined), 'nothing to be told', leaseMs)
+  const types = async (id: string) => (await emailOf(id)).events.map((each: { type: string }) => each.type)
+  expect((await types(bounces)).filter((each: string) => each === 'bounced')).toEqual(['bounced'])
+  expect((await types(complains)).filter((each: string) => each === 'complained')).toEqual(['complained'])
+}, 180_000)

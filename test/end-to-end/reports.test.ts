@@ -1,0 +1,92 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Mailroom, startMailroom } from '../harness/mailroom.ts'
+import { byEmail } from '../harness/relayed.ts'
+import { type ScriptedRelay, scriptedRelay } from '../harness/scripted-relay.ts'
+import { idIn, readMessage, sendMail } from '../harness/whole-mail.ts'
+
+/** What a relay and its recipients report comes back over SMTP to a Mailroom in a process of its own. */
+let relay: ScriptedRelay
+let mailroom: Mailroom
+
+beforeAll(async () => {
+  relay = await scriptedRelay()
+  mailroom = await startMailroom({ MAILROOM_PROVIDER: 'smarthost', MAILROOM_SMARTHOST_URL: relay.url })
+}, 60_000)
+
+afterAll(async () => {
+  await mailroom?.stop()
+  await relay?.close()
+}, 60_000)
+
+const fixture = (name: string) => readFileSync(join(import.meta.dir, `../fixtures/reports/${name}.eml`))
+
+/** An email that the relay took, with the reverse-path it heard. */
+async function sent(
+  to: string,
+): Promise<{ readonly id: string; readonly messageId: string; readonly reversePath: string }> {
+  const fields = { from: 'Demo <hello@demo.test>', to, subject: 'Hello', text: 'Hello' }
+  const { status, json } = await mailroom.api('POST', '/v1/emails', fields)
+  expect(status).toBe(202)
+  for (const end = Date.now() + 10_000; Date.now() < end; await Bun.sleep(5)) {
+    const taken = byEmail(relay.taken).get(json.id)?.[0]
+    const isSettled = taken && (await emailOf(json.id)).status === 'sent'
+    if (isSettled) return { id: json.id, messageId: json.message_id, reversePath: taken.from }
+  }
+  throw new Error(`${json.id} did not come to the relay, or was not noted to have`)
+}
+
+const emailOf = async (id: string) => (await mailroom.api('GET', `/v1/emails/${id}`)).json
+
+test('a bounce comes back to the reverse-path, and the recipient is suppressed', async () => {
+  const { id, reversePath } = await sent('bob@dest.example')
+  expect(reversePath).toMatch(/^b\+[0-9a-z]{44}@(?:mail|mr-bounces)\.demo\.test$/)
+  const report = { from: '', to: [reversePath] }
+  expect(await sendMail(mailroom.smtp, fixture('postfix'), report)).toStartWith('250 ')
+  expect(await sendMail(mailroom.smtp, fixture('postfix'), report)).toStartWith('250 ')
+  const email = await emailOf(id)
+  expect(email).toMatchObject({ status: 'bounced', recipients: [{ status: 'bounced', enhanced_code: '5.1.1' }] })
+  expect(email.events.filter((each: { type: string }) => each.type === 'bounced')).toMatchObject([
+    {
+      source: 'dsn',
+      recipient: 'bob@dest.example',
+      bounce: { type: 'permanent', scope: 'recipient', suppressed: true },
+    },
+  ])
+  const { status, json } = await mailroom.api('POST', '/v1/emails', {
+    from: 'hello@demo.test',
+    to: 'Bob@dest.example',
+    subject: 'Again',
+    text: 'Again',
+  })
+  expect([status, json.error.code]).toEqual([422, 'recipient_suppressed'])
+}, 30_000)
+
+test('a forged reverse-path is no address, a person is told so, a note of absence is let go', async () => {
+  const { id, reversePath } = await sent('ann@dest.example')
+  const forged = reversePath.replace(
+    /^(b\+.{30})(.)/,
+    (_, start: string, digit: string) => start + (digit === '0' ? '1' : '0'),
+  )
+  expect(await sendMail(mailroom.smtp, fixture('postfix'), { from: '', to: [forged] })).toStartWith('550 5.1.1 ')
+  const person = { from: 'ann@dest.example', to: [reversePath] }
+  expect(await sendMail(mailroom.smtp, fixture('none-person-quotes-bounce'), person)).toStartWith('550 5.7.1 ')
+  expect(await sendMail(mailroom.smtp, fixture('auto-rfc3834'), { from: '', to: [reversePath] })).toStartWith('250 ')
+  expect((await emailOf(id)).events.map((each: { type: string }) => each.type)).toEqual(['queued', 'sent'])
+}, 30_000)
+
+test('a reply is one, a note of absence in the same thread is marked and is none', async () => {
+  const { id, messageId } = await sent('cy@dest.example')
+  const answer = (more: readonly string[]) =>
+    ['From: Cy <cy@dest.example>', 'To: hello@demo.test', 'Subject: Re: Hello', ...more, '', 'Yes.', ''].join('\r\n')
+  const absent = answer([`In-Reply-To: <${messageId}>`, 'X-Autoreply: yes', 'Message-ID: <away@dest.example>'])
+  const chained = answer([`References: <${messageId}> <other@dest.example>`, 'Message-ID: <yes@dest.example>'])
+  const read = async (text: string) => readMessage(mailroom, idIn(await sendMail(mailroom.smtp, text)))
+  expect(await read(absent)).toMatchObject({ folder: 'inbox', folder_reason: 'auto_reply', in_reply_to_email_id: null })
+  const reply = await read(chained)
+  expect(reply).toMatchObject({ folder_reason: 'accepted', in_reply_to_email_id: id })
+  const email = await emailOf(id)
+  expect(email.replies).toEqual([reply.id])
+  expect(email.events.filter((each: { type: string }) => each.type === 'replied')).toHaveLength(1)
+}, 30_000)

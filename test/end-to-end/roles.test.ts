@@ -1,0 +1,88 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { insist, messageIdOf, startClients } from '../harness/insistent-clients.ts'
+import { type Mailroom, type MailroomProcess, startMailroom } from '../harness/mailroom.ts'
+import { byEmail } from '../harness/relayed.ts'
+import { type ScriptedRelay, scriptedRelay } from '../harness/scripted-relay.ts'
+
+const count = 300
+const connections = 4
+
+let relay: ScriptedRelay
+let mailroom: Mailroom
+let doors: Record<'http' | 'smtp' | 'relay', MailroomProcess[]>
+
+beforeAll(async () => {
+  relay = await scriptedRelay({ dotAfterMs: 15 })
+  mailroom = await startMailroom({
+    MAILROOM_PROVIDER: 'smarthost',
+    MAILROOM_SMARTHOST_URL: relay.url,
+    MAILROOM_SMARTHOST_CONNECTIONS: String(connections),
+  })
+  // The domain and the key are made; from now on each process does one thing.
+  await mailroom.kill('SIGTERM')
+  const pair = (role: string) => Promise.all([1, 2].map(() => mailroom.startBeside({ MAILROOM_ROLES: role })))
+  doors = { http: await pair('http'), smtp: await pair('smtp'), relay: await pair('relay') }
+}, 90_000)
+
+afterAll(async () => {
+  await mailroom?.stop()
+  await relay?.close()
+}, 60_000)
+
+test('two of each role share one database: one of each is killed under load, and nothing is lost', async () => {
+  let turn = 0
+  const next = (processes: readonly MailroomProcess[]) => processes[turn++ % processes.length] as MailroomProcess
+  const { accepted, taken, done } = startClients({
+    count,
+    clientsEach: 4,
+    key: mailroom.key,
+    http: () => next(doors.http).http,
+    smtp: () => next(doors.smtp).smtp,
+  })
+  for (const role of ['smtp', 'http', 'relay'] as const) {
+    const more = accepted.size + taken.size + count / 4
+    await insist(async () => accepted.size + taken.size >= more || undefined, `load before the kill of ${role}`)
+    const killed = doors[role].shift() as MailroomProcess
+    await killed.kill('SIGKILL')
+    // The minute for which a dead process holds the keys of its requests is over.
+    await mailroom.database.db
+      .updateTable('idempotency_keys')
+      .set(({ ref }) => ({ leased_until: ref('created_at') }))
+      .where('status', 'is', null)
+      .execute()
+  }
+  await done
+  expect([accepted.size, taken.size]).toEqual([count, count])
+
+  const { db } = mailroom.database
+  const messages = await db.selectFrom('messages').select('message_id').execute()
+  const ids = Array.from({ length: count }, (_, i) => messageIdOf(i)).sort()
+  expect(messages.map(each => each.message_id ?? '').sort()).toEqual(ids)
+
+  const left = db.selectFrom('outbox').select('id')
+  await insist(async () => (await left.execute()).length === 0 || undefined, 'what the killed relay had taken')
+  const emails = await db.selectFrom('emails').select(['id', 'status']).execute()
+  expect(emails.map(each => each.id).sort()).toEqual([...accepted.values()].sort() as (typeof emails)[number]['id'][])
+  expect(new Set(emails.map(each => each.status))).toEqual(new Set(['sent'] as const))
+
+  // Twice only what the killed relay had in submission, or had not written yet.
+  const copies = [...byEmail(relay.taken).values()].map(each => each.length)
+  expect(copies.length).toBe(count)
+  expect(Math.max(...copies)).toBeLessThanOrEqual(2)
+}, 120_000)
+
+test('a relay that joins takes nothing that the other has: each email reaches the provider once', async () => {
+  const again = await mailroom.startBeside({ MAILROOM_ROLES: 'relay' })
+  doors.relay.push(again)
+  const before = relay.taken.length
+  const { done } = startClients({
+    count: 100,
+    clientsEach: 4,
+    key: mailroom.key,
+    http: () => (doors.http[0] as MailroomProcess).http,
+    smtp: () => (doors.smtp[0] as MailroomProcess).smtp,
+  })
+  await done
+  await insist(async () => relay.taken.length - before >= 100 || undefined, 'the rest')
+  expect(relay.taken.length - before).toBe(100)
+}, 60_000)

@@ -1,0 +1,110 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { sql } from 'kysely'
+import { makeDemo } from '../../src/cli/demo.ts'
+import { emptyDatabase, type FreshDatabase } from '../harness/database.ts'
+import { type MailroomProcess, startProcess, testSettings } from '../harness/mailroom.ts'
+import { type Checkout, unpackPreviousVersion } from '../harness/previous-version.ts'
+import { environment } from '../harness/up.ts'
+import { idIn, sendMail } from '../harness/whole-mail.ts'
+
+let previous: Checkout
+let database: FreshDatabase
+let folder: string
+let settings: Record<string, string>
+let key: string
+const started: MailroomProcess[] = []
+/** What was acknowledged, by whoever took it. */
+const received: string[] = []
+const accepted: string[] = []
+
+beforeAll(async () => {
+  previous = unpackPreviousVersion()
+  database = await emptyDatabase(4)
+  folder = mkdtempSync(join(tmpdir(), 'mailroom-upgrade-'))
+  settings = testSettings(database.url, folder)
+})
+afterAll(async () => {
+  await Promise.all(started.map(each => each.kill('SIGTERM')))
+  await database.close()
+  rmSync(folder, { recursive: true, force: true })
+  previous.remove()
+})
+
+async function start(checkout?: string): Promise<MailroomProcess> {
+  const process = await startProcess(settings, checkout)
+  started.push(process)
+  return process
+}
+
+/** What a command of the version before prints as JSON. */
+async function previously(...args: string[]): Promise<Record<string, string>> {
+  const running = Bun.spawn([join(previous.path, 'mailroom'), ...args, '--json'], { env: environment(settings) })
+  return JSON.parse(await new Response(running.stdout).text())
+}
+
+async function ask(mailroom: MailroomProcess, method: string, path: string, body?: object) {
+  const response = await fetch(`${mailroom.http}${path}`, {
+    method,
+    headers: { authorization: `Bearer ${key}`, ...(body && { 'content-type': 'application/json' }) },
+    ...(body && { body: JSON.stringify(body) }),
+  })
+  return { status: response.status, json: (await response.json()) as { id: string; status: string } }
+}
+
+/** One message in and one out through each of these, ten times. */
+async function mailThrough(...mailrooms: MailroomProcess[]): Promise<void> {
+  for (let i = 0; i < 10; i++)
+    for (const mailroom of mailrooms) {
+      const count = received.length
+      const message = `From: a@friend.test\r\nTo: hello@demo.test\r\nSubject: ${count}\r\n\r\nNumber ${count}.\r\n`
+      received.push(idIn(await sendMail(mailroom.smtp, message)))
+      const email = { from: 'hello@demo.test', to: `p${count}@friend.test`, subject: `${count}`, text: 'Hello.' }
+      const { status, json } = await ask(mailroom, 'POST', '/v1/emails', email)
+      expect(status).toBe(202)
+      accepted.push(json.id)
+    }
+}
+
+async function untilSent(mailroom: MailroomProcess, id: string): Promise<string> {
+  for (const deadline = Date.now() + 30_000; ; await Bun.sleep(50)) {
+    const { json } = await ask(mailroom, 'GET', `/v1/emails/${id}`)
+    if (json.status === 'sent' || Date.now() > deadline) return json.status
+  }
+}
+
+test('the version before goes on while this one brings the tables up, and all that either took is there', async () => {
+  const old = await start(previous.path)
+  const { id = '' } = await previously('org', 'create', 'Demo')
+  key = (await previously('key', 'create', '--org', id))['key'] ?? ''
+  await makeDemo({ base: old.http, key }, database.db)
+  await mailThrough(old)
+
+  const present = await start()
+  expect(present.log.map(each => each.msg)).toContain('migrated the database')
+  await mailThrough(old, present)
+  expect(await old.kill('SIGTERM')).toBe(0)
+  await mailThrough(present)
+
+  for (const each of received) expect((await ask(present, 'GET', `/v1/inbox/${each}`)).status).toBe(200)
+  for (const each of accepted) expect(await untilSent(present, each)).toBe('sent')
+}, 120_000)
+
+test('an upgrade is taken back by starting this version again on tables that a later one added to', async () => {
+  const present = started.at(-1) as MailroomProcess
+  expect(await present.kill('SIGTERM')).toBe(0)
+  await sql`ALTER TABLE messages ADD COLUMN later INT NULL, ADD KEY messages_later (later)`.execute(database.db)
+  await sql`INSERT INTO kysely_migration (name, timestamp) VALUES ('9999-later', '2099')`.execute(database.db)
+  const back = await start()
+  expect(back.log.find(each => each.msg.includes('newer version'))).toMatchObject({ migrations: ['9999-later'] })
+  await mailThrough(back)
+  expect(await untilSent(back, accepted.at(-1) ?? '')).toBe('sent')
+}, 60_000)
+
+test('but not on tables that a later one took something from: it says so, and leaves them as they are', async () => {
+  await (started.at(-1) as MailroomProcess).kill('SIGTERM')
+  await sql`INSERT INTO schema_floor (migration) VALUES ('9999-later')`.execute(database.db)
+  await expect(start()).rejects.toThrow('were brought to 9999-later by a newer version of Mailroom')
+}, 60_000)

@@ -1,0 +1,282 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { randomBytes } from 'node:crypto'
+import { newId } from '../../src/base/ids.ts'
+import { type ChaoticProvider, chaoticProvider, type LedgerEntry } from '../harness/chaotic-provider.ts'
+import { differenceOf, expectedStatus, isGone, reasonsAgainst } from '../harness/delivery-oracle.ts'
+import { type Course, courseFrom, type News, pick, randomFrom, shuffled } from '../harness/delivery-plan.ts'
+import { killAt, type WriteStep } from '../harness/kill-at.ts'
+import { type Mailroom, startMailroom } from '../harness/mailroom.ts'
+import { openCommitGate } from '../harness/paused-commit.ts'
+import { postmarkRecord } from '../harness/postmark-records.ts'
+import { fieldsOf } from '../harness/relayed.ts'
+import { until } from '../harness/until.ts'
+import { type OutgoingRecord, type Poster, startPoster } from '../harness/webhook-poster.ts'
+
+/** What the provider does follows from it alone; MAILROOM_TEST_SEED sets another. */
+const seed = Number(process.env['MAILROOM_TEST_SEED'] ?? 8058)
+const random = randomFrom(seed)
+const count = 300
+const kills = 2
+const smooth: Course = { troubles: [], ending: 'accept', reply: '', news: [], isEarly: false }
+
+const courses = new Map<string, Course>()
+const idsByAddress = new Map<string, string>()
+let provider: ChaoticProvider
+let mailroom: Mailroom
+let poster: Poster
+
+beforeAll(async () => {
+  process.stdout.write(`MAILROOM_TEST_SEED=${seed}\n`)
+  provider = await chaoticProvider(
+    address => courses.get(address) ?? smooth,
+    entry => {
+      if (entry.takings === 1 && entry.course.isEarly) for (const news of entry.course.news) tellOften(entry, news)
+    },
+  )
+  mailroom = await startMailroom({
+    MAILROOM_PROVIDER: 'smarthost',
+    MAILROOM_SMARTHOST_URL: provider.url,
+    MAILROOM_SMARTHOST_PRESET: 'postmark',
+    MAILROOM_POSTMARK_TOKEN: 'a-token',
+    MAILROOM_AUTH_FAILURES_PER_MINUTE: '1000000',
+    MAILROOM_RETRY_FIRST_SECONDS: '1',
+    MAILROOM_SECRET_KEY: randomBytes(32).toString('base64'),
+  })
+  poster = startPoster(() => mailroom.http, 6)
+}, 60_000)
+
+afterAll(async () => {
+  await poster?.close()
+  await mailroom?.stop()
+  await provider?.close()
+}, 60_000)
+
+let numbers = 0
+
+function request(record: object | string, token = 'a-token'): Omit<OutgoingRecord, 'expected'> {
+  const body = typeof record === 'string' ? record : JSON.stringify(record)
+  const headers = { 'content-type': 'application/json', authorization: `Basic ${btoa(`mailroom:${token}`)}` }
+  return { path: '/provider/postmark/events', headers, body }
+}
+
+function emailIdOf({ header }: LedgerEntry): string {
+  const [id] = fieldsOf(`${header}\r\n`, 'X-PM-Metadata-mailroom-id')
+  if (id === undefined) throw new Error(`the email has no name of ours: ${header}`)
+  return id
+}
+
+/** Tells it up to three times, as Postmark repeats what it got no answer to, and also what it got one to. */
+function tellOften(entry: LedgerEntry, news: News): void {
+  const emailId = emailIdOf(entry)
+  // Its own, so that it does not depend on what else goes on.
+  const random = randomFrom(seed ^ Bun.hash.crc32(`${entry.address} ${news.kind}`))
+  const address = pick(random, [entry.address, entry.address.toUpperCase()])
+  const record = postmarkRecord(news, { emailId, address, number: ++numbers })
+  for (let copies = pick(random, [1, 1, 1, 2, 3]), i = 0; i < copies; i++) {
+    const onTaken = () => {
+      if (!entry.told.includes(news)) entry.told.push(news)
+    }
+    poster.tell({ ...request(record), expected: 200, onTaken })
+  }
+}
+
+/** What Postmark did not write, and what it wrote of nobody that we know. */
+function tellNonsense(entry: LedgerEntry): void {
+  const emailId = emailIdOf(entry)
+  const news: News = { kind: pick(random, ['failed', 'complained', 'delivered']), reply: '550 5.1.1 User unknown' }
+  const about = { emailId, address: entry.address, number: ++numbers }
+  const record = postmarkRecord(news, about)
+  const records: readonly OutgoingRecord[] = [
+    { ...request(record, 'another'), expected: 401 },
+    { ...request(record, ''), expected: 401 },
+    { ...request(postmarkRecord(news, { ...about, address: 'nobody@dest.example' })), expected: 200 },
+    { ...request(postmarkRecord(news, { ...about, emailId: newId('eml') })), expected: 200 },
+    { ...request({ ...record, Metadata: {} }), expected: 200 },
+    { ...request({ ...record, RecordType: 'Open' }), expected: 200 },
+    { ...request(JSON.stringify(record).slice(0, -9)), expected: 400 },
+  ]
+  poster.tell(pick(random, records))
+}
+
+const hasNoWork = async () =>
+  (await mailroom.database.db.selectFrom('outbox').select('id').limit(1).execute()).length === 0
+
+/** Each sender address is another, and by it the provider tells emails apart: it is what Postmark gets in MAIL FROM. */
+async function send(to: string): Promise<string> {
+  const from = `s${idsByAddress.size}.${randomBytes(4).toString('hex')}@demo.test`
+  const { status, json } = await mailroom.api('POST', '/v1/emails', { from, to, subject: 'Hello', text: 'Hello' })
+  expect(status).toBe(202)
+  idsByAddress.set(to, json.id)
+  return json.id
+}
+
+const emailOf = async (id: string) => (await mailroom.api('GET', `/v1/emails/${id}`)).json
+
+async function suppressions(): Promise<ReadonlyMap<string, string>> {
+  const found = new Map<string, string>()
+  for (let cursor = ''; ; ) {
+    const { json } = await mailroom.api('GET', `/v1/suppressions?limit=200${cursor}`)
+    for (const { email, reason } of json.data) found.set(email, reason)
+    if (json.next_cursor === null) return found
+    cursor = `&cursor=${encodeURIComponent(json.next_cursor)}`
+  }
+}
+
+async function expectTruth(): Promise<void> {
+  const wrong: object[] = []
+  for (const entry of provider.ledger.values()) {
+    const json = await emailOf(idsByAddress.get(entry.address) ?? '')
+    const own = json.events.filter((one: { recipient: string | null }) => one.recipient === entry.address)
+    const difference = differenceOf(entry, json.recipients[0].status, own, isGone, 'provider_webhook')
+    if (difference || json.status !== expectedStatus(entry))
+      wrong.push({ difference, status: json.status, entry: { ...entry, header: '' } })
+  }
+  expect(wrong.slice(0, 5)).toEqual([])
+  const due = Array.from(provider.ledger.values(), entry => [entry.address, reasonsAgainst(entry)] as const)
+  const shown = await suppressions()
+  expect(due.filter(([address, reasons]) => reasons.length > 0 !== shown.has(address))).toEqual([])
+  expect(due.filter(([address, reasons]) => shown.has(address) && !reasons.includes(shown.get(address) ?? ''))).toEqual(
+    [],
+  )
+}
+
+const doubts = () => mailroom.log.filter(line => line.level === 40 && line.msg.includes('MAILROOM_PUBLIC_URL'))
+
+test('says at the start that without https one click does not unsubscribe', () => {
+  expect(doubts()).toHaveLength(1)
+})
+
+test('repeated, out of order, forged in between and with the process killed, Postmark’s news end as what it did', async () => {
+  const began = performance.now()
+  const addresses = Array.from({ length: count }, (_, i) => `r${i}@dest${i % 9}.example`)
+  for (const address of addresses) {
+    const course = courseFrom(random)
+    courses.set(address, { ...course, news: course.news.filter(each => each.kind !== 'relayed') })
+  }
+  const rest = addresses.values()
+  const sending = Array.from({ length: 6 }, async () => {
+    for (const address of rest) await send(address)
+  })
+  await Promise.all(sending)
+  await until(hasNoWork, 60_000)
+  await poster.drained()
+
+  const taken = [...provider.ledger.values()].filter(each => each.takings > 0)
+  expect(provider.ledger.size).toBe(count)
+  const late = taken.flatMap(entry => (entry.course.isEarly ? [] : entry.course.news.map(news => ({ entry, news }))))
+  const before = poster.counts().told
+  for (const { entry, news } of shuffled(random, late)) {
+    tellOften(entry, news)
+    if (random() < 0.3) tellNonsense(pick(random, taken))
+  }
+  for (let kill = 1; kill <= kills; kill++) {
+    await until(() => poster.counts().told - before >= (late.length * kill) / (kills + 1))
+    await mailroom.kill('SIGKILL')
+    await mailroom.restart()
+  }
+  await poster.drained()
+  expect(poster.unexpected.slice(0, 5)).toEqual([])
+  await expectTruth()
+  const { told, again } = poster.counts()
+  const seconds = ((performance.now() - began) / 1000).toFixed(1)
+  process.stdout.write(
+    `${count} emails, ${told} records (${again} told again), ${kills} kills, ${(await suppressions()).size} suppressed: ${seconds} s\n`,
+  )
+}, 120_000)
+
+/** What email and list say: its status, its events, and why the address is suppressed. */
+async function stateOf(id: string, address: string) {
+  const list = `/v1/suppressions/check?email=${address}&brand_id=${mailroom.demo.brand_id}`
+  const { status, recipients, events } = await emailOf(id)
+  const kinds = events.map((each: { type: string }) => each.type)
+  expect(recipients[0].status).toBe(status)
+  return [status, kinds.join(' '), (await mailroom.api('GET', list)).json.suppression?.reason ?? null]
+}
+
+/** What a bounce writes, in order. */
+const steps: readonly WriteStep[] = [
+  { table: 'email_events', write: 'INSERT', when: "NEW.type = 'bounced'" },
+  { table: 'email_recipients', write: 'UPDATE', when: "NEW.status = 'bounced'" },
+  { table: 'emails', write: 'UPDATE', when: "NEW.status = 'bounced'" },
+  { table: 'suppressions', write: 'INSERT' },
+]
+const nameOf = ({ table, write }: WriteStep) => `${write.toLowerCase()}-${table.replace('_', '-')}`
+
+async function tell(emailId: string, address: string): Promise<number> {
+  const news: News = { kind: 'failed', reply: '550 5.1.1 User unknown' }
+  const { path, headers, body } = request(postmarkRecord(news, { emailId, address, number: 7 }))
+  return (await fetch(mailroom.http + path, { method: 'POST', headers, body })).status
+}
+
+/** The dead process holds what it had taken for half a minute; that it is over is said here. */
+async function freeLeases(): Promise<void> {
+  await mailroom.database.db
+    .updateTable('outbox')
+    .set(({ ref }) => ({ due_at: ref('created_at') }))
+    .where('lease', 'is not', null)
+    .execute()
+}
+
+const refusedFor = (address: string) => `550 5.1.1 No mailbox for ${address.split('@')[0]}`
+
+/** Sends to an address that the provider refuses at RCPT, for good. */
+async function sendRefused(address: string): Promise<string> {
+  courses.set(address, { ...smooth, ending: 'refuse at RCPT', reply: refusedFor(address) })
+  return send(address)
+}
+
+const refused = ['bounced', 'queued bounced', 'hard_bounce']
+
+for (const step of steps)
+  test(`killed at its ${step.write} of ${step.table}, nothing of a webhook nor of a refusal at RCPT is there; each comes again, and is there once`, async () => {
+    const [told, gone] = [`told-${nameOf(step)}@dest.example`, `refused-${nameOf(step)}@dest.example`]
+    const id = await send(told)
+    await until(async () => (await emailOf(id)).status === 'sent')
+    let refusedId = ''
+    await killAt(mailroom, { ...step, count: 2 }, async () => {
+      const telling = tell(id, told).catch(() => undefined)
+      refusedId = await sendRefused(gone)
+      await telling
+    })
+    expect(await stateOf(id, told)).toEqual(['sent', 'queued sent', null])
+    expect(await stateOf(refusedId, gone)).toEqual([expect.stringMatching(/^(queued|sending)$/), 'queued', null])
+    await freeLeases()
+    for (let again = 0; again < 2; again++) expect(await tell(id, told)).toBe(200)
+    await until(hasNoWork)
+    expect(await stateOf(id, told)).toEqual(['bounced', 'queued sent bounced', 'hard_bounce'])
+    expect(await stateOf(refusedId, gone)).toEqual(refused)
+  }, 60_000)
+
+test('killed as it is about to take a refused recipient off the queue, it offers it again, and the refusal is there once', async () => {
+  const address = 'refused-last@dest.example'
+  let id = ''
+  await killAt(mailroom, { table: 'outbox', write: 'DELETE' }, async () => {
+    id = await sendRefused(address)
+  })
+  expect((await stateOf(id, address)).slice(1)).toEqual(['queued', null])
+  await freeLeases()
+  await until(hasNoWork)
+  expect(await stateOf(id, address)).toEqual(refused)
+}, 60_000)
+
+test('killed after the commit of a refusal at RCPT, all of it is there, and stays', async () => {
+  const gate = await openCommitGate(mailroom.database.url)
+  try {
+    await mailroom.kill('SIGTERM')
+    await mailroom.restart({ MAILROOM_DATABASE_URL: gate.url })
+    const address = 'after@dest.example'
+    const held = gate.hold('after', refusedFor(address).slice(10))
+    const id = await sendRefused(address)
+    await held
+    await mailroom.kill('SIGKILL')
+    await mailroom.restart({
+      MAILROOM_DATABASE_URL: mailroom.database.url,
+      MAILROOM_PUBLIC_URL: 'https://mail.example',
+    })
+    expect(await hasNoWork()).toBe(true)
+    expect(await stateOf(id, address)).toEqual(refused)
+    expect(doubts()).toEqual([])
+  } finally {
+    gate.close()
+  }
+}, 60_000)

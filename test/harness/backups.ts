@@ -1,0 +1,168 @@
+import { randomBytes } from 'node:crypto'
+import { closeSync, fstatSync, mkdtempSync, openSync, readdirSync, readSync, rmSync, writeSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { sql } from 'kysely'
+import { createKey } from '../../src/accounts/keys/keys.ts'
+import { findBackup } from '../../src/backup/files/folder.ts'
+import type { Encryption, Opening } from '../../src/backup/format/encryption.ts'
+import { type Made, makeBackup } from '../../src/backup/make/make-backup.ts'
+import type { Progress } from '../../src/backup/progress.ts'
+import { inspectBackup } from '../../src/backup/restore/inspect.ts'
+import { plusMs, systemClock } from '../../src/base/clock.ts'
+import type { Db } from '../../src/base/database/database.ts'
+import { openLog } from '../../src/base/observability/log.ts'
+import { takeSecrets } from '../../src/base/secrets/secret-keys.ts'
+import { readSecretKeys, secretsOf } from '../../src/base/secrets/secrets.ts'
+import { mysqlBlobs } from '../../src/ports/blobs/mysql.ts'
+import { type Ran, runCommand } from './cli.ts'
+import { type FreshDatabase, freshDatabase } from './database.ts'
+import { acceptEmails, newSender, type Sender } from './outgoing.ts'
+
+const MiB = 1024 * 1024
+/** Of one blob each: nothing, several chunks, and more than a segment. */
+const blobSizes = [0, MiB + 17, 18 * MiB]
+
+/** A database with emails that wait, some of them scheduled, bytes of all sizes, a key, and what is hard to write down. */
+export interface Store {
+  readonly database: FreshDatabase
+  readonly sender: Sender
+  /** In base64. */
+  readonly secretKey: string
+  /** A folder of its own. */
+  readonly folder: string
+  /** Adds emails that wait. */
+  addEmails(count: number): Promise<void>
+  /** `./mailroom` on this database, or on another. */
+  mailroom(args: readonly string[], more?: Readonly<Record<string, string>>): Promise<Ran>
+  close(): Promise<void>
+}
+
+export async function newStore(emails = 300): Promise<Store> {
+  const database = await freshDatabase()
+  const { db } = database
+  const folder = mkdtempSync(join(tmpdir(), 'mailroom-backup-test-'))
+  const secretKey = randomBytes(32).toString('base64')
+  const secrets = secretsOf(readSecretKeys(secretKey) ?? [Buffer.alloc(32)])
+  await takeSecrets(db, { secrets, varFolder: folder }, { clock: systemClock, log: openLog('silent') })
+  const sender = await newSender(db, systemClock.now())
+  const blobs = mysqlBlobs(db, systemClock)
+  const { organizationId } = sender
+  await createKey(
+    db,
+    { organizationId, brandId: null, name: 'k', scopes: ['email:send'], expiresAt: null },
+    systemClock,
+  )
+  for (const size of blobSizes) await blobs.store(organizationId, { kind: 'memory', bytes: randomBytes(size), size })
+  await db
+    .insertInto('idempotency_keys')
+    .values({
+      organization_id: organizationId,
+      idempotency_key: 'a\n"\\\u2028🌍',
+      fingerprint: randomBytes(32),
+      token: 'x'.repeat(26),
+      leased_until: systemClock.now(),
+      status: 202,
+      answer: '\u0000\t\\n\u{10ffff}',
+      created_at: systemClock.now(),
+    })
+    .execute()
+  const addEmails = async (count: number) => {
+    const all = Array.from({ length: count }, (_, i) =>
+      i % 10 === 0 ? { scheduledAt: plusMs(systemClock.now(), 3_600_000) } : {},
+    )
+    await acceptEmails(db, blobs, sender, systemClock.now(), all)
+  }
+  await addEmails(emails)
+  return {
+    database,
+    sender,
+    secretKey,
+    folder,
+    addEmails,
+    async mailroom(args, more = {}) {
+      const own = { MAILROOM_DATABASE_URL: database.url, MAILROOM_VAR: folder, MAILROOM_SECRET_KEY: secretKey }
+      const ran = await runCommand(args, { ...own, ...more })
+      return { ...ran, err: withoutProgress(ran.err) }
+    },
+    async close() {
+      await database.close()
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+/** What is left of standard error without the lines that a slow machine brings about. */
+export function withoutProgress(err: string): string {
+  return err.replace(/^ {2}.*: \d+( of \d+)?\n/gm, '')
+}
+
+const silent: Progress = { at: () => undefined }
+
+/** As `backup` does, in this process and without a pause. */
+export function backUp(
+  { database, secretKey }: Pick<Store, 'database' | 'secretKey'>,
+  folder: string,
+  more: { readonly encryption?: Encryption; readonly isFull?: boolean; readonly signal?: AbortSignal } = {},
+): Promise<Made> {
+  const { encryption = { kind: 'none' }, isFull = false, signal = new AbortController().signal } = more
+  return makeBackup({
+    databaseUrl: database.url,
+    clock: systemClock,
+    to: { folder },
+    encryption,
+    secretKey: encryption.kind === 'none' ? null : secretKey,
+    isFull,
+    share: 1,
+    progress: silent,
+    signal,
+  })
+}
+
+/** What is wrong with the files of the newest backup, or that with the id. */
+export async function lookInto(
+  folder: string,
+  { id, opening = { identities: [] } }: { readonly id?: string; readonly opening?: Opening | null } = {},
+): Promise<readonly string[]> {
+  const manifest = await findBackup(folder, id)
+  return (await inspectBackup(folder, manifest, opening, silent)).sentences
+}
+
+/** What each table of a database holds, as text; without what a restore changes, and what is of one database alone. */
+export async function contentsOf(db: Db): Promise<Readonly<Record<string, readonly string[]>>> {
+  const own = ['kysely_migration', 'kysely_migration_lock', 'backup_runs', 'backups', 'restores']
+  const changed = ['held_at', 'held_reason', 'disabled_at']
+  const { rows: tables } = await sql<{ name: string }>`SELECT table_name AS name FROM information_schema.tables
+    WHERE table_schema = DATABASE() ORDER BY table_name`.execute(db)
+  const contents: Record<string, readonly string[]> = {}
+  for (const { name } of tables.filter(each => !own.includes(each.name))) {
+    const { rows } = await sql<Record<string, unknown>>`SELECT * FROM ${sql.table(name)}`.execute(db)
+    contents[name] = rows
+      .map(row => Object.entries(row).filter(([column]) => !changed.includes(column)))
+      .map(row => JSON.stringify(row.map(([, value]) => (Buffer.isBuffer(value) ? value.toString('base64') : value))))
+      .sort()
+  }
+  return contents
+}
+
+/** The files of a folder, as paths below it, in order. */
+export function filesIn(folder: string): readonly string[] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter(each => each.isFile())
+    .map(each => join(each.parentPath, each.name).slice(folder.length + 1))
+    .sort()
+}
+
+/** Changes one bit in the middle of a file; gives what puts it right again. */
+export function flipBit(path: string): () => void {
+  const flip = () => {
+    const file = openSync(path, 'r+')
+    const at = Math.floor(fstatSync(file).size / 2)
+    const byte = Buffer.alloc(1)
+    readSync(file, byte, 0, 1, at)
+    writeSync(file, Buffer.from([(byte[0] ?? 0) ^ 1]), 0, 1, at)
+    closeSync(file)
+  }
+  flip()
+  return flip
+}

@@ -1,0 +1,328 @@
+import { createSocket, type RemoteInfo, type Socket as UdpSocket } from 'node:dgram'
+import { createServer, type Socket } from 'node:net'
+import {
+  type Answer,
+  type DecodedPacket,
+  decode,
+  encode,
+  type Question as PacketQuestion,
+  type RecordType,
+} from 'dns-packet'
+import type { Endpoint } from '../../src/base/config/config.ts'
+
+/**
+ * What a name of the zone holds, in the forms of a zone file: `MX: ['10 mx.example.test']`, `TLSA: ['3 1 1 <hex>']`.
+ * A TXT record is a text (split into strings of 255 bytes) or its strings one by one.
+ */
+export interface DnsName {
+  readonly TXT?: readonly (string | readonly (string | Buffer)[])[]
+  readonly MX?: readonly string[]
+  readonly CNAME?: string
+  readonly A?: readonly string[]
+  readonly AAAA?: readonly string[]
+  readonly PTR?: readonly string[]
+  readonly NS?: readonly string[]
+  readonly TLSA?: readonly string[]
+  /** In seconds; 300 unless given. */
+  readonly ttl?: number
+  /** How the server behaves when it is asked about this name. */
+  readonly behaviour?: DnsBehaviour
+}
+
+export interface DnsBehaviour {
+  /** Answers with this code and nothing else. */
+  readonly rcode?: 'SERVFAIL' | 'REFUSED' | 'FORMERR' | 'NOTIMP'
+  /** Says nothing: to every question, or to questions of these types. */
+  readonly silent?: boolean | readonly string[]
+  /** Says nothing to questions of any other type than these. */
+  readonly silentBut?: readonly string[]
+  /** Says nothing over this protocol only. */
+  readonly silentOver?: 'udp' | 'tcp'
+  /** Gives no records over UDP, only the word that there are some (TC). */
+  readonly truncated?: boolean
+  /** Waits before it answers. */
+  readonly delayMs?: number
+  /** Forged UDP answers, with the records `lie`, that come before the true one. */
+  readonly lies?: readonly ('wrong-id' | 'wrong-question' | 'wrong-source')[]
+  readonly lie?: DnsName
+  /** Gives a CNAME alone, without the records that it leads to. */
+  readonly cnameAlone?: boolean
+  /** What each further question gets, one after the other; the last one stays. */
+  readonly turns?: readonly DnsName[]
+  /** Answers with these bytes. */
+  readonly garbage?: Buffer
+}
+
+/** By name: lower case, no final dot. */
+export type DnsZoneFile = Record<string, DnsName>
+
+export interface AskedQuestion {
+  readonly name: string
+  readonly type: string
+  readonly over: 'udp' | 'tcp'
+  readonly id: number
+  readonly fromPort: number
+  /** The UDP size that the question allows by EDNS0; null without it. */
+  readonly udpPayloadSize: number | null
+  readonly recursionDesired: boolean
+}
+
+export interface TestDns {
+  readonly endpoint: Endpoint
+  /** May be changed while the server runs. */
+  readonly zone: DnsZoneFile
+  /** Everything that was asked, in order. May be emptied (`length = 0`). */
+  readonly questions: AskedQuestion[]
+  /** How many times this name was asked for (a record of this type). */
+  asked(name: string, type?: string): number
+  close(): Promise<void>
+}
+
+/** How long an absence may be remembered, by the SOA that comes with it; in seconds. */
+export interface TestDnsOptions {
+  readonly soaMinimum?: number
+}
+
+/** An authoritative DNS server for every name, on UDP and TCP at one free loopback port. */
+export async function startDns(zone: DnsZoneFile = {}, options: TestDnsOptions = {}): Promise<TestDns> {
+  const questions: AskedQuestion[] = []
+  const turnsTaken = new Map<string, number>()
+  const sockets = new Set<Socket>()
+  const { tcp, udp, port } = await bindBoth()
+  const elsewhere = createSocket('udp4')
+  await new Promise<void>(resolve => elsewhere.bind(0, '127.0.0.1', resolve))
+
+  const nameFor = (question: PacketQuestion): DnsName | undefined => {
+    const held = zone[question.name.toLowerCase()]
+    const turns = held?.behaviour?.turns
+    if (!turns) return held
+    const turn = turnsTaken.get(question.name.toLowerCase()) ?? 0
+    turnsTaken.set(question.name.toLowerCase(), turn + 1)
+    return turns[Math.min(turn, turns.length - 1)]
+  }
+
+  async function answer(query: DecodedPacket, over: 'udp' | 'tcp', fromPort: number): Promise<Reply | undefined> {
+    const question = query.questions?.[0]
+    if (!question) return undefined
+    const opt = query.additionals?.find(each => each.type === 'OPT')
+    const udpPayloadSize = opt && 'udpPayloadSize' in opt ? opt.udpPayloadSize : null
+    questions.push({
+      name: question.name.toLowerCase(),
+      type: question.type,
+      over,
+      id: query.id ?? 0,
+      fromPort,
+      udpPayloadSize,
+      recursionDesired: query.flag_rd,
+    })
+    const held = nameFor(question)
+    const behaviour = held?.behaviour ?? {}
+    if (behaviour.delayMs) await Bun.sleep(behaviour.delayMs)
+    if (behaviour.garbage) return { held, question, bytes: behaviour.garbage, query }
+    const { silent } = behaviour
+    if (silent === true || (Array.isArray(silent) && silent.includes(question.type))) return undefined
+    if (behaviour.silentBut && !behaviour.silentBut.includes(question.type)) return undefined
+    if (behaviour.silentOver === over) return undefined
+    const whole = encode(respond(query, question, recordsFor(zone, question, held, options)))
+    const tooLong = over === 'udp' && (behaviour.truncated || whole.length > (udpPayloadSize ?? 512))
+    const bytes = tooLong ? encode(respond(query, question, { flags: truncatedFlag })) : whole
+    return { held, question, bytes, query }
+  }
+
+  udp.on('message', async (message: Buffer, from: RemoteInfo) => {
+    const query = read(message)
+    const reply = query && (await answer(query, 'udp', from.port))
+    if (!reply) return
+    for (const lie of reply.held?.behaviour?.lies ?? []) {
+      const lying = lie === 'wrong-source' ? elsewhere : udp
+      sendIfOpen(lying, forge(reply, lie, options), from)
+      await Bun.sleep(2)
+    }
+    sendIfOpen(udp, reply.bytes, from)
+  })
+
+  tcp.on('connection', socket => {
+    sockets.add(socket)
+    let received: Buffer = Buffer.alloc(0)
+    socket.on('error', () => socket.destroy())
+    socket.on('close', () => sockets.delete(socket))
+    socket.on('data', async (chunk: Buffer) => {
+      received = Buffer.concat([received, chunk])
+      while (received.length >= 2 && received.length >= received.readUInt16BE(0) + 2) {
+        const end = received.readUInt16BE(0) + 2
+        const query = read(received.subarray(2, end))
+        received = received.subarray(end)
+        const reply = query && (await answer(query, 'tcp', socket.remotePort ?? 0))
+        if (reply && socket.writable) socket.write(withLength(reply.bytes))
+      }
+    })
+  })
+
+  return {
+    endpoint: { host: '127.0.0.1', port },
+    zone,
+    questions,
+    asked: (name, type) => questions.filter(each => each.name === name && (!type || each.type === type)).length,
+    close: async () => {
+      for (const socket of sockets) socket.destroy()
+      udp.close()
+      elsewhere.close()
+      await new Promise<void>(resolve => tcp.close(() => resolve()))
+    },
+  }
+}
+
+interface Reply {
+  readonly held: DnsName | undefined
+  readonly question: PacketQuestion
+  readonly query: DecodedPacket
+  readonly bytes: Buffer
+}
+
+const truncatedFlag = 1 << 9
+const authoritativeFlag = 1 << 10
+const rcodes = { NOERROR: 0, FORMERR: 1, SERVFAIL: 2, NXDOMAIN: 3, NOTIMP: 4, REFUSED: 5 }
+
+interface Sections {
+  readonly flags?: number
+  readonly answers?: Answer[]
+  readonly authorities?: Answer[]
+}
+
+function respond(query: DecodedPacket, question: PacketQuestion, sections: Sections) {
+  return {
+    type: 'response' as const,
+    id: query.id ?? 0,
+    flags: authoritativeFlag | (query.flag_rd ? 1 << 8 : 0) | (sections.flags ?? 0),
+    questions: [question],
+    answers: sections.answers ?? [],
+    authorities: sections.authorities ?? [],
+  }
+}
+
+function recordsFor(
+  zone: DnsZoneFile,
+  question: PacketQuestion,
+  held: DnsName | undefined,
+  options: TestDnsOptions,
+): Sections {
+  if (held?.behaviour?.rcode) return { flags: rcodes[held.behaviour.rcode] }
+  const answers: Answer[] = []
+  const followed = new Set<string>()
+  let name = question.name
+  let here = held
+  while (here?.CNAME !== undefined && question.type !== 'CNAME' && !followed.has(name)) {
+    followed.add(name)
+    answers.push({ name, type: 'CNAME', ttl: here.ttl ?? 300, data: here.CNAME })
+    if (here.behaviour?.cnameAlone) return { answers }
+    name = here.CNAME.toLowerCase()
+    here = zone[name]
+  }
+  if (followed.has(name)) return { answers }
+  answers.push(...recordsOf(name, question.type, here))
+  if (answers.some(each => each.type === question.type)) return { answers }
+  const exists = here !== undefined || Object.keys(zone).some(each => each.endsWith(`.${name.toLowerCase()}`))
+  const minimum = options.soaMinimum ?? 60
+  const soa = { mname: 'ns.test', rname: 'hostmaster.test', serial: 1, refresh: 1, retry: 1, expire: 1, minimum }
+  return {
+    answers,
+    flags: exists ? 0 : rcodes.NXDOMAIN,
+    authorities: [{ name: name.split('.').slice(-2).join('.'), type: 'SOA', ttl: 3600, data: soa }],
+  }
+}
+
+function recordsOf(name: string, type: RecordType, held: DnsName | undefined): Answer[] {
+  const ttl = held?.ttl ?? 300
+  switch (type) {
+    case 'TXT':
+      return (held?.TXT ?? []).map(each => ({ name, type, ttl, data: stringsOf(each) }))
+    case 'MX':
+      return (held?.MX ?? []).map(each => {
+        const [preference, exchange = '.'] = each.split(' ')
+        return { name, type, ttl, data: { preference: Number(preference), exchange } }
+      })
+    case 'TLSA':
+      return (held?.TLSA ?? []).map(each => {
+        const [usage, selector, matchingType, hex = ''] = each.split(' ')
+        const certificate = Buffer.from(hex, 'hex')
+        const data = {
+          usage: Number(usage),
+          selector: Number(selector),
+          matchingType: Number(matchingType),
+          certificate,
+        }
+        return { name, type, ttl, data }
+      })
+    case 'A':
+    case 'AAAA':
+    case 'PTR':
+    case 'NS':
+      return (held?.[type] ?? []).map(data => ({ name, type, ttl, data }))
+    case 'CNAME':
+      return held?.CNAME === undefined ? [] : [{ name, type, ttl, data: held.CNAME }]
+    default:
+      return []
+  }
+}
+
+function stringsOf(text: string | readonly (string | Buffer)[]): (string | Buffer)[] {
+  if (typeof text !== 'string') return [...text]
+  const bytes = Buffer.from(text)
+  const strings: Buffer[] = []
+  for (let start = 0; start === 0 || start < bytes.length; start += 255)
+    strings.push(bytes.subarray(start, start + 255))
+  return strings
+}
+
+function forge(reply: Reply, lie: 'wrong-id' | 'wrong-question' | 'wrong-source', options: TestDnsOptions): Buffer {
+  const asked = {
+    ...reply.question,
+    name: lie === 'wrong-question' ? `other.${reply.question.name}` : reply.question.name,
+  }
+  const records = recordsFor({}, asked, reply.held?.behaviour?.lie ?? {}, options)
+  const forged = respond(reply.query, asked, records)
+  return encode({ ...forged, id: lie === 'wrong-id' ? (forged.id + 1) & 0xffff : forged.id })
+}
+
+function read(message: Buffer): DecodedPacket | undefined {
+  try {
+    return decode(message)
+  } catch {
+    return undefined
+  }
+}
+
+function withLength(bytes: Buffer): Buffer {
+  const length = Buffer.alloc(2)
+  length.writeUInt16BE(bytes.length)
+  return Buffer.concat([length, bytes])
+}
+
+function sendIfOpen(socket: UdpSocket, bytes: Buffer, to: RemoteInfo): void {
+  try {
+    socket.send(bytes, to.port, to.address)
+  } catch {
+    // Closed while the answer was being delayed.
+  }
+}
+
+async function bindBoth() {
+  for (let attempt = 1; ; attempt++) {
+    const tcp = createServer()
+    await new Promise<void>(resolve => tcp.listen(0, '127.0.0.1', resolve))
+    const address = tcp.address()
+    const port = typeof address === 'object' && address ? address.port : 0
+    const udp = createSocket('udp4')
+    try {
+      await new Promise<void>((resolve, reject) => {
+        udp.once('error', reject)
+        udp.bind(port, '127.0.0.1', resolve)
+      })
+      return { tcp, udp, port }
+    } catch (error) {
+      tcp.close()
+      udp.close()
+      if (attempt === 5) throw error
+    }
+  }
+}

@@ -1,0 +1,172 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { AnyElysia } from 'elysia'
+import pino from 'pino'
+import { brandRoutes } from '../../src/accounts/brands/routes.ts'
+import { createKey } from '../../src/accounts/keys/keys.ts'
+import { createOrganization } from '../../src/accounts/organizations/organizations.ts'
+import { requestRoutes } from '../../src/accounts/request-log/routes.ts'
+import { openRequestLog } from '../../src/accounts/request-log/writer.ts'
+import { managesMembers, type Scope, scopes } from '../../src/api/scope.ts'
+import { type Clock, type Instant, instantAt, plusMs } from '../../src/base/clock.ts'
+import type { Id } from '../../src/base/ids.ts'
+import type { Readiness } from '../../src/health/readiness/readiness.ts'
+import { openHttpDoor } from '../../src/servers/http/server.ts'
+import { type FreshDatabase, freshDatabase } from './database.ts'
+import { requireDescribed } from './described.ts'
+
+/** A clock that goes on by itself and can be put forward. */
+export interface TestClock extends Clock {
+  forward(ms: number): void
+}
+
+export function testClock(): TestClock {
+  let aheadMs = 0
+  let last = 0
+  return {
+    now() {
+      last = Math.max(last + 1, (Date.now() + aheadMs) * 1000)
+      return instantAt(last)
+    },
+    forward(ms) {
+      aheadMs += ms
+    },
+  }
+}
+
+export interface TestDoor {
+  readonly url: string
+  readonly port: number
+  readonly database: FreshDatabase
+  readonly varFolder: string
+  readonly clock: TestClock
+  readonly organizationId: Id<'org'>
+  /** Of an organization-wide key with every scope. */
+  readonly key: string
+  /** What was logged at warn and above, as JSON lines. */
+  readonly logged: readonly string[]
+  newKey(has?: {
+    scopes?: readonly Scope[]
+    brandId?: string | null
+    expiresAt?: Instant | null
+    organizationId?: Id<'org'>
+    /** Who makes it for the organization; the operator's command line where nothing is said. */
+    makerId?: Id<'mem'>
+  }): Promise<{ id: Id<'key'>; key: string }>
+  newOrganization(): Promise<Id<'org'>>
+  call(method: string, path: string, what?: Call): Promise<Called>
+  close(): Promise<void>
+}
+
+export interface Call {
+  /** Another key; null: none. */
+  readonly key?: string | null
+  /** Sent as JSON. */
+  readonly json?: unknown
+  readonly body?: string | Uint8Array | ReadableStream
+  readonly headers?: Record<string, string>
+}
+
+export interface Called {
+  readonly status: number
+  readonly headers: Headers
+  readonly text: string
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
+  readonly json: any
+}
+
+/** The real door on a database of its own, with an organization and a key. */
+export async function openTestDoor(
+  more: {
+    features?: (door: { database: FreshDatabase; clock: Clock }) => readonly AnyElysia[]
+    ratePerMinute?: number
+    authFailuresPerMinute?: number
+    trustedProxies?: readonly string[]
+    readiness?: Readiness
+  } = {},
+): Promise<TestDoor> {
+  const varFolder = mkdtempSync(join(tmpdir(), 'mailroom-'))
+  const database = await freshDatabase()
+  const { db } = database
+  const clock = testClock()
+  const logged: string[] = []
+  const log = pino({ level: 'warn' }, { write: line => void logged.push(line) })
+  const requestLog = openRequestLog(db, log)
+  const door = openHttpDoor({
+    config: {
+      httpListen: { host: '127.0.0.1', port: 0 },
+      varFolder,
+      ratePerMinute: more.ratePerMinute ?? 1_000_000,
+      authFailuresPerMinute: more.authFailuresPerMinute ?? 1_000_000,
+      trustedProxies: more.trustedProxies,
+    },
+    db,
+    features: [
+      brandRoutes({ db, clock }),
+      requestRoutes({ db, requestLog }),
+      ...(more.features?.({ database, clock }) ?? []),
+    ],
+    requestLog,
+    mcp: { names: [], origins: [] },
+    log,
+    clock,
+    readiness: more.readiness ?? (async () => ({ database: { ready: true, detail: null } })),
+  })
+  const { id: organizationId } = await createOrganization(db, { name: 'Test', plan: 'unlimited' }, clock)
+
+  const newKey: TestDoor['newKey'] = (has = {}) =>
+    createKey(
+      db,
+      {
+        organizationId: has.organizationId ?? organizationId,
+        brandId: (has.brandId ?? null) as Id<'brd'> | null,
+        name: 'test',
+        scopes: has.scopes ?? (has.brandId ? scopes.filter(each => !managesMembers(each)) : scopes),
+        expiresAt: has.expiresAt ?? null,
+        ...(has.makerId && { makerId: has.makerId }),
+      },
+      clock,
+    )
+  const { key } = await newKey()
+
+  return {
+    url: door.url,
+    port: door.port,
+    database,
+    varFolder,
+    clock,
+    organizationId,
+    key,
+    logged,
+    newKey,
+    newOrganization: async () => (await createOrganization(db, { name: 'Other', plan: 'unlimited' }, clock)).id,
+    async call(method, path, what = {}) {
+      const headers = new Headers(what.headers)
+      if (what.key !== null && !headers.has('authorization')) headers.set('authorization', `Bearer ${what.key ?? key}`)
+      if (what.json !== undefined && !headers.has('content-type')) headers.set('content-type', 'application/json')
+      const body = what.json === undefined ? what.body : JSON.stringify(what.json)
+      const response = await fetch(door.url + path, { method, headers, ...(body === undefined ? {} : { body }) })
+      const text = await response.text()
+      requireDescribed({ method, path, status: response.status, headers: response.headers, text })
+      let json: unknown
+      try {
+        json = JSON.parse(text)
+      } catch {
+        // Not JSON.
+      }
+      return { status: response.status, headers: response.headers, text, json }
+    },
+    async close() {
+      await door.close(1000)
+      await requestLog.close()
+      await database.close()
+      rmSync(varFolder, { recursive: true, force: true })
+    },
+  }
+}
+
+/** `ms` after the clock's now. */
+export function inMs(clock: Clock, ms: number): Instant {
+  return plusMs(clock.now(), ms)
+}

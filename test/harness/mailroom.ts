@@ -1,0 +1,203 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createKey } from '../../src/accounts/keys/keys.ts'
+import { createOrganization } from '../../src/accounts/organizations/organizations.ts'
+import { scopes } from '../../src/api/scope.ts'
+import { systemClock } from '../../src/base/clock.ts'
+import { type Demo, demoDomain, makeDemo } from '../../src/cli/demo.ts'
+import { root } from './cli.ts'
+import { type FreshDatabase, freshDatabase } from './database.ts'
+import { fetchDescribed } from './described.ts'
+import { environment } from './up.ts'
+
+type Settings = Readonly<Record<string, string>>
+
+/** A line that a Mailroom logged. */
+export interface LogLine {
+  readonly level: number
+  readonly msg: string
+  readonly [key: string]: unknown
+}
+
+export interface ApiAnswer {
+  readonly status: number
+  readonly headers: Headers
+  readonly text: string
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
+  readonly json: any
+}
+
+/** A process that serves on a database which others may share. */
+export interface MailroomProcess {
+  /** Without a final slash; '' when it is not a role of this process. */
+  readonly http: string
+  /** Its port on 127.0.0.1; 0 when it is not a role of this process. */
+  readonly smtp: number
+  readonly pid: number
+  /** What it logged so far, oldest first. */
+  readonly log: readonly LogLine[]
+  /** The most memory that it had resident since this was last asked for, in bytes. */
+  takePeakMemory(): number
+  /** Sends it a signal and gives its exit status (null: it died by a signal) once it has ended. */
+  kill(signal: NodeJS.Signals): Promise<number | null>
+}
+
+/** A Mailroom with the organization, domain and mailboxes of `./mailroom up`: demo.test, hello@demo.test, a catch-all. */
+export interface Mailroom extends MailroomProcess {
+  readonly database: FreshDatabase
+  readonly demo: Demo
+  readonly key: string
+  /** What its next process is started with. */
+  readonly settings: Settings
+  /** A request with the key. */
+  api(method: string, path: string, body?: object): Promise<ApiAnswer>
+  /** Starts it again, once it has ended; its addresses are others then. Settings given here are added. */
+  restart(more?: Settings): Promise<void>
+  /** Starts another process on the same database. It ends with this one. */
+  startBeside(more?: Settings): Promise<MailroomProcess>
+  /** Ends all of it and drops the database. */
+  stop(): Promise<void>
+}
+
+const readyMs = 30_000
+const endMs = 60_000
+
+/** The settings of a Mailroom on this database: the local zone, the sandbox, the tests' clamd and free ports. */
+export function testSettings(databaseUrl: string, varFolder: string): Record<string, string> {
+  return {
+    MAILROOM_DATABASE_URL: databaseUrl,
+    MAILROOM_CLAMD: process.env['MAILROOM_TEST_CLAMD'] ?? '',
+    MAILROOM_DNS_ZONE: 'local',
+    MAILROOM_PROVIDER: 'sandbox',
+    MAILROOM_HOSTNAME: `mail.${demoDomain}`,
+    MAILROOM_HTTP_LISTEN: '127.0.0.1:0',
+    MAILROOM_SMTP_LISTEN: '127.0.0.1:0',
+    MAILROOM_METRICS_LISTEN: '127.0.0.1:0',
+    MAILROOM_VAR: varFolder,
+    MAILROOM_RATE_LIMIT_PER_MINUTE: '1000000000',
+  }
+}
+
+/** `./mailroom serve` in a process of its own, on a fresh database, the local zone, the tests' clamd and free ports. */
+export async function startMailroom(env: Settings = {}): Promise<Mailroom> {
+  const database = await freshDatabase(4)
+  const folder = mkdtempSync(join(tmpdir(), 'mailroom-whole-'))
+  let settings: Settings = { ...testSettings(database.url, folder), ...env }
+  const started: MailroomProcess[] = []
+  const start = async (more: Settings = {}): Promise<MailroomProcess> => {
+    const running = await startProcess({ ...settings, ...more })
+    started.push(running)
+    return running
+  }
+  const end = async () => {
+    await Promise.all(started.map(each => each.kill('SIGTERM')))
+    await database.close()
+    rmSync(folder, { recursive: true, force: true })
+  }
+  try {
+    let current = await start()
+    const { id } = await createOrganization(database.db, { name: 'Demo', plan: 'unlimited' }, systemClock)
+    const wanted = { organizationId: id, brandId: null, name: 'test', scopes, expiresAt: null }
+    const { key } = await createKey(database.db, wanted, systemClock)
+    const demo = await makeDemo({ base: current.http, key }, database.db)
+    return {
+      get http() {
+        return current.http
+      },
+      get smtp() {
+        return current.smtp
+      },
+      get pid() {
+        return current.pid
+      },
+      get log() {
+        return current.log
+      },
+      get settings() {
+        return settings
+      },
+      database,
+      demo,
+      key,
+      takePeakMemory: () => current.takePeakMemory(),
+      kill: signal => current.kill(signal),
+      api: (method, path, body) => ask(`${current.http}${path}`, method, key, body),
+      async restart(more = {}) {
+        settings = { ...settings, ...more }
+        current = await start()
+      },
+      startBeside: start,
+      stop: end,
+    }
+  } catch (error) {
+    await end()
+    throw error
+  }
+}
+
+async function ask(url: string, method: string, key: string, body?: object): Promise<ApiAnswer> {
+  const response = await fetchDescribed(url, {
+    method,
+    headers: { authorization: `Bearer ${key}`, ...(body && { 'content-type': 'application/json' }) },
+    ...(body && { body: JSON.stringify(body) }),
+  })
+  const text = await response.text()
+  const isJson = response.headers.get('content-type')?.startsWith('application/json') ?? false
+  return { status: response.status, headers: response.headers, text, json: isJson ? JSON.parse(text) : undefined }
+}
+
+/** Runs `./mailroom serve` of a checkout with these settings and no others, and resolves once it serves. */
+export async function startProcess(settings: Settings, checkout = root): Promise<MailroomProcess> {
+  const child = Bun.spawn([join(checkout, 'mailroom'), 'serve'], {
+    cwd: '/',
+    env: environment(settings),
+    stdin: 'ignore',
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
+  const log: LogLine[] = []
+  let complaints = ''
+  void readLines(child.stdout, line => log.push(JSON.parse(line)))
+  void readLines(child.stderr, line => {
+    complaints += `${line}\n`
+  })
+  const serving = () => log.find(each => each.msg === 'serving')
+  for (const deadline = Date.now() + readyMs; !serving(); await Bun.sleep(10)) {
+    if (child.exitCode === null && child.signalCode === null && Date.now() < deadline) continue
+    child.kill('SIGKILL')
+    throw new Error(`Mailroom did not serve:\n${complaints}${log.map(each => JSON.stringify(each)).join('\n')}`)
+  }
+  const { http, smtp }: Partial<LogLine> = serving() ?? {}
+  return {
+    http: typeof http === 'string' ? http : '',
+    smtp: typeof smtp === 'string' ? Number(smtp.split(':').at(-1)) : 0,
+    pid: child.pid,
+    log,
+    takePeakMemory: () => takePeakMemory(child.pid),
+    async kill(signal) {
+      child.kill(signal)
+      const timer = setTimeout(() => child.kill('SIGKILL'), endMs)
+      await child.exited
+      clearTimeout(timer)
+      return child.exitCode
+    },
+  }
+}
+
+function takePeakMemory(pid: number): number {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8')
+  // proc(5): 5 sets the peak back to what is resident now.
+  writeFileSync(`/proc/${pid}/clear_refs`, '5')
+  return Number(/VmHWM:\s+(\d+) kB/.exec(status)?.[1]) * 1024
+}
+
+async function readLines(stream: ReadableStream<Uint8Array>, onLine: (line: string) => void): Promise<void> {
+  const decoder = new TextDecoder()
+  let pending = ''
+  for await (const bytes of stream) {
+    const lines = (pending + decoder.decode(bytes, { stream: true })).split('\n')
+    pending = lines.pop() ?? ''
+    for (const line of lines) onLine(line)
+  }
+}

@@ -1,0 +1,66 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Endpoint } from '../../src/base/config/config.ts'
+import { endProcess, findProgram, freePort, startProcess, waitUntilReady } from '../../src/cli/private/process.ts'
+import { makeTestRoot } from './certificates.ts'
+
+/** Let's Encrypt's test server for ACME, on 127.0.0.1. It looks names up at `dns` and visits them at `httpPort`. */
+export interface Pebble {
+  /** The URL of its directory. */
+  readonly directory: string
+  /** File with the root certificate of its own server. */
+  readonly caFile: string
+  /** The root of what it issues, PEM; another one at each start. */
+  issuingRoot(): Promise<string>
+  stop(): Promise<void>
+}
+
+/**
+ * It refuses one nonce in seven (RFC 8555 §6.5): all of the library's six tries for a request fail one time in 100,000. It
+ * uses each proof once.
+ */
+const environment = { PEBBLE_VA_NOSLEEP: '1', PEBBLE_WFE_NONCEREJECT: '15', PEBBLE_AUTHZREUSE: '0' }
+
+export async function startPebble(at: { readonly dns: Endpoint; readonly httpPort: number }): Promise<Pebble> {
+  const folder = mkdtempSync(join(tmpdir(), 'mailroom-pebble-'))
+  const file = (name: string) => join(folder, name)
+  const root = makeTestRoot()
+  const { chain, key } = root.issue(['localhost'])
+  root.close()
+  writeFileSync(file('ca.pem'), root.root)
+  writeFileSync(file('cert.pem'), chain)
+  writeFileSync(file('key.pem'), key)
+  const [port, managementPort] = [freePort(), freePort()]
+  const settings = {
+    listenAddress: `127.0.0.1:${port}`,
+    managementListenAddress: `127.0.0.1:${managementPort}`,
+    certificate: file('cert.pem'),
+    privateKey: file('key.pem'),
+    httpPort: at.httpPort,
+    tlsPort: 1,
+  }
+  writeFileSync(file('pebble.json'), JSON.stringify({ pebble: settings }))
+  writeFileSync(file('log'), '')
+  const variables = Object.entries(environment).map(each => each.join('='))
+  const server = [findProgram('pebble', 'pebble'), '-config', file('pebble.json')]
+  const command = ['/usr/bin/env', ...variables, ...server, '-dnsserver', `${at.dns.host}:${at.dns.port}`]
+  const pid = startProcess(command, { folder, log: file('log') })
+  const directory = `https://localhost:${port}/dir`
+  const ask = (url: string) => fetch(url, { tls: { ca: root.root } })
+  const isReady = () =>
+    ask(directory).then(
+      answer => answer.ok,
+      () => false,
+    )
+  await waitUntilReady({ name: 'Pebble', pid, log: file('log'), timeoutMs: 20_000 }, isReady)
+  return {
+    directory,
+    caFile: file('ca.pem'),
+    issuingRoot: async () => (await ask(`https://localhost:${managementPort}/roots/0`)).text(),
+    stop: async () => {
+      await endProcess(pid, 5000)
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}

@@ -1,0 +1,17 @@
+import type { Provider } from '../../src/ports/provider/port.ts'
+import { presetOf } from '../../src/ports/provider/smarthost/presets.ts'
+import { type SmarthostOptions, smarthostProvider } from '../../src/ports/provider/smarthost/smarthost.ts'
+
+/** The smarthost provider at `url`, which is spoken to as an MTA unless another preset is given. */
+export function smarthostAt(url: string, given: Partial<SmarthostOptions> = {}): Provider {
+  return smarthostProvider({
+    urls: [url],
+    connections: 2,
+    perSecond: null,
+    attemptTimeoutMs: 5000,
+    hostname: 'mail.test',
+    preset: presetOf('postfix', true),
+    dsnSuccess: false,
+    ...given,
+  })
+}

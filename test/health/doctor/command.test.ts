@@ -1,0 +1,106 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { allChecks, quickChecks } from '../../../src/health/doctor/checks.ts'
+import { examine } from '../../../src/health/doctor/examine.ts'
+import { runCommand } from '../../harness/cli.ts'
+import { startMailroom } from '../../harness/mailroom.ts'
+import { type ScriptedRelay, scriptedRelay } from '../../harness/scripted-relay.ts'
+import { until } from '../../harness/until.ts'
+import { type Ground, openGround } from './fixtures.ts'
+
+let ground: Ground
+let relay: ScriptedRelay
+
+beforeAll(async () => {
+  ground = await openGround()
+  relay = await scriptedRelay()
+})
+afterAll(async () => {
+  await relay.close()
+  await ground.close()
+})
+
+const settings = (more: Readonly<Record<string, string>> = {}) => ({
+  MAILROOM_DATABASE_URL: ground.database.url,
+  MAILROOM_CLAMD: process.env['MAILROOM_TEST_CLAMD'] ?? '',
+  MAILROOM_RESOLVERS: `${ground.dns.endpoint.host}:${ground.dns.endpoint.port}`,
+  MAILROOM_HOSTNAME: 'mail.ours.test',
+  MAILROOM_VAR: ground.varFolder,
+  MAILROOM_SMARTHOST_URL: relay.url.replace('//', '//ann:secret@'),
+  ...more,
+})
+
+test('doctor tells each finding with what to do, in text and in JSON, and logs in to the relay without sending', async () => {
+  relay.play({ ehlo: '250-relay.test\r\n250 AUTH PLAIN', auth: '535 5.7.8 wrong password' })
+  const [text, json] = await Promise.all([
+    runCommand(['doctor'], settings()),
+    runCommand(['doctor', '--json'], settings()),
+  ])
+  expect([text.status, json.status]).toEqual([1, 1])
+  expect(text.out).toMatch(
+    /^ {2}error {4}log_in\n {11}seen: smtp:\/\/127\.0\.0\.1:\d+: auth: 535 .*\n {11}do: {3}Put the user/m,
+  )
+  expect(text.out).toMatch(/^ {2}ok {7}connection: M\w+ \d+/m)
+  expect(text.out + json.out).not.toContain('secret@')
+  const { status, counts, findings } = JSON.parse(json.out)
+  expect(status).toBe('error')
+  expect(findings.map((each: { check: string }) => each.check).sort()).toEqual(allChecks.map(each => each.name).sort())
+  expect(Object.values<number>(counts).reduce((sum, each) => sum + each)).toBe(findings.length)
+  for (const { level, seen, do: todo } of findings) {
+    expect(seen).not.toBe('')
+    expect(['ok', 'skipped'].includes(level) ? todo === null : todo.endsWith('.')).toBe(true)
+  }
+  expect(relay.commands.some(each => /^\d+ (MAIL|RCPT|DATA)/i.test(each))).toBe(false)
+})
+
+test('doctor --quick asks neither DNS nor the relay, and its status is 0 where nothing is an error', async () => {
+  const [asked, connected] = [ground.dns.questions.length, relay.connections()]
+  const { status, out } = await runCommand(['doctor', '--quick', '--json'], settings())
+  const errors = JSON.parse(out).findings.filter((each: { level: string }) => each.level === 'error')
+  expect(errors).toEqual([])
+  expect(status).toBe(0)
+  expect([ground.dns.questions.length, relay.connections()]).toEqual([asked, connected])
+})
+
+test('with no database doctor still tells the rest', async () => {
+  const away = settings({ MAILROOM_DATABASE_URL: 'mysql://mailroom@127.0.0.1:1/mailroom' })
+  const { status, out } = await runCommand(['doctor', '--quick', '--json'], away)
+  expect(status).toBe(1)
+  const levels = new Map(
+    JSON.parse(out).findings.map((each: { check: string; level: string }) => [each.check, each.level]),
+  )
+  expect(levels.get('connection')).toBe('error')
+  expect(levels.get('migrations')).toBe('skipped')
+  expect(levels.get('clamd')).toBe('ok')
+})
+
+test('serve says at its start what the quick part found, and shows it as a metric', async () => {
+  const mailroom = await startMailroom({ MAILROOM_CLAMD: 'unix:/nonexistent/clamd.ctl' })
+  try {
+    await until(() => mailroom.log.some(each => each.msg === 'ran the quick part of doctor'))
+    expect(mailroom.log.find(each => each.msg === 'doctor found a fault')).toMatchObject({
+      check: 'clamd',
+      seen: expect.stringContaining('/nonexistent/clamd.ctl'),
+      todo: expect.stringContaining('MAILROOM_CLAMD'),
+    })
+    expect(mailroom.log.find(each => each.msg === 'ran the quick part of doctor')?.['errors']).toBe(1)
+    const { metrics } = mailroom.log.find(each => each.msg === 'serving') as unknown as { metrics: string }
+    expect(await (await fetch(`http://${metrics}/metrics`)).text()).toContain(
+      'mailroom_doctor_findings{level="error"} 1',
+    )
+  } finally {
+    await mailroom.stop()
+  }
+})
+
+test('a check that throws or takes too long is a finding, and holds no other up', async () => {
+  const look = (run: () => Promise<never>) => ({ name: 'x', area: 'machine', run }) as const
+  const never = new Promise<never>(() => undefined)
+  const parts = {} as Parameters<typeof examine>[1]
+  const broken = async () => {
+    throw new Error('permission denied')
+  }
+  const [thrown, late] = await examine([look(broken), look(() => never)], parts, 50)
+  expect(thrown).toMatchObject({ level: 'error', seen: expect.stringContaining('permission denied') })
+  expect(late).toMatchObject({ level: 'warning', seen: expect.stringContaining('no answer within 0.05 seconds') })
+  expect(new Set(quickChecks.map(each => each.name)).size).toBe(quickChecks.length)
+})

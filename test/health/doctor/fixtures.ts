@@ -1,0 +1,53 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { systemClock } from '../../../src/base/clock.ts'
+import { readConfig } from '../../../src/base/config/config.ts'
+import type { Parts } from '../../../src/health/doctor/check.ts'
+import { allChecks } from '../../../src/health/doctor/checks.ts'
+import { type Examined, examine } from '../../../src/health/doctor/examine.ts'
+import { networkResolver } from '../../../src/ports/resolver/network.ts'
+import { type FreshDatabase, freshDatabase } from '../../harness/database.ts'
+import { type DnsZoneFile, startDns, type TestDns } from '../../harness/dns.ts'
+
+export interface Ground {
+  readonly database: FreshDatabase
+  readonly dns: TestDns
+  readonly varFolder: string
+  /** What one check finds, with these settings and other parts. */
+  look(name: string, settings?: Readonly<Record<string, string>>, more?: Partial<Parts>): Promise<Examined>
+  close(): Promise<void>
+}
+
+/** A database, the tests' clamd and a DNS server with this zone. */
+export async function openGround(zone: DnsZoneFile = {}): Promise<Ground> {
+  const database = await freshDatabase()
+  const dns = await startDns(zone)
+  const varFolder = mkdtempSync(join(tmpdir(), 'mailroom-doctor-'))
+  const resolver = networkResolver({ servers: [dns.endpoint], timeoutMs: 1000 })
+  const usual = {
+    MAILROOM_DATABASE_URL: database.url,
+    MAILROOM_CLAMD: process.env['MAILROOM_TEST_CLAMD'] ?? '',
+    MAILROOM_PROVIDER: 'sandbox',
+    MAILROOM_HOSTNAME: 'mail.ours.test',
+    MAILROOM_VAR: varFolder,
+  }
+  return {
+    database,
+    dns,
+    varFolder,
+    async look(name, settings = {}, more = {}) {
+      const checks = allChecks.filter(each => each.name === name)
+      const config = readConfig({ ...usual, ...settings })
+      const parts = { config, db: database.db, clock: systemClock, resolver, relays: [], publicSmtpPort: 25, ...more }
+      const [examined] = await examine(checks, parts, 20_000)
+      if (!examined) throw new Error(`there is no check ${name}`)
+      return examined
+    },
+    async close() {
+      await dns.close()
+      await database.close()
+      rmSync(varFolder, { recursive: true, force: true })
+    },
+  }
+}

@@ -1,0 +1,162 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { plusMs, systemClock } from '../../../src/base/clock.ts'
+import { setPolicy } from '../../../src/domains/mta-sts/mta-sts.ts'
+import { messageOf, openTestInbox, type Receiver, type TestInbox } from '../../harness/receive.ts'
+import { type ScriptedRelay, scriptedRelay } from '../../harness/scripted-relay.ts'
+import { type Ground, openGround } from './fixtures.ts'
+
+let ground: Ground
+let inbox: TestInbox
+let us: Receiver
+let server: ScriptedRelay
+
+beforeAll(async () => {
+  ground = await openGround({ 'mail.ours.test': { A: ['127.0.0.1'] } })
+  inbox = await openTestInbox()
+  us = await inbox.newReceiver()
+  server = await scriptedRelay()
+})
+afterAll(async () => {
+  await server.close()
+  await inbox.close()
+  await ground.close()
+})
+
+const portOf = (url: string) => Number(new URL(url).port)
+
+/** Mail that came from these addresses, and nothing else. */
+async function mailFrom(...addresses: readonly string[]): Promise<void> {
+  await inbox.door.database.db.deleteFrom('attachments').execute()
+  await inbox.door.database.db.deleteFrom('messages').execute()
+  for (const [i, remoteIp] of addresses.entries())
+    await inbox.deliver(messageOf([`Subject: ${i}`]), `hello@${us.domain}`, { remoteIp })
+}
+
+const look = (name: string, settings = {}) => ground.look(name, settings, { db: inbox.door.database.db })
+
+test('port 25 at our public address is ours when it greets with our name', async () => {
+  const reach = () => ground.look('port_25', {}, { publicSmtpPort: portOf(server.url) })
+  server.play({ banner: '220 mail.ours.test ESMTP' })
+  expect(await reach()).toMatchObject({ level: 'ok', seen: expect.stringContaining('greets as mail.ours.test') })
+  server.play({ banner: '220 box.provider.example ESMTP Postfix' })
+  expect(await reach()).toMatchObject({
+    level: 'error',
+    seen: expect.stringContaining('box.provider.example'),
+    todo: expect.stringContaining('postfix'),
+  })
+  server.play({ banner: '554 go away' })
+  expect(await reach()).toMatchObject({ level: 'warning', seen: expect.stringContaining('554 go away') })
+})
+
+test('a port 25 that is not reached is a warning, and only a note while mail comes in from the world', async () => {
+  const reach = () => ground.look('port_25', {}, { db: inbox.door.database.db, publicSmtpPort: 1 })
+  await mailFrom('10.1.2.3')
+  expect(await reach()).toMatchObject({
+    level: 'warning',
+    seen: expect.stringContaining('ECONNREFUSED'),
+    todo: expect.stringContaining('firewall'),
+  })
+  await mailFrom('198.51.100.7')
+  expect(await reach()).toMatchObject({ level: 'note', todo: expect.stringContaining('hairpin') })
+  const later = { now: () => plusMs(systemClock.now(), 8 * 86_400_000) }
+  const parts = { db: inbox.door.database.db, publicSmtpPort: 1, clock: later }
+  expect((await ground.look('port_25', {}, parts)).level).toBe('warning')
+})
+
+test('mail that all comes from a gateway of Docker is an error; from many, or too little of it, is not', async () => {
+  await mailFrom()
+  expect((await look('client_addresses')).level).toBe('skipped')
+  await mailFrom('198.51.100.7')
+  expect((await look('client_addresses')).level).toBe('ok')
+  await mailFrom('172.18.0.1')
+  expect(await look('client_addresses')).toMatchObject({
+    level: 'warning',
+    seen: expect.stringContaining('172.18.0.1'),
+  })
+  await mailFrom(...Array.from({ length: 6 }, () => '172.18.0.1'))
+  expect(await look('client_addresses')).toMatchObject({
+    level: 'error',
+    seen: expect.stringMatching(/all mail of the last week \(6\).*gateway of Docker.*SPF/),
+    todo: expect.stringContaining('docker/README.md'),
+  })
+  expect(await look('client_addresses', { MAILROOM_SMTP_PROXIES: '10.0.0.0/8' })).toMatchObject({
+    level: 'error',
+    todo: expect.stringContaining('PROXY protocol'),
+  })
+  await mailFrom(...Array.from({ length: 5 }, () => '::ffff:10.9.8.7'))
+  expect(await look('client_addresses')).toMatchObject({ level: 'error', seen: expect.stringContaining('10.9.8.7') })
+  await mailFrom(...Array.from({ length: 6 }, () => '172.18.0.1'), '198.51.100.7')
+  expect((await look('client_addresses')).level).toBe('ok')
+})
+
+test('a relay that does not answer, offers no STARTTLS or refuses the log-in is told by what stopped it', async () => {
+  const relays = (url: string) => ({ MAILROOM_PROVIDER: 'smarthost', MAILROOM_SMARTHOST_URL: url })
+  const login = (url: string, ...troubles: readonly (string | null)[]) =>
+    ground.look('log_in', relays(url), {
+      relays: troubles.map((trouble, i) => ({ name: `relay${i}.test`, trouble: async () => trouble })),
+    })
+  expect(await login(server.url, 'starttls: no TLS', null)).toMatchObject({ level: 'warning' })
+  expect(await login(server.url, 'starttls: no TLS')).toMatchObject({
+    level: 'error',
+    todo: expect.stringContaining('smtps://'),
+  })
+  expect(await ground.look('log_in')).toMatchObject({ level: 'warning', seen: expect.stringContaining('sandbox') })
+
+  server.play({})
+  expect(await ground.look('encryption', relays(server.url))).toMatchObject({
+    level: 'ok',
+    seen: expect.stringContaining('this machine'),
+  })
+  const elsewhere = server.url.replace('127.0.0.1', '[::ffff:127.0.0.1]')
+  expect(await ground.look('encryption', relays(elsewhere))).toMatchObject({
+    level: 'warning',
+    seen: expect.stringContaining('in the clear'),
+  })
+  server.play({ ehlo: '250-relay.test\r\n250 STARTTLS' })
+  expect((await ground.look('encryption', relays(elsewhere))).level).toBe('ok')
+  expect(server.commands.some(each => /^\d+ (MAIL|RCPT|DATA)/i.test(each))).toBe(false)
+})
+
+test('an email that has been due for long is told', async () => {
+  const { db } = inbox.door.database
+  expect((await look('queue')).level).toBe('ok')
+  const { json } = await inbox.door.call('POST', '/v1/emails', {
+    json: { from: `hello@${us.domain}`, to: 'you@friend.test', subject: 'x', text: 'x' },
+  })
+  expect(json.status).toBe('queued')
+  await db
+    .updateTable('outbox')
+    .set({ due_at: plusMs(systemClock.now(), -3_600_000) })
+    .execute()
+  expect(await look('queue')).toMatchObject({ level: 'error', seen: expect.stringContaining('60 minutes') })
+})
+
+test('the secret key is looked for', async () => {
+  expect((await ground.look('secret_key')).level).toBe('skipped')
+  await Bun.write(join(ground.varFolder, 'secret.key'), 'x')
+  expect(await ground.look('secret_key')).toMatchObject({ level: 'ok', seen: expect.stringContaining('copy') })
+})
+
+test('records of MTA-STS that are not published, or are those of the policy before, are named', async () => {
+  const { db } = inbox.door.database
+  const { dns } = ground
+  const { domain } = us
+  expect((await look('mta_sts')).level).toBe('skipped')
+  const policy = await setPolicy({ db, clock: systemClock }, domain, 'enforce')
+  expect(await look('mta_sts')).toMatchObject({
+    level: 'warning',
+    seen: expect.stringMatching(/mta-sts\..* has no address; _mta-sts\..* does not say/),
+    todo: expect.stringContaining(`./mailroom domain mta-sts ${domain} enforce`),
+  })
+  dns.zone[`mta-sts.${domain}`] = { A: ['192.0.2.1'] }
+  dns.zone[`_mta-sts.${domain}`] = { TXT: [`v=STSv1; id=${policy.policy_id}`] }
+  expect(await look('mta_sts')).toMatchObject({ level: 'ok', seen: `${domain} (enforce)` })
+  await setPolicy({ db, clock: systemClock }, domain, 'testing')
+  expect(await look('mta_sts')).toMatchObject({ level: 'note', seen: expect.stringContaining(`_mta-sts.${domain}`) })
+})
+
+test('links in emails that are not https are told', async () => {
+  expect(await ground.look('public_url')).toMatchObject({ level: 'warning', todo: expect.stringContaining('https') })
+  expect((await ground.look('public_url', { MAILROOM_PUBLIC_URL: 'https://mail.ours.test' })).level).toBe('ok')
+})

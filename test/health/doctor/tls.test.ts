@@ -1,0 +1,75 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { plusMs, systemClock } from '../../../src/base/clock.ts'
+import { makeTestRoot, selfSigned, type TestPair, type TestRoot } from '../../harness/certificates.ts'
+import { type Ground, openGround } from './fixtures.ts'
+
+let ground: Ground
+let root: TestRoot
+const folder = mkdtempSync(join(tmpdir(), 'mailroom-doctor-tls-'))
+const day = 86_400_000
+
+beforeAll(async () => {
+  ground = await openGround()
+  root = makeTestRoot()
+})
+afterAll(async () => {
+  root.close()
+  rmSync(folder, { recursive: true, force: true })
+  await ground.close()
+})
+
+function filesOf({ chain, key }: TestPair) {
+  const [certFile, keyFile] = [join(folder, 'chain.pem'), join(folder, 'key.pem')]
+  writeFileSync(certFile, chain)
+  writeFileSync(keyFile, key)
+  return { MAILROOM_TLS_CERT: certFile, MAILROOM_TLS_KEY: keyFile }
+}
+
+const lookAt = (pair: TestPair, afterDays = 0) =>
+  ground.look('certificate', filesOf(pair), { clock: { now: () => plusMs(systemClock.now(), afterDays * day) } })
+
+test('without a certificate STARTTLS is not offered, which is told', async () => {
+  expect(await ground.look('certificate')).toMatchObject({
+    level: 'warning',
+    todo: expect.stringContaining('MAILROOM_TLS_CERT'),
+  })
+})
+
+test('a certificate is told with the days it has left, and once these are few or over', async () => {
+  const pair = root.issue(['mail.ours.test'], 90)
+  expect(await lookAt(pair)).toMatchObject({ level: 'warning', seen: expect.stringMatching(/authority/) })
+  expect((await lookAt(pair)).seen).not.toContain('left')
+  expect(await lookAt(pair, 80)).toMatchObject({
+    level: 'warning',
+    seen: expect.stringMatching(/the certificate has 9 days left/),
+    todo: expect.stringContaining('certbot renew'),
+  })
+  expect(await lookAt(pair, 91)).toMatchObject({ level: 'error', seen: expect.stringContaining('expired at') })
+})
+
+test('a certificate for another name, of nobody, or with another key is told', async () => {
+  expect(await lookAt(root.issue(['other.test'], 90))).toMatchObject({
+    level: 'warning',
+    seen: expect.stringContaining('it is for other.test'),
+    todo: expect.stringContaining('mail.ours.test'),
+  })
+  expect(await lookAt(selfSigned(['mail.ours.test']))).toMatchObject({ seen: expect.stringContaining('self-signed') })
+  const mixed = { chain: root.issue(['mail.ours.test']).chain, key: root.issue(['mail.ours.test']).key }
+  expect(await lookAt(mixed)).toMatchObject({ level: 'error', seen: expect.stringContaining('private key') })
+  const gone = { MAILROOM_TLS_CERT: '/nonexistent/chain.pem', MAILROOM_TLS_KEY: '/nonexistent/key.pem' }
+  expect(await ground.look('certificate', gone)).toMatchObject({
+    level: 'error',
+    todo: expect.stringContaining('let the account that runs Mailroom read them'),
+  })
+})
+
+test('one that an authority has not issued yet is told', async () => {
+  const acme = { MAILROOM_ACME_DIRECTORY: 'https://acme.example/directory', MAILROOM_ACME_ACCEPT_TERMS: 'true' }
+  expect(await ground.look('certificate', acme)).toMatchObject({
+    level: 'warning',
+    todo: expect.stringContaining('port 80'),
+  })
+})

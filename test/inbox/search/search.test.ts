@@ -1,0 +1,238 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { systemClock } from '../../../src/base/clock.ts'
+import { openLog } from '../../../src/base/observability/log.ts'
+import { indexSome } from '../../../src/inbox/search/indexer.ts'
+import { openTextWorker } from '../../../src/inbox/text-worker/text-worker.ts'
+import { mysqlBlobs } from '../../../src/ports/blobs/mysql.ts'
+import { messageOf, multipart, openTestInbox, type Receiver, type TestInbox } from '../../harness/receive.ts'
+
+let inbox: TestInbox
+let us: Receiver
+const texts = openTextWorker()
+
+beforeAll(async () => {
+  inbox = await openTestInbox()
+  us = await inbox.newReceiver()
+})
+afterAll(async () => {
+  await inbox.close()
+  texts.close()
+})
+
+/** Writes the search text of all that waits for it. */
+async function index(): Promise<void> {
+  const { db } = inbox.door.database
+  const use = { db, blobs: mysqlBlobs(db, systemClock), texts, log: openLog('silent') }
+  while ((await indexSome(use)) > 0);
+}
+
+const query = (q: string, more = '', key?: string) =>
+  inbox.door.call('GET', `/v1/inbox/search?q=${encodeURIComponent(q)}${more}`, key === undefined ? {} : { key })
+
+async function search(q: string, more = '', key?: string): Promise<string[]> {
+  const { status, json } = await query(q, more, key)
+  expect([q, status]).toEqual([q, 200])
+  return json.data.map((each: { id: string }) => each.id)
+}
+
+/** What is found once the server shows in its full-text index what was committed: promised within two seconds. */
+async function foundSoon(q: string, count: number): Promise<string[]> {
+  for (const end = performance.now() + 2000; ; await Bun.sleep(50)) {
+    const found = await search(q)
+    if (found.length >= count || performance.now() > end) return found
+  }
+}
+
+const deliver = (message: Buffer, to = `hello@${us.domain}`) => inbox.deliver(message, to)
+const plain = (body: string, ...fields: readonly string[]) =>
+  messageOf([...fields, 'Content-Type: text/plain; charset=utf-8'], body)
+
+describe('finds', () => {
+  let id: string
+  beforeAll(async () => {
+    const message = multipart(
+      [
+        {
+          bytes:
+            'The big red car is at home, it is ÉLÉGANT. Straße 東京都に行く 欢迎光临 สวัสดีครับ 안녕하세요 हिन्दी מָלוֹן it’s x1',
+        },
+        { disposition: "attachment; filename*=UTF-8''Jahresbericht%202026.pdf", bytes: 'x' },
+      ],
+      ['Subject: =?utf-8?q?Unser_Angebot_f=C3=BCr_Sie?=', 'To: Bob Builder <bob@shop.example>', 'Cc: carla@x.example'],
+    )
+    id = await deliver(message)
+    await deliver(plain('Something else, which is always here: a car, red.'))
+    await index()
+  })
+
+  test.each([
+    ['a word', 'elegant'],
+    ['a word in any case', 'HOME'],
+    ['without accents', 'elegant fur'],
+    ['with accents', 'ÉlÉgant für'],
+    ['ß as ss', 'strasse'],
+    ['several words, in any order', 'home car big'],
+    ['a phrase', '"red car"'],
+    ['a phrase over punctuation', '"home it is"'],
+    ['a phrase without its end', '"big red'],
+    ['words of two letters', 'at elegant is'],
+    ['the shortest words', 'x1'],
+    ['stop words alone', '"is at"'],
+    ['the subject', 'angebot'],
+    ["the sender's name and address", 'ann ann@sender.example elegant'],
+    ['a recipient', '"bob builder" shop.example'],
+    ['a recipient of a copy', 'carla'],
+    ['the address that it came to', 'hello angebot'],
+    ['an attachment by its name', 'jahresbericht'],
+    ['an attachment by its whole name', '"Jahresbericht 2026.pdf"'],
+    ['an apostrophe', "it's elegant"],
+    ['Japanese in the middle of a sentence', '東京'],
+    ['Japanese that begins inside a word', '京都'],
+    ['one character', '京'],
+    ['Chinese', '光临'],
+    ['Thai', 'สวัสดี'],
+    ['Korean', '안녕하세요'],
+    ['Hindi', 'हिन्दी'],
+    ['Hebrew without its points', 'מלון'],
+    ['a word and no other', 'car -always'],
+    ['a word and not a phrase', 'car -"car red"'],
+    ['a phrase and not a word', '"red car" -always -nowhere'],
+  ])('%s', async (_, q) => {
+    expect(await search(q)).toEqual([id])
+  })
+
+  test.each([
+    ['a part of a word', 'eleg'],
+    ['words that are not all there', 'elegant nowhere'],
+    ['words that stand apart, as a phrase', '"big car"'],
+    ['words in another order, as a phrase', '"car red big"'],
+    ['what is excluded', 'elegant -home'],
+    ['what holds an excluded phrase', 'elegant -"red car"'],
+    ['characters in another order', '都京'],
+    ['signs that the server reads as operators', 'eleg* ~elegant >nowhere'],
+    ['another vowel', 'हनद'],
+  ])('not %s', async (_, q) => {
+    expect(await search(q)).toEqual([])
+  })
+
+  test('the newest first, as many as asked for, in any folder or in one', async () => {
+    const ids = [await deliver(plain('zebra one')), await deliver(plain('zebra two')), await deliver(plain('zebra'))]
+    await index()
+    await inbox.door.call('DELETE', `/v1/inbox/${ids[0]}`)
+    expect(await search('zebra')).toEqual(ids.toReversed())
+    expect(await search('zebra', '&limit=2')).toEqual(ids.toReversed().slice(0, 2))
+    expect(await search('zebra', '&folder=trash')).toEqual(ids.slice(0, 1))
+    expect(await search('zebra', '&folder=inbox')).toEqual(ids.slice(1).toReversed())
+  })
+
+  test('nothing of another organization', async () => {
+    const { key } = await inbox.door.newKey({ organizationId: await inbox.door.newOrganization() })
+    const they = await inbox.newReceiver(key)
+    const theirs = await deliver(plain('The walrus is theirs.'), `hello@${they.domain}`)
+    const ours = await deliver(plain('The walrus is ours.'))
+    await index()
+    expect([await search('walrus'), await search('walrus', '', key)]).toEqual([[ours], [theirs]])
+    expect(await search('elegant', '', key)).toEqual([])
+  })
+
+  test('what HTML says, also where the text says little of it', async () => {
+    const html = `<style>.giraffe{}</style><p>A <b>camel</b> &amp; a llama</p><p>${'and so on '.repeat(20)}</p><!-- okapi -->`
+    const part = { contentType: 'text/html; charset=utf-8', bytes: html }
+    const both = multipart([{ bytes: 'Your program shows no HTML.' }, part])
+    const ids = [await deliver(multipart([part])), await deliver(both)]
+    await index()
+    expect(await search('camel "a llama"')).toEqual(ids.toReversed())
+    expect(await search('giraffe')).toEqual([])
+    expect(await search('okapi')).toEqual([])
+  })
+
+  test('the names around a text that is too long', async () => {
+    const long = multipart([
+      { bytes: `firstword ${'lorem ipsum dolor '.repeat(300_000)}` },
+      { disposition: 'attachment; filename=behind.txt', bytes: 'x' },
+    ])
+    const id = await deliver(long)
+    await index()
+    expect(await search('firstword behind.txt "lorem ipsum"')).toEqual([id])
+  })
+})
+
+test('the words of many long messages fit into what the server takes', async () => {
+  const chinese = Array.from({ length: 150_000 }, (_, i) => String.fromCharCode(0x4e00 + ((i * 7919) % 20_000))).join(
+    '',
+  )
+  const ids = []
+  for (let i = 0; i < 8; i++) ids.push(await deliver(plain(`platypus${i} ${chinese}`)))
+  await index()
+  expect(await foundSoon('platypus7', 1)).toEqual(ids.slice(7))
+  expect(await foundSoon(chinese.slice(1000, 1010), 8)).toEqual(ids.toReversed())
+})
+
+describe('refuses', () => {
+  test.each(['-red', '-"red car"', '-red -blue', '*', '"', '""', '-', '+', '…', '%', '\\', ' '])(
+    'q=%s, which asks for nothing',
+    async q => {
+      expect(await query(q)).toMatchObject({ status: 400, json: { error: { code: 'invalid_request', param: 'q' } } })
+    },
+  )
+
+  test.each([
+    ['/v1/inbox/search', 'q'],
+    ['/v1/inbox/search?q=', 'q'],
+    [`/v1/inbox/search?q=${'x'.repeat(257)}`, 'q'],
+    ['/v1/inbox/search?q=a&limit=0', 'limit'],
+    ['/v1/inbox/search?q=a&folder=drafts', 'folder'],
+    ['/v1/inbox/search?q=a&cursor=x', 'cursor'],
+  ])('%s', async (path, param) => {
+    expect(await inbox.door.call('GET', path)).toMatchObject({
+      status: 400,
+      json: { error: { code: 'invalid_request', param } },
+    })
+  })
+})
+
+test.each(['@distance 5', '"a b"@3', '(x)', '>>x <<y', "x' OR 1=1", '+-x', '"x', '\u0000x', '😀 x', 'x'.repeat(256)])(
+  'does no harm with q=%j',
+  async q => {
+    expect([q, (await query(q)).status]).toEqual([q, 200])
+  },
+)
+
+test('a message that cannot be read does not hold up the others', async () => {
+  const lost = await deliver(plain('The aardvark is lost.', 'Subject: aardvark'))
+  const { db } = inbox.door.database
+  const row = await db.selectFrom('messages').select('blob_id').where('id', '=', lost).executeTakeFirstOrThrow()
+  await db.deleteFrom('blob_chunks').where('blob_id', '=', row.blob_id).execute()
+  const found = await deliver(plain('The aardvark is found.'))
+  await index()
+  expect(await foundSoon('aardvark', 2)).toEqual([found, lost])
+  expect(await search('"aardvark is"')).toEqual([found])
+})
+
+test('messages are found within two seconds, also while many arrive', async () => {
+  const live = await openTestInbox({ indexes: true })
+  try {
+    const { domain } = await live.newReceiver()
+    await Promise.all(Array.from({ length: 60 }, (_, i) => live.deliver(plain(`crowd ${i}`), `hello@${domain}`)))
+    const id = await live.deliver(plain('needle'), `hello@${domain}`)
+    const started = performance.now()
+    let found: string[] = []
+    while (found.length === 0 && performance.now() - started < 2000) {
+      await Bun.sleep(50)
+      found = (await live.door.call('GET', '/v1/inbox/search?q=needle')).json.data.map(
+        (each: { id: string }) => each.id,
+      )
+    }
+    expect(found).toEqual([id])
+    expect((await live.door.call('GET', '/v1/inbox/search?q=crowd&limit=200')).json.data).toHaveLength(60)
+  } finally {
+    await live.close()
+  }
+})
+
+test('two that index at once leave each message once', async () => {
+  const ids = []
+  for (let i = 0; i < 10; i++) ids.push(await deliver(plain(`quokka ${i}`)))
+  await Promise.all([index(), index(), index()])
+  expect(await search('quokka')).toEqual(ids.toReversed())
+})

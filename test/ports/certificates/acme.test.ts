@@ -1,0 +1,196 @@
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'bun:test'
+import { createPrivateKey, randomBytes, X509Certificate } from 'node:crypto'
+import pino from 'pino'
+import { millisecondsOf } from '../../../src/base/clock.ts'
+import { secretKeyBytes, secretsOf } from '../../../src/base/secrets/secrets.ts'
+import { freePort } from '../../../src/cli/private/process.ts'
+import { acmeCertificates, type WantedName } from '../../../src/ports/certificates/acme.ts'
+import { acmeAuthority } from '../../../src/ports/certificates/acme-authority.ts'
+import type { Certificates } from '../../../src/ports/certificates/port.ts'
+import { sealCertificateKeys } from '../../../src/ports/certificates/sealing.ts'
+import { keyAuthorizationOf } from '../../../src/ports/certificates/table.ts'
+import { openChallengeDoor } from '../../../src/servers/http/acme-challenge-server.ts'
+import { type FreshDatabase, freshDatabase } from '../../harness/database.ts'
+import { startDns, type TestDns } from '../../harness/dns.ts'
+import { type TestClock, testClock } from '../../harness/http-server.ts'
+import { type Pebble, startPebble } from '../../harness/pebble.ts'
+import { limitingProxy } from '../../harness/rate-limit-proxy.ts'
+import { testSecrets } from '../../harness/secrets.ts'
+import { until } from '../../harness/until.ts'
+
+const log = pino({ level: 'silent' })
+const day = 86_400_000
+let dns: TestDns
+let pebble: Pebble
+let database: FreshDatabase
+let clock: TestClock
+let challenges: { close(): Promise<void> }
+let httpPort: number
+const opened: Certificates[] = []
+
+beforeAll(async () => {
+  httpPort = freePort()
+  dns = await startDns({ 'a.test': here, 'b.test': here, 'c.test': here })
+  pebble = await startPebble({ dns: dns.endpoint, httpPort })
+  database = await freshDatabase()
+})
+afterAll(async () => {
+  await database.close()
+  await pebble.stop()
+  await dns.close()
+})
+beforeEach(() => {
+  clock = testClock()
+  challenges = openChallengeDoor({
+    listen: { host: '127.0.0.1', port: httpPort },
+    find: token => keyAuthorizationOf(database.db, token),
+    log,
+  })
+})
+afterEach(async () => {
+  await Promise.all(opened.splice(0).map(each => each.stop()))
+  await challenges.close()
+  for (const table of ['certificates', 'acme_accounts'] as const) await database.db.deleteFrom(table).execute()
+})
+
+const here = { A: ['127.0.0.1'] }
+const ours = (...names: string[]) => names.map(name => ({ name, isOurs: true }))
+
+function open(
+  wanted: readonly WantedName[],
+  more: Partial<Parameters<typeof acmeAuthority>[0]> = {},
+  secrets = testSecrets,
+): Certificates {
+  const certificates = acmeCertificates({
+    db: database.db,
+    clock,
+    log,
+    secrets,
+    wanted: async () => wanted,
+    hasAddress: async name => dns.zone[name]?.A !== undefined,
+    authority: acmeAuthority({
+      directory: pebble.directory,
+      email: undefined,
+      caFile: pebble.caFile,
+      pollMs: 50,
+      ...more,
+    }),
+    pauseMs: 20,
+  })
+  opened.push(certificates)
+  return certificates
+}
+
+const row = (name: string) =>
+  database.db.selectFrom('certificates').selectAll().where('name', '=', name).executeTakeFirstOrThrow()
+const firstOf = (certificates: Certificates) => certificates.current()[0]?.chain
+
+test('gets a certificate for each name, with the chain to the authority’s root, and keeps the keys sealed', async () => {
+  const certificates = open(ours('a.test', 'b.test'))
+  await until(() => certificates.current().length === 2)
+  expect(certificates.current().map(each => each.names)).toEqual([['a.test'], ['b.test']])
+  const [certificate] = certificates.current()
+  const [leaf, between] = (certificate?.chain.match(/-----BEGIN[\s\S]+?END CERTIFICATE-----/g) ?? []).map(
+    each => new X509Certificate(each),
+  )
+  expect(leaf?.verify(between?.publicKey ?? raise())).toBe(true)
+  expect(between?.verify(new X509Certificate(await pebble.issuingRoot()).publicKey)).toBe(true)
+  expect(createPrivateKey(certificate?.privateKey ?? '').asymmetricKeyType).toBe('ec')
+
+  const stored = JSON.stringify([
+    await row('a.test'),
+    await database.db.selectFrom('acme_accounts').selectAll().execute(),
+  ])
+  expect(stored).not.toContain('PRIVATE KEY')
+  expect(await database.db.selectFrom('acme_challenges').selectAll().execute()).toEqual([])
+  expect(certificates.states()).toEqual([
+    { name: 'a.test', isOurs: true, notAfter: certificate?.notAfter ?? null, trouble: null },
+    { name: 'b.test', isOurs: true, notAfter: expect.any(Date), trouble: null },
+  ])
+})
+
+test('two processes order once for a name, and both show it', async () => {
+  const [one, two] = [open(ours('a.test', 'b.test')), open(ours('a.test', 'b.test'))]
+  await until(() => one.current().length === 2 && two.current().length === 2)
+  expect(one.current().map(each => each.chain)).toEqual(two.current().map(each => each.chain))
+  expect(await database.db.selectFrom('acme_accounts').selectAll().execute()).toHaveLength(1)
+})
+
+test('renews at two thirds of the life', async () => {
+  const certificates = open(ours('a.test'))
+  await until(() => firstOf(certificates) !== undefined)
+  const first = firstOf(certificates)
+  const { not_before, not_after, next_attempt_at } = await row('a.test')
+  const begin = millisecondsOf(not_before ?? raise())
+  const lifeMs = millisecondsOf(not_after ?? raise()) - begin
+  const part = (millisecondsOf(next_attempt_at) - begin) / lifeMs
+  expect([part >= 0.666, part <= 0.688]).toEqual([true, true])
+  clock.forward(lifeMs * 0.7)
+  await until(() => firstOf(certificates) !== first)
+  expect((await row('a.test')).failures).toBe(0)
+})
+
+test('a name that fails holds no other up, is tried again later and later, and keeps what it had', async () => {
+  const certificates = open(ours('a.test', 'c.test'))
+  await until(() => certificates.current().length === 2)
+  const before = certificates.current().map(each => each.chain)
+  delete dns.zone['a.test']
+  clock.forward(5 * 365 * day)
+  await until(async () => (await row('a.test')).failures === 1 && certificates.current()[1]?.chain !== before[1])
+  expect(firstOf(certificates)).toBe(before[0])
+  await until(() => certificates.states()[0]?.trouble?.includes('a.test'))
+  const waitMs = async () => millisecondsOf((await row('a.test')).next_attempt_at) - millisecondsOf(clock.now())
+  expect(await waitMs()).toBeLessThan(7 * 60_000)
+  clock.forward(7 * 60_000)
+  await until(async () => (await row('a.test')).failures === 2)
+  expect(await waitMs()).toBeGreaterThan(9 * 60_000)
+  dns.zone['a.test'] = here
+  clock.forward(13 * 60_000)
+  await until(() => firstOf(certificates) !== before[0])
+  await until(() => certificates.states()[0]?.trouble === null)
+})
+
+test('an authority that limits us is asked again no sooner than it says', async () => {
+  const proxy = limitingProxy(pebble, '7200')
+  const certificates = open(ours('a.test'), { directory: proxy.directory, caFile: proxy.caFile, email: 'ann@a.test' })
+  try {
+    await until(async () => (await row('a.test').catch(() => undefined))?.failures === 1)
+    const { next_attempt_at, last_error } = await row('a.test')
+    expect(last_error).toBe('too many of them')
+    const waitMs = millisecondsOf(next_attempt_at) - millisecondsOf(clock.now())
+    expect([waitMs > 7_100_000, waitMs < 9_100_000]).toEqual([true, true])
+    proxy.relent()
+    clock.forward(9_100_000)
+    await until(() => certificates.current().length === 1)
+  } finally {
+    await certificates.stop()
+    await proxy.stop()
+  }
+})
+
+test('the name of a domain is not ordered for before DNS has an address for it', async () => {
+  const certificates = open([{ name: 'd.test', isOurs: false }])
+  await until(() => certificates.states()[0]?.trouble === 'DNS has no address for it yet')
+  expect((await row('d.test')).failures).toBe(0)
+  dns.zone['d.test'] = here
+  clock.forward(11 * 60_000)
+  await until(() => certificates.current().length === 1)
+  delete dns.zone['d.test']
+})
+
+test('what an older secret key sealed is opened, and sealed by the newer one', async () => {
+  const [older, newer] = [randomBytes(secretKeyBytes), randomBytes(secretKeyBytes)]
+  const before = open(ours('a.test'), {}, secretsOf([older]))
+  await until(() => firstOf(before) !== undefined)
+  await before.stop()
+  await sealCertificateKeys(database.db, secretsOf([newer, older]))
+  const after = open(ours('a.test'), {}, secretsOf([newer]))
+  await until(() => firstOf(after) !== undefined)
+  expect(firstOf(after)).toBe(firstOf(before))
+  clock.forward(5 * 365 * day)
+  await until(() => firstOf(after) !== firstOf(before))
+})
+
+function raise(): never {
+  throw new Error('absent')
+}

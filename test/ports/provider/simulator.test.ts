@@ -1,0 +1,267 @@
+import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
+import pino from 'pino'
+import { systemClock } from '../../../src/base/clock.ts'
+import { fromJson } from '../../../src/base/database/schema.ts'
+import type { Id } from '../../../src/base/ids.ts'
+import { verifiedReturnPaths } from '../../../src/domains/return-path-table.ts'
+import { readReport } from '../../../src/mail/reports/read-report.ts'
+import { mysqlBlobs } from '../../../src/ports/blobs/mysql.ts'
+import type { Provider } from '../../../src/ports/provider/port.ts'
+import { sandboxProvider } from '../../../src/ports/provider/sandbox.ts'
+import { keepReports, startTelling } from '../../../src/ports/provider/simulator/deliver-reports.ts'
+import { withSimulator } from '../../../src/ports/provider/simulator/simulator.ts'
+import type { SimulatedReport } from '../../../src/ports/provider/simulator/table.ts'
+import { presetNames, presetOf } from '../../../src/ports/provider/smarthost/presets.ts'
+import { clamdScanner } from '../../../src/ports/scanner/clamd.ts'
+import { simulatedMail } from '../../../src/receiving/reports/simulated-mail.ts'
+import { startRelay } from '../../../src/sending/relay/relay.ts'
+import { recordNews } from '../../../src/sending/reports/provider-events.ts'
+import { returnPathsOf } from '../../../src/sending/reports/return-path.ts'
+import { type FreshDatabase, freshDatabase } from '../../harness/database.ts'
+import { acceptEmails, newSender, type Sender } from '../../harness/outgoing.ts'
+import { scriptedRelay } from '../../harness/scripted-relay.ts'
+import { signingKeys, testSecrets } from '../../harness/secrets.ts'
+import { smarthostAt } from '../../harness/smarthost.ts'
+import { messagesOf, receiver } from '../../receiving/fixtures.ts'
+import { submission } from './contract.ts'
+
+let database: FreshDatabase
+const ends: (() => unknown)[] = []
+
+beforeAll(async () => {
+  database = await freshDatabase(8)
+})
+afterEach(async () => {
+  for (const end of ends.splice(0).reverse()) await end()
+})
+afterAll(() => database.close())
+
+const log = pino({ level: 'silent' })
+const returnPaths = returnPathsOf(testSecrets)
+const hostname = 'mail.test'
+const clamd = (process.env['MAILROOM_TEST_CLAMD'] ?? '').replace(/^unix:/, '')
+const scanner = clamdScanner({ address: { kind: 'unix', path: clamd }, timeoutMs: 20_000, scansAtOnce: 4 })
+
+/** A relay worker at work through a provider with the simulator before it. `tells`: until it ends, its reports come too. */
+function work(real: Provider, tells = true): void {
+  const { db } = database
+  const blobs = mysqlBlobs(db, systemClock)
+  const provider = withSimulator(real, { clock: systemClock, log, keep: keepReports({ db, clock: systemClock }) })
+  const relay = startRelay({
+    db,
+    blobs,
+    provider,
+    signingKeys,
+    reversePaths: { returnPaths, findHosts: verifiedReturnPaths, ownHost: hostname },
+    clock: systemClock,
+    log,
+    attemptMs: 5000,
+    retryFirstMs: 60_000,
+  })
+  if (tells) tell()
+  ends.push(
+    () => provider.close(),
+    () => relay.stop(),
+  )
+}
+
+/** Tells what the simulator has to tell, until the test ends. */
+function tell(): void {
+  const { db } = database
+  const use = { db, blobs: mysqlBlobs(db, systemClock), scanner, clock: systemClock, log }
+  const telling = startTelling({
+    ...use,
+    ...simulatedMail({ ...use, bounces: { returnPaths, hostname } }),
+    takeNews: news => recordNews({ db, clock: systemClock, log }, 'simulator', news),
+    pauseMs: 20,
+  })
+  ends.push(() => telling.stop())
+}
+
+async function accept(sender: Sender, to: string): Promise<Id<'eml'>> {
+  const { db } = database
+  const [id] = await acceptEmails(db, mysqlBlobs(db, systemClock), sender, systemClock.now(), [{ to: [to] }])
+  if (!id) throw new Error('nothing was accepted')
+  return id
+}
+
+async function statusBecomes(id: Id<'eml'>, status: string): Promise<void> {
+  let seen: string | undefined
+  for (const deadline = Date.now() + 10_000; Date.now() < deadline; await Bun.sleep(20)) {
+    seen = (await database.db.selectFrom('emails').select('status').where('id', '=', id).executeTakeFirst())?.status
+    if (seen === status) return
+  }
+  throw new Error(`the email is ${seen} and not ${status}`)
+}
+
+const ways = [
+  ['delivered@simulator.test', 'delivered', undefined],
+  ['bounce+1@simulator.test', 'bounced', 'hard_bounce'],
+  ['softbounce@simulator.test', 'bounced', undefined],
+  ['complaint@simulator.test', 'complained', 'complaint'],
+  ['delay@simulator.test', 'delayed', undefined],
+  ['reject@simulator.test', 'rejected', undefined],
+  ['ooto@simulator.test', 'delivered', undefined],
+] as const
+
+test.each(['sandbox', ...presetNames])(
+  '%s: the simulator’s recipients do what they say, and no relay sees them',
+  async name => {
+    const sink = await scriptedRelay()
+    ends.push(() => sink.close())
+    const sender = await newSender(database.db, systemClock.now(), `${name}.test`)
+    const preset = presetNames.find(each => each === name)
+    work(preset ? smarthostAt(sink.url, { preset: presetOf(preset, true) }) : sandboxProvider({ keep: async () => {} }))
+    await Promise.all(
+      ways.map(async ([to, status, reason]) => {
+        const id = await accept(sender, to)
+        await statusBecomes(id, status)
+        const suppression = await database.db
+          .selectFrom('suppressions')
+          .select(['reason', 'source_email_id'])
+          .where('email', '=', to)
+          .where('brand_id', '=', sender.brandId)
+          .executeTakeFirst()
+        expect(suppression).toEqual((reason && { reason, source_email_id: id }) as never)
+      }),
+    )
+    expect(sink.taken).toEqual([])
+  },
+  60_000,
+)
+
+test('a soft bounce is transient, and keeps nobody from further mail', async () => {
+  const sender = await newSender(database.db, systemClock.now(), 'soft.test')
+  work(sandboxProvider({ keep: async () => {} }))
+  const id = await accept(sender, 'softbounce@simulator.test')
+  await statusBecomes(id, 'bounced')
+  const event = await database.db
+    .selectFrom('email_events')
+    .select('bounce')
+    .where('email_id', '=', id)
+    .where('type', '=', 'bounced')
+    .executeTakeFirstOrThrow()
+  expect(fromJson(event.bounce ?? '{}')).toMatchObject({ type: 'transient', suppressed: false })
+})
+
+async function reportsOf(...recipients: string[]) {
+  const told: SimulatedReport[] = []
+  const kept: string[] = []
+  const provider = withSimulator(sandboxProvider({ keep: async ({ recipients: each }) => void kept.push(...each) }), {
+    clock: systemClock,
+    log,
+    keep: async reports => void told.push(...reports),
+  })
+  const outcomes = await provider.submit(submission({ mailFrom: 'b+x@bounce.shop.test', recipients }))
+  return { mails: told.map(each => each.mail), kept, outcomes }
+}
+
+test('reports go to the reverse-path in the forms that they have in the world', async () => {
+  const { mails } = await reportsOf(
+    'delivered@simulator.test',
+    'bounce@simulator.test',
+    'softbounce+a@simulator.test',
+    'complaint@simulator.test',
+    'ooto@simulator.test',
+  )
+  expect(new Set(mails.map(each => each.rcptTo))).toEqual(new Set(['b+x@bounce.shop.test']))
+  const reports = mails.map(each => readReport(each.message))
+  expect(
+    reports.map(each => [each.kind, each.recipients[0]?.finalRecipient, each.recipients[0]?.enhancedCode]),
+  ).toEqual([
+    ['delivered', 'delivered@simulator.test', '2.0.0'],
+    ['bounce', 'bounce@simulator.test', '5.1.1'],
+    ['bounce', 'softbounce+a@simulator.test', '4.2.2'],
+    ['delivered', 'complaint@simulator.test', '2.0.0'],
+    ['complaint', 'complaint@simulator.test', null],
+    ['delivered', 'ooto@simulator.test', '2.0.0'],
+    ['auto-reply', undefined, undefined],
+  ] as never)
+  expect(reports[1]?.envelopeId).toBe(submission().emailId)
+})
+
+test('takes nothing of which it could not keep what it has to tell', async () => {
+  const provider = withSimulator(sandboxProvider({ keep: async () => {} }), {
+    clock: systemClock,
+    log,
+    keep: () => Promise.reject(new Error('no room')),
+  })
+  const recipients = ['a@x.test', 'bounce@simulator.test']
+  const outcomes = await provider.submit(submission({ recipients }))
+  expect(outcomes.map(each => [each.kind, each.reply.code])).toEqual([
+    ['accepted', 250],
+    ['deferred', 451],
+  ])
+})
+
+const waiting = () => database.db.selectFrom('simulated_reports').selectAll().execute()
+const eventsOf = (id: Id<'eml'>) =>
+  database.db.selectFrom('email_events').select('type').where('email_id', '=', id).orderBy('id').execute()
+
+test('what was not told when a process died is told by the next, once', async () => {
+  const sender = await newSender(database.db, systemClock.now(), 'died.test')
+  work(sandboxProvider({ keep: async () => {} }), false)
+  const bounced = await accept(sender, 'bounce@simulator.test')
+  const complained = await accept(sender, 'complaint@simulator.test')
+  for (const id of [bounced, complained]) await statusBecomes(id, 'sent')
+  const left = await waiting()
+  expect(left.map(each => each.kind).sort()).toEqual(['complaint', 'status', 'status'])
+  tell()
+  await statusBecomes(bounced, 'bounced')
+  await statusBecomes(complained, 'complained')
+  await nothingWaits()
+  // As if the process had died after it told them, and before it forgot them.
+  await database.db.insertInto('simulated_reports').values(left).execute()
+  await nothingWaits()
+  expect((await eventsOf(bounced)).map(each => each.type)).toEqual(['sent', 'bounced'])
+  expect((await eventsOf(complained)).map(each => each.type).sort()).toEqual(['complained', 'delivered', 'sent'])
+}, 30_000)
+
+async function nothingWaits(): Promise<void> {
+  for (const deadline = Date.now() + 10_000; (await waiting()).length > 0; await Bun.sleep(20))
+    if (Date.now() > deadline) throw new Error('simulated reports were not told')
+}
+
+test('with a reverse-path that is not ours, the answer of one who is away comes to the mailbox of the sender', async () => {
+  const shop = await receiver(database)
+  const mailboxId = await shop.mailbox('hello')
+  await database.db
+    .insertInto('dkim_keys')
+    .values({ ...(await anyKey()), domain_id: shop.domainId })
+    .execute()
+  const sink = await scriptedRelay()
+  ends.push(() => sink.close())
+  work(smarthostAt(sink.url, { preset: presetOf('postmark', true) }))
+  const away = await accept(shop, 'ooto@simulator.test')
+  const nobody = await accept({ ...shop, domain: 'nobody.test' }, 'ooto@simulator.test')
+  for (const id of [away, nobody]) await statusBecomes(id, 'delivered')
+  await nothingWaits()
+  expect(await messagesOf(shop)).toMatchObject([
+    {
+      mailbox_id: mailboxId,
+      folder: 'inbox',
+      folder_reason: 'auto_reply',
+      from_address: 'ooto@simulator.test',
+      subject: 'Out of office',
+      in_reply_to_email_id: null,
+      scan: 'clean',
+    },
+  ])
+}, 30_000)
+
+async function anyKey() {
+  const { domainId } = await newSender(database.db, systemClock.now(), 'keys.test')
+  const keys = database.db.selectFrom('dkim_keys').selectAll()
+  return await keys.where('domain_id', '=', domainId).executeTakeFirstOrThrow()
+}
+
+test('real recipients of the same message are submitted, each with its own outcome', async () => {
+  const { kept, outcomes } = await reportsOf('a@x.test', 'reject@simulator.test', 'b@x.test', 'nobody@simulator.test')
+  expect(kept).toEqual(['a@x.test', 'b@x.test'])
+  expect(outcomes.map(each => [each.kind, each.reply.code])).toEqual([
+    ['accepted', 250],
+    ['failed', 554],
+    ['accepted', 250],
+    ['failed', 550],
+  ])
+})

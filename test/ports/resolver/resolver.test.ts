@@ -1,0 +1,350 @@
+import { afterAll, afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { Resolver as SystemResolver } from 'node:dns/promises'
+import { systemClock } from '../../../src/base/clock.ts'
+import { newId } from '../../../src/base/ids.ts'
+import { localResolver } from '../../../src/ports/resolver/local.ts'
+import { networkResolver } from '../../../src/ports/resolver/network.ts'
+import type { Resolver } from '../../../src/ports/resolver/port.ts'
+import { systemServers } from '../../../src/ports/resolver/system-servers.ts'
+import { freshDatabase } from '../../harness/database.ts'
+import { startDns, type TestDns } from '../../harness/dns.ts'
+
+const name = 'example.test'
+let dns: TestDns
+let now: number
+let resolver: Resolver
+
+const ask = (servers: readonly TestDns[], timeoutMs = 200): Resolver =>
+  networkResolver({ servers: servers.map(each => each.endpoint), timeoutMs, nowMs: () => now })
+
+beforeEach(async () => {
+  now = 1000
+  dns = await startDns()
+  resolver = ask([dns])
+})
+afterEach(() => dns.close())
+
+describe('what it answers', () => {
+  test('joins the strings of one TXT record and keeps two records apart', async () => {
+    dns.zone[name] = { TXT: [['v=DKIM1; p=', 'a'.repeat(255), 'b'], 'other'] }
+    const answer = await resolver.resolve(name, 'TXT')
+    expect(answer).toEqual({ kind: 'found', records: [`v=DKIM1; p=${'a'.repeat(255)}b`, 'other'], ttlSeconds: 300 })
+  })
+
+  test('node:dns on Bun takes the strings of one TXT record apart (oven-sh/bun#21370), so dns-packet is needed', async () => {
+    dns.zone[name] = { TXT: [['v=DKIM1; ', 'p=abc']] }
+    const system = new SystemResolver()
+    system.setServers([`127.0.0.1:${dns.endpoint.port}`])
+    // Once this gives [['v=DKIM1; ', 'p=abc']], the bug is gone.
+    expect(await system.resolveTxt(name)).toEqual([['v=DKIM1; '], ['p=abc']])
+  })
+
+  test('gives each type in its form, names in lower case and without a final dot', async () => {
+    dns.zone[name] = {
+      MX: ['10 MX.Example.test', '0 .'],
+      A: ['192.0.2.1'],
+      AAAA: ['2001:db8::1'],
+      PTR: ['Host.Example.test'],
+      TLSA: ['3 1 1 abcd'],
+    }
+    const found = async (type: 'MX' | 'A' | 'AAAA' | 'PTR' | 'TLSA') => {
+      const answer = await resolver.resolve('EXAMPLE.test.', type)
+      return answer.kind === 'found' ? answer.records : answer
+    }
+    expect(await found('MX')).toEqual([
+      { priority: 10, exchange: 'mx.example.test' },
+      { priority: 0, exchange: '' },
+    ])
+    expect(await found('A')).toEqual(['192.0.2.1'])
+    expect(await found('AAAA')).toEqual(['2001:db8::1'])
+    expect(await found('PTR')).toEqual(['host.example.test'])
+    const certificate = Buffer.from('abcd', 'hex')
+    expect(await found('TLSA')).toEqual([{ usage: 3, selector: 1, matchingType: 1, certificate }])
+  })
+
+  test('tells a name that is not there from one without such a record', async () => {
+    dns.zone[`below.${name}`] = { A: ['192.0.2.1'] }
+    expect(await resolver.resolve(name, 'TXT')).toEqual({ kind: 'none', why: 'nodata' })
+    expect(await resolver.resolve('absent.test', 'TXT')).toEqual({ kind: 'none', why: 'nxdomain' })
+  })
+
+  test('does not ask for a name that cannot exist', async () => {
+    for (const impossible of ['', 'a..test', `${'a'.repeat(64)}.test`, `${'a.'.repeat(127)}test`, 'a\nb.test'])
+      expect(await resolver.resolve(impossible, 'TXT')).toEqual({ kind: 'none', why: 'nxdomain' })
+    expect(dns.questions).toEqual([])
+  })
+})
+
+describe('CNAMEs', () => {
+  test('are followed within an answer and from answer to answer', async () => {
+    dns.zone[`a.${name}`] = { CNAME: `b.${name}`, ttl: 100 }
+    dns.zone[`b.${name}`] = { CNAME: `c.${name}`, ttl: 50, behaviour: { cnameAlone: true } }
+    dns.zone[`c.${name}`] = { TXT: ['here'], ttl: 200 }
+    expect(await resolver.resolve(`a.${name}`, 'TXT')).toEqual({ kind: 'found', records: ['here'], ttlSeconds: 50 })
+    expect(dns.questions.map(each => each.name)).toEqual([`a.${name}`, `c.${name}`])
+    expect(await resolver.resolve(`a.${name}`, 'CNAME')).toMatchObject({ kind: 'found', records: [`b.${name}`] })
+  })
+
+  test('that lead nowhere are an absence', async () => {
+    dns.zone[name] = { CNAME: 'absent.test' }
+    expect(await resolver.resolve(name, 'TXT')).toEqual({ kind: 'none', why: 'nxdomain' })
+  })
+
+  test('that go round in a circle fail, within an answer and across them', async () => {
+    dns.zone['a.test'] = { CNAME: 'b.test' }
+    dns.zone['b.test'] = { CNAME: 'a.test' }
+    dns.zone['c.test'] = { CNAME: 'd.test', behaviour: { cnameAlone: true } }
+    dns.zone['d.test'] = { CNAME: 'c.test', behaviour: { cnameAlone: true } }
+    for (const start of ['a.test', 'c.test'])
+      expect(await resolver.resolve(start, 'TXT')).toMatchObject({
+        kind: 'failed',
+        why: expect.stringContaining('loop'),
+      })
+  })
+
+  test('are followed eight times, not nine', async () => {
+    for (let i = 0; i < 9; i++) dns.zone[`n${i}.test`] = { CNAME: `n${i + 1}.test`, behaviour: { cnameAlone: true } }
+    dns.zone['n9.test'] = { TXT: ['end'] }
+    expect(await resolver.resolve('n1.test', 'TXT')).toMatchObject({ kind: 'found' })
+    expect(await resolver.resolve('n0.test', 'TXT')).toMatchObject({ kind: 'failed' })
+  })
+})
+
+describe('what it keeps', () => {
+  const found = { kind: 'found', records: ['one'] }
+
+  test('an answer for its TTL, and says how much of it is left', async () => {
+    dns.zone[name] = { TXT: ['one'], ttl: 60 }
+    await resolver.resolve(name, 'TXT')
+    now += 20_000
+    expect(await resolver.resolve(name, 'TXT')).toEqual({ kind: 'found', records: ['one'], ttlSeconds: 40 })
+    expect(dns.questions.length).toBe(1)
+    now += 40_000
+    await resolver.resolve(name, 'TXT')
+    expect(dns.questions.length).toBe(2)
+  })
+
+  test('a TTL of a day for an hour, and a TTL of zero not at all', async () => {
+    dns.zone[name] = { TXT: ['one'], ttl: 86_400 }
+    dns.zone['zero.test'] = { TXT: ['one'], ttl: 0 }
+    await resolver.resolve(name, 'TXT')
+    now += 3_600_000
+    await resolver.resolve(name, 'TXT')
+    await resolver.resolve('zero.test', 'TXT')
+    await resolver.resolve('zero.test', 'TXT')
+    expect([dns.asked(name), dns.asked('zero.test')]).toEqual([2, 2])
+  })
+
+  test('an absence for the minimum of the SOA, at most five minutes', async () => {
+    await resolver.resolve(name, 'TXT')
+    now += 59_000
+    await resolver.resolve(name, 'TXT')
+    expect(dns.questions.length).toBe(1)
+    now += 1000
+    dns.zone[name] = { TXT: ['one'] }
+    expect(await resolver.resolve(name, 'TXT')).toMatchObject(found)
+
+    const slow = await startDns({}, { soaMinimum: 86_400 })
+    const patient = ask([slow])
+    await patient.resolve(name, 'TXT')
+    now += 300_000
+    await patient.resolve(name, 'TXT')
+    expect(slow.questions.length).toBe(2)
+    await slow.close()
+  })
+
+  test('never a failure', async () => {
+    dns.zone[name] = { behaviour: { rcode: 'SERVFAIL' } }
+    expect(await resolver.resolve(name, 'TXT')).toMatchObject({ kind: 'failed' })
+    dns.zone[name] = { TXT: ['one'] }
+    expect(await resolver.resolve(name, 'TXT')).toMatchObject(found)
+  })
+
+  test('no more than its limits allow', async () => {
+    const small = networkResolver({
+      servers: [dns.endpoint],
+      timeoutMs: 200,
+      cache: { maxEntries: 2, maxBytes: 1000 },
+    })
+    for (const each of ['a.test', 'b.test', 'c.test']) dns.zone[each] = { TXT: ['one'] }
+    dns.zone['big.test'] = { TXT: ['x'.repeat(1500)] }
+    for (const each of ['a.test', 'b.test', 'a.test', 'c.test', 'a.test', 'b.test', 'big.test', 'big.test'])
+      await small.resolve(each, 'TXT')
+    expect([dns.asked('a.test'), dns.asked('b.test'), dns.asked('c.test')]).toEqual([1, 2, 1])
+    expect(dns.questions.filter(each => each.name === 'big.test' && each.over === 'udp').length).toBe(2)
+  })
+
+  test('asks once for a question that many have at the same time', async () => {
+    dns.zone[name] = { TXT: ['one'], behaviour: { delayMs: 20 } }
+    const answers = await Promise.all(Array.from({ length: 20 }, () => resolver.resolve(name, 'TXT')))
+    expect(dns.questions.length).toBe(1)
+    for (const each of answers) expect(each).toMatchObject(found)
+  })
+})
+
+describe('forged answers', () => {
+  const lie = { TXT: ['forged'] }
+
+  test('with another id, question or source are not believed', async () => {
+    for (const kind of ['wrong-id', 'wrong-question', 'wrong-source'] as const) {
+      dns.zone[`${kind}.test`] = { TXT: ['true'], behaviour: { lies: [kind], lie, delayMs: 5 } }
+      expect(await resolver.resolve(`${kind}.test`, 'TXT')).toMatchObject({ kind: 'found', records: ['true'] })
+    }
+  })
+
+  test('that keep coming make it ask over TCP', async () => {
+    dns.zone[name] = { TXT: ['true'], behaviour: { lies: ['wrong-id', 'wrong-id', 'wrong-id', 'wrong-id'], lie } }
+    expect(await resolver.resolve(name, 'TXT')).toMatchObject({ records: ['true'] })
+    expect(dns.questions.map(each => each.over)).toEqual(['udp', 'tcp'])
+  })
+
+  test('are hard to make: each question has a random id and port, and asks for no more than 1232 bytes', async () => {
+    for (let i = 0; i < 20; i++) await resolver.resolve(`n${i}.test`, 'A')
+    expect(new Set(dns.questions.map(each => each.id)).size).toBeGreaterThan(17)
+    expect(new Set(dns.questions.map(each => each.fromPort)).size).toBeGreaterThan(15)
+    for (const each of dns.questions) expect(each).toMatchObject({ udpPayloadSize: 1232, recursionDesired: true })
+  })
+})
+
+describe('trouble', () => {
+  test('a truncated answer is asked for over TCP', async () => {
+    dns.zone[name] = { TXT: ['short'], behaviour: { truncated: true } }
+    dns.zone['long.test'] = { TXT: ['x'.repeat(3000)] }
+    expect(await resolver.resolve(name, 'TXT')).toMatchObject({ records: ['short'] })
+    expect(await resolver.resolve('long.test', 'TXT')).toMatchObject({ records: ['x'.repeat(3000)] })
+    expect(dns.questions.map(each => each.over)).toEqual(['udp', 'tcp', 'udp', 'tcp'])
+  })
+
+  test('a silent, refusing or unreachable server is passed over, and the one that answered is asked first', async () => {
+    const other = await startDns({ [name]: { TXT: ['one'], ttl: 0 } })
+    const gone = await startDns()
+    await gone.close()
+    dns.zone[name] = { behaviour: { silent: true } }
+    const two = ask([dns, other], 60)
+    expect(await two.resolve(name, 'TXT')).toMatchObject({ kind: 'found' })
+    const askedBefore = dns.questions.length
+    expect(await two.resolve(name, 'TXT')).toMatchObject({ kind: 'found' })
+    expect(dns.questions.length).toBe(askedBefore)
+    for (const rcode of ['SERVFAIL', 'REFUSED', 'FORMERR'] as const) {
+      dns.zone[name] = { behaviour: { rcode } }
+      expect(await ask([dns, other]).resolve(name, 'TXT')).toMatchObject({ kind: 'found' })
+    }
+    expect(await ask([gone, other], 2000).resolve(name, 'TXT')).toMatchObject({ kind: 'found' })
+    await other.close()
+  })
+
+  test('fails when no server has an answer, within the time of each', async () => {
+    const other = await startDns({ [name]: { behaviour: { rcode: 'REFUSED' } } })
+    dns.zone[name] = { behaviour: { silent: true } }
+    const started = performance.now()
+    const answer = await ask([dns, other], 100).resolve(name, 'TXT')
+    expect(answer).toEqual({ kind: 'failed', why: '127.0.0.1: REFUSED' })
+    expect(performance.now() - started).toBeLessThan(1000)
+    expect(dns.questions.length).toBe(2)
+    await other.close()
+  })
+
+  test('a lost packet is sent again', async () => {
+    dns.zone[name] = { behaviour: { turns: [{ behaviour: { silent: true } }, { TXT: ['one'] }] } }
+    expect(await resolver.resolve(name, 'TXT')).toMatchObject({ kind: 'found' })
+  })
+
+  test('an answer that cannot be read fails', async () => {
+    dns.zone[name] = { behaviour: { garbage: Buffer.from('nonsense') } }
+    expect(await ask([dns], 60).resolve(name, 'TXT')).toMatchObject({ kind: 'failed' })
+  })
+
+  test('gives up when the signal fires, and at once when it has', async () => {
+    dns.zone[name] = { behaviour: { silent: true } }
+    const slow = ask([dns], 2000)
+    const started = performance.now()
+    const answer = await slow.resolve(name, 'TXT', { signal: AbortSignal.timeout(30) })
+    expect(answer).toMatchObject({ kind: 'failed' })
+    expect(performance.now() - started).toBeLessThan(1000)
+    expect(await slow.resolve('other.test', 'TXT', { signal: AbortSignal.abort() })).toMatchObject({ kind: 'failed' })
+    expect(dns.asked('other.test')).toBe(0)
+  })
+})
+
+describe('for proof', () => {
+  test('asks over TCP, twice, past the cache, and keeps nothing', async () => {
+    dns.zone[name] = { TXT: ['old'] }
+    await resolver.resolve(name, 'TXT')
+    dns.zone[name] = { TXT: ['one', 'two'] }
+    dns.questions.length = 0
+    const proof = { kind: 'found', records: ['one', 'two'], ttlSeconds: 300 } as const
+    expect(await resolver.resolve(name, 'TXT', { forProof: true })).toEqual(proof)
+    expect(dns.questions.map(each => each.over)).toEqual(['tcp', 'tcp'])
+    expect(await resolver.resolve(name, 'TXT')).toMatchObject({ records: ['old'] })
+  })
+
+  test('takes the same records in another order, but not other records', async () => {
+    dns.zone[name] = { behaviour: { turns: [{ TXT: ['one', 'two'] }, { TXT: ['two', 'one'] }] } }
+    dns.zone['b.test'] = { behaviour: { turns: [{ TXT: ['one'] }, { TXT: ['one', 'two'] }] } }
+    dns.zone['c.test'] = { behaviour: { turns: [{ TXT: ['one'] }, {}] } }
+    expect(await resolver.resolve(name, 'TXT', { forProof: true })).toMatchObject({ kind: 'found' })
+    for (const each of ['b.test', 'c.test'])
+      expect(await resolver.resolve(each, 'TXT', { forProof: true })).toMatchObject({ kind: 'failed' })
+    expect(await resolver.resolve('absent.test', 'TXT', { forProof: true })).toEqual({ kind: 'none', why: 'nxdomain' })
+  })
+
+  test('fails when a server answers over UDP alone', async () => {
+    dns.zone[name] = { TXT: ['one'], behaviour: { silentOver: 'tcp' } }
+    expect(await ask([dns], 60).resolve(name, 'TXT', { forProof: true })).toMatchObject({ kind: 'failed' })
+  })
+})
+
+test('reads the servers of the system', async () => {
+  const file = `${process.env['TMPDIR'] ?? '/tmp'}/resolv-${process.pid}.conf`
+  await Bun.write(
+    file,
+    '# no\nsearch example.test\nnameserver 192.0.2.53\nnameserver\t2001:db8::53\nnameserver nonsense\n',
+  )
+  expect(systemServers(file)).toEqual([
+    { host: '192.0.2.53', port: 53 },
+    { host: '2001:db8::53', port: 53 },
+  ])
+  await Bun.file(file).delete()
+  expect(systemServers(file)).toEqual([{ host: '127.0.0.1', port: 53 }])
+})
+
+describe('names below .test from the database', async () => {
+  const database = await freshDatabase()
+  afterAll(() => database.close())
+  const put = (type: string, of: string, value: string, priority: number | null = null) =>
+    database.db
+      .insertInto('local_records')
+      .values({ id: newId('rec'), type, name: of, value, priority, ttl: 60, created_at: systemClock.now() })
+      .execute()
+
+  test('are answered from there, others are asked for', async () => {
+    const local = localResolver(database.db, resolver)
+    await put('TXT', 'demo.test', 'v=spf1 -all')
+    await put('MX', 'demo.test', 'MX.demo.test.', 10)
+    await put('CNAME', 'www.demo.test', 'alias.demo.test')
+    await put('CNAME', 'alias.demo.test', 'demo.test')
+    await put('CNAME', 'out.demo.test', 'far.example')
+    await put('CNAME', 'round.demo.test', 'round.demo.test')
+    await put('TXT', 'a.deep_.demo.test', 'x')
+    dns.zone['far.example'] = { TXT: ['far'] }
+
+    const txt = { kind: 'found', records: ['v=spf1 -all'], ttlSeconds: 60 } as const
+    expect(await local.resolve('Demo.test.', 'TXT')).toEqual(txt)
+    expect(await local.resolve('www.demo.test', 'TXT', { forProof: true })).toEqual(txt)
+    expect(await local.resolve('demo.test', 'MX')).toMatchObject({
+      records: [{ priority: 10, exchange: 'mx.demo.test' }],
+    })
+    expect(await local.resolve('www.demo.test', 'CNAME')).toMatchObject({ records: ['alias.demo.test'] })
+    expect(await local.resolve('out.demo.test', 'TXT')).toMatchObject({ records: ['far'] })
+    expect(await local.resolve('round.demo.test', 'TXT')).toMatchObject({ kind: 'failed' })
+    expect(await local.resolve('demo.test', 'AAAA')).toEqual({ kind: 'none', why: 'nodata' })
+    expect(await local.resolve('deep_.demo.test', 'TXT')).toEqual({ kind: 'none', why: 'nodata' })
+    expect(await local.resolve('test', 'TXT')).toEqual({ kind: 'none', why: 'nodata' })
+    expect(await local.resolve('deepx.demo.test', 'TXT')).toEqual({ kind: 'none', why: 'nxdomain' })
+    expect(await local.resolve('de_p_.demo.test', 'TXT')).toEqual({ kind: 'none', why: 'nxdomain' })
+    expect(await local.resolve('emo.test', 'TXT')).toEqual({ kind: 'none', why: 'nxdomain' })
+    expect(await local.resolve('dömo.test', 'TXT')).toEqual({ kind: 'none', why: 'nxdomain' })
+    expect(await local.resolve('far.example', 'TXT')).toMatchObject({ records: ['far'] })
+    expect(dns.questions.every(each => each.name === 'far.example')).toBe(true)
+  })
+})

@@ -1,0 +1,275 @@
+import { afterEach, expect, test } from 'bun:test'
+import { readdirSync, readlinkSync } from 'node:fs'
+import { createServer, type Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { Readable } from 'node:stream'
+import type { ClamdAddress } from '../../../src/base/config/config.ts'
+import { clamdScanner } from '../../../src/ports/scanner/clamd.ts'
+import type { Scanner } from '../../../src/ports/scanner/port.ts'
+
+const eicar = ['X5O!P%@AP[4\\PZX54(P^)7CC)7}$', 'EICAR-STANDARD-ANTIVIRUS-TEST-FILE!$H+H*'].join('')
+
+function realClamd(): ClamdAddress {
+  const address = process.env['MAILROOM_TEST_CLAMD']
+  if (!address?.startsWith('unix:'))
+    throw new Error('MAILROOM_TEST_CLAMD is absent; run the tests with ./mailroom test')
+  return { kind: 'unix', path: address.slice(5) }
+}
+
+const real = clamdScanner({ address: realClamd(), timeoutMs: 10_000, scansAtOnce: 4 })
+
+const memory = (text: string) => {
+  const bytes = Buffer.from(text)
+  return { kind: 'memory', bytes, size: bytes.length } as const
+}
+
+const attached = (content: string) =>
+  `From: a@b.example\r\nContent-Type: application/octet-stream\r\nContent-Transfer-Encoding: base64\r\n\r\n${Buffer.from(content).toString('base64')}\r\n`
+
+test('real clamd: tells clean from infected, in memory, in a file and in a stream', async () => {
+  expect(await real.scan(memory(attached('harmless')))).toEqual({ kind: 'clean' })
+  const found = { kind: 'infected', signature: expect.stringMatching(/Eicar/i) } as const
+  expect(await real.scan(memory(attached(eicar)))).toEqual(found)
+  const path = `${tmpdir()}/scanner-${process.pid}.eml`
+  await Bun.write(path, attached(eicar))
+  expect(await real.scan({ kind: 'file', path, size: 1 })).toEqual(found)
+  await Bun.file(path).delete()
+  expect(await real.scan({ kind: 'stream', stream: Readable.from([Buffer.from(eicar)]) })).toEqual(found)
+  expect(
+    await real.scan({ kind: 'stream', stream: Readable.from(['X5O!', eicar.slice(4)].map(each => Buffer.from(each))) }),
+  ).toEqual(found)
+  expect(await real.isReady()).toBe(true)
+})
+
+test('real clamd: many at once, each with its own answer', async () => {
+  const kinds = await Promise.all(
+    Array.from({ length: 40 }, (_, i) => real.scan(memory(i % 2 ? eicar : `clean ${i}`)).then(scan => scan.kind)),
+  )
+  expect(kinds).toEqual(Array.from({ length: 40 }, (_, i) => (i % 2 ? 'infected' : 'clean')))
+})
+
+test('nothing at all is clean, whichever way it comes', async () => {
+  expect(await real.scan(memory(''))).toEqual({ kind: 'clean' })
+  expect(await real.scan({ kind: 'stream', stream: Readable.from([]) })).toEqual({ kind: 'clean' })
+})
+
+interface Peer {
+  readonly scanner: Scanner
+  close(): Promise<void>
+}
+
+const peers: Peer[] = []
+afterEach(async () => {
+  for (const peer of peers.splice(0)) await peer.close()
+})
+
+/** Something at a port that behaves as `script` says, once it has been sent a whole INSTREAM (or `atOnce`). */
+async function peer(
+  script: (socket: Socket) => void,
+  { atOnce = false, timeoutMs = 300, scansAtOnce = 2 } = {},
+): Promise<Scanner> {
+  const sockets = new Set<Socket>()
+  const server = createServer({ allowHalfOpen: true }, socket => {
+    sockets.add(socket)
+    let received = Buffer.alloc(0)
+    socket.on('error', () => {})
+    socket.on('close', () => sockets.delete(socket))
+    socket.on('data', (chunk: Buffer) => {
+      received = Buffer.concat([received, chunk])
+      if (!atOnce && received.subarray(-4).equals(Buffer.alloc(4))) script(socket)
+    })
+    if (atOnce) script(socket)
+  })
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  const address = server.address()
+  const port = typeof address === 'object' && address ? address.port : 0
+  const scanner = clamdScanner({ address: { kind: 'tcp', host: '127.0.0.1', port }, timeoutMs, scansAtOnce })
+  const close = async () => {
+    for (const socket of sockets) socket.destroy()
+    await new Promise<void>(resolve => server.close(() => resolve()))
+  }
+  peers.push({ scanner, close })
+  return scanner
+}
+
+const says = (reply: string) => (socket: Socket) => void socket.end(reply)
+const unscanned = { kind: 'unscanned', why: expect.any(String) } as const
+
+test('refused: unscanned', async () => {
+  const missing = clamdScanner({ address: { kind: 'unix', path: '/nowhere/clamd' }, timeoutMs: 300, scansAtOnce: 1 })
+  expect(await missing.scan(memory('a'))).toEqual(unscanned)
+  expect(await missing.isReady()).toBe(false)
+  await peer(says(''))
+  const [gone] = peers.splice(0)
+  await gone?.close()
+  expect(await gone?.scanner.scan(memory('a'))).toEqual(unscanned)
+  expect(await gone?.scanner.isReady()).toBe(false)
+})
+
+test('reset, or closed without a word, before or after the message: unscanned', async () => {
+  for (const atOnce of [true, false]) {
+    expect(await (await peer(socket => socket.resetAndDestroy(), { atOnce })).scan(memory('a'))).toEqual(unscanned)
+    expect(await (await peer(says(''), { atOnce })).scan(memory('a'))).toEqual(unscanned)
+  }
+})
+
+test('hung, before, during or after the message: unscanned in its time, and the connection is closed', async () => {
+  for (const hang of [{ atOnce: true }, {}]) {
+    let theirs: Socket | undefined
+    const scanner = await peer(socket => {
+      theirs = socket
+    }, hang)
+    const started = performance.now()
+    expect(await scanner.scan(memory('a'))).toEqual({ kind: 'unscanned', why: 'clamd did not answer in time' })
+    expect(performance.now() - started).toBeLessThan(1000)
+    // A connection that is closed, and not only half, answers what still comes with a reset.
+    for (let i = 0; i < 3 && theirs?.writable; i++) {
+      theirs.write('late')
+      await Bun.sleep(20)
+    }
+    expect(theirs?.destroyed).toBe(true)
+  }
+  const stuck = await peer(socket => socket.pause(), { atOnce: true })
+  const path = `${tmpdir()}/scanner-${process.pid}.big`
+  await Bun.write(path, Buffer.alloc(20_000_000))
+  expect(await stuck.scan({ kind: 'file', path, size: 20_000_000 })).toEqual(unscanned)
+  await Bun.sleep(50)
+  const open = readdirSync('/proc/self/fd').map(each => {
+    try {
+      return readlinkSync(`/proc/self/fd/${each}`)
+    } catch {
+      return ''
+    }
+  })
+  expect(open).not.toContain(path)
+  await Bun.file(path).delete()
+})
+
+test('ERROR, READ TIMED OUT, limits and nonsense: unscanned', async () => {
+  const replies = [
+    'stream: Cannot allocate memory ERROR\0',
+    'COMMAND READ TIMED OUT\0',
+    'INSTREAM size limit exceeded. ERROR\0',
+    'stream: Heuristics.Limits.Exceeded.MaxFileSize FOUND\0',
+    'stream: Heuristics.Limits.Exceeded FOUND\0',
+    'UNKNOWN COMMAND\0',
+    'stream: OK',
+  ]
+  const found = []
+  for (const reply of replies) found.push(await (await peer(says(reply))).scan(memory('a')))
+  expect(found).toEqual([
+    ...replies.slice(0, -1).map(() => expect.objectContaining(unscanned) as never),
+    { kind: 'clean' },
+  ])
+  // The same bytes are past the limits the next time as well.
+  expect(found.map(each => each.kind === 'unscanned' && each.isLasting === true)).toEqual(
+    replies.map(each => each.includes('Limits')),
+  )
+  expect(found[2]).toMatchObject({ why: expect.stringContaining('size limit') })
+  expect(found[3]).toMatchObject({ why: 'Heuristics.Limits.Exceeded.MaxFileSize' })
+})
+
+test('a reply that comes before the message is whole does not count as clean', async () => {
+  const scanner = await peer(says('stream: OK\0'), { atOnce: true })
+  const slow = Readable.from(
+    (async function* () {
+      yield Buffer.from('a')
+      await Bun.sleep(100)
+      yield Buffer.from('b')
+    })(),
+  )
+  expect(await scanner.scan({ kind: 'stream', stream: slow })).toEqual(unscanned)
+})
+
+test('a source that breaks off: unscanned', async () => {
+  const broken = Readable.from(
+    (async function* () {
+      yield Buffer.from('a')
+      throw new Error('the disk is gone')
+    })(),
+  )
+  expect(await real.scan({ kind: 'stream', stream: broken })).toMatchObject({ kind: 'unscanned' })
+  expect(await real.scan({ kind: 'file', path: '/nowhere/at/all', size: 1 })).toMatchObject({ kind: 'unscanned' })
+})
+
+test('so many at once and no more; who waits too long is unscanned', async () => {
+  let working = 0
+  let most = 0
+  const work = async (socket: Socket) => {
+    most = Math.max(most, ++working)
+    await Bun.sleep(60)
+    working--
+    socket.end('stream: OK\0')
+  }
+  const scanner = await peer(socket => void work(socket), { timeoutMs: 2000 })
+  const all = await Promise.all(Array.from({ length: 8 }, () => scanner.scan(memory('a'))))
+  expect(all.every(each => each.kind === 'clean')).toBe(true)
+  expect(most).toBe(2)
+
+  const busy = await peer(socket => void setTimeout(() => socket.end('stream: OK\0'), 250), { scansAtOnce: 1 })
+  const [first, second, third] = await Promise.all([1, 2, 3].map(() => busy.scan(memory('a'))))
+  expect(first).toEqual({ kind: 'clean' })
+  expect(second).toEqual(unscanned)
+  expect(third).toEqual(unscanned)
+})
+
+test('ready means that clamd answers PING', async () => {
+  expect(await (await peer(says('PONG\n'), { atOnce: true })).isReady()).toBe(true)
+  expect(await (await peer(says('nonsense'), { atOnce: true })).isReady()).toBe(false)
+  expect(await (await peer(() => {}, { atOnce: true })).isReady()).toBe(false)
+})
+
+test.each(['Hello', 'zeros at the end \0\0\0\0'])(
+  'a small message comes to clamd whole, also where zeros look like its end: %j',
+  async text => {
+    const pieces: Buffer[] = []
+    const scanner = await peer(
+      socket =>
+        socket.on('data', (piece: Buffer) => {
+          pieces.push(piece)
+          if (piece.subarray(-4).equals(Buffer.alloc(4))) socket.end('stream: OK\0')
+        }),
+      { atOnce: true },
+    )
+    expect(await scanner.scan(memory(text))).toEqual({ kind: 'clean' })
+    const length = Buffer.alloc(4)
+    length.writeUInt32BE(text.length)
+    const frame = Buffer.concat([Buffer.from('zINSTREAM\0'), length, Buffer.from(text), Buffer.alloc(4)])
+    expect(Buffer.concat(pieces)).toEqual(frame)
+  },
+)
+
+test('what is big is read no faster than clamd takes it', async () => {
+  const size = 64_000_000
+  const chunk = Buffer.alloc(250_000)
+  let received = 0
+  let ahead = 0
+  const server = createServer(socket => {
+    socket.on('error', () => {})
+    socket.on('data', (bytes: Buffer) => {
+      received += bytes.length
+      socket.pause()
+      setTimeout(() => socket.resume(), 1)
+      if (received > size && bytes.subarray(-4).equals(Buffer.alloc(4))) socket.end('stream: OK\0')
+    })
+  })
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  const address = server.address()
+  const port = typeof address === 'object' && address ? address.port : 0
+  const scanner = clamdScanner({
+    address: { kind: 'tcp', host: '127.0.0.1', port },
+    timeoutMs: 20_000,
+    scansAtOnce: 1,
+  })
+  const source = (async function* () {
+    for (let sent = 0; sent < size; sent += chunk.length) {
+      ahead = Math.max(ahead, sent - received)
+      yield chunk
+    }
+  })()
+  expect(await scanner.scan({ kind: 'stream', stream: Readable.from(source) })).toEqual({ kind: 'clean' })
+  expect(received).toBeGreaterThan(size)
+  // What the kernel's buffers and the streams hold.
+  expect(ahead).toBeLessThan(24_000_000)
+  await new Promise<void>(resolve => server.close(() => resolve()))
+})

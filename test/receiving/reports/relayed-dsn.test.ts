@@ -1,0 +1,157 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
+import { randomBytes } from 'node:crypto'
+import { fromJson } from '../../../src/base/database/schema.ts'
+import type { Id } from '../../../src/base/ids.ts'
+import { secretsOf } from '../../../src/base/secrets/secrets.ts'
+import { networkResolver } from '../../../src/ports/resolver/network.ts'
+import { returnPathsOf } from '../../../src/sending/reports/return-path.ts'
+import { type FreshDatabase, freshDatabase } from '../../harness/database.ts'
+import { type DnsName, startDns, type TestDns } from '../../harness/dns.ts'
+import { inMemory, mailTo, type Receiver, receiver, reportFixture, sentEmail, wayIn } from '../fixtures.ts'
+
+const hostname = 'mx.ours.test'
+const returnPaths = returnPathsOf(secretsOf([randomBytes(32)]))
+
+let database: FreshDatabase
+let dns: TestDns
+let shop: Receiver
+let domain: string
+
+beforeAll(async () => {
+  database = await freshDatabase(4)
+  dns = await startDns()
+  shop = await receiver(database)
+})
+afterAll(async () => {
+  await dns?.close()
+  await database?.close()
+})
+beforeEach(() => {
+  domain = `${randomBytes(5).toString('hex')}.example`
+  dns.questions.length = 0
+})
+
+/** Postfix's report of what it relayed, for this recipient, between these servers. */
+function relayed({
+  remote = 'mx.dest.example',
+  reporting = 'mx.relay.example',
+}: {
+  remote?: string
+  reporting?: string
+}) {
+  return reportFixture('postfix-relayed')
+    .replace(/^Remote-MTA: .*\r?\n/m, remote === '' ? '' : `Remote-MTA: dns; ${remote}\r\n`)
+    .replace('Reporting-MTA: dns; mx.relay.example', `Reporting-MTA: dns; ${reporting}`)
+    .replaceAll('bob@dest.example', `bob@${domain}`)
+}
+
+async function deliver(id: Id<'eml'>, report: string): Promise<void> {
+  const resolver = networkResolver({ servers: [dns.endpoint], timeoutMs: 200 })
+  const way = wayIn(shop, { bounces: { returnPaths, hostname }, resolver })
+  const recipient = await way.findRecipient(returnPaths.addressOf({ emailId: id, position: 0 }, hostname))
+  await way.receive(mailTo([recipient], inMemory(report), { mailFrom: '' }))
+}
+
+async function eventsOf(id: Id<'eml'>) {
+  const rows = await database.db
+    .selectFrom('email_events')
+    .select(['type', 'detail', 'extra'])
+    .where('email_id', '=', id)
+    .orderBy('id')
+    .execute()
+  return rows.map(row => ({ ...row, extra: fromJson(row.extra) }))
+}
+
+/** What comes of a report of a relayed message, where DNS says this of the recipient's domain, and of other names. */
+async function told(report: string, held?: DnsName, others: Readonly<Record<string, DnsName>> = {}) {
+  if (held) dns.zone[domain] = held
+  Object.assign(dns.zone, others)
+  const id = await sentEmail(shop, [`bob@${domain}`])
+  await deliver(id, report)
+  const [event, ...more] = await eventsOf(id)
+  expect(more).toEqual([])
+  const email = await database.db.selectFrom('emails').select('status').where('id', '=', id).executeTakeFirstOrThrow()
+  return { ...event, status: email.status }
+}
+
+const exchangers: DnsName = { MX: ['10 mx.dest.example', '20 backup.dest.example'] }
+
+test('is delivered where the recipient’s mail exchanger took it, and says who', async () => {
+  expect(await told(relayed({}), exchangers)).toMatchObject({
+    status: 'delivered',
+    type: 'delivered',
+    detail: `Taken by mx.dest.example, a mail exchanger of ${domain}: 250 2.0.0 Ok: queued as 5F2A`,
+    extra: { action: 'relayed', remote_mta: 'mx.dest.example', mail_exchanger: 'mx.dest.example' },
+  })
+})
+
+test.each([
+  [
+    'the reporter is a mail exchanger that relays further',
+    { remote: 'hub.inside.example', reporting: 'Backup.Dest.Example.' },
+  ],
+  ['the reporter is one and names nobody', { remote: '', reporting: 'mx.dest.example' }],
+  ['the name is written in another way', { remote: 'MX.dest.example (198.51.100.7)' }],
+])('is delivered where %s', async (_, servers) => {
+  expect(await told(relayed(servers), exchangers)).toMatchObject({ status: 'delivered' })
+})
+
+test('is delivered where the server is named by an address of a mail exchanger', async () => {
+  const hosts = { 'mx.dest.example': { A: ['198.51.100.7'], AAAA: ['2001:db8::7'] } }
+  for (const remote of ['[198.51.100.7]', '198.51.100.7', '[IPv6:2001:DB8:0:0::7]']) {
+    domain = `${randomBytes(5).toString('hex')}.example`
+    expect([remote, (await told(relayed({ remote }), exchangers, hosts)).status]).toEqual([remote, 'delivered'])
+  }
+  domain = `${randomBytes(5).toString('hex')}.example`
+  expect(await told(relayed({ remote: '[198.51.100.8]' }), exchangers, hosts)).toMatchObject({ status: 'sent' })
+})
+
+test('is delivered where the domain has no mail exchanger and took it itself', async () => {
+  expect(await told(relayed({ remote: domain }), { A: ['198.51.100.9'] })).toMatchObject({
+    status: 'delivered',
+    extra: { mail_exchanger: domain },
+  })
+})
+
+test('is no more than sent where another server took it', async () => {
+  expect(await told(relayed({ remote: 'next.relay.example' }), exchangers)).toMatchObject({
+    status: 'sent',
+    type: 'sent',
+    detail: `Relayed to next.relay.example, which is not known as a mail exchanger of ${domain}: 250 2.0.0 Ok: queued as 5F2A`,
+    extra: { action: 'relayed', remote_mta: 'next.relay.example' },
+  })
+})
+
+const unknown: readonly (readonly [string, DnsName | undefined])[] = [
+  ['takes no mail (RFC 7505)', { MX: ['0 .'], A: ['198.51.100.9'] }],
+  ['is not there', undefined],
+  ['has no address either', { TXT: ['nothing'] }],
+  ['has mail exchangers elsewhere, and an address', { MX: ['10 mx.dest.example'], A: ['198.51.100.9'] }],
+  ['is in trouble', { ...exchangers, behaviour: { rcode: 'SERVFAIL' } }],
+  ['says nothing', { ...exchangers, behaviour: { silent: true } }],
+]
+test.each(unknown)('is no more than sent where DNS says that the domain %s', async (_, held) => {
+  expect(await told(relayed({ remote: domain, reporting: domain }), held)).toMatchObject({
+    status: 'sent',
+    type: 'sent',
+  })
+})
+
+test('is delivered once DNS says so: the same report again tells what the first could not', async () => {
+  dns.zone[domain] = { ...exchangers, behaviour: { rcode: 'SERVFAIL' } }
+  const id = await sentEmail(shop, [`bob@${domain}`])
+  for (let i = 0; i < 2; i++) await deliver(id, relayed({}))
+  dns.zone[domain] = exchangers
+  for (let i = 0; i < 2; i++) await deliver(id, relayed({}))
+  expect((await eventsOf(id)).map(each => each.type)).toEqual(['sent', 'delivered'])
+})
+
+test('asks DNS of nothing but what was relayed', async () => {
+  for (const name of ['delivered', 'postfix', 'postfix-delayed', 'arf-redacted']) {
+    const id = await sentEmail(shop)
+    await deliver(id, reportFixture(name))
+  }
+  expect(dns.questions).toEqual([])
+  await told(relayed({}), exchangers)
+  expect(dns.asked(domain, 'MX')).toBe(1)
+})

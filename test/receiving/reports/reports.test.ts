@@ -1,0 +1,418 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { randomBytes } from 'node:crypto'
+import { type Instant, millisecondsOf, plusMs, systemClock } from '../../../src/base/clock.ts'
+import { fromJson } from '../../../src/base/database/schema.ts'
+import type { Id } from '../../../src/base/ids.ts'
+import { registry } from '../../../src/base/observability/metrics.ts'
+import { secretsOf } from '../../../src/base/secrets/secrets.ts'
+import type { Incoming } from '../../../src/receiving/incoming.ts'
+import { returnPathsOf } from '../../../src/sending/reports/return-path.ts'
+import { type FreshDatabase, freshDatabase } from '../../harness/database.ts'
+import {
+  authenticatorSaying,
+  inMemory,
+  mailTo,
+  messagesOf,
+  type Receiver,
+  receiver,
+  refusalOf,
+  reportFixture,
+  sentEmail,
+  wayIn as wayInOf,
+} from '../fixtures.ts'
+
+const hostname = 'mx.ours.test'
+const returnPaths = returnPathsOf(secretsOf([randomBytes(32)]))
+
+let database: FreshDatabase
+let shop: Receiver
+let wayIn: ReturnType<typeof wayInOf>
+
+beforeAll(async () => {
+  database = await freshDatabase(8)
+})
+afterAll(() => database.close())
+beforeEach(async () => {
+  shop = await receiver(database)
+  wayIn = wayInOf(shop, { bounces: { returnPaths, hostname } })
+})
+
+const sent = (to?: readonly string[]): Promise<Id<'eml'>> => sentEmail(shop, to)
+
+const bounceAddress = (emailId: Id<'eml'>, position = 0, host = hostname) =>
+  returnPaths.addressOf({ emailId, position }, host)
+
+async function deliver(
+  message: string,
+  to: readonly string[],
+  more: Partial<Incoming> = {},
+  by = wayIn,
+): Promise<void> {
+  const recipients = await Promise.all(to.map(address => by.findRecipient(address)))
+  await by.receive(mailTo(recipients, inMemory(Buffer.from(message, 'latin1')), { mailFrom: '', ...more }))
+}
+
+const recipientsOf = async (emailId: Id<'eml'>) =>
+  (
+    await database.db
+      .selectFrom('email_recipients')
+      .select(['email', 'status', 'smtp_code', 'enhanced_code'])
+      .where('email_id', '=', emailId)
+      .orderBy('position')
+      .execute()
+  ).map(each => `${each.email} ${each.status} ${each.smtp_code} ${each.enhanced_code}`)
+
+const eventsOf = async (emailId: Id<'eml'>) =>
+  (
+    await database.db.selectFrom('email_events').selectAll().where('email_id', '=', emailId).orderBy('id').execute()
+  ).map(row => ({ ...row, bounce: row.bounce && fromJson(row.bounce), extra: fromJson(row.extra) }))
+
+const suppressions = () =>
+  database.db.selectFrom('suppressions').selectAll().where('organization_id', '=', shop.organizationId).execute()
+
+async function counted(outcome: string): Promise<number> {
+  const metric = await registry.getSingleMetric('mailroom_reports_total')?.get()
+  return metric?.values.find(each => each.labels['outcome'] === outcome)?.value ?? 0
+}
+
+/** How much more was counted under this outcome by then. */
+async function countedBy(outcome: string, work: () => Promise<unknown>): Promise<number> {
+  const before = await counted(outcome)
+  await work()
+  return (await counted(outcome)) - before
+}
+
+describe('a report that comes to the address made for a recipient', () => {
+  test('bounces that recipient, with the evidence, and suppresses them', async () => {
+    const id = await sent()
+    await deliver(reportFixture('postfix'), [bounceAddress(id)])
+    expect(await recipientsOf(id)).toEqual(['bob@dest.example bounced 550 5.1.1'])
+    expect(await eventsOf(id)).toMatchObject([
+      {
+        type: 'bounced',
+        recipient: 'bob@dest.example',
+        source: 'dsn',
+        smtp_code: 550,
+        enhanced_code: '5.1.1',
+        detail: expect.stringContaining('User unknown in virtual mailbox table'),
+        bounce: { type: 'permanent', scope: 'recipient', suppressed: true },
+        extra: { action: 'failed', reporting_mta: 'mx.relay.example', remote_mta: 'mx.dest.example' },
+      },
+    ])
+    expect(await suppressions()).toMatchObject([
+      {
+        email: 'bob@dest.example',
+        brand_id: shop.brandId,
+        reason: 'hard_bounce',
+        source_email_id: id,
+        evidence: expect.stringContaining('550 5.1.1'),
+      },
+    ])
+    expect(await messagesOf(shop)).toEqual([])
+  })
+
+  test('counts once, however often and with whatever else around it it comes', async () => {
+    const id = await sent()
+    const again = reportFixture('postfix').replace('Date:', 'X-Copy: 2\r\nDate:')
+    const repeated = await countedBy('repeated', async () => {
+      for (const message of [reportFixture('postfix'), reportFixture('postfix'), again])
+        await deliver(message, [bounceAddress(id)])
+    })
+    expect([(await eventsOf(id)).length, (await suppressions()).length, repeated]).toEqual([1, 1, 2])
+    await Promise.all(Array.from({ length: 5 }, () => deliver(again, [bounceAddress(id)])))
+    expect((await eventsOf(id)).length).toBe(1)
+  })
+
+  test('is about that recipient alone, whoever it names', async () => {
+    const id = await sent(['ann@dest.example', 'bob@dest.example', 'cy@dest.example'])
+    await deliver(reportFixture('postfix').replaceAll('bob@dest.example', 'cy@dest.example'), [bounceAddress(id, 1)])
+    expect(await recipientsOf(id)).toEqual([
+      'ann@dest.example sent null null',
+      'bob@dest.example bounced 550 5.1.1',
+      'cy@dest.example sent null null',
+    ])
+    expect((await suppressions()).map(each => each.email)).toEqual(['bob@dest.example'])
+  })
+
+  test('takes of several recipients what is said of its own', async () => {
+    const id = await sent(['bob@dest.example'])
+    await deliver(reportFixture('postfix-two-recipients'), [bounceAddress(id)])
+    expect(await recipientsOf(id)).toEqual(['bob@dest.example bounced 554 5.7.1'])
+    expect((await eventsOf(id))[0]?.bounce).toEqual({ type: 'permanent', scope: 'infrastructure', suppressed: false })
+    expect(await suppressions()).toEqual([])
+  })
+
+  test('ends in the same status in whatever order it comes', async () => {
+    const names = ['postfix-delayed', 'postfix-relayed', 'delivered', 'postfix']
+    for (const order of permutations(names)) {
+      const id = await sent()
+      for (const name of order) await deliver(reportFixture(name), [bounceAddress(id)])
+      expect([order, await recipientsOf(id)]).toEqual([order, ['bob@dest.example bounced 550 5.1.1']])
+      expect((await eventsOf(id)).length).toBe(4)
+    }
+  })
+
+  test('ends in the same status whatever is told first of a delay and of what was relayed after it', async () => {
+    const delayed = (minutes: number) => writtenAt(reportFixture('postfix-delayed'), minutes)
+    const relayed = (minutes: number) => writtenAt(reportFixture('postfix-relayed'), minutes)
+    for (const [told, status] of [
+      [[delayed(40), relayed(20)], 'sent'],
+      [[relayed(40), delayed(20)], 'delayed'],
+      [[delayed(40), relayed(30), delayed(20)], 'delayed'],
+    ] as const)
+      for (const order of permutations(told)) {
+        const id = await sentEmail(shop, undefined, 60)
+        for (const message of order) await deliver(message, [bounceAddress(id)])
+        expect((await recipientsOf(id))[0]).toStartWith(`bob@dest.example ${status} `)
+      }
+  })
+
+  test('happened when it says that the last try was, unless no clock could say so', async () => {
+    const id = await sentEmail(shop, undefined, 60)
+    const lastTry = reportFixture('postfix-delayed').replace(
+      /^Action: delayed\r?$/m,
+      `$&\nLast-Attempt-Date: ${minutesAgo(50)}`,
+    )
+    const arrival = systemClock.now()
+    for (const message of [
+      writtenAt(lastTry, 20),
+      writtenAt(reportFixture('postfix-delayed'), 30),
+      writtenAt(reportFixture('postfix-delayed'), 90),
+      writtenAt(reportFixture('postfix-delayed'), -90),
+    ])
+      await deliver(message, [bounceAddress(id)], { receivedAt: arrival })
+    const times = (await eventsOf(id)).map(each => each.occurred_at)
+    const told = [50, 30].map(minutes => plusMs(arrival, -minutes * 60_000))
+    expect(times.slice(2)).toEqual([arrival, arrival])
+    for (const [i, at] of told.entries())
+      expect(Math.abs(millisecondsOf(times[i] ?? arrival) - millisecondsOf(at))).toBeLessThan(60_000)
+  })
+
+  test('says no more than it knows: what was relayed is not delivered', async () => {
+    const id = await sent()
+    await deliver(reportFixture('postfix-relayed'), [bounceAddress(id)])
+    expect(await eventsOf(id)).toMatchObject([{ type: 'sent', extra: { action: 'relayed' } }])
+    expect(await recipientsOf(id)).toEqual(['bob@dest.example sent null 2.0.0'])
+  })
+
+  test('tells each delay that is another', async () => {
+    const id = await sent()
+    const later = reportFixture('postfix-delayed').replace(/^Message-ID: .*$/m, 'Message-ID: <later@reporter.example>')
+    for (const message of [reportFixture('postfix-delayed'), reportFixture('postfix-delayed'), later])
+      await deliver(message, [bounceAddress(id)])
+    expect((await eventsOf(id)).map(each => each.type)).toEqual(['delayed', 'delayed'])
+  })
+
+  test('suppresses a closed mailbox at the second bounce, at least 24 hours after the first', async () => {
+    const closed = reportFixture('microsoft-365-edge')
+    const at = (hours: number) => ({ receivedAt: plusMs(systemClock.now(), hours * 3_600_000) as Instant })
+    const suppressedAfter = async (hours: number) => {
+      const id = await sent()
+      await deliver(closed, [bounceAddress(id)], at(hours))
+      return (await eventsOf(id))[0]?.bounce?.suppressed
+    }
+    expect(await suppressedAfter(0)).toBe(false)
+    expect(await suppressedAfter(23)).toBe(false)
+    expect(await suppressions()).toEqual([])
+    expect(await suppressedAfter(24.1)).toBe(true)
+    expect(await suppressions()).toMatchObject([{ email: 'bob@dest.example', reason: 'hard_bounce' }])
+  })
+
+  test('takes a complaint that names nobody', async () => {
+    const id = await sent(['ann@dest.example', 'bob@dest.example'])
+    await deliver(reportFixture('arf-redacted'), [bounceAddress(id, 1)])
+    expect(await recipientsOf(id)).toEqual(['ann@dest.example sent null null', 'bob@dest.example complained null null'])
+    expect(await eventsOf(id)).toMatchObject([{ type: 'complained', extra: { feedback_type: 'abuse' } }])
+    expect(await suppressions()).toMatchObject([{ email: 'bob@dest.example', reason: 'complaint' }])
+  })
+
+  test('may come beside mail for a mailbox', async () => {
+    const id = await sent()
+    await shop.mailbox('')
+    const message = reportFixture('postfix').replace('From: MAILER-DAEMON@mx.relay.example', 'From: a@x.test')
+    await deliver(message, [bounceAddress(id), `postmaster@${shop.domain}`])
+    expect(await recipientsOf(id)).toEqual(['bob@dest.example bounced 550 5.1.1'])
+    expect((await messagesOf(shop)).length).toBe(1)
+  })
+
+  test('comes in capitals too, and to the return path of its domain', async () => {
+    const id = await sent()
+    const host = `mr-bounces.${shop.domain}`
+    await database.db
+      .insertInto('domain_records')
+      .values({
+        id: `rec_${randomBytes(13).toString('hex')}`,
+        domain_id: shop.domainId,
+        purpose: 'return_path',
+        type: 'MX',
+        name: host,
+        value: hostname,
+        priority: 10,
+        required: 0,
+        status: 'pending',
+        found: '[]',
+        checked_at: null,
+      })
+      .execute()
+    await deliver(reportFixture('postfix'), [bounceAddress(id, 0, host).toUpperCase()])
+    expect(await recipientsOf(id)).toEqual(['bob@dest.example bounced 550 5.1.1'])
+    const forged = bounceAddress(id, 0, host)
+      .replace(/.@/, '!@')
+      .replace('!', bounceAddress(id).includes('0@') ? '1' : '0')
+    expect(
+      await countedBy('forged', async () =>
+        expect(await refusalOf(wayIn.findRecipient(forged))).toBe('mailbox_unknown'),
+      ),
+    ).toBe(1)
+  })
+
+  test('files nothing and changes nothing once the client has gone', async () => {
+    const id = await sent()
+    const gone = { signal: AbortSignal.abort() }
+    expect(await refusalOf(deliver(reportFixture('postfix'), [bounceAddress(id)], gone))).toBe('answer_late')
+    expect(await eventsOf(id)).toEqual([])
+  })
+})
+
+describe('what comes to a bounce address and is no report', () => {
+  test('is let go when a program answers', async () => {
+    const id = await sent()
+    const count = await countedBy('auto-reply', async () => {
+      for (const name of ['auto-rfc3834', 'auto-german', 'auto-x-autoreply'])
+        await deliver(reportFixture(name), [bounceAddress(id)])
+    })
+    expect([await eventsOf(id), count]).toEqual([[], 3])
+  })
+
+  test('is refused when a person writes', async () => {
+    const id = await sent()
+    for (const name of ['none-person-quotes-bounce', 'none-person-pastes-bounce', 'none-person-forwards-bounce']) {
+      const written = deliver(reportFixture(name), [bounceAddress(id)], { mailFrom: 'bob@dest.example' })
+      expect(await refusalOf(written)).toBe('reports_only')
+    }
+    expect(await eventsOf(id)).toEqual([])
+  })
+})
+
+describe('a forged report changes nothing', () => {
+  test('to an address with a wrong signature, which is refused and counted', async () => {
+    const id = await sent()
+    const right = bounceAddress(id)
+    const wrong = [
+      returnPathsOf(secretsOf([randomBytes(32)])).addressOf({ emailId: id, position: 0 }, hostname),
+      right.replace(/^(b\+.{26})../, '$101'),
+      right.replace(/^b\+./, 'b+z'),
+    ]
+    for (const address of wrong)
+      expect(
+        await countedBy('forged', async () =>
+          expect(await refusalOf(wayIn.findRecipient(address))).toBe('mailbox_unknown'),
+        ),
+      ).toBe(1)
+    expect(await refusalOf(wayIn.findRecipient(right.replace(hostname, 'mx.other.test')))).toBe('mailbox_unknown')
+    expect(await refusalOf(wayIn.findRecipient(bounceAddress(id, 7)))).toBe('mailbox_unknown')
+    expect(await eventsOf(id)).toEqual([])
+  })
+
+  test('to a mailbox, where it names no email of ours, or one by what strangers can know', async () => {
+    await shop.mailbox('')
+    const id = await sent()
+    const email = await database.db.selectFrom('emails').selectAll().where('id', '=', id).executeTakeFirstOrThrow()
+    const unattributed = await countedBy('unattributed', async () => {
+      for (const text of [
+        reportFixture('postfix'),
+        reportFixture('postfix').replace(/^X-Mailroom-Id: .*$/m, `X-Mailroom-Id: ${email.brand_id}`),
+      ])
+        await deliver(fromAnyone(text), [`hello@${shop.domain}`])
+    })
+    expect([unattributed, await eventsOf(id), await suppressions()]).toEqual([2, [], []])
+  })
+
+  test('to a mailbox of another organization', async () => {
+    const other = await receiver(database)
+    await other.mailbox('')
+    const id = await sent()
+    await deliver(naming(id), [`hello@${other.domain}`])
+    expect(await eventsOf(id)).toEqual([])
+  })
+
+  test('to a mailbox, about someone whom the email did not go to, or about all of them', async () => {
+    await shop.mailbox('')
+    const id = await sent(['ann@dest.example', 'bob@dest.example'])
+    await deliver(naming(id).replaceAll('bob@dest.example', 'zoe@dest.example'), [`hello@${shop.domain}`])
+    await deliver(fromAnyone(reportFixture('arf-redacted').replaceAll(fixtureId, id)), [`hello@${shop.domain}`])
+    expect(await eventsOf(id)).toEqual([])
+  })
+
+  test('that DMARC or SPF speaks against', async () => {
+    await shop.mailbox('')
+    const id = await sent()
+    const failing = wayInOf(shop, {
+      bounces: { returnPaths, hostname },
+      authenticator: authenticatorSaying({ spf: { result: 'fail', domain: 'x.test', aligned: null, detail: null } }),
+    })
+    await deliver(naming(id), [`hello@${shop.domain}`], {}, failing)
+    expect([await eventsOf(id), (await messagesOf(shop)).map(each => each.folder)]).toEqual([[], ['spam']])
+  })
+})
+
+describe('a report that comes to a mailbox of the sender', () => {
+  test('counts for whom it names of several, who might have written it: nobody is suppressed for it', async () => {
+    await shop.mailbox('')
+    const id = await sent(['ann@dest.example', 'bob@dest.example'])
+    await deliver(naming(id), [`hello@${shop.domain}`])
+    await deliver(fromAnyone(reportFixture('arf-abuse').replaceAll(fixtureId, id)), [`hello@${shop.domain}`])
+    expect(await recipientsOf(id)).toEqual(['ann@dest.example sent null null', 'bob@dest.example bounced 550 5.1.1'])
+    expect(await suppressions()).toEqual([])
+  })
+
+  test('counts where it names the email by its id, and is kept', async () => {
+    await shop.mailbox('')
+    const id = await sent()
+    await deliver(naming(id), [`hello@${shop.domain}`])
+    expect(await recipientsOf(id)).toEqual(['bob@dest.example bounced 550 5.1.1'])
+    expect((await suppressions()).map(each => each.email)).toEqual(['bob@dest.example'])
+    expect(await messagesOf(shop)).toMatchObject([
+      { folder: 'inbox', folder_reason: 'report', in_reply_to_email_id: null },
+    ])
+  })
+
+  test('may name it by the envelope id alone', async () => {
+    await shop.mailbox('')
+    const id = await sent()
+    await deliver(fromAnyone(reportFixture('no-returned-message').replaceAll(fixtureId, id)), [`hello@${shop.domain}`])
+    expect(await recipientsOf(id)).toEqual(['bob@dest.example bounced 550 5.1.1'])
+  })
+
+  test('counts once, beside the one that came to the bounce address', async () => {
+    await shop.mailbox('')
+    const id = await sent()
+    await deliver(reportFixture('postfix'), [bounceAddress(id)])
+    await deliver(naming(id), [`hello@${shop.domain}`])
+    expect((await eventsOf(id)).length).toBe(1)
+  })
+})
+
+const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000).toUTCString().replace('GMT', '+0000')
+
+function writtenAt(report: string, minutes: number): string {
+  return report
+    .replace(/^Date: .*$/m, `Date: ${minutesAgo(minutes)}`)
+    .replace(/^Message-ID: .*$/m, `Message-ID: <${minutes}@reporter.example>`)
+}
+
+const fixtureId = 'eml_01kq5x9m3t8v0w2y4z6a8c1d3f'
+
+/** Our tests authenticate `a@x.test` only. */
+function fromAnyone(message: string): string {
+  return message.replace(/^From: .*$/m, 'From: Mail Delivery System <a@x.test>')
+}
+
+function naming(id: Id<'eml'>): string {
+  return fromAnyone(reportFixture('postfix').replaceAll(fixtureId, id))
+}
+
+function permutations<Item>(items: readonly Item[]): readonly (readonly Item[])[] {
+  if (items.length <= 1) return [items]
+  return items.flatMap((item, i) => permutations(items.toSpliced(i, 1)).map(rest => [item, ...rest]))
+}

@@ -1,0 +1,118 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
+import { type Clock, plusMs, systemClock } from '../../../src/base/clock.ts'
+import type { Id } from '../../../src/base/ids.ts'
+import { mysqlBlobs } from '../../../src/ports/blobs/mysql.ts'
+import { reportTaker } from '../../../src/receiving/reports/reports.ts'
+import { rescanDue } from '../../../src/receiving/rescan/rescan.ts'
+import { type FreshDatabase, freshDatabase } from '../../harness/database.ts'
+import {
+  authenticatorSaying,
+  inMemory,
+  log,
+  mailTo,
+  message,
+  messagesOf,
+  type Receiver,
+  receiver,
+  reportFixture,
+  scannerSaying,
+  sentEmail,
+  wayIn,
+} from '../fixtures.ts'
+
+const fixtureId = 'eml_01kq5x9m3t8v0w2y4z6a8c1d3f'
+const inAnHour: Clock = { now: () => plusMs(systemClock.now(), 3_600_000) }
+
+let database: FreshDatabase
+let shop: Receiver
+
+beforeAll(async () => {
+  database = await freshDatabase(4)
+})
+afterAll(() => database.close())
+beforeEach(async () => {
+  shop = await receiver(database)
+  await shop.mailbox('')
+})
+
+/** A report about an email, from the one whom these tests authenticate. */
+function reportOn(id: Id<'eml'>, name = 'postfix'): string {
+  return reportFixture(name)
+    .replace(/^From: .*$/m, 'From: Mail Delivery System <a@x.test>')
+    .replaceAll(fixtureId, id)
+}
+
+/** Comes to a mailbox while nobody can scan it. */
+async function comeUnscanned(text: string, spf: 'none' | 'fail' = 'none'): Promise<void> {
+  const verdict = { result: spf, domain: 'x.test', aligned: null, detail: null } as const
+  const way = wayIn(shop, {
+    scanner: scannerSaying({ kind: 'unscanned', why: 'away' }, false),
+    authenticator: authenticatorSaying({ spf: verdict }),
+  })
+  const recipient = await way.findRecipient(`hello@${shop.domain}`)
+  await way.receive(mailTo([recipient], inMemory(Buffer.from(text, 'latin1')), { mailFrom: '' }))
+}
+
+async function rescan(scan: Parameters<typeof scannerSaying>[0] = { kind: 'clean' }): Promise<void> {
+  const { db } = database
+  const use = { db, blobs: mysqlBlobs(db, systemClock), takeReport: reportTaker({ db, log }), clock: inAnHour, log }
+  await rescanDue({ ...use, scanner: scannerSaying(scan) })
+}
+
+async function foundOf(id: Id<'eml'>) {
+  const events = await database.db.selectFrom('email_events').select('type').where('email_id', '=', id).execute()
+  const [row] = await messagesOf(shop)
+  return { events: events.map(each => each.type), folder: row?.folder, reason: row?.folder_reason }
+}
+
+test('a report that could not be scanned counts once it is released, and keeps why it is where it is', async () => {
+  const id = await sentEmail(shop)
+  await comeUnscanned(reportOn(id))
+  expect(await foundOf(id)).toEqual({ events: [], folder: 'quarantine', reason: 'unscanned' })
+  await rescan()
+  expect(await foundOf(id)).toEqual({ events: ['bounced'], folder: 'inbox', reason: 'report' })
+})
+
+test('a complaint that could not be scanned suppresses once it is released', async () => {
+  const id = await sentEmail(shop)
+  await comeUnscanned(reportOn(id, 'arf-abuse'))
+  await rescan()
+  expect((await foundOf(id)).events).toEqual(['complained'])
+  const suppressions = database.db.selectFrom('suppressions').select('reason').where('brand_id', '=', shop.brandId)
+  expect(await suppressions.execute()).toEqual([{ reason: 'complaint' }])
+})
+
+test('counts once where the process died after it was taken and before it was released', async () => {
+  const id = await sentEmail(shop)
+  await comeUnscanned(reportOn(id))
+  const [waiting] = await messagesOf(shop)
+  if (!waiting) throw new Error('nothing was filed')
+  const { folder, folder_reason, scan, rescan_at, release_folder } = waiting
+  for (let times = 0; times < 2; times++) {
+    const asBefore = { folder, folder_reason, scan, rescan_at, release_folder }
+    await database.db.updateTable('messages').set(asBefore).where('id', '=', waiting.id).execute()
+    await rescan()
+  }
+  expect(await foundOf(id)).toEqual({ events: ['bounced'], folder: 'inbox', reason: 'report' })
+})
+
+test('does not count where it is found infected, or goes to spam', async () => {
+  const infected = await sentEmail(shop)
+  await comeUnscanned(reportOn(infected))
+  await rescan({ kind: 'infected', signature: 'Evil' })
+  expect(await foundOf(infected)).toEqual({ events: [], folder: 'quarantine', reason: 'infected' })
+  shop = await receiver(database)
+  await shop.mailbox('')
+  const doubtful = await sentEmail(shop)
+  await comeUnscanned(reportOn(doubtful), 'fail')
+  await rescan()
+  expect(await foundOf(doubtful)).toEqual({ events: [], folder: 'spam', reason: 'spf_fail' })
+})
+
+test('what a program answered is known by that when it is released, and what a person wrote is not', async () => {
+  await comeUnscanned(message(['Auto-Submitted: auto-replied']))
+  await comeUnscanned(message())
+  await rescan()
+  const rows = await messagesOf(shop)
+  expect(rows.map(each => each.folder_reason).sort()).toEqual(['accepted', 'auto_reply'])
+})

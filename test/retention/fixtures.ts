@@ -1,0 +1,18 @@
+import type { Clock } from '../../src/base/clock.ts'
+import type { Db } from '../../src/base/database/database.ts'
+import { openLog } from '../../src/base/observability/log.ts'
+import { mysqlBlobs } from '../../src/ports/blobs/mysql.ts'
+import type { RetentionSettings } from '../../src/retention/policies/kinds.ts'
+import { openRetention } from '../../src/retention/retention.ts'
+
+const settings: RetentionSettings = { requestLogDays: 30, pauseWindowHours: 24 }
+
+export const dayMs = 24 * 3_600_000
+
+/** Removes all that has had its time now, as a process does that has just started. */
+export async function clearAll(db: Db, clock: Clock): Promise<void> {
+  const log = openLog('silent')
+  const retention = openRetention({ db, clock, log, blobs: mysqlBlobs(db, clock), settings })
+  for (let done = 'more'; done !== 'done'; )
+    done = await retention.round({ rest: () => Promise.resolve(), isStopping: () => false })
+}

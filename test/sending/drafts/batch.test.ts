@@ -1,0 +1,57 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { systemClock } from '../../../src/base/clock.ts'
+import { Refusal } from '../../../src/base/refusal.ts'
+import { receivedMessages } from '../../../src/inbox/reply/answered-message.ts'
+import { openTextWorker } from '../../../src/inbox/text-worker/text-worker.ts'
+import { mysqlBlobs } from '../../../src/ports/blobs/mysql.ts'
+import { createDraft } from '../../../src/sending/drafts/drafts.ts'
+import { sendDraft } from '../../../src/sending/drafts/send.ts'
+import { send } from '../../../src/sending/send.ts'
+import { type FreshDatabase, freshDatabase } from '../../harness/database.ts'
+import { makeOrganization, sendingOn } from '../fixtures.ts'
+
+let database: FreshDatabase
+beforeAll(async () => {
+  database = await freshDatabase()
+})
+afterAll(() => database.close())
+
+test('sends a draft once when all who send it are accepted in one transaction', async () => {
+  const { db } = database
+  const acme = await makeOrganization(db)
+  const texts = openTextWorker()
+  const received = receivedMessages({ db, blobs: mysqlBlobs(db, systemClock), texts })
+  const fields = { from: 'ann@acme.example', to: 'bob@b.example', subject: 'Once', text: 'Hello' }
+  const { id } = await createDraft({ db, clock: systemClock, received }, acme.sender, fields)
+
+  let queued = 0
+  const parts = sendingOn(db)
+  const sending: typeof parts = {
+    ...parts,
+    enqueue: candidate => {
+      queued++
+      return parts.enqueue(candidate)
+    },
+  }
+  const sends: Promise<unknown>[] = []
+  await db.transaction().execute(async tx => {
+    // Whoever is first waits for the domain; the others gather behind it and go together.
+    await tx.selectFrom('domains').select('id').where('id', '=', acme.domainId).forUpdate().execute()
+    sends.push(send({ sender: acme.sender, fields: { ...fields, subject: 'First' } }, sending))
+    while (queued < 1) await Bun.sleep(1)
+    for (let i = 0; i < 20; i++) sends.push(sendDraft({ sending, received }, acme.sender, id))
+    while (queued < 21) await Bun.sleep(1)
+  })
+  const [first, ...others] = await Promise.allSettled(sends)
+  expect(first?.status).toBe('fulfilled')
+  expect(others.filter(each => each.status === 'fulfilled')).toHaveLength(1)
+  for (const each of others)
+    if (each.status === 'rejected') {
+      expect(each.reason).toBeInstanceOf(Refusal)
+      expect(each.reason.code).toBe('not_found')
+    }
+  const emails = await db.selectFrom('emails').select('id').where('subject', '=', 'Once').execute()
+  expect(emails).toHaveLength(1)
+  expect(await db.selectFrom('drafts').select('id').execute()).toEqual([])
+  texts.close()
+})

@@ -1,0 +1,221 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import pino from 'pino'
+import { plusMs, systemClock } from '../../../src/base/clock.ts'
+import type { Id } from '../../../src/base/ids.ts'
+import { Refusal } from '../../../src/base/refusal.ts'
+import { mysqlBlobs } from '../../../src/ports/blobs/mysql.ts'
+import { cancelEmail } from '../../../src/sending/emails/cancel.ts'
+import { emailRoutes } from '../../../src/sending/emails/routes.ts'
+import { claim } from '../../../src/sending/relay/outbox.ts'
+import { startRelay } from '../../../src/sending/relay/relay.ts'
+import { openTestDoor, type TestDoor } from '../../harness/http-server.ts'
+import { acceptEmails, newSender } from '../../harness/outgoing.ts'
+import { scriptedRelay } from '../../harness/scripted-relay.ts'
+import { signingKeys } from '../../harness/secrets.ts'
+import { smarthostAt } from '../../harness/smarthost.ts'
+import { makeDomain, sendingOn, suppress } from '../fixtures.ts'
+
+let door: TestDoor
+let brandId: Id<'brd'>
+beforeAll(async () => {
+  door = await openTestDoor({
+    features: ({ database: { db }, clock }) => [emailRoutes(sendingOn(db, clock))],
+  })
+  brandId = (await makeDomain(door.database.db, door.organizationId, 'acme.example')).brandId
+})
+afterAll(() => door.close())
+
+const plain = { from: 'ann@acme.example', to: ['bob@b.example', 'cy@c.example'], subject: 'Hello', text: 'Hello' }
+
+async function schedule(more: object = {}): Promise<Id<'eml'>> {
+  const scheduled_at = new Date(Date.now() + 3_600_000).toISOString()
+  const { json } = await door.call('POST', '/v1/emails', { json: { ...plain, scheduled_at, ...more } })
+  return json.id
+}
+
+const cancel = (id: string, what = {}) => door.call('POST', `/v1/emails/${id}/cancel`, what)
+const read = async (id: string) => (await door.call('GET', `/v1/emails/${id}`)).json
+const outboxOf = (id: Id<'eml'>) =>
+  door.database.db.selectFrom('outbox').select(['id', 'lease']).where('email_id', '=', id).execute()
+
+test('takes a scheduled email back, whole, and says so', async () => {
+  const id = await schedule()
+  const answer = await cancel(id)
+  expect([answer.status, answer.json]).toMatchObject([
+    200,
+    {
+      id,
+      status: 'canceled',
+      recipients: [
+        { email: 'bob@b.example', status: 'canceled' },
+        { email: 'cy@c.example', status: 'canceled' },
+      ],
+      events: [
+        { type: 'scheduled', recipient: null, source: 'api' },
+        { type: 'canceled', recipient: null, source: 'api' },
+      ],
+      sent_at: null,
+      error: null,
+    },
+  ])
+  expect(await outboxOf(id)).toEqual([])
+  expect(await read(id)).toEqual(answer.json)
+  const again = await cancel(id)
+  expect([again.status, again.json.error.code]).toEqual([409, 'not_scheduled'])
+})
+
+test('a repeated Idempotency-Key gives the first answer, not a refusal', async () => {
+  const id = await schedule()
+  const what = { headers: { 'idempotency-key': `cancel-${id}` } }
+  const first = await cancel(id, what)
+  const again = await cancel(id, what)
+  expect([again.status, again.text, again.headers.get('idempotent-replay')]).toEqual([200, first.text, 'true'])
+})
+
+test('leaves a suppressed recipient suppressed', async () => {
+  const { organizationId } = door
+  const whose = {
+    organizationId,
+    brandId,
+    domainId: 'dom_',
+    domain: '',
+    sender: { organizationId, brandId, keyId: null },
+  }
+  await suppress(door.database.db, whose as Parameters<typeof suppress>[1], 'sup@s.example')
+  const { json } = await cancel(await schedule({ to: ['sup@s.example', 'bob@b.example'] }))
+  expect(json.recipients.map((each: { status: string }) => each.status)).toEqual(['suppressed', 'canceled'])
+})
+
+test('refuses what is not scheduled, or no longer as a whole', async () => {
+  const { db } = door.database
+  const queued = (await door.call('POST', '/v1/emails', { json: plain })).json.id
+  const claimed = await schedule()
+  const [row] = await outboxOf(claimed)
+  await db
+    .updateTable('outbox')
+    .set({ lease: 'l'.repeat(26) })
+    .where('id', '=', row?.id ?? 'out_')
+    .execute()
+  const tried = await schedule()
+  await db.updateTable('outbox').set({ attempts: 1 }).where('email_id', '=', tried).execute()
+  const halfSent = await schedule()
+  await db.deleteFrom('outbox').where('email_id', '=', halfSent).where('position', '=', 0).execute()
+  await db
+    .updateTable('email_recipients')
+    .set({ status: 'sent' })
+    .where('email_id', '=', halfSent)
+    .where('position', '=', 0)
+    .execute()
+  for (const id of [queued, claimed, tried, halfSent]) {
+    const before = [await read(id), await outboxOf(id)]
+    const answer = await cancel(id)
+    expect([answer.status, answer.json.error.code]).toEqual([409, 'not_scheduled'])
+    expect([await read(id), await outboxOf(id)]).toEqual(before)
+  }
+})
+
+test('holds a key to its scope, its brand and its organization', async () => {
+  const id = await schedule()
+  const { key: reader } = await door.newKey({ scopes: ['email:read'] })
+  expect((await cancel(id, { key: reader })).json.error.code).toBe('insufficient_scope')
+  const other = await makeDomain(door.database.db, door.organizationId, 'other.example')
+  const { key: restricted } = await door.newKey({ brandId: other.brandId })
+  const refused = await cancel(id, { key: restricted })
+  expect([refused.status, refused.json.error.code]).toEqual([403, 'brand_restricted'])
+  const { key: stranger } = await door.newKey({ organizationId: await door.newOrganization() })
+  for (const each of [id, 'eml_00000000000000000000000000', 'x']) {
+    const { status, json } = await cancel(each, { key: stranger })
+    expect([status, json.error.code]).toEqual([404, 'not_found'])
+  }
+  expect((await cancel(id, { json: { now: true } })).status).toBe(400)
+  expect((await read(id)).status).toBe('scheduled')
+})
+
+/** Whose emails the two races are about, scheduled so many milliseconds from now. */
+async function scheduledAt(offsetsMs: readonly number[]) {
+  const { db } = door.database
+  const now = systemClock.now()
+  const sender = await newSender(db, now)
+  const emails = offsetsMs.map((ms, i) => ({ to: [`r${i}@x.test`, `s${i}@y.test`], scheduledAt: plusMs(now, ms) }))
+  const ids = await acceptEmails(db, mysqlBlobs(db, systemClock), sender, now, emails)
+  const owner = { organizationId: sender.organizationId, brandId: null }
+  const tryCancel = (id: Id<'eml'>) =>
+    cancelEmail({ db, clock: systemClock }, owner, id).then(
+      () => true,
+      (error: unknown) => {
+        if (error instanceof Refusal && error.code === 'not_scheduled') return false
+        throw error
+      },
+    )
+  return { ids, tryCancel }
+}
+
+test('of claims at the same time and after, either all of its rows come or none', async () => {
+  const { db } = door.database
+  let canceled = 0
+  const rounds = 40
+  for (let round = 0; round < rounds; round++) {
+    const { ids, tryCancel } = await scheduledAt([0])
+    const [id] = ids
+    if (!id) throw new Error('nothing was accepted')
+    const options = { want: 50, leaseMs: 30_000, now: plusMs(systemClock.now(), 10), expiredOnly: false }
+    const claiming = async () => {
+      await Bun.sleep(Math.random() * 4)
+      return claim(db, options, async () => [])
+    }
+    const [isCanceled, atOnce] = await Promise.all([tryCancel(id), claiming()])
+    // A row that a refused attempt to cancel had locked is passed over, and taken next.
+    const claimed = [...atOnce, ...(await claim(db, options, async () => []))]
+    expect(claimed.filter(each => each.emailId === id)).toHaveLength(isCanceled ? 0 : 2)
+    expect(await outboxOf(id)).toHaveLength(isCanceled ? 0 : 2)
+    if (isCanceled) canceled++
+  }
+  process.stdout.write(`canceled before the claim: ${canceled} of ${rounds}\n`)
+}, 60_000)
+
+test('what was canceled while the relay takes what is due is never submitted, and all the rest is, once', async () => {
+  const { db } = door.database
+  const sink = await scriptedRelay()
+  const provider = smarthostAt(sink.url, { connections: 4 })
+  const offsets = Array.from({ length: 150 }, (_, i) => 1000 + i * 5)
+  const begunMs = performance.now()
+  const { ids, tryCancel } = await scheduledAt(offsets)
+  const relay = startRelay({
+    db,
+    blobs: mysqlBlobs(db, systemClock),
+    provider,
+    signingKeys,
+    clock: systemClock,
+    log: pino({ level: 'silent' }),
+    attemptMs: 5000,
+    retryFirstMs: 50,
+  })
+  try {
+    const outcomes = await Promise.all(
+      ids.map(async (id, i) => {
+        // Some surely too early and some surely too late, on a slow machine as well; the others about when it is due.
+        const fromDueMs = i % 10 === 0 ? 2500 : i % 10 === 1 ? -500 : Math.random() * 100 - 60
+        await Bun.sleep(begunMs + (offsets[i] ?? 0) + fromDueMs - performance.now())
+        return [id, await tryCancel(id)] as const
+      }),
+    )
+    const kept = outcomes.filter(([, isCanceled]) => !isCanceled).map(([id]) => id)
+    for (const end = Date.now() + 10_000; Date.now() < end; await Bun.sleep(20)) {
+      const left = await db.selectFrom('outbox').select('id').where('email_id', 'in', ids).execute()
+      if (left.length === 0) break
+    }
+    const submitted = sink.taken.flatMap(({ to }) => to).sort()
+    const expected = ids.flatMap((id, i) => (kept.includes(id) ? [`r${i}@x.test`, `s${i}@y.test`] : [])).sort()
+    expect(submitted).toEqual(expected)
+    const rows = await db.selectFrom('emails').select(['id', 'status']).where('id', 'in', ids).execute()
+    const statusOf = new Map<string, string>(rows.map(row => [row.id, row.status]))
+    for (const [id, isCanceled] of outcomes) expect(statusOf.get(id)).toBe(isCanceled ? 'canceled' : 'sent')
+    process.stdout.write(`canceled in time: ${ids.length - kept.length} of ${ids.length}\n`)
+    expect(kept.length).toBeGreaterThan(0)
+    expect(kept.length).toBeLessThan(ids.length)
+  } finally {
+    await relay.stop()
+    await provider.close()
+    await sink.close()
+  }
+}, 60_000)

@@ -1,0 +1,441 @@
+import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
+import { sql } from 'kysely'
+import { dkimVerify } from 'mailauth/lib/dkim/verify'
+import pino from 'pino'
+import { millisecondsOf, plusMs, systemClock } from '../../../src/base/clock.ts'
+import { fromJson } from '../../../src/base/database/schema.ts'
+import type { Id } from '../../../src/base/ids.ts'
+import { newId } from '../../../src/base/ids.ts'
+import { mysqlBlobs } from '../../../src/ports/blobs/mysql.ts'
+import type { Blobs } from '../../../src/ports/blobs/port.ts'
+import { claim } from '../../../src/sending/relay/outbox.ts'
+import { type Relay, type Relaying, startRelay } from '../../../src/sending/relay/relay.ts'
+import { settling } from '../../../src/sending/relay/settle.ts'
+import { type FreshDatabase, freshDatabase } from '../../harness/database.ts'
+import {
+  type AcceptedEmail,
+  acceptEmails,
+  dkimRecord,
+  newSender,
+  type Sender,
+  storedMessage,
+} from '../../harness/outgoing.ts'
+import { type Script, type ScriptedRelay, scriptedRelay } from '../../harness/scripted-relay.ts'
+import { signingKeys } from '../../harness/secrets.ts'
+import { smarthostAt } from '../../harness/smarthost.ts'
+
+let database: FreshDatabase
+let blobs: Blobs
+const open: (() => Promise<void>)[] = []
+
+beforeAll(async () => {
+  database = await freshDatabase(12)
+  blobs = mysqlBlobs(database.db, systemClock)
+})
+afterAll(() => database.close())
+afterEach(async () => {
+  for (const close of open.splice(0).reverse()) await close()
+  await database.db.deleteFrom('outbox').execute()
+})
+
+const now = () => systemClock.now()
+
+async function smarthost(script: Script = {}): Promise<ScriptedRelay> {
+  const relay = await scriptedRelay(script)
+  open.push(() => relay.close())
+  return relay
+}
+
+function start(url: string, given: Partial<Relaying> & { readonly connections?: number } = {}): Relay {
+  const { connections = 4, ...rest } = given
+  const provider = smarthostAt(url, { connections })
+  const relay = startRelay({
+    db: database.db,
+    blobs,
+    provider,
+    signingKeys,
+    clock: systemClock,
+    log: pino({ level: 'silent' }),
+    attemptMs: 5000,
+    retryFirstMs: 50,
+    ...rest,
+  })
+  open.push(async () => {
+    await relay.stop()
+    await provider.close()
+  })
+  return relay
+}
+
+const sender = () => newSender(database.db, now())
+
+async function accept(from: Sender, ...emails: AcceptedEmail[]): Promise<readonly Id<'eml'>[]> {
+  return acceptEmails(database.db, blobs, from, now(), emails)
+}
+
+async function accepted(from: Sender, email: AcceptedEmail = {}): Promise<Id<'eml'>> {
+  const [id] = await accept(from, email)
+  if (!id) throw new Error('nothing was accepted')
+  return id
+}
+
+async function until(what: string, isTrue: () => Promise<boolean> | boolean, ms = 8000): Promise<void> {
+  for (const end = performance.now() + ms; performance.now() < end; await Bun.sleep(5)) if (await isTrue()) return
+  throw new Error(`${what}: not within ${ms} ms`)
+}
+
+const outboxOf = (emailId: Id<'eml'>) =>
+  database.db.selectFrom('outbox').selectAll().where('email_id', '=', emailId).orderBy('position').execute()
+const recipientsOf = (emailId: Id<'eml'>) =>
+  database.db.selectFrom('email_recipients').selectAll().where('email_id', '=', emailId).orderBy('position').execute()
+const eventsOf = (emailId: Id<'eml'>) =>
+  database.db.selectFrom('email_events').selectAll().where('email_id', '=', emailId).orderBy('id').execute()
+const emailOf = (emailId: Id<'eml'>) =>
+  database.db.selectFrom('emails').selectAll().where('id', '=', emailId).executeTakeFirstOrThrow()
+const isDone = async (emailId: Id<'eml'>) => (await outboxOf(emailId)).length === 0
+const allDone = async () => (await database.db.selectFrom('outbox').select('id').limit(1).execute()).length === 0
+const done = (emailId: Id<'eml'>) => until('the email leaves the outbox', () => isDone(emailId))
+
+test('an accepted email is dated, signed, submitted and told as sent', async () => {
+  const relay = await smarthost()
+  const id = await accepted(await sender(), { to: ['a@x.test'] })
+  start(relay.url)
+  await done(id)
+  const [taken] = relay.taken
+  expect(taken).toMatchObject({ from: 'hello@shop.test', to: ['a@x.test'] })
+  const wire = taken?.wire.toString() ?? ''
+  const email = await emailOf(id)
+  const date = new Date(millisecondsOf(email.created_at)).toUTCString().replace('GMT', '+0000')
+  expect(wire).toMatch(/^DKIM-Signature: v=1; .*\r\nDate: /s)
+  expect(wire).toContain(`\r\nDate: ${date}\r\nFrom: Shop <hello@shop.test>\r\n`)
+  const { results } = await dkimVerify(taken?.wire ?? '', {
+    strict: true,
+    resolver: async () => [[dkimRecord]],
+  } as never)
+  expect(results.map(each => [each.status.result, each.signingDomain])).toEqual([['pass', 'shop.test']])
+
+  expect(await recipientsOf(id)).toMatchObject([{ status: 'sent', smtp_code: 250, enhanced_code: '2.0.0' }])
+  expect(email).toMatchObject({ status: 'sent', provider_message_id: 'ABC123' })
+  expect(email.sent_at).not.toBeNull()
+  expect(await eventsOf(id)).toMatchObject([
+    { type: 'sent', recipient: 'a@x.test', source: 'smtp', smtp_code: 250, detail: 'Ok: queued as ABC123' },
+  ])
+})
+
+test('each recipient has its own submission and its own end', async () => {
+  const relay = await smarthost({
+    rcpt: to => (to === 'b@x.test' ? '550 5.1.1 no b' : to === 'c@x.test' ? '451 4.7.1 later' : '250 ok'),
+    dot: message => (message.includes('Subject: Hello') ? '250 ok' : '554 no'),
+  })
+  const id = await accepted(await sender(), { to: ['a@x.test', 'b@x.test', 'c@x.test'] })
+  start(relay.url, { retryFirstMs: 60_000 })
+  await until('all were tried', async () => (await eventsOf(id)).length === 3)
+  expect((await recipientsOf(id)).map(each => [each.email, each.status, each.smtp_code, each.detail])).toEqual([
+    ['a@x.test', 'sent', 250, 'ok'],
+    ['b@x.test', 'bounced', 550, 'no b'],
+    ['c@x.test', 'delayed', 451, 'later'],
+  ])
+  expect(await emailOf(id)).toMatchObject({ status: 'bounced', error: 'no b' })
+  const bounce = (await eventsOf(id)).find(each => each.type === 'bounced')?.bounce
+  expect(bounce && fromJson(bounce)).toEqual({ type: 'permanent', scope: 'recipient', suppressed: true })
+  expect(await outboxOf(id)).toMatchObject([{ position: 2, attempts: 1, lease: null, last_reply: '451 4.7.1 later' }])
+})
+
+test('content that is refused is rejected, and not tried again', async () => {
+  const relay = await smarthost({ dot: '554 5.6.0 not like this' })
+  const id = await accepted(await sender())
+  start(relay.url)
+  await done(id)
+  expect(await emailOf(id)).toMatchObject({ status: 'rejected', error: 'not like this' })
+})
+
+test('a greylisted email is delayed once and then sent, by the retries of the policy', async () => {
+  let tries = 0
+  const relay = await smarthost({ rcpt: () => (++tries < 4 ? '451 4.7.1 Greylisted' : '250 ok') })
+  const id = await accepted(await sender())
+  start(relay.url)
+  await done(id)
+  expect(tries).toBe(4)
+  expect((await eventsOf(id)).map(each => each.type)).toEqual(['delayed', 'sent'])
+})
+
+test('taken, and then gone: delayed and ambiguous, and sent again with the same Message-ID', async () => {
+  const relay = await smarthost({ dot: 'close' })
+  const id = await accepted(await sender())
+  start(relay.url, { retryFirstMs: 300 })
+  await until('the first attempt', async () => (await eventsOf(id)).length === 1)
+  relay.play({})
+  await done(id)
+  const events = await eventsOf(id)
+  expect(events.map(each => [each.type, fromJson(each.extra)])).toEqual([
+    ['delayed', { phase: 'final-dot', attempt: 1, ambiguous: true }],
+    ['sent', { phase: 'final-dot', attempt: 2 }],
+  ])
+  const messageIds = relay.taken.map(each => /Message-ID: (.*)\r\n/.exec(each.wire.toString())?.[1])
+  expect(messageIds).toEqual([`<${id}@shop.test>`, `<${id}@shop.test>`])
+  expect(new Set(relay.taken.map(each => /\r\nDate: (.*)\r\n/.exec(each.wire.toString())?.[1])).size).toBe(1)
+})
+
+test('what is not sent in its time fails with 4.4.7 and the last reply, and is no bounce', async () => {
+  const relay = await smarthost({ rcpt: '451 4.7.1 Greylisted' })
+  const id = await accepted(await sender(), { expiresAt: plusMs(now(), 700) })
+  start(relay.url, { retryFirstMs: 200 })
+  await done(id)
+  const events = await eventsOf(id)
+  expect(events.at(-1)).toMatchObject({ type: 'failed', source: 'api', enhanced_code: '4.4.7', bounce: null })
+  expect(events.at(-1)?.detail).toContain('451 4.7.1 Greylisted')
+  expect(relay.taken).toEqual([])
+})
+
+test('an idle relay puts what it is woken for on the wire within 100 ms', async () => {
+  const relay = await smarthost()
+  const from = await sender()
+  const worker = start(relay.url)
+  await accepted(from)
+  await until('the first is sent', () => relay.taken.length === 1)
+  await Bun.sleep(300)
+  const latencies: number[] = []
+  for (let i = 0; i < 5; i++) {
+    await Bun.sleep(60)
+    await accepted(from)
+    const started = performance.now()
+    worker.wake()
+    await until('it is sent', () => relay.taken.length === i + 2)
+    latencies.push(performance.now() - started)
+  }
+  expect(latencies.sort((a, b) => a - b)[2]).toBeLessThan(100)
+})
+
+test('what another process accepted is found without being woken', async () => {
+  const relay = await smarthost()
+  start(relay.url)
+  await Bun.sleep(100)
+  await accepted(await sender())
+  await until('it is sent', () => relay.taken.length === 1, 2000)
+})
+
+test('two relays on one outbox submit nothing twice', async () => {
+  const relay = await smarthost()
+  const from = await sender()
+  await accept(from, ...Array.from({ length: 200 }, (_, i) => ({ to: [`u${i}@d${i % 3}.test`] })))
+  start(relay.url)
+  start(relay.url)
+  await until('the outbox is empty', allDone, 20_000)
+  expect(relay.taken.length).toBe(200)
+  expect(new Set(relay.taken.map(each => each.to[0])).size).toBe(200)
+}, 30_000)
+
+test('a lease that was lost settles nothing', async () => {
+  const id = await accepted(await sender())
+  const options = { want: 10, leaseMs: 1000, expiredOnly: false }
+  const [first] = await claim(database.db, { ...options, now: now() }, async () => [])
+  const [second] = await claim(database.db, { ...options, now: plusMs(now(), 2000) }, async () => [])
+  if (!first || !second) throw new Error('nothing was claimed')
+  expect(second.id).toBe(first.id)
+  const event = {
+    emailId: id,
+    recipient: first.recipient,
+    type: 'bounced',
+    occurredAt: now(),
+    source: 'smtp',
+  } as const
+  const settle = settling(database.db, systemClock)
+  const results = await Promise.all([
+    settle({ claimed: first, next: { kind: 'end', event } }),
+    settle({ claimed: second, next: { kind: 'end', event: { ...event, type: 'sent' } } }),
+    settle({ claimed: first, next: { kind: 'retry', event, dueAt: now(), attempts: 9, lastReply: null } }),
+  ])
+  expect(results).toEqual([false, true, false])
+  expect(await isDone(id)).toBe(true)
+  expect((await eventsOf(id)).map(each => each.type)).toEqual(['sent'])
+  expect((await recipientsOf(id)).map(each => each.status)).toEqual(['sent'])
+})
+
+test('what cannot be written is not submitted again', async () => {
+  const relay = await smarthost()
+  const refuse = sql`CREATE TRIGGER unwritable BEFORE DELETE ON outbox FOR EACH ROW SIGNAL SQLSTATE '45000'`
+  await refuse.execute(database.db)
+  const id = await accepted(await sender())
+  start(relay.url, { leaseMs: 300 })
+  await until('it is taken', () => relay.taken.length === 1)
+  await Bun.sleep(1500)
+  await sql`DROP TRIGGER unwritable`.execute(database.db)
+  await done(id)
+  expect(relay.taken.length).toBe(1)
+})
+
+test('a submission that takes longer than its lease keeps it', async () => {
+  const relay = await smarthost()
+  const id = await accepted(await sender())
+  const provider = smarthostAt(relay.url, { connections: 2 })
+  open.push(() => provider.close())
+  const slow = {
+    ...provider,
+    submit: async (submission: never) => {
+      await Bun.sleep(1200)
+      return provider.submit(submission)
+    },
+  }
+  start(relay.url, { provider: slow, leaseMs: 300 })
+  start(relay.url, { provider: slow, leaseMs: 300 })
+  await done(id)
+  await Bun.sleep(400)
+  expect(relay.taken.length).toBe(1)
+})
+
+/** Many due rows at little cost: emails of 250 recipients. */
+async function backlog(from: Sender, count: number, destination: string): Promise<void> {
+  const each = 250
+  await accept(
+    from,
+    ...Array.from({ length: count / each }, (_, i) => ({
+      to: Array.from({ length: each }, (_, j) => `u${i}-${j}@${destination}`),
+      message: storedMessage(`big-${i}`, 'undisclosed@x.test'),
+    })),
+  )
+}
+
+test('10,000 emails of one organization do not hold up another’s, nor those to one destination another destination', async () => {
+  const relay = await smarthost()
+  const [big, small] = [await sender(), await sender()]
+  await backlog(big, 10_000, 'big.test')
+  await accepted(small, { to: ['one@small.test'] })
+  await accepted(big, { to: ['one@other.test'] })
+  const worker = start(relay.url)
+  const isTaken = (to: string) => relay.taken.some(each => each.to.includes(to))
+  await until('both are sent', () => isTaken('one@small.test') && isTaken('one@other.test'))
+  expect(relay.taken.length).toBeLessThan(100)
+
+  await accepted(small, { to: ['two@small.test'] })
+  worker.wake()
+  const started = relay.taken.length
+  await until('it is sent while the backlog lasts', () => isTaken('two@small.test'))
+  const index = relay.taken.findIndex(each => each.to.includes('two@small.test'))
+  expect(index - started).toBeLessThan(400)
+}, 60_000)
+
+test('trouble of the route costs no attempt and is over soon after the route is', async () => {
+  const relay = await smarthost({ banner: '554 5.3.2 no service close' })
+  const ids = await accept(await sender(), ...Array.from({ length: 20 }, () => ({})))
+  start(relay.url)
+  await Bun.sleep(2500)
+  const [first] = ids
+  if (!first) throw new Error('nothing was accepted')
+  expect(await outboxOf(first)).toMatchObject([{ attempts: 0 }])
+  expect(await eventsOf(first)).toEqual([])
+  expect((await recipientsOf(first)).map(each => each.status)).toEqual(['queued'])
+  // The queue is not hammered against the relay: five troubles, what was under way then, and a probe or two.
+  expect(relay.connections()).toBeLessThan(15)
+  relay.play({})
+  await until('all are sent', () => relay.taken.length === 20, 6000)
+  await until('all are settled', allDone)
+}, 20_000)
+
+test('a sender that the relay refuses is held back and does not hold up others', async () => {
+  const relay = await smarthost({ mail: from => (from.endsWith('@bad.test') ? '553 5.1.8 unknown sender' : '250 ok') })
+  const bad = await newSender(database.db, now(), 'bad.test')
+  const badIds = await accept(bad, ...Array.from({ length: 30 }, () => ({})))
+  const worker = start(relay.url)
+  await Bun.sleep(1500)
+  const good = await accepted(await sender())
+  worker.wake()
+  await until('the good one is sent', () => isDone(good), 2000)
+  const refused = relay.commands.filter(each => each.includes('MAIL FROM:<hello@bad.test>')).length
+  expect(refused).toBeLessThan(15)
+  const [first] = badIds
+  expect(first && (await outboxOf(first))).toMatchObject([{ attempts: 0, lease: null }])
+})
+
+test('what expires while the route is held back still fails in time', async () => {
+  const relay = await smarthost({ banner: '554 no close' })
+  const from = await sender()
+  await accept(from, ...Array.from({ length: 80 }, () => ({})))
+  const id = await accepted(from, { expiresAt: plusMs(now(), 1500) })
+  start(relay.url)
+  await until('it failed', async () => (await emailOf(id)).status === 'failed', 10_000)
+  expect((await eventsOf(id)).map(each => each.enhanced_code)).toEqual(['4.4.7'])
+}, 20_000)
+
+test('a scheduled email goes out when it is due, dated then', async () => {
+  const relay = await smarthost()
+  const scheduledAt = plusMs(now(), 1200)
+  const id = await accepted(await sender(), { scheduledAt, createdAt: plusMs(now(), -86_400_000) })
+  start(relay.url)
+  await Bun.sleep(600)
+  expect(relay.taken).toEqual([])
+  await done(id)
+  expect(millisecondsOf(now())).toBeGreaterThanOrEqual(millisecondsOf(scheduledAt))
+  const date = /\r\nDate: (.*)\r\n/.exec(relay.taken[0]?.wire.toString() ?? '')?.[1] ?? ''
+  expect(Date.parse(date)).toBe(Math.floor(millisecondsOf(scheduledAt) / 1000) * 1000)
+})
+
+test('a scheduled email whose domain is no longer ready fails, one to a suppressed recipient is not sent', async () => {
+  const relay = await smarthost()
+  const [unready, from] = [await sender(), await sender()]
+  await database.db.updateTable('domains').set({ status: 'failed' }).where('id', '=', unready.domainId).execute()
+  await database.db
+    .insertInto('suppressions')
+    .values({
+      id: newId('sup'),
+      organization_id: from.organizationId,
+      brand_id: from.brandId,
+      email: 'gone@x.test',
+      reason: 'hard_bounce',
+      source_email_id: null,
+      evidence: null,
+      created_at: now(),
+      expires_at: null,
+    })
+    .execute()
+  const scheduledAt = plusMs(now(), 50)
+  const failing = await accepted(unready, { scheduledAt })
+  const mixed = await accepted(from, { scheduledAt, to: ['Gone@x.test', 'here@x.test'] })
+  start(relay.url)
+  await done(failing)
+  await done(mixed)
+  expect(await eventsOf(failing)).toMatchObject([{ type: 'failed', source: 'api' }])
+  expect((await recipientsOf(mixed)).map(each => each.status)).toEqual(['suppressed', 'sent'])
+  expect(relay.taken.map(each => each.to)).toEqual([['here@x.test']])
+})
+
+test('a domain without a key sends nothing unsigned', async () => {
+  const relay = await smarthost()
+  const from = await sender()
+  await database.db.deleteFrom('dkim_keys').where('domain_id', '=', from.domainId).execute()
+  const id = await accepted(from)
+  start(relay.url, { retryFirstMs: 60_000 })
+  await until('it was tried', async () => (await eventsOf(id)).length === 1)
+  expect(await eventsOf(id)).toMatchObject([{ type: 'delayed', source: 'api' }])
+  expect(relay.taken).toEqual([])
+})
+
+test('stopping lets what is under way end and gives the rest back', async () => {
+  const relay = await smarthost()
+  const ids = await accept(await sender(), ...Array.from({ length: 40 }, () => ({})))
+  const worker = start(relay.url, { connections: 2 })
+  await until('some are under way', () => relay.taken.length >= 5)
+  const before = relay.taken.length
+  await worker.stop()
+  const left = await database.db
+    .selectFrom('outbox')
+    .select(['lease', 'attempts'])
+    .where('email_id', 'in', ids)
+    .execute()
+  expect(left.length + relay.taken.length).toBe(40)
+  expect(relay.taken.length - before).toBeLessThanOrEqual(4)
+  expect(left.length).toBeGreaterThan(0)
+  expect(left.every(row => row.lease === null && row.attempts === 0)).toBe(true)
+})
+
+test('what a dead process had taken is taken again when its lease has run out', async () => {
+  const relay = await smarthost()
+  const id = await accepted(await sender())
+  await claim(database.db, { want: 5, leaseMs: 800, now: now(), expiredOnly: false }, async () => [])
+  start(relay.url)
+  await Bun.sleep(300)
+  expect(relay.taken).toEqual([])
+  await done(id)
+  expect(relay.taken.length).toBe(1)
+  const told = (await eventsOf(id)).map(each => fromJson(each.extra))
+  expect(told).toEqual([{ phase: 'final-dot', attempt: 1, ambiguous: true }])
+})

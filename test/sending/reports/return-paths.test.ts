@@ -1,0 +1,129 @@
+import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
+import { randomBytes } from 'node:crypto'
+import pino from 'pino'
+import { systemClock } from '../../../src/base/clock.ts'
+import type { Schema } from '../../../src/base/database/schema.ts'
+import type { Id } from '../../../src/base/ids.ts'
+import { newId } from '../../../src/base/ids.ts'
+import { verifiedReturnPaths } from '../../../src/domains/return-path-table.ts'
+import { mysqlBlobs } from '../../../src/ports/blobs/mysql.ts'
+import { presetOf } from '../../../src/ports/provider/smarthost/presets.ts'
+import { startRelay } from '../../../src/sending/relay/relay.ts'
+import { type ReversePaths, returnPathsOf } from '../../../src/sending/reports/return-path.ts'
+import { type FreshDatabase, freshDatabase } from '../../harness/database.ts'
+import { acceptEmails, newSender, type Sender } from '../../harness/outgoing.ts'
+import { type ScriptedRelay, scriptedRelay, type Taken } from '../../harness/scripted-relay.ts'
+import { signingKeys, testSecrets } from '../../harness/secrets.ts'
+import { smarthostAt } from '../../harness/smarthost.ts'
+
+const returnPaths = returnPathsOf(testSecrets)
+const ours: ReversePaths = { returnPaths, findHosts: verifiedReturnPaths, ownHost: 'mx.ours.test' }
+
+let database: FreshDatabase
+let relay: ScriptedRelay
+let sender: Sender
+const open: (() => Promise<void>)[] = []
+
+beforeAll(async () => {
+  database = await freshDatabase(12)
+  relay = await scriptedRelay()
+  sender = await newSender(database.db, systemClock.now())
+})
+afterAll(async () => {
+  await relay.close()
+  await database.close()
+})
+afterEach(async () => {
+  for (const close of open.splice(0).reverse()) await close()
+  await database.db.deleteFrom('domain_records').execute()
+})
+
+/** Sends one email to these recipients; what the relay took, in the order of the recipients. */
+async function relayed(to: readonly string[], reversePaths: ReversePaths, preset: 'postfix' | 'postmark' = 'postfix') {
+  const { db } = database
+  const blobs = mysqlBlobs(db, systemClock)
+  const [emailId] = await acceptEmails(db, blobs, sender, systemClock.now(), [{ to }])
+  if (!emailId) throw new Error('nothing was accepted')
+  const provider = smarthostAt(relay.url, { preset: presetOf(preset, true) })
+  const log = pino({ level: 'silent' })
+  const worker = startRelay({
+    db,
+    blobs,
+    provider,
+    signingKeys,
+    reversePaths,
+    clock: systemClock,
+    log,
+    attemptMs: 5000,
+    retryFirstMs: 50,
+  })
+  open.push(async () => {
+    await worker.stop()
+    await provider.close()
+  })
+  const mine = () => relay.taken.filter(each => to.includes(each.to[0] ?? ''))
+  for (const end = Date.now() + 8000; mine().length < to.length && Date.now() < end; await Bun.sleep(5));
+  const taken = to.map(address => mine().find(each => each.to[0] === address) as Taken)
+  return { emailId, from: taken.map(each => each.from) }
+}
+
+const records = {
+  mx: { type: 'MX', value: 'mx.ours.test', priority: 10 },
+  txt: { type: 'TXT', value: 'v=spf1 a:mx.ours.test ~all', priority: null },
+} as const
+
+async function publish(
+  status: Readonly<Record<keyof typeof records, Schema['domain_records']['status']>>,
+): Promise<void> {
+  for (const kind of ['mx', 'txt'] as const)
+    await database.db
+      .insertInto('domain_records')
+      .values({
+        ...records[kind],
+        id: newId('rec'),
+        domain_id: sender.domainId,
+        purpose: 'return_path',
+        name: `mr-bounces.${sender.domain}`,
+        required: 0,
+        status: status[kind],
+        found: '[]',
+        checked_at: null,
+      })
+      .execute()
+}
+
+function placeOf(address: string) {
+  return returnPaths.read(address.split('@')[0] ?? '')
+}
+
+const unique = (name: string) => `${name}-${randomBytes(4).toString('hex')}@x.test`
+
+function places(emailId: Id<'eml'>, count: number) {
+  return Array.from({ length: count }, (_, position) => ({ emailId, position }))
+}
+
+test('each recipient has a reverse-path of its own, at our name', async () => {
+  const { emailId, from } = await relayed([unique('a'), unique('b'), unique('c')], ours)
+  expect(from.map(placeOf)).toEqual(places(emailId, 3))
+  for (const address of from) {
+    expect(address).toEndWith('@mx.ours.test')
+    expect(address.split('@')[0]?.length).toBeLessThanOrEqual(64)
+  }
+}, 20_000)
+
+test('it is at the return path of the domain once all its records stand', async () => {
+  await publish({ mx: 'verified', txt: 'pending' })
+  expect((await relayed([unique('a')], ours)).from[0]).toEndWith('@mx.ours.test')
+  await database.db.updateTable('domain_records').set({ status: 'verified' }).execute()
+  const { emailId, from } = await relayed([unique('b')], ours)
+  expect(from[0]).toEndWith('@mr-bounces.shop.test')
+  expect(from.map(placeOf)).toEqual(places(emailId, 1))
+}, 20_000)
+
+test('it is the From address where we have no name that mail could come to', async () => {
+  expect((await relayed([unique('a')], { ...ours, ownHost: undefined })).from).toEqual(['hello@shop.test'])
+}, 20_000)
+
+test('it is the From address where the provider puts its own in its place', async () => {
+  expect((await relayed([unique('a')], ours, 'postmark')).from).toEqual(['hello@shop.test'])
+}, 20_000)

@@ -1,0 +1,178 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
+import { type Instant, plusMs, systemClock } from '../../../src/base/clock.ts'
+import { inTransaction } from '../../../src/base/database/database.ts'
+import { type Id, newId } from '../../../src/base/ids.ts'
+import { mysqlBlobs } from '../../../src/ports/blobs/mysql.ts'
+import type { ProviderNews } from '../../../src/ports/provider/webhooks/webhook.ts'
+import { recordNews } from '../../../src/sending/reports/provider-events.ts'
+import { joinThreads } from '../../../src/sending/threads/threads.ts'
+import { type FreshDatabase, freshDatabase } from '../../harness/database.ts'
+import { acceptEmails } from '../../harness/outgoing.ts'
+import { inMemory, log, mailTo, message, type Receiver, receiver, wayIn } from '../../receiving/fixtures.ts'
+
+let database: FreshDatabase
+let shop: Receiver
+
+beforeAll(async () => {
+  database = await freshDatabase(8)
+})
+afterAll(() => database.close())
+beforeEach(async () => {
+  shop = await receiver(database)
+  await shop.mailbox('')
+})
+
+/** An email that the relay has, and in its thread. */
+async function sent(references: readonly string[] = []): Promise<Id<'eml'>> {
+  const { db } = database
+  const [id] = await acceptEmails(db, mysqlBlobs(db, systemClock), shop, systemClock.now(), [
+    { to: ['bob@dest.example'] },
+  ])
+  if (!id) throw new Error('nothing was accepted')
+  const entry = { brandId: shop.brandId, itemId: id, messageId: `${id}@${shop.domain}`, references, emailId: id }
+  const [joined] = await inTransaction(db, tx => joinThreads(tx, [entry]))
+  await db
+    .updateTable('emails')
+    .set({ thread_id: joined?.threadId ?? id })
+    .where('id', '=', id)
+    .execute()
+  return id
+}
+
+const wireIdOf = (id: Id<'eml'>) => `${id}@wire.example`
+
+/** The provider tells what Message-ID recipients see. */
+async function learn(id: Id<'eml'>, key = 'delivered'): Promise<void> {
+  const news: ProviderNews = {
+    type: 'delivered',
+    emailId: id,
+    recipient: 'bob@dest.example',
+    occurredAt: systemClock.now(),
+    key: `${key} ${id}`,
+    smtpCode: 250,
+    enhancedCode: null,
+    detail: 'ok',
+    bounce: null,
+    providerMessageId: null,
+    wireMessageId: wireIdOf(id),
+  }
+  await recordNews({ db: database.db, clock: systemClock, log }, 'brevo', [news])
+}
+
+interface Written {
+  readonly messageId: string
+  readonly fields?: readonly string[]
+  readonly receivedAt?: Instant
+}
+
+async function come({ messageId, fields = [], receivedAt = systemClock.now() }: Written): Promise<Id<'msg'>> {
+  const way = wayIn(shop)
+  const text = message(fields).replace(/^Message-ID: .*$/m, `Message-ID: <${messageId}>`)
+  const mail = mailTo([await way.findRecipient(`hello@${shop.domain}`)], inMemory(text), { receivedAt })
+  return (await way.receive(mail)).id as Id<'msg'>
+}
+
+const answering = (...ids: readonly string[]): readonly string[] => [
+  `In-Reply-To: <${ids.at(-1)}>`,
+  `References: ${ids.map(each => `<${each}>`).join(' ')}`,
+]
+
+/** Each message's thread and the email that it answers, and the messages that the email was told of. */
+async function stateOf(id: Id<'eml'>, messages: readonly Id<'msg'>[]) {
+  const { db } = database
+  const rows = await db
+    .selectFrom('messages')
+    .select(['id', 'thread_id', 'in_reply_to_email_id'])
+    .where('id', 'in', messages)
+    .execute()
+  const events = await db
+    .selectFrom('email_events')
+    .select(['extra', 'type'])
+    .where('email_id', '=', id)
+    .where('type', '=', 'replied')
+    .execute()
+  const byId = new Map(rows.map(row => [row.id, row]))
+  return {
+    threads: messages.map(each => byId.get(each)?.thread_id),
+    answers: messages.map(each => byId.get(each)?.in_reply_to_email_id),
+    told: events.map(each => JSON.parse(each.extra).message_id as string).sort(),
+  }
+}
+
+test('an answer that comes before its Message-ID is known is the email’s once that is', async () => {
+  const id = await sent()
+  const early = await come({ messageId: '1@dest.example', fields: answering(wireIdOf(id)) })
+  expect(await stateOf(id, [early])).toEqual({ threads: [early], answers: [null], told: [] })
+  await learn(id)
+  const late = await come({ messageId: '2@dest.example', fields: answering(wireIdOf(id)) })
+  const further = await come({ messageId: '3@dest.example', fields: answering('1@dest.example') })
+  expect(await stateOf(id, [early, late, further])).toEqual({
+    threads: [id, id, id],
+    answers: [id, id, null],
+    told: [early, late].sort(),
+  })
+})
+
+test('is told once, however often the provider tells that', async () => {
+  const id = await sent()
+  const early = await come({ messageId: '1@dest.example', fields: answering(wireIdOf(id)) })
+  for (const key of ['delivered', 'delivered', 'opened']) await learn(id, key)
+  expect(await stateOf(id, [early])).toEqual({ threads: [id], answers: [id], told: [early] })
+})
+
+test('the whole conversation that it began joins the thread of the email, with what we wrote in it', async () => {
+  const first = await sent()
+  const id = await sent([`${first}@${shop.domain}`])
+  const early = await come({ messageId: '1@dest.example', fields: answering(wireIdOf(id)) })
+  const own = await sent(['1@dest.example'])
+  const second = await come({ messageId: '2@dest.example', fields: answering(wireIdOf(id), '1@dest.example') })
+  const toOwn = await come({ messageId: '3@dest.example', fields: answering(`${own}@${shop.domain}`) })
+  expect((await stateOf(id, [early, second, toOwn])).threads).toEqual([early, early, early])
+  await learn(id)
+  expect(await stateOf(id, [early, second, toOwn])).toEqual({
+    threads: [first, first, first],
+    answers: [id, id, own],
+    told: [early, second].sort(),
+  })
+  const thread = database.db.selectFrom('emails').select('thread_id').where('id', '=', own)
+  expect(await thread.executeTakeFirst()).toEqual({ thread_id: first })
+  const last = await come({ messageId: '4@dest.example', fields: answering(`${own}@${shop.domain}`) })
+  expect((await stateOf(own, [last])).threads).toEqual([first])
+})
+
+test('what a program answered joins the thread and is no answer', async () => {
+  const id = await sent()
+  const fields = [...answering(wireIdOf(id)), 'Auto-Submitted: auto-generated']
+  const early = await come({ messageId: '1@dest.example', fields })
+  await learn(id)
+  expect(await stateOf(id, [early])).toEqual({ threads: [id], answers: [null], told: [] })
+})
+
+test('a conversation older than the email stays one by itself, and its answer to the email is one', async () => {
+  const before = plusMs(systemClock.now(), -60_000)
+  const older = await come({ messageId: '0@dest.example', receivedAt: before })
+  const id = await sent()
+  const early = await come({ messageId: '1@dest.example', fields: answering('0@dest.example', wireIdOf(id)) })
+  await learn(id)
+  expect(await stateOf(id, [older, early])).toEqual({ threads: [older, older], answers: [null, id], told: [early] })
+})
+
+test('an answer that comes at the same time as the news is the email’s, and told once', async () => {
+  for (let round = 0; round < 10; round++) {
+    const id = await sent()
+    const fields = answering(wireIdOf(id))
+    const [early] = await Promise.all([come({ messageId: `${newId('msg')}@dest.example`, fields }), learn(id)])
+    expect(await stateOf(id, [early])).toEqual({ threads: [id], answers: [id], told: [early] })
+  }
+})
+
+test('joins no more than a hundred, in a time that the news can wait', async () => {
+  const id = await sent()
+  const all: Id<'msg'>[] = []
+  for (let i = 0; i < 105; i++)
+    all.push(await come({ messageId: `${i}@dest.example`, fields: answering(wireIdOf(id)) }))
+  await learn(id)
+  const { threads, answers, told } = await stateOf(id, all)
+  const joined = threads.filter(each => each === id).length
+  expect([joined, answers.filter(each => each === id).length, told.length]).toEqual([100, 100, 100])
+}, 30_000)

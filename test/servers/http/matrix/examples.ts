@@ -1,0 +1,66 @@
+import { join } from 'node:path'
+import recorded from '../../../../src/servers/http/openapi/examples.json'
+import type { Example } from '../../../../src/servers/http/openapi/operation.ts'
+import type { Heard } from './ground.ts'
+import type { Asking } from './operations.ts'
+
+const file = join(import.meta.dir, '../../../../src/servers/http/openapi/examples.json')
+const examples: Readonly<Record<string, Example | undefined>> = recorded
+
+/** Of the operation, as the description shows it; undefined: there is none. */
+export function exampleFor(id: string): Example | undefined {
+  return examples[id]
+}
+
+/** What was asked and heard, as an example of it: one row of each list, and nothing in it that the next run has not. */
+export function exampleOf({ body }: Asking, { status, text }: Heard): Example {
+  const plain = JSON.parse(settled(JSON.stringify({ ...(body && { request: body }), response: JSON.parse(text) })))
+  return { status, ...plain, response: shortened(plain.response) }
+}
+
+/** Numbers identifiers by their first appearance, and stops the clock. */
+function settled(json: string): string {
+  const seen: string[] = []
+  const number = (found: string) => {
+    if (!seen.includes(found)) seen.push(found)
+    return String(seen.indexOf(found) + 1)
+  }
+  return json
+    .replaceAll(/\b([a-z]{3})_[0-9a-hjkmnp-tv-z]{26}\b/g, (id, type) => `${type}_01jx${number(id).padStart(22, '0')}`)
+    .replaceAll(/\b[0-9a-hjkmnp-tv-z]{26}(?=@)/g, id => `01jx${number(id).padStart(22, '0')}`)
+    .replaceAll(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, '5f2d7f0a-3c1e-4b5a-9d8e-7c6b5a493827')
+    .replaceAll(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g, '2026-01-31T08:15:00.000000Z')
+    .replaceAll(/[A-Za-z0-9+/]{100,}=*/g, 'MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8A')
+    .replaceAll(/(\/invitations\/)[\w-]+/g, '$1TOKEN')
+    .replaceAll(/new-[a-z0-9]{6,}/g, 'new')
+}
+
+function shortened(response: unknown): unknown {
+  if (typeof response !== 'object' || response === null || !('data' in response)) return response
+  return Array.isArray(response.data) ? { ...response, data: response.data.slice(0, 1) } : response
+}
+
+/** Where one has a property that the other has not, whatever their values; null and an empty list go with everything. */
+export function differences(one: unknown, other: unknown, path = ''): readonly string[] {
+  if (Array.isArray(one) && Array.isArray(other))
+    return one.length > 0 && other.length > 0 ? differences(one[0], other[0], `${path}[]`) : []
+  if (!isRecord(one) || !isRecord(other))
+    return one === null || other === null || typeof one === typeof other ? [] : [path]
+  const names = [...new Set([...Object.keys(one), ...Object.keys(other)])]
+  return names.flatMap(name => {
+    const at = `${path}.${name}`
+    return name in one && name in other ? differences(one[name], other[name], at) : [at]
+  })
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** Where this is set, a run writes down what it heard instead of comparing it. */
+export const isRecording = process.env['MAILROOM_RECORD_EXAMPLES'] === '1'
+
+/** Writes the examples down, in the order of `ids`. */
+export async function record(heard: Readonly<Record<string, Example>>): Promise<void> {
+  await Bun.write(file, `${JSON.stringify(heard, null, 2)}\n`)
+}

@@ -1,0 +1,107 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { Ajv2020 } from 'ajv/dist/2020'
+import type { JsonSchema } from '../../../../src/api/json-schema.ts'
+import { type Ground, type Outcome, openGround } from './ground.ts'
+import { askFor, type Operation, operations } from './operations.ts'
+
+/** Every operation with a request that is wrong in one thing. */
+let ground: Ground
+
+beforeAll(async () => {
+  ground = await openGround()
+}, 60_000)
+afterAll(() => ground?.close(), 60_000)
+
+const ajv = new Ajv2020({ strict: false, validateFormats: false })
+const outcome = ({ status, code, param }: Outcome) => ({ status, code, param })
+const refusal = (status: number, code: string, param?: string) => ({ status, code, param })
+const invalid = (param?: string) => refusal(400, 'invalid_request', param)
+
+/** A value that the property does not take; undefined: it takes all. */
+function wrongValue(schema: JsonSchema): unknown {
+  return ['7', 7, { a: 1 }].find(each => !ajv.validate(schema, each))
+}
+
+/** The longest text that the property takes; undefined: not said. */
+function maxLength(schema: JsonSchema): number | undefined {
+  const branches = [schema, ...((schema['anyOf'] ?? []) as readonly JsonSchema[])]
+  return branches.map(each => each['maxLength']).find(each => typeof each === 'number')
+}
+
+const propertiesOf = ({ body }: Operation) => Object.entries(body?.properties ?? {})
+
+describe.each(operations.map(each => [each.id, each] as const))('%s', (_, operation) => {
+  const asking = () => askFor(operation, ground.own)
+  const askWith = async (change: Readonly<Record<string, unknown>>) =>
+    outcome(await ground.ask({ ...asking(), body: { ...asking().body, ...change } }))
+
+  test('refuses a query parameter that it does not know', async () => {
+    const heard = await ground.ask({ ...asking(), query: { ...asking().query, nonsense: '1' } })
+    expect(outcome(heard)).toEqual(invalid('nonsense'))
+  })
+
+  if (operation.queryNames.includes('limit'))
+    test('refuses a limit that is no number of rows', async () => {
+      for (const limit of ['0', '-1', 'x', '1.5', ''])
+        expect(outcome(await ground.ask({ ...asking(), query: { ...asking().query, limit } }))).toEqual(
+          invalid('limit'),
+        )
+    })
+
+  if (operation.queryNames.includes('cursor'))
+    test('refuses a cursor that it did not give', async () => {
+      for (const cursor of ['x', 'W10'])
+        expect(outcome(await ground.ask({ ...asking(), query: { ...asking().query, cursor } }))).toEqual(
+          refusal(400, 'invalid_cursor', 'cursor'),
+        )
+    })
+
+  if (operation.method === 'GET') return
+
+  test('refuses a property that it does not know', async () => {
+    expect(await askWith({ nonsense: 1 })).toEqual(invalid('nonsense'))
+  })
+
+  test('refuses a body that is not JSON, or not an object', async () => {
+    for (const raw of ['{', '{"a":}', '\u0000', '{} {}'])
+      expect(outcome(await ground.ask(asking(), { raw }))).toEqual(refusal(400, 'invalid_json'))
+    for (const raw of ['[]', '"x"', '7', 'true', 'null'])
+      expect(outcome(await ground.ask(asking(), { raw }))).toEqual(invalid())
+  })
+
+  test('refuses a body of another media type', async () => {
+    for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=b'])
+      expect(outcome(await ground.ask(asking(), { raw: 'a=b', headers: { 'content-type': type } }))).toEqual(
+        refusal(415, 'unsupported_media_type'),
+      )
+  })
+
+  test('refuses a body past 16 MiB before it comes', async () => {
+    const headers = { 'content-type': 'application/json' }
+    expect(await ground.declare(asking(), 16 * 1024 * 1024 + 1, { headers })).toEqual(refusal(413, 'payload_too_large'))
+  })
+
+  const [required] = operation.body?.required ?? []
+  if (required !== undefined)
+    test('refuses an empty body, and says what it wants first', async () => {
+      expect(outcome(await ground.ask({ ...asking(), body: undefined }))).toEqual(invalid(required))
+      expect(outcome(await ground.ask({ ...asking(), body: {} }))).toEqual(invalid(required))
+    })
+  if (operation.method === 'PATCH')
+    test('refuses a change of nothing', async () => {
+      expect(outcome(await ground.ask({ ...asking(), body: {} }))).toEqual(invalid())
+    })
+
+  for (const [name, schema] of propertiesOf(operation)) {
+    const wrong = wrongValue(schema)
+    if (wrong !== undefined)
+      test(`refuses ${JSON.stringify(wrong)} as ${name}`, async () => {
+        expect(await askWith({ [name]: wrong })).toEqual(invalid(name))
+      })
+    const longest = maxLength(schema)
+    if (longest !== undefined)
+      test(`refuses ${name} of more than ${longest} characters`, async () => {
+        expect(await askWith({ [name]: 'x'.repeat(longest + 1) })).toEqual(invalid(name))
+      })
+  }
+})

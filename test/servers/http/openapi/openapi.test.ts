@@ -1,0 +1,124 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { createConfig, lintFromString } from '@redocly/openapi-core'
+import spectral from '@stoplight/spectral-core'
+import rulesets from '@stoplight/spectral-rulesets'
+import { Elysia, t } from 'elysia'
+import { says } from '../../../../src/api/describe.ts'
+import { api } from '../../../../src/api/route.ts'
+import { version } from '../../../../src/base/version.ts'
+import { describeApi } from '../../../../src/servers/http/openapi/document.ts'
+import type { DescribedOperation } from '../../../../src/servers/http/openapi/operation.ts'
+import { openTestDoor, type TestDoor } from '../../../harness/http-server.ts'
+import { wholeApi } from '../../../harness/whole-api.ts'
+
+const document = wholeApi()
+const operations: readonly (readonly [string, DescribedOperation])[] = Object.entries(document.paths).flatMap(
+  ([path, methods]) =>
+    Object.entries(methods).map(([method, each]) => [`${method.toUpperCase()} ${path}`, each] as const),
+)
+
+describe('the description of the API', () => {
+  test('passes the recommended rules of Redocly', async () => {
+    // Mailroom has no licence that the description could name.
+    const config = await createConfig({ extends: ['recommended'], rules: { 'info-license': 'off' } })
+    const problems = await lintFromString({ source: JSON.stringify(document), absoluteRef: '/openapi.json', config })
+    expect(problems.map(({ ruleId, message, location }) => `${ruleId}: ${message} ${location[0]?.pointer}`)).toEqual([])
+  })
+
+  test('passes the recommended rules of Spectral', async () => {
+    const linter = new spectral.Spectral()
+    linter.setRuleset({ extends: [rulesets.oas] } as unknown as Parameters<typeof linter.setRuleset>[0])
+    const problems = await linter.run(JSON.stringify(document))
+    expect(problems.map(({ code, message, path }) => `${code}: ${message} ${path.join('/')}`)).toEqual([])
+  })
+
+  test('names every operation once, and puts it in a section that is described', () => {
+    const ids = operations.map(([, { operationId }]) => operationId)
+    expect(ids.filter((id, i) => ids.indexOf(id) !== i)).toEqual([])
+    for (const { name, description } of document.tags) expect([name, description]).not.toContain('')
+  })
+
+  test('says of every parameter what it is', () => {
+    const silent = operations.flatMap(([name, { parameters }]) =>
+      parameters
+        .filter(each => !('$ref' in each) && !('description' in each))
+        .map(each => `${name} ${(each as { name: string }).name}`),
+    )
+    expect(silent).toEqual([])
+  })
+
+  test('has the statuses of the specification and no others, and 402 for sending alone', () => {
+    const statuses = new Set(operations.flatMap(([, each]) => Object.keys(each.responses)))
+    const specified = [200, 201, 202, 400, 401, 402, 403, 404, 409, 413, 415, 422, 429, 500]
+    expect([...statuses].map(Number).filter(each => !specified.includes(each) && ![304, 503].includes(each))).toEqual(
+      [],
+    )
+    expect(operations.filter(([, each]) => '402' in each.responses).map(([name]) => name)).toEqual(['POST /v1/emails'])
+  })
+})
+
+test('is not made of a route that does not say what it is or what it answers', () => {
+  const silent = api('a').get('/v1/brands', () => ({}), { scope: [], response: t.Object({}) })
+  expect(() => describeApi(new Elysia().use(silent), {})).toThrow('GET /v1/brands does not say what it is')
+  const shapeless = api('b').get('/v1/brands', () => ({}), { scope: [], detail: says('listBrands', 'List brands') })
+  expect(() => describeApi(new Elysia().use(shapeless), {})).toThrow('GET /v1/brands does not say what it answers')
+})
+
+test('does not give one name to two shapes', () => {
+  const routes = api('c')
+    .get('/v1/brands', () => ({ a: '' }), {
+      scope: [],
+      detail: says('listBrands', 'List brands'),
+      response: t.Object({ a: t.String() }, { title: 'Brand' }),
+    })
+    .get('/v1/brands/:id', () => ({ b: '' }), {
+      scope: [],
+      detail: says('getBrand', 'Read a brand'),
+      response: t.Object({ b: t.String() }, { title: 'Brand' }),
+    })
+  expect(() => describeApi(new Elysia().use(routes), {})).toThrow('two shapes that differ have the title Brand')
+})
+
+describe('the door', () => {
+  let door: TestDoor
+  beforeAll(async () => {
+    door = await openTestDoor()
+  })
+  afterAll(() => door.close())
+
+  const get = (path: string, headers: Record<string, string> = {}) => door.call('GET', path, { key: null, headers })
+
+  test('gives the description to whoever asks, once for each version of it', async () => {
+    const first = await get('/openapi.json')
+    expect([first.status, first.json.openapi, first.json.info.version]).toEqual([200, '3.1.0', version])
+    expect(first.json.paths['/v1/brands'].post.operationId).toBe('createBrand')
+    const etag = first.headers.get('etag') ?? ''
+    const again = await get('/openapi.json', { 'if-none-match': `W/"x", ${etag}` })
+    expect([again.status, again.text, again.headers.get('etag')]).toEqual([304, '', etag])
+    expect((await get('/openapi.json', { 'if-none-match': '"x"' })).status).toBe(200)
+    const head = await door.call('HEAD', '/openapi.json', { key: null })
+    expect([head.status, head.text, head.headers.get('etag')]).toEqual([200, '', etag])
+  })
+
+  test('serves the reference page and all that it loads, under a policy that lets nothing else in', async () => {
+    const page = await get('/docs')
+    expect(page.status).toBe(200)
+    expect(page.headers.get('content-type')).toBe('text/html;charset=utf-8')
+    const policy = page.headers.get('content-security-policy') ?? ''
+    expect(policy).toContain("default-src 'none'")
+    expect(policy).not.toMatch(/unsafe|https?:|\*/)
+    expect(page.text).not.toMatch(/<script>|<style|style=|https?:/)
+    const loads = [...page.text.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, path]) => path ?? '')
+    expect(loads).toHaveLength(4)
+    for (const path of loads) {
+      const file = await get(path)
+      expect([file.status, file.headers.get('cache-control')]).toEqual([200, 'no-store'])
+      expect(file.text.length).toBeGreaterThan(50)
+    }
+  })
+
+  test('serves no other file', async () => {
+    for (const name of ['package.json', 'index.html', '..%2fpackage.json', '__proto__', 'swagger-ui.css.map'])
+      expect([name, (await get(`/docs/${name}`)).status]).toEqual([name, 404])
+  })
+})

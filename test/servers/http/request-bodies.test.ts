@@ -1,0 +1,275 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { connect } from 'node:net'
+import { gzipSync } from 'node:zlib'
+import { fetchDescribed } from '../../harness/described.ts'
+import { openTestDoor, type TestDoor } from '../../harness/http-server.ts'
+import { probeRoutes } from './probe-routes.ts'
+
+let door: TestDoor
+const work = { runs: 0 }
+
+beforeAll(async () => {
+  door = await openTestDoor({ features: ({ database, clock }) => [probeRoutes(database.db, clock, work)] })
+})
+afterAll(() => door.close())
+
+async function refusal(body: string | Uint8Array, path = '/v1/probe', method = 'POST') {
+  const { status, json } = await door.call(method, path, { body, headers: { 'content-type': 'application/json' } })
+  return [status, json?.error?.code, json?.error?.param]
+}
+
+test('refuses a body past 16 MiB that comes in chunks, without keeping it', async () => {
+  const before = process.memoryUsage().rss
+  const socket = connect(door.port, '127.0.0.1')
+  let answer = ''
+  let closed = false
+  socket.on('data', bytes => {
+    answer += bytes
+  })
+  socket.on('close', () => {
+    closed = true
+  })
+  socket.on('error', () => undefined)
+  socket.write(
+    `POST /v1/probe HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${door.key}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n`,
+  )
+  const chunk = Buffer.concat([Buffer.from('100000\r\n'), Buffer.alloc(0x100000, 97), Buffer.from('\r\n')])
+  for (let i = 0; i < 100 && !closed; i++)
+    if (!socket.write(chunk))
+      await Promise.race([new Promise(resolve => socket.once('drain', resolve)), Bun.sleep(200)])
+  await Bun.sleep(200)
+  socket.destroy()
+  expect(answer).toStartWith('HTTP/1.1 413 ')
+  expect(answer).toContain('payload_too_large')
+  expect(answer.toLowerCase()).toContain('x-ratelimit-remaining')
+  expect(process.memoryUsage().rss - before).toBeLessThan(100 * 1024 * 1024)
+})
+
+/** What comes back for bytes that are written as they are, within half a second. */
+async function rawAnswer(text: string): Promise<string> {
+  const socket = connect(door.port, '127.0.0.1')
+  let answer = ''
+  const over = new Promise(resolve => socket.on('close', resolve))
+  socket.on('data', bytes => {
+    answer += bytes
+  })
+  socket.on('error', () => undefined)
+  socket.write(text)
+  await Promise.race([over, Bun.sleep(500)])
+  socket.destroy()
+  return answer
+}
+
+const headOf = () =>
+  `POST /v1/probe HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${door.key}\r\nContent-Type: application/json\r\n`
+const small = '{"subject":"a"}'
+
+for (const [what, fields, body] of [
+  ['a Content-Length that is too small', 'Content-Length: 5', small],
+  ['two that differ', 'Content-Length: 15\r\nContent-Length: 5', small],
+  ['a list of them', 'Content-Length: 15, 15', small],
+  ['a negative one', 'Content-Length: -1', small],
+  ['one with a sign', 'Content-Length: +15', small],
+  ['one that is no number', 'Content-Length: abc', small],
+  ['one past all numbers', 'Content-Length: 99999999999999999999', small],
+  ['none', 'X-None: 1', small],
+  ['one beside chunks', 'Content-Length: 15\r\nTransfer-Encoding: chunked', `f\r\n${small}\r\n0\r\n\r\n`],
+  ['one that ends before the chunks', 'Content-Length: 6\r\nTransfer-Encoding: chunked', '0\r\n\r\nG'],
+  ['chunks of no size', 'Transfer-Encoding: chunked', `zz\r\n${small}\r\n0\r\n\r\n`],
+  ['chunks past all sizes', 'Transfer-Encoding: chunked', `ffffffffffffffff\r\n${small}`],
+  ['another transfer coding', 'Transfer-Encoding: xchunked', `f\r\n${small}\r\n0\r\n\r\n`],
+  ['one more transfer coding', 'Transfer-Encoding: gzip, chunked', `f\r\n${small}\r\n0\r\n\r\n`],
+] as const)
+  test(`a request with ${what} is refused and not worked on`, async () => {
+    const before = work.runs
+    expect(await rawAnswer(`${headOf()}${fields}\r\n\r\n${body}`)).toStartWith('HTTP/1.1 400 ')
+    expect(work.runs).toBe(before)
+  })
+
+test('a request with a Content-Length that is too large waits for the rest, and is not worked on without it', async () => {
+  const before = work.runs
+  expect(await rawAnswer(`${headOf()}Content-Length: 50\r\n\r\n${small}`)).toBe('')
+  expect(work.runs).toBe(before)
+})
+
+test('bodies that are announced and never come take nothing from others', async () => {
+  const before = process.memoryUsage().rss
+  const silent = Array.from({ length: 100 }, () => {
+    const socket = connect(door.port, '127.0.0.1')
+    socket.on('error', () => undefined)
+    socket.write(`${headOf()}Content-Length: ${16 * 1024 * 1024}\r\n\r\n{`)
+    return socket
+  })
+  await Bun.sleep(300)
+  expect((await door.call('POST', '/v1/probe', { json: { subject: 'a' } })).status).toBe(201)
+  expect(process.memoryUsage().rss - before).toBeLessThan(100 * 1024 * 1024)
+  for (const socket of silent) socket.destroy()
+})
+
+test('of a property that is given twice the last one counts, for the check as for the work', async () => {
+  const send = (body: string) =>
+    door.call('POST', '/v1/probe', { body, headers: { 'content-type': 'application/json' } })
+  expect((await send('{"subject":"a","subject":"b"}')).json.subject).toBe('b')
+  expect((await send('{"subject":1,"subject":"b"}')).json.subject).toBe('b')
+  expect((await send('{"subject":"a","subject":1}')).json.error).toMatchObject({ param: 'subject' })
+})
+
+test('takes a body of 16 MiB exactly, declared or in chunks', async () => {
+  const body = JSON.stringify({ subject: 'a', variables: { pad: '' } })
+  const full = body.replace('"pad":""', `"pad":"${'x'.repeat(16 * 1024 * 1024 - body.length)}"`)
+  expect(full.length).toBe(16 * 1024 * 1024)
+  expect(
+    (await door.call('POST', '/v1/probe', { body: full, headers: { 'content-type': 'application/json' } })).status,
+  ).toBe(201)
+  const stream = new Blob([full]).stream()
+  const chunked = await door.call('POST', '/v1/probe', {
+    body: stream,
+    headers: { 'content-type': 'application/json' },
+  })
+  expect(chunked.status).toBe(201)
+})
+
+test('takes plain JSON and no other media type', async () => {
+  const send = async (type: string, more: Record<string, string> = {}) =>
+    (await door.call('POST', '/v1/probe', { body: '{"subject":"a"}', headers: { 'content-type': type, ...more } }))
+      .status
+  expect(await send('application/json')).toBe(201)
+  expect(await send('Application/JSON; charset=UTF-8')).toBe(201)
+  for (const type of [
+    'text/plain',
+    'application/x-www-form-urlencoded',
+    'application/json; charset=latin1',
+    'application/jsonx',
+  ])
+    expect([type, await send(type)]).toEqual([type, 415])
+  const packed = await door.call('POST', '/v1/probe', {
+    body: gzipSync('{"subject":"a"}'),
+    headers: { 'content-type': 'application/json', 'content-encoding': 'gzip' },
+  })
+  expect([packed.status, packed.json.error.code]).toEqual([415, 'unsupported_media_type'])
+})
+
+test('refuses what is not JSON in UTF-8', async () => {
+  for (const body of ['{', 'nonsense', '{"subject":"a"} x', '{"subject":NaN}', "{'subject':1}"])
+    expect([body, ...(await refusal(body))]).toEqual([body, 400, 'invalid_json', undefined])
+  expect(await refusal(Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]))).toEqual([
+    400,
+    'invalid_json',
+    undefined,
+  ])
+})
+
+test('refuses JSON that is nested without end, and lives on', async () => {
+  expect(await refusal(`{"subject":"a","variables":{"x":${'['.repeat(100)}${']'.repeat(100)}}}`)).toEqual([
+    400,
+    'invalid_request',
+    undefined,
+  ])
+  const mebi = 1024 * 1024
+  const before = process.memoryUsage().rss
+  for (const body of [
+    `${'['.repeat(8 * mebi)}${']'.repeat(8 * mebi)}`,
+    '['.repeat(16 * mebi),
+    '{"a":'.repeat(3 * mebi),
+    `[${'[],'.repeat(5 * mebi)}[]]`,
+    `{"variables":{${'"a":1,'.repeat(2 * mebi)}"b":1}}`,
+    `[${'1,'.repeat(8 * mebi - 2)}1]`,
+    '""'.repeat(8 * mebi),
+  ]) {
+    const started = performance.now()
+    expect(await refusal(body)).toEqual([400, 'invalid_request', undefined])
+    expect(performance.now() - started).toBeLessThan(2000)
+  }
+  expect(process.memoryUsage().rss - before).toBeLessThan(400 * mebi)
+  expect((await door.call('GET', '/health')).status).toBe(200)
+})
+
+test('names the parameter at fault', async () => {
+  const cases: readonly [object, string][] = [
+    [{}, 'subject'],
+    [{ subject: 'x'.repeat(21) }, 'subject'],
+    [{ subject: 'a', to: ['a', 'b', 'c', 4] }, 'to[3]'],
+    [{ subject: 'a', to: 4 }, 'to'],
+    [{ subject: 'a', attachments: [{ filename: 'a', content: 1 }] }, 'attachments[0].content'],
+    [{ subject: 'a', attachments: [{ filename: 'a', content: 'b', path: '/etc/passwd' }] }, 'attachments[0].path'],
+    [{ subject: 'a', bogus: 1 }, 'bogus'],
+    [{ bogus: 1 }, 'bogus'],
+    [{ subject: { toString: 'a' } }, 'subject'],
+  ]
+  for (const [json, param] of cases) {
+    const called = await door.call('POST', '/v1/probe', { json })
+    expect([called.status, called.json.error.code, called.json.error.param]).toEqual([400, 'invalid_request', param])
+    expect(called.json.error.message).toContain(param)
+  }
+  const called = await door.call('POST', '/v1/probe', { json: { subject: 'a', to: ['a', 4711] } })
+  expect(called.json.error.message).toBe('`to[1]` is 4711; expected a string.')
+  expect((await door.call('GET', '/v1/brands?bogus=1')).json.error).toMatchObject({
+    code: 'invalid_request',
+    param: 'bogus',
+  })
+})
+
+test('refuses names and numbers that would turn into something else', async () => {
+  expect(await refusal('{"subject":"a","__proto__":{"x":1}}')).toEqual([400, 'invalid_request', '__proto__'])
+  expect(await refusal('{"subject":"a","variables":{"__proto__":{"x":1}}}')).toEqual([
+    400,
+    'invalid_request',
+    'variables.__proto__',
+  ])
+  expect(await refusal('{"subject":"a","count":1e999}')).toEqual([400, 'invalid_request', 'count'])
+  expect(await refusal('{"subject":"a","variables":{"n":[1e999]}}')).toEqual([400, 'invalid_request', 'variables.n[0]'])
+  expect(await refusal('[]')).toEqual([400, 'invalid_request', undefined])
+  expect(await refusal('null')).toEqual([400, 'invalid_request', undefined])
+})
+
+test('takes null as absent, except on PATCH, which must change something', async () => {
+  expect((await door.call('POST', '/v1/probe', { json: { subject: 'a', to: null, count: null } })).status).toBe(201)
+  expect((await door.call('POST', '/v1/probe', { json: { subject: null } })).json.error.param).toBe('subject')
+  expect((await door.call('PATCH', '/v1/probe', { json: { note: null } })).json).toEqual({ got: 'null' })
+  expect((await door.call('PATCH', '/v1/probe', { json: { name: null } })).json.error).toMatchObject({
+    code: 'invalid_request',
+    param: 'name',
+  })
+  expect((await door.call('PATCH', '/v1/probe', { json: {} })).json.error.code).toBe('invalid_request')
+  expect((await door.call('PATCH', '/v1/probe')).json.error.code).toBe('invalid_request')
+})
+
+test('takes nothing or an empty object where an operation has no body', async () => {
+  expect((await door.call('DELETE', '/v1/probe')).status).toBe(200)
+  expect((await door.call('DELETE', '/v1/probe', { json: {} })).status).toBe(200)
+  expect((await door.call('DELETE', '/v1/probe', { json: { a: 1 } })).json.error).toMatchObject({
+    code: 'invalid_request',
+    param: 'a',
+  })
+  expect(
+    (await door.call('DELETE', '/v1/probe', { body: 'x', headers: { 'content-type': 'text/plain' } })).status,
+  ).toBe(415)
+})
+
+test('tells as much in production', async () => {
+  const child = Bun.spawn([process.execPath, `${import.meta.dir}/production-server.ts`], {
+    stdin: 'pipe',
+    stdout: 'pipe',
+    env: { ...process.env, NODE_ENV: 'production' },
+  })
+  try {
+    const { value } = await child.stdout.getReader().read()
+    const at = JSON.parse(new TextDecoder().decode(value)) as { url: string; key: string }
+    const send = async (path: string, init: RequestInit) => {
+      const response = await fetchDescribed(at.url + path, {
+        ...init,
+        headers: { authorization: `Bearer ${at.key}`, 'content-type': 'application/json' },
+      })
+      return (await response.json()) as object
+    }
+    const body = '{"subject":"a","attachments":[{"filename":"a","content":1}]}'
+    expect(await send('/v1/probe', { method: 'POST', body })).toMatchObject({
+      error: { param: 'attachments[0].content', message: '`attachments[0].content` is 1; expected a string.' },
+    })
+    expect(await send('/v1/brands?bogus=1', {})).toMatchObject({ error: { code: 'invalid_request', param: 'bogus' } })
+    expect(await send('/v1/probe/mismatch', {})).toMatchObject({ error: { code: 'internal_error' } })
+  } finally {
+    child.stdin.end()
+    await child.exited
+  }
+})

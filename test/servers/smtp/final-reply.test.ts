@@ -1,0 +1,180 @@
+import { afterEach, describe, expect, test } from 'bun:test'
+import type { Incoming } from '../../../src/receiving/incoming.ts'
+import { refuseMail, type SmtpRefusalCode } from '../../../src/receiving/refusal.ts'
+import { SmtpClient } from '../../harness/smtp-client.ts'
+import { openTestDoor, type TestDoor } from '../../harness/smtp-server.ts'
+
+let door: TestDoor
+
+afterEach(() => door.close())
+
+const message = 'From: a@b.test\r\n\r\nx\r\n.'
+
+/** A client from which DATA was just taken. */
+async function inData(): Promise<SmtpClient> {
+  const client = await SmtpClient.ready(door.port)
+  await client.askAll('MAIL FROM:<a@b.test>', 'RCPT TO:<hello@ours.test>', 'DATA')
+  return client
+}
+
+/** A way in that waits until it is released, or until the signal fires. */
+function hold(): { readonly mails: Incoming[]; release: () => void } {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const mails: Incoming[] = []
+  door.wayIn.before = mail => {
+    mails.push(mail)
+    return promise
+  }
+  return { mails, release: resolve }
+}
+
+const answers: Readonly<Partial<Record<SmtpRefusalCode, string>>> = {
+  from_malformed: '550 5.7.1 There must be one From field with one address',
+  dmarc_reject: '550 5.7.26 The message fails the DMARC policy of the domain in From',
+  mail_loop: '554 5.4.6 The message has gone through too many servers',
+  mailbox_gone: '451 4.2.0 The mailbox has just been removed',
+  scanner_away: '451 4.3.2 The message cannot be scanned now, try again later',
+  resolver_away: '451 4.4.3 Names cannot be looked up now, try again later',
+  disk_full: '452 4.3.1 We are out of space, try again later',
+  message_too_large: '552 5.3.4 The message is too large',
+}
+
+describe('the answer to DATA', () => {
+  test('is the refusal, byte-exact', async () => {
+    door = await openTestDoor()
+    for (const [code, reply] of Object.entries(answers)) {
+      door.wayIn.before = () => {
+        throw refuseMail(code as SmtpRefusalCode)
+      }
+      const client = await inData()
+      expect(await client.ask(message)).toBe(reply)
+      expect(await client.ask('NOOP')).toBe('250 2.0.0 OK')
+    }
+  })
+
+  test('shows what a refusal adds, as one line of ASCII', async () => {
+    door = await openTestDoor()
+    door.wayIn.before = () => {
+      throw refuseMail('dmarc_reject', { detail: 'no\r\n250 good ü' })
+    }
+    expect(await (await inData()).ask(message)).toBe('550 5.7.26 no 250 good')
+  })
+
+  test('defers when something breaks, and the log says what', async () => {
+    door = await openTestDoor()
+    door.wayIn.before = () => {
+      throw new TypeError('a bug of ours')
+    }
+    expect(await (await inData()).ask(message)).toBe('451 4.3.0 We have trouble, try again later')
+    expect(door.logged.find(line => line.includes('"level":50'))).toContain('a bug of ours')
+  })
+
+  test('says that there is no space when there is none', async () => {
+    door = await openTestDoor()
+    door.wayIn.before = () => {
+      throw Object.assign(new Error('no space left on device'), { code: 'ENOSPC' })
+    }
+    expect(await (await inData()).ask(message)).toBe('452 4.3.1 We are out of space, try again later')
+  })
+
+  test('comes in time, and what comes later is told to stop', async () => {
+    door = await openTestDoor({ answerSeconds: 0.3 })
+    const { mails, release } = hold()
+    const client = await inData()
+    expect(await client.ask(message)).toBe('451 4.3.2 We are too slow, try again later')
+    expect(mails[0]?.signal.aborted).toBe(true)
+    release()
+    expect(await client.ask('NOOP')).toBe('250 2.0.0 OK')
+    expect(door.wayIn.received).toEqual([])
+  })
+
+  test('is not looked for by an idle time that passes meanwhile', async () => {
+    door = await openTestDoor({ idleSeconds: 0.2, sessionSeconds: 0.3 })
+    const { release } = hold()
+    const client = await inData()
+    client.send(`${message}\r\n`)
+    await Bun.sleep(500)
+    release()
+    expect(await client.reply()).toStartWith('250 2.0.0 ')
+  })
+
+  test('is not needed by a client that has gone: nothing is filed', async () => {
+    door = await openTestDoor()
+    const { mails, release } = hold()
+    const client = await inData()
+    client.send(`${message}\r\n`)
+    await Bun.sleep(50)
+    expect(mails[0]?.signal.aborted).toBe(false)
+    client.hangUp()
+    await Bun.sleep(50)
+    expect(mails[0]?.signal.aborted).toBe(true)
+    release()
+    await Bun.sleep(20)
+    expect(door.wayIn.received).toEqual([])
+  })
+
+  test('names a file that is there until the way in is done with it, also when the client has gone', async () => {
+    door = await openTestDoor()
+    const { release } = hold()
+    const client = await inData()
+    client.send(`${'x'.repeat(600_000)}\r\n.\r\n`)
+    await Bun.sleep(100)
+    client.hangUp()
+    await Bun.sleep(50)
+    expect(door.spooled().length).toBe(1)
+    release()
+    expect(await door.spooledInTheEnd()).toEqual([])
+  })
+})
+
+describe('a look-up of a recipient', () => {
+  test('that takes too long is deferred', async () => {
+    door = await openTestDoor({ answerSeconds: 0.2 })
+    door.wayIn.findRecipient = () => new Promise(() => undefined)
+    const client = await SmtpClient.ready(door.port)
+    await client.ask('MAIL FROM:<a@b.test>')
+    expect(await client.ask('RCPT TO:<hello@ours.test>')).toBe('451 4.3.2 We are too slow, try again later')
+    expect(await client.ask('QUIT')).toStartWith('221 ')
+  })
+
+  test('that breaks is deferred', async () => {
+    door = await openTestDoor()
+    door.wayIn.findRecipient = () => Promise.reject(new Error('no database'))
+    const client = await SmtpClient.ready(door.port)
+    await client.ask('MAIL FROM:<a@b.test>')
+    expect(await client.ask('RCPT TO:<hello@ours.test>')).toBe('451 4.3.0 We have trouble, try again later')
+    client.hangUp()
+  })
+})
+
+describe('closing', () => {
+  test('ends idle sessions, finishes the transaction under way and takes no other', async () => {
+    door = await openTestDoor({}, { drainMs: 5000 })
+    const { release } = hold()
+    const idle = await SmtpClient.ready(door.port)
+    const busy = await inData()
+    const closed = door.close()
+    expect(await idle.rest()).toBe('421 4.3.2 We are shutting down, try again later\r\n')
+    await expect(SmtpClient.connect(door.port)).rejects.toThrow()
+    busy.send(`${message}\r\nMAIL FROM:<a@b.test>\r\n`)
+    await Bun.sleep(100)
+    release()
+    expect(await busy.rest()).toMatch(/^250 2\.0\.0 Accepted as msg_1\r\n421 4\.3\.2 /)
+    await closed
+    expect(door.wayIn.received.length).toBe(1)
+  })
+
+  test('does not wait for ever: what is not answered by then is not filed', async () => {
+    door = await openTestDoor({}, { drainMs: 300 })
+    const { mails, release } = hold()
+    const client = await inData()
+    client.send(`${message}\r\n`)
+    await Bun.sleep(50)
+    const closed = door.close()
+    expect(await client.rest()).toBe('421 4.3.2 We are shutting down, try again later\r\n')
+    expect(mails[0]?.signal.aborted).toBe(true)
+    release()
+    await closed
+    expect(door.wayIn.received).toEqual([])
+  })
+})
