@@ -2,10 +2,10 @@ import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { settingsTable } from '../src/base/config/config.ts'
-import { root } from './harness/cli.ts'
-import { environment, startUp, temporaryFolder, type Up } from './harness/up.ts'
+import { projectRoot } from './harness/cli.ts'
+import { childEnvironment, startUp, temporaryFolder, type UpProcess } from './harness/up.ts'
 
-const readme = readFileSync(join(root, 'README.md'), 'utf8')
+const readme = readFileSync(join(projectRoot, 'README.md'), 'utf8')
 
 test('the README holds the table of settings as the program has them', () => {
   const [, table] = /<!-- settings:[^\n]*-->\n([\s\S]*?)\n<!-- \/settings -->/.exec(readme) ?? []
@@ -13,7 +13,7 @@ test('the README holds the table of settings as the program has them', () => {
 })
 
 test('the README names every folder of src', () => {
-  const folders = [...new Bun.Glob('*/*').scanSync(join(root, 'src'))].map(file => file.split('/')[0])
+  const folders = [...new Bun.Glob('*/*').scanSync(join(projectRoot, 'src'))].map(file => file.split('/')[0])
   for (const folder of new Set(folders)) expect(readme).toContain(`\`src/${folder}\``)
 })
 
@@ -30,7 +30,7 @@ test('the first message goes in, and one goes out, by the very commands of the R
   expect([start, others]).toEqual(['./mailroom up\n', []])
 
   const folder = temporaryFolder()
-  let up: Up | undefined
+  let up: UpProcess | undefined
   try {
     const running = await startUp(folder.path)
     up = running
@@ -63,13 +63,13 @@ test('the first message goes in, and one goes out, by the very commands of the R
 })
 
 /** Runs commands of the README as they stand there, but for where this Mailroom keeps its files and listens. */
-async function runAsWritten(commands: string, up: Up, folder: string): Promise<string> {
+async function runAsWritten(commands: string, up: UpProcess, folder: string): Promise<string> {
   const here = commands
     .replaceAll('http://127.0.0.1:8080', up.file.http)
     .replaceAll('127.0.0.1:2525', up.file.smtp)
     .replaceAll('var/up.json', join(folder, 'up.json'))
   const running = Bun.spawn(['bash', '-euo', 'pipefail', '-c', here], {
-    env: environment({}),
+    env: childEnvironment({}),
     stdout: 'pipe',
     stderr: 'pipe',
   })

@@ -15,11 +15,11 @@ export interface Caller {
   /** What they are now: the command line counts as owner, and who was removed no longer stands above anyone. */
   readonly role: Role
   /** Why the key, though valid, may do nothing at this moment; null: it may do what its scopes say. */
-  readonly barred: Barred | null
+  readonly denial: AccessDenial | null
 }
 
 /** What a member lost that their key cannot do without. */
-export interface Barred {
+export interface AccessDenial {
   readonly code: 'insufficient_scope' | 'brand_restricted'
   readonly message: string
 }

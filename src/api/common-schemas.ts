@@ -1,11 +1,11 @@
 import { t } from 'elysia'
 
-type Shape = Parameters<typeof t.Union>[0][number]
+type AnySchema = Parameters<typeof t.Union>[0][number]
 
 /** ISO 8601, UTC, six decimals. */
-export const dateTime = t.String({ format: 'date-time' })
+export const dateTimeSchema = t.String({ format: 'date-time' })
 
-export const nullable = <Of extends Shape>(shape: Of) => t.Union([shape, t.Null()])
+export const nullable = <Of extends AnySchema>(shape: Of) => t.Union([shape, t.Null()])
 
 /** One of these words. Not t.UnionEnum: that has a default, which Elysia fills in where a query says nothing. */
 export function oneOf<const Choice extends string>(choices: readonly Choice[], options?: { description: string }) {
@@ -16,4 +16,4 @@ export function oneOf<const Choice extends string>(choices: readonly Choice[], o
 }
 
 /** The `{id}` of a path. */
-export const idParams = t.Object({ id: t.String({ minLength: 1 }) })
+export const idParamsSchema = t.Object({ id: t.String({ minLength: 1 }) })

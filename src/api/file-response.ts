@@ -1,7 +1,7 @@
-import type { Said } from './describe.ts'
+import type { OperationDescription } from './describe.ts'
 
 /** Bytes that go to a client as a file. */
-export interface Download {
+export interface FileDownload {
   readonly filename: string
   /** Of the bytes; null: not known before they are read. */
   readonly size: number | null
@@ -10,7 +10,7 @@ export interface Download {
 }
 
 /** Always a download, never shown or guessed at by a browser. RFC 6266, RFC 8187. */
-export function fileAnswer({ filename, size, bytes, contentType }: Download): Response {
+export function fileResponse({ filename, size, bytes, contentType }: FileDownload): Response {
   return new Response(bytes, {
     headers: {
       'Content-Type': contentType,
@@ -22,7 +22,9 @@ export function fileAnswer({ filename, size, bytes, contentType }: Download): Re
 }
 
 /** For a route's `detail`: that its answer is a file. */
-export function saysFile(contentType: Download['contentType']): { readonly responses: NonNullable<Said['responses']> } {
+export function describeFile(contentType: FileDownload['contentType']): {
+  readonly responses: NonNullable<OperationDescription['responses']>
+} {
   return {
     responses: {
       200: {
@@ -47,7 +49,7 @@ export function contentDisposition(filename: string): string {
   const ascii = safe.replace(/[^ -~]|["%;]/g, '_')
   const encoded = encodeURIComponent(safe).replace(
     /['()*!]/g,
-    each => `%${each.charCodeAt(0).toString(16).toUpperCase()}`,
+    value => `%${value.charCodeAt(0).toString(16).toUpperCase()}`,
   )
   return `attachment; filename="${ascii}"; filename*=UTF-8''${encoded}`
 }

@@ -1,10 +1,10 @@
 import { expect, test } from 'bun:test'
 import { t } from 'elysia'
-import { dateTime, nullable, oneOf } from './common-schemas.ts'
+import { dateTimeSchema, nullable, oneOf } from './common-schemas.ts'
 import { jsonSchema } from './json-schema.ts'
-import type { Schema } from './validation.ts'
+import type { TypeBoxSchema } from './validation.ts'
 
-const of = (schema: unknown) => jsonSchema(schema as Schema)
+const of = (schema: unknown) => jsonSchema(schema as TypeBoxSchema)
 
 test('shows a choice of words as an enumeration', () => {
   expect(of(oneOf(['to', 'cc'], { description: 'Which.' }))).toEqual({
@@ -15,7 +15,7 @@ test('shows a choice of words as an enumeration', () => {
 })
 
 test('shows what may be null as a type of two', () => {
-  expect(of(nullable(dateTime))).toEqual({ type: ['string', 'null'], format: 'date-time' })
+  expect(of(nullable(dateTimeSchema))).toEqual({ type: ['string', 'null'], format: 'date-time' })
   expect(of(nullable(oneOf(['a', 'b'])))).toEqual({ type: ['string', 'null'], enum: ['a', 'b', null] })
   expect(of(nullable(t.Object({ a: t.String() })))).toEqual({
     type: ['object', 'null'],

@@ -1,4 +1,4 @@
-import type { Schema } from './validation.ts'
+import type { TypeBoxSchema } from './validation.ts'
 
 /** JSON Schema, draft 2020-12. */
 export interface JsonSchema {
@@ -10,7 +10,7 @@ export interface JsonSchema {
 }
 
 /** The shape of a body, a query or an answer for readers of JSON Schema: without what only the routes need. */
-export function jsonSchema(schema: Schema): JsonSchema {
+export function jsonSchema(schema: TypeBoxSchema): JsonSchema {
   const { noValidate: _, nullable: __, expected, anyOf, properties, items, patternProperties, ...rest } = schema
   const said = expected !== undefined && rest['description'] === undefined ? { description: describe(expected) } : {}
   const own: JsonSchema = { ...(JSON.parse(JSON.stringify(rest)) as JsonSchema), ...said }
@@ -27,22 +27,22 @@ function describe(expected: string): string {
   return `${expected.charAt(0).toUpperCase()}${expected.slice(1)}.`
 }
 
-function mapped(properties: Readonly<Record<string, Schema>>): Readonly<Record<string, JsonSchema>> {
+function mapped(properties: Readonly<Record<string, TypeBoxSchema>>): Readonly<Record<string, JsonSchema>> {
   return Object.fromEntries(Object.entries(properties).map(([name, each]) => [name, jsonSchema(each)]))
 }
 
 /** A TypeBox record has one pattern, that of all names. */
 function recordValues(patternProperties: unknown): JsonSchema | boolean {
-  const [values] = Object.values(patternProperties as Readonly<Record<string, Schema>>)
+  const [values] = Object.values(patternProperties as Readonly<Record<string, TypeBoxSchema>>)
   return values ? jsonSchema(values) : true
 }
 
-function union(all: readonly Schema[]): JsonSchema {
-  const branches = all.filter(each => !isNumberInText(each))
-  const values = branches.filter(each => each.type !== 'null')
+function union(all: readonly TypeBoxSchema[]): JsonSchema {
+  const branches = all.filter(typeBoxSchema => !isNumberInText(typeBoxSchema))
+  const values = branches.filter(branch => branch.type !== 'null')
   const isNullable = values.length < branches.length
-  if (values.every(each => typeof each.const === 'string')) {
-    const words = values.map(each => each.const)
+  if (values.every(value => typeof value.const === 'string')) {
+    const words = values.map(value => value.const)
     return isNullable ? { type: ['string', 'null'], enum: [...words, null] } : { type: 'string', enum: words }
   }
   const shapes = values.map(jsonSchema)
@@ -54,6 +54,6 @@ function union(all: readonly Schema[]): JsonSchema {
 }
 
 /** Elysia's number is a union that also takes the number as text, for queries. */
-function isNumberInText({ type, format }: Schema): boolean {
+function isNumberInText({ type, format }: TypeBoxSchema): boolean {
   return type === 'string' && (format === 'integer' || format === 'numeric')
 }

@@ -1,61 +1,69 @@
 import type { AnyElysia } from 'elysia'
-import type { Said } from './describe.ts'
-import type { NeedInFull } from './route.ts'
-import type { Schema } from './validation.ts'
+import type { OperationDescription } from './describe.ts'
+import type { OperationRequirements } from './route.ts'
+import type { TypeBoxSchema } from './validation.ts'
 
 /** An operation, as its route says it. */
-export interface SaidOperation {
+export interface OperationSpec {
   readonly method: string
   /** `/v1/emails/:id` */
   readonly path: string
   /** null: outside /v1, where no key is needed. */
-  readonly need: NeedInFull | null
-  readonly said: Said
-  readonly params: Schema | undefined
-  readonly query: Schema | undefined
-  readonly body: Schema | undefined
+  readonly requirements: OperationRequirements | null
+  readonly description: OperationDescription
+  readonly params: TypeBoxSchema | undefined
+  readonly query: TypeBoxSchema | undefined
+  readonly body: TypeBoxSchema | undefined
   /** By status; a single schema stands for 200; undefined: bytes. */
-  readonly responses: Readonly<Record<string, Schema>> | undefined
+  readonly responses: Readonly<Record<string, TypeBoxSchema>> | undefined
 }
 
 /** An operation below /v1. */
-export interface Operation extends SaidOperation {
-  readonly need: NeedInFull
+export interface Operation extends OperationSpec {
+  readonly requirements: OperationRequirements
 }
 
-interface Hooks {
-  readonly need?: NeedInFull
-  readonly detail?: Said
-  readonly params?: Schema
-  readonly query?: Schema
-  readonly body?: Schema
-  readonly response?: Schema | Readonly<Record<string, Schema>>
+interface OperationHooks {
+  readonly requirements?: OperationRequirements
+  readonly detail?: OperationDescription
+  readonly params?: TypeBoxSchema
+  readonly query?: TypeBoxSchema
+  readonly body?: TypeBoxSchema
+  readonly response?: TypeBoxSchema | Readonly<Record<string, TypeBoxSchema>>
 }
 
 /** All operations below /v1 of these routes, in the order in which they were given. */
 export function operationsOf(app: AnyElysia): readonly Operation[] {
   return app.routes.flatMap(route => {
-    const { need, detail } = route.hooks as Hooks
-    if (!need) return []
+    const { requirements, detail } = route.hooks as OperationHooks
+    if (!requirements) return []
     if (!detail?.operationId) throw new Error(`${route.method} ${route.path} does not say what it is`)
-    return [{ ...shapesOf(route), need, said: detail }]
+    return [{ ...schemasOf(route), requirements: requirements, description: detail }]
   })
 }
 
 /** Those that need no key and say what they are; pages for people do not. */
-export function publicOperationsOf(app: AnyElysia): readonly SaidOperation[] {
+export function publicOperationsOf(app: AnyElysia): readonly OperationSpec[] {
   return app.routes.flatMap(route => {
-    const { need, detail } = route.hooks as Hooks
-    return need || !detail?.operationId ? [] : [{ ...shapesOf(route), need: null, said: detail }]
+    const { requirements, detail } = route.hooks as OperationHooks
+    return requirements || !detail?.operationId
+      ? []
+      : [{ ...schemasOf(route), requirements: null, description: detail }]
   })
 }
 
-function shapesOf({ method, path, hooks }: AnyElysia['routes'][number]): Omit<SaidOperation, 'need' | 'said'> {
-  const { params, query, body, response } = hooks as Hooks
+function schemasOf({
+  method,
+  path,
+  hooks,
+}: AnyElysia['routes'][number]): Omit<OperationSpec, 'requirements' | 'description'> {
+  const { params, query, body, response } = hooks as OperationHooks
   return { method, path, params, query, body, responses: response && byStatus(response) }
 }
 
-function byStatus(response: Schema | Readonly<Record<string, Schema>>): Readonly<Record<string, Schema>> {
+function byStatus(
+  response: TypeBoxSchema | Readonly<Record<string, TypeBoxSchema>>,
+): Readonly<Record<string, TypeBoxSchema>> {
   const isByStatus = Object.keys(response).every(key => /^\d{3}$/.test(key))
-  return isByStatus ? (response as Readonly<Record<string, Schema>>) : { 200: response as Schema }
+  return isByStatus ? (response as Readonly<Record<string, TypeBoxSchema>>) : { 200: response as TypeBoxSchema }
 }

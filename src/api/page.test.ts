@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { type Instant, toIso } from '../base/clock.ts'
 import { Refusal } from '../base/refusal.ts'
-import { cursorOf, pageSize, readCursor, readInstant, readReceivedCursor, receivedCursor } from './page.ts'
+import { decodeCursor, encodeCursor, pageSize, readInstant, readMessageCursor, toJsonMessageCursor } from './page.ts'
 
 function refusalOf(run: () => unknown): [string, string | undefined] | undefined {
   try {
@@ -18,22 +18,19 @@ test('holds 50 rows a page unless told, and never more than 200', () => {
 })
 
 test('gives back what an opaque cursor holds, and takes no other', () => {
-  expect(readCursor(cursorOf('a b', 'ü'), 2)).toEqual(['a b', 'ü'])
-  for (const cursor of [cursorOf('a'), 'x', '', Buffer.from('[1,2]').toString('base64url')])
-    expect(refusalOf(() => readCursor(cursor, 2))).toEqual(['invalid_cursor', 'cursor'])
+  expect(decodeCursor(encodeCursor('a b', 'ü'), 2)).toEqual(['a b', 'ü'])
+  for (const cursor of [encodeCursor('a'), 'x', '', Buffer.from('[1,2]').toString('base64url')])
+    expect(refusalOf(() => decodeCursor(cursor, 2))).toEqual(['invalid_cursor', 'cursor'])
 })
 
 test('reads the two halves of a cursor of messages together', () => {
   const last = { receivedAt: '2026-01-31 08:15:00.000001' as Instant, id: 'msg_x' }
-  const shown = receivedCursor(last)
+  const shown = toJsonMessageCursor(last)
   expect(shown).toEqual({ received_at: toIso(last.receivedAt), id: 'msg_x' })
-  expect(readReceivedCursor(shown?.received_at, shown?.id)).toEqual(last)
-  expect(readReceivedCursor(undefined, undefined)).toBeUndefined()
-  expect(receivedCursor(undefined)).toBeNull()
-  expect(refusalOf(() => readReceivedCursor('2026-01-31T08:15:00Z', undefined))).toEqual([
-    'invalid_cursor',
-    'cursor_id',
-  ])
-  expect(refusalOf(() => readReceivedCursor(undefined, 'msg_x'))).toEqual(['invalid_cursor', 'cursor_at'])
+  expect(readMessageCursor(shown?.received_at, shown?.id)).toEqual(last)
+  expect(readMessageCursor(undefined, undefined)).toBeUndefined()
+  expect(toJsonMessageCursor(undefined)).toBeNull()
+  expect(refusalOf(() => readMessageCursor('2026-01-31T08:15:00Z', undefined))).toEqual(['invalid_cursor', 'cursor_id'])
+  expect(refusalOf(() => readMessageCursor(undefined, 'msg_x'))).toEqual(['invalid_cursor', 'cursor_at'])
   expect(refusalOf(() => readInstant('yesterday', 'before'))).toEqual(['invalid_request', 'before'])
 })

@@ -6,7 +6,7 @@ const defaultLimit = 50
 const maxLimit = 200
 
 /** The query parameter `limit` of every list; read it with {@link pageSize}. */
-export const limitParam = t.Optional(
+export const limitParamSchema = t.Optional(
   t.String({
     pattern: '^0*[1-9][0-9]{0,8}$',
     expected: 'a whole number of at least 1',
@@ -20,16 +20,16 @@ export function pageSize(limit: string | undefined): number {
   return limit === undefined ? defaultLimit : Math.min(Number(limit), maxLimit)
 }
 
-/** An opaque cursor that holds these texts: what {@link readCursor} gives back. */
-export function cursorOf(...parts: readonly string[]): string {
+/** An opaque cursor that holds these texts: what {@link decodeCursor} gives back. */
+export function encodeCursor(...parts: readonly string[]): string {
   return Buffer.from(JSON.stringify(parts)).toString('base64url')
 }
 
 /** The texts in a cursor of ours, `count` of them. @throws Refusal `invalid_cursor` */
-export function readCursor(cursor: string, count: number): readonly string[] {
+export function decodeCursor(cursor: string, count: number): readonly string[] {
   try {
     const parts: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString())
-    if (Array.isArray(parts) && parts.length === count && parts.every(each => typeof each === 'string')) return parts
+    if (Array.isArray(parts) && parts.length === count && parts.every(part => typeof part === 'string')) return parts
   } catch {
     // Not one of ours.
   }
@@ -51,7 +51,7 @@ export function readInstant(text: string, param: string): Instant {
 }
 
 /** Where a page of messages starts: after this one. */
-export interface ReceivedCursor {
+export interface MessageCursor {
   readonly receivedAt: Instant
   readonly id: string
 }
@@ -60,10 +60,10 @@ export interface ReceivedCursor {
  * The position that `cursor_at` and `cursor_id` give together, undefined without either.
  * @throws Refusal `invalid_cursor` when one is missing, `invalid_request` when `cursor_at` is no date-time
  */
-export function readReceivedCursor(
+export function readMessageCursor(
   cursorAt: string | undefined,
   cursorId: string | undefined,
-): ReceivedCursor | undefined {
+): MessageCursor | undefined {
   if (cursorAt === undefined && cursorId === undefined) return undefined
   if (cursorAt === undefined || cursorId === undefined)
     throw refuse('invalid_cursor', {
@@ -74,6 +74,6 @@ export function readReceivedCursor(
 }
 
 /** `next_cursor` of a page of messages: the last row's place, or null at the end. */
-export function receivedCursor(last: ReceivedCursor | undefined): { received_at: string; id: string } | null {
+export function toJsonMessageCursor(last: MessageCursor | undefined): { received_at: string; id: string } | null {
   return last ? { received_at: toIso(last.receivedAt), id: last.id } : null
 }

@@ -1,5 +1,5 @@
 import { refuse } from '../base/refusal.ts'
-import { outlineJson } from './json-outline.ts'
+import { measureJson } from './json-complexity.ts'
 
 /** SPEC section 8: the largest request body, in bytes. */
 export const maxBodyBytes = 16 * 1024 * 1024
@@ -30,21 +30,21 @@ export async function readBody(
   if (declared !== null && length <= inOneGoBytes) {
     if (length === 0) return nothing
     takeRoom(length)
-    return new Uint8Array(await arrived(request.arrayBuffer(), arrivalMs))
+    return new Uint8Array(await withArrivalTimeout(request.arrayBuffer(), arrivalMs))
   }
   if (!request.body || (declared === null && !request.headers.has('transfer-encoding'))) return nothing
   const reader = request.body.getReader()
   try {
-    return await arrived(readCounted(reader, takeRoom), arrivalMs)
+    return await withArrivalTimeout(readCounted(reader, takeRoom), arrivalMs)
   } finally {
     // Otherwise what still comes would go on taking room.
     void reader.cancel().catch(() => undefined)
   }
 }
 
-type Reader = Pick<ReadableStreamDefaultReader<Uint8Array>, 'read'>
+type BodyReader = Pick<ReadableStreamDefaultReader<Uint8Array>, 'read'>
 
-async function readCounted(reader: Reader, takeRoom: (bytes: number) => void): Promise<Uint8Array> {
+async function readCounted(reader: BodyReader, takeRoom: (bytes: number) => void): Promise<Uint8Array> {
   const chunks: Uint8Array[] = []
   let length = 0
   for (;;) {
@@ -61,7 +61,7 @@ function tooLarge() {
   return refuse('payload_too_large', { message: `The request body is larger than ${maxBodyBytes} bytes (16 MiB).` })
 }
 
-async function arrived<Body>(body: Promise<Body>, withinMs: number): Promise<Body> {
+async function withArrivalTimeout<Body>(body: Promise<Body>, withinMs: number): Promise<Body> {
   let timer: Timer | undefined
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(
@@ -80,7 +80,7 @@ async function arrived<Body>(body: Promise<Body>, withinMs: number): Promise<Bod
 }
 
 /** @throws Refusal `unsupported_media_type` when a body that is there is not plain JSON. */
-export function requireJson(headers: Headers): void {
+export function requireJsonContentType(headers: Headers): void {
   const type = headers.get('content-type') ?? ''
   if (!/^application\/json\s*(;\s*charset="?utf-8"?\s*)?$/i.test(type))
     throw refuse('unsupported_media_type', {
@@ -115,7 +115,7 @@ export function readJson(bytes: Uint8Array, dropNulls: boolean): unknown {
 /** To be asked before JSON is parsed. @throws Refusal `invalid_request` past 64 levels or 100,000 values. */
 export function requireSimpleJson(bytes: Uint8Array): void {
   if (bytes.length <= simpleBytes) return
-  const { depth, values } = outlineJson(bytes, { depth: maxDepth, values: maxValues })
+  const { depth, values } = measureJson(bytes, { depth: maxDepth, values: maxValues })
   if (depth > maxDepth) throw tooDeep()
   if (values > maxValues) throw unfit('', `holds more than ${maxValues} values`)
 }

@@ -3,13 +3,13 @@ import { isId } from '../base/ids.ts'
 import { refuse } from '../base/refusal.ts'
 import type { Caller } from './caller.ts'
 import type { Reservation } from './idempotency/reservation.ts'
-import { readBody, readJson, requireJson, requireSimpleJson } from './request-body.ts'
-import { type Answer, admissionOf } from './request-context.ts'
+import { readBody, readJson, requireJsonContentType, requireSimpleJson } from './request-body.ts'
+import { type JsonResponse, requestContextOf } from './request-context.ts'
 import type { Scope } from './scope.ts'
-import { bodyReader, emptyBody, type Schema } from './validation.ts'
+import { bodyValidator, emptyBodySchema, type TypeBoxSchema } from './validation.ts'
 
 /** What a key needs for an operation: one scope, several (all of them), or with more said about it. */
-export type Need =
+export type RouteRequirements =
   | Scope
   | readonly Scope[]
   | {
@@ -23,7 +23,7 @@ export type Need =
     }
 
 /** What a key needs for an operation, said in full. */
-export interface NeedInFull {
+export interface OperationRequirements {
   /** All of them. */
   readonly scopes: readonly Scope[]
   readonly organizationOnly: boolean
@@ -31,11 +31,11 @@ export interface NeedInFull {
   readonly bodyIsBytes: boolean
 }
 
-interface Route {
-  body?: Schema
+interface RouteHooks {
+  body?: TypeBoxSchema
   query?: unknown
   /** For whoever describes the operations. */
-  need?: NeedInFull
+  requirements?: OperationRequirements
 }
 
 /**
@@ -53,32 +53,32 @@ interface Route {
  * In a body null is as if the property were absent, except on PATCH, where an empty body is refused.
  */
 export function api(name: string) {
-  return new Elysia({ name, normalize: false }).macro({ scope: guarded })
+  return new Elysia({ name, normalize: false }).macro({ scope: scopeMacro })
 }
 
-function guarded(need: Need) {
-  const inFull = needed(need)
+function scopeMacro(need: RouteRequirements) {
+  const inFull = operationRequirements(need)
   const { scopes, organizationOnly, idempotencyRefused, bodyIsBytes } = inFull
-  let check = bodyReader(emptyBody as Schema)
+  let check = bodyValidator(emptyBodySchema as TypeBoxSchema)
   const bodies = new WeakMap<Request, Uint8Array>()
-  const answers = new WeakMap<Request, Answer>()
+  const answers = new WeakMap<Request, JsonResponse>()
   return {
     introspect(route: object) {
-      const { body } = route as Route
+      const { body } = route as RouteHooks
       if (body) {
-        check = bodyReader(body)
+        check = bodyValidator(body)
         // It is checked here, in full; Elysia keeps it for the types and the API's description.
-        ;(route as Route).body = { ...body, noValidate: true }
+        ;(route as RouteHooks).body = { ...body, noValidate: true }
       }
-      ;(route as Route).query ??= t.Object({}, { additionalProperties: false })
-      ;(route as Route).need = inFull
+      ;(route as RouteHooks).query ??= t.Object({}, { additionalProperties: false })
+      ;(route as RouteHooks).requirements = inFull
     },
-    async parse({ request }: InRequest) {
-      const admission = admissionOf(request)
+    async parse({ request }: HookContext) {
+      const admission = requestContextOf(request)
       requireScopes(admission.caller, scopes, organizationOnly)
-      const bytes = await readBody(request, admission.takeRoom)
+      const bytes = await readBody(request, admission.reserveMemory)
       bodies.set(request, bytes)
-      if (bytes.length > 0) requireJson(request.headers)
+      if (bytes.length > 0) requireJsonContentType(request.headers)
       if (bodyIsBytes) {
         requireSimpleJson(bytes)
         return bytes
@@ -89,26 +89,27 @@ function guarded(need: Need) {
         throw refuse('invalid_request', { message: 'The request changes nothing; give at least one property.' })
       return body
     },
-    transform({ request }: InRequest) {
+    transform({ request }: HookContext) {
       // Elysia parses nothing on GET.
-      if (request.method === 'GET') requireScopes(admissionOf(request).caller, scopes, organizationOnly)
+      if (request.method === 'GET') requireScopes(requestContextOf(request).caller, scopes, organizationOnly)
     },
     // Elysia runs `resolve` before `beforeHandle`: the key is taken there, so that the handler gets its reservation.
-    async resolve({ request }: InRequest): Promise<{ caller: Caller; reservation: Reservation | undefined }> {
-      const admission = admissionOf(request)
+    async resolve({ request }: HookContext): Promise<{ caller: Caller; reservation: Reservation | undefined }> {
+      const admission = requestContextOf(request)
       const key = request.method === 'GET' ? null : request.headers.get('idempotency-key')
       if (key !== null && idempotencyRefused)
         throw refuse('idempotency_not_supported', { message: 'This operation does not take an Idempotency-Key.' })
-      const answer = key === null ? undefined : await admission.reserve(key, bodies.get(request) ?? new Uint8Array(0))
+      const answer =
+        key === null ? undefined : await admission.reserveIdempotencyKey(key, bodies.get(request) ?? new Uint8Array(0))
       if (answer) answers.set(request, answer)
       return { caller: admission.caller, reservation: admission.reservation }
     },
-    beforeHandle({ request }: InRequest) {
+    beforeHandle({ request }: HookContext) {
       const answer = answers.get(request)
       if (answer?.status === accepted) noteEmail(request, JSON.parse(answer.body))
       return answer && replay(answer)
     },
-    afterHandle({ request, response, set }: Answered) {
+    afterHandle({ request, response, set }: AfterHandleContext) {
       if (set.status === accepted) noteEmail(request, response)
     },
   }
@@ -117,28 +118,28 @@ function guarded(need: Need) {
 /** What is answered where an email was accepted for delivery, and nowhere else. */
 const accepted = 202
 
-interface Answered extends InRequest {
+interface AfterHandleContext extends HookContext {
   readonly response: unknown
   readonly set: { readonly status?: number | string | undefined }
 }
 
 function noteEmail(request: Request, answer: unknown): void {
   const id = typeof answer === 'object' && answer !== null && 'id' in answer ? answer.id : undefined
-  if (typeof id === 'string' && isId('eml', id)) admissionOf(request).noteEmail(id)
+  if (typeof id === 'string' && isId('eml', id)) requestContextOf(request).setEmailId(id)
 }
 
-interface InRequest {
+interface HookContext {
   readonly request: Request
 }
 
-function replay(answer: Answer): Response {
+function replay(answer: JsonResponse): Response {
   return new Response(answer.body, {
     status: answer.status,
     headers: { 'content-type': 'application/json;charset=utf-8', 'idempotent-replay': 'true' },
   })
 }
 
-function needed(need: Need): NeedInFull {
+function operationRequirements(need: RouteRequirements): OperationRequirements {
   const {
     scope,
     organizationOnly = false,
@@ -154,13 +155,13 @@ function needed(need: Need): NeedInFull {
 }
 
 function requireScopes(caller: Caller, scopes: readonly Scope[], organizationOnly: boolean): void {
-  if (caller.barred) throw refuse(caller.barred.code, { message: caller.barred.message })
+  if (caller.denial) throw refuse(caller.denial.code, { message: caller.denial.message })
   // First, because a scope would not help such a key.
   if (organizationOnly && caller.brandId !== null)
     throw refuse('brand_restricted', {
       message: `This API key is restricted to the brand ${caller.brandId}; the operation needs a key of the organization.`,
     })
-  const missing = scopes.find(each => !caller.scopes.has(each))
+  const missing = scopes.find(scope => !caller.scopes.has(scope))
   if (missing)
     throw refuse('insufficient_scope', { message: `This API key lacks the scope ${missing}.`, reason: missing })
 }

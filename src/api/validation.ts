@@ -2,12 +2,12 @@ import { getSchemaValidator, t } from 'elysia'
 import { type Refusal, refuse } from '../base/refusal.ts'
 
 /** What is used here of a TypeBox schema. */
-export interface Schema {
+export interface TypeBoxSchema {
   readonly type?: string
-  readonly anyOf?: readonly Schema[]
+  readonly anyOf?: readonly TypeBoxSchema[]
   readonly const?: unknown
-  readonly properties?: Readonly<Record<string, Schema>>
-  readonly items?: Schema
+  readonly properties?: Readonly<Record<string, TypeBoxSchema>>
+  readonly items?: TypeBoxSchema
   readonly default?: unknown
   /** Ours: what a right value looks like, for the sentence that refuses a wrong one. */
   readonly expected?: string
@@ -15,33 +15,33 @@ export interface Schema {
 }
 
 /** One thing that is wrong with a value, as TypeBox tells it: `path` is a JSON pointer (RFC 6901). */
-export interface Fault {
+export interface SchemaViolation {
   readonly path: string
   readonly message: string
-  readonly schema: Schema
+  readonly schema: TypeBoxSchema
   readonly value: unknown
-  readonly errors?: readonly Iterable<Fault>[]
+  readonly errors?: readonly Iterable<SchemaViolation>[]
 }
 
 interface Validator {
   Check(value: unknown): boolean
-  Errors(value: unknown): Iterable<Fault>
+  Errors(value: unknown): Iterable<SchemaViolation>
 }
 
 /** The same schema, with no object anywhere in it that takes properties it does not name. */
-function strict(schema: Schema): Schema {
+function strict(schema: TypeBoxSchema): TypeBoxSchema {
   const copy: Record<string | symbol, unknown> = { ...schema }
   if (schema.properties) {
     copy['properties'] = mapValues(schema.properties, strict)
     copy['additionalProperties'] ??= false
   }
   if (schema.items) copy['items'] = strict(schema.items)
-  if (schema.anyOf) copy['anyOf'] = schema.anyOf.filter(each => !isNumberInText(each)).map(strict)
-  return copy as Schema
+  if (schema.anyOf) copy['anyOf'] = schema.anyOf.filter(typeBoxSchema => !isNumberInText(typeBoxSchema)).map(strict)
+  return copy as TypeBoxSchema
 }
 
 /** Elysia's numbers take the number as text too, which is right for a query and wrong for JSON. */
-function isNumberInText({ type, format }: Schema): boolean {
+function isNumberInText({ type, format }: TypeBoxSchema): boolean {
   return type === 'string' && (format === 'integer' || format === 'numeric')
 }
 
@@ -49,7 +49,7 @@ function isNumberInText({ type, format }: Schema): boolean {
  * A function that gives the body back as the schema has it, defaults of its own properties filled in.
  * It throws Refusal `invalid_request` that names the parameter and the value at fault.
  */
-export function bodyReader(schema: Schema): (body: unknown) => unknown {
+export function bodyValidator(schema: TypeBoxSchema): (body: unknown) => unknown {
   const validator = getSchemaValidator(strict(schema) as never, { normalize: false }) as unknown as Validator
   const defaults = Object.entries(schema.properties ?? {}).filter(([, each]) => each.default !== undefined)
   return body => {
@@ -58,12 +58,12 @@ export function bodyReader(schema: Schema): (body: unknown) => unknown {
         ? { ...Object.fromEntries(defaults.map(([name, each]) => [name, each.default])), ...body }
         : body
     if (validator.Check(filled)) return filled
-    throw refuseFaults(validator.Errors(filled), filled)
+    throw refuseInvalid(validator.Errors(filled), filled)
   }
 }
 
 /** A body that holds nothing: for operations that take none. */
-export const emptyBody = t.Object({}, { additionalProperties: false })
+export const emptyBodySchema = t.Object({}, { additionalProperties: false })
 
 const maxFaults = 50
 
@@ -71,24 +71,24 @@ const maxFaults = 50
  * The refusal that says which parameter is wrong, what it holds and what was expected: one that the operation does not
  * know, else the first fault. `whole`: what was validated.
  */
-export function refuseFaults(faults: Iterable<Fault>, whole: unknown): Refusal {
-  let fault: Fault | undefined
+export function refuseInvalid(faults: Iterable<SchemaViolation>, whole: unknown): Refusal {
+  let fault: SchemaViolation | undefined
   let seen = 0
-  for (const each of faults) {
+  for (const schemaViolation of faults) {
     if (seen++ === maxFaults) break
-    fault ??= each
-    if (each.message !== unexpected) continue
-    fault = each
+    fault ??= schemaViolation
+    if (schemaViolation.message !== unexpected) continue
+    fault = schemaViolation
     break
   }
   return fault
-    ? refuseFault(fault, whole)
+    ? refuseViolation(fault, whole)
     : refuse('invalid_request', { message: 'The request is not as it should be.' })
 }
 
 const unexpected = 'Unexpected property'
 
-function refuseFault(fault: Fault, whole: unknown): Refusal {
+function refuseViolation(fault: SchemaViolation, whole: unknown): Refusal {
   const deepest = descend(fault)
   const param = paramOf(deepest.path, whole)
   const named = param === '' ? 'The request body' : `\`${param}\``
@@ -102,8 +102,8 @@ function refuseFault(fault: Fault, whole: unknown): Refusal {
 }
 
 /** A union's own fault says little; the branch that got furthest into the value says what is wrong there. */
-function descend(fault: Fault): Fault {
-  let deepest: Fault | undefined
+function descend(fault: SchemaViolation): SchemaViolation {
+  let deepest: SchemaViolation | undefined
   for (const branch of fault.errors ?? [])
     for (const first of branch) {
       const found = descend(first)
@@ -125,7 +125,7 @@ function paramOf(pointer: string, whole: unknown): string {
   return param.slice(0, 200)
 }
 
-function expectedBy(schema: Schema): string {
+function expectedBy(schema: TypeBoxSchema): string {
   if (schema.expected) return schema.expected
   if (schema.const !== undefined) return JSON.stringify(schema.const)
   if (schema.anyOf) return [...new Set(schema.anyOf.map(expectedBy))].join(' or ')

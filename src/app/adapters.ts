@@ -2,16 +2,16 @@ import { join } from 'node:path'
 import { type Clock, systemClock } from '../base/clock.ts'
 import type { Config } from '../base/config/config.ts'
 import type { Database, Db } from '../base/database/database.ts'
-import { cloudflareZones } from '../ports/dns-zone/cloudflare.ts'
+import { cloudflareZones } from '../ports/dns-zone/cloudflare/cloudflare.ts'
 import { localZone } from '../ports/dns-zone/local.ts'
-import type { DnsZone } from '../ports/dns-zone/port.ts'
-import { powerDnsZones } from '../ports/dns-zone/powerdns.ts'
-import { databaseTurns } from '../ports/dns-zone/zone-lock.ts'
+import type { DnsProvider } from '../ports/dns-zone/port.ts'
+import { powerDnsZones } from '../ports/dns-zone/powerdns/powerdns.ts'
+import { databaseZoneLock } from '../ports/dns-zone/zone-lock.ts'
 import type { Provider } from '../ports/provider/port.ts'
-import { keepInFolder, sandboxProvider } from '../ports/provider/sandbox.ts'
-import { getText } from '../ports/provider/ses/fetch-text.ts'
+import { sandboxProvider, storeInFolder } from '../ports/provider/sandbox.ts'
+import { fetchText } from '../ports/provider/ses/fetch-text.ts'
 import { sesProvider } from '../ports/provider/ses/ses.ts'
-import { sesWebhook } from '../ports/provider/ses/sns-webhook.ts'
+import { snsWebhook } from '../ports/provider/ses/sns-webhook.ts'
 import { presetOf } from '../ports/provider/smarthost/presets.ts'
 import { smarthostProvider } from '../ports/provider/smarthost/smarthost.ts'
 import { brevoWebhook } from '../ports/provider/webhooks/brevo.ts'
@@ -27,17 +27,17 @@ import { clamdScanner } from '../ports/scanner/clamd.ts'
 import type { Scanner } from '../ports/scanner/port.ts'
 
 /** The outside, as this process meets it. */
-export interface Ports {
+export interface Adapters {
   readonly clock: Clock
   readonly resolver: (others: { readonly database: Database }) => Resolver
   readonly scanner: Scanner
   readonly provider: Provider
 }
 
-const sandboxFiles = 1000
+const maxSandboxFiles = 1000
 
 /** The real adapters, as the configuration says. */
-export function realPorts(config: Config): Ports {
+export function createAdapters(config: Config): Adapters {
   return {
     clock: systemClock,
     resolver: ({ database }) => {
@@ -48,16 +48,16 @@ export function realPorts(config: Config): Ports {
     scanner: clamdScanner({
       address: config.clamd,
       timeoutMs: config.scanTimeoutSeconds * 1000,
-      scansAtOnce: config.scansAtOnce,
+      maxConcurrentScans: config.scansAtOnce,
     }),
-    provider: providerOf(config),
+    provider: createProvider(config),
   }
 }
 
-function providerOf(config: Config): Provider {
+function createProvider(config: Config): Provider {
   switch (config.provider) {
     case 'sandbox':
-      return sandboxProvider({ keep: keepInFolder(join(config.varFolder, 'sandbox'), sandboxFiles) })
+      return sandboxProvider({ store: storeInFolder(join(config.varFolder, 'sandbox'), maxSandboxFiles) })
     case 'smarthost':
       return smarthostProvider({
         // Without one only a process that relays nothing starts, and it submits nothing.
@@ -68,7 +68,7 @@ function providerOf(config: Config): Provider {
         hostname: config.hostname,
         preset: presetOf(
           config.smarthostPreset,
-          webhooksOf(config).some(each => each.name === config.smarthostPreset),
+          providerWebhooks(config).some(providerWebhook => providerWebhook.name === config.smarthostPreset),
         ),
         dsnSuccess: config.smarthostDsnSuccess,
       })
@@ -78,7 +78,7 @@ function providerOf(config: Config): Provider {
         region: config.sesRegion ?? '',
         configurationSet: config.sesConfigurationSet ?? null,
         perSecond: config.sesRatePerSecond ?? null,
-        bringsNews: (config.sesTopicArn ?? config.sesQueueUrl) !== undefined,
+        receivesEvents: (config.sesTopicArn ?? config.sesQueueUrl) !== undefined,
         endpoint: config.sesEndpoint,
       })
     default:
@@ -87,18 +87,18 @@ function providerOf(config: Config): Provider {
 }
 
 /** How providers bring news by HTTP: all whose secret is known, so that late ones of a former provider count too. */
-export function webhooksOf(config: Config): readonly ProviderWebhook[] {
+export function providerWebhooks(config: Config): readonly ProviderWebhook[] {
   const { postmarkToken, mailgunSigningKey, sendgridPublicKey, brevoToken, sesTopicArn } = config
   return [
     ...(postmarkToken ? [postmarkWebhook(postmarkToken)] : []),
     ...(mailgunSigningKey ? [mailgunWebhook(mailgunSigningKey)] : []),
     ...(sendgridPublicKey ? [sendgridWebhook(sendgridPublicKey)] : []),
     ...(brevoToken ? [brevoWebhook(brevoToken)] : []),
-    ...(sesTopicArn ? [sesWebhook({ topicArn: sesTopicArn, get: getText })] : []),
+    ...(sesTopicArn ? [snsWebhook({ topicArn: sesTopicArn, fetchText: fetchText })] : []),
   ]
 }
 
-export function zonesOf(config: Config, db: Db, clock: Clock): DnsZone | null {
+export function createDnsZone(config: Config, db: Db, clock: Clock): DnsProvider | null {
   const { dnsZone, cloudflareToken = '', powerDnsUrl = '', powerDnsKey = '' } = config
   switch (dnsZone) {
     case 'local':
@@ -106,7 +106,7 @@ export function zonesOf(config: Config, db: Db, clock: Clock): DnsZone | null {
     case 'cloudflare':
       return cloudflareZones({ token: cloudflareToken })
     case 'powerdns':
-      return powerDnsZones({ url: powerDnsUrl, key: powerDnsKey, clock, turns: databaseTurns(db, clock) })
+      return powerDnsZones({ url: powerDnsUrl, key: powerDnsKey, clock, zoneLock: databaseZoneLock(db, clock) })
     case undefined:
       return null
     default:

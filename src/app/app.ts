@@ -1,26 +1,26 @@
 import type { Config } from '../base/config/config.ts'
 import { openDatabase } from '../base/database/database.ts'
-import { rememberedDataFolder } from '../base/database/mysql-data-dir.ts'
-import { watchDiskRoom } from '../base/disk-space.ts'
+import { cachedMysqlDataDir } from '../base/database/mysql-data-dir.ts'
+import { watchDiskSpace } from '../base/disk-space.ts'
 import type { Log } from '../base/observability/log.ts'
 import type { Secrets } from '../base/secrets/secrets.ts'
 import { canonicalDomain } from '../mail/address.ts'
-import { keepReports } from '../ports/provider/simulator/deliver-reports.ts'
+import { storeReports } from '../ports/provider/simulator/deliver-reports.ts'
 import { withSimulator } from '../ports/provider/simulator/simulator.ts'
-import { openCanary } from '../ports/resolver/canary.ts'
-import { returnPathsOf } from '../sending/reports/return-path.ts'
-import { openMetricsDoor } from '../servers/http/metrics-server.ts'
-import type { Ports } from './adapters.ts'
+import { createCanary } from '../ports/resolver/canary.ts'
+import { newReturnPaths } from '../sending/reports/return-path.ts'
+import { openMetricsServer } from '../servers/http/metrics-server.ts'
+import type { Adapters } from './adapters.ts'
+import type { AppContext } from './app-context.ts'
 import { startBackupMetrics } from './backup-metrics.ts'
 import { openCertificates } from './certificates.ts'
 import { startDoctor } from './doctor.ts'
 import { startHttpRole } from './http-role.ts'
 import { startRelayRole } from './relay-role.ts'
-import type { Shared } from './shared.ts'
 import { startSmtpRole } from './smtp-role.ts'
 
 /** A Mailroom that runs in this process. */
-export interface Running {
+export interface RunningApp {
   /** Where the roles listen; null: not a role of this process. */
   readonly http: string | null
   readonly smtp: string | null
@@ -31,18 +31,18 @@ export interface Running {
   stop(): Promise<void>
 }
 
-type Ends = (() => unknown)[]
+type StopSteps = (() => unknown)[]
 
 /** Puts the parts together and starts the roles of this process. What it started ends in the opposite order. */
-export async function wire(config: Config, log: Log, ports: Ports, secrets: Secrets): Promise<Running> {
-  const ends: Ends = []
+export async function startApp(config: Config, log: Log, ports: Adapters, secrets: Secrets): Promise<RunningApp> {
+  const ends: StopSteps = []
   const stop = async () => {
     for (let end = ends.pop(); end; end = ends.pop()) await end()
   }
   try {
-    if (config.otlpEndpoint !== undefined) ends.push(await openTracing(config, config.otlpEndpoint, log))
-    const shared = share(config, log, ports, secrets, ends)
-    const metrics = openMetricsDoor(config.metricsListen)
+    if (config.otlpEndpoint !== undefined) ends.push(await startTracingLazily(config, config.otlpEndpoint, log))
+    const shared = createContext(config, log, ports, secrets, ends)
+    const metrics = openMetricsServer(config.metricsListen)
     ends.push(() => metrics.close())
     const isRole = (role: Config['roles'][number]) => config.roles.includes(role)
     startBackupMetrics(shared)
@@ -59,12 +59,12 @@ export async function wire(config: Config, log: Log, ports: Ports, secrets: Secr
 }
 
 /** Loaded where it is wanted alone: it is large. */
-async function openTracing(config: Config, endpoint: string, log: Log): Promise<() => Promise<void>> {
+async function startTracingLazily(config: Config, endpoint: string, log: Log): Promise<() => Promise<void>> {
   const { startTracing } = await import('../base/observability/otlp.ts')
   return startTracing({ endpoint, samplePercent: config.otlpSamplePercent, host: config.hostname, log })
 }
 
-function share(config: Config, log: Log, ports: Ports, secrets: Secrets, ends: Ends): Shared {
+function createContext(config: Config, log: Log, ports: Adapters, secrets: Secrets, ends: StopSteps): AppContext {
   const { clock, scanner, provider: realProvider } = ports
   const open = (pool: string) => {
     const database = openDatabase(config.databaseUrl, config.databaseConnections, pool)
@@ -75,15 +75,15 @@ function share(config: Config, log: Log, ports: Ports, secrets: Secrets, ends: E
   const { db } = database
   const resolver = ports.resolver({ database })
   const bounces = {
-    returnPaths: returnPathsOf(secrets),
+    returnPaths: newReturnPaths(secrets),
     hostname: canonicalDomain(config.hostname) ?? config.hostname,
   }
-  const provider = withSimulator(realProvider, { clock, log, keep: keepReports({ db, clock }) })
+  const provider = withSimulator(realProvider, { clock, log, storeReports: storeReports({ db, clock }) })
   ends.push(() => provider.close())
-  const databaseFolder = rememberedDataFolder(db, config.databaseUrl)
-  const room = watchDiskRoom({
+  const databaseFolder = cachedMysqlDataDir(db, config.databaseUrl)
+  const room = watchDiskSpace({
     folders: async () => [config.varFolder, (await databaseFolder()) ?? config.varFolder],
-    leastFreeBytes: config.leastFreeBytes,
+    minFreeBytes: config.leastFreeBytes,
     log,
   })
   ends.push(() => room.stop())
@@ -94,13 +94,13 @@ function share(config: Config, log: Log, ports: Ports, secrets: Secrets, ends: E
     secrets,
     db,
     resolver,
-    canary: openCanary(resolver, config.dnsCanary ?? config.hostname),
+    canary: createCanary(resolver, config.dnsCanary ?? config.hostname),
     scanner,
-    realProvider,
+    configuredProvider: realProvider,
     provider,
     bounces,
-    hasRoom: () => room.hasRoom(),
+    hasDiskSpace: () => room.hasSpace(),
     openPool: pool => open(pool).db,
-    atEnd: end => ends.push(end),
+    onStop: end => ends.push(end),
   }
 }

@@ -1,18 +1,18 @@
-import { startRounds } from '../base/concurrency/background-job.ts'
+import { startJob } from '../base/concurrency/background-job.ts'
 import type { Config } from '../base/config/config.ts'
 import { openDatabase } from '../base/database/database.ts'
 import type { Log } from '../base/observability/log.ts'
 import { gauge } from '../base/observability/metrics.ts'
-import type { Parts, RelayTrial } from '../health/doctor/check.ts'
-import { longestMs, quickChecks } from '../health/doctor/checks.ts'
-import { countLevels, type Examined, examine } from '../health/doctor/examine.ts'
-import { realPorts } from './adapters.ts'
-import type { Shared } from './shared.ts'
+import type { DoctorDeps, RelayProbe } from '../health/doctor/check.ts'
+import { checkTimeoutMs, quickChecks } from '../health/doctor/checks.ts'
+import { countByLevel, type DoctorResult, runChecks } from '../health/doctor/run-checks.ts'
+import { createAdapters } from './adapters.ts'
+import type { AppContext } from './app-context.ts'
 
 const pauseMs = 60 * 60_000
 const smtpPort = 25
 /** Within what a check may take, so that a relay that is silent is told as such. */
-const trialSeconds = 8
+const relayProbeSeconds = 8
 
 const findings = gauge('mailroom_doctor_findings', 'What the quick part of doctor found last, by how grave it is.', [
   'level',
@@ -22,52 +22,52 @@ const findings = gauge('mailroom_doctor_findings', 'What the quick part of docto
  * Runs the quick part beside what serves: at the start, and once an hour. What is not as it should be is logged, and again
  * only once it has changed; where mail goes to a sandbox it is to be tried, and nobody is alarmed.
  */
-export function startDoctor(shared: Shared): void {
-  const { config, db, clock, resolver, log, atEnd } = shared
-  const parts: Parts = { config, db, clock, resolver, relays: [], publicSmtpPort: smtpPort }
+export function startDoctor(shared: AppContext): void {
+  const { config, db, clock, resolver, log, onStop } = shared
+  const parts: DoctorDeps = { config, db, clock, resolver, relays: [], publicSmtpPort: smtpPort }
   let told: ReadonlyMap<string, string> | undefined
-  const rounds = startRounds({ pauseMs, log, failure: 'the quick part of doctor was not run' }, async () => {
-    const examined = await examine(quickChecks, parts, longestMs.quick)
-    told = tell(examined, told, config.provider === 'sandbox' ? asInfo(log) : log)
+  const rounds = startJob({ pauseMs, log, failureMessage: 'the quick part of doctor was not run' }, async () => {
+    const examined = await runChecks(quickChecks, parts, checkTimeoutMs.quick)
+    told = logFindings(examined, told, config.provider === 'sandbox' ? atInfoLevel(log) : log)
     return 'done'
   })
-  atEnd(() => rounds.stop())
+  onStop(() => rounds.stop())
 }
 
 /** Logs what is new since `told`: by name, the level of what was told. */
-function tell(
-  examined: readonly Examined[],
+function logFindings(
+  examined: readonly DoctorResult[],
   told: ReadonlyMap<string, string> | undefined,
   log: Pick<Log, 'error' | 'warn' | 'info'>,
 ): ReadonlyMap<string, string> {
-  const counts = countLevels(examined)
+  const counts = countByLevel(examined)
   for (const [level, count] of Object.entries(counts)) findings.set({ level }, count)
-  for (const each of examined) {
-    if (!('todo' in each) || told?.get(each.name) === each.level) continue
-    const line = { check: each.name, seen: each.seen, todo: each.todo }
-    if (each.level === 'error') log.error(line, 'doctor found a fault')
-    else if (each.level === 'warning') log.warn(line, 'doctor found a weakness')
+  for (const doctorResult of examined) {
+    if (!('todo' in doctorResult) || told?.get(doctorResult.name) === doctorResult.level) continue
+    const line = { check: doctorResult.name, seen: doctorResult.seen, todo: doctorResult.todo }
+    if (doctorResult.level === 'error') log.error(line, 'doctor found a fault')
+    else if (doctorResult.level === 'warning') log.warn(line, 'doctor found a weakness')
     else log.info(line, 'doctor noted something')
   }
   const { error: errors, warning: warnings, note: notes, ok } = counts
   if (told === undefined) log.info({ errors, warnings, notes, ok }, 'ran the quick part of doctor')
-  return new Map(examined.map(each => [each.name, each.level]))
+  return new Map(examined.map(doctorResult => [doctorResult.name, doctorResult.level]))
 }
 
-function asInfo(log: Log): Pick<Log, 'error' | 'warn' | 'info'> {
+function atInfoLevel(log: Log): Pick<Log, 'error' | 'warn' | 'info'> {
   const info = log.info.bind(log)
   return { error: info, warn: info, info }
 }
 
 /** Runs `work` with all that the checks look at, for a process that does not serve. */
-export async function withDoctorParts<Result>(
+export async function withDoctorDeps<Result>(
   config: Config,
-  work: (parts: Parts) => Promise<Result>,
+  work: (parts: DoctorDeps) => Promise<Result>,
 ): Promise<Result> {
   const database = openDatabase(config.databaseUrl, 4)
-  const { clock, resolver } = realPorts(config)
+  const { clock, resolver } = createAdapters(config)
   try {
-    const relays = relaysOf(config)
+    const relays = relayProbes(config)
     return await work({
       config,
       db: database.db,
@@ -82,21 +82,21 @@ export async function withDoctorParts<Result>(
 }
 
 /** Each host by itself: the provider of all is content with one of them. */
-function relaysOf(config: Config): readonly RelayTrial[] {
-  if (config.provider !== 'smarthost') return [trialOf(config.provider, config)]
+function relayProbes(config: Config): readonly RelayProbe[] {
+  if (config.provider !== 'smarthost') return [relayProbe(config.provider, config)]
   return (config.smarthostUrls ?? []).map(url => {
     const { protocol, host } = new URL(url)
-    return trialOf(`${protocol}//${host}`, { ...config, smarthostUrls: [url] })
+    return relayProbe(`${protocol}//${host}`, { ...config, smarthostUrls: [url] })
   })
 }
 
-function trialOf(name: string, config: Config): RelayTrial {
+function relayProbe(name: string, config: Config): RelayProbe {
   return {
     name,
-    async trouble() {
-      const { provider } = realPorts({ ...config, relayAttemptSeconds: trialSeconds })
+    async findProblem() {
+      const { provider } = createAdapters({ ...config, relayAttemptSeconds: relayProbeSeconds })
       try {
-        return await provider.trouble()
+        return await provider.checkHealth()
       } finally {
         await provider.close()
       }

@@ -5,28 +5,28 @@ import { memberRoutes } from '../accounts/members/routes.ts'
 import { requestRoutes } from '../accounts/request-log/routes.ts'
 import type { RequestLog } from '../accounts/request-log/writer.ts'
 import type { Log } from '../base/observability/log.ts'
-import type { DomainBlockers, DomainsUse } from '../domains/deps.ts'
+import type { DomainBlockers, DomainDeps } from '../domains/deps.ts'
 import { dnsRoutes } from '../domains/dns/routes.ts'
 import { mtaStsRoutes } from '../domains/mta-sts/routes.ts'
 import { domainRoutes, mailboxRoutes } from '../domains/routes.ts'
-import { receivedMessages } from '../inbox/reply/answered-message.ts'
+import { receivedMessages } from '../inbox/reply/received-messages.ts'
 import { replyRoutes } from '../inbox/reply/routes.ts'
-import { type InboxUse, inboxRoutes } from '../inbox/routes.ts'
+import { type InboxDeps, inboxRoutes } from '../inbox/routes.ts'
 import type { ProviderWebhook } from '../ports/provider/webhooks/webhook.ts'
 import { countUnsent } from '../sending/accept/table.ts'
 import { draftRoutes } from '../sending/drafts/routes.ts'
 import { emailRoutes } from '../sending/emails/routes.ts'
 import { providerRoutes } from '../sending/reports/routes.ts'
-import type { Sending } from '../sending/send.ts'
+import type { SendDeps } from '../sending/send.ts'
 import { suppressionRoutes } from '../sending/suppressions/routes.ts'
 import { unsubscribeRoutes } from '../sending/suppressions/unsubscribe-routes.ts'
 import { templateRoutes } from '../sending/templates/routes.ts'
 
 /** What the features of the HTTP door stand on. */
-export interface HttpFeatureParts {
-  readonly domains: DomainsUse
-  readonly sending: Sending
-  readonly inbox: InboxUse
+export interface HttpFeatureDeps {
+  readonly domains: DomainDeps
+  readonly sending: SendDeps
+  readonly inbox: InboxDeps
   readonly requestLog: RequestLog
   readonly webhooks: readonly ProviderWebhook[]
   readonly log: Log
@@ -37,7 +37,7 @@ export interface HttpFeatureParts {
 }
 
 /** All routes of the HTTP door but its own, one instance a feature: what runs, and what the API's description is made of. */
-export function httpFeatures(parts: HttpFeatureParts): readonly AnyElysia[] {
+export function httpFeatures(parts: HttpFeatureDeps): readonly AnyElysia[] {
   const { domains, sending, inbox, requestLog, publicUrl, hostname, webhooks, log } = parts
   const { db, clock } = domains
   const unsent: DomainBlockers = async (tx, domainId) => {

@@ -1,30 +1,30 @@
 import { openRequestLog } from '../accounts/request-log/writer.ts'
-import type { DomainsUse } from '../domains/deps.ts'
-import { startRechecking } from '../domains/recheck/recheck.ts'
-import { checkReadiness } from '../health/readiness/checks.ts'
+import type { DomainDeps } from '../domains/deps.ts'
+import { startRecheckJob } from '../domains/recheck/recheck.ts'
+import { createReadiness } from '../health/readiness/checks.ts'
 import { startReadinessMetrics } from '../health/readiness/metrics.ts'
 import { startIndexing } from '../inbox/search/indexer.ts'
 import { openTextWorker } from '../inbox/text-worker/text-worker.ts'
 import { mysqlBlobs } from '../ports/blobs/mysql.ts'
 import type { Certificates } from '../ports/certificates/port.ts'
 import { openSending } from '../sending/send.ts'
-import { openHttpDoor } from '../servers/http/server.ts'
-import { webhooksOf, zonesOf } from './adapters.ts'
+import { openHttpServer } from '../servers/http/server.ts'
+import { createDnsZone, providerWebhooks } from './adapters.ts'
+import type { AppContext } from './app-context.ts'
 import { httpFeatures } from './http-features.ts'
 import { startHousekeeping } from './jobs.ts'
-import type { Shared } from './shared.ts'
 
 /** Starts the HTTP API, and what is done beside it; gives where it listens, in the clear and by HTTPS. `wake` tells the relay that there is work. */
 export function startHttpRole(
-  shared: Shared,
+  shared: AppContext,
   wake: () => void,
   certificates: Certificates,
 ): { readonly http: string; readonly https: string | null } {
-  const { config, log, clock, secrets, resolver, canary, scanner, provider, atEnd } = shared
+  const { config, log, clock, secrets, resolver, canary, scanner, provider, onStop } = shared
   const db = shared.openPool('http')
   const blobs = mysqlBlobs(db, clock)
-  const zone = zonesOf(config, db, clock)
-  const domains: DomainsUse = {
+  const zone = createDnsZone(config, db, clock)
+  const domains: DomainDeps = {
     db,
     clock,
     resolver,
@@ -34,22 +34,22 @@ export function startHttpRole(
       spfInclude: config.spfInclude,
       returnPath: provider.traits.returnPath,
     },
-    identities: shared.realProvider.identities,
+    identities: shared.configuredProvider.identities,
     secrets,
   }
-  const rechecking = startRechecking({
+  const rechecking = startRecheckJob({
     ...domains,
     db: shared.db,
     log,
     longestWaitMs: config.domainRecheckMinutes * 60_000,
     rotateDays: config.dkimRotateDays,
   })
-  atEnd(() => rechecking.stop())
+  onStop(() => rechecking.stop())
   startHousekeeping(shared)
   const requestLog = openRequestLog(shared.db, log)
-  atEnd(() => requestLog.close())
+  onStop(() => requestLog.close())
   const texts = openTextWorker()
-  atEnd(() => texts.close())
+  onStop(() => texts.close())
   const sending = openSending({
     db,
     blobs,
@@ -57,15 +57,15 @@ export function startHttpRole(
     provider: provider.traits.name,
     publicUrl: config.publicUrl,
     unconfirmedMs: config.unconfirmedHours * 3_600_000,
-    hasRoom: shared.hasRoom,
-    outlineLarge: texts.outline,
+    hasDiskSpace: shared.hasDiskSpace,
+    parseLargeMessage: texts.readSummary,
     wake,
   })
-  atEnd(() => sending.rendering.close())
-  const readiness = checkReadiness({ config, db: shared.db, canary, scanner, provider, zone, certificates, clock })
+  onStop(() => sending.rendering.close())
+  const readiness = createReadiness({ config, db: shared.db, canary, scanner, provider, zone, certificates, clock })
   const watching = startReadinessMetrics(readiness, log)
-  atEnd(() => watching.stop())
-  const door = openHttpDoor({
+  onStop(() => watching.stop())
+  const door = openHttpServer({
     config,
     db,
     features: httpFeatures({
@@ -73,7 +73,7 @@ export function startHttpRole(
       sending,
       inbox: { db, blobs, texts, hostname: config.hostname },
       requestLog,
-      webhooks: webhooksOf(config),
+      webhooks: providerWebhooks(config),
       log,
       publicUrl: config.publicUrl,
       hostname: config.hostname,
@@ -88,8 +88,8 @@ export function startHttpRole(
     clock,
     readiness,
   })
-  atEnd(() => door.close())
+  onStop(() => door.close())
   const indexing = startIndexing({ db: shared.db, blobs: mysqlBlobs(shared.db, clock), texts, log })
-  atEnd(() => indexing.stop())
+  onStop(() => indexing.stop())
   return { http: door.url, https: door.tlsUrl }
 }

@@ -3,22 +3,22 @@ import { mailauthAuthenticator } from '../ports/authenticator/mailauth.ts'
 import { mysqlBlobs } from '../ports/blobs/mysql.ts'
 import type { Certificates } from '../ports/certificates/port.ts'
 import { whileThereIsRoom } from '../receiving/disk-guard.ts'
-import { bySize, openHeavyWorkers } from '../receiving/parse-pool/parse-pool.ts'
-import { reportTaker } from '../receiving/reports/reports.ts'
+import { bySize, openParsePool } from '../receiving/parse-pool/parse-pool.ts'
+import { reportTaker } from '../receiving/reports/record-report.ts'
 import { startRescanning } from '../receiving/rescan/rescan.ts'
 import { openWayIn } from '../receiving/way-in.ts'
-import { openSmtpDoor } from '../servers/smtp/server.ts'
-import type { Shared } from './shared.ts'
+import { openSmtpServer } from '../servers/smtp/server.ts'
+import type { AppContext } from './app-context.ts'
 
-const heavyThreads = 1
+const parseThreads = 1
 
 /** Starts what takes mail from the world; gives where it listens. */
-export async function startSmtpRole(shared: Shared, certificates: Certificates): Promise<string> {
-  const { config, log, clock, resolver, canary, scanner, bounces, atEnd } = shared
+export async function startSmtpRole(shared: AppContext, certificates: Certificates): Promise<string> {
+  const { config, log, clock, resolver, canary, scanner, bounces, onStop } = shared
   const db = shared.openPool('smtp')
   const checking = { resolver, hostname: config.hostname, messageTimeoutMs: config.dnsMessageSeconds * 1000 }
-  const heavy = openHeavyWorkers({ ...checking, count: heavyThreads })
-  atEnd(() => heavy.close())
+  const heavy = openParsePool({ ...checking, count: parseThreads })
+  onStop(() => heavy.close())
   const wayIn = openWayIn({
     db,
     blobs: mysqlBlobs(db, clock),
@@ -40,16 +40,16 @@ export async function startSmtpRole(shared: Shared, certificates: Certificates):
     clock,
     log,
   })
-  atEnd(() => rescanning.stop())
+  onStop(() => rescanning.stop())
   const spoolFolder = join(config.varFolder, 'spool')
-  const door = await openSmtpDoor({
+  const door = await openSmtpServer({
     config,
-    wayIn: whileThereIsRoom(wayIn, shared.hasRoom),
+    inbound: whileThereIsRoom(wayIn, shared.hasDiskSpace),
     certificates,
     log,
     clock,
     spoolFolder,
   })
-  atEnd(() => door.close())
+  onStop(() => door.close())
   return `${door.address.host}:${door.address.port}`
 }

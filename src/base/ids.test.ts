@@ -11,7 +11,7 @@ test('has the form that clients see', () => {
 
 test('sorts by time', () => {
   const times = [0, 1, 31, 32, 1_700_000_000_000, 1_700_000_000_001]
-  const made = times.map(each => newSortableToken(each))
+  const made = times.map(time => newSortableToken(time))
   expect(made.toSorted()).toEqual(made)
 })
 

@@ -1,7 +1,7 @@
 import { BlockList } from 'node:net'
 
 /** A function that tells whether an IP address is one of these, or in one of these networks (`10.0.0.0/8`). */
-export function addressesIn(networks: readonly string[]): (address: string) => boolean {
+export function networkMatcher(networks: readonly string[]): (address: string) => boolean {
   const list = new BlockList()
   for (const network of networks) {
     const [address = '', bits] = network.split('/')
@@ -11,7 +11,7 @@ export function addressesIn(networks: readonly string[]): (address: string) => b
   return networks.length === 0
     ? () => false
     : address => {
-        const plain = unmapped(address)
+        const plain = unmapIpv4(address)
         return list.check(plain, familyOf(plain))
       }
 }
@@ -21,6 +21,6 @@ function familyOf(address: string): 'ipv4' | 'ipv6' {
 }
 
 /** An IPv4 address as such where a listener for both wrote it as an IPv6 one. */
-export function unmapped(address: string): string {
+export function unmapIpv4(address: string): string {
   return /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1] ?? address
 }

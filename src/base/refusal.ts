@@ -62,7 +62,7 @@ export type RefusalCode = keyof typeof catalogue
 export const refusalCodes = Object.keys(catalogue) as readonly RefusalCode[]
 
 /** What the catalogue says of a code. */
-export function refusalOf(code: RefusalCode): { readonly status: number; readonly requirement: string } {
+export function catalogueEntry(code: RefusalCode): { readonly status: number; readonly requirement: string } {
   return catalogue[code]
 }
 
@@ -76,7 +76,7 @@ export interface RefusalDetail {
   /** Where the operation answers this code with another status than the catalogue's. */
   readonly status?: 422
   /** Counts against the client's address, as an attempt to be let in that failed. */
-  readonly isFailedAttempt?: true
+  readonly isFailedAuthentication?: true
   /** When to come back, in seconds. */
   readonly retryAfterSeconds?: number
   /** For the log only; never shown. */

@@ -1,11 +1,11 @@
-import { type AuditFilter, type AuditRow, selectAudit } from '../accounts/audit/table.ts'
+import { type AuditFilter, type AuditRow, selectAuditEntries } from '../accounts/audit/table.ts'
 import { toIso } from '../base/clock.ts'
 import { fromJson } from '../base/database/schema.ts'
-import { UsageTrouble } from '../base/operator-error.ts'
-import { type Command, type Environment, onDatabase, readArgs, type Told } from './command.ts'
-import { readCount, readTime } from './values.ts'
+import { UsageError } from '../base/operator-error.ts'
+import { type Command, type CommandOutput, type Environment, readArguments, withDatabase } from './command.ts'
+import { readCount, readTime } from './option-values.ts'
 
-export const audit: Command = {
+export const auditCommand: Command = {
   usage: `./mailroom audit list [--subject ID] [--action ACTION] [--since TIME] [--limit N] [--json]
 
 list shows what operators did with these commands, newest first: when, which user of the operating system, what, and to
@@ -20,12 +20,12 @@ The database is the one of MAILROOM_DATABASE_URL.`,
 
   run([verb, ...args], env) {
     if (verb === 'list') return list(args, env)
-    throw new UsageTrouble(`audit takes list, not "${verb ?? ''}"`)
+    throw new UsageError(`audit takes list, not "${verb ?? ''}"`)
   },
 }
 
-async function list(args: readonly string[], env: Environment): Promise<Told> {
-  const { options } = readArgs(args, { options: ['subject', 'action', 'since', 'limit'] })
+async function list(args: readonly string[], env: Environment): Promise<CommandOutput> {
+  const { options } = readArguments(args, { options: ['subject', 'action', 'since', 'limit'] })
   const { subject, action } = options
   const since = readTime(options, 'since')
   const filter: AuditFilter = {
@@ -34,14 +34,14 @@ async function list(args: readonly string[], env: Environment): Promise<Told> {
     ...(since !== undefined && { since }),
   }
   const limit = readCount(options, 'limit', 100)
-  const rows = (await onDatabase(env, db => selectAudit(db, filter, { limit }))).map(shape)
+  const rows = (await withDatabase(env, db => selectAuditEntries(db, filter, { limit }))).map(toJsonAuditEntry)
   return { json: rows, text: rows.length > 0 ? rows.map(line).join('\n') : 'There is no record.' }
 }
 
-function shape({ id, at, actor, action, subject, detail }: AuditRow) {
+function toJsonAuditEntry({ id, at, actor, action, subject, detail }: AuditRow) {
   return { id, at: toIso(at), actor, action, subject, detail: fromJson(detail) }
 }
 
-function line({ at, actor, action, subject, detail }: ReturnType<typeof shape>): string {
+function line({ at, actor, action, subject, detail }: ReturnType<typeof toJsonAuditEntry>): string {
   return `${at}  ${actor}  ${action}  ${subject}  ${JSON.stringify(detail)}`
 }

@@ -1,9 +1,9 @@
-import { onList, onPrune } from './backup/list-command.ts'
-import { onMake } from './backup/make-command.ts'
-import { onVerify } from './backup/verify-command.ts'
+import { runCreate } from './backup/create.ts'
+import { runList, runPrune } from './backup/list.ts'
+import { runVerify } from './backup/verify.ts'
 import type { Command } from './command.ts'
 
-export const backup: Command = {
+export const backupCommand: Command = {
   usage: `./mailroom backup DIR|- [--age RECIPIENT]... [--gpg KEY]... [--include-secret-key] [--full] [--pace PERCENT] [--json]
 ./mailroom backup verify DIR|- [--id ID] [--identity FILE] [--quick] [--database-url URL] [--json]
 ./mailroom backup list DIR [--json]
@@ -30,9 +30,9 @@ The database is the one of MAILROOM_DATABASE_URL. ./mailroom restore brings a ba
 
   run(args, env) {
     const [verb, ...rest] = args
-    if (verb === 'verify') return onVerify(rest, env)
-    if (verb === 'list') return onList(rest)
-    if (verb === 'prune') return onPrune(rest)
-    return onMake(args, env)
+    if (verb === 'verify') return runVerify(rest, env)
+    if (verb === 'list') return runList(rest)
+    if (verb === 'prune') return runPrune(rest)
+    return runCreate(args, env)
   },
 }

@@ -1,21 +1,21 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { UsageTrouble } from '../base/operator-error.ts'
+import { UsageError } from '../base/operator-error.ts'
 import { measureAccept } from './bench/accept.ts'
 import { measureBackup } from './bench/backup.ts'
-import { openGround } from './bench/environment.ts'
+import { openBenchEnvironment } from './bench/environment.ts'
 import { describeFigure, type Figure } from './bench/figure.ts'
 import { measureIngest } from './bench/ingest.ts'
+import { measureListAndSearch, type PageKind } from './bench/list-and-search.ts'
 import { measureRelay } from './bench/relay.ts'
-import { measureStored, type Stored } from './bench/stored.ts'
-import { type Command, readArgs } from './command.ts'
-import { untilToldToEnd } from './signals.ts'
+import { type Command, readArguments } from './command.ts'
+import { untilShutdownSignal } from './signals.ts'
 
 const measurements = { ingest: measureIngest, accept: measureAccept, relay: measureRelay, backup: measureBackup }
-const stored: readonly Stored[] = ['list', 'search']
+const stored: readonly PageKind[] = ['list', 'search']
 
-export const bench: Command = {
+export const benchCommand: Command = {
   usage: `./mailroom bench [--only ingest|accept|relay|backup|list|search] [--json]
 
 Measures this machine, with a MariaDB (binary log on, synced at each commit) and a clamd of its own (with ClamAV's
@@ -30,12 +30,12 @@ Each is a rate, and its part of a raw limit that the same run measures: for the 
 messages beside it. Takes about ten minutes, most of them to fill the store.`,
 
   async run(args) {
-    const { only } = readArgs(args, { options: ['only'] }).options
+    const { only } = readArguments(args, { options: ['only'] }).options
     const isKnown = [...Object.keys(measurements), ...stored].some(name => only === undefined || name === only)
-    if (!isKnown) throw new UsageTrouble(`"${only}" is not a measurement`)
-    const told = untilToldToEnd()
+    if (!isKnown) throw new UsageError(`"${only}" is not a measurement`)
+    const told = untilShutdownSignal()
     const folder = mkdtempSync(join(tmpdir(), 'mailroom-bench-'))
-    const ground = await openGround(folder)
+    const ground = await openBenchEnvironment(folder)
     const figures: Figure[] = []
     const isAsked = (name: string) => only === undefined || only === name
     const measureAll = async () => {
@@ -46,7 +46,7 @@ messages beside it. Takes about ten minutes, most of them to fill the store.`,
       const pages = stored.filter(isAsked)
       if (pages.length === 0) return
       process.stderr.write(`measuring ${pages.join(' and ')} …\n`)
-      figures.push(...(await measureStored(ground, pages)))
+      figures.push(...(await measureListAndSearch(ground, pages)))
     }
     try {
       await Promise.race([measureAll(), told])

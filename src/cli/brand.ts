@@ -1,13 +1,13 @@
-import { recordDeed } from '../accounts/audit/audit.ts'
+import { recordAuditEntry } from '../accounts/audit/audit.ts'
 import { findBrand } from '../accounts/brands/brands.ts'
 import { systemClock, toIso } from '../base/clock.ts'
-import { CommandTrouble, UsageTrouble } from '../base/operator-error.ts'
-import { pausedBrands, resumeBrand } from '../sending/reports/pause-table.ts'
-import { type Command, type Environment, onDatabase, readArgs, type Told } from './command.ts'
-import { readBrand } from './ids.ts'
-import { theOperator } from './operator.ts'
+import { CommandError, UsageError } from '../base/operator-error.ts'
+import { resumeBrand, selectPausedBrands } from '../sending/reports/pause-table.ts'
+import { type Command, type CommandOutput, type Environment, readArguments, withDatabase } from './command.ts'
+import { readBrandId } from './ids.ts'
+import { currentOperator } from './operator.ts'
 
-export const brand: Command = {
+export const brandCommand: Command = {
   usage: `./mailroom brand paused [--json]
 ./mailroom brand resume ID [--json]
 
@@ -19,30 +19,30 @@ The database is the one of MAILROOM_DATABASE_URL.`,
   run([verb, ...args], env) {
     if (verb === 'paused') return paused(args, env)
     if (verb === 'resume') return resume(args, env)
-    throw new UsageTrouble(`brand takes paused or resume, not "${verb ?? ''}"`)
+    throw new UsageError(`brand takes paused or resume, not "${verb ?? ''}"`)
   },
 }
 
-async function paused(args: readonly string[], env: Environment): Promise<Told> {
-  readArgs(args, {})
-  const rows = (await onDatabase(env, pausedBrands)).map(each => ({
-    id: each.brandId,
-    organization_id: each.organizationId,
-    name: each.name,
-    paused_at: each.pausedAt && toIso(each.pausedAt),
-    reason: each.reason,
+async function paused(args: readonly string[], env: Environment): Promise<CommandOutput> {
+  readArguments(args, {})
+  const rows = (await withDatabase(env, selectPausedBrands)).map(pausedBrand => ({
+    id: pausedBrand.brandId,
+    organization_id: pausedBrand.organizationId,
+    name: pausedBrand.name,
+    paused_at: pausedBrand.pausedAt && toIso(pausedBrand.pausedAt),
+    reason: pausedBrand.reason,
   }))
-  const lines = rows.map(each => `${each.id}  ${each.name}  paused ${each.paused_at}\n  ${each.reason}`)
+  const lines = rows.map(row => `${row.id}  ${row.name}  paused ${row.paused_at}\n  ${row.reason}`)
   return { json: rows, text: lines.length > 0 ? lines.join('\n') : 'No brand is paused.' }
 }
 
-async function resume(args: readonly string[], env: Environment): Promise<Told> {
-  const [text = ''] = readArgs(args, { words: ['ID'] }).words
-  const id = readBrand(text)
-  const wasPaused = await onDatabase(env, async db => {
-    if (!(await findBrand(db, id))) throw new CommandTrouble(`There is no brand ${id}.`)
+async function resume(args: readonly string[], env: Environment): Promise<CommandOutput> {
+  const [text = ''] = readArguments(args, { words: ['ID'] }).words
+  const id = readBrandId(text)
+  const wasPaused = await withDatabase(env, async db => {
+    if (!(await findBrand(db, id))) throw new CommandError(`There is no brand ${id}.`)
     const wasPaused = await resumeBrand(db, id, systemClock.now())
-    if (wasPaused) await recordDeed(db, theOperator(env), { action: 'brand.resume', subject: id })
+    if (wasPaused) await recordAuditEntry(db, currentOperator(env), { action: 'brand.resume', subject: id })
     return wasPaused
   })
   return {

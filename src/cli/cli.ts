@@ -1,50 +1,50 @@
 import { ConfigError } from '../base/config/config.ts'
-import { isDatabaseTrouble } from '../base/database/database.ts'
-import { UnfinishedRestore } from '../base/database/restores-table.ts'
-import { NewerSchema } from '../base/database/schema-version.ts'
-import { CommandTrouble, UsageTrouble } from '../base/operator-error.ts'
+import { isDatabaseUnavailable } from '../base/database/database.ts'
+import { UnfinishedRestoreError } from '../base/database/restores-table.ts'
+import { NewerSchemaError } from '../base/database/schema-version.ts'
+import { CommandError, UsageError } from '../base/operator-error.ts'
 import { Refusal } from '../base/refusal.ts'
-import { UnknownSecretKey } from '../base/secrets/secret-keys.ts'
+import { UnknownSecretKeyError } from '../base/secrets/secret-keys.ts'
 import { version } from '../base/version.ts'
-import { audit } from './audit.ts'
-import { backup } from './backup.ts'
-import { bench } from './bench.ts'
-import { brand } from './brand.ts'
+import { auditCommand } from './audit.ts'
+import { backupCommand } from './backup.ts'
+import { benchCommand } from './bench.ts'
+import { brandCommand } from './brand.ts'
 import type { Command } from './command.ts'
-import { doctor } from './doctor.ts'
-import { domain } from './domain.ts'
-import { key } from './key.ts'
-import { member } from './member.ts'
-import { messages } from './messages.ts'
-import { migrateTables } from './migrate.ts'
-import { org } from './org.ts'
-import { quarantine } from './quarantine.ts'
-import { queue } from './queue.ts'
-import { restore } from './restore.ts'
-import { retention } from './retention.ts'
-import { serveAll } from './serve.ts'
-import { suppressions } from './suppressions.ts'
-import { up } from './up.ts'
+import { doctorCommand } from './doctor.ts'
+import { domainCommand } from './domain.ts'
+import { keyCommand } from './key.ts'
+import { memberCommand } from './member.ts'
+import { messagesCommand } from './messages.ts'
+import { migrateCommand } from './migrate.ts'
+import { orgCommand } from './org.ts'
+import { quarantineCommand } from './quarantine.ts'
+import { queueCommand } from './queue.ts'
+import { restoreCommand } from './restore.ts'
+import { retentionCommand } from './retention.ts'
+import { serveCommand } from './serve.ts'
+import { suppressionsCommand } from './suppressions.ts'
+import { upCommand } from './up.ts'
 
 const commands = new Map<string, Command>([
-  ['up', up],
-  ['serve', serveAll],
-  ['migrate', migrateTables],
-  ['org', org],
-  ['key', key],
-  ['member', member],
-  ['domain', domain],
-  ['brand', brand],
-  ['suppressions', suppressions],
-  ['queue', queue],
-  ['quarantine', quarantine],
-  ['messages', messages],
-  ['audit', audit],
-  ['backup', backup],
-  ['restore', restore],
-  ['retention', retention],
-  ['doctor', doctor],
-  ['bench', bench],
+  ['up', upCommand],
+  ['serve', serveCommand],
+  ['migrate', migrateCommand],
+  ['org', orgCommand],
+  ['key', keyCommand],
+  ['member', memberCommand],
+  ['domain', domainCommand],
+  ['brand', brandCommand],
+  ['suppressions', suppressionsCommand],
+  ['queue', queueCommand],
+  ['quarantine', quarantineCommand],
+  ['messages', messagesCommand],
+  ['audit', auditCommand],
+  ['backup', backupCommand],
+  ['restore', restoreCommand],
+  ['retention', retentionCommand],
+  ['doctor', doctorCommand],
+  ['bench', benchCommand],
 ])
 
 /** Runs the command that `args` names and gives the exit status: 0 done, 1 could not be done, 2 called or set up wrongly. */
@@ -57,7 +57,7 @@ async function run(args: readonly string[]): Promise<number> {
   const form = rest.includes('--json') ? 'json' : 'text'
   try {
     const told = await command.run(
-      rest.filter(each => each !== '--json'),
+      rest.filter(value => value !== '--json'),
       process.env,
       form,
     )
@@ -65,18 +65,20 @@ async function run(args: readonly string[]): Promise<number> {
     await print(form === 'json' ? JSON.stringify(told.json) : told.text)
     return told.status ?? 0
   } catch (error) {
-    if (error instanceof UsageTrouble) return complain(`${error.message}.\n\n${command.usage}`, 2)
+    if (error instanceof UsageError) return complain(`${error.message}.\n\n${command.usage}`, 2)
     if (isOfTheSetUp(error)) return complain(error.message, 2)
-    if (error instanceof CommandTrouble || error instanceof Refusal) return complain(error.message, 1)
+    if (error instanceof CommandError || error instanceof Refusal) return complain(error.message, 1)
     if (isSystemTrouble(error)) return complain(`${error.message}.`, 1)
-    if (isDatabaseTrouble(error)) return complain(`the database cannot be used: ${(error as Error).message}.`, 1)
+    if (isDatabaseUnavailable(error)) return complain(`the database cannot be used: ${(error as Error).message}.`, 1)
     throw error
   }
 }
 
 /** What an operator set up does not go together. */
 function isOfTheSetUp(error: unknown): error is Error {
-  return [ConfigError, UnknownSecretKey, UnfinishedRestore, NewerSchema].some(kind => error instanceof kind)
+  return [ConfigError, UnknownSecretKeyError, UnfinishedRestoreError, NewerSchemaError].some(
+    kind => error instanceof kind,
+  )
 }
 
 /** A port that is taken, a folder that may not be written: what the system refused, apart from connections. */

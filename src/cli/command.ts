@@ -1,13 +1,13 @@
 import { parseArgs } from 'node:util'
 import { readConfig } from '../base/config/config.ts'
 import { type Db, openDatabase } from '../base/database/database.ts'
-import { UsageTrouble } from '../base/operator-error.ts'
+import { UsageError } from '../base/operator-error.ts'
 
 /** The environment that settings are read from. */
 export type Environment = Readonly<Record<string, string | undefined>>
 
 /** What a command has to tell: `text` for a person, `json` for a program. */
-export interface Told {
+export interface CommandOutput {
   readonly text: string
   readonly json: unknown
   /** The exit status; 0 where nothing is said: 1 when what it tells is that something is not as it should be. */
@@ -22,11 +22,11 @@ export interface Command {
    * Does it. What it gives back is printed, as JSON where `--json` was given; null: it has said all itself, in the `form`
    * that was asked for.
    */
-  run(args: readonly string[], env: Environment, form?: 'text' | 'json'): Promise<Told | null>
+  run(args: readonly string[], env: Environment, form?: 'text' | 'json'): Promise<CommandOutput | null>
 }
 
 /** What a command was called with. */
-export interface Called {
+export interface ParsedArguments {
   readonly words: readonly string[]
   readonly options: Readonly<Record<string, string | undefined>>
   /** What each of the options that may come several times holds: `--brand A --brand B,C` has three. */
@@ -35,7 +35,7 @@ export interface Called {
 }
 
 /** What a command takes. */
-interface Takes {
+interface ArgumentNames {
   /** What each word stands for, in order; all are required. */
   readonly words?: readonly string[]
   /** May more words follow? */
@@ -49,7 +49,7 @@ interface Takes {
 }
 
 /** @throws UsageTrouble when the arguments are not what the command takes. */
-export function readArgs(args: readonly string[], takes: Takes): Called {
+export function readArguments(args: readonly string[], takes: ArgumentNames): ParsedArguments {
   const { words: expected = [], rest = false, options = [], lists = [], flags = [] } = takes
   const { values, positionals } = parse(args, {
     ...Object.fromEntries(options.map(name => [name, { type: 'string' as const }])),
@@ -57,9 +57,9 @@ export function readArgs(args: readonly string[], takes: Takes): Called {
     ...Object.fromEntries(flags.map(name => [name, { type: 'boolean' as const }])),
   })
   const missing = expected[positionals.length]
-  if (missing) throw new UsageTrouble(`${missing} is absent`)
+  if (missing) throw new UsageError(`${missing} is absent`)
   if (positionals.length > expected.length && !rest)
-    throw new UsageTrouble(`"${positionals[expected.length]}" is one word too many`)
+    throw new UsageError(`"${positionals[expected.length]}" is one word too many`)
   const texts = Object.entries(values).flatMap(([name, value]) => (typeof value === 'string' ? [[name, value]] : []))
   const several = Object.entries(values).flatMap(([name, value]) =>
     Array.isArray(value) ? [[name, parts(value)]] : [],
@@ -83,12 +83,12 @@ function parse(
   try {
     return parseArgs({ args: [...args], options, allowPositionals: true, strict: true })
   } catch (error) {
-    throw new UsageTrouble((error as Error).message.split('.')[0] ?? 'the arguments cannot be read')
+    throw new UsageError((error as Error).message.split('.')[0] ?? 'the arguments cannot be read')
   }
 }
 
 /** Runs `work` on the database of the settings, and closes it. */
-export async function onDatabase<Result>(env: Environment, work: (db: Db) => Promise<Result>): Promise<Result> {
+export async function withDatabase<Result>(env: Environment, work: (db: Db) => Promise<Result>): Promise<Result> {
   // What a relay needs is not asked of a command that relays nothing.
   const config = readConfig({ ...env, MAILROOM_ROLES: 'http' })
   const { db, close } = openDatabase(config.databaseUrl, 2)

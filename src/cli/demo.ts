@@ -1,11 +1,11 @@
 import { systemClock } from '../base/clock.ts'
 import type { Db } from '../base/database/database.ts'
-import { CommandTrouble } from '../base/operator-error.ts'
+import { CommandError } from '../base/operator-error.ts'
 import { localZone } from '../ports/dns-zone/local.ts'
 import type { ZoneRecord } from '../ports/dns-zone/port.ts'
 
 /** What there is to try: a brand, its domain and a mailbox on it. */
-export interface Demo {
+export interface DemoIds {
   readonly organization_id: string
   readonly brand_id: string
   readonly domain_id: string
@@ -15,7 +15,7 @@ export interface Demo {
 export const demoDomain = 'demo.test'
 
 /** A DNS record, as the API shows one. */
-interface ShownRecord {
+interface DnsRecordJson {
   readonly type: ZoneRecord['type']
   readonly name: string
   readonly value: string
@@ -23,15 +23,15 @@ interface ShownRecord {
   readonly ttl: number
 }
 
-interface Receiving {
+interface ReceivingJson {
   readonly live: boolean
   readonly next_step?: string
-  readonly mx: { readonly record: ShownRecord }
-  readonly identity: { readonly dns_records: readonly ShownRecord[] }
+  readonly mx: { readonly record: DnsRecordJson }
+  readonly identity: { readonly dns_records: readonly DnsRecordJson[] }
 }
 
 /** The API of a Mailroom, with a key for it. */
-export interface Api {
+export interface ApiAccess {
   readonly base: string
   readonly key: string
 }
@@ -41,31 +41,31 @@ export interface Api {
  * as a client of the API would; what is there already is kept. `db` holds the local zone, where the records that the
  * API asks for are published.
  */
-export async function makeDemo(api: Api, db: Db): Promise<Demo> {
+export async function createDemo(api: ApiAccess, db: Db): Promise<DemoIds> {
   const publish = publisher(db)
-  const brand = await findOrMake<{ id: string; organization_id: string; slug: string }>(
+  const brand = await findOrCreate<{ id: string; organization_id: string; slug: string }>(
     api,
     '/v1/brands',
     each => each.slug === 'demo',
     { name: 'Demo', slug: 'demo' },
   )
   await publish([address('mail.demo.test')])
-  const { ownership } = await call<{ ownership: { record: ShownRecord } }>(
+  const { ownership } = await callApi<{ ownership: { record: DnsRecordJson } }>(
     api,
     'GET',
     `/v1/domains/ownership?domain=${demoDomain}&brand_id=${brand.id}`,
   )
   await publish([ownership.record])
-  const domain = await findOrMake<{ id: string; domain: string; dns_records: readonly ShownRecord[] }>(
+  const domain = await findOrCreate<{ id: string; domain: string; dns_records: readonly DnsRecordJson[] }>(
     api,
     '/v1/domains',
     each => each.domain === demoDomain,
     { brand_id: brand.id, domain: demoDomain },
   )
-  await makeReady(api, domain, publish)
-  await makeReceiving(api, domain.id, publish)
+  await enableSending(api, domain, publish)
+  await enableReceiving(api, domain.id, publish)
   const mailbox = (localPart?: string) =>
-    findOrMake<{ id: string; domain_id: string; local_part: string | null }>(
+    findOrCreate<{ id: string; domain_id: string; local_part: string | null }>(
       api,
       '/v1/mailboxes',
       each => each.domain_id === domain.id && each.local_part === (localPart ?? null),
@@ -81,64 +81,64 @@ export async function makeDemo(api: Api, db: Db): Promise<Demo> {
   }
 }
 
-type Publish = (records: readonly ShownRecord[]) => Promise<void>
+type Publish = (records: readonly DnsRecordJson[]) => Promise<void>
 
 function publisher(db: Db): Publish {
   const provider = localZone(db, systemClock)
   return async records => {
-    const zone = await provider.zoneOf(demoDomain)
+    const zone = await provider.findZone(demoDomain)
     for (const { type, name, value, priority, ttl } of records)
       await zone?.create({ type, name, value, priority, ttlSeconds: ttl }, null)
   }
 }
 
-function address(name: string): ShownRecord {
+function address(name: string): DnsRecordJson {
   return { type: 'A', name, value: '127.0.0.1', priority: null, ttl: 300 }
 }
 
-async function makeReady(
-  api: Api,
-  domain: { readonly id: string; readonly dns_records: readonly ShownRecord[] },
+async function enableSending(
+  api: ApiAccess,
+  domain: { readonly id: string; readonly dns_records: readonly DnsRecordJson[] },
   publish: Publish,
 ): Promise<void> {
   await publish(domain.dns_records)
-  const checked = await call<{ ready_to_send: boolean }>(api, 'POST', `/v1/domains/${domain.id}/check`)
-  if (!checked.ready_to_send) throw new CommandTrouble(`${demoDomain} did not become ready to send.`)
+  const checked = await callApi<{ ready_to_send: boolean }>(api, 'POST', `/v1/domains/${domain.id}/check`)
+  if (!checked.ready_to_send) throw new CommandError(`${demoDomain} did not become ready to send.`)
 }
 
 /** Each answer says what is to be published next; with three steps there are at most four answers. */
-async function makeReceiving(api: Api, domainId: string, publish: Publish): Promise<void> {
+async function enableReceiving(api: ApiAccess, domainId: string, publish: Publish): Promise<void> {
   for (let answers = 0; answers < 4; answers++) {
-    const receiving = await call<Receiving>(api, 'POST', `/v1/domains/${domainId}/receiving`)
+    const receiving = await callApi<ReceivingJson>(api, 'POST', `/v1/domains/${domainId}/receiving`)
     if (receiving.live) return
     await publish(receiving.next_step === 'mx' ? [receiving.mx.record] : receiving.identity.dns_records)
   }
-  throw new CommandTrouble(`${demoDomain} did not become ready to receive.`)
+  throw new CommandError(`${demoDomain} did not become ready to receive.`)
 }
 
-async function findOrMake<Thing>(
-  api: Api,
+async function findOrCreate<Thing>(
+  api: ApiAccess,
   path: string,
   isIt: (each: Thing) => boolean,
   body: Readonly<Record<string, string>>,
 ): Promise<Thing> {
-  const { data } = await call<{ data: readonly Thing[] }>(api, 'GET', path)
-  return data.find(isIt) ?? (await call<Thing>(api, 'POST', path, body))
+  const { data } = await callApi<{ data: readonly Thing[] }>(api, 'GET', path)
+  return data.find(isIt) ?? (await callApi<Thing>(api, 'POST', path, body))
 }
 
 /** Does the API take this key? */
-export async function isKeyValid(api: Api): Promise<boolean> {
-  const response = await ask(api, 'GET', '/v1/brands')
+export async function isKeyValid(api: ApiAccess): Promise<boolean> {
+  const response = await fetchApi(api, 'GET', '/v1/brands')
   return response.ok
 }
 
-async function call<Answer>(api: Api, method: string, path: string, body?: object): Promise<Answer> {
-  const response = await ask(api, method, path, body)
-  if (!response.ok) throw new CommandTrouble(`${method} ${path} answered ${response.status}: ${await response.text()}`)
+async function callApi<Answer>(api: ApiAccess, method: string, path: string, body?: object): Promise<Answer> {
+  const response = await fetchApi(api, method, path, body)
+  if (!response.ok) throw new CommandError(`${method} ${path} answered ${response.status}: ${await response.text()}`)
   return (await response.json()) as Answer
 }
 
-function ask(api: Api, method: string, path: string, body?: object): Promise<Response> {
+function fetchApi(api: ApiAccess, method: string, path: string, body?: object): Promise<Response> {
   return fetch(`${api.base}${path}`, {
     method,
     headers: { authorization: `Bearer ${api.key}`, ...(body && { 'content-type': 'application/json' }) },

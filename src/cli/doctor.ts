@@ -1,12 +1,12 @@
-import { withDoctorParts } from '../app/doctor.ts'
+import { withDoctorDeps } from '../app/doctor.ts'
 import { readConfig } from '../base/config/config.ts'
-import { areas } from '../health/doctor/check.ts'
-import { allChecks, longestMs, quickChecks } from '../health/doctor/checks.ts'
-import { countLevels, type Examined, examine } from '../health/doctor/examine.ts'
-import { type Command, readArgs } from './command.ts'
-import { plain } from './text.ts'
+import { checkAreas } from '../health/doctor/check.ts'
+import { allChecks, checkTimeoutMs, quickChecks } from '../health/doctor/checks.ts'
+import { countByLevel, type DoctorResult, runChecks } from '../health/doctor/run-checks.ts'
+import { type Command, readArguments } from './command.ts'
+import { sanitizeForTerminal } from './terminal-text.ts'
 
-const titles: Readonly<Record<(typeof areas)[number], string>> = {
+const titles: Readonly<Record<(typeof checkAreas)[number], string>> = {
   database: 'Database',
   scanner: 'Scanner',
   dns: 'DNS',
@@ -16,7 +16,7 @@ const titles: Readonly<Record<(typeof areas)[number], string>> = {
   machine: 'Machine and queue',
 }
 
-export const doctor: Command = {
+export const doctorCommand: Command = {
   usage: `./mailroom doctor [--quick] [--json]
 
 Looks at all that would stop or hurt mail, and says of each what was seen and what to do about it:
@@ -26,27 +26,29 @@ Looks at all that would stop or hurt mail, and says of each what was seen and wh
 It looks at the database (version, durability, limits, migrations), clamd (signatures, sizes, memory), the resolver, our
 name (address, reverse name, port 25 by its public address), where mail came from, the certificate and the MTA-STS records,
 the relay (connection, STARTTLS, log-in; nothing is sent), disks, clocks and the queue. It changes nothing. Run it on the
-machine and with the settings of what serves: it takes at most ${longestMs.all / 1000} seconds or so.
+machine and with the settings of what serves: it takes at most ${checkTimeoutMs.all / 1000} seconds or so.
 --quick asks only the database, clamd and files, as \`serve\` does at its start and once an hour (mailroom_doctor_findings).
 The exit status is 1 where there is an error, else 0.`,
 
   async run(args, env) {
-    const { flags } = readArgs(args, { flags: ['quick'] })
-    const [checks, deadlineMs] = flags.has('quick') ? [quickChecks, longestMs.quick] : [allChecks, longestMs.all]
-    const examined = await withDoctorParts(readConfig(env), parts => examine(checks, parts, deadlineMs))
-    const { error: errors, warning: warnings, note: notes, ok, skipped } = countLevels(examined)
+    const { flags } = readArguments(args, { flags: ['quick'] })
+    const [checks, deadlineMs] = flags.has('quick')
+      ? [quickChecks, checkTimeoutMs.quick]
+      : [allChecks, checkTimeoutMs.all]
+    const examined = await withDoctorDeps(readConfig(env), parts => runChecks(checks, parts, deadlineMs))
+    const { error: errors, warning: warnings, note: notes, ok, skipped } = countByLevel(examined)
     return {
       status: errors > 0 ? 1 : 0,
       json: {
         status: errors > 0 ? 'error' : warnings > 0 ? 'warning' : 'ok',
         counts: { errors, warnings, notes, ok, skipped },
-        findings: examined.map(shape),
+        findings: examined.map(toJsonFinding),
       },
       text: [
-        ...areas.flatMap(area =>
+        ...checkAreas.flatMap(area =>
           areaLines(
             titles[area],
-            examined.filter(each => each.area === area),
+            examined.filter(doctorResult => doctorResult.area === area),
           ),
         ),
         `Errors: ${errors}, warnings: ${warnings}, notes: ${notes}; fine: ${ok}, not applicable or unknown: ${skipped}.`,
@@ -55,16 +57,20 @@ The exit status is 1 where there is an error, else 0.`,
   },
 }
 
-function shape({ name, area, level, seen, ...rest }: Examined) {
+function toJsonFinding({ name, area, level, seen, ...rest }: DoctorResult) {
   return { check: name, area, level, seen, do: 'todo' in rest ? rest.todo : null }
 }
 
-function areaLines(title: string, examined: readonly Examined[]): readonly string[] {
+function areaLines(title: string, examined: readonly DoctorResult[]): readonly string[] {
   return examined.length === 0 ? [] : [title, ...examined.flatMap(findingLines), '']
 }
 
-function findingLines(each: Examined): readonly string[] {
-  const begin = `  ${(each.level === 'skipped' ? '-' : each.level).padEnd(8)} ${each.name}`
-  if (!('todo' in each)) return [`${begin}: ${plain(each.seen)}`]
-  return [begin, `           seen: ${plain(each.seen)}`, `           do:   ${plain(each.todo)}`]
+function findingLines(doctorResult: DoctorResult): readonly string[] {
+  const begin = `  ${(doctorResult.level === 'skipped' ? '-' : doctorResult.level).padEnd(8)} ${doctorResult.name}`
+  if (!('todo' in doctorResult)) return [`${begin}: ${sanitizeForTerminal(doctorResult.seen)}`]
+  return [
+    begin,
+    `           seen: ${sanitizeForTerminal(doctorResult.seen)}`,
+    `           do:   ${sanitizeForTerminal(doctorResult.todo)}`,
+  ]
 }

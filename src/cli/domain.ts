@@ -1,18 +1,18 @@
-import { recordDeed } from '../accounts/audit/audit.ts'
+import { recordAuditEntry } from '../accounts/audit/audit.ts'
 import { systemClock } from '../base/clock.ts'
 import { readConfig } from '../base/config/config.ts'
 import type { Db } from '../base/database/database.ts'
-import { CommandTrouble, UsageTrouble } from '../base/operator-error.ts'
-import { takeKeptSecrets } from '../base/secrets/secret-keys.ts'
-import { beginRotation } from '../domains/dkim/rotation.ts'
-import { type DomainRow, domainsNamed } from '../domains/table.ts'
+import { CommandError, UsageError } from '../base/operator-error.ts'
+import { loadSecrets } from '../base/secrets/secret-keys.ts'
+import { startRotation } from '../domains/dkim/rotation.ts'
+import { type DomainRow, selectDomainsNamed } from '../domains/table.ts'
 import { canonicalDomain } from '../mail/address.ts'
-import { type Command, type Environment, onDatabase, readArgs, type Told } from './command.ts'
-import { readOrganization } from './ids.ts'
-import { giveMtaSts } from './mta-sts.ts'
-import { theOperator } from './operator.ts'
+import { type Command, type CommandOutput, type Environment, readArguments, withDatabase } from './command.ts'
+import { runMtaSts } from './domain/mta-sts.ts'
+import { readOrganizationId } from './ids.ts'
+import { currentOperator } from './operator.ts'
 
-export const domain: Command = {
+export const domainCommand: Command = {
   usage: `./mailroom domain rotate-dkim DOMAIN [--org ID] [--json]
 ./mailroom domain mta-sts DOMAIN testing|enforce|off [--json]
 
@@ -27,23 +27,24 @@ The database is the one of MAILROOM_DATABASE_URL, the secret key that of MAILROO
 
   run([verb, ...args], env) {
     if (verb === 'rotate-dkim') return rotate(args, env)
-    if (verb === 'mta-sts') return giveMtaSts(args, env)
-    throw new UsageTrouble(`domain takes rotate-dkim or mta-sts, not "${verb ?? ''}"`)
+    if (verb === 'mta-sts') return runMtaSts(args, env)
+    throw new UsageError(`domain takes rotate-dkim or mta-sts, not "${verb ?? ''}"`)
   },
 }
 
-async function rotate(args: readonly string[], env: Environment): Promise<Told> {
-  const { words, options } = readArgs(args, { words: ['DOMAIN'], options: ['org'] })
+async function rotate(args: readonly string[], env: Environment): Promise<CommandOutput> {
+  const { words, options } = readArguments(args, { words: ['DOMAIN'], options: ['org'] })
   const name = canonicalDomain(words[0] ?? '')
-  if (name === undefined) throw new UsageTrouble(`"${words[0]}" is not a domain name`)
-  const organizationId = options['org'] === undefined ? undefined : readOrganization(options['org'])
+  if (name === undefined) throw new UsageError(`"${words[0]}" is not a domain name`)
+  const organizationId = options['org'] === undefined ? undefined : readOrganizationId(options['org'])
   const config = readConfig({ ...env, MAILROOM_ROLES: 'http' })
-  return onDatabase(env, async db => {
-    const found = await theDomain(db, name, organizationId)
-    const secrets = await takeKeptSecrets(db, config)
-    const { selector, isNew } = await beginRotation({ db, clock: systemClock, secrets }, found)
+  return withDatabase(env, async db => {
+    const found = await findOneDomain(db, name, organizationId)
+    const secrets = await loadSecrets(db, config)
+    const { selector, isNew } = await startRotation({ db, clock: systemClock, secrets }, found)
     const detail = { domain: name, selector }
-    if (isNew) await recordDeed(db, theOperator(env), { action: 'domain.rotate-dkim', subject: found.id, detail })
+    if (isNew)
+      await recordAuditEntry(db, currentOperator(env), { action: 'domain.rotate-dkim', subject: found.id, detail })
     const record = `${selector}._domainkey.${name}`
     return {
       json: { domain_id: found.id, domain: name, selector, record, is_new: isNew },
@@ -52,14 +53,14 @@ async function rotate(args: readonly string[], env: Environment): Promise<Told> 
   })
 }
 
-async function theDomain(db: Db, name: string, organizationId: DomainRow['organization_id'] | undefined) {
-  const all = await domainsNamed(db, name)
-  const found = all.filter(each => organizationId === undefined || each.organization_id === organizationId)
+async function findOneDomain(db: Db, name: string, organizationId: DomainRow['organization_id'] | undefined) {
+  const all = await selectDomainsNamed(db, name)
+  const found = all.filter(row => organizationId === undefined || row.organization_id === organizationId)
   const [first] = found
-  if (!first) throw new CommandTrouble(`There is no domain ${name}${organizationId ? ` in ${organizationId}` : ''}.`)
+  if (!first) throw new CommandError(`There is no domain ${name}${organizationId ? ` in ${organizationId}` : ''}.`)
   if (found.length > 1)
-    throw new UsageTrouble(
-      `${found.length} organizations have ${name}; say which with --org: ${found.map(each => each.organization_id).join(', ')}`,
+    throw new UsageError(
+      `${found.length} organizations have ${name}; say which with --org: ${found.map(row => row.organization_id).join(', ')}`,
     )
   return first
 }

@@ -1,26 +1,33 @@
-import { recordDeed } from '../accounts/audit/audit.ts'
+import { recordAuditEntry } from '../accounts/audit/audit.ts'
 import { isPermission, type Permission, permissions } from '../accounts/keys/permissions.ts'
 import {
   addMember,
   changeRole,
   findMember,
   listMembers,
-  type Reach,
+  type MemberAccess,
   removeMember,
 } from '../accounts/members/members.ts'
-import { canonicalEmail, type MemberShape, roles } from '../accounts/members/schema.ts'
+import { canonicalEmail, type MemberJson, roles } from '../accounts/members/schema.ts'
 import { systemClock } from '../base/clock.ts'
 import { type Db, inTransaction } from '../base/database/database.ts'
 import type { Role } from '../base/database/schema.ts'
 import type { Id } from '../base/ids.ts'
-import { CommandTrouble, UsageTrouble } from '../base/operator-error.ts'
-import { type Called, type Command, type Environment, onDatabase, readArgs, type Told } from './command.ts'
-import { readBrand, readMember, readOrganization, requireOrganization } from './ids.ts'
-import { theOperator } from './operator.ts'
+import { CommandError, UsageError } from '../base/operator-error.ts'
+import {
+  type Command,
+  type CommandOutput,
+  type Environment,
+  type ParsedArguments,
+  readArguments,
+  withDatabase,
+} from './command.ts'
+import { readBrandId, readMemberId, readOrganizationId, requireOrganization } from './ids.ts'
+import { currentOperator } from './operator.ts'
 
 const maxNameLength = 120
 
-export const member: Command = {
+export const memberCommand: Command = {
   usage: `./mailroom member add --org ID --email ADDRESS --name NAME --role ${roles.join('|')}
     [--brand ID]... [--permissions A,B] [--json]
 ./mailroom member list --org ID [--json]
@@ -42,42 +49,42 @@ The database is the one of MAILROOM_DATABASE_URL.`,
     if (verb === 'list') return list(args, env)
     if (verb === 'role') return role(args, env)
     if (verb === 'remove') return remove(args, env)
-    throw new UsageTrouble(`member takes add, list, role or remove, not "${verb ?? ''}"`)
+    throw new UsageError(`member takes add, list, role or remove, not "${verb ?? ''}"`)
   },
 }
 
-async function add(args: readonly string[], env: Environment): Promise<Told> {
-  const called = readArgs(args, { options: ['org', 'email', 'name', 'role'], lists: ['brand', 'permissions'] })
+async function add(args: readonly string[], env: Environment): Promise<CommandOutput> {
+  const called = readArguments(args, { options: ['org', 'email', 'name', 'role'], lists: ['brand', 'permissions'] })
   const { options } = called
   const wanted = {
-    organizationId: readOrganization(options['org']),
+    organizationId: readOrganizationId(options['org']),
     email: readEmail(options['email']),
     name: readName(options['name']),
-    reach: readReach(readRole(options['role']), called),
+    access: readReach(readRole(options['role']), called),
   }
-  const made = await onDatabase(env, async db => {
+  const made = await withDatabase(env, async db => {
     await requireOrganization(db, wanted.organizationId)
     return inTransaction(db, async tx => {
       const made = await addMember(tx, wanted, systemClock)
-      const detail = { organization_id: wanted.organizationId, ...wanted.reach }
-      await recordDeed(tx, theOperator(env), { action: 'member.add', subject: made.id, detail })
+      const detail = { organization_id: wanted.organizationId, ...wanted.access }
+      await recordAuditEntry(tx, currentOperator(env), { action: 'member.add', subject: made.id, detail })
       return made
     })
   })
   return { json: made, text: `Made ${made.email} a member: ${line(made)}` }
 }
 
-async function list(args: readonly string[], env: Environment): Promise<Told> {
-  const organizationId = readOrganization(readArgs(args, { options: ['org'] }).options['org'])
-  const members = await onDatabase(env, async db => {
+async function list(args: readonly string[], env: Environment): Promise<CommandOutput> {
+  const organizationId = readOrganizationId(readArguments(args, { options: ['org'] }).options['org'])
+  const members = await withDatabase(env, async db => {
     await requireOrganization(db, organizationId)
     return allMembers(db, organizationId)
   })
   return { json: members, text: members.map(line).join('\n') }
 }
 
-async function allMembers(db: Db, organizationId: Id<'org'>): Promise<readonly MemberShape[]> {
-  const members: MemberShape[] = []
+async function allMembers(db: Db, organizationId: Id<'org'>): Promise<readonly MemberJson[]> {
+  const members: MemberJson[] = []
   let cursor: string | undefined
   do {
     const page = await listMembers({ db }, { organizationId }, { limit: '200', cursor })
@@ -87,27 +94,27 @@ async function allMembers(db: Db, organizationId: Id<'org'>): Promise<readonly M
   return members
 }
 
-async function role(args: readonly string[], env: Environment): Promise<Told> {
-  const called = readArgs(args, { words: ['ID', 'ROLE'], lists: ['brand', 'permissions'] })
+async function role(args: readonly string[], env: Environment): Promise<CommandOutput> {
+  const called = readArguments(args, { words: ['ID', 'ROLE'], lists: ['brand', 'permissions'] })
   const [text = '', wanted = ''] = called.words
-  const id = readMember(text)
-  const reach = readReach(readRole(wanted), called)
-  const changed = await onDatabase(env, async db => {
-    const changed = await changeRole({ db }, await organizationOf(db, id), id, reach)
-    await recordDeed(db, theOperator(env), { action: 'member.role', subject: id, detail: { ...reach } })
+  const id = readMemberId(text)
+  const access = readReach(readRole(wanted), called)
+  const changed = await withDatabase(env, async db => {
+    const changed = await changeRole({ db }, await organizationOf(db, id), id, access)
+    await recordAuditEntry(db, currentOperator(env), { action: 'member.role', subject: id, detail: { ...access } })
     return changed
   })
   return { json: changed, text: line(changed) }
 }
 
-async function remove(args: readonly string[], env: Environment): Promise<Told> {
-  const [text = ''] = readArgs(args, { words: ['ID'] }).words
-  const id = readMember(text)
-  const removed = await onDatabase(env, async db => {
+async function remove(args: readonly string[], env: Environment): Promise<CommandOutput> {
+  const [text = ''] = readArguments(args, { words: ['ID'] }).words
+  const id = readMemberId(text)
+  const removed = await withDatabase(env, async db => {
     const operator = { organizationId: await organizationOf(db, id), role: 'owner' } as const
     const removed = await removeMember({ db, clock: systemClock }, operator, id)
     const detail = { organization_id: operator.organizationId }
-    await recordDeed(db, theOperator(env), { action: 'member.remove', subject: id, detail })
+    await recordAuditEntry(db, currentOperator(env), { action: 'member.remove', subject: id, detail })
     return removed
   })
   return { json: removed, text: `Removed ${id} and revoked their keys.` }
@@ -115,48 +122,46 @@ async function remove(args: readonly string[], env: Environment): Promise<Told> 
 
 async function organizationOf(db: Db, id: Id<'mem'>): Promise<Id<'org'>> {
   const found = await findMember(db, id)
-  if (!found) throw new CommandTrouble(`There is no member ${id}.`)
+  if (!found) throw new CommandError(`There is no member ${id}.`)
   return found.organizationId
 }
 
-function line(each: MemberShape): string {
-  const reach = each.brand_ids ? `${each.brand_ids.join(' ')}\n  ${each.permissions.join(' ')}` : 'everything'
-  return `${each.id}  ${each.role}  ${each.name} <${each.email}>  (last active ${each.last_active_at ?? 'never'})\n  ${reach}`
+function line(each: MemberJson): string {
+  const access = each.brand_ids ? `${each.brand_ids.join(' ')}\n  ${each.permissions.join(' ')}` : 'everything'
+  return `${each.id}  ${each.role}  ${each.name} <${each.email}>  (last active ${each.last_active_at ?? 'never'})\n  ${access}`
 }
 
 function readEmail(text: string | undefined): string {
-  if (text === undefined) throw new UsageTrouble('--email is absent')
+  if (text === undefined) throw new UsageError('--email is absent')
   const email = canonicalEmail(text)
-  if (email === undefined) throw new UsageTrouble(`"${text}" is not an address such as name@example.com`)
+  if (email === undefined) throw new UsageError(`"${text}" is not an address such as name@example.com`)
   return email
 }
 
 function readName(text: string | undefined): string {
   const name = text?.trim() ?? ''
   if (!name || name.length > maxNameLength || /\p{Cc}/u.test(name))
-    throw new UsageTrouble(`--name takes a name of 1 to ${maxNameLength} characters on one line`)
+    throw new UsageError(`--name takes a name of 1 to ${maxNameLength} characters on one line`)
   return name
 }
 
 function readRole(text: string | undefined): Role {
-  const found = roles.find(each => each === text)
-  if (!found)
-    throw new UsageTrouble(text === undefined ? '--role is absent' : `"${text}" is none of ${roles.join(', ')}`)
+  const found = roles.find(role => role === text)
+  if (!found) throw new UsageError(text === undefined ? '--role is absent' : `"${text}" is none of ${roles.join(', ')}`)
   return found
 }
 
-function readReach(role: Role, { lists }: Pick<Called, 'lists'>): Reach {
+function readReach(role: Role, { lists }: Pick<ParsedArguments, 'lists'>): MemberAccess {
   const { brand, permissions: granted } = lists
   if (role === 'member') {
-    if (!brand) throw new UsageTrouble('--brand is absent: a member has at least one brand')
-    return { role, brandIds: brand.map(readBrand), permissions: granted?.map(readPermission) ?? permissions }
+    if (!brand) throw new UsageError('--brand is absent: a member has at least one brand')
+    return { role, brandIds: brand.map(readBrandId), permissions: granted?.map(readPermission) ?? permissions }
   }
-  if (brand || granted)
-    throw new UsageTrouble(`an ${role} may do everything; --brand and --permissions are for members`)
+  if (brand || granted) throw new UsageError(`an ${role} may do everything; --brand and --permissions are for members`)
   return { role }
 }
 
 function readPermission(text: string): Permission {
-  if (!isPermission(text)) throw new UsageTrouble(`"${text}" is not a permission; there are ${permissions.join(', ')}`)
+  if (!isPermission(text)) throw new UsageError(`"${text}" is not a permission; there are ${permissions.join(', ')}`)
   return text
 }

@@ -1,24 +1,31 @@
-import { recordDeed } from '../accounts/audit/audit.ts'
+import { recordAuditEntry } from '../accounts/audit/audit.ts'
 import { type Instant, systemClock, toIso } from '../base/clock.ts'
 import { readConfig } from '../base/config/config.ts'
 import type { Db } from '../base/database/database.ts'
 import { isId } from '../base/ids.ts'
-import { CommandTrouble, UsageTrouble } from '../base/operator-error.ts'
-import { exportMessages, type Wanted } from '../inbox/export/export.ts'
-import { findMailboxes, hasPlace, type Whose } from '../inbox/export/table.ts'
+import { CommandError, UsageError } from '../base/operator-error.ts'
+import { type ExportOptions, exportMessages } from '../inbox/export/export.ts'
+import { type ExportScope, scopeExists, selectMailboxesByAddress } from '../inbox/export/table.ts'
 import { canonicalDomain } from '../mail/address.ts'
 import { mysqlBlobs } from '../ports/blobs/mysql.ts'
-import { type Called, type Command, type Environment, onDatabase, readArgs, type Told } from './command.ts'
-import { readBrand, readOrganization } from './ids.ts'
-import { theOperator } from './operator.ts'
-import { newProgress } from './progress.ts'
-import { openSink } from './sink.ts'
-import { readOneOf, readTime } from './values.ts'
+import {
+  type Command,
+  type CommandOutput,
+  type Environment,
+  type ParsedArguments,
+  readArguments,
+  withDatabase,
+} from './command.ts'
+import { openExportOutput } from './export-output.ts'
+import { readBrandId, readOrganizationId } from './ids.ts'
+import { currentOperator } from './operator.ts'
+import { readOneOf, readTime } from './option-values.ts'
+import { openProgressLine } from './progress-line.ts'
 
 const folders = ['inbox', 'archive', 'spam', 'trash', 'quarantine'] as const
-const usualFolders = folders.filter(each => each !== 'quarantine')
+const usualFolders = folders.filter(folder => folder !== 'quarantine')
 
-export const messages: Command = {
+export const messagesCommand: Command = {
   usage: `./mailroom messages export --mailbox ID|ADDRESS | --brand ID | --org ID [--folder A,B] [--since TIME] [--infected]
     [--output FILE] [--json]
 
@@ -37,12 +44,16 @@ The database is the one of MAILROOM_DATABASE_URL; the name in the headers is tha
 
   run([verb, ...args], env, form = 'text') {
     if (verb === 'export') return exportFile(args, env, form)
-    throw new UsageTrouble(`messages takes export, not "${verb ?? ''}"`)
+    throw new UsageError(`messages takes export, not "${verb ?? ''}"`)
   },
 }
 
-async function exportFile(args: readonly string[], env: Environment, form: 'text' | 'json'): Promise<Told | null> {
-  const called = readArgs(args, {
+async function exportFile(
+  args: readonly string[],
+  env: Environment,
+  form: 'text' | 'json',
+): Promise<CommandOutput | null> {
+  const called = readArguments(args, {
     options: ['mailbox', 'brand', 'org', 'since', 'output'],
     lists: ['folder'],
     flags: ['infected'],
@@ -50,38 +61,41 @@ async function exportFile(args: readonly string[], env: Environment, form: 'text
   const { output } = called.options
   const { hostname } = readConfig({ ...env, MAILROOM_ROLES: 'http' })
   const tally = { message: 0, unsafe: 0, removed: 0 }
-  const progress = newProgress('messages')
-  await onDatabase(env, async db => {
-    const wanted = { ...readWanted(called), whose: await readWhose(db, called) }
-    const deed = { action: 'messages.export', subject: wanted.whose.id, detail: deedOf(wanted) }
-    await recordDeed(db, theOperator(env), deed)
-    const sink = openSink(output)
-    for await (const each of exportMessages({ db, blobs: mysqlBlobs(db, systemClock), hostname }, wanted)) {
-      if (each.kind === 'message') for await (const bytes of each.bytes) await sink.write(bytes)
-      tally[each.kind]++
-      progress.at(tally.message + tally.unsafe + tally.removed)
+  const progress = openProgressLine('messages')
+  await withDatabase(env, async db => {
+    const wanted = { ...readWanted(called), scope: await readWhose(db, called) }
+    const deed = { action: 'messages.export', subject: wanted.scope.id, detail: deedOf(wanted) }
+    await recordAuditEntry(db, currentOperator(env), deed)
+    const sink = openExportOutput(output)
+    for await (const exportMessage of exportMessages({ db, blobs: mysqlBlobs(db, systemClock), hostname }, wanted)) {
+      if (exportMessage.kind === 'message') for await (const bytes of exportMessage.bytes) await sink.write(bytes)
+      tally[exportMessage.kind]++
+      progress.report(tally.message + tally.unsafe + tally.removed)
     }
     await sink.end()
   }).finally(() => progress.end())
-  const told = tell(tally, output)
+  const told = describeExport(tally, output)
   if (output !== undefined) return told
   await Bun.write(Bun.stderr, `${form === 'json' ? JSON.stringify(told.json) : told.text}\n`)
   return null
 }
 
-function tell({ message, unsafe, removed }: Record<'message' | 'unsafe' | 'removed', number>, output?: string): Told {
+function describeExport(
+  { message, unsafe, removed }: Record<'message' | 'unsafe' | 'removed', number>,
+  output?: string,
+): CommandOutput {
   return {
     json: { file: output ?? null, exported: message, left_out: { unsafe, removed } },
     text: [
       `Exported ${message} ${message === 1 ? 'message' : 'messages'}.`,
       ...(unsafe > 0 ? [`Left out ${unsafe} that are infected or were not scanned; --infected takes them.`] : []),
-      ...(removed > 0 ? [`Left out ${removed} whose bytes retention has removed.`] : []),
+      ...(removed > 0 ? [`Left out ${removed} scope bytes retention has removed.`] : []),
     ].join('\n'),
   }
 }
 
-function readWanted({ options, lists, flags }: Called): Omit<Wanted, 'whose'> {
-  const named = lists['folder']?.map(each => readOneOf(folders, each, 'folder'))
+function readWanted({ options, lists, flags }: ParsedArguments): Omit<ExportOptions, 'scope'> {
+  const named = lists['folder']?.map(value => readOneOf(folders, value, 'folder'))
   return {
     folders: named ? [...new Set(named)] : usualFolders,
     since: readTime(options, 'since') ?? ('1970-01-01 00:00:00.000000' as Instant),
@@ -89,37 +103,36 @@ function readWanted({ options, lists, flags }: Called): Omit<Wanted, 'whose'> {
   }
 }
 
-function deedOf({ whose, folders, since, infected }: Wanted) {
-  return { of: whose.kind, folders, since: toIso(since), infected }
+function deedOf({ scope, folders, since, infected }: ExportOptions) {
+  return { of: scope.kind, folders, since: toIso(since), infected }
 }
 
 /** @throws UsageTrouble, CommandTrouble */
-async function readWhose(db: Db, { options }: Called): Promise<Whose> {
+async function readWhose(db: Db, { options }: ParsedArguments): Promise<ExportScope> {
   const { mailbox, brand, org } = options
   if ([mailbox, brand, org].filter(each => each !== undefined).length !== 1)
-    throw new UsageTrouble('say whose: one of --mailbox, --brand and --org')
+    throw new UsageError('say scope: one of --mailbox, --brand and --org')
   if (mailbox !== undefined && !isId('mbx', mailbox)) return { kind: 'mailbox', id: await mailboxNamed(db, mailbox) }
-  const whose = namedById({ mailbox, brand, org })
-  if (!(await hasPlace(db, whose))) throw new CommandTrouble(`There is no ${whose.kind} ${whose.id}.`)
-  return whose
+  const scope = namedById({ mailbox, brand, org })
+  if (!(await scopeExists(db, scope))) throw new CommandError(`There is no ${scope.kind} ${scope.id}.`)
+  return scope
 }
 
-function namedById({ mailbox, brand, org }: Called['options']): Whose {
+function namedById({ mailbox, brand, org }: ParsedArguments['options']): ExportScope {
   if (mailbox !== undefined && isId('mbx', mailbox)) return { kind: 'mailbox', id: mailbox }
   return brand === undefined
-    ? { kind: 'organization', id: readOrganization(org) }
-    : { kind: 'brand', id: readBrand(brand) }
+    ? { kind: 'organization', id: readOrganizationId(org) }
+    : { kind: 'brand', id: readBrandId(brand) }
 }
 
 async function mailboxNamed(db: Db, address: string) {
   const at = address.lastIndexOf('@')
   const domain = canonicalDomain(address.slice(at + 1))
-  if (at < 0 || domain === undefined)
-    throw new UsageTrouble(`"${address}" is neither the id of a mailbox nor an address`)
-  const found = await findMailboxes(db, address.slice(0, at).toLowerCase(), domain)
+  if (at < 0 || domain === undefined) throw new UsageError(`"${address}" is neither the id of a mailbox nor an address`)
+  const found = await selectMailboxesByAddress(db, address.slice(0, at).toLowerCase(), domain)
   const [first] = found
-  if (!first) throw new CommandTrouble(`There is no mailbox ${address}.`)
+  if (!first) throw new CommandError(`There is no mailbox ${address}.`)
   if (found.length > 1)
-    throw new UsageTrouble(`several organizations have ${address}; say which: ${found.map(each => each.id).join(', ')}`)
+    throw new UsageError(`several organizations have ${address}; say which: ${found.map(each => each.id).join(', ')}`)
   return first.id
 }

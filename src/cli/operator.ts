@@ -4,7 +4,7 @@ import { systemClock } from '../base/clock.ts'
 import type { Environment } from './command.ts'
 
 /** Who runs this command, as the audit log names them: `ann`, or `root (ann)` by sudo. */
-export function theOperator(env: Environment): Operator {
+export function currentOperator(env: Environment): Operator {
   const user = userName()
   const behind = env['SUDO_USER']
   return { actor: behind && behind !== user ? `${user} (${behind})` : user, clock: systemClock }

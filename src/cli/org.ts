@@ -1,28 +1,28 @@
-import { recordDeed } from '../accounts/audit/audit.ts'
-import { createKey, type MadeKey } from '../accounts/keys/keys.ts'
+import { recordAuditEntry } from '../accounts/audit/audit.ts'
+import { type CreatedKey, createKey } from '../accounts/keys/keys.ts'
 import {
   changePlan,
   createOrganization,
   findOrganization,
   listOrganizations,
-  listUsages,
-  mostCounted,
+  listOrganizationUsage,
+  maxCounted,
   removeOrganization,
   renameOrganization,
 } from '../accounts/organizations/organizations.ts'
-import { includedEmails, type Plan, usageOf } from '../accounts/organizations/quota.ts'
+import { getUsage, includedEmails, type Plan } from '../accounts/organizations/quota.ts'
 import { systemClock, toIso } from '../base/clock.ts'
 import { type Db, inTransaction } from '../base/database/database.ts'
 import { type Id, isId } from '../base/ids.ts'
-import { CommandTrouble, UsageTrouble } from '../base/operator-error.ts'
-import { type Command, type Environment, onDatabase, readArgs, type Told } from './command.ts'
-import { usualScopes } from './key.ts'
-import { theOperator } from './operator.ts'
+import { CommandError, UsageError } from '../base/operator-error.ts'
+import { type Command, type CommandOutput, type Environment, readArguments, withDatabase } from './command.ts'
+import { defaultScopes } from './key.ts'
+import { currentOperator } from './operator.ts'
 
 const maxNameLength = 120
 const plans = Object.keys(includedEmails)
 
-export const org: Command = {
+export const orgCommand: Command = {
   usage: `./mailroom org create NAME [--plan ${plans.join('|')}] [--with-key] [--json]
 ./mailroom org list [--json]
 ./mailroom org show ID [--json]
@@ -50,18 +50,18 @@ The database is the one of MAILROOM_DATABASE_URL.`,
     if (verb === 'plans') return listPlans(args, env)
     if (verb === 'rename') return rename(args, env)
     if (verb === 'delete') return remove(args, env)
-    throw new UsageTrouble(`org takes create, list, show, plan, plans, rename or delete, not "${verb ?? ''}"`)
+    throw new UsageError(`org takes create, list, show, plan, plans, rename or delete, not "${verb ?? ''}"`)
   },
 }
 
-async function create(args: readonly string[], env: Environment): Promise<Told> {
-  const { words, options, flags } = readArgs(args, { words: ['NAME'], options: ['plan'], flags: ['with-key'] })
+async function create(args: readonly string[], env: Environment): Promise<CommandOutput> {
+  const { words, options, flags } = readArguments(args, { words: ['NAME'], options: ['plan'], flags: ['with-key'] })
   const name = readName(words[0])
   const plan = options['plan'] ?? 'unlimited'
   requirePlan(plan)
-  const { id, key } = await onDatabase(env, async db => {
+  const { id, key } = await withDatabase(env, async db => {
     const { id } = await createOrganization(db, { name, plan }, systemClock)
-    await recordDeed(db, theOperator(env), { action: 'org.create', subject: id, detail: { name, plan } })
+    await recordAuditEntry(db, currentOperator(env), { action: 'org.create', subject: id, detail: { name, plan } })
     return { id, key: flags.has('with-key') ? await createFirstKey(db, id) : null }
   })
   if (key)
@@ -77,36 +77,36 @@ async function create(args: readonly string[], env: Environment): Promise<Told> 
 
 function readName(text: string | undefined): string {
   const name = text?.trim() ?? ''
-  if (!name || name.length > maxNameLength) throw new UsageTrouble(`a name has 1 to ${maxNameLength} characters`)
+  if (!name || name.length > maxNameLength) throw new UsageError(`a name has 1 to ${maxNameLength} characters`)
   return name
 }
 
-function createFirstKey(db: Db, organizationId: Id<'org'>): Promise<MadeKey> {
+function createFirstKey(db: Db, organizationId: Id<'org'>): Promise<CreatedKey> {
   const wanted = {
     organizationId,
     brandId: null,
     name: 'Made on the command line',
-    scopes: usualScopes,
+    scopes: defaultScopes,
     expiresAt: null,
   }
   return createKey(db, wanted, systemClock)
 }
 
 function requirePlan(text: string): asserts text is Plan {
-  if (!plans.includes(text)) throw new UsageTrouble(`"${text}" is not a plan; there are ${plans.join(', ')}`)
+  if (!plans.includes(text)) throw new UsageError(`"${text}" is not a plan; there are ${plans.join(', ')}`)
 }
 
 function readId(text: string): Id<'org'> {
-  if (!isId('org', text)) throw new UsageTrouble(`"${text}" is not the id of an organization`)
+  if (!isId('org', text)) throw new UsageError(`"${text}" is not the id of an organization`)
   return text
 }
 
-async function show(args: readonly string[], env: Environment): Promise<Told> {
-  const [text = ''] = readArgs(args, { words: ['ID'] }).words
+async function show(args: readonly string[], env: Environment): Promise<CommandOutput> {
+  const [text = ''] = readArguments(args, { words: ['ID'] }).words
   const id = readId(text)
-  const shown = await onDatabase(env, async db => {
+  const shown = await withDatabase(env, async db => {
     const organization = (await findOrganization(db, id)) ?? unknown(id)
-    return { ...organization, ...(await usageOf(db, organization, systemClock.now())) }
+    return { ...organization, ...(await getUsage(db, organization, systemClock.now())) }
   })
   const { name, plan, created_at, month, used, included, overage } = shown
   const beyond = overage > 0 ? `, ${overage} of them overage` : ''
@@ -116,14 +116,14 @@ async function show(args: readonly string[], env: Environment): Promise<Told> {
   }
 }
 
-async function plan(args: readonly string[], env: Environment): Promise<Told> {
-  const [text = '', wanted = ''] = readArgs(args, { words: ['ID', 'PLAN'] }).words
+async function plan(args: readonly string[], env: Environment): Promise<CommandOutput> {
+  const [text = '', wanted = ''] = readArguments(args, { words: ['ID', 'PLAN'] }).words
   const id = readId(text)
   requirePlan(wanted)
-  const { name, plan } = await onDatabase(env, db =>
+  const { name, plan } = await withDatabase(env, db =>
     inTransaction(db, async tx => {
       const changed = (await changePlan(tx, id, wanted)) ?? unknown(id)
-      await recordDeed(tx, theOperator(env), { action: 'org.plan', subject: id, detail: { plan: wanted } })
+      await recordAuditEntry(tx, currentOperator(env), { action: 'org.plan', subject: id, detail: { plan: wanted } })
       return changed
     }),
   )
@@ -131,17 +131,17 @@ async function plan(args: readonly string[], env: Environment): Promise<Told> {
 }
 
 function unknown(id: string): never {
-  throw new CommandTrouble(`There is no organization ${id}.`)
+  throw new CommandError(`There is no organization ${id}.`)
 }
 
-async function rename(args: readonly string[], env: Environment): Promise<Told> {
-  const [text = '', wanted] = readArgs(args, { words: ['ID', 'NAME'] }).words
+async function rename(args: readonly string[], env: Environment): Promise<CommandOutput> {
+  const [text = '', wanted] = readArguments(args, { words: ['ID', 'NAME'] }).words
   const id = readId(text)
   const name = readName(wanted)
-  const { plan } = await onDatabase(env, db =>
+  const { plan } = await withDatabase(env, db =>
     inTransaction(db, async tx => {
       const before = (await findOrganization(tx, id)) ?? unknown(id)
-      await recordDeed(tx, theOperator(env), {
+      await recordAuditEntry(tx, currentOperator(env), {
         action: 'org.rename',
         subject: id,
         detail: { from: before.name, to: name },
@@ -152,32 +152,36 @@ async function rename(args: readonly string[], env: Environment): Promise<Told> 
   return { json: { id, name, plan }, text: `${id} is called ${name} now.` }
 }
 
-async function remove(args: readonly string[], env: Environment): Promise<Told> {
-  const [text = ''] = readArgs(args, { words: ['ID'] }).words
+async function remove(args: readonly string[], env: Environment): Promise<CommandOutput> {
+  const [text = ''] = readArguments(args, { words: ['ID'] }).words
   const id = readId(text)
-  const inTheWay = await onDatabase(env, db =>
+  const inTheWay = await withDatabase(env, db =>
     inTransaction(db, async tx => {
       const found = (await findOrganization(tx, id)) ?? unknown(id)
       const inTheWay = (await removeOrganization(tx, id)) ?? unknown(id)
       if (Object.keys(inTheWay).length === 0)
-        await recordDeed(tx, theOperator(env), { action: 'org.delete', subject: id, detail: { name: found.name } })
+        await recordAuditEntry(tx, currentOperator(env), {
+          action: 'org.delete',
+          subject: id,
+          detail: { name: found.name },
+        })
       return inTheWay
     }),
   )
   const left = Object.entries(inTheWay).map(
-    ([what, count]) => `${count >= mostCounted ? 'at least ' : ''}${count} ${what}`,
+    ([what, count]) => `${count >= maxCounted ? 'at least ' : ''}${count} ${what}`,
   )
-  if (left.length > 0) throw new CommandTrouble(`${id} still has ${left.join(', ')}; nothing was deleted.`)
+  if (left.length > 0) throw new CommandError(`${id} still has ${left.join(', ')}; nothing was deleted.`)
   return { json: { id, deleted: true }, text: `Deleted ${id}.` }
 }
 
-async function listPlans(args: readonly string[], env: Environment): Promise<Told> {
-  readArgs(args, {})
-  const organizations = await onDatabase(env, listOrganizations)
+async function listPlans(args: readonly string[], env: Environment): Promise<CommandOutput> {
+  readArguments(args, {})
+  const organizations = await withDatabase(env, listOrganizations)
   const rows = Object.entries(includedEmails).map(([name, included]) => ({
     plan: name,
     included,
-    organizations: organizations.filter(each => each.plan === name).length,
+    organizations: organizations.filter(organization => organization.plan === name).length,
   }))
   const includes = (count: number | null) => (count === null ? 'any number of' : `${count}`)
   return {
@@ -188,9 +192,9 @@ async function listPlans(args: readonly string[], env: Environment): Promise<Tol
   }
 }
 
-async function list(args: readonly string[], env: Environment): Promise<Told> {
-  readArgs(args, {})
-  const organizations = await onDatabase(env, db => listUsages(db, systemClock.now()))
+async function list(args: readonly string[], env: Environment): Promise<CommandOutput> {
+  readArguments(args, {})
+  const organizations = await withDatabase(env, db => listOrganizationUsage(db, systemClock.now()))
   const rows = organizations.map(({ created_at, ...rest }) => ({ ...rest, created_at: toIso(created_at) }))
   const sent = ({ used, included, month }: (typeof rows)[number]) =>
     `${used}${included === null ? '' : ` of ${included}`} emails in ${month}`

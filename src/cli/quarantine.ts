@@ -1,16 +1,23 @@
 import { isId } from '../base/ids.ts'
-import { UsageTrouble } from '../base/operator-error.ts'
-import { emptyQuarantine, listQuarantine, type Quarantined } from '../inbox/quarantine/quarantine.ts'
+import { UsageError } from '../base/operator-error.ts'
+import { emptyQuarantine, listQuarantine, type QuarantinedMessage } from '../inbox/quarantine/quarantine.ts'
 import type { QuarantineFilter } from '../inbox/quarantine/table.ts'
-import { type Called, type Command, type Environment, onDatabase, readArgs, type Told } from './command.ts'
-import { readOrganization, requireOrganization } from './ids.ts'
-import { theOperator } from './operator.ts'
-import { newProgress } from './progress.ts'
-import { line, shape } from './quarantine/format.ts'
-import { show } from './quarantine/show.ts'
-import { readCount, readOneOf } from './values.ts'
+import {
+  type Command,
+  type CommandOutput,
+  type Environment,
+  type ParsedArguments,
+  readArguments,
+  withDatabase,
+} from './command.ts'
+import { readOrganizationId, requireOrganization } from './ids.ts'
+import { currentOperator } from './operator.ts'
+import { readCount, readOneOf } from './option-values.ts'
+import { openProgressLine } from './progress-line.ts'
+import { describeQuarantined, toJsonQuarantined } from './quarantine/format.ts'
+import { runShow } from './quarantine/show.ts'
 
-export const quarantine: Command = {
+export const quarantineCommand: Command = {
   usage: `./mailroom quarantine list [--org ID] [--reason infected|unscanned] [--sha256 HASH] [--limit N] [--json]
 ./mailroom quarantine show MESSAGE [--json]
 ./mailroom quarantine release MESSAGE... | --sha256 HASH [--org ID] [--dry-run] [--json]
@@ -31,37 +38,40 @@ The database is the one of MAILROOM_DATABASE_URL.`,
 
   run([verb, ...args], env) {
     if (verb === 'list') return list(args, env)
-    if (verb === 'show') return show(args, env)
-    if (verb === 'release' || verb === 'delete') return takeOut(verb, args, env)
-    throw new UsageTrouble(`quarantine takes list, show, release or delete, not "${verb ?? ''}"`)
+    if (verb === 'show') return runShow(args, env)
+    if (verb === 'release' || verb === 'delete') return releaseOrDelete(verb, args, env)
+    throw new UsageError(`quarantine takes list, show, release or delete, not "${verb ?? ''}"`)
   },
 }
 
-async function list(args: readonly string[], env: Environment): Promise<Told> {
-  const called = readArgs(args, { options: ['org', 'reason', 'sha256', 'limit'] })
+async function list(args: readonly string[], env: Environment): Promise<CommandOutput> {
+  const called = readArguments(args, { options: ['org', 'reason', 'sha256', 'limit'] })
   const { reason } = called.options
   const filter: QuarantineFilter = {
     ...readFilter(called),
     ...(reason !== undefined && { reason: readOneOf(['infected', 'unscanned'], reason, 'reason') }),
   }
   const limit = readCount(called.options, 'limit', 100)
-  const rows = await onDatabase(env, async db => {
+  const rows = await withDatabase(env, async db => {
     if (filter.organizationId !== undefined) await requireOrganization(db, filter.organizationId)
     return listQuarantine(db, filter, limit)
   })
-  return { json: rows.map(shape), text: rows.map(line).join('\n') || 'Nothing is in quarantine.' }
+  return {
+    json: rows.map(toJsonQuarantined),
+    text: rows.map(describeQuarantined).join('\n') || 'Nothing is in quarantine.',
+  }
 }
 
-function readFilter({ options, words }: Called): QuarantineFilter {
+function readFilter({ options, words }: ParsedArguments): QuarantineFilter {
   const { org, sha256 } = options
   if (sha256 !== undefined && !/^[0-9a-f]{64}$/i.test(sha256))
-    throw new UsageTrouble(`--sha256: "${sha256}" is not a SHA-256 in hexadecimal`)
+    throw new UsageError(`--sha256: "${sha256}" is not a SHA-256 in hexadecimal`)
   const ids = words.map(text => {
-    if (!isId('msg', text)) throw new UsageTrouble(`"${text}" is not the id of a message`)
+    if (!isId('msg', text)) throw new UsageError(`"${text}" is not the id of a message`)
     return text
   })
   return {
-    ...(org !== undefined && { organizationId: readOrganization(org) }),
+    ...(org !== undefined && { organizationId: readOrganizationId(org) }),
     ...(sha256 !== undefined && { sha256: Buffer.from(sha256, 'hex') }),
     ...(ids.length > 0 && { ids }),
   }
@@ -69,29 +79,39 @@ function readFilter({ options, words }: Called): QuarantineFilter {
 
 const maxMessages = 1000
 
-async function takeOut(kind: 'release' | 'delete', args: readonly string[], env: Environment): Promise<Told> {
-  const called = readArgs(args, { rest: true, options: ['org', 'sha256'], flags: ['dry-run'] })
+async function releaseOrDelete(
+  kind: 'release' | 'delete',
+  args: readonly string[],
+  env: Environment,
+): Promise<CommandOutput> {
+  const called = readArguments(args, { rest: true, options: ['org', 'sha256'], flags: ['dry-run'] })
   const filter = readFilter(called)
   if ((filter.ids === undefined) === (filter.sha256 === undefined))
-    throw new UsageTrouble('say which ones: messages by id, or --sha256')
-  if ((filter.ids?.length ?? 0) > maxMessages) throw new UsageTrouble(`at most ${maxMessages} messages at once`)
+    throw new UsageError('say which ones: messages by id, or --sha256')
+  if ((filter.ids?.length ?? 0) > maxMessages) throw new UsageError(`at most ${maxMessages} messages at once`)
   const isDry = called.flags.has('dry-run')
-  const taken: Pick<Quarantined, 'id' | 'organization_id' | 'rcpt_to'>[] = []
-  const progress = newProgress('messages')
-  await onDatabase(env, async db => {
+  const taken: Pick<QuarantinedMessage, 'id' | 'organization_id' | 'rcpt_to'>[] = []
+  const progress = openProgressLine('messages')
+  await withDatabase(env, async db => {
     if (filter.organizationId !== undefined) await requireOrganization(db, filter.organizationId)
-    for await (const { id, organization_id, rcpt_to } of emptyQuarantine(db, filter, kind, theOperator(env), isDry)) {
+    for await (const { id, organization_id, rcpt_to } of emptyQuarantine(
+      db,
+      filter,
+      kind,
+      currentOperator(env),
+      isDry,
+    )) {
       taken.push({ id, organization_id, rcpt_to })
-      progress.at(taken.length)
+      progress.report(taken.length)
     }
   }).finally(() => progress.end())
-  const found = new Set<string>(taken.map(each => each.id))
+  const found = new Set<string>(taken.map(pick => pick.id))
   const notThere = (filter.ids ?? []).filter(id => !found.has(id))
   const did = kind === 'release' ? (isDry ? 'Would release' : 'Released') : isDry ? 'Would delete' : 'Deleted'
   return {
     json: { action: kind, dry_run: isDry, count: taken.length, messages: taken, not_in_quarantine: notThere },
     text: [
-      ...taken.map(each => `${each.id}  ${each.rcpt_to}`),
+      ...taken.map(pick => `${pick.id}  ${pick.rcpt_to}`),
       `${did} ${taken.length} ${taken.length === 1 ? 'message' : 'messages'}.`,
       ...notThere.map(id => `${id} is not in quarantine.`),
     ].join('\n'),

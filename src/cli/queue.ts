@@ -1,9 +1,9 @@
-import { UsageTrouble } from '../base/operator-error.ts'
+import { UsageError } from '../base/operator-error.ts'
 import type { Command } from './command.ts'
-import { onDestinations, onEmail, onList } from './queue/show.ts'
-import { onWork } from './queue/work.ts'
+import { runChange } from './queue/change.ts'
+import { runDomains, runList, runShow } from './queue/show.ts'
 
-export const queue: Command = {
+export const queueCommand: Command = {
   usage: `./mailroom queue list [--org ID] [--domain D] [--status S] [--held] [--limit N] [--json]
 ./mailroom queue domains [--limit N] [--json]
 ./mailroom queue show EMAIL [--json]
@@ -34,18 +34,18 @@ The database is the one of MAILROOM_DATABASE_URL.`,
   run([verb = '', ...args], env) {
     switch (verb) {
       case 'list':
-        return onList(args, env)
+        return runList(args, env)
       case 'domains':
-        return onDestinations(args, env)
+        return runDomains(args, env)
       case 'show':
-        return onEmail(args, env)
+        return runShow(args, env)
       case 'retry':
       case 'hold':
       case 'release':
       case 'cancel':
-        return onWork(verb, args, env)
+        return runChange(verb, args, env)
       default:
-        throw new UsageTrouble(`queue takes list, domains, show, retry, hold, release or cancel, not "${verb}"`)
+        throw new UsageError(`queue takes list, domains, show, retry, hold, release or cancel, not "${verb}"`)
     }
   },
 }

@@ -1,18 +1,18 @@
-import { readContent } from '../backup/files/read.ts'
-import { withBackup } from '../backup/files/source.ts'
+import { withBackup } from '../backup/files/open-backup.ts'
+import { readContent } from '../backup/files/read-file.ts'
 import { readIdentities } from '../backup/format/encryption.ts'
 import { progressOnStderr } from '../backup/progress.ts'
 import { inspectBackup } from '../backup/restore/inspect.ts'
-import { requireKnownVersion, requireRoom, restoreBackup } from '../backup/restore/restore.ts'
-import { admitSecretKey } from '../backup/restore/secret-key.ts'
+import { requireEmptyDatabase, requireKnownVersion, restoreBackup } from '../backup/restore/restore.ts'
+import { ensureSecretKey } from '../backup/restore/secret-key.ts'
 import { systemClock } from '../base/clock.ts'
-import { given, readConfig } from '../base/config/config.ts'
+import { readConfig, readEnvValue } from '../base/config/config.ts'
 import { openDatabase } from '../base/database/database.ts'
-import { CommandTrouble } from '../base/operator-error.ts'
-import { openingOf } from './backup/verify-command.ts'
-import { type Command, readArgs } from './command.ts'
+import { CommandError } from '../base/operator-error.ts'
+import { requireOpening } from './backup/verify.ts'
+import { type Command, readArguments } from './command.ts'
 
-export const restore: Command = {
+export const restoreCommand: Command = {
   usage: `./mailroom restore DIR|- [--id ID] [--identity FILE] [--json]
 
 Restores the newest backup of DIR, or that with --id, or the one on standard input (-), into the database of
@@ -27,26 +27,26 @@ disabled. Then, when nothing else serves the same domains any more:
   ./mailroom key enable ID          let a key be used again`,
 
   async run(args, env) {
-    const { words, options } = readArgs(args, { words: ['DIR'], options: ['id', 'identity'] })
+    const { words, options } = readArguments(args, { words: ['DIR'], options: ['id', 'identity'] })
     const config = readConfig({ ...env, MAILROOM_ROLES: 'http' })
     const identities = options['identity'] === undefined ? [] : readIdentities(options['identity'])
     const from = { id: options['id'], varFolder: config.varFolder }
     return await withBackup(words[0] ?? '', from, async (folder, manifest) => {
       requireKnownVersion(manifest)
-      const opening = openingOf(manifest, identities, false) ?? { identities }
+      const opening = requireOpening(manifest, identities, false) ?? { identities }
       const progress = progressOnStderr()
       const { db, close } = openDatabase(config.databaseUrl, 1)
       try {
-        await requireRoom(db, manifest)
-        const { sentences } = await inspectBackup(folder, manifest, opening, progress)
-        if (sentences.length > 0)
-          throw new CommandTrouble(
-            `The backup ${manifest.id} is damaged; nothing was restored:\n  ${sentences.join('\n  ')}`,
+        await requireEmptyDatabase(db, manifest)
+        const { problems } = await inspectBackup(folder, manifest, opening, progress)
+        if (problems.length > 0)
+          throw new CommandError(
+            `The backup ${manifest.id} is damaged; nothing was restored:\n  ${problems.join('\n  ')}`,
           )
         const { secret_key } = manifest
-        const held = secret_key ? String(await readContent(folder, secret_key, opening)).trim() : undefined
-        const sealed = { sealedBy: manifest.secret_keys, held }
-        const aboutKey = admitSecretKey(sealed, given(env, 'MAILROOM_SECRET_KEY'), config.varFolder)
+        const includedKey = secret_key ? String(await readContent(folder, secret_key, opening)).trim() : undefined
+        const sealed = { sealedBy: manifest.secret_keys, includedKey }
+        const aboutKey = ensureSecretKey(sealed, readEnvValue(env, 'MAILROOM_SECRET_KEY'), config.varFolder)
         const done = await restoreBackup({
           db,
           clock: systemClock,
@@ -62,14 +62,14 @@ disabled. Then, when nothing else serves the same domains any more:
             taken_at: manifest.taken_at,
             rows: done.rows,
             blobs: manifest.blobs,
-            held: done.held,
-            disabled_keys: done.disabled,
+            includedKey: done.suspendedRecipients,
+            disabled_keys: done.disabledKeys,
           },
           text: [
             `Restored the backup ${manifest.id}, as all was at ${manifest.taken_at}: ${done.rows} rows, ${manifest.blobs} blobs.`,
             aboutKey,
-            `${done.held} recipients wait to be sent to, and are held: \`queue list --held\` shows them, \`queue release --all\` lets them go.`,
-            `${done.disabled} API keys are disabled: \`key enable ID\` lets one be used again.`,
+            `${done.suspendedRecipients} recipients wait to be sent to, and are includedKey: \`queue list --held\` shows them, \`queue release --all\` lets them go.`,
+            `${done.disabledKeys} API keys are disabled: \`key enable ID\` lets one be used again.`,
           ].join('\n'),
         }
       } finally {

@@ -1,18 +1,18 @@
-import { UsageTrouble } from '../base/operator-error.ts'
-import { kindNames, kinds } from '../retention/policies/kinds.ts'
+import { UsageError } from '../base/operator-error.ts'
+import { retentionKindNames, retentionKinds } from '../retention/policies/kinds.ts'
 import type { Command } from './command.ts'
-import { onPlan } from './retention/plan.ts'
-import { onSet, onShow } from './retention/policies.ts'
-import { onRun } from './retention/run.ts'
+import { runPlan } from './retention/plan.ts'
+import { runSet, runShow } from './retention/policies.ts'
+import { runRemoval } from './retention/run.ts'
 
-export const retention: Command = {
+export const retentionCommand: Command = {
   usage: `./mailroom retention show [--json]
 ./mailroom retention set [--org ID | --brand ID] KIND DAYS|forever|inherit [--json]
 ./mailroom retention plan [--json]
 ./mailroom retention run [--json]
 
 What is stored is kept for so many days, each kind for its own:
-${kindNames.map(kind => `  ${kind.padEnd(12)} ${kinds[kind]}`).join('\n')}
+${retentionKindNames.map(kind => `  ${kind.padEnd(12)} ${retentionKinds[kind]}`).join('\n')}
 spam and trash are kept 30 days, quarantine 90, request_log MAILROOM_REQUEST_LOG_DAYS, and all else for ever, unless set.
   What is not sent yet is never touched, nor are drafts and templates.
 show tells what is set.
@@ -26,15 +26,15 @@ The database is the one of MAILROOM_DATABASE_URL.`,
   run([verb, ...args], env) {
     switch (verb) {
       case 'show':
-        return onShow(args, env)
+        return runShow(args, env)
       case 'set':
-        return onSet(args, env)
+        return runSet(args, env)
       case 'plan':
-        return onPlan(args, env)
+        return runPlan(args, env)
       case 'run':
-        return onRun(args, env)
+        return runRemoval(args, env)
       default:
-        throw new UsageTrouble(`retention takes show, set, plan or run, not "${verb ?? ''}"`)
+        throw new UsageError(`retention takes show, set, plan or run, not "${verb ?? ''}"`)
     }
   },
 }

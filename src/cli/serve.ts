@@ -1,11 +1,11 @@
-import type { Running } from '../app/app.ts'
+import type { RunningApp } from '../app/app.ts'
 import { readConfig } from '../base/config/config.ts'
 import { serve } from '../main.ts'
-import { type Command, readArgs } from './command.ts'
+import { type Command, readArguments } from './command.ts'
 import { openServiceManager } from './service-manager.ts'
-import { untilToldToEnd } from './signals.ts'
+import { untilShutdownSignal } from './signals.ts'
 
-export const serveAll: Command = {
+export const serveCommand: Command = {
   usage: `./mailroom serve
 
 Serves: receives mail by SMTP, answers the HTTP API and relays what is sent, as far as MAILROOM_ROLES says.
@@ -13,11 +13,11 @@ Everything is set by MAILROOM_* variables; the README has them in a table. The t
 SIGTERM or Ctrl-C lets what is under way finish, then ends.`,
 
   async run(args, env) {
-    readArgs(args, {})
-    const told = untilToldToEnd()
+    readArguments(args, {})
+    const told = untilShutdownSignal()
     const manager = openServiceManager(env)
     const serving = await serve(readConfig(env))
-    await manager.ready(`Serving ${placesOf(serving)}`, () => answersHealth(serving.http))
+    await manager.ready(`Serving ${listenersOf(serving)}`, () => answersHealth(serving.http))
     await told
     await manager.stopping('Ending; what is under way finishes first')
     await serving.stop()
@@ -26,7 +26,7 @@ SIGTERM or Ctrl-C lets what is under way finish, then ends.`,
   },
 }
 
-function placesOf({ http, smtp }: Running): string {
+function listenersOf({ http, smtp }: RunningApp): string {
   const places = [smtp && `SMTP on ${smtp}`, http && `the API on ${http}`].filter(Boolean)
   return places.join(' and ') || 'the outbox'
 }

@@ -32,8 +32,8 @@ const healthMs = 5000
 export function openServiceManager(env: Environment): ServiceManager {
   if (!env['NOTIFY_SOCKET']) return silent
   const watchdogMs = watchdogOf(env)
-  const notify = notifier(env)
-  const beats = beating()
+  const notify = openNotifier(env)
+  const beats = openHeartbeat()
   beats.start(startBeatMs, () => notify(`EXTEND_TIMEOUT_USEC=${startExtensionMs * 1000}`))
   return {
     async ready(status, isHealthy) {
@@ -61,7 +61,7 @@ function watchdogOf(env: Environment): number | undefined {
 }
 
 /** Does something again and again, never twice at once, and does not keep the process alive for it. */
-function beating() {
+function openHeartbeat() {
   let timer: ReturnType<typeof setInterval> | undefined
   return {
     start(everyMs: number, beat: () => Promise<void>) {
@@ -84,7 +84,7 @@ async function inTime(isHealthy: () => Promise<boolean>): Promise<boolean> {
 }
 
 /** Sends lines. Never throws: what the service manager does not hear is its to act on. */
-function notifier(env: Environment): (...lines: readonly string[]) => Promise<void> {
+function openNotifier(env: Environment): (...lines: readonly string[]) => Promise<void> {
   return async (...lines) => {
     try {
       const told = Bun.spawn(['systemd-notify', ...lines], { env: { ...env }, stdio: ['ignore', 'ignore', 'inherit'] })

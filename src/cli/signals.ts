@@ -1,7 +1,7 @@
 const signals = ['SIGINT', 'SIGTERM'] as const
 
 /** Resolves when this process is told to end (Ctrl-C, SIGTERM). Told again, it ends at once. */
-export function untilToldToEnd(): Promise<void> {
+export function untilShutdownSignal(): Promise<void> {
   return new Promise(done => {
     let isTold = false
     for (const signal of signals) {

@@ -1,17 +1,17 @@
-import { recordDeed } from '../accounts/audit/audit.ts'
+import { recordAuditEntry } from '../accounts/audit/audit.ts'
 import { fromIso, type Instant } from '../base/clock.ts'
-import { UsageTrouble } from '../base/operator-error.ts'
+import { UsageError } from '../base/operator-error.ts'
 import { undoSuppressions } from '../sending/suppressions/undo.ts'
-import type { Incident } from '../sending/suppressions/undo-table.ts'
-import { type Command, type Environment, onDatabase, readArgs } from './command.ts'
-import { readOrganization, requireOrganization } from './ids.ts'
-import { theOperator } from './operator.ts'
-import { newProgress } from './progress.ts'
-import { exportFile } from './suppressions/export.ts'
-import { importFile } from './suppressions/import.ts'
-import { openAccount } from './suppressions/undo-account.ts'
+import type { SuppressionIncident } from '../sending/suppressions/undo-table.ts'
+import { type Command, type Environment, readArguments, withDatabase } from './command.ts'
+import { readOrganizationId, requireOrganization } from './ids.ts'
+import { currentOperator } from './operator.ts'
+import { openProgressLine } from './progress-line.ts'
+import { runExport } from './suppressions/export.ts'
+import { runImport } from './suppressions/import.ts'
+import { openUndoReport } from './suppressions/undo-report.ts'
 
-export const suppressions: Command = {
+export const suppressionsCommand: Command = {
   usage: `./mailroom suppressions import FILE|- --org ID [--brand ID] [--format csv|ndjson] [--dry-run] [--json]
 ./mailroom suppressions export --org ID [--brand ID] [--reason R] [--format csv|ndjson] [--output FILE] [--json]
 ./mailroom suppressions undo [--reply TEXT] [--provider NAME] [--from TIME --to TIME] [--org ID] [--dry-run] [--json]
@@ -40,32 +40,36 @@ undo takes the suppressions that came by themselves, of bounces and complaints, 
 The database is the one of MAILROOM_DATABASE_URL.`,
 
   run([verb, ...args], env, form = 'text') {
-    if (verb === 'import') return importFile(args, env)
-    if (verb === 'export') return exportFile(args, env)
+    if (verb === 'import') return runImport(args, env)
+    if (verb === 'export') return runExport(args, env)
     if (verb === 'undo') return undo(args, env, form)
-    throw new UsageTrouble(`suppressions takes import, export or undo, not "${verb ?? ''}"`)
+    throw new UsageError(`suppressions takes import, export or undo, not "${verb ?? ''}"`)
   },
 }
 
 async function undo(args: readonly string[], env: Environment, form: 'text' | 'json'): Promise<null> {
-  const { options, flags } = readArgs(args, {
+  const { options, flags } = readArguments(args, {
     options: ['reply', 'provider', 'from', 'to', 'org'],
     flags: ['dry-run'],
   })
   const incident = readIncident(options)
   const isDry = flags.has('dry-run')
-  const account = openAccount(form, isDry)
-  await onDatabase(env, async db => {
+  const account = openUndoReport(form, isDry)
+  await withDatabase(env, async db => {
     if (incident.organizationId !== undefined) await requireOrganization(db, incident.organizationId)
     const subject = incident.organizationId ?? 'all'
     if (!isDry)
-      await recordDeed(db, theOperator(env), { action: 'suppressions.undo', subject, detail: { ...incident } })
+      await recordAuditEntry(db, currentOperator(env), {
+        action: 'suppressions.undo',
+        subject,
+        detail: { ...incident },
+      })
     await Bun.write(Bun.stdout, account.begin())
-    const progress = newProgress('suppressions looked at')
+    const progress = openProgressLine('suppressions looked at')
     try {
-      for await (const { looked, undone } of undoSuppressions(db, incident, isDry)) {
+      for await (const { checkedCount, undone } of undoSuppressions(db, incident, isDry)) {
         await Bun.write(Bun.stdout, account.add(undone))
-        progress.at(looked)
+        progress.report(checkedCount)
       }
     } finally {
       progress.end()
@@ -75,21 +79,21 @@ async function undo(args: readonly string[], env: Environment, form: 'text' | 'j
   return null
 }
 
-function readIncident(options: Readonly<Record<string, string | undefined>>): Incident {
+function readIncident(options: Readonly<Record<string, string | undefined>>): SuppressionIncident {
   const { reply, provider, org } = options
   const from = readTime(options, 'from')
   const to = readTime(options, 'to')
-  if ((from === undefined) !== (to === undefined)) throw new UsageTrouble('--from and --to go together; one is absent')
-  if (from !== undefined && to !== undefined && from >= to) throw new UsageTrouble('--from is not before --to')
-  if (reply?.trim() === '' || provider?.trim() === '') throw new UsageTrouble('--reply and --provider take some text')
+  if ((from === undefined) !== (to === undefined)) throw new UsageError('--from and --to go together; one is absent')
+  if (from !== undefined && to !== undefined && from >= to) throw new UsageError('--from is not before --to')
+  if (reply?.trim() === '' || provider?.trim() === '') throw new UsageError('--reply and --provider take some text')
   if (reply === undefined && provider === undefined && from === undefined)
-    throw new UsageTrouble('say which ones: --reply, --provider, or --from and --to')
+    throw new UsageError('say which ones: --reply, --provider, or --from and --to')
   return {
     ...(reply !== undefined && { reply }),
     ...(provider !== undefined && { provider }),
     ...(from !== undefined && { from }),
     ...(to !== undefined && { to }),
-    ...(org !== undefined && { organizationId: readOrganization(org) }),
+    ...(org !== undefined && { organizationId: readOrganizationId(org) }),
   }
 }
 
@@ -97,6 +101,6 @@ function readTime(options: Readonly<Record<string, string | undefined>>, name: '
   const text = options[name]
   if (text === undefined) return undefined
   const at = fromIso(text)
-  if (!at) throw new UsageTrouble(`--${name}: "${text}" is not a time such as 2027-01-31T00:00:00Z`)
+  if (!at) throw new UsageError(`--${name}: "${text}" is not a time such as 2027-01-31T00:00:00Z`)
   return at
 }

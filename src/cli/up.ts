@@ -6,21 +6,21 @@ import { systemClock } from '../base/clock.ts'
 import { readConfig } from '../base/config/config.ts'
 import { type Db, openDatabase } from '../base/database/database.ts'
 import type { Id } from '../base/ids.ts'
-import { CommandTrouble } from '../base/operator-error.ts'
+import { CommandError } from '../base/operator-error.ts'
 import { serve } from '../main.ts'
-import { type Command, type Environment, readArgs } from './command.ts'
-import { isKeyValid, makeDemo } from './demo.ts'
-import { usualScopes } from './key.ts'
-import { clamavFolder, ownSignatures, startClamd } from './private/clamd.ts'
+import { type Command, type Environment, readArguments } from './command.ts'
+import { createDemo, isKeyValid } from './demo.ts'
+import { defaultScopes } from './key.ts'
+import { clamavFolder, installedSignatures, startClamd } from './private/clamd.ts'
 import { startMariadb } from './private/mariadb.ts'
-import { allOf } from './private/process.ts'
-import { untilToldToEnd } from './signals.ts'
-import { placesIn, readJsonFile, takeFolder, type UpFile, writeJsonFile } from './up/folder.ts'
-import { thingsToTry } from './up/welcome.ts'
+import { allAfterSettled } from './private/process.ts'
+import { untilShutdownSignal } from './signals.ts'
+import { claimFolder, pathsIn, readJsonFile, type UpFile, writeJsonFile } from './up/folder.ts'
+import { welcomeText } from './up/welcome.ts'
 
 const defaultFolder = join(import.meta.dir, '../../var')
 
-export const up: Command = {
+export const upCommand: Command = {
   usage: `./mailroom up [--var DIR] [--fresh]
 
 Starts a whole Mailroom on this machine alone, to try it: a MariaDB and a clamd of its own, the organization and brand
@@ -35,17 +35,17 @@ MAILROOM_HTTP_LISTEN=127.0.0.1:0 a free port is taken, and with MAILROOM_DATABAS
 and none of its own are started. Ctrl-C or SIGTERM lets what is under way finish, then ends all of it.`,
 
   async run(args, env) {
-    const { options, flags } = readArgs(args, { options: ['var'], flags: ['fresh'] })
+    const { options, flags } = readArguments(args, { options: ['var'], flags: ['fresh'] })
     const folder = resolve(options['var'] ?? defaultFolder)
-    const held = await takeFolder(folder, flags.has('fresh'))
-    const told = untilToldToEnd()
-    const ends: Ends = [async () => held.giveBack()]
+    const held = await claimFolder(folder, flags.has('fresh'))
+    const told = untilShutdownSignal()
+    const ends: ShutdownSteps = [async () => held.giveBack()]
     try {
       await start(folder, env, ends)
       await told
       say('ending; what is under way finishes first')
     } finally {
-      rmSync(placesIn(folder).up, { force: true })
+      rmSync(pathsIn(folder).up, { force: true })
       for (const end of ends.reverse()) await end()
     }
     return null
@@ -53,20 +53,19 @@ and none of its own are started. Ctrl-C or SIGTERM lets what is under way finish
 }
 
 /** How to end what was started, in the order in which it was started. */
-type Ends = (() => Promise<void>)[]
+type ShutdownSteps = (() => Promise<void>)[]
 
-async function start(folder: string, env: Environment, ends: Ends): Promise<void> {
-  const places = placesIn(folder)
+async function start(folder: string, env: Environment, ends: ShutdownSteps): Promise<void> {
+  const places = pathsIn(folder)
   const config = readConfig({ ...(await startServers(folder, env, ends)), ...trialSettings(env), ...given(env) })
   const serving = await serve(config)
   ends.push(() => serving.stop())
   const { http, smtp } = serving
-  if (!http || !smtp)
-    throw new CommandTrouble('up needs the roles http and smtp; MAILROOM_ROLES leaves one of them out.')
+  if (!http || !smtp) throw new CommandError('up needs the roles http and smtp; MAILROOM_ROLES leaves one of them out.')
   const database = openDatabase(config.databaseUrl, 2)
   ends.push(() => database.close())
   const key = await demoKey(database.db, http, places.demo)
-  const demo = await makeDemo({ base: http, key }, database.db)
+  const demo = await createDemo({ base: http, key }, database.db)
   const file: UpFile = {
     http,
     smtp,
@@ -76,14 +75,14 @@ async function start(folder: string, env: Environment, ends: Ends): Promise<void
     pid: process.pid,
   }
   writeJsonFile(places.up, file)
-  process.stdout.write(thingsToTry(file, places.up))
+  process.stdout.write(welcomeText(file, places.up))
 }
 
 /** The private servers, except those that the environment names, and the settings that lead to them. */
-async function startServers(folder: string, env: Environment, ends: Ends): Promise<Environment> {
-  const places = placesIn(folder)
+async function startServers(folder: string, env: Environment, ends: ShutdownSteps): Promise<Environment> {
+  const places = pathsIn(folder)
   const { MAILROOM_DATABASE_URL: databaseUrl, MAILROOM_CLAMD: clamdAddress } = env
-  const [mariadb, clamd] = await allOf([
+  const [mariadb, clamd] = await allAfterSettled([
     databaseUrl ? Promise.resolve(undefined) : startOwnMariadb(places.mariadb, ends),
     clamdAddress ? Promise.resolve(undefined) : startOwnClamd(places.clamd, ends),
   ])
@@ -94,15 +93,15 @@ async function startServers(folder: string, env: Environment, ends: Ends): Promi
   }
 }
 
-async function startOwnMariadb(folder: string, ends: Ends) {
+async function startOwnMariadb(folder: string, ends: ShutdownSteps) {
   say(`starting a MariaDB in ${folder}`)
   const mariadb = await startMariadb({ folder })
   ends.push(() => mariadb.stop())
   return mariadb
 }
 
-async function startOwnClamd(folder: string, ends: Ends) {
-  const known = ownSignatures()
+async function startOwnClamd(folder: string, ends: ShutdownSteps) {
+  const known = installedSignatures()
   say(
     known.signatures
       ? `starting a clamd in ${folder}, with ClamAV's database; that takes a while`
@@ -135,22 +134,22 @@ function given(env: Environment): Environment {
 }
 
 /** What is kept from run to run, so that the same organization and key are used again. */
-interface Kept {
+interface DemoAccess {
   readonly organization_id: Id<'org'>
   readonly key: string
 }
 
 async function demoKey(db: Db, base: string, file: string): Promise<string> {
-  const kept = readJsonFile<Kept>(file)
+  const kept = readJsonFile<DemoAccess>(file)
   if (kept && (await isKeyValid({ base, key: kept.key }))) return kept.key
-  const isThere = (await listOrganizations(db)).some(each => each.id === kept?.organization_id)
+  const isThere = (await listOrganizations(db)).some(organization => organization.id === kept?.organization_id)
   const organizationId =
     kept && isThere
       ? kept.organization_id
       : (await createOrganization(db, { name: 'Demo', plan: 'unlimited' }, systemClock)).id
-  const made = { organizationId, brandId: null, name: 'Made by ./mailroom up', scopes: usualScopes, expiresAt: null }
+  const made = { organizationId, brandId: null, name: 'Made by ./mailroom up', scopes: defaultScopes, expiresAt: null }
   const { key } = await createKey(db, made, systemClock)
-  writeJsonFile(file, { organization_id: organizationId, key } satisfies Kept)
+  writeJsonFile(file, { organization_id: organizationId, key } satisfies DemoAccess)
   return key
 }
 

@@ -1,29 +1,36 @@
-import { brandOf, type Owner } from '../accounts/brands/brands.ts'
+import { loadBrand, type Owner } from '../accounts/brands/brands.ts'
 import type { Reservation } from '../api/idempotency/reservation.ts'
-import { storeAnswer } from '../api/idempotency/store.ts'
+import { storeResponse } from '../api/idempotency/store.ts'
 import { plusMs, toIso } from '../base/clock.ts'
 import { inTransaction, isDuplicate } from '../base/database/database.ts'
 import { type Id, newId } from '../base/ids.ts'
 import { type Refusal, refuse } from '../base/refusal.ts'
-import { ownDomain } from './access.ts'
-import { keepFindings, lookAtSender } from './check.ts'
-import type { DomainBlockers, DomainsUse } from './deps.ts'
-import { switchToNext } from './dkim/rotation.ts'
-import { describeDomain, describeDomains } from './domain-view.ts'
-import { enrolAtProvider, isProviderKey, keepSender, keyIfNone, publishRecords, renewSender } from './enrolment.ts'
-import { countMailboxes } from './mailboxes/table.ts'
-import { proveOwnership, readDomain, requireProof } from './ownership.ts'
-import { refreshClaim } from './receiving.ts'
-import { type DomainShape, type OwnershipShape, type RemovedDomain, recordShape } from './schema.ts'
+import { applyCheckResults, checkSenderRecords } from './check.ts'
+import type { DomainBlockers, DomainDeps } from './deps.ts'
+import { activateNextKey } from './dkim/rotation.ts'
+import { loadDomainView, loadDomainViews } from './domain-view.ts'
 import {
+  enrolWithProvider,
+  ensureSenderSetup,
+  generateKeyIfMissing,
+  isProviderKey,
+  publishDomainRecords,
+  storeSenderSetup,
+} from './enrolment.ts'
+import { loadDomain } from './load-domain.ts'
+import { countMailboxes } from './mailboxes/table.ts'
+import { checkOwnership, parseDomain, requireOwnership } from './ownership.ts'
+import { checkClaim } from './receiving-claim.ts'
+import { type DomainJson, type OwnershipJson, type RemovedDomainJson, toJsonRecord } from './schema.ts'
+import {
+  type DomainRecordRow,
   type DomainRow,
   deleteDomain,
-  domainByName,
-  domainsOf,
   insertDomain,
-  lockedDomain,
-  type RecordRow,
-  recordsOf,
+  lockDomain,
+  selectDomainByName,
+  selectDomains,
+  selectRecords,
   updateDomain,
 } from './table.ts'
 
@@ -31,20 +38,20 @@ import {
  * What proves a domain, and whether DNS shows it now; the domain need not be registered.
  * @throws Refusal `not_found`, `brand_restricted`, `invalid_request`.
  */
-export async function readOwnership(
-  use: DomainsUse,
+export async function getOwnership(
+  deps: DomainDeps,
   owner: Owner,
   wanted: { readonly brandId: string; readonly domain: string },
-): Promise<OwnershipShape> {
-  const brand = await brandOf(use.db, owner, wanted.brandId, 'brand_id')
-  const domain = readDomain(wanted.domain)
-  const { record, status, found } = await proveOwnership(use.resolver, owner.organizationId, domain)
+): Promise<OwnershipJson> {
+  const brand = await loadBrand(deps.db, owner, wanted.brandId, 'brand_id')
+  const domain = parseDomain(wanted.domain)
+  const { record, status, found } = await checkOwnership(deps.resolver, owner.organizationId, domain)
   return {
     domain,
     brand_id: brand.id,
     verified: status === 'verified',
-    checked_at: toIso(use.clock.now()),
-    ownership: { record: recordShape(record, status, found) },
+    checked_at: toIso(deps.clock.now()),
+    ownership: { record: toJsonRecord(record, status, found) },
   }
 }
 
@@ -63,23 +70,23 @@ export interface NewDomain {
  * @throws Refusal `not_found`, `brand_restricted`, `invalid_request`, `domain_taken`, `ownership_not_verified`,
  * `dns_unavailable`.
  */
-export async function createDomain(use: DomainsUse, owner: Owner, wanted: NewDomain): Promise<DomainShape> {
-  const brand = await brandOf(use.db, owner, wanted.brandId, 'brand_id')
-  const name = readDomain(wanted.domain)
-  const existing = await domainByName(use.db, owner.organizationId, name)
+export async function createDomain(deps: DomainDeps, owner: Owner, wanted: NewDomain): Promise<DomainJson> {
+  const brand = await loadBrand(deps.db, owner, wanted.brandId, 'brand_id')
+  const name = parseDomain(wanted.domain)
+  const existing = await selectDomainByName(deps.db, owner.organizationId, name)
   if (existing && (existing.id !== wanted.id || existing.brand_id !== brand.id)) throw taken(name)
-  requireProof(await proveOwnership(use.resolver, owner.organizationId, name), 'domain')
-  const domain = existing ?? (await register(use, owner.organizationId, brand.id, name, wanted.id))
-  const isEnrolled = await enrolAtProvider(use, domain)
-  if (isEnrolled && wanted.publishDns) await publishAndCheck(use, domain)
-  return describeDomain(use, domain)
+  requireOwnership(await checkOwnership(deps.resolver, owner.organizationId, name), 'domain')
+  const domain = existing ?? (await register(deps, owner.organizationId, brand.id, name, wanted.id))
+  const isEnrolled = await enrolWithProvider(deps, domain)
+  if (isEnrolled && wanted.publishDns) await publishAndCheck(deps, domain)
+  return loadDomainView(deps, domain)
 }
 
 /** Nobody has published anything before; an absence that is seen too early is remembered by the servers that are asked. */
 const firstLookMs = 2 * 60_000
 
 async function register(
-  use: DomainsUse,
+  deps: DomainDeps,
   organizationId: Id<'org'>,
   brandId: Id<'brd'>,
   name: string,
@@ -94,19 +101,19 @@ async function register(
     ownership_verified: 1,
     provider_error: null,
     last_checked_at: null,
-    created_at: use.clock.now(),
+    created_at: deps.clock.now(),
     misses: 0,
     enrolled_with: null,
   }
-  const key = await keyIfNone(use, domain)
+  const key = await generateKeyIfMissing(deps, domain)
   try {
-    await inTransaction(use.db, async db => {
+    await inTransaction(deps.db, async db => {
       await insertDomain(db, domain, plusMs(domain.created_at, firstLookMs))
-      await keepSender(db, domain, key, use)
+      await storeSenderSetup(db, domain, key, deps)
     })
   } catch (error) {
     if (!isDuplicate(error)) throw error
-    const first = await domainByName(use.db, organizationId, name)
+    const first = await selectDomainByName(deps.db, organizationId, name)
     if (first?.id !== id || first.brand_id !== brandId) throw taken(name)
     return first
   }
@@ -121,28 +128,28 @@ function taken(name: string): Refusal {
 }
 
 /** What was published is looked at at once; what others are still to publish is not, so that no absence is cached. */
-async function publishAndCheck(use: DomainsUse, domain: DomainRow): Promise<void> {
-  const publishing = await publishRecords(use, domain)
+async function publishAndCheck(deps: DomainDeps, domain: DomainRow): Promise<void> {
+  const publishing = await publishDomainRecords(deps, domain)
   switch (publishing.kind) {
     case 'skipped':
       return
     case 'failed':
-      return updateDomain(use.db, domain.id, { provider_error: publishing.why })
+      return updateDomain(deps.db, domain.id, { provider_error: publishing.why })
     case 'done':
-      await updateDomain(use.db, domain.id, { provider_error: null })
-      return keepFindings(use, domain, { status: 'verified' }, await lookAtSender(use, domain))
+      await updateDomain(deps.db, domain.id, { provider_error: null })
+      return applyCheckResults(deps, domain, { status: 'verified' }, await checkSenderRecords(deps, domain))
     default:
       return publishing satisfies never
   }
 }
 
 /** The organization's domains, or those of the owner's brand, by name. */
-export async function listDomains(use: DomainsUse, owner: Owner): Promise<{ data: DomainShape[] }> {
-  return { data: await describeDomains(use, await domainsOf(use.db, owner.organizationId, owner.brandId)) }
+export async function listDomains(deps: DomainDeps, owner: Owner): Promise<{ data: DomainJson[] }> {
+  return { data: await loadDomainViews(deps, await selectDomains(deps.db, owner.organizationId, owner.brandId)) }
 }
 
-export async function readDomainDetails(use: DomainsUse, owner: Owner, id: string): Promise<DomainShape> {
-  return describeDomain(use, await ownDomain(use.db, owner, id))
+export async function getDomain(deps: DomainDeps, owner: Owner, id: string): Promise<DomainJson> {
+  return loadDomainView(deps, await loadDomain(deps.db, owner, id))
 }
 
 /**
@@ -150,18 +157,18 @@ export async function readDomainDetails(use: DomainsUse, owner: Owner, id: strin
  * @throws Refusal `not_found`, `brand_restricted`, `ownership_not_verified`, `dns_unavailable`.
  */
 export async function provisionDomain(
-  use: DomainsUse,
+  deps: DomainDeps,
   owner: Owner,
   id: string,
   publishDns: boolean,
-): Promise<DomainShape> {
-  const domain = await ownDomain(use.db, owner, id)
-  const proof = await proveOwnership(use.resolver, owner.organizationId, domain.domain)
-  await keepFindings(use, domain, proof, [])
-  requireProof(proof)
-  const isEnrolled = await renewSender(use, domain)
-  if (isEnrolled && publishDns) await publishAndCheck(use, domain)
-  return describeDomain(use, domain)
+): Promise<DomainJson> {
+  const domain = await loadDomain(deps.db, owner, id)
+  const proof = await checkOwnership(deps.resolver, owner.organizationId, domain.domain)
+  await applyCheckResults(deps, domain, proof, [])
+  requireOwnership(proof)
+  const isEnrolled = await ensureSenderSetup(deps, domain)
+  if (isEnrolled && publishDns) await publishAndCheck(deps, domain)
+  return loadDomainView(deps, domain)
 }
 
 /**
@@ -170,17 +177,17 @@ export async function provisionDomain(
  * @throws Refusal `not_found`, `brand_restricted`, `ownership_not_verified`, `dns_unavailable` (of the ownership record;
  * other records become `unknown`).
  */
-export async function checkDomain(use: DomainsUse, owner: Owner, id: string): Promise<DomainShape> {
-  const domain = await ownDomain(use.db, owner, id)
+export async function checkDomain(deps: DomainDeps, owner: Owner, id: string): Promise<DomainJson> {
+  const domain = await loadDomain(deps.db, owner, id)
   const [proof, seen] = await Promise.all([
-    proveOwnership(use.resolver, owner.organizationId, domain.domain),
-    lookAtSender(use, domain),
+    checkOwnership(deps.resolver, owner.organizationId, domain.domain),
+    checkSenderRecords(deps, domain),
   ])
-  await keepFindings(use, domain, proof, seen)
-  requireProof(proof)
-  await refreshClaim(use, domain)
-  await switchToNext(use, domain)
-  return describeDomain(use, domain)
+  await applyCheckResults(deps, domain, proof, seen)
+  requireOwnership(proof)
+  await checkClaim(deps, domain)
+  await activateNextKey(deps, domain)
+  return loadDomainView(deps, domain)
 }
 
 /**
@@ -188,16 +195,16 @@ export async function checkDomain(use: DomainsUse, owner: Owner, id: string): Pr
  * @throws Refusal `not_found`, `brand_restricted`, `domain_in_use`.
  */
 export async function removeDomain(
-  use: DomainsUse,
+  deps: DomainDeps,
   owner: Owner,
   id: string,
   blockers: DomainBlockers,
   reservation?: Reservation,
-): Promise<RemovedDomain> {
-  const domain = await ownDomain(use.db, owner, id)
-  const removed = removalOf(domain, await recordsOf(use.db, [domain.id]), use)
-  await inTransaction(use.db, async db => {
-    if (!(await lockedDomain(db, owner.organizationId, domain.id)))
+): Promise<RemovedDomainJson> {
+  const domain = await loadDomain(deps.db, owner, id)
+  const removed = removalOf(domain, await selectRecords(deps.db, [domain.id]), deps)
+  await inTransaction(deps.db, async db => {
+    if (!(await lockDomain(db, owner.organizationId, domain.id)))
       throw refuse('not_found', { message: `There is no domain ${id}.` })
     const mailboxes = await countMailboxes(db, domain.id)
     const dependents = [
@@ -207,19 +214,19 @@ export async function removeDomain(
     if (dependents.length > 0)
       throw refuse('domain_in_use', { message: `The domain ${domain.domain} still has ${dependents.join(' and ')}.` })
     await deleteDomain(db, domain.id)
-    await storeAnswer(db, reservation, { status: 200, body: removed, at: use.clock.now() })
+    await storeResponse(db, reservation, { status: 200, body: removed, at: deps.clock.now() })
   })
   return removed
 }
 
 function removalOf(
   { id, domain }: DomainRow,
-  records: readonly RecordRow[],
-  { identities }: Pick<DomainsUse, 'identities'>,
-): RemovedDomain {
+  records: readonly DomainRecordRow[],
+  { identities }: Pick<DomainDeps, 'identities'>,
+): RemovedDomainJson {
   const provider = identities?.name ?? 'the provider'
-  const keys = records.filter(isProviderKey).map(each => each.name)
-  const returnPaths = new Set(records.filter(each => each.purpose === 'return_path').map(each => each.name))
+  const keys = records.filter(isProviderKey).map(record => record.name)
+  const returnPaths = new Set(records.filter(record => record.purpose === 'return_path').map(record => record.name))
   const others = [...returnPaths].map(name => `, those of ${name}`)
   return {
     id,

@@ -1,9 +1,9 @@
 import type { Db } from '../base/database/database.ts'
-import { padded } from '../base/database/select-rows.ts'
+import { padToPowerOfTwo } from '../base/database/select-rows.ts'
 import type { Id } from '../base/ids.ts'
 
 /** The names to which bounces of these domains' mail can come: of those whose return-path records all stand. */
-export async function verifiedReturnPaths(
+export async function selectVerifiedReturnPaths(
   db: Db,
   domainIds: readonly Id<'dom'>[],
 ): Promise<ReadonlyMap<Id<'dom'>, string>> {
@@ -11,13 +11,13 @@ export async function verifiedReturnPaths(
   const rows = await db
     .selectFrom('domain_records')
     .select(['domain_id', 'type', 'name', 'status'])
-    .where('domain_id', 'in', padded(domainIds))
+    .where('domain_id', 'in', padToPowerOfTwo(domainIds))
     .where('purpose', '=', 'return_path')
     .execute()
   const names = new Map<Id<'dom'>, string>()
   for (const [id, records] of Map.groupBy(rows, row => row.domain_id)) {
-    const name = records.find(each => each.type !== 'TXT')?.name
-    if (name !== undefined && records.every(each => each.status === 'verified')) names.set(id, name)
+    const name = records.find(record => record.type !== 'TXT')?.name
+    if (name !== undefined && records.every(record => record.status === 'verified')) names.set(id, name)
   }
   return names
 }

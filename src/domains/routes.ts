@@ -1,21 +1,21 @@
 import { t } from 'elysia'
-import { idParams } from '../api/common-schemas.ts'
-import { says } from '../api/describe.ts'
+import { idParamsSchema } from '../api/common-schemas.ts'
+import { describeRoute } from '../api/describe.ts'
 import type { Reservation } from '../api/idempotency/reservation.ts'
 import { api } from '../api/route.ts'
 import { type Id, stableToken } from '../base/ids.ts'
-import type { DomainBlockers, DomainsUse } from './deps.ts'
+import type { DomainBlockers, DomainDeps } from './deps.ts'
 import {
   checkDomain,
   createDomain,
+  getDomain,
+  getOwnership,
   listDomains,
   provisionDomain,
-  readDomainDetails,
-  readOwnership,
   removeDomain,
 } from './domains.ts'
 import { createMailbox, listMailboxes, removeMailbox } from './mailboxes/mailboxes.ts'
-import { claimReceiving } from './receiving.ts'
+import { claimReceiving } from './receiving-claim.ts'
 import {
   createdMailboxSchema,
   domainSchema,
@@ -30,13 +30,16 @@ const publishDns = t.Optional(
 )
 
 /** The operations on domains. `blockers` tells what else needs a domain that is to be deleted. */
-export function domainRoutes(use: DomainsUse, blockers: DomainBlockers) {
+export function domainRoutes(deps: DomainDeps, blockers: DomainBlockers) {
   return api('domains')
     .get(
       '/v1/domains/ownership',
-      ({ caller, query }) => readOwnership(use, caller, { domain: query.domain, brandId: query.brand_id }),
+      ({ caller, query }) => getOwnership(deps, caller, { domain: query.domain, brandId: query.brand_id }),
       {
-        detail: says('getOwnership', 'Tell how the ownership of a domain is proven', ['not_found', 'brand_restricted']),
+        detail: describeRoute('getOwnership', 'Tell how the ownership of a domain is proven', [
+          'not_found',
+          'brand_restricted',
+        ]),
         scope: 'domains:read',
         query: t.Object(
           {
@@ -53,7 +56,7 @@ export function domainRoutes(use: DomainsUse, blockers: DomainBlockers) {
       async ({ caller, body, reservation, status }) =>
         status(
           201,
-          await createDomain(use, caller, {
+          await createDomain(deps, caller, {
             brandId: body.brand_id,
             domain: body.domain,
             publishDns: body.publish_dns ?? true,
@@ -61,7 +64,7 @@ export function domainRoutes(use: DomainsUse, blockers: DomainBlockers) {
           }),
         ),
       {
-        detail: says('createDomain', 'Register a domain', [
+        detail: describeRoute('createDomain', 'Register a domain', [
           'not_found',
           'brand_restricted',
           'domain_taken',
@@ -77,56 +80,60 @@ export function domainRoutes(use: DomainsUse, blockers: DomainBlockers) {
         response: { 201: domainSchema },
       },
     )
-    .get('/v1/domains', ({ caller }) => listDomains(use, caller), {
-      detail: says('listDomains', 'List domains'),
+    .get('/v1/domains', ({ caller }) => listDomains(deps, caller), {
+      detail: describeRoute('listDomains', 'List domains'),
       scope: 'domains:read',
       response: t.Object({ data: t.Array(domainSchema) }),
     })
-    .get('/v1/domains/:id', ({ caller, params }) => readDomainDetails(use, caller, params.id), {
-      detail: says('getDomain', 'Read a domain', ['not_found', 'brand_restricted']),
+    .get('/v1/domains/:id', ({ caller, params }) => getDomain(deps, caller, params.id), {
+      detail: describeRoute('getDomain', 'Read a domain', ['not_found', 'brand_restricted']),
       scope: 'domains:read',
-      params: idParams,
+      params: idParamsSchema,
       response: domainSchema,
     })
     .delete(
       '/v1/domains/:id',
-      ({ caller, params, reservation }) => removeDomain(use, caller, params.id, blockers, reservation),
+      ({ caller, params, reservation }) => removeDomain(deps, caller, params.id, blockers, reservation),
       {
-        detail: says('deleteDomain', 'Unregister a domain', ['not_found', 'brand_restricted', 'domain_in_use']),
+        detail: describeRoute('deleteDomain', 'Unregister a domain', [
+          'not_found',
+          'brand_restricted',
+          'domain_in_use',
+        ]),
         scope: 'domains:write',
-        params: idParams,
+        params: idParamsSchema,
         response: removedDomainSchema,
       },
     )
     .post(
       '/v1/domains/:id/provision',
-      ({ caller, params, body }) => provisionDomain(use, caller, params.id, body.publish_dns ?? true),
+      ({ caller, params, body }) => provisionDomain(deps, caller, params.id, body.publish_dns ?? true),
       {
-        detail: says('provisionDomain', 'Take up an enrolment that did not finish', [
+        detail: describeRoute('provisionDomain', 'Take up an enrolment that did not finish', [
           'not_found',
           'brand_restricted',
           'ownership_not_verified',
           'dns_unavailable',
         ]),
         scope: 'domains:write',
-        params: idParams,
+        params: idParamsSchema,
         body: t.Object({ publish_dns: publishDns }),
         response: domainSchema,
       },
     )
-    .post('/v1/domains/:id/check', ({ caller, params }) => checkDomain(use, caller, params.id), {
-      detail: says('checkDomain', 'Look at the DNS records of a domain again', [
+    .post('/v1/domains/:id/check', ({ caller, params }) => checkDomain(deps, caller, params.id), {
+      detail: describeRoute('checkDomain', 'Look at the DNS records of a domain again', [
         'not_found',
         'brand_restricted',
         'ownership_not_verified',
         'dns_unavailable',
       ]),
       scope: 'domains:write',
-      params: idParams,
+      params: idParamsSchema,
       response: domainSchema,
     })
-    .post('/v1/domains/:id/receiving', ({ caller, params }) => claimReceiving(use, caller, params.id), {
-      detail: says('claimReceiving', 'Claim the receiving of mail for a domain, and check it', [
+    .post('/v1/domains/:id/receiving', ({ caller, params }) => claimReceiving(deps, caller, params.id), {
+      detail: describeRoute('claimReceiving', 'Claim the receiving of mail for a domain, and check it', [
         'not_found',
         'brand_restricted',
         'receiving_claimed',
@@ -134,13 +141,13 @@ export function domainRoutes(use: DomainsUse, blockers: DomainBlockers) {
         'dns_unavailable',
       ]),
       scope: 'domains:write',
-      params: idParams,
+      params: idParamsSchema,
       response: receivingSchema,
     })
 }
 
 /** The operations on mailboxes. */
-export function mailboxRoutes(use: DomainsUse) {
+export function mailboxRoutes(deps: DomainDeps) {
   return api('mailboxes')
     .post(
       '/v1/mailboxes',
@@ -148,14 +155,14 @@ export function mailboxRoutes(use: DomainsUse) {
         status(
           201,
           await createMailbox(
-            use,
+            deps,
             caller,
             { domainId: body.domain_id, localPart: body.local_part ?? null },
             reservation,
           ),
         ),
       {
-        detail: says('createMailbox', 'Create a mailbox', [
+        detail: describeRoute('createMailbox', 'Create a mailbox', [
           'not_found',
           'brand_restricted',
           'mailbox_exists',
@@ -169,18 +176,21 @@ export function mailboxRoutes(use: DomainsUse) {
         response: { 201: createdMailboxSchema },
       },
     )
-    .get('/v1/mailboxes', ({ caller }) => listMailboxes(use, caller), {
-      detail: says('listMailboxes', 'List mailboxes'),
+    .get('/v1/mailboxes', ({ caller }) => listMailboxes(deps, caller), {
+      detail: describeRoute('listMailboxes', 'List mailboxes'),
       scope: 'inbox:read',
       response: t.Object({ data: t.Array(mailboxSchema) }),
     })
     .delete(
       '/v1/mailboxes/:id',
-      ({ caller, params, reservation }) => removeMailbox(use, caller, params.id, reservation),
+      ({ caller, params, reservation }) => removeMailbox(deps, caller, params.id, reservation),
       {
-        detail: says('deleteMailbox', 'Delete a mailbox; its messages are kept', ['not_found', 'brand_restricted']),
+        detail: describeRoute('deleteMailbox', 'Delete a mailbox; its messages are kept', [
+          'not_found',
+          'brand_restricted',
+        ]),
         scope: 'inbox:write',
-        params: idParams,
+        params: idParamsSchema,
         response: t.Object({ deleted: t.String() }),
       },
     )

@@ -1,16 +1,16 @@
 import { t } from 'elysia'
-import { dateTime, nullable, oneOf } from '../api/common-schemas.ts'
+import { dateTimeSchema, nullable, oneOf } from '../api/common-schemas.ts'
 import { toIso } from '../base/clock.ts'
 import { fromJson } from '../base/database/schema.ts'
 import {
   byPurpose,
-  type Instance,
+  type ExpectedRecord,
+  type InstanceDnsSettings,
   mxRecord,
-  type PublishedRecord,
   type RecordStatus,
   recordTtlSeconds,
 } from './dns/records.ts'
-import type { ClaimRow, DomainRow, RecordRow } from './table.ts'
+import type { DomainRecordRow, DomainRow, ReceivingClaimRow } from './table.ts'
 
 /** A DNS record as the API shows it. */
 export const recordSchema = t.Object(
@@ -30,7 +30,7 @@ export const recordSchema = t.Object(
   },
   { title: 'DnsRecord' },
 )
-export type RecordShape = typeof recordSchema.static
+export type DnsRecordJson = typeof recordSchema.static
 
 export const receivingSchema = t.Object(
   {
@@ -44,7 +44,7 @@ export const receivingSchema = t.Object(
   },
   { title: 'Receiving' },
 )
-export type ReceivingShape = typeof receivingSchema.static
+export type ReceivingJson = typeof receivingSchema.static
 
 export const domainSchema = t.Object(
   {
@@ -57,12 +57,12 @@ export const domainSchema = t.Object(
     dns_records: t.Array(recordSchema),
     provider_error: t.Optional(t.String()),
     receiving: receivingSchema,
-    last_checked_at: nullable(dateTime),
-    created_at: dateTime,
+    last_checked_at: nullable(dateTimeSchema),
+    created_at: dateTimeSchema,
   },
   { title: 'DomainDetails' },
 )
-export type DomainShape = typeof domainSchema.static
+export type DomainJson = typeof domainSchema.static
 
 export const removedDomainSchema = t.Object(
   {
@@ -75,19 +75,19 @@ export const removedDomainSchema = t.Object(
   },
   { title: 'DomainDeleted' },
 )
-export type RemovedDomain = typeof removedDomainSchema.static
+export type RemovedDomainJson = typeof removedDomainSchema.static
 
 export const ownershipSchema = t.Object(
   {
     domain: t.String(),
     brand_id: t.String(),
     verified: t.Boolean(),
-    checked_at: dateTime,
+    checked_at: dateTimeSchema,
     ownership: t.Object({ record: recordSchema }),
   },
   { title: 'OwnershipProof' },
 )
-export type OwnershipShape = typeof ownershipSchema.static
+export type OwnershipJson = typeof ownershipSchema.static
 
 export const mailboxSchema = t.Object(
   {
@@ -99,11 +99,11 @@ export const mailboxSchema = t.Object(
     catch_all: t.Boolean(),
     live: t.Boolean(),
     unread_count: t.Integer(),
-    created_at: dateTime,
+    created_at: dateTimeSchema,
   },
   { title: 'Mailbox' },
 )
-export type MailboxShape = typeof mailboxSchema.static
+export type MailboxJson = typeof mailboxSchema.static
 
 export const createdMailboxSchema = t.Object(
   {
@@ -113,14 +113,14 @@ export const createdMailboxSchema = t.Object(
   },
   { title: 'MailboxCreated' },
 )
-export type CreatedMailbox = typeof createdMailboxSchema.static
+export type CreatedMailboxJson = typeof createdMailboxSchema.static
 
-export function recordShape(
-  record: PublishedRecord,
+export function toJsonRecord(
+  record: ExpectedRecord,
   status: RecordStatus,
   found: readonly string[],
   detail: string | null = null,
-): RecordShape {
+): DnsRecordJson {
   const { purpose, type, name, value, priority, required } = record
   return {
     purpose,
@@ -136,45 +136,45 @@ export function recordShape(
   }
 }
 
-export function storedShape(row: RecordRow): RecordShape {
-  return recordShape({ ...row, required: row.required === 1 }, row.status, fromJson(row.found), row.detail)
+export function toJsonStoredRecord(row: DomainRecordRow): DnsRecordJson {
+  return toJsonRecord({ ...row, required: row.required === 1 }, row.status, fromJson(row.found), row.detail)
 }
 
 /** The facts from which it follows whether a domain receives; null: its mail is not claimed. */
-export interface ReceivingFacts {
+export interface ReceivingState {
   readonly ownership_verified: number
   readonly identity_verified: number | null
   readonly mx_verified: number | null
 }
 
 /** What mail for a domain still waits for, in the order in which it is to be done; undefined: nothing, it arrives. */
-export function nextStep(facts: ReceivingFacts): ReceivingShape['next_step'] {
+export function receivingNextStep(facts: ReceivingState): ReceivingJson['next_step'] {
   if (facts.ownership_verified !== 1) return 'ownership'
   if (facts.identity_verified !== 1) return 'identity'
   return facts.mx_verified === 1 ? undefined : 'mx'
 }
 
 /** `problem`: why a check could not finish, where there is no claim to keep it with. */
-export function receivingShape(
+export function toJsonReceiving(
   domain: DomainRow,
-  claim: ClaimRow | undefined,
-  records: readonly RecordRow[],
-  instance: Instance,
+  claim: ReceivingClaimRow | undefined,
+  records: readonly DomainRecordRow[],
+  instance: InstanceDnsSettings,
   problem?: string,
-): ReceivingShape {
-  const step = nextStep({
+): ReceivingJson {
+  const step = receivingNextStep({
     ownership_verified: domain.ownership_verified,
     identity_verified: claim?.identity_verified ?? null,
     mx_verified: claim?.mx_verified ?? null,
   })
-  const mx = records.find(each => each.purpose === 'mx')
+  const mx = records.find(record => record.purpose === 'mx')
   const error = problem ?? claim?.identity_error ?? undefined
   return {
     live: step === undefined,
     ...(step && { next_step: step }),
-    mx: { record: mx ? storedShape(mx) : recordShape(mxRecord(domain.domain, instance), 'pending', []) },
+    mx: { record: mx ? toJsonStoredRecord(mx) : toJsonRecord(mxRecord(domain.domain, instance), 'pending', []) },
     identity: {
-      dns_records: records.filter(each => each.purpose === 'receiving_identity').map(storedShape),
+      dns_records: records.filter(record => record.purpose === 'receiving_identity').map(toJsonStoredRecord),
       ...(error !== undefined && { error }),
     },
   }
@@ -182,12 +182,12 @@ export function receivingShape(
 
 const senderOrder: readonly string[] = ['dkim', 'spf', 'return_path', 'dmarc']
 
-export function domainShape(
+export function toJsonDomain(
   domain: DomainRow,
-  records: readonly RecordRow[],
-  claim: ClaimRow | undefined,
-  instance: Instance,
-): DomainShape {
+  records: readonly DomainRecordRow[],
+  claim: ReceivingClaimRow | undefined,
+  instance: InstanceDnsSettings,
+): DomainJson {
   return {
     id: domain.id,
     domain: domain.domain,
@@ -196,17 +196,17 @@ export function domainShape(
     ownership_verified: domain.ownership_verified === 1,
     ready_to_send: domain.status === 'verified' && domain.ownership_verified === 1,
     dns_records: records
-      .filter(each => senderOrder.includes(each.purpose))
+      .filter(record => senderOrder.includes(record.purpose))
       .toSorted(byPurpose)
-      .map(storedShape),
+      .map(toJsonStoredRecord),
     ...(domain.provider_error !== null && { provider_error: domain.provider_error }),
-    receiving: receivingShape(domain, claim, records, instance),
+    receiving: toJsonReceiving(domain, claim, records, instance),
     last_checked_at: domain.last_checked_at && toIso(domain.last_checked_at),
     created_at: toIso(domain.created_at),
   }
 }
 
-export interface MailboxFacts {
+export interface MailboxDetails {
   readonly id: string
   readonly brand_id: string
   readonly domain_id: string
@@ -217,7 +217,7 @@ export interface MailboxFacts {
   readonly isLive: boolean
 }
 
-export function mailboxShape(mailbox: MailboxFacts, unread: number): MailboxShape {
+export function toJsonMailbox(mailbox: MailboxDetails, unread: number): MailboxJson {
   const catchAll = mailbox.local_part === ''
   return {
     id: mailbox.id,

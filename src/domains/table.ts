@@ -1,14 +1,14 @@
 import { type Selectable, sql } from 'kysely'
 import type { Instant } from '../base/clock.ts'
 import type { Db } from '../base/database/database.ts'
-import { type Flag, type Schema, toJson } from '../base/database/schema.ts'
+import { type DatabaseSchema, type Flag, toJson } from '../base/database/schema.ts'
 import { type Id, newId } from '../base/ids.ts'
-import type { Judgement } from './dns/check-record.ts'
-import type { PublishedRecord } from './dns/records.ts'
+import type { RecordCheck } from './dns/check-record.ts'
+import type { ExpectedRecord } from './dns/records.ts'
 
-export type DomainRow = Omit<Selectable<Schema['domains']>, 'next_check_at' | 'checks_unchanged'>
-export type RecordRow = Omit<Selectable<Schema['domain_records']>, 'checked_at'>
-export type ClaimRow = Selectable<Schema['receiving_claims']>
+export type DomainRow = Omit<Selectable<DatabaseSchema['domains']>, 'next_check_at' | 'checks_unchanged'>
+export type DomainRecordRow = Omit<Selectable<DatabaseSchema['domain_records']>, 'checked_at'>
+export type ReceivingClaimRow = Selectable<DatabaseSchema['receiving_claims']>
 
 export const domainColumns = [
   'id',
@@ -24,7 +24,7 @@ export const domainColumns = [
   'enrolled_with',
 ] as const
 
-export async function domainById(db: Db, organizationId: Id<'org'>, id: string): Promise<DomainRow | undefined> {
+export async function selectDomain(db: Db, organizationId: Id<'org'>, id: string): Promise<DomainRow | undefined> {
   return db
     .selectFrom('domains')
     .select(domainColumns)
@@ -34,7 +34,7 @@ export async function domainById(db: Db, organizationId: Id<'org'>, id: string):
 }
 
 /** The domain, its row locked until the transaction ends. */
-export async function lockedDomain(db: Db, organizationId: Id<'org'>, id: Id<'dom'>): Promise<DomainRow | undefined> {
+export async function lockDomain(db: Db, organizationId: Id<'org'>, id: Id<'dom'>): Promise<DomainRow | undefined> {
   return db
     .selectFrom('domains')
     .select(domainColumns)
@@ -44,7 +44,11 @@ export async function lockedDomain(db: Db, organizationId: Id<'org'>, id: Id<'do
     .executeTakeFirst()
 }
 
-export async function domainByName(db: Db, organizationId: Id<'org'>, domain: string): Promise<DomainRow | undefined> {
+export async function selectDomainByName(
+  db: Db,
+  organizationId: Id<'org'>,
+  domain: string,
+): Promise<DomainRow | undefined> {
   return db
     .selectFrom('domains')
     .select(domainColumns)
@@ -54,12 +58,12 @@ export async function domainByName(db: Db, organizationId: Id<'org'>, domain: st
 }
 
 /** The domains of this name, whosoever they are. */
-export async function domainsNamed(db: Db, domain: string): Promise<readonly DomainRow[]> {
+export async function selectDomainsNamed(db: Db, domain: string): Promise<readonly DomainRow[]> {
   return db.selectFrom('domains').select(domainColumns).where('domain', '=', domain).orderBy('id').execute()
 }
 
 /** All domains of the organization, or of one of its brands, by name. */
-export async function domainsOf(
+export async function selectDomains(
   db: Db,
   organizationId: Id<'org'>,
   brandId: Id<'brd'> | null,
@@ -93,7 +97,7 @@ export async function deleteDomain(db: Db, id: Id<'dom'>): Promise<void> {
 }
 
 /** The records of these domains, in the order in which they were made. */
-export async function recordsOf(db: Db, domainIds: readonly Id<'dom'>[]): Promise<readonly RecordRow[]> {
+export async function selectRecords(db: Db, domainIds: readonly Id<'dom'>[]): Promise<readonly DomainRecordRow[]> {
   if (domainIds.length === 0) return []
   return db
     .selectFrom('domain_records')
@@ -116,10 +120,10 @@ export async function recordsOf(db: Db, domainIds: readonly Id<'dom'>[]): Promis
 }
 
 /** Keeps what is to be published; a record whose value changed is pending again. */
-export async function keepRecord(
+export async function upsertRecord(
   db: Db,
   domainId: Id<'dom'>,
-  record: PublishedRecord<RecordRow['purpose']>,
+  record: ExpectedRecord<DomainRecordRow['purpose']>,
 ): Promise<void> {
   const { purpose, type, name, value, priority } = record
   const required: Flag = record.required ? 1 : 0
@@ -150,15 +154,15 @@ export async function keepRecord(
 }
 
 /** Forgets what was to be published for this purpose. */
-export async function dropRecords(db: Db, domainId: Id<'dom'>, purpose: RecordRow['purpose']): Promise<void> {
+export async function deleteRecords(db: Db, domainId: Id<'dom'>, purpose: DomainRecordRow['purpose']): Promise<void> {
   await db.deleteFrom('domain_records').where('domain_id', '=', domainId).where('purpose', '=', purpose).execute()
 }
 
 /** Forgets one record that was to be published. */
-export async function dropRecord(
+export async function deleteRecord(
   db: Db,
   domainId: Id<'dom'>,
-  purpose: RecordRow['purpose'],
+  purpose: DomainRecordRow['purpose'],
   name: string,
 ): Promise<void> {
   await db
@@ -169,10 +173,10 @@ export async function dropRecord(
     .execute()
 }
 
-export async function storeJudgement(
+export async function updateRecordCheck(
   db: Db,
   recordId: Id<'rec'>,
-  { status, found, detail }: Judgement,
+  { status, found, detail }: RecordCheck,
   at: Instant,
 ): Promise<void> {
   await db
@@ -195,31 +199,33 @@ const claimColumns = [
 ] as const
 
 /** Who receives mail for this name, whichever organization it is. */
-export async function claimOn(db: Db, domain: string): Promise<ClaimRow | undefined> {
+export async function selectClaim(db: Db, domain: string): Promise<ReceivingClaimRow | undefined> {
   return db.selectFrom('receiving_claims').select(claimColumns).where('domain', '=', domain).executeTakeFirst()
 }
 
 /** The claims that belong to these domains. */
-export async function claimsOf(db: Db, domainIds: readonly Id<'dom'>[]): Promise<readonly ClaimRow[]> {
+export async function selectClaims(db: Db, domainIds: readonly Id<'dom'>[]): Promise<readonly ReceivingClaimRow[]> {
   if (domainIds.length === 0) return []
   return db.selectFrom('receiving_claims').select(claimColumns).where('domain_id', 'in', domainIds).execute()
 }
 
 /** @throws a duplicate on `PRIMARY` when somebody has claimed the name. */
-export async function insertClaim(db: Db, row: ClaimRow): Promise<void> {
+export async function insertClaim(db: Db, row: ReceivingClaimRow): Promise<void> {
   await db.insertInto('receiving_claims').values(row).execute()
 }
 
 export async function updateClaim(
   db: Db,
   domainId: Id<'dom'>,
-  change: Partial<Pick<ClaimRow, 'identity_verified' | 'identity_error' | 'mx_verified' | 'mx_misses' | 'checked_at'>>,
+  change: Partial<
+    Pick<ReceivingClaimRow, 'identity_verified' | 'identity_error' | 'mx_verified' | 'mx_misses' | 'checked_at'>
+  >,
 ): Promise<void> {
   await db.updateTable('receiving_claims').set(change).where('domain_id', '=', domainId).execute()
 }
 
 /** Has the organization verified one of these names, for sending or for receiving? */
-export async function hasVerified(db: Db, organizationId: Id<'org'>, names: readonly string[]): Promise<boolean> {
+export async function hasVerifiedDomain(db: Db, organizationId: Id<'org'>, names: readonly string[]): Promise<boolean> {
   if (names.length === 0) return false
   const found = await db
     .selectFrom('domains')
@@ -228,8 +234,11 @@ export async function hasVerified(db: Db, organizationId: Id<'org'>, names: read
     .where('domains.organization_id', '=', organizationId)
     .where('domains.domain', 'in', names)
     .where('domains.ownership_verified', '=', 1)
-    .where(each =>
-      each.or([each('domains.status', '=', 'verified'), each('receiving_claims.identity_verified', '=', 1)]),
+    .where(expressionBuilder =>
+      expressionBuilder.or([
+        expressionBuilder('domains.status', '=', 'verified'),
+        expressionBuilder('receiving_claims.identity_verified', '=', 1),
+      ]),
     )
     .executeTakeFirst()
   return found !== undefined

@@ -1,47 +1,47 @@
 import { t } from 'elysia'
-import { idParams } from '../api/common-schemas.ts'
-import { says } from '../api/describe.ts'
-import { fileAnswer, saysFile } from '../api/file-response.ts'
-import { limitParam, pageSize, readReceivedCursor, receivedCursor } from '../api/page.ts'
+import { idParamsSchema } from '../api/common-schemas.ts'
+import { describeRoute } from '../api/describe.ts'
+import { describeFile, fileResponse } from '../api/file-response.ts'
+import { limitParamSchema, pageSize, readMessageCursor, toJsonMessageCursor } from '../api/page.ts'
 import { api } from '../api/route.ts'
 import type { Db } from '../base/database/database.ts'
-import type { Blobs } from '../ports/blobs/port.ts'
-import { changeMessages } from './messages/bulk.ts'
+import type { BlobStore } from '../ports/blobs/port.ts'
+import { changeMessages } from './messages/change-messages.ts'
 import { downloadAttachment, downloadMessage } from './messages/download.ts'
 import { listMessages, markMessage, moveMessage, restoreMessage, starMessage } from './messages/messages.ts'
 import { readMessage } from './messages/read-message.ts'
 import {
-  attachmentParams,
-  bulkBody,
-  bulkShape,
-  folderBody,
-  inboundMessage,
-  inboxItem,
-  inboxPage,
-  itemOf,
-  listedFolder,
-  markedShape,
-  movedShape,
-  readBody,
-  remoteContent,
-  searchedFolder,
-  starBody,
-  starredShape,
+  attachmentParamsSchema,
+  bulkBodySchema,
+  bulkResultSchema,
+  folderBodySchema,
+  inboundMessageSchema,
+  inboxItemSchema,
+  inboxPageSchema,
+  listedFolderSchema,
+  markedSchema,
+  movedSchema,
+  readBodySchema,
+  remoteContentSchema,
+  searchedFolderSchema,
+  starBodySchema,
+  starredSchema,
+  toJsonInboxItem,
 } from './messages/schema.ts'
 import { searchMessages } from './search/search.ts'
 import type { TextWorker } from './text-worker/text-worker.ts'
 
-export interface InboxUse {
+export interface InboxDeps {
   readonly db: Db
-  readonly blobs: Blobs
+  readonly blobs: BlobStore
   readonly texts: TextWorker
   /** Our name, as the headers of a raw message say it. */
   readonly hostname: string
 }
 
 /** What arrived: lists, messages, folders and flags, downloads. */
-export function inboxRoutes(use: InboxUse) {
-  const { db } = use
+export function inboxRoutes(deps: InboxDeps) {
+  const { db } = deps
   return api('inbox')
     .get(
       '/v1/inbox',
@@ -50,17 +50,21 @@ export function inboxRoutes(use: InboxUse) {
           folder: query.folder ?? (query.thread_id === undefined ? 'inbox' : null),
           mailboxId: query.mailbox_id,
           threadId: query.thread_id,
-          after: readReceivedCursor(query.cursor_at, query.cursor_id),
+          after: readMessageCursor(query.cursor_at, query.cursor_id),
           limit: pageSize(query.limit),
         })
-        return { data: items.map(itemOf), next_cursor: receivedCursor(next) }
+        return { data: items.map(toJsonInboxItem), next_cursor: toJsonMessageCursor(next) }
       },
       {
-        detail: says('listMessages', 'List received messages', ['invalid_cursor', 'not_found', 'brand_restricted']),
+        detail: describeRoute('listMessages', 'List received messages', [
+          'invalid_cursor',
+          'not_found',
+          'brand_restricted',
+        ]),
         scope: 'inbox:read',
         query: t.Object({
-          limit: limitParam,
-          folder: listedFolder,
+          limit: limitParamSchema,
+          folder: listedFolderSchema,
           mailbox_id: t.Optional(t.String({ minLength: 1, maxLength: 64, description: 'Of this mailbox.' })),
           thread_id: t.Optional(
             t.String({
@@ -80,17 +84,17 @@ export function inboxRoutes(use: InboxUse) {
             }),
           ),
         }),
-        response: inboxPage,
+        response: inboxPageSchema,
       },
     )
     .get(
       '/v1/inbox/search',
       async ({ caller, query }) => {
         const items = await searchMessages(db, caller, query.q, { folder: query.folder, limit: pageSize(query.limit) })
-        return { data: items.map(itemOf) }
+        return { data: items.map(toJsonInboxItem) }
       },
       {
-        detail: says('searchMessages', 'Search received messages'),
+        detail: describeRoute('searchMessages', 'Search received messages'),
         scope: 'inbox:read',
         query: t.Object({
           q: t.String({
@@ -98,110 +102,119 @@ export function inboxRoutes(use: InboxUse) {
             maxLength: 256,
             description: 'Words that must all be there, `"quoted phrases"`, and `-exclusions` of either.',
           }),
-          limit: limitParam,
-          folder: searchedFolder,
+          limit: limitParamSchema,
+          folder: searchedFolderSchema,
         }),
-        response: t.Object({ data: t.Array(inboxItem) }),
+        response: t.Object({ data: t.Array(inboxItemSchema) }),
       },
     )
-    .get('/v1/inbox/:id', ({ caller, params, query }) => readMessage(use, caller, params.id, query.remote ?? 'block'), {
-      detail: says('getMessage', 'Read a received message', ['not_found', 'brand_restricted']),
-      scope: 'inbox:read',
-      params: idParams,
-      query: t.Object({ remote: remoteContent }),
-      response: inboundMessage,
-    })
+    .get(
+      '/v1/inbox/:id',
+      ({ caller, params, query }) => readMessage(deps, caller, params.id, query.remote ?? 'block'),
+      {
+        detail: describeRoute('getMessage', 'Read a received message', ['not_found', 'brand_restricted']),
+        scope: 'inbox:read',
+        params: idParamsSchema,
+        query: t.Object({ remote: remoteContentSchema }),
+        response: inboundMessageSchema,
+      },
+    )
     .delete(
       '/v1/inbox/:id',
       ({ caller, params, reservation }) => moveMessage(db, caller, params.id, 'trash', reservation),
       {
-        detail: says('trashMessage', 'Move a message to the trash', ['not_found', 'brand_restricted']),
+        detail: describeRoute('trashMessage', 'Move a message to the trash', ['not_found', 'brand_restricted']),
         scope: 'inbox:write',
-        params: idParams,
-        response: movedShape,
+        params: idParamsSchema,
+        response: movedSchema,
       },
     )
     .get(
       '/v1/inbox/:id/attachments/:attachmentId',
-      async ({ caller, params }) => fileAnswer(await downloadAttachment(use, caller, params.id, params.attachmentId)),
+      async ({ caller, params }) =>
+        fileResponse(await downloadAttachment(deps, caller, params.id, params.attachmentId)),
       {
         detail: {
-          ...says('getAttachment', 'Download an attachment', [
+          ...describeRoute('getAttachment', 'Download an attachment', [
             'not_found',
             'brand_restricted',
             'attachment_infected',
             'attachment_unscanned',
           ]),
-          ...saysFile('application/octet-stream'),
+          ...describeFile('application/octet-stream'),
         },
         scope: 'inbox:read',
-        params: attachmentParams,
+        params: attachmentParamsSchema,
       },
     )
-    .get('/v1/inbox/:id/raw', async ({ caller, params }) => fileAnswer(await downloadMessage(use, caller, params.id)), {
-      detail: {
-        ...says('getRawMessage', 'Download a message as it came', [
-          'not_found',
-          'brand_restricted',
-          'attachment_infected',
-          'attachment_unscanned',
-        ]),
-        ...saysFile('message/rfc822'),
+    .get(
+      '/v1/inbox/:id/raw',
+      async ({ caller, params }) => fileResponse(await downloadMessage(deps, caller, params.id)),
+      {
+        detail: {
+          ...describeRoute('getRawMessage', 'Download a message as it came', [
+            'not_found',
+            'brand_restricted',
+            'attachment_infected',
+            'attachment_unscanned',
+          ]),
+          ...describeFile('message/rfc822'),
+        },
+        scope: 'inbox:read',
+        params: idParamsSchema,
       },
-      scope: 'inbox:read',
-      params: idParams,
-    })
+    )
     .post(
       '/v1/inbox/:id/folder',
       ({ caller, params, body, reservation }) => moveMessage(db, caller, params.id, body.folder, reservation),
       {
-        detail: says('moveMessage', 'Move a message to a folder', ['not_found', 'brand_restricted']),
+        detail: describeRoute('moveMessage', 'Move a message to a folder', ['not_found', 'brand_restricted']),
         scope: 'inbox:write',
-        params: idParams,
-        body: folderBody,
-        response: movedShape,
+        params: idParamsSchema,
+        body: folderBodySchema,
+        response: movedSchema,
       },
     )
     .post(
       '/v1/inbox/:id/star',
       ({ caller, params, body, reservation }) => starMessage(db, caller, params.id, body.starred, reservation),
       {
-        detail: says('starMessage', 'Star a message, or not', ['not_found', 'brand_restricted']),
+        detail: describeRoute('starMessage', 'Star a message, or not', ['not_found', 'brand_restricted']),
         scope: 'inbox:write',
-        params: idParams,
-        body: starBody,
-        response: starredShape,
+        params: idParamsSchema,
+        body: starBodySchema,
+        response: starredSchema,
       },
     )
     .post(
       '/v1/inbox/:id/read',
       ({ caller, params, body, reservation }) => markMessage(db, caller, params.id, body.read, reservation),
       {
-        detail: says('markMessage', 'Mark a message read, or unread', ['not_found', 'brand_restricted']),
+        detail: describeRoute('markMessage', 'Mark a message read, or unread', ['not_found', 'brand_restricted']),
         scope: 'inbox:write',
-        params: idParams,
-        body: readBody,
-        response: markedShape,
+        params: idParamsSchema,
+        body: readBodySchema,
+        response: markedSchema,
       },
     )
     .post('/v1/inbox/bulk', ({ caller, body, reservation }) => changeMessages(db, caller, body, reservation), {
-      detail: says('changeMessages', 'Move, star or mark many messages'),
+      detail: describeRoute('changeMessages', 'Move, star or mark many messages'),
       scope: 'inbox:write',
-      body: bulkBody,
-      response: bulkShape,
+      body: bulkBodySchema,
+      response: bulkResultSchema,
     })
     .post(
       '/v1/inbox/:id/restore',
       ({ caller, params, reservation }) => restoreMessage(db, caller, params.id, reservation),
       {
-        detail: says('restoreMessage', 'Take a message out of the trash', [
+        detail: describeRoute('restoreMessage', 'Take a message out of the trash', [
           'not_found',
           'brand_restricted',
           'not_in_trash',
         ]),
         scope: 'inbox:write',
-        params: idParams,
-        response: movedShape,
+        params: idParamsSchema,
+        response: movedSchema,
       },
     )
 }

@@ -1,9 +1,14 @@
 import { expect, test } from 'bun:test'
 import type { Instant } from '../base/clock.ts'
-import { asDelivered, type Delivery, deliveredHeaders, withoutClaims } from './authentication-results.ts'
+import {
+  type DeliveryTrace,
+  dropOwnAuthenticationResults,
+  traceHeaders,
+  withTraceHeaders,
+} from './authentication-results.ts'
 
 const none = { result: 'none', domain: null, detail: null }
-const delivery: Delivery = {
+const delivery: DeliveryTrace = {
   hostname: 'mx.demo.test',
   id: 'msg_1',
   receivedAt: '2026-01-31 08:15:00.000001' as Instant,
@@ -22,7 +27,7 @@ const delivery: Delivery = {
 }
 
 test('says how a message came', () => {
-  expect(deliveredHeaders(delivery)).toBe(
+  expect(traceHeaders(delivery)).toBe(
     [
       'Return-Path: <a@example.com>',
       'Received: from out.example.com ([192.0.2.1])',
@@ -39,7 +44,7 @@ test('says how a message came', () => {
 })
 
 test('shows the null reverse-path and an IPv6 address', () => {
-  const text = deliveredHeaders({ ...delivery, mailFrom: '', remoteIp: '2001:db8::1', tls: null })
+  const text = traceHeaders({ ...delivery, mailFrom: '', remoteIp: '2001:db8::1', tls: null })
   expect(text).toStartWith('Return-Path: <>\r\nReceived: from out.example.com ([IPv6:2001:db8::1])\r\n')
   expect(text).toContain('with ESMTP id')
 })
@@ -47,7 +52,7 @@ test('shows the null reverse-path and an IPv6 address', () => {
 test('lets nothing that a client said begin a line', () => {
   const evil = 'x\r\nX-Evil: yes'
   const result = { result: 'pass', domain: evil, detail: evil }
-  const text = deliveredHeaders({
+  const text = traceHeaders({
     ...delivery,
     mailFrom: evil,
     helo: evil,
@@ -69,7 +74,7 @@ const others = ['Authentication-Results: mx.other.test; spf=pass\r\n', 'X: mx.de
 test('drops the results that claim our name, and only those', () => {
   const kept = `${others.join('')}\r\n`
   const head = Buffer.from(`${claims[0]}${others[0]}${claims[1]}${others[1]}${claims[2]}${claims[3]}${others[2]}\r\n`)
-  expect(withoutClaims(head, 'mx.demo.test').toString()).toBe(kept)
+  expect(dropOwnAuthenticationResults(head, 'mx.demo.test').toString()).toBe(kept)
 })
 
 async function* inPieces(bytes: Buffer, size: number) {
@@ -80,11 +85,13 @@ for (const size of [1, 7, 1000])
   test(`shows a message as delivered, read ${size} bytes at a time`, async () => {
     const body = `Authentication-Results: mx.demo.test; spf=pass\r\n\r\nin the body\r\n`
     const message = Buffer.from(`${claims.join('')}Subject: x\r\n\r\n${body}`)
-    const pieces = await Array.fromAsync(asDelivered(inPieces(message, size), 'Return-Path: <>\r\n', 'mx.demo.test'))
+    const pieces = await Array.fromAsync(
+      withTraceHeaders(inPieces(message, size), 'Return-Path: <>\r\n', 'mx.demo.test'),
+    )
     expect(Buffer.concat(pieces).toString()).toBe(`Return-Path: <>\r\nSubject: x\r\n\r\n${body}`)
   })
 
 test('shows a message that is all header', async () => {
-  const pieces = await Array.fromAsync(asDelivered(inPieces(Buffer.from(claims.join('')), 9), '', 'mx.demo.test'))
+  const pieces = await Array.fromAsync(withTraceHeaders(inPieces(Buffer.from(claims.join('')), 9), '', 'mx.demo.test'))
   expect(Buffer.concat(pieces).toString()).toBe('')
 })

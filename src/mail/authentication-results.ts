@@ -9,7 +9,7 @@ export interface CheckResult {
 }
 
 /** How a message came to one recipient: what stands before it when it is shown as delivered. */
-export interface Delivery {
+export interface DeliveryTrace {
   /** Our name: the authserv-id (RFC 8601 §2.5). */
   readonly hostname: string
   readonly id: string
@@ -26,15 +26,15 @@ export interface Delivery {
 }
 
 /** Return-Path, Received and Authentication-Results, for one recipient and naming no other (RFC 5321 §4.4, RFC 8601 §2.2). */
-export function deliveredHeaders(delivery: Delivery): string {
+export function traceHeaders(delivery: DeliveryTrace): string {
   return `${returnPath(delivery)}${received(delivery)}${authenticationResults(delivery)}`
 }
 
-function returnPath({ mailFrom }: Delivery): string {
+function returnPath({ mailFrom }: DeliveryTrace): string {
   return `Return-Path: <${plain(mailFrom)}>\r\n`
 }
 
-function received({ hostname, id, receivedAt, rcptTo, remoteIp, helo, tls, smtputf8 }: Delivery): string {
+function received({ hostname, id, receivedAt, rcptTo, remoteIp, helo, tls, smtputf8 }: DeliveryTrace): string {
   const ip = remoteIp.includes(':') ? `IPv6:${remoteIp}` : remoteIp
   // RFC 3848 and RFC 6531 §4.3.
   const protocol = smtputf8 ? (tls ? 'UTF8SMTPS' : 'UTF8SMTP') : tls ? 'ESMTPS' : 'ESMTP'
@@ -49,7 +49,7 @@ function received({ hostname, id, receivedAt, rcptTo, remoteIp, helo, tls, smtpu
 
 const properties = { spf: 'smtp.mailfrom', dkim: 'header.d', dmarc: 'header.from', arc: 'arc.sealer' } as const
 
-function authenticationResults({ hostname, results }: Delivery): string {
+function authenticationResults({ hostname, results }: DeliveryTrace): string {
   const checks = (['spf', 'dkim', 'dmarc', 'arc'] as const).map(method => {
     const { result, domain, detail } = results[method]
     const property = domain === null || domain === '' ? '' : ` ${properties[method]}=${pvalue(domain)}`
@@ -81,7 +81,7 @@ const maxHead = 1024 * 1024
  * The message as it is shown: `before`, then its bytes without the Authentication-Results fields that claim our name
  * (RFC 8601 §5). Of a header past 1 MiB only the first MiB is looked at.
  */
-export async function* asDelivered(
+export async function* withTraceHeaders(
   message: AsyncIterable<Buffer>,
   before: string,
   hostname: string,
@@ -96,22 +96,22 @@ export async function* asDelivered(
     head = Buffer.concat([head, piece])
     const start = bodyStart(head)
     if (start === null && head.length < maxHead) continue
-    yield withoutClaims(head.subarray(0, start ?? head.length), hostname)
+    yield dropOwnAuthenticationResults(head.subarray(0, start ?? head.length), hostname)
     if (start !== null) yield head.subarray(start)
     head = null
   }
-  if (head) yield withoutClaims(head, hostname)
+  if (head) yield dropOwnAuthenticationResults(head, hostname)
 }
 
 /** The header block without the Authentication-Results fields whose authserv-id is `hostname`; the rest byte for byte. */
-export function withoutClaims(head: Buffer, hostname: string): Buffer {
+export function dropOwnAuthenticationResults(head: Buffer, hostname: string): Buffer {
   return dropFields(head, ({ key, line }) =>
-    claimsName({ name: key, value: line.slice(line.indexOf(':') + 1) }, hostname),
+    isOwnAuthenticationResults({ name: key, value: line.slice(line.indexOf(':') + 1) }, hostname),
   )
 }
 
 /** Is it an Authentication-Results field whose authserv-id is `hostname`? */
-export function claimsName({ name, value }: HeaderField, hostname: string): boolean {
+export function isOwnAuthenticationResults({ name, value }: HeaderField, hostname: string): boolean {
   return name.toLowerCase() === 'authentication-results' && authservId(value) === hostname.toLowerCase()
 }
 

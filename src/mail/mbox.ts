@@ -1,7 +1,7 @@
 import { type Instant, millisecondsOf } from '../base/clock.ts'
 
 /** What stands before a message in a mailbox file. */
-export interface Separator {
+export interface MboxSeparator {
   /** The reverse-path; empty: the null one. */
   readonly mailFrom: string
   readonly receivedAt: Instant
@@ -11,7 +11,7 @@ const days = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'] as const
 const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'] as const
 
 /** `From ann@example.com Sat Jan 31 08:15:00 2026`, UTC (RFC 4155, appendix A). */
-function fromLine({ mailFrom, receivedAt }: Separator): string {
+function fromLine({ mailFrom, receivedAt }: MboxSeparator): string {
   const at = new Date(millisecondsOf(receivedAt))
   const two = (count: number, fill = '0') => String(count).padStart(2, fill)
   const date = `${days[at.getUTCDay()]} ${months[at.getUTCMonth()]} ${two(at.getUTCDate(), ' ')}`
@@ -28,7 +28,7 @@ const maxHeldBytes = 64 * 1024
  * `From ` after any number of `>`, an empty line. Who takes one `>` off such lines again has all its lines. Bytes pass
  * through as they come, whatever the length of the message.
  */
-export async function* mboxrd(message: AsyncIterable<Buffer>, separator: Separator): AsyncGenerator<Buffer> {
+export async function* mboxrd(message: AsyncIterable<Buffer>, separator: MboxSeparator): AsyncGenerator<Buffer> {
   yield Buffer.from(fromLine(separator))
   let held = ''
   let isLineStart = true

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
-import { outlineMessage, parseMessage, visitAttachments } from './message.ts'
+import { parseMessage, readMessageSummary, visitAttachments } from './message.ts'
 
 const crlf = (lines: readonly string[]) => Buffer.from(lines.join('\r\n'))
 
@@ -50,10 +50,10 @@ describe('takes a message apart', () => {
   test('header, text and attachments', async () => {
     const parsed = await parseMessage(mixed)
     expect(parsed.from).toEqual([{ name: 'Jürgen', address: 'jw@xn--bcher-kva.example' }])
-    expect(parsed.to.map(each => each.address)).toEqual(['one@x.test', 'two@x.test', 'three@x.test'])
+    expect(parsed.to.map(address => address.address)).toEqual(['one@x.test', 'two@x.test', 'three@x.test'])
     expect(parsed.to[1]?.name).toBe('Two, B.')
-    expect(parsed.cc.map(each => each.address)).toEqual(['four@x.test'])
-    expect(parsed.replyTo.map(each => each.address)).toEqual(['back@x.test'])
+    expect(parsed.cc.map(address => address.address)).toEqual(['four@x.test'])
+    expect(parsed.replyTo.map(address => address.address)).toEqual(['back@x.test'])
     expect(parsed.subject).toBe('äöü and more')
     expect(parsed.messageId).toBe('1@x.test')
     expect(parsed.inReplyTo).toBe('0@x.test')
@@ -63,7 +63,7 @@ describe('takes a message apart', () => {
     expect(parsed.html).toBeNull()
     expect(parsed.problem).toBeNull()
     expect([parsed.fromFields, parsed.hops]).toEqual([1, 2])
-    expect(parsed.headers.filter(each => each.name === 'X-Same').map(each => each.value)).toEqual(['1', '2'])
+    expect(parsed.headers.filter(header => header.name === 'X-Same').map(header => header.value)).toEqual(['1', '2'])
     expect(parsed.headers[0]).toEqual({ name: 'Received', value: 'from b' })
     expect(parsed.attachments).toEqual([
       {
@@ -83,7 +83,7 @@ describe('takes a message apart', () => {
 
   test('the same from a stream, in small pieces', async () => {
     const pieces = Array.from({ length: Math.ceil(mixed.length / 7) }, (_, i) => mixed.subarray(i * 7, i * 7 + 7))
-    const { attachments, ...streamed } = await outlineMessage(Readable.from(pieces, { objectMode: false }))
+    const { attachments, ...streamed } = await readMessageSummary(Readable.from(pieces, { objectMode: false }))
     const { attachments: whole, ...parsed } = await parseMessage(mixed)
     expect(streamed).toEqual(parsed)
     expect<unknown>(attachments).toEqual(whole.map(({ content: _, ...facts }) => facts))
@@ -93,7 +93,7 @@ describe('takes a message apart', () => {
     const content = Buffer.alloc(6 * 1024 * 1024, 'abcdefgh')
     const head = 'From: a@x.test\r\nContent-Type: application/pdf\r\nContent-Transfer-Encoding: base64\r\n\r\n'
     const lines = content.toString('base64').replace(/.{76}/g, '$&\r\n')
-    const { attachments } = await outlineMessage(Buffer.from(head + lines))
+    const { attachments } = await readMessageSummary(Buffer.from(head + lines))
     expect(attachments).toHaveLength(1)
     expect(attachments[0]?.size).toBe(content.length)
     expect(attachments[0]?.sha256).toEqual(createHash('sha256').update(content).digest())
@@ -248,7 +248,7 @@ test('rejects, once, when the bytes end in trouble amid an attachment', async ()
     await Bun.sleep(20)
     throw new Error('the disk is gone')
   }
-  for (const read of [parseMessage, outlineMessage]) {
+  for (const read of [parseMessage, readMessageSummary]) {
     const failure = await read(Readable.from(broken(), { objectMode: false })).catch((error: Error) => error.message)
     expect(failure).toBe('the disk is gone')
   }

@@ -3,11 +3,11 @@ import type { AddressObject, AttachmentStream, EmailAddress, Headers, HeaderValu
 import { type Address, canonicalDomain } from './address.ts'
 import { bodyStart, type HeaderField, type RawField, readFields, readIdentifiers, unfold } from './header.ts'
 import { BoundedParser, type ParseLimits, parseLimits, pieceBytes } from './mime-parser.ts'
-import { clip } from './preview.ts'
+import { truncate } from './preview.ts'
 import { endOf, readAll } from './streams.ts'
 
 /** What is known of an attachment without its bytes. */
-export interface AttachmentFacts {
+export interface AttachmentSummary {
   /** As the sender calls it, without control characters, at most 255; a name of ours where there is none. */
   readonly filename: string
   readonly contentType: string
@@ -19,12 +19,12 @@ export interface AttachmentFacts {
   readonly sha256: Buffer
 }
 
-export interface Attachment extends AttachmentFacts {
+export interface ParsedAttachment extends AttachmentSummary {
   readonly content: Buffer
 }
 
 /** What a message says of itself. Identifiers are without angle brackets; addresses have the domain as an A-label. */
-export interface MessageFacts {
+export interface MessageSummary {
   readonly from: readonly Address[]
   /** How many From fields there are: one where the message is in order (RFC 5322 §3.6). */
   readonly fromFields: number
@@ -44,22 +44,22 @@ export interface MessageFacts {
   readonly html: string | null
   /** In order, duplicates kept. */
   readonly headers: readonly HeaderField[]
-  readonly attachments: readonly AttachmentFacts[]
+  readonly attachments: readonly AttachmentSummary[]
   /** Why not all of it could be taken apart; null: it could. */
   readonly problem: string | null
   /** There are more parts than were taken apart. */
   readonly hasMoreParts: boolean
 }
 
-export interface ParsedMessage extends MessageFacts {
-  readonly attachments: readonly Attachment[]
+export interface ParsedMessage extends MessageSummary {
+  readonly attachments: readonly ParsedAttachment[]
 }
 
 /**
  * What is done with an attachment when the parser meets it. Its bytes flow by once; what is not read by the time the
  * promise resolves is passed over. The stream must not be destroyed.
  */
-export type Visit<Kept> = (content: Readable, position: number) => Promise<Kept>
+export type AttachmentVisitor<Kept> = (content: Readable, position: number) => Promise<Kept>
 
 /**
  * Takes a message apart, attachments with their bytes. Never throws for what is in the message: what cannot be taken apart
@@ -72,23 +72,23 @@ export async function parseMessage(
   const { facts, kept } = await parse(content, limits, readAll)
   return {
     ...facts,
-    attachments: facts.attachments.map((each, i) => ({ ...each, content: kept[i] ?? Buffer.alloc(0) })),
+    attachments: facts.attachments.map((attachment, i) => ({ ...attachment, content: kept[i] ?? Buffer.alloc(0) })),
   }
 }
 
 /** As {@link parseMessage}, without the attachments' bytes: memory does not grow with them. */
-export async function outlineMessage(
+export async function readMessageSummary(
   content: Buffer | Readable,
   limits: ParseLimits = parseLimits,
-): Promise<MessageFacts> {
-  const { facts } = await parse(content, limits, letGo)
+): Promise<MessageSummary> {
+  const { facts } = await parse(content, limits, ignoreContent)
   return facts
 }
 
 /** Hands each attachment's bytes to `visit`, one after the other, and gives what it said of each. */
 export async function visitAttachments<Kept>(
   content: Buffer | Readable,
-  visit: Visit<Kept>,
+  visit: AttachmentVisitor<Kept>,
   limits: ParseLimits = parseLimits,
 ): Promise<readonly Kept[]> {
   const { kept } = await parse(content, limits, visit)
@@ -96,25 +96,25 @@ export async function visitAttachments<Kept>(
 }
 
 /** What can be told from the header alone, for a message that nothing more is to be tried with. */
-export async function outlineHeader(
+export async function readHeaderSummary(
   head: Buffer,
   problem: string,
   limits: ParseLimits = parseLimits,
-): Promise<MessageFacts> {
+): Promise<MessageSummary> {
   const fields = readFields(head.subarray(0, bodyStart(head) ?? head.length), limits.maxHeaders)
-  const shown = await run(Buffer.from(essentialsOf(fields), 'latin1'), limits, letGo)
-  return factsOf(shown.headers, fields, { text: null, html: null, attachments: [], problem, hasMoreParts: false })
+  const shown = await run(Buffer.from(essentialsOf(fields), 'latin1'), limits, ignoreContent)
+  return summaryOf(shown.headers, fields, { text: null, html: null, attachments: [], problem, hasMoreParts: false })
 }
 
-function letGo(): Promise<null> {
+function ignoreContent(): Promise<null> {
   return Promise.resolve(null)
 }
 
-interface Ran<Kept> {
+interface ParserOutput<Kept> {
   readonly headers: Headers | undefined
   readonly fields: readonly RawField[]
   readonly text: { readonly text?: string | undefined; readonly html?: string | boolean | undefined }
-  readonly attachments: readonly AttachmentFacts[]
+  readonly attachments: readonly AttachmentSummary[]
   readonly kept: readonly Kept[]
   readonly problem: string | null
   readonly hasMoreParts: boolean
@@ -122,12 +122,12 @@ interface Ran<Kept> {
   readonly head: Buffer
 }
 
-async function parse<Kept>(content: Buffer | Readable, limits: ParseLimits, visit: Visit<Kept>) {
+async function parse<Kept>(content: Buffer | Readable, limits: ParseLimits, visit: AttachmentVisitor<Kept>) {
   const ran = await run(content, limits, visit)
   if (!ran.headers && ran.problem)
-    return { facts: await outlineHeader(ran.head, ran.problem, limits), kept: [] as readonly Kept[] }
+    return { facts: await readHeaderSummary(ran.head, ran.problem, limits), kept: [] as readonly Kept[] }
   const { text, html } = ran.text
-  const facts = factsOf(ran.headers, ran.fields, {
+  const facts = summaryOf(ran.headers, ran.fields, {
     text: text?.trim() ? text : null,
     html: typeof html === 'string' && html.trim() ? html : null,
     attachments: ran.attachments,
@@ -137,10 +137,14 @@ async function parse<Kept>(content: Buffer | Readable, limits: ParseLimits, visi
   return { facts, kept: ran.kept }
 }
 
-function run<Kept>(content: Buffer | Readable, limits: ParseLimits, visit: Visit<Kept>): Promise<Ran<Kept>> {
+function run<Kept>(
+  content: Buffer | Readable,
+  limits: ParseLimits,
+  visit: AttachmentVisitor<Kept>,
+): Promise<ParserOutput<Kept>> {
   return new Promise((resolve, reject) => {
     const parser = new BoundedParser(limits)
-    const attachments: AttachmentFacts[] = []
+    const attachments: AttachmentSummary[] = []
     const kept: Kept[] = []
     const head: Buffer[] = []
     let headBytes = 0
@@ -158,8 +162,8 @@ function run<Kept>(content: Buffer | Readable, limits: ParseLimits, visit: Visit
         text: text ?? parser.textSoFar(),
         attachments,
         kept,
-        problem: failure ?? parser.cut,
-        hasMoreParts: failure !== null && parser.isForParts(failure),
+        problem: failure ?? parser.truncation,
+        hasMoreParts: failure !== null && parser.isPartLimit(failure),
         head: Buffer.concat(head),
       })
     }
@@ -172,7 +176,7 @@ function run<Kept>(content: Buffer | Readable, limits: ParseLimits, visit: Visit
       // The parser knows size and hash once all of it has flowed by, wanted or not.
       reading.resume()
       await ended
-      attachments[position] = attachmentFacts(attachment, position)
+      attachments[position] = attachmentSummary(attachment, position)
       attachment.release()
     }
 
@@ -210,28 +214,28 @@ function run<Kept>(content: Buffer | Readable, limits: ParseLimits, visit: Visit
   })
 }
 
-type Rest = Pick<MessageFacts, 'text' | 'html' | 'attachments' | 'problem' | 'hasMoreParts'>
+type BodySummary = Pick<MessageSummary, 'text' | 'html' | 'attachments' | 'problem' | 'hasMoreParts'>
 
-function factsOf(headers: Headers | undefined, fields: readonly RawField[], rest: Rest): MessageFacts {
+function summaryOf(headers: Headers | undefined, fields: readonly RawField[], rest: BodySummary): MessageSummary {
   const first = (key: string) => {
-    const field = fields.find(each => each.key === key)
+    const field = fields.find(field => field.key === key)
     return field && unfold(field).value
   }
   const replied = readIdentifiers(first('in-reply-to') ?? '')
   const subject = headers?.get('subject')
   return {
     from: addressesOf(headers?.get('from')),
-    fromFields: fields.filter(each => each.key === 'from').length,
-    hops: fields.filter(each => each.key === 'received').length,
+    fromFields: fields.filter(field => field.key === 'from').length,
+    hops: fields.filter(field => field.key === 'received').length,
     to: addressesOf(headers?.get('to')),
     cc: addressesOf(headers?.get('cc')),
     replyTo: addressesOf(headers?.get('reply-to')),
-    subject: typeof subject === 'string' ? clip(clean(subject), 998) : '',
+    subject: typeof subject === 'string' ? truncate(clean(subject), 998) : '',
     messageId: readIdentifiers(first('message-id') ?? '')[0] ?? null,
     inReplyTo: replied[0] ?? null,
     references: readIdentifiers(first('references') ?? '').slice(-100),
     date: dateOf(first('date')),
-    headers: fields.filter(each => each.key !== '').map(unfold),
+    headers: fields.filter(field => field.key !== '').map(unfold),
     ...rest,
   }
 }
@@ -244,11 +248,12 @@ function dateOf(value: string | undefined): Date | null {
 function addressesOf(value: HeaderValue | undefined): readonly Address[] {
   const objects = (Array.isArray(value) ? value : value ? [value] : []) as readonly AddressObject[]
   const found: Address[] = []
-  const add = (each: EmailAddress) => {
-    if (each.group) each.group.forEach(add)
-    else if (each.address) found.push({ address: withALabel(each.address), name: clip(clean(each.name), 256) })
+  const add = (emailAddress: EmailAddress) => {
+    if (emailAddress.group) emailAddress.group.forEach(add)
+    else if (emailAddress.address)
+      found.push({ address: withALabel(emailAddress.address), name: truncate(clean(emailAddress.name), 256) })
   }
-  for (const each of objects) each.value.forEach(add)
+  for (const object of objects) object.value.forEach(add)
   return found
 }
 
@@ -262,11 +267,11 @@ function clean(text: string): string {
   return text.replace(/\p{Cc}+/gu, ' ').trim()
 }
 
-function attachmentFacts(attachment: AttachmentStream, position: number): AttachmentFacts {
-  const contentType = clip(clean(attachment.contentType || 'application/octet-stream'), 255)
-  const contentId = clip(clean(attachment.cid ?? ''), 255)
+function attachmentSummary(attachment: AttachmentStream, position: number): AttachmentSummary {
+  const contentType = truncate(clean(attachment.contentType || 'application/octet-stream'), 255)
+  const contentId = truncate(clean(attachment.cid ?? ''), 255)
   return {
-    filename: clip(clean(attachment.filename ?? ''), 255) || nameless(contentType, position),
+    filename: truncate(clean(attachment.filename ?? ''), 255) || nameless(contentType, position),
     contentType,
     size: attachment.size,
     contentId: contentId || null,
@@ -285,6 +290,6 @@ const maxEssential = 16 * 1024
 
 /** A header of only the fields that are shown, cut to a size that costs little. */
 function essentialsOf(fields: readonly RawField[]): string {
-  const lines = fields.filter(each => essential.has(each.key)).slice(0, 20)
-  return `${lines.map(each => each.line.slice(0, maxEssential)).join('\r\n')}\r\n\r\n`
+  const lines = fields.filter(field => essential.has(field.key)).slice(0, 20)
+  return `${lines.map(line => line.line.slice(0, maxEssential)).join('\r\n')}\r\n\r\n`
 }

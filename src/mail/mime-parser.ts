@@ -31,9 +31,9 @@ const minPartBytes = 32
 /** What the parser says when one piece held so many smaller ones that ours was not met first. */
 const splitterExcess = 'Max allowed child nodes exceeded'
 
-interface Node {
+interface MimeNode {
   readonly type: 'node'
-  readonly parentNode: Node | false
+  readonly parentNode: MimeNode | false
   readonly contentType?: string | false
   /** It is the header of a message within a message. */
   readonly messageNode?: boolean
@@ -43,18 +43,18 @@ interface Node {
   getHeaders(): Buffer
 }
 
-interface Body {
+interface MimeBody {
   readonly type: 'body' | 'data'
   readonly value: Buffer
 }
 
 /** A part's header, a piece of its body, or (`data`) what stands between parts. */
-export type Chunk = Node | Body
-export type Done = (error?: Error | null) => void
+export type ParserChunk = MimeNode | MimeBody
+export type ChunkCallback = (error?: Error | null) => void
 
 /** What the parser has beside its types (mailparser 3.9.31, lib/mail-parser.js). */
-interface Inner {
-  processChunk(this: MailParser, chunk: Chunk, done: Done): void
+interface MailParserInternals {
+  processChunk(this: MailParser, chunk: ParserChunk, done: ChunkCallback): void
   processHeaders(this: MailParser, fields: readonly RawField[]): Headers
   getTextContent(this: MailParser): { readonly text?: string; readonly html?: string }
   readonly curnode: { readonly isAttachment?: boolean } | false
@@ -65,7 +65,7 @@ const readFields = new Set(['from', 'to', 'cc', 'reply-to', 'subject', 'date', '
 
 const addressFields = new Set(['from', 'to', 'cc', 'reply-to'])
 
-const inner = MailParser.prototype as unknown as Inner
+const inner = MailParser.prototype as unknown as MailParserInternals
 
 const options = {
   skipHtmlToText: true,
@@ -81,11 +81,11 @@ const options = {
  */
 export class BoundedParser extends MailParser {
   /** Why something was cut off; null: nothing was. */
-  cut: string | null = null
+  truncation: string | null = null
   private parts = 0
   private readonly addressBytes = new Map<string, number>()
   private textBytes = 0
-  private readonly depths = new WeakMap<Node, number>()
+  private readonly depths = new WeakMap<MimeNode, number>()
   private readonly limits: ParseLimits
 
   constructor(limits: ParseLimits) {
@@ -99,7 +99,7 @@ export class BoundedParser extends MailParser {
   }
 
   /** Overrides the parser's own step, which runs once for each part's header and each piece of its body. */
-  processChunk(chunk: Chunk, done: Done): void {
+  processChunk(chunk: ParserChunk, done: ChunkCallback): void {
     try {
       const excess = chunk.type === 'node' ? this.excessOf(chunk) : null
       if (excess) done(new Error(excess))
@@ -113,7 +113,7 @@ export class BoundedParser extends MailParser {
   processHeaders(fields: readonly RawField[]): Headers {
     return inner.processHeaders.call(
       this,
-      fields.filter(each => readFields.has(each.key)).map(each => this.withinAddressLimit(each)),
+      fields.filter(field => readFields.has(field.key)).map(field => this.withinAddressLimit(field)),
     )
   }
 
@@ -124,11 +124,11 @@ export class BoundedParser extends MailParser {
     this.addressBytes.set(key, used + line.length)
     const room = Math.max(this.limits.maxAddressBytes - used, 0)
     if (line.length <= room) return field
-    this.cut = `addresses past ${this.limits.maxAddressBytes} bytes were left out`
+    this.truncation = `addresses past ${this.limits.maxAddressBytes} bytes were left out`
     return { key, line: line.slice(0, Math.max(line.lastIndexOf(',', room), line.indexOf(':') + 1)) }
   }
 
-  private excessOf(node: Node): string | null {
+  private excessOf(node: MimeNode): string | null {
     const { maxParts, maxDepth, maxHeaders, maxHeaderBytes } = this.limits
     const depth = node.parentNode ? (this.depths.get(node.parentNode) ?? 0) + 1 : 0
     this.depths.set(node, depth)
@@ -139,32 +139,32 @@ export class BoundedParser extends MailParser {
     return null
   }
 
-  private withinLimit(body: Body): Body {
-    const part = (this as unknown as Inner).curnode
+  private withinLimit(body: MimeBody): MimeBody {
+    const part = (this as unknown as MailParserInternals).curnode
     if (!part || part.isAttachment) return body
     const room = this.limits.maxTextBytes - this.textBytes
     this.textBytes += body.value.length
     if (body.value.length <= room) return body
-    this.cut = `text past ${this.limits.maxTextBytes} bytes was left out`
+    this.truncation = `text past ${this.limits.maxTextBytes} bytes was left out`
     return { ...body, value: body.value.subarray(0, Math.max(room, 0)) }
   }
 
   /** Is the part with this header, which was met just now, one that the parser gives as an attachment? */
-  protected isAttachment(node: Chunk): boolean {
+  protected isAttachment(node: ParserChunk): boolean {
     if (node.type !== 'node' || (node.contentType === 'message/rfc822' && node.messageNode)) return false
-    const part = (this as unknown as Inner).curnode
+    const part = (this as unknown as MailParserInternals).curnode
     return part !== false && part.isAttachment === true
   }
 
   /** Is this why there was an `error`: more parts than are taken apart? */
-  isForParts(why: string): boolean {
+  isPartLimit(why: string): boolean {
     return this.parts > this.limits.maxParts || why === splitterExcess
   }
 
   /** The text of the parts that were met whole; for after an `error`. */
   textSoFar(): { readonly text?: string; readonly html?: string } {
     try {
-      return (this as unknown as Inner).tree ? inner.getTextContent.call(this) : {}
+      return (this as unknown as MailParserInternals).tree ? inner.getTextContent.call(this) : {}
     } catch {
       return {}
     }

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { clip, previewOf } from './preview.ts'
+import { previewOf, truncate } from './preview.ts'
 
 test('takes the beginning of the text, on one line', () => {
   expect(previewOf('  Hello\r\n\r\n\tworld \u200b\u0007', '<p>other</p>')).toBe('Hello world')
@@ -14,7 +14,7 @@ test('takes what HTML shows when there is no text', () => {
 test('is never longer than 200 characters, nor ends in half a character', () => {
   expect(previewOf('x'.repeat(500), null)).toHaveLength(200)
   expect(previewOf(`${'x'.repeat(199)}😀`, null)).toBe('x'.repeat(199))
-  expect(clip('a\ud800', 9)).toBe('a\ufffd')
+  expect(truncate('a\ud800', 9)).toBe('a\ufffd')
 })
 
 test('is empty when there is nothing to see', () => {

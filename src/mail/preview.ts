@@ -32,11 +32,11 @@ export function previewOf(text: string | null, html: string | null): string {
 
 function oneLine(text: string): string {
   const line = text.slice(0, 1500).replace(/\s+/g, ' ').replace(invisible, '').replace(/ {2,}/g, ' ').trim()
-  return clip(line, maxPreview)
+  return truncate(line, maxPreview)
 }
 
 /** At most `max` characters (UTF-16 units), well formed, never half a surrogate pair. */
-export function clip(text: string, max: number): string {
+export function truncate(text: string, max: number): string {
   if (text.length <= max) return text.toWellFormed()
   const isPairCut = (text.charCodeAt(max - 1) & 0xfc00) === 0xd800
   return text.slice(0, isPairCut ? max - 1 : max).toWellFormed()

@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { MessageText } from 'mailparser'
 import { bodyStart, dropFields } from './header.ts'
-import { BoundedParser, type Chunk, type Done, parseLimits } from './mime-parser.ts'
+import { BoundedParser, type ChunkCallback, type ParserChunk, parseLimits } from './mime-parser.ts'
 
 /** What is said of an attachment in its place. */
 export interface RemovedAttachment {
@@ -71,7 +71,7 @@ class Stripper extends BoundedParser {
     this.placeholder = placeholder
   }
 
-  override processChunk(chunk: Chunk, done: Done): void {
+  override processChunk(chunk: ParserChunk, done: ChunkCallback): void {
     // A part's bytes are decoded in place.
     const copy = chunk.type === 'node' ? chunk.getHeaders() : Buffer.from(chunk.value)
     super.processChunk(chunk, error => {
@@ -80,7 +80,7 @@ class Stripper extends BoundedParser {
     })
   }
 
-  private keep(chunk: Chunk, bytes: Buffer): void {
+  private keep(chunk: ParserChunk, bytes: Buffer): void {
     if (chunk.type === 'node') {
       this.isPassingOver = this.isAttachment(chunk)
       this.pieces.push(...(this.isPassingOver ? this.replaced(bytes) : [bytes]))

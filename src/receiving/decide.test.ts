@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'bun:test'
 import type { Verdict, Verdicts } from '../ports/authenticator/port.ts'
-import { decide, type Evidence, type Policy } from './decide.ts'
+import { type DecisionInput, decide, type InboundPolicy } from './decide.ts'
 import type { ScanOutcome } from './scan.ts'
 
-const lenient: Policy = { dmarcReject: false, unscanned: 'quarantine' }
-const rejecting: Policy = { dmarcReject: true, unscanned: 'quarantine' }
-const deferring: Policy = { dmarcReject: false, unscanned: 'defer' }
+const lenient: InboundPolicy = { dmarcReject: false, unscanned: 'quarantine' }
+const rejecting: InboundPolicy = { dmarcReject: true, unscanned: 'quarantine' }
+const deferring: InboundPolicy = { dmarcReject: false, unscanned: 'defer' }
 
 const clean: ScanOutcome = { kind: 'clean' }
 const infected: ScanOutcome = { kind: 'infected', signature: 'Eicar', attachments: [] }
@@ -27,7 +27,7 @@ interface Given {
   readonly isResolverAway?: boolean
 }
 
-function evidence(given: Given): Evidence {
+function evidence(given: Given): DecisionInput {
   const [result, policy] = given.dmarc ?? ['none', null]
   return {
     verdicts: {
@@ -37,9 +37,9 @@ function evidence(given: Given): Evidence {
       arc: { ...verdict('none'), sealer: null },
       from: given.authenticated ?? ['a@a.test'],
     },
-    isResolverAway: given.isResolverAway ?? false,
+    isResolverUnavailable: given.isResolverAway ?? false,
     scan: given.scan ?? clean,
-    outline: {
+    summary: {
       from: (given.shown ?? ['a@a.test']).map(address => ({ address, name: '' })),
       fromFields: given.fromFields ?? 1,
       hops: given.hops ?? 3,
@@ -51,7 +51,7 @@ const fail = verdict('fail')
 const alignedPass = verdict('pass', true)
 const strangePass = verdict('pass', false)
 
-const table: readonly (readonly [what: string, given: Given, policy: Policy, expected: string])[] = [
+const table: readonly (readonly [what: string, given: Given, policy: InboundPolicy, expected: string])[] = [
   ['nothing is known of the sender', {}, lenient, 'inbox accepted'],
   ['all passes', { spf: alignedPass, dkim: alignedPass, dmarc: ['pass', 'reject'] }, rejecting, 'inbox accepted'],
 

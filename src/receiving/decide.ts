@@ -1,13 +1,13 @@
 import type { Folder } from '../base/database/schema.ts'
 import { canonicalDomain } from '../mail/address.ts'
 import type { Verdicts } from '../ports/authenticator/port.ts'
-import type { Outline } from './parse.ts'
-import type { SmtpRefusalCode } from './refusal.ts'
+import type { FilingSummary } from './parse.ts'
 import type { ScanOutcome } from './scan.ts'
-import type { Verified } from './verify.ts'
+import type { SmtpRefusalCode } from './smtp-refusal.ts'
+import type { Verification } from './verify.ts'
 
 /** The instance's policy: one reply to DATA stands for all recipients, so no organization may choose. */
-export interface Policy {
+export interface InboundPolicy {
   /** Answer 550 5.7.26 to what fails p=reject, instead of filing it as spam. */
   readonly dmarcReject: boolean
   /** What becomes of mail that cannot be scanned. */
@@ -25,7 +25,7 @@ export type FolderReason =
   | 'infected'
   | 'unscanned'
 
-export interface Filing {
+export interface FolderDecision {
   readonly kind: 'file'
   readonly folder: Folder
   readonly reason: FolderReason
@@ -33,25 +33,28 @@ export interface Filing {
   readonly releaseFolder: Folder | null
 }
 
-export type Decision = Filing | { readonly kind: 'refuse'; readonly code: SmtpRefusalCode }
+export type Decision = FolderDecision | { readonly kind: 'refuse'; readonly code: SmtpRefusalCode }
 
 /** Received fields at which a message is taken to go round in circles (RFC 5321 §6.3). */
 const maxHops = 50
 
-export interface Evidence extends Verified {
+export interface DecisionInput extends Verification {
   readonly scan: ScanOutcome
-  readonly outline: Pick<Outline, 'from' | 'fromFields' | 'hops'>
+  readonly summary: Pick<FilingSummary, 'from' | 'fromFields' | 'hops'>
 }
 
 /** What becomes of a message. First what its sender must change, then our own trouble, then the folder. */
-export function decide({ verdicts, isResolverAway, scan, outline }: Evidence, policy: Policy): Decision {
-  if (outline.hops >= maxHops) return { kind: 'refuse', code: 'mail_loop' }
-  if (!hasOneFrom(verdicts, outline)) return { kind: 'refuse', code: 'from_malformed' }
-  if (isResolverAway) return { kind: 'refuse', code: 'resolver_away' }
+export function decide(
+  { verdicts, isResolverUnavailable, scan, summary }: DecisionInput,
+  policy: InboundPolicy,
+): Decision {
+  if (summary.hops >= maxHops) return { kind: 'refuse', code: 'mail_loop' }
+  if (!hasOneFrom(verdicts, summary)) return { kind: 'refuse', code: 'from_malformed' }
+  if (isResolverUnavailable) return { kind: 'refuse', code: 'resolver_away' }
   if (policy.dmarcReject && failsDmarc(verdicts, 'reject')) return { kind: 'refuse', code: 'dmarc_reject' }
   switch (scan.kind) {
     case 'clean':
-      return { ...byVerdicts(verdicts), releaseFolder: null }
+      return { ...folderByVerdicts(verdicts), releaseFolder: null }
     case 'infected':
       return { kind: 'file', folder: 'quarantine', reason: 'infected', releaseFolder: null }
     case 'unscanned':
@@ -61,7 +64,7 @@ export function decide({ verdicts, isResolverAway, scan, outline }: Evidence, po
             kind: 'file',
             folder: 'quarantine',
             reason: 'unscanned',
-            releaseFolder: scan.isLasting ? null : byVerdicts(verdicts).folder,
+            releaseFolder: scan.isLasting ? null : folderByVerdicts(verdicts).folder,
           }
     default:
       return scan satisfies never
@@ -69,7 +72,7 @@ export function decide({ verdicts, isResolverAway, scan, outline }: Evidence, po
 }
 
 /** One From field with one address (RFC 5322 §3.6), and the one that was authenticated is the one that will be shown. */
-function hasOneFrom({ from }: Verdicts, outline: Evidence['outline']): boolean {
+function hasOneFrom({ from }: Verdicts, outline: DecisionInput['summary']): boolean {
   const [shown] = outline.from
   if (outline.fromFields !== 1 || outline.from.length !== 1 || !shown || from.length > 1) return false
   const [authenticated] = from
@@ -81,7 +84,7 @@ function domainOf(address: string): string {
   return canonicalDomain(domain) ?? domain.toLowerCase()
 }
 
-function byVerdicts(verdicts: Verdicts): Pick<Filing, 'kind' | 'folder' | 'reason'> {
+function folderByVerdicts(verdicts: Verdicts): Pick<FolderDecision, 'kind' | 'folder' | 'reason'> {
   if (failsDmarc(verdicts, 'reject') || failsDmarc(verdicts, 'quarantine'))
     return { kind: 'file', folder: 'spam', reason: 'dmarc_fail' }
   // A header too large to be checked must not get past DMARC by being so.

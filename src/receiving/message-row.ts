@@ -2,29 +2,29 @@ import { type Instant, plusMs } from '../base/clock.ts'
 import { type Folder, type ScanStatus, toJson } from '../base/database/schema.ts'
 import { type Id, newId } from '../base/ids.ts'
 import type { Address } from '../mail/address.ts'
-import { clip } from '../mail/preview.ts'
+import { truncate } from '../mail/preview.ts'
 import type { Verdicts } from '../ports/authenticator/port.ts'
-import type { Scan } from '../ports/scanner/port.ts'
-import type { Joined } from '../sending/threads/threads.ts'
-import type { Filing, FolderReason } from './decide.ts'
-import type { Incoming, Recipient } from './incoming.ts'
-import type { Outline } from './parse.ts'
+import type { ScanResult } from '../ports/scanner/port.ts'
+import type { JoinedThread } from '../sending/threads/threads.ts'
+import type { FolderDecision, FolderReason } from './decide.ts'
+import type { InboundRecipient, IncomingMessage } from './incoming-message.ts'
+import type { FilingSummary } from './parse.ts'
 import type { ScanOutcome } from './scan.ts'
-import type { Bytes } from './store.ts'
+import type { MessageBytes } from './store.ts'
 import type { NewAttachment, NewMessage } from './table.ts'
 
 /** A message about which everything is known and decided, its bytes stored. */
-export interface Fileable {
-  readonly mail: Incoming
+export interface FileableMessage {
+  readonly mail: IncomingMessage
   readonly verdicts: Verdicts
   readonly scan: ScanOutcome
-  readonly outline: Outline
-  readonly filing: Filing
-  readonly bytes: Bytes
+  readonly summary: FilingSummary
+  readonly decision: FolderDecision
+  readonly bytes: MessageBytes
 }
 
 /** A message with what makes it the same message again. */
-export interface Item extends Fileable {
+export interface FilingItem extends FileableMessage {
   /** The mailboxes it is for, each once, in the order of its recipients. */
   readonly mailboxIds: readonly Id<'mbx'>[]
   /** SHA-256 of the reverse-path and of the bytes. */
@@ -32,78 +32,81 @@ export interface Item extends Fileable {
 }
 
 /** A message for one mailbox. */
-export interface Delivery {
-  readonly what: Item
-  readonly recipient: Recipient & { readonly mailboxId: Id<'mbx'> }
+export interface MailboxDelivery {
+  readonly item: FilingItem
+  readonly recipient: InboundRecipient & { readonly mailboxId: Id<'mbx'> }
   readonly id: Id<'msg'>
 }
 
 const rescanFirstMs = 60_000
 /** The folders in which messages do not stay for ever. */
-const hasItsTime: ReadonlySet<Folder> = new Set(['spam', 'trash', 'quarantine'])
+const expiringFolders: ReadonlySet<Folder> = new Set(['spam', 'trash', 'quarantine'])
 
 export function messageRow(
-  { what, recipient, id }: Delivery,
-  given: Joined & { readonly blobId: Id<'blb'> },
+  { item, recipient, id }: MailboxDelivery,
+  given: JoinedThread & { readonly blobId: Id<'blb'> },
 ): NewMessage {
-  const { mail, verdicts, scan, outline, filing } = what
-  const [from] = outline.from
+  const { mail, verdicts, scan, summary, decision } = item
+  const [from] = summary.from
   return {
     id,
     organization_id: recipient.organizationId,
     brand_id: recipient.brandId,
     mailbox_id: recipient.mailboxId,
-    folder: filing.folder,
-    folder_since: hasItsTime.has(filing.folder) ? mail.receivedAt : null,
-    folder_reason: reasonOf(what),
+    folder: decision.folder,
+    folder_since: expiringFolders.has(decision.folder) ? mail.receivedAt : null,
+    folder_reason: folderReason(item),
     starred: 0,
     is_read: 0,
     received_at: mail.receivedAt,
     size: mail.content.size,
     blob_id: given.blobId,
-    sameness: what.sameness,
-    mail_from: clip(mail.mailFrom, 320),
-    rcpt_to: clip(recipient.address, 320),
+    sameness: item.sameness,
+    mail_from: truncate(mail.mailFrom, 320),
+    rcpt_to: truncate(recipient.address, 320),
     remote_ip: mail.remoteIp.slice(0, 45),
-    helo: clip(mail.helo, 255),
-    tls: mail.tls && clip(mail.tls, 64),
+    helo: truncate(mail.helo, 255),
+    tls: mail.tls && truncate(mail.tls, 64),
     smtputf8: mail.smtputf8 ? 1 : 0,
-    message_id: outline.messageId && clip(outline.messageId, 998),
+    message_id: summary.messageId && truncate(summary.messageId, 998),
     thread_id: given.threadId,
-    in_reply_to: outline.inReplyTo && clip(outline.inReplyTo, 998),
-    in_reply_to_email_id: isReply(what) ? given.answersEmailId : null,
-    is_reply: isReply(what) ? 1 : 0,
-    from_address: clip(from?.address ?? '', 320),
-    from_name: clip(from?.name ?? '', 256),
-    to_addresses: toJson(someOf(outline.to)),
-    subject: outline.subject,
-    preview: outline.preview,
-    attachment_count: outline.attachments.length,
+    in_reply_to: summary.inReplyTo && truncate(summary.inReplyTo, 998),
+    in_reply_to_email_id: isReply(item) ? given.inReplyToEmailId : null,
+    is_reply: isReply(item) ? 1 : 0,
+    from_address: truncate(from?.address ?? '', 320),
+    from_name: truncate(from?.name ?? '', 256),
+    to_addresses: toJson(clipAddresses(summary.to)),
+    subject: summary.subject,
+    preview: summary.preview,
+    attachment_count: summary.attachments.length,
     verdicts: toJson(verdicts),
     spf: verdicts.spf.result,
     dkim: verdicts.dkim.result,
     dmarc: verdicts.dmarc.result,
     ...scanColumns(scan),
-    rescan_at: filing.releaseFolder ? firstRescan(mail.receivedAt) : null,
-    release_folder: filing.releaseFolder,
+    rescan_at: decision.releaseFolder ? firstRescan(mail.receivedAt) : null,
+    release_folder: decision.releaseFolder,
   }
 }
 
 /** Why it is where it is; of what is in the inbox for no other reason, what it is where no person wrote it. */
-function reasonOf({ filing, outline }: Item): FolderReason {
-  return filing.reason === 'accepted' ? acceptedAs(outline) : filing.reason
+function folderReason({ decision, summary }: FilingItem): FolderReason {
+  return decision.reason === 'accepted' ? acceptedReason(summary) : decision.reason
 }
 
 /** Why what was accepted is where it is. */
-export function acceptedAs({ report, isAutomaticReply }: Pick<Outline, 'report' | 'isAutomaticReply'>): FolderReason {
+export function acceptedReason({
+  report,
+  isAutomaticReply,
+}: Pick<FilingSummary, 'report' | 'isAutomaticReply'>): FolderReason {
   if (report && report.kind !== 'none' && report.kind !== 'auto-reply') return 'report'
   return isAutomaticReply ? 'auto_reply' : 'accepted'
 }
 
 /** A report and what a program sent by itself answer nothing, whatever they refer to (RFC 3834 §2, RFC 5321 §4.5.5). */
-export function isReply({ mail, outline }: Item): boolean {
-  const isReport = outline.report !== null && outline.report.kind !== 'none'
-  return mail.mailFrom !== '' && !outline.isAutomatic && !isReport
+export function isReply({ mail, summary }: FilingItem): boolean {
+  const isReport = summary.report !== null && summary.report.kind !== 'none'
+  return mail.mailFrom !== '' && !summary.isAutomatic && !isReport
 }
 
 function firstRescan(receivedAt: Instant): Instant {
@@ -113,14 +116,14 @@ function firstRescan(receivedAt: Instant): Instant {
 const maxAddresses = 100
 
 /** Those that a list shows; all of them are in the message. A TEXT column holds 64 KiB. */
-function someOf(addresses: readonly Address[]): readonly Address[] {
+function clipAddresses(addresses: readonly Address[]): readonly Address[] {
   return addresses
     .slice(0, maxAddresses)
-    .map(({ address, name }) => ({ address: clip(address, 320), name: clip(name, 64) }))
+    .map(({ address, name }) => ({ address: truncate(address, 320), name: truncate(name, 64) }))
 }
 
-export function attachmentRows({ what: { outline, scan }, recipient, id }: Delivery): readonly NewAttachment[] {
-  return outline.attachments.map((attachment, position) => ({
+export function attachmentRows({ item: { summary, scan }, recipient, id }: MailboxDelivery): readonly NewAttachment[] {
+  return summary.attachments.map((attachment, position) => ({
     id: newId('att'),
     organization_id: recipient.organizationId,
     message_id: id,
@@ -135,15 +138,15 @@ export function attachmentRows({ what: { outline, scan }, recipient, id }: Deliv
   }))
 }
 
-const unknown: Scan = { kind: 'unscanned', why: 'it was not scanned by itself' }
+const unknown: ScanResult = { kind: 'unscanned', why: 'it was not scanned by itself' }
 
 /** How a scan is kept. */
-export function scanColumns(scan: Scan): { readonly scan: ScanStatus; readonly scan_signature: string | null } {
+export function scanColumns(scan: ScanResult): { readonly scan: ScanStatus; readonly scan_signature: string | null } {
   switch (scan.kind) {
     case 'clean':
       return { scan: 'clean', scan_signature: null }
     case 'infected':
-      return { scan: 'infected', scan_signature: clip(scan.signature, 255) }
+      return { scan: 'infected', scan_signature: truncate(scan.signature, 255) }
     case 'unscanned':
       return { scan: 'error', scan_signature: null }
     default:

@@ -1,8 +1,8 @@
 import { createReadStream } from 'node:fs'
 import type { Readable } from 'node:stream'
 import { bodyStart, readFields, unfold } from '../mail/header.ts'
-import { type MessageFacts, outlineHeader, outlineMessage } from '../mail/message.ts'
-import type { Content } from '../mail/message-source.ts'
+import { type MessageSummary, readHeaderSummary, readMessageSummary } from '../mail/message.ts'
+import type { MessageSource } from '../mail/message-source.ts'
 import { parseLimits } from '../mail/mime-parser.ts'
 import { previewOf } from '../mail/preview.ts'
 import { isAutomatic, isAutomaticReply } from '../mail/reports/auto-reply.ts'
@@ -11,9 +11,9 @@ import type { Report } from '../mail/reports/report.ts'
 import { maxReportBytes } from '../mail/reports/report-mime.ts'
 
 /** What filing needs of a message: no bodies, no attachments' bytes. */
-export interface Outline
+export interface FilingSummary
   extends Pick<
-    MessageFacts,
+    MessageSummary,
     | 'from'
     | 'fromFields'
     | 'hops'
@@ -38,16 +38,16 @@ export interface Outline
 }
 
 /** Takes a message apart for filing. Never rejects for what is in it. */
-export type Parse = (content: Content) => Promise<Outline>
+export type Parse = (content: MessageSource) => Promise<FilingSummary>
 
 /** Of its text no more than the preview is kept: what lies further back is not decoded. */
 const filingLimits = { ...parseLimits, maxTextBytes: 512 * 1024 }
 
 /** Takes a message apart on this thread. */
-export async function parseForFiling(content: Content): Promise<Outline> {
-  const facts = await outlineMessage(openContent(content), filingLimits)
+export async function parseForFiling(content: MessageSource): Promise<FilingSummary> {
+  const facts = await readMessageSummary(openContent(content), filingLimits)
   return {
-    ...outlineOf(facts),
+    ...toFilingSummary(facts),
     isBeyondScanning: facts.hasMoreParts && (await hasDelimiters(content, maxScannedParts)),
     report: mayReport(facts.headers) ? readReport(await firstBytes(content, maxReportBytes)) : null,
   }
@@ -59,13 +59,13 @@ const maxScannedParts = 10_000
 const maxFields = 500
 
 /** What the first bytes of a message tell of whether a program wrote it, and what it reports; see maxReportBytes. */
-export function parseForReport(first: Buffer): Pick<Outline, 'report' | 'isAutomaticReply'> {
+export function parseForReport(first: Buffer): Pick<FilingSummary, 'report' | 'isAutomaticReply'> {
   const fields = readFields(first.subarray(0, bodyStart(first) ?? first.length), maxFields).map(unfold)
   return { report: mayReport(fields) ? readReport(first) : null, isAutomaticReply: isAutomaticReply(fields) }
 }
 
 /** Are there more lines than so many that may begin a part (RFC 2046 §5.1.1)? */
-async function hasDelimiters(content: Content, count: number): Promise<boolean> {
+async function hasDelimiters(content: MessageSource, count: number): Promise<boolean> {
   let found = 0
   let end = Buffer.alloc(0)
   for await (const chunk of content.kind === 'memory' ? [content.bytes] : createReadStream(content.path)) {
@@ -77,23 +77,23 @@ async function hasDelimiters(content: Content, count: number): Promise<boolean> 
 }
 
 /** What the header alone tells, when nothing more can be told: `problem` says why. */
-export async function parseHeaderForFiling(content: Content, problem: string): Promise<Outline> {
-  return outlineOf(await outlineHeader(await firstBytes(content, maxHead), problem))
+export async function parseHeaderForFiling(content: MessageSource, problem: string): Promise<FilingSummary> {
+  return toFilingSummary(await readHeaderSummary(await firstBytes(content, maxHeaderBytes), problem))
 }
 
-const maxHead = 256 * 1024
+const maxHeaderBytes = 256 * 1024
 
 /** The bytes, in memory as they are, of a file as a stream. */
-export function openContent(content: Content): Buffer | Readable {
+export function openContent(content: MessageSource): Buffer | Readable {
   return content.kind === 'memory' ? content.bytes : createReadStream(content.path, { highWaterMark: 64 * 1024 })
 }
 
-async function firstBytes(content: Content, count: number): Promise<Buffer> {
+async function firstBytes(content: MessageSource, count: number): Promise<Buffer> {
   if (content.kind === 'memory') return content.bytes.subarray(0, count)
   return Buffer.from(await Bun.file(content.path).slice(0, count).arrayBuffer())
 }
 
-function outlineOf(facts: MessageFacts): Outline {
+function toFilingSummary(facts: MessageSummary): FilingSummary {
   const { from, fromFields, hops, to, subject, messageId, inReplyTo, references, attachments, problem } = facts
   const preview = previewOf(facts.text, facts.html)
   return {
@@ -115,12 +115,12 @@ function outlineOf(facts: MessageFacts): Outline {
   }
 }
 
-const maxLightBytes = 256 * 1024
-const maxLightHead = 32 * 1024
+const maxInlineBytes = 256 * 1024
+const maxInlineHeaderBytes = 32 * 1024
 
 /** Would checking and parsing it hold up the event loop for more than some 20 ms? */
-export function isHeavy(content: Content): boolean {
-  if (content.kind === 'file' || content.size > maxLightBytes) return true
-  if (content.size <= maxLightHead) return false
-  return bodyStart(content.bytes.subarray(0, maxLightHead)) === null
+export function isLarge(content: MessageSource): boolean {
+  if (content.kind === 'file' || content.size > maxInlineBytes) return true
+  if (content.size <= maxInlineHeaderBytes) return false
+  return bodyStart(content.bytes.subarray(0, maxInlineHeaderBytes)) === null
 }

@@ -1,16 +1,16 @@
 import { batched } from '../base/concurrency/batch.ts'
 import type { Db } from '../base/database/database.ts'
-import { localPartsFor } from '../domains/mailboxes/local-parts.ts'
+import { candidateLocalParts } from '../domains/mailboxes/local-parts.ts'
 import { canonicalDomain, parseAddress, splitAddress } from '../mail/address.ts'
-import type { Recipient } from './incoming.ts'
-import { refuseMail } from './refusal.ts'
+import type { InboundRecipient } from './incoming-message.ts'
 import { type BounceAddresses, findBounceRecipient, isBounceHost } from './reports/bounce-address.ts'
-import { type ClaimRow, selectClaims } from './table.ts'
+import { refuseMail } from './smtp-refusal.ts'
+import { type RecipientClaimRow, selectClaims } from './table.ts'
 
 /** Local parts that every domain that receives must take (RFC 5321 §4.5.1, RFC 2142). */
-const alwaysTaken = new Set(['postmaster', 'abuse'])
+const requiredLocalParts = new Set(['postmaster', 'abuse'])
 
-interface Wanted {
+interface ClaimLookup {
   readonly domain: string
   /** The local parts whose mailbox may take it, best first; the last is the catch-all's. */
   readonly localParts: readonly string[]
@@ -27,21 +27,21 @@ export function recipientFinder(
   db: Db,
   postmaster: string | undefined,
   bounces?: BounceAddresses,
-): (address: string) => Promise<Recipient> {
-  const claims = batched<Wanted, readonly ClaimRow[]>({ maxItems: 64, maxUnderWay: 1 }, wanted =>
+): (address: string) => Promise<InboundRecipient> {
+  const claims = batched<ClaimLookup, readonly RecipientClaimRow[]>({ maxItems: 64, maxInFlight: 1 }, wanted =>
     findClaims(db, wanted),
   )
 
-  async function find(address: string): Promise<Recipient | undefined> {
+  async function find(address: string): Promise<InboundRecipient | undefined> {
     const path = readForwardPath(address)
     const { localPart, domain, canonical } = path
     const bounced = bounces && (await findBounceRecipient(db, bounces, path))
     if (bounced) return bounced
-    const localParts = localPartsFor(localPart)
+    const localParts = candidateLocalParts(localPart)
     const rows = await claims({ domain, localParts })
     const [claim] = rows
     if (!claim) {
-      if (bounces && alwaysTaken.has(localPart.toLowerCase()) && (await isBounceHost(db, bounces, domain)))
+      if (bounces && requiredLocalParts.has(localPart.toLowerCase()) && (await isBounceHost(db, bounces, domain)))
         return undefined
       throw refuseMail('relay_denied', { detail: `Relaying is denied: ${domain} does not receive mail here` })
     }
@@ -61,15 +61,15 @@ export function recipientFinder(
     const isBare = address.toLowerCase() === 'postmaster'
     const found = isBare ? undefined : await find(address)
     if (found) return found
-    if (postmaster === undefined || !(isBare || isAlwaysTaken(address))) throw refuseMail('mailbox_unknown')
+    if (postmaster === undefined || !(isBare || hasRequiredLocalPart(address))) throw refuseMail('mailbox_unknown')
     const operators = await find(postmaster)
     if (!operators) throw refuseMail('mailbox_unknown')
     return { ...operators, address }
   }
 }
 
-function isAlwaysTaken(address: string): boolean {
-  return alwaysTaken.has(address.slice(0, address.lastIndexOf('@')).toLowerCase())
+function hasRequiredLocalPart(address: string): boolean {
+  return requiredLocalParts.has(address.slice(0, address.lastIndexOf('@')).toLowerCase())
 }
 
 function readForwardPath(address: string) {
@@ -85,9 +85,9 @@ function readForwardPath(address: string) {
   return { localPart, domain, canonical: `${localPart}@${domain}` }
 }
 
-async function findClaims(db: Db, wanted: readonly Wanted[]): Promise<readonly (readonly ClaimRow[])[]> {
-  const domains = [...new Set(wanted.map(each => each.domain))]
-  const localParts = [...new Set(wanted.flatMap(each => each.localParts))]
+async function findClaims(db: Db, wanted: readonly ClaimLookup[]): Promise<readonly (readonly RecipientClaimRow[])[]> {
+  const domains = [...new Set(wanted.map(claimLookup => claimLookup.domain))]
+  const localParts = [...new Set(wanted.flatMap(claimLookup => claimLookup.localParts))]
   const byDomain = Map.groupBy(await selectClaims(db, domains, localParts), row => row.domain)
-  return wanted.map(each => byDomain.get(each.domain) ?? [])
+  return wanted.map(claimLookup => byDomain.get(claimLookup.domain) ?? [])
 }

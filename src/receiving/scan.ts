@@ -1,22 +1,22 @@
 import { PassThrough, type Readable } from 'node:stream'
 import { histogram } from '../base/observability/metrics.ts'
 import { visitAttachments } from '../mail/message.ts'
-import type { Content } from '../mail/message-source.ts'
-import type { Scan, Scanner } from '../ports/scanner/port.ts'
+import type { MessageSource } from '../mail/message-source.ts'
+import type { Scanner, ScanResult } from '../ports/scanner/port.ts'
 import { openContent } from './parse.ts'
 
 /** What the scanner said of a message; of one that is infected also what it said of each attachment, by position. */
 export type ScanOutcome =
-  | Exclude<Scan, { kind: 'infected' }>
-  | { readonly kind: 'infected'; readonly signature: string; readonly attachments: readonly Scan[] }
+  | Exclude<ScanResult, { kind: 'infected' }>
+  | { readonly kind: 'infected'; readonly signature: string; readonly attachments: readonly ScanResult[] }
 
-export interface Scanning {
+export interface ScanDeps {
   readonly scanner: Scanner
   /** How long a message waits for a scanner that is away, in milliseconds. */
   readonly scanWaitMs: number
 }
 
-const pauseMs = 250
+const retryMs = 250
 
 const scanSeconds = histogram(
   'mailroom_scan_seconds',
@@ -28,31 +28,31 @@ const observers = {
   clean: scanSeconds.labels('clean'),
   infected: scanSeconds.labels('infected'),
   unscanned: scanSeconds.labels('unscanned'),
-} satisfies Record<Scan['kind'], unknown>
+} satisfies Record<ScanResult['kind'], unknown>
 for (const verdict of Object.keys(observers)) scanSeconds.zero({ verdict })
 
 /** The whole message once; only when that finds something each attachment, to say which. Gives up when `signal` fires. */
-export async function scanMessage(content: Content, signal: AbortSignal, use: Scanning): Promise<ScanOutcome> {
+export async function scanMessage(content: MessageSource, signal: AbortSignal, deps: ScanDeps): Promise<ScanOutcome> {
   const started = performance.now()
-  const scan = await scanOrWait(content, signal, use)
+  const scan = await scanWithRetry(content, signal, deps)
   observers[scan.kind].observe((performance.now() - started) / 1000)
   if (scan.kind !== 'infected') return scan
-  return { ...scan, attachments: await scanAttachments(openContent(content), use.scanner) }
+  return { ...scan, attachments: await scanAttachments(openContent(content), deps.scanner) }
 }
 
-async function scanOrWait(content: Content, signal: AbortSignal, use: Scanning): Promise<Scan> {
-  const until = performance.now() + use.scanWaitMs
-  const scan = await use.scanner.scan(content)
+async function scanWithRetry(content: MessageSource, signal: AbortSignal, deps: ScanDeps): Promise<ScanResult> {
+  const until = performance.now() + deps.scanWaitMs
+  const scan = await deps.scanner.scan(content)
   while (scan.kind === 'unscanned' && !scan.isLasting && !signal.aborted && performance.now() < until) {
     // A scanner that answers and still gives no verdict will give none to the same bytes later on: once more, not for ever.
-    if (await use.scanner.isReady()) return await use.scanner.scan(content)
-    await Bun.sleep(Math.min(pauseMs, Math.max(until - performance.now(), 0)))
+    if (await deps.scanner.isReady()) return await deps.scanner.scan(content)
+    await Bun.sleep(Math.min(retryMs, Math.max(until - performance.now(), 0)))
   }
   return scan
 }
 
 /** What the scanner says of each attachment of a message, by position. */
-export function scanAttachments(content: Buffer | Readable, scanner: Scanner): Promise<readonly Scan[]> {
+export function scanAttachments(content: Buffer | Readable, scanner: Scanner): Promise<readonly ScanResult[]> {
   return visitAttachments(content, async stream => {
     // The scanner may destroy what it is given; the parser's own stream has to flow on.
     const given = stream.pipe(new PassThrough())

@@ -1,25 +1,25 @@
 import { createHash } from 'node:crypto'
 import type { Id } from '../base/ids.ts'
-import type { Blobs, StoredBlob } from '../ports/blobs/port.ts'
-import type { Incoming } from './incoming.ts'
+import type { BlobStore, StoredBlob } from '../ports/blobs/port.ts'
+import type { IncomingMessage } from './incoming-message.ts'
 
 /** A message's bytes: stored, or so small that they are stored when it is filed, in the same transaction. */
-export type Bytes =
+export type MessageBytes =
   | { readonly kind: 'stored'; readonly blobs: ReadonlyMap<Id<'org'>, StoredBlob> }
   | { readonly kind: 'small'; readonly bytes: Buffer }
 
 const maxSmallBytes = 128 * 1024
 
 /** Keeps the bytes, once for each organization that has a recipient; large ones in transactions of their own. */
-export async function store({ content, recipients }: Incoming, blobs: Blobs): Promise<Bytes> {
+export async function store({ content, recipients }: IncomingMessage, blobs: BlobStore): Promise<MessageBytes> {
   if (content.kind === 'memory' && content.size <= maxSmallBytes) return { kind: 'small', bytes: content.bytes }
-  const organizations = [...new Set(recipients.map(each => each.organizationId))]
+  const organizations = [...new Set(recipients.map(recipient => recipient.organizationId))]
   const stored = await Promise.all(organizations.map(async id => [id, await blobs.store(id, content)] as const))
   return { kind: 'stored', blobs: new Map(stored) }
 }
 
 /** SHA-256 of the bytes. */
-export function digestOf(bytes: Bytes): Buffer {
+export function digestOf(bytes: MessageBytes): Buffer {
   if (bytes.kind === 'small') return createHash('sha256').update(bytes.bytes).digest()
   const [blob] = bytes.blobs.values()
   if (!blob) throw new Error('a message without recipients is to be filed')

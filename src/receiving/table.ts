@@ -3,16 +3,16 @@ import { sql } from 'kysely'
 import type { Instant } from '../base/clock.ts'
 import type { Db } from '../base/database/database.ts'
 import { insertRows } from '../base/database/insert-rows.ts'
-import type { Flag, Folder, ScanStatus, Schema } from '../base/database/schema.ts'
-import { padded, placeholders, selectRows } from '../base/database/select-rows.ts'
+import type { DatabaseSchema, Flag, Folder, ScanStatus } from '../base/database/schema.ts'
+import { padToPowerOfTwo, placeholders, selectRows } from '../base/database/select-rows.ts'
 import type { Id } from '../base/ids.ts'
 import type { FolderReason } from './decide.ts'
 
-export type NewMessage = Insertable<Schema['messages']>
-export type NewAttachment = Insertable<Schema['attachments']>
+export type NewMessage = Insertable<DatabaseSchema['messages']>
+export type NewAttachment = Insertable<DatabaseSchema['attachments']>
 
 /** A domain that we receive for, and one of its mailboxes that was asked for; null: it has none of those. */
-export interface ClaimRow {
+export interface RecipientClaimRow {
   readonly domain: string
   readonly organization_id: Id<'org'>
   readonly domain_id: Id<'dom'>
@@ -27,8 +27,8 @@ export async function selectClaims(
   db: Db,
   domains: readonly string[],
   localParts: readonly string[],
-): Promise<readonly ClaimRow[]> {
-  const [parts, names] = [padded(localParts), padded(domains)]
+): Promise<readonly RecipientClaimRow[]> {
+  const [parts, names] = [padToPowerOfTwo(localParts), padToPowerOfTwo(domains)]
   return await selectRows(
     db,
     `SELECT c.domain, c.organization_id, c.domain_id, c.identity_verified, m.id AS mailbox_id, m.brand_id, m.local_part
@@ -40,7 +40,7 @@ export async function selectClaims(
 }
 
 /** A mailbox, and one of the messages in it that were asked for; null: it has none of those. */
-export interface MailboxRow {
+export interface LockedMailboxRow {
   readonly mailbox_id: Id<'mbx'>
   readonly message_id: Id<'msg'> | null
   readonly sameness: Buffer | null
@@ -55,9 +55,9 @@ export async function lockMailboxes(
   ids: readonly Id<'mbx'>[],
   samenesses: readonly Buffer[],
   since: Instant,
-): Promise<readonly MailboxRow[]> {
+): Promise<readonly LockedMailboxRow[]> {
   if (ids.length === 0) return []
-  const [wanted, same] = [padded(ids), padded(samenesses)]
+  const [wanted, same] = [padToPowerOfTwo(ids), padToPowerOfTwo(samenesses)]
   return await selectRows(
     db,
     `SELECT b.id AS mailbox_id, m.id AS message_id, m.sameness
@@ -68,16 +68,16 @@ export async function lockMailboxes(
   )
 }
 
-const maxRowsAStatement = 500
+const maxRowsPerStatement = 500
 
 export async function insertMessages(db: Db, rows: readonly NewMessage[]): Promise<void> {
-  for (let at = 0; at < rows.length; at += maxRowsAStatement)
-    await insertRows(db, 'messages', rows.slice(at, at + maxRowsAStatement))
+  for (let at = 0; at < rows.length; at += maxRowsPerStatement)
+    await insertRows(db, 'messages', rows.slice(at, at + maxRowsPerStatement))
 }
 
 export async function insertAttachments(db: Db, rows: readonly NewAttachment[]): Promise<void> {
-  for (let at = 0; at < rows.length; at += maxRowsAStatement)
-    await insertRows(db, 'attachments', rows.slice(at, at + maxRowsAStatement))
+  for (let at = 0; at < rows.length; at += maxRowsPerStatement)
+    await insertRows(db, 'attachments', rows.slice(at, at + maxRowsPerStatement))
 }
 
 /** A message that waits for a scan. */
@@ -94,7 +94,7 @@ export interface UnscannedRow {
 }
 
 /** Messages of all organizations whose next scan is due, the longest due first. */
-export async function selectUnscanned(db: Db, now: Instant, limit: number): Promise<readonly UnscannedRow[]> {
+export async function selectDueRescans(db: Db, now: Instant, limit: number): Promise<readonly UnscannedRow[]> {
   return await db
     .selectFrom('messages')
     .select([
@@ -114,7 +114,7 @@ export async function selectUnscanned(db: Db, now: Instant, limit: number): Prom
 }
 
 /** Moves the next scan to `at`; null: there will be none. False: someone else has taken it. */
-export async function moveRescan(db: Db, row: UnscannedRow, at: Instant | null): Promise<boolean> {
+export async function updateRescanAt(db: Db, row: UnscannedRow, at: Instant | null): Promise<boolean> {
   const { numUpdatedRows } = await db
     .updateTable('messages')
     .set({ rescan_at: at })
@@ -129,7 +129,7 @@ export async function moveRescan(db: Db, row: UnscannedRow, at: Instant | null):
  * A later scan found nothing: the message goes where it would have gone, unless someone has moved it meanwhile. `accepted`:
  * why it is in the inbox, where it goes there.
  */
-export async function releaseMessage(db: Db, row: UnscannedRow, accepted: FolderReason): Promise<boolean> {
+export async function updateReleased(db: Db, row: UnscannedRow, accepted: FolderReason): Promise<boolean> {
   const { numAffectedRows = 0n } = await sql`
     UPDATE messages
     SET folder_since = CASE WHEN folder = 'quarantine' THEN UTC_TIMESTAMP(6) ELSE folder_since END,
@@ -142,7 +142,7 @@ export async function releaseMessage(db: Db, row: UnscannedRow, accepted: Folder
 }
 
 /** A later scan found something: the message stays in quarantine, or goes back there. */
-export async function condemnMessage(db: Db, row: UnscannedRow, signature: string): Promise<boolean> {
+export async function updateInfected(db: Db, row: UnscannedRow, signature: string): Promise<boolean> {
   const { numUpdatedRows } = await db
     .updateTable('messages')
     .set({
@@ -168,7 +168,7 @@ export interface AttachmentScan {
 }
 
 /** What a scan said of a message's attachments: of one (0-based), or of all of them. */
-export async function setAttachmentScan(
+export async function updateAttachmentScan(
   db: Db,
   row: UnscannedRow,
   scan: AttachmentScan,

@@ -1,25 +1,25 @@
 import type { Authenticator, Verdicts } from '../ports/authenticator/port.ts'
 import type { Canary } from '../ports/resolver/canary.ts'
-import type { Incoming } from './incoming.ts'
+import type { IncomingMessage } from './incoming-message.ts'
 
-export interface Verifying {
+export interface VerifyDeps {
   readonly authenticator: Authenticator
   readonly canary: Canary
 }
 
-export interface Verified {
+export interface Verification {
   readonly verdicts: Verdicts
   /** DNS trouble hid a result, and it is not the sender's: our own servers answer nothing. */
-  readonly isResolverAway: boolean
+  readonly isResolverUnavailable: boolean
 }
 
 /** Who sent it, as far as SPF, DKIM, DMARC and ARC tell. */
-export async function verify(mail: Incoming, { authenticator, canary }: Verifying): Promise<Verified> {
+export async function verify(mail: IncomingMessage, { authenticator, canary }: VerifyDeps): Promise<Verification> {
   const { content, remoteIp, helo, mailFrom } = mail
   const verdicts = await authenticator.authenticate({ content, remoteIp, helo, mailFrom })
-  return { verdicts, isResolverAway: metDnsTrouble(verdicts) && !(await canary()) }
+  return { verdicts, isResolverUnavailable: hasDnsError(verdicts) && !(await canary()) }
 }
 
-function metDnsTrouble({ spf, dkim, dmarc }: Verdicts): boolean {
-  return [spf, dkim, dmarc].some(each => each.result === 'temperror')
+function hasDnsError({ spf, dkim, dmarc }: Verdicts): boolean {
+  return [spf, dkim, dmarc].some(verdict => verdict.result === 'temperror')
 }

@@ -1,124 +1,119 @@
 import { plusMs } from '../base/clock.ts'
-import { type Rounds, startRounds } from '../base/concurrency/background-job.ts'
-import { leaveLease, takeLease } from '../base/database/leases-table.ts'
+import { type BackgroundJob, startJob } from '../base/concurrency/background-job.ts'
+import { claimLease, deleteLease } from '../base/database/leases-table.ts'
 import { newSortableToken } from '../base/ids.ts'
 import type { RetentionSettings } from './policies/kinds.ts'
-import { loadPolicies, type Policies } from './policies/policies.ts'
-import { folderShelf } from './targets/folders.ts'
-import { adoptMessages } from './targets/messages-table.ts'
-import { rawMessages, receivedAttachments } from './targets/received.ts'
-import { requestLog } from './targets/requests.ts'
-import { type Step, stepAlong, stepWaiting } from './targets/scan.ts'
-import { events, sentAttachments, sentBodies } from './targets/sent.ts'
-import type { Clearing, Shelf } from './targets/target.ts'
-import { openBlobWork } from './unreferenced/blob-cleanup.ts'
+import { loadRetentionPolicies, type RetentionPolicies } from './policies/policies.ts'
+import { folderTarget } from './targets/folders.ts'
+import { updateMissingFolderSince } from './targets/messages-table.ts'
+import { rawMessagesTarget, receivedAttachmentsTarget } from './targets/received-messages.ts'
+import { requestLogTarget } from './targets/request-log.ts'
+import { type RetentionTask, retryDeferred, type ScanStep, scanNext } from './targets/scan.ts'
+import { eventsTarget, sentAttachmentsTarget, sentBodiesTarget } from './targets/sent-emails.ts'
+import type { RetentionTarget, RetentionTargetDeps } from './targets/target.ts'
+import { blobCleanupTasks } from './unreferenced/blob-cleanup.ts'
 
 /** All that is kept for a time. */
-export const shelves: readonly Shelf[] = [
-  folderShelf('spam'),
-  folderShelf('trash'),
-  folderShelf('quarantine'),
-  rawMessages,
-  receivedAttachments,
-  sentBodies,
-  sentAttachments,
-  events,
-  requestLog,
+export const retentionTargets: readonly RetentionTarget[] = [
+  folderTarget('spam'),
+  folderTarget('trash'),
+  folderTarget('quarantine'),
+  rawMessagesTarget,
+  receivedAttachmentsTarget,
+  sentBodiesTarget,
+  sentAttachmentsTarget,
+  eventsTarget,
+  requestLogTarget,
 ]
 
-export interface RetentionUse extends Clearing {
+export interface RetentionDeps extends RetentionTargetDeps {
   readonly settings: RetentionSettings
 }
 
 /** How a round goes on. */
-export interface Pace {
+export interface RoundControl {
   /** Lets others have the database, after a step that took so long. */
-  rest(tookMs: number): Promise<void>
+  pause(tookMs: number): Promise<void>
   isStopping(): boolean
   /** Told of each step that did something. */
-  onStep?(name: string, step: Step): void
+  onStep?(name: string, step: ScanStep): void
 }
 
 export interface Retention {
   /** A small step of each kind of work that there is. `busy`: another process is at it. */
-  round(pace: Pace): Promise<'more' | 'done' | 'busy'>
+  runRound(pace: RoundControl): Promise<'more' | 'done' | 'busy'>
 }
 
 const leaseName = 'retention'
 const leaseMs = 10 * 60_000
 
 /** Removes what has had its time, and blobs that nothing refers to. Every step may be taken again, or by another process. */
-export function openRetention(use: RetentionUse): Retention {
+export function openRetention(deps: RetentionDeps): Retention {
   const holder = newSortableToken()
-  const blobWork = openBlobWork(use)
+  const blobWork = blobCleanupTasks(deps)
   const hold = () => {
-    const now = use.clock.now()
-    return takeLease(use.db, { name: leaseName, holder, now, until: plusMs(now, leaseMs) })
+    const now = deps.clock.now()
+    return claimLease(deps.db, { name: leaseName, holder, now, until: plusMs(now, leaseMs) })
   }
   return {
-    async round(pace) {
+    async runRound(pace) {
       if (!(await hold())) return 'busy'
       let isMore = false
       try {
-        const policies = await loadPolicies(use.db, use.settings)
-        for (const { name, run } of [...workOf(use, policies), ...blobWork]) {
+        const policies = await loadRetentionPolicies(deps.db, deps.settings)
+        for (const { name, run } of [...targetTasks(deps, policies), ...blobWork]) {
           if (pace.isStopping() || !(await hold())) break
           const started = performance.now()
           const step = await run()
           isMore ||= step.isMore
           if (step.items > 0) pace.onStep?.(name, step)
-          await pace.rest(performance.now() - started)
+          await pace.pause(performance.now() - started)
         }
       } finally {
-        await leaveLease(use.db, leaseName, holder)
+        await deleteLease(deps.db, leaseName, holder)
       }
       return isMore ? 'more' : 'done'
     },
   }
 }
 
-export interface Work {
-  readonly name: string
-  readonly run: () => Promise<Step>
-}
+const rowsPerUpdate = 500
 
-const adoptedAtOnce = 500
-
-function workOf(use: RetentionUse, policies: Policies): readonly Work[] {
-  const adopt = async (): Promise<Step> => {
-    const adopted = await adoptMessages(use.db, use.clock.now(), adoptedAtOnce)
-    return { items: 0, bytes: 0, isMore: adopted === adoptedAtOnce }
+function targetTasks(deps: RetentionDeps, policies: RetentionPolicies): readonly RetentionTask[] {
+  const adopt = async (): Promise<ScanStep> => {
+    const adopted = await updateMissingFolderSince(deps.db, deps.clock.now(), rowsPerUpdate)
+    return { items: 0, bytes: 0, isMore: adopted === rowsPerUpdate }
   }
   return [
     { name: 'adopt', run: adopt },
-    ...shelves.flatMap((shelf): readonly Work[] => [
-      ...policies.timesOf(shelf.kind).map(days => ({
+    ...retentionTargets.flatMap((shelf): readonly RetentionTask[] => [
+      ...policies.periodsOf(shelf.kind).map(days => ({
         name: shelf.kind,
-        run: () => stepAlong(use, shelf, days, policies),
+        run: () => scanNext(deps, shelf, days, policies),
       })),
-      { name: shelf.kind, run: () => stepWaiting(use, shelf, policies) },
+      { name: shelf.kind, run: () => retryDeferred(deps, shelf, policies) },
     ]),
   ]
 }
 
 const pauseMs = 60_000
 /** Of the time, at most one part in five is spent on it. */
-const restFactor = 4
-const longestRestMs = 5000
+const pauseFactor = 4
+const maxPauseMs = 5000
 
 /** Does rounds for as long as it runs; `stop` waits for the step under way. */
-export function startRetention(use: RetentionUse): Rounds {
-  const retention = openRetention(use)
-  const options = { pauseMs, log: use.log, failure: 'what has had its time was not removed' }
-  return startRounds(options, async signal => {
-    const done = await retention.round({
-      rest: tookMs => restUnless(signal, Math.min(restFactor * tookMs, longestRestMs)),
+export function startRetention(deps: RetentionDeps): BackgroundJob {
+  const retention = openRetention(deps)
+  const options = { pauseMs, log: deps.log, failureMessage: 'what has had its time was not removed' }
+  return startJob(options, async signal => {
+    const done = await retention.runRound({
+      pause: tookMs => pauseUnlessStopping(signal, Math.min(pauseFactor * tookMs, maxPauseMs)),
       isStopping: () => signal.aborted,
     })
     return done === 'more' ? 'more' : 'done'
   })
 }
 
-function restUnless(signal: AbortSignal, ms: number): Promise<void> {
+function pauseUnlessStopping(signal: AbortSignal, ms: number): Promise<void> {
   return signal.aborted ? Promise.resolve() : Bun.sleep(ms)
 }

@@ -5,24 +5,24 @@ import type { Db } from '../base/database/database.ts'
 import { newId } from '../base/ids.ts'
 import { counter, timed } from '../base/observability/metrics.ts'
 import { refuse } from '../base/refusal.ts'
-import type { Blobs } from '../ports/blobs/port.ts'
-import type { Accepted, Candidate, Consumed } from './accept/accepted.ts'
-import { type OverQuota, recipientsOf } from './accept/checks.ts'
+import type { BlobStore } from '../ports/blobs/port.ts'
+import { openQueue } from './accept/accept.ts'
+import type { AcceptedEmail, SendCandidate, SingleUseItem } from './accept/accepted.ts'
+import { envelopeRecipients, type QuotaStatus } from './accept/checks.ts'
 import { compose } from './accept/compose.ts'
-import { openQueue } from './accept/enqueue.ts'
-import { type Outgoing, readOutgoing, refuseBeyondLimits } from './accept/parse-request.ts'
-import { type FindDomain, resolveFrom, type Sender } from './accept/resolve.ts'
-import { findDomains, type SendingDomain } from './accept/table.ts'
+import { type OutgoingEmail, parseSendRequest, requireWithinLimits } from './accept/parse-request.ts'
+import { type AuthorizedSender, type FindDomain, resolveFrom } from './accept/resolve.ts'
+import { type SendingDomain, selectDomainsByName } from './accept/table.ts'
 import type { SendEmail } from './emails/schema.ts'
-import type { OutlineLarge } from './emails/stored-content.ts'
-import { newToken, unsubscribeFields } from './suppressions/unsubscribe-link.ts'
+import type { ParseLargeMessage } from './emails/stored-content.ts'
+import { newUnsubscribeToken, unsubscribeHeaders } from './suppressions/unsubscribe-link.ts'
 import { fillTemplate } from './templates/fill-template.ts'
-import { openRendering, type Rendering } from './templates/rendering.ts'
+import { openTemplateRenderer, type TemplateRenderer } from './templates/renderer.ts'
 
 /** What sending stands on. */
-export interface SendingParts {
+export interface SendingOptions {
   readonly db: Db
-  readonly blobs: Blobs
+  readonly blobs: BlobStore
   readonly clock: Clock
   /** The name of the provider that will deliver. */
   readonly provider: string
@@ -31,29 +31,31 @@ export interface SendingParts {
   /** After how long without news what is `sent` is shown as unconfirmed, in milliseconds; a day unless given. */
   readonly unconfirmedMs?: number
   /** Is there room on the disks for another email? There is where nothing is said. */
-  readonly hasRoom?: () => boolean
+  readonly hasDiskSpace?: () => boolean
   /** Takes large messages apart; absent: as small ones, on this thread. */
-  readonly outlineLarge?: OutlineLarge
+  readonly parseLargeMessage?: ParseLargeMessage
   /** Tells the relay that there is work; called after the commit. */
   readonly wake: () => void
 }
 
 /** Sending, ready for use: sends at the same time share their look-ups and commits. One for a process. */
-export interface Sending extends SendingParts {
+export interface SendDeps extends SendingOptions {
   readonly findDomain: FindDomain
-  readonly enqueue: (send: Candidate) => Promise<Accepted>
+  readonly enqueue: (send: SendCandidate) => Promise<AcceptedEmail>
   /** Its thread starts when a template is first used; whoever opened the sending closes it. */
-  readonly rendering: Rendering
+  readonly rendering: TemplateRenderer
 }
 
-export function openSending(parts: SendingParts): Sending {
+export function openSending(parts: SendingOptions): SendDeps {
   const { db, blobs, clock, provider } = parts
   const findDomain = batched<Parameters<FindDomain>[0], SendingDomain | undefined>(
-    { maxItems: 64, maxUnderWay: 1 },
+    { maxItems: 64, maxInFlight: 1 },
     async names => {
-      const found = await findDomains(db, names)
+      const found = await selectDomainsByName(db, names)
       return names.map(name =>
-        found.find(each => each.organizationId === name.organizationId && each.domain === name.domain),
+        found.find(
+          sendingDomain => sendingDomain.organizationId === name.organizationId && sendingDomain.domain === name.domain,
+        ),
       )
     },
   )
@@ -61,7 +63,7 @@ export function openSending(parts: SendingParts): Sending {
     ...parts,
     findDomain: rememberReady(findDomain),
     enqueue: openQueue({ db, blobs, clock, provider }),
-    rendering: openRendering(),
+    rendering: openTemplateRenderer(),
   }
 }
 
@@ -91,54 +93,63 @@ const acceptedTotal = counter('mailroom_emails_accepted_total', 'Emails accepted
 /** Larger messages are stored before the transaction that accepts them, so that it stays short. */
 const maxNewBytes = 128 * 1024
 
-async function stage(bytes: Buffer, { organizationId }: Sender, blobs: Blobs): Promise<Candidate['message']> {
+async function stage(
+  bytes: Buffer,
+  { organizationId }: AuthorizedSender,
+  blobs: BlobStore,
+): Promise<SendCandidate['message']> {
   if (bytes.length <= maxNewBytes) return { kind: 'new', bytes }
   const { id } = await blobs.store(organizationId, { kind: 'memory', bytes, size: bytes.length })
   return { kind: 'stored', blobId: id }
 }
 
-function filled(asked: Outgoing, template: NonNullable<Outgoing['template']>, domain: SendingDomain, use: Sending) {
-  return timed('out', 'template', () => fillTemplate(asked, template, domain, use))
+function filled(
+  asked: OutgoingEmail,
+  template: NonNullable<OutgoingEmail['template']>,
+  domain: SendingDomain,
+  deps: SendDeps,
+) {
+  return timed('out', 'template', () => fillTemplate(asked, template, domain, deps))
 }
 
-function withLink(outgoing: Outgoing, publicUrl: string, token: string): Outgoing {
-  return { ...outgoing, headers: [...outgoing.headers, ...unsubscribeFields(publicUrl, token)] }
+function withLink(outgoing: OutgoingEmail, publicUrl: string, token: string): OutgoingEmail {
+  return { ...outgoing, headers: [...outgoing.headers, ...unsubscribeHeaders(publicUrl, token)] }
 }
 
 /** Somebody's wish to send an email. */
 export interface SendRequest {
-  readonly sender: Sender
+  readonly sender: AuthorizedSender
   readonly fields: SendEmail
   readonly reservation?: Reservation | undefined
   /** The thread of the brand that it joins where what it refers to names none. */
   readonly threadId?: string
   /** The status of `quota_exceeded`; 402 where nothing is said. */
-  readonly overQuota?: OverQuota
+  readonly quotaStatus?: QuotaStatus
   /** What goes when the email is accepted. */
-  readonly consumes?: Consumed
+  readonly consumes?: SingleUseItem
 }
 
 /** Accepts an email for delivery: what it gives is durable. @throws Refusal for whatever keeps it from being sent. */
-export async function send(request: SendRequest, use: Sending): Promise<Accepted> {
-  const { sender, fields, reservation, threadId, overQuota = 402, consumes } = request
-  if (use.hasRoom?.() === false)
+export async function send(request: SendRequest, deps: SendDeps): Promise<AcceptedEmail> {
+  const { sender, fields, reservation, threadId, quotaStatus = 402, consumes } = request
+  if (deps.hasDiskSpace?.() === false)
     throw refuse('unavailable', {
       message: 'There is no room for more emails at the moment; try again later.',
       retryAfterSeconds: 60,
     })
-  const asked = readOutgoing(fields, use.clock.now())
-  const domain = await timed('out', 'resolve', () => resolveFrom(asked.from, sender, use.findDomain))
-  const outgoing = asked.template === null ? asked : await filled(asked, asked.template, domain, use)
-  refuseBeyondLimits(outgoing)
+  const asked = parseSendRequest(fields, deps.clock.now())
+  const domain = await timed('out', 'resolve', () => resolveFrom(asked.from, sender, deps.findDomain))
+  const outgoing = asked.template === null ? asked : await filled(asked, asked.template, domain, deps)
+  requireWithinLimits(outgoing)
   const emailId = newId('eml')
   const messageId = `${emailId.slice(4)}@${domain.domain}`
-  const unsubscribeToken = outgoing.unsubscribe ? newToken() : null
-  const linked = unsubscribeToken === null ? outgoing : withLink(outgoing, use.publicUrl, unsubscribeToken)
+  const unsubscribeToken = outgoing.unsubscribe ? newUnsubscribeToken() : null
+  const linked = unsubscribeToken === null ? outgoing : withLink(outgoing, deps.publicUrl, unsubscribeToken)
   const bytes = await timed('out', 'compose', async () => compose(linked, { emailId, messageId }))
-  const message = await timed('out', 'stage', () => stage(bytes, sender, use.blobs))
-  const recipients = recipientsOf(outgoing.recipients)
+  const message = await timed('out', 'stage', () => stage(bytes, sender, deps.blobs))
+  const recipients = envelopeRecipients(outgoing.recipients)
   const accepted = await timed('out', 'enqueue', () =>
-    use.enqueue({
+    deps.enqueue({
       emailId,
       messageId,
       sender,
@@ -148,12 +159,12 @@ export async function send(request: SendRequest, use: Sending): Promise<Accepted
       message,
       reservation,
       threadId,
-      overQuota,
+      quotaStatus,
       unsubscribeToken,
       consumes,
     }),
   )
   acceptedTotal.inc()
-  use.wake()
+  deps.wake()
   return accepted
 }

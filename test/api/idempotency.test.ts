@@ -1,20 +1,25 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import pino from 'pino'
-import { fingerprintOf, openHeldKeys } from '../../src/api/idempotency/in-flight.ts'
-import { claimKeys, forgetAnswers, renewKeys, storeAnswers } from '../../src/api/idempotency/store.ts'
+import { fingerprintOf, openIdempotencyKeys } from '../../src/api/idempotency/idempotency-keys.ts'
+import {
+  deleteExpiredResponses,
+  renewReservations,
+  reserveKeys,
+  storeResponses,
+} from '../../src/api/idempotency/store.ts'
 import type { Scope } from '../../src/api/scope.ts'
 import { plusMs } from '../../src/base/clock.ts'
 import { type Id, newId } from '../../src/base/ids.ts'
-import { type Called, openTestDoor, type TestDoor } from '../harness/http-server.ts'
+import { type CallResult, openTestHttpServer, type TestHttpServer } from '../harness/http-server.ts'
 import { probeRoutes } from '../servers/http/probe-routes.ts'
 
-let door: TestDoor
+let door: TestHttpServer
 const work: { runs: number; pause?: () => Promise<void> } = { runs: 0 }
 let key = ''
 let count = 0
 
 beforeAll(async () => {
-  door = await openTestDoor({ features: ({ database, clock }) => [probeRoutes(database.db, clock, work)] })
+  door = await openTestHttpServer({ features: ({ database, clock }) => [probeRoutes(database.db, clock, work)] })
 })
 afterAll(() => door.close())
 beforeEach(() => {
@@ -22,7 +27,7 @@ beforeEach(() => {
   delete work.pause
 })
 
-function post(path: string, json: object = {}, apiKey?: string): Promise<Called> {
+function post(path: string, json: object = {}, apiKey?: string): Promise<CallResult> {
   return door.call('POST', path, {
     json,
     headers: { 'idempotency-key': key },
@@ -39,13 +44,13 @@ for (const [who, path, json] of [
     const before = work.runs
     const calls = await Promise.all(Array.from({ length: 50 }, () => post(path, json)))
     expect(work.runs).toBe(before + 1)
-    const done = calls.filter(each => each.status < 300)
-    const first = done.filter(each => !each.headers.has('idempotent-replay'))
+    const done = calls.filter(call => call.status < 300)
+    const first = done.filter(callResult => !callResult.headers.has('idempotent-replay'))
     expect(first.length).toBe(1)
-    for (const each of done) expect(each.text).toBe(first[0]?.text ?? '')
-    for (const each of calls.filter(each => each.status >= 300)) {
-      expect([each.status, each.json.error.code]).toEqual([429, 'idempotency_in_progress'])
-      expect(each.headers.get('retry-after')).toBe('1')
+    for (const callResult of done) expect(callResult.text).toBe(first[0]?.text ?? '')
+    for (const call of calls.filter(callResult => callResult.status >= 300)) {
+      expect([call.status, call.json.error.code]).toEqual([429, 'idempotency_in_progress'])
+      expect(call.headers.get('retry-after')).toBe('1')
     }
     const replayed = await post(path, json)
     expect(replayed.headers.get('idempotent-replay')).toBe('true')
@@ -76,7 +81,7 @@ describe('every part of a request makes it another request:', () => {
       headers: { 'content-type': 'application/json', 'idempotency-key': key },
       ...(more.key === undefined ? {} : { key: more.key }),
     })
-  const expectOther = (called: Called) =>
+  const expectOther = (called: CallResult) =>
     expect([called.status, called.json.error.code]).toEqual([400, 'idempotency_key_reused'])
   const setKey = (id: string, change: { scopes?: string; brand_id?: Id<'brd'> | null }) =>
     door.database.db
@@ -180,7 +185,7 @@ test('asks for the scope and the key before it replays', async () => {
 /** What a process that died left behind: a key held, and no answer. */
 async function leaveBehind(): Promise<void> {
   const fingerprint = Buffer.alloc(32)
-  await claimKeys(door.database.db, [{ organizationId: door.organizationId, key, fingerprint }], door.clock)
+  await reserveKeys(door.database.db, [{ organizationId: door.organizationId, key, fingerprint }], door.clock)
   const { db } = door.database
   const row = await db
     .selectFrom('idempotency_keys')
@@ -251,19 +256,19 @@ test('rolls the work back when its key was taken over meanwhile', async () => {
 test('holds a key for as long as it is renewed', async () => {
   const { db } = door.database
   const ask = { organizationId: door.organizationId, key, fingerprint: Buffer.alloc(32) }
-  const [claim] = await claimKeys(db, [ask], door.clock)
+  const [claim] = await reserveKeys(db, [ask], door.clock)
   if (claim?.kind !== 'held') throw new Error('not held')
   for (let i = 0; i < 3; i++) {
     door.clock.forward(40_000)
-    await renewKeys(db, [claim.reservation], door.clock)
-    expect((await claimKeys(db, [ask], door.clock))[0]?.kind).toBe('in-flight')
+    await renewReservations(db, [claim.reservation], door.clock)
+    expect((await reserveKeys(db, [ask], door.clock))[0]?.kind).toBe('in-flight')
   }
 })
 
 test('renews the key of a request for as long as it works', async () => {
   const { db } = door.database
   const { organizationId, clock } = door
-  const heldKeys = openHeldKeys(db, clock, pino({ level: 'silent' }), 20)
+  const heldKeys = openIdempotencyKeys(db, clock, pino({ level: 'silent' }), 20)
   const caller = { keyId: newId('key'), organizationId, brandId: null, scopes: new Set<Scope>() }
   const same = { caller, method: 'POST', target: '/v1/x', body: new Uint8Array(0) }
   const leasedUntil = async () => {
@@ -274,25 +279,25 @@ test('renews the key of a request for as long as it works', async () => {
       .executeTakeFirstOrThrow()
     return row.leased_until
   }
-  const reservation = await heldKeys.take(key, same)
+  const reservation = await heldKeys.reserve(key, same)
   if (!('token' in reservation)) throw new Error('not held')
   for (let i = 0; i < 3; i++) {
     door.clock.forward(50_000)
     const due = plusMs(clock.now(), 55_000)
     for (const end = Date.now() + 5000; (await leasedUntil()) < due && Date.now() < end; ) await Bun.sleep(5)
     expect((await leasedUntil()) > due).toBe(true)
-    await expect(heldKeys.take(key, same)).rejects.toMatchObject({ code: 'idempotency_in_progress' })
+    await expect(heldKeys.reserve(key, same)).rejects.toMatchObject({ code: 'idempotency_in_progress' })
   }
   await heldKeys.settle(reservation, 409, () => Promise.resolve(''))
-  expect(await heldKeys.take(key, same)).toMatchObject({ key })
+  expect(await heldKeys.reserve(key, same)).toMatchObject({ key })
   heldKeys.close()
 })
 
 test('gives one of several asks for the same key in one batch the key', async () => {
   const ask = { organizationId: door.organizationId, key, fingerprint: Buffer.alloc(32) }
   const other = { ...ask, fingerprint: Buffer.alloc(32, 1) }
-  const claims = await claimKeys(door.database.db, [ask, ask, other, ask], door.clock)
-  expect(claims.map(each => each.kind)).toEqual(['held', 'in-flight', 'reused', 'in-flight'])
+  const claims = await reserveKeys(door.database.db, [ask, ask, other, ask], door.clock)
+  expect(claims.map(claim => claim.kind)).toEqual(['held', 'in-flight', 'reused', 'in-flight'])
 })
 
 test('stores many answers in one statement, and says which ones no longer hold their key', async () => {
@@ -302,9 +307,9 @@ test('stores many answers in one statement, and says which ones no longer hold t
     key: `${key}-${n}`,
     fingerprint: Buffer.alloc(32, n),
   }))
-  const held = (await claimKeys(db, asks, door.clock)).map(each => {
-    if (each.kind !== 'held') throw new Error('not held')
-    return each.reservation
+  const held = (await reserveKeys(db, asks, door.clock)).map(reserveKey => {
+    if (reserveKey.kind !== 'held') throw new Error('not held')
+    return reserveKey.reservation
   })
   const lost = { ...held[1], token: 'x'.repeat(26) } as (typeof held)[number]
   const answers = [held[0], lost, held[2]].map((reservation, i) => ({
@@ -313,8 +318,8 @@ test('stores many answers in one statement, and says which ones no longer hold t
     body: `{"n":${i}}`,
     at: door.clock.now(),
   }))
-  expect(await storeAnswers(db, answers)).toEqual([true, false, true])
-  const claims = await claimKeys(db, asks, door.clock)
+  expect(await storeResponses(db, answers)).toEqual([true, false, true])
+  const claims = await reserveKeys(db, asks, door.clock)
   expect(claims).toEqual([
     { kind: 'answered', answer: { status: 202, body: '{"n":0}' } },
     { kind: 'in-flight' },
@@ -330,6 +335,6 @@ test('forgets an answer after 24 hours', async () => {
   const again = await post('/v1/probe', { subject: 'b' })
   expect([again.status, again.headers.get('idempotent-replay')]).toEqual([201, null])
   door.clock.forward(25 * 60 * 60 * 1000)
-  expect(await forgetAnswers(door.database.db, door.clock, 1000)).toBeGreaterThan(5)
-  expect(await forgetAnswers(door.database.db, door.clock, 1000)).toBe(0)
+  expect(await deleteExpiredResponses(door.database.db, door.clock, 1000)).toBeGreaterThan(5)
+  expect(await deleteExpiredResponses(door.database.db, door.clock, 1000)).toBe(0)
 })

@@ -4,30 +4,37 @@ import { join } from 'node:path'
 import { sql } from 'kysely'
 import { findBackup, listBackups } from '../../src/backup/files/folder.ts'
 import { pruneBackups } from '../../src/backup/files/prune.ts'
-import { takeLease } from '../../src/backup/make/backup-lease.ts'
+import { acquireBackupLease } from '../../src/backup/make/backup-lease.ts'
 import { systemClock } from '../../src/base/clock.ts'
 import { isBackupRunning } from '../../src/base/database/backup-runs-table.ts'
 import { inTransaction } from '../../src/base/database/database.ts'
-import { UsageTrouble } from '../../src/base/operator-error.ts'
-import { backup } from '../../src/cli/backup.ts'
-import { restore } from '../../src/cli/restore.ts'
-import { backUp, contentsOf, filesIn, lookInto, newStore, type Store } from '../harness/backups.ts'
+import { UsageError } from '../../src/base/operator-error.ts'
+import { backupCommand } from '../../src/cli/backup.ts'
+import { restoreCommand } from '../../src/cli/restore.ts'
+import {
+  type BackupSource,
+  createBackupSource,
+  inspectFiles,
+  listFiles,
+  runBackup,
+  tableContents,
+} from '../harness/backups.ts'
 import { emptyDatabase, type FreshDatabase } from '../harness/database.ts'
 
 // A command begins in a second, and in many on a machine that has other things to do.
 setDefaultTimeout(120_000)
 
-let store: Store
+let store: BackupSource
 let folder: string
 let target: FreshDatabase
 /** What the store held when it was first backed up. */
-let before: Awaited<ReturnType<typeof contentsOf>>
+let before: Awaited<ReturnType<typeof tableContents>>
 
 beforeAll(async () => {
-  store = await newStore()
+  store = await createBackupSource()
   folder = join(store.folder, 'backups')
   target = await emptyDatabase()
-  before = await contentsOf(store.database.db)
+  before = await tableContents(store.database.db)
   await json('backup', folder)
 }, 60_000)
 
@@ -50,18 +57,18 @@ test('a restored database holds, row by row and byte by byte, what was backed up
   const ran = await restoreInto(target)
   expect([ran.status, ran.err]).toEqual([0, ''])
   expect(JSON.parse(ran.out)).toMatchObject({ held: 300, disabled_keys: 1, blobs: 303 })
-  expect(await contentsOf(target.db)).toEqual(before)
+  expect(await tableContents(target.db)).toEqual(before)
   const held = await target.db.selectFrom('outbox').select(['held_at', 'held_reason']).execute()
   expect(held.every(each => each.held_at !== null && each.held_reason?.startsWith('Restored'))).toBe(true)
   const keys = await target.db.selectFrom('api_keys').select('disabled_at').execute()
-  expect(keys.map(each => typeof each.disabled_at)).toEqual(['string'])
+  expect(keys.map(key => typeof key.disabled_at)).toEqual(['string'])
 })
 
 test('a database that is not empty is refused, and stays as it is', async () => {
   const ran = await restoreInto(store.database)
   expect([ran.status, ran.out]).toEqual([1, ''])
   expect(ran.err).toMatch(/^mailroom: The database is not empty: there are rows in api_keys, .*brands, /)
-  expect(await contentsOf(store.database.db)).toEqual(before)
+  expect(await tableContents(store.database.db)).toEqual(before)
 })
 
 test('a database with tables of something else is refused, and keeps them', async () => {
@@ -116,7 +123,7 @@ test('a backup that is not encrypted says where the secret key must be kept, and
       1,
       expect.stringContaining(`sealed with the secret key ${secret_keys.join(', ')} and does not hold it`),
     ])
-    expect(await contentsOf(empty.db)).toEqual({})
+    expect(await tableContents(empty.db)).toEqual({})
   } finally {
     await empty.close()
   }
@@ -124,26 +131,26 @@ test('a backup that is not encrypted says where the secret key must be kept, and
 
 test('a second backup writes the new bytes alone, each can be restored, and prune keeps the newest', async () => {
   const place = join(store.folder, 'incremental')
-  const first = await backUp(store, place)
-  const written = filesIn(place)
+  const first = await runBackup(store, place)
+  const written = listFiles(place)
   await store.addEmails(20)
-  const second = await backUp(store, place)
+  const second = await runBackup(store, place)
   expect([second.manifest.blobs, second.newBlobs]).toEqual([323, 20])
   expect(second.newBytes).toBeLessThan(first.bytes / 2)
-  expect(filesIn(place)).toEqual(expect.arrayContaining([...written]))
+  expect(listFiles(place)).toEqual(expect.arrayContaining([...written]))
   expect(listBackups(place)).toEqual([first.manifest.id, second.manifest.id])
-  for (const { manifest } of [first, second]) expect(await lookInto(place, { id: manifest.id })).toEqual([])
+  for (const { manifest } of [first, second]) expect(await inspectFiles(place, { id: manifest.id })).toEqual([])
 
   expect(await json('backup', 'prune', place, '--keep', '1')).toEqual({ removed: [first.manifest.id] })
   expect(listBackups(place)).toEqual([second.manifest.id])
-  expect(await lookInto(place)).toEqual([])
+  expect(await inspectFiles(place)).toEqual([])
 
   // All of it is copied anew, so that nothing of the earlier ones is needed.
-  const full = await backUp(store, place, { isFull: true })
+  const full = await runBackup(store, place, { isFull: true })
   expect(full.newBlobs).toBe(323)
   await pruneBackups(place, 1)
-  expect(filesIn(place).every(each => each.includes(full.manifest.id))).toBe(true)
-  expect(await lookInto(place)).toEqual([])
+  expect(listFiles(place).every(file => file.includes(full.manifest.id))).toBe(true)
+  expect(await inspectFiles(place)).toEqual([])
 }, 120_000)
 
 test('bytes that the database itself lost are named, and the rest is backed up', async () => {
@@ -157,26 +164,26 @@ test('bytes that the database itself lost are named, and the rest is backed up',
     .executeTakeFirstOrThrow()
   await db.deleteFrom('blob_chunks').where('blob_id', '=', chunk.blob_id).execute()
   try {
-    const { manifest } = await backUp(store, place)
+    const { manifest } = await runBackup(store, place)
     expect(manifest.damaged_blobs).toEqual([chunk.blob_id])
     expect(await json('backup', 'verify', place)).toMatchObject({ whole: true, damaged_before: [chunk.blob_id] })
   } finally {
     await db.insertInto('blob_chunks').values(chunk).execute()
   }
   // Once they are there again the next backup has them.
-  const { manifest, newBlobs } = await backUp(store, place)
+  const { manifest, newBlobs } = await runBackup(store, place)
   expect([manifest.damaged_blobs, newBlobs]).toEqual([[], 1])
 }, 120_000)
 
 test('while a backup runs blobs stay, and no other begins', async () => {
   const { url, db } = store.database
   const isRunning = () => inTransaction(db, tx => isBackupRunning(tx, systemClock.now()))
-  const lease = await takeLease(url, '20270131T081500Z-000000', systemClock)
+  const lease = await acquireBackupLease(url, '20270131T081500Z-000000', systemClock)
   expect(await isRunning()).toBe(true)
   const ran = await store.mailroom(['backup', join(store.folder, 'another')])
   expect([ran.status, ran.err]).toEqual([1, 'mailroom: Another backup of this database is under way.\n'])
   expect(existsSync(join(store.folder, 'another'))).toBe(false)
-  await lease.end()
+  await lease.release()
   expect(await isRunning()).toBe(false)
 })
 
@@ -186,9 +193,9 @@ test('a backup begins only once whoever takes blobs away has committed', async (
   let begun: Promise<unknown> = Promise.resolve()
   await db.transaction().execute(async tx => {
     expect(await isBackupRunning(tx, systemClock.now())).toBe(false)
-    begun = takeLease(url, '20270131T081500Z-000001', systemClock).then(lease => {
+    begun = acquireBackupLease(url, '20270131T081500Z-000001', systemClock).then(lease => {
       isTaken = true
-      return lease.end()
+      return lease.release()
     })
     await untilWaitsForLock()
     expect(isTaken).toBe(false)
@@ -215,8 +222,8 @@ test.each([
   [['backup', 'verify', '/nowhere', '--identity', '/nowhere'], 'is not an identity file of age'],
 ])('says what is wrong with %p', async ([command, ...args], sentence) => {
   const env = { MAILROOM_DATABASE_URL: store.database.url, MAILROOM_VAR: store.folder }
-  const trouble = await (command === 'backup' ? backup : restore).run(args, env).catch(error => error)
-  expect(trouble).toBeInstanceOf(UsageTrouble)
+  const trouble = await (command === 'backup' ? backupCommand : restoreCommand).run(args, env).catch(error => error)
+  expect(trouble).toBeInstanceOf(UsageError)
   expect(trouble.message).toContain(sentence)
 })
 
@@ -231,5 +238,5 @@ test('a folder without a backup is told', async () => {
 })
 
 test('nobody else on the machine can read a backup', () => {
-  for (const each of filesIn(folder)) expect(statSync(join(folder, each)).mode & 0o77).toBe(0)
+  for (const file of listFiles(folder)) expect(statSync(join(folder, file)).mode & 0o77).toBe(0)
 })

@@ -3,26 +3,33 @@ import { readFileSync, renameSync, statSync, truncateSync, writeFileSync } from 
 import { join } from 'node:path'
 import { findBackup } from '../../src/backup/files/folder.ts'
 import { type Manifest, writeManifest } from '../../src/backup/format/manifest.ts'
-import { backUp, contentsOf, flipBit, lookInto, newStore, type Store } from '../harness/backups.ts'
+import {
+  type BackupSource,
+  createBackupSource,
+  flipBit,
+  inspectFiles,
+  runBackup,
+  tableContents,
+} from '../harness/backups.ts'
 import { emptyDatabase } from '../harness/database.ts'
 
 // A command begins in a second, and in many on a machine that has other things to do.
 setDefaultTimeout(120_000)
 
-let store: Store
+let store: BackupSource
 let folder: string
 let manifest: Manifest
 /** A file of each kind. */
 let files: Readonly<Record<'table' | 'catalog' | 'segment' | 'manifest', string>>
 
 beforeAll(async () => {
-  store = await newStore(20)
+  store = await createBackupSource(20)
   folder = join(store.folder, 'backups')
-  await backUp(store, folder)
+  await runBackup(store, folder)
   manifest = await findBackup(folder, undefined)
   const nameOf = (all: readonly { readonly name: string }[] | undefined) => all?.[0]?.name ?? ''
   files = {
-    table: nameOf(manifest.tables.find(each => each.name === 'emails')?.files),
+    table: nameOf(manifest.tables.find(table => table.name === 'emails')?.files),
     catalog: nameOf(manifest.catalog),
     segment: nameOf(manifest.segments),
     manifest: `backups/${manifest.id}/manifest.json`,
@@ -47,9 +54,9 @@ const harms = {
 for (const kind of ['table', 'catalog', 'segment', 'manifest'] as const)
   for (const [what, harm] of Object.entries(harms))
     test(`a ${kind} file is named when ${what}`, async () => {
-      expect(await lookInto(folder)).toEqual([])
+      expect(await inspectFiles(folder)).toEqual([])
       const mend = harm(join(folder, files[kind]))
-      const found = await lookInto(folder).catch((error: Error) => [error.message])
+      const found = await inspectFiles(folder).catch((error: Error) => [error.message])
       mend()
       expect(found[0]).toStartWith(`${files[kind]} `)
       // A damaged segment says whose bytes it held as well.
@@ -82,7 +89,7 @@ test('verify and restore name what is damaged; the one records it, the other cha
     const restored = await store.mailroom(['restore', folder], { MAILROOM_DATABASE_URL: target.url })
     expect([restored.status, restored.out]).toEqual([1, ''])
     expect(restored.err).toContain(`is damaged; nothing was restored:\n  ${files.segment} is altered\n`)
-    expect(await contentsOf(target.db)).toEqual({})
+    expect(await tableContents(target.db)).toEqual({})
   } finally {
     mend()
     await target.close()
@@ -91,11 +98,11 @@ test('verify and restore name what is damaged; the one records it, the other cha
 
 test('what an earlier backup lost is copied anew by the next', async () => {
   const place = join(store.folder, 'lost')
-  const first = await backUp(store, place)
+  const first = await runBackup(store, place)
   renameSync(join(place, first.manifest.segments[0]?.name ?? ''), join(store.folder, 'away'))
-  const second = await backUp(store, place)
+  const second = await runBackup(store, place)
   expect(second.newBlobs).toBeGreaterThan(0)
-  expect(await lookInto(place)).toEqual([])
+  expect(await inspectFiles(place)).toEqual([])
 })
 
 test('a backup of a newer version is refused, before anything is changed', async () => {
@@ -109,7 +116,7 @@ test('a backup of a newer version is refused, before anything is changed', async
       1,
       expect.stringContaining('newer version of Mailroom, with the migrations 9999-later'),
     ])
-    expect(await contentsOf(target.db)).toEqual({})
+    expect(await tableContents(target.db)).toEqual({})
   } finally {
     writeFileSync(path, writeManifest(manifest))
     await target.close()

@@ -3,16 +3,23 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { generateX25519Identity, identityToRecipient } from 'age-encryption'
-import { backUp, contentsOf, filesIn, lookInto, newStore, type Store } from '../harness/backups.ts'
+import {
+  type BackupSource,
+  createBackupSource,
+  inspectFiles,
+  listFiles,
+  runBackup,
+  tableContents,
+} from '../harness/backups.ts'
 import { emptyDatabase } from '../harness/database.ts'
 
-let store: Store
+let store: BackupSource
 let identity: string
 let recipient: string
 let identityFile: string
 
 beforeAll(async () => {
-  store = await newStore(20)
+  store = await createBackupSource(20)
   identity = await generateX25519Identity()
   recipient = await identityToRecipient(identity)
   identityFile = join(store.folder, 'identity.txt')
@@ -26,18 +33,18 @@ test('a backup for age is opened by its identity alone, and brings the secret ke
   const made = await store.mailroom(['backup', folder, '--age', recipient, '--json'])
   expect([made.status, made.err]).toEqual([0, ''])
   expect(JSON.parse(made.out)).toMatchObject({ encryption: 'age', secret_key_included: true })
-  const encrypted = filesIn(folder).filter(each => !each.endsWith('manifest.json') && !each.includes('catalog'))
-  expect(encrypted.every(each => each.endsWith('.zst.age'))).toBe(true)
-  for (const each of encrypted)
-    expect(readFileSync(join(folder, each)).toString('latin1')).toStartWith('age-encryption.org/v1')
+  const encrypted = listFiles(folder).filter(file => !file.endsWith('manifest.json') && !file.includes('catalog'))
+  expect(encrypted.every(value => value.endsWith('.zst.age'))).toBe(true)
+  for (const value of encrypted)
+    expect(readFileSync(join(folder, value)).toString('latin1')).toStartWith('age-encryption.org/v1')
 
   const closed = await store.mailroom(['backup', 'verify', folder])
   expect([closed.status, closed.err]).toEqual([2, expect.stringContaining('--identity is absent')])
   const quick = await store.mailroom(['backup', 'verify', folder, '--quick'])
   expect([quick.status, quick.out]).toEqual([0, expect.stringContaining('What is encrypted was not opened')])
   const another = await generateX25519Identity()
-  expect((await lookInto(folder, { opening: { identities: [another] } }))[0]).toContain('.age cannot be decrypted')
-  expect(await lookInto(folder, { opening: { identities: [identity] } })).toEqual([])
+  expect((await inspectFiles(folder, { opening: { identities: [another] } }))[0]).toContain('.age cannot be decrypted')
+  expect(await inspectFiles(folder, { opening: { identities: [identity] } })).toEqual([])
 
   const target = await emptyDatabase()
   const varFolder = join(store.folder, 'new var')
@@ -50,7 +57,7 @@ test('a backup for age is opened by its identity alone, and brings the secret ke
     expect([ran.status, ran.err]).toEqual([0, ''])
     expect(readFileSync(join(varFolder, 'secret.key'), 'utf8')).toBe(`${store.secretKey}\n`)
     expect(statSync(join(varFolder, 'secret.key')).mode & 0o777).toBe(0o600)
-    expect(await contentsOf(target.db)).toEqual(await contentsOf(store.database.db))
+    expect(await tableContents(target.db)).toEqual(await tableContents(store.database.db))
   } finally {
     await target.close()
   }
@@ -59,14 +66,14 @@ test('a backup for age is opened by its identity alone, and brings the secret ke
 test('the next encrypted backup needs no identity, and takes no bytes that are encrypted for others', async () => {
   const folder = join(store.folder, 'next')
   const encryption = { kind: 'age', recipients: [recipient] } as const
-  await backUp(store, folder, { encryption })
-  expect((await backUp(store, folder, { encryption })).newBlobs).toBe(0)
+  await runBackup(store, folder, { encryption })
+  expect((await runBackup(store, folder, { encryption })).newBlobs).toBe(0)
   const other = { kind: 'age', recipients: [await identityToRecipient(await generateX25519Identity())] } as const
-  const forOthers = await backUp(store, folder, { encryption: other })
+  const forOthers = await runBackup(store, folder, { encryption: other })
   expect(forOthers.newBlobs).toBe(forOthers.manifest.blobs)
-  const forAll = await backUp(store, folder)
+  const forAll = await runBackup(store, folder)
   expect(forAll.newBlobs).toBe(forAll.manifest.blobs)
-  expect(await lookInto(folder)).toEqual([])
+  expect(await inspectFiles(folder)).toEqual([])
 })
 
 test('a backup for a key of GnuPG is opened by gpg', async () => {
@@ -79,7 +86,7 @@ test('a backup for a key of GnuPG is opened by gpg', async () => {
     expect([made.exitCode, String(made.stderr)]).toEqual([0, expect.any(String)])
     const ran = await store.mailroom(['backup', folder, '--gpg', 'operator@example.com', '--json'], gpg)
     expect([ran.status, ran.err]).toEqual([0, ''])
-    expect(filesIn(folder).some(each => each.endsWith('.segment.zst.gpg'))).toBe(true)
+    expect(listFiles(folder).some(file => file.endsWith('.segment.zst.gpg'))).toBe(true)
     const verified = await store.mailroom(['backup', 'verify', folder, '--quick', '--json'], gpg)
     expect([verified.status, verified.err]).toEqual([0, ''])
     expect(JSON.parse(verified.out)).toMatchObject({ whole: true, blobs: 23 })

@@ -4,21 +4,28 @@ import { join } from 'node:path'
 import { sql } from 'kysely'
 import { listBackups } from '../../src/backup/files/folder.ts'
 import { selectRestore } from '../../src/base/database/restores-table.ts'
-import { backUp, contentsOf, filesIn, lookInto, newStore, type Store } from '../harness/backups.ts'
-import { root } from '../harness/cli.ts'
+import {
+  type BackupSource,
+  createBackupSource,
+  inspectFiles,
+  listFiles,
+  runBackup,
+  tableContents,
+} from '../harness/backups.ts'
+import { projectRoot } from '../harness/cli.ts'
 import { emptyDatabase } from '../harness/database.ts'
 
-let store: Store
+let store: BackupSource
 
 beforeAll(async () => {
-  store = await newStore(50)
+  store = await createBackupSource(50)
 }, 120_000)
 
 afterAll(() => store?.close())
 
 function start(args: readonly string[], databaseUrl: string) {
   const others = Object.entries(process.env).filter(([name]) => !name.startsWith('MAILROOM_'))
-  return Bun.spawn([process.execPath, '--no-env-file', join(root, 'src/cli/cli.ts'), ...args], {
+  return Bun.spawn([process.execPath, '--no-env-file', join(projectRoot, 'src/cli/cli.ts'), ...args], {
     cwd: '/',
     env: {
       ...Object.fromEntries(others),
@@ -38,11 +45,11 @@ async function until(what: string, isSo: () => boolean | Promise<boolean>): Prom
 }
 
 function hasOutbox(folder: string): boolean {
-  return existsSync(folder) && filesIn(folder).some(each => each.includes('tables/outbox'))
+  return existsSync(folder) && listFiles(folder).some(file => file.includes('tables/outbox'))
 }
 
 /** While it goes on nobody else reads or writes this table. */
-async function withLocked(db: Store['database']['db'], table: string, work: () => Promise<void>): Promise<void> {
+async function withLocked(db: BackupSource['database']['db'], table: string, work: () => Promise<void>): Promise<void> {
   await db.connection().execute(async connection => {
     await sql`LOCK TABLES ${sql.table(table)} WRITE`.execute(connection)
     try {
@@ -61,12 +68,12 @@ test('a backup that was killed leaves nothing that looks whole, and the next cle
     child.kill('SIGKILL')
     await child.exited
   })
-  expect(filesIn(folder).length).toBeGreaterThan(0)
+  expect(listFiles(folder).length).toBeGreaterThan(0)
   expect(listBackups(folder)).toEqual([])
-  const { manifest } = await backUp(store, folder)
+  const { manifest } = await runBackup(store, folder)
   expect(listBackups(folder)).toEqual([manifest.id])
-  expect(filesIn(folder).every(each => each.includes(manifest.id) && !each.includes('.partial'))).toBe(true)
-  expect(await lookInto(folder)).toEqual([])
+  expect(listFiles(folder).every(file => file.includes(manifest.id) && !file.includes('.partial'))).toBe(true)
+  expect(await inspectFiles(folder)).toEqual([])
 }, 120_000)
 
 test('a backup that is told to end takes away what it wrote', async () => {
@@ -74,17 +81,17 @@ test('a backup that is told to end takes away what it wrote', async () => {
   const ending = new AbortController()
   let ended: Promise<unknown> = Promise.resolve()
   await withLocked(store.database.db, 'blob_chunks', async () => {
-    ended = backUp(store, folder, { signal: ending.signal }).catch((error: Error) => error.message)
+    ended = runBackup(store, folder, { signal: ending.signal }).catch((error: Error) => error.message)
     await until('tables are written', () => hasOutbox(folder))
     ending.abort(new Error('told to end'))
   })
   expect(await ended).toBe('told to end')
-  expect(filesIn(folder)).toEqual([])
+  expect(listFiles(folder)).toEqual([])
 }, 120_000)
 
 test('a restore that was killed keeps everybody off the database, and goes on when it is run again', async () => {
   const folder = join(store.folder, 'whole')
-  await backUp(store, folder)
+  await runBackup(store, folder)
   const target = await emptyDatabase()
   const elsewhere = { MAILROOM_DATABASE_URL: target.url }
   try {
@@ -105,7 +112,7 @@ test('a restore that was killed keeps everybody off the database, and goes on wh
     const again = await store.mailroom(['restore', folder, '--json'], elsewhere)
     expect([again.status, again.err]).toEqual([0, ''])
     expect(JSON.parse(again.out)).toMatchObject({ held: 50, disabled_keys: 1 })
-    expect(await contentsOf(target.db)).toEqual(await contentsOf(store.database.db))
+    expect(await tableContents(target.db)).toEqual(await tableContents(store.database.db))
     expect((await store.mailroom(['migrate'], elsewhere)).status).toBe(0)
   } finally {
     await target.close()

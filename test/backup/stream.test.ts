@@ -1,18 +1,24 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { contentsOf, lookInto, newStore, type Store, withoutProgress } from '../harness/backups.ts'
-import { type Ran, root } from '../harness/cli.ts'
+import {
+  type BackupSource,
+  createBackupSource,
+  inspectFiles,
+  tableContents,
+  withoutProgress,
+} from '../harness/backups.ts'
+import { type CliResult, projectRoot } from '../harness/cli.ts'
 import { emptyDatabase } from '../harness/database.ts'
 
 // A command begins in a second, and in many on a machine that has other things to do.
 setDefaultTimeout(120_000)
 
-let store: Store
+let store: BackupSource
 let archive: Uint8Array
 
 beforeAll(async () => {
-  store = await newStore(20)
+  store = await createBackupSource(20)
   const made = await piped(['backup', '-'], new Uint8Array())
   expect(made.status).toBe(0)
   expect(made.err).toContain('Made the backup ')
@@ -25,7 +31,7 @@ afterAll(() => store?.close())
 async function piped(args: readonly string[], input: Uint8Array, more: Readonly<Record<string, string>> = {}) {
   const others = Object.entries(process.env).filter(([name]) => !name.startsWith('MAILROOM_'))
   const { database, folder, secretKey } = store
-  const running = Bun.spawn([process.execPath, '--no-env-file', join(root, 'src/cli/cli.ts'), ...args], {
+  const running = Bun.spawn([process.execPath, '--no-env-file', join(projectRoot, 'src/cli/cli.ts'), ...args], {
     cwd: '/',
     env: {
       ...Object.fromEntries(others),
@@ -43,7 +49,7 @@ async function piped(args: readonly string[], input: Uint8Array, more: Readonly<
     new Response(running.stderr).text(),
     running.exited,
   ])
-  const ran: Ran & { readonly bytes: Uint8Array } = {
+  const ran: CliResult & { readonly bytes: Uint8Array } = {
     status,
     err: withoutProgress(err),
     bytes,
@@ -57,7 +63,7 @@ test('a stream is a tar archive, which unpacks to a folder of backups', async ()
   mkdirSync(folder)
   const tar = Bun.spawnSync(['tar', '-x', '-C', folder], { stdin: archive })
   expect([tar.exitCode, String(tar.stderr)]).toEqual([0, ''])
-  expect(await lookInto(folder)).toEqual([])
+  expect(await inspectFiles(folder)).toEqual([])
 })
 
 test('a stream is verified and restored from standard input', async () => {
@@ -68,7 +74,7 @@ test('a stream is verified and restored from standard input', async () => {
   try {
     const restored = await piped(['restore', '-'], archive, { MAILROOM_DATABASE_URL: target.url })
     expect([restored.status, restored.err]).toEqual([0, ''])
-    expect(await contentsOf(target.db)).toEqual(await contentsOf(store.database.db))
+    expect(await tableContents(target.db)).toEqual(await tableContents(store.database.db))
   } finally {
     await target.close()
   }

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { openKeyring } from '../../src/accounts/keys/keys.ts'
+import { openKeyAuthenticator } from '../../src/accounts/keys/keys.ts'
 import { systemClock } from '../../src/base/clock.ts'
-import { root, runCommand } from '../harness/cli.ts'
+import { projectRoot, runCommand } from '../harness/cli.ts'
 import { type FreshDatabase, freshDatabase } from '../harness/database.ts'
 
 let database: FreshDatabase
@@ -25,19 +25,19 @@ async function json(...args: string[]) {
 }
 
 test('every command is one of ./mailroom, and its help names each', async () => {
-  const named = readFileSync(join(root, 'src/cli/cli.ts'), 'utf8').matchAll(/^ {2}\['(\w+)', \w+\],$/gm)
+  const named = readFileSync(join(projectRoot, 'src/cli/cli.ts'), 'utf8').matchAll(/^ {2}\['(\w+)', \w+\],$/gm)
   const commands = Array.from(named, ([, name = '']) => name)
-  const script = readFileSync(join(root, 'mailroom'), 'utf8')
+  const script = readFileSync(join(projectRoot, 'mailroom'), 'utf8')
   const taken = /^ {2}(up \| .*)\) shift ;;$/m.exec(script)?.[1]?.split(' | ') ?? []
   expect(commands.length).toBeGreaterThan(15)
-  expect(commands.filter(each => !taken.includes(each))).toEqual([])
-  expect(commands.filter(each => !new RegExp(`^  \\./mailroom ${each}\\b`, 'm').test(script))).toEqual([])
+  expect(commands.filter(command => !taken.includes(command))).toEqual([])
+  expect(commands.filter(command => !new RegExp(`^  \\./mailroom ${command}\\b`, 'm').test(script))).toEqual([])
 })
 
 test('tells its version', async () => {
-  const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+  const { version } = JSON.parse(readFileSync(join(projectRoot, 'package.json'), 'utf8'))
   expect(await mailroom('--version')).toEqual({ status: 0, out: `${version}\n`, err: '' })
-  expect(Bun.spawnSync([join(root, 'mailroom'), '--version']).stdout.toString()).toBe(`${version}\n`)
+  expect(Bun.spawnSync([join(projectRoot, 'mailroom'), '--version']).stdout.toString()).toBe(`${version}\n`)
 })
 
 test('makes an organization and a key that the API takes until it is revoked', async () => {
@@ -46,7 +46,7 @@ test('makes an organization and a key that the API takes until it is revoked', a
   expect(await json('org', 'list')).toContainEqual(expect.objectContaining({ id: organization.id, plan: 'free' }))
 
   const made = await json('key', 'create', '--org', organization.id)
-  const keyring = openKeyring(database.db, systemClock)
+  const keyring = openKeyAuthenticator(database.db, systemClock)
   const caller = await keyring.authenticate(`Bearer ${made.key}`)
   expect(caller.organizationId).toBe(organization.id)
   expect(caller.scopes.has('email:send')).toBe(true)
@@ -143,10 +143,10 @@ test('migrate says what it did, and that there is nothing to do', async () => {
 })
 
 test('the help of ./mailroom names every command, and each has a help of its own', async () => {
-  const script = join(root, 'mailroom')
+  const script = join(projectRoot, 'mailroom')
   const help = Bun.spawnSync([script, '--help'], { cwd: '/' })
   expect(Bun.spawnSync([script]).stdout.toString()).toBe(help.stdout.toString())
-  for (const command of commandsOf(readFileSync(join(root, 'src/cli/cli.ts'), 'utf8'))) {
+  for (const command of commandsOf(readFileSync(join(projectRoot, 'src/cli/cli.ts'), 'utf8'))) {
     expect(help.stdout.toString()).toContain(`./mailroom ${command}`)
     expect((await mailroom(command, '--help')).out).toStartWith(`./mailroom ${command}`)
   }
@@ -159,11 +159,13 @@ function commandsOf(source: string): readonly string[] {
 }
 
 test('an unknown command is told before anything is installed', () => {
-  const ran = Bun.spawnSync([join(root, 'mailroom'), 'fly'], { env: { PATH: '/usr/bin:/bin', HOME: '/nonexistent' } })
+  const ran = Bun.spawnSync([join(projectRoot, 'mailroom'), 'fly'], {
+    env: { PATH: '/usr/bin:/bin', HOME: '/nonexistent' },
+  })
   expect(ran.exitCode).toBe(2)
   expect(ran.stderr.toString()).toBe('mailroom: there is no command "fly"; ./mailroom --help lists them.\n')
 })
 
 test('the lock file names no host', () => {
-  expect(readFileSync(join(root, 'bun.lock'), 'utf8')).not.toMatch(/https?:|\/\/[a-z0-9.-]+\.[a-z]{2,}/i)
+  expect(readFileSync(join(projectRoot, 'bun.lock'), 'utf8')).not.toMatch(/https?:|\/\/[a-z0-9.-]+\.[a-z]{2,}/i)
 })

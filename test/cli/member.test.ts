@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { createBrand } from '../../src/accounts/brands/brands.ts'
-import { openKeyring } from '../../src/accounts/keys/keys.ts'
+import { openKeyAuthenticator } from '../../src/accounts/keys/keys.ts'
 import { permissions } from '../../src/accounts/keys/permissions.ts'
 import { createOrganization } from '../../src/accounts/organizations/organizations.ts'
 import { systemClock } from '../../src/base/clock.ts'
 import type { Id } from '../../src/base/ids.ts'
-import { CommandTrouble, UsageTrouble } from '../../src/base/operator-error.ts'
+import { CommandError, UsageError } from '../../src/base/operator-error.ts'
 import type { Command } from '../../src/cli/command.ts'
-import { key } from '../../src/cli/key.ts'
-import { member } from '../../src/cli/member.ts'
+import { keyCommand } from '../../src/cli/key.ts'
+import { memberCommand } from '../../src/cli/member.ts'
 import { runCommand } from '../harness/cli.ts'
 import { type FreshDatabase, freshDatabase } from '../harness/database.ts'
 
@@ -19,8 +19,8 @@ let brand: string
 beforeAll(async () => {
   database = await freshDatabase()
   org = await newOrganization()
-  const use = { db: database.db, clock: systemClock }
-  brand = (await createBrand(use, { organizationId: org }, { name: 'Shop', slug: 'shop' })).id
+  const deps = { db: database.db, clock: systemClock }
+  brand = (await createBrand(deps, { organizationId: org }, { name: 'Shop', slug: 'shop' })).id
 })
 afterAll(() => database.close())
 
@@ -38,11 +38,11 @@ let count = 0
 
 function add(role: string, ...more: string[]) {
   const email = `person-${++count}@friend.test`
-  return told(member, 'add', '--org', org, '--email', email, '--name', 'Ann', '--role', role, ...more)
+  return told(memberCommand, 'add', '--org', org, '--email', email, '--name', 'Ann', '--role', role, ...more)
 }
 
 async function scopesOf(shown: string): Promise<readonly string[]> {
-  const keyring = openKeyring(database.db, systemClock)
+  const keyring = openKeyAuthenticator(database.db, systemClock)
   try {
     return [...(await keyring.authenticate(`Bearer ${shown}`)).scopes]
   } finally {
@@ -55,14 +55,14 @@ test('makes members of every role, lists them, and gives them other roles', asyn
   expect(owner).toMatchObject({ role: 'owner', brand_ids: null, permissions: [...permissions] })
   const limited = await add('member', '--brand', brand, '--permissions', 'inbox:read, api_access')
   expect(limited).toMatchObject({ role: 'member', brand_ids: [brand], permissions: ['inbox:read', 'api_access'] })
-  expect(await told(member, 'list', '--org', org)).toEqual([owner, limited])
-  expect(await told(member, 'role', limited.id, 'admin')).toMatchObject({ role: 'admin', brand_ids: null })
-  expect(await told(member, 'role', limited.id, 'member', '--brand', brand)).toMatchObject({
+  expect(await told(memberCommand, 'list', '--org', org)).toEqual([owner, limited])
+  expect(await told(memberCommand, 'role', limited.id, 'admin')).toMatchObject({ role: 'admin', brand_ids: null })
+  expect(await told(memberCommand, 'role', limited.id, 'member', '--brand', brand)).toMatchObject({
     role: 'member',
     brand_ids: [brand],
     permissions: [...permissions],
   })
-  expect(await told(member, 'remove', limited.id)).toEqual({ id: limited.id, deleted: true })
+  expect(await told(memberCommand, 'remove', limited.id)).toEqual({ id: limited.id, deleted: true })
 })
 
 test('shows people what it did, and ends with status 1 for the last owner', async () => {
@@ -74,28 +74,28 @@ test('shows people what it did, and ends with status 1 for the last owner', asyn
   const id = /mem_\w{26}/.exec(made.out)?.[0] ?? ''
   const ran = await runCommand(['member', 'remove', id], settings)
   expect([ran.status, ran.err]).toEqual([1, `mailroom: ${id} is the only owner of the organization.\n`])
-  await expect(told(member, 'role', id, 'admin')).rejects.toMatchObject({ code: 'last_owner' })
+  await expect(told(memberCommand, 'role', id, 'admin')).rejects.toMatchObject({ code: 'last_owner' })
 })
 
 test('makes keys as a member: an owner’s may manage members, anyone else’s does what they may in their brand', async () => {
   const owner = await add('owner')
   const limited = await add('member', '--brand', brand, '--permissions', 'api_access,inbox:read')
-  const ofMember = await told(key, 'create', '--member', limited.id, '--brand', brand)
+  const ofMember = await told(keyCommand, 'create', '--member', limited.id, '--brand', brand)
   expect(await scopesOf(ofMember.key)).toEqual(['inbox:read'])
-  const ofOwner = await told(key, 'create', '--member', owner.id, '--scopes', 'members:read')
+  const ofOwner = await told(keyCommand, 'create', '--member', owner.id, '--scopes', 'members:read')
   expect(await scopesOf(ofOwner.key)).toEqual(['members:read'])
-  expect(await scopesOf((await told(key, 'create', '--member', owner.id)).key)).not.toContain('members:read')
-  await told(member, 'remove', limited.id)
+  expect(await scopesOf((await told(keyCommand, 'create', '--member', owner.id)).key)).not.toContain('members:read')
+  await told(memberCommand, 'remove', limited.id)
   await expect(scopesOf(ofMember.key)).rejects.toThrow('revoked')
 })
 
 test('lists whose each key is, who made it, and when it was last used', async () => {
   const organization = await newOrganization()
-  const use = { db: database.db, clock: systemClock }
-  const { id: own } = await createBrand(use, { organizationId: organization }, { name: 'Shop', slug: 'shop' })
+  const deps = { db: database.db, clock: systemClock }
+  const { id: own } = await createBrand(deps, { organizationId: organization }, { name: 'Shop', slug: 'shop' })
   const person = (role: string, ...more: string[]) =>
     told(
-      member,
+      memberCommand,
       'add',
       '--org',
       organization,
@@ -109,30 +109,30 @@ test('lists whose each key is, who made it, and when it was last used', async ()
     )
   const owner = await person('owner')
   const limited = await person('member', '--brand', own, '--permissions', 'api_access,inbox:read')
-  await told(key, 'create', '--org', organization)
-  await told(key, 'create', '--member', owner.id)
-  const theirs = await told(key, 'create', '--member', limited.id, '--brand', own)
+  await told(keyCommand, 'create', '--org', organization)
+  await told(keyCommand, 'create', '--member', owner.id)
+  const theirs = await told(keyCommand, 'create', '--member', limited.id, '--brand', own)
   await scopesOf(theirs.key)
   const byOwner = { id: owner.id, email: 'owner@friend.test' }
   const byMember = { id: limited.id, email: 'member@friend.test' }
-  const listed = await told(key, 'list', '--org', organization)
+  const listed = await told(keyCommand, 'list', '--org', organization)
   expect(
-    listed.map((each: Record<string, unknown>) => [each['member'], each['made_by'], each['last_used_at']]),
+    listed.map((record: Record<string, unknown>) => [record['member'], record['made_by'], record['last_used_at']]),
   ).toEqual([
     [null, null, null],
     [null, byOwner, null],
     [byMember, byMember, expect.any(String)],
   ])
-  await told(member, 'remove', limited.id)
-  const text = (await key.run(['list', '--org', organization], { MAILROOM_DATABASE_URL: database.url }))?.text
+  await told(memberCommand, 'remove', limited.id)
+  const text = (await keyCommand.run(['list', '--org', organization], { MAILROOM_DATABASE_URL: database.url }))?.text
   expect(text).toContain('last used never)\n  the organization’s own, made on the command line\n')
   expect(text).toContain(`the organization’s own, made by owner@friend.test, ${owner.id}\n`)
   expect(text).toContain(`last used ${listed[2].last_used_at})\n  of ${limited.id}, a member no more\n`)
 })
 
 test('a key that the command line makes may manage members only where that was asked for', async () => {
-  expect(await scopesOf((await told(key, 'create', '--org', org)).key)).not.toContain('members:write')
-  const asked = await told(key, 'create', '--org', org, '--scopes', 'members:read,members:write')
+  expect(await scopesOf((await told(keyCommand, 'create', '--org', org)).key)).not.toContain('members:write')
+  const asked = await told(keyCommand, 'create', '--org', org, '--scopes', 'members:read,members:write')
   expect(await scopesOf(asked.key)).toEqual(['members:read', 'members:write'])
 })
 
@@ -140,30 +140,34 @@ test('says what is wrong', async () => {
   const { id } = await add('member', '--brand', brand, '--permissions', 'inbox:read')
   const adding = ['add', '--org', org, '--email', 'x@friend.test', '--name', 'X']
   for (const [command, args, sentence] of [
-    [member, ['fly'], 'member takes add, list, role or remove, not "fly"'],
-    [member, ['add', '--org', org], '--email is absent'],
-    [member, ['add', '--org', org, '--email', 'Ann <x@y.test>'], 'is not an address'],
-    [member, ['add', '--org', org, '--email', 'x@friend.test', '--name', ' '], '--name takes a name'],
-    [member, adding, '--role is absent'],
-    [member, [...adding, '--role', 'king'], '"king" is none of owner, admin, member'],
-    [member, [...adding, '--role', 'member'], '--brand is absent'],
-    [member, [...adding, '--role', 'admin', '--brand', brand], 'an admin may do everything'],
-    [member, [...adding, '--role', 'member', '--brand', brand, '--permissions', 'members:read'], 'not a permission'],
-    [member, ['remove', 'x'], '"x" is not the id of a member'],
-    [key, ['create', '--member', id, '--org', org], '--org and --member exclude each other'],
+    [memberCommand, ['fly'], 'member takes add, list, role or remove, not "fly"'],
+    [memberCommand, ['add', '--org', org], '--email is absent'],
+    [memberCommand, ['add', '--org', org, '--email', 'Ann <x@y.test>'], 'is not an address'],
+    [memberCommand, ['add', '--org', org, '--email', 'x@friend.test', '--name', ' '], '--name takes a name'],
+    [memberCommand, adding, '--role is absent'],
+    [memberCommand, [...adding, '--role', 'king'], '"king" is none of owner, admin, member'],
+    [memberCommand, [...adding, '--role', 'member'], '--brand is absent'],
+    [memberCommand, [...adding, '--role', 'admin', '--brand', brand], 'an admin may do everything'],
+    [
+      memberCommand,
+      [...adding, '--role', 'member', '--brand', brand, '--permissions', 'members:read'],
+      'not a permission',
+    ],
+    [memberCommand, ['remove', 'x'], '"x" is not the id of a member'],
+    [keyCommand, ['create', '--member', id, '--org', org], '--org and --member exclude each other'],
   ] as const)
-    await expect(told(command, ...args)).rejects.toThrow(sentenceOf(UsageTrouble, sentence))
+    await expect(told(command, ...args)).rejects.toThrow(sentenceOf(UsageError, sentence))
   const absent = 'mem_00000000000000000000000000'
-  await expect(told(member, 'remove', absent)).rejects.toThrow(sentenceOf(CommandTrouble, 'There is no member'))
-  await expect(told(key, 'create', '--member', absent)).rejects.toThrow('There is no member')
+  await expect(told(memberCommand, 'remove', absent)).rejects.toThrow(sentenceOf(CommandError, 'There is no member'))
+  await expect(told(keyCommand, 'create', '--member', absent)).rejects.toThrow('There is no member')
   const nowhere = [...adding, '--role', 'member', '--brand', 'brd_00000000000000000000000000']
-  await expect(told(member, ...nowhere)).rejects.toMatchObject({ code: 'not_found' })
-  const ofMember = told(key, 'create', '--member', id, '--brand', brand)
+  await expect(told(memberCommand, ...nowhere)).rejects.toMatchObject({ code: 'not_found' })
+  const ofMember = told(keyCommand, 'create', '--member', id, '--brand', brand)
   await expect(ofMember).rejects.toMatchObject({ code: 'insufficient_scope' })
-  const managing = told(key, 'create', '--org', org, '--brand', brand, '--scopes', 'members:read')
+  const managing = told(keyCommand, 'create', '--org', org, '--brand', brand, '--scopes', 'members:read')
   await expect(managing).rejects.toMatchObject({ code: 'invalid_request' })
 })
 
-function sentenceOf(kind: typeof UsageTrouble | typeof CommandTrouble, sentence: string) {
+function sentenceOf(kind: typeof UsageError | typeof CommandError, sentence: string) {
   return expect.objectContaining({ name: kind.name, message: expect.stringContaining(sentence) })
 }

@@ -131,7 +131,7 @@ test.if(existsSync('/dev/shm'))(
     symlinkSync(folder.path, strange)
     try {
       await clamd('next')
-      expect([left, used, unknown, elsewhere, strange].map(each => existsSync(each))).toEqual([
+      expect([left, used, unknown, elsewhere, strange].map(value => existsSync(value))).toEqual([
         false,
         true,
         true,

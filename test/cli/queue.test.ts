@@ -1,29 +1,29 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { systemClock } from '../../src/base/clock.ts'
 import type { Id } from '../../src/base/ids.ts'
-import { queue } from '../../src/cli/queue.ts'
+import { queueCommand } from '../../src/cli/queue.ts'
 import { mysqlBlobs } from '../../src/ports/blobs/mysql.ts'
+import { createSendingDomain, insertAcceptedEmails, type SendingDomain } from '../harness/accepted-emails.ts'
+import { outputOf } from '../harness/command-output.ts'
 import { type FreshDatabase, freshDatabase } from '../harness/database.ts'
-import { acceptEmails, newSender, type Sender } from '../harness/outgoing.ts'
-import { told } from '../harness/recorded-events.ts'
 
 let database: FreshDatabase
-let shop: Sender
+let shop: SendingDomain
 let ids: readonly Id<'eml'>[]
 
 beforeAll(async () => {
   database = await freshDatabase(4)
   const now = systemClock.now()
-  shop = await newSender(database.db, now)
+  shop = await createSendingDomain(database.db, now)
   const emails = [{ to: ['a@x.test', 'b@y.test'] }, { to: ['c@x.test'] }, { to: ['d@z.test'] }]
-  ids = await acceptEmails(database.db, mysqlBlobs(database.db, systemClock), shop, now, emails)
+  ids = await insertAcceptedEmails(database.db, mysqlBlobs(database.db, systemClock), shop, now, emails)
 })
 afterAll(() => database.close())
 
-const run = (...args: string[]) => told(queue, args, { MAILROOM_DATABASE_URL: database.url })
+const run = (...args: string[]) => outputOf(queueCommand, args, { MAILROOM_DATABASE_URL: database.url })
 const json = async (...args: string[]) => (await run(...args)).json
 const recipients = async (...args: string[]): Promise<string[]> =>
-  (await json('list', ...args)).recipients.map((each: { recipient: string }) => each.recipient)
+  (await json('list', ...args)).recipients.map((recipient: { recipient: string }) => recipient.recipient)
 
 test('shows what waits, holds some of it, lets it go and cancels it', async () => {
   expect(await recipients()).toEqual(['a@x.test', 'b@y.test', 'c@x.test', 'd@z.test'])

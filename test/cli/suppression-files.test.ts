@@ -4,22 +4,22 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Selectable } from 'kysely'
 import { fromIso, type Instant, systemClock } from '../../src/base/clock.ts'
-import type { Schema } from '../../src/base/database/schema.ts'
+import type { DatabaseSchema } from '../../src/base/database/schema.ts'
 import { newId } from '../../src/base/ids.ts'
-import { suppressions } from '../../src/cli/suppressions.ts'
-import { root } from '../harness/cli.ts'
+import { suppressionsCommand } from '../../src/cli/suppressions.ts'
+import { createSendingDomain, type SendingDomain } from '../harness/accepted-emails.ts'
+import { projectRoot } from '../harness/cli.ts'
+import { outputOf } from '../harness/command-output.ts'
 import { type FreshDatabase, freshDatabase } from '../harness/database.ts'
-import { newSender, type Sender } from '../harness/outgoing.ts'
-import { told } from '../harness/recorded-events.ts'
-import { environment } from '../harness/up.ts'
+import { childEnvironment } from '../harness/up.ts'
 
 let database: FreshDatabase
-let shop: Sender
+let shop: SendingDomain
 const folder = mkdtempSync(join(tmpdir(), 'mailroom-suppressions-'))
 
 beforeAll(async () => {
   database = await freshDatabase(4)
-  shop = await newSender(database.db, systemClock.now(), 'shop.test')
+  shop = await createSendingDomain(database.db, systemClock.now(), 'shop.test')
 })
 afterAll(async () => {
   rmSync(folder, { recursive: true })
@@ -40,11 +40,11 @@ function written(text: string, ending = 'csv'): string {
 }
 
 const importText = (text: string, ending = 'csv', ...more: string[]) =>
-  told(suppressions, ['import', written(text, ending), '--org', shop.organizationId, ...more], settings())
+  outputOf(suppressionsCommand, ['import', written(text, ending), '--org', shop.organizationId, ...more], settings())
 
 async function exported(...more: string[]): Promise<string> {
   const file = join(folder, `out-${++files}`)
-  await told(suppressions, ['export', '--org', shop.organizationId, '--output', file, ...more], settings())
+  await outputOf(suppressionsCommand, ['export', '--org', shop.organizationId, '--output', file, ...more], settings())
   return file
 }
 
@@ -119,7 +119,7 @@ test.each(['csv', 'ndjson'])(
       unsubscribed_at: null,
       created_at: at('2026-03-01T08:00:00.000001Z'),
     }
-    const put = (row: Partial<Selectable<Schema['suppressions']>>) => ({
+    const put = (row: Partial<Selectable<DatabaseSchema['suppressions']>>) => ({
       ...{ ...base, id: newId('sup'), email: 'odd@a.test', evidence: null, reason: 'manual' as const },
       ...row,
     })
@@ -135,8 +135,8 @@ test.each(['csv', 'ndjson'])(
     expect(statSync(file).mode & 0o777).toBe(0o600)
     const held = (await all()).filter(row => row.email !== 'over@a.test')
     await database.db.deleteFrom('suppressions').execute()
-    const { json } = await told(
-      suppressions,
+    const { json } = await outputOf(
+      suppressionsCommand,
       ['import', file, '--org', shop.organizationId, '--format', format],
       settings(),
     )
@@ -150,8 +150,8 @@ test.each(['csv', 'ndjson'])(
 
 test('reads standard input and writes standard output', async () => {
   const run = (args: string[], stdin: string) => {
-    const env = environment(settings())
-    const command = [process.execPath, '--no-env-file', join(root, 'src/cli/cli.ts'), 'suppressions', ...args]
+    const env = childEnvironment(settings())
+    const command = [process.execPath, '--no-env-file', join(projectRoot, 'src/cli/cli.ts'), 'suppressions', ...args]
     return Bun.spawnSync(command, { env, stdin: Buffer.from(stdin) })
   }
   const first = run(['import', '-', '--org', shop.organizationId], 'email\npiped@a.test\nbad\n')
@@ -179,7 +179,7 @@ test('a quote that is not closed spoils one line', async () => {
 
 test('writes over no file', async () => {
   const file = await exported()
-  const again = told(suppressions, ['export', '--org', shop.organizationId, '--output', file], settings())
+  const again = outputOf(suppressionsCommand, ['export', '--org', shop.organizationId, '--output', file], settings())
   await expect(again).rejects.toThrow('EEXIST')
   expect(readFileSync(file, 'utf8')).toStartWith('email,')
 })

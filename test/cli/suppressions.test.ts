@@ -6,17 +6,17 @@ import { type Id, newId } from '../../src/base/ids.ts'
 import { mysqlBlobs } from '../../src/ports/blobs/mysql.ts'
 import type { SuppressionRow } from '../../src/sending/suppressions/table.ts'
 import { undoSuppressions } from '../../src/sending/suppressions/undo.ts'
-import { root, runCommand } from '../harness/cli.ts'
+import { createSendingDomain, insertAcceptedEmails, type SendingDomain } from '../harness/accepted-emails.ts'
+import { projectRoot, runCommand } from '../harness/cli.ts'
 import { type FreshDatabase, freshDatabase } from '../harness/database.ts'
 import { testClock } from '../harness/http-server.ts'
-import { acceptEmails, newSender, type Sender } from '../harness/outgoing.ts'
 
 // Each runs the command, some of them several times.
 setDefaultTimeout(60_000)
 
 let database: FreshDatabase
-let shop: Sender
-let other: Sender
+let shop: SendingDomain
+let other: SendingDomain
 let email: Id<'eml'>
 const clock = testClock()
 
@@ -24,17 +24,17 @@ const at = (time: string) => fromIso(`2026-03-01T${time}Z`) as Instant
 
 beforeAll(async () => {
   database = await freshDatabase(4)
-  shop = await newSender(database.db, clock.now(), 'shop.test')
-  other = await newSender(database.db, clock.now(), 'other.test')
+  shop = await createSendingDomain(database.db, clock.now(), 'shop.test')
+  other = await createSendingDomain(database.db, clock.now(), 'other.test')
   const blobs = mysqlBlobs(database.db, clock)
-  email = (await acceptEmails(database.db, blobs, shop, clock.now(), [{}]))[0] as Id<'eml'>
+  email = (await insertAcceptedEmails(database.db, blobs, shop, clock.now(), [{}]))[0] as Id<'eml'>
 }, 60_000)
 afterAll(() => database.close())
 beforeEach(async () => {
   await database.db.deleteFrom('suppressions').execute()
 })
 
-async function put(...rows: readonly (Partial<SuppressionRow> & { readonly of?: Sender })[]): Promise<void> {
+async function put(...rows: readonly (Partial<SuppressionRow> & { readonly of?: SendingDomain })[]): Promise<void> {
   for (const { of = shop, ...row } of rows)
     await database.db
       .insertInto('suppressions')
@@ -166,8 +166,8 @@ test('tells of them as they go, a few hundred at a time, also where none is of t
   await putMany(1200)
   for (const reply of ['5.1.1', 'no such text']) {
     const steps = await Array.fromAsync(undoSuppressions(database.db, { reply }, true))
-    expect(steps.map(each => each.looked)).toEqual([500, 1000, 1200])
-    expect(steps.map(each => each.undone.length)).toEqual(reply === '5.1.1' ? [500, 500, 200] : [0, 0, 0])
+    expect(steps.map(step => step.checkedCount)).toEqual([500, 1000, 1200])
+    expect(steps.map(step => step.undone.length)).toEqual(reply === '5.1.1' ? [500, 500, 200] : [0, 0, 0])
   }
 })
 
@@ -182,7 +182,7 @@ test('killed half way it has told of what is gone, and the next run does the res
       .where('id', '=', ids[1100] as Id<'sup'>)
       .forUpdate()
       .execute()
-    const running = Bun.spawn([process.execPath, '--no-env-file', join(root, 'src/cli/cli.ts'), ...command], {
+    const running = Bun.spawn([process.execPath, '--no-env-file', join(projectRoot, 'src/cli/cli.ts'), ...command], {
       cwd: '/',
       env: { ...process.env, MAILROOM_DATABASE_URL: database.url },
       stdout: 'pipe',
@@ -198,7 +198,7 @@ test('killed half way it has told of what is gone, and the next run does the res
   const addressOf = (line: string) => line.split('  ')[1] ?? ''
   expect(await left()).toEqual(Array.from({ length: 200 }, (_, i) => `u${1000 + i}@a.test`).sort())
   const { out, status } = await runCommand(command, { MAILROOM_DATABASE_URL: database.url })
-  const after = out.split('\n').filter(each => each.includes('@'))
+  const after = out.split('\n').filter(value => value.includes('@'))
   expect([status, await left(), after.length]).toEqual([0, [], 200])
   expect(new Set([...told, ...after].map(addressOf)).size).toBe(1200)
 }, 60_000)

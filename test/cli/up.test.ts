@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { isAlive, livePid } from '../../src/cli/private/process.ts'
-import { fetchDescribed } from '../harness/described.ts'
-import { startUp, temporaryFolder, type Up } from '../harness/up.ts'
+import { isAlive, runningPid } from '../../src/cli/private/process.ts'
+import { fetchValidated } from '../harness/openapi-validation.ts'
+import { startUp, temporaryFolder, type UpProcess } from '../harness/up.ts'
 
 let folder: ReturnType<typeof temporaryFolder>
-const started: Up[] = []
+const started: UpProcess[] = []
 
 beforeEach(() => {
   folder = temporaryFolder()
@@ -17,17 +17,17 @@ afterEach(async () => {
   folder.remove()
 })
 
-async function start(...args: string[]): Promise<Up> {
+async function start(...args: string[]): Promise<UpProcess> {
   const up = await startUp(folder.path, args)
   started.push(up)
   return up
 }
 
-function get(up: Up, path: string): Promise<Response> {
-  return fetchDescribed(`${up.file.http}${path}`, { headers: { authorization: `Bearer ${up.file.key}` } })
+function get(up: UpProcess, path: string): Promise<Response> {
+  return fetchValidated(`${up.file.http}${path}`, { headers: { authorization: `Bearer ${up.file.key}` } })
 }
 
-const pidOf = (name: string) => livePid(join(folder.path, name, 'pid'))
+const pidOf = (name: string) => runningPid(join(folder.path, name, 'pid'))
 
 test('gives a domain that sends and receives, two mailboxes and a key, and prints and writes them', async () => {
   const up = await start()

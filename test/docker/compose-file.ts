@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parse } from 'yaml'
-import { root } from '../harness/cli.ts'
+import { projectRoot } from '../harness/cli.ts'
 
 /** What of a service in docker/compose.yaml the tests look at; {@link runFlags} refuses what it does not know. */
 export interface Service {
@@ -18,7 +18,7 @@ export interface ComposeFile {
   readonly volumes: Readonly<Record<string, unknown>>
 }
 
-export const dockerFolder = join(root, 'docker')
+export const dockerFolder = join(projectRoot, 'docker')
 
 /** docker/compose.yaml with these values in the place of its variables, as `docker compose` reads it. */
 export function readCompose(env: Readonly<Record<string, string>>): ComposeFile {
@@ -53,10 +53,10 @@ const flagsOf: Readonly<Record<string, (value: unknown) => readonly string[]>> =
   network_mode: value => ['--network', String(value)],
   mem_limit: value => ['--memory', String(value)],
   stop_grace_period: value => ['--stop-timeout', String(secondsOf(String(value)))],
-  cap_drop: value => texts(value).flatMap(each => ['--cap-drop', each]),
-  security_opt: value => texts(value).flatMap(each => ['--security-opt', each]),
-  tmpfs: value => texts(value).flatMap(each => ['--tmpfs', each]),
-  volumes: value => texts(value).flatMap(each => ['--volume', each]),
+  cap_drop: value => texts(value).flatMap(text => ['--cap-drop', text]),
+  security_opt: value => texts(value).flatMap(text => ['--security-opt', text]),
+  tmpfs: value => texts(value).flatMap(text => ['--tmpfs', text]),
+  volumes: value => texts(value).flatMap(text => ['--volume', text]),
   entrypoint: value => ['--entrypoint', String(value)],
   environment: value => Object.entries(value as object).flatMap(([name, text]) => ['--env', `${name}=${text}`]),
 }

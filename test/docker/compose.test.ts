@@ -24,7 +24,7 @@ const environment = {
 
 test('compose.yaml is as the schema of the Compose Specification has it', () => {
   const linter = new DCLinter({ rules: {}, quiet: false, debug: false, exclude: [] })
-  const found = linter.lintFiles([join(dockerFolder, 'compose.yaml')], false).flatMap(each => each.messages)
+  const found = linter.lintFiles([join(dockerFolder, 'compose.yaml')], false).flatMap(lintFile => lintFile.messages)
   // Where things stand and how they are quoted is ours; port 25 is for all of the world.
   expect(found.filter(({ rule }) => !/order$|quotes|unbound/.test(rule))).toEqual([])
 })
@@ -41,7 +41,7 @@ test('what Compose sets are settings of Mailroom', () => {
   expect(config.varFolder).toBe('/var/lib/mailroom')
   expect(mailroom.volumes).toContain('mailroom:/var/lib/mailroom')
   const ports = [config.smtpListen.port, config.httpListen.port]
-  expect(mailroom.ports?.map(each => Number(each.split(':').at(-1)))).toEqual(ports)
+  expect(mailroom.ports?.map(port => Number(port.split(':').at(-1)))).toEqual(ports)
 })
 
 test('no service that stays has a secret in its environment', () => {
@@ -70,8 +70,8 @@ test('clamd takes what Mailroom takes, and does not double when it loads signatu
   const { StreamMaxLength = '', MaxFileSize = '', MaxThreads, ConcurrentDatabaseReload, TCPSocket } = clamdSettings()
   const { maxMessageBytes, scansAtOnce } = settings
   for (const size of [StreamMaxLength, MaxFileSize])
-    expect(Number(size.replace(/M$/, '')) * 1024 * 1024).toBeGreaterThan(Number(maxMessageBytes.fallback))
-  expect(Number(MaxThreads)).toBeGreaterThan(Number(scansAtOnce.fallback))
+    expect(Number(size.replace(/M$/, '')) * 1024 * 1024).toBeGreaterThan(Number(maxMessageBytes.defaultText))
+  expect(Number(MaxThreads)).toBeGreaterThan(Number(scansAtOnce.defaultText))
   expect(ConcurrentDatabaseReload).toBe('no')
   expect(mailroom.environment?.['MAILROOM_CLAMD']).toBe(`tcp:clamav:${TCPSocket}`)
 })
@@ -91,10 +91,10 @@ test('MariaDB takes the options that are written for MySQL', () => {
 test('split by compose.roles.yaml, the services together do what one did', () => {
   const text = readFileSync(join(dockerFolder, 'compose.roles.yaml'), 'utf8')
   const { services } = parse(text, { logLevel: 'silent' }) as { services: Record<string, Partial<Service>> }
-  const roles = Object.values(services).map(each => each.environment?.['MAILROOM_ROLES'])
+  const roles = Object.values(services).map(partial => partial.environment?.['MAILROOM_ROLES'])
   expect(roles.sort()).toEqual([...readConfig({ MAILROOM_PROVIDER: 'sandbox' }).roles].sort())
   const { mailroom: smtp, ...others } = services
-  const inside = (service: Partial<Service> | undefined) => service?.ports?.map(each => each.split(':').at(-1)) ?? []
+  const inside = (service: Partial<Service> | undefined) => service?.ports?.map(port => port.split(':').at(-1)) ?? []
   expect([...inside(smtp), ...inside(others['http'])]).toEqual(inside(mailroom))
   for (const other of Object.values(others))
     expect(other['extends']).toEqual({ file: 'compose.yaml', service: 'mailroom' })

@@ -2,15 +2,15 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { endProcess, findProgram } from '../../src/cli/private/process.ts'
-import type { Ran } from '../harness/cli.ts'
+import { findProgram, stopProcess } from '../../src/cli/private/process.ts'
+import type { CliResult } from '../harness/cli.ts'
 
 /** A Docker of the tests' own: its daemon touches neither the machine's network nor another Docker's images. */
 export interface Engine {
   /** A folder that goes with it. */
   readonly folder: string
   /** Runs a command of Docker's to its end. */
-  run(...args: readonly string[]): Promise<Ran>
+  run(...args: readonly string[]): Promise<CliResult>
   /** The same, and gives what it printed. @throws when it fails. */
   docker(...args: readonly string[]): Promise<string>
   /** Runs lines of bash in which `docker` is this one. @throws when they fail. */
@@ -48,7 +48,7 @@ export async function startEngine(): Promise<Engine> {
   )
   const guard = endWithUs(daemon.pid)
 
-  const run = async (command: readonly string[]): Promise<Ran> => {
+  const run = async (command: readonly string[]): Promise<CliResult> => {
     const running = Bun.spawn([...command], { env, stdin: 'ignore', stdout: 'pipe', stderr: 'pipe' })
     const [out, err, status] = await Promise.all([
       new Response(running.stdout).text(),
@@ -70,7 +70,7 @@ export async function startEngine(): Promise<Engine> {
     async close() {
       const containers = (await run(['docker', 'ps', '--all', '--quiet'])).out.split('\n').filter(Boolean)
       if (containers.length > 0) await run(['docker', 'rm', '--force', ...containers])
-      await endProcess(daemon.pid, 30_000)
+      await stopProcess(daemon.pid, 30_000)
       guard.kill()
       for (const mounted of mountsIn(folder)) await run(['umount', mounted])
       rmSync(folder, { recursive: true, force: true })

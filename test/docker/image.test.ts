@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { demoDomain, makeDemo } from '../../src/cli/demo.ts'
+import { createDemo, demoDomain } from '../../src/cli/demo.ts'
 import { type PrivateClamd, startClamd } from '../../src/cli/private/clamd.ts'
 import { freePort } from '../../src/cli/private/process.ts'
 import { type FreshDatabase, freshDatabase } from '../harness/database.ts'
-import { type ScriptedRelay, scriptedRelay } from '../harness/scripted-relay.ts'
+import { type ScriptedRelay, startScriptedRelay } from '../harness/scripted-relay.ts'
 import { SmtpClient } from '../harness/smtp-client.ts'
 import { clamdSettings, readCompose, runFlags, secondsOf } from './compose-file.ts'
 import { type Engine, startEngine } from './engine.ts'
@@ -44,14 +44,16 @@ beforeAll(async () => {
       const listen = { TCPSocket: String(ports.clamd), TCPAddr: '127.0.0.1' }
       clamd = await startClamd({ folder: clamdFolder, settings: { ...settings, ...listen } })
     }),
-    freshDatabase(4).then(each => {
-      database = each
+    freshDatabase(4).then(freshDatabase => {
+      database = freshDatabase
     }),
-    scriptedRelay().then(each => {
-      relay = each
+    startScriptedRelay().then(scriptedRelay => {
+      relay = scriptedRelay
     }),
   ]
-  const failed = (await Promise.allSettled(started)).find(each => each.status === 'rejected')
+  const failed = (await Promise.allSettled(started)).find(
+    promiseSettledResult => promiseSettledResult.status === 'rejected',
+  )
   if (failed) throw failed.reason
   await runSecrets()
   // What leads to the database is in the file that it would be in.
@@ -128,7 +130,7 @@ async function call(method: string, path: string, body?: object) {
 /** A client at 127.0.0.2 whose message has begun and lacks its end. */
 async function beginMessage(subject: string): Promise<SmtpClient> {
   const client = await SmtpClient.ready(ports.smtp, '127.0.0.2')
-  await client.askAll('MAIL FROM:<ann@friend.test>', `RCPT TO:<hello@${demoDomain}>`, 'DATA')
+  await client.commands('MAIL FROM:<ann@friend.test>', `RCPT TO:<hello@${demoDomain}>`, 'DATA')
   client.send(`From: ann@friend.test\r\nSubject: ${subject}\r\n\r\nIs anyone`)
   return client
 }
@@ -196,44 +198,44 @@ test('runs as nobody in particular, with no capability, and writes nowhere but t
 test('one command gives the first key, and mail comes in and goes out', async () => {
   const made = await engine.docker('exec', 'mailroom', 'mailroom', 'org', 'create', 'Acme', '--with-key', '--json')
   key = JSON.parse(made).key.key
-  await makeDemo({ base: api, key }, database.db)
+  await createDemo({ base: api, key }, database.db)
 
   const client = await beginMessage('Hello')
-  expect(await client.ask(' there?\r\n.')).toStartWith('250 ')
+  expect(await client.command(' there?\r\n.')).toStartWith('250 ')
   client.hangUp()
   expect(await messagesIn()).toEqual([{ subject: 'Hello', remote_ip: '127.0.0.2', scan: 'clean' }])
 
   const { status, json } = await emailOut('Hello back')
   expect(status).toBe(202)
   await until(async () => (await call('GET', `/v1/emails/${json.id}`)).json.status === 'sent')
-  expect(relay.taken.map(each => each.to)).toEqual([['ann@friend.test']])
+  expect(relay.accepted.map(relayedMessage => relayedMessage.to)).toEqual([['ann@friend.test']])
 }, 60_000)
 
 test('SIGTERM lets the message and the submission under way finish, and a new container goes on with the volume', async () => {
   const secretKey = () => inside('sha256sum </var/lib/mailroom/secret.key')
   const before = (await secretKey()).out
   const under = await beginMessage('Under way')
-  relay.play({ dotAfterMs: 3000 })
-  const taken = relay.taken.length
+  relay.setScript({ dotAfterMs: 3000 })
+  const taken = relay.accepted.length
   const { json } = await emailOut('Under way')
-  await until(() => relay.taken.length > taken)
+  await until(() => relay.accepted.length > taken)
 
   const begun = Date.now()
   const stopped = engine.docker('stop', 'mailroom')
   await until(isClosed)
   expect(await inspect('.State.Running')).toBe('true')
-  expect(await under.ask(' there?\r\n.')).toStartWith('250 ')
+  expect(await under.command(' there?\r\n.')).toStartWith('250 ')
   under.hangUp()
   await stopped
   expect(await inspect('.State.ExitCode')).toBe('0')
   expect(Date.now() - begun).toBeLessThan(secondsOf(String(compose(relay.url).mailroom['stop_grace_period'])) * 1000)
 
   await engine.docker('rm', 'mailroom')
-  relay.play({})
+  relay.setScript({})
   await startMailroom()
   expect((await secretKey()).out).toBe(before)
   expect((await call('GET', `/v1/emails/${json.id}`)).json.status).toBe('sent')
-  expect(relay.taken).toHaveLength(taken + 1)
+  expect(relay.accepted).toHaveLength(taken + 1)
   expect((await messagesIn()).map(each => each.subject).sort()).toEqual(['Hello', 'Under way'])
 }, 120_000)
 

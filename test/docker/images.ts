@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
-import { root } from '../harness/cli.ts'
+import { projectRoot } from '../harness/cli.ts'
 import type { Engine } from './engine.ts'
 
 const certificates = '/etc/ssl/certs/ca-certificates.crt'
@@ -55,7 +55,7 @@ export async function buildMailroom(engine: Engine, base: string, name: string):
   await engine.docker(
     ...['build', '--network', 'host', '--progress', 'plain', '--secret', `id=npmrc,src=${npmrc}`],
     ...proxies.flatMap(key => (process.env[key] ? ['--build-arg', key] : [])),
-    ...['--build-arg', `BASE=${base}`, '--file', join(root, 'docker/Dockerfile'), '--tag', name, root],
+    ...['--build-arg', `BASE=${base}`, '--file', join(projectRoot, 'docker/Dockerfile'), '--tag', name, projectRoot],
   )
   return Number(await engine.docker('image', 'inspect', '--format', '{{.Size}}', name))
 }

@@ -3,10 +3,10 @@ import type { Clock } from '../../src/base/clock.ts'
 import { instantAt } from '../../src/base/clock.ts'
 import type { Db } from '../../src/base/database/database.ts'
 import { type Id, newId } from '../../src/base/ids.ts'
-import type { DomainsUse } from '../../src/domains/deps.ts'
+import type { DomainDeps } from '../../src/domains/deps.ts'
 import { createDomain } from '../../src/domains/domains.ts'
 import { ownershipRecord } from '../../src/domains/ownership.ts'
-import type { DomainShape } from '../../src/domains/schema.ts'
+import type { DomainJson } from '../../src/domains/schema.ts'
 import { networkResolver } from '../../src/ports/resolver/network.ts'
 import { freshDatabase } from '../harness/database.ts'
 import { startDns, type TestDns } from '../harness/dns.ts'
@@ -22,7 +22,7 @@ export interface Tenant {
 
 /** A database, a DNS server and what works with them. */
 export interface World {
-  readonly use: DomainsUse
+  readonly use: DomainDeps
   readonly dns: TestDns
   readonly databaseUrl: string
   close(): Promise<void>
@@ -39,9 +39,9 @@ export function tickingClock(): Clock {
   }
 }
 
-export async function openWorld(change: Partial<DomainsUse> = {}): Promise<World> {
+export async function openWorld(change: Partial<DomainDeps> = {}): Promise<World> {
   const [database, dns] = await Promise.all([freshDatabase(), startDns()])
-  const use: DomainsUse = {
+  const deps: DomainDeps = {
     db: database.db,
     clock: tickingClock(),
     resolver: networkResolver({ servers: [dns.endpoint], timeoutMs: 300 }),
@@ -51,7 +51,7 @@ export async function openWorld(change: Partial<DomainsUse> = {}): Promise<World
     ...change,
   }
   return {
-    use,
+    use: deps,
     dns,
     databaseUrl: database.url,
     close: async () => {
@@ -119,7 +119,7 @@ export function publishOwnership({ dns }: World, { owner }: Tenant, domain: stri
 }
 
 /** A domain whose ownership is published. */
-export async function ownedDomain(world: World, tenant: Tenant, domain: string): Promise<DomainShape> {
+export async function ownedDomain(world: World, tenant: Tenant, domain: string): Promise<DomainJson> {
   publishOwnership(world, tenant, domain)
   return createDomain(world.use, tenant.owner, { brandId: tenant.brandId, domain, publishDns: true })
 }

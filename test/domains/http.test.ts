@@ -4,19 +4,19 @@ import { ownershipRecord } from '../../src/domains/ownership.ts'
 import { domainRoutes, mailboxRoutes } from '../../src/domains/routes.ts'
 import { networkResolver } from '../../src/ports/resolver/network.ts'
 import { startDns, type TestDns } from '../harness/dns.ts'
-import { openTestDoor, type TestDoor } from '../harness/http-server.ts'
+import { openTestHttpServer, type TestHttpServer } from '../harness/http-server.ts'
 import { testSecrets } from '../harness/secrets.ts'
 import { breakName, hostname, newBrand, publishAt } from './fixtures.ts'
 
 let dns: TestDns
-let door: TestDoor
+let door: TestHttpServer
 let brandId: Id<'brd'>
 
 beforeAll(async () => {
   dns = await startDns()
-  door = await openTestDoor({
+  door = await openTestHttpServer({
     features: ({ database, clock }) => {
-      const use = {
+      const deps = {
         db: database.db,
         clock,
         resolver: networkResolver({ servers: [dns.endpoint], timeoutMs: 300 }),
@@ -24,7 +24,7 @@ beforeAll(async () => {
         instance: { hostname, spfInclude: undefined },
         secrets: testSecrets,
       }
-      return [domainRoutes(use, () => Promise.resolve([])), mailboxRoutes(use)]
+      return [domainRoutes(deps, () => Promise.resolve([])), mailboxRoutes(deps)]
     },
   })
   brandId = await newBrand(door.database.db, door.organizationId)

@@ -1,15 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createPublicKey } from 'node:crypto'
-import {
-  checkDomain,
-  createDomain,
-  provisionDomain,
-  readDomainDetails,
-  readOwnership,
-} from '../../src/domains/domains.ts'
+import { checkDomain, createDomain, getDomain, getOwnership, provisionDomain } from '../../src/domains/domains.ts'
 import { createMailbox } from '../../src/domains/mailboxes/mailboxes.ts'
-import { claimReceiving } from '../../src/domains/receiving.ts'
-import type { DomainShape, RecordShape } from '../../src/domains/schema.ts'
+import { claimReceiving } from '../../src/domains/receiving-claim.ts'
+import type { DnsRecordJson, DomainJson } from '../../src/domains/schema.ts'
 import { signingKeys } from '../harness/secrets.ts'
 import {
   breakName,
@@ -33,14 +27,13 @@ beforeAll(async () => {
 })
 afterAll(() => world.close())
 
-const recordOf = (domain: DomainShape, purpose: string): RecordShape => {
+const recordOf = (domain: DomainJson, purpose: string): DnsRecordJson => {
   const found = domain.dns_records.find(each => each.purpose === purpose)
   if (!found) throw new Error(`no ${purpose} record`)
   return found
 }
 
-const statuses = (domain: DomainShape) =>
-  Object.fromEntries(domain.dns_records.map(each => [each.purpose, each.status]))
+const statuses = (domain: DomainJson) => Object.fromEntries(domain.dns_records.map(each => [each.purpose, each.status]))
 
 const create = (domain: string, publishDns = true) =>
   createDomain(world.use, tenant.owner, { brandId: tenant.brandId, domain, publishDns })
@@ -48,14 +41,14 @@ const create = (domain: string, publishDns = true) =>
 test('takes a domain from nothing to sending and receiving', async () => {
   const { use, dns } = world
   const { owner, brandId } = tenant
-  const before = await readOwnership(use, owner, { brandId, domain: 'Acme.Example' })
+  const before = await getOwnership(use, owner, { brandId, domain: 'Acme.Example' })
   expect(before).toMatchObject({
     domain: 'acme.example',
     verified: false,
     ownership: { record: { purpose: 'ownership', type: 'TXT', name: '_mailroom.acme.example', status: 'pending' } },
   })
   publishAt(dns, before.ownership.record)
-  expect(await readOwnership(use, owner, { brandId, domain: 'acme.example' })).toMatchObject({
+  expect(await getOwnership(use, owner, { brandId, domain: 'acme.example' })).toMatchObject({
     verified: true,
     ownership: { record: { status: 'verified', found: [before.ownership.record.value] } },
   })
@@ -108,7 +101,7 @@ test('takes a domain from nothing to sending and receiving', async () => {
   expect(live).toMatchObject({ live: true, mx: { record: { status: 'verified' } } })
   expect(live).not.toHaveProperty('next_step')
   expect(live.identity).not.toHaveProperty('error')
-  expect((await readDomainDetails(use, owner, id)).receiving).toEqual(live)
+  expect((await getDomain(use, owner, id)).receiving).toEqual(live)
   expect(await createMailbox(use, owner, { domainId: id, localPart: 'hello' })).toMatchObject({ live: true })
 })
 
@@ -125,7 +118,7 @@ test('signs with the key that is published', async () => {
 test('keeps the key when a domain is provisioned again, also twice at once', async () => {
   const domain = await ownedDomain(world, tenant, 'again.example')
   await Promise.all([1, 2, 3].map(() => provisionDomain(world.use, tenant.owner, domain.id, true)))
-  expect((await readDomainDetails(world.use, tenant.owner, domain.id)).dns_records).toEqual(domain.dns_records)
+  expect((await getDomain(world.use, tenant.owner, domain.id)).dns_records).toEqual(domain.dns_records)
 })
 
 describe('without the ownership record', () => {
@@ -153,7 +146,7 @@ describe('without the ownership record', () => {
     expect((await checkDomain(world.use, tenant.owner, domain.id)).ready_to_send).toBe(true)
     delete world.dns.zone['_mailroom.leaving.example']
     expect(await refusalOf(checkDomain(world.use, tenant.owner, domain.id))).toBe('ownership_not_verified')
-    expect(await readDomainDetails(world.use, tenant.owner, domain.id)).toMatchObject({
+    expect(await getDomain(world.use, tenant.owner, domain.id)).toMatchObject({
       ready_to_send: false,
       ownership_verified: false,
       status: 'failed',
@@ -171,7 +164,7 @@ describe('when DNS does not answer', () => {
     breakName(world.dns, '_mailroom.broken.example')
     expect(await refusalOf(create('broken.example'))).toBe('dns_unavailable')
     const { brandId, owner } = tenant
-    expect(await readOwnership(world.use, owner, { brandId, domain: 'broken.example' })).toMatchObject({
+    expect(await getOwnership(world.use, owner, { brandId, domain: 'broken.example' })).toMatchObject({
       verified: false,
       ownership: { record: { status: 'unknown', found: [] } },
     })
@@ -202,7 +195,7 @@ describe('when DNS does not answer', () => {
     await checkDomain(world.use, tenant.owner, domain.id)
     breakName(world.dns, '_mailroom.outage.example')
     expect(await refusalOf(checkDomain(world.use, tenant.owner, domain.id))).toBe('dns_unavailable')
-    expect(await readDomainDetails(world.use, tenant.owner, domain.id)).toMatchObject({
+    expect(await getDomain(world.use, tenant.owner, domain.id)).toMatchObject({
       ready_to_send: true,
       ownership_verified: true,
     })
@@ -239,7 +232,7 @@ describe('two organizations', () => {
   test('have values of their own that stay the same', async () => {
     const other = await newTenant(world.use.db)
     const valueFor = async ({ owner, brandId }: Tenant, domain: string) =>
-      (await readOwnership(world.use, owner, { brandId, domain })).ownership.record.value
+      (await getOwnership(world.use, owner, { brandId, domain })).ownership.record.value
     const value = await valueFor(tenant, 'shared.example')
     expect(await valueFor(tenant, 'shared.example')).toBe(value)
     expect(await valueFor(other, 'shared.example')).not.toBe(value)
@@ -258,14 +251,14 @@ describe('two organizations', () => {
     const mine = await create('both.example')
     const theirs = await ownedDomain(world, other, 'both.example')
     expect(recordOf(mine, 'dkim').name).not.toBe(recordOf(theirs, 'dkim').name)
-    expect(await refusalOf(readDomainDetails(world.use, other.owner, mine.id))).toBe('not_found')
+    expect(await refusalOf(getDomain(world.use, other.owner, mine.id))).toBe('not_found')
   })
 })
 
 test('registers a domain once in an organization, also when asked twice at once', async () => {
   publishOwnership(world, tenant, 'once.example')
   const results = await Promise.all([1, 2, 3].map(() => refusalOf(create('once.example'))))
-  expect(results.filter(each => each === 'domain_taken')).toHaveLength(2)
+  expect(results.filter(result => result === 'domain_taken')).toHaveLength(2)
   expect(await refusalOf(create('ONCE.example'))).toBe('domain_taken')
 })
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { checkDomain, provisionDomain } from '../../src/domains/domains.ts'
-import type { DomainShape } from '../../src/domains/schema.ts'
+import type { DomainJson } from '../../src/domains/schema.ts'
 import { sesProvider } from '../../src/ports/provider/ses/ses.ts'
 import { setAwsCredentials, startSes, type TestSes } from '../harness/ses.ts'
 import { hostname, newTenant, openWorld, ownedDomain, publishAt, type Tenant, type World } from './fixtures.ts'
@@ -13,7 +13,7 @@ let ends: (() => unknown)[] = []
 beforeEach(async () => {
   ses = startSes()
   const restore = setAwsCredentials()
-  const options = { region: 'eu-west-1', configurationSet: 'mail', perSecond: null, bringsNews: true }
+  const options = { region: 'eu-west-1', configurationSet: 'mail', perSecond: null, receivesEvents: true }
   const provider = sesProvider({ ...options, endpoint: ses.url })
   world = await openWorld({
     identities: provider.identities,
@@ -28,16 +28,16 @@ afterEach(async () => {
 })
 
 const register = (domain: string) => ownedDomain(world, tenant, domain)
-const check = ({ id }: DomainShape) => checkDomain(world.use, tenant.owner, id)
-const provision = ({ id }: DomainShape) => provisionDomain(world.use, tenant.owner, id, false)
-const ofProvider = ({ dns_records }: DomainShape) =>
+const check = ({ id }: DomainJson) => checkDomain(world.use, tenant.owner, id)
+const provision = ({ id }: DomainJson) => provisionDomain(world.use, tenant.owner, id, false)
+const ofProvider = ({ dns_records }: DomainJson) =>
   dns_records
     .filter(each => each.type === 'CNAME')
     .map(({ purpose, name, value, required }) => [purpose, name, value, required])
     .sort()
 
 /** Publishes all that a domain wants, as its owner would. */
-function publishAll(domain: DomainShape) {
+function publishAll(domain: DomainJson) {
   publishAt(world.dns, ...domain.dns_records)
   world.dns.zone['amazonses.com'] = { TXT: ['v=spf1 ip4:199.255.192.0/22 -all'] }
 }
@@ -77,7 +77,7 @@ test('what SES does not answer takes nothing away', async () => {
   const identity = ses.identities.get('shop.example')
   if (identity) identity.isVerified = true
   await check(domain)
-  ses.answer = { status: 429, error: 'TooManyRequestsException', body: { message: 'Rate exceeded' } }
+  ses.response = { status: 429, error: 'TooManyRequestsException', body: { message: 'Rate exceeded' } }
   const after = await check(domain)
   expect(after.ready_to_send).toBe(true)
   expect(after.dns_records.filter(each => each.status === 'unknown').map(each => each.type)).toEqual([
@@ -85,13 +85,13 @@ test('what SES does not answer takes nothing away', async () => {
     'CNAME',
     'CNAME',
   ])
-  ses.answer = null
+  ses.response = null
   if (identity) identity.isVerified = false
   expect((await check(domain)).ready_to_send).toBe(false)
 })
 
 test('an enrolment that fails is told, and done by the provision operation', async () => {
-  ses.answer = {
+  ses.response = {
     status: 403,
     error: 'AccessDeniedException',
     body: { message: 'not authorized: ses:GetEmailIdentity' },
@@ -99,7 +99,7 @@ test('an enrolment that fails is told, and done by the provision operation', asy
   const domain = await register('shop.example')
   expect(domain.provider_error).toContain('not authorized: ses:GetEmailIdentity')
   expect((await provision(domain)).provider_error).toContain('Amazon SES')
-  ses.answer = null
+  ses.response = null
   const after = await provision(domain)
   expect(after).not.toHaveProperty('provider_error')
   expect(ofProvider(after)).toHaveLength(3)
@@ -111,7 +111,7 @@ test('enrolling again changes nothing, nor does another organization', async () 
   const identity = ses.identities.get('shop.example')
   if (identity) identity.isVerified = true
   const before = await check(domain)
-  const statuses = (each: DomainShape) => each.dns_records.map(({ name, type, status }) => [name, type, status]).sort()
+  const statuses = (each: DomainJson) => each.dns_records.map(({ name, type, status }) => [name, type, status]).sort()
   expect(statuses(await provision(domain))).toEqual(statuses(before))
   const other = await newTenant(world.use.db)
   expect(ofProvider(await ownedDomain(world, other, 'shop.example'))).toEqual(ofProvider(domain))

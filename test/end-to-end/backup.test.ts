@@ -3,15 +3,15 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { systemClock } from '../../src/base/clock.ts'
-import { recordTrial } from '../../src/base/database/backup-runs-table.ts'
+import { updateRestoreTrial } from '../../src/base/database/backup-runs-table.ts'
 import { openDatabase } from '../../src/base/database/database.ts'
 import { mysqlBlobs } from '../../src/ports/blobs/mysql.ts'
 import { withoutProgress } from '../harness/backups.ts'
 import { runCommand } from '../harness/cli.ts'
 import { emptyDatabase, type FreshDatabase } from '../harness/database.ts'
-import { fetchDescribed } from '../harness/described.ts'
 import { type Mailroom, startMailroom } from '../harness/mailroom.ts'
-import { idIn, sendMail } from '../harness/whole-mail.ts'
+import { fetchValidated } from '../harness/openapi-validation.ts'
+import { acceptedMessageId, sendMail } from '../harness/smtp-delivery.ts'
 
 const secretKey = Buffer.alloc(32, 7).toString('base64')
 const lanes = 3
@@ -53,7 +53,7 @@ function startMail() {
   }
   const receive = async (lane: number, i: number) => {
     const text = `Subject: zebra${lane}x${i}\r\nFrom: a@sender.example\r\n\r\n${`${lane} ${i} `.repeat(40 * (i % 30))}\r\n`
-    acknowledged.messages.push(idIn(await sendMail(mailroom.smtp, text)))
+    acknowledged.messages.push(acceptedMessageId(await sendMail(mailroom.smtp, text)))
   }
   const send = async (lane: number, i: number) => {
     const email = { from: 'hello@demo.test', to: `u${lane}x${i}@friend.test`, subject: 'Hello', text: `Hello ${i}` }
@@ -86,17 +86,19 @@ test('a backup while mail flows has all that was acknowledged before, and nothin
   const { db } = target
   const messages = await db.selectFrom('messages').select(['id', 'organization_id', 'blob_id', 'size']).execute()
   const emails = await db.selectFrom('emails').select(['id', 'organization_id', 'blob_id']).execute()
-  expect(messages.map(each => each.id)).toEqual(expect.arrayContaining(before.messages as (typeof messages)[0]['id'][]))
-  expect(emails.map(each => each.id)).toEqual(expect.arrayContaining(before.emails as (typeof emails)[0]['id'][]))
+  expect(messages.map(message => message.id)).toEqual(
+    expect.arrayContaining(before.messages as (typeof messages)[0]['id'][]),
+  )
+  expect(emails.map(email => email.id)).toEqual(expect.arrayContaining(before.emails as (typeof emails)[0]['id'][]))
   const blobs = mysqlBlobs(db, systemClock)
   for (const each of [...messages, ...emails])
     expect((await blobs.readWhole(each.organization_id, each.blob_id)).length).toBeGreaterThan(0)
 }, 240_000)
 
 test('a restored Mailroom serves, sends nothing and takes no key until it is told to', async () => {
-  const serving = await mailroom.startBeside({ MAILROOM_DATABASE_URL: target.url, MAILROOM_PROVIDER: 'sandbox' })
+  const serving = await mailroom.startSecondProcess({ MAILROOM_DATABASE_URL: target.url, MAILROOM_PROVIDER: 'sandbox' })
   const ask = (path: string) =>
-    fetchDescribed(`${serving.http}${path}`, { headers: { authorization: `Bearer ${mailroom.key}` } })
+    fetchValidated(`${serving.http}${path}`, { headers: { authorization: `Bearer ${mailroom.key}` } })
   expect((await ask('/v1/inbox')).status).toBe(401)
   const waiting = () => target.db.selectFrom('outbox').select(['id', 'held_at', 'attempts']).execute()
   const held = await waiting()
@@ -117,11 +119,11 @@ test('a restored Mailroom serves, sends nothing and takes no key until it is tol
 test('the metrics tell when a backup was made and when one was proven', async () => {
   const { db, close } = openDatabase(mailroom.database.url, 1)
   const { id } = await db.selectFrom('backups').select('id').executeTakeFirstOrThrow()
-  expect(await recordTrial(db, id, 'proven', systemClock.now())).toBe(true)
+  expect(await updateRestoreTrial(db, id, 'proven', systemClock.now())).toBe(true)
   const [made] = await db.selectFrom('backups').selectAll().execute()
   await close()
-  const serving = await mailroom.startBeside({ MAILROOM_ROLES: 'http' })
-  const { metrics } = serving.log.find(each => each.msg === 'serving') as { readonly metrics?: string } & object
+  const serving = await mailroom.startSecondProcess({ MAILROOM_ROLES: 'http' })
+  const { metrics } = serving.log.find(logLine => logLine.msg === 'serving') as { readonly metrics?: string } & object
   const gaugeOf = async (name: string) => {
     const text = await (await fetch(`http://${metrics}/metrics`)).text()
     return Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1])

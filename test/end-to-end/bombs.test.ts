@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { startDns, type TestDns } from '../harness/dns.ts'
+import { messageOf, multipart } from '../harness/inbox.ts'
 import { type Mailroom, startMailroom } from '../harness/mailroom.ts'
-import { messageOf, multipart } from '../harness/receive.ts'
 import { SmtpClient } from '../harness/smtp-client.ts'
-import { idIn, readMessage, sendMail } from '../harness/whole-mail.ts'
+import { acceptedMessageId, readMessage, sendMail } from '../harness/smtp-delivery.ts'
 import { nestedZip, zipOfZeros } from '../harness/zip.ts'
 
 /** Messages that take apart badly: each is filed soon and shown as far as it can be, and none holds up the others. */
@@ -85,7 +85,7 @@ const bombs: Readonly<Record<string, readonly [message: () => Buffer, filed?: Fi
 async function fileOne(message: () => Buffer): Promise<{ readonly id: string; readonly ms: number }> {
   const bytes = message()
   const before = performance.now()
-  const id = idIn(await sendMail(mailroom.smtp, bytes, { from: 'ann@sender.example' }))
+  const id = acceptedMessageId(await sendMail(mailroom.smtp, bytes, { from: 'ann@sender.example' }))
   return { id, ms: performance.now() - before }
 }
 
@@ -138,9 +138,9 @@ async function sendGood(): Promise<readonly number[]> {
     const times: number[] = []
     for (let i = 0; i < perLane; i++) {
       const before = performance.now()
-      await client.askAll('MAIL FROM:<ann@sender.example>', 'RCPT TO:<hello@demo.test>', 'DATA')
+      await client.commands('MAIL FROM:<ann@sender.example>', 'RCPT TO:<hello@demo.test>', 'DATA')
       client.send(messageOf([`X-Number: ${i}`], 'All is well.\r\n'))
-      idIn(await client.ask('.'))
+      acceptedMessageId(await client.command('.'))
       times.push(performance.now() - before)
     }
     client.hangUp()

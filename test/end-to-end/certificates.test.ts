@@ -55,7 +55,7 @@ function shownAt(servername: string): Promise<PeerCertificate> {
 
 const isShown = (name: string) =>
   shownAt(name).then(
-    each => each.subjectaltname === `DNS:${name}`,
+    peerCertificate => peerCertificate.subjectaltname === `DNS:${name}`,
     () => false,
   )
 
@@ -63,7 +63,7 @@ test('serves in the clear, and from its first certificates on by STARTTLS and HT
   await until(() => isShown(api))
   await until(async () => {
     const client = await SmtpClient.ready(mailroom.smtp)
-    if (!(await client.ask('STARTTLS')).startsWith('220 ')) return client.hangUp()
+    if (!(await client.command('STARTTLS')).startsWith('220 ')) return client.hangUp()
     const socket = await client.upgrade()
     const shown = socket.getPeerCertificate().subjectaltname
     client.hangUp()

@@ -1,39 +1,46 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { sql } from 'kysely'
-import { type ChaoticProvider, chaoticProvider, type LedgerEntry } from '../harness/chaotic-provider.ts'
+import {
+  type DeliveryPlan,
+  type PlannedEvent,
+  pick,
+  randomPlan,
+  seededRandom,
+  shuffled,
+} from '../harness/delivery-plan.ts'
+import { startDns, type TestDns } from '../harness/dns.ts'
 import {
   bouncesOf,
-  differenceOf,
+  deliveryMismatch,
   expectedStatus,
-  isClosed,
-  isGone,
-  reasonsAgainst,
-  worstOf,
-} from '../harness/delivery-oracle.ts'
-import { type Course, courseFrom, type News, pick, randomFrom, shuffled } from '../harness/delivery-plan.ts'
-import { startDns, type TestDns } from '../harness/dns.ts'
+  expectedSuppressionReasons,
+  isHardBounce,
+  isMailboxClosed,
+  overallStatus,
+} from '../harness/expected-delivery.ts'
+import { type FaultyProvider, type LedgerEntry, startFaultyProvider } from '../harness/faulty-provider.ts'
 import { type Mailroom, startMailroom } from '../harness/mailroom.ts'
-import { type Reporter, startReporter } from '../harness/reporter.ts'
-import { dialects, writeAbsence, writeDsn, writeFeedback } from '../harness/written-reports.ts'
+import { type ReportSender, startReportSender } from '../harness/report-sender.ts'
+import { dialects, writeAutoReply, writeDsn, writeFeedback } from '../harness/write-reports.ts'
 
 /** What the provider does follows from it alone; MAILROOM_TEST_SEED sets another. */
 const seed = Number(process.env['MAILROOM_TEST_SEED'] ?? 3464)
-const random = randomFrom(seed)
+const random = seededRandom(seed)
 const count = 1920
 const clients = 8
 const withinMs = 60_000
 
-const courses = new Map<string, Course>()
+const courses = new Map<string, DeliveryPlan>()
 /** The addresses whose email has no other recipient: a complaint in a mailbox that names it is theirs. */
 const alone = new Set<string>()
 const posted: { readonly id: string; readonly addresses: readonly string[] }[] = []
-let provider: ChaoticProvider
+let provider: FaultyProvider
 /** Knows nobody: what is relayed on is not known to have come to its recipient's server. */
 let dns: TestDns
 let mailroom: Mailroom
-let reporter: Reporter
+let reporter: ReportSender
 
-const courseOf = (address: string): Course => {
+const courseOf = (address: string): DeliveryPlan => {
   const course = courses.get(address.toLowerCase())
   if (!course) throw new Error(`${address} is nobody's`)
   return course
@@ -41,8 +48,8 @@ const courseOf = (address: string): Course => {
 
 beforeAll(async () => {
   process.stdout.write(`MAILROOM_TEST_SEED=${seed}\n`)
-  provider = await chaoticProvider(courseOf, entry => {
-    if (entry.takings === 1 && entry.course.isEarly) for (const news of entry.course.news) tellOften(entry, news)
+  provider = await startFaultyProvider(courseOf, entry => {
+    if (entry.acceptances === 1 && entry.plan.isEarly) for (const news of entry.plan.events) tellOften(entry, news)
   })
   dns = await startDns()
   mailroom = await startMailroom({
@@ -52,7 +59,7 @@ beforeAll(async () => {
     MAILROOM_SMARTHOST_CONNECTIONS: '8',
     MAILROOM_RETRY_FIRST_SECONDS: '1',
   })
-  reporter = startReporter(() => mailroom.smtp, 6)
+  reporter = startReportSender(() => mailroom.smtp, 6)
 }, 60_000)
 
 afterAll(async () => {
@@ -65,9 +72,9 @@ afterAll(async () => {
 let names = 0
 
 /** Tells it up to three times, as the same bytes or, where that is no other news, as a report of another name. */
-function tellOften(entry: LedgerEntry, news: News): void {
+function tellOften(entry: LedgerEntry, news: PlannedEvent): void {
   // Its own, so that it does not depend on what else goes on.
-  const random = randomFrom(seed ^ Bun.hash.crc32(`${entry.address} ${news.kind}`))
+  const random = seededRandom(seed ^ Bun.hash.crc32(`${entry.address} ${news.kind}`))
   const about = {
     address: pick(random, [entry.address, entry.address.toUpperCase()]),
     header: entry.header,
@@ -81,15 +88,15 @@ function tellOften(entry: LedgerEntry, news: News): void {
     const to = isToMailbox ? 'abuse@demo.test' : entry.reversePath
     const as = { ...about, to, name: isSame ? first : name() }
     const message = news.kind === 'complained' ? writeFeedback('abuse', as) : writeDsn(news, as)
-    const onTaken = () => void (i === 0 && entry.told.push(news))
-    reporter.tell({ from: '', to, message, expected: '250 ', onTaken })
+    const onTaken = () => void (i === 0 && entry.reported.push(news))
+    reporter.send({ from: '', to, message, expected: '250 ', onAccepted: onTaken })
   }
 }
 
 /** What says nothing, and what nobody who had the message wrote. */
 function tellNonsense(entry: LedgerEntry): void {
   const { address, reversePath, header } = entry
-  const news: News = { kind: 'failed', reply: '550 5.1.1 User unknown' }
+  const news: PlannedEvent = { kind: 'failed', reply: '550 5.1.1 User unknown' }
   const about = { address, to: reversePath, header, name: `nonsense.${names++}`, dialect: 'postfix' as const }
   const [local = '', host = ''] = reversePath.split('@')
   const another = (at: number) => `${local.slice(0, at)}${local[at] === '0' ? '1' : '0'}${local.slice(at + 1)}@${host}`
@@ -97,7 +104,7 @@ function tellNonsense(entry: LedgerEntry): void {
   const unknown = header.replace(/eml_[0-9a-z]{26}/g, 'eml_00000000000000000000000000')
   const stranger = writeDsn(news, { ...about, to: 'hello@demo.test', header: unknown })
   const reports = [
-    { from: '', to: reversePath, message: writeAbsence(about), expected: '250 ' },
+    { from: '', to: reversePath, message: writeAutoReply(about), expected: '250 ' },
     { from: '', to: reversePath, message: writeFeedback('not-spam', about), expected: '250 ' },
     // Another signature, another email, another recipient of it.
     { from: '', to: another(local.length - 3), message: bounce, expected: '550 ' },
@@ -106,7 +113,7 @@ function tellNonsense(entry: LedgerEntry): void {
     { from: '', to: `b+${'0'.repeat(44)}@${host}`, message: bounce, expected: '550 ' },
     { from: '', to: 'hello@demo.test', message: stranger, expected: '250 ' },
   ] as const
-  reporter.tell(pick(random, reports))
+  reporter.send(pick(random, reports))
 }
 
 async function post(fields: object) {
@@ -180,13 +187,13 @@ async function compareAll(closedTwice: ReadonlySet<LedgerEntry>): Promise<void> 
     for (const entry of told) {
       const shown = json.recipients.find((one: { email: string }) => one.email === entry.address)
       const own = json.events.filter((one: { recipient: string | null }) => one.recipient === entry.address)
-      const isKept = (reply: string) => isGone(reply) || (closedTwice.has(entry) && isClosed(reply))
-      const difference = differenceOf(entry, shown?.status, own, isKept)
+      const isKept = (reply: string) => isHardBounce(reply) || (closedTwice.has(entry) && isMailboxClosed(reply))
+      const difference = deliveryMismatch(entry, shown?.status, own, isKept)
       if (difference) wrong.push({ id, difference, entry: { ...entry, header: '' } })
     }
     const others = json.events.filter((one: { recipient: string | null }) => one.recipient === null)
     const kinds = others.map((one: { type: string }) => one.type).join()
-    const worst = worstOf(told.map(expectedStatus))
+    const worst = overallStatus(told.map(expectedStatus))
     if (kinds !== 'queued' || json.status !== worst) wrong.push({ id, status: json.status, worst, kinds })
   })
   expect(wrong.slice(0, 5)).toEqual([])
@@ -198,12 +205,12 @@ async function compareList(closedTwice: ReadonlySet<LedgerEntry>): Promise<numbe
   const shown = await suppressions()
   const due = new Map<string, readonly string[]>()
   for (const [address, of] of entriesByAddress()) {
-    const reasons = of.flatMap(reasonsAgainst)
+    const reasons = of.flatMap(expectedSuppressionReasons)
     if (of.some(entry => closedTwice.has(entry))) reasons.push('hard_bounce')
     if (reasons.length > 0) due.set(address, reasons)
   }
-  expect([...shown.keys()].filter(each => !due.has(each))).toEqual([])
-  expect([...due.keys()].filter(each => !shown.has(each))).toEqual([])
+  expect([...shown.keys()].filter(value => !due.has(value))).toEqual([])
+  expect([...due.keys()].filter(value => !shown.has(value))).toEqual([])
   // Where there are two reasons, whichever came first holds.
   expect([...shown].filter(([address, reason]) => !due.get(address)?.includes(reason))).toEqual([])
   return due.size
@@ -214,11 +221,11 @@ async function firstWave(): Promise<void> {
     Array.from({ length: pick(random, [1, 1, 1, 1, 1, 1, 2, 3]) }, (_, j) => newAddress(3 * i + j)),
   )
   for (const [only, other] of emails) if (only !== undefined && other === undefined) alone.add(only)
-  for (const address of emails.flat()) courses.set(address.toLowerCase(), courseFrom(random))
+  for (const address of emails.flat()) courses.set(address.toLowerCase(), randomPlan(random))
   await each(emails, sendOne)
   await whenOutboxIsEmpty()
-  const taken = firstEntries().filter(entry => entry.takings > 0)
-  const late = taken.flatMap(entry => (entry.course.isEarly ? [] : entry.course.news.map(news => ({ entry, news }))))
+  const taken = firstEntries().filter(entry => entry.acceptances > 0)
+  const late = taken.flatMap(entry => (entry.plan.isEarly ? [] : entry.plan.events.map(news => ({ entry, news }))))
   for (const { entry, news } of shuffled(random, late)) {
     tellOften(entry, news)
     if (random() < 0.15) tellNonsense(pick(random, taken))
@@ -229,10 +236,10 @@ async function firstWave(): Promise<void> {
 /** Sends again to some who are suppressed, and to some who bounced and are not; of these half find that a day has gone by. */
 async function secondWave(): Promise<ReadonlySet<LedgerEntry>> {
   const first = firstEntries()
-  const suppressed = first.filter(entry => reasonsAgainst(entry).length > 0).slice(0, 40)
-  const open = first.filter(entry => reasonsAgainst(entry).length === 0 && bouncesOf(entry).length > 0)
-  const closed = open.filter(entry => bouncesOf(entry).some(isClosed)).slice(0, 30)
-  const others = open.filter(entry => !bouncesOf(entry).some(isClosed)).slice(0, 20)
+  const suppressed = first.filter(entry => expectedSuppressionReasons(entry).length > 0).slice(0, 40)
+  const open = first.filter(entry => expectedSuppressionReasons(entry).length === 0 && bouncesOf(entry).length > 0)
+  const closed = open.filter(entry => bouncesOf(entry).some(isMailboxClosed)).slice(0, 30)
+  const others = open.filter(entry => !bouncesOf(entry).some(isMailboxClosed)).slice(0, 20)
   const aDayAgo = closed.filter((_, i) => i % 2 === 0).map(entry => entry.address)
   await mailroom.database.db
     .updateTable('email_events')
@@ -240,7 +247,7 @@ async function secondWave(): Promise<ReadonlySet<LedgerEntry>> {
     .where('recipient', 'in', aDayAgo)
     .execute()
 
-  const smooth: Course = { troubles: [], ending: 'accept', reply: '', news: [], isEarly: false }
+  const smooth: DeliveryPlan = { faults: [], ending: 'accept', reply: '', events: [], isEarly: false }
   for (const { address } of others) courses.set(address.toLowerCase(), smooth)
   for (const { address } of closed)
     courses.set(address.toLowerCase(), { ...smooth, ending: 'refuse at RCPT', reply: '550 5.2.1 Mailbox disabled' })
@@ -250,7 +257,7 @@ async function secondWave(): Promise<ReadonlySet<LedgerEntry>> {
     expect([status, json.error?.code]).toEqual([422, 'recipient_suppressed'])
     const fresh = newAddress(names++ + 10 * count)
     courses.set(fresh.toLowerCase(), smooth)
-    const both = await post({ to: [address.toUpperCase().replace(/@.*/, each => each.toLowerCase()), fresh] })
+    const both = await post({ to: [address.toUpperCase().replace(/@.*/, value => value.toLowerCase()), fresh] })
     expect(both.json.recipients.map((one: { status: string }) => one.status)).toEqual(['suppressed', 'queued'])
     posted.push({ id: both.json.id, addresses: [fresh] })
   })
@@ -270,9 +277,9 @@ test('through every trouble and in any order each recipient is what the provider
   const suppressed = await compareList(closedTwice)
   // That the provider closes again and again is told, and nothing is wrong else.
   expect(mailroom.log.filter(line => line.level >= 50 && line.msg !== 'held the route back')).toEqual([])
-  const { told, putOff } = reporter.counts()
+  const { sent, deferred } = reporter.counts()
   const seconds = ((performance.now() - began) / 1000).toFixed(1)
   process.stdout.write(
-    `${posted.length} emails, ${provider.ledger.size} recipients, ${told} reports (${putOff} put off), ${suppressed} suppressed: ${seconds} s\n`,
+    `${posted.length} emails, ${provider.ledger.size} recipients, ${sent} reports (${deferred} put off), ${suppressed} suppressed: ${seconds} s\n`,
   )
 }, 120_000)

@@ -2,10 +2,10 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { systemClock } from '../../src/base/clock.ts'
 import { fromJson } from '../../src/base/database/schema.ts'
 import { mysqlBlobs } from '../../src/ports/blobs/mysql.ts'
-import { insist, messageIdOf, messageOf, startClients } from '../harness/insistent-clients.ts'
 import { type Mailroom, startMailroom } from '../harness/mailroom.ts'
-import { byEmail, fieldsOf, unstuffed } from '../harness/relayed.ts'
-import { type ScriptedRelay, scriptedRelay } from '../harness/scripted-relay.ts'
+import { groupByEmail, headerValues, unstuffed } from '../harness/relayed-messages.ts'
+import { messageIdOf, messageOf, retryUntilSettled, startRetryingClients } from '../harness/retrying-clients.ts'
+import { type ScriptedRelay, startScriptedRelay } from '../harness/scripted-relay.ts'
 
 /** Sends over HTTP, and as many messages over SMTP. */
 const count = 1000
@@ -21,7 +21,7 @@ let mailroom: Mailroom
 let restarting: Promise<void> = Promise.resolve()
 
 beforeAll(async () => {
-  relay = await scriptedRelay({ dotAfterMs: 15 })
+  relay = await startScriptedRelay({ dotAfterMs: 15 })
   mailroom = await startMailroom({
     MAILROOM_PROVIDER: 'smarthost',
     MAILROOM_SMARTHOST_URL: relay.url,
@@ -37,25 +37,25 @@ afterAll(async () => {
 
 /** What the relay has that nothing of ours says is sent, of what it took since `since`, once the process has died. */
 async function ambiguousSince(since: number): Promise<number> {
-  await relay.drop()
+  await relay.dropConnections()
   // A commit that was under way may still take place.
   await Bun.sleep(300)
   const rows = await mailroom.database.db.selectFrom('emails').select('id').where('status', '=', 'sent').execute()
   const sent = new Set<string>(rows.map(row => row.id))
-  return Array.from(byEmail(relay.taken.slice(since)).keys()).filter(id => !sent.has(id)).length
+  return Array.from(groupByEmail(relay.accepted.slice(since)).keys()).filter(id => !sent.has(id)).length
 }
 
 test(`killed ${kills} times while it takes ${count} emails and ${count} messages it keeps all that it acknowledged`, async () => {
-  const { accepted, taken, done } = startClients({
+  const { acceptedEmails, acceptedMessages, done } = startRetryingClients({
     count,
-    clientsEach,
+    clientsPerProtocol: clientsEach,
     key: mailroom.key,
     http: () => mailroom.http,
     smtp: () => mailroom.smtp,
   })
 
   const ambiguous: number[] = []
-  const acknowledged = () => accepted.size + taken.size
+  const acknowledged = () => acceptedEmails.size + acceptedMessages.size
   for (let kill = 0, since = 0; kill < kills; kill++) {
     const at = ((kill + 0.2 + 0.6 * Math.random()) / kills) * 2 * count
     while (acknowledged() < at) await Bun.sleep(2)
@@ -63,7 +63,7 @@ test(`killed ${kills} times while it takes ${count} emails and ${count} messages
     expect(acknowledged()).toBeLessThan(2 * count)
     await mailroom.kill('SIGKILL')
     ambiguous.push(await ambiguousSince(since))
-    since = relay.taken.length
+    since = relay.accepted.length
     // The minute for which the dead process holds the keys of its requests is over.
     await mailroom.database.db
       .updateTable('idempotency_keys')
@@ -76,10 +76,10 @@ test(`killed ${kills} times while it takes ${count} emails and ${count} messages
   }
   await done
 
-  expect(taken.size).toBe(count)
-  expect(accepted.size).toBe(count)
+  expect(acceptedMessages.size).toBe(count)
+  expect(acceptedEmails.size).toBe(count)
   await expectMessagesKept()
-  await expectEmailsSent(accepted, ambiguous)
+  await expectEmailsSent(acceptedEmails, ambiguous)
 }, 120_000)
 
 /** Each message is there once, with all its bytes, however often it was sent. */
@@ -102,7 +102,7 @@ async function expectMessagesKept(): Promise<void> {
 async function expectEmailsSent(accepted: ReadonlyMap<number, string>, ambiguous: readonly number[]): Promise<void> {
   const { db } = mailroom.database
   // What the killed processes had taken is free again once its leases have run out, after half a minute.
-  await insist(async () => {
+  await retryUntilSettled(async () => {
     const left = await db.selectFrom('outbox').select('id').execute()
     return left.length === 0 || undefined
   }, 'what the killed processes had taken')
@@ -112,18 +112,18 @@ async function expectEmailsSent(accepted: ReadonlyMap<number, string>, ambiguous
   const byId = (a: { readonly id: string }, b: { readonly id: string }) => (a.id < b.id ? -1 : 1)
   expect([...emails].sort(byId)).toEqual(byNumber.sort(byId) as typeof emails)
 
-  const atRelay = byEmail(relay.taken)
+  const atRelay = groupByEmail(relay.accepted)
   expect([...accepted.values()].filter(id => !atRelay.has(id))).toEqual([])
   const copies = Array.from(atRelay.values(), each => each.map(unstuffed))
-  for (const each of copies) {
-    expect(new Set(each.flatMap(text => fieldsOf(text, 'Message-ID'))).size).toBe(1)
-    expect(new Set(each.flatMap(text => fieldsOf(text, 'Date'))).size).toBe(1)
+  for (const copy of copies) {
+    expect(new Set(copy.flatMap(text => headerValues(text, 'Message-ID'))).size).toBe(1)
+    expect(new Set(copy.flatMap(text => headerValues(text, 'Date'))).size).toBe(1)
   }
   const events = await db.selectFrom('email_events').select(['email_id', 'extra']).where('type', '=', 'sent').execute()
   const told = new Set<string>(events.filter(row => fromJson(row.extra)['ambiguous']).map(row => row.email_id))
   const twice = Array.from(atRelay).filter(([, each]) => each.length > 1)
   expect(twice.filter(([id]) => !told.has(id))).toEqual([])
-  const again = relay.taken.length - atRelay.size
+  const again = relay.accepted.length - atRelay.size
   process.stdout.write(
     `submitted again: ${again}; at the relay but not written at each kill: ${ambiguous.join(', ')}\n`,
   )

@@ -7,8 +7,8 @@ import { toZoneRecord } from '../../src/domains/dns/records.ts'
 import { ownershipRecord } from '../../src/domains/ownership.ts'
 import { localZone } from '../../src/ports/dns-zone/local.ts'
 import { runCommand } from '../harness/cli.ts'
-import { fetchDescribed } from '../harness/described.ts'
 import { type Mailroom, startMailroom } from '../harness/mailroom.ts'
+import { fetchValidated } from '../harness/openapi-validation.ts'
 
 let mailroom: Mailroom
 let domains = 0
@@ -23,7 +23,7 @@ afterAll(() => mailroom?.stop(), 60_000)
 async function ownName(): Promise<string> {
   const name = `crash${++domains}.test`
   const record = toZoneRecord(ownershipRecord(mailroom.demo.organization_id as Id<'org'>, name))
-  await (await localZone(mailroom.database.db, systemClock).zoneOf(name))?.create(record, null)
+  await (await localZone(mailroom.database.db, systemClock).findZone(name))?.create(record, null)
   return name
 }
 
@@ -33,7 +33,7 @@ function post(path: string, body: object, key?: string) {
     'content-type': 'application/json',
     ...(key !== undefined && { 'idempotency-key': key }),
   }
-  return fetchDescribed(`${mailroom.http}${path}`, { method: 'POST', headers, body: JSON.stringify(body) })
+  return fetchValidated(`${mailroom.http}${path}`, { method: 'POST', headers, body: JSON.stringify(body) })
 }
 
 type Write = 'INSERT' | 'UPDATE'
@@ -81,17 +81,19 @@ async function expectWhole(name: string): Promise<void> {
     .executeTakeFirstOrThrow()
   expect([status, provider_error]).toEqual(['verified', null])
   const keys = await db.selectFrom('dkim_keys').selectAll().where('domain_id', '=', id).execute()
-  expect(keys.map(each => [each.state, each.sealed_by === null])).toEqual([['signing', false]])
+  expect(keys.map(key => [key.state, key.sealed_by === null])).toEqual([['signing', false]])
   const records = await db.selectFrom('domain_records').selectAll().where('domain_id', '=', id).execute()
-  expect(records.map(each => `${each.purpose} ${each.type} ${each.status}`).sort()).toEqual([
+  expect(records.map(record => `${record.purpose} ${record.type} ${record.status}`).sort()).toEqual([
     'dkim TXT verified',
     'dmarc TXT verified',
     'return_path MX verified',
     'return_path TXT verified',
     'spf TXT verified',
   ])
-  const held = await (await localZone(db, systemClock).zoneOf(name))?.under(name)
-  expect(held?.map(each => `${each.type} ${each.name.replace(/^mr1-[^.]*/, 'key')}`).sort()).toEqual(
+  const held = await (await localZone(db, systemClock).findZone(name))?.recordsUnder(name)
+  expect(
+    held?.map(existingRecord => `${existingRecord.type} ${existingRecord.name.replace(/^mr1-[^.]*/, 'key')}`).sort(),
+  ).toEqual(
     [
       `MX mr-bounces.${name}`,
       `TXT _dmarc.${name}`,

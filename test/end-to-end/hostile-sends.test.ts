@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type Mailroom, startMailroom } from '../harness/mailroom.ts'
-import { byEmail, fieldsOf, unstuffed } from '../harness/relayed.ts'
-import { type ScriptedRelay, scriptedRelay, type Taken } from '../harness/scripted-relay.ts'
+import { groupByEmail, headerValues, unstuffed } from '../harness/relayed-messages.ts'
+import { type RelayedMessage, type ScriptedRelay, startScriptedRelay } from '../harness/scripted-relay.ts'
 
 let relay: ScriptedRelay
 let mailroom: Mailroom
 let canary: { readonly url: string; readonly hits: readonly string[]; stop(): Promise<void> }
 
 beforeAll(async () => {
-  relay = await scriptedRelay()
+  relay = await startScriptedRelay()
   canary = openCanary()
   mailroom = await startMailroom({ MAILROOM_PROVIDER: 'smarthost', MAILROOM_SMARTHOST_URL: relay.url })
 }, 60_000)
@@ -91,10 +91,10 @@ const fields: Readonly<Record<string, (text: string) => object>> = {
 
 const plain = { from: 'hello@demo.test', to: 'you@friend.test', subject: 'Plain', text: 'Hello.' }
 
-async function relayed(id: string): Promise<readonly Taken[]> {
+async function relayed(id: string): Promise<readonly RelayedMessage[]> {
   for (const deadline = Date.now() + 20_000; Date.now() < deadline; await Bun.sleep(20)) {
     const { status } = (await mailroom.api('GET', `/v1/emails/${id}`)).json
-    if (['sent', 'failed', 'bounced', 'rejected'].includes(status)) return byEmail(relay.taken).get(id) ?? []
+    if (['sent', 'failed', 'bounced', 'rejected'].includes(status)) return groupByEmail(relay.accepted).get(id) ?? []
   }
   throw new Error(`${id} was not relayed`)
 }
@@ -103,10 +103,10 @@ const ourFields =
   /^(Received|DKIM-Signature|Date|From|To|Cc|Reply-To|Subject|Message-ID|MIME-Version|Content-Type|Content-Transfer-Encoding|References|List-Unsubscribe|X-Thing|X-Mailroom-Id|Feedback-ID)$/i
 
 /** Looks at each byte that left: the envelope, the header, the ends of lines. */
-function expectClean({ from, to, wire }: Taken, payload: string): void {
+function expectClean({ from, to, wire }: RelayedMessage, payload: string): void {
   expect(from).not.toContain('evil')
   // What stands before the @ is the business of those after it.
-  expect(to.filter(each => !/@(friend|b)\.test>?$/.test(each))).toEqual([])
+  expect(to.filter(value => !/@(friend|b)\.test>?$/.test(value))).toEqual([])
   const text = wire.toString('latin1')
   expect(text.replaceAll('\r\n', '')).not.toMatch(/[\r\n]/)
   const message = unstuffed({ from, to, wire, connection: 0 })
@@ -117,9 +117,9 @@ function expectClean({ from, to, wire }: Taken, payload: string): void {
     .split('\r\n')
     .map(line => line.slice(0, line.indexOf(':')))
   expect(names.filter(name => !ourFields.test(name) && name.toLowerCase() !== payload.toLowerCase())).toEqual([])
-  expect(fieldsOf(message, 'Bcc')).toEqual([])
+  expect(headerValues(message, 'Bcc')).toEqual([])
   for (const name of ['From', 'To', 'Subject', 'Message-ID'])
-    expect([name, fieldsOf(message, name).length]).toEqual([name, 1])
+    expect([name, headerValues(message, name).length]).toEqual([name, 1])
 }
 
 describe('a line that is smuggled into', () => {
@@ -135,7 +135,7 @@ describe('a line that is smuggled into', () => {
         for (const { email: address } of json.recipients) expect(address).not.toBe('evil@x.test')
         const taken = await relayed(json.id)
         expect([what, taken.length >= 1]).toEqual([what, true])
-        for (const each of taken) expectClean(each, payload)
+        for (const relayedMessage of taken) expectClean(relayedMessage, payload)
       }
       const commands = relay.commands.slice(commandsBefore).join('\n')
       expect(commands).not.toMatch(/<evil@x\.test>/)

@@ -1,23 +1,23 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { fetchDescribed } from '../harness/described.ts'
-import { type ApiAnswer, type Mailroom, startMailroom } from '../harness/mailroom.ts'
-import { type CommitGate, openCommitGate } from '../harness/paused-commit.ts'
+import { type DatabaseProxy, startDatabaseProxy } from '../harness/database-proxy.ts'
+import { type ApiResponse, type Mailroom, startMailroom } from '../harness/mailroom.ts'
+import { fetchValidated } from '../harness/openapi-validation.ts'
 import { SmtpClient } from '../harness/smtp-client.ts'
 
 let mailroom: Mailroom
-let gate: CommitGate
+let gate: DatabaseProxy
 
 beforeAll(async () => {
   mailroom = await startMailroom()
-  gate = await openCommitGate(mailroom.database.url)
+  gate = await startDatabaseProxy(mailroom.database.url)
 }, 60_000)
 afterAll(async () => {
   await mailroom?.stop()
   gate?.close()
 }, 60_000)
 
-async function call(method: string, path: string, idempotencyKey: string, body?: object): Promise<ApiAnswer> {
-  const response = await fetchDescribed(mailroom.http + path, {
+async function call(method: string, path: string, idempotencyKey: string, body?: object): Promise<ApiResponse> {
+  const response = await fetchValidated(mailroom.http + path, {
     method,
     headers: {
       authorization: `Bearer ${mailroom.key}`,
@@ -43,12 +43,12 @@ test('50 identical sends at once are one email, and all that are answered 202 ar
     Array.from({ length: 50 }, () => call('POST', '/v1/emails', 'fifty-at-once', email('fifty'))),
   )
   expect(await countEmails('fifty')).toBe(1)
-  const accepted = answers.filter(each => each.status === 202)
-  expect(new Set(accepted.map(each => each.text)).size).toBe(1)
-  expect(accepted.filter(each => each.headers.get('idempotent-replay') === null).length).toBe(1)
-  for (const each of answers.filter(each => each.status !== 202)) {
-    expect([each.status, each.json.error.code]).toEqual([429, 'idempotency_in_progress'])
-    expect(each.headers.get('retry-after')).toBe('1')
+  const accepted = answers.filter(answer => answer.status === 202)
+  expect(new Set(accepted.map(apiResponse => apiResponse.text)).size).toBe(1)
+  expect(accepted.filter(apiResponse => apiResponse.headers.get('idempotent-replay') === null).length).toBe(1)
+  for (const answer of answers.filter(apiResponse => apiResponse.status !== 202)) {
+    expect([answer.status, answer.json.error.code]).toEqual([429, 'idempotency_in_progress'])
+    expect(answer.headers.get('retry-after')).toBe('1')
   }
 })
 
@@ -56,7 +56,7 @@ test('50 identical sends at once are one email, and all that are answered 202 ar
 async function dieAtCommit(when: 'before' | 'after', idempotencyKey: string, send: () => Promise<unknown>) {
   await mailroom.kill('SIGTERM')
   await mailroom.restart({ MAILROOM_DATABASE_URL: gate.url, MAILROOM_ROLES: 'http' })
-  const held = gate.hold(when, idempotencyKey)
+  const held = gate.pauseCommit(when, idempotencyKey)
   const unanswered = send().then(
     () => false,
     () => true,
@@ -124,8 +124,8 @@ describe('a process that is killed', () => {
 
 async function deliver(): Promise<string> {
   const client = await SmtpClient.ready(mailroom.smtp)
-  await client.askAll('MAIL FROM:<you@friend.test>', 'RCPT TO:<hello@demo.test>', 'DATA')
-  const reply = await client.ask('From: you@friend.test\r\nSubject: x\r\n\r\nx\r\n.')
+  await client.commands('MAIL FROM:<you@friend.test>', 'RCPT TO:<hello@demo.test>', 'DATA')
+  const reply = await client.command('From: you@friend.test\r\nSubject: x\r\n\r\nx\r\n.')
   if (!reply.startsWith('250 ')) throw new Error(reply)
   return (await mailroom.api('GET', '/v1/inbox')).json.data[0].id
 }

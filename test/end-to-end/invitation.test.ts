@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { fetchDescribed } from '../harness/described.ts'
 import { type Mailroom, startMailroom } from '../harness/mailroom.ts'
+import { fetchValidated } from '../harness/openapi-validation.ts'
 
 let mailroom: Mailroom
 
@@ -20,12 +20,12 @@ test('lets in whoever was invited, shows them in the list, and writes their link
   const path = new URL(invited.json.link).pathname
   expect(invited.json.link).toBe(`https://mail.example${path}`)
 
-  const followed = await fetchDescribed(mailroom.http + path)
+  const followed = await fetchValidated(mailroom.http + path)
   expect([followed.status, await followed.json()]).toEqual([
     200,
     expect.objectContaining({ organization: { name: 'Demo' }, permissions: ['inbox:read'] }),
   ])
-  const accepted = await fetchDescribed(`${mailroom.http + path}/accept`, {
+  const accepted = await fetchValidated(`${mailroom.http + path}/accept`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ email: 'ann@friend.test', name: 'Ann' }),
@@ -35,9 +35,9 @@ test('lets in whoever was invited, shows them in the list, and writes their link
   expect(json.data).toEqual([expect.objectContaining({ email: 'ann@friend.test', role: 'member' })])
 
   const guesses = await Promise.all(
-    Array.from({ length: 8 }, (_, i) => fetchDescribed(`${mailroom.http}/invitations/${i}`)),
+    Array.from({ length: 8 }, (_, i) => fetchValidated(`${mailroom.http}/invitations/${i}`)),
   )
-  expect(guesses.map(each => each.status).sort()).toEqual([404, 404, 404, 404, 404, 429, 429, 429])
+  expect(guesses.map(guess => guess.status).sort()).toEqual([404, 404, 404, 404, 404, 429, 429, 429])
   expect(JSON.stringify(mailroom.log)).toContain('request answered')
   expect(JSON.stringify(mailroom.log)).not.toContain(path.slice('/invitations/'.length))
 })

@@ -13,26 +13,26 @@ import {
   selectSuppressions,
 } from '../../src/sending/suppressions/table.ts'
 import { selectTemplateSizes } from '../../src/sending/templates/table.ts'
+import { createSendingDomain, type SendingDomain } from '../harness/accepted-emails.ts'
 import { type FreshDatabase, freshDatabase } from '../harness/database.ts'
 import { testClock } from '../harness/http-server.ts'
-import { newSender, type Sender } from '../harness/outgoing.ts'
-import { rowsRead } from '../harness/rows-read.ts'
+import { countRowsRead } from '../harness/rows-read.ts'
 
 /** Rows of each kind in an organization; of what is rare, few are among them, made long before the others. */
 const many = 3000
 const few = 10
 
 let database: FreshDatabase
-let shop: Sender
-let other: Sender
+let shop: SendingDomain
+let other: SendingDomain
 let rareBrand: Id<'brd'>
 const now = testClock().now()
 
 beforeAll(async () => {
   database = await freshDatabase(2)
   const { db } = database
-  shop = await newSender(db, now, 'shop.test')
-  other = await newSender(db, now, 'other.test')
+  shop = await createSendingDomain(db, now, 'shop.test')
+  other = await createSendingDomain(db, now, 'other.test')
   rareBrand = newId('brd')
   const brand = { name: 'Rare', slug: 'rare', status: 'ready', created_at: now, updated_at: now } as const
   await db
@@ -145,11 +145,11 @@ async function walk<Row extends { readonly id: string }>(select: (db: Db, page: 
   let most = 0
   for (let after: Row | undefined; ; ) {
     let rows: readonly Row[] = []
-    const read = await rowsRead(database.db, async db => {
+    const read = await countRowsRead(database.db, async db => {
       rows = await select(db, { limit: 50, after })
     })
     most = Math.max(most, read)
-    shown.push(...rows.map(each => each.id))
+    shown.push(...rows.map(row => row.id))
     if (rows.length < 50) return { count: shown.length, distinct: new Set(shown).size, most }
     after = rows.at(-1)
   }

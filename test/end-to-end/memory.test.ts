@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type Health, type Latency, sendAtOnce, watchHealth } from '../harness/load.ts'
+import { type HealthLatency, type Latency, measureHealthLatency, sendConcurrently } from '../harness/load.ts'
 import { type Mailroom, startMailroom } from '../harness/mailroom.ts'
 
 const clients = 50
@@ -37,29 +37,31 @@ interface Listed {
 /** What came under this name, in whatever folder; newest first. */
 async function filed(name: string): Promise<readonly Listed[]> {
   const pages = await Promise.all(
-    ['inbox', 'spam', 'quarantine'].map(each => mailroom.api('GET', `/v1/inbox?limit=200&folder=${each}`)),
+    ['inbox', 'spam', 'quarantine'].map(value => mailroom.api('GET', `/v1/inbox?limit=200&folder=${value}`)),
   )
-  return pages.flatMap(({ json }) => json.data as readonly Listed[]).filter(each => each.subject.startsWith(`${name} `))
+  return pages
+    .flatMap(({ json }) => json.data as readonly Listed[])
+    .filter(listed => listed.subject.startsWith(`${name} `))
 }
 
 interface Measured {
-  readonly health: Health
+  readonly health: HealthLatency
   readonly peakBytes: number
 }
 
 /** How GET /health went while `file` was sent, all of which was answered 250 and filed, and then indexed and read. */
 async function measureWhileSending(name: string, count: number, file: string): Promise<Measured> {
-  mailroom.takePeakMemory()
-  const watch = await watchHealth(mailroom)
-  const answers = await sendAtOnce(mailroom.smtp, { clients: count, to: 'hello@demo.test', file })
+  mailroom.resetPeakMemory()
+  const watch = await measureHealthLatency(mailroom)
+  const answers = await sendConcurrently(mailroom.smtp, { clients: count, to: 'hello@demo.test', file })
   const messages = await filed(name)
   await Bun.sleep(2000)
   const read = await mailroom.api('GET', `/v1/inbox/${messages[0]?.id}`)
-  const measured = { health: await watch.end(), peakBytes: mailroom.takePeakMemory() }
+  const measured = { health: await watch.end(), peakBytes: mailroom.resetPeakMemory() }
   report(name, measured)
-  expect(answers.filter(each => !each.startsWith('250 2.0.0 '))).toEqual([])
+  expect(answers.filter(answer => !answer.startsWith('250 2.0.0 '))).toEqual([])
   const subjects = Array.from({ length: count }, (_, i) => `${name} ${i}`)
-  expect(messages.map(each => each.subject).sort()).toEqual(subjects.sort())
+  expect(messages.map(message => message.subject).sort()).toEqual(subjects.sort())
   expect(read.status).toBe(200)
   return measured
 }

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type DnsForwarder, startForwarder } from '../harness/dns-forwarder.ts'
-import { type ApiAnswer, type Mailroom, startMailroom } from '../harness/mailroom.ts'
+import { type ApiResponse, type Mailroom, startMailroom } from '../harness/mailroom.ts'
 import { type PowerDns, startPowerDns } from '../harness/powerdns.ts'
 
 /**
@@ -67,7 +67,7 @@ afterAll(async () => {
   await powerDns?.stop()
 }, 60_000)
 
-async function send(path: string, body: object | undefined, key: string): Promise<ApiAnswer['json']> {
+async function send(path: string, body: object | undefined, key: string): Promise<ApiResponse['json']> {
   const response = await fetch(`${mailroom.http}${path}`, {
     method: 'POST',
     headers: {

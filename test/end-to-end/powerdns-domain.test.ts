@@ -7,7 +7,7 @@ import { networkResolver } from '../../src/ports/resolver/network.ts'
 import { type DnsForwarder, startForwarder } from '../harness/dns-forwarder.ts'
 import { type Mailroom, startMailroom } from '../harness/mailroom.ts'
 import { type PowerDns, startPowerDns } from '../harness/powerdns.ts'
-import { deliverTo } from '../harness/whole-mail.ts'
+import { deliverMessage } from '../harness/smtp-delivery.ts'
 
 /** The life of a domain on a Mailroom in a process of its own, against the DNS of a real server, by the API alone. */
 let powerDns: PowerDns
@@ -79,7 +79,7 @@ async function own(domain: string): Promise<Shown> {
 }
 
 const statuses = (domain: { dns_records: readonly Shown[] }) =>
-  Object.fromEntries(domain.dns_records.map(each => [each.purpose, each.status]))
+  Object.fromEntries(domain.dns_records.map(shown => [shown.purpose, shown.status]))
 
 /** Mail that goes out of the domain passes by what is published for it, and mail that comes to it arrives. */
 async function sendAndReceive(domain: string, domainId: string): Promise<void> {
@@ -93,18 +93,18 @@ async function sendAndReceive(domain: string, domainId: string): Promise<void> {
   for (const end = Date.now() + 20_000; (await get(`/v1/emails/${id}`)).status !== 'sent'; await Bun.sleep(20))
     if (Date.now() > end) throw new Error('it was not sent')
   const kept = readdirSync(join(folder, 'sandbox')).map(name => readFileSync(join(folder, 'sandbox', name)))
-  const message = kept.find(each => each.includes(`Out of ${domain}`)) ?? Buffer.alloc(0)
+  const message = kept.find(nonSharedBuffer => nonSharedBuffer.includes(`Out of ${domain}`)) ?? Buffer.alloc(0)
   const dns = networkResolver({ servers: [powerDns.endpoint], timeoutMs: 2000 })
   const resolver = async (name: string) => {
     const answer = await dns.resolve(name, 'TXT')
-    return answer.kind === 'found' ? answer.records.map(each => [each]) : []
+    return answer.kind === 'found' ? answer.records.map(record => [record]) : []
   }
   const { results } = await dkimVerify(message, { strict: true, resolver } as never)
   expect(results).toMatchObject([{ signingDomain: domain, status: { result: 'pass', aligned: domain } }])
 
   const lines = ['From: Ann <ann@friend.example>', `To: hello@${domain}`, 'Subject: In', '', 'Hello.']
   const envelope = { from: 'ann@friend.example', to: [`hello@${domain}`], helo: 'mx.friend.example' }
-  expect(await deliverTo(mailroom, lines.join('\r\n'), envelope)).toMatchObject({ subject: 'In' })
+  expect(await deliverMessage(mailroom, lines.join('\r\n'), envelope)).toMatchObject({ subject: 'In' })
 }
 
 test('the DNS provider is among the parts that are ready', async () => {
@@ -125,7 +125,7 @@ test('through publish-dns a domain goes from nothing to sending and receiving', 
 
   expect(await done(`/v1/domains/${id}/receiving`)).toMatchObject({ live: false, next_step: 'identity' })
   const again = await done(`/v1/domains/${id}/publish-dns`)
-  expect(again.published.map((each: Shown) => each.purpose)).toEqual(['receiving_identity'])
+  expect(again.published.map((shown: Shown) => shown.purpose)).toEqual(['receiving_identity'])
   expect(again.unchanged).toHaveLength(published.published.length)
   const receiving = await done(`/v1/domains/${id}/receiving`)
   expect(receiving).toMatchObject({ live: false, next_step: 'mx' })
@@ -148,9 +148,9 @@ test('what somebody published before is reported as a conflict and stays', async
   ])
   expect(conflicts[0].existing).toHaveLength(1)
   const { rrsets } = await powerDns.ask('GET', `/zones/${apex}.`)
-  const set = rrsets.find((each: Shown) => each.name === `${domain}.` && each.type === 'TXT')
+  const set = rrsets.find((rrset: Shown) => rrset.name === `${domain}.` && rrset.type === 'TXT')
   expect(set.ttl).toBe(7200)
-  expect(set.records.map((each: { content: string }) => each.content).toSorted()).toEqual([
+  expect(set.records.map((record: { content: string }) => record.content).toSorted()).toEqual([
     '"site=1"',
     '"v=spf1 mx -all"',
   ])
@@ -160,7 +160,7 @@ describe('by hand', () => {
   const domain = `three.${apex}`
   let id: string
   let records: readonly Shown[]
-  const recordOf = (purpose: string) => records.find(each => each.purpose === purpose) as Shown
+  const recordOf = (purpose: string) => records.find(record => record.purpose === purpose) as Shown
   const check = async () => done(`/v1/domains/${id}/check`)
 
   beforeAll(async () => {
@@ -198,19 +198,19 @@ describe('by hand', () => {
   })
 
   test('records that DNS does not answer for are unknown, and take nothing away', async () => {
-    forwarder.trouble.set(recordOf('dkim').name, 'SERVFAIL')
-    forwarder.trouble.set(domain, 'silence')
+    forwarder.faults.set(recordOf('dkim').name, 'SERVFAIL')
+    forwarder.faults.set(domain, 'silence')
     const checked = await check()
     expect(statuses(checked)).toMatchObject({ dkim: 'unknown', spf: 'unknown' })
     expect(checked.ready_to_send).toBe(true)
-    forwarder.trouble.clear()
+    forwarder.faults.clear()
     for (const trouble of ['SERVFAIL', 'silence'] as const) {
-      forwarder.trouble.set(`_mailroom.${domain}`, trouble)
+      forwarder.faults.set(`_mailroom.${domain}`, trouble)
       const { status, json } = await post(`/v1/domains/${id}/check`)
       expect([status, json.error.code, json.error.retryable]).toEqual([500, 'dns_unavailable', true])
       expect(await get(`/v1/domains/${id}`)).toMatchObject({ ownership_verified: true, ready_to_send: true })
     }
-    forwarder.trouble.clear()
+    forwarder.faults.clear()
   })
 
   test('it receives, and sends, once its records stand', async () => {

@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from 'bun:test'
 import { type Mailroom, startMailroom } from '../harness/mailroom.ts'
-import { fieldsOf, unstuffed } from '../harness/relayed.ts'
-import { type ScriptedRelay, scriptedRelay } from '../harness/scripted-relay.ts'
+import { headerValues, unstuffed } from '../harness/relayed-messages.ts'
+import { type ScriptedRelay, startScriptedRelay } from '../harness/scripted-relay.ts'
 
 const ends: (() => Promise<unknown>)[] = []
 
@@ -10,7 +10,7 @@ afterEach(async () => {
 })
 
 async function relay(): Promise<ScriptedRelay> {
-  const opened = await scriptedRelay({ ehlo: '250-relay.test\r\n250-SIZE 1000000\r\n250 DSN' })
+  const opened = await startScriptedRelay({ ehlo: '250-relay.test\r\n250-SIZE 1000000\r\n250 DSN' })
   ends.push(() => opened.close())
   return opened
 }
@@ -49,16 +49,16 @@ test('an email goes out by the second of two hosts as Postmark wants it, and Pos
 
   const id = await send(mail, 'a@x.test')
   await statusBecomes(mail, id, 'sent')
-  const [taken] = sink.taken
+  const [taken] = sink.accepted
   if (!taken) throw new Error('nothing was taken')
   const message = unstuffed(taken)
-  expect(fieldsOf(message, 'X-PM-Metadata-mailroom-id')).toEqual([id])
-  expect(fieldsOf(message, 'X-PM-KeepID')).toEqual(['true'])
-  const [signature = ''] = fieldsOf(message, 'DKIM-Signature')
+  expect(headerValues(message, 'X-PM-Metadata-mailroom-id')).toEqual([id])
+  expect(headerValues(message, 'X-PM-KeepID')).toEqual(['true'])
+  const [signature = ''] = headerValues(message, 'DKIM-Signature')
   expect(signature.toLowerCase()).not.toMatch(/x-pm-|\bdate\b/)
   // The reverse-path would be Postmark's own: none of ours is claimed.
   expect(taken.from).toBe('hello@demo.test')
-  expect(sink.commands.some(each => each.includes('NOTIFY='))).toBe(false)
+  expect(sink.commands.some(command => command.includes('NOTIFY='))).toBe(false)
 
   const record = {
     RecordType: 'Delivery',
@@ -99,7 +99,7 @@ test('the simulator’s recipients drive events and suppressions from the API on
   const mail = await mailroom({ MAILROOM_PROVIDER: 'smarthost', MAILROOM_SMARTHOST_URL: sink.url })
   const bounced = await statusBecomes(mail, await send(mail, 'bounce+1@simulator.test'), 'bounced')
   expect(bounced.recipients[0]).toMatchObject({ status: 'bounced', enhanced_code: '5.1.1' })
-  const bounce = bounced.events.find((each: { type: string }) => each.type === 'bounced')
+  const bounce = bounced.events.find((event: { type: string }) => event.type === 'bounced')
   expect(bounce.bounce).toEqual({ type: 'permanent', scope: 'recipient', suppressed: true })
   const again = await mail.api('POST', '/v1/emails', {
     from: 'hello@demo.test',
@@ -111,5 +111,5 @@ test('the simulator’s recipients drive events and suppressions from the API on
   await statusBecomes(mail, await send(mail, 'complaint@simulator.test'), 'complained')
   await statusBecomes(mail, await send(mail, 'delivered@simulator.test'), 'delivered')
   await statusBecomes(mail, await send(mail, 'ooto@simulator.test'), 'delivered')
-  expect(sink.taken).toEqual([])
+  expect(sink.accepted).toEqual([])
 }, 60_000)

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type DnsZoneFile, startDns, type TestDns } from '../harness/dns.ts'
+import { messageOf, multipart } from '../harness/inbox.ts'
 import { type Mailroom, startMailroom } from '../harness/mailroom.ts'
-import { messageOf, multipart } from '../harness/receive.ts'
 import { SmtpClient } from '../harness/smtp-client.ts'
-import { type Envelope, idIn, mailboxOf, readMessage, sendMail } from '../harness/whole-mail.ts'
+import { acceptedMessageId, type Envelope, findMailboxId, readMessage, sendMail } from '../harness/smtp-delivery.ts'
 
 /** Odd mail over SMTP into Mailrooms in processes of their own, and what the API then shows. */
 let dns: TestDns
@@ -31,7 +31,7 @@ beforeAll(async () => {
     startMailroom({ ...settings, MAILROOM_POSTMASTER: 'hello@demo.test', MAILROOM_LOG_LEVEL: 'debug' }),
     startMailroom({ ...settings, MAILROOM_DMARC_REJECT: 'true' }),
   ])
-  await strict.api('DELETE', `/v1/mailboxes/${await mailboxOf(strict, null)}`)
+  await strict.api('DELETE', `/v1/mailboxes/${await findMailboxId(strict, null)}`)
 }, 60_000)
 
 afterAll(async () => {
@@ -48,7 +48,7 @@ const send = (message: Buffer, { by = mailroom, ...envelope }: Sent = {}) =>
 
 const read = (id: string) => readMessage(mailroom, id)
 
-const deliver = async (message: Buffer, envelope: Sent = {}) => read(idIn(await send(message, envelope)))
+const deliver = async (message: Buffer, envelope: Sent = {}) => read(acceptedMessageId(await send(message, envelope)))
 
 /** The items of a thread, in every folder, by the address each came to. */
 async function filedWith({ thread_id }: { readonly thread_id: string }) {
@@ -69,7 +69,7 @@ describe('for whom it is', () => {
   for (const [address, localPart] of arrivals)
     test(`${address} reaches ${localPart === null ? 'the catch-all' : `the mailbox ${localPart}`}`, async () => {
       const shown = await deliver(messageOf(), { to: [address] })
-      expect(shown.mailbox_id).toBe(await mailboxOf(mailroom, localPart))
+      expect(shown.mailbox_id).toBe(await findMailboxId(mailroom, localPart))
       expect(shown.address.toLowerCase()).toBe(address.toLowerCase())
     })
 
@@ -100,7 +100,7 @@ describe('for whom it is', () => {
     const first = await send(message)
     expect(await send(message)).toBe(first)
     expect(await Promise.all([send(message), send(message)])).toEqual([first, first])
-    const shown = await read(idIn(first))
+    const shown = await read(acceptedMessageId(first))
     expect(await filedWith(shown)).toHaveLength(1)
     expect(await send(message, { to: ['hello@demo.test', 'other@demo.test'] })).toBe(first)
     expect(await filedWith(shown)).toHaveLength(2)
@@ -192,12 +192,12 @@ test('what a client says makes no line of its own in the log, and no field in th
     expect(await send(message(), { helo })).toMatch(/^50[01] [ -~]+$/)
   const client = await SmtpClient.ready(mailroom.smtp)
   for (const path of [`a\r${forged}@sender.example`, 'a\u001b[2J@sender.example', 'a\0@sender.example']) {
-    expect(await client.ask(`MAIL FROM:<${path}>`)).toStartWith('501 ')
-    await client.ask('MAIL FROM:<>')
-    expect(await client.ask(`RCPT TO:<${path}>`)).toStartWith('501 ')
-    await client.ask('RSET')
+    expect(await client.command(`MAIL FROM:<${path}>`)).toStartWith('501 ')
+    await client.command('MAIL FROM:<>')
+    expect(await client.command(`RCPT TO:<${path}>`)).toStartWith('501 ')
+    await client.command('RSET')
   }
-  expect(await client.ask(`\u001b[2J\r${forged}`)).toMatch(/^50[0-9] [ -~]+$/)
+  expect(await client.command(`\u001b[2J\r${forged}`)).toMatch(/^50[0-9] [ -~]+$/)
   client.hangUp()
 
   // Any other text without a blank is taken as a name.
@@ -209,9 +209,9 @@ test('what a client says makes no line of its own in the log, and no field in th
   const before = text.slice(0, text.indexOf('From:')).split(/(?:\r\n|\r|\n)(?![ \t\n])/)
   expect(before.map(line => line.split(':')[0])).toEqual(['Return-Path', 'Received', 'Authentication-Results', ''])
 
-  const logged = () => mailroom.log.find(each => each['message_id'] === shown.id)
+  const logged = () => mailroom.log.find(logLine => logLine['message_id'] === shown.id)
   for (const deadline = Date.now() + 5000; !logged() && Date.now() < deadline; await Bun.sleep(10));
   expect(logged()).toMatchObject({ msg: 'message accepted', helo: shown.envelope.helo })
-  expect(mailroom.log.filter(each => each.msg === 'forged')).toEqual([])
+  expect(mailroom.log.filter(logLine => logLine.msg === 'forged')).toEqual([])
   expect(JSON.stringify(mailroom.log)).not.toContain('X-Forged')
 }, 30_000)

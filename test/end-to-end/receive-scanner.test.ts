@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type PrivateClamd, startClamd } from '../../src/cli/private/clamd.ts'
 import { startDns, type TestDns } from '../harness/dns.ts'
+import { infectedBytes, messageOf, multipart } from '../harness/inbox.ts'
 import { type Mailroom, startMailroom } from '../harness/mailroom.ts'
-import { infectedBytes, messageOf, multipart } from '../harness/receive.ts'
-import { deliverTo, idIn, readMessage, sendMail } from '../harness/whole-mail.ts'
+import { acceptedMessageId, deliverMessage, readMessage, sendMail } from '../harness/smtp-delivery.ts'
 import { encryptedZip, nestedZip } from '../harness/zip.ts'
 
 /** What the scanner says of a message, and what is then shown and handed out. */
@@ -57,9 +57,12 @@ async function refusals(shown: Shown, by = mailroom) {
 
 test('a virus in a message that was forwarded lands in quarantine and is not handed out', async () => {
   const inner = multipart([evil], ['Subject: Invoice'])
-  const shown = await deliverTo(mailroom, multipart([{ contentType: 'application/octet-stream', bytes: inner }, notes]))
+  const shown = await deliverMessage(
+    mailroom,
+    multipart([{ contentType: 'application/octet-stream', bytes: inner }, notes]),
+  )
   expect(shown).toMatchObject({ folder: 'quarantine', folder_reason: 'infected', scan: 'infected' })
-  expect(shown.attachments.map((each: { scan: string }) => each.scan)).toEqual(['infected', 'clean'])
+  expect(shown.attachments.map((attachment: { scan: string }) => attachment.scan)).toEqual(['infected', 'clean'])
   expect(shown.attachments[0].scan_signature).toContain('Eicar')
   expect(await refusals(shown)).toEqual(Array(2).fill([403, 'attachment_infected']))
   expect((await attachmentOf(shown, mailroom, 1)).text).toBe('nothing to see')
@@ -68,20 +71,20 @@ test('a virus in a message that was forwarded lands in quarantine and is not han
 describe('an archive', () => {
   test('is looked into, level by level', async () => {
     const harmless = archive(nestedZip(3, Buffer.from('harmless')))
-    expect(await deliverTo(mailroom, harmless)).toMatchObject({ folder: 'inbox', scan: 'clean' })
+    expect(await deliverMessage(mailroom, harmless)).toMatchObject({ folder: 'inbox', scan: 'clean' })
     const flat = archive(nestedZip(3, infectedBytes))
-    expect(await deliverTo(mailroom, flat)).toMatchObject({ folder: 'quarantine', scan: 'infected' })
+    expect(await deliverMessage(mailroom, flat)).toMatchObject({ folder: 'quarantine', scan: 'infected' })
   })
 
   test('past the limits of the scanner is no clean one', async () => {
-    const shown = await deliverTo(mailroom, bomb)
+    const shown = await deliverMessage(mailroom, bomb)
     expect(shown).toMatchObject({ folder: 'quarantine', folder_reason: 'unscanned', scan: 'error' })
     expect(await refusals(shown)).toEqual(Array(2).fill([403, 'attachment_unscanned']))
   })
 
   // People send them to each other; who wants them stopped tells clamd so (the README says how).
   test('that is encrypted is clean, as far as anyone can see', async () => {
-    const shown = await deliverTo(mailroom, archive(encryptedZip(infectedBytes)))
+    const shown = await deliverMessage(mailroom, archive(encryptedZip(infectedBytes)))
     expect(shown).toMatchObject({ folder: 'inbox', scan: 'clean' })
   })
 
@@ -89,8 +92,8 @@ describe('an archive', () => {
     const strictFolder = join(folder, 'strict')
     const strict = await startClamd({ folder: strictFolder, settings: { AlertEncryptedArchive: 'yes' } })
     try {
-      const beside = await mailroom.startBeside({ MAILROOM_CLAMD: strict.address, MAILROOM_ROLES: 'smtp' })
-      const id = idIn(await sendMail(beside.smtp, archive(encryptedZip(infectedBytes))))
+      const beside = await mailroom.startSecondProcess({ MAILROOM_CLAMD: strict.address, MAILROOM_ROLES: 'smtp' })
+      const id = acceptedMessageId(await sendMail(beside.smtp, archive(encryptedZip(infectedBytes))))
       const shown = await readMessage(mailroom, id)
       expect(shown).toMatchObject({ folder: 'quarantine', folder_reason: 'infected', scan: 'infected' })
       expect(shown.attachments[0].scan_signature).toBe('Heuristics.Encrypted.Zip')
@@ -110,7 +113,7 @@ describe('while the scanner is away', () => {
   test('mail waits in quarantine and nothing of it is handed out', async () => {
     const messages = { clean: multipart([notes]), infected: multipart([notes, evil]), spoofed, bomb }
     for (const [name, message] of Object.entries(messages)) {
-      const shown = await deliverTo(waiting, message)
+      const shown = await deliverMessage(waiting, message)
       held.set(name, shown.id)
       expect(shown).toMatchObject({ folder: 'quarantine', folder_reason: 'unscanned', scan: 'error' })
       expect(shown.attachments[0]).toMatchObject({ scan: 'error' })
@@ -120,7 +123,7 @@ describe('while the scanner is away', () => {
   })
 
   test('mail is deferred where the operator says so', async () => {
-    deferringPort = (await waiting.startBeside(deferring)).smtp
+    deferringPort = (await waiting.startSecondProcess(deferring)).smtp
     expect(await sendMail(deferringPort, deferred)).toStartWith('451 4.3.2 ')
   })
 
@@ -135,7 +138,7 @@ describe('while the scanner is away', () => {
       .execute()
     const now = (name: string) => readMessage(waiting, held.get(name) ?? '')
     for (const deadline = Date.now() + 20_000; Date.now() < deadline; await Bun.sleep(200)) {
-      const scans = await Promise.all(['clean', 'infected', 'spoofed'].map(async each => (await now(each)).scan))
+      const scans = await Promise.all(['clean', 'infected', 'spoofed'].map(async value => (await now(value)).scan))
       if (!scans.includes('error')) break
     }
     const clean = await now('clean')
@@ -144,7 +147,7 @@ describe('while the scanner is away', () => {
     expect(await now('spoofed')).toMatchObject({ folder: 'spam', folder_reason: 'dmarc_fail', scan: 'clean' })
     const infected = await now('infected')
     expect(infected).toMatchObject({ folder: 'quarantine', folder_reason: 'infected', scan: 'infected' })
-    expect(infected.attachments.map((each: { scan: string }) => each.scan)).toEqual(['clean', 'infected'])
+    expect(infected.attachments.map((attachment: { scan: string }) => attachment.scan)).toEqual(['clean', 'infected'])
     expect((await attachmentOf(infected, waiting)).text).toBe('nothing to see')
     expect(await now('bomb')).toMatchObject({ folder: 'quarantine', folder_reason: 'unscanned', scan: 'error' })
     expect(await sendMail(deferringPort, deferred)).toStartWith('250 ')

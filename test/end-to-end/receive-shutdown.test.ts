@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { freePort } from '../../src/cli/private/process.ts'
 import { startDns, type TestDns } from '../harness/dns.ts'
+import { messageOf } from '../harness/inbox.ts'
 import { type Mailroom, startMailroom } from '../harness/mailroom.ts'
-import { messageOf } from '../harness/receive.ts'
 import { SmtpClient } from '../harness/smtp-client.ts'
-import { idIn, readMessage, sendMail } from '../harness/whole-mail.ts'
+import { acceptedMessageId, readMessage, sendMail } from '../harness/smtp-delivery.ts'
 
 /** How the way in comes to its end: with the process, with our DNS servers, and with mail that would go round for ever. */
 let dns: TestDns
@@ -15,7 +15,7 @@ beforeAll(async () => {
 })
 
 afterAll(async () => {
-  await Promise.all(started.map(each => each.stop()))
+  await Promise.all(started.map(mailroom => mailroom.stop()))
   await dns.close()
 }, 60_000)
 
@@ -31,7 +31,7 @@ test('told to end during DATA it takes the message to its end, and no other', as
   const message = messageOf([], 'All work and no play makes Jack a dull boy.\r\n'.repeat(20_000))
   const client = await SmtpClient.ready(mailroom.smtp)
   const idle = await SmtpClient.ready(mailroom.smtp)
-  await client.askAll('MAIL FROM:<alice@sender.example>', 'RCPT TO:<hello@demo.test>', 'DATA')
+  await client.commands('MAIL FROM:<alice@sender.example>', 'RCPT TO:<hello@demo.test>', 'DATA')
   client.send(message.subarray(0, 600_000))
   await Bun.sleep(100)
   const status = mailroom.kill('SIGTERM')
@@ -39,7 +39,7 @@ test('told to end during DATA it takes the message to its end, and no other', as
   const late = await SmtpClient.ready(mailroom.smtp).catch(() => 'refused')
   expect(late).toBe('refused')
   client.send(message.subarray(600_000))
-  const id = idIn(await client.ask('.'))
+  const id = acceptedMessageId(await client.command('.'))
   expect(await status).toBe(0)
   await mailroom.restart()
   expect(await readMessage(mailroom, id)).toMatchObject({ folder: 'inbox', size: message.length })
@@ -51,7 +51,9 @@ test('defers what meets DNS trouble while no DNS server answers at all, and take
   const silent = ['sender.example', '_dmarc.sender.example']
   for (const name of silent) dns.zone[name] = { behaviour: { silent: true } }
   const temperror = { auth: { spf: { result: 'temperror' }, dmarc: { result: 'temperror' } }, folder: 'inbox' }
-  expect(await readMessage(mailroom, idIn(await sendMail(mailroom.smtp, messageOf())))).toMatchObject(temperror)
+  expect(await readMessage(mailroom, acceptedMessageId(await sendMail(mailroom.smtp, messageOf())))).toMatchObject(
+    temperror,
+  )
 
   dns.zone[ourName] = { behaviour: { silent: true } }
   // What the canary said is good for a second.
@@ -62,7 +64,9 @@ test('defers what meets DNS trouble while no DNS server answers at all, and take
   expect([ready.status, ready.json.resolver]).toEqual([503, { ready: false, detail: 'no DNS server answers' }])
 
   for (const name of [...silent, ourName]) delete dns.zone[name]
-  expect(await readMessage(mailroom, idIn(await sendMail(mailroom.smtp, message)))).toMatchObject({ folder: 'inbox' })
+  expect(await readMessage(mailroom, acceptedMessageId(await sendMail(mailroom.smtp, message)))).toMatchObject({
+    folder: 'inbox',
+  })
 }, 60_000)
 
 describe('loops', () => {
@@ -81,22 +85,23 @@ describe('loops', () => {
 
   test('two that relay to each other send no message round and answer no bounce', async () => {
     const ids = await Promise.all(
-      pair.map(async each => {
+      pair.map(async mailroom => {
         const email = {
           from: 'hello@demo.test',
           subject: 'Round',
           text: 'and round',
           to: ['hello@demo.test', 'x@elsewhere.example'],
         }
-        return (await each.api('POST', '/v1/emails', email)).json.id as string
+        return (await mailroom.api('POST', '/v1/emails', email)).json.id as string
       }),
     )
-    const emails = () => Promise.all(pair.map(async (each, i) => (await each.api('GET', `/v1/emails/${ids[i]}`)).json))
+    const emails = () =>
+      Promise.all(pair.map(async (mailroom, i) => (await mailroom.api('GET', `/v1/emails/${ids[i]}`)).json))
     for (const end = Date.now() + 10_000; Date.now() < end; await Bun.sleep(50))
-      if ((await emails()).every(each => each.status === 'bounced')) break
+      if ((await emails()).every(email => email.status === 'bounced')) break
     await Bun.sleep(1500)
-    for (const each of await emails())
-      expect(each.recipients).toEqual([
+    for (const email of await emails())
+      expect(email.recipients).toEqual([
         expect.objectContaining({ email: 'hello@demo.test', status: 'sent' }),
         expect.objectContaining({
           email: 'x@elsewhere.example',
@@ -105,9 +110,9 @@ describe('loops', () => {
           enhanced_code: '5.7.1',
         }),
       ])
-    for (const each of pair) {
-      expect((await each.api('GET', '/v1/emails')).json.data).toHaveLength(1)
-      const inbox = (await each.api('GET', '/v1/inbox')).json.data as readonly { readonly subject: string }[]
+    for (const mailroom of pair) {
+      expect((await mailroom.api('GET', '/v1/emails')).json.data).toHaveLength(1)
+      const inbox = (await mailroom.api('GET', '/v1/inbox')).json.data as readonly { readonly subject: string }[]
       expect(inbox.map(({ subject }) => subject)).toEqual(['Round'])
     }
   }, 60_000)
@@ -122,11 +127,11 @@ describe('loops', () => {
         expect(reply).toBe('554 5.4.6 The message has gone through too many servers')
         break
       }
-      const { text } = await here.api('GET', `/v1/inbox/${idIn(reply)}/raw`)
+      const { text } = await here.api('GET', `/v1/inbox/${acceptedMessageId(reply)}/raw`)
       message = Buffer.from(text.replace(/^Return-Path:.*\r\n/, ''))
       expect(replies).toBeLessThan(60)
     }
     expect(replies).toBe(50)
-    for (const each of pair) expect((await each.api('GET', '/v1/emails')).json.data).toHaveLength(1)
+    for (const mailroom of pair) expect((await mailroom.api('GET', '/v1/emails')).json.data).toHaveLength(1)
   }, 60_000)
 })

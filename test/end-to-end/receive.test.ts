@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { dkimSign } from 'mailauth'
-import { newSender } from '../../src/cli/bench/messages.ts'
+import { newBenchSender } from '../../src/cli/bench/messages.ts'
 import { startDns, type TestDns } from '../harness/dns.ts'
 import { type Mailroom, startMailroom } from '../harness/mailroom.ts'
 import { SmtpClient } from '../harness/smtp-client.ts'
-import { type Envelope, mailboxOf, sendMail } from '../harness/whole-mail.ts'
+import { type Envelope, findMailboxId, sendMail } from '../harness/smtp-delivery.ts'
 
 /** From an SMTP client to what the API shows, on a Mailroom in a process of its own. */
 let dns: TestDns
 let mailroom: Mailroom
 
-const sender = newSender('sender.example')
+const sender = newBenchSender('sender.example')
 const privateKey = sender.privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
 
 beforeAll(async () => {
@@ -101,7 +101,7 @@ describe('who sent it', () => {
     const shown = await received(subject)
     expect(resultsOf(shown).dmarc).toBe('fail')
     expect(shown).toMatchObject({ folder: 'spam', folder_reason: 'dmarc_fail' })
-    const strict = await mailroom.startBeside({ MAILROOM_DMARC_REJECT: 'true', MAILROOM_ROLES: 'smtp' })
+    const strict = await mailroom.startSecondProcess({ MAILROOM_DMARC_REJECT: 'true', MAILROOM_ROLES: 'smtp' })
     expect(await send(message, { ...envelope, port: strict.smtp })).toStartWith('550 5.7.26 ')
     expect(await send(await signed(write().message), { ...envelope, port: strict.smtp })).toMatch(accepted)
   })
@@ -132,7 +132,7 @@ describe('who sent it', () => {
     ])
     expect(await send(message, { from: 'mallory@elsewhere.example' })).toMatch(accepted)
     const shown = await received(subject)
-    const results = shown.headers.filter((each: { name: string }) => /^authentication-results$/i.test(each.name))
+    const results = shown.headers.filter((header: { name: string }) => /^authentication-results$/i.test(header.name))
     expect(results).toEqual([{ name: 'Authentication-Results', value: 'mx.other.example; spf=pass' }])
     expect(resultsOf(shown)).toMatchObject({ dkim: 'none', dmarc: 'fail' })
     const { text } = await mailroom.api('GET', `/v1/inbox/${shown.id}/raw`)
@@ -168,13 +168,13 @@ describe('what is refused in the session', () => {
   })
 
   test('an unknown mailbox, an unknown domain, and what is too large by its announcement or by its bytes', async () => {
-    expect((await mailroom.api('DELETE', `/v1/mailboxes/${await mailboxOf(mailroom, null)}`)).status).toBe(200)
+    expect((await mailroom.api('DELETE', `/v1/mailboxes/${await findMailboxId(mailroom, null)}`)).status).toBe(200)
     expect(await send(write().message, { to: ['nobody@demo.test'] })).toStartWith('550 5.1.1 ')
     expect(await send(write().message, { to: ['hello@elsewhere.example'] })).toStartWith('550 5.7.1 ')
 
-    const { smtp } = await mailroom.startBeside({ MAILROOM_MAX_MESSAGE_BYTES: '65536', MAILROOM_ROLES: 'smtp' })
+    const { smtp } = await mailroom.startSecondProcess({ MAILROOM_MAX_MESSAGE_BYTES: '65536', MAILROOM_ROLES: 'smtp' })
     const client = await SmtpClient.ready(smtp)
-    expect(await client.ask('MAIL FROM:<alice@sender.example> SIZE=65537')).toStartWith('552 5.3.4 ')
+    expect(await client.command('MAIL FROM:<alice@sender.example> SIZE=65537')).toStartWith('552 5.3.4 ')
     client.hangUp()
     const large = write([], 'All work and no play makes Jack a dull boy.\r\n'.repeat(2000))
     expect(await send(large.message, { port: smtp })).toStartWith('552 5.3.4 ')

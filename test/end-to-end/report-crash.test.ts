@@ -1,26 +1,26 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
-import { killAt } from '../harness/kill-at.ts'
+import { type DatabaseProxy, startDatabaseProxy } from '../harness/database-proxy.ts'
+import { killAtWrite } from '../harness/kill-at-write.ts'
 import { type Mailroom, startMailroom } from '../harness/mailroom.ts'
-import { type CommitGate, openCommitGate } from '../harness/paused-commit.ts'
-import { byEmail, fieldsOf, unstuffed } from '../harness/relayed.ts'
-import { type ScriptedRelay, scriptedRelay } from '../harness/scripted-relay.ts'
-import { sendMail } from '../harness/whole-mail.ts'
-import { type ReportedAs, writeDsn, writeFeedback } from '../harness/written-reports.ts'
+import { groupByEmail, headerValues, unstuffed } from '../harness/relayed-messages.ts'
+import { type ScriptedRelay, startScriptedRelay } from '../harness/scripted-relay.ts'
+import { sendMail } from '../harness/smtp-delivery.ts'
+import { type ReportFacts, writeDsn, writeFeedback } from '../harness/write-reports.ts'
 
 /** A process that dies while it takes a report has taken all of it or nothing, and the reporter's next try ends it. */
 let relay: ScriptedRelay
 let mailroom: Mailroom
-let gate: CommitGate
+let gate: DatabaseProxy
 
 beforeAll(async () => {
-  relay = await scriptedRelay()
+  relay = await startScriptedRelay()
   mailroom = await startMailroom({
     MAILROOM_PROVIDER: 'smarthost',
     MAILROOM_SMARTHOST_URL: relay.url,
     MAILROOM_SECRET_KEY: randomBytes(32).toString('base64'),
   })
-  gate = await openCommitGate(mailroom.database.url)
+  gate = await startDatabaseProxy(mailroom.database.url)
 }, 60_000)
 
 afterAll(async () => {
@@ -29,7 +29,7 @@ afterAll(async () => {
   await relay?.close()
 }, 60_000)
 
-interface Sent extends ReportedAs {
+interface Sent extends ReportFacts {
   readonly id: string
 }
 
@@ -51,10 +51,10 @@ const emailOf = async (id: string) => (await mailroom.api('GET', `/v1/emails/${i
 async function sent(address: string): Promise<Sent> {
   const fields = { from: 'hello@demo.test', to: address, subject: 'Hello', text: 'Hello' }
   const { json } = await mailroom.api('POST', '/v1/emails', fields)
-  const taken = await until(() => byEmail(relay.taken).get(json.id)?.[0], `${json.id} at the relay`)
+  const taken = await until(() => groupByEmail(relay.accepted).get(json.id)?.[0], `${json.id} at the relay`)
   await until(async () => ((await emailOf(json.id)).status === 'sent' ? true : undefined), `${json.id} sent`)
   const message = unstuffed(taken)
-  expect(fieldsOf(message, 'X-Mailroom-Id')).toEqual([json.id])
+  expect(headerValues(message, 'X-Mailroom-Id')).toEqual([json.id])
   const header = message.slice(0, message.indexOf('\r\n\r\n') + 2)
   return { id: json.id, address, to: taken.from, header, name: `report.${json.id}`, dialect: 'postfix' }
 }
@@ -69,7 +69,7 @@ async function stateOf({ id, address }: Sent) {
     `/v1/suppressions/check?email=${address}&brand_id=${mailroom.demo.brand_id}`,
   )
   const { status, recipients, events } = await emailOf(id)
-  const kinds = events.map((each: { type: string }) => each.type)
+  const kinds = events.map((event: { type: string }) => event.type)
   return [status, recipients[0].status, kinds.join(' '), json.suppression?.reason ?? null]
 }
 
@@ -87,7 +87,7 @@ const steps = [
 for (const [table, write] of steps)
   test(`killed at its ${write} of ${table}, nothing of a bounce is there; told again it is there once`, async () => {
     const email = await sent(`${table.replace('_', '-')}@dest.example`)
-    await killAt(mailroom, { table, write }, () => tell(email, bounceOf(email)))
+    await killAtWrite(mailroom, { table, write }, () => tell(email, bounceOf(email)))
     expect(await stateOf(email)).toEqual(untouched)
     for (let again = 0; again < 2; again++) expect(await tell(email, bounceOf(email))).toStartWith('250 ')
     expect(await stateOf(email)).toEqual(bounced)
@@ -98,7 +98,7 @@ for (const when of ['before', 'after'] as const)
     await mailroom.kill('SIGTERM')
     await mailroom.restart({ MAILROOM_DATABASE_URL: gate.url })
     const email = await sent(`${when}@dest.example`)
-    const held = gate.hold(when, `No mailbox for ${email.id}`)
+    const held = gate.pauseCommit(when, `No mailbox for ${email.id}`)
     const told = tell(email, bounceOf(email)).catch(() => 'no answer')
     await held
     await mailroom.kill('SIGKILL')
@@ -114,7 +114,7 @@ test('killed after a complaint that came to a mailbox is filed and before it cou
   const email = await sent('complainer@dest.example')
   const feedback = writeFeedback('abuse', { ...email, to: 'abuse@demo.test' })
   const send = () => sendMail(mailroom.smtp, feedback, { from: '', to: ['abuse@demo.test'] })
-  await killAt(mailroom, { table: 'email_events', write: 'INSERT' }, send)
+  await killAtWrite(mailroom, { table: 'email_events', write: 'INSERT' }, send)
   expect(await stateOf(email)).toEqual(untouched)
   for (let again = 0; again < 2; again++) expect(await send()).toStartWith('250 ')
   expect(await stateOf(email)).toEqual(complained)
@@ -140,7 +140,7 @@ test('killed before the simulator’s reports are told, they are told after the 
   ] as const)
     await until(async () => ((await emailOf(id)).status === status ? true : undefined), `${id} ${status}`, leaseMs)
   await until(async () => ((await waiting()).length === 0 ? true : undefined), 'nothing to be told', leaseMs)
-  const types = async (id: string) => (await emailOf(id)).events.map((each: { type: string }) => each.type)
-  expect((await types(bounces)).filter((each: string) => each === 'bounced')).toEqual(['bounced'])
-  expect((await types(complains)).filter((each: string) => each === 'complained')).toEqual(['complained'])
+  const types = async (id: string) => (await emailOf(id)).events.map((event: { type: string }) => event.type)
+  expect((await types(bounces)).filter((value: string) => value === 'bounced')).toEqual(['bounced'])
+  expect((await types(complains)).filter((value: string) => value === 'complained')).toEqual(['complained'])
 }, 180_000)

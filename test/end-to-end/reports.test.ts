@@ -2,16 +2,16 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Mailroom, startMailroom } from '../harness/mailroom.ts'
-import { byEmail } from '../harness/relayed.ts'
-import { type ScriptedRelay, scriptedRelay } from '../harness/scripted-relay.ts'
-import { idIn, readMessage, sendMail } from '../harness/whole-mail.ts'
+import { groupByEmail } from '../harness/relayed-messages.ts'
+import { type ScriptedRelay, startScriptedRelay } from '../harness/scripted-relay.ts'
+import { acceptedMessageId, readMessage, sendMail } from '../harness/smtp-delivery.ts'
 
 /** What a relay and its recipients report comes back over SMTP to a Mailroom in a process of its own. */
 let relay: ScriptedRelay
 let mailroom: Mailroom
 
 beforeAll(async () => {
-  relay = await scriptedRelay()
+  relay = await startScriptedRelay()
   mailroom = await startMailroom({ MAILROOM_PROVIDER: 'smarthost', MAILROOM_SMARTHOST_URL: relay.url })
 }, 60_000)
 
@@ -30,7 +30,7 @@ async function sent(
   const { status, json } = await mailroom.api('POST', '/v1/emails', fields)
   expect(status).toBe(202)
   for (const end = Date.now() + 10_000; Date.now() < end; await Bun.sleep(5)) {
-    const taken = byEmail(relay.taken).get(json.id)?.[0]
+    const taken = groupByEmail(relay.accepted).get(json.id)?.[0]
     const isSettled = taken && (await emailOf(json.id)).status === 'sent'
     if (isSettled) return { id: json.id, messageId: json.message_id, reversePath: taken.from }
   }
@@ -47,7 +47,7 @@ test('a bounce comes back to the reverse-path, and the recipient is suppressed',
   expect(await sendMail(mailroom.smtp, fixture('postfix'), report)).toStartWith('250 ')
   const email = await emailOf(id)
   expect(email).toMatchObject({ status: 'bounced', recipients: [{ status: 'bounced', enhanced_code: '5.1.1' }] })
-  expect(email.events.filter((each: { type: string }) => each.type === 'bounced')).toMatchObject([
+  expect(email.events.filter((event: { type: string }) => event.type === 'bounced')).toMatchObject([
     {
       source: 'dsn',
       recipient: 'bob@dest.example',
@@ -73,7 +73,7 @@ test('a forged reverse-path is no address, a person is told so, a note of absenc
   const person = { from: 'ann@dest.example', to: [reversePath] }
   expect(await sendMail(mailroom.smtp, fixture('none-person-quotes-bounce'), person)).toStartWith('550 5.7.1 ')
   expect(await sendMail(mailroom.smtp, fixture('auto-rfc3834'), { from: '', to: [reversePath] })).toStartWith('250 ')
-  expect((await emailOf(id)).events.map((each: { type: string }) => each.type)).toEqual(['queued', 'sent'])
+  expect((await emailOf(id)).events.map((event: { type: string }) => event.type)).toEqual(['queued', 'sent'])
 }, 30_000)
 
 test('a reply is one, a note of absence in the same thread is marked and is none', async () => {
@@ -82,11 +82,11 @@ test('a reply is one, a note of absence in the same thread is marked and is none
     ['From: Cy <cy@dest.example>', 'To: hello@demo.test', 'Subject: Re: Hello', ...more, '', 'Yes.', ''].join('\r\n')
   const absent = answer([`In-Reply-To: <${messageId}>`, 'X-Autoreply: yes', 'Message-ID: <away@dest.example>'])
   const chained = answer([`References: <${messageId}> <other@dest.example>`, 'Message-ID: <yes@dest.example>'])
-  const read = async (text: string) => readMessage(mailroom, idIn(await sendMail(mailroom.smtp, text)))
+  const read = async (text: string) => readMessage(mailroom, acceptedMessageId(await sendMail(mailroom.smtp, text)))
   expect(await read(absent)).toMatchObject({ folder: 'inbox', folder_reason: 'auto_reply', in_reply_to_email_id: null })
   const reply = await read(chained)
   expect(reply).toMatchObject({ folder_reason: 'accepted', in_reply_to_email_id: id })
   const email = await emailOf(id)
   expect(email.replies).toEqual([reply.id])
-  expect(email.events.filter((each: { type: string }) => each.type === 'replied')).toHaveLength(1)
+  expect(email.events.filter((event: { type: string }) => event.type === 'replied')).toHaveLength(1)
 }, 30_000)

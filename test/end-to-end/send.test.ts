@@ -1,15 +1,15 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
 import { dkimVerify } from 'mailauth/lib/dkim/verify'
 import { type Mailroom, startMailroom } from '../harness/mailroom.ts'
-import { byEmail, fieldsOf, unstuffed } from '../harness/relayed.ts'
-import { type ScriptedRelay, scriptedRelay, type Taken } from '../harness/scripted-relay.ts'
+import { groupByEmail, headerValues, unstuffed } from '../harness/relayed-messages.ts'
+import { type RelayedMessage, type ScriptedRelay, startScriptedRelay } from '../harness/scripted-relay.ts'
 
 /** From POST /v1/emails to what a relay hears, on a Mailroom in a process of its own. */
 let relay: ScriptedRelay
 let mailroom: Mailroom
 
 beforeAll(async () => {
-  relay = await scriptedRelay()
+  relay = await startScriptedRelay()
   mailroom = await startMailroom({
     MAILROOM_PROVIDER: 'smarthost',
     MAILROOM_SMARTHOST_URL: relay.url,
@@ -23,7 +23,7 @@ afterAll(async () => {
   await relay?.close()
 }, 60_000)
 
-afterEach(() => relay.play({}))
+afterEach(() => relay.setScript({}))
 
 const hello = { from: 'Demo <hello@demo.test>', to: 'ann@friend.test', subject: 'Hello', text: 'Hello Ann.\n.\n..\n' }
 
@@ -57,15 +57,15 @@ function once(id: string, status: string) {
 }
 
 /** What the relay took of an email, in the order it came. */
-const takenOf = ({ id }: Accepted) => byEmail(relay.taken).get(id) ?? []
+const takenOf = ({ id }: Accepted) => groupByEmail(relay.accepted).get(id) ?? []
 
 /** The emails that the relay did not take exactly once, with how often it did. */
 function notOnce(emails: readonly Accepted[]): readonly (readonly [string, number])[] {
-  const taken = byEmail(relay.taken)
+  const taken = groupByEmail(relay.accepted)
   return emails.map(({ id }) => [id, taken.get(id)?.length ?? 0] as const).filter(([, times]) => times !== 1)
 }
 
-async function arrival(email: Accepted): Promise<Taken> {
+async function arrival(email: Accepted): Promise<RelayedMessage> {
   return until(() => takenOf(email)[0], `${email.id} at the relay`)
 }
 
@@ -98,25 +98,29 @@ test('what arrives is signed by the key that the domain published, dated once, a
   })
   await once(email.id, 'sent')
   const arrived = takenOf(email)
-  expect(arrived.flatMap(each => each.to).sort()).toEqual(['ann@friend.test', 'carl@friend.test', 'hidden@friend.test'])
+  expect(arrived.flatMap(relayedMessage => relayedMessage.to).sort()).toEqual([
+    'ann@friend.test',
+    'carl@friend.test',
+    'hidden@friend.test',
+  ])
 
   const { json: domain } = await mailroom.api('GET', `/v1/domains/${mailroom.demo.domain_id}`)
   const asked: string[] = []
   const resolver = async (name: string) => {
     asked.push(name)
     const records = domain.dns_records as readonly { readonly type: string; name: string; value: string }[]
-    const found = records.find(each => each.type === 'TXT' && each.name === name)
+    const found = records.find(record => record.type === 'TXT' && record.name === name)
     return found ? [[found.value]] : []
   }
-  for (const each of arrived) {
-    const message = unstuffed(each)
+  for (const relayedMessage of arrived) {
+    const message = unstuffed(relayedMessage)
     const { results } = await dkimVerify(Buffer.from(message, 'latin1'), { strict: true, resolver } as never)
     expect(results).toEqual([expect.objectContaining({ signingDomain: 'demo.test', canonBodyLengthLimited: false })])
     expect(results[0]?.status).toMatchObject({ result: 'pass', aligned: 'demo.test' })
-    expect(each.from).toMatch(/^b\+[0-9a-z]{44}@mr-bounces\.demo\.test$/)
-    expect(fieldsOf(message, 'Date')).toHaveLength(1)
-    expect(fieldsOf(message, 'Message-ID')).toEqual([`<${email.message_id}>`])
-    expect(fieldsOf(message, 'Bcc')).toEqual([])
+    expect(relayedMessage.from).toMatch(/^b\+[0-9a-z]{44}@mr-bounces\.demo\.test$/)
+    expect(headerValues(message, 'Date')).toHaveLength(1)
+    expect(headerValues(message, 'Message-ID')).toEqual([`<${email.message_id}>`])
+    expect(headerValues(message, 'Bcc')).toEqual([])
     expect(message).not.toContain('hidden')
   }
   expect(asked[0]).toEndWith('._domainkey.demo.test')
@@ -152,12 +156,12 @@ test('a scheduled email leaves at its time and is dated with it', async () => {
   const arrived = await arrival(email)
   const lateMs = Date.now() - at.getTime()
   expect(lateMs).toBeWithin(0, 1500)
-  expect(Date.parse(fieldsOf(unstuffed(arrived), 'Date')[0] ?? '')).toBe(Math.floor(at.getTime() / 1000) * 1000)
+  expect(Date.parse(headerValues(unstuffed(arrived), 'Date')[0] ?? '')).toBe(Math.floor(at.getTime() / 1000) * 1000)
   expect((await once(email.id, 'sent')).scheduled_at).toStartWith(at.toISOString().slice(0, -1))
 })
 
 test('a relay that refuses one of two recipients has bounced this one and has the other', async () => {
-  relay.play({ rcpt: to => (to.startsWith('gone@') ? '550 5.1.1 no such user' : '250 2.1.5 ok') })
+  relay.setScript({ rcpt: to => (to.startsWith('gone@') ? '550 5.1.1 no such user' : '250 2.1.5 ok') })
   const email = await post({ to: ['gone@friend.test', 'here@friend.test'] })
   await until(async () => {
     const { json } = await mailroom.api('GET', `/v1/emails/${email.id}`)
@@ -169,22 +173,22 @@ test('a relay that refuses one of two recipients has bounced this one and has th
     expect.objectContaining({ email: 'gone@friend.test', status: 'bounced', ...refused }),
     expect.objectContaining({ email: 'here@friend.test', status: 'sent', ...queuedAs }),
   ])
-  const bounced = shown.events.find((each: { type: string }) => each.type === 'bounced')
+  const bounced = shown.events.find((event: { type: string }) => event.type === 'bounced')
   expect(bounced).toMatchObject({ ...refused, data: { phase: 'rcpt' }, bounce: { type: 'permanent' } })
   expect(shown.error).toBe('no such user')
-  expect(takenOf(email).map(each => each.to)).toEqual([['here@friend.test']])
+  expect(takenOf(email).map(relayedMessage => relayedMessage.to)).toEqual([['here@friend.test']])
 })
 
 test('a recipient that is greylisted is delayed, then sent with the same message', async () => {
   const asked: number[] = []
-  relay.play({ rcpt: () => (asked.push(Date.now()) === 1 ? '451 4.7.1 greylisted' : '250 2.1.5 ok') })
+  relay.setScript({ rcpt: () => (asked.push(Date.now()) === 1 ? '451 4.7.1 greylisted' : '250 2.1.5 ok') })
   const email = await post()
   const delayed = await once(email.id, 'delayed')
   expect(delayed.recipients).toEqual([
     expect.objectContaining({ status: 'delayed', smtp_code: 451, enhanced_code: '4.7.1', detail: 'greylisted' }),
   ])
   const sent = await once(email.id, 'sent')
-  expect(sent.events.map((each: { type: string; data: object }) => [each.type, each.data])).toEqual([
+  expect(sent.events.map((event: { type: string; data: object }) => [event.type, event.data])).toEqual([
     ['queued', {}],
     ['delayed', { phase: 'rcpt', attempt: 1 }],
     ['sent', { phase: 'final-dot', attempt: 2 }],
@@ -194,23 +198,23 @@ test('a recipient that is greylisted is delayed, then sent with the same message
 })
 
 test('told to end while it relays it waits for the replies, leaves the rest queued, and nothing goes twice', async () => {
-  const before = relay.taken.length
-  relay.play({ dotAfterMs: 300 })
+  const before = relay.accepted.length
+  relay.setScript({ dotAfterMs: 300 })
   const emails = await Promise.all(Array.from({ length: 40 }, () => post()))
-  await until(() => relay.taken.length - before >= 6 || undefined, 'the first at the relay')
+  await until(() => relay.accepted.length - before >= 6 || undefined, 'the first at the relay')
   expect(await mailroom.kill('SIGTERM')).toBe(0)
-  const taken = relay.taken.length - before
+  const taken = relay.accepted.length - before
   expect(taken).toBeWithin(6, 13)
   const { db } = mailroom.database
   const statuses = await db.selectFrom('emails').select(['id', 'status']).execute()
-  const waiting = emails.filter(({ id }) => statuses.find(each => each.id === id)?.status === 'queued')
-  expect(waiting.filter(each => takenOf(each).length > 0)).toEqual([])
+  const waiting = emails.filter(({ id }) => statuses.find(status => status.id === id)?.status === 'queued')
+  expect(waiting.filter(accepted => takenOf(accepted).length > 0)).toEqual([])
   expect(waiting).toHaveLength(emails.length - taken)
   const rows = await db.selectFrom('outbox').select(['email_id', 'lease', 'attempts']).execute()
   expect(rows).toEqual(expect.arrayContaining(waiting.map(({ id }) => ({ email_id: id, lease: null, attempts: 0 }))))
   expect(rows).toHaveLength(waiting.length)
 
-  relay.play({})
+  relay.setScript({})
   await mailroom.restart()
   for (const { id } of emails) await once(id, 'sent')
   expect(notOnce(emails)).toEqual([])
@@ -219,8 +223,8 @@ test('told to end while it relays it waits for the replies, leaves the rest queu
 test('two processes that relay from one outbox submit each of 300 emails once', async () => {
   await mailroom.kill('SIGTERM')
   await mailroom.restart({ MAILROOM_ROLES: 'http' })
-  const relays = await Promise.all([1, 2].map(() => mailroom.startBeside({ MAILROOM_ROLES: 'relay' })))
-  relay.play({ dotAfterMs: 10 })
+  const relays = await Promise.all([1, 2].map(() => mailroom.startSecondProcess({ MAILROOM_ROLES: 'relay' })))
+  relay.setScript({ dotAfterMs: 10 })
   const emails: Accepted[] = []
   await Promise.all(
     Array.from({ length: 6 }, async () => {
@@ -232,14 +236,14 @@ test('two processes that relay from one outbox submit each of 300 emails once', 
     return left.length === 0 || undefined
   }, 'the end of the outbox')
   expect(notOnce(emails)).toEqual([])
-  const countSubmitted = () => relays.map(each => each.log.filter(line => line.msg === 'submitted').length)
+  const countSubmitted = () => relays.map(relay => relay.log.filter(line => line.msg === 'submitted').length)
   const submitted = await until(async () => {
     const counts = countSubmitted()
-    return counts.reduce((sum, each) => sum + each) >= 300 ? counts : undefined
+    return counts.reduce((sum, count) => sum + count) >= 300 ? counts : undefined
   }, 'the last line of their logs')
   expect(submitted.reduce((sum, each) => sum + each)).toBe(300)
   expect(Math.min(...submitted)).toBeGreaterThan(20)
   const statuses = await mailroom.database.db.selectFrom('emails').select(['id', 'status']).execute()
-  const byId = new Map(statuses.map(each => [each.id as string, each.status]))
+  const byId = new Map(statuses.map(status => [status.id as string, status.status]))
   expect(emails.filter(({ id }) => byId.get(id) !== 'sent')).toEqual([])
 }, 60_000)

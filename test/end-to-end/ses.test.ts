@@ -1,10 +1,10 @@
 import { expect, test } from 'bun:test'
-import { type ApiAnswer, startMailroom } from '../harness/mailroom.ts'
+import { type ApiResponse, startMailroom } from '../harness/mailroom.ts'
 import { setAwsCredentials, startSes } from '../harness/ses.ts'
 import { startSqs } from '../harness/sqs.ts'
 
 /** Asks again until the answer is as wanted. */
-async function until(ask: () => Promise<ApiAnswer>, isWanted: (email: { status: string }) => boolean) {
+async function until(ask: () => Promise<ApiResponse>, isWanted: (email: { status: string }) => boolean) {
   for (const deadline = Date.now() + 20_000; ; await Bun.sleep(50)) {
     const { json } = await ask()
     if (isWanted(json) || Date.now() > deadline) return json
@@ -14,7 +14,7 @@ async function until(ask: () => Promise<ApiAnswer>, isWanted: (email: { status: 
 test('an email goes out by Amazon SES, and its queue tells that it arrived', async () => {
   const restore = setAwsCredentials()
   const [ses, sqs] = [startSes(), startSqs()]
-  sqs.holds = true
+  sqs.longPolls = true
   ses.verifiesAtOnce = true
   const mailroom = await startMailroom({
     AWS_ACCESS_KEY_ID: process.env['AWS_ACCESS_KEY_ID'] ?? '',
@@ -39,13 +39,13 @@ test('an email goes out by Amazon SES, and its queue tells that it arrived', asy
       provider_message_id: '0102018f-1-000000',
       wire_message_id: '0102018f-1-000000@eu-west-1.amazonses.com',
     })
-    expect(ses.taken).toHaveLength(1)
-    expect(ses.taken[0]).toMatchObject({
+    expect(ses.sent).toHaveLength(1)
+    expect(ses.sent[0]).toMatchObject({
       from: 'hello@demo.test',
       to: ['you@friend.test'],
       tags: { 'mailroom-id': id },
     })
-    const [, signed = ''] = /^DKIM-Signature:[\s\S]*?h=([^;]+);/m.exec(ses.taken[0]?.message.toString() ?? '') ?? []
+    const [, signed = ''] = /^DKIM-Signature:[\s\S]*?h=([^;]+);/m.exec(ses.sent[0]?.message.toString() ?? '') ?? []
     expect(signed.toLowerCase()).toContain('subject')
     expect(signed.toLowerCase()).not.toMatch(/message-id|date/)
 

@@ -3,14 +3,14 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { sql } from 'kysely'
-import { makeDemo } from '../../src/cli/demo.ts'
+import { createDemo } from '../../src/cli/demo.ts'
 import { emptyDatabase, type FreshDatabase } from '../harness/database.ts'
 import { type MailroomProcess, startProcess, testSettings } from '../harness/mailroom.ts'
-import { type Checkout, unpackPreviousVersion } from '../harness/previous-version.ts'
-import { environment } from '../harness/up.ts'
-import { idIn, sendMail } from '../harness/whole-mail.ts'
+import { type PreviousVersion, unpackPreviousVersion } from '../harness/previous-version.ts'
+import { acceptedMessageId, sendMail } from '../harness/smtp-delivery.ts'
+import { childEnvironment } from '../harness/up.ts'
 
-let previous: Checkout
+let previous: PreviousVersion
 let database: FreshDatabase
 let folder: string
 let settings: Record<string, string>
@@ -27,7 +27,7 @@ beforeAll(async () => {
   settings = testSettings(database.url, folder)
 })
 afterAll(async () => {
-  await Promise.all(started.map(each => each.kill('SIGTERM')))
+  await Promise.all(started.map(mailroomProcess => mailroomProcess.kill('SIGTERM')))
   await database.close()
   rmSync(folder, { recursive: true, force: true })
   previous.remove()
@@ -41,7 +41,7 @@ async function start(checkout?: string): Promise<MailroomProcess> {
 
 /** What a command of the version before prints as JSON. */
 async function previously(...args: string[]): Promise<Record<string, string>> {
-  const running = Bun.spawn([join(previous.path, 'mailroom'), ...args, '--json'], { env: environment(settings) })
+  const running = Bun.spawn([join(previous.path, 'mailroom'), ...args, '--json'], { env: childEnvironment(settings) })
   return JSON.parse(await new Response(running.stdout).text())
 }
 
@@ -60,7 +60,7 @@ async function mailThrough(...mailrooms: MailroomProcess[]): Promise<void> {
     for (const mailroom of mailrooms) {
       const count = received.length
       const message = `From: a@friend.test\r\nTo: hello@demo.test\r\nSubject: ${count}\r\n\r\nNumber ${count}.\r\n`
-      received.push(idIn(await sendMail(mailroom.smtp, message)))
+      received.push(acceptedMessageId(await sendMail(mailroom.smtp, message)))
       const email = { from: 'hello@demo.test', to: `p${count}@friend.test`, subject: `${count}`, text: 'Hello.' }
       const { status, json } = await ask(mailroom, 'POST', '/v1/emails', email)
       expect(status).toBe(202)
@@ -79,17 +79,17 @@ test('the version before goes on while this one brings the tables up, and all th
   const old = await start(previous.path)
   const { id = '' } = await previously('org', 'create', 'Demo')
   key = (await previously('key', 'create', '--org', id))['key'] ?? ''
-  await makeDemo({ base: old.http, key }, database.db)
+  await createDemo({ base: old.http, key }, database.db)
   await mailThrough(old)
 
   const present = await start()
-  expect(present.log.map(each => each.msg)).toContain('migrated the database')
+  expect(present.log.map(logLine => logLine.msg)).toContain('migrated the database')
   await mailThrough(old, present)
   expect(await old.kill('SIGTERM')).toBe(0)
   await mailThrough(present)
 
-  for (const each of received) expect((await ask(present, 'GET', `/v1/inbox/${each}`)).status).toBe(200)
-  for (const each of accepted) expect(await untilSent(present, each)).toBe('sent')
+  for (const value of received) expect((await ask(present, 'GET', `/v1/inbox/${value}`)).status).toBe(200)
+  for (const value of accepted) expect(await untilSent(present, value)).toBe('sent')
 }, 120_000)
 
 test('an upgrade is taken back by starting this version again on tables that a later one added to', async () => {
@@ -98,7 +98,7 @@ test('an upgrade is taken back by starting this version again on tables that a l
   await sql`ALTER TABLE messages ADD COLUMN later INT NULL, ADD KEY messages_later (later)`.execute(database.db)
   await sql`INSERT INTO kysely_migration (name, timestamp) VALUES ('9999-later', '2099')`.execute(database.db)
   const back = await start()
-  expect(back.log.find(each => each.msg.includes('newer version'))).toMatchObject({ migrations: ['9999-later'] })
+  expect(back.log.find(logLine => logLine.msg.includes('newer version'))).toMatchObject({ migrations: ['9999-later'] })
   await mailThrough(back)
   expect(await untilSent(back, accepted.at(-1) ?? '')).toBe('sent')
 }, 60_000)

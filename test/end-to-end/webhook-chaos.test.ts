@@ -1,36 +1,48 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import { newId } from '../../src/base/ids.ts'
-import { type ChaoticProvider, chaoticProvider, type LedgerEntry } from '../harness/chaotic-provider.ts'
-import { differenceOf, expectedStatus, isGone, reasonsAgainst } from '../harness/delivery-oracle.ts'
-import { type Course, courseFrom, type News, pick, randomFrom, shuffled } from '../harness/delivery-plan.ts'
-import { killAt, type WriteStep } from '../harness/kill-at.ts'
+import { startDatabaseProxy } from '../harness/database-proxy.ts'
+import {
+  type DeliveryPlan,
+  type PlannedEvent,
+  pick,
+  randomPlan,
+  seededRandom,
+  shuffled,
+} from '../harness/delivery-plan.ts'
+import {
+  deliveryMismatch,
+  expectedStatus,
+  expectedSuppressionReasons,
+  isHardBounce,
+} from '../harness/expected-delivery.ts'
+import { type FaultyProvider, type LedgerEntry, startFaultyProvider } from '../harness/faulty-provider.ts'
+import { killAtWrite, type WriteStep } from '../harness/kill-at-write.ts'
 import { type Mailroom, startMailroom } from '../harness/mailroom.ts'
-import { openCommitGate } from '../harness/paused-commit.ts'
 import { postmarkRecord } from '../harness/postmark-records.ts'
-import { fieldsOf } from '../harness/relayed.ts'
+import { headerValues } from '../harness/relayed-messages.ts'
 import { until } from '../harness/until.ts'
-import { type OutgoingRecord, type Poster, startPoster } from '../harness/webhook-poster.ts'
+import { type OutgoingWebhook, startWebhookPoster, type WebhookPoster } from '../harness/webhook-poster.ts'
 
 /** What the provider does follows from it alone; MAILROOM_TEST_SEED sets another. */
 const seed = Number(process.env['MAILROOM_TEST_SEED'] ?? 8058)
-const random = randomFrom(seed)
+const random = seededRandom(seed)
 const count = 300
 const kills = 2
-const smooth: Course = { troubles: [], ending: 'accept', reply: '', news: [], isEarly: false }
+const smooth: DeliveryPlan = { faults: [], ending: 'accept', reply: '', events: [], isEarly: false }
 
-const courses = new Map<string, Course>()
+const courses = new Map<string, DeliveryPlan>()
 const idsByAddress = new Map<string, string>()
-let provider: ChaoticProvider
+let provider: FaultyProvider
 let mailroom: Mailroom
-let poster: Poster
+let poster: WebhookPoster
 
 beforeAll(async () => {
   process.stdout.write(`MAILROOM_TEST_SEED=${seed}\n`)
-  provider = await chaoticProvider(
+  provider = await startFaultyProvider(
     address => courses.get(address) ?? smooth,
     entry => {
-      if (entry.takings === 1 && entry.course.isEarly) for (const news of entry.course.news) tellOften(entry, news)
+      if (entry.acceptances === 1 && entry.plan.isEarly) for (const news of entry.plan.events) tellOften(entry, news)
     },
   )
   mailroom = await startMailroom({
@@ -42,7 +54,7 @@ beforeAll(async () => {
     MAILROOM_RETRY_FIRST_SECONDS: '1',
     MAILROOM_SECRET_KEY: randomBytes(32).toString('base64'),
   })
-  poster = startPoster(() => mailroom.http, 6)
+  poster = startWebhookPoster(() => mailroom.http, 6)
 }, 60_000)
 
 afterAll(async () => {
@@ -53,40 +65,43 @@ afterAll(async () => {
 
 let numbers = 0
 
-function request(record: object | string, token = 'a-token'): Omit<OutgoingRecord, 'expected'> {
+function request(record: object | string, token = 'a-token'): Omit<OutgoingWebhook, 'expected'> {
   const body = typeof record === 'string' ? record : JSON.stringify(record)
   const headers = { 'content-type': 'application/json', authorization: `Basic ${btoa(`mailroom:${token}`)}` }
   return { path: '/provider/postmark/events', headers, body }
 }
 
 function emailIdOf({ header }: LedgerEntry): string {
-  const [id] = fieldsOf(`${header}\r\n`, 'X-PM-Metadata-mailroom-id')
+  const [id] = headerValues(`${header}\r\n`, 'X-PM-Metadata-mailroom-id')
   if (id === undefined) throw new Error(`the email has no name of ours: ${header}`)
   return id
 }
 
 /** Tells it up to three times, as Postmark repeats what it got no answer to, and also what it got one to. */
-function tellOften(entry: LedgerEntry, news: News): void {
+function tellOften(entry: LedgerEntry, news: PlannedEvent): void {
   const emailId = emailIdOf(entry)
   // Its own, so that it does not depend on what else goes on.
-  const random = randomFrom(seed ^ Bun.hash.crc32(`${entry.address} ${news.kind}`))
+  const random = seededRandom(seed ^ Bun.hash.crc32(`${entry.address} ${news.kind}`))
   const address = pick(random, [entry.address, entry.address.toUpperCase()])
   const record = postmarkRecord(news, { emailId, address, number: ++numbers })
   for (let copies = pick(random, [1, 1, 1, 2, 3]), i = 0; i < copies; i++) {
     const onTaken = () => {
-      if (!entry.told.includes(news)) entry.told.push(news)
+      if (!entry.reported.includes(news)) entry.reported.push(news)
     }
-    poster.tell({ ...request(record), expected: 200, onTaken })
+    poster.post({ ...request(record), expected: 200, onAccepted: onTaken })
   }
 }
 
 /** What Postmark did not write, and what it wrote of nobody that we know. */
 function tellNonsense(entry: LedgerEntry): void {
   const emailId = emailIdOf(entry)
-  const news: News = { kind: pick(random, ['failed', 'complained', 'delivered']), reply: '550 5.1.1 User unknown' }
+  const news: PlannedEvent = {
+    kind: pick(random, ['failed', 'complained', 'delivered']),
+    reply: '550 5.1.1 User unknown',
+  }
   const about = { emailId, address: entry.address, number: ++numbers }
   const record = postmarkRecord(news, about)
-  const records: readonly OutgoingRecord[] = [
+  const records: readonly OutgoingWebhook[] = [
     { ...request(record, 'another'), expected: 401 },
     { ...request(record, ''), expected: 401 },
     { ...request(postmarkRecord(news, { ...about, address: 'nobody@dest.example' })), expected: 200 },
@@ -95,7 +110,7 @@ function tellNonsense(entry: LedgerEntry): void {
     { ...request({ ...record, RecordType: 'Open' }), expected: 200 },
     { ...request(JSON.stringify(record).slice(0, -9)), expected: 400 },
   ]
-  poster.tell(pick(random, records))
+  poster.post(pick(random, records))
 }
 
 const hasNoWork = async () =>
@@ -127,12 +142,12 @@ async function expectTruth(): Promise<void> {
   for (const entry of provider.ledger.values()) {
     const json = await emailOf(idsByAddress.get(entry.address) ?? '')
     const own = json.events.filter((one: { recipient: string | null }) => one.recipient === entry.address)
-    const difference = differenceOf(entry, json.recipients[0].status, own, isGone, 'provider_webhook')
+    const difference = deliveryMismatch(entry, json.recipients[0].status, own, isHardBounce, 'provider_webhook')
     if (difference || json.status !== expectedStatus(entry))
       wrong.push({ difference, status: json.status, entry: { ...entry, header: '' } })
   }
   expect(wrong.slice(0, 5)).toEqual([])
-  const due = Array.from(provider.ledger.values(), entry => [entry.address, reasonsAgainst(entry)] as const)
+  const due = Array.from(provider.ledger.values(), entry => [entry.address, expectedSuppressionReasons(entry)] as const)
   const shown = await suppressions()
   expect(due.filter(([address, reasons]) => reasons.length > 0 !== shown.has(address))).toEqual([])
   expect(due.filter(([address, reasons]) => shown.has(address) && !reasons.includes(shown.get(address) ?? ''))).toEqual(
@@ -150,8 +165,8 @@ test('repeated, out of order, forged in between and with the process killed, Pos
   const began = performance.now()
   const addresses = Array.from({ length: count }, (_, i) => `r${i}@dest${i % 9}.example`)
   for (const address of addresses) {
-    const course = courseFrom(random)
-    courses.set(address, { ...course, news: course.news.filter(each => each.kind !== 'relayed') })
+    const course = randomPlan(random)
+    courses.set(address, { ...course, events: course.events.filter(event => event.kind !== 'relayed') })
   }
   const rest = addresses.values()
   const sending = Array.from({ length: 6 }, async () => {
@@ -161,26 +176,26 @@ test('repeated, out of order, forged in between and with the process killed, Pos
   await until(hasNoWork, 60_000)
   await poster.drained()
 
-  const taken = [...provider.ledger.values()].filter(each => each.takings > 0)
+  const taken = [...provider.ledger.values()].filter(ledgerEntry => ledgerEntry.acceptances > 0)
   expect(provider.ledger.size).toBe(count)
-  const late = taken.flatMap(entry => (entry.course.isEarly ? [] : entry.course.news.map(news => ({ entry, news }))))
-  const before = poster.counts().told
+  const late = taken.flatMap(entry => (entry.plan.isEarly ? [] : entry.plan.events.map(news => ({ entry, news }))))
+  const before = poster.counts().posted
   for (const { entry, news } of shuffled(random, late)) {
     tellOften(entry, news)
     if (random() < 0.3) tellNonsense(pick(random, taken))
   }
   for (let kill = 1; kill <= kills; kill++) {
-    await until(() => poster.counts().told - before >= (late.length * kill) / (kills + 1))
+    await until(() => poster.counts().posted - before >= (late.length * kill) / (kills + 1))
     await mailroom.kill('SIGKILL')
     await mailroom.restart()
   }
   await poster.drained()
   expect(poster.unexpected.slice(0, 5)).toEqual([])
   await expectTruth()
-  const { told, again } = poster.counts()
+  const { posted, retries } = poster.counts()
   const seconds = ((performance.now() - began) / 1000).toFixed(1)
   process.stdout.write(
-    `${count} emails, ${told} records (${again} told again), ${kills} kills, ${(await suppressions()).size} suppressed: ${seconds} s\n`,
+    `${count} emails, ${posted} records (${retries} told again), ${kills} kills, ${(await suppressions()).size} suppressed: ${seconds} s\n`,
   )
 }, 120_000)
 
@@ -188,7 +203,7 @@ test('repeated, out of order, forged in between and with the process killed, Pos
 async function stateOf(id: string, address: string) {
   const list = `/v1/suppressions/check?email=${address}&brand_id=${mailroom.demo.brand_id}`
   const { status, recipients, events } = await emailOf(id)
-  const kinds = events.map((each: { type: string }) => each.type)
+  const kinds = events.map((event: { type: string }) => event.type)
   expect(recipients[0].status).toBe(status)
   return [status, kinds.join(' '), (await mailroom.api('GET', list)).json.suppression?.reason ?? null]
 }
@@ -203,7 +218,7 @@ const steps: readonly WriteStep[] = [
 const nameOf = ({ table, write }: WriteStep) => `${write.toLowerCase()}-${table.replace('_', '-')}`
 
 async function tell(emailId: string, address: string): Promise<number> {
-  const news: News = { kind: 'failed', reply: '550 5.1.1 User unknown' }
+  const news: PlannedEvent = { kind: 'failed', reply: '550 5.1.1 User unknown' }
   const { path, headers, body } = request(postmarkRecord(news, { emailId, address, number: 7 }))
   return (await fetch(mailroom.http + path, { method: 'POST', headers, body })).status
 }
@@ -233,7 +248,7 @@ for (const step of steps)
     const id = await send(told)
     await until(async () => (await emailOf(id)).status === 'sent')
     let refusedId = ''
-    await killAt(mailroom, { ...step, count: 2 }, async () => {
+    await killAtWrite(mailroom, { ...step, count: 2 }, async () => {
       const telling = tell(id, told).catch(() => undefined)
       refusedId = await sendRefused(gone)
       await telling
@@ -250,7 +265,7 @@ for (const step of steps)
 test('killed as it is about to take a refused recipient off the queue, it offers it again, and the refusal is there once', async () => {
   const address = 'refused-last@dest.example'
   let id = ''
-  await killAt(mailroom, { table: 'outbox', write: 'DELETE' }, async () => {
+  await killAtWrite(mailroom, { table: 'outbox', write: 'DELETE' }, async () => {
     id = await sendRefused(address)
   })
   expect((await stateOf(id, address)).slice(1)).toEqual(['queued', null])
@@ -260,12 +275,12 @@ test('killed as it is about to take a refused recipient off the queue, it offers
 }, 60_000)
 
 test('killed after the commit of a refusal at RCPT, all of it is there, and stays', async () => {
-  const gate = await openCommitGate(mailroom.database.url)
+  const gate = await startDatabaseProxy(mailroom.database.url)
   try {
     await mailroom.kill('SIGTERM')
     await mailroom.restart({ MAILROOM_DATABASE_URL: gate.url })
     const address = 'after@dest.example'
-    const held = gate.hold('after', refusedFor(address).slice(10))
+    const held = gate.pauseCommit('after', refusedFor(address).slice(10))
     const id = await sendRefused(address)
     await held
     await mailroom.kill('SIGKILL')

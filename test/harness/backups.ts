@@ -5,28 +5,28 @@ import { join } from 'node:path'
 import { sql } from 'kysely'
 import { createKey } from '../../src/accounts/keys/keys.ts'
 import { findBackup } from '../../src/backup/files/folder.ts'
-import type { Encryption, Opening } from '../../src/backup/format/encryption.ts'
-import { type Made, makeBackup } from '../../src/backup/make/make-backup.ts'
-import type { Progress } from '../../src/backup/progress.ts'
+import type { DecryptionKeys, Encryption } from '../../src/backup/format/encryption.ts'
+import { type BackupResult, makeBackup } from '../../src/backup/make/make-backup.ts'
+import type { ProgressReporter } from '../../src/backup/progress.ts'
 import { inspectBackup } from '../../src/backup/restore/inspect.ts'
 import { plusMs, systemClock } from '../../src/base/clock.ts'
 import type { Db } from '../../src/base/database/database.ts'
 import { openLog } from '../../src/base/observability/log.ts'
-import { takeSecrets } from '../../src/base/secrets/secret-keys.ts'
+import { loadOrCreateSecrets } from '../../src/base/secrets/secret-keys.ts'
 import { readSecretKeys, secretsOf } from '../../src/base/secrets/secrets.ts'
 import { mysqlBlobs } from '../../src/ports/blobs/mysql.ts'
-import { type Ran, runCommand } from './cli.ts'
+import { createSendingDomain, insertAcceptedEmails, type SendingDomain } from './accepted-emails.ts'
+import { type CliResult, runCommand } from './cli.ts'
 import { type FreshDatabase, freshDatabase } from './database.ts'
-import { acceptEmails, newSender, type Sender } from './outgoing.ts'
 
 const MiB = 1024 * 1024
 /** Of one blob each: nothing, several chunks, and more than a segment. */
 const blobSizes = [0, MiB + 17, 18 * MiB]
 
 /** A database with emails that wait, some of them scheduled, bytes of all sizes, a key, and what is hard to write down. */
-export interface Store {
+export interface BackupSource {
   readonly database: FreshDatabase
-  readonly sender: Sender
+  readonly sender: SendingDomain
   /** In base64. */
   readonly secretKey: string
   /** A folder of its own. */
@@ -34,18 +34,18 @@ export interface Store {
   /** Adds emails that wait. */
   addEmails(count: number): Promise<void>
   /** `./mailroom` on this database, or on another. */
-  mailroom(args: readonly string[], more?: Readonly<Record<string, string>>): Promise<Ran>
+  mailroom(args: readonly string[], more?: Readonly<Record<string, string>>): Promise<CliResult>
   close(): Promise<void>
 }
 
-export async function newStore(emails = 300): Promise<Store> {
+export async function createBackupSource(emails = 300): Promise<BackupSource> {
   const database = await freshDatabase()
   const { db } = database
   const folder = mkdtempSync(join(tmpdir(), 'mailroom-backup-test-'))
   const secretKey = randomBytes(32).toString('base64')
   const secrets = secretsOf(readSecretKeys(secretKey) ?? [Buffer.alloc(32)])
-  await takeSecrets(db, { secrets, varFolder: folder }, { clock: systemClock, log: openLog('silent') })
-  const sender = await newSender(db, systemClock.now())
+  await loadOrCreateSecrets(db, { secrets, varFolder: folder }, { clock: systemClock, log: openLog('silent') })
+  const sender = await createSendingDomain(db, systemClock.now())
   const blobs = mysqlBlobs(db, systemClock)
   const { organizationId } = sender
   await createKey(
@@ -71,7 +71,7 @@ export async function newStore(emails = 300): Promise<Store> {
     const all = Array.from({ length: count }, (_, i) =>
       i % 10 === 0 ? { scheduledAt: plusMs(systemClock.now(), 3_600_000) } : {},
     )
-    await acceptEmails(db, blobs, sender, systemClock.now(), all)
+    await insertAcceptedEmails(db, blobs, sender, systemClock.now(), all)
   }
   await addEmails(emails)
   return {
@@ -97,14 +97,14 @@ export function withoutProgress(err: string): string {
   return err.replace(/^ {2}.*: \d+( of \d+)?\n/gm, '')
 }
 
-const silent: Progress = { at: () => undefined }
+const silent: ProgressReporter = { report: () => undefined }
 
 /** As `backup` does, in this process and without a pause. */
-export function backUp(
-  { database, secretKey }: Pick<Store, 'database' | 'secretKey'>,
+export function runBackup(
+  { database, secretKey }: Pick<BackupSource, 'database' | 'secretKey'>,
   folder: string,
   more: { readonly encryption?: Encryption; readonly isFull?: boolean; readonly signal?: AbortSignal } = {},
-): Promise<Made> {
+): Promise<BackupResult> {
   const { encryption = { kind: 'none' }, isFull = false, signal = new AbortController().signal } = more
   return makeBackup({
     databaseUrl: database.url,
@@ -120,22 +120,22 @@ export function backUp(
 }
 
 /** What is wrong with the files of the newest backup, or that with the id. */
-export async function lookInto(
+export async function inspectFiles(
   folder: string,
-  { id, opening = { identities: [] } }: { readonly id?: string; readonly opening?: Opening | null } = {},
+  { id, opening = { identities: [] } }: { readonly id?: string; readonly opening?: DecryptionKeys | null } = {},
 ): Promise<readonly string[]> {
   const manifest = await findBackup(folder, id)
-  return (await inspectBackup(folder, manifest, opening, silent)).sentences
+  return (await inspectBackup(folder, manifest, opening, silent)).problems
 }
 
 /** What each table of a database holds, as text; without what a restore changes, and what is of one database alone. */
-export async function contentsOf(db: Db): Promise<Readonly<Record<string, readonly string[]>>> {
+export async function tableContents(db: Db): Promise<Readonly<Record<string, readonly string[]>>> {
   const own = ['kysely_migration', 'kysely_migration_lock', 'backup_runs', 'backups', 'restores']
   const changed = ['held_at', 'held_reason', 'disabled_at']
   const { rows: tables } = await sql<{ name: string }>`SELECT table_name AS name FROM information_schema.tables
     WHERE table_schema = DATABASE() ORDER BY table_name`.execute(db)
   const contents: Record<string, readonly string[]> = {}
-  for (const { name } of tables.filter(each => !own.includes(each.name))) {
+  for (const { name } of tables.filter(table => !own.includes(table.name))) {
     const { rows } = await sql<Record<string, unknown>>`SELECT * FROM ${sql.table(name)}`.execute(db)
     contents[name] = rows
       .map(row => Object.entries(row).filter(([column]) => !changed.includes(column)))
@@ -146,10 +146,10 @@ export async function contentsOf(db: Db): Promise<Readonly<Record<string, readon
 }
 
 /** The files of a folder, as paths below it, in order. */
-export function filesIn(folder: string): readonly string[] {
+export function listFiles(folder: string): readonly string[] {
   return readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter(each => each.isFile())
-    .map(each => join(each.parentPath, each.name).slice(folder.length + 1))
+    .filter(dirent => dirent.isFile())
+    .map(dirent => join(dirent.parentPath, dirent.name).slice(folder.length + 1))
     .sort()
 }
 

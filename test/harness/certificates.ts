@@ -3,24 +3,24 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 /** A chain (the certificate, then the intermediate) and its key, PEM. */
-export interface TestPair {
+export interface CertificatePair {
   readonly chain: string
   readonly key: string
 }
 
 /** A root and an intermediate of their own, made by openssl. */
-export interface TestRoot {
+export interface TestAuthority {
   /** PEM. */
   readonly root: string
   /** @param days 0: it has expired once it is there */
-  issue(names: readonly string[], days?: number): TestPair
+  issue(names: readonly string[], days?: number): CertificatePair
   /** Removes its folder. */
   close(): void
 }
 
 const newKey = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes']
 
-export function makeTestRoot(): TestRoot {
+export function createTestAuthority(): TestAuthority {
   const folder = mkdtempSync(join(tmpdir(), 'mailroom-root-'))
   const file = (name: string) => join(folder, name)
   const read = (name: string) => readFileSync(file(name), 'utf8')
@@ -40,7 +40,7 @@ export function makeTestRoot(): TestRoot {
     root: read('root.crt'),
     issue(names, days = 2) {
       request('host', `/CN=${names[0]}`)
-      sign('host', 'between', days, `subjectAltName=${names.map(each => `DNS:${each}`).join(',')}`)
+      sign('host', 'between', days, `subjectAltName=${names.map(value => `DNS:${value}`).join(',')}`)
       return { chain: read('host.crt') + read('between.crt'), key: read('host.key') }
     },
     close: () => rmSync(folder, { recursive: true, force: true }),
@@ -48,10 +48,10 @@ export function makeTestRoot(): TestRoot {
 }
 
 /** A certificate that nobody else vouches for. */
-export function selfSigned(names: readonly string[]): TestPair {
+export function selfSigned(names: readonly string[]): CertificatePair {
   const folder = mkdtempSync(join(tmpdir(), 'mailroom-self-'))
   const [key, cert] = [join(folder, 'key'), join(folder, 'cert')]
-  const alternatives = `subjectAltName=${names.map(each => `DNS:${each}`).join(',')}`
+  const alternatives = `subjectAltName=${names.map(value => `DNS:${value}`).join(',')}`
   openssl('req', '-x509', ...newKey, '-subj', '/CN=self', '-addext', alternatives, '-keyout', key, '-out', cert)
   const pair = { chain: readFileSync(cert, 'utf8'), key: readFileSync(key, 'utf8') }
   rmSync(folder, { recursive: true })
@@ -64,7 +64,7 @@ function openssl(...args: string[]): void {
 }
 
 /** What `openssl s_client` tells of a server on 127.0.0.1. */
-export async function askTls(port: number, ...options: readonly string[]): Promise<string> {
+export async function runTlsClient(port: number, ...options: readonly string[]): Promise<string> {
   const client = Bun.spawn(['openssl', 's_client', '-connect', `127.0.0.1:${port}`, '-showcerts', ...options], {
     stdin: Buffer.from('Q\n'),
     stdout: 'pipe',

@@ -1,17 +1,20 @@
 import { join } from 'node:path'
 
-export const root = join(import.meta.dir, '../..')
+export const projectRoot = join(import.meta.dir, '../..')
 
-export interface Ran {
+export interface CliResult {
   readonly status: number
   readonly out: string
   readonly err: string
 }
 
 /** Runs a command to its end, as `./mailroom` would once it has what it needs, with no settings but these. */
-export async function runCommand(args: readonly string[], settings: Readonly<Record<string, string>>): Promise<Ran> {
+export async function runCommand(
+  args: readonly string[],
+  settings: Readonly<Record<string, string>>,
+): Promise<CliResult> {
   const others = Object.entries(process.env).filter(([name]) => !name.startsWith('MAILROOM_'))
-  const running = Bun.spawn([process.execPath, '--no-env-file', join(root, 'src/cli/cli.ts'), ...args], {
+  const running = Bun.spawn([process.execPath, '--no-env-file', join(projectRoot, 'src/cli/cli.ts'), ...args], {
     cwd: '/',
     env: { ...Object.fromEntries(others), ...settings },
     stdin: 'ignore',

@@ -18,7 +18,7 @@ export interface CloudflareZoneOptions {
   readonly type?: string
 }
 
-interface HeldZone {
+interface StoredZone {
   readonly id: string
   readonly name: string
   readonly status: string
@@ -26,13 +26,13 @@ interface HeldZone {
   readonly records: CloudflareRecord[]
 }
 
-export interface AskedOfCloudflare {
+export interface CloudflareRequest {
   readonly method: string
   readonly path: string
   readonly query: URLSearchParams
 }
 
-type Failure = (asked: AskedOfCloudflare) => Response | Promise<Response> | undefined
+type Failure = (asked: CloudflareRequest) => Response | Promise<Response> | undefined
 
 /**
  * A server that answers as Cloudflare documents its API for zones and DNS records: pages, the envelope with its error
@@ -42,25 +42,30 @@ export interface TestCloudflare {
   readonly url: string
   readonly token: string
   /** Everything that was asked. May be emptied. */
-  readonly asked: AskedOfCloudflare[]
+  readonly requests: CloudflareRequest[]
   addZone(name: string, options?: CloudflareZoneOptions): void
   /** Puts a record into a zone by hand. */
-  add(zone: string, record: Partial<CloudflareRecord> & Pick<CloudflareRecord, 'type' | 'name' | 'content'>): void
+  addRecord(zone: string, record: Partial<CloudflareRecord> & Pick<CloudflareRecord, 'type' | 'name' | 'content'>): void
   recordsOf(zone: string): readonly CloudflareRecord[]
   /** What is answered instead, as long as it gives an answer; undefined: nothing special. */
-  fail(failure: Failure | undefined): void
+  failWith(failure: Failure | undefined): void
   close(): Promise<void>
 }
 
-export function refusal(status: number, code: number, message: string, headers: Record<string, string> = {}): Response {
+export function cloudflareError(
+  status: number,
+  code: number,
+  message: string,
+  headers: Record<string, string> = {},
+): Response {
   return Response.json({ result: null, success: false, errors: [{ code, message }], messages: [] }, { status, headers })
 }
 
 /** @param mostPerPage the most that a page of records holds, whatever is asked for */
 export function startCloudflare({ mostPerPage = 3 } = {}): TestCloudflare {
   const token = `token-${crypto.randomUUID()}`
-  const zones: HeldZone[] = []
-  const asked: AskedOfCloudflare[] = []
+  const zones: StoredZone[] = []
+  const asked: CloudflareRequest[] = []
   let failure: Failure | undefined
 
   const server = Bun.serve({
@@ -73,11 +78,13 @@ export function startCloudflare({ mostPerPage = 3 } = {}): TestCloudflare {
       asked.push(question)
       const failed = await failure?.(question)
       if (failed) return failed
-      if (request.headers.get('authorization') !== `Bearer ${token}`) return refusal(403, 9109, 'Invalid access token')
+      if (request.headers.get('authorization') !== `Bearer ${token}`)
+        return cloudflareError(403, 9109, 'Invalid access token')
       const [, zoneId, recordId] = /^\/zones(?:\/([^/]+)\/dns_records(?:\/([^/]+))?)?$/.exec(path) ?? []
       if (zoneId === undefined) return listZones(url.searchParams)
-      const zone = zones.find(each => each.id === zoneId)
-      if (!zone) return refusal(404, 7003, `Could not route to ${path}, perhaps your object identifier is invalid?`)
+      const zone = zones.find(zone => zone.id === zoneId)
+      if (!zone)
+        return cloudflareError(404, 7003, `Could not route to ${path}, perhaps your object identifier is invalid?`)
       const body = request.method === 'GET' || request.method === 'DELETE' ? {} : await request.json()
       return answer(zone, recordId, question, body as Partial<CloudflareRecord>)
     },
@@ -85,7 +92,7 @@ export function startCloudflare({ mostPerPage = 3 } = {}): TestCloudflare {
 
   function listZones(query: URLSearchParams): Response {
     const wanted = zones.filter(
-      each => (query.get('name') ?? each.name) === each.name && (query.get('status') ?? each.status) === each.status,
+      zone => (query.get('name') ?? zone.name) === zone.name && (query.get('status') ?? zone.status) === zone.status,
     )
     return page(
       wanted.map(({ records: _, ...zone }) => zone),
@@ -94,11 +101,11 @@ export function startCloudflare({ mostPerPage = 3 } = {}): TestCloudflare {
     )
   }
 
-  function answer(zone: HeldZone, id: string | undefined, asked: AskedOfCloudflare, body: Partial<CloudflareRecord>) {
+  function answer(zone: StoredZone, id: string | undefined, asked: CloudflareRequest, body: Partial<CloudflareRecord>) {
     if (id === undefined) return asked.method === 'POST' ? create(zone, body) : list(zone, asked.query)
-    const index = zone.records.findIndex(each => each.id === id)
+    const index = zone.records.findIndex(record => record.id === id)
     const record = zone.records[index]
-    if (!record) return refusal(404, 81044, 'Record does not exist.')
+    if (!record) return cloudflareError(404, 81044, 'Record does not exist.')
     if (asked.method === 'DELETE') zone.records.splice(index, 1)
     if (asked.method !== 'PATCH') return success(record)
     const changed = { ...record, ...body, comment: body.comment || null, modified_on: new Date().toISOString() }
@@ -108,7 +115,7 @@ export function startCloudflare({ mostPerPage = 3 } = {}): TestCloudflare {
     return success(changed)
   }
 
-  function create(zone: HeldZone, body: Partial<CloudflareRecord>): Response {
+  function create(zone: StoredZone, body: Partial<CloudflareRecord>): Response {
     const record = whole(body)
     const refused = refuse(zone, record)
     if (refused) return refused
@@ -116,7 +123,7 @@ export function startCloudflare({ mostPerPage = 3 } = {}): TestCloudflare {
     return success(record)
   }
 
-  function list(zone: HeldZone, query: URLSearchParams): Response {
+  function list(zone: StoredZone, query: URLSearchParams): Response {
     const exact = query.get('name.exact')?.toLowerCase()
     const end = query.get('name.endswith')?.toLowerCase() ?? ''
     const wanted = zone.records.filter(({ name }) => (exact ?? name) === name && name.endsWith(end))
@@ -126,12 +133,12 @@ export function startCloudflare({ mostPerPage = 3 } = {}): TestCloudflare {
   return {
     url: `http://127.0.0.1:${server.port}/client/v4`,
     token,
-    asked,
+    requests: asked,
     addZone: (name, { status = 'active', type = 'full' } = {}) =>
       zones.push({ id: crypto.randomUUID().replaceAll('-', ''), name, status, type, records: [] }),
-    add: (name, record) => zones.find(each => each.name === name)?.records.push(whole(record)),
-    recordsOf: name => zones.find(each => each.name === name)?.records ?? [],
-    fail: next => {
+    addRecord: (name, record) => zones.find(zone => zone.name === name)?.records.push(whole(record)),
+    recordsOf: name => zones.find(zone => zone.name === name)?.records ?? [],
+    failWith: next => {
       failure = next
     },
     close: () => server.stop(true),
@@ -158,19 +165,24 @@ function whole(record: Partial<CloudflareRecord>): CloudflareRecord {
 
 const addresses: readonly string[] = ['A', 'AAAA']
 
-function refuse(zone: HeldZone, record: CloudflareRecord): Response | undefined {
-  const others = zone.records.filter(each => each.name === record.name && each.id !== record.id)
-  if (record.ttl !== 1 && (record.ttl < 60 || record.ttl > 86_400)) return refusal(400, 9021, 'Invalid TTL.')
+function refuse(zone: StoredZone, record: CloudflareRecord): Response | undefined {
+  const others = zone.records.filter(
+    cloudflareRecord => cloudflareRecord.name === record.name && cloudflareRecord.id !== record.id,
+  )
+  if (record.ttl !== 1 && (record.ttl < 60 || record.ttl > 86_400)) return cloudflareError(400, 9021, 'Invalid TTL.')
   if (record.type === 'TXT' && !/^("(?:[^"\\]|\\[\s\S]){0,1020}" ?)+$/.test(record.content))
-    return refusal(400, 9009, 'Content for TXT record must be in quotes.')
+    return cloudflareError(400, 9009, 'Content for TXT record must be in quotes.')
   const isHost = addresses.includes(record.type)
-  if (record.type === 'CNAME' && others.some(each => each.type === 'CNAME' || addresses.includes(each.type)))
-    return refusal(400, 81053, 'An A, AAAA, or CNAME record with that host already exists.')
-  if (isHost && others.some(each => each.type === 'CNAME'))
-    return refusal(400, 81054, 'A CNAME record with that host already exists.')
+  if (
+    record.type === 'CNAME' &&
+    others.some(cloudflareRecord => cloudflareRecord.type === 'CNAME' || addresses.includes(cloudflareRecord.type))
+  )
+    return cloudflareError(400, 81053, 'An A, AAAA, or CNAME record with that host already exists.')
+  if (isHost && others.some(cloudflareRecord => cloudflareRecord.type === 'CNAME'))
+    return cloudflareError(400, 81054, 'A CNAME record with that host already exists.')
   const isTwin = ({ type, content, priority }: CloudflareRecord) =>
     type === record.type && content === record.content && priority === record.priority
-  return others.some(isTwin) ? refusal(400, 81058, 'An identical record already exists.') : undefined
+  return others.some(isTwin) ? cloudflareError(400, 81058, 'An identical record already exists.') : undefined
 }
 
 function success(result: unknown): Response {

@@ -1,5 +1,5 @@
 /** What a provider does to a submission before it decides, once each, in order. */
-export const troubles = [
+export const faults = [
   '451 at RCPT',
   '421 at RCPT',
   'close at RCPT',
@@ -11,28 +11,28 @@ export const troubles = [
   'lose at the dot',
   'take and close',
 ] as const
-export type Trouble = (typeof troubles)[number]
+export type Fault = (typeof faults)[number]
 
 /** What a provider tells of a recipient after it took the message. */
-export interface News {
+export interface PlannedEvent {
   readonly kind: 'delivered' | 'relayed' | 'delayed' | 'failed' | 'complained'
   /** The reply of the next server; '' where there is none. */
   readonly reply: string
 }
 
 /** What the provider does with one recipient of one email. */
-export interface Course {
-  readonly troubles: readonly Trouble[]
+export interface DeliveryPlan {
+  readonly faults: readonly Fault[]
   readonly ending: 'accept' | 'refuse at RCPT' | 'refuse at DATA' | 'refuse at the dot'
   /** Of a refusal; '' for `accept`. */
   readonly reply: string
-  readonly news: readonly News[]
+  readonly events: readonly PlannedEvent[]
   /** Is the news told at once, while the reply to the final dot is still under way? */
   readonly isEarly: boolean
 }
 
 /** Numbers from 0 to 1, the same for the same seed (mulberry32). */
-export function randomFrom(seed: number): () => number {
+export function seededRandom(seed: number): () => number {
   let state = seed
   return () => {
     state = (state + 0x6d2b79f5) | 0
@@ -72,14 +72,14 @@ const refusals = [
 const contentRefusals = ['554 5.6.0 Cannot take this content', '554 5.7.1 Looks like spam'] as const
 const expired = '451 4.4.7 Delivery time expired'
 
-const delivered: News = { kind: 'delivered', reply: '250 2.0.0 Ok' }
-const relayed: News = { kind: 'relayed', reply: '250 2.6.0 Passed on' }
-const delayed: News = { kind: 'delayed', reply: '451 4.4.1 No answer from host' }
-const complained: News = { kind: 'complained', reply: '' }
+const delivered: PlannedEvent = { kind: 'delivered', reply: '250 2.0.0 Ok' }
+const relayed: PlannedEvent = { kind: 'relayed', reply: '250 2.6.0 Passed on' }
+const delayed: PlannedEvent = { kind: 'delayed', reply: '451 4.4.1 No answer from host' }
+const complained: PlannedEvent = { kind: 'complained', reply: '' }
 
-function newsFrom(random: () => number): readonly News[] {
-  const failed: News = { kind: 'failed', reply: pick(random, [...refusals, expired]) }
-  return pick<readonly News[]>(random, [
+function randomEvents(random: () => number): readonly PlannedEvent[] {
+  const failed: PlannedEvent = { kind: 'failed', reply: pick(random, [...refusals, expired]) }
+  return pick<readonly PlannedEvent[]>(random, [
     [],
     [],
     [],
@@ -99,9 +99,9 @@ function newsFrom(random: () => number): readonly News[] {
 }
 
 /** A course by chance: two of three are smooth up to the final dot, one of ten ends in a refusal. */
-export function courseFrom(random: () => number): Course {
+export function randomPlan(random: () => number): DeliveryPlan {
   const count = pick(random, [0, 0, 0, 0, 1, 2])
-  const met = Array.from({ length: count }, () => pick(random, troubles))
+  const met = Array.from({ length: count }, () => pick(random, faults))
   const chance = random()
   if (chance < 0.1) {
     const isOfContent = chance < 0.04
@@ -109,15 +109,15 @@ export function courseFrom(random: () => number): Course {
     // A provider that has it already does not refuse it.
     const before = met.filter(each => each !== 'take and close')
     return {
-      troubles: before,
+      faults: before,
       ending,
       reply: pick(random, isOfContent ? contentRefusals : refusals),
-      news: [],
+      events: [],
       isEarly: false,
     }
   }
-  const news = newsFrom(random)
+  const news = randomEvents(random)
   // What is delayed or passed on is told after the reply to the final dot, which it continues.
   const isEarly = random() < 0.3 && news.every(({ kind }) => kind !== 'delayed' && kind !== 'relayed')
-  return { troubles: met, ending: 'accept', reply: '', news, isEarly }
+  return { faults: met, ending: 'accept', reply: '', events: news, isEarly }
 }

@@ -8,7 +8,7 @@ import { freePort } from '../../src/cli/private/process.ts'
 export interface DnsForwarder {
   readonly endpoint: Endpoint
   /** What becomes of questions for a name (lower case); those for other names pass. */
-  readonly trouble: Map<string, 'SERVFAIL' | 'silence'>
+  readonly faults: Map<string, 'SERVFAIL' | 'silence'>
   /** Called with the name of each question over TCP, which is answered once it is done. */
   onQuestion: (name: string) => Promise<void>
   close(): Promise<void>
@@ -17,13 +17,13 @@ export interface DnsForwarder {
 const servfail = 2
 
 export async function startForwarder(server: Endpoint): Promise<DnsForwarder> {
-  const trouble: DnsForwarder['trouble'] = new Map()
+  const trouble: DnsForwarder['faults'] = new Map()
   const port = freePort()
   const endpoint = { host: '127.0.0.1', port }
   const open = new Set<Socket | UdpSocket>()
   const nameIn = (query: Buffer) => decode(query).questions?.[0]?.name.toLowerCase() ?? ''
   const troubleWith = (query: Buffer) => trouble.get(nameIn(query))
-  const forwarder: DnsForwarder = { endpoint, trouble, onQuestion: () => Promise.resolve(), close }
+  const forwarder: DnsForwarder = { endpoint, faults: trouble, onQuestion: () => Promise.resolve(), close }
 
   const udp = createSocket('udp4')
   udp.on('message', (query: Buffer, from: RemoteInfo) => {

@@ -14,7 +14,7 @@ import type { Endpoint } from '../../src/base/config/config.ts'
  * What a name of the zone holds, in the forms of a zone file: `MX: ['10 mx.example.test']`, `TLSA: ['3 1 1 <hex>']`.
  * A TXT record is a text (split into strings of 255 bytes) or its strings one by one.
  */
-export interface DnsName {
+export interface DnsNode {
   readonly TXT?: readonly (string | readonly (string | Buffer)[])[]
   readonly MX?: readonly string[]
   readonly CNAME?: string
@@ -35,7 +35,7 @@ export interface DnsBehaviour {
   /** Says nothing: to every question, or to questions of these types. */
   readonly silent?: boolean | readonly string[]
   /** Says nothing to questions of any other type than these. */
-  readonly silentBut?: readonly string[]
+  readonly answersOnly?: readonly string[]
   /** Says nothing over this protocol only. */
   readonly silentOver?: 'udp' | 'tcp'
   /** Gives no records over UDP, only the word that there are some (TC). */
@@ -43,20 +43,20 @@ export interface DnsBehaviour {
   /** Waits before it answers. */
   readonly delayMs?: number
   /** Forged UDP answers, with the records `lie`, that come before the true one. */
-  readonly lies?: readonly ('wrong-id' | 'wrong-question' | 'wrong-source')[]
-  readonly lie?: DnsName
+  readonly forgeries?: readonly ('wrong-id' | 'wrong-question' | 'wrong-source')[]
+  readonly forgedRecords?: DnsNode
   /** Gives a CNAME alone, without the records that it leads to. */
   readonly cnameAlone?: boolean
   /** What each further question gets, one after the other; the last one stays. */
-  readonly turns?: readonly DnsName[]
+  readonly successive?: readonly DnsNode[]
   /** Answers with these bytes. */
   readonly garbage?: Buffer
 }
 
 /** By name: lower case, no final dot. */
-export type DnsZoneFile = Record<string, DnsName>
+export type DnsZoneFile = Record<string, DnsNode>
 
-export interface AskedQuestion {
+export interface ReceivedQuestion {
   readonly name: string
   readonly type: string
   readonly over: 'udp' | 'tcp'
@@ -72,9 +72,9 @@ export interface TestDns {
   /** May be changed while the server runs. */
   readonly zone: DnsZoneFile
   /** Everything that was asked, in order. May be emptied (`length = 0`). */
-  readonly questions: AskedQuestion[]
+  readonly questions: ReceivedQuestion[]
   /** How many times this name was asked for (a record of this type). */
-  asked(name: string, type?: string): number
+  questionCount(name: string, type?: string): number
   close(): Promise<void>
 }
 
@@ -85,16 +85,16 @@ export interface TestDnsOptions {
 
 /** An authoritative DNS server for every name, on UDP and TCP at one free loopback port. */
 export async function startDns(zone: DnsZoneFile = {}, options: TestDnsOptions = {}): Promise<TestDns> {
-  const questions: AskedQuestion[] = []
+  const questions: ReceivedQuestion[] = []
   const turnsTaken = new Map<string, number>()
   const sockets = new Set<Socket>()
   const { tcp, udp, port } = await bindBoth()
   const elsewhere = createSocket('udp4')
   await new Promise<void>(resolve => elsewhere.bind(0, '127.0.0.1', resolve))
 
-  const nameFor = (question: PacketQuestion): DnsName | undefined => {
+  const nameFor = (question: PacketQuestion): DnsNode | undefined => {
     const held = zone[question.name.toLowerCase()]
-    const turns = held?.behaviour?.turns
+    const turns = held?.behaviour?.successive
     if (!turns) return held
     const turn = turnsTaken.get(question.name.toLowerCase()) ?? 0
     turnsTaken.set(question.name.toLowerCase(), turn + 1)
@@ -104,7 +104,7 @@ export async function startDns(zone: DnsZoneFile = {}, options: TestDnsOptions =
   async function answer(query: DecodedPacket, over: 'udp' | 'tcp', fromPort: number): Promise<Reply | undefined> {
     const question = query.questions?.[0]
     if (!question) return undefined
-    const opt = query.additionals?.find(each => each.type === 'OPT')
+    const opt = query.additionals?.find(additional => additional.type === 'OPT')
     const udpPayloadSize = opt && 'udpPayloadSize' in opt ? opt.udpPayloadSize : null
     questions.push({
       name: question.name.toLowerCase(),
@@ -121,7 +121,7 @@ export async function startDns(zone: DnsZoneFile = {}, options: TestDnsOptions =
     if (behaviour.garbage) return { held, question, bytes: behaviour.garbage, query }
     const { silent } = behaviour
     if (silent === true || (Array.isArray(silent) && silent.includes(question.type))) return undefined
-    if (behaviour.silentBut && !behaviour.silentBut.includes(question.type)) return undefined
+    if (behaviour.answersOnly && !behaviour.answersOnly.includes(question.type)) return undefined
     if (behaviour.silentOver === over) return undefined
     const whole = encode(respond(query, question, recordsFor(zone, question, held, options)))
     const tooLong = over === 'udp' && (behaviour.truncated || whole.length > (udpPayloadSize ?? 512))
@@ -133,7 +133,7 @@ export async function startDns(zone: DnsZoneFile = {}, options: TestDnsOptions =
     const query = read(message)
     const reply = query && (await answer(query, 'udp', from.port))
     if (!reply) return
-    for (const lie of reply.held?.behaviour?.lies ?? []) {
+    for (const lie of reply.held?.behaviour?.forgeries ?? []) {
       const lying = lie === 'wrong-source' ? elsewhere : udp
       sendIfOpen(lying, forge(reply, lie, options), from)
       await Bun.sleep(2)
@@ -162,7 +162,8 @@ export async function startDns(zone: DnsZoneFile = {}, options: TestDnsOptions =
     endpoint: { host: '127.0.0.1', port },
     zone,
     questions,
-    asked: (name, type) => questions.filter(each => each.name === name && (!type || each.type === type)).length,
+    questionCount: (name, type) =>
+      questions.filter(question => question.name === name && (!type || question.type === type)).length,
     close: async () => {
       for (const socket of sockets) socket.destroy()
       udp.close()
@@ -173,7 +174,7 @@ export async function startDns(zone: DnsZoneFile = {}, options: TestDnsOptions =
 }
 
 interface Reply {
-  readonly held: DnsName | undefined
+  readonly held: DnsNode | undefined
   readonly question: PacketQuestion
   readonly query: DecodedPacket
   readonly bytes: Buffer
@@ -203,7 +204,7 @@ function respond(query: DecodedPacket, question: PacketQuestion, sections: Secti
 function recordsFor(
   zone: DnsZoneFile,
   question: PacketQuestion,
-  held: DnsName | undefined,
+  held: DnsNode | undefined,
   options: TestDnsOptions,
 ): Sections {
   if (held?.behaviour?.rcode) return { flags: rcodes[held.behaviour.rcode] }
@@ -220,8 +221,8 @@ function recordsFor(
   }
   if (followed.has(name)) return { answers }
   answers.push(...recordsOf(name, question.type, here))
-  if (answers.some(each => each.type === question.type)) return { answers }
-  const exists = here !== undefined || Object.keys(zone).some(each => each.endsWith(`.${name.toLowerCase()}`))
+  if (answers.some(answer => answer.type === question.type)) return { answers }
+  const exists = here !== undefined || Object.keys(zone).some(value => value.endsWith(`.${name.toLowerCase()}`))
   const minimum = options.soaMinimum ?? 60
   const soa = { mname: 'ns.test', rname: 'hostmaster.test', serial: 1, refresh: 1, retry: 1, expire: 1, minimum }
   return {
@@ -231,19 +232,19 @@ function recordsFor(
   }
 }
 
-function recordsOf(name: string, type: RecordType, held: DnsName | undefined): Answer[] {
+function recordsOf(name: string, type: RecordType, held: DnsNode | undefined): Answer[] {
   const ttl = held?.ttl ?? 300
   switch (type) {
     case 'TXT':
       return (held?.TXT ?? []).map(each => ({ name, type, ttl, data: stringsOf(each) }))
     case 'MX':
-      return (held?.MX ?? []).map(each => {
-        const [preference, exchange = '.'] = each.split(' ')
+      return (held?.MX ?? []).map(value => {
+        const [preference, exchange = '.'] = value.split(' ')
         return { name, type, ttl, data: { preference: Number(preference), exchange } }
       })
     case 'TLSA':
-      return (held?.TLSA ?? []).map(each => {
-        const [usage, selector, matchingType, hex = ''] = each.split(' ')
+      return (held?.TLSA ?? []).map(value => {
+        const [usage, selector, matchingType, hex = ''] = value.split(' ')
         const certificate = Buffer.from(hex, 'hex')
         const data = {
           usage: Number(usage),
@@ -279,7 +280,7 @@ function forge(reply: Reply, lie: 'wrong-id' | 'wrong-question' | 'wrong-source'
     ...reply.question,
     name: lie === 'wrong-question' ? `other.${reply.question.name}` : reply.question.name,
   }
-  const records = recordsFor({}, asked, reply.held?.behaviour?.lie ?? {}, options)
+  const records = recordsFor({}, asked, reply.held?.behaviour?.forgedRecords ?? {}, options)
   const forged = respond(reply.query, asked, records)
   return encode({ ...forged, id: lie === 'wrong-id' ? (forged.id + 1) & 0xffff : forged.id })
 }

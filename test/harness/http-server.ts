@@ -12,9 +12,9 @@ import { managesMembers, type Scope, scopes } from '../../src/api/scope.ts'
 import { type Clock, type Instant, instantAt, plusMs } from '../../src/base/clock.ts'
 import type { Id } from '../../src/base/ids.ts'
 import type { Readiness } from '../../src/health/readiness/readiness.ts'
-import { openHttpDoor } from '../../src/servers/http/server.ts'
+import { openHttpServer } from '../../src/servers/http/server.ts'
 import { type FreshDatabase, freshDatabase } from './database.ts'
-import { requireDescribed } from './described.ts'
+import { validateResponse } from './openapi-validation.ts'
 
 /** A clock that goes on by itself and can be put forward. */
 export interface TestClock extends Clock {
@@ -35,7 +35,7 @@ export function testClock(): TestClock {
   }
 }
 
-export interface TestDoor {
+export interface TestHttpServer {
   readonly url: string
   readonly port: number
   readonly database: FreshDatabase
@@ -55,11 +55,11 @@ export interface TestDoor {
     makerId?: Id<'mem'>
   }): Promise<{ id: Id<'key'>; key: string }>
   newOrganization(): Promise<Id<'org'>>
-  call(method: string, path: string, what?: Call): Promise<Called>
+  call(method: string, path: string, what?: CallOptions): Promise<CallResult>
   close(): Promise<void>
 }
 
-export interface Call {
+export interface CallOptions {
   /** Another key; null: none. */
   readonly key?: string | null
   /** Sent as JSON. */
@@ -68,7 +68,7 @@ export interface Call {
   readonly headers?: Record<string, string>
 }
 
-export interface Called {
+export interface CallResult {
   readonly status: number
   readonly headers: Headers
   readonly text: string
@@ -77,7 +77,7 @@ export interface Called {
 }
 
 /** The real door on a database of its own, with an organization and a key. */
-export async function openTestDoor(
+export async function openTestHttpServer(
   more: {
     features?: (door: { database: FreshDatabase; clock: Clock }) => readonly AnyElysia[]
     ratePerMinute?: number
@@ -85,7 +85,7 @@ export async function openTestDoor(
     trustedProxies?: readonly string[]
     readiness?: Readiness
   } = {},
-): Promise<TestDoor> {
+): Promise<TestHttpServer> {
   const varFolder = mkdtempSync(join(tmpdir(), 'mailroom-'))
   const database = await freshDatabase()
   const { db } = database
@@ -93,7 +93,7 @@ export async function openTestDoor(
   const logged: string[] = []
   const log = pino({ level: 'warn' }, { write: line => void logged.push(line) })
   const requestLog = openRequestLog(db, log)
-  const door = openHttpDoor({
+  const door = openHttpServer({
     config: {
       httpListen: { host: '127.0.0.1', port: 0 },
       varFolder,
@@ -115,14 +115,14 @@ export async function openTestDoor(
   })
   const { id: organizationId } = await createOrganization(db, { name: 'Test', plan: 'unlimited' }, clock)
 
-  const newKey: TestDoor['newKey'] = (has = {}) =>
+  const newKey: TestHttpServer['newKey'] = (has = {}) =>
     createKey(
       db,
       {
         organizationId: has.organizationId ?? organizationId,
         brandId: (has.brandId ?? null) as Id<'brd'> | null,
         name: 'test',
-        scopes: has.scopes ?? (has.brandId ? scopes.filter(each => !managesMembers(each)) : scopes),
+        scopes: has.scopes ?? (has.brandId ? scopes.filter(scope => !managesMembers(scope)) : scopes),
         expiresAt: has.expiresAt ?? null,
         ...(has.makerId && { makerId: has.makerId }),
       },
@@ -148,7 +148,7 @@ export async function openTestDoor(
       const body = what.json === undefined ? what.body : JSON.stringify(what.json)
       const response = await fetch(door.url + path, { method, headers, ...(body === undefined ? {} : { body }) })
       const text = await response.text()
-      requireDescribed({ method, path, status: response.status, headers: response.headers, text })
+      validateResponse({ method, path, status: response.status, headers: response.headers, text })
       let json: unknown
       try {
         json = JSON.parse(text)

@@ -9,14 +9,14 @@ export interface Latency {
   readonly max: number
 }
 
-export interface Health {
+export interface HealthLatency {
   readonly inAll: Latency
   /** Without what the server waited for a processor, which other programs of the machine have a part in. */
   readonly own: Latency
 }
 
 /** Asks GET /health again and again, from a process of its own, so that no load of ours counts against the server. */
-export async function watchHealth({ http, pid }: MailroomProcess): Promise<{ end(): Promise<Health> }> {
+export async function measureHealthLatency({ http, pid }: MailroomProcess): Promise<{ end(): Promise<HealthLatency> }> {
   const { hostname, port } = new URL(http)
   const child = Bun.spawn([process.execPath, join(import.meta.dir, 'health-probe.ts'), hostname, port, String(pid)], {
     stdin: 'pipe',
@@ -27,7 +27,7 @@ export async function watchHealth({ http, pid }: MailroomProcess): Promise<{ end
   return {
     async end() {
       child.stdin.end()
-      const times = JSON.parse((await printed).replace('ready\n', '')) as { [Part in keyof Health]: number[] }
+      const times = JSON.parse((await printed).replace('ready\n', '')) as { [Part in keyof HealthLatency]: number[] }
       return { inAll: latencyOf(times.inAll), own: latencyOf(times.own) }
     },
   }
@@ -39,7 +39,7 @@ function latencyOf(times: number[]): Latency {
   return { count: times.length, p50: at(0.5), p99: at(0.99), max: at(1) }
 }
 
-export interface Load {
+export interface SmtpLoad {
   readonly clients: number
   readonly to: string
   /** Where the message is; a `%` in its header becomes the client's number. */
@@ -47,7 +47,7 @@ export interface Load {
 }
 
 /** Sends a message from SMTP clients at once, which live in a process of their own, and gives what each heard at the end. */
-export async function sendAtOnce(port: number, { clients, to, file }: Load): Promise<readonly string[]> {
+export async function sendConcurrently(port: number, { clients, to, file }: SmtpLoad): Promise<readonly string[]> {
   const program = join(import.meta.dir, 'mail-load.ts')
   const child = Bun.spawn([process.execPath, program, String(port), String(clients), to, file], {
     stdin: 'ignore',

@@ -5,11 +5,11 @@ import { createKey } from '../../src/accounts/keys/keys.ts'
 import { createOrganization } from '../../src/accounts/organizations/organizations.ts'
 import { scopes } from '../../src/api/scope.ts'
 import { systemClock } from '../../src/base/clock.ts'
-import { type Demo, demoDomain, makeDemo } from '../../src/cli/demo.ts'
-import { root } from './cli.ts'
+import { createDemo, type DemoIds, demoDomain } from '../../src/cli/demo.ts'
+import { projectRoot } from './cli.ts'
 import { type FreshDatabase, freshDatabase } from './database.ts'
-import { fetchDescribed } from './described.ts'
-import { environment } from './up.ts'
+import { fetchValidated } from './openapi-validation.ts'
+import { childEnvironment } from './up.ts'
 
 type Settings = Readonly<Record<string, string>>
 
@@ -20,7 +20,7 @@ export interface LogLine {
   readonly [key: string]: unknown
 }
 
-export interface ApiAnswer {
+export interface ApiResponse {
   readonly status: number
   readonly headers: Headers
   readonly text: string
@@ -38,7 +38,7 @@ export interface MailroomProcess {
   /** What it logged so far, oldest first. */
   readonly log: readonly LogLine[]
   /** The most memory that it had resident since this was last asked for, in bytes. */
-  takePeakMemory(): number
+  resetPeakMemory(): number
   /** Sends it a signal and gives its exit status (null: it died by a signal) once it has ended. */
   kill(signal: NodeJS.Signals): Promise<number | null>
 }
@@ -46,16 +46,16 @@ export interface MailroomProcess {
 /** A Mailroom with the organization, domain and mailboxes of `./mailroom up`: demo.test, hello@demo.test, a catch-all. */
 export interface Mailroom extends MailroomProcess {
   readonly database: FreshDatabase
-  readonly demo: Demo
+  readonly demo: DemoIds
   readonly key: string
   /** What its next process is started with. */
   readonly settings: Settings
   /** A request with the key. */
-  api(method: string, path: string, body?: object): Promise<ApiAnswer>
+  api(method: string, path: string, body?: object): Promise<ApiResponse>
   /** Starts it again, once it has ended; its addresses are others then. Settings given here are added. */
   restart(more?: Settings): Promise<void>
   /** Starts another process on the same database. It ends with this one. */
-  startBeside(more?: Settings): Promise<MailroomProcess>
+  startSecondProcess(more?: Settings): Promise<MailroomProcess>
   /** Ends all of it and drops the database. */
   stop(): Promise<void>
 }
@@ -91,7 +91,7 @@ export async function startMailroom(env: Settings = {}): Promise<Mailroom> {
     return running
   }
   const end = async () => {
-    await Promise.all(started.map(each => each.kill('SIGTERM')))
+    await Promise.all(started.map(mailroomProcess => mailroomProcess.kill('SIGTERM')))
     await database.close()
     rmSync(folder, { recursive: true, force: true })
   }
@@ -100,7 +100,7 @@ export async function startMailroom(env: Settings = {}): Promise<Mailroom> {
     const { id } = await createOrganization(database.db, { name: 'Demo', plan: 'unlimited' }, systemClock)
     const wanted = { organizationId: id, brandId: null, name: 'test', scopes, expiresAt: null }
     const { key } = await createKey(database.db, wanted, systemClock)
-    const demo = await makeDemo({ base: current.http, key }, database.db)
+    const demo = await createDemo({ base: current.http, key }, database.db)
     return {
       get http() {
         return current.http
@@ -120,14 +120,14 @@ export async function startMailroom(env: Settings = {}): Promise<Mailroom> {
       database,
       demo,
       key,
-      takePeakMemory: () => current.takePeakMemory(),
+      resetPeakMemory: () => current.resetPeakMemory(),
       kill: signal => current.kill(signal),
       api: (method, path, body) => ask(`${current.http}${path}`, method, key, body),
       async restart(more = {}) {
         settings = { ...settings, ...more }
         current = await start()
       },
-      startBeside: start,
+      startSecondProcess: start,
       stop: end,
     }
   } catch (error) {
@@ -136,8 +136,8 @@ export async function startMailroom(env: Settings = {}): Promise<Mailroom> {
   }
 }
 
-async function ask(url: string, method: string, key: string, body?: object): Promise<ApiAnswer> {
-  const response = await fetchDescribed(url, {
+async function ask(url: string, method: string, key: string, body?: object): Promise<ApiResponse> {
+  const response = await fetchValidated(url, {
     method,
     headers: { authorization: `Bearer ${key}`, ...(body && { 'content-type': 'application/json' }) },
     ...(body && { body: JSON.stringify(body) }),
@@ -148,10 +148,10 @@ async function ask(url: string, method: string, key: string, body?: object): Pro
 }
 
 /** Runs `./mailroom serve` of a checkout with these settings and no others, and resolves once it serves. */
-export async function startProcess(settings: Settings, checkout = root): Promise<MailroomProcess> {
+export async function startProcess(settings: Settings, checkout = projectRoot): Promise<MailroomProcess> {
   const child = Bun.spawn([join(checkout, 'mailroom'), 'serve'], {
     cwd: '/',
-    env: environment(settings),
+    env: childEnvironment(settings),
     stdin: 'ignore',
     stdout: 'pipe',
     stderr: 'pipe',
@@ -162,11 +162,11 @@ export async function startProcess(settings: Settings, checkout = root): Promise
   void readLines(child.stderr, line => {
     complaints += `${line}\n`
   })
-  const serving = () => log.find(each => each.msg === 'serving')
+  const serving = () => log.find(logLine => logLine.msg === 'serving')
   for (const deadline = Date.now() + readyMs; !serving(); await Bun.sleep(10)) {
     if (child.exitCode === null && child.signalCode === null && Date.now() < deadline) continue
     child.kill('SIGKILL')
-    throw new Error(`Mailroom did not serve:\n${complaints}${log.map(each => JSON.stringify(each)).join('\n')}`)
+    throw new Error(`Mailroom did not serve:\n${complaints}${log.map(logLine => JSON.stringify(logLine)).join('\n')}`)
   }
   const { http, smtp }: Partial<LogLine> = serving() ?? {}
   return {
@@ -174,7 +174,7 @@ export async function startProcess(settings: Settings, checkout = root): Promise
     smtp: typeof smtp === 'string' ? Number(smtp.split(':').at(-1)) : 0,
     pid: child.pid,
     log,
-    takePeakMemory: () => takePeakMemory(child.pid),
+    resetPeakMemory: () => takePeakMemory(child.pid),
     async kill(signal) {
       child.kill(signal)
       const timer = setTimeout(() => child.kill('SIGKILL'), endMs)

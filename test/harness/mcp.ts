@@ -1,12 +1,12 @@
 import { fileURLToPath } from 'node:url'
 
-export interface Proxy {
+export interface AuthorizationProxy {
   readonly url: string
   close(): Promise<void>
 }
 
 /** Passes requests on with a key, for clients that cannot be given one; Host and Origin stay as they came. */
-export function addAuthorization(to: string, key: string): Proxy {
+export function startAuthorizationProxy(to: string, key: string): AuthorizationProxy {
   const server = Bun.serve({
     hostname: '127.0.0.1',
     port: 0,

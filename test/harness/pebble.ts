@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Endpoint } from '../../src/base/config/config.ts'
-import { endProcess, findProgram, freePort, startProcess, waitUntilReady } from '../../src/cli/private/process.ts'
-import { makeTestRoot } from './certificates.ts'
+import { findProgram, freePort, startProcess, stopProcess, waitUntilReady } from '../../src/cli/private/process.ts'
+import { createTestAuthority } from './certificates.ts'
 
 /** Let's Encrypt's test server for ACME, on 127.0.0.1. It looks names up at `dns` and visits them at `httpPort`. */
 export interface Pebble {
@@ -25,7 +25,7 @@ const environment = { PEBBLE_VA_NOSLEEP: '1', PEBBLE_WFE_NONCEREJECT: '15', PEBB
 export async function startPebble(at: { readonly dns: Endpoint; readonly httpPort: number }): Promise<Pebble> {
   const folder = mkdtempSync(join(tmpdir(), 'mailroom-pebble-'))
   const file = (name: string) => join(folder, name)
-  const root = makeTestRoot()
+  const root = createTestAuthority()
   const { chain, key } = root.issue(['localhost'])
   root.close()
   writeFileSync(file('ca.pem'), root.root)
@@ -59,7 +59,7 @@ export async function startPebble(at: { readonly dns: Endpoint; readonly httpPor
     caFile: file('ca.pem'),
     issuingRoot: async () => (await ask(`https://localhost:${managementPort}/roots/0`)).text(),
     stop: async () => {
-      await endProcess(pid, 5000)
+      await stopProcess(pid, 5000)
       rmSync(folder, { recursive: true, force: true })
     },
   }

@@ -2,11 +2,11 @@ import { chmodSync, chownSync, mkdirSync, mkdtempSync, readFileSync, rmSync, wri
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import {
-  accountFor,
-  endProcess,
   findProgram,
   freePort,
+  serviceAccountFor,
   startProcess,
+  stopProcess,
   waitUntilReady,
 } from '../../src/cli/private/process.ts'
 
@@ -25,8 +25,8 @@ export async function startPostfix(nextPort: number): Promise<Postfix> {
   const folder = mkdtempSync(join(tmpdir(), 'mailroom-postfix-'))
   chmodSync(folder, 0o755)
   const [config, queue, state, log] = ['config', 'queue', 'state', 'log'].map(name => join(folder, name)) as Four
-  for (const each of [config, queue, state]) mkdirSync(each)
-  const account = accountFor(state, 'postfix')
+  for (const value of [config, queue, state]) mkdirSync(value)
+  const account = serviceAccountFor(state, 'postfix')
   if (account) chownSync(state, account.uid, account.gid)
   const port = freePort()
   writeFileSync(join(config, 'main.cf'), mainSettings({ queue, state, nextPort }))
@@ -39,8 +39,8 @@ export async function startPostfix(nextPort: number): Promise<Postfix> {
     log: () => readFileSync(log, 'utf8'),
     stop: async () => {
       // What was started is a script; the master, which ends its own, notes its number.
-      await endProcess(Number(readFileSync(join(queue, 'pid/master.pid'), 'utf8')), 10_000)
-      await endProcess(pid, 10_000)
+      await stopProcess(Number(readFileSync(join(queue, 'pid/master.pid'), 'utf8')), 10_000)
+      await stopProcess(pid, 10_000)
       rmSync(folder, { recursive: true, force: true })
     },
   }

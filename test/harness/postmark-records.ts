@@ -1,7 +1,7 @@
-import type { News } from './delivery-plan.ts'
+import type { PlannedEvent } from './delivery-plan.ts'
 
 /** What Postmark tells of a recipient, as its documentation shows it. https://postmarkapp.com/developer/webhooks */
-interface RecordAbout {
+interface PostmarkRecordFacts {
   readonly emailId: string
   readonly address: string
   /** Postmark's own number of this news: what is repeated has the same. */
@@ -9,7 +9,7 @@ interface RecordAbout {
 }
 
 /** The record of a piece of news; `relayed` is none that Postmark tells. */
-export function postmarkRecord(news: News, about: RecordAbout): object {
+export function postmarkRecord(news: PlannedEvent, about: PostmarkRecordFacts): object {
   const at = new Date(Date.UTC(2026, 0, 31) + about.number * 1000).toISOString()
   const message = {
     ServerID: 23,

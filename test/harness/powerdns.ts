@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Endpoint } from '../../src/base/config/config.ts'
-import { endProcess, findProgram, freePort, startProcess, waitUntilReady } from '../../src/cli/private/process.ts'
+import { findProgram, freePort, startProcess, stopProcess, waitUntilReady } from '../../src/cli/private/process.ts'
 
 /** A real PowerDNS authoritative server on 127.0.0.1, with its records in SQLite. */
 export interface PowerDns {
@@ -68,7 +68,7 @@ export async function startPowerDns(): Promise<PowerDns> {
       await ask('PATCH', `/zones/${zone}.`, { rrsets: [change] })
     },
     stop: async () => {
-      await endProcess(pid, 10_000)
+      await stopProcess(pid, 10_000)
       rmSync(folder, { recursive: true, force: true })
     },
   }

@@ -4,13 +4,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startClamd } from '../../src/cli/private/clamd.ts'
 import { startMariadb } from '../../src/cli/private/mariadb.ts'
-import { allOf } from '../../src/cli/private/process.ts'
+import { allAfterSettled } from '../../src/cli/private/process.ts'
 
 /**
  * What the tests stand on: MAILROOM_TEST_DATABASE_URL (an account that may make databases) and MAILROOM_TEST_CLAMD (a
  * clamd that knows EICAR). What is not given is started here, once for a run, and ends with it, however it ends.
  */
-await allOf([
+await allAfterSettled([
   give('MAILROOM_TEST_DATABASE_URL', 'mariadb', async folder => {
     const mariadb = await startMariadb({ folder })
     return { pid: mariadb.pid, value: mariadb.url }

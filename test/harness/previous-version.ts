@@ -1,10 +1,10 @@
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { root } from './cli.ts'
+import { projectRoot } from './cli.ts'
 
 /** The program of another version, on this one's libraries. */
-export interface Checkout {
+export interface PreviousVersion {
   readonly path: string
   remove(): void
 }
@@ -13,22 +13,22 @@ export interface Checkout {
  * Unpacks the version before this one out of the repository's history: `test/fixtures/previous-version` has its commit.
  * @throws when the history does not go back so far, as in a shallow clone
  */
-export function unpackPreviousVersion(): Checkout {
-  const commit = readFileSync(join(root, 'test/fixtures/previous-version'), 'utf8').trim()
+export function unpackPreviousVersion(): PreviousVersion {
+  const commit = readFileSync(join(projectRoot, 'test/fixtures/previous-version'), 'utf8').trim()
   const path = mkdtempSync(join(tmpdir(), 'mailroom-previous-'))
   const unpacked = Bun.spawnSync([
     '/bin/sh',
     '-c',
     'git -C "$1" archive "$2" | tar -x -C "$3"',
     'sh',
-    root,
+    projectRoot,
     commit,
     path,
   ])
   if (unpacked.stderr.length > 0)
     throw new Error(`${commit} is needed from the history (git fetch --unshallow brings it): ${unpacked.stderr}`)
   // Otherwise it would install its own libraries, into ours.
-  for (const file of ['package.json', 'bun.lock']) cpSync(join(root, file), join(path, file))
-  symlinkSync(join(root, 'node_modules'), join(path, 'node_modules'))
+  for (const file of ['package.json', 'bun.lock']) cpSync(join(projectRoot, file), join(path, file))
+  symlinkSync(join(projectRoot, 'node_modules'), join(path, 'node_modules'))
   return { path, remove: () => rmSync(path, { recursive: true, force: true }) }
 }

@@ -1,16 +1,16 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { makeTestRoot } from './certificates.ts'
+import { createTestAuthority } from './certificates.ts'
 import type { Pebble } from './pebble.ts'
 
 /** Pebble, which limits nobody, behind a limit: it takes no order until it relents. RFC 8555 §6.6. */
-export function limitingProxy(
+export function startRateLimitProxy(
   pebble: Pebble,
   retryAfter: string,
 ): Pick<Pebble, 'directory' | 'caFile'> & { relent(): void; stop(): Promise<void> } {
   const folder = mkdtempSync(join(tmpdir(), 'mailroom-limit-'))
-  const root = makeTestRoot()
+  const root = createTestAuthority()
   const { chain, key } = root.issue(['localhost'])
   root.close()
   const caFile = join(folder, 'ca.pem')

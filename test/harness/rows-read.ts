@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Db } from '../../src/base/database/database.ts'
 
 /** How many rows the server looks at while `work` is done on its one connection. */
-export function rowsRead(db: Db, work: (db: Db) => Promise<unknown>): Promise<number> {
+export function countRowsRead(db: Db, work: (db: Db) => Promise<unknown>): Promise<number> {
   return db.connection().execute(async one => {
     const count = async () => {
       const { rows } = await sql<{ Value: string }>`SHOW SESSION STATUS LIKE 'Handler_read%'`.execute(one)

@@ -4,26 +4,26 @@ import { createServer, type Socket } from 'node:net'
  * What a scripted relay does at one point of the conversation: a reply, `close`, both (`421 bye close`), or nothing more
  * on this connection (empty).
  */
-export type Step = string
+export type ScriptStep = string
 
 /** The replies of a relay; what is absent is answered as by one that takes everything. */
-export interface Script {
-  readonly banner?: Step | ((connection: number) => Step)
-  readonly ehlo?: Step | ((connection: number) => Step)
-  readonly auth?: Step
-  readonly mail?: Step | ((from: string) => Step)
-  readonly rcpt?: Step | ((to: string, from: string) => Step)
-  readonly data?: Step | ((from: string) => Step)
-  readonly dot?: Step | ((message: Buffer, from: string) => Step)
+export interface RelayScript {
+  readonly banner?: ScriptStep | ((connection: number) => ScriptStep)
+  readonly ehlo?: ScriptStep | ((connection: number) => ScriptStep)
+  readonly auth?: ScriptStep
+  readonly mail?: ScriptStep | ((from: string) => ScriptStep)
+  readonly rcpt?: ScriptStep | ((to: string, from: string) => ScriptStep)
+  readonly data?: ScriptStep | ((from: string) => ScriptStep)
+  readonly dot?: ScriptStep | ((message: Buffer, from: string) => ScriptStep)
   /** How long after the final dot the reply to it comes, in milliseconds. */
   readonly dotAfterMs?: number
-  readonly rset?: Step | (() => Step)
+  readonly rset?: ScriptStep | (() => ScriptStep)
   /** Close a connection after so many messages, without a word. */
-  readonly messagesEach?: number
+  readonly messagesPerConnection?: number
 }
 
 /** A message as it came over the wire, dots and all. */
-export interface Taken {
+export interface RelayedMessage {
   readonly from: string
   readonly to: readonly string[]
   /** Between 354 and the final dot, byte for byte. */
@@ -34,15 +34,15 @@ export interface Taken {
 
 export interface ScriptedRelay {
   readonly url: string
-  readonly taken: Taken[]
+  readonly accepted: RelayedMessage[]
   /** How many connections there were. */
   connections(): number
   /** Commands in order, with the connection's number in front. */
   readonly commands: string[]
   /** Replaces the script, also for connections that are open. */
-  play(script: Script): void
+  setScript(script: RelayScript): void
   /** Ends all open connections without a word. */
-  drop(): Promise<void>
+  dropConnections(): Promise<void>
   close(): Promise<void>
 }
 
@@ -58,11 +58,11 @@ const takesAll = {
 } as const
 
 /** A relay on a raw socket that follows a script, on loopback and a port of the kernel's choice. */
-export async function scriptedRelay(first: Script = {}): Promise<ScriptedRelay> {
+export async function startScriptedRelay(first: RelayScript = {}): Promise<ScriptedRelay> {
   let script = first
   let connections = 0
   const sockets = new Set<Socket>()
-  const taken: Taken[] = []
+  const taken: RelayedMessage[] = []
   const commands: string[] = []
 
   const server = createServer(socket => {
@@ -79,7 +79,7 @@ export async function scriptedRelay(first: Script = {}): Promise<ScriptedRelay> 
     let to: string[] = []
 
     /** False when the conversation is over. */
-    const say = (step: Step): boolean => {
+    const say = (step: ScriptStep): boolean => {
       if (step === '') {
         socket.pause()
         return false
@@ -140,7 +140,7 @@ export async function scriptedRelay(first: Script = {}): Promise<ScriptedRelay> 
       // One that closes here has taken it, for all that the client can know.
       if (step.startsWith('2') || step === 'close') taken.push({ from, to, wire, connection })
       messages++
-      const last = messages === script.messagesEach ? `${step} close` : step
+      const last = messages === script.messagesPerConnection ? `${step} close` : step
       if (script.dotAfterMs === undefined) return say(last)
       setTimeout(() => say(last), script.dotAfterMs)
       return true
@@ -171,13 +171,13 @@ export async function scriptedRelay(first: Script = {}): Promise<ScriptedRelay> 
   }
   return {
     url: `smtp://127.0.0.1:${port}`,
-    taken,
+    accepted: taken,
     commands,
     connections: () => connections,
-    play(next) {
+    setScript(next) {
       script = next
     },
-    drop,
+    dropConnections: drop,
     async close() {
       await drop()
       await new Promise(resolve => server.close(resolve))

@@ -1,5 +1,5 @@
 /** What an Amazon SES of the test was asked to send. */
-export interface SesTaken {
+export interface SesSend {
   readonly from: string
   readonly to: readonly string[]
   readonly message: Buffer
@@ -8,7 +8,7 @@ export interface SesTaken {
 }
 
 /** An answer in the form of the API: the error's name goes in a header, what it says in the body. */
-export interface SesAnswer {
+export interface SesResponse {
   readonly status: number
   readonly error?: string
   readonly body: object | string
@@ -26,11 +26,11 @@ export interface TestIdentity {
 
 export interface TestSes {
   readonly url: string
-  readonly taken: SesTaken[]
+  readonly sent: SesSend[]
   /** Who signed the requests, and for what: `<key>/<date>/<region>/ses/aws4_request`. */
   readonly signers: string[]
   /** Given instead of sending; null: sends. `never`: no answer. */
-  answer: SesAnswer | 'never' | null
+  response: SesResponse | 'never' | null
   account: object
   readonly identities: Map<string, TestIdentity>
   /** Does it take every new domain for verified? */
@@ -69,9 +69,9 @@ export function startSes(): TestSes {
   const server = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: respond })
   const ses: TestSes = {
     url: `http://127.0.0.1:${server.port}`,
-    taken: [],
+    sent: [],
     signers: [],
-    answer: null,
+    response: null,
     account: { SendingEnabled: true, EnforcementStatus: 'HEALTHY', ProductionAccessEnabled: true },
     identities: new Map(),
     verifiesAtOnce: false,
@@ -81,16 +81,16 @@ export function startSes(): TestSes {
   async function respond(request: Request): Promise<Response> {
     ses.signers.push(/Credential=([^,]+)/.exec(request.headers.get('authorization') ?? '')?.[1] ?? '?')
     const body = await request.text()
-    if (ses.answer === 'never') return new Promise(() => undefined)
-    if (ses.answer) return scripted(ses.answer)
+    if (ses.response === 'never') return new Promise(() => undefined)
+    if (ses.response) return scripted(ses.response)
     const { pathname } = new URL(request.url)
     if (pathname.startsWith('/v2/email/identities')) return answerIdentity(ses, request.method, pathname, body)
     switch (`${request.method} ${pathname}`) {
       case 'GET /v2/email/account':
         return Response.json(ses.account)
       case 'POST /v2/email/outbound-emails':
-        ses.taken.push(readSend(JSON.parse(body)))
-        return Response.json({ MessageId: `0102018f-${ses.taken.length}-000000` })
+        ses.sent.push(readSend(JSON.parse(body)))
+        return Response.json({ MessageId: `0102018f-${ses.sent.length}-000000` })
       default:
         return scripted({ status: 404, error: 'UnknownOperationException', body: {} })
     }
@@ -142,17 +142,17 @@ function answerIdentity(
   })
 }
 
-function scripted({ status, error, body }: SesAnswer): Response {
+function scripted({ status, error, body }: SesResponse): Response {
   const headers = { 'content-type': 'application/json', ...(error && { 'x-amzn-errortype': error }) }
   return new Response(typeof body === 'string' ? body : JSON.stringify(body), { status, headers })
 }
 
-function readSend(send: SendEmail): SesTaken {
+function readSend(send: SendEmail): SesSend {
   return {
     from: send.FromEmailAddress ?? '',
     to: send.Destination.ToAddresses,
     message: Buffer.from(send.Content.Raw.Data, 'base64'),
-    tags: Object.fromEntries((send.EmailTags ?? []).map(each => [each.Name, each.Value])),
+    tags: Object.fromEntries((send.EmailTags ?? []).map(tag => [tag.Name, tag.Value])),
     configurationSet: send.ConfigurationSetName ?? null,
   }
 }

@@ -7,14 +7,14 @@ export interface SmallDisk {
   readonly path: string
   freeBytes(): number
   /** Fills it until so many bytes are free; to call it again leaves others free. */
-  leave(bytes: number): void
+  fillUntilFree(bytes: number): void
   /** Takes the filling away. */
   empty(): void
   close(): void
 }
 
 /** Only root may make one. */
-export const areDisksHad = process.getuid?.() === 0
+export const canMountDisks = process.getuid?.() === 0
 
 /** A file system in memory of so many bytes, mounted on a new folder. */
 export function openSmallDisk(bytes: number): SmallDisk {
@@ -30,7 +30,7 @@ export function openSmallDisk(bytes: number): SmallDisk {
     path,
     freeBytes,
     empty,
-    leave(left) {
+    fillUntilFree(left) {
       empty()
       const file = openSync(ballast, 'w')
       const piece = Buffer.alloc(64 * 1024)

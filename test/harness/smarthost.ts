@@ -3,7 +3,7 @@ import { presetOf } from '../../src/ports/provider/smarthost/presets.ts'
 import { type SmarthostOptions, smarthostProvider } from '../../src/ports/provider/smarthost/smarthost.ts'
 
 /** The smarthost provider at `url`, which is spoken to as an MTA unless another preset is given. */
-export function smarthostAt(url: string, given: Partial<SmarthostOptions> = {}): Provider {
+export function testSmarthost(url: string, given: Partial<SmarthostOptions> = {}): Provider {
   return smarthostProvider({
     urls: [url],
     connections: 2,

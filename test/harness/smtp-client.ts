@@ -4,7 +4,7 @@ import { type TLSSocket, connect as wrap } from 'node:tls'
 /** A scripted SMTP client on a raw socket: it sends what it is told, however wrong, and gives back what it hears. */
 export class SmtpClient {
   private socket: Socket | TLSSocket
-  private heard = ''
+  private received = ''
   private isOver = false
   private wake: () => void = () => undefined
 
@@ -28,13 +28,13 @@ export class SmtpClient {
   static async ready(port: number, localAddress?: string): Promise<SmtpClient> {
     const client = await SmtpClient.connect(port, localAddress)
     await client.reply()
-    await client.ask('EHLO client.test')
+    await client.command('EHLO client.test')
     return client
   }
 
   private listen(): void {
     this.socket.on('data', chunk => {
-      this.heard += chunk.toString('utf8')
+      this.received += chunk.toString('utf8')
       this.wake()
     })
     const end = () => {
@@ -63,41 +63,41 @@ export class SmtpClient {
   async reply(timeoutMs = 5000): Promise<string> {
     const until = performance.now() + timeoutMs
     for (;;) {
-      const match = /^(?:\d{3}-.*\r\n)*\d{3}(?: .*)?\r\n/.exec(this.heard)
+      const match = /^(?:\d{3}-.*\r\n)*\d{3}(?: .*)?\r\n/.exec(this.received)
       if (match) {
-        this.heard = this.heard.slice(match[0].length)
+        this.received = this.received.slice(match[0].length)
         return match[0].replaceAll('\r\n', '\n').trimEnd()
       }
-      if (this.isOver) throw new Error(`the connection ended; heard "${this.heard}"`)
-      await this.news(until, 'no reply')
+      if (this.isOver) throw new Error(`the connection ended; heard "${this.received}"`)
+      await this.waitForInput(until, 'no reply')
     }
   }
 
   /** Sends a line and gives the reply to it. */
-  ask(line: string): Promise<string> {
+  command(line: string): Promise<string> {
     this.send(`${line}\r\n`)
     return this.reply()
   }
 
   /** The replies to all of these lines, asked one after the other. */
-  async askAll(...lines: readonly string[]): Promise<readonly string[]> {
+  async commands(...lines: readonly string[]): Promise<readonly string[]> {
     const replies: string[] = []
-    for (const line of lines) replies.push(await this.ask(line))
+    for (const line of lines) replies.push(await this.command(line))
     return replies
   }
 
   /** What is heard until the server closes; '' when it has nothing more to say. */
   async rest(timeoutMs = 5000): Promise<string> {
     const until = performance.now() + timeoutMs
-    while (!this.isOver) await this.news(until, 'still open')
-    const rest = this.heard
-    this.heard = ''
+    while (!this.isOver) await this.waitForInput(until, 'still open')
+    const rest = this.received
+    this.received = ''
     return rest
   }
 
-  private async news(until: number, what: string): Promise<void> {
+  private async waitForInput(until: number, what: string): Promise<void> {
     const left = until - performance.now()
-    if (left <= 0) throw new Error(`${what}; heard "${this.heard}"`)
+    if (left <= 0) throw new Error(`${what}; heard "${this.received}"`)
     await new Promise<void>(resolve => {
       const timer = setTimeout(resolve, left)
       this.wake = () => {
@@ -116,7 +116,7 @@ export class SmtpClient {
       secure.once('error', reject)
     })
     this.socket = secure
-    this.heard = ''
+    this.received = ''
     this.listen()
     return secure
   }

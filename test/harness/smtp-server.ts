@@ -3,28 +3,28 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pino from 'pino'
 import { systemClock } from '../../src/base/clock.ts'
-import { joinCertificates } from '../../src/ports/certificates/merge.ts'
-import type { Incoming, Recipient, WayIn } from '../../src/receiving/incoming.ts'
-import { refuseMail } from '../../src/receiving/refusal.ts'
-import { openSmtpDoor, type SmtpDoorOptions } from '../../src/servers/smtp/server.ts'
+import { mergeCertificates } from '../../src/ports/certificates/merge.ts'
+import type { InboundPipeline, InboundRecipient, IncomingMessage } from '../../src/receiving/incoming-message.ts'
+import { refuseMail } from '../../src/receiving/smtp-refusal.ts'
+import { openSmtpServer, type SmtpServerDeps } from '../../src/servers/smtp/server.ts'
 
 /** A way in that keeps what it is given: mail for `*@ours.test`, `full@` refused, `gone@` unknown. */
-export interface RecordingWayIn extends WayIn {
+export interface RecordingPipeline extends InboundPipeline {
   /** What was received, with its bytes read at that time. */
-  readonly received: (Incoming & { readonly bytes: Buffer })[]
+  readonly received: (IncomingMessage & { readonly bytes: Buffer })[]
   /** The forward-paths that were asked for. */
-  readonly asked: string[]
+  readonly lookedUp: string[]
   /** What happens before a message is taken; may throw. */
-  before: (mail: Incoming) => Promise<void> | void
+  before: (mail: IncomingMessage) => Promise<void> | void
 }
 
-function recordingWayIn(): RecordingWayIn {
-  const wayIn: RecordingWayIn = {
+function recordingPipeline(): RecordingPipeline {
+  const wayIn: RecordingPipeline = {
     received: [],
-    asked: [],
+    lookedUp: [],
     before: () => undefined,
     async findRecipient(address) {
-      wayIn.asked.push(address)
+      wayIn.lookedUp.push(address)
       return recipientOf(address)
     },
     async receive(mail) {
@@ -38,14 +38,14 @@ function recordingWayIn(): RecordingWayIn {
   return wayIn
 }
 
-function recipientOf(address: string): Recipient {
+function recipientOf(address: string): InboundRecipient {
   const isOurs = address.toLowerCase() === 'postmaster' || /@ours\.test$/i.test(address)
   if (!isOurs) throw refuseMail('relay_denied')
   if (address.startsWith('gone')) throw refuseMail('mailbox_unknown')
   return { address, organizationId: 'org_1', brandId: 'brd_1', domainId: 'dom_1', mailboxId: 'mbx_1' }
 }
 
-const config: SmtpDoorOptions['config'] = {
+const config: SmtpServerDeps['config'] = {
   smtpListen: { host: '127.0.0.1', port: 0 },
   smtpProxies: undefined,
   smtpBanner: undefined,
@@ -60,45 +60,45 @@ const config: SmtpDoorOptions['config'] = {
   answerSeconds: 60,
 }
 
-export interface TestDoor {
+export interface TestSmtpServer {
   readonly port: number
-  readonly wayIn: RecordingWayIn
+  readonly inbound: RecordingPipeline
   /** What was logged, as lines of JSON. */
   readonly logged: string[]
   /** The files in the spool now. */
-  spooled(): readonly string[]
+  spoolFiles(): readonly string[]
   /** The same, once it is empty, or after a second. */
-  spooledInTheEnd(): Promise<readonly string[]>
+  waitForEmptySpool(): Promise<readonly string[]>
   readonly spoolFolder: string
   close(): Promise<void>
 }
 
-/** A door on a free loopback port, in front of a {@link recordingWayIn}, that removes its folder when it is closed. */
-export async function openTestDoor(
-  changes: Partial<SmtpDoorOptions['config']> = {},
-  pace: SmtpDoorOptions['pace'] = {},
+/** A door on a free loopback port, in front of a {@link recordingPipeline}, that removes its folder when it is closed. */
+export async function openTestSmtpServer(
+  changes: Partial<SmtpServerDeps['config']> = {},
+  pace: SmtpServerDeps['timeouts'] = {},
   spoolFolder = mkdtempSync(join(tmpdir(), 'spool-')),
-  certificates = joinCertificates([]),
-): Promise<TestDoor> {
-  const wayIn = recordingWayIn()
+  certificates = mergeCertificates([]),
+): Promise<TestSmtpServer> {
+  const wayIn = recordingPipeline()
   const logged: string[] = []
   const log = pino({ level: 'debug', base: null }, { write: line => void logged.push(line) })
-  const door = await openSmtpDoor({
+  const door = await openSmtpServer({
     config: { ...config, ...changes },
-    wayIn,
+    inbound: wayIn,
     certificates,
     log,
     clock: systemClock,
     spoolFolder,
-    pace: { unknownDelayMs: 1, drainMs: 2000, ...pace },
+    timeouts: { unknownDelayMs: 1, drainMs: 2000, ...pace },
   })
   return {
     port: door.address.port,
-    wayIn,
+    inbound: wayIn,
     logged,
     spoolFolder,
-    spooled: () => readdirSync(spoolFolder),
-    spooledInTheEnd: async () => {
+    spoolFiles: () => readdirSync(spoolFolder),
+    waitForEmptySpool: async () => {
       for (let i = 0; i < 100 && readdirSync(spoolFolder).length > 0; i++) await Bun.sleep(10)
       return readdirSync(spoolFolder)
     },

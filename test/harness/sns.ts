@@ -36,7 +36,7 @@ const signedNames = {
 
 export type SnsMessage = Record<string, string>
 
-export interface SnsGiven {
+export interface SnsOptions {
   readonly at: Date
   readonly version?: '1' | '2'
   /** Stands in the message, and is signed. */
@@ -44,12 +44,12 @@ export interface SnsGiven {
 }
 
 /** A message as SNS posts it: https://docs.aws.amazon.com/sns/latest/dg/http-notification-json.html */
-export function notification(signer: SnsSigner, event: object | string, given: SnsGiven): SnsMessage {
+export function notification(signer: SnsSigner, event: object | string, given: SnsOptions): SnsMessage {
   const Message = typeof event === 'string' ? event : JSON.stringify(event)
   return signedBy(signer, 'Notification', { Message }, given)
 }
 
-export function confirmation(signer: SnsSigner, given: SnsGiven): SnsMessage {
+export function confirmation(signer: SnsSigner, given: SnsOptions): SnsMessage {
   const more = {
     Message: `You have chosen to subscribe to the topic ${topicArn}.`,
     SubscribeURL: `${host}/?Action=ConfirmSubscription&TopicArn=${topicArn}&Token=2336412f37f`,
@@ -58,7 +58,7 @@ export function confirmation(signer: SnsSigner, given: SnsGiven): SnsMessage {
   return signedBy(signer, 'SubscriptionConfirmation', more, given)
 }
 
-function signedBy(signer: SnsSigner, type: keyof typeof signedNames, more: SnsMessage, given: SnsGiven): SnsMessage {
+function signedBy(signer: SnsSigner, type: keyof typeof signedNames, more: SnsMessage, given: SnsOptions): SnsMessage {
   const { at, version = '2', fields } = given
   const message: SnsMessage = {
     Type: type,

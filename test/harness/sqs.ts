@@ -7,7 +7,7 @@ export interface TestSqs {
   readonly waiting: Map<string, string>
   readonly received: object[]
   /** Does it hold a question back for which it has nothing, as long polling does? */
-  holds: boolean
+  longPolls: boolean
   /** Given instead of an answer; null: answers. */
   error: { readonly status: number; readonly type: string } | null
   put(body: object | string): void
@@ -25,7 +25,7 @@ export function startSqs(): TestSqs {
     url: `http://127.0.0.1:${server.port}/123456789012/mail`,
     waiting: new Map(),
     received: [],
-    holds: false,
+    longPolls: false,
     error: null,
     put: body => void sqs.waiting.set(`r${count++}`, typeof body === 'string' ? body : JSON.stringify(body)),
     release: () => {
@@ -41,7 +41,7 @@ export function startSqs(): TestSqs {
     switch (request.headers.get('x-amz-target')) {
       case 'AmazonSQS.ReceiveMessage':
         sqs.received.push(given)
-        if (sqs.holds && sqs.waiting.size === 0) await new Promise<void>(resolve => held.push(resolve))
+        if (sqs.longPolls && sqs.waiting.size === 0) await new Promise<void>(resolve => held.push(resolve))
         return Response.json({ Messages: Array.from(sqs.waiting, toMessage).slice(0, given.MaxNumberOfMessages) })
       case 'AmazonSQS.DeleteMessageBatch':
         for (const { ReceiptHandle } of given.Entries) sqs.waiting.delete(ReceiptHandle)

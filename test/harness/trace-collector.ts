@@ -5,7 +5,7 @@ export interface CollectedSpan {
   readonly spanId: string
   /** Absent: the trace begins with it. */
   readonly parentSpanId?: string
-  readonly facts: Readonly<Record<string, unknown>>
+  readonly attributes: Readonly<Record<string, unknown>>
   /** 2: it failed. */
   readonly status: number
 }

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { readJsonFile, type UpFile } from '../../src/cli/up/folder.ts'
-import { root } from './cli.ts'
+import { projectRoot } from './cli.ts'
 
 /** A folder for `--var`, outside the project. */
 export function temporaryFolder(): { readonly path: string; remove(): void } {
@@ -11,14 +11,14 @@ export function temporaryFolder(): { readonly path: string; remove(): void } {
 }
 
 /** What a `./mailroom` that we start may see of the environment: no setting but those given, and this very Bun. */
-export function environment(settings: Readonly<Record<string, string>>): Record<string, string | undefined> {
+export function childEnvironment(settings: Readonly<Record<string, string>>): Record<string, string | undefined> {
   const others = Object.entries(process.env).filter(([name]) => !name.startsWith('MAILROOM_'))
   const path = `${dirname(process.execPath)}:${process.env['PATH'] ?? ''}`
   return { ...Object.fromEntries(others), PATH: path, ...settings }
 }
 
 /** A running `./mailroom up`. */
-export interface Up {
+export interface UpProcess {
   readonly file: UpFile
   /** All that it printed until now. */
   printed(): string
@@ -34,11 +34,11 @@ export async function startUp(
   folder: string,
   args: readonly string[] = [],
   more: Readonly<Record<string, string>> = {},
-): Promise<Up> {
+): Promise<UpProcess> {
   const settings = { MAILROOM_HTTP_LISTEN: '127.0.0.1:0', MAILROOM_SMTP_LISTEN: '127.0.0.1:0', ...more }
-  const running = Bun.spawn([join(root, 'mailroom'), 'up', '--var', folder, ...args], {
+  const running = Bun.spawn([join(projectRoot, 'mailroom'), 'up', '--var', folder, ...args], {
     cwd: '/',
-    env: environment(settings),
+    env: childEnvironment(settings),
     stdin: 'ignore',
     stdout: 'pipe',
     stderr: 'pipe',

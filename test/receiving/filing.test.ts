@@ -8,8 +8,9 @@ import { mysqlBlobs } from '../../src/ports/blobs/mysql.ts'
 import { joinThreads } from '../../src/sending/threads/threads.ts'
 import { type FreshDatabase, freshDatabase } from '../harness/database.ts'
 import {
-  authenticatorSaying,
   daysAgo,
+  fakeAuthenticator,
+  fakeScanner,
   inMemory,
   mailTo,
   message,
@@ -17,7 +18,6 @@ import {
   type Receiver,
   receiver,
   refusalOf,
-  scannerSaying,
   wayIn,
 } from './fixtures.ts'
 
@@ -162,7 +162,7 @@ describe('files a message', () => {
   test('where the verdicts send it', async () => {
     const { ours, recipient } = await withMailbox()
     const dmarc = { result: 'fail', domain: 'x.test', aligned: false, detail: null, policy: 'reject' } as const
-    const authenticator = authenticatorSaying({ dmarc })
+    const authenticator = fakeAuthenticator({ dmarc })
     await wayIn(ours, { authenticator }).receive(mailTo([recipient], inMemory(message())))
     const [row] = await messagesOf(ours)
     expect(row).toMatchObject({ folder: 'spam', folder_reason: 'dmarc_fail', dmarc: 'fail' })
@@ -387,7 +387,7 @@ describe('refuses', () => {
 
   test('what cannot be scanned, where that is the policy', async () => {
     const { ours, recipient } = await withMailbox()
-    const scanner = scannerSaying({ kind: 'unscanned', why: 'away' }, false)
+    const scanner = fakeScanner({ kind: 'unscanned', why: 'away' }, false)
     const deferring = wayIn(ours, { scanner, policy: { dmarcReject: false, unscanned: 'defer' } })
     expect(await refusalOf(deferring.receive(mailTo([recipient], inMemory(message()))))).toBe('scanner_away')
     expect(await messagesOf(ours)).toHaveLength(0)

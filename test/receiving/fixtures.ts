@@ -4,16 +4,16 @@ import { join } from 'node:path'
 import { type Instant, plusMs, systemClock } from '../../src/base/clock.ts'
 import { type Id, newId } from '../../src/base/ids.ts'
 import { openLog } from '../../src/base/observability/log.ts'
-import type { Content } from '../../src/mail/message-source.ts'
+import type { MessageSource } from '../../src/mail/message-source.ts'
 import type { Authenticator, Verdict, Verdicts } from '../../src/ports/authenticator/port.ts'
 import { mysqlBlobs } from '../../src/ports/blobs/mysql.ts'
-import type { Scan, Scanner } from '../../src/ports/scanner/port.ts'
-import type { Incoming, Recipient } from '../../src/receiving/incoming.ts'
+import type { Scanner, ScanResult } from '../../src/ports/scanner/port.ts'
+import type { InboundRecipient, IncomingMessage } from '../../src/receiving/incoming-message.ts'
 import { parseForFiling } from '../../src/receiving/parse.ts'
-import { SmtpRefusal } from '../../src/receiving/refusal.ts'
+import { SmtpRefusal } from '../../src/receiving/smtp-refusal.ts'
 import { openWayIn, type WayInParts } from '../../src/receiving/way-in.ts'
+import { insertAcceptedEmails } from '../harness/accepted-emails.ts'
 import type { FreshDatabase } from '../harness/database.ts'
-import { acceptEmails } from '../harness/outgoing.ts'
 
 /** An organization that receives for a domain of its own, and what its tests ask of it. */
 export interface Receiver {
@@ -102,7 +102,7 @@ export async function receiver(database: FreshDatabase): Promise<Receiver> {
 const none: Verdict = { result: 'none', domain: null, aligned: null, detail: null }
 
 /** Authenticates the one address that a message of these tests has in From. */
-export function authenticatorSaying(verdicts: Partial<Verdicts> = {}): Authenticator {
+export function fakeAuthenticator(verdicts: Partial<Verdicts> = {}): Authenticator {
   const said: Verdicts = {
     spf: none,
     dkim: none,
@@ -114,7 +114,7 @@ export function authenticatorSaying(verdicts: Partial<Verdicts> = {}): Authentic
   return { authenticate: () => Promise.resolve(said) }
 }
 
-export function scannerSaying(scan: Scan, isReady = true): Scanner {
+export function fakeScanner(scan: ScanResult, isReady = true): Scanner {
   return { scan: () => Promise.resolve(scan), isReady: () => Promise.resolve(isReady) }
 }
 
@@ -125,7 +125,7 @@ export async function sentEmail(
   minutesAgo = 0,
 ): Promise<Id<'eml'>> {
   const createdAt = plusMs(systemClock.now(), -minutesAgo * 60_000)
-  const [id] = await acceptEmails(db, mysqlBlobs(db, systemClock), sender, createdAt, [{ to }])
+  const [id] = await insertAcceptedEmails(db, mysqlBlobs(db, systemClock), sender, createdAt, [{ to }])
   if (!id) throw new Error('nothing was accepted')
   await db.deleteFrom('outbox').where('email_id', '=', id).execute()
   const sent = { status: 'sent', updated_at: plusMs(createdAt, minutesAgo === 0 ? 0 : 1000) } as const
@@ -143,9 +143,9 @@ export function wayIn({ database }: Receiver, parts: Partial<WayInParts> = {}) {
   return openWayIn({
     db: database.db,
     blobs: mysqlBlobs(database.db, systemClock),
-    authenticator: authenticatorSaying(),
+    authenticator: fakeAuthenticator(),
     canary: () => Promise.resolve(true),
-    scanner: scannerSaying({ kind: 'clean' }),
+    scanner: fakeScanner({ kind: 'clean' }),
     scanWaitMs: 0,
     parse: parseForFiling,
     policy: { dmarcReject: false, unscanned: 'quarantine' },
@@ -155,13 +155,17 @@ export function wayIn({ database }: Receiver, parts: Partial<WayInParts> = {}) {
   })
 }
 
-export function inMemory(bytes: Buffer | string): Content {
+export function inMemory(bytes: Buffer | string): MessageSource {
   const buffer = Buffer.from(bytes)
   return { kind: 'memory', bytes: buffer, size: buffer.length }
 }
 
 /** A mail as the SMTP door hands it over. */
-export function mailTo(recipients: readonly Recipient[], content: Content, more: Partial<Incoming> = {}): Incoming {
+export function mailTo(
+  recipients: readonly InboundRecipient[],
+  content: MessageSource,
+  more: Partial<IncomingMessage> = {},
+): IncomingMessage {
   return {
     id: newId('msg'),
     mailFrom: 'bounce@x.test',

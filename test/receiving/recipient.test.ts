@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import { type Id, newId } from '../../src/base/ids.ts'
 import { secretsOf } from '../../src/base/secrets/secrets.ts'
-import { returnPathsOf } from '../../src/sending/reports/return-path.ts'
+import { newReturnPaths } from '../../src/sending/reports/return-path.ts'
 import { type FreshDatabase, freshDatabase } from '../harness/database.ts'
 import { type Receiver, receiver, refusalOf, wayIn } from './fixtures.ts'
 
@@ -114,7 +114,7 @@ test('answers each of many that ask at once', async () => {
 
 test('takes mail for a postmaster at the names that bounces come to, and for nobody else there', async () => {
   const host = `bounces.${ours.domain}`
-  const bounces = { returnPaths: returnPathsOf(secretsOf([randomBytes(32)])), hostname: 'mx.ours.test' }
+  const bounces = { returnPaths: newReturnPaths(secretsOf([randomBytes(32)])), hostname: 'mx.ours.test' }
   await database.db
     .insertInto('domain_records')
     .values({

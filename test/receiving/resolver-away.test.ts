@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mailauthAuthenticator } from '../../src/ports/authenticator/mailauth.ts'
-import { openCanary } from '../../src/ports/resolver/canary.ts'
+import { createCanary } from '../../src/ports/resolver/canary.ts'
 import { networkResolver } from '../../src/ports/resolver/network.ts'
 import { type FreshDatabase, freshDatabase } from '../harness/database.ts'
 import { startDns, type TestDns } from '../harness/dns.ts'
@@ -28,7 +28,7 @@ async function receiving() {
   await ours.mailbox('hello')
   const way = wayIn(ours, {
     authenticator: mailauthAuthenticator(checking),
-    canary: openCanary(resolver, ourName),
+    canary: createCanary(resolver, ourName),
   })
   const recipient = await way.findRecipient(`hello@${ours.domain}`)
   return { ours, resolver, receive: () => way.receive(mailTo([recipient], inMemory(message()))) }
@@ -59,8 +59,8 @@ test('asks for no name of ours for a message that meets no trouble', async () =>
   const { receive } = await receiving()
   dns.questions.length = 0
   await receive()
-  expect(dns.asked('x.test')).toBeGreaterThan(0)
-  expect(dns.asked(ourName)).toBe(0)
+  expect(dns.questionCount('x.test')).toBeGreaterThan(0)
+  expect(dns.questionCount(ourName)).toBe(0)
 })
 
 test('one question speaks for all the messages that meet trouble at the same time', async () => {
@@ -68,5 +68,5 @@ test('one question speaks for all the messages that meet trouble at the same tim
   for (const name of ['x.test', '_dmarc.x.test']) dns.zone[name] = { behaviour: { rcode: 'SERVFAIL' } }
   dns.questions.length = 0
   await Promise.all(Array.from({ length: 20 }, receive))
-  expect(dns.asked(ourName)).toBe(1)
+  expect(dns.questionCount(ourName)).toBe(1)
 })

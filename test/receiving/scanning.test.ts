@@ -7,7 +7,7 @@ import { type ClamdAddress, readConfig } from '../../src/base/config/config.ts'
 import { mysqlBlobs } from '../../src/ports/blobs/mysql.ts'
 import { clamdScanner } from '../../src/ports/scanner/clamd.ts'
 import type { Scanner } from '../../src/ports/scanner/port.ts'
-import { reportTaker } from '../../src/receiving/reports/reports.ts'
+import { reportTaker } from '../../src/receiving/reports/record-report.ts'
 import { rescanDue, startRescanning } from '../../src/receiving/rescan/rescan.ts'
 import { type FreshDatabase, freshDatabase } from '../harness/database.ts'
 import { inMemory, log, mailTo, message, messagesOf, type Receiver, receiver, wayIn } from './fixtures.ts'
@@ -26,7 +26,7 @@ function clamd(): ClamdAddress {
 }
 
 function scannerAt(address: ClamdAddress, timeoutMs = 10_000): Scanner {
-  return clamdScanner({ address, timeoutMs, scansAtOnce: 4 })
+  return clamdScanner({ address, timeoutMs, maxConcurrentScans: 4 })
 }
 
 async function receive(raw: string, scanner: Scanner, scanWaitMs = 0) {
@@ -47,7 +47,12 @@ async function filed() {
     .where('message_id', '=', row.id)
     .orderBy('position')
     .execute()
-  return { row, attachments: attachments.map(each => [each.filename, each.scan, each.scan_signature] as const) }
+  return {
+    row,
+    attachments: attachments.map(
+      attachment => [attachment.filename, attachment.scan, attachment.scan_signature] as const,
+    ),
+  }
 }
 
 const eicar = Buffer.from(`X5O!P%@AP[4\\PZX54(P^)7CC)7}$${'EICAR-STANDARD-ANTIVIRUS-TEST-FILE!$H+H*'}`)

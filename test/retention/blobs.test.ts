@@ -1,31 +1,31 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import { plusMs, systemClock } from '../../src/base/clock.ts'
-import { beginRun, endRun } from '../../src/base/database/backup-runs-table.ts'
+import { deleteBackupRun, insertBackupRun } from '../../src/base/database/backup-runs-table.ts'
 import { inTransaction } from '../../src/base/database/database.ts'
 import { type Id, newId } from '../../src/base/ids.ts'
 import {
-  type Cleaning,
-  markForgotten,
-  removeChunks,
-  removeForgotten,
+  type BlobCleanupDeps,
+  deleteOrphanedChunks,
+  deleteUnreferencedBlobs,
+  markUnreferencedBlobs,
 } from '../../src/ports/blobs/delete-unreferenced.ts'
 import { mysqlBlobs } from '../../src/ports/blobs/mysql.ts'
-import type { Blobs } from '../../src/ports/blobs/port.ts'
-import { findReferred } from '../../src/retention/unreferenced/blob-references-table.ts'
+import type { BlobStore } from '../../src/ports/blobs/port.ts'
+import { selectReferencedBlobs } from '../../src/retention/unreferenced/blob-references-table.ts'
 import { type FreshDatabase, freshDatabase } from '../harness/database.ts'
 import { dayMs } from './fixtures.ts'
 
 let database: FreshDatabase
-let blobs: Blobs
-let cleaning: Cleaning
+let blobs: BlobStore
+let cleaning: BlobCleanupDeps
 const organizationId = newId('org')
 const clock = systemClock
 
 beforeAll(async () => {
   database = await freshDatabase(16)
   blobs = mysqlBlobs(database.db, clock)
-  cleaning = { db: database.db, clock, findReferred }
+  cleaning = { db: database.db, clock, selectReferencedBlobs }
 })
 afterAll(() => database.close())
 
@@ -106,8 +106,8 @@ async function chunksOf(id: Id<'blb'>): Promise<number> {
 }
 
 async function removeAll(): Promise<void> {
-  while ((await removeForgotten(cleaning, 50)).looked === 50);
-  while (await removeChunks(cleaning));
+  while ((await deleteUnreferencedBlobs(cleaning, 50)).examined === 50);
+  while (await deleteOrphanedChunks(cleaning));
 }
 
 test('blobs that nothing refers to are found by their ids, a few at a time; new ones and those referred to are not', async () => {
@@ -120,7 +120,7 @@ test('blobs that nothing refers to are found by their ids, a few at a time; new 
   let after: string | null = ''
   for (let i = 0; after !== null; i++) {
     expect(i).toBeLessThan(5)
-    after = await markForgotten(cleaning, after, 3)
+    after = await markUnreferencedBlobs(cleaning, after, 3)
   }
   expect([...(await tombstones())].sort()).toEqual(old)
   expect(fresh).toBeDefined()
@@ -132,10 +132,10 @@ test('after seven days their rows go, and their chunks follow a few at a time', 
   const id = await forgotten(randomBytes(3 * 1024 * 1024))
   const young = await forgotten(randomBytes(10), 6)
   expect(await chunksOf(id)).toBe(6)
-  await removeForgotten(cleaning, 50)
+  await deleteUnreferencedBlobs(cleaning, 50)
   expect(await isThere(id)).toBeFalse()
   expect(await isThere(young)).toBeTrue()
-  expect(await removeChunks(cleaning)).toBeTrue()
+  expect(await deleteOrphanedChunks(cleaning)).toBeTrue()
   expect(await chunksOf(id)).toBe(2)
   await removeAll()
   expect(await chunksOf(id)).toBe(0)
@@ -150,11 +150,11 @@ test('while a backup runs no row and no chunk goes', async () => {
     .set({ removed_at: clock.now() })
     .where('blob_id', '=', half)
     .execute()
-  await beginRun(database.db, 'run', clock.now(), plusMs(clock.now(), dayMs))
+  await insertBackupRun(database.db, 'run', clock.now(), plusMs(clock.now(), dayMs))
   await removeAll()
   expect(await isThere(id)).toBeTrue()
   expect(await chunksOf(half)).toBe(6)
-  await endRun(database.db, 'run')
+  await deleteBackupRun(database.db, 'run')
   await removeAll()
   expect(await isThere(id)).toBeFalse()
   expect(await chunksOf(half)).toBe(0)
@@ -202,7 +202,11 @@ for (const [how, size] of [
       if (i % 6 === 0) await removeAll()
       const storing = store()
       if (i % 6 === 1) await storing
-      const [id] = await Promise.all([storing, removeForgotten(cleaning, 50), removeForgotten(cleaning, 50)])
+      const [id] = await Promise.all([
+        storing,
+        deleteUnreferencedBlobs(cleaning, 50),
+        deleteUnreferencedBlobs(cleaning, 50),
+      ])
       await removeAll()
       expect(await blobs.readWhole(organizationId, id)).toEqual(bytes)
       outcomes[id === before ? 'kept' : 'made']++

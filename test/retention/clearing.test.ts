@@ -3,35 +3,35 @@ import { randomBytes } from 'node:crypto'
 import { sql } from 'kysely'
 import { plusMs } from '../../src/base/clock.ts'
 import type { Id } from '../../src/base/ids.ts'
-import type { Kind } from '../../src/retention/policies/kinds.ts'
-import { type Scope, setPolicy } from '../../src/retention/policies/policies.ts'
-import { messageOf, multipart, openTestInbox, type Receiver, type TestInbox } from '../harness/receive.ts'
+import type { RetentionKind } from '../../src/retention/policies/kinds.ts'
+import { type PolicyScope, setRetentionPolicy } from '../../src/retention/policies/policies.ts'
+import { messageOf, multipart, openTestInbox, type ReceivingDomain, type TestInbox } from '../harness/inbox.ts'
 import { clearAll, dayMs } from './fixtures.ts'
 
 let inbox: TestInbox
-let us: Receiver
-let others: Receiver
+let us: ReceivingDomain
+let others: ReceivingDomain
 
 beforeAll(async () => {
   inbox = await openTestInbox({ indexes: true })
-  us = await inbox.newReceiver()
-  others = await inbox.newReceiver()
+  us = await inbox.createReceivingDomain()
+  others = await inbox.createReceivingDomain()
 })
 afterAll(() => inbox.close())
 
-const db = () => inbox.door.database.db
-const daysAgo = (days: number) => plusMs(inbox.door.clock.now(), -days * dayMs)
-const clear = () => clearAll(db(), inbox.door.clock)
-const keep = (kind: Kind, days: number | null | 'inherit', scope: Scope = 'instance') =>
-  setPolicy({ db: db(), clock: inbox.door.clock }, scope, kind, days)
+const db = () => inbox.server.database.db
+const daysAgo = (days: number) => plusMs(inbox.server.clock.now(), -days * dayMs)
+const clear = () => clearAll(db(), inbox.server.clock)
+const keep = (kind: RetentionKind, days: number | null | 'inherit', scope: PolicyScope = 'instance') =>
+  setRetentionPolicy({ db: db(), clock: inbox.server.clock }, scope, kind, days)
 
 // biome-ignore lint/suspicious/noExplicitAny: answers of every shape
 async function get(path: string): Promise<any> {
-  return (await inbox.door.call('GET', path)).json
+  return (await inbox.server.call('GET', path)).json
 }
 
 async function status(path: string): Promise<number> {
-  return (await inbox.door.call('GET', path)).status
+  return (await inbox.server.call('GET', path)).status
 }
 
 /** Received so many days ago, with its search text. */
@@ -50,7 +50,7 @@ async function received(days: number, message = messageOf(), to = us): Promise<I
 }
 
 async function move(id: string, folder: string, days: number): Promise<void> {
-  await inbox.door.call('POST', `/v1/inbox/${id}/folder`, { json: { folder } })
+  await inbox.server.call('POST', `/v1/inbox/${id}/folder`, { json: { folder } })
   await db()
     .updateTable('messages')
     .set({ folder_since: daysAgo(days) })
@@ -60,7 +60,7 @@ async function move(id: string, folder: string, days: number): Promise<void> {
 
 /** Sent so many days ago; nothing of it is in the queue any more unless it is said to be. */
 async function sent(days: number, more: object = {}, isQueued = false): Promise<Id<'eml'>> {
-  const { json } = await inbox.door.call('POST', '/v1/emails', {
+  const { json } = await inbox.server.call('POST', '/v1/emails', {
     json: { from: `a@${us.domain}`, to: 'b@else.example', subject: 'Hi', text: 'Words of mine', ...more },
   })
   if (!isQueued) {
@@ -88,7 +88,7 @@ test('what has been in the trash for thirty days goes, whole; what came there la
   await move(old, 'trash', 31)
   await move(young, 'trash', 29)
   await move(restored, 'trash', 31)
-  await inbox.door.call('POST', `/v1/inbox/${restored}/restore`)
+  await inbox.server.call('POST', `/v1/inbox/${restored}/restore`)
   await clear()
   expect(await status(`/v1/inbox/${old}`)).toBe(404)
   expect(await status(`/v1/inbox/${young}`)).toBe(200)
@@ -105,10 +105,10 @@ test('moved by the API, a message is in its folder from then on, and moving it t
     (await db().selectFrom('messages').select('folder_since').where('id', '=', id).executeTakeFirstOrThrow())
       .folder_since
   const before = daysAgo(1)
-  await inbox.door.call('DELETE', `/v1/inbox/${id}`)
+  await inbox.server.call('DELETE', `/v1/inbox/${id}`)
   const moved = await since()
   expect(moved && moved > before).toBeTrue()
-  await inbox.door.call('POST', '/v1/inbox/bulk', { json: { ids: [id], folder: 'trash' } })
+  await inbox.server.call('POST', '/v1/inbox/bulk', { json: { ids: [id], folder: 'trash' } })
   expect(await since()).toBe(moved)
   await clear()
   expect(await status(`/v1/inbox/${id}`)).toBe(200)
@@ -152,7 +152,7 @@ test('what waits in quarantine for a scan stays until that is over', async () =>
 test('when the last message of a block of the search index goes, the words of the block go', async () => {
   const id = await received(50)
   const place = 9 * 2048 + 5
-  const { organizationId } = inbox.door
+  const { organizationId } = inbox.server
   await db().updateTable('search_texts').set({ place }).where('message_id', '=', id).execute()
   const rows = [9, 10].map(block => ({
     organization_id: organizationId,
@@ -194,13 +194,13 @@ test('of a received message without its bytes what lists show stays, and what is
     purged_at: expect.stringContaining('T'),
   })
   for (const path of [`/v1/inbox/${old}/raw`, `/v1/inbox/${old}/attachments/${attachment.id}`]) {
-    const { status: code, json } = await inbox.door.call('GET', path)
+    const { status: code, json } = await inbox.server.call('GET', path)
     expect([code, json.error.code]).toEqual([404, 'not_found'])
     expect(json.error.message).toContain('was removed at')
   }
   for (const id of [young, elsewhere])
     expect(await get(`/v1/inbox/${id}`)).toMatchObject({ text: 'The whole text', purged_at: null })
-  const reply = await inbox.door.call('POST', `/v1/inbox/${old}/reply`, { json: { text: 'Yes' } })
+  const reply = await inbox.server.call('POST', `/v1/inbox/${old}/reply`, { json: { text: 'Yes' } })
   expect(reply.status).toBe(202)
   await keep('raw_messages', 'inherit', us.brandId)
 })
@@ -278,7 +278,7 @@ test('the content of sent emails goes; of what is not sent, or was sent later th
 })
 
 test('a sent email without its attachments keeps its text; one that is in the queue keeps both', async () => {
-  await keep('attachments', 10, inbox.door.organizationId)
+  await keep('attachments', 10, inbox.server.organizationId)
   const [old, queued] = [await sent(11, { attachments: [file] }), await sent(11, { attachments: [file] }, true)]
   const blobOf = async (id: Id<'eml'>) =>
     (await db().selectFrom('emails').select('blob_id').where('id', '=', id).executeTakeFirstOrThrow()).blob_id
@@ -291,14 +291,14 @@ test('a sent email without its attachments keeps its text; one that is in the qu
   })
   expect(await blobOf(old)).not.toBe(oldBlob)
   expect(await blobOf(queued)).toBe(queuedBlob)
-  await keep('attachments', 'inherit', inbox.door.organizationId)
+  await keep('attachments', 'inherit', inbox.server.organizationId)
 })
 
 test('events go by the time of the brand, those of unsent emails and of other brands stay', async () => {
   const [old, queued] = [await sent(90), await sent(90, {}, true)]
   const row = (emailId: Id<'eml'>, days: number, n: number) => ({
     id: `evt_${emailId.slice(4, 20)}${String(n).padStart(10, '0')}` as Id<'evt'>,
-    organization_id: inbox.door.organizationId,
+    organization_id: inbox.server.organizationId,
     email_id: emailId,
     recipient: null,
     type: 'sent' as const,
@@ -328,8 +328,8 @@ test('events go by the time of the brand, those of unsent emails and of other br
 })
 
 test('requests go after the days of the setting, or of their organization', async () => {
-  const other = await inbox.door.newOrganization()
-  const rows = [inbox.door.organizationId, other].flatMap(organizationId =>
+  const other = await inbox.server.newOrganization()
+  const rows = [inbox.server.organizationId, other].flatMap(organizationId =>
     [40, 20, 5].map((days, i) => ({
       id: `req_${organizationId.slice(4, 29)}${i}` as Id<'req'>,
       organization_id: organizationId,
@@ -356,6 +356,6 @@ test('requests go after the days of the setting, or of their organization', asyn
       WHERE organization_id = ${of} AND user_agent = 'retention test'`.execute(db())
     return Number(found[0]?.n)
   }
-  expect(await left(inbox.door.organizationId)).toBe(2)
+  expect(await left(inbox.server.organizationId)).toBe(2)
   expect(await left(other)).toBe(1)
 })

@@ -1,29 +1,29 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { plusMs } from '../../src/base/clock.ts'
-import { leaveLease, takeLease } from '../../src/base/database/leases-table.ts'
+import { claimLease, deleteLease } from '../../src/base/database/leases-table.ts'
 import { newSortableToken } from '../../src/base/ids.ts'
 import { registry } from '../../src/base/observability/metrics.ts'
-import { CommandTrouble, UsageTrouble } from '../../src/base/operator-error.ts'
-import { retention } from '../../src/cli/retention.ts'
-import { lookAtStorage } from '../../src/retention/storage/storage-watch.ts'
-import { messageOf, openTestInbox, type Receiver, type TestInbox } from '../harness/receive.ts'
+import { CommandError, UsageError } from '../../src/base/operator-error.ts'
+import { retentionCommand } from '../../src/cli/retention.ts'
+import { measureStorage } from '../../src/retention/storage/storage-watch.ts'
+import { messageOf, openTestInbox, type ReceivingDomain, type TestInbox } from '../harness/inbox.ts'
 import { dayMs } from './fixtures.ts'
 
 let inbox: TestInbox
-let us: Receiver
+let us: ReceivingDomain
 
 beforeAll(async () => {
   inbox = await openTestInbox()
-  us = await inbox.newReceiver()
+  us = await inbox.createReceivingDomain()
 })
 afterAll(() => inbox.close())
 
-const db = () => inbox.door.database.db
-const daysAgo = (days: number) => plusMs(inbox.door.clock.now(), -days * dayMs)
+const db = () => inbox.server.database.db
+const daysAgo = (days: number) => plusMs(inbox.server.clock.now(), -days * dayMs)
 
 function run(...args: readonly string[]) {
-  const { database, varFolder } = inbox.door
-  return retention.run(args, { MAILROOM_DATABASE_URL: database.url, MAILROOM_VAR: varFolder }, 'json')
+  const { database, varFolder } = inbox.server
+  return retentionCommand.run(args, { MAILROOM_DATABASE_URL: database.url, MAILROOM_VAR: varFolder }, 'json')
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: answers of every shape
@@ -58,13 +58,13 @@ test('set says how long a kind is kept, show tells it, inherit takes it back; wh
 })
 
 test.each([
-  [['set', 'mail', '5'], UsageTrouble, '"mail" is not a kind'],
-  [['set', 'spam', '0'], UsageTrouble, 'a number of days from 1 to'],
-  [['set', 'events', '3'], UsageTrouble, 'a number of days from 7 to'],
-  [['set', '--brand', 'brd_00000000000000000000000000', 'spam', '5'], CommandTrouble, 'There is no brand'],
-  [['set', '--org', 'org_00000000000000000000000000', 'spam', '5'], CommandTrouble, 'There is no organization'],
-  [['set', '--org', 'a', '--brand', 'b', 'spam', '5'], UsageTrouble, 'exclude each other'],
-  [['forget'], UsageTrouble, 'retention takes show, set, plan or run'],
+  [['set', 'mail', '5'], UsageError, '"mail" is not a kind'],
+  [['set', 'spam', '0'], UsageError, 'a number of days from 1 to'],
+  [['set', 'events', '3'], UsageError, 'a number of days from 7 to'],
+  [['set', '--brand', 'brd_00000000000000000000000000', 'spam', '5'], CommandError, 'There is no brand'],
+  [['set', '--org', 'org_00000000000000000000000000', 'spam', '5'], CommandError, 'There is no organization'],
+  [['set', '--org', 'a', '--brand', 'b', 'spam', '5'], UsageError, 'exclude each other'],
+  [['forget'], UsageError, 'retention takes show, set, plan or run'],
 ])('%p is refused', async (args, kind, why) => {
   const trouble = await Promise.try(() => run(...args)).catch((error: unknown) => error)
   expect(trouble).toBeInstanceOf(kind)
@@ -87,7 +87,7 @@ test('plan tells what goes now and within thirty days, and run then removes the 
   const { planned } = await told('plan')
   expect(planned).toContainEqual({
     kind: 'trash',
-    organization_id: inbox.door.organizationId,
+    organization_id: inbox.server.organizationId,
     brand_id: us.brandId,
     days: 30,
     now: { items: 1, bytes: Number(size) },
@@ -95,31 +95,31 @@ test('plan tells what goes now and within thirty days, and run then removes the 
   })
   const text = (await run('plan'))?.text ?? ''
   expect(text).toMatch(/trash after 30 days, Test brd_\S+: now 1 \(.*\); within 30 days 1 \(.*\) more/)
-  expect(text).toContain(`${inbox.door.varFolder} (spool): `)
+  expect(text).toContain(`${inbox.server.varFolder} (spool): `)
   const { removed } = await told('run')
   expect(removed.trash).toEqual({ items: 1, bytes: Number(size) })
-  const statusOf = async (id: string) => (await inbox.door.call('GET', `/v1/inbox/${id}`)).status
+  const statusOf = async (id: string) => (await inbox.server.call('GET', `/v1/inbox/${id}`)).status
   expect(await Promise.all([old, young, forEver].map(statusOf))).toEqual([404, 200, 200])
   expect((await told('run')).removed).toEqual({})
 })
 
 test('only one process removes at a time', async () => {
-  const { clock } = inbox.door
+  const { clock } = inbox.server
   const lease = (holder: string, ms: number) => {
     const now = clock.now()
-    return takeLease(db(), { name: 'retention', holder, now, until: plusMs(now, ms) })
+    return claimLease(db(), { name: 'retention', holder, now, until: plusMs(now, ms) })
   }
   const [one, other] = [newSortableToken(), newSortableToken()]
   expect(await lease(one, 60_000)).toBeTrue()
   expect(await lease(one, 60_000)).toBeTrue()
   expect(await lease(other, 60_000)).toBeFalse()
-  await leaveLease(db(), 'retention', other)
+  await deleteLease(db(), 'retention', other)
   expect(await lease(other, 60_000)).toBeFalse()
-  await leaveLease(db(), 'retention', one)
+  await deleteLease(db(), 'retention', one)
   expect(await lease(other, -1)).toBeTrue()
   // What has run out is free for whoever comes.
   expect(await lease(one, 60_000)).toBeTrue()
-  await leaveLease(db(), 'retention', one)
+  await deleteLease(db(), 'retention', one)
 })
 
 test('the forecast goes by what was stored a week and a month ago, and the metrics show it', async () => {
@@ -142,10 +142,10 @@ test('the forecast goes by what was stored a week and a month ago, and the metri
   expect(data.holds).toBe('database')
   expect(near(data.days_until_full, (data.free_bytes + reusable_bytes) / faster)).toBeTrue()
 
-  const { database, clock, varFolder } = inbox.door
+  const { database, clock, varFolder } = inbox.server
   const config = { varFolder, databaseUrl: database.url }
-  await lookAtStorage({ db: db(), clock, config })
-  await lookAtStorage({ db: db(), clock, config })
+  await measureStorage({ db: db(), clock, config })
+  await measureStorage({ db: db(), clock, config })
   const text = await registry.metrics()
   expect(text).toMatch(/mailroom_stored_bytes\{kind="messages"\} \d+/)
   expect(text).toContain(`mailroom_disk_free_bytes{path="${varFolder}"}`)

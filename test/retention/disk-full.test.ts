@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { sql } from 'kysely'
 import { type PrivateMariadb, startMariadb } from '../../src/cli/private/mariadb.ts'
 import { type Mailroom, startMailroom } from '../harness/mailroom.ts'
-import { areDisksHad, openSmallDisk, type SmallDisk } from '../harness/small-disk.ts'
-import { sendMail } from '../harness/whole-mail.ts'
+import { canMountDisks, openSmallDisk, type SmallDisk } from '../harness/small-disk.ts'
+import { sendMail } from '../harness/smtp-delivery.ts'
 
 const MiB = 1024 * 1024
 const leastFree = 8 * MiB
@@ -13,7 +13,7 @@ const serverKey = 'MAILROOM_TEST_DATABASE_URL'
 const usualServer = process.env[serverKey]
 
 /** A Mailroom whose spool and whose database are each on a small disk. */
-describe.if(areDisksHad)('on small disks', () => {
+describe.if(canMountDisks)('on small disks', () => {
   let spoolDisk: SmallDisk
   let dataDisk: SmallDisk
   let mariadb: PrivateMariadb
@@ -77,7 +77,7 @@ describe.if(areDisksHad)('on small disks', () => {
 
   test('a message for whose spool file there is no space is answered 452 and leaves nothing', async () => {
     await until(takesBoth)
-    spoolDisk.leave(leastFree + 2 * MiB)
+    spoolDisk.fillUntilFree(leastFree + 2 * MiB)
     const before = await rows()
     expect(await receive(14 * MiB)).toBe(full)
     await until(() => Promise.resolve(readdirSync(join(spoolDisk.path, 'spool')).length === 0))
@@ -92,7 +92,7 @@ describe.if(areDisksHad)('on small disks', () => {
   ] as const)
     test(`while there is little space on the disk of the ${name}, nothing is taken, and then again by itself`, async () => {
       await until(takesBoth)
-      diskOf().leave(leastFree - 2 * MiB)
+      diskOf().fillUntilFree(leastFree - 2 * MiB)
       await refusesBoth()
       const before = await rows()
       await refusesBoth()
@@ -113,17 +113,17 @@ describe.if(areDisksHad)('on small disks', () => {
       await until(takesBoth)
       const { db } = mailroom.database
       const other = table === 'messages' ? 'emails' : 'email_recipients'
-      for (const each of [table, other])
+      for (const value of [table, other])
         await sql
           .raw(
-            `CREATE TRIGGER full_${each} BEFORE INSERT ON ${each} FOR EACH ROW
+            `CREATE TRIGGER full_${value} BEFORE INSERT ON ${value} FOR EACH ROW
               SIGNAL SQLSTATE 'HY000' SET MYSQL_ERRNO = ${errno}, MESSAGE_TEXT = 'there is no space left'`,
           )
           .execute(db)
       const before = await rows()
       await refusesBoth()
       expect(await rows()).toEqual(before)
-      for (const each of [table, other]) await sql.raw(`DROP TRIGGER full_${each}`).execute(db)
+      for (const value of [table, other]) await sql.raw(`DROP TRIGGER full_${value}`).execute(db)
       await until(takesBoth)
     })
 })

@@ -14,5 +14,5 @@ export async function clearAll(db: Db, clock: Clock): Promise<void> {
   const log = openLog('silent')
   const retention = openRetention({ db, clock, log, blobs: mysqlBlobs(db, clock), settings })
   for (let done = 'more'; done !== 'done'; )
-    done = await retention.round({ rest: () => Promise.resolve(), isStopping: () => false })
+    done = await retention.runRound({ pause: () => Promise.resolve(), isStopping: () => false })
 }

@@ -1,10 +1,10 @@
 import { type Clock, instantAt, systemClock } from '../../src/base/clock.ts'
 import type { Db } from '../../src/base/database/database.ts'
-import type { Schema } from '../../src/base/database/schema.ts'
+import type { DatabaseSchema } from '../../src/base/database/schema.ts'
 import { type Id, newId } from '../../src/base/ids.ts'
 import { mysqlBlobs } from '../../src/ports/blobs/mysql.ts'
-import type { Sender } from '../../src/sending/accept/resolve.ts'
-import { openSending, type Sending } from '../../src/sending/send.ts'
+import type { AuthorizedSender } from '../../src/sending/accept/resolve.ts'
+import { openSending, type SendDeps } from '../../src/sending/send.ts'
 
 /** An organization with one brand and one domain that may send. */
 export interface Organization {
@@ -12,12 +12,15 @@ export interface Organization {
   readonly brandId: Id<'brd'>
   readonly domainId: Id<'dom'>
   readonly domain: string
-  readonly sender: Sender
+  readonly sender: AuthorizedSender
 }
 
 export async function makeOrganization(
   db: Db,
-  { plan = 'unlimited', domain = 'acme.example' }: { plan?: Schema['organizations']['plan']; domain?: string } = {},
+  {
+    plan = 'unlimited',
+    domain = 'acme.example',
+  }: { plan?: DatabaseSchema['organizations']['plan']; domain?: string } = {},
 ): Promise<Organization> {
   const organizationId = newId('org')
   await db
@@ -33,7 +36,7 @@ export async function makeDomain(
   db: Db,
   organizationId: Id<'org'>,
   domain: string,
-  status: Schema['domains']['status'] = 'verified',
+  status: DatabaseSchema['domains']['status'] = 'verified',
 ) {
   const [brandId, domainId, at] = [newId('brd'), newId('dom'), systemClock.now()]
   await db
@@ -69,8 +72,8 @@ export async function suppress(
   db: Db,
   { organizationId, brandId }: Organization,
   email: string,
-  reason: Schema['suppressions']['reason'] = 'manual',
-  expiresAt: Schema['suppressions']['expires_at'] = null,
+  reason: DatabaseSchema['suppressions']['reason'] = 'manual',
+  expiresAt: DatabaseSchema['suppressions']['expires_at'] = null,
 ): Promise<void> {
   await db
     .insertInto('suppressions')
@@ -94,7 +97,7 @@ export function stoppedClock(iso: string): Clock {
   return { now: () => at }
 }
 
-export function sendingOn(db: Db, clock: Clock = systemClock, wake: () => void = () => undefined): Sending {
+export function sendingOn(db: Db, clock: Clock = systemClock, wake: () => void = () => undefined): SendDeps {
   return openSending({
     db,
     blobs: mysqlBlobs(db, clock),

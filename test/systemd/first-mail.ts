@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { openDatabase } from '../../src/base/database/database.ts'
-import { makeDemo } from '../../src/cli/demo.ts'
+import { createDemo } from '../../src/cli/demo.ts'
 import { SmtpClient } from '../harness/smtp-client.ts'
 
 /**
@@ -15,14 +15,14 @@ const base = 'http://127.0.0.1:8080'
 const { key } = JSON.parse(readFileSync(join(folder, 'etc/mailroom/first-key.json'), 'utf8')) as { key: string }
 const url = readFileSync(join(folder, 'etc/mailroom/credentials/database_url'), 'utf8').trim()
 const database = openDatabase(url.replace('=/run/', `=${folder}/run/`), 2)
-await makeDemo({ base, key }, database.db)
+await createDemo({ base, key }, database.db)
 await database.close()
 
 const smtp = await SmtpClient.ready(25)
-await smtp.askAll('MAIL FROM:<you@friend.test>', 'RCPT TO:<hello@demo.test>', 'DATA')
+await smtp.commands('MAIL FROM:<you@friend.test>', 'RCPT TO:<hello@demo.test>', 'DATA')
 const id = createHash('sha256').update(tag).digest('hex')
 const header = `From: you@friend.test\r\nTo: hello@demo.test\r\nSubject: in ${tag}\r\nMessage-ID: <${id}@friend.test>`
-const reply = await smtp.ask(`${header}\r\n\r\nIs anyone there?\r\n.`)
+const reply = await smtp.command(`${header}\r\n\r\nIs anyone there?\r\n.`)
 if (!reply.startsWith('250')) throw new Error(`the message was answered ${reply}`)
 
 const accepted = await ask<{ id: string }>('POST', '/v1/emails', {

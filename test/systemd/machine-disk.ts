@@ -1,7 +1,7 @@
 import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
 import { freemem, tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { root as project } from '../harness/cli.ts'
+import { projectRoot as project } from '../harness/cli.ts'
 import { debianBase, runAsRoot } from './debian-base.ts'
 
 /** The folder of the project in the machine. */
@@ -30,8 +30,8 @@ function roomyFolder(): string {
 async function provide(folder: string): Promise<void> {
   const target = join(folder, checkout)
   mkdirSync(target, { recursive: true })
-  for (const each of ['mailroom', 'package.json', 'bun.lock', 'tsconfig.json', 'README.md', 'src', 'systemd'])
-    cpSync(join(project, each), join(target, each), { recursive: true })
+  for (const value of ['mailroom', 'package.json', 'bun.lock', 'tsconfig.json', 'README.md', 'src', 'systemd'])
+    cpSync(join(project, value), join(target, value), { recursive: true })
   await runAsRoot(['install', '-m', '755', process.execPath, join(folder, 'usr/local/bin/bun')])
   // What freshclam would fetch; Debian's clamd has its own folder made by the lines before.
   mkdirSync(join(folder, 'var/lib/clamav'), { recursive: true })
@@ -39,14 +39,14 @@ async function provide(folder: string): Promise<void> {
   const dropIn = join(folder, 'etc/systemd/system/clamav-daemon.service.d')
   mkdirSync(dropIn, { recursive: true })
   const prepared = ['', '/bin/mkdir -p /run/clamav', '/bin/chown clamav /run/clamav']
-  writeFileSync(join(dropIn, 'test.conf'), `[Service]\n${prepared.map(each => `ExecStartPre=${each}\n`).join('')}`)
+  writeFileSync(join(dropIn, 'test.conf'), `[Service]\n${prepared.map(value => `ExecStartPre=${value}\n`).join('')}`)
 }
 
 /** Bun's cache, with the libraries of bun.lock in it. */
 export async function librariesCache(): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'mailroom-libraries-'))
   try {
-    for (const each of ['package.json', 'bun.lock']) cpSync(join(project, each), join(folder, each))
+    for (const value of ['package.json', 'bun.lock']) cpSync(join(project, value), join(folder, value))
     const run = (...args: string[]) => Bun.spawnSync([process.execPath, ...args], { cwd: folder, env: process.env })
     const installed = run('install', '--production', '--frozen-lockfile')
     if (!installed.success) throw new Error(`the libraries could not be fetched: ${installed.stderr}`)

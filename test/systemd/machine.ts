@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Ran } from '../harness/cli.ts'
+import type { CliResult } from '../harness/cli.ts'
 import { runAsRoot } from './debian-base.ts'
 import { librariesCache, makeDisk } from './machine-disk.ts'
 
@@ -11,7 +11,7 @@ export interface Machine {
   /** Where a file of it is for this machine. */
   path(file: string): string
   /** Runs a shell's commands in it as root, to their end. */
-  run(commands: string, settings?: Readonly<Record<string, string>>): Promise<Ran>
+  run(commands: string, settings?: Readonly<Record<string, string>>): Promise<CliResult>
   /** Starts commands in it, in a process group of their own. */
   start(commands: string, settings?: Readonly<Record<string, string>>): Bun.Subprocess<'ignore', 'pipe', 'pipe'>
   /** Runs a file of the tests with the files of this machine and the network of that one, and gives what it printed. */

@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import { readConfig } from '../../src/base/config/config.ts'
 import { settings } from '../../src/base/config/settings.ts'
 import { sessionLimits } from '../../src/servers/smtp/session-limits.ts'
-import { root } from '../harness/cli.ts'
+import { projectRoot } from '../harness/cli.ts'
 
-const read = (file: string) => readFileSync(join(root, file), 'utf8')
+const read = (file: string) => readFileSync(join(projectRoot, file), 'utf8')
 const unit = read('systemd/mailroom.service')
 const valuesOf = (key: string) =>
   Array.from(unit.matchAll(new RegExp(`^${key}=(.*)$`, 'gm')), ([, value = '']) => value)
@@ -34,6 +34,6 @@ test('clamd is set up to take what Mailroom takes, and more at once than it asks
   const lines = read('systemd/steps/scanner.bash')
   const number = (key: string) => Number(new RegExp(`^${key} (\\d+)`, 'm').exec(lines)?.[1])
   for (const size of ['StreamMaxLength', 'MaxFileSize'])
-    expect(number(size) * 1024 * 1024).toBeGreaterThan(Number(settings.maxMessageBytes.fallback))
-  expect(number('MaxThreads')).toBeGreaterThan(Number(settings.scansAtOnce.fallback))
+    expect(number(size) * 1024 * 1024).toBeGreaterThan(Number(settings.maxMessageBytes.defaultText))
+  expect(number('MaxThreads')).toBeGreaterThan(Number(settings.scansAtOnce.defaultText))
 })

@@ -2,10 +2,10 @@ import type { Clock } from '../../base/clock.ts'
 import type { Db } from '../../base/database/database.ts'
 import { toJson } from '../../base/database/schema.ts'
 import { newId } from '../../base/ids.ts'
-import { insertAudit } from './table.ts'
+import { insertAuditEntry } from './table.ts'
 
 /** Something that an operator does by command. */
-export interface Deed {
+export interface AuditEntry {
   /** What kind of thing and what to it: `quarantine.release`. */
   readonly action: string
   /** What it is done to: an id, or what the command was told to take (`domain:example.com`). */
@@ -22,11 +22,11 @@ export interface Operator {
 }
 
 /** Writes down what is being done, in the transaction that does it. */
-export async function recordDeed(
+export async function recordAuditEntry(
   db: Db,
   { actor, clock }: Operator,
-  { action, subject, detail = {} }: Deed,
+  { action, subject, detail = {} }: AuditEntry,
 ): Promise<void> {
   const row = { id: newId('aud'), at: clock.now(), actor: actor.slice(0, 120), action, subject: subject.slice(0, 320) }
-  await insertAudit(db, { ...row, detail: toJson(detail) })
+  await insertAuditEntry(db, { ...row, detail: toJson(detail) })
 }

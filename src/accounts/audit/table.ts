@@ -1,12 +1,12 @@
 import { type Selectable, sql } from 'kysely'
 import type { Instant } from '../../base/clock.ts'
 import type { Db } from '../../base/database/database.ts'
-import type { Schema } from '../../base/database/schema.ts'
+import type { DatabaseSchema } from '../../base/database/schema.ts'
 import type { Id } from '../../base/ids.ts'
 
-export type AuditRow = Selectable<Schema['audit_log']>
+export type AuditRow = Selectable<DatabaseSchema['audit_log']>
 
-export async function insertAudit(db: Db, row: AuditRow): Promise<void> {
+export async function insertAuditEntry(db: Db, row: AuditRow): Promise<void> {
   await db.insertInto('audit_log').values(row).execute()
 }
 
@@ -18,7 +18,7 @@ export interface AuditFilter {
 }
 
 /** At most `limit` of them, newest first, older than `before`. */
-export async function selectAudit(
+export async function selectAuditEntries(
   db: Db,
   { subject, action, since }: AuditFilter,
   { before, limit }: { readonly before?: Id<'aud'> | undefined; readonly limit: number },

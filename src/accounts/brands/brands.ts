@@ -1,6 +1,6 @@
 import type { Caller } from '../../api/caller.ts'
 import type { Reservation } from '../../api/idempotency/reservation.ts'
-import { storeAnswer } from '../../api/idempotency/store.ts'
+import { storeResponse } from '../../api/idempotency/store.ts'
 import type { Clock } from '../../base/clock.ts'
 import { type Db, inTransaction, isDuplicate } from '../../base/database/database.ts'
 import { type Id, isId, newId } from '../../base/ids.ts'
@@ -14,13 +14,13 @@ import {
   selectBrands,
   updateBrand,
 } from '../organizations/table.ts'
-import { type BrandShape, showBrand } from './schema.ts'
+import { type BrandJson, toJsonBrand } from './schema.ts'
 
 /** For whom: the organization, and the one brand that it is restricted to. */
 export type Owner = Pick<Caller, 'organizationId' | 'brandId'>
 
 /** What the work on brands uses. */
-export interface BrandsUse {
+export interface BrandDeps {
   readonly db: Db
   readonly clock: Clock
 }
@@ -30,7 +30,7 @@ export interface BrandsUse {
  * @param param the parameter that named it, where that is not the path
  * @throws Refusal `not_found` when the organization has none, `brand_restricted` when the owner is restricted to another.
  */
-export async function brandOf(db: Db, owner: Owner, id: string, param?: string): Promise<BrandRow> {
+export async function loadBrand(db: Db, owner: Owner, id: string, param?: string): Promise<BrandRow> {
   const brand = isId('brd', id) ? await selectBrand(db, owner.organizationId, id) : undefined
   if (!brand)
     throw refuse('not_found', { message: `There is no brand ${id}.`, ...(param === undefined ? {} : { param }) })
@@ -47,7 +47,7 @@ export async function brandOf(db: Db, owner: Owner, id: string, param?: string):
  * @param param the parameter that holds them
  * @throws Refusal `not_found` that names the first which is none
  */
-export async function requireBrands(
+export async function resolveBrandIds(
   db: Db,
   organizationId: Id<'org'>,
   ids: readonly string[],
@@ -67,10 +67,10 @@ function isBrandId(text: string): text is Id<'brd'> {
 
 /**
  * The brand that an operation is about: the one given as `brand_id`, else the one that the owner is restricted to.
- * @throws Refusal `brand_required` where neither says it; those of {@link brandOf}
+ * @throws Refusal `brand_required` where neither says it; those of {@link loadBrand}
  */
-export async function brandFor(db: Db, owner: Owner, given: string | undefined): Promise<Id<'brd'>> {
-  if (given !== undefined) return (await brandOf(db, owner, given, 'brand_id')).id
+export async function resolveBrandId(db: Db, owner: Owner, given: string | undefined): Promise<Id<'brd'>> {
+  if (given !== undefined) return (await loadBrand(db, owner, given, 'brand_id')).id
   if (owner.brandId !== null) return owner.brandId
   throw refuse('brand_required', {
     message: 'brand_id: this API key is of the whole organization; say which brand is meant.',
@@ -80,12 +80,12 @@ export async function brandFor(db: Db, owner: Owner, given: string | undefined):
 
 /** Makes a brand. @throws Refusal `slug_taken` */
 export async function createBrand(
-  use: BrandsUse,
+  deps: BrandDeps,
   owner: Pick<Owner, 'organizationId'>,
   { name, slug }: { readonly name: string; readonly slug: string },
   reservation?: Reservation,
-): Promise<BrandShape> {
-  const at = use.clock.now()
+): Promise<BrandJson> {
+  const at = deps.clock.now()
   const brand: BrandRow = {
     id: newId('brd'),
     organization_id: owner.organizationId,
@@ -95,42 +95,42 @@ export async function createBrand(
     created_at: at,
     updated_at: at,
   }
-  const shape = showBrand(brand)
+  const shape = toJsonBrand(brand)
   await unlessTaken(slug, () =>
-    inTransaction(use.db, async db => {
+    inTransaction(deps.db, async db => {
       await insertBrand(db, brand)
-      await storeAnswer(db, reservation, { status: 201, body: shape, at })
+      await storeResponse(db, reservation, { status: 201, body: shape, at })
     }),
   )
   return shape
 }
 
 /** The organization's brands that the owner may see, oldest first. */
-export async function listBrands(use: BrandsUse, owner: Owner): Promise<readonly BrandShape[]> {
-  return (await selectBrands(use.db, owner.organizationId, owner.brandId)).map(showBrand)
+export async function listBrands(deps: BrandDeps, owner: Owner): Promise<readonly BrandJson[]> {
+  return (await selectBrands(deps.db, owner.organizationId, owner.brandId)).map(toJsonBrand)
 }
 
 /** Changes what is given. @throws Refusal `not_found`, `slug_taken` */
 export function changeBrand(
-  use: BrandsUse,
+  deps: BrandDeps,
   owner: Owner,
   id: string,
   change: { readonly name?: string | undefined; readonly slug?: string | undefined },
   reservation?: Reservation,
-): Promise<BrandShape> {
+): Promise<BrandJson> {
   const { name, slug } = change
   return unlessTaken(slug ?? '', () =>
-    inTransaction(use.db, async db => {
-      const brand = await brandOf(db, owner, id)
-      const at = use.clock.now()
+    inTransaction(deps.db, async db => {
+      const brand = await loadBrand(db, owner, id)
+      const at = deps.clock.now()
       const changes = {
         ...(name === undefined ? {} : { name }),
         ...(slug === undefined ? {} : { slug }),
         updated_at: at,
       }
       await updateBrand(db, owner.organizationId, brand.id, changes)
-      const shape = showBrand({ ...brand, ...changes })
-      await storeAnswer(db, reservation, { status: 200, body: shape, at })
+      const shape = toJsonBrand({ ...brand, ...changes })
+      await storeResponse(db, reservation, { status: 200, body: shape, at })
       return shape
     }),
   )
@@ -138,18 +138,18 @@ export function changeBrand(
 
 /** Marks the brand ready. @throws Refusal `not_found`, `brand_restricted` */
 export function provisionBrand(
-  use: BrandsUse,
+  deps: BrandDeps,
   owner: Owner,
   id: string,
   reservation?: Reservation,
-): Promise<BrandShape> {
-  return inTransaction(use.db, async db => {
-    const brand = await brandOf(db, owner, id)
-    const at = use.clock.now()
+): Promise<BrandJson> {
+  return inTransaction(deps.db, async db => {
+    const brand = await loadBrand(db, owner, id)
+    const at = deps.clock.now()
     const changes = brand.status === 'ready' ? undefined : ({ status: 'ready', updated_at: at } as const)
     if (changes) await updateBrand(db, owner.organizationId, brand.id, changes)
-    const shape = showBrand({ ...brand, ...changes })
-    await storeAnswer(db, reservation, { status: 200, body: shape, at })
+    const shape = toJsonBrand({ ...brand, ...changes })
+    await storeResponse(db, reservation, { status: 200, body: shape, at })
     return shape
   })
 }
@@ -160,8 +160,8 @@ export async function findBrand(db: Db, id: Id<'brd'>): Promise<BrandRow | undef
 }
 
 /** One brand. @throws Refusal `not_found`, `brand_restricted` */
-export async function readBrand(use: BrandsUse, owner: Owner, id: string): Promise<BrandShape> {
-  return showBrand(await brandOf(use.db, owner, id))
+export async function getBrand(deps: BrandDeps, owner: Owner, id: string): Promise<BrandJson> {
+  return toJsonBrand(await loadBrand(deps.db, owner, id))
 }
 
 async function unlessTaken<Result>(slug: string, work: () => Promise<Result>): Promise<Result> {

@@ -1,37 +1,37 @@
 import { type Static, t } from 'elysia'
-import { dateTime, oneOf } from '../../api/common-schemas.ts'
+import { dateTimeSchema, oneOf } from '../../api/common-schemas.ts'
 import { toIso } from '../../base/clock.ts'
 import type { BrandRow } from '../organizations/table.ts'
 
-export const brandName = t.String({
+export const brandNameSchema = t.String({
   minLength: 1,
   maxLength: 120,
   pattern: '^(?=.*\\S)[^\\x00-\\x1f\\x7f]*$',
   expected: 'a name of 1 to 120 characters on one line',
 })
 
-export const brandSlug = t.String({
+export const brandSlugSchema = t.String({
   pattern: '^[a-z0-9][a-z0-9-]{0,62}$',
   expected: '1 to 63 lower-case letters, digits and hyphens that do not start with a hyphen',
 })
 
 /** A brand as the API shows it. */
-export const brandShape = t.Object(
+export const brandSchema = t.Object(
   {
     id: t.String(),
     organization_id: t.String(),
     name: t.String(),
     slug: t.String(),
     status: oneOf(['pending', 'ready']),
-    created_at: dateTime,
-    updated_at: dateTime,
+    created_at: dateTimeSchema,
+    updated_at: dateTimeSchema,
   },
   { title: 'Brand' },
 )
 
-export type BrandShape = Static<typeof brandShape>
+export type BrandJson = Static<typeof brandSchema>
 
-export function showBrand(row: BrandRow): BrandShape {
+export function toJsonBrand(row: BrandRow): BrandJson {
   return {
     id: row.id,
     organization_id: row.organization_id,

@@ -1,22 +1,22 @@
 import { createHash, randomBytes } from 'node:crypto'
 import type { Caller } from '../../api/caller.ts'
 import type { Reservation } from '../../api/idempotency/reservation.ts'
-import { storeAnswer } from '../../api/idempotency/store.ts'
-import { cursorOf, pageSize, readCursor } from '../../api/page.ts'
+import { storeResponse } from '../../api/idempotency/store.ts'
+import { decodeCursor, encodeCursor, pageSize } from '../../api/page.ts'
 import { type Clock, fromIso, type Instant, plusMs, toIso } from '../../base/clock.ts'
 import { type Db, inTransaction } from '../../base/database/database.ts'
 import { toJson } from '../../base/database/schema.ts'
 import { isId, newId } from '../../base/ids.ts'
 import { refuse } from '../../base/refusal.ts'
-import { requireBrands } from '../brands/brands.ts'
-import { type Permission, writePermissions } from '../keys/permissions.ts'
-import { memberAlready } from '../members/members.ts'
+import { resolveBrandIds } from '../brands/brands.ts'
+import { formatPermissions, type Permission } from '../keys/permissions.ts'
+import { memberExistsRefusal } from '../members/members.ts'
 import { canonicalEmail } from '../members/schema.ts'
 import { selectMemberByEmail } from '../members/table.ts'
-import { type InvitationShape, type MadeInvitationShape, showInvitation } from './schema.ts'
+import { type CreatedInvitationJson, type InvitationJson, toJsonInvitation } from './schema.ts'
 import {
   deleteInvitations,
-  type InvitationPlace,
+  type InvitationCursor,
   type InvitationRow,
   insertInvitation,
   lockInvitation,
@@ -30,7 +30,7 @@ const openMs = 7 * dayMs
 const keptClosedMs = 90 * dayMs
 
 /** What the work on invitations uses. */
-export interface InvitationsUse {
+export interface InvitationDeps {
   readonly db: Db
   readonly clock: Clock
   /** Where clients reach us, without a final slash. */
@@ -44,27 +44,27 @@ type Owner = Pick<Caller, 'organizationId'>
  * kept. Whoever has the link may accept for 7 days, once; where `email` is given, as that address only.
  * @throws Refusal `invalid_request` for an email that is none or a member's already, `not_found` for a brand
  */
-export async function invite(
-  use: InvitationsUse,
+export async function createInvitation(
+  deps: InvitationDeps,
   inviter: Pick<Caller, 'organizationId' | 'memberId'>,
   wanted: {
     readonly email?: string | undefined
     readonly brand_ids: readonly string[]
     readonly permissions: readonly Permission[]
   },
-): Promise<MadeInvitationShape> {
+): Promise<CreatedInvitationJson> {
   const { organizationId } = inviter
-  const email = wanted.email === undefined ? null : readEmail(wanted.email)
-  const brandIds = await requireBrands(use.db, organizationId, wanted.brand_ids, 'brand_ids')
-  if (email !== null && (await selectMemberByEmail(use.db, organizationId, email))) throw memberAlready(email)
+  const email = wanted.email === undefined ? null : parseInviteeEmail(wanted.email)
+  const brandIds = await resolveBrandIds(deps.db, organizationId, wanted.brand_ids, 'brand_ids')
+  if (email !== null && (await selectMemberByEmail(deps.db, organizationId, email))) throw memberExistsRefusal(email)
   const token = randomBytes(32).toString('base64url')
-  const at = use.clock.now()
+  const at = deps.clock.now()
   const row: InvitationRow = {
     id: newId('inv'),
     organization_id: organizationId,
     email,
     brand_ids: toJson(brandIds),
-    permissions: writePermissions(wanted.permissions),
+    permissions: formatPermissions(wanted.permissions),
     invited_by: inviter.memberId,
     token_hash: hashToken(token),
     created_at: at,
@@ -73,8 +73,8 @@ export async function invite(
     revoked_at: null,
     member_id: null,
   }
-  await insertInvitation(use.db, row)
-  return { ...showInvitation(row), link: `${use.publicUrl}/invitations/${token}` }
+  await insertInvitation(deps.db, row)
+  return { ...toJsonInvitation(row), link: `${deps.publicUrl}/invitations/${token}` }
 }
 
 /** What is kept of a link. */
@@ -83,7 +83,7 @@ export function hashToken(token: string): Buffer {
 }
 
 /** @throws Refusal `invalid_request` that names `email` */
-export function readEmail(text: string): string {
+export function parseInviteeEmail(text: string): string {
   const email = canonicalEmail(text)
   if (email === undefined)
     throw refuse('invalid_request', {
@@ -94,8 +94,8 @@ export function readEmail(text: string): string {
 }
 
 /** Drops invitations that were closed long ago, at most `most`; says how many. For housekeeping. */
-export async function forgetInvitations(
-  { db, clock }: Pick<InvitationsUse, 'db' | 'clock'>,
+export async function deleteClosedInvitations(
+  { db, clock }: Pick<InvitationDeps, 'db' | 'clock'>,
   most: number,
 ): Promise<number> {
   return await deleteInvitations(db, plusMs(clock.now(), -keptClosedMs), most)
@@ -103,20 +103,20 @@ export async function forgetInvitations(
 
 /** A page of the organization's open invitations, oldest first. @throws Refusal `invalid_cursor` */
 export async function listInvitations(
-  use: InvitationsUse,
+  deps: InvitationDeps,
   { organizationId }: Owner,
   page: { readonly limit?: string | undefined; readonly cursor?: string | undefined },
-): Promise<{ data: InvitationShape[]; next_cursor: string | null }> {
+): Promise<{ data: InvitationJson[]; next_cursor: string | null }> {
   const limit = pageSize(page.limit)
   const after = page.cursor === undefined ? undefined : readPlace(page.cursor)
-  const rows = await selectOpenInvitations(use.db, organizationId, use.clock.now(), { after, limit: limit + 1 })
+  const rows = await selectOpenInvitations(deps.db, organizationId, deps.clock.now(), { after, limit: limit + 1 })
   const shown = rows.slice(0, limit)
   const last = rows.length > limit ? shown.at(-1) : undefined
-  return { data: shown.map(showInvitation), next_cursor: last ? cursorOf(toIso(last.expires_at), last.id) : null }
+  return { data: shown.map(toJsonInvitation), next_cursor: last ? encodeCursor(toIso(last.expires_at), last.id) : null }
 }
 
-function readPlace(cursor: string): InvitationPlace {
-  const [end = '', id = ''] = readCursor(cursor, 2)
+function readPlace(cursor: string): InvitationCursor {
+  const [end = '', id = ''] = decodeCursor(cursor, 2)
   const expires_at = fromIso(end)
   if (expires_at && isId('inv', id)) return { expires_at, id }
   throw refuse('invalid_cursor', { message: 'This is not a cursor of this list.', param: 'cursor' })
@@ -124,7 +124,7 @@ function readPlace(cursor: string): InvitationPlace {
 
 /** Changes what is given of an open invitation; its link stays. @throws Refusal `not_found`, `invitation_closed` */
 export function changeInvitation(
-  use: InvitationsUse,
+  deps: InvitationDeps,
   owner: Owner,
   id: string,
   change: {
@@ -132,36 +132,36 @@ export function changeInvitation(
     readonly permissions?: readonly Permission[] | undefined
   },
   reservation?: Reservation,
-): Promise<InvitationShape> {
-  return inTransaction(use.db, async db => {
-    const at = use.clock.now()
+): Promise<InvitationJson> {
+  return inTransaction(deps.db, async db => {
+    const at = deps.clock.now()
     const invitation = await lockOpen(db, owner, id, at)
     const changes = {
       ...(change.brand_ids && {
-        brand_ids: toJson(await requireBrands(db, owner.organizationId, change.brand_ids, 'brand_ids')),
+        brand_ids: toJson(await resolveBrandIds(db, owner.organizationId, change.brand_ids, 'brand_ids')),
       }),
-      ...(change.permissions && { permissions: writePermissions(change.permissions) }),
+      ...(change.permissions && { permissions: formatPermissions(change.permissions) }),
     }
     await updateInvitation(db, owner.organizationId, invitation.id, changes)
-    const body = showInvitation({ ...invitation, ...changes })
-    await storeAnswer(db, reservation, { status: 200, body, at })
+    const body = toJsonInvitation({ ...invitation, ...changes })
+    await storeResponse(db, reservation, { status: 200, body, at })
     return body
   })
 }
 
 /** Ends an open invitation: nobody can accept it any more. @throws Refusal `not_found`, `invitation_closed` */
 export function revokeInvitation(
-  use: InvitationsUse,
+  deps: InvitationDeps,
   owner: Owner,
   id: string,
   reservation?: Reservation,
 ): Promise<{ id: string; deleted: true }> {
-  return inTransaction(use.db, async db => {
-    const at = use.clock.now()
+  return inTransaction(deps.db, async db => {
+    const at = deps.clock.now()
     const invitation = await lockOpen(db, owner, id, at)
     await updateInvitation(db, owner.organizationId, invitation.id, { revoked_at: at })
     const body = { id: invitation.id, deleted: true as const }
-    await storeAnswer(db, reservation, { status: 200, body, at })
+    await storeResponse(db, reservation, { status: 200, body, at })
     return body
   })
 }

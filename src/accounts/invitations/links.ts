@@ -3,32 +3,32 @@ import { toIso } from '../../base/clock.ts'
 import { type Db, inTransaction } from '../../base/database/database.ts'
 import { fromJson } from '../../base/database/schema.ts'
 import { refuse } from '../../base/refusal.ts'
-import { readPermissions } from '../keys/permissions.ts'
+import { parsePermissions } from '../keys/permissions.ts'
 import { addMember } from '../members/members.ts'
-import type { MemberShape } from '../members/schema.ts'
+import type { MemberJson } from '../members/schema.ts'
 import { selectBrandNames } from '../organizations/table.ts'
-import { hashToken, readEmail, requireOpen } from './invitations.ts'
-import type { LinkedInvitationShape } from './schema.ts'
+import { hashToken, parseInviteeEmail, requireOpen } from './invitations.ts'
+import type { InvitationLinkJson } from './schema.ts'
 import { type InvitationRow, lockInvitationByToken, selectInvitationByToken, updateInvitation } from './table.ts'
 
 /** What those who follow a link need. */
-export interface LinksUse {
+export interface InvitationLinkDeps {
   readonly db: Db
   readonly clock: Clock
 }
 
 /** What the link invites to. @throws Refusal `not_found`, `invitation_closed` */
-export async function readLink(use: LinksUse, token: string): Promise<LinkedInvitationShape> {
-  const invitation = await selectInvitationByToken(use.db, hashToken(token))
+export async function getInvitationLink(deps: InvitationLinkDeps, token: string): Promise<InvitationLinkJson> {
+  const invitation = await selectInvitationByToken(deps.db, hashToken(token))
   if (!invitation) throw noInvitation()
-  requireOpen(invitation, use.clock.now())
-  const names = await selectBrandNames(use.db, invitation.organization_id, fromJson(invitation.brand_ids))
+  requireOpen(invitation, deps.clock.now())
+  const names = await selectBrandNames(deps.db, invitation.organization_id, fromJson(invitation.brand_ids))
   return {
     organization: { name: invitation.organization_name },
     brands: names.map(name => ({ name })),
     email: invitation.email,
     role: 'member',
-    permissions: [...readPermissions(invitation.permissions)],
+    permissions: [...parsePermissions(invitation.permissions)],
     expires_at: toIso(invitation.expires_at),
   }
 }
@@ -40,24 +40,24 @@ export async function readLink(use: LinksUse, token: string): Promise<LinkedInvi
  * invited one, or a member's already
  */
 export function acceptInvitation(
-  use: LinksUse,
+  deps: InvitationLinkDeps,
   token: string,
   { email, name }: { readonly email?: string | undefined; readonly name: string },
-): Promise<MemberShape> {
-  return inTransaction(use.db, async db => {
+): Promise<MemberJson> {
+  return inTransaction(deps.db, async db => {
     const invitation = await lockInvitationByToken(db, hashToken(token))
     if (!invitation) throw noInvitation()
-    const at = use.clock.now()
+    const at = deps.clock.now()
     requireOpen(invitation, at)
     const reach = {
       role: 'member',
       brandIds: fromJson(invitation.brand_ids),
-      permissions: readPermissions(invitation.permissions),
+      permissions: parsePermissions(invitation.permissions),
     } as const
     const member = await addMember(
       db,
-      { organizationId: invitation.organization_id, email: emailFor(invitation, email), name, reach },
-      use.clock,
+      { organizationId: invitation.organization_id, email: emailFor(invitation, email), name, access: reach },
+      deps.clock,
     )
     await updateInvitation(db, invitation.organization_id, invitation.id, { accepted_at: at, member_id: member.id })
     return member
@@ -66,11 +66,11 @@ export function acceptInvitation(
 
 /** The link alone is what is asked for, so what it says is not repeated. */
 function noInvitation() {
-  return refuse('not_found', { message: 'There is no invitation with this link.', isFailedAttempt: true })
+  return refuse('not_found', { message: 'There is no invitation with this link.', isFailedAuthentication: true })
 }
 
 function emailFor(invitation: InvitationRow, given: string | undefined): string {
-  const email = given === undefined ? undefined : readEmail(given)
+  const email = given === undefined ? undefined : parseInviteeEmail(given)
   if (invitation.email === null && email === undefined)
     throw refuse('invalid_request', { message: '`email` is required: the invitation names nobody.', param: 'email' })
   if (invitation.email !== null && email !== undefined && email !== invitation.email)

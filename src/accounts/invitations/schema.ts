@@ -1,9 +1,9 @@
 import { type Static, t } from 'elysia'
-import { dateTime, nullable } from '../../api/common-schemas.ts'
+import { dateTimeSchema, nullable } from '../../api/common-schemas.ts'
 import { toIso } from '../../base/clock.ts'
 import { fromJson } from '../../base/database/schema.ts'
-import { readPermissions } from '../keys/permissions.ts'
-import { permissionsShape } from '../members/schema.ts'
+import { parsePermissions } from '../keys/permissions.ts'
+import { permissionsSchema } from '../members/schema.ts'
 import type { InvitationRow } from './table.ts'
 
 const fields = {
@@ -11,18 +11,18 @@ const fields = {
   email: nullable(t.String()),
   role: t.Literal('member'),
   brand_ids: t.Array(t.String()),
-  permissions: permissionsShape,
+  permissions: permissionsSchema,
   status: t.Literal('open'),
   invited_by: nullable(t.String({ description: 'The member who invited; null: the operator' })),
-  created_at: dateTime,
-  expires_at: dateTime,
+  created_at: dateTimeSchema,
+  expires_at: dateTimeSchema,
 }
 
 /** An open invitation as the API shows it. */
-export const invitationShape = t.Object(fields, { title: 'Invitation' })
+export const invitationSchema = t.Object(fields, { title: 'Invitation' })
 
 /** The same, when it is made. */
-export const madeInvitationShape = t.Object(
+export const createdInvitationSchema = t.Object(
   {
     ...fields,
     link: t.String({ description: 'Shown this once; whoever has it may accept' }),
@@ -31,29 +31,29 @@ export const madeInvitationShape = t.Object(
 )
 
 /** An invitation as whoever holds its link sees it. */
-export const linkedInvitationShape = t.Object(
+export const invitationLinkSchema = t.Object(
   {
     organization: t.Object({ name: t.String() }),
     brands: t.Array(t.Object({ name: t.String() })),
     email: nullable(t.String({ description: 'Whom it is for; null: anyone with the link' })),
     role: t.Literal('member'),
-    permissions: permissionsShape,
-    expires_at: dateTime,
+    permissions: permissionsSchema,
+    expires_at: dateTimeSchema,
   },
   { title: 'InvitationLink' },
 )
 
-export type InvitationShape = Static<typeof invitationShape>
-export type MadeInvitationShape = Static<typeof madeInvitationShape>
-export type LinkedInvitationShape = Static<typeof linkedInvitationShape>
+export type InvitationJson = Static<typeof invitationSchema>
+export type CreatedInvitationJson = Static<typeof createdInvitationSchema>
+export type InvitationLinkJson = Static<typeof invitationLinkSchema>
 
-export function showInvitation(row: InvitationRow): InvitationShape {
+export function toJsonInvitation(row: InvitationRow): InvitationJson {
   return {
     id: row.id,
     email: row.email,
     role: 'member',
     brand_ids: [...fromJson(row.brand_ids)],
-    permissions: [...readPermissions(row.permissions)],
+    permissions: [...parsePermissions(row.permissions)],
     status: 'open',
     invited_by: row.invited_by,
     created_at: toIso(row.created_at),

@@ -1,10 +1,10 @@
 import { sql } from 'kysely'
 import type { Instant } from '../../base/clock.ts'
 import type { Db } from '../../base/database/database.ts'
-import type { Schema } from '../../base/database/schema.ts'
+import type { DatabaseSchema } from '../../base/database/schema.ts'
 import type { Id } from '../../base/ids.ts'
 
-export type InvitationRow = Schema['invitations']
+export type InvitationRow = DatabaseSchema['invitations']
 
 const invitationColumns = [
   'id',
@@ -26,14 +26,14 @@ export async function insertInvitation(db: Db, row: InvitationRow): Promise<void
 }
 
 /** A place in a list of invitations. */
-export type InvitationPlace = Pick<InvitationRow, 'expires_at' | 'id'>
+export type InvitationCursor = Pick<InvitationRow, 'expires_at' | 'id'>
 
 /** The organization's invitations that are open at `now`, those that end first first: a range of one index. */
 export async function selectOpenInvitations(
   db: Db,
   organizationId: Id<'org'>,
   now: Instant,
-  { after, limit }: { readonly after: InvitationPlace | undefined; readonly limit: number },
+  { after, limit }: { readonly after: InvitationCursor | undefined; readonly limit: number },
 ): Promise<InvitationRow[]> {
   // Spelled out: as a comparison of pairs neither server would use the index.
   const from = after
@@ -69,16 +69,16 @@ export function lockInvitation(db: Db, organizationId: Id<'org'>, id: Id<'inv'>)
 }
 
 /** An invitation as whoever holds its link sees it. */
-export interface LinkedInvitationRow extends InvitationRow {
+export interface InvitationWithOrganizationRow extends InvitationRow {
   readonly organization_name: string
 }
 
 /** The invitation whose link holds this, whosever it is: the link is all that is shown. */
-export function selectInvitationByToken(db: Db, tokenHash: Buffer): Promise<LinkedInvitationRow | undefined> {
+export function selectInvitationByToken(db: Db, tokenHash: Buffer): Promise<InvitationWithOrganizationRow | undefined> {
   return db
     .selectFrom('invitations')
     .innerJoin('organizations', 'organizations.id', 'invitations.organization_id')
-    .select(invitationColumns.map(each => `invitations.${each}` as const))
+    .select(invitationColumns.map(invitationColumn => `invitations.${invitationColumn}` as const))
     .select('organizations.name as organization_name')
     .where('token_hash', '=', tokenHash)
     .executeTakeFirst()

@@ -4,17 +4,17 @@ import { managesMembers, type Scope } from '../../api/scope.ts'
 import type { Clock, Instant } from '../../base/clock.ts'
 import { batched } from '../../base/concurrency/batch.ts'
 import type { Db } from '../../base/database/database.ts'
-import { padded } from '../../base/database/select-rows.ts'
+import { padToPowerOfTwo } from '../../base/database/select-rows.ts'
 import { type Id, isId, newId } from '../../base/ids.ts'
 import { refuse } from '../../base/refusal.ts'
-import { accessOf } from './access.ts'
-import { noteUses } from './last-used.ts'
-import { readScopes } from './permissions.ts'
+import { resolveKeyAccess } from './access.ts'
+import { startKeyUseTracker } from './last-used.ts'
+import { parseScopes } from './permissions.ts'
 import {
   insertKey,
-  type LiveKeyRow,
-  selectKeysOf,
-  selectLiveKeys,
+  type KeyAuthRow,
+  selectKeys,
+  selectKeysForAuth,
   updateKeyDisabled,
   updateKeyRevoked,
 } from './table.ts'
@@ -64,7 +64,7 @@ export interface NewKey {
 }
 
 /** A key that was made, shown this once. */
-export interface MadeKey {
+export interface CreatedKey {
   readonly id: Id<'key'>
   readonly key: string
 }
@@ -78,7 +78,7 @@ export async function createKey(
   db: Db,
   { organizationId, brandId, name, scopes, expiresAt, makerId, memberId }: NewKey,
   clock: Clock,
-): Promise<MadeKey> {
+): Promise<CreatedKey> {
   if (brandId !== null) requireNoManaging(scopes)
   const id = newId('key')
   const secret = toBase62(getRandomValues(new Uint8Array(32)), 43)
@@ -111,7 +111,7 @@ function requireNoManaging(scopes: readonly Scope[]): void {
 }
 
 /** A member as far as a key shows them. `email` null: they are one no more. */
-export interface KeyPerson {
+export interface KeyMember {
   readonly id: Id<'mem'>
   readonly email: string | null
 }
@@ -130,20 +130,20 @@ export interface ListedKey {
   readonly lastUsedAt: Instant | null
   readonly createdAt: Instant
   /** The member whose key it is; null: the organization's own. */
-  readonly member: KeyPerson | null
+  readonly member: KeyMember | null
   /** The member who made it; null: the operator's command line. */
-  readonly maker: KeyPerson | null
+  readonly maker: KeyMember | null
 }
 
 /** The organization's keys, or those of all where it is null; oldest first, also those that no longer work. */
 export async function listKeys(db: Db, organizationId: Id<'org'> | null): Promise<readonly ListedKey[]> {
-  const rows = await selectKeysOf(db, organizationId)
+  const rows = await selectKeys(db, organizationId)
   return rows.map(row => ({
     id: row.id,
     organizationId: row.organization_id,
     name: row.name,
     brandId: row.brand_id,
-    scopes: readScopes(row.scopes),
+    scopes: parseScopes(row.scopes),
     expiresAt: row.expires_at,
     revokedAt: row.revoked_at,
     disabledAt: row.disabled_at,
@@ -170,7 +170,7 @@ export async function enableKey(db: Db, id: string): Promise<boolean> {
 }
 
 /** Tells who asks. */
-export interface Keyring {
+export interface KeyAuthenticator {
   /**
    * Who shows the key in an Authorization header, by what the database holds at this moment.
    * @throws Refusal `missing_api_key`, `invalid_api_key`, `api_key_revoked`, `api_key_expired`
@@ -180,22 +180,22 @@ export interface Keyring {
   close(): Promise<void>
 }
 
-type Found =
-  | { readonly kind: 'known'; readonly row: LiveKeyRow | undefined }
+type KeyLookup =
+  | { readonly kind: 'known'; readonly row: KeyAuthRow | undefined }
   | { readonly kind: 'trouble'; readonly error: unknown }
 
 /** Requests at the same time share one look-up; nothing outlives it, so that a revocation acts at once. */
-export function openKeyring(db: Db, clock: Clock): Keyring {
-  const find = batched<Id<'key'>, Found>({ maxItems: 64, maxUnderWay: 1 }, async ids => {
+export function openKeyAuthenticator(db: Db, clock: Clock): KeyAuthenticator {
+  const find = batched<Id<'key'>, KeyLookup>({ maxItems: 64, maxInFlight: 1 }, async ids => {
     try {
-      const rows = new Map((await selectLiveKeys(db, padded([...new Set(ids)]))).map(row => [row.id, row]))
+      const rows = new Map((await selectKeysForAuth(db, padToPowerOfTwo([...new Set(ids)]))).map(row => [row.id, row]))
       return ids.map(id => ({ kind: 'known', row: rows.get(id) }))
     } catch (error) {
       // Not thrown: each of them would then be looked up alone, one after the other, while the database is away.
       return ids.map(() => ({ kind: 'trouble', error }))
     }
   })
-  const uses = noteUses(db)
+  const uses = startKeyUseTracker(db)
 
   return {
     async authenticate(authorization) {
@@ -209,9 +209,9 @@ export function openKeyring(db: Db, clock: Clock): Keyring {
         throw refuse('invalid_api_key', { message: `There is no API key ${key.id} with this secret.` })
       const now = clock.now()
       requireLive(row, now)
-      const access = accessOf(row)
+      const access = resolveKeyAccess(row)
       if (!access) throw revoked(row)
-      uses.note(row, now)
+      uses.record(row, now)
       return { keyId: row.id, organizationId: row.organization_id, brandId: row.brand_id, ...access }
     },
     close: () => uses.close(),
@@ -227,11 +227,11 @@ function bearer(authorization: string | null): string {
   return key
 }
 
-function revoked(row: LiveKeyRow) {
+function revoked(row: KeyAuthRow) {
   return refuse('api_key_revoked', { message: `The API key ${row.id} was revoked.` })
 }
 
-function requireLive(row: LiveKeyRow, now: Instant): void {
+function requireLive(row: KeyAuthRow, now: Instant): void {
   if (row.revoked_at !== null) throw revoked(row)
   if (row.disabled_at !== null) throw refuse('api_key_revoked', { message: `The API key ${row.id} is disabled.` })
   if (row.expires_at !== null && row.expires_at <= now)

@@ -2,19 +2,19 @@ import type { Instant } from '../../base/clock.ts'
 import type { Db } from '../../base/database/database.ts'
 import type { Id } from '../../base/ids.ts'
 import { updateMembersActive } from '../members/table.ts'
-import { type LiveKeyRow, updateKeysUsed } from './table.ts'
+import { type KeyAuthRow, updateKeysUsed } from './table.ts'
 
 const noteEveryMs = 2000
 
 /** Keeps `last_used_at` of keys and `last_active_at` of the members whose keys they are. */
-export interface KeyUses {
-  note(row: LiveKeyRow, now: Instant): void
+export interface KeyUseTracker {
+  record(row: KeyAuthRow, now: Instant): void
   /** Writes down what is not yet written. */
   close(): Promise<void>
 }
 
 /** Notes uses to the minute, apart from the requests. */
-export function noteUses(db: Db): KeyUses {
+export function startKeyUseTracker(db: Db): KeyUseTracker {
   const used = new Map<Id<'key'>, Instant>()
   const active = new Map<Id<'mem'>, Instant>()
   let timer: Timer | undefined
@@ -26,7 +26,7 @@ export function noteUses(db: Db): KeyUses {
   }
 
   return {
-    note(row, now) {
+    record(row, now) {
       const minute = `${now.slice(0, 17)}00.000000` as Instant
       const isUseKnown = row.last_used_at !== null && row.last_used_at >= minute
       const isActivityKnown =

@@ -3,19 +3,19 @@ import type { Clock, Instant } from '../../base/clock.ts'
 import { type Db, inTransaction } from '../../base/database/database.ts'
 import { type Id, isId } from '../../base/ids.ts'
 import { refuse } from '../../base/refusal.ts'
-import { brandOf } from '../brands/brands.ts'
+import { loadBrand } from '../brands/brands.ts'
 import { type MemberRow, selectMember, selectMemberBrands } from '../members/table.ts'
-import { createKey, type MadeKey } from './keys.ts'
-import { readPermissions } from './permissions.ts'
-import { updateKeyRevokedFor } from './table.ts'
+import { type CreatedKey, createKey } from './keys.ts'
+import { parsePermissions } from './permissions.ts'
+import { updateKeyRevokedInOrganization } from './table.ts'
 
 /** The member who acts, in their organization. */
-export interface Acting {
+export interface ActingMember {
   readonly organizationId: Id<'org'>
   readonly memberId: Id<'mem'>
 }
 
-export interface KeyWanted {
+export interface MemberKeyRequest {
   readonly brandId: Id<'brd'> | null
   readonly name: string
   readonly scopes: readonly Scope[]
@@ -27,11 +27,16 @@ export interface KeyWanted {
  * API access makes is theirs: restricted to one of their brands, with none but their permissions.
  * @throws Refusal `not_found`, `insufficient_scope`, `brand_restricted`, and what {@link createKey} throws
  */
-export function createKeyAs(db: Db, acting: Acting, wanted: KeyWanted, clock: Clock): Promise<MadeKey> {
+export function createKeyAsMember(
+  db: Db,
+  acting: ActingMember,
+  wanted: MemberKeyRequest,
+  clock: Clock,
+): Promise<CreatedKey> {
   return inTransaction(db, async tx => {
     const { organizationId, memberId: makerId } = acting
     const member = await requireMember(tx, acting)
-    if (wanted.brandId !== null) await brandOf(tx, { organizationId, brandId: null }, wanted.brandId, 'brand_id')
+    if (wanted.brandId !== null) await loadBrand(tx, { organizationId, brandId: null }, wanted.brandId, 'brand_id')
     if (member.role !== 'member') return createKey(tx, { ...wanted, organizationId, makerId }, clock)
     requirePermissions(member, wanted.scopes)
     await requireOwnBrand(tx, member, wanted.brandId)
@@ -44,24 +49,25 @@ export function createKeyAs(db: Db, acting: Acting, wanted: KeyWanted, clock: Cl
  * their own.
  * @throws Refusal `not_found`
  */
-export async function revokeKeyAs(db: Db, acting: Acting, id: string, clock: Clock): Promise<void> {
+export async function revokeKeyAsMember(db: Db, acting: ActingMember, id: string, clock: Clock): Promise<void> {
   const member = await requireMember(db, acting)
   const whose = member.role === 'member' ? member.id : null
-  const isRevoked = isId('key', id) && (await updateKeyRevokedFor(db, acting.organizationId, whose, id, clock.now()))
+  const isRevoked =
+    isId('key', id) && (await updateKeyRevokedInOrganization(db, acting.organizationId, whose, id, clock.now()))
   if (!isRevoked) throw refuse('not_found', { message: `There is no key ${id}.` })
 }
 
-async function requireMember(db: Db, { organizationId, memberId }: Acting): Promise<MemberRow> {
+async function requireMember(db: Db, { organizationId, memberId }: ActingMember): Promise<MemberRow> {
   const member = await selectMember(db, organizationId, memberId)
   if (!member) throw refuse('not_found', { message: `There is no member ${memberId}.` })
   return member
 }
 
 function requirePermissions(member: MemberRow, scopes: readonly Scope[]): void {
-  const granted: ReadonlySet<string> = new Set(readPermissions(member.permissions))
+  const granted: ReadonlySet<string> = new Set(parsePermissions(member.permissions))
   if (!granted.has('api_access'))
     throw refuse('insufficient_scope', { message: `The member ${member.id} has no API access.`, reason: 'api_access' })
-  const at = scopes.findIndex(each => !granted.has(each))
+  const at = scopes.findIndex(scope => !granted.has(scope))
   if (at !== -1)
     throw refuse('insufficient_scope', {
       message: `The member ${member.id} lacks the permission ${scopes[at]}.`,

@@ -15,15 +15,15 @@ export function isPermission(text: string): text is Permission {
 }
 
 /** As a row holds them: each once, with spaces between. */
-export function writePermissions(granted: readonly Permission[]): string {
-  return permissions.filter(each => granted.includes(each)).join(' ')
+export function formatPermissions(granted: readonly Permission[]): string {
+  return permissions.filter(permission => granted.includes(permission)).join(' ')
 }
 
-export function readPermissions(text: string): readonly Permission[] {
+export function parsePermissions(text: string): readonly Permission[] {
   return text.split(' ').filter(isPermission)
 }
 
 /** Scopes as a key's row holds them. */
-export function readScopes(text: string): readonly Scope[] {
+export function parseScopes(text: string): readonly Scope[] {
   return text.split(' ').filter(isScope)
 }

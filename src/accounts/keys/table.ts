@@ -1,11 +1,11 @@
 import { sql } from 'kysely'
 import type { Instant } from '../../base/clock.ts'
 import type { Db } from '../../base/database/database.ts'
-import type { Role, Schema } from '../../base/database/schema.ts'
+import type { DatabaseSchema, Role } from '../../base/database/schema.ts'
 import { placeholders, selectRows } from '../../base/database/select-rows.ts'
 import type { Id } from '../../base/ids.ts'
 
-type KeyRow = Schema['api_keys']
+type KeyRow = DatabaseSchema['api_keys']
 
 const keyColumns = [
   'id',
@@ -28,13 +28,13 @@ export async function insertKey(db: Db, row: KeyRow): Promise<void> {
 }
 
 /** A key, and the addresses of its member and its maker; null: there is none, or not any more. */
-export interface OwnedKeyRow extends KeyRow {
+export interface KeyListRow extends KeyRow {
   readonly member_email: string | null
   readonly maker_email: string | null
 }
 
 /** The organization's keys, or those of all where it is null; oldest first. */
-export function selectKeysOf(db: Db, organizationId: Id<'org'> | null): Promise<OwnedKeyRow[]> {
+export function selectKeys(db: Db, organizationId: Id<'org'> | null): Promise<KeyListRow[]> {
   let query = db
     .selectFrom('api_keys')
     .leftJoin('members', join =>
@@ -47,14 +47,14 @@ export function selectKeysOf(db: Db, organizationId: Id<'org'> | null): Promise<
         .onRef('makers.id', '=', 'api_keys.maker_id')
         .onRef('makers.organization_id', '=', 'api_keys.organization_id'),
     )
-    .select(keyColumns.map(each => `api_keys.${each}` as const))
+    .select(keyColumns.map(keyColumn => `api_keys.${keyColumn}` as const))
     .select(['members.email as member_email', 'makers.email as maker_email'])
   if (organizationId !== null) query = query.where('api_keys.organization_id', '=', organizationId)
   return query.orderBy('api_keys.id').execute()
 }
 
 /** A key, and what its member and its maker are now; null: there is none, or not any more. */
-export interface LiveKeyRow extends KeyRow {
+export interface KeyAuthRow extends KeyRow {
   readonly member_role: Role | null
   readonly member_permissions: string | null
   readonly member_active_at: Instant | null
@@ -63,7 +63,7 @@ export interface LiveKeyRow extends KeyRow {
   readonly maker_role: Role | null
 }
 
-const selectLive = `SELECT ${keyColumns.map(each => `k.${each}`).join(', ')},
+const selectLive = `SELECT ${keyColumns.map(keyColumn => `k.${keyColumn}`).join(', ')},
     m.role AS member_role, m.permissions AS member_permissions, m.last_active_at AS member_active_at,
     b.brand_id AS member_brand_id, r.role AS maker_role
   FROM api_keys k
@@ -73,8 +73,8 @@ const selectLive = `SELECT ${keyColumns.map(each => `k.${each}`).join(', ')},
   WHERE k.id IN`
 
 /** The keys with these ids, whosever they are: who asks is not known yet. Joined by primary keys alone. */
-export function selectLiveKeys(db: Db, ids: readonly Id<'key'>[]): Promise<LiveKeyRow[]> {
-  return selectRows<LiveKeyRow>(db, `${selectLive} (${placeholders(ids)})`, ids)
+export function selectKeysForAuth(db: Db, ids: readonly Id<'key'>[]): Promise<KeyAuthRow[]> {
+  return selectRows<KeyAuthRow>(db, `${selectLive} (${placeholders(ids)})`, ids)
 }
 
 /** Is there such a key? A second revocation keeps the first one's time. */
@@ -98,7 +98,7 @@ export async function updateKeyDisabled(db: Db, id: Id<'key'>, at: Instant | nul
 }
 
 /** Has the organization such a key, of this member where one is given? A second revocation keeps the first one's time. */
-export async function updateKeyRevokedFor(
+export async function updateKeyRevokedInOrganization(
   db: Db,
   organizationId: Id<'org'>,
   memberId: Id<'mem'> | null,

@@ -1,16 +1,16 @@
 import type { Caller } from '../../api/caller.ts'
 import type { Reservation } from '../../api/idempotency/reservation.ts'
-import { storeAnswer } from '../../api/idempotency/store.ts'
-import { cursorOf, pageSize, readCursor } from '../../api/page.ts'
+import { storeResponse } from '../../api/idempotency/store.ts'
+import { decodeCursor, encodeCursor, pageSize } from '../../api/page.ts'
 import type { Clock } from '../../base/clock.ts'
 import { type Db, inTransaction, isDuplicate } from '../../base/database/database.ts'
 import type { Role } from '../../base/database/schema.ts'
 import { type Id, isId, newId } from '../../base/ids.ts'
 import { refuse } from '../../base/refusal.ts'
-import { requireBrands } from '../brands/brands.ts'
-import { type Permission, permissions, readPermissions, writePermissions } from '../keys/permissions.ts'
+import { resolveBrandIds } from '../brands/brands.ts'
+import { formatPermissions, type Permission, parsePermissions, permissions } from '../keys/permissions.ts'
 import { updateMemberKeysRevoked } from '../keys/table.ts'
-import { type MemberShape, showMember } from './schema.ts'
+import { type MemberJson, toJsonMember } from './schema.ts'
 import {
   deleteMember,
   insertMember,
@@ -25,16 +25,16 @@ import {
 } from './table.ts'
 
 /** What the work on members uses. */
-export interface MembersUse {
+export interface MemberDeps {
   readonly db: Db
   readonly clock: Clock
 }
 
 /** For whom: the organization, and on whose authority. The operator's command line counts as owner. */
-export type Authority = Pick<Caller, 'organizationId' | 'role'>
+export type ActingRole = Pick<Caller, 'organizationId' | 'role'>
 
 /** What someone may do: an owner or admin everything, a member so much in these brands. */
-export type Reach =
+export type MemberAccess =
   | { readonly role: 'owner' | 'admin' }
   | { readonly role: 'member'; readonly brandIds: readonly string[]; readonly permissions: readonly Permission[] }
 
@@ -43,49 +43,49 @@ export interface NewMember {
   /** As {@link canonicalEmail} gives it. */
   readonly email: string
   readonly name: string
-  readonly reach: Reach
+  readonly access: MemberAccess
 }
 
 /** A page of the organization's members, in the order in which they came. @throws Refusal `invalid_cursor` */
 export async function listMembers(
-  use: Pick<MembersUse, 'db'>,
-  owner: Pick<Authority, 'organizationId'>,
+  deps: Pick<MemberDeps, 'db'>,
+  owner: Pick<ActingRole, 'organizationId'>,
   page: { readonly limit?: string | undefined; readonly cursor?: string | undefined },
-): Promise<{ data: MemberShape[]; next_cursor: string | null }> {
+): Promise<{ data: MemberJson[]; next_cursor: string | null }> {
   const limit = pageSize(page.limit)
   const after = page.cursor === undefined ? undefined : readPlace(page.cursor)
-  const rows = await selectMembers(use.db, owner.organizationId, { after, limit: limit + 1 })
+  const rows = await selectMembers(deps.db, owner.organizationId, { after, limit: limit + 1 })
   const shown = rows.slice(0, limit)
   const last = rows.length > limit ? shown.at(-1) : undefined
-  return { data: await showMembers(use.db, shown), next_cursor: last ? cursorOf(last.id) : null }
+  return { data: await showMembers(deps.db, shown), next_cursor: last ? encodeCursor(last.id) : null }
 }
 
 function readPlace(cursor: string): Id<'mem'> {
-  const [id = ''] = readCursor(cursor, 1)
+  const [id = ''] = decodeCursor(cursor, 1)
   if (isId('mem', id)) return id
   throw refuse('invalid_cursor', { message: 'This is not a cursor of this list.', param: 'cursor' })
 }
 
-async function showMembers(db: Db, rows: readonly MemberRow[]): Promise<MemberShape[]> {
+async function showMembers(db: Db, rows: readonly MemberRow[]): Promise<MemberJson[]> {
   const brands = await selectMemberBrands(
     db,
     rows.map(row => row.id),
   )
-  return rows.map(row => showMember(row, brands.get(row.id) ?? []))
+  return rows.map(row => toJsonMember(row, brands.get(row.id) ?? []))
 }
 
 /** A member, as the operator finds them. */
-export interface FoundMember {
+export interface MemberPermissions {
   readonly organizationId: Id<'org'>
   /** An owner or admin has every one. */
   readonly permissions: ReadonlySet<string>
 }
 
 /** The member with this id, whose organization is not known yet: for the operator. */
-export async function findMember(db: Db, id: Id<'mem'>): Promise<FoundMember | undefined> {
+export async function findMember(db: Db, id: Id<'mem'>): Promise<MemberPermissions | undefined> {
   const row = await selectAnyMember(db, id)
   if (!row) return undefined
-  const granted = row.role === 'member' ? readPermissions(row.permissions) : permissions
+  const granted = row.role === 'member' ? parsePermissions(row.permissions) : permissions
   return { organizationId: row.organization_id, permissions: new Set(granted) }
 }
 
@@ -93,36 +93,36 @@ export async function findMember(db: Db, id: Id<'mem'>): Promise<FoundMember | u
  * Makes a member, inside a transaction.
  * @throws Refusal `invalid_request` when the organization has a member with this email, `not_found` for a brand
  */
-export async function addMember(db: Db, { organizationId, email, name, reach }: NewMember, clock: Clock) {
+export async function addMember(db: Db, { organizationId, email, name, access }: NewMember, clock: Clock) {
   const row: MemberRow = {
     id: newId('mem'),
     organization_id: organizationId,
     email,
     name,
-    role: reach.role,
-    permissions: permissionsOf(reach),
+    role: access.role,
+    permissions: permissionsOf(access),
     created_at: clock.now(),
     last_active_at: null,
   }
   try {
     await insertMember(db, row)
   } catch (error) {
-    if (isDuplicate(error, 'members_email')) throw memberAlready(email)
+    if (isDuplicate(error, 'members_email')) throw memberExistsRefusal(email)
     throw error
   }
-  return { ...showMember(row, await giveBrands(db, row, brandsOf(reach))), id: row.id }
+  return { ...toJsonMember(row, await giveBrands(db, row, brandsOf(access))), id: row.id }
 }
 
 /** The refusal of an email that a member has already. */
-export function memberAlready(email: string) {
+export function memberExistsRefusal(email: string) {
   return refuse('invalid_request', { message: `${email} is a member of the organization already.`, param: 'email' })
 }
 
-function permissionsOf(reach: Reach): string {
-  return reach.role === 'member' ? writePermissions(reach.permissions) : ''
+function permissionsOf(reach: MemberAccess): string {
+  return reach.role === 'member' ? formatPermissions(reach.permissions) : ''
 }
 
-function brandsOf(reach: Reach): readonly string[] {
+function brandsOf(reach: MemberAccess): readonly string[] {
   return reach.role === 'member' ? reach.brandIds : []
 }
 
@@ -131,7 +131,7 @@ async function giveBrands(
   row: Pick<MemberRow, 'id' | 'organization_id'>,
   wanted: readonly string[],
 ): Promise<readonly Id<'brd'>[]> {
-  const brandIds = await requireBrands(db, row.organization_id, wanted, 'brand_ids')
+  const brandIds = await resolveBrandIds(db, row.organization_id, wanted, 'brand_ids')
   await replaceMemberBrands(db, row.id, brandIds)
   return brandIds
 }
@@ -141,26 +141,26 @@ async function giveBrands(
  * @throws Refusal `not_found`, `role_fixed` for an owner or admin
  */
 export function changeMember(
-  use: MembersUse,
-  owner: Authority,
+  deps: MemberDeps,
+  owner: ActingRole,
   id: string,
   change: {
     readonly brand_ids?: readonly string[] | undefined
     readonly permissions?: readonly Permission[] | undefined
   },
   reservation?: Reservation,
-): Promise<MemberShape> {
-  return inTransaction(use.db, async db => {
+): Promise<MemberJson> {
+  return inTransaction(deps.db, async db => {
     const { member } = await lockMember(db, owner.organizationId, id)
     if (member.role !== 'member')
       throw refuse('role_fixed', {
         message: `${id} is ${withArticle(member.role)}, who has all brands and every permission.`,
       })
     if (change.permissions)
-      await updateMember(db, owner.organizationId, member.id, { permissions: writePermissions(change.permissions) })
+      await updateMember(db, owner.organizationId, member.id, { permissions: formatPermissions(change.permissions) })
     if (change.brand_ids) await giveBrands(db, member, change.brand_ids)
     const body = await readMember(db, member)
-    await storeAnswer(db, reservation, { status: 200, body, at: use.clock.now() })
+    await storeResponse(db, reservation, { status: 200, body, at: deps.clock.now() })
     return body
   })
 }
@@ -170,12 +170,12 @@ export function changeMember(
  * @throws Refusal `not_found`, `last_owner` when nobody else would own the organization
  */
 export function changeRole(
-  use: Pick<MembersUse, 'db'>,
+  deps: Pick<MemberDeps, 'db'>,
   organizationId: Id<'org'>,
   id: string,
-  reach: Reach,
-): Promise<MemberShape> {
-  return inTransaction(use.db, async db => {
+  reach: MemberAccess,
+): Promise<MemberJson> {
+  return inTransaction(deps.db, async db => {
     const { member, owners } = await lockMember(db, organizationId, id)
     if (reach.role !== 'owner') requireOtherOwner(member, owners)
     await updateMember(db, organizationId, member.id, { role: reach.role, permissions: permissionsOf(reach) })
@@ -189,33 +189,33 @@ export function changeRole(
  * @throws Refusal `not_found`, `role_not_allowed` unless an owner removes an owner or admin, `last_owner`
  */
 export function removeMember(
-  use: MembersUse,
-  owner: Authority,
+  deps: MemberDeps,
+  owner: ActingRole,
   id: string,
   reservation?: Reservation,
 ): Promise<{ id: string; deleted: true }> {
-  return inTransaction(use.db, async db => {
+  return inTransaction(deps.db, async db => {
     const { member, owners } = await lockMember(db, owner.organizationId, id)
     if (member.role !== 'member' && owner.role !== 'owner')
       throw refuse('role_not_allowed', {
         message: `${id} is ${withArticle(member.role)}; only a key that an owner made removes them.`,
       })
     requireOtherOwner(member, owners)
-    const at = use.clock.now()
+    const at = deps.clock.now()
     await updateMemberKeysRevoked(db, owner.organizationId, member.id, at)
     await deleteMember(db, owner.organizationId, member.id)
     const body = { id: member.id, deleted: true as const }
-    await storeAnswer(db, reservation, { status: 200, body, at })
+    await storeResponse(db, reservation, { status: 200, body, at })
     return body
   })
 }
 
-interface Locked {
+interface LockedMember {
   readonly member: MemberRow
   readonly owners: readonly MemberRow[]
 }
 
-async function lockMember(db: Db, organizationId: Id<'org'>, id: string): Promise<Locked> {
+async function lockMember(db: Db, organizationId: Id<'org'>, id: string): Promise<LockedMember> {
   const rows = isId('mem', id) ? await lockMemberAndOwners(db, organizationId, id) : []
   const member = rows.find(row => row.id === id)
   if (!member) throw noMember(id)
@@ -231,7 +231,7 @@ function requireOtherOwner(member: MemberRow, owners: readonly MemberRow[]): voi
     throw refuse('last_owner', { message: `${member.id} is the only owner of the organization.` })
 }
 
-async function readMember(db: Db, { organization_id, id }: MemberRow): Promise<MemberShape> {
+async function readMember(db: Db, { organization_id, id }: MemberRow): Promise<MemberJson> {
   const row = await selectMember(db, organization_id, id)
   if (!row) throw noMember(id)
   const [shown] = await showMembers(db, [row])

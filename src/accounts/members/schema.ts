@@ -1,43 +1,43 @@
 import { type Static, t } from 'elysia'
-import { dateTime, nullable, oneOf } from '../../api/common-schemas.ts'
+import { dateTimeSchema, nullable, oneOf } from '../../api/common-schemas.ts'
 import { toIso } from '../../base/clock.ts'
 import { parseAddress } from '../../mail/address.ts'
-import { permissions, readPermissions } from '../keys/permissions.ts'
+import { parsePermissions, permissions } from '../keys/permissions.ts'
 import type { MemberRow } from './table.ts'
 
 export const roles = ['owner', 'admin', 'member'] as const
 
 const maxBrands = 1000
 
-export const memberName = t.String({
+export const memberNameSchema = t.String({
   minLength: 1,
   maxLength: 120,
   pattern: '^(?=.*\\S)[^\\x00-\\x1f\\x7f]*$',
   expected: 'a name of 1 to 120 characters on one line',
 })
 
-export const brandIdsShape = t.Array(t.String({ minLength: 1 }), { minItems: 1, maxItems: maxBrands })
+export const brandIdsSchema = t.Array(t.String({ minLength: 1 }), { minItems: 1, maxItems: maxBrands })
 
-export const permissionsShape = t.Array(oneOf(permissions), { maxItems: permissions.length })
+export const permissionsSchema = t.Array(oneOf(permissions), { maxItems: permissions.length })
 
 /** A member as the API shows it. An owner or admin has all brands (null) and every permission. */
-export const memberShape = t.Object(
+export const memberSchema = t.Object(
   {
     id: t.String(),
     email: t.String(),
     name: t.String(),
     role: oneOf(roles),
     brand_ids: nullable(t.Array(t.String())),
-    permissions: permissionsShape,
-    created_at: dateTime,
-    last_active_at: nullable(dateTime),
+    permissions: permissionsSchema,
+    created_at: dateTimeSchema,
+    last_active_at: nullable(dateTimeSchema),
   },
   { title: 'Member' },
 )
 
-export type MemberShape = Static<typeof memberShape>
+export type MemberJson = Static<typeof memberSchema>
 
-export function showMember(row: MemberRow, brandIds: readonly string[]): MemberShape {
+export function toJsonMember(row: MemberRow, brandIds: readonly string[]): MemberJson {
   const isLimited = row.role === 'member'
   return {
     id: row.id,
@@ -45,7 +45,7 @@ export function showMember(row: MemberRow, brandIds: readonly string[]): MemberS
     name: row.name,
     role: row.role,
     brand_ids: isLimited ? [...brandIds] : null,
-    permissions: [...(isLimited ? readPermissions(row.permissions) : permissions)],
+    permissions: [...(isLimited ? parsePermissions(row.permissions) : permissions)],
     created_at: toIso(row.created_at),
     last_active_at: row.last_active_at && toIso(row.last_active_at),
   }

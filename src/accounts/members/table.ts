@@ -1,10 +1,10 @@
 import { sql } from 'kysely'
 import type { Instant } from '../../base/clock.ts'
 import type { Db } from '../../base/database/database.ts'
-import type { Schema } from '../../base/database/schema.ts'
+import type { DatabaseSchema } from '../../base/database/schema.ts'
 import type { Id } from '../../base/ids.ts'
 
-export type MemberRow = Schema['members']
+export type MemberRow = DatabaseSchema['members']
 
 const memberColumns = [
   'id',

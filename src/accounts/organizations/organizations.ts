@@ -1,21 +1,21 @@
 import type { Clock, Instant } from '../../base/clock.ts'
 import type { Db } from '../../base/database/database.ts'
 import { type Id, newId } from '../../base/ids.ts'
-import { monthOf, type Plan, type Usage, usage } from './quota.ts'
+import { monthOf, type Plan, toUsage, type Usage } from './quota.ts'
 import {
-  countHoldings,
+  countDependentRows,
+  type DependentTable,
   deleteOrganization,
-  type Holding,
   lockOrganization,
-  selectAllAccepted,
+  selectAcceptedCountsOfAll,
 } from './removal-table.ts'
 import {
   insertOrganization,
   type OrganizationRow,
   selectOrganization,
   selectOrganizations,
-  updateName,
-  updatePlan,
+  updateOrganizationName,
+  updateOrganizationPlan,
 } from './table.ts'
 
 /** What an organization is made of. */
@@ -42,9 +42,9 @@ export function listOrganizations(db: Db): Promise<readonly OrganizationRow[]> {
 }
 
 /** All of them, oldest first, with what they used of the month of `at`. */
-export async function listUsages(db: Db, at: Instant): Promise<readonly (OrganizationRow & Usage)[]> {
-  const accepted = await selectAllAccepted(db, monthOf(at))
-  return (await selectOrganizations(db)).map(row => ({ ...row, ...usage(row.plan, accepted.get(row.id) ?? 0, at) }))
+export async function listOrganizationUsage(db: Db, at: Instant): Promise<readonly (OrganizationRow & Usage)[]> {
+  const accepted = await selectAcceptedCountsOfAll(db, monthOf(at))
+  return (await selectOrganizations(db)).map(row => ({ ...row, ...toUsage(row.plan, accepted.get(row.id) ?? 0, at) }))
 }
 
 /** One of them; undefined: there is none. */
@@ -57,29 +57,29 @@ export function findOrganization(db: Db, id: Id<'org'>): Promise<OrganizationRow
  * being accepted. Gives it as it is then; undefined: there is none.
  */
 export async function changePlan(db: Db, id: Id<'org'>, plan: Plan): Promise<OrganizationRow | undefined> {
-  await updatePlan(db, id, plan)
+  await updateOrganizationPlan(db, id, plan)
   return selectOrganization(db, id)
 }
 
 /** Gives an organization another name; gives it as it is then; undefined: there is none. */
 export async function renameOrganization(db: Db, id: Id<'org'>, name: string): Promise<OrganizationRow | undefined> {
-  await updateName(db, id, name)
+  await updateOrganizationName(db, id, name)
   return selectOrganization(db, id)
 }
 
 /** Of what is in the way, no more are counted. */
-export const mostCounted = 1000
+export const maxCounted = 1000
 
 /** What an organization still has, of what is not to go with it; what it has none of is absent. */
-export type InTheWay = Readonly<Partial<Record<Holding, number>>>
+export type RemovalBlockers = Readonly<Partial<Record<DependentTable, number>>>
 
 /**
  * Takes away an organization that has nothing any more, with its brands, keys and invitations, in the caller's transaction.
  * What is in the way is told, and then nothing is taken; undefined: there is no such organization.
  */
-export async function removeOrganization(db: Db, id: Id<'org'>): Promise<InTheWay | undefined> {
+export async function removeOrganization(db: Db, id: Id<'org'>): Promise<RemovalBlockers | undefined> {
   if (!(await lockOrganization(db, id))) return undefined
-  const counts = Object.entries(await countHoldings(db, id, mostCounted)).filter(([, count]) => count > 0)
+  const counts = Object.entries(await countDependentRows(db, id, maxCounted)).filter(([, count]) => count > 0)
   if (counts.length === 0) await deleteOrganization(db, id)
   return Object.fromEntries(counts)
 }

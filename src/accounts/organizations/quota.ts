@@ -1,7 +1,7 @@
 import type { Instant } from '../../base/clock.ts'
 import type { Db } from '../../base/database/database.ts'
 import type { Id } from '../../base/ids.ts'
-import { addAccepted, lockAccepted, selectAccepted } from './table.ts'
+import { lockAcceptedCounts, selectAcceptedCounts, upsertAcceptedCounts } from './table.ts'
 
 /** What an organization may send. */
 export type Plan = 'free' | 'paid' | 'unlimited'
@@ -13,7 +13,7 @@ export const includedEmails: Readonly<Record<Plan, number | null>> = { free: 300
 const slots = 32
 
 /** Emails to be counted for one organization. */
-export interface Take {
+export interface QuotaRequest {
   readonly organizationId: Id<'org'>
   readonly plan: Plan
   readonly count: number
@@ -24,9 +24,9 @@ export interface Take {
  * each take, in their order: false, and nothing counted for it, where the plan `free` would go past what it includes.
  * `paid` goes on past it (overage).
  */
-export async function takeQuota(db: Db, takes: readonly Take[], at: Instant): Promise<readonly boolean[]> {
+export async function consumeQuota(db: Db, takes: readonly QuotaRequest[], at: Instant): Promise<readonly boolean[]> {
   const month = monthOf(at)
-  const limited = unique(takes.filter(take => take.plan === 'free'))
+  const limited = distinctOrganizationIds(takes.filter(take => take.plan === 'free'))
   const left = await leftOf(db, limited, month)
   const granted = takes.map(({ organizationId, count }) => {
     const rest = left.get(organizationId)
@@ -39,7 +39,7 @@ export async function takeQuota(db: Db, takes: readonly Take[], at: Instant): Pr
   takes.forEach(({ organizationId, count }, i) => {
     if (granted[i]) counted.set(organizationId, (counted.get(organizationId) ?? 0) + count)
   })
-  await addAccepted(
+  await upsertAcceptedCounts(
     db,
     [...counted].map(([organizationId, accepted]) => ({
       organization_id: organizationId,
@@ -54,19 +54,19 @@ export async function takeQuota(db: Db, takes: readonly Take[], at: Instant): Pr
 /** What is left of the month; the first slot's row lock makes those who ask wait for each other, so that it is exact. */
 async function leftOf(db: Db, organizationIds: readonly Id<'org'>[], month: string): Promise<Map<Id<'org'>, number>> {
   if (organizationIds.length === 0) return new Map()
-  await lockAccepted(db, organizationIds, month)
-  const accepted = await selectAccepted(db, organizationIds, month)
+  await lockAcceptedCounts(db, organizationIds, month)
+  const accepted = await selectAcceptedCounts(db, organizationIds, month)
   return new Map(organizationIds.map(id => [id, (includedEmails.free ?? 0) - (accepted.get(id) ?? 0)]))
 }
 
 /** In one order, so that two transactions never wait for each other. */
-function unique(takes: readonly Take[]): readonly Id<'org'>[] {
-  return [...new Set(takes.map(each => each.organizationId))].sort()
+function distinctOrganizationIds(takes: readonly QuotaRequest[]): readonly Id<'org'>[] {
+  return [...new Set(takes.map(take => take.organizationId))].sort()
 }
 
 /** Emails accepted in the month of `at`. */
 export async function acceptedInMonth(db: Db, organizationId: Id<'org'>, at: Instant): Promise<number> {
-  return (await selectAccepted(db, [organizationId], monthOf(at))).get(organizationId) ?? 0
+  return (await selectAcceptedCounts(db, [organizationId], monthOf(at))).get(organizationId) ?? 0
 }
 
 /** What an organization sent in a month, against its plan. */
@@ -81,16 +81,16 @@ export interface Usage {
 }
 
 /** What an organization on `plan` used of the month of `at`. */
-export async function usageOf(
+export async function getUsage(
   db: Db,
   { id, plan }: { readonly id: Id<'org'>; readonly plan: Plan },
   at: Instant,
 ): Promise<Usage> {
-  return usage(plan, await acceptedInMonth(db, id, at), at)
+  return toUsage(plan, await acceptedInMonth(db, id, at), at)
 }
 
 /** What `used` emails in the month of `at` are on `plan`. */
-export function usage(plan: Plan, used: number, at: Instant): Usage {
+export function toUsage(plan: Plan, used: number, at: Instant): Usage {
   const included = includedEmails[plan]
   return { month: monthOf(at), used, included, overage: included === null ? 0 : Math.max(0, used - included) }
 }

@@ -3,7 +3,7 @@ import type { Db } from '../../base/database/database.ts'
 import type { Id } from '../../base/ids.ts'
 
 /** Emails accepted in a month (`YYYY-MM`), by organization; one that sent none is absent. */
-export async function selectAllAccepted(db: Db, month: string): Promise<ReadonlyMap<Id<'org'>, number>> {
+export async function selectAcceptedCountsOfAll(db: Db, month: string): Promise<ReadonlyMap<Id<'org'>, number>> {
   const { rows } = await sql<{
     id: Id<'org'>
     accepted: string
@@ -13,7 +13,7 @@ export async function selectAllAccepted(db: Db, month: string): Promise<Readonly
 }
 
 /** What an organization may have that is not to go with it, by table. */
-export const holdings = [
+export const dependentTables = [
   'members',
   'domains',
   'mailboxes',
@@ -24,17 +24,24 @@ export const holdings = [
   'suppressions',
 ] as const
 
-export type Holding = (typeof holdings)[number]
+export type DependentTable = (typeof dependentTables)[number]
 
 /** How many of each of these it has; counted up to `most`. */
-export async function countHoldings(db: Db, id: Id<'org'>, most: number): Promise<Readonly<Record<Holding, number>>> {
-  const counts = holdings.map(
+export async function countDependentRows(
+  db: Db,
+  id: Id<'org'>,
+  most: number,
+): Promise<Readonly<Record<DependentTable, number>>> {
+  const counts = dependentTables.map(
     table => sql`(SELECT COUNT(*) FROM
       (SELECT 1 AS one FROM ${sql.table(table)} WHERE organization_id = ${id} LIMIT ${sql.lit(most)}) AS some) AS ${sql.ref(table)}`,
   )
-  const { rows } = await sql<Record<Holding, string>>`SELECT ${sql.join(counts)}`.execute(db)
+  const { rows } = await sql<Record<DependentTable, string>>`SELECT ${sql.join(counts)}`.execute(db)
   const [row] = rows
-  return Object.fromEntries(holdings.map(table => [table, Number(row?.[table] ?? 0)])) as Record<Holding, number>
+  return Object.fromEntries(dependentTables.map(table => [table, Number(row?.[table] ?? 0)])) as Record<
+    DependentTable,
+    number
+  >
 }
 
 /** Keeps the organization as it is until the transaction ends. Is there one? */

@@ -1,11 +1,11 @@
 import { sql } from 'kysely'
 import type { Db } from '../../base/database/database.ts'
 import { insertRows } from '../../base/database/insert-rows.ts'
-import type { Schema } from '../../base/database/schema.ts'
+import type { DatabaseSchema } from '../../base/database/schema.ts'
 import type { Id } from '../../base/ids.ts'
 
-export type OrganizationRow = Schema['organizations']
-export type BrandRow = Schema['brands']
+export type OrganizationRow = DatabaseSchema['organizations']
+export type BrandRow = DatabaseSchema['brands']
 
 export async function insertOrganization(db: Db, row: OrganizationRow): Promise<void> {
   await db.insertInto('organizations').values(row).execute()
@@ -23,11 +23,11 @@ export function selectOrganization(db: Db, id: Id<'org'>): Promise<OrganizationR
     .executeTakeFirst()
 }
 
-export async function updatePlan(db: Db, id: Id<'org'>, plan: OrganizationRow['plan']): Promise<void> {
+export async function updateOrganizationPlan(db: Db, id: Id<'org'>, plan: OrganizationRow['plan']): Promise<void> {
   await db.updateTable('organizations').set({ plan }).where('id', '=', id).execute()
 }
 
-export async function updateName(db: Db, id: Id<'org'>, name: string): Promise<void> {
+export async function updateOrganizationName(db: Db, id: Id<'org'>, name: string): Promise<void> {
   await db.updateTable('organizations').set({ name }).where('id', '=', id).execute()
 }
 
@@ -105,7 +105,7 @@ export async function updateBrand(
 }
 
 /** Emails accepted in the month, all slots together. */
-export async function selectAccepted(
+export async function selectAcceptedCounts(
   db: Db,
   organizationIds: readonly Id<'org'>[],
   month: string,
@@ -121,13 +121,13 @@ export async function selectAccepted(
 }
 
 /** Locks the first slot of each until the transaction ends; makes it where there is none. */
-export async function lockAccepted(db: Db, organizationIds: readonly Id<'org'>[], month: string): Promise<void> {
-  await addAccepted(
+export async function lockAcceptedCounts(db: Db, organizationIds: readonly Id<'org'>[], month: string): Promise<void> {
+  await upsertAcceptedCounts(
     db,
     organizationIds.map(organization_id => ({ organization_id, month, slot: 0, accepted: 0 })),
   )
 }
 
-export async function addAccepted(db: Db, rows: readonly Schema['usage_months'][]): Promise<void> {
+export async function upsertAcceptedCounts(db: Db, rows: readonly DatabaseSchema['usage_months'][]): Promise<void> {
   await insertRows(db, 'usage_months', rows, 'ON DUPLICATE KEY UPDATE accepted = accepted + VALUES(accepted)')
 }

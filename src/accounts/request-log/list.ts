@@ -2,14 +2,14 @@ import type { Caller } from '../../api/caller.ts'
 import { pageSize, readInstant } from '../../api/page.ts'
 import { toIso } from '../../base/clock.ts'
 import type { Db } from '../../base/database/database.ts'
-import { type requestPage, showRequest } from './schema.ts'
+import { type requestPageSchema, toJsonRequest } from './schema.ts'
 import { selectRequests } from './table.ts'
 import type { RequestLog } from './writer.ts'
 
 /** What the work on requests uses. */
-export interface RequestsUse {
+export interface RequestLogDeps {
   readonly db: Db
-  readonly requestLog: Pick<RequestLog, 'written'>
+  readonly requestLog: Pick<RequestLog, 'flush'>
 }
 
 /** Which requests a list shows, as the query says it. */
@@ -25,14 +25,14 @@ export interface RequestQuery {
  * restricted to a brand, those made with keys of that brand. @throws Refusal `invalid_request` (before)
  */
 export async function listRequests(
-  use: RequestsUse,
+  deps: RequestLogDeps,
   { organizationId, brandId }: Pick<Caller, 'organizationId' | 'brandId'>,
   { limit, before, status, method }: RequestQuery,
-): Promise<typeof requestPage.static> {
+): Promise<typeof requestPageSchema.static> {
   const start = before === undefined ? null : readInstant(before, 'before')
-  await use.requestLog.written()
+  await deps.requestLog.flush()
   const { rows, nextBefore } = await selectRequests(
-    use.db,
+    deps.db,
     {
       organizationId,
       brandId,
@@ -41,5 +41,5 @@ export async function listRequests(
     },
     { before: start, limit: pageSize(limit) },
   )
-  return { data: rows.map(showRequest), next_before: nextBefore && toIso(nextBefore) }
+  return { data: rows.map(toJsonRequest), next_before: nextBefore && toIso(nextBefore) }
 }

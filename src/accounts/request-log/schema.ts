@@ -1,12 +1,12 @@
 import { t } from 'elysia'
-import { dateTime, nullable } from '../../api/common-schemas.ts'
+import { dateTimeSchema, nullable } from '../../api/common-schemas.ts'
 import { toIso } from '../../base/clock.ts'
-import type { RequestRow } from './table.ts'
+import type { RequestLogRow } from './table.ts'
 
-const requestShape = t.Object(
+const requestSchema = t.Object(
   {
     id: t.String({ description: 'The X-Request-Id of its answer.' }),
-    created_at: dateTime,
+    created_at: dateTimeSchema,
     client_request_id: nullable(t.String({ description: 'The X-Request-Id that the client sent.' })),
     method: t.String(),
     path: t.String({ description: 'Without the query.' }),
@@ -23,9 +23,9 @@ const requestShape = t.Object(
   { title: 'ApiRequest' },
 )
 
-export const requestPage = t.Object({ data: t.Array(requestShape), next_before: nullable(dateTime) })
+export const requestPageSchema = t.Object({ data: t.Array(requestSchema), next_before: nullable(dateTimeSchema) })
 
-export function showRequest(row: RequestRow): typeof requestShape.static {
+export function toJsonRequest(row: RequestLogRow): typeof requestSchema.static {
   return {
     id: row.id,
     created_at: toIso(row.created_at),

@@ -2,19 +2,19 @@ import { sql } from 'kysely'
 import type { Instant } from '../../base/clock.ts'
 import type { Db } from '../../base/database/database.ts'
 import { insertRows } from '../../base/database/insert-rows.ts'
-import type { Schema } from '../../base/database/schema.ts'
-import { padded } from '../../base/database/select-rows.ts'
+import type { DatabaseSchema } from '../../base/database/schema.ts'
+import { padToPowerOfTwo } from '../../base/database/select-rows.ts'
 import type { Id } from '../../base/ids.ts'
 
-export type RequestRow = Schema['request_log']
+export type RequestLogRow = DatabaseSchema['request_log']
 
 /** Inserts the rows whose place (organization, created_at) is free; are all of them there now? */
-export async function insertRequests(db: Db, rows: readonly RequestRow[]): Promise<boolean> {
-  return (await insertRows(db, 'request_log', padded(rows), 'unless there')) === rows.length
+export async function insertRequests(db: Db, rows: readonly RequestLogRow[]): Promise<boolean> {
+  return (await insertRows(db, 'request_log', padToPowerOfTwo(rows), 'unless there')) === rows.length
 }
 
 /** Of these rows, the ids of those that are there. */
-export async function selectWritten(db: Db, rows: readonly RequestRow[]): Promise<ReadonlySet<string>> {
+export async function selectExistingIds(db: Db, rows: readonly RequestLogRow[]): Promise<ReadonlySet<string>> {
   const byOrganization = Map.groupBy(rows, row => row.organization_id)
   const found = await db
     .selectFrom('request_log')
@@ -56,7 +56,7 @@ export async function selectRequests(
   db: Db,
   filter: RequestFilter,
   { before, limit }: { readonly before: Instant | null; readonly limit: number },
-): Promise<{ readonly rows: readonly RequestRow[]; readonly nextBefore: Instant | null }> {
+): Promise<{ readonly rows: readonly RequestLogRow[]; readonly nextBefore: Instant | null }> {
   const { brandId, status, method } = filter
   const isFiltered = brandId !== null || status !== null || method !== null
   const end = isFiltered ? await selectWindowEnd(db, filter, before) : null

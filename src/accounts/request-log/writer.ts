@@ -1,15 +1,15 @@
 import { instantAt, microsecondsOf } from '../../base/clock.ts'
-import { type Db, isDatabaseTrouble } from '../../base/database/database.ts'
+import { type Db, isDatabaseUnavailable } from '../../base/database/database.ts'
 import type { Log } from '../../base/observability/log.ts'
 import { counter } from '../../base/observability/metrics.ts'
-import { insertRequests, type RequestRow, selectWritten } from './table.ts'
+import { insertRequests, type RequestLogRow, selectExistingIds } from './table.ts'
 
 /** Keeps what was asked of the API, apart from the answers: nothing that it does can fail or delay one. */
 export interface RequestLog {
   /** Takes a request that was answered. The oldest one that waits is dropped when too many do. */
-  note(row: RequestRow): void
+  record(row: RequestLogRow): void
   /** Resolves once what was noted before is written, but after a second in any case. */
-  written(): Promise<void>
+  flush(): Promise<void>
   /** Writes what waits, for at most two seconds. */
   close(): Promise<void>
 }
@@ -28,7 +28,7 @@ const droppedTotal = counter(
 
 /** A log that writes batches into `db`, a few a second. While the database is away it keeps the newest 10,000 requests. */
 export function openRequestLog(db: Db, log: Log): RequestLog {
-  let waiting: RequestRow[] = []
+  let waiting: RequestLogRow[] = []
   /** How many were ever taken, and how many of them need no more work. */
   const count = { noted: 0, settled: 0 }
   let timer: Timer | undefined
@@ -36,12 +36,12 @@ export function openRequestLog(db: Db, log: Log): RequestLog {
   let isInTrouble = false
   let isClosed = false
 
-  function drop(rows: readonly RequestRow[]): void {
+  function drop(rows: readonly RequestLogRow[]): void {
     droppedTotal.inc(rows.length)
     count.settled += rows.length
   }
 
-  function putBack(batch: readonly RequestRow[]): void {
+  function putBack(batch: readonly RequestLogRow[]): void {
     waiting = [...batch, ...waiting]
     drop(waiting.splice(0, Math.max(0, waiting.length - maxWaiting)))
   }
@@ -55,7 +55,7 @@ export function openRequestLog(db: Db, log: Log): RequestLog {
     } catch (error) {
       if (!isInTrouble) log.error({ err: error }, 'the request log was not written')
       isInTrouble = true
-      if (isDatabaseTrouble(error) && !isClosed) putBack(batch)
+      if (isDatabaseUnavailable(error) && !isClosed) putBack(batch)
       else drop(batch)
     }
   }
@@ -86,14 +86,14 @@ export function openRequestLog(db: Db, log: Log): RequestLog {
   }
 
   return {
-    note(row) {
+    record(row) {
       if (isClosed) return droppedTotal.inc()
       count.noted++
       waiting.push(row)
       if (waiting.length > maxWaiting) drop(waiting.splice(0, 1))
       if (!writing) timer ??= setTimeout(write, writeEveryMs)
     },
-    written: () => atMost(writtenMs, writeNoted()),
+    flush: () => atMost(writtenMs, writeNoted()),
     async close() {
       await atMost(closeMs, writeNoted())
       isClosed = true
@@ -115,7 +115,7 @@ async function atMost(ms: number, work: Promise<void>): Promise<void> {
 }
 
 /** The same rows, no two of them at one instant: a later one is moved on by a microsecond. */
-function distinct(rows: readonly RequestRow[]): RequestRow[] {
+function distinct(rows: readonly RequestLogRow[]): RequestLogRow[] {
   let last = 0
   return rows
     .map(row => ({ row, at: microsecondsOf(row.created_at) }))
@@ -130,10 +130,10 @@ function distinct(rows: readonly RequestRow[]): RequestRow[] {
  * Writes rows of which no two have the same instant. Where another process has taken an instant in the organization, the
  * row is moved on, a little further at each try, until its instant is free. What an earlier try has written stays.
  */
-async function writeRequests(db: Db, rows: readonly RequestRow[]): Promise<void> {
+async function writeRequests(db: Db, rows: readonly RequestLogRow[]): Promise<void> {
   let left = rows
   for (let leap = 8; !(await insertRequests(db, left)); leap *= 2) {
-    const there = await selectWritten(db, left)
+    const there = await selectExistingIds(db, left)
     const by = Math.ceil(Math.random() * leap)
     left = left
       .filter(row => !there.has(row.id))

@@ -2,28 +2,28 @@ import { type Clock, type Instant, plusMs } from '../../base/clock.ts'
 import type { Db } from '../../base/database/database.ts'
 import { type Id, newSortableToken } from '../../base/ids.ts'
 import { refuse } from '../../base/refusal.ts'
-import type { Answer } from '../request-context.ts'
+import type { JsonResponse } from '../request-context.ts'
 import type { Reservation } from './reservation.ts'
 import {
-  deleteOldKeys,
+  deleteExpiredKeys,
   deleteReservation,
+  type IdempotencyKeyRef,
   type IdempotencyRow,
   insertIdempotencyKeys,
-  type KeyPlace,
-  replaceIdempotencyKey,
-  type StoredAnswer,
-  selectAnsweredTokens,
+  type StoredResponse,
+  selectCompletedTokens,
   selectIdempotencyKeys,
-  updateAnswers,
+  updateIdempotencyKey,
   updateLeases,
+  updateResponses,
 } from './table.ts'
 
 /** How long a request holds its key without renewing. A process that dies lets go of it then. */
 export const leaseMs = 60_000
-const keptMs = 24 * 60 * 60 * 1000
+const responseRetentionMs = 24 * 60 * 60 * 1000
 
 /** A request for an Idempotency-Key. */
-export interface Ask {
+export interface ReservationRequest {
   readonly organizationId: Id<'org'>
   readonly key: string
   /** SHA-256 of all that makes a request the same request. */
@@ -31,9 +31,9 @@ export interface Ask {
 }
 
 /** What comes of it. `reused`: another request had this key. `in-flight`: the same request is at work. */
-export type Claim =
+export type ReservationResult =
   | { readonly kind: 'held'; readonly reservation: Reservation }
-  | { readonly kind: 'answered'; readonly answer: Answer }
+  | { readonly kind: 'answered'; readonly answer: JsonResponse }
   | { readonly kind: 'in-flight' }
   | { readonly kind: 'reused' }
 
@@ -41,7 +41,11 @@ export type Claim =
  * Takes the keys for these requests, in a short transaction of its own (one statement, committed before the work
  * starts). A key whose holder let its lease run out, or whose answer is older than 24 hours, is taken over.
  */
-export async function claimKeys(db: Db, asks: readonly Ask[], clock: Clock): Promise<readonly Claim[]> {
+export async function reserveKeys(
+  db: Db,
+  asks: readonly ReservationRequest[],
+  clock: Clock,
+): Promise<readonly ReservationResult[]> {
   const now = clock.now()
   // Looked at first: an insert would wait for whoever is storing an answer, and all of this batch with it.
   const rows = byPlace(await selectIdempotencyKeys(db, asks.map(placeOf)))
@@ -53,12 +57,12 @@ export async function claimKeys(db: Db, asks: readonly Ask[], clock: Clock): Pro
   const made = await make(db, fresh)
   const given = new Set<string>()
   return Promise.all(
-    asks.map(async (ask): Promise<Claim> => {
+    asks.map(async (ask): Promise<ReservationResult> => {
       const place = nameOf(placeOf(ask))
       const found = rows.get(place) ?? made.get(place)
       // Given back meanwhile.
       if (!found) return { kind: 'in-flight' }
-      if (found.token !== fresh.get(place)?.token || given.has(place)) return claimExisting(db, ask, found, now)
+      if (found.token !== fresh.get(place)?.token || given.has(place)) return reserveExisting(db, ask, found, now)
       given.add(place)
       return held(found)
     }),
@@ -73,18 +77,23 @@ async function make(db: Db, fresh: ReadonlyMap<string, IdempotencyRow>): Promise
   return byPlace(await selectIdempotencyKeys(db, wanted))
 }
 
-async function claimExisting(db: Db, ask: Ask, found: IdempotencyRow, now: Instant): Promise<Claim> {
+async function reserveExisting(
+  db: Db,
+  ask: ReservationRequest,
+  found: IdempotencyRow,
+  now: Instant,
+): Promise<ReservationResult> {
   const isLeased = found.status === null && found.leased_until > now
-  const isOver = !isLeased && found.created_at <= plusMs(now, -keptMs)
+  const isOver = !isLeased && found.created_at <= plusMs(now, -responseRetentionMs)
   if (!isOver && !found.fingerprint.equals(ask.fingerprint)) return { kind: 'reused' }
   if (isLeased) return { kind: 'in-flight' }
   if (!isOver && found.status !== null)
     return { kind: 'answered', answer: { status: found.status, body: found.answer ?? '' } }
   const row = rowFor(ask, now)
-  return (await replaceIdempotencyKey(db, found, row)) ? held(row) : { kind: 'in-flight' }
+  return (await updateIdempotencyKey(db, found, row)) ? held(row) : { kind: 'in-flight' }
 }
 
-function rowFor(ask: Ask, now: Instant): IdempotencyRow {
+function rowFor(ask: ReservationRequest, now: Instant): IdempotencyRow {
   return {
     ...placeOf(ask),
     fingerprint: ask.fingerprint,
@@ -96,18 +105,18 @@ function rowFor(ask: Ask, now: Instant): IdempotencyRow {
   }
 }
 
-function held(row: IdempotencyRow): Claim {
+function held(row: IdempotencyRow): ReservationResult {
   return {
     kind: 'held',
     reservation: { organizationId: row.organization_id, key: row.idempotency_key, token: row.token },
   }
 }
 
-function placeOf(ask: Ask): KeyPlace {
+function placeOf(ask: ReservationRequest): IdempotencyKeyRef {
   return { organization_id: ask.organizationId, idempotency_key: ask.key }
 }
 
-function nameOf(place: KeyPlace): string {
+function nameOf(place: IdempotencyKeyRef): string {
   return `${place.organization_id} ${place.idempotency_key}`
 }
 
@@ -119,40 +128,40 @@ const stored = new WeakSet<Reservation>()
 
 /**
  * Stores answers, inside the transaction of the work they answer. One truth for each, in their order: false where the
- * request no longer holds its key; its work must then be rolled back ({@link lostKey}).
+ * request no longer holds its key; its work must then be rolled back ({@link reservationLost}).
  */
-export async function storeAnswers(db: Db, answers: readonly StoredAnswer[]): Promise<readonly boolean[]> {
+export async function storeResponses(db: Db, answers: readonly StoredResponse[]): Promise<readonly boolean[]> {
   if (answers.length === 0) return []
-  for (const each of answers) stored.add(each.reservation)
-  if ((await updateAnswers(db, answers)) === answers.length) return answers.map(() => true)
-  const tokens = await selectAnsweredTokens(
+  for (const answer of answers) stored.add(answer.reservation)
+  if ((await updateResponses(db, answers)) === answers.length) return answers.map(() => true)
+  const tokens = await selectCompletedTokens(
     db,
-    answers.map(each => each.reservation),
+    answers.map(answer => answer.reservation),
   )
-  return answers.map(each => tokens.has(each.reservation.token))
+  return answers.map(answer => tokens.has(answer.reservation.token))
 }
 
 /**
  * Stores the one answer of an operation, inside its transaction; nothing to do where the client sent no key.
  * @throws Refusal when the request no longer holds its key, which rolls the work back.
  */
-export async function storeAnswer(
+export async function storeResponse(
   db: Db,
   reservation: Reservation | undefined,
   answer: { readonly status: number; readonly body: object; readonly at?: Instant },
 ): Promise<void> {
   if (!reservation) return
-  const [kept] = await storeAnswers(db, [{ reservation, ...answer, body: JSON.stringify(answer.body) }])
-  if (!kept) throw lostKey()
+  const [kept] = await storeResponses(db, [{ reservation, ...answer, body: JSON.stringify(answer.body) }])
+  if (!kept) throw reservationLost()
 }
 
 /** The refusal for a request whose key someone else took over. */
-export function lostKey() {
-  return keyInFlight()
+export function reservationLost() {
+  return keyInProgress()
 }
 
 /** The refusal while the same request is at work. */
-export function keyInFlight() {
+export function keyInProgress() {
   return refuse('idempotency_in_progress', {
     message: 'A request with this Idempotency-Key is still being worked on.',
     retryAfterSeconds: 1,
@@ -165,17 +174,17 @@ export function storedByWork(reservation: Reservation): boolean {
 }
 
 /** Gives the key back after an answer that is not kept. */
-export function freeKey(db: Db, reservation: Reservation): Promise<void> {
+export function releaseKey(db: Db, reservation: Reservation): Promise<void> {
   return deleteReservation(db, reservation)
 }
 
 /** Holds the keys for another lease. */
-export async function renewKeys(db: Db, reservations: readonly Reservation[], clock: Clock): Promise<void> {
+export async function renewReservations(db: Db, reservations: readonly Reservation[], clock: Clock): Promise<void> {
   if (reservations.length > 0) await updateLeases(db, reservations, plusMs(clock.now(), leaseMs))
 }
 
 /** Forgets answers older than 24 hours, at most `most` of them; says how many. For housekeeping. */
-export function forgetAnswers(db: Db, clock: Clock, most: number): Promise<number> {
+export function deleteExpiredResponses(db: Db, clock: Clock, most: number): Promise<number> {
   const now = clock.now()
-  return deleteOldKeys(db, plusMs(now, -keptMs), now, most)
+  return deleteExpiredKeys(db, plusMs(now, -responseRetentionMs), now, most)
 }

@@ -2,19 +2,19 @@ import { sql } from 'kysely'
 import type { Instant } from '../../base/clock.ts'
 import type { Db } from '../../base/database/database.ts'
 import { insertRows } from '../../base/database/insert-rows.ts'
-import type { Schema } from '../../base/database/schema.ts'
-import { changeRows, padded, selectRows } from '../../base/database/select-rows.ts'
+import type { DatabaseSchema } from '../../base/database/schema.ts'
+import { executeUpdate, padToPowerOfTwo, selectRows } from '../../base/database/select-rows.ts'
 import type { Id } from '../../base/ids.ts'
 import type { Reservation } from './reservation.ts'
 
-export type IdempotencyRow = Schema['idempotency_keys']
+export type IdempotencyRow = DatabaseSchema['idempotency_keys']
 
 /** An Idempotency-Key belongs to an organization. */
-export type KeyPlace = Pick<IdempotencyRow, 'organization_id' | 'idempotency_key'>
+export type IdempotencyKeyRef = Pick<IdempotencyRow, 'organization_id' | 'idempotency_key'>
 
 /** The rows of these keys, without waiting for whoever writes them. */
-export function selectIdempotencyKeys(db: Db, keys: readonly KeyPlace[]): Promise<IdempotencyRow[]> {
-  const wanted = padded(keys)
+export function selectIdempotencyKeys(db: Db, keys: readonly IdempotencyKeyRef[]): Promise<IdempotencyRow[]> {
+  const wanted = padToPowerOfTwo(keys)
   return selectRows<IdempotencyRow>(
     db,
     `SELECT organization_id, idempotency_key, fingerprint, token, leased_until, status, answer, created_at
@@ -25,16 +25,16 @@ export function selectIdempotencyKeys(db: Db, keys: readonly KeyPlace[]): Promis
 
 /** Makes those rows whose key is free; says how many. In one order, so that two statements never wait for each other. */
 export function insertIdempotencyKeys(db: Db, rows: readonly IdempotencyRow[]): Promise<number> {
-  const inOrder = rows.toSorted((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1))
-  return insertRows(db, 'idempotency_keys', padded(inOrder), 'unless there')
+  const inOrder = rows.toSorted((a, b) => (sortKeyOf(a) < sortKeyOf(b) ? -1 : 1))
+  return insertRows(db, 'idempotency_keys', padToPowerOfTwo(inOrder), 'unless there')
 }
 
-function placeOf(key: KeyPlace): string {
+function sortKeyOf(key: IdempotencyKeyRef): string {
   return `${key.organization_id} ${key.idempotency_key}`
 }
 
 /** Puts `row` in the place of the one with the token `old`; false when that one is not there any more. */
-export async function replaceIdempotencyKey(db: Db, old: IdempotencyRow, row: IdempotencyRow): Promise<boolean> {
+export async function updateIdempotencyKey(db: Db, old: IdempotencyRow, row: IdempotencyRow): Promise<boolean> {
   const { numUpdatedRows } = await db
     .updateTable('idempotency_keys')
     .set(row)
@@ -48,7 +48,7 @@ export async function replaceIdempotencyKey(db: Db, old: IdempotencyRow, row: Id
 }
 
 /** An answer to be kept for a reservation. */
-export interface StoredAnswer {
+export interface StoredResponse {
   readonly reservation: Reservation
   readonly status: number
   /** JSON. */
@@ -57,11 +57,11 @@ export interface StoredAnswer {
 }
 
 /** Stores each answer where its token still holds the key; says how many. One statement for all. */
-export function updateAnswers(db: Db, answers: readonly StoredAnswer[]): Promise<number> {
-  const stored = padded(answers)
+export function updateResponses(db: Db, answers: readonly StoredResponse[]): Promise<number> {
+  const stored = padToPowerOfTwo(answers)
   const each = (text: string, separator: string) => stored.map(() => text).join(separator)
   const tokens = stored.map(({ reservation }) => reservation.token)
-  return changeRows(
+  return executeUpdate(
     db,
     `UPDATE idempotency_keys
      SET status = CASE token ${each('WHEN ? THEN ?', ' ')} END, answer = CASE token ${each('WHEN ? THEN ?', ' ')} END
@@ -77,11 +77,14 @@ export function updateAnswers(db: Db, answers: readonly StoredAnswer[]): Promise
 }
 
 /** Of these tokens, those that hold a key with an answer. */
-export async function selectAnsweredTokens(db: Db, reservations: readonly Reservation[]): Promise<ReadonlySet<string>> {
+export async function selectCompletedTokens(
+  db: Db,
+  reservations: readonly Reservation[],
+): Promise<ReadonlySet<string>> {
   const { rows } = await sql<{ token: string }>`
     SELECT token FROM idempotency_keys
-    WHERE token IN (${sql.join(reservations.map(each => each.token))}) AND status IS NOT NULL
-      AND (${placesOf(reservations)})
+    WHERE token IN (${sql.join(reservations.map(reservation => reservation.token))}) AND status IS NOT NULL
+      AND (${keyConditions(reservations)})
   `.execute(db)
   return new Set(rows.map(row => row.token))
 }
@@ -100,13 +103,13 @@ export async function deleteReservation(db: Db, { organizationId, key, token }: 
 export async function updateLeases(db: Db, reservations: readonly Reservation[], until: Instant): Promise<void> {
   await sql`
     UPDATE idempotency_keys SET leased_until = ${until}
-    WHERE token IN (${sql.join(reservations.map(each => each.token))}) AND status IS NULL
-      AND (${placesOf(reservations)})
+    WHERE token IN (${sql.join(reservations.map(reservation => reservation.token))}) AND status IS NULL
+      AND (${keyConditions(reservations)})
   `.execute(db)
 }
 
 /** Deletes at most `most` rows that are older than `before` and held by nobody; says how many. */
-export async function deleteOldKeys(db: Db, before: Instant, now: Instant, most: number): Promise<number> {
+export async function deleteExpiredKeys(db: Db, before: Instant, now: Instant, most: number): Promise<number> {
   const result = await sql`
     DELETE FROM idempotency_keys WHERE created_at < ${before} AND leased_until < ${now}
     ORDER BY created_at LIMIT ${sql.lit(most)}
@@ -114,9 +117,11 @@ export async function deleteOldKeys(db: Db, before: Instant, now: Instant, most:
   return Number(result.numAffectedRows ?? 0n)
 }
 
-function placesOf(reservations: readonly { readonly organizationId: Id<'org'>; readonly key: string }[]) {
+function keyConditions(reservations: readonly { readonly organizationId: Id<'org'>; readonly key: string }[]) {
   return sql.join(
-    reservations.map(each => sql`(organization_id = ${each.organizationId} AND idempotency_key = ${each.key})`),
+    reservations.map(
+      reservation => sql`(organization_id = ${reservation.organizationId} AND idempotency_key = ${reservation.key})`,
+    ),
     sql` OR `,
   )
 }

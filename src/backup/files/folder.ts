@@ -2,32 +2,32 @@ import { randomBytes } from 'node:crypto'
 import { existsSync, readdirSync } from 'node:fs'
 import { mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { CommandTrouble } from '../../base/operator-error.ts'
+import { CommandError } from '../../base/operator-error.ts'
 import { isBackupId, type Manifest, readManifest } from '../format/manifest.ts'
-import { folderOf, isSegmentName, manifestOf, type Sink, segmentsFolder } from './sink.ts'
+import { type BackupSink, backupFolder, isSegmentName, manifestName, segmentsFolder } from './sink.ts'
 
-const draft = '.partial'
+const partialSuffix = '.partial'
 /** More than any file of ours has, encrypted. */
 const maxFileBytes = 64 * 1024 * 1024
 const maxManifestBytes = 512 * 1024 * 1024
 
 /** A folder of backups: what several have in common is there once. */
-export function folderSink(folder: string, id: string): Sink {
-  const beside = `${folderOf(id)}${draft}`
+export function folderSink(folder: string, id: string): BackupSink {
+  const beside = `${backupFolder(id)}${partialSuffix}`
   const made: string[] = []
-  const placeOf = (name: string) => join(folder, name.replace(`${folderOf(id)}/`, `${beside}/`))
+  const placeOf = (name: string) => join(folder, name.replace(`${backupFolder(id)}/`, `${beside}/`))
   return {
-    async put(name, bytes) {
+    async write(name, bytes) {
       made.push(placeOf(name))
       await writeDurably(placeOf(name), bytes)
     },
     async finish(manifest) {
-      await writeDurably(placeOf(manifestOf(id)), manifest)
-      await rename(join(folder, beside), join(folder, folderOf(id)))
+      await writeDurably(placeOf(manifestName(id)), manifest)
+      await rename(join(folder, beside), join(folder, backupFolder(id)))
       await syncFolder(join(folder, dirname(beside)))
     },
     async abandon() {
-      for (const each of made) await rm(each, { force: true })
+      for (const value of made) await rm(value, { force: true })
       await rm(join(folder, beside), { recursive: true, force: true })
     },
   }
@@ -37,7 +37,7 @@ export function folderSink(folder: string, id: string): Sink {
 async function writeDurably(path: string, bytes: Uint8Array): Promise<void> {
   const folder = dirname(path)
   await mkdir(folder, { recursive: true, mode: 0o700 })
-  const beside = `${path}.${randomBytes(4).toString('hex')}${draft}`
+  const beside = `${path}.${randomBytes(4).toString('hex')}${partialSuffix}`
   const file = await open(beside, 'wx', 0o600)
   try {
     await file.writeFile(bytes)
@@ -60,16 +60,16 @@ async function syncFolder(folder: string): Promise<void> {
 
 /** The ids of the backups in a folder that are whole, the oldest first. */
 export function listBackups(folder: string): readonly string[] {
-  return namesIn(join(folder, 'backups')).filter(isBackupId).sort()
+  return listNames(join(folder, 'backups')).filter(isBackupId).sort()
 }
 
 /** @throws CommandTrouble where there is none, or it is damaged */
 export async function loadManifest(folder: string, id: string): Promise<Manifest> {
-  const name = manifestOf(id)
+  const name = manifestName(id)
   const bytes = await readBackupFile(folder, name, maxManifestBytes)
-  if (!bytes) throw new CommandTrouble(`${name} is missing in ${folder}.`)
+  if (!bytes) throw new CommandError(`${name} is missing in ${folder}.`)
   const manifest = readManifest(bytes)
-  if (typeof manifest === 'string') throw new CommandTrouble(`${name} in ${folder} ${manifest}.`)
+  if (typeof manifest === 'string') throw new CommandError(`${name} in ${folder} ${manifest}.`)
   return manifest
 }
 
@@ -77,9 +77,8 @@ export async function loadManifest(folder: string, id: string): Promise<Manifest
 export async function findBackup(folder: string, id: string | undefined): Promise<Manifest> {
   const all = listBackups(folder)
   const wanted = id ?? all.at(-1)
-  if (wanted === undefined) throw new CommandTrouble(`${folder} holds no backup that is whole.`)
-  if (!all.includes(wanted))
-    throw new CommandTrouble(`${folder} holds no backup ${wanted}; \`backup list\` tells which.`)
+  if (wanted === undefined) throw new CommandError(`${folder} holds no backup that is whole.`)
+  if (!all.includes(wanted)) throw new CommandError(`${folder} holds no backup ${wanted}; \`backup list\` tells which.`)
   return await loadManifest(folder, wanted)
 }
 
@@ -102,28 +101,28 @@ export async function readBackupFile(
  * manifest cannot be read, so that nobody knows which segments it needs, all of them stay.
  */
 export async function cleanFolder(folder: string): Promise<void> {
-  for (const name of namesIn(join(folder, 'backups')))
-    if (isBackupId(name.replace(draft, '')) && name.endsWith(draft))
+  for (const name of listNames(join(folder, 'backups')))
+    if (isBackupId(name.replace(partialSuffix, '')) && name.endsWith(partialSuffix))
       await rm(join(folder, 'backups', name), { recursive: true, force: true })
   const wanted = new Set<string>()
   for (const id of listBackups(folder)) {
     const manifest = await loadManifest(folder, id).catch(() => undefined)
     if (!manifest) return
-    for (const each of manifest.segments) wanted.add(each.name)
+    for (const segment of manifest.segments) wanted.add(segment.name)
   }
-  for (const name of namesIn(join(folder, segmentsFolder)))
+  for (const name of listNames(join(folder, segmentsFolder)))
     if (isSegmentName(name) && !wanted.has(`${segmentsFolder}/${name}`))
       await rm(join(folder, segmentsFolder, name), { force: true })
 }
 
-function namesIn(folder: string): readonly string[] {
+function listNames(folder: string): readonly string[] {
   return existsSync(folder) ? readdirSync(folder) : []
 }
 
 /** Removes one backup; what only it had goes with the next {@link cleanFolder}. */
 export async function removeBackup(folder: string, id: string): Promise<void> {
   // Renamed first: half of a backup must not look like a whole one.
-  const beside = join(folder, `${folderOf(id)}${draft}`)
-  await rename(join(folder, folderOf(id)), beside)
+  const beside = join(folder, `${backupFolder(id)}${partialSuffix}`)
+  await rename(join(folder, backupFolder(id)), beside)
   await rm(beside, { recursive: true, force: true })
 }

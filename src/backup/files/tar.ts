@@ -3,12 +3,12 @@ import { mkdir } from 'node:fs/promises'
 import { dirname, join, normalize } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { extract, pack } from 'tar-stream'
-import { CommandTrouble } from '../../base/operator-error.ts'
-import type { Sink } from './sink.ts'
-import { manifestOf } from './sink.ts'
+import { CommandError } from '../../base/operator-error.ts'
+import type { BackupSink } from './sink.ts'
+import { manifestName } from './sink.ts'
 
 /** A backup as one stream: a tar archive of what a folder of backups would hold, the manifest at its end. */
-export function tarSink(id: string, output: NodeJS.WritableStream): Sink {
+export function tarSink(id: string, output: NodeJS.WritableStream): BackupSink {
   const archive = pack()
   const written = pipeline(archive, output)
   // Whoever puts the next file hears of it.
@@ -16,7 +16,7 @@ export function tarSink(id: string, output: NodeJS.WritableStream): Sink {
   const put = (name: string, bytes: Uint8Array) =>
     Promise.race([
       written.then(() => {
-        throw new CommandTrouble('the stream ended before the backup did')
+        throw new CommandError('the stream ended before the backup did')
       }),
       new Promise<void>((done, fail) =>
         archive.entry({ name, size: bytes.length, mode: 0o600 }, Buffer.from(bytes), error =>
@@ -25,9 +25,9 @@ export function tarSink(id: string, output: NodeJS.WritableStream): Sink {
       ),
     ])
   return {
-    put,
+    write: put,
     async finish(manifest) {
-      await put(manifestOf(id), manifest)
+      await put(manifestName(id), manifest)
       archive.finalize()
       await written
     },
@@ -55,6 +55,6 @@ export async function unpackTar(input: NodeJS.ReadableStream, folder: string): P
   try {
     await Promise.all([pipeline(input, archive), unpacking])
   } catch (error) {
-    throw new CommandTrouble(`The stream is no backup, or not all of one: ${(error as Error).message}.`)
+    throw new CommandError(`The stream is no backup, or not all of one: ${(error as Error).message}.`)
   }
 }

@@ -1,15 +1,15 @@
 import { expect, test } from 'bun:test'
-import { earlierOf, writeEntry } from './catalog.ts'
+import { openEarlierCatalog, writeCatalogEntry } from './catalog.ts'
 
 const files = ['1', '2', '3'].map(name => ({ name, bytes: 0, sha256: '' }))
 const lines: Readonly<Record<string, readonly string[]>> = {
-  1: [writeEntry(['b', ['s1']]), writeEntry(['d', ['s1', 's2']])],
+  1: [writeCatalogEntry(['b', ['s1']]), writeCatalogEntry(['d', ['s1', 's2']])],
   2: [],
-  3: [writeEntry(['f', ['gone']]), writeEntry(['h', []]), writeEntry(['j', ['s2']])],
+  3: [writeCatalogEntry(['f', ['gone']]), writeCatalogEntry(['h', []]), writeCatalogEntry(['j', ['s2']])],
 }
 
 test('an earlier backup tells which blobs it has in segments that are there, asked in the order of ids', async () => {
-  const earlier = earlierOf(
+  const earlier = openEarlierCatalog(
     files,
     async file => lines[file.name] ?? [],
     segment => segment !== 'gone',

@@ -3,33 +3,33 @@ import type { BackupFile } from './manifest.ts'
 /** Where a blob is: its id, and the segments that hold it, by their names. */
 export type CatalogEntry = readonly [id: string, segments: readonly string[]]
 
-export function writeEntry(entry: CatalogEntry): string {
+export function writeCatalogEntry(entry: CatalogEntry): string {
   return JSON.stringify(entry)
 }
 
-export function readEntry(line: string): CatalogEntry {
+export function readCatalogEntry(line: string): CatalogEntry {
   return JSON.parse(line) as CatalogEntry
 }
 
 /** What an earlier backup has, asked in the order of ids. */
-export interface Earlier {
+export interface EarlierCatalog {
   /** The segments that hold this blob; undefined: it has not got it. Each id sorts after the one asked before. */
   segmentsOf(id: string): Promise<readonly string[] | undefined>
 }
 
-export const nothingEarlier: Earlier = { segmentsOf: () => Promise.resolve(undefined) }
+export const emptyEarlierCatalog: EarlierCatalog = { segmentsOf: () => Promise.resolve(undefined) }
 
 /**
  * Goes through the lines of a catalog, file by file, beside ids that come in the same order: both are as long as the store
  * has blobs, and neither is held in memory.
  */
-export function earlierOf(
+export function openEarlierCatalog(
   files: readonly BackupFile[],
   linesOf: (file: BackupFile) => Promise<readonly string[]>,
   isUsable: (segment: string) => boolean,
-): Earlier {
+): EarlierCatalog {
   async function* entries(): AsyncGenerator<CatalogEntry> {
-    for (const file of files) for (const line of await linesOf(file)) yield readEntry(line)
+    for (const file of files) for (const line of await linesOf(file)) yield readCatalogEntry(line)
   }
   const all = entries()
   let current: CatalogEntry | undefined

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { Decrypter, Encrypter } from 'age-encryption'
-import { CommandTrouble, UsageTrouble } from '../../base/operator-error.ts'
+import { CommandError, UsageError } from '../../base/operator-error.ts'
 
 /** For whom the files of a backup are written; `none`: for whoever has them. */
 export type Encryption =
@@ -11,10 +11,13 @@ export type Encryption =
   | { readonly kind: 'gpg'; readonly recipients: readonly string[] }
 
 /** What follows the name of a file that is encrypted so. */
-export const suffixes = { none: '', age: '.age', gpg: '.gpg' } as const satisfies Record<Encryption['kind'], string>
+export const encryptionSuffixes = { none: '', age: '.age', gpg: '.gpg' } as const satisfies Record<
+  Encryption['kind'],
+  string
+>
 
 /** Opens what was encrypted. */
-export interface Opening {
+export interface DecryptionKeys {
   /** The identities of an identity file of age; empty: there are none. */
   readonly identities: readonly string[]
 }
@@ -26,13 +29,13 @@ export async function encrypt(bytes: Uint8Array, how: Encryption): Promise<Uint8
       return bytes
     case 'age': {
       const encrypter = new Encrypter()
-      for (const each of how.recipients) encrypter.addRecipient(each)
+      for (const recipient of how.recipients) encrypter.addRecipient(recipient)
       return await encrypter.encrypt(bytes)
     }
     case 'gpg': {
-      const recipients = how.recipients.flatMap(each => ['--recipient', each])
+      const recipients = how.recipients.flatMap(recipient => ['--recipient', recipient])
       // Whoever names a key on the command line trusts it; what is compressed already is not compressed again.
-      return await gpg(['--trust-model', 'always', '--compress-algo', 'none', ...recipients, '--encrypt'], bytes)
+      return await runGpg(['--trust-model', 'always', '--compress-algo', 'none', ...recipients, '--encrypt'], bytes)
     }
     default:
       return how satisfies never
@@ -40,17 +43,17 @@ export async function encrypt(bytes: Uint8Array, how: Encryption): Promise<Uint8
 }
 
 /** What a file of this name holds. @throws where it cannot be opened: altered, or for another key */
-export async function decrypt(name: string, bytes: Uint8Array, { identities }: Opening): Promise<Uint8Array> {
-  if (name.endsWith(suffixes.gpg)) return await gpg(['--decrypt'], bytes)
-  if (!name.endsWith(suffixes.age)) return bytes
+export async function decrypt(name: string, bytes: Uint8Array, { identities }: DecryptionKeys): Promise<Uint8Array> {
+  if (name.endsWith(encryptionSuffixes.gpg)) return await runGpg(['--decrypt'], bytes)
+  if (!name.endsWith(encryptionSuffixes.age)) return bytes
   const decrypter = new Decrypter()
-  for (const each of identities) decrypter.addIdentity(each)
+  for (const identity of identities) decrypter.addIdentity(identity)
   return await decrypter.decrypt(bytes)
 }
 
-async function gpg(args: readonly string[], bytes: Uint8Array): Promise<Uint8Array> {
+async function runGpg(args: readonly string[], bytes: Uint8Array): Promise<Uint8Array> {
   const program = Bun.which('gpg')
-  if (!program) throw new CommandTrouble('gpg is absent; Debian has it in the package gnupg')
+  if (!program) throw new CommandError('gpg is absent; Debian has it in the package gnupg')
   const running = Bun.spawn([program, '--batch', '--no-tty', '--quiet', ...args], {
     stdin: bytes,
     stdout: 'pipe',
@@ -61,21 +64,21 @@ async function gpg(args: readonly string[], bytes: Uint8Array): Promise<Uint8Arr
     new Response(running.stderr).text(),
     running.exited,
   ])
-  if (status !== 0) throw new CommandTrouble(`gpg: ${err.trim().split('\n').join('; ')}`)
+  if (status !== 0) throw new CommandError(`gpg: ${err.trim().split('\n').join('; ')}`)
   return out
 }
 
 /** Recipients of age, given as such or as files of them. @throws UsageTrouble */
 export function readRecipients(given: readonly string[]): readonly string[] {
-  return given.flatMap(each => {
-    const found = each.startsWith('age1')
-      ? [each]
-      : linesOf(each, 'neither a recipient of age (age1…) nor a file of them')
+  return given.flatMap(value => {
+    const found = value.startsWith('age1')
+      ? [value]
+      : readNonEmptyLines(value, 'neither a recipient of age (age1…) nor a file of them')
     for (const recipient of found)
       try {
         new Encrypter().addRecipient(recipient)
       } catch {
-        throw new UsageTrouble(`"${recipient}" is not a recipient of age (age1…)`)
+        throw new UsageError(`"${recipient}" is not a recipient of age (age1…)`)
       }
     return found
   })
@@ -83,22 +86,22 @@ export function readRecipients(given: readonly string[]): readonly string[] {
 
 /** The identities in a file as age-keygen writes it. @throws UsageTrouble */
 export function readIdentities(path: string): readonly string[] {
-  const found = linesOf(path, 'not an identity file of age')
+  const found = readNonEmptyLines(path, 'not an identity file of age')
   for (const identity of found)
     try {
       new Decrypter().addIdentity(identity)
     } catch {
-      throw new UsageTrouble(`"${path}" is not an identity file of age: it holds lines that start with AGE-SECRET-KEY-`)
+      throw new UsageError(`"${path}" is not an identity file of age: it holds lines that start with AGE-SECRET-KEY-`)
     }
   return found
 }
 
-function linesOf(path: string, otherwise: string): readonly string[] {
-  if (!existsSync(path)) throw new UsageTrouble(`"${path}" is ${otherwise}`)
+function readNonEmptyLines(path: string, otherwise: string): readonly string[] {
+  if (!existsSync(path)) throw new UsageError(`"${path}" is ${otherwise}`)
   const lines = readFileSync(path, 'utf8')
     .split('\n')
     .map(line => line.trim())
     .filter(line => line !== '' && !line.startsWith('#'))
-  if (lines.length === 0) throw new UsageTrouble(`"${path}" is ${otherwise}: it is empty`)
+  if (lines.length === 0) throw new UsageError(`"${path}" is ${otherwise}: it is empty`)
   return lines
 }

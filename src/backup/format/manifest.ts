@@ -54,18 +54,18 @@ export interface Manifest {
 }
 
 /** All files that a restore reads, in the order it reads them. */
-export function filesOf(manifest: Manifest): readonly BackupFile[] {
+export function manifestFiles(manifest: Manifest): readonly BackupFile[] {
   const { tables, catalog, segments, secret_key } = manifest
-  return [...(secret_key ? [secret_key] : []), ...tables.flatMap(each => each.files), ...catalog, ...segments]
+  return [...(secret_key ? [secret_key] : []), ...tables.flatMap(table => table.files), ...catalog, ...segments]
 }
 
-export function bytesOf(files: readonly BackupFile[]): number {
-  return files.reduce((sum, each) => sum + each.bytes, 0)
+export function totalBytes(files: readonly BackupFile[]): number {
+  return files.reduce((sum, file) => sum + file.bytes, 0)
 }
 
 /** The manifest as its file holds it: with a hash, so that damage to it shows. */
 export function writeManifest(manifest: Manifest): Buffer {
-  return Buffer.from(`${JSON.stringify({ sha256: hashOf(manifest), manifest })}\n`)
+  return Buffer.from(`${JSON.stringify({ sha256: manifestHash(manifest), manifest })}\n`)
 }
 
 /** What a manifest file holds; a sentence where that is no manifest of ours, or not as it was written. */
@@ -77,18 +77,18 @@ export function readManifest(bytes: Uint8Array): Manifest | string {
     return 'is not JSON any more'
   }
   const { sha256, manifest } = read
-  if (!manifest || sha256 !== hashOf(manifest)) return 'is not as it was written'
+  if (!manifest || sha256 !== manifestHash(manifest)) return 'is not as it was written'
   if (Buffer.compare(writeManifest(manifest), bytes) !== 0) return 'is not as it was written'
   if (manifest.format !== 1) return `has the format ${manifest.format}, which this version does not know`
   return manifest
 }
 
-function hashOf(manifest: Manifest): string {
+function manifestHash(manifest: Manifest): string {
   return createHash('sha256').update(JSON.stringify(manifest)).digest('hex')
 }
 
 /** The id of a backup that begins at this time (ISO 8601): `20270131T081500123Z-k3v9qx`. Ids sort by time. */
-export function backupId(at: string, random: string): string {
+export function createBackupId(at: string, random: string): string {
   return `${at.slice(0, 23).replace(/[-:.]/g, '')}Z-${random.slice(-6)}`
 }
 

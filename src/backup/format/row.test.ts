@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { linesOf, readRow, type Value, writeRow } from './row.ts'
+import { type ColumnValue, readRow, splitLines, writeRow } from './row.ts'
 
 const columns = [
   { name: 'id', isBinary: false },
@@ -7,7 +7,7 @@ const columns = [
   { name: 'hash', isBinary: true },
 ]
 
-test.each<[Value, Value, Value]>([
+test.each<[ColumnValue, ColumnValue, ColumnValue]>([
   ['a', 1, Buffer.from([0, 255, 10])],
   ['two\nlines, "quoted", \u0000 \u2028 🌍', 0, Buffer.alloc(0)],
   [null, null, null],
@@ -22,6 +22,6 @@ test('a line with too many or too few values is refused', () => {
 })
 
 test('lines are what stands before each line end', () => {
-  expect(linesOf(Buffer.from('a\n\nb\n'))).toEqual(['a', '', 'b'])
-  expect(linesOf(Buffer.alloc(0))).toEqual([])
+  expect(splitLines(Buffer.from('a\n\nb\n'))).toEqual(['a', '', 'b'])
+  expect(splitLines(Buffer.alloc(0))).toEqual([])
 })

@@ -1,10 +1,10 @@
 import type { BackupColumn } from './manifest.ts'
 
 /** A value as the database gives and takes it. */
-export type Value = string | number | Buffer | null
+export type ColumnValue = string | number | Buffer | null
 
 /** A row as a line: a JSON array in the order of the columns, binary values in base64. */
-export function writeRow(columns: readonly BackupColumn[], row: Readonly<Record<string, Value>>): string {
+export function writeRow(columns: readonly BackupColumn[], row: Readonly<Record<string, ColumnValue>>): string {
   return JSON.stringify(
     columns.map(({ name, isBinary }) => {
       const value = row[name] ?? null
@@ -14,7 +14,7 @@ export function writeRow(columns: readonly BackupColumn[], row: Readonly<Record<
 }
 
 /** The values of a line, in the order of the columns. @throws where it is no such line */
-export function readRow(columns: readonly BackupColumn[], line: string): readonly Value[] {
+export function readRow(columns: readonly BackupColumn[], line: string): readonly ColumnValue[] {
   const values = JSON.parse(line) as readonly (string | number | null)[]
   if (!Array.isArray(values) || values.length !== columns.length)
     throw new Error(`a row does not have the ${columns.length} columns of its table`)
@@ -24,7 +24,7 @@ export function readRow(columns: readonly BackupColumn[], line: string): readonl
 }
 
 /** The lines of a file, without what ends them. */
-export function linesOf(bytes: Uint8Array): readonly string[] {
+export function splitLines(bytes: Uint8Array): readonly string[] {
   const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes)
   return text === '' ? [] : text.slice(0, -1).split('\n')
 }

@@ -11,7 +11,7 @@ const parts = [
 test('a segment gives back its parts, and the bytes of each chunk', () => {
   const read = readSegment(writeSegment(parts, bytes))
   expect(read.parts).toEqual(parts)
-  expect(read.chunks.map(each => [each.part.blob, each.position, String(each.bytes)])).toEqual([
+  expect(read.chunks.map(chunk => [chunk.part.blob, chunk.position, String(chunk.bytes)])).toEqual([
     ['blb_a', 0, 'one'],
     ['blb_a', 1, 'two'],
     ['blb_b', 7, 'three'],

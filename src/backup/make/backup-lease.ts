@@ -1,14 +1,14 @@
 import { type Clock, plusMs } from '../../base/clock.ts'
-import { beginRun, endRun, renewRun } from '../../base/database/backup-runs-table.ts'
+import { deleteBackupRun, insertBackupRun, updateBackupRunExpiry } from '../../base/database/backup-runs-table.ts'
 import { openDatabase } from '../../base/database/database.ts'
-import { CommandTrouble } from '../../base/operator-error.ts'
-import { takeLock } from './snapshot-table.ts'
+import { CommandError } from '../../base/operator-error.ts'
+import { acquireBackupLock } from './snapshot-table.ts'
 
 /** While it is held no blob is taken away, and no other backup of this database begins. */
-export interface Lease {
+export interface BackupLease {
   /** @throws once it is lost: blobs may be gone. */
-  check(): void
-  end(): Promise<void>
+  requireValid(): void
+  release(): Promise<void>
 }
 
 /** How long blobs stay after a backup that died, in milliseconds. */
@@ -16,19 +16,19 @@ const leaseMs = 300_000
 const renewEveryMs = 30_000
 
 /** @throws CommandTrouble where another backup of this database is under way */
-export async function takeLease(databaseUrl: string, id: string, clock: Clock): Promise<Lease> {
+export async function acquireBackupLease(databaseUrl: string, id: string, clock: Clock): Promise<BackupLease> {
   // A connection of its own, on which the lock lives.
   const { db, close } = openDatabase(databaseUrl, 1)
   let trouble: Error | undefined
   const renew = async () => {
     const now = clock.now()
-    if (!(await renewRun(db, id, now, plusMs(now, leaseMs))))
-      throw new CommandTrouble('The backup was away from the database for so long that blobs may have gone meanwhile.')
+    if (!(await updateBackupRunExpiry(db, id, now, plusMs(now, leaseMs))))
+      throw new CommandError('The backup was away from the database for so long that blobs may have gone meanwhile.')
   }
   try {
-    if (!(await takeLock(db))) throw new CommandTrouble('Another backup of this database is under way.')
+    if (!(await acquireBackupLock(db))) throw new CommandError('Another backup of this database is under way.')
     const now = clock.now()
-    await beginRun(db, id, now, plusMs(now, leaseMs))
+    await insertBackupRun(db, id, now, plusMs(now, leaseMs))
   } catch (error) {
     await close()
     throw error
@@ -39,12 +39,12 @@ export async function takeLease(databaseUrl: string, id: string, clock: Clock): 
     })
   }, renewEveryMs)
   return {
-    check() {
+    requireValid() {
       if (trouble) throw trouble
     },
-    async end() {
+    async release() {
       clearInterval(timer)
-      await endRun(db, id).catch(() => undefined)
+      await deleteBackupRun(db, id).catch(() => undefined)
       await close()
     },
   }

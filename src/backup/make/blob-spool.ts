@@ -17,7 +17,7 @@ export interface BlobSpool {
   close(): void
 }
 
-export function openSpool(): BlobSpool {
+export function openBlobSpool(): BlobSpool {
   const folder = mkdtempSync(join(tmpdir(), 'mailroom-backup-'))
   const file = join(folder, 'blobs')
   const output = createWriteStream(file, { mode: 0o600 })

@@ -1,24 +1,31 @@
 import { createHash, type Hash } from 'node:crypto'
 import type { Db } from '../../base/database/database.ts'
-import { folderOf, lineFiles, packedName, putPacked, type Sink, segmentName } from '../files/sink.ts'
-import { writeEntry } from '../format/catalog.ts'
+import {
+  type BackupSink,
+  backupFolder,
+  openLineFiles,
+  packedName,
+  segmentName,
+  writePackedFile,
+} from '../files/sink.ts'
+import { writeCatalogEntry } from '../format/catalog.ts'
 import type { Encryption } from '../format/encryption.ts'
 import type { BackupFile } from '../format/manifest.ts'
 import { type SegmentPart, writeSegment } from '../format/segment.ts'
-import type { Progress } from '../progress.ts'
+import type { ProgressReporter } from '../progress.ts'
 import type { SpooledBlob } from './blob-spool.ts'
 import { selectChunks } from './snapshot-table.ts'
-import type { Pace } from './throttle.ts'
+import type { Throttle } from './throttle.ts'
 
 /** What copying blobs needs. */
-export interface BlobCopying {
+export interface CopyBlobsDeps {
   readonly id: string
-  readonly sink: Sink
+  readonly sink: BackupSink
   readonly encryption: Encryption
-  readonly pace: Pace
-  readonly progress: Progress
+  readonly throttle: Throttle
+  readonly progress: ProgressReporter
   /** @throws when the backup is to end */
-  readonly check: () => void
+  readonly requireActive: () => void
 }
 
 export interface CopiedBlobs {
@@ -26,7 +33,7 @@ export interface CopiedBlobs {
   /** Those that this backup wrote, in order. */
   readonly segments: readonly BackupFile[]
   /** The names of earlier ones that it has a part in. */
-  readonly kept: ReadonlySet<string>
+  readonly reusedSegments: ReadonlySet<string>
   readonly count: number
   readonly copied: number
   /** Whose bytes are not there, or not what they should be. */
@@ -36,23 +43,23 @@ export interface CopiedBlobs {
 type NewBlob = Extract<SpooledBlob, { readonly size: number }>
 
 /** Blobs are read some at a time, up to so many and so many bytes; one that is larger is read by chunks. */
-const atOnce = 256
-const bytesAtOnce = 4 * 1024 * 1024
-const chunksAtOnce = 8
+const batchBlobs = 256
+const batchBytes = 4 * 1024 * 1024
+const chunksPerQuery = 8
 const chunkBytes = 512 * 1024
 
 /** Copies the blobs that no earlier backup has into segments, and writes where each of all blobs is. */
-export async function copyBlobs(db: Db, blobs: AsyncIterable<SpooledBlob>, use: BlobCopying): Promise<CopiedBlobs> {
-  const writer = segmentWriter(use)
-  const catalog = lineFiles(use.sink, `${folderOf(use.id)}/catalog`, { kind: 'none' })
+export async function copyBlobs(db: Db, blobs: AsyncIterable<SpooledBlob>, deps: CopyBlobsDeps): Promise<CopiedBlobs> {
+  const writer = segmentWriter(deps)
+  const catalog = openLineFiles(deps.sink, `${backupFolder(deps.id)}/catalog`, { kind: 'none' })
   const kept = new Set<string>()
   const damaged: string[] = []
   let count = 0
   let copied = 0
-  for await (const group of grouped(blobs)) {
-    use.check()
+  for await (const group of inBatches(blobs)) {
+    deps.requireActive()
     const fresh = group.filter(isNew)
-    const chunks = fresh.length === 0 ? new Map() : await readTogether(db, fresh)
+    const chunks = fresh.length === 0 ? new Map() : await readSmallBlobs(db, fresh)
     for (const blob of group) {
       let segments: readonly string[]
       if (isNew(blob)) {
@@ -62,28 +69,28 @@ export async function copyBlobs(db: Db, blobs: AsyncIterable<SpooledBlob>, use: 
         if (!copy.isWhole) damaged.push(blob.id)
       } else {
         segments = blob.segments
-        for (const each of segments) kept.add(each)
+        for (const segment of segments) kept.add(segment)
       }
-      await catalog.add(writeEntry([blob.id, segments]))
+      await catalog.add(writeCatalogEntry([blob.id, segments]))
     }
     count += group.length
-    use.progress.at('blobs', count)
-    if (fresh.length > 0) await use.pace.rest()
+    deps.progress.report('blobs', count)
+    if (fresh.length > 0) await deps.throttle.pause()
   }
-  return { catalog: await catalog.end(), segments: await writer.end(), kept, count, copied, damaged }
+  return { catalog: await catalog.end(), segments: await writer.end(), reusedSegments: kept, count, copied, damaged }
 }
 
 function isNew(blob: SpooledBlob): blob is NewBlob {
   return 'size' in blob
 }
 
-async function* grouped(blobs: AsyncIterable<SpooledBlob>): AsyncGenerator<readonly SpooledBlob[]> {
+async function* inBatches(blobs: AsyncIterable<SpooledBlob>): AsyncGenerator<readonly SpooledBlob[]> {
   let group: SpooledBlob[] = []
   let bytes = 0
   for await (const blob of blobs) {
     group.push(blob)
     if (isNew(blob)) bytes += blob.size
-    if (group.length < atOnce && bytes < bytesAtOnce) continue
+    if (group.length < batchBlobs && bytes < batchBytes) continue
     yield group
     group = []
     bytes = 0
@@ -91,29 +98,30 @@ async function* grouped(blobs: AsyncIterable<SpooledBlob>): AsyncGenerator<reado
   if (group.length > 0) yield group
 }
 
-interface Chunk {
+interface BlobChunk {
   readonly position: number
   readonly bytes: Buffer
 }
 
 /** The chunks of those of one, by blob; an empty list: it has none. The larger are not among them. */
-async function readTogether(db: Db, blobs: readonly NewBlob[]): Promise<ReadonlyMap<string, readonly Chunk[]>> {
-  const ids = blobs.filter(each => each.size <= chunkBytes).map(each => each.id)
+async function readSmallBlobs(db: Db, blobs: readonly NewBlob[]): Promise<ReadonlyMap<string, readonly BlobChunk[]>> {
+  const ids = blobs.filter(blob => blob.size <= chunkBytes).map(blob => blob.id)
   if (ids.length === 0) return new Map()
   const rows = await selectChunks(db, ids, 0, 1)
   const found = Map.groupBy(rows, row => row.id)
   return new Map(ids.map(id => [id, found.get(id) ?? []]))
 }
 
-async function* chunkByChunk(db: Db, { id, size }: NewBlob): AsyncGenerator<Chunk> {
+async function* chunkByChunk(db: Db, { id, size }: NewBlob): AsyncGenerator<BlobChunk> {
   const count = Math.ceil(size / chunkBytes)
-  for (let from = 0; from < count; from += chunksAtOnce) yield* await selectChunks(db, [id], from, from + chunksAtOnce)
+  for (let from = 0; from < count; from += chunksPerQuery)
+    yield* await selectChunks(db, [id], from, from + chunksPerQuery)
 }
 
 async function copyBlob(
   writer: SegmentWriter,
   { id, size, sha256 }: NewBlob,
-  chunks: Iterable<Chunk> | AsyncIterable<Chunk>,
+  chunks: Iterable<BlobChunk> | AsyncIterable<BlobChunk>,
 ): Promise<{ readonly segments: readonly string[]; readonly isWhole: boolean }> {
   const hash: Hash = createHash('sha256')
   const segments = new Set<string>()
@@ -134,7 +142,7 @@ interface SegmentWriter {
   end(): Promise<readonly BackupFile[]>
 }
 
-function segmentWriter({ id, sink, encryption }: BlobCopying): SegmentWriter {
+function segmentWriter({ id, sink, encryption }: CopyBlobsDeps): SegmentWriter {
   const files: BackupFile[] = []
   let parts: (Omit<SegmentPart, 'chunks'> & { chunks: [number, number][] })[] = []
   let chunks: Buffer[] = []
@@ -145,7 +153,7 @@ function segmentWriter({ id, sink, encryption }: BlobCopying): SegmentWriter {
     parts = []
     chunks = []
     bytes = 0
-    files.push(await putPacked(sink, segmentName(id, files.length + 1), content, encryption))
+    files.push(await writePackedFile(sink, segmentName(id, files.length + 1), content, encryption))
   }
   return {
     async add(blob, position, chunk) {

@@ -1,23 +1,29 @@
 import type { Db } from '../../base/database/database.ts'
-import { folderOf, lineFiles, type Sink } from '../files/sink.ts'
+import { type BackupSink, backupFolder, openLineFiles } from '../files/sink.ts'
 import type { Encryption } from '../format/encryption.ts'
 import type { BackupTable } from '../format/manifest.ts'
 import { writeRow } from '../format/row.ts'
-import type { Progress } from '../progress.ts'
-import { type ReadTable, type Row, selectBatch, selectMigrations, selectTables } from './snapshot-table.ts'
-import type { Pace } from './throttle.ts'
+import type { ProgressReporter } from '../progress.ts'
+import {
+  type SnapshotRow,
+  selectMigrations,
+  selectRowBatch,
+  selectTables,
+  type TableDescription,
+} from './snapshot-table.ts'
+import type { Throttle } from './throttle.ts'
 
 /** What reading the tables needs. */
-export interface TableCopying {
+export interface CopyTablesDeps {
   readonly id: string
-  readonly sink: Sink
+  readonly sink: BackupSink
   readonly encryption: Encryption
-  readonly pace: Pace
-  readonly progress: Progress
+  readonly throttle: Throttle
+  readonly progress: ProgressReporter
   /** @throws when the backup is to end */
-  readonly check: () => void
+  readonly requireActive: () => void
   /** Is told each row of `blobs`, in the order of ids. */
-  readonly onBlob: (row: Row) => Promise<void>
+  readonly onBlob: (row: SnapshotRow) => Promise<void>
 }
 
 /** Bytes of rows that one query is to give. */
@@ -28,22 +34,22 @@ const mostRows = 2048
 /** Writes all tables of a snapshot, and tells which migrations they had seen. */
 export async function copyTables(
   snapshot: Db,
-  use: TableCopying,
+  deps: CopyTablesDeps,
 ): Promise<{ readonly migrations: readonly string[]; readonly tables: readonly BackupTable[] }> {
   const migrations = await selectMigrations(snapshot)
   const tables: BackupTable[] = []
-  for (const table of await selectTables(snapshot)) tables.push(await copyTable(snapshot, table, use))
+  for (const table of await selectTables(snapshot)) tables.push(await copyTable(snapshot, table, deps))
   return { migrations, tables }
 }
 
-async function copyTable(snapshot: Db, table: ReadTable, use: TableCopying): Promise<BackupTable> {
-  const { id, sink, encryption, pace, progress, check, onBlob } = use
-  const files = lineFiles(sink, `${folderOf(id)}/tables/${table.name}`, encryption)
+async function copyTable(snapshot: Db, table: TableDescription, deps: CopyTablesDeps): Promise<BackupTable> {
+  const { id, sink, encryption, throttle, progress, requireActive, onBlob } = deps
+  const files = openLineFiles(sink, `${backupFolder(id)}/tables/${table.name}`, encryption)
   let rows = 0
   let limit = leastRows
-  for (let after: Row | null = null; ; ) {
-    check()
-    const batch: readonly Row[] = await selectBatch(snapshot, table, after, limit)
+  for (let after: SnapshotRow | null = null; ; ) {
+    requireActive()
+    const batch: readonly SnapshotRow[] = await selectRowBatch(snapshot, table, after, limit)
     let bytes = 0
     for (const row of batch) {
       const line = writeRow(table.columns, row)
@@ -52,8 +58,8 @@ async function copyTable(snapshot: Db, table: ReadTable, use: TableCopying): Pro
       if (table.name === 'blobs') await onBlob(row)
     }
     rows += batch.length
-    progress.at(`rows of ${table.name}`, rows)
-    await pace.rest()
+    progress.report(`rows of ${table.name}`, rows)
+    await throttle.pause()
     if (batch.length < limit) break
     after = batch.at(-1) ?? null
     limit = nextLimit(limit, bytes)

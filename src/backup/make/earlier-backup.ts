@@ -1,33 +1,35 @@
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { listBackups, loadManifest } from '../files/folder.ts'
-import { readLines } from '../files/read.ts'
-import { type Earlier, earlierOf, nothingEarlier } from '../format/catalog.ts'
+import { readLines } from '../files/read-file.ts'
+import { type EarlierCatalog, emptyEarlierCatalog, openEarlierCatalog } from '../format/catalog.ts'
 import type { Encryption } from '../format/encryption.ts'
 import type { BackupFile } from '../format/manifest.ts'
 
 /** What a backup need not copy again. */
 export interface EarlierBackup {
-  readonly blobs: Earlier
+  readonly blobs: EarlierCatalog
   readonly segments: readonly BackupFile[]
 }
 
 /** Everything is copied anew. */
-export const nothingFound: EarlierBackup = { blobs: nothingEarlier, segments: [] }
+export const noEarlierBackup: EarlierBackup = { blobs: emptyEarlierCatalog, segments: [] }
 
 /**
  * The newest backup of the folder, where it is encrypted for the same as ours; what of it is damaged or gone counts as not
  * there, so that it is copied anew.
  */
-export async function openEarlier(folder: string, encryption: Encryption): Promise<EarlierBackup> {
+export async function openEarlierBackup(folder: string, encryption: Encryption): Promise<EarlierBackup> {
   const newest = listBackups(folder).at(-1)
-  if (newest === undefined) return nothingFound
+  if (newest === undefined) return noEarlierBackup
   const manifest = await loadManifest(folder, newest).catch(warn)
-  if (!manifest) return nothingFound
-  if (JSON.stringify(manifest.encryption) !== JSON.stringify(encryption)) return nothingFound
-  const usable = new Set(manifest.segments.filter(each => isThere(folder, each)).map(each => each.name))
+  if (!manifest) return noEarlierBackup
+  if (JSON.stringify(manifest.encryption) !== JSON.stringify(encryption)) return noEarlierBackup
+  const usable = new Set(
+    manifest.segments.filter(segment => isIntactFile(folder, segment)).map(segment => segment.name),
+  )
   const damaged = new Set(manifest.damaged_blobs)
-  const blobs = earlierOf(
+  const blobs = openEarlierCatalog(
     manifest.catalog,
     async file => (await readLines(folder, file, { identities: [] }).catch(warn)) ?? [],
     segment => usable.has(segment),
@@ -38,7 +40,7 @@ export async function openEarlier(folder: string, encryption: Encryption): Promi
   }
 }
 
-function isThere(folder: string, file: BackupFile): boolean {
+function isIntactFile(folder: string, file: BackupFile): boolean {
   return statSync(join(folder, file.name), { throwIfNoEntry: false })?.size === file.bytes
 }
 

@@ -1,23 +1,23 @@
 import { type Clock, millisecondsOf, toIso } from '../../base/clock.ts'
-import { recordBackup } from '../../base/database/backup-runs-table.ts'
+import { insertCompletedBackup } from '../../base/database/backup-runs-table.ts'
 import { type Db, openDatabase } from '../../base/database/database.ts'
 import { newSortableToken } from '../../base/ids.ts'
 import { cleanFolder, folderSink } from '../files/folder.ts'
-import { folderOf, putPacked, type Sink } from '../files/sink.ts'
+import { type BackupSink, backupFolder, writePackedFile } from '../files/sink.ts'
 import { tarSink } from '../files/tar.ts'
 import type { Encryption } from '../format/encryption.ts'
-import { backupId, bytesOf, filesOf, type Manifest, writeManifest } from '../format/manifest.ts'
-import type { Progress } from '../progress.ts'
-import { takeLease } from './backup-lease.ts'
-import { type BlobSpool, openSpool } from './blob-spool.ts'
+import { createBackupId, type Manifest, manifestFiles, totalBytes, writeManifest } from '../format/manifest.ts'
+import type { ProgressReporter } from '../progress.ts'
+import { acquireBackupLease } from './backup-lease.ts'
+import { type BlobSpool, openBlobSpool } from './blob-spool.ts'
 import { copyBlobs } from './copy-blobs.ts'
 import { copyTables } from './copy-tables.ts'
-import { nothingFound, openEarlier } from './earlier-backup.ts'
+import { noEarlierBackup, openEarlierBackup } from './earlier-backup.ts'
 import { beginSnapshot, endSnapshot, selectSecretKeys } from './snapshot-table.ts'
-import { paceOf } from './throttle.ts'
+import { createThrottle } from './throttle.ts'
 
 /** What is to be backed up, and how. */
-export interface Backing {
+export interface BackupOptions {
   readonly databaseUrl: string
   readonly clock: Clock
   readonly to: { readonly folder: string } | { readonly stream: NodeJS.WritableStream }
@@ -28,12 +28,12 @@ export interface Backing {
   readonly isFull: boolean
   /** The part of the time that it works: the rest is for the mail. */
   readonly share: number
-  readonly progress: Progress
+  readonly progress: ProgressReporter
   /** Fires when it is to end before it is done. */
   readonly signal: AbortSignal
 }
 
-export interface Made {
+export interface BackupResult {
   readonly manifest: Manifest
   readonly seconds: number
   /** How long the tables were read for: meanwhile the server keeps old versions of rows. */
@@ -45,36 +45,44 @@ export interface Made {
 }
 
 /** Makes a backup while mail flows. What it began is taken away again when it fails. */
-export async function makeBackup(backing: Backing): Promise<Made> {
+export async function makeBackup(backing: BackupOptions): Promise<BackupResult> {
   const { clock, databaseUrl, to } = backing
   const startedAt = clock.now()
-  const id = backupId(toIso(startedAt), newSortableToken())
-  const lease = await takeLease(databaseUrl, id, clock)
+  const id = createBackupId(toIso(startedAt), newSortableToken())
+  const lease = await acquireBackupLease(databaseUrl, id, clock)
   const { db, close } = openDatabase(databaseUrl, 1)
-  const spool = openSpool()
+  const spool = openBlobSpool()
   const sink = 'folder' in to ? folderSink(to.folder, id) : tarSink(id, to.stream)
   const check = () => {
     backing.signal.throwIfAborted()
-    lease.check()
+    lease.requireValid()
   }
   try {
     if ('folder' in to) await cleanFolder(to.folder)
-    const made = await write(sink, () => copy(db, { ...backing, id, sink, spool, check }), check)
+    const made = await writeOrAbandon(
+      sink,
+      () => copyDatabase(db, { ...backing, id, sink, spool, requireActive: check }),
+      check,
+    )
     const finishedAt = clock.now()
     const seconds = (millisecondsOf(finishedAt) - millisecondsOf(startedAt)) / 1000
-    await recordBackup(db, { id, startedAt, finishedAt, seconds, bytes: made.bytes, newBytes: made.newBytes })
+    await insertCompletedBackup(db, { id, startedAt, finishedAt, seconds, bytes: made.bytes, newBytes: made.newBytes })
     return { ...made, seconds }
   } finally {
     spool.close()
-    await lease.end()
+    await lease.release()
     await close()
   }
 }
 
-type Written = Omit<Made, 'seconds'>
+type CopiedDatabase = Omit<BackupResult, 'seconds'>
 
 /** Writes all of it, or leaves nothing of it. */
-async function write(sink: Sink, work: () => Promise<Written>, check: () => void): Promise<Written> {
+async function writeOrAbandon(
+  sink: BackupSink,
+  work: () => Promise<CopiedDatabase>,
+  check: () => void,
+): Promise<CopiedDatabase> {
   try {
     const made = await work()
     check()
@@ -86,17 +94,17 @@ async function write(sink: Sink, work: () => Promise<Written>, check: () => void
   }
 }
 
-interface Copying extends Backing {
+interface CopyDatabaseDeps extends BackupOptions {
   readonly id: string
-  readonly sink: Sink
+  readonly sink: BackupSink
   readonly spool: BlobSpool
-  readonly check: () => void
+  readonly requireActive: () => void
 }
 
-async function copy(db: Db, copying: Copying): Promise<Written> {
-  const { id, to, encryption, secretKey, isFull, share, sink, spool, check, clock } = copying
-  const earlier = 'folder' in to && !isFull ? await openEarlier(to.folder, encryption) : nothingFound
-  const use = { ...copying, pace: paceOf(share) }
+async function copyDatabase(db: Db, copying: CopyDatabaseDeps): Promise<CopiedDatabase> {
+  const { id, to, encryption, secretKey, isFull, share, sink, spool, requireActive, clock } = copying
+  const earlier = 'folder' in to && !isFull ? await openEarlierBackup(to.folder, encryption) : noEarlierBackup
+  const deps = { ...copying, throttle: createThrottle(share) }
   const began = performance.now()
   const taken_at = toIso(clock.now())
   const onBlob = async (row: Readonly<Record<string, unknown>>) => {
@@ -110,14 +118,14 @@ async function copy(db: Db, copying: Copying): Promise<Written> {
     )
   }
   const { migrations, tables, secret_keys } = await inSnapshot(db, async snapshot => ({
-    ...(await copyTables(snapshot, { ...use, onBlob })),
+    ...(await copyTables(snapshot, { ...deps, onBlob })),
     secret_keys: await selectSecretKeys(snapshot),
   }))
   const snapshotSeconds = (performance.now() - began) / 1000
-  check()
-  const blobs = await copyBlobs(db, spool.read(), use)
+  requireActive()
+  const blobs = await copyBlobs(db, spool.read(), deps)
   const secret_key = secretKey
-    ? await putPacked(sink, `${folderOf(id)}/secret.key`, Buffer.from(`${secretKey}\n`), encryption)
+    ? await writePackedFile(sink, `${backupFolder(id)}/secret.key`, Buffer.from(`${secretKey}\n`), encryption)
     : null
   const manifest: Manifest = {
     format: 1,
@@ -128,14 +136,14 @@ async function copy(db: Db, copying: Copying): Promise<Written> {
     tables,
     catalog: blobs.catalog,
     blobs: blobs.count,
-    segments: [...earlier.segments.filter(each => blobs.kept.has(each.name)), ...blobs.segments],
+    segments: [...earlier.segments.filter(segment => blobs.reusedSegments.has(segment.name)), ...blobs.segments],
     new_segments: blobs.segments.length,
     secret_keys,
     secret_key,
     damaged_blobs: blobs.damaged,
   }
-  const bytes = bytesOf(filesOf(manifest))
-  const keptBytes = bytesOf(manifest.segments) - bytesOf(blobs.segments)
+  const bytes = totalBytes(manifestFiles(manifest))
+  const keptBytes = totalBytes(manifest.segments) - totalBytes(blobs.segments)
   return { manifest, snapshotSeconds, bytes, newBytes: bytes - keptBytes, newBlobs: blobs.copied }
 }
 

@@ -1,24 +1,24 @@
 import { createHash, type Hash } from 'node:crypto'
-import { readContent, readFileBytes, readLines } from '../files/read.ts'
+import { readContent, readFileBytes, readLines } from '../files/read-file.ts'
 import { segmentsFolder } from '../files/sink.ts'
-import { readEntry } from '../format/catalog.ts'
-import type { Opening } from '../format/encryption.ts'
+import { readCatalogEntry } from '../format/catalog.ts'
+import type { DecryptionKeys } from '../format/encryption.ts'
 import type { BackupFile, BackupTable, Manifest } from '../format/manifest.ts'
-import { filesOf } from '../format/manifest.ts'
-import { linesOf, readRow } from '../format/row.ts'
+import { manifestFiles } from '../format/manifest.ts'
+import { readRow, splitLines } from '../format/row.ts'
 import { readSegment, type SegmentPart } from '../format/segment.ts'
-import type { Progress } from '../progress.ts'
+import type { ProgressReporter } from '../progress.ts'
 
 /** What is wrong with a backup. */
-export interface Damages {
-  /** A sentence each, that begins with the file or the blob; in the order of {@link filesOf}. */
-  readonly sentences: readonly string[]
+export interface InspectionResult {
+  /** A sentence each, that begins with the file or the blob; in the order of {@link manifestFiles}. */
+  readonly problems: readonly string[]
   /** Could all be looked into, or were encrypted files only compared with what was written? */
-  readonly isWholeLook: boolean
+  readonly isComplete: boolean
 }
 
 /** How many blobs of a damaged segment are named. */
-const mostNamed = 20
+const maxNamedBlobs = 20
 
 /**
  * Reads every file of a backup: is it there, is it what was written, and, where it can be decrypted, does it hold the rows
@@ -27,9 +27,9 @@ const mostNamed = 20
 export async function inspectBackup(
   folder: string,
   manifest: Manifest,
-  opening: Opening | null,
-  progress: Progress,
-): Promise<Damages> {
+  opening: DecryptionKeys | null,
+  progress: ProgressReporter,
+): Promise<InspectionResult> {
   const sentences: string[] = []
   const damaged = new Set<string>()
   const look = async (file: BackupFile, work: () => Promise<void>) => {
@@ -41,9 +41,9 @@ export async function inspectBackup(
       sentences.push(message.startsWith(file.name) ? message : `${file.name} cannot be read: ${message}`)
     }
     done++
-    progress.at('files', done, all.length)
+    progress.report('files', done, all.length)
   }
-  const all = filesOf(manifest)
+  const all = manifestFiles(manifest)
   let done = 0
   const canOpen = (file: BackupFile) => opening !== null || file.name.endsWith('.zst')
   const opened = opening ?? { identities: [] }
@@ -57,49 +57,49 @@ export async function inspectBackup(
         if (canOpen(file)) rows += countRows(table, await readContent(folder, file, opened))
         else await readFileBytes(folder, file)
       })
-    const isWhole = table.files.every(each => !damaged.has(each.name) && canOpen(each))
+    const isWhole = table.files.every(file => !damaged.has(file.name) && canOpen(file))
     if (isWhole && rows !== table.rows)
       sentences.push(`the table ${table.name} has ${rows} rows; ${table.rows} were written`)
   }
   for (const file of catalog) await look(file, async () => void (await readLines(folder, file, opened)))
-  const blobs = blobHashes()
+  const blobs = openBlobHasher()
   for (const file of segments)
     await look(file, async () => {
       if (canOpen(file)) blobs.take(file.name, await readContent(folder, file, opened))
       else await readFileBytes(folder, file)
     })
-  const whole = catalog.filter(each => !damaged.has(each.name))
-  const lost = await blobsIn(folder, whole, damaged)
+  const whole = catalog.filter(backupFile => !damaged.has(backupFile.name))
+  const lost = await describeLostBlobs(folder, whole, damaged)
   const known = new Set(manifest.damaged_blobs)
-  const wrong = (await stillWanted(folder, whole, blobs.end())).filter(id => !known.has(id))
+  const wrong = (await blobsOfBackup(folder, whole, blobs.end())).filter(id => !known.has(id))
   return {
-    sentences: [...sentences, ...lost, ...wrong.map(id => `the blob ${id} does not have the bytes of its hash`)],
-    isWholeLook: all.every(canOpen),
+    problems: [...sentences, ...lost, ...wrong.map(id => `the blob ${id} does not have the bytes of its hash`)],
+    isComplete: all.every(canOpen),
   }
 }
 
 function countRows(table: BackupTable, content: Uint8Array): number {
-  const lines = linesOf(content)
+  const lines = splitLines(content)
   for (const line of lines) readRow(table.columns, line)
   return lines.length
 }
 
 /** Which blobs the damaged segments held. */
-async function blobsIn(
+async function describeLostBlobs(
   folder: string,
   catalog: readonly BackupFile[],
   damaged: ReadonlySet<string>,
 ): Promise<readonly string[]> {
   const lost = new Map<string, string[]>()
   let more = 0
-  for (const file of [...damaged].some(each => each.startsWith(`${segmentsFolder}/`)) ? catalog : [])
+  for (const file of [...damaged].some(value => value.startsWith(`${segmentsFolder}/`)) ? catalog : [])
     for (const line of await readLines(folder, file, { identities: [] })) {
-      const [id, segments] = readEntry(line)
-      const segment = segments.find(each => damaged.has(each))
+      const [id, segments] = readCatalogEntry(line)
+      const segment = segments.find(segment => damaged.has(segment))
       if (segment === undefined) continue
       const named = lost.get(segment) ?? []
       lost.set(segment, named)
-      if (named.length < mostNamed) named.push(id)
+      if (named.length < maxNamedBlobs) named.push(id)
       else more++
     }
   return [...lost].map(
@@ -108,7 +108,7 @@ async function blobsIn(
 }
 
 /** Those of these blobs that the backup has in these segments: a segment may hold half of one that it has no more. */
-async function stillWanted(
+async function blobsOfBackup(
   folder: string,
   catalog: readonly BackupFile[],
   asked: ReadonlyMap<string, string>,
@@ -116,7 +116,7 @@ async function stillWanted(
   const wanted: string[] = []
   for (const file of asked.size === 0 ? [] : catalog)
     for (const line of await readLines(folder, file, { identities: [] })) {
-      const [id, segments] = readEntry(line)
+      const [id, segments] = readCatalogEntry(line)
       const segment = asked.get(id)
       if (segment !== undefined && segments.includes(segment)) wanted.push(id)
     }
@@ -124,7 +124,7 @@ async function stillWanted(
 }
 
 /** Hashes blobs as their chunks come, in segments that follow each other. */
-function blobHashes() {
+function openBlobHasher() {
   /** Where each ended. */
   const wrong = new Map<string, string>()
   let current: { readonly part: SegmentPart; readonly hash: Hash; bytes: number; segment: string } | undefined

@@ -1,16 +1,16 @@
 import { existsSync, readFileSync } from 'node:fs'
-import { CommandTrouble } from '../../base/operator-error.ts'
-import { keepSecretKey, readSecretKeys, secretFile, secretsOf } from '../../base/secrets/secrets.ts'
+import { CommandError } from '../../base/operator-error.ts'
+import { readSecretKeys, secretFile, secretsOf, writeSecretFile } from '../../base/secrets/secrets.ts'
 
 /** The secret key at hand, in base64, as the settings give it or the folder keeps it; undefined: there is none. */
-export function secretKeyText(given: string | undefined, varFolder: string): string | undefined {
+export function readSecretKeyText(given: string | undefined, varFolder: string): string | undefined {
   if (given !== undefined) return given.trim()
   const file = secretFile(varFolder)
   return existsSync(file) ? readFileSync(file, 'utf8').trim() : undefined
 }
 
 /** The ids of the keys in such a text. */
-function idsOf(text: string | undefined): readonly string[] {
+function keyIdsOf(text: string | undefined): readonly string[] {
   const keys = text === undefined ? undefined : readSecretKeys(text)
   return keys ? secretsOf(keys).ids : []
 }
@@ -20,7 +20,7 @@ export interface SealedBackup {
   /** The ids of the keys that it is sealed with. */
   readonly sealedBy: readonly string[]
   /** The key that it holds; undefined: none. */
-  readonly held: string | undefined
+  readonly includedKey: string | undefined
 }
 
 /**
@@ -28,20 +28,20 @@ export interface SealedBackup {
  * in the folder then, if none is there. Says what it did, for a person.
  * @throws CommandTrouble where neither opens it
  */
-export function admitSecretKey(backup: SealedBackup, given: string | undefined, varFolder: string): string {
-  const { sealedBy, held } = backup
-  const opens = (text: string | undefined) => sealedBy.every(id => idsOf(text).includes(id))
-  const here = secretKeyText(given, varFolder)
+export function ensureSecretKey(backup: SealedBackup, given: string | undefined, varFolder: string): string {
+  const { sealedBy, includedKey } = backup
+  const opens = (text: string | undefined) => sealedBy.every(id => keyIdsOf(text).includes(id))
+  const here = readSecretKeyText(given, varFolder)
   if (sealedBy.length === 0) return 'Nothing in the backup is sealed with a secret key.'
   if (opens(here)) return `The secret key at hand opens what the backup sealed (${sealedBy.join(', ')}).`
-  if (held === undefined || !opens(held))
-    throw new CommandTrouble(
-      `The backup is sealed with the secret key ${sealedBy.join(', ')} and does not hold it, and ${here === undefined ? 'none is at hand' : `the one at hand is ${idsOf(here).join(', ')}`}: set MAILROOM_SECRET_KEY to it, or put it in ${secretFile(varFolder)}. Without it no DKIM key can be used.`,
+  if (includedKey === undefined || !opens(includedKey))
+    throw new CommandError(
+      `The backup is sealed with the secret key ${sealedBy.join(', ')} and does not hold it, and ${here === undefined ? 'none is at hand' : `the one at hand is ${keyIdsOf(here).join(', ')}`}: set MAILROOM_SECRET_KEY to it, or put it in ${secretFile(varFolder)}. Without it no DKIM key can be used.`,
     )
   if (here !== undefined)
-    throw new CommandTrouble(
-      `The backup is sealed with the secret key ${sealedBy.join(', ')}, which it holds, but another is at hand (${idsOf(here).join(', ')}): unset MAILROOM_SECRET_KEY, or take ${secretFile(varFolder)} away.`,
+    throw new CommandError(
+      `The backup is sealed with the secret key ${sealedBy.join(', ')}, which it holds, but another is at hand (${keyIdsOf(here).join(', ')}): unset MAILROOM_SECRET_KEY, or take ${secretFile(varFolder)} away.`,
     )
-  keepSecretKey(varFolder, held)
+  writeSecretFile(varFolder, includedKey)
   return `The secret key of the backup (${sealedBy.join(', ')}) is in ${secretFile(varFolder)} now.`
 }

@@ -1,10 +1,10 @@
 import { sql } from 'kysely'
 import type { Instant } from '../../base/clock.ts'
 import type { Db } from '../../base/database/database.ts'
-import { changeRows, placeholders, selectRows } from '../../base/database/select-rows.ts'
+import { executeUpdate, placeholders, selectRows } from '../../base/database/select-rows.ts'
 import type { Id } from '../../base/ids.ts'
 import type { BackupColumn } from '../format/manifest.ts'
-import type { Value } from '../format/row.ts'
+import type { ColumnValue } from '../format/row.ts'
 
 /** Well below the 16 MiB of max_allowed_packet and the 65,535 values of one statement. */
 const statementBytes = 4 * 1024 * 1024
@@ -12,17 +12,17 @@ const statementRows = 256
 const statementValues = 60_000
 
 /** What the migrations write by themselves. */
-const seeded = ['kysely_migration', 'kysely_migration_lock', 'backup_runs']
+const tablesFilledByMigrations = ['kysely_migration', 'kysely_migration_lock', 'backup_runs']
 
 /** The tables of a database that hold something of their own, and all there are. */
-export async function selectFilled(
+export async function selectFilledTables(
   db: Db,
 ): Promise<{ readonly all: readonly string[]; readonly filled: readonly string[] }> {
   const { rows } = await sql<{ name: string }>`SELECT table_name AS name FROM information_schema.tables
     WHERE table_schema = DATABASE() ORDER BY table_name`.execute(db)
   const all = rows.map(row => row.name)
   const filled: string[] = []
-  for (const name of all.filter(each => !seeded.includes(each))) {
+  for (const name of all.filter(value => !tablesFilledByMigrations.includes(value))) {
     const found = await sql`SELECT 1 FROM ${sql.table(name)} LIMIT 1`.execute(db)
     if (found.rows.length > 0) filled.push(name)
   }
@@ -39,7 +39,7 @@ export async function dropTables(db: Db, names: readonly string[]): Promise<void
 }
 
 /** Removes what the migrations wrote into a table. */
-export async function deleteAll(tx: Db, table: string): Promise<void> {
+export async function deleteAllRows(tx: Db, table: string): Promise<void> {
   await sql`SET SESSION foreign_key_checks = 0`.execute(tx)
   await sql`DELETE FROM ${sql.table(table)}`.execute(tx)
 }
@@ -48,24 +48,24 @@ export async function deleteAll(tx: Db, table: string): Promise<void> {
  * Loads rows of a table in statements of bounded size. What refers to what is as it was in the snapshot: not checked again.
  * `isThereAlready`: may a row be there, the same?
  */
-export async function insertLoaded(
+export async function insertRestoredRows(
   tx: Db,
   table: string,
   columns: readonly BackupColumn[],
-  rows: readonly (readonly Value[])[],
+  rows: readonly (readonly ColumnValue[])[],
   isThereAlready = false,
 ): Promise<void> {
   await sql`SET SESSION foreign_key_checks = 0`.execute(tx)
   const mostRows = Math.min(statementRows, Math.floor(statementValues / columns.length))
-  const names = columns.map(each => `\`${each.name}\``).join(', ')
+  const names = columns.map(column => `\`${column.name}\``).join(', ')
   const one = `(${columns.map(() => '?').join(', ')})`
   const suffix = isThereAlready ? `ON DUPLICATE KEY UPDATE \`${columns[0]?.name}\` = \`${columns[0]?.name}\`` : ''
-  let group: (readonly Value[])[] = []
+  let group: (readonly ColumnValue[])[] = []
   let bytes = 0
   const flush = async () => {
     if (group.length === 0) return
     const values = group.map(() => one).join(', ')
-    await changeRows(tx, `INSERT INTO \`${table}\` (${names}) VALUES ${values} ${suffix}`, group.flat())
+    await executeUpdate(tx, `INSERT INTO \`${table}\` (${names}) VALUES ${values} ${suffix}`, group.flat())
     group = []
     bytes = 0
   }
@@ -123,7 +123,7 @@ export async function selectDatabases(db: Db, prefix: string): Promise<readonly 
 }
 
 /** Says that somebody is at work under this name, as long as the connection lives; false: another does. */
-export async function claimName(connection: Db, name: string): Promise<boolean> {
+export async function lockDatabaseName(connection: Db, name: string): Promise<boolean> {
   const { rows } = await sql<{
     taken: number | null
   }>`SELECT GET_LOCK(LEFT(SHA2(${name}, 256), 64), 0) AS taken`.execute(connection)
@@ -136,22 +136,22 @@ export async function selectDatabaseName(db: Db): Promise<string> {
 }
 
 /** Messages and emails whose bytes the database has no row of; how many of each. */
-export async function countBroken(db: Db, table: 'messages' | 'emails'): Promise<number> {
+export async function countRowsWithoutBlob(db: Db, table: 'messages' | 'emails'): Promise<number> {
   const { rows } = await sql<{ count: number }>`SELECT COUNT(*) AS count FROM ${sql.table(table)} AS referring
     LEFT JOIN blobs ON blobs.id = referring.blob_id WHERE blobs.id IS NULL`.execute(db)
   return Number(rows[0]?.count)
 }
 
-const changedAtOnce = 1000
+const rowsPerUpdate = 1000
 
 /** Keeps all that waits to be sent from being submitted, until the operator releases it; how many recipients that are. */
-export async function holdOutbox(db: Db, reason: string, now: Instant): Promise<number> {
+export async function suspendOutbox(db: Db, reason: string, now: Instant): Promise<number> {
   return await inBatches(async () => {
     const { numUpdatedRows } = await db
       .updateTable('outbox')
       .set({ held_at: now, held_reason: reason })
       .where('held_at', 'is', null)
-      .limit(sql.lit(changedAtOnce))
+      .limit(sql.lit(rowsPerUpdate))
       .executeTakeFirstOrThrow()
     return Number(numUpdatedRows)
   })
@@ -165,7 +165,7 @@ export async function disableKeys(db: Db, now: Instant): Promise<number> {
       .set({ disabled_at: now })
       .where('disabled_at', 'is', null)
       .where('revoked_at', 'is', null)
-      .limit(sql.lit(changedAtOnce))
+      .limit(sql.lit(rowsPerUpdate))
       .executeTakeFirstOrThrow()
     return Number(numUpdatedRows)
   })
@@ -175,6 +175,6 @@ async function inBatches(change: () => Promise<number>): Promise<number> {
   for (let count = 0; ; ) {
     const changed = await change()
     count += changed
-    if (changed < changedAtOnce) return count
+    if (changed < rowsPerUpdate) return count
   }
 }

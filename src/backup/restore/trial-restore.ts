@@ -1,59 +1,60 @@
 import { createHash, randomBytes } from 'node:crypto'
 import type { Clock } from '../../base/clock.ts'
 import { type Db, openDatabase } from '../../base/database/database.ts'
-import { CommandTrouble } from '../../base/operator-error.ts'
-import type { Opening } from '../format/encryption.ts'
+import { CommandError } from '../../base/operator-error.ts'
+import type { DecryptionKeys } from '../format/encryption.ts'
 import type { Manifest } from '../format/manifest.ts'
 import { selectChunks } from '../make/snapshot-table.ts'
-import type { Progress } from '../progress.ts'
+import type { ProgressReporter } from '../progress.ts'
 import { restoreBackup } from './restore.ts'
 import {
-  claimName,
-  countBroken,
+  countRowsWithoutBlob,
   createDatabase,
   dropDatabase,
   dropTables,
+  lockDatabaseName,
   selectBlobsAfter,
   selectDatabaseName,
   selectDatabases,
-  selectFilled,
+  selectFilledTables,
 } from './table.ts'
 
 /** What a trial of a restore needs. */
-export interface Trial {
+export interface TrialRestoreOptions {
   readonly folder: string
   readonly manifest: Manifest
-  readonly opening: Opening
+  readonly opening: DecryptionKeys
   readonly clock: Clock
-  readonly progress: Progress
+  readonly progress: ProgressReporter
   /** The live database, beside which the scratch one is made. */
   readonly databaseUrl: string
   /** An empty database for the trial; undefined: one of its own is made on the same server. */
   readonly scratchUrl: string | undefined
 }
 
-const blobsAtOnce = 64
-const chunksAtOnce = 8
+const blobsPerBatch = 64
+const chunksPerQuery = 8
 const chunkBytes = 512 * 1024
 
 /**
  * Restores a backup for a trial and compares: the rows of each table, each blob with its hash, each message and email with
  * its bytes. What was made for it is dropped. Gives a sentence for each thing that is wrong.
  */
-export async function tryRestore(trial: Trial): Promise<readonly string[]> {
+export async function runTrialRestore(trial: TrialRestoreOptions): Promise<readonly string[]> {
   const { scratchUrl } = trial
-  if (scratchUrl === undefined) return await withScratch(trial.databaseUrl, url => tryIn(url, trial))
-  const wrong = await tryIn(scratchUrl, trial)
-  await emptyAgain(scratchUrl)
+  if (scratchUrl === undefined)
+    return await withScratchDatabase(trial.databaseUrl, url => restoreAndCompare(url, trial))
+  const wrong = await restoreAndCompare(scratchUrl, trial)
+  await dropAllTables(scratchUrl)
   return wrong
 }
 
-async function tryIn(url: string, trial: Trial): Promise<readonly string[]> {
+async function restoreAndCompare(url: string, trial: TrialRestoreOptions): Promise<readonly string[]> {
   const { db, close } = openDatabase(url, 1)
   try {
     await restoreBackup({ ...trial, db, isTrial: true })
     const broken = await Promise.all(
-      (['messages', 'emails'] as const).map(async table => ({ table, count: await countBroken(db, table) })),
+      (['messages', 'emails'] as const).map(async table => ({ table, count: await countRowsWithoutBlob(db, table) })),
     )
     return [
       ...broken.filter(each => each.count > 0).map(({ table, count }) => `${count} rows of ${table} have no bytes`),
@@ -65,24 +66,24 @@ async function tryIn(url: string, trial: Trial): Promise<readonly string[]> {
 }
 
 /** The blobs that do not hold the bytes of their hash. */
-async function compareBlobs(db: Db, { manifest, progress }: Trial): Promise<readonly string[]> {
+async function compareBlobs(db: Db, { manifest, progress }: TrialRestoreOptions): Promise<readonly string[]> {
   const known = new Set(manifest.damaged_blobs)
   const wrong: string[] = []
   let count = 0
   for (let after = ''; ; ) {
-    const blobs = await selectBlobsAfter(db, after, blobsAtOnce)
-    const small = blobs.filter(each => each.size <= chunkBytes).map(each => each.id)
+    const blobs = await selectBlobsAfter(db, after, blobsPerBatch)
+    const small = blobs.filter(blob => blob.size <= chunkBytes).map(blob => blob.id)
     const together = Map.groupBy(await selectChunks(db, small, 0, 1), chunk => chunk.id)
     for (const blob of blobs) {
       const hash = createHash('sha256')
-      const chunks = blob.size <= chunkBytes ? (together.get(blob.id) ?? []) : chunksOf(db, blob)
+      const chunks = blob.size <= chunkBytes ? (together.get(blob.id) ?? []) : readLargeBlob(db, blob)
       for await (const chunk of chunks) hash.update(chunk.bytes)
       if (!hash.digest().equals(blob.sha256) && !known.has(blob.id))
         wrong.push(`the blob ${blob.id} does not have the bytes of its hash after the restore`)
     }
     count += blobs.length
-    progress.at('blobs compared', count, manifest.blobs)
-    if (blobs.length < blobsAtOnce) break
+    progress.report('blobs compared', count, manifest.blobs)
+    if (blobs.length < blobsPerBatch) break
     after = blobs.at(-1)?.id ?? after
   }
   return count === manifest.blobs
@@ -90,22 +91,23 @@ async function compareBlobs(db: Db, { manifest, progress }: Trial): Promise<read
     : [...wrong, `there are ${count} blobs after the restore; the backup has ${manifest.blobs}`]
 }
 
-async function* chunksOf(db: Db, { id, size }: { readonly id: string; readonly size: number }) {
-  for (let from = 0; from * chunkBytes < size; from += chunksAtOnce)
-    yield* await selectChunks(db, [id], from, from + chunksAtOnce)
+async function* readLargeBlob(db: Db, { id, size }: { readonly id: string; readonly size: number }) {
+  for (let from = 0; from * chunkBytes < size; from += chunksPerQuery)
+    yield* await selectChunks(db, [id], from, from + chunksPerQuery)
 }
 
 /** Makes a database beside the live one and drops it afterwards, with those that a trial left that was killed. */
-async function withScratch<Result>(liveUrl: string, work: (url: string) => Promise<Result>): Promise<Result> {
+async function withScratchDatabase<Result>(liveUrl: string, work: (url: string) => Promise<Result>): Promise<Result> {
   const { db, close } = openDatabase(liveUrl, 1)
   try {
     const prefix = `${(await selectDatabaseName(db)).slice(0, 40)}_verify_`
     for (const left of await selectDatabases(db, prefix))
-      if (/^[0-9a-f]{12}$/.test(left.slice(prefix.length)) && (await claimName(db, left))) await dropDatabase(db, left)
+      if (/^[0-9a-f]{12}$/.test(left.slice(prefix.length)) && (await lockDatabaseName(db, left)))
+        await dropDatabase(db, left)
     const name = `${prefix}${randomBytes(6).toString('hex')}`
-    await claimName(db, name)
+    await lockDatabaseName(db, name)
     await createDatabase(db, name).catch((error: Error) => {
-      throw new CommandTrouble(
+      throw new CommandError(
         `No database could be made for the trial (${error.message}): let the account make those named ${prefix}…, or name an empty one with --database-url.`,
       )
     })
@@ -121,10 +123,10 @@ async function withScratch<Result>(liveUrl: string, work: (url: string) => Promi
   }
 }
 
-async function emptyAgain(url: string): Promise<void> {
+async function dropAllTables(url: string): Promise<void> {
   const { db, close } = openDatabase(url, 1)
   try {
-    await dropTables(db, (await selectFilled(db)).all)
+    await dropTables(db, (await selectFilledTables(db)).all)
   } finally {
     await close()
   }

@@ -1,13 +1,13 @@
 import { expect, test } from 'bun:test'
 import { openLog } from '../observability/log.ts'
-import { startRounds } from './background-job.ts'
+import { startJob } from './background-job.ts'
 
 const log = openLog('silent')
 
 test('goes on at once while there is more, and pauses when there is none', async () => {
   const times: number[] = []
   const { promise: sixth, resolve } = Promise.withResolvers<void>()
-  const rounds = startRounds({ pauseMs: 100, log, failure: '' }, () => {
+  const rounds = startJob({ pauseMs: 100, log, failureMessage: '' }, () => {
     times.push(performance.now())
     if (times.length === 6) resolve()
     return Promise.resolve(times.length % 3 === 0 ? 'done' : 'more')
@@ -21,7 +21,7 @@ test('goes on at once while there is more, and pauses when there is none', async
 test('begins another round after one that threw', async () => {
   let begun = 0
   const { promise: again, resolve } = Promise.withResolvers<void>()
-  const rounds = startRounds({ pauseMs: 1, log, failure: 'it threw' }, () => {
+  const rounds = startJob({ pauseMs: 1, log, failureMessage: 'it threw' }, () => {
     if (++begun === 2) resolve()
     return Promise.reject(new Error('trouble'))
   })
@@ -32,7 +32,7 @@ test('begins another round after one that threw', async () => {
 test('stops once the round under way has ended, and without waiting for the pause', async () => {
   const { promise: work, resolve: finish } = Promise.withResolvers<'done'>()
   let heard = false
-  const rounds = startRounds({ pauseMs: 60_000, log, failure: '' }, signal => {
+  const rounds = startJob({ pauseMs: 60_000, log, failureMessage: '' }, signal => {
     signal.addEventListener('abort', () => {
       heard = true
     })

@@ -1,34 +1,34 @@
 import type { Log } from '../observability/log.ts'
 
 /** Work that goes on in the background for as long as the process runs. */
-export interface Rounds {
+export interface BackgroundJob {
   /** Begins no further round; resolves when none is under way. */
   stop(): Promise<void>
 }
 
-export interface RoundsOptions {
+export interface BackgroundJobOptions {
   /** The wait after a round that left nothing to do, in milliseconds. */
   readonly pauseMs: number
   readonly log: Log
   /** The log line for a round that threw; another follows after the pause. */
-  readonly failure: string
+  readonly failureMessage: string
 }
 
 /**
  * Does rounds of work, one after the other: the next at once when a round says that there is `more`, else after a pause.
  * `signal` fires when it is to stop.
  */
-export function startRounds(
-  { pauseMs, log, failure }: RoundsOptions,
+export function startJob(
+  { pauseMs, log, failureMessage }: BackgroundJobOptions,
   round: (signal: AbortSignal) => Promise<'more' | 'done'>,
-): Rounds {
+): BackgroundJob {
   const stopping = new AbortController()
   const { signal } = stopping
 
   async function run(): Promise<void> {
     while (!signal.aborted) {
       const left = await round(signal).catch((error: unknown) => {
-        log.error({ err: error }, failure)
+        log.error({ err: error }, failureMessage)
         return 'done' as const
       })
       if (left === 'done') await pause(pauseMs, signal)

@@ -3,7 +3,7 @@ import { batched } from './batch.ts'
 
 test('gathers what comes while a batch is under way', async () => {
   const batches: number[][] = []
-  const double = batched<number, number>({ maxItems: 10, maxUnderWay: 1 }, async items => {
+  const double = batched<number, number>({ maxItems: 10, maxInFlight: 1 }, async items => {
     batches.push([...items])
     await Bun.sleep(5)
     return items.map(each => each * 2)
@@ -17,7 +17,7 @@ test('gathers what comes while a batch is under way', async () => {
 test('waits for company only where there was some', async () => {
   const batches: number[][] = []
   const gatherMs = 200
-  const echo = batched<number, number>({ maxItems: 10, maxUnderWay: 1, gatherMs }, async items => {
+  const echo = batched<number, number>({ maxItems: 10, maxInFlight: 1, gatherMs }, async items => {
     batches.push([...items])
     await Bun.sleep(5)
     return items
@@ -38,7 +38,7 @@ test('waits for company only where there was some', async () => {
 test('holds no more than the limit in a batch and under way', async () => {
   let underWay = 0
   let most = 0
-  const echo = batched<number, number>({ maxItems: 4, maxUnderWay: 2 }, async items => {
+  const echo = batched<number, number>({ maxItems: 4, maxInFlight: 2 }, async items => {
     expect(items.length).toBeLessThanOrEqual(4)
     most = Math.max(most, ++underWay)
     await Bun.sleep(1)
@@ -51,17 +51,17 @@ test('holds no more than the limit in a batch and under way', async () => {
 })
 
 test("one item's fault is not its neighbours'", async () => {
-  const work = batched<number, number>({ maxItems: 10, maxUnderWay: 1 }, items => {
+  const work = batched<number, number>({ maxItems: 10, maxInFlight: 1 }, items => {
     if (items.includes(2)) throw new Error('two')
     return Promise.resolve(items)
   })
   const results = await Promise.allSettled([work(1), work(2), work(3)])
-  expect(results.map(each => each.status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
+  expect(results.map(result => result.status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
 })
 
 test('goes on after a batch that failed', async () => {
   let broken = true
-  const work = batched<number, number>({ maxItems: 10, maxUnderWay: 1 }, async items => {
+  const work = batched<number, number>({ maxItems: 10, maxInFlight: 1 }, async items => {
     if (broken) throw new Error('broken')
     return items
   })

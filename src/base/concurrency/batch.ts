@@ -1,12 +1,12 @@
 /** How much one batch may hold and how many may be under way. */
 export interface BatchLimits {
   readonly maxItems: number
-  readonly maxUnderWay: number
+  readonly maxInFlight: number
   /** How long a batch that follows one of several waits for company, in milliseconds; 0 or absent: not at all. */
   readonly gatherMs?: number
 }
 
-interface Waiting<Item, Result> {
+interface PendingCall<Item, Result> {
   readonly item: Item
   readonly resolve: (result: Result) => void
   readonly reject: (error: unknown) => void
@@ -26,25 +26,25 @@ export function batched<Item, Result>(
   limits: BatchLimits,
   work: (items: readonly Item[]) => Promise<readonly Result[]>,
 ): (item: Item) => Promise<Result> {
-  const waiting: Waiting<Item, Result>[] = []
+  const waiting: PendingCall<Item, Result>[] = []
   let underWay = 0
   let lastSize = 0
 
-  async function run(batch: readonly Waiting<Item, Result>[]): Promise<void> {
+  async function run(batch: readonly PendingCall<Item, Result>[]): Promise<void> {
     try {
-      const results = await work(batch.map(each => each.item))
+      const results = await work(batch.map(pendingCall => pendingCall.item))
       if (results.length !== batch.length) throw new Error(`a batch of ${batch.length} gave ${results.length} results`)
-      batch.forEach((each, i) => {
-        each.resolve(results[i] as Result)
+      batch.forEach((pendingCall, i) => {
+        pendingCall.resolve(results[i] as Result)
       })
     } catch (error) {
       if (batch.length === 1) batch[0]?.reject(error)
-      else for (const each of batch) await run([each])
+      else for (const pendingCall of batch) await run([pendingCall])
     }
   }
 
   async function drain(): Promise<void> {
-    if (underWay === limits.maxUnderWay) return
+    if (underWay === limits.maxInFlight) return
     underWay++
     while (waiting.length > 0) {
       if (limits.gatherMs && lastSize > 1 && waiting.length < limits.maxItems) await Bun.sleep(limits.gatherMs)

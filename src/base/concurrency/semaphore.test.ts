@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test'
-import { turns } from './semaphore.ts'
+import { newSemaphore } from './semaphore.ts'
 
 test('lets so many through at once, the others in their order', async () => {
-  const turn = turns(2)
+  const turn = newSemaphore(2)
   const first = await turn()
   await turn()
   const order: number[] = []
@@ -20,7 +20,7 @@ test('lets so many through at once, the others in their order', async () => {
 })
 
 test('whoever gives up leaves the queue and takes no place', async () => {
-  const turn = turns(1)
+  const turn = newSemaphore(1)
   const held = await turn()
   const gaveUp = turn(AbortSignal.timeout(5))
   const patient = turn()

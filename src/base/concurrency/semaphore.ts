@@ -5,7 +5,7 @@ export type Release = () => void
  * Lets at most `atOnce` through at a time, the others in the order they came. The function it gives waits for a place
  * and resolves to what gives it back, or to undefined when `signal` fired first.
  */
-export function turns(atOnce: number): (signal?: AbortSignal) => Promise<Release | undefined> {
+export function newSemaphore(atOnce: number): (signal?: AbortSignal) => Promise<Release | undefined> {
   const waiting = new Set<(release: Release) => void>()
   let taken = 0
 
@@ -44,8 +44,8 @@ export function turns(atOnce: number): (signal?: AbortSignal) => Promise<Release
 }
 
 /** Does each piece of work in its turn: at most `atOnce` go on together. */
-export function inTurn(atOnce: number): <Result>(work: () => Promise<Result>) => Promise<Result> {
-  const turn = turns(atOnce)
+export function limitConcurrency(atOnce: number): <Result>(work: () => Promise<Result>) => Promise<Result> {
+  const turn = newSemaphore(atOnce)
   return async work => {
     const release = await turn()
     try {

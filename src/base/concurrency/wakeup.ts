@@ -1,15 +1,15 @@
 /** Wakes whoever waits. A ring that nobody hears is heard by the next to wait. */
-export interface Bell {
-  ring(): void
+export interface Wakeup {
+  notify(): void
   /** Resolves when it rings, or after `ms`. */
   wait(ms: number): Promise<void>
 }
 
-export function newBell(): Bell {
+export function newWakeup(): Wakeup {
   let isRung = false
   let wake: (() => void) | undefined
   return {
-    ring() {
+    notify() {
       isRung = true
       wake?.()
     },

@@ -1,11 +1,11 @@
 import { expect, test } from 'bun:test'
-import { newLimiter } from './weighted-semaphore.ts'
+import { newWeightedSemaphore } from './weighted-semaphore.ts'
 
 test('units are shared out in the order in which they are asked for', async () => {
-  const limiter = newLimiter(10)
+  const limiter = newWeightedSemaphore(10)
   const order: string[] = []
   const take = (name: string, units: number) =>
-    limiter.take(units).then(giveBack => {
+    limiter.acquire(units).then(giveBack => {
       order.push(name)
       return giveBack
     })
@@ -21,10 +21,10 @@ test('units are shared out in the order in which they are asked for', async () =
 })
 
 test('more than there is in all is taken as all', async () => {
-  const limiter = newLimiter(10)
-  const giveBack = await limiter.take(1000)
+  const limiter = newWeightedSemaphore(10)
+  const giveBack = await limiter.acquire(1000)
   let isTaken = false
-  const next = limiter.take(1).then(() => {
+  const next = limiter.acquire(1).then(() => {
     isTaken = true
   })
   await Bun.sleep(1)

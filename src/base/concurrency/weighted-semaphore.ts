@@ -1,10 +1,10 @@
 /** Shares out a number of units, such as slots or bytes, in the order in which they are asked for. */
-export interface Limiter {
+export interface WeightedSemaphore {
   /** Waits for `units`; more than there are in all are taken as all. Gives the function that returns them. */
-  take(units: number): Promise<() => void>
+  acquire(units: number): Promise<() => void>
 }
 
-export function newLimiter(total: number): Limiter {
+export function newWeightedSemaphore(total: number): WeightedSemaphore {
   const waiting: { readonly units: number; readonly start: () => void }[] = []
   let free = total
   const startNext = () => {
@@ -15,7 +15,7 @@ export function newLimiter(total: number): Limiter {
     }
   }
   return {
-    take(asked) {
+    acquire(asked) {
       const units = Math.min(asked, total)
       const { promise, resolve } = Promise.withResolvers<() => void>()
       let isTaken = true

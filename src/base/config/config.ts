@@ -19,7 +19,7 @@ type Env = Readonly<Record<string, string | undefined>>
 const fileSuffix = '_FILE'
 
 /** What a key holds, as text: in `env` itself, or in the file that `<key>_FILE` names, without the line ends after it. */
-export function given(env: Env, key: string): string | undefined {
+export function readEnvValue(env: Env, key: string): string | undefined {
   const path = env[`${key}${fileSuffix}`]
   if (!path) return env[key] || undefined
   if (env[key]) throw new ConfigError(`${key} and ${key}${fileSuffix} are both set; keep one of them.`)
@@ -44,8 +44,8 @@ export function readConfig(env: Env): Config {
   )
   if (unknown) throw new ConfigError(`${unknown} is not a setting of Mailroom; the README lists them.`)
   const values = Object.entries(settings).map(([name, each]: [string, Setting<unknown>]) => {
-    const text = given(env, each.key) ?? each.fallback
-    const value = text === undefined ? undefined : each.read(text)
+    const text = readEnvValue(env, each.key) ?? each.defaultText
+    const value = text === undefined ? undefined : each.parse(text)
     if (text !== undefined && value === undefined)
       throw new ConfigError(`${each.key} is "${each.isSecret ? '…' : hidePassword(text)}"; expected ${each.expected}.`)
     return [name, value]
@@ -84,7 +84,7 @@ function hidePassword(value: string): string {
 export function settingsTable(): string {
   const rows = Object.values(settings).map(
     each =>
-      `| \`${each.key}\` | ${each.fallback === undefined ? '' : each.key === 'MAILROOM_HOSTNAME' ? 'the machine’s name' : `\`${each.fallback}\``} | ${each.meaning} |`,
+      `| \`${each.key}\` | ${each.defaultText === undefined ? '' : each.key === 'MAILROOM_HOSTNAME' ? 'the machine’s name' : `\`${each.defaultText}\``} | ${each.description} |`,
   )
   return ['| Key | Default | Meaning |', '|---|---|---|', ...rows].join('\n')
 }

@@ -6,56 +6,61 @@ import { readSecretKeys, type Secrets, secretsOf } from '../secrets/secrets.ts'
 export interface Setting<Value> {
   readonly key: string
   /** What it means, with its unit, in one sentence. */
-  readonly meaning: string
+  readonly description: string
   /** What a right value looks like, for the sentence that refuses a wrong one. */
   readonly expected: string
   /** As it would be written; undefined: there is none. */
-  readonly fallback: string | undefined
+  readonly defaultText: string | undefined
   /** The value, or undefined when the text is not a right one. */
-  readonly read: (text: string) => Value | undefined
+  readonly parse: (text: string) => Value | undefined
   /** Is it never shown? */
   readonly isSecret?: true
 }
 
-type Read<Value> = Pick<Setting<Value>, 'expected' | 'read' | 'isSecret'>
+type SettingParser<Value> = Pick<Setting<Value>, 'expected' | 'parse' | 'isSecret'>
 
-export function setting<Value>(key: string, kind: Read<Value>, fallback: string, meaning: string): Setting<Value> {
-  return { key: `MAILROOM_${key}`, meaning, fallback, ...kind }
+export function setting<Value>(
+  key: string,
+  kind: SettingParser<Value>,
+  fallback: string,
+  meaning: string,
+): Setting<Value> {
+  return { key: `MAILROOM_${key}`, description: meaning, defaultText: fallback, ...kind }
 }
 
-export function optional<Value>(key: string, kind: Read<Value>, meaning: string): Setting<Value | undefined> {
-  return { key: `MAILROOM_${key}`, meaning, fallback: undefined, ...kind }
+export function optional<Value>(key: string, kind: SettingParser<Value>, meaning: string): Setting<Value | undefined> {
+  return { key: `MAILROOM_${key}`, description: meaning, defaultText: undefined, ...kind }
 }
 
-export const text: Read<string> = { expected: 'some text', read: value => value || undefined }
+export const text: SettingParser<string> = { expected: 'some text', parse: value => value || undefined }
 
-export const matching = (form: RegExp, expected: string): Read<string> => ({
+export const matching = (form: RegExp, expected: string): SettingParser<string> => ({
   expected,
-  read: value => (form.test(value) ? value : undefined),
+  parse: value => (form.test(value) ? value : undefined),
 })
 
-export const flag: Read<boolean> = {
+export const flag: SettingParser<boolean> = {
   expected: '`true` or `false`',
-  read: value => (value === 'true' ? true : value === 'false' ? false : undefined),
+  parse: value => (value === 'true' ? true : value === 'false' ? false : undefined),
 }
 
-export const whole = (least: number, most: number): Read<number> => ({
+export const integer = (least: number, most: number): SettingParser<number> => ({
   expected: `a whole number from ${least} to ${most}`,
-  read: value => {
+  parse: value => {
     const number = /^\d{1,15}$/.test(value) ? Number(value) : Number.NaN
     return number >= least && number <= most ? number : undefined
   },
 })
 
-export const oneOf = <const Choice extends string>(...choices: Choice[]): Read<Choice> => ({
-  expected: choices.map(each => `\`${each}\``).join(' or '),
-  read: value => choices.find(each => each === value),
+export const oneOf = <const Choice extends string>(...choices: Choice[]): SettingParser<Choice> => ({
+  expected: choices.map(choice => `\`${choice}\``).join(' or '),
+  parse: value => choices.find(choice => choice === value),
 })
 
-export const severalOf = <const Choice extends string>(...choices: Choice[]): Read<readonly Choice[]> => ({
-  expected: `one or more of ${choices.map(each => `\`${each}\``).join(', ')}, with commas between`,
-  read: value => {
-    const found = value.split(',').map(part => choices.find(each => each === part.trim()))
+export const severalOf = <const Choice extends string>(...choices: Choice[]): SettingParser<readonly Choice[]> => ({
+  expected: `one or more of ${choices.map(choice => `\`${choice}\``).join(', ')}, with commas between`,
+  parse: value => {
+    const found = value.split(',').map(part => choices.find(choice => choice === part.trim()))
     return found.every(each => each !== undefined) ? [...new Set(found)] : undefined
   },
 })
@@ -73,22 +78,22 @@ function readEndpoint(value: string, defaultPort?: number): Endpoint | undefined
   return host === undefined || port === undefined || port > 65_535 ? undefined : { host, port }
 }
 
-export const endpoint: Read<Endpoint> = {
+export const endpoint: SettingParser<Endpoint> = {
   expected: '`host:port` (an IPv6 address in brackets; port 0 takes a free one)',
-  read: value => readEndpoint(value),
+  parse: value => readEndpoint(value),
 }
 
-export const endpoints = (defaultPort: number): Read<readonly Endpoint[]> => ({
+export const endpoints = (defaultPort: number): SettingParser<readonly Endpoint[]> => ({
   expected: `\`ip:port\` (port ${defaultPort} unless given), several with commas between`,
-  read: value => {
+  parse: value => {
     const found = value.split(',').map(part => readEndpoint(part.trim(), defaultPort))
     return found.every(each => each !== undefined) ? found : undefined
   },
 })
 
-export const networks: Read<readonly string[]> = {
+export const networks: SettingParser<readonly string[]> = {
   expected: 'an IP address or a network such as `10.0.0.0/8`, several with commas between',
-  read: value => {
+  parse: value => {
     const found = value.split(',').map(part => part.trim())
     return found.every(isNetwork) ? found : undefined
   },
@@ -100,26 +105,26 @@ function isNetwork(text: string): boolean {
   return more.length === 0 && (bits === undefined ? mostBits > 0 : /^\d{1,3}$/.test(bits) && Number(bits) <= mostBits)
 }
 
-export const url = (...protocols: string[]): Read<string> => ({
-  expected: `an address that starts with ${protocols.map(each => `\`${each}//\``).join(' or ')}`,
-  read: value => (URL.canParse(value) && protocols.includes(new URL(value).protocol) ? value : undefined),
+export const url = (...protocols: string[]): SettingParser<string> => ({
+  expected: `an address that starts with ${protocols.map(protocol => `\`${protocol}//\``).join(' or ')}`,
+  parse: value => (URL.canParse(value) && protocols.includes(new URL(value).protocol) ? value : undefined),
 })
 
-export const urls = (...protocols: string[]): Read<readonly string[]> => {
+export const urls = (...protocols: string[]): SettingParser<readonly string[]> => {
   const one = url(...protocols)
   return {
     expected: `${one.expected}, several with commas between`,
-    read: value => {
-      const found = value.split(',').map(part => one.read(part.trim()))
+    parse: value => {
+      const found = value.split(',').map(part => one.parse(part.trim()))
       return found.every(each => each !== undefined) ? found : undefined
     },
   }
 }
 
 /** A key as base64 of its DER form, as SendGrid shows it. */
-export const publicKey: Read<KeyObject> = {
+export const publicKey: SettingParser<KeyObject> = {
   expected: 'a public key in base64 (DER), of an elliptic curve',
-  read: value => {
+  parse: value => {
     try {
       const key = createPublicKey({ key: Buffer.from(value, 'base64'), format: 'der', type: 'spki' })
       return key.asymmetricKeyType === 'ec' ? key : undefined
@@ -129,39 +134,39 @@ export const publicKey: Read<KeyObject> = {
   },
 }
 
-export const origins: Read<readonly string[]> = {
+export const origins: SettingParser<readonly string[]> = {
   expected: 'origins such as `https://app.example.com`, with commas between',
-  read: value => {
+  parse: value => {
     const found = value.split(',').map(part => part.trim())
-    return found.every(each => URL.parse(each)?.origin === each.toLowerCase()) ? found : undefined
+    return found.every(value => URL.parse(value)?.origin === value.toLowerCase()) ? found : undefined
   },
 }
 
 /** How clamd is reached. */
 export type ClamdAddress = { readonly kind: 'unix'; readonly path: string } | ({ readonly kind: 'tcp' } & Endpoint)
 
-export const clamd: Read<ClamdAddress> = {
+export const clamd: SettingParser<ClamdAddress> = {
   expected: '`unix:/path` or `tcp:host:port`',
-  read: value => {
+  parse: value => {
     if (value.startsWith('unix:/')) return { kind: 'unix', path: value.slice(5) }
     const tcp = value.startsWith('tcp:') ? readEndpoint(value.slice(4)) : undefined
     return tcp && { kind: 'tcp', ...tcp }
   },
 }
 
-export const secretKeys: Read<Secrets> = {
+export const secretKeys: SettingParser<Secrets> = {
   expected: '32 bytes in base64, as `openssl rand -base64 32` gives them, several with commas between',
   isSecret: true,
-  read: value => {
+  parse: value => {
     const keys = readSecretKeys(value)
     return keys && secretsOf(keys)
   },
 }
 
-export const percent: Read<number> = {
+export const percent: SettingParser<number> = {
   expected: 'a percentage from 0 to 100, such as `0.1`',
-  read: value => (/^\d{1,3}(\.\d{1,3})?$/.test(value) && Number(value) <= 100 ? Number(value) : undefined),
+  parse: value => (/^\d{1,3}(\.\d{1,3})?$/.test(value) && Number(value) <= 100 ? Number(value) : undefined),
 }
 
-export const seconds = (most: number) => whole(1, most)
+export const seconds = (most: number) => integer(1, most)
 export const MiB = 1024 * 1024

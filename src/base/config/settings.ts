@@ -4,6 +4,7 @@ import {
   endpoint,
   endpoints,
   flag,
+  integer,
   MiB,
   matching,
   networks,
@@ -20,7 +21,6 @@ import {
   text,
   url,
   urls,
-  whole,
 } from './parsers.ts'
 
 /** All settings, in the order in which the README shows them. */
@@ -33,7 +33,7 @@ export const settings = {
   ),
   databaseConnections: setting(
     'DATABASE_CONNECTIONS',
-    whole(2, 100),
+    integer(2, 100),
     '10',
     'Connections to the database that each role may hold.',
   ),
@@ -58,7 +58,7 @@ export const settings = {
   ),
   leastFreeBytes: setting(
     'LEAST_FREE_BYTES',
-    whole(0, 2 ** 50),
+    integer(0, 2 ** 50),
     String(256 * MiB),
     'Mail is taken while so much is free, in bytes, on the disk of MAILROOM_VAR and on that of the data of a database on this machine; below it SMTP answers 452 4.3.1, and sends by HTTP `unavailable`. A database whose disk is full may wait or stop.',
   ),
@@ -78,13 +78,13 @@ export const settings = {
   metricsListen: setting('METRICS_LISTEN', endpoint, '127.0.0.1:9090', 'Where `/metrics` is served; keep it private.'),
   ratePerMinute: setting(
     'RATE_LIMIT_PER_MINUTE',
-    whole(1, 1_000_000_000),
+    integer(1, 1_000_000_000),
     '600',
     'Requests a minute that an organization may make to this process.',
   ),
   authFailuresPerMinute: setting(
     'AUTH_FAILURES_PER_MINUTE',
-    whole(1, 1_000_000_000),
+    integer(1, 1_000_000_000),
     '60',
     'Failed authentications a minute that one address may make.',
   ),
@@ -100,7 +100,7 @@ export const settings = {
   ),
   requestLogDays: setting(
     'REQUEST_LOG_DAYS',
-    whole(1, 3650),
+    integer(1, 3650),
     '30',
     'How long the request log (`GET /v1/requests`) keeps a request, in days.',
   ),
@@ -143,15 +143,15 @@ export const settings = {
   ),
   maxMessageBytes: setting(
     'MAX_MESSAGE_BYTES',
-    whole(64 * 1024, 512 * MiB),
+    integer(64 * 1024, 512 * MiB),
     String(35 * MiB),
     'The largest message that is received (SIZE), in bytes.',
   ),
-  maxRecipients: setting('MAX_RECIPIENTS', whole(1, 1000), '100', 'Recipients of one received message.'),
-  maxSessions: setting('MAX_SESSIONS', whole(1, 10_000), '200', 'SMTP sessions at once, in all.'),
+  maxRecipients: setting('MAX_RECIPIENTS', integer(1, 1000), '100', 'Recipients of one received message.'),
+  maxSessions: setting('MAX_SESSIONS', integer(1, 10_000), '200', 'SMTP sessions at once, in all.'),
   maxSessionsPerAddress: setting(
     'MAX_SESSIONS_PER_ADDRESS',
-    whole(1, 10_000),
+    integer(1, 10_000),
     '20',
     'SMTP sessions at once from one address (IPv6: from one /64).',
   ),
@@ -164,7 +164,7 @@ export const settings = {
   idleSeconds: setting('IDLE_SECONDS', seconds(3600), '300', 'How long an SMTP client may be silent, in seconds.'),
   minBytesPerSecond: setting(
     'MIN_BYTES_PER_SECOND',
-    whole(1, MiB),
+    integer(1, MiB),
     '512',
     'The slowest that a message may come in, in bytes a second over half a minute.',
   ),
@@ -189,7 +189,7 @@ export const settings = {
   resolvers: optional('RESOLVERS', endpoints(53), 'DNS servers to ask; without it those of the system.'),
   dnsTimeoutMs: setting(
     'DNS_TIMEOUT_MS',
-    whole(50, 30_000),
+    integer(50, 30_000),
     '2000',
     'How long one DNS server may take for one question, in milliseconds.',
   ),
@@ -206,13 +206,13 @@ export const settings = {
   ),
   domainRecheckMinutes: setting(
     'DOMAIN_RECHECK_MINUTES',
-    whole(1, 7 * 24 * 60),
+    integer(1, 7 * 24 * 60),
     '60',
     'How often DNS is asked again about a domain of which nothing changes, in minutes; sooner while something does.',
   ),
   dkimRotateDays: setting(
     'DKIM_ROTATE_DAYS',
-    whole(0, 3650),
+    integer(0, 3650),
     '0',
     'The age at which a DKIM key is followed by another, in days; 0: only by `./mailroom domain rotate-dkim`. Where Mailroom does not publish the records of a domain itself, somebody has to.',
   ),
@@ -242,11 +242,11 @@ export const settings = {
   ),
   scanWaitSeconds: setting(
     'SCAN_WAIT_SECONDS',
-    whole(0, 100),
+    integer(0, 100),
     '10',
     'How long a message waits for a scanner that is away, in seconds.',
   ),
-  scansAtOnce: setting('SCANS_AT_ONCE', whole(1, 256), '8', 'Scans at once; fewer than MaxThreads of clamd.'),
+  scansAtOnce: setting('SCANS_AT_ONCE', integer(1, 256), '8', 'Scans at once; fewer than MaxThreads of clamd.'),
   unscanned: setting(
     'UNSCANNED',
     oneOf('quarantine', 'defer'),
@@ -266,10 +266,10 @@ export const settings = {
     'postfix',
     'Whose relay that is: what it keeps of a message, and how it tells what became of it. `postfix`: any that keeps the envelope sender; `none`: nothing is known of it, and a status ends at `sent`.',
   ),
-  smarthostConnections: setting('SMARTHOST_CONNECTIONS', whole(1, 200), '10', 'Connections to the relay at once.'),
+  smarthostConnections: setting('SMARTHOST_CONNECTIONS', integer(1, 200), '10', 'Connections to the relay at once.'),
   smarthostRatePerSecond: optional(
     'SMARTHOST_RATE_PER_SECOND',
-    whole(1, 10_000),
+    integer(1, 10_000),
     'Submissions a second to the relay, at most, from this process; without it there is no limit.',
   ),
   smarthostDsnSuccess: setting(
@@ -323,7 +323,7 @@ export const settings = {
   ),
   sesRatePerSecond: optional(
     'SES_RATE_PER_SECOND',
-    whole(1, 10_000),
+    integer(1, 10_000),
     'Submissions a second to SES, at most, from this process; the maximum send rate of the account, shared among processes.',
   ),
   sesEndpoint: optional(
@@ -333,7 +333,7 @@ export const settings = {
   ),
   unconfirmedHours: setting(
     'UNCONFIRMED_HOURS',
-    whole(1, 720),
+    integer(1, 720),
     '24',
     'After how many hours without news an email that is `sent` is shown as unconfirmed.',
   ),
@@ -362,13 +362,13 @@ export const settings = {
   ),
   pauseLeastEmails: setting(
     'PAUSE_LEAST_EMAILS',
-    whole(1, 1_000_000_000),
+    integer(1, 1_000_000_000),
     '500',
     'Emails of a brand below which these rates say nothing.',
   ),
   pauseWindowHours: setting(
     'PAUSE_WINDOW_HOURS',
-    whole(1, 24 * 30),
+    integer(1, 24 * 30),
     '24',
     'The time over which these rates are counted, in hours.',
   ),

@@ -2,22 +2,22 @@ import { type Instant, plusMs } from '../clock.ts'
 import { type Db, inTransaction } from './database.ts'
 
 /** The row of `backup_runs` that is no backup: whoever begins one, or takes blobs away, holds it. */
-const gate = 'gate'
+const gateRowId = 'gate'
 
 /** How long backups are remembered. */
-const rememberedMs = 400 * 24 * 3600 * 1000
+const backupHistoryMs = 400 * 24 * 3600 * 1000
 
 /** Notes a backup that is under way, until `expiresAt` unless it is renewed. */
-export async function beginRun(db: Db, id: string, now: Instant, expiresAt: Instant): Promise<void> {
+export async function insertBackupRun(db: Db, id: string, now: Instant, expiresAt: Instant): Promise<void> {
   await inTransaction(db, async tx => {
-    await holdGate(tx)
-    await tx.deleteFrom('backup_runs').where('id', '!=', gate).where('expires_at', '<', now).execute()
+    await lockGateRow(tx)
+    await tx.deleteFrom('backup_runs').where('id', '!=', gateRowId).where('expires_at', '<', now).execute()
     await tx.insertInto('backup_runs').values({ id, started_at: now, expires_at: expiresAt }).execute()
   })
 }
 
 /** Was it still under way? */
-export async function renewRun(db: Db, id: string, now: Instant, expiresAt: Instant): Promise<boolean> {
+export async function updateBackupRunExpiry(db: Db, id: string, now: Instant, expiresAt: Instant): Promise<boolean> {
   const { numUpdatedRows } = await db
     .updateTable('backup_runs')
     .set({ expires_at: expiresAt })
@@ -27,8 +27,8 @@ export async function renewRun(db: Db, id: string, now: Instant, expiresAt: Inst
   return numUpdatedRows > 0n
 }
 
-export async function endRun(db: Db, id: string): Promise<void> {
-  await db.deleteFrom('backup_runs').where('id', '=', id).where('id', '!=', gate).execute()
+export async function deleteBackupRun(db: Db, id: string): Promise<void> {
+  await db.deleteFrom('backup_runs').where('id', '=', id).where('id', '!=', gateRowId).execute()
 }
 
 /**
@@ -36,23 +36,23 @@ export async function endRun(db: Db, id: string): Promise<void> {
  * transaction ends, so that no backup meets the row of a blob whose bytes are going.
  */
 export async function isBackupRunning(tx: Db, now: Instant): Promise<boolean> {
-  await holdGate(tx)
+  await lockGateRow(tx)
   const running = await tx
     .selectFrom('backup_runs')
     .select('id')
-    .where('id', '!=', gate)
+    .where('id', '!=', gateRowId)
     .where('expires_at', '>', now)
     .limit(1)
     .executeTakeFirst()
   return running !== undefined
 }
 
-async function holdGate(tx: Db): Promise<void> {
-  await tx.selectFrom('backup_runs').select('id').where('id', '=', gate).forUpdate().execute()
+async function lockGateRow(tx: Db): Promise<void> {
+  await tx.selectFrom('backup_runs').select('id').where('id', '=', gateRowId).forUpdate().execute()
 }
 
 /** A backup that is whole. */
-export interface MadeBackup {
+export interface CompletedBackup {
   readonly id: string
   readonly startedAt: Instant
   readonly finishedAt: Instant
@@ -64,7 +64,7 @@ export interface MadeBackup {
 }
 
 /** Remembers a backup, and forgets those of more than a year ago. */
-export async function recordBackup(db: Db, made: MadeBackup): Promise<void> {
+export async function insertCompletedBackup(db: Db, made: CompletedBackup): Promise<void> {
   await db
     .insertInto('backups')
     .values({
@@ -78,11 +78,16 @@ export async function recordBackup(db: Db, made: MadeBackup): Promise<void> {
       refuted_at: null,
     })
     .execute()
-  await db.deleteFrom('backups').where('finished_at', '<', plusMs(made.finishedAt, -rememberedMs)).execute()
+  await db.deleteFrom('backups').where('finished_at', '<', plusMs(made.finishedAt, -backupHistoryMs)).execute()
 }
 
 /** Remembers what a trial of a restore showed. False: no such backup was made of this database. */
-export async function recordTrial(db: Db, id: string, kind: 'proven' | 'refuted', now: Instant): Promise<boolean> {
+export async function updateRestoreTrial(
+  db: Db,
+  id: string,
+  kind: 'proven' | 'refuted',
+  now: Instant,
+): Promise<boolean> {
   const { numUpdatedRows } = await db
     .updateTable('backups')
     .set(kind === 'proven' ? { proven_at: now } : { refuted_at: now })
@@ -92,7 +97,7 @@ export async function recordTrial(db: Db, id: string, kind: 'proven' | 'refuted'
 }
 
 /** The newest of each kind; undefined: there is none. */
-export async function selectNewest(db: Db, by: 'finished_at' | 'proven_at' | 'refuted_at') {
+export async function selectNewestBackup(db: Db, by: 'finished_at' | 'proven_at' | 'refuted_at') {
   return await db
     .selectFrom('backups')
     .select(['id', 'seconds', 'bytes', 'new_bytes', 'finished_at', 'proven_at', 'refuted_at'])

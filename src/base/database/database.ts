@@ -1,10 +1,10 @@
 import { Kysely, MysqlDialect, type MysqlPoolConnection } from 'kysely'
 import { createPool, type FieldPacket, type Pool, type PoolConnection, Types } from 'mysql2'
-import { type PoolUse, poolUse } from './pool-metrics.ts'
-import type { Schema } from './schema.ts'
+import { type PoolUsage, trackPool } from './pool-metrics.ts'
+import type { DatabaseSchema } from './schema.ts'
 
 /** The database, or a transaction on it: what every function that asks it takes first. */
-export type Db = Kysely<Schema>
+export type Db = Kysely<DatabaseSchema>
 
 /** A pool of connections; one for each role, so that none starves another. */
 export interface Database {
@@ -40,8 +40,8 @@ export function openDatabase(url: string, connections: number, name?: string): D
     connection.query('SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED')
     connection.query("SET time_zone = '+00:00', sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION'")
   })
-  const db = new Kysely<Schema>({
-    dialect: new MysqlDialect({ pool: withPreparedStatements(pool, poolUse(connections, name)) }),
+  const db = new Kysely<DatabaseSchema>({
+    dialect: new MysqlDialect({ pool: withPreparedStatements(pool, trackPool(connections, name)) }),
   })
   return { db, close: () => db.destroy() }
 }
@@ -50,11 +50,11 @@ export function openDatabase(url: string, connections: number, name?: string): D
  * Kysely's MySQL driver sends text, which doubles the size of binary values; prepared statements do not. Each connection is
  * counted in `use` while somebody has it.
  */
-function withPreparedStatements(pool: Pool, use: PoolUse) {
+function withPreparedStatements(pool: Pool, deps: PoolUsage) {
   const prepared = new WeakMap<PoolConnection, MysqlPoolConnection>()
   const out = new WeakSet<PoolConnection>()
   const giveBack = (connection: PoolConnection) => {
-    if (out.delete(connection)) use.inUse--
+    if (out.delete(connection)) deps.inUse--
   }
   const prepare = (connection: PoolConnection): MysqlPoolConnection => {
     const known = prepared.get(connection)
@@ -80,12 +80,12 @@ function withPreparedStatements(pool: Pool, use: PoolUse) {
   }
   return {
     getConnection: (done: (error: unknown, connection: MysqlPoolConnection) => void) => {
-      use.waiting++
+      deps.waiting++
       pool.getConnection((error, connection) => {
-        use.waiting--
+        deps.waiting--
         if (error) return done(error, undefined as never)
         out.add(connection)
-        use.inUse++
+        deps.inUse++
         done(null, prepare(connection))
       })
     },
@@ -95,7 +95,7 @@ function withPreparedStatements(pool: Pool, use: PoolUse) {
 
 /** mysql2 leaves out the fraction of a DATETIME(6) that has none, from a prepared statement; an Instant has six digits. */
 function withWholeInstants(rows: unknown, fields: readonly FieldPacket[] | undefined): unknown {
-  const names = (fields ?? []).filter(each => each?.columnType === Types.DATETIME).map(each => each.name)
+  const names = (fields ?? []).filter(field => field?.columnType === Types.DATETIME).map(field => field.name)
   if (names.length === 0 || !Array.isArray(rows)) return rows
   for (const row of rows as Record<string, unknown>[])
     for (const name of names) {
@@ -127,12 +127,12 @@ function errnoOf(error: unknown): number | undefined {
 }
 
 /** What the transaction stood on is gone: the whole of it is to be tried again, as after a deadlock. */
-export class LockLost extends Error {
+export class LockLostError extends Error {
   override readonly name = 'LockLost'
 }
 
 function isLockConflict(error: unknown): boolean {
-  if (error instanceof LockLost) return true
+  if (error instanceof LockLostError) return true
   const errno = errnoOf(error)
   return errno === 1205 || errno === 1213
 }
@@ -142,7 +142,7 @@ export function isDuplicate(error: unknown, index?: string): boolean {
   return errnoOf(error) === 1062 && (index === undefined || (error as Error).message.includes(index))
 }
 
-const connectionTrouble = new Set([
+const connectionErrorCodes = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
   'ENOENT',
@@ -154,24 +154,24 @@ const connectionTrouble = new Set([
 ])
 
 /** A file could not be written, the disk is full, a table is full. */
-const full = new Set([3, 1021, 1026, 1114])
+const diskFullErrorNumbers = new Set([3, 1021, 1026, 1114])
 
 /** Has the database no room for what was to be written? */
 export function isDatabaseFull(error: unknown): boolean {
   const errno = errnoOf(error)
   // 1030: what the storage engine was told, which for a full disk is 28 (ENOSPC).
-  return full.has(errno ?? 0) || (errno === 1030 && /\b28\b/.test((error as Error).message))
+  return diskFullErrorNumbers.has(errno ?? 0) || (errno === 1030 && /\b28\b/.test((error as Error).message))
 }
 
 // Too many connections, shutting down, killed, read-only, waiting too long.
-const serverTrouble = new Set([1040, 1053, 1180, 1205, 1213, 1290, 1317, 1792, 1836, 1927, 3024])
+const serverErrorNumbers = new Set([1040, 1053, 1180, 1205, 1213, 1290, 1317, 1792, 1836, 1927, 3024])
 
 /** Is the database itself away, full or read-only, so that the same work may succeed later? */
-export function isDatabaseTrouble(error: unknown): boolean {
+export function isDatabaseUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false
   const { code, fatal } = error as { code?: unknown; fatal?: unknown }
   // What mysql2 says of a connection that is gone: for all that is asked of it afterwards without any code.
   if (fatal === true) return true
-  if (typeof code === 'string' && connectionTrouble.has(code)) return true
-  return serverTrouble.has(errnoOf(error) ?? 0) || isDatabaseFull(error)
+  if (typeof code === 'string' && connectionErrorCodes.has(code)) return true
+  return serverErrorNumbers.has(errnoOf(error) ?? 0) || isDatabaseFull(error)
 }

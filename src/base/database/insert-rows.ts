@@ -1,6 +1,6 @@
 import { CompiledQuery, type Insertable } from 'kysely'
 import type { Db } from './database.ts'
-import type { Schema } from './schema.ts'
+import type { DatabaseSchema } from './schema.ts'
 
 // Made once: CompiledQuery.raw freezes its parameters, which costs as much as sending them.
 const blank = CompiledQuery.raw('')
@@ -10,10 +10,10 @@ const blank = CompiledQuery.raw('')
  * columns and the number of rows, and is made without the query builder, which would cost more than the insert. Gives how
  * many were inserted; with `unless there`, a row whose unique values are there already is passed over.
  */
-export async function insertRows<Table extends keyof Schema>(
+export async function insertRows<Table extends keyof DatabaseSchema>(
   db: Db,
   table: Table,
-  rows: readonly Insertable<Schema[Table]>[],
+  rows: readonly Insertable<DatabaseSchema[Table]>[],
   onDuplicate: 'fail' | 'unless there' | `ON DUPLICATE KEY UPDATE ${string}` = 'fail',
 ): Promise<number> {
   const [first] = rows
@@ -24,7 +24,7 @@ export async function insertRows<Table extends keyof Schema>(
   const suffix = onDuplicate.startsWith('ON') ? onDuplicate : ''
   const text = `${verb} INTO ${table} (${columns.join(', ')}) VALUES ${rows.map(() => row).join(', ')} ${suffix}`
   const parameters: unknown[] = []
-  for (const each of rows) for (const column of columns) parameters.push(each[column])
+  for (const row of rows) for (const column of columns) parameters.push(row[column])
   const { numAffectedRows } = await db.executeQuery({ ...blank, sql: text, parameters })
   return Number(numAffectedRows)
 }

@@ -2,7 +2,7 @@ import type { Instant } from '../clock.ts'
 import type { Db } from './database.ts'
 
 /** Work that one process does at a time. */
-export interface Lease {
+export interface LeaseClaim {
   readonly name: string
   /** 26 characters that no other process has. */
   readonly holder: string
@@ -11,7 +11,7 @@ export interface Lease {
 }
 
 /** Gives the work to `holder` until then, unless another one holds it now. Did they get it, or have it still? */
-export async function takeLease(db: Db, { name, holder, now, until }: Lease): Promise<boolean> {
+export async function claimLease(db: Db, { name, holder, now, until }: LeaseClaim): Promise<boolean> {
   const { numUpdatedRows } = await db
     .updateTable('leases')
     .set({ holder, until })
@@ -27,6 +27,6 @@ export async function takeLease(db: Db, { name, holder, now, until }: Lease): Pr
   return numInsertedOrUpdatedRows > 0n
 }
 
-export async function leaveLease(db: Db, name: string, holder: string): Promise<void> {
+export async function deleteLease(db: Db, name: string, holder: string): Promise<void> {
   await db.deleteFrom('leases').where('name', '=', name).where('holder', '=', holder).execute()
 }

@@ -16,7 +16,7 @@ import * as lists from './migrations/0013-lists.ts'
 import * as certificates from './migrations/0014-certificates.ts'
 import * as retention from './migrations/0015-retention.ts'
 import * as schemaFloor from './migrations/0016-schema-floor.ts'
-import { refuseUnfinished } from './restores-table.ts'
+import { requireNoUnfinishedRestore } from './restores-table.ts'
 import { newerMigrations } from './schema-version.ts'
 
 /**
@@ -53,7 +53,7 @@ export const migrationNames: readonly string[] = Object.keys(migrations)
  * @throws NewerSchema; UnfinishedRestore
  */
 export async function migrate(db: Db): Promise<readonly string[]> {
-  await refuseUnfinished(db)
+  await requireNoUnfinishedRestore(db)
   const newer = await newerMigrations(db, migrationNames)
   if (newer.length > 0) return []
   return await migrateUpTo(db, migrationNames.at(-1) ?? '')
@@ -64,5 +64,5 @@ export async function migrateUpTo(db: Db, name: string): Promise<readonly string
   const migrator = new Migrator({ db, provider: { getMigrations: () => Promise.resolve({ ...migrations }) } })
   const { error, results } = await migrator.migrateTo(name)
   if (error) throw error
-  return (results ?? []).filter(each => each.status === 'Success').map(each => each.migrationName)
+  return (results ?? []).filter(result => result.status === 'Success').map(result => result.migrationName)
 }

@@ -10,7 +10,7 @@ function isLocal(databaseUrl: string): boolean {
 }
 
 /** Where a database on this machine keeps its data; undefined: it is elsewhere, such as in a container of its own. */
-export async function dataFolder(db: Db, databaseUrl: string): Promise<string | undefined> {
+export async function mysqlDataDir(db: Db, databaseUrl: string): Promise<string | undefined> {
   if (!isLocal(databaseUrl)) return undefined
   const { rows } = await sql<{ readonly folder: string }>`SELECT @@datadir AS folder`.execute(db)
   const folder = rows[0]?.folder
@@ -19,12 +19,12 @@ export async function dataFolder(db: Db, databaseUrl: string): Promise<string | 
 }
 
 /** The same, asked until it is answered, and then remembered. */
-export function rememberedDataFolder(db: Db, databaseUrl: string): () => Promise<string | undefined> {
+export function cachedMysqlDataDir(db: Db, databaseUrl: string): () => Promise<string | undefined> {
   let known: { readonly folder: string | undefined } | undefined
   return async () => {
     const answer =
       known ??
-      (await dataFolder(db, databaseUrl).then(
+      (await mysqlDataDir(db, databaseUrl).then(
         folder => ({ folder }),
         () => undefined,
       ))

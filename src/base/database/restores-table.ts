@@ -3,15 +3,15 @@ import type { Instant } from '../clock.ts'
 import type { Db } from './database.ts'
 
 /** A restore into this database did not come to its end; the message says what to do. */
-export class UnfinishedRestore extends Error {
+export class UnfinishedRestoreError extends Error {
   override readonly name = 'UnfinishedRestore'
 }
 
 /** @throws UnfinishedRestore */
-export async function refuseUnfinished(db: Db): Promise<void> {
+export async function requireNoUnfinishedRestore(db: Db): Promise<void> {
   const restore = await selectRestore(db)
   if (restore && restore.finished_at === null)
-    throw new UnfinishedRestore(
+    throw new UnfinishedRestoreError(
       `The restore of the backup ${restore.id} into this database did not come to its end: run the same \`mailroom restore\` again, which goes on where it stopped, or take another, empty database.`,
     )
 }
@@ -24,15 +24,15 @@ export async function selectRestore(db: Db) {
   return await db.selectFrom('restores').select(['id', 'steps_done', 'finished_at']).executeTakeFirst()
 }
 
-export async function beginRestore(db: Db, id: string, now: Instant): Promise<void> {
+export async function insertRestore(db: Db, id: string, now: Instant): Promise<void> {
   await db.insertInto('restores').values({ id, started_at: now, steps_done: 0, finished_at: null }).execute()
 }
 
 /** To be called in the transaction that does the step. */
-export async function noteStep(tx: Db, id: string, stepsDone: number): Promise<void> {
+export async function updateRestoreStep(tx: Db, id: string, stepsDone: number): Promise<void> {
   await tx.updateTable('restores').set({ steps_done: stepsDone }).where('id', '=', id).execute()
 }
 
-export async function finishRestore(db: Db, id: string, now: Instant): Promise<void> {
+export async function updateRestoreFinished(db: Db, id: string, now: Instant): Promise<void> {
   await db.updateTable('restores').set({ finished_at: now }).where('id', '=', id).execute()
 }

@@ -3,7 +3,7 @@ import { version } from '../version.ts'
 import type { Db } from './database.ts'
 
 /** The tables are a newer version's and this one cannot work on them; the message says what to do. */
-export class NewerSchema extends Error {
+export class NewerSchemaError extends Error {
   override readonly name = 'NewerSchema'
 }
 
@@ -14,12 +14,12 @@ export class NewerSchema extends Error {
  */
 export async function newerMigrations(db: Db, known: readonly string[]): Promise<readonly string[]> {
   const applied = await namesIn(db, 'kysely_migration', 'name')
-  const newer = applied.filter(each => !known.includes(each)).sort()
+  const newer = applied.filter(value => !known.includes(value)).sort()
   if (newer.length === 0) return []
   const floor = await namesIn(db, 'schema_floor', 'migration')
-  const needed = floor.filter(each => !known.includes(each)).sort()
-  if (needed.length > 0 || !known.every(each => applied.includes(each)))
-    throw new NewerSchema(
+  const needed = floor.filter(value => !known.includes(value)).sort()
+  if (needed.length > 0 || !known.every(value => applied.includes(value)))
+    throw new NewerSchemaError(
       `The tables were brought to ${newer.at(-1)} by a newer version of Mailroom, and ${version} cannot work on them: start that version again, or restore a backup from before it into an empty database.`,
     )
   return newer
@@ -30,5 +30,5 @@ async function namesIn(db: Db, table: string, column: string): Promise<readonly 
     WHERE table_schema = DATABASE() AND table_name = ${table}`.execute(db)
   if (found.length === 0) return []
   const { rows } = await sql<{ name: string }>`SELECT ${sql.ref(column)} AS name FROM ${sql.table(table)}`.execute(db)
-  return rows.map(each => each.name)
+  return rows.map(row => row.name)
 }

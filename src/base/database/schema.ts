@@ -17,7 +17,7 @@ export function fromJson<Value>(json: Json<Value>): Value {
 export type Flag = 0 | 1
 
 /** The tables, as the migrations leave them. */
-export interface Schema {
+export interface DatabaseSchema {
   organizations: {
     id: Id<'org'>
     name: string

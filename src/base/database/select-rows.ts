@@ -14,7 +14,7 @@ export async function selectRows<Row>(db: Db, text: string, parameters: readonly
 }
 
 /** Changes rows by a statement that is written out; says how many it met. For hot paths. */
-export async function changeRows(db: Db, text: string, parameters: readonly unknown[]): Promise<number> {
+export async function executeUpdate(db: Db, text: string, parameters: readonly unknown[]): Promise<number> {
   const { numAffectedRows } = await db.executeQuery({ ...blank, sql: text, parameters })
   return Number(numAffectedRows)
 }
@@ -25,7 +25,7 @@ export function placeholders(parameters: readonly unknown[]): string {
 }
 
 /** Repeats the last one up to a power of two: few different statements, so that they stay prepared. */
-export function padded<Item>(items: readonly Item[]): readonly Item[] {
+export function padToPowerOfTwo<Item>(items: readonly Item[]): readonly Item[] {
   const length = 2 ** Math.ceil(Math.log2(items.length))
   return Array.from({ length }, (_, i) => items[Math.min(i, items.length - 1)] as Item)
 }

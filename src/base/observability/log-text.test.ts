@@ -1,8 +1,9 @@
 import { expect, test } from 'bun:test'
-import { textOf } from './log-text.ts'
+import { formatLogLine } from './log-text.ts'
 
 const time = '2026-11-21T10:00:00.000Z'
-const shown = (facts: object, msg = 'message accepted') => textOf(JSON.stringify({ level: 30, time, ...facts, msg }))
+const shown = (facts: object, msg = 'message accepted') =>
+  formatLogLine(JSON.stringify({ level: 30, time, ...facts, msg }))
 
 test('writes an event as one line: time, level, what happened, and its facts', () => {
   expect(shown({ message_id: 'msg_1', bytes: 12, tls: null, roles: ['smtp'], cause: 'not "now"' })).toBe(

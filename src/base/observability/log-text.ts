@@ -11,7 +11,7 @@ const levels: Readonly<Record<number, string>> = {
  * A line of the log as a person reads it: the time, the level, what happened, then `key=value`, in quotes where that is
  * needed. Still one line: what would move the cursor, break the line or turn the direction of the text is escaped.
  */
-export function textOf(line: string): string {
+export function formatLogLine(line: string): string {
   const { level, time, msg, ...facts } = JSON.parse(line) as Record<string, unknown>
   const shown = Object.entries(facts).flatMap(([key, value]) => partsOf(key, value))
   return `${[time, (levels[Number(level)] ?? String(level)).padEnd(5), msg, ...shown].map(part => visible(String(part))).join(' ')}\n`
@@ -34,5 +34,5 @@ function written(value: unknown): string {
 const invisible = /[\p{Cc}\p{Cf}\u2028\u2029]/gu
 
 function visible(text: string): string {
-  return text.replace(invisible, each => `\\u{${(each.codePointAt(0) ?? 0).toString(16)}}`)
+  return text.replace(invisible, value => `\\u{${(value.codePointAt(0) ?? 0).toString(16)}}`)
 }

@@ -1,5 +1,5 @@
 import pino from 'pino'
-import { textOf } from './log-text.ts'
+import { formatLogLine } from './log-text.ts'
 
 /** One line an event, past tense, with fixed keys; never bodies, keys, subjects or addresses at `info`. */
 export type Log = pino.Logger
@@ -23,6 +23,6 @@ export function openLog(level: string, format: LogFormat = 'json'): Log {
       // Nobody reads the log any more.
     }
   })
-  const written = format === 'json' ? output : { write: (line: string) => void output.write(textOf(line)) }
+  const written = format === 'json' ? output : { write: (line: string) => void output.write(formatLogLine(line)) }
   return pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, written)
 }

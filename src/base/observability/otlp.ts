@@ -20,9 +20,9 @@ import {
 } from '@opentelemetry/sdk-trace'
 import { version } from '../version.ts'
 import type { Log } from './log.ts'
-import { type SpanFacts, setTracer, type Traced, type Tracer } from './tracing.ts'
+import { type SpanAttributes, type SpanOptions, setTracer, type Tracer } from './tracing.ts'
 
-export interface Exporting {
+export interface TracingOptions {
   /** Of the collector, as `http://127.0.0.1:4318`; `/v1/traces` is added. */
   readonly endpoint: string
   /** Of the traces, chosen by their id. */
@@ -39,7 +39,7 @@ const complaintEveryMs = 60_000
  * Sends traces by OTLP over HTTP (JSON) from now on. What the collector does not take in time is lost, and mail does not
  * wait for it. Gives what ends it, within five seconds.
  */
-export function startTracing({ endpoint, samplePercent, host, log }: Exporting): () => Promise<void> {
+export function startTracing({ endpoint, samplePercent, host, log }: TracingOptions): () => Promise<void> {
   const ratio = new TraceIdRatioBasedSampler(samplePercent / 100)
   const url = `${endpoint.replace(/\/$/, '')}/v1/traces`
   const provider = new TracerProvider({
@@ -56,7 +56,7 @@ export function startTracing({ endpoint, samplePercent, host, log }: Exporting):
     ],
   })
   context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable())
-  diag.setLogger(complaints(log), DiagLogLevel.WARN)
+  diag.setLogger(diagnosticLogger(log), DiagLogLevel.WARN)
   setTracer(newTracer(provider))
   return async () => {
     setTracer(undefined)
@@ -82,10 +82,10 @@ function newTracer(provider: TracerProvider): Tracer {
   }
 
   return {
-    trace({ name, kind, facts, traceparent }: Traced, run) {
+    trace({ name, kind, attributes, traceparent }: SpanOptions, run) {
       const at = parentIn(context.active(), traceparent)
       const spanKind = kind === 'server' ? SpanKind.SERVER : SpanKind.INTERNAL
-      const span = spans.startSpan(name, { kind: spanKind, attributes: known(facts) }, at)
+      const span = spans.startSpan(name, { kind: spanKind, attributes: known(attributes) }, at)
       return within(span, at, () => run(more => span.setAttributes(known(more))))
     },
     step(name, run) {
@@ -101,13 +101,13 @@ function parentIn(at: Context, traceparent: string | undefined): Context {
   return parent === null ? at : trace.setSpanContext(at, { ...parent, isRemote: true })
 }
 
-function known(facts: SpanFacts): Record<string, string | number | boolean> {
+function known(facts: SpanAttributes): Record<string, string | number | boolean> {
   const pairs = Object.entries(facts).flatMap(([key, value]) => (value === undefined ? [] : [[key, value] as const]))
   return Object.fromEntries(pairs)
 }
 
 /** The first of what goes wrong in a minute is said. */
-function complaints(log: Log) {
+function diagnosticLogger(log: Log) {
   let nextAt = 0
   const complain = (reason: string) => {
     if (performance.now() < nextAt) return

@@ -1,22 +1,22 @@
 /** What a span says of itself: ids, counts, codes; never an address, a subject or a key. */
-export type SpanFacts = Readonly<Record<string, string | number | boolean | undefined>>
+export type SpanAttributes = Readonly<Record<string, string | number | boolean | undefined>>
 
 /** Adds facts to the span that it was given for. */
-export type NoteSpan = (facts: SpanFacts) => void
+export type SetSpanAttributes = (facts: SpanAttributes) => void
 
 /** A piece of work that is a span of a trace. */
-export interface Traced {
+export interface SpanOptions {
   readonly name: string
   /** `server`: somebody asked for it and waits for the answer. */
   readonly kind: 'server' | 'work'
-  readonly facts: SpanFacts
+  readonly attributes: SpanAttributes
   /** The header `traceparent` of who asked for it (W3C Trace Context); absent: the trace begins here. */
   readonly traceparent?: string | undefined
 }
 
 /** Makes spans; see otlp.ts. */
 export interface Tracer {
-  trace<Result>(span: Traced, run: (note: NoteSpan) => Promise<Result>): Promise<Result>
+  trace<Result>(span: SpanOptions, run: (note: SetSpanAttributes) => Promise<Result>): Promise<Result>
   /** A span below the one that this is done in; where there is none, no span. */
   step<Result>(name: string, run: () => Promise<Result>): Promise<Result>
 }
@@ -28,10 +28,10 @@ export function setTracer(made: Tracer | undefined): void {
   tracer = made
 }
 
-const nothing: NoteSpan = () => undefined
+const nothing: SetSpanAttributes = () => undefined
 
 /** Runs a piece of work, as a span where work is traced. */
-export function traced<Result>(span: Traced, run: (note: NoteSpan) => Promise<Result>): Promise<Result> {
+export function traced<Result>(span: SpanOptions, run: (note: SetSpanAttributes) => Promise<Result>): Promise<Result> {
   return tracer ? tracer.trace(span, run) : run(nothing)
 }
 

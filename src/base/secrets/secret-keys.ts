@@ -1,10 +1,10 @@
 import type { Clock } from '../clock.ts'
 import { type Db, inTransaction } from '../database/database.ts'
 import type { Log } from '../observability/log.ts'
-import { keptSecrets, makeSecrets, type Secrets, secretFile } from './secrets.ts'
+import { createSecretFile, readSecretFile, type Secrets, secretFile } from './secrets.ts'
 
 /** The secret key that the database is sealed with is not at hand; the message says what to do. */
-export class UnknownSecretKey extends Error {
+export class UnknownSecretKeyError extends Error {
   override readonly name = 'UnknownSecretKey'
 }
 
@@ -13,13 +13,13 @@ export class UnknownSecretKey extends Error {
  * new ones that are kept there. All processes on one database need the same.
  * @throws UnknownSecretKey
  */
-export async function takeSecrets(
+export async function loadOrCreateSecrets(
   db: Db,
   given: { readonly secrets: Secrets | undefined; readonly varFolder: string },
   { clock, log }: { readonly clock: Clock; readonly log: Log },
 ): Promise<Secrets> {
-  const secrets = given.secrets ?? keptSecrets(given.varFolder) ?? (await newSecrets(db, given.varFolder, log))
-  await admit(db, secrets, clock)
+  const secrets = given.secrets ?? readSecretFile(given.varFolder) ?? (await newSecrets(db, given.varFolder, log))
+  await registerSecretKey(db, secrets, clock)
   return secrets
 }
 
@@ -27,11 +27,11 @@ export async function takeSecrets(
  * The secrets that are at hand, where they are those of the database: for commands, which make none.
  * @throws UnknownSecretKey
  */
-export async function takeKeptSecrets(
+export async function loadSecrets(
   db: Db,
   given: { readonly secrets: Secrets | undefined; readonly varFolder: string },
 ): Promise<Secrets> {
-  const secrets = given.secrets ?? keptSecrets(given.varFolder)
+  const secrets = given.secrets ?? readSecretFile(given.varFolder)
   const noted = await db.selectFrom('secret_keys').select('id').execute()
   if (secrets && noted.some(({ id }) => id === secrets.id)) return secrets
   throw unknownKey(noted[0]?.id ?? '(none yet: start `serve` first)', secrets?.ids.join(', ') ?? 'none')
@@ -40,8 +40,8 @@ export async function takeKeptSecrets(
 async function newSecrets(db: Db, varFolder: string, log: Log): Promise<Secrets> {
   const [noted] = await db.selectFrom('secret_keys').select('id').execute()
   const isMade = noted === undefined
-  if (isMade) makeSecrets(varFolder)
-  const secrets = keptSecrets(varFolder)
+  if (isMade) createSecretFile(varFolder)
+  const secrets = readSecretFile(varFolder)
   if (!secrets) throw unknownKey(noted?.id ?? '', 'none')
   if (isMade)
     log.info(
@@ -52,7 +52,7 @@ async function newSecrets(db: Db, varFolder: string, log: Log): Promise<Secrets>
 }
 
 /** Notes which key seals from now on, unless another seals that this process has not. */
-async function admit(db: Db, secrets: Secrets, clock: Clock): Promise<void> {
+async function registerSecretKey(db: Db, secrets: Secrets, clock: Clock): Promise<void> {
   await inTransaction(db, async tx => {
     // Written before it looks: of two that start at once with keys of their own, one sees the other's.
     await tx
@@ -66,13 +66,13 @@ async function admit(db: Db, secrets: Secrets, clock: Clock): Promise<void> {
   })
 }
 
-function unknownKey(id: string, held: string): UnknownSecretKey {
-  return new UnknownSecretKey(
+function unknownKey(id: string, held: string): UnknownSecretKeyError {
+  return new UnknownSecretKeyError(
     `The database is sealed with the secret key ${id}, and this process has ${held}: give all processes the same MAILROOM_SECRET_KEY, or the file secret.key that the first of them keeps in its MAILROOM_VAR.`,
   )
 }
 
 /** Forgets the keys that nothing is sealed with any more: processes need not have them. */
-export async function dismissOthers(db: Db, secrets: Secrets): Promise<void> {
+export async function deleteRetiredSecretKeys(db: Db, secrets: Secrets): Promise<void> {
   await db.deleteFrom('secret_keys').where('id', '!=', secrets.id).execute()
 }

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { keptSecrets, makeSecrets, readSecretKeys, type Sealed, secretsOf } from './secrets.ts'
+import { createSecretFile, readSecretFile, readSecretKeys, type SealedSecret, secretsOf } from './secrets.ts'
 
 const one = randomBytes(32)
 const other = randomBytes(32)
@@ -11,7 +11,7 @@ const secrets = secretsOf([one])
 
 test('opens what it sealed, at its place alone', () => {
   const sealed = secrets.seal('the secret ü', 'here')
-  expect(sealed.by).toBe(secrets.id)
+  expect(sealed.keyId).toBe(secrets.id)
   expect(secrets.open(sealed, 'here')).toBe('the secret ü')
   expect(() => secrets.open(sealed, 'there')).toThrow()
 })
@@ -23,14 +23,14 @@ test('seals the same secret to another text each time, which does not hold it', 
 })
 
 test('opens nothing in which one bit changed', () => {
-  const { by, text } = secrets.seal('the secret', 'here')
+  const { keyId, text } = secrets.seal('the secret', 'here')
   const bytes = Buffer.from(text, 'base64')
   for (const at of bytes.keys()) {
     const changed = Buffer.from(bytes)
     changed[at] = (changed[at] ?? 0) ^ 1
-    expect(() => secrets.open({ by, text: changed.toString('base64') }, 'here')).toThrow()
+    expect(() => secrets.open({ keyId, text: changed.toString('base64') }, 'here')).toThrow()
   }
-  const short: Sealed = { by, text: bytes.subarray(0, 20).toString('base64') }
+  const short: SealedSecret = { keyId, text: bytes.subarray(0, 20).toString('base64') }
   expect(() => secrets.open(short, 'here')).toThrow()
 })
 
@@ -65,16 +65,16 @@ test.each([
 test('makes one key in a folder, whoever comes first, that nobody else may read', () => {
   const folder = mkdtempSync(join(tmpdir(), 'mailroom-secret-'))
   try {
-    expect(keptSecrets(folder)).toBeUndefined()
-    makeSecrets(folder)
-    const made = keptSecrets(folder)
-    makeSecrets(folder)
-    expect(keptSecrets(folder)?.id).toBe(made?.id ?? '')
+    expect(readSecretFile(folder)).toBeUndefined()
+    createSecretFile(folder)
+    const made = readSecretFile(folder)
+    createSecretFile(folder)
+    expect(readSecretFile(folder)?.id).toBe(made?.id ?? '')
     expect(readdirSync(folder)).toEqual(['secret.key'])
     expect(statSync(join(folder, 'secret.key')).mode & 0o777).toBe(0o600)
     expect(readSecretKeys(readFileSync(join(folder, 'secret.key'), 'utf8'))).toHaveLength(1)
     writeFileSync(join(folder, 'secret.key'), 'not a key')
-    expect(() => keptSecrets(folder)).toThrow('secret.key does not hold a secret key')
+    expect(() => readSecretFile(folder)).toThrow('secret.key does not hold a secret key')
   } finally {
     rmSync(folder, { recursive: true })
   }

@@ -11,9 +11,9 @@ import { closeSync, fsyncSync, linkSync, mkdirSync, openSync, readFileSync, rmSy
 import { join } from 'node:path'
 
 /** What the database is handed instead of a secret. */
-export interface Sealed {
+export interface SealedSecret {
   /** The id of the secret key that opens it. */
-  readonly by: string
+  readonly keyId: string
   /** In base64: nonce, tag, ciphertext. */
   readonly text: string
 }
@@ -25,9 +25,9 @@ export interface Secrets {
   /** The ids of all keys, that one first. */
   readonly ids: readonly string[]
   /** @param place where it will stand; what was sealed for one place opens at no other */
-  seal(secret: string, place: string): Sealed
+  seal(secret: string, place: string): SealedSecret
   /** @throws where the key is not one of these, or the text or the place is another */
-  open(sealed: Sealed, place: string): string
+  open(sealed: SealedSecret, place: string): string
   /** Keys for another purpose, one made of each (HKDF, RFC 5869): the first for what is made, all for what is checked. */
   derive(purpose: string): readonly Buffer[]
 }
@@ -49,11 +49,11 @@ export function secretsOf(keys: readonly [Buffer, ...Buffer[]]): Secrets {
       const nonce = randomBytes(nonceBytes)
       const sealer = createCipheriv(cipher, sealing, nonce, { authTagLength: tagBytes }).setAAD(Buffer.from(place))
       const text = Buffer.concat([sealer.update(secret, 'utf8'), sealer.final()])
-      return { by: id, text: Buffer.concat([nonce, sealer.getAuthTag(), text]).toString('base64') }
+      return { keyId: id, text: Buffer.concat([nonce, sealer.getAuthTag(), text]).toString('base64') }
     },
-    open({ by, text }, place) {
-      const key = known.get(by)
-      if (!key) throw new Error(`the secret key ${by} is not at hand`)
+    open({ keyId, text }, place) {
+      const key = known.get(keyId)
+      if (!key) throw new Error(`the secret key ${keyId} is not at hand`)
       const bytes = Buffer.from(text, 'base64')
       const tag = bytes.subarray(nonceBytes, nonceBytes + tagBytes)
       const opener = createDecipheriv(cipher, key, bytes.subarray(0, nonceBytes), { authTagLength: tagBytes })
@@ -88,7 +88,7 @@ export function secretFile(varFolder: string): string {
  * The secrets in `varFolder`; undefined: there are none.
  * @throws when the file there holds something else
  */
-export function keptSecrets(varFolder: string): Secrets | undefined {
+export function readSecretFile(varFolder: string): Secrets | undefined {
   const file = secretFile(varFolder)
   const text = readIfThere(file)
   if (text === undefined) return undefined
@@ -98,12 +98,12 @@ export function keptSecrets(varFolder: string): Secrets | undefined {
 }
 
 /** Makes a secret key in `varFolder`, unless another process was first, that only our user may read; it is on disk then. */
-export function makeSecrets(varFolder: string): void {
-  keepSecretKey(varFolder, randomBytes(secretKeyBytes).toString('base64'))
+export function createSecretFile(varFolder: string): void {
+  writeSecretFile(varFolder, randomBytes(secretKeyBytes).toString('base64'))
 }
 
 /** Keeps a secret key, in base64, in `varFolder`, unless one is there. */
-export function keepSecretKey(varFolder: string, key: string): void {
+export function writeSecretFile(varFolder: string, key: string): void {
   mkdirSync(varFolder, { recursive: true })
   const file = secretFile(varFolder)
   const draft = `${file}.${process.pid}.${randomBytes(4).toString('hex')}`

@@ -1,13 +1,13 @@
-import type { Ground } from './environment.ts'
+import type { BenchEnvironment } from './environment.ts'
 import { type Figure, figure, median } from './figure.ts'
-import { runPart, startMailroom, startPart } from './processes.ts'
+import { runTask, startMailroom, startTask } from './processes.ts'
 
 const connections = 32
 const warmUp = 8000
 const rounds = 3
 const perRound = 5000
 
-interface Target {
+interface LoadTarget {
   readonly port: number
   readonly path: string
   readonly status: number
@@ -15,17 +15,22 @@ interface Target {
 }
 
 /** POST /v1/emails, with and without an Idempotency-Key, against a handler that only commits two rows; in turn, so that all see the machine alike. */
-export async function measureAccept(ground: Ground): Promise<Figure[]> {
+export async function measureAccept(ground: BenchEnvironment): Promise<Figure[]> {
   const load = { part: 'http-load', connections, key: ground.key, fromDomain: ground.domain } as const
-  const rateOf = async (target: Target, count: number) => {
-    const { seconds } = await runPart<{ seconds: number }>({ ...load, ...target, count })
+  const rateOf = async (target: LoadTarget, count: number) => {
+    const { seconds } = await runTask<{ seconds: number }>({ ...load, ...target, count })
     return count / seconds
   }
-  const handler = startPart({ part: 'handler', databaseUrl: ground.databaseUrl, connections: 10 })
+  const handler = startTask({ part: 'handler', databaseUrl: ground.databaseUrl, connections: 10 })
   const mailroom = await startMailroom({ ...ground.env, MAILROOM_ROLES: 'http' })
-  const raw: Target = { port: (await handler.said<{ port: number }>()).port, path: '/', status: 200, idempotent: false }
-  const ours: Target = { port: mailroom.http ?? 0, path: '/v1/emails', status: 202, idempotent: false }
-  const withKeys: Target = { ...ours, idempotent: true }
+  const raw: LoadTarget = {
+    port: (await handler.nextLine<{ port: number }>()).port,
+    path: '/',
+    status: 200,
+    idempotent: false,
+  }
+  const ours: LoadTarget = { port: mailroom.http ?? 0, path: '/v1/emails', status: 202, idempotent: false }
+  const withKeys: LoadTarget = { ...ours, idempotent: true }
   const seen = { raw: [] as number[], ours: [] as number[], withKeys: [] as number[] }
   for (const target of [raw, ours]) await rateOf(target, warmUp)
   for (let round = 0; round < rounds; round++) {
@@ -34,8 +39,8 @@ export async function measureAccept(ground: Ground): Promise<Figure[]> {
     seen.withKeys.push(await rateOf(withKeys, perRound))
   }
   const peakBytes = mailroom.peakBytes()
-  await handler.end()
-  await mailroom.end()
+  await handler.stop()
+  await mailroom.stop()
   const limits = { 'a handler that commits two rows': median(seen.raw) }
   return [
     figure('accept', 0.5, { rate: median(seen.ours), limits, peakBytes }),

@@ -8,10 +8,10 @@ import { insertRows } from '../../base/database/insert-rows.ts'
 import { selectRows } from '../../base/database/select-rows.ts'
 import { type Id, newId } from '../../base/ids.ts'
 import { openTextWorker } from '../../inbox/text-worker/text-worker.ts'
-import type { Ground } from './environment.ts'
+import type { BenchEnvironment } from './environment.ts'
 import { type Figure, figure } from './figure.ts'
-import { runPart, startMailroom } from './processes.ts'
-import { fillStore } from './store.ts'
+import { fillStore } from './fill-store.ts'
+import { runTask, startMailroom } from './processes.ts'
 
 const messages = 100_000
 const messageBytes = 5000
@@ -22,8 +22,8 @@ const roundsBefore = 6
 const blobsAStatement = 200
 
 /** What a command of ours said, and what it took. */
-interface Ran {
-  readonly told: Readonly<Record<string, number>>
+interface CommandResult {
+  readonly output: Readonly<Record<string, number>>
   readonly seconds: number
   readonly peakBytes: number
 }
@@ -32,12 +32,12 @@ interface Ran {
  * What a backup of 100,000 messages costs the mail that flows meanwhile: emails accepted over HTTP while it runs, held
  * against those before and after it; and how long it takes, how large it is, and how long its restore takes.
  */
-export async function measureBackup(ground: Ground): Promise<Figure[]> {
+export async function measureBackup(ground: BenchEnvironment): Promise<Figure[]> {
   await fillWithBytes(ground)
   const mailroom = await startMailroom({ ...ground.env, MAILROOM_ROLES: 'http' })
   const post = { path: '/v1/emails', status: 202, idempotent: false, key: ground.key, fromDomain: ground.domain }
   const load = { part: 'http-load', connections, port: mailroom.http ?? 0, ...post } as const
-  const rateOf = async (count: number) => count / (await runPart<{ seconds: number }>({ ...load, count })).seconds
+  const rateOf = async (count: number) => count / (await runTask<{ seconds: number }>({ ...load, count })).seconds
   await rateOf(warmUp)
   const around: number[] = []
   const meanwhile: number[] = []
@@ -56,28 +56,28 @@ export async function measureBackup(ground: Ground): Promise<Figure[]> {
   }
   const backup = await running
   await measureAround()
-  await mailroom.end()
+  await mailroom.stop()
   const verify = await mailroomCommand(ground, ['backup', 'verify', folder])
   rmSync(folder, { recursive: true, force: true })
   const measured = { rate: mean(meanwhile), limits: { 'without a backup': mean(around) }, peakBytes: backup.peakBytes }
   return [{ ...figure(`accept while ${messages} messages are backed up`, 0.8, measured), note: noteOf(backup, verify) }]
 }
 
-function noteOf({ told, seconds, peakBytes }: Ran, verify: Ran): string {
+function noteOf({ output, seconds, peakBytes }: CommandResult, verify: CommandResult): string {
   const mib = (bytes = 0) => `${Math.round(bytes / 1024 / 1024)} MiB`
   return (
-    `backup: ${seconds.toFixed(1)} s (tables read for ${told['snapshot_seconds']?.toFixed(1)} s), ${told['messages']} messages, ` +
-    `${told['rows']} rows, ${told['blobs']} blobs, ${mib(told['bytes'])}; peak memory ${mib(peakBytes)}; ` +
+    `backup: ${seconds.toFixed(1)} s (tables read for ${output['snapshot_seconds']?.toFixed(1)} s), ${output['messages']} messages, ` +
+    `${output['rows']} rows, ${output['blobs']} blobs, ${mib(output['bytes'])}; peak memory ${mib(peakBytes)}; ` +
     `restored for a trial and compared in ${verify.seconds.toFixed(1)} s, peak memory ${mib(verify.peakBytes)}`
   )
 }
 
 function mean(values: readonly number[]): number {
-  return values.reduce((sum, each) => sum + each, 0) / values.length
+  return values.reduce((sum, value) => sum + value, 0) / values.length
 }
 
 /** Messages as the store of the searches has them, and bytes for each, half of them text and half of them random. */
-async function fillWithBytes({ databaseUrl }: Ground): Promise<void> {
+async function fillWithBytes({ databaseUrl }: BenchEnvironment): Promise<void> {
   const { db, close } = openDatabase(databaseUrl, 4)
   const texts = openTextWorker({ timeoutMs: 120_000 })
   try {
@@ -117,7 +117,7 @@ async function addBytes(db: Db, organizationId: Id<'org'>): Promise<void> {
   }
 }
 
-async function mailroomCommand({ env }: Ground, args: readonly string[]): Promise<Ran> {
+async function mailroomCommand({ env }: BenchEnvironment, args: readonly string[]): Promise<CommandResult> {
   const began = performance.now()
   const child = Bun.spawn([process.execPath, join(import.meta.dir, '..', 'cli.ts'), ...args, '--json'], {
     env: { ...process.env, ...env },
@@ -132,7 +132,7 @@ async function mailroomCommand({ env }: Ground, args: readonly string[]): Promis
   const [told] = await Promise.all([new Response(child.stdout).text(), child.exited])
   clearInterval(timer)
   if (child.exitCode !== 0) throw new Error(`${args.join(' ')} ended with status ${child.exitCode}: ${told}`)
-  return { told: JSON.parse(told), seconds: (performance.now() - began) / 1000, peakBytes }
+  return { output: JSON.parse(told), seconds: (performance.now() - began) / 1000, peakBytes }
 }
 
 function residentBytes(pid: number): number {

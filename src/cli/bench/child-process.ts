@@ -3,25 +3,25 @@ import { readFileSync } from 'node:fs'
 import type { ClamdAddress } from '../../base/config/config.ts'
 import { postOverHttp } from './http-load.ts'
 import { unpackMessages } from './message-file.ts'
-import type { Sender } from './messages.ts'
+import type { BenchSender } from './messages.ts'
 import {
-  clamdAlone,
-  insertsAlone,
-  mailauthAlone,
-  nodemailerAlone,
+  measureClamd,
+  measureInserts,
+  measureMailauth,
   openTwoRowHandler,
   sampleEmail,
+  sendWithNodemailer,
 } from './raw-limits.ts'
 import { sendOverSmtp } from './smtp-load.ts'
-import { openSink } from './smtp-sink.ts'
+import { openSmtpSink } from './smtp-sink.ts'
 
 /** A sender as it is handed to a process of its own: its key as PEM. */
-export type SenderText = Omit<Sender, 'privateKey'> & { readonly privateKeyPem: string }
+export type SerializedSender = Omit<BenchSender, 'privateKey'> & { readonly privateKeyPem: string }
 
 /** One part of a measurement, run in a process of its own so that no part pays for another. */
-export type Part =
+export type ChildTask =
   | { readonly part: 'clamd'; readonly clamd: ClamdAddress; readonly lanes: number; readonly messages: string }
-  | { readonly part: 'mailauth'; readonly sender: SenderText; readonly messages: string }
+  | { readonly part: 'mailauth'; readonly sender: SerializedSender; readonly messages: string }
   | { readonly part: 'inserts'; readonly databaseUrl: string; readonly connections: number; readonly messages: string }
   | { readonly part: 'handler'; readonly databaseUrl: string; readonly connections: number }
   | {
@@ -46,7 +46,7 @@ export type Part =
     }
   | {
       readonly part: 'nodemailer'
-      readonly sender: SenderText
+      readonly sender: SerializedSender
       readonly port: number
       readonly connections: number
       readonly count: number
@@ -57,20 +57,20 @@ const say = (result: object): void => {
   process.stdout.write(`${JSON.stringify(result)}\n`)
 }
 
-const senderOf = ({ privateKeyPem, ...sender }: SenderText): Sender => ({
+const senderOf = ({ privateKeyPem, ...sender }: SerializedSender): BenchSender => ({
   ...sender,
   privateKey: createPrivateKey(privateKeyPem),
 })
 
-async function run(what: Part): Promise<void> {
+async function run(what: ChildTask): Promise<void> {
   switch (what.part) {
     case 'clamd':
-      return say({ rate: await clamdAlone(what.clamd, what.lanes, unpackMessages(readFileSync(what.messages))) })
+      return say({ rate: await measureClamd(what.clamd, what.lanes, unpackMessages(readFileSync(what.messages))) })
     case 'mailauth':
-      return say({ rate: await mailauthAlone(senderOf(what.sender), unpackMessages(readFileSync(what.messages))) })
+      return say({ rate: await measureMailauth(senderOf(what.sender), unpackMessages(readFileSync(what.messages))) })
     case 'inserts': {
       const messages = unpackMessages(readFileSync(what.messages))
-      return say({ rate: await insertsAlone(what.databaseUrl, what.connections, messages) })
+      return say({ rate: await measureInserts(what.databaseUrl, what.connections, messages) })
     }
     case 'handler':
       say({ port: await openTwoRowHandler(what.databaseUrl, what.connections) })
@@ -86,9 +86,9 @@ async function run(what: Part): Promise<void> {
       return say({ seconds: await postOverHttp(what.port, what.connections, what.count, request, body) })
     }
     case 'nodemailer':
-      return say({ done: await nodemailerAlone(senderOf(what.sender), what.port, what.connections, what.count) })
+      return say({ done: await sendWithNodemailer(senderOf(what.sender), what.port, what.connections, what.count) })
     case 'sink': {
-      const sink = openSink()
+      const sink = openSmtpSink()
       say({ port: sink.port })
       for await (const line of console) say(await sink.expect(Number(line)))
       return
@@ -98,5 +98,5 @@ async function run(what: Part): Promise<void> {
   }
 }
 
-await run(JSON.parse(process.argv[2] ?? '{}') as Part)
+await run(JSON.parse(process.argv[2] ?? '{}') as ChildTask)
 process.exit(0)

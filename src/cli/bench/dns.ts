@@ -23,7 +23,7 @@ export async function openDns(records: Readonly<Record<string, string>>): Promis
     const asked = decode(packet)
     const [question] = asked.questions ?? []
     const value = question?.type === 'TXT' ? records[question.name.toLowerCase()] : undefined
-    const strings = value?.match(/.{1,255}/g)?.map(each => Buffer.from(each)) ?? []
+    const strings = value?.match(/.{1,255}/g)?.map(value => Buffer.from(value)) ?? []
     const answer = encode({
       type: 'response',
       id: asked.id ?? 0,

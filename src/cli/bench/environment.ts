@@ -6,17 +6,17 @@ import { systemClock } from '../../base/clock.ts'
 import { type ClamdAddress, readConfig } from '../../base/config/config.ts'
 import { openDatabase } from '../../base/database/database.ts'
 import { migrate } from '../../base/database/migrate.ts'
-import { demoDomain, makeDemo } from '../demo.ts'
-import { usualScopes } from '../key.ts'
-import { ownSignatures, startClamd } from '../private/clamd.ts'
+import { createDemo, demoDomain } from '../demo.ts'
+import { defaultScopes } from '../key.ts'
+import { installedSignatures, startClamd } from '../private/clamd.ts'
 import { startMariadb } from '../private/mariadb.ts'
-import type { SenderText } from './child-process.ts'
+import type { SerializedSender } from './child-process.ts'
 import { openDns } from './dns.ts'
-import { newSender } from './messages.ts'
+import { newBenchSender } from './messages.ts'
 import { startMailroom } from './processes.ts'
 
 /** What every measurement stands on: servers of our own, an organization, a domain that sends and receives, a sender. */
-export interface Ground {
+export interface BenchEnvironment {
   readonly folder: string
   /** The settings of a Mailroom on these servers. */
   readonly env: Readonly<Record<string, string>>
@@ -25,19 +25,19 @@ export interface Ground {
   readonly key: string
   readonly domain: string
   readonly mailbox: string
-  readonly sender: ReturnType<typeof newSender>
-  readonly senderText: SenderText
+  readonly sender: ReturnType<typeof newBenchSender>
+  readonly serializedSender: SerializedSender
   countMessages(): Promise<number>
   clearOutbox(): Promise<void>
   untilOutboxEmpty(): Promise<void>
   close(): Promise<void>
 }
 
-export async function openGround(folder: string): Promise<Ground> {
-  const sender = newSender('sender.example')
+export async function openBenchEnvironment(folder: string): Promise<BenchEnvironment> {
+  const sender = newBenchSender('sender.example')
   const dns = await openDns(sender.records)
   const mariadb = await startMariadb({ folder: join(folder, 'mariadb'), forMeasuring: true })
-  const clamd = await startClamd({ folder: join(folder, 'clamd'), forMeasuring: true, ...ownSignatures() })
+  const clamd = await startClamd({ folder: join(folder, 'clamd'), forMeasuring: true, ...installedSignatures() })
   const env = {
     MAILROOM_DATABASE_URL: mariadb.url,
     MAILROOM_CLAMD: clamd.address,
@@ -54,11 +54,11 @@ export async function openGround(folder: string): Promise<Ground> {
   const { db, close } = openDatabase(mariadb.url, 2)
   await migrate(db)
   const organization = await createOrganization(db, { name: 'bench', plan: 'unlimited' }, systemClock)
-  const made = { organizationId: organization.id, brandId: null, name: 'bench', scopes: usualScopes, expiresAt: null }
+  const made = { organizationId: organization.id, brandId: null, name: 'bench', scopes: defaultScopes, expiresAt: null }
   const { key } = await createKey(db, made, systemClock)
   const mailroom = await startMailroom({ ...env, MAILROOM_ROLES: 'http' })
-  await makeDemo({ base: `http://127.0.0.1:${mailroom.http}`, key }, db)
-  await mailroom.end()
+  await createDemo({ base: `http://127.0.0.1:${mailroom.http}`, key }, db)
+  await mailroom.stop()
   const count = async (table: 'messages' | 'outbox') => {
     const { rows } = await sql<{ count: number }>`select count(*) as count from ${sql.table(table)}`.execute(db)
     return Number(rows[0]?.count ?? 0)
@@ -73,7 +73,7 @@ export async function openGround(folder: string): Promise<Ground> {
     domain: demoDomain,
     mailbox: `hello@${demoDomain}`,
     sender,
-    senderText: { ...shown, privateKeyPem: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString() },
+    serializedSender: { ...shown, privateKeyPem: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString() },
     countMessages: () => count('messages'),
     async clearOutbox() {
       await db.deleteFrom('outbox').execute()

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { connect } from 'node:net'
 
 /** What is posted again and again. */
-export interface Post {
+export interface PostRequest {
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
   /** Each post carries an Idempotency-Key of its own. */
@@ -15,7 +15,7 @@ export async function postOverHttp(
   port: number,
   connections: number,
   count: number,
-  request: Post,
+  request: PostRequest,
   body: (i: number) => string,
 ): Promise<number> {
   const headers = Object.entries(request.headers)
@@ -34,7 +34,7 @@ export async function postOverHttp(
     lanes.map(async socket => {
       for (let i = taken++; i < count; i = taken++) {
         const content = body(i)
-        const answered = nextAnswer(socket)
+        const answered = nextResponse(socket)
         const key = request.idempotent ? `Idempotency-Key: ${randomUUID()}\r\n` : ''
         socket.write(
           `POST ${request.path} HTTP/1.1\r\nHost: localhost\r\n${headers}${key}Content-Type: application/json\r\n` +
@@ -52,7 +52,7 @@ export async function postOverHttp(
 }
 
 /** The whole next answer, by its Content-Length. */
-function nextAnswer(socket: ReturnType<typeof connect>): Promise<string> {
+function nextResponse(socket: ReturnType<typeof connect>): Promise<string> {
   return new Promise((done, fail) => {
     let answer = ''
     const take = (chunk: Buffer) => {

@@ -1,11 +1,11 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Part } from './child-process.ts'
-import type { Ground } from './environment.ts'
+import type { ChildTask } from './child-process.ts'
+import type { BenchEnvironment } from './environment.ts'
 import { type Figure, figure } from './figure.ts'
 import { packMessages } from './message-file.ts'
 import { signedMessages } from './messages.ts'
-import { runPart, startMailroom } from './processes.ts'
+import { runTask, startMailroom } from './processes.ts'
 
 const connections = 20
 /** Small messages before each measurement: until then the compiler takes part of the processors, later never again. */
@@ -17,7 +17,7 @@ const warmUpMessages = 16_000
 const rounds = 8
 const roundSeconds = 3.5
 
-interface Sent {
+interface SmtpLoadResult {
   readonly count: number
   readonly seconds: number
 }
@@ -28,7 +28,7 @@ const sizes = [
 ] as const
 
 /** Signed messages over reused connections, through all checks to a committed row; limits and rate in turn. */
-export async function measureIngest(ground: Ground): Promise<Figure[]> {
+export async function measureIngest(ground: BenchEnvironment): Promise<Figure[]> {
   const figures: Figure[] = []
   const warmUp = join(ground.folder, 'warm-up')
   writeFileSync(warmUp, packMessages(await signedMessages(ground.sender, ground.mailbox, warmUpMessages, 0)))
@@ -45,30 +45,35 @@ export async function measureIngest(ground: Ground): Promise<Figure[]> {
   return figures
 }
 
-async function measureSize(ground: Ground, name: string, warmUp: string, files: readonly string[]): Promise<Figure> {
-  const { clamd, databaseUrl, senderText: sender } = ground
+async function measureSize(
+  ground: BenchEnvironment,
+  name: string,
+  warmUp: string,
+  files: readonly string[],
+): Promise<Figure> {
+  const { clamd, databaseUrl, serializedSender: sender } = ground
   const mailroom = await startMailroom({ ...ground.env, MAILROOM_ROLES: 'smtp' })
   const envelope = { from: `alice@${sender.domain}`, to: ground.mailbox }
   const load = { part: 'smtp-load', port: mailroom.smtp ?? 0, connections, ...envelope } as const
-  const rateOf = async (part: Part) => (await runPart<{ rate: number }>(part)).rate
+  const rateOf = async (part: ChildTask) => (await runTask<{ rate: number }>(part)).rate
   const before = await ground.countMessages()
   // Each time from somebody else: what came already is not filed again.
   const warming = { ...load, from: `${name.replace(/\W/g, '')}@${sender.domain}`, messages: warmUp, maxSeconds: 60 }
-  let answered = (await runPart<Sent>(warming)).count
+  let answered = (await runTask<SmtpLoadResult>(warming)).count
   const [first = ''] = files
   const mailauth = await rateOf({ part: 'mailauth', sender, messages: first })
   const inserts = await rateOf({ part: 'inserts', databaseUrl, connections, messages: first })
-  const seen = { clamd: [] as number[], ours: [] as Sent[] }
+  const seen = { clamd: [] as number[], ours: [] as SmtpLoadResult[] }
   for (const messages of files) {
     seen.clamd.push(await rateOf({ part: 'clamd', clamd, lanes: connections, messages }))
-    seen.ours.push(await runPart<Sent>({ ...load, messages, maxSeconds: roundSeconds }))
+    seen.ours.push(await runTask<SmtpLoadResult>({ ...load, messages, maxSeconds: roundSeconds }))
   }
-  answered += sumOf(seen.ours.map(each => each.count))
+  answered += sumOf(seen.ours.map(our => our.count))
   const filed = (await ground.countMessages()) - before
   if (filed !== answered) throw new Error(`${answered} messages were answered 250 but ${filed} are filed`)
   const peakBytes = mailroom.peakBytes()
-  await mailroom.end()
-  const rate = sumOf(seen.ours.map(each => each.count)) / sumOf(seen.ours.map(each => each.seconds))
+  await mailroom.stop()
+  const rate = sumOf(seen.ours.map(our => our.count)) / sumOf(seen.ours.map(our => our.seconds))
   const limits = { clamd: sumOf(seen.clamd) / rounds, mailauth, inserts }
   const ratios = seen.ours.map(({ count, seconds }, i) => Math.round((100 * count) / seconds / (seen.clamd[i] ?? 0)))
   return { ...figure(name, 0.6, { rate, limits, peakBytes }), note: `of clamd in each round: ${ratios.join(', ')} %` }

@@ -2,7 +2,7 @@ import { generateKeyPairSync, type KeyObject, randomBytes } from 'node:crypto'
 import { createTransport } from 'nodemailer'
 
 /** The domain that the messages come from, with SPF, DKIM and DMARC records. */
-export interface Sender {
+export interface BenchSender {
   readonly domain: string
   readonly selector: string
   readonly privateKey: KeyObject
@@ -10,7 +10,7 @@ export interface Sender {
   readonly records: Readonly<Record<string, string>>
 }
 
-export function newSender(domain: string): Sender {
+export function newBenchSender(domain: string): BenchSender {
   const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
   const published = publicKey.export({ type: 'spki', format: 'der' }).toString('base64')
   return {
@@ -29,7 +29,7 @@ const text = 'Hello there, this is text.\n'.repeat(40)
 
 /** `count` different messages, signed with DKIM, of about 5 KB; with an attachment of `attachmentBytes` more. */
 export async function signedMessages(
-  sender: Sender,
+  sender: BenchSender,
   to: string,
   count: number,
   attachmentBytes: number,

@@ -4,7 +4,7 @@ import { authenticate } from 'mailauth'
 import { createPool, type Pool } from 'mysql2/promise'
 import { createTransport } from 'nodemailer'
 import type { ClamdAddress } from '../../base/config/config.ts'
-import type { Sender } from './messages.ts'
+import type { BenchSender } from './messages.ts'
 
 const measuredMs = 4000
 const warmUpMs = 1000
@@ -30,7 +30,7 @@ async function ratePerSecond(lanes: number, once: (i: number) => Promise<unknown
 }
 
 /** clamd alone: the same messages by INSTREAM, a connection each, `lanes` at once. */
-export async function clamdAlone(clamd: ClamdAddress, lanes: number, messages: readonly Buffer[]): Promise<number> {
+export async function measureClamd(clamd: ClamdAddress, lanes: number, messages: readonly Buffer[]): Promise<number> {
   const frames = messages.map(message => {
     const length = Buffer.alloc(4)
     length.writeUInt32BE(message.length)
@@ -51,7 +51,7 @@ export async function clamdAlone(clamd: ClamdAddress, lanes: number, messages: r
 }
 
 /** mailauth alone on one thread, its DNS answers at hand: SPF, DKIM and DMARC of the same messages. */
-export async function mailauthAlone(sender: Sender, messages: readonly Buffer[]): Promise<number> {
+export async function measureMailauth(sender: BenchSender, messages: readonly Buffer[]): Promise<number> {
   const resolver = (name: string, type: string): Promise<string[][]> => {
     const value = type === 'TXT' ? sender.records[name] : undefined
     return value ? Promise.resolve([[value]]) : Promise.reject(Object.assign(new Error(name), { code: 'ENOTFOUND' }))
@@ -86,7 +86,7 @@ function openPool(databaseUrl: string, connections: number): Pool {
 }
 
 /** Committed inserts of the same bytes alone, a row and a commit each, over `connections`. */
-export async function insertsAlone(
+export async function measureInserts(
   databaseUrl: string,
   connections: number,
   messages: readonly Buffer[],
@@ -121,7 +121,12 @@ export async function openTwoRowHandler(databaseUrl: string, connections: number
 }
 
 /** nodemailer's pool alone: `count` emails, each signed, to `port`. Resolves when all are taken. */
-export async function nodemailerAlone(sender: Sender, port: number, connections: number, count: number): Promise<void> {
+export async function sendWithNodemailer(
+  sender: BenchSender,
+  port: number,
+  connections: number,
+  count: number,
+): Promise<void> {
   const transport = createTransport({
     pool: true,
     host: '127.0.0.1',

@@ -1,23 +1,23 @@
-import type { Ground } from './environment.ts'
+import type { BenchEnvironment } from './environment.ts'
 import { type Figure, figure } from './figure.ts'
-import { runPart, startMailroom, startPart } from './processes.ts'
-import type { Drained } from './smtp-sink.ts'
+import { runTask, startMailroom, startTask } from './processes.ts'
+import type { DrainResult } from './smtp-sink.ts'
 
 const connections = 10
 const count = 5000
 
 /** Queued emails drained to a sink, against nodemailer's pool alone; both sign with DKIM. */
-export async function measureRelay(ground: Ground): Promise<Figure[]> {
+export async function measureRelay(ground: BenchEnvironment): Promise<Figure[]> {
   await ground.clearOutbox()
-  const sink = startPart({ part: 'sink' })
-  const { port } = await sink.said<{ port: number }>()
+  const sink = startTask({ part: 'sink' })
+  const { port } = await sink.nextLine<{ port: number }>()
   const drained = async (drain: () => Promise<unknown>) => {
-    sink.tell(String(count))
-    const [{ messages, seconds }] = await Promise.all([sink.said<Drained>(), drain()])
+    sink.send(String(count))
+    const [{ messages, seconds }] = await Promise.all([sink.nextLine<DrainResult>(), drain()])
     return (messages - 1) / seconds
   }
   const limit = await drained(() =>
-    runPart({ part: 'nodemailer', sender: ground.senderText, port, connections, count }),
+    runTask({ part: 'nodemailer', sender: ground.serializedSender, port, connections, count }),
   )
 
   const http = await startMailroom({ ...ground.env, MAILROOM_ROLES: 'http' })
@@ -29,8 +29,8 @@ export async function measureRelay(ground: Ground): Promise<Figure[]> {
     connections,
     idempotent: false,
   } as const
-  await runPart({ ...load, count, key: ground.key, fromDomain: ground.domain })
-  await http.end()
+  await runTask({ ...load, count, key: ground.key, fromDomain: ground.domain })
+  await http.stop()
 
   let peakBytes = 0
   const rate = await drained(async () => {
@@ -43,8 +43,8 @@ export async function measureRelay(ground: Ground): Promise<Figure[]> {
     })
     await ground.untilOutboxEmpty()
     peakBytes = relay.peakBytes()
-    await relay.end()
+    await relay.stop()
   })
-  await sink.end()
+  await sink.stop()
   return [figure('relay', 0.6, { rate, limits: { "nodemailer's pool": limit }, peakBytes })]
 }

@@ -25,7 +25,7 @@ function replies(socket: Socket): () => Promise<string> {
 }
 
 /** The bytes of a message as DATA takes them: dots stuffed, with the final dot. RFC 5321 §4.5.2. */
-function stuffed(message: Buffer): Buffer {
+function dotStuffed(message: Buffer): Buffer {
   const text = message.toString('latin1').replace(/^\./gm, '..')
   return Buffer.from(`${text}${text.endsWith('\r\n') ? '' : '\r\n'}.\r\n`, 'latin1')
 }
@@ -42,7 +42,7 @@ export async function sendOverSmtp(
   messages: readonly Buffer[],
   maxSeconds: number,
 ): Promise<{ readonly count: number; readonly seconds: number }> {
-  const ready = messages.map(stuffed)
+  const ready = messages.map(dotStuffed)
   const expect = async (next: () => Promise<string>, code: string) => {
     const reply = await next()
     if (!reply.startsWith(code)) throw new Error(`expected ${code}, got ${reply}`)

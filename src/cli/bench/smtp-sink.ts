@@ -1,13 +1,13 @@
 import type { Socket } from 'bun'
 
 /** What a sink saw. */
-export interface Drained {
+export interface DrainResult {
   readonly messages: number
   /** From the first final dot to the last. */
   readonly seconds: number
 }
 
-interface Session {
+interface SinkSession {
   inData: boolean
   tail: string
 }
@@ -16,12 +16,12 @@ interface Session {
  * An SMTP server on a free port that takes every message and keeps none: as little work as a relay can be.
  * `whenDrained` resolves when `expected` messages came.
  */
-export function openSink(): { port: number; expect(count: number): Promise<Drained>; stop(): void } {
+export function openSmtpSink(): { port: number; expect(count: number): Promise<DrainResult>; stop(): void } {
   let messages = 0
   let first = 0
   let last = 0
   let expected = Number.POSITIVE_INFINITY
-  let done: (drained: Drained) => void = () => undefined
+  let done: (drained: DrainResult) => void = () => undefined
 
   function messageEnded(): void {
     last = performance.now()
@@ -29,7 +29,7 @@ export function openSink(): { port: number; expect(count: number): Promise<Drain
     if (messages >= expected) done({ messages, seconds: (last - first) / 1000 })
   }
 
-  function take(socket: Socket<Session>, chunk: Buffer): void {
+  function take(socket: Socket<SinkSession>, chunk: Buffer): void {
     const session = socket.data
     let rest = session.tail + chunk.toString('latin1')
     let answer = ''
@@ -60,7 +60,7 @@ export function openSink(): { port: number; expect(count: number): Promise<Drain
     if (answer) socket.write(answer)
   }
 
-  const server = Bun.listen<Session>({
+  const server = Bun.listen<SinkSession>({
     hostname: '127.0.0.1',
     port: 0,
     socket: {

@@ -2,17 +2,17 @@ import { chownSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, wr
 import { connect } from 'node:net'
 import { setPriority } from 'node:os'
 import { join, resolve } from 'node:path'
+import { claimWorkFolder, removeAbandonedFolders, workFolderFor } from './clamd-work-folder.ts'
 import {
-  accountFor,
-  endProcess,
   findProgram,
   freePort,
-  livePid,
   type PrivateServer,
+  runningPid,
+  serviceAccountFor,
   startProcess,
+  stopProcess,
   waitUntilReady,
 } from './process.ts'
-import { removeLeftFolders, takeWorkFolder, workFolderFor } from './work-folder.ts'
 
 export interface PrivateClamd extends PrivateServer {
   /** As MAILROOM_CLAMD takes it. */
@@ -29,7 +29,7 @@ const maxSocketPathBytes = 100
 export const clamavFolder = '/var/lib/clamav'
 
 /** ClamAV's database as a setting of {@link startClamd}, where this machine has it whole. */
-export function ownSignatures(): { readonly signatures?: string } {
+export function installedSignatures(): { readonly signatures?: string } {
   const files = existsSync(clamavFolder) ? readdirSync(clamavFolder) : []
   const isWhole = ['main', 'daily'].every(name => files.some(file => new RegExp(`^${name}\\.c[lv]d$`).test(file)))
   return isWhole ? { signatures: clamavFolder } : {}
@@ -56,18 +56,18 @@ export async function startClamd(where: {
   const pidFile = join(folder, 'pid')
   const addressFile = join(folder, 'address')
 
-  const left = livePid(pidFile)
+  const left = runningPid(pidFile)
   const earlier = existsSync(addressFile) ? readFileSync(addressFile, 'utf8') : ''
-  if (left && (await answers(earlier))) return server(left, earlier, folder)
+  if (left && (await answersPing(earlier))) return server(left, earlier, folder)
 
   const clamd = findProgram('clamd', 'clamav-daemon')
   mkdirSync(join(folder, 'eicar'), { recursive: true, mode: 0o755 })
   const workFolder = where.forMeasuring ? join(folder, 'tmp') : workFolderFor(folder)
-  removeLeftFolders()
+  removeAbandonedFolders()
   writeFileSync(join(folder, 'eicar', 'eicar.hdb'), eicar)
-  const account = accountFor(folder, 'clamav')
+  const account = serviceAccountFor(folder, 'clamav')
   if (account) chownSync(folder, account.uid, account.gid)
-  takeWorkFolder(workFolder, process.pid, account)
+  claimWorkFolder(workFolder, process.pid, account)
 
   const socket = join(folder, 'clamd.sock')
   rmSync(socket, { force: true })
@@ -107,9 +107,9 @@ export async function startClamd(where: {
   // It takes as much of the processors as there is mail; those who answer meanwhile come first.
   if (!where.forMeasuring) setPriority(pid, 10)
   writeFileSync(pidFile, String(pid))
-  takeWorkFolder(workFolder, pid, account)
+  claimWorkFolder(workFolder, pid, account)
   // The real database takes most of a minute to load on a small machine.
-  await waitUntilReady({ name: 'clamd', pid, log, timeoutMs: 180_000 }, () => answers(address))
+  await waitUntilReady({ name: 'clamd', pid, log, timeoutMs: 180_000 }, () => answersPing(address))
   return server(pid, address, folder)
 }
 
@@ -118,14 +118,14 @@ function server(pid: number, address: string, folder: string): PrivateClamd {
     pid,
     address,
     async stop() {
-      await endProcess(pid, 10_000)
+      await stopProcess(pid, 10_000)
       rmSync(workFolderFor(folder), { recursive: true, force: true })
     },
   }
 }
 
 /** Does a clamd answer PING there? */
-function answers(address: string): Promise<boolean> {
+function answersPing(address: string): Promise<boolean> {
   const [kind, ...rest] = address.split(':')
   if (kind !== 'unix' && kind !== 'tcp') return Promise.resolve(false)
   return new Promise(done => {

@@ -2,15 +2,15 @@ import { randomBytes } from 'node:crypto'
 import { chownSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { createConnection } from 'mysql2/promise'
-import { CommandTrouble } from '../../base/operator-error.ts'
+import { CommandError } from '../../base/operator-error.ts'
 import {
-  accountFor,
-  endProcess,
   findProgram,
   freePort,
-  livePid,
   type PrivateServer,
+  runningPid,
+  serviceAccountFor,
   startProcess,
+  stopProcess,
   waitUntilReady,
 } from './process.ts'
 
@@ -38,14 +38,14 @@ export async function startMariadb(where: {
   const pidFile = join(folder, 'pid')
   const addressFile = join(folder, 'address')
 
-  const left = livePid(pidFile)
+  const left = runningPid(pidFile)
   const earlier = existsSync(addressFile) ? readFileSync(addressFile, 'utf8') : undefined
   // Its password is known to nobody else: who takes it is ours.
-  if (left && earlier && (await answers(earlier))) return server(left, earlier)
+  if (left && earlier && (await acceptsConnections(earlier))) return server(left, earlier)
 
   const mariadbd = findProgram('mariadbd', 'mariadb-server')
   mkdirSync(temporary, { recursive: true, mode: 0o700 })
-  const account = accountFor(folder, 'mysql')
+  const account = serviceAccountFor(folder, 'mysql')
   if (account) for (const owned of [folder, temporary]) chownSync(owned, account.uid, account.gid)
   // What was made under one account stays with it.
   const owner = account && existsSync(data) && statSync(data).uid === 0 ? 'root' : account?.name
@@ -89,12 +89,12 @@ export async function startMariadb(where: {
     ],
     { folder, log },
   )
-  await waitUntilReady({ name: 'MariaDB', pid, log, timeoutMs: 60_000 }, () => answers(url))
+  await waitUntilReady({ name: 'MariaDB', pid, log, timeoutMs: 60_000 }, () => acceptsConnections(url))
   return server(pid, url)
 }
 
 function server(pid: number, url: string): PrivateMariadb {
-  return { pid, url, stop: () => endProcess(pid, 60_000) }
+  return { pid, url, stop: () => stopProcess(pid, 60_000) }
 }
 
 /** Makes the system tables beside their place and moves them there when they are whole. */
@@ -112,7 +112,7 @@ function installTables(data: string, temporary: string, asOwner: readonly string
     '--auth-root-authentication-method=socket',
   ])
   if (made.exitCode !== 0)
-    throw new CommandTrouble(`MariaDB's tables could not be made in ${beside}:\n${made.stdout}${made.stderr}`)
+    throw new CommandError(`MariaDB's tables could not be made in ${beside}:\n${made.stdout}${made.stderr}`)
   renameSync(beside, data)
 }
 
@@ -127,7 +127,7 @@ function accountStatements(password: string): string {
   ].join('\n')
 }
 
-async function answers(url: string): Promise<boolean> {
+async function acceptsConnections(url: string): Promise<boolean> {
   try {
     const connection = await createConnection({ uri: url, connectTimeout: 2000 })
     await connection.end()

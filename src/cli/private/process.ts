@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { closeSync, existsSync, openSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { CommandTrouble } from '../../base/operator-error.ts'
+import { CommandError } from '../../base/operator-error.ts'
 
 /** A server that a command started for itself. */
 export interface PrivateServer {
@@ -17,7 +17,7 @@ export function findProgram(name: string, debianPackage: string): string {
   const folders = [...(process.env['PATH'] ?? '').split(':'), ...systemFolders]
   const found = folders.map(folder => join(folder, name)).find(path => existsSync(path))
   if (!found)
-    throw new CommandTrouble(`${name} is not installed; on Debian and Ubuntu it is in the package ${debianPackage}.`)
+    throw new CommandError(`${name} is not installed; on Debian and Ubuntu it is in the package ${debianPackage}.`)
   return found
 }
 
@@ -34,7 +34,7 @@ export function startProcess(
   const child = spawn(program, args, { cwd: where.folder, detached: true, stdio: ['ignore', output, output] })
   closeSync(output)
   child.unref()
-  if (child.pid === undefined) throw new CommandTrouble(`${program} could not be started.`)
+  if (child.pid === undefined) throw new CommandError(`${program} could not be started.`)
   return child.pid
 }
 
@@ -42,7 +42,7 @@ export function startProcess(
  * What all of them give. When one fails, its error comes only after all have ended: nothing goes on starting behind our
  * back.
  */
-export async function allOf<First, Second>(
+export async function allAfterSettled<First, Second>(
   starts: readonly [Promise<First>, Promise<Second>],
 ): Promise<readonly [First, Second]> {
   await Promise.allSettled(starts)
@@ -67,7 +67,7 @@ function hasEnded(entry: string): boolean {
 }
 
 /** Asks a process to end (SIGTERM), waits, and ends it by force when `timeoutMs` have passed. */
-export async function endProcess(pid: number, timeoutMs: number): Promise<void> {
+export async function stopProcess(pid: number, timeoutMs: number): Promise<void> {
   if (!signal(pid, 'SIGTERM')) return
   for (const deadline = Date.now() + timeoutMs; isAlive(pid); await Bun.sleep(20)) {
     if (Date.now() < deadline) continue
@@ -85,7 +85,7 @@ function signal(pid: number, name: NodeJS.Signals): boolean {
 }
 
 /** The number that a pid file holds, when a process of that number lives. */
-export function livePid(file: string): number | undefined {
+export function runningPid(file: string): number | undefined {
   const pid = existsSync(file) ? Number(readFileSync(file, 'utf8')) : 0
   return Number.isInteger(pid) && pid > 1 && isAlive(pid) ? pid : undefined
 }
@@ -101,8 +101,8 @@ export async function waitUntilReady(
   for (const deadline = Date.now() + server.timeoutMs; !(await isReady()); await Bun.sleep(25)) {
     if (isAlive(server.pid) && Date.now() < deadline) continue
     const last = readFileSync(server.log, 'utf8').trimEnd().split('\n').slice(-8).join('\n  ')
-    if (isAlive(server.pid)) await endProcess(server.pid, 5000)
-    throw new CommandTrouble(`${server.name} did not start. The end of ${server.log}:\n  ${last}`)
+    if (isAlive(server.pid)) await stopProcess(server.pid, 5000)
+    throw new CommandError(`${server.name} did not start. The end of ${server.log}:\n  ${last}`)
   }
 }
 
@@ -131,7 +131,7 @@ function isFree(port: number): boolean {
  * The account that a server started by root gives its rights up for: `name`, where there is such an account and it can
  * reach `folder`, else root itself. undefined when we are not root.
  */
-export function accountFor(
+export function serviceAccountFor(
   folder: string,
   name: string,
 ): { readonly name: string; readonly uid: number; readonly gid: number } | undefined {

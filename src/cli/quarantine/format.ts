@@ -1,9 +1,9 @@
 import { toIso } from '../../base/clock.ts'
-import type { Quarantined } from '../../inbox/quarantine/quarantine.ts'
-import { plain } from '../text.ts'
+import type { QuarantinedMessage } from '../../inbox/quarantine/quarantine.ts'
+import { sanitizeForTerminal } from '../terminal-text.ts'
 
 /** A message in quarantine as `--json` gives it. */
-export function shape(row: Quarantined) {
+export function toJsonQuarantined(row: QuarantinedMessage) {
   const { sha256, attachments, received_at, rescan_at, blob_id: _, size, ...rest } = row
   return {
     ...rest,
@@ -20,16 +20,17 @@ export function shape(row: Quarantined) {
 }
 
 /** The same for a person. */
-export function line(row: Quarantined): string {
+export function describeQuarantined(row: QuarantinedMessage): string {
   const { id, received_at, mail_from, rcpt_to, from_address, subject, scan, scan_signature, sha256, attachments } = row
-  const said = (what: string, signature: string | null) => (signature === null ? what : `${what} (${plain(signature)})`)
+  const said = (what: string, signature: string | null) =>
+    signature === null ? what : `${what} (${sanitizeForTerminal(signature)})`
   return [
     `${id}  ${toIso(received_at)}  ${said(scan, scan_signature)}`,
-    `  to ${plain(rcpt_to)} from ${plain(from_address)} (envelope <${plain(mail_from)}>): ${plain(subject)}`,
+    `  to ${sanitizeForTerminal(rcpt_to)} from ${sanitizeForTerminal(from_address)} (envelope <${sanitizeForTerminal(mail_from)}>): ${sanitizeForTerminal(subject)}`,
     `  sha256 ${sha256?.toString('hex') ?? '(its bytes are gone)'}  the message, ${row.size} bytes`,
     ...attachments.map(
-      each =>
-        `  sha256 ${each.sha256.toString('hex')}  ${plain(each.filename)}, ${each.size} bytes, ${said(each.scan, each.scan_signature)}`,
+      attachment =>
+        `  sha256 ${attachment.sha256.toString('hex')}  ${sanitizeForTerminal(attachment.filename)}, ${attachment.size} bytes, ${said(attachment.scan, attachment.scan_signature)}`,
     ),
   ].join('\n')
 }

@@ -1,67 +1,67 @@
 import { type Instant, millisecondsOf, systemClock, toIso } from '../../base/clock.ts'
-import { CommandTrouble } from '../../base/operator-error.ts'
-import { findRecipients } from '../../sending/events/table.ts'
+import { CommandError } from '../../base/operator-error.ts'
+import { selectRecipients } from '../../sending/events/table.ts'
 import { countDestinations, countQueue, type QueueCount } from '../../sending/queue/count-table.ts'
-import { findQueued, type QueueRow, selectQueue } from '../../sending/queue/table.ts'
-import { type Environment, onDatabase, readArgs, type Told } from '../command.ts'
+import { type QueueRow, selectQueue, selectQueuedEmail } from '../../sending/queue/table.ts'
+import { type CommandOutput, type Environment, readArguments, withDatabase } from '../command.ts'
 import { requireOrganization } from '../ids.ts'
-import { readCount } from '../values.ts'
-import { readEmailId, readFilter } from './select.ts'
+import { readCount } from '../option-values.ts'
+import { readEmailId, readQueueFilter } from './filter.ts'
 
 /** More recipients than an email has. */
 const wholeEmail = 1000
 
-export async function onList(args: readonly string[], env: Environment): Promise<Told> {
-  const called = readArgs(args, { options: ['org', 'domain', 'status', 'limit'], flags: ['held'] })
-  const filter = { ...readFilter(called), ...(called.flags.has('held') && { isHeld: true }) }
+export async function runList(args: readonly string[], env: Environment): Promise<CommandOutput> {
+  const called = readArguments(args, { options: ['org', 'domain', 'status', 'limit'], flags: ['held'] })
+  const filter = { ...readQueueFilter(called), ...(called.flags.has('held') && { isHeld: true }) }
   const limit = readCount(called.options, 'limit', 100)
   const now = systemClock.now()
-  const { rows, counted } = await onDatabase(env, async db => {
+  const { rows, counted } = await withDatabase(env, async db => {
     if (filter.organizationId !== undefined) await requireOrganization(db, filter.organizationId)
     return { rows: await selectQueue(db, filter, { after: '', limit: limit + 1 }), counted: await countQueue(db, now) }
   })
-  const shown = rows.slice(0, limit).map(row => shape(row, now))
+  const shown = rows.slice(0, limit).map(row => toJsonQueueRow(row, now))
   const hasMore = rows.length > limit
   return {
-    json: { queue: countShape(counted), recipients: shown, has_more: hasMore },
+    json: { queue: toJsonQueueCount(counted), recipients: shown, has_more: hasMore },
     text: [...shown.map(line), ...(hasMore ? ['…and more: --limit shows them.'] : []), countLine(counted, now)].join(
       '\n',
     ),
   }
 }
 
-export async function onDestinations(args: readonly string[], env: Environment): Promise<Told> {
-  const limit = readCount(readArgs(args, { options: ['limit'] }).options, 'limit', 100)
+export async function runDomains(args: readonly string[], env: Environment): Promise<CommandOutput> {
+  const limit = readCount(readArguments(args, { options: ['limit'] }).options, 'limit', 100)
   const now = systemClock.now()
-  const rows = await onDatabase(env, db => countDestinations(db, now, limit))
+  const rows = await withDatabase(env, db => countDestinations(db, now, limit))
   return {
-    json: rows.map(({ destination, ...counted }) => ({ domain: destination, ...countShape(counted) })),
+    json: rows.map(({ destination, ...counted }) => ({ domain: destination, ...toJsonQueueCount(counted) })),
     text:
       rows.map(({ destination, ...counted }) => `${destination}  ${countLine(counted, now)}`).join('\n') ||
       'The queue is empty.',
   }
 }
 
-export async function onEmail(args: readonly string[], env: Environment): Promise<Told> {
-  const [text = ''] = readArgs(args, { words: ['EMAIL'] }).words
+export async function runShow(args: readonly string[], env: Environment): Promise<CommandOutput> {
+  const [text = ''] = readArguments(args, { words: ['EMAIL'] }).words
   const id = readEmailId(text)
   const now = systemClock.now()
-  const { email, recipients, rows } = await onDatabase(env, async db => ({
-    email: await findQueued(db, id),
-    recipients: await findRecipients(db, [id]),
+  const { email, recipients, rows } = await withDatabase(env, async db => ({
+    email: await selectQueuedEmail(db, id),
+    recipients: await selectRecipients(db, [id]),
     rows: await selectQueue(db, { emailIds: [id] }, { after: '', limit: wholeEmail }),
   }))
-  if (!email) throw new CommandTrouble(`There is no email ${id}.`)
+  if (!email) throw new CommandError(`There is no email ${id}.`)
   const waiting = new Map(rows.map(row => [row.recipient, row]))
   const told = recipients.map(each => {
     const row = waiting.get(each.email)
     const { email: recipient, status, smtp_code, enhanced_code, detail } = each
-    return { recipient, status, smtp_code, enhanced_code, detail, queue: row ? shape(row, now) : null }
+    return { recipient, status, smtp_code, enhanced_code, detail, queue: row ? toJsonQueueRow(row, now) : null }
   })
   const { from_address: from, created_at, expires_at, ...rest } = email
   const lines = told.map(
     ({ recipient, status, queue, smtp_code, detail }) =>
-      `  ${recipient}  ${status}  ${queue ? standing(queue) : 'not in the queue'}${reply(smtp_code, detail)}`,
+      `  ${recipient}  ${status}  ${queue ? describeState(queue) : 'not in the queue'}${reply(smtp_code, detail)}`,
   )
   return {
     json: { ...rest, from, accepted_at: toIso(created_at), expires_at: toIso(expires_at), recipients: told },
@@ -78,9 +78,9 @@ function reply(code: number | null, detail: string | null): string {
   return text === '' ? '' : `\n    ${text}`
 }
 
-type Shape = ReturnType<typeof shape>
+type QueueRecipientJson = ReturnType<typeof toJsonQueueRow>
 
-function shape(row: QueueRow, now: Instant) {
+function toJsonQueueRow(row: QueueRow, now: Instant) {
   const isInFlight = row.lease !== null && row.dueAt > now
   const time = (at: Instant | null) => at && toIso(at)
   return {
@@ -101,20 +101,20 @@ function shape(row: QueueRow, now: Instant) {
   }
 }
 
-function standing(row: Shape): string {
+function describeState(row: QueueRecipientJson): string {
   const { held_at, held_reason, in_flight, next_attempt_at, expires_at } = row
   const flight = in_flight ? 'being submitted' : undefined
   const held = held_at && `held since ${held_at}${held_reason ? ` (${held_reason})` : ''}, fails ${expires_at}`
   return [flight, held].filter(Boolean).join(', ') || `next attempt ${next_attempt_at}`
 }
 
-function line(row: Shape): string {
+function line(row: QueueRecipientJson): string {
   const last = row.last_reply === null ? '' : `\n    ${row.last_reply}`
   const tries = `${row.attempts} ${row.attempts === 1 ? 'attempt' : 'attempts'}`
-  return `${row.email_id}  ${row.recipient}  ${row.status}  ${tries}  ${standing(row)}${last}`
+  return `${row.email_id}  ${row.recipient}  ${row.status}  ${tries}  ${describeState(row)}${last}`
 }
 
-function countShape({ total, held, inFlight, due, later, oldestDueAt, oldestTriedAt }: QueueCount) {
+function toJsonQueueCount({ total, held, inFlight, due, later, oldestDueAt, oldestTriedAt }: QueueCount) {
   return {
     total,
     held,

@@ -1,34 +1,38 @@
 import { listOrganizations } from '../../accounts/organizations/organizations.ts'
 import { systemClock } from '../../base/clock.ts'
-import { size } from '../../base/format.ts'
-import { type Amount, type Plan, planRetention } from '../../retention/plan.ts'
-import { type Forecast, forecastDisk } from '../../retention/storage/forecast.ts'
-import { type Environment, onDatabase, readArgs, type Told } from '../command.ts'
-import { newProgress } from '../progress.ts'
-import { configOf, said } from './policies.ts'
+import { formatBytes } from '../../base/format.ts'
+import { planRetention, type RemovalAmount, type RetentionPlan } from '../../retention/plan.ts'
+import { forecastStorage, type StorageForecast } from '../../retention/storage/forecast.ts'
+import { type CommandOutput, type Environment, readArguments, withDatabase } from '../command.ts'
+import { openProgressLine } from '../progress-line.ts'
+import { describeDays, readCommandConfig } from './policies.ts'
 
-export async function onPlan(args: readonly string[], env: Environment): Promise<Told> {
-  readArgs(args, {})
-  const config = configOf(env)
+export async function runPlan(args: readonly string[], env: Environment): Promise<CommandOutput> {
+  readArguments(args, {})
+  const config = readCommandConfig(env)
   const clock = systemClock
-  const progress = newProgress('items looked at')
-  const { plan, forecast, names } = await onDatabase(env, async db => ({
-    plan: await planRetention({ db, clock, settings: config }, count => progress.at(count)),
-    forecast: await forecastDisk({ db, clock, config }),
-    names: new Map((await listOrganizations(db)).map(each => [each.id as string, each.name])),
+  const progress = openProgressLine('items looked at')
+  const { plan, forecast, names } = await withDatabase(env, async db => ({
+    plan: await planRetention({ db, clock, settings: config }, count => progress.report(count)),
+    forecast: await forecastStorage({ db, clock, config }),
+    names: new Map((await listOrganizations(db)).map(organization => [organization.id as string, organization.name])),
   }))
   progress.end()
   return {
-    json: { planned: plan.planned.map(shape), forgotten: plan.forgotten, forecast: forecastShape(forecast) },
+    json: {
+      planned: plan.removals.map(toJsonPlanned),
+      forgotten: plan.unreferencedBlobs,
+      forecast: toJsonForecast(forecast),
+    },
     text: [...planLines(plan, names), '', ...forecastLines(forecast)].join('\n'),
   }
 }
 
-function shape({ kind, organizationId, brandId, days, now, soon }: Plan['planned'][number]) {
+function toJsonPlanned({ kind, organizationId, brandId, days, now, soon }: RetentionPlan['removals'][number]) {
   return { kind, organization_id: organizationId, brand_id: brandId, days, now, within_30_days: soon }
 }
 
-function forecastShape({ disks, stored, reusable, growth }: Forecast) {
+function toJsonForecast({ disks, stored, reusable, growth }: StorageForecast) {
   return {
     disks: disks.map(({ path, holds, free, total, daysUntilFull }) => ({
       path,
@@ -43,32 +47,37 @@ function forecastShape({ disks, stored, reusable, growth }: Forecast) {
   }
 }
 
-function planLines({ planned, forgotten }: Plan, names: ReadonlyMap<string, string>): readonly string[] {
-  const lines = planned.map(({ kind, organizationId, brandId, days, now, soon }) => {
+function planLines(
+  { removals, unreferencedBlobs }: RetentionPlan,
+  names: ReadonlyMap<string, string>,
+): readonly string[] {
+  const lines = removals.map(({ kind, organizationId, brandId, days, now, soon }) => {
     const whose = `${names.get(organizationId) ?? organizationId}${brandId ? ` ${brandId}` : ''}`
-    return `${kind} after ${said(days)}, ${whose}: now ${shown(now)}; within 30 days ${shown(soon)} more`
+    return `${kind} after ${describeDays(days)}, ${whose}: now ${shown(now)}; within 30 days ${shown(soon)} more`
   })
   return [
     ...(lines.length > 0 ? lines : ['Nothing goes within 30 days.']),
-    ...(forgotten.items > 0 ? [`Bytes that nothing refers to any more, after seven days: ${shown(forgotten)}`] : []),
+    ...(unreferencedBlobs.items > 0
+      ? [`Bytes that nothing refers to any more, after seven days: ${shown(unreferencedBlobs)}`]
+      : []),
   ]
 }
 
-function shown({ items, bytes }: Amount): string {
-  return items === 0 ? 'nothing' : `${items} (${size(bytes)})`
+function shown({ items, bytes }: RemovalAmount): string {
+  return items === 0 ? 'nothing' : `${items} (${formatBytes(bytes)})`
 }
 
-function forecastLines({ disks, stored, reusable, growth }: Forecast): readonly string[] {
+function forecastLines({ disks, stored, reusable, growth }: StorageForecast): readonly string[] {
   const perDay = growth.over7Days ?? growth.over30Days
   const grows =
     perDay === null
       ? 'how fast it grows is known after a day'
-      : `${perDay < 0 ? '-' : ''}${size(Math.abs(perDay))} more a day`
+      : `${perDay < 0 ? '-' : ''}${formatBytes(Math.abs(perDay))} more a day`
   return [
-    `Stored: ${size(stored)}, and ${size(reusable)} free within the files of the tables; ${grows}.`,
+    `Stored: ${formatBytes(stored)}, and ${formatBytes(reusable)} free within the files of the tables; ${grows}.`,
     ...disks.map(({ path, holds, free, total, daysUntilFull }) => {
-      const when = daysUntilFull === null ? '' : `; full in ${said(daysUntilFull)}`
-      return `${path} (${holds}): ${size(free)} of ${size(total)} free${when}.`
+      const when = daysUntilFull === null ? '' : `; full in ${describeDays(daysUntilFull)}`
+      return `${path} (${holds}): ${formatBytes(free)} of ${formatBytes(total)} free${when}.`
     }),
   ]
 }

@@ -1,11 +1,11 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { CommandTrouble } from '../../base/operator-error.ts'
-import type { Demo } from '../demo.ts'
-import { endProcess, livePid } from '../private/process.ts'
+import { CommandError } from '../../base/operator-error.ts'
+import type { DemoIds } from '../demo.ts'
+import { runningPid, stopProcess } from '../private/process.ts'
 
 /** What a running `up` writes into `up.json` for programs that want to talk to it. */
-export interface UpFile extends Demo {
+export interface UpFile extends DemoIds {
   /** The API's base address. */
   readonly http: string
   /** Where mail is received. */
@@ -17,7 +17,7 @@ export interface UpFile extends Demo {
 }
 
 /** Everything that `up` keeps in its folder, besides the file `pid`. */
-export function placesIn(folder: string) {
+export function pathsIn(folder: string) {
   return {
     mariadb: join(folder, 'mariadb'),
     clamd: join(folder, 'clamd'),
@@ -33,12 +33,12 @@ export function placesIn(folder: string) {
  * and nothing else.
  * @throws CommandTrouble when another `up` has it.
  */
-export async function takeFolder(folder: string, isFresh: boolean): Promise<{ giveBack(): void }> {
-  const places = placesIn(folder)
+export async function claimFolder(folder: string, isFresh: boolean): Promise<{ giveBack(): void }> {
+  const places = pathsIn(folder)
   const pidFile = join(folder, 'pid')
-  const other = livePid(pidFile)
+  const other = runningPid(pidFile)
   if (other && other !== process.pid && isMailroom(other))
-    throw new CommandTrouble(`Mailroom is up in ${folder} already, as process ${other}.`)
+    throw new CommandError(`Mailroom is up in ${folder} already, as process ${other}.`)
   // Servers that give up root's rights must be able to pass.
   mkdirSync(folder, { recursive: true, mode: 0o711 })
   writeFileSync(pidFile, String(process.pid))
@@ -48,10 +48,10 @@ export async function takeFolder(folder: string, isFresh: boolean): Promise<{ gi
 }
 
 async function wipe(folder: string): Promise<void> {
-  const places = placesIn(folder)
+  const places = pathsIn(folder)
   for (const server of [places.mariadb, places.clamd]) {
-    const left = livePid(join(server, 'pid'))
-    if (left && commandOf(left).includes(folder)) await endProcess(left, 60_000)
+    const left = runningPid(join(server, 'pid'))
+    if (left && commandOf(left).includes(folder)) await stopProcess(left, 60_000)
   }
   for (const place of Object.values(places)) rmSync(place, { recursive: true, force: true })
 }

@@ -1,7 +1,7 @@
 import type { UpFile } from './folder.ts'
 
 /** What `up` prints when it is ready: the key, and commands to copy. */
-export function thingsToTry(up: UpFile, file: string): string {
+export function welcomeText(up: UpFile, file: string): string {
   return `
 Mailroom is up.
 

@@ -5,7 +5,7 @@ import type { Db } from '../../base/database/database.ts'
 import { type Id, newSortableToken } from '../../base/ids.ts'
 import { counter } from '../../base/observability/metrics.ts'
 import type { Secrets } from '../../base/secrets/secrets.ts'
-import { type DkimKeyRow, signingKeysOf } from './table.ts'
+import { type DkimKeyRow, selectSigningKeys } from './table.ts'
 
 const generate = promisify(generateKeyPair)
 
@@ -31,10 +31,10 @@ export type FindSigningKeys = (
 const unopened = counter('mailroom_dkim_keys_unopened_total', 'DKIM keys that no secret key at hand opened.')
 
 /** Finds keys, and opens them with these secrets. */
-export function openSigning(secrets: Secrets): FindSigningKeys {
+export function signingKeyFinder(secrets: Secrets): FindSigningKeys {
   return async (db, domainIds) => {
     const keys = new Map<Id<'dom'>, SigningKey[]>()
-    for (const row of await signingKeysOf(db, domainIds)) {
+    for (const row of await selectSigningKeys(db, domainIds)) {
       const privateKey = openedOrNone(row, secrets)
       if (privateKey === undefined) continue
       const key = { domain: row.domain, selector: row.selector, privateKey }
@@ -49,7 +49,7 @@ export function openSigning(secrets: Secrets): FindSigningKeys {
 /** One key that cannot be opened holds nobody else's mail up. */
 function openedOrNone(row: DkimKeyRow, secrets: Secrets): string | undefined {
   try {
-    return openedKey(row, secrets)
+    return openPrivateKey(row, secrets)
   } catch {
     unopened.inc()
     return undefined
@@ -57,24 +57,24 @@ function openedOrNone(row: DkimKeyRow, secrets: Secrets): string | undefined {
 }
 
 /** The private key, PKCS #8 in PEM. @throws where no secret key at hand opens it */
-export function openedKey(row: DkimKeyRow, secrets: Secrets): string {
+export function openPrivateKey(row: DkimKeyRow, secrets: Secrets): string {
   if (row.sealed_by === null) return row.private_key
-  return secrets.open({ by: row.sealed_by, text: row.private_key }, placeOf(row))
+  return secrets.open({ keyId: row.sealed_by, text: row.private_key }, sealContext(row))
 }
 
 /** Where a sealed key stands: nobody can put one domain's key in another's place. */
-export function placeOf({ domain_id, selector }: Pick<DkimKeyRow, 'domain_id' | 'selector'>): string {
+export function sealContext({ domain_id, selector }: Pick<DkimKeyRow, 'domain_id' | 'selector'>): string {
   return `dkim ${domain_id} ${selector}`
 }
 
 /** A key as it is kept. */
-export function sealedKey(
+export function sealDkimKey(
   key: Pick<DkimKeyRow, 'domain_id' | 'selector' | 'created_at' | 'state' | 'state_since'>,
   privateKey: string,
   secrets: Secrets,
 ): DkimKeyRow {
-  const { by, text } = secrets.seal(privateKey, placeOf(key))
-  return { ...key, private_key: text, sealed_by: by }
+  const { keyId, text } = secrets.seal(privateKey, sealContext(key))
+  return { ...key, private_key: text, sealed_by: keyId }
 }
 
 /**
@@ -86,7 +86,7 @@ export function firstSelector(domainId: Id<'dom'>, createdAt: Instant): string {
 }
 
 /** The selector of a later key: of another name than any before, so that nobody remembers an answer for it. */
-export function laterSelector(createdAt: Instant): string {
+export function rotationSelector(createdAt: Instant): string {
   return `mr1-${day(createdAt)}-${newSortableToken().slice(-6)}`
 }
 
@@ -95,7 +95,7 @@ function day(at: Instant): string {
 }
 
 /** A fresh RSA key of 2048 bits (RFC 8301 §3.2), PKCS #8 in PEM; made off the event loop. */
-export async function newPrivateKey(): Promise<string> {
+export async function generatePrivateKey(): Promise<string> {
   const { privateKey } = await generate('rsa', {
     modulusLength: 2048,
     publicKeyEncoding: { type: 'spki', format: 'pem' },

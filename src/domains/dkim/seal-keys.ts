@@ -1,9 +1,9 @@
 import { type Db, inTransaction } from '../../base/database/database.ts'
 import type { Log } from '../../base/observability/log.ts'
-import { dismissOthers } from '../../base/secrets/secret-keys.ts'
+import { deleteRetiredSecretKeys } from '../../base/secrets/secret-keys.ts'
 import type { Secrets } from '../../base/secrets/secrets.ts'
-import { openedKey, placeOf } from './keys.ts'
-import { lockedKeysNotSealedBy, resealKey } from './table.ts'
+import { openPrivateKey, sealContext } from './keys.ts'
+import { lockDkimKeysNotSealedBy, updateDkimKeySeal } from './table.ts'
 
 const atOnce = 100
 
@@ -11,14 +11,15 @@ const atOnce = 100
  * Seals the DKIM keys that are not sealed with the first secret key: those from before there was one, and those of an
  * older one, which is forgotten then. Several processes may do it at once.
  */
-export async function sealKeys(db: Db, secrets: Secrets, log: Log): Promise<void> {
+export async function resealDkimKeys(db: Db, secrets: Secrets, log: Log): Promise<void> {
   let sealed = 0
   for (let some = atOnce; some === atOnce; sealed += some)
     some = await inTransaction(db, async tx => {
-      const rows = await lockedKeysNotSealedBy(tx, secrets.id, atOnce)
-      for (const row of rows) await resealKey(tx, row, secrets.seal(openedKey(row, secrets), placeOf(row)))
+      const rows = await lockDkimKeysNotSealedBy(tx, secrets.id, atOnce)
+      for (const row of rows)
+        await updateDkimKeySeal(tx, row, secrets.seal(openPrivateKey(row, secrets), sealContext(row)))
       return rows.length
     })
-  await dismissOthers(db, secrets)
+  await deleteRetiredSecretKeys(db, secrets)
   if (sealed > 0) log.info({ keys: sealed, secret_key: secrets.id }, 'sealed DKIM keys')
 }

@@ -1,11 +1,11 @@
 import { type Selectable, sql } from 'kysely'
 import type { Instant } from '../../base/clock.ts'
 import type { Db } from '../../base/database/database.ts'
-import type { Schema } from '../../base/database/schema.ts'
+import type { DatabaseSchema } from '../../base/database/schema.ts'
 import type { Id } from '../../base/ids.ts'
-import type { Sealed } from '../../base/secrets/secrets.ts'
+import type { SealedSecret } from '../../base/secrets/secrets.ts'
 
-export type DkimKeyRow = Selectable<Schema['dkim_keys']>
+export type DkimKeyRow = Selectable<DatabaseSchema['dkim_keys']>
 
 const columns = [
   'dkim_keys.domain_id',
@@ -18,7 +18,7 @@ const columns = [
 ] as const
 
 /** The keys that sign for these domains, the oldest first, each with its domain's name. */
-export async function signingKeysOf(
+export async function selectSigningKeys(
   db: Db,
   domainIds: readonly Id<'dom'>[],
 ): Promise<readonly (DkimKeyRow & { readonly domain: string })[]> {
@@ -35,7 +35,7 @@ export async function signingKeysOf(
 }
 
 /** All keys of a domain, the oldest first. */
-export async function keysOf(db: Db, domainId: Id<'dom'>): Promise<readonly DkimKeyRow[]> {
+export async function selectDkimKeys(db: Db, domainId: Id<'dom'>): Promise<readonly DkimKeyRow[]> {
   return db
     .selectFrom('dkim_keys')
     .select(columns)
@@ -46,22 +46,27 @@ export async function keysOf(db: Db, domainId: Id<'dom'>): Promise<readonly Dkim
 }
 
 /** Keeps the key unless one with this selector is there. */
-export async function insertKey(db: Db, row: DkimKeyRow): Promise<void> {
+export async function insertDkimKey(db: Db, row: DkimKeyRow): Promise<void> {
   await db.insertInto('dkim_keys').values(row).onDuplicateKeyUpdate({ selector: row.selector }).execute()
 }
 
-type KeyName = Pick<DkimKeyRow, 'domain_id' | 'selector'>
+type DkimKeyId = Pick<DkimKeyRow, 'domain_id' | 'selector'>
 
-export async function moveKey(db: Db, key: KeyName, state: DkimKeyRow['state'], at: Instant): Promise<void> {
+export async function updateDkimKeyState(
+  db: Db,
+  key: DkimKeyId,
+  state: DkimKeyRow['state'],
+  at: Instant,
+): Promise<void> {
   await db.updateTable('dkim_keys').set({ state, state_since: at }).where(is(key)).execute()
 }
 
-export async function deleteKey(db: Db, key: KeyName): Promise<void> {
+export async function deleteDkimKey(db: Db, key: DkimKeyId): Promise<void> {
   await db.deleteFrom('dkim_keys').where(is(key)).execute()
 }
 
 /** At most `most` keys that another secret key sealed, or none; locked until the transaction ends. */
-export async function lockedKeysNotSealedBy(db: Db, secretId: string, most: number): Promise<readonly DkimKeyRow[]> {
+export async function lockDkimKeysNotSealedBy(db: Db, secretId: string, most: number): Promise<readonly DkimKeyRow[]> {
   return db
     .selectFrom('dkim_keys')
     .select(columns)
@@ -73,10 +78,10 @@ export async function lockedKeysNotSealedBy(db: Db, secretId: string, most: numb
     .execute()
 }
 
-export async function resealKey(db: Db, key: KeyName, { by, text }: Sealed): Promise<void> {
-  await db.updateTable('dkim_keys').set({ sealed_by: by, private_key: text }).where(is(key)).execute()
+export async function updateDkimKeySeal(db: Db, key: DkimKeyId, { keyId, text }: SealedSecret): Promise<void> {
+  await db.updateTable('dkim_keys').set({ sealed_by: keyId, private_key: text }).where(is(key)).execute()
 }
 
-function is({ domain_id, selector }: KeyName) {
+function is({ domain_id, selector }: DkimKeyId) {
   return sql<boolean>`domain_id = ${domain_id} AND selector = ${selector}`
 }

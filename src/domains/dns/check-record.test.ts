@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'bun:test'
-import { statusAfter } from '../check.ts'
+import { statusAfterCheck } from '../check.ts'
 import { ownershipRecord } from '../ownership.ts'
-import { judge, judgeValues } from './check-record.ts'
-import { mxRecord, type PublishedRecord, receivingIdentityRecord, senderRecords } from './records.ts'
+import { evaluateAnswer, evaluateValues } from './check-record.ts'
+import { type ExpectedRecord, mxRecord, receivingIdentityRecord, senderRecords } from './records.ts'
 
 const instance = { hostname: 'MX.Mailroom.example', spfInclude: 'spf.relay.example' }
 const organizationId = 'org_00000000000000000000000000'
 
-function txt(purpose: PublishedRecord['purpose'], value: string, required = true): PublishedRecord {
+function txt(purpose: ExpectedRecord['purpose'], value: string, required = true): ExpectedRecord {
   return { purpose, type: 'TXT', name: 'a.example', value, priority: null, required }
 }
 
@@ -19,7 +19,7 @@ const ownership = ownershipRecord(organizationId, 'a.example')
 const identity = receivingIdentityRecord(organizationId, 'a.example', instance)
 const mx = mxRecord('a.example', instance)
 const [bounceMx = mx, bounceSpf = mx] = senderRecords('a.example', { ...instance, returnPath: 'ours' }).filter(
-  each => each.purpose === 'return_path',
+  senderRecord => senderRecord.purpose === 'return_path',
 )
 
 describe('verified', () => {
@@ -35,7 +35,7 @@ describe('verified', () => {
     ['a CNAME in capitals with a final dot', identity, [`${identity.value.toUpperCase()}.`]],
     ['MX among others', mx, ['5 other.example', '20 mx.mailroom.example']],
   ])('%s', (_, record, values) => {
-    expect(judgeValues(record, values).status).toBe('verified')
+    expect(evaluateValues(record, values).status).toBe('verified')
   })
 })
 
@@ -56,7 +56,7 @@ describe('mismatch, with what was found', () => {
     ['another CNAME', identity, ['other.example']],
     ['another MX', mx, ['10 other.example']],
   ])('%s', (_, record, values) => {
-    expect(judgeValues(record, values)).toMatchObject({ status: 'mismatch', found: values })
+    expect(evaluateValues(record, values)).toMatchObject({ status: 'mismatch', found: values })
   })
 })
 
@@ -67,16 +67,16 @@ test.each([
   ['our include absent', spf, ['v=spf1 mx -all'], 'It lacks include:spf.relay.example.'],
   ['several at the return path', bounceSpf, [spf.value, spf.value], 'There are 2 SPF records'],
 ])('SPF is wrong in words: %s', (_, record, values, words) => {
-  const { status, detail } = judgeValues(record, values)
+  const { status, detail } = evaluateValues(record, values)
   expect([status, detail]).toEqual(['mismatch', expect.stringContaining(words)])
 })
 
 test('a return path is an MX record that leads to us and an SPF record beside other texts', () => {
-  expect(judgeValues(bounceMx, ['5 other.example', '10 MX.mailroom.example.']).status).toBe('verified')
-  expect(judgeValues(bounceMx, ['10 other.example'])).toEqual({ status: 'mismatch', found: ['10 other.example'] })
-  expect(judgeValues(bounceSpf, ['site=1', spf.value]).status).toBe('verified')
-  expect(judgeValues(bounceSpf, ['site=1']).status).toBe('pending')
-  expect(senderRecords('a.example', instance).map(each => each.purpose)).toEqual(['spf', 'dmarc'])
+  expect(evaluateValues(bounceMx, ['5 other.example', '10 MX.mailroom.example.']).status).toBe('verified')
+  expect(evaluateValues(bounceMx, ['10 other.example'])).toEqual({ status: 'mismatch', found: ['10 other.example'] })
+  expect(evaluateValues(bounceSpf, ['site=1', spf.value]).status).toBe('verified')
+  expect(evaluateValues(bounceSpf, ['site=1']).status).toBe('pending')
+  expect(senderRecords('a.example', instance).map(senderRecord => senderRecord.purpose)).toEqual(['spf', 'dmarc'])
   expect([bounceMx, bounceSpf]).toMatchObject([
     { type: 'MX', name: 'mr-bounces.a.example', value: 'mx.mailroom.example', priority: 10, required: false },
     { type: 'TXT', name: 'mr-bounces.a.example', value: spf.value, priority: null, required: false },
@@ -88,20 +88,20 @@ test.each([
   ['texts that are no DMARC', dmarc, ['v=DMARC2; p=none', 'hello']],
   ['nothing', dkim, []],
 ])('pending: %s', (_, record, values) => {
-  expect(judgeValues(record, values)).toEqual({ status: 'pending', found: [] })
+  expect(evaluateValues(record, values)).toEqual({ status: 'pending', found: [] })
 })
 
 test('a failure of DNS is unknown, its absence is not', () => {
-  expect(judge(dkim, { kind: 'failed', why: 'SERVFAIL' })).toEqual({
+  expect(evaluateAnswer(dkim, { kind: 'failed', why: 'SERVFAIL' })).toEqual({
     status: 'unknown',
     found: [],
     failure: 'SERVFAIL',
   })
-  expect(judge(dkim, { kind: 'none', why: 'nxdomain' }).status).toBe('pending')
+  expect(evaluateAnswer(dkim, { kind: 'none', why: 'nxdomain' }).status).toBe('pending')
 })
 
 test('what is found is cut to a bounded size', () => {
-  const { found } = judgeValues(ownership, Array(50).fill('x'.repeat(5000)))
+  const { found } = evaluateValues(ownership, Array(50).fill('x'.repeat(5000)))
   expect(found).toHaveLength(10)
   expect(found[0]).toHaveLength(600)
 })
@@ -112,25 +112,25 @@ describe('a domain', () => {
   const optional = { purpose: 'dmarc', required: 0, status: 'mismatch' } as const
 
   test('is verified once all required records are', () => {
-    expect(statusAfter('pending', [...seen('verified', 'verified'), optional])).toBe('verified')
-    expect(statusAfter('pending', seen('verified', 'pending'))).toBe('pending')
-    expect(statusAfter('failed', seen('verified', 'verified'))).toBe('verified')
+    expect(statusAfterCheck('pending', [...seen('verified', 'verified'), optional])).toBe('verified')
+    expect(statusAfterCheck('pending', seen('verified', 'pending'))).toBe('pending')
+    expect(statusAfterCheck('failed', seen('verified', 'verified'))).toBe('verified')
   })
 
   test('has failed once a record that was verified is gone', () => {
-    expect(statusAfter('verified', seen('verified', 'pending'))).toBe('failed')
-    expect(statusAfter('verified', seen('mismatch', 'unknown'))).toBe('failed')
-    expect(statusAfter('failed', seen('mismatch', 'verified'))).toBe('failed')
-    expect(statusAfter('failed', seen('unknown', 'verified'))).toBe('failed')
+    expect(statusAfterCheck('verified', seen('verified', 'pending'))).toBe('failed')
+    expect(statusAfterCheck('verified', seen('mismatch', 'unknown'))).toBe('failed')
+    expect(statusAfterCheck('failed', seen('mismatch', 'verified'))).toBe('failed')
+    expect(statusAfterCheck('failed', seen('unknown', 'verified'))).toBe('failed')
   })
 
   test('stays as it was while DNS does not answer', () => {
-    expect(statusAfter('verified', seen('verified', 'unknown'))).toBe('verified')
-    expect(statusAfter('pending', seen('verified', 'unknown'))).toBe('pending')
+    expect(statusAfterCheck('verified', seen('verified', 'unknown'))).toBe('verified')
+    expect(statusAfterCheck('pending', seen('verified', 'unknown'))).toBe('pending')
   })
 
   test('without records is not verified, nor by those for receiving', () => {
-    expect(statusAfter('pending', [])).toBe('pending')
-    expect(statusAfter('pending', [{ purpose: 'mx', required: 1, status: 'verified' }])).toBe('pending')
+    expect(statusAfterCheck('pending', [])).toBe('pending')
+    expect(statusAfterCheck('pending', [{ purpose: 'mx', required: 1, status: 'verified' }])).toBe('pending')
   })
 })

@@ -1,9 +1,9 @@
-import type { Answer, RecordData, Resolver } from '../../ports/resolver/port.ts'
-import type { PublishedRecord, RecordStatus } from './records.ts'
-import { includesOf, isSpf, spfFault, spfLookUpFault } from './spf.ts'
+import type { DnsAnswer, RecordData, Resolver } from '../../ports/resolver/port.ts'
+import type { ExpectedRecord, RecordStatus } from './records.ts'
+import { includesOf, isSpf, spfLookupProblem, spfProblem } from './spf.ts'
 
 /** What DNS says of one record. */
-export interface Judgement {
+export interface RecordCheck {
   readonly status: RecordStatus
   /** What stands there instead, or as well: only values that bear on this record, cut to a bounded size. */
   readonly found: readonly string[]
@@ -13,41 +13,41 @@ export interface Judgement {
   readonly detail?: string
 }
 
-type Found = Answer<RecordData['TXT'] | RecordData['MX'] | RecordData['CNAME']>
+type RecordAnswer = DnsAnswer<RecordData['TXT'] | RecordData['MX'] | RecordData['CNAME']>
 
 const maxFound = 10
 const maxFoundLength = 600
 
 /** Looks each record up, past every cache, and compares it by its meaning. */
-export async function look(resolver: Resolver, record: PublishedRecord): Promise<Judgement> {
-  const judgement = judge(record, await resolver.resolve(record.name, record.type, { forProof: true }))
+export async function checkRecord(resolver: Resolver, record: ExpectedRecord): Promise<RecordCheck> {
+  const judgement = evaluateAnswer(record, await resolver.resolve(record.name, record.type, { forProof: true }))
   const [spf] = judgement.found
   if (judgement.status !== 'verified' || !isSpfRecord(record) || spf === undefined) return judgement
-  const detail = await spfLookUpFault(resolver, spf)
+  const detail = await spfLookupProblem(resolver, spf)
   return detail === undefined ? judgement : { ...judgement, status: 'mismatch', detail }
 }
 
 /** The SPF record of the domain, or of its return path. */
-function isSpfRecord({ purpose, type }: PublishedRecord): boolean {
+function isSpfRecord({ purpose, type }: ExpectedRecord): boolean {
   return purpose === 'spf' || (purpose === 'return_path' && type === 'TXT')
 }
 
 /** What an answer says of a record. Pure. */
-export function judge(record: PublishedRecord, answer: Found): Judgement {
+export function evaluateAnswer(record: ExpectedRecord, answer: RecordAnswer): RecordCheck {
   switch (answer.kind) {
     case 'failed':
       return { status: 'unknown', found: [], failure: answer.why }
     case 'none':
       return { status: 'pending', found: [] }
     case 'found':
-      return judgeValues(record, answer.records.map(toValue))
+      return evaluateValues(record, answer.records.map(toValue))
     default:
       return answer satisfies never
   }
 }
 
 /** What the values that stand at a record's name say of it. MX values are `priority exchange`. Pure. */
-export function judgeValues(record: PublishedRecord, values: readonly string[]): Judgement {
+export function evaluateValues(record: ExpectedRecord, values: readonly string[]): RecordCheck {
   const relevant = values.filter(value => bearsOn(record, value))
   if (relevant.length === 0) return { status: 'pending', found: [] }
   const found = relevant.slice(0, maxFound).map(value => value.slice(0, maxFoundLength))
@@ -56,13 +56,13 @@ export function judgeValues(record: PublishedRecord, values: readonly string[]):
   return { status: holds(record, relevant) ? 'verified' : 'mismatch', found }
 }
 
-function faultOf(record: PublishedRecord, values: readonly string[]): string | undefined {
+function faultOf(record: ExpectedRecord, values: readonly string[]): string | undefined {
   if (!isSpfRecord(record)) return undefined
   const missing = missingIncludes(record, values[0] ?? '')
-  return spfFault(values) ?? (missing.length > 0 ? `It lacks include:${missing.join(' include:')}.` : undefined)
+  return spfProblem(values) ?? (missing.length > 0 ? `It lacks include:${missing.join(' include:')}.` : undefined)
 }
 
-function missingIncludes(record: PublishedRecord, found: string): readonly string[] {
+function missingIncludes(record: ExpectedRecord, found: string): readonly string[] {
   if (record.purpose === 'spf' && !record.required) return []
   return includesOf(record.value).filter(name => !includesOf(found).includes(name))
 }
@@ -72,7 +72,7 @@ function toValue(found: RecordData['TXT'] | RecordData['MX'] | RecordData['CNAME
 }
 
 /** A name may hold TXT records that have nothing to do with ours. */
-function bearsOn({ purpose, type }: PublishedRecord, value: string): boolean {
+function bearsOn({ purpose, type }: ExpectedRecord, value: string): boolean {
   switch (purpose) {
     case 'spf':
       return isSpf(value)
@@ -90,7 +90,7 @@ function bearsOn({ purpose, type }: PublishedRecord, value: string): boolean {
   }
 }
 
-function holds(record: PublishedRecord, values: readonly string[]): boolean {
+function holds(record: ExpectedRecord, values: readonly string[]): boolean {
   const [first = ''] = values
   switch (record.purpose) {
     case 'ownership':

@@ -1,15 +1,15 @@
 import type { Owner } from '../../accounts/brands/brands.ts'
-import { ownDomain } from '../access.ts'
-import { keepFindings, lookAtSender } from '../check.ts'
-import type { DomainsUse } from '../deps.ts'
-import { renewSender, toPublished } from '../enrolment.ts'
-import { proveOwnership, requireProof } from '../ownership.ts'
-import { refreshClaim } from '../receiving.ts'
-import { type RecordShape, recordShape, storedShape } from '../schema.ts'
-import { type DomainRow, type RecordRow, recordsOf, updateDomain } from '../table.ts'
-import { type Publication, publish } from './publish.ts'
-import { byPurpose, type PublishedRecord } from './records.ts'
-import type { PublicationShape } from './schema.ts'
+import { applyCheckResults, checkSenderRecords } from '../check.ts'
+import type { DomainDeps } from '../deps.ts'
+import { ensureSenderSetup, toExpectedRecord } from '../enrolment.ts'
+import { loadDomain } from '../load-domain.ts'
+import { checkOwnership, requireOwnership } from '../ownership.ts'
+import { checkClaim } from '../receiving-claim.ts'
+import { type DnsRecordJson, toJsonRecord, toJsonStoredRecord } from '../schema.ts'
+import { type DomainRecordRow, type DomainRow, selectRecords, updateDomain } from '../table.ts'
+import { type PublishResult, publishToZone } from './publish.ts'
+import { byPurpose, type ExpectedRecord } from './records.ts'
+import type { PublicationJson } from './schema.ts'
 import { openZone } from './zone-access.ts'
 
 /**
@@ -18,27 +18,25 @@ import { openZone } from './zone-access.ts'
  * @throws Refusal `not_found`, `brand_restricted`, `dns_provider_not_configured`, `dns_zone_not_accessible`,
  * `dns_provider_error`, `ownership_not_verified`, `dns_unavailable`.
  */
-export async function publishDns(use: DomainsUse, owner: Owner, id: string): Promise<PublicationShape> {
-  const domain = await ownDomain(use.db, owner, id)
-  const { zone } = await openZone(use.zone, domain.domain)
-  const proof = await proveOwnership(use.resolver, owner.organizationId, domain.domain)
-  await keepFindings(use, domain, proof, [])
-  requireProof(proof)
-  const isEnrolled = await renewSender(use, domain)
-  const records = (await recordsOf(use.db, [domain.id])).toSorted(byPurpose)
-  const publication = await publish(zone, domain.id, records.map(toPublished))
-  if (isEnrolled) await updateDomain(use.db, domain.id, { provider_error: null })
-  await keepFindings(use, domain, proof, await lookAtSender(use, domain))
-  await refreshClaim(use, domain)
-  return show(domain, publication, await recordsOf(use.db, [domain.id]))
+export async function publishDns(deps: DomainDeps, owner: Owner, id: string): Promise<PublicationJson> {
+  const domain = await loadDomain(deps.db, owner, id)
+  const { zone } = await openZone(deps.zone, domain.domain)
+  const proof = await checkOwnership(deps.resolver, owner.organizationId, domain.domain)
+  await applyCheckResults(deps, domain, proof, [])
+  requireOwnership(proof)
+  const isEnrolled = await ensureSenderSetup(deps, domain)
+  const records = (await selectRecords(deps.db, [domain.id])).toSorted(byPurpose)
+  const publication = await publishToZone(zone, domain.id, records.map(toExpectedRecord))
+  if (isEnrolled) await updateDomain(deps.db, domain.id, { provider_error: null })
+  await applyCheckResults(deps, domain, proof, await checkSenderRecords(deps, domain))
+  await checkClaim(deps, domain)
+  return show(domain, publication, await selectRecords(deps.db, [domain.id]))
 }
 
-function show(domain: DomainRow, publication: Publication, rows: readonly RecordRow[]): PublicationShape {
-  const shape = (record: PublishedRecord): RecordShape => {
-    const row = rows.find(
-      each => each.purpose === record.purpose && each.name === record.name && each.type === record.type,
-    )
-    return row ? storedShape(row) : recordShape(record, 'pending', [])
+function show(domain: DomainRow, publication: PublishResult, rows: readonly DomainRecordRow[]): PublicationJson {
+  const shape = (record: ExpectedRecord): DnsRecordJson => {
+    const row = rows.find(row => row.purpose === record.purpose && row.name === record.name && row.type === record.type)
+    return row ? toJsonStoredRecord(row) : toJsonRecord(record, 'pending', [])
   }
   return {
     domain_id: domain.id,

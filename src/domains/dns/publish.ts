@@ -1,44 +1,44 @@
 import type { Id } from '../../base/ids.ts'
-import type { HeldRecord, Written, Zone, ZoneRecord } from '../../ports/dns-zone/port.ts'
-import { judgeValues } from './check-record.ts'
-import { makerOf, managedMark } from './record-owner.ts'
-import { type PublishedRecord, toZoneRecord } from './records.ts'
+import type { ExistingRecord, WriteResult, Zone, ZoneRecord } from '../../ports/dns-zone/port.ts'
+import { evaluateValues } from './check-record.ts'
+import { managedMark, recordOwnerOf } from './record-owner.ts'
+import { type ExpectedRecord, toZoneRecord } from './records.ts'
 
 /** What became of each record. */
-export interface Publication {
-  readonly published: readonly PublishedRecord[]
+export interface PublishResult {
+  readonly published: readonly ExpectedRecord[]
   /** It was there already. */
-  readonly unchanged: readonly PublishedRecord[]
-  readonly conflicts: readonly Conflict[]
+  readonly unchanged: readonly ExpectedRecord[]
+  readonly conflicts: readonly PublishConflict[]
 }
 
 /** Somebody else's records stand where ours should; they are never overwritten. */
-export interface Conflict {
-  readonly record: PublishedRecord
-  readonly existing: readonly HeldRecord[]
+export interface PublishConflict {
+  readonly record: ExpectedRecord
+  readonly existing: readonly ExistingRecord[]
   /** A sentence for a person. */
   readonly reason: string
 }
 
-type Outcome =
+type PublishOutcome =
   | { readonly kind: 'published' }
   | { readonly kind: 'unchanged' }
-  | { readonly kind: 'conflict'; readonly existing: readonly HeldRecord[]; readonly reason: string }
+  | { readonly kind: 'conflict'; readonly existing: readonly ExistingRecord[]; readonly reason: string }
 
 /**
  * Publishes the domain's records that are not there yet and brings up to date those that Mailroom published for it; running
  * it again changes nothing. An MX record is left out: it moves the domain's mail, so a person publishes it.
  * @throws whatever the zone throws; what was published before that stays.
  */
-export async function publish(
+export async function publishToZone(
   zone: Zone,
   domainId: Id<'dom'>,
-  records: readonly PublishedRecord[],
-): Promise<Publication> {
-  const published: PublishedRecord[] = []
-  const unchanged: PublishedRecord[] = []
-  const conflicts: Conflict[] = []
-  for (const record of records.filter(each => each.purpose !== 'mx')) {
+  records: readonly ExpectedRecord[],
+): Promise<PublishResult> {
+  const published: ExpectedRecord[] = []
+  const unchanged: ExpectedRecord[] = []
+  const conflicts: PublishConflict[] = []
+  for (const record of records.filter(record => record.purpose !== 'mx')) {
     const outcome = await publishOne(zone, domainId, record)
     switch (outcome.kind) {
       case 'published':
@@ -57,38 +57,44 @@ export async function publish(
   return { published, unchanged, conflicts }
 }
 
-async function publishOne(zone: Zone, domainId: Id<'dom'>, record: PublishedRecord): Promise<Outcome> {
+async function publishOne(zone: Zone, domainId: Id<'dom'>, record: ExpectedRecord): Promise<PublishOutcome> {
   const wanted = toZoneRecord(record)
   const mark = managedMark(domainId, wanted)
-  const there = (await zone.at(record.name)).filter(each => each.type === record.type)
+  const there = (await zone.recordsAt(record.name)).filter(existingRecord => existingRecord.type === record.type)
   const status = judgeHeld(record, there)
   if (status === 'verified') return { kind: 'unchanged' }
   if (status === 'pending') return outcomeOf(wanted, await zone.create(wanted, mark))
-  const outdated = there.find(each => isMadeFor(domainId, each) && judgeHeld(record, [each]) === 'mismatch')
-  const others = there.filter(each => each !== outdated)
+  const outdated = there.find(
+    existingRecord => isMadeFor(domainId, existingRecord) && judgeHeld(record, [existingRecord]) === 'mismatch',
+  )
+  const others = there.filter(existingRecord => existingRecord !== outdated)
   if (!outdated || judgeHeld(record, others) !== 'pending')
     return {
       kind: 'conflict',
-      existing: there.filter(each => judgeHeld(record, [each]) !== 'pending' && !isMadeFor(domainId, each)),
+      existing: there.filter(
+        existingRecord => judgeHeld(record, [existingRecord]) !== 'pending' && !isMadeFor(domainId, existingRecord),
+      ),
       reason: `What stands at ${record.name} was not published by Mailroom for this domain.`,
     }
   const written = await zone.update(outdated.id, wanted, mark)
   return outcomeOf(wanted, written ?? (await zone.create(wanted, mark)))
 }
 
-function judgeHeld(record: PublishedRecord, held: readonly ZoneRecord[]) {
-  return judgeValues(
+function judgeHeld(record: ExpectedRecord, held: readonly ZoneRecord[]) {
+  return evaluateValues(
     record,
-    held.map(each => (each.type === 'MX' ? `${each.priority} ${each.value}` : each.value)),
+    held.map(zoneRecord =>
+      zoneRecord.type === 'MX' ? `${zoneRecord.priority} ${zoneRecord.value}` : zoneRecord.value,
+    ),
   ).status
 }
 
-function isMadeFor(domainId: Id<'dom'>, record: HeldRecord): boolean {
-  const maker = makerOf(record)
+function isMadeFor(domainId: Id<'dom'>, record: ExistingRecord): boolean {
+  const maker = recordOwnerOf(record)
   return maker.kind === 'mailroom' && maker.domainId === domainId
 }
 
-function outcomeOf(wanted: ZoneRecord, written: Written): Outcome {
+function outcomeOf(wanted: ZoneRecord, written: WriteResult): PublishOutcome {
   switch (written.kind) {
     case 'written':
       return { kind: 'published' }

@@ -1,8 +1,8 @@
 import { type Id, stableToken } from '../../base/ids.ts'
-import type { HeldRecord, ZoneRecord } from '../../ports/dns-zone/port.ts'
+import type { ExistingRecord, ZoneRecord } from '../../ports/dns-zone/port.ts'
 
 /** Who published a record, as it is noted beside it in the zone. */
-export type Maker =
+export type RecordOwner =
   /** Mailroom, for a domain. */
   | { readonly kind: 'mailroom'; readonly domainId: Id<'dom'> }
   /** A person, at the provider or through the API. */
@@ -21,7 +21,7 @@ export function requestMark(token: string): string {
 const managedForm = /^mailroom (dom_[0-9a-hjkmnp-tv-z]{26}) [0-9a-hjkmnp-tv-z]{26}$/
 
 /** Who published it. What somebody changed by hand since Mailroom published it is theirs. */
-export function makerOf(record: HeldRecord): Maker {
+export function recordOwnerOf(record: ExistingRecord): RecordOwner {
   const domainId = managedForm.exec(record.mark ?? '')?.[1] as Id<'dom'> | undefined
   const isUntouched = domainId !== undefined && record.mark === managedMark(domainId, record)
   return isUntouched ? { kind: 'mailroom', domainId } : { kind: 'user' }

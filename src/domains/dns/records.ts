@@ -9,7 +9,7 @@ export type RecordPurpose = 'ownership' | 'dkim' | 'spf' | 'return_path' | 'dmar
 export type RecordStatus = 'pending' | 'verified' | 'mismatch' | 'unknown'
 
 /** A record that somebody is to publish. The name is fully qualified, without a final dot. */
-export interface PublishedRecord<Purpose extends RecordPurpose = RecordPurpose> {
+export interface ExpectedRecord<Purpose extends RecordPurpose = RecordPurpose> {
   readonly purpose: Purpose
   readonly type: 'TXT' | 'CNAME' | 'MX'
   readonly name: string
@@ -23,7 +23,7 @@ export interface PublishedRecord<Purpose extends RecordPurpose = RecordPurpose> 
 export const recordTtlSeconds = 300
 
 /** What an instance publishes of itself in its domains' records. */
-export interface Instance {
+export interface InstanceDnsSettings {
   /** Our name, where the MX record leads. */
   readonly hostname: string
   /** The name that SPF records include for the relay; undefined: none is demanded. */
@@ -38,7 +38,7 @@ export function dkimRecord(
   selector: string,
   privateKey: string,
   required: boolean,
-): PublishedRecord<'dkim'> {
+): ExpectedRecord<'dkim'> {
   const name = `${selector}._domainkey.${domain}`
   return { purpose: 'dkim', type: 'TXT', name, value: dkimRecordValue(privateKey), priority: null, required }
 }
@@ -46,8 +46,8 @@ export function dkimRecord(
 /** The records for sending from `domain`, but those of its keys. */
 export function senderRecords(
   domain: string,
-  instance: Instance,
-): readonly PublishedRecord<'spf' | 'return_path' | 'dmarc'>[] {
+  instance: InstanceDnsSettings,
+): readonly ExpectedRecord<'spf' | 'return_path' | 'dmarc'>[] {
   const txt = { type: 'TXT', priority: null } as const
   return [
     {
@@ -62,7 +62,7 @@ export function senderRecords(
   ]
 }
 
-function spfValue({ spfInclude, hostname }: Instance): string {
+function spfValue({ spfInclude, hostname }: InstanceDnsSettings): string {
   return spfInclude === undefined ? `v=spf1 a:${hostname} ~all` : `v=spf1 include:${spfInclude} ~all`
 }
 
@@ -70,7 +70,7 @@ function spfValue({ spfInclude, hostname }: Instance): string {
  * The name to which bounces of the domain's mail come, and the SPF record that receivers look at for them. Without it bounces
  * come to our own name.
  */
-function returnPathRecords(domain: string, instance: Instance): readonly PublishedRecord<'return_path'>[] {
+function returnPathRecords(domain: string, instance: InstanceDnsSettings): readonly ExpectedRecord<'return_path'>[] {
   const record = { purpose: 'return_path', name: `mr-bounces.${domain}`, required: false } as const
   return [
     { ...record, type: 'MX', value: instance.hostname.toLowerCase(), priority: 10 },
@@ -82,8 +82,8 @@ function returnPathRecords(domain: string, instance: Instance): readonly Publish
 export function receivingIdentityRecord(
   organizationId: Id<'org'>,
   domain: string,
-  instance: Instance,
-): PublishedRecord<'receiving_identity'> {
+  instance: InstanceDnsSettings,
+): ExpectedRecord<'receiving_identity'> {
   return {
     purpose: 'receiving_identity',
     type: 'CNAME',
@@ -95,7 +95,7 @@ export function receivingIdentityRecord(
 }
 
 /** The record that moves the domain's mail to us (RFC 5321 §5.1). */
-export function mxRecord(domain: string, instance: Instance): PublishedRecord<'mx'> {
+export function mxRecord(domain: string, instance: InstanceDnsSettings): ExpectedRecord<'mx'> {
   return {
     purpose: 'mx',
     type: 'MX',
@@ -110,15 +110,15 @@ const order: readonly RecordPurpose[] = ['ownership', 'dkim', 'spf', 'return_pat
 
 /** The order in which records are shown: by what they are for, then those of one name by type. */
 export function byPurpose(
-  one: Pick<PublishedRecord, 'purpose' | 'name' | 'type'>,
-  other: Pick<PublishedRecord, 'purpose' | 'name' | 'type'>,
+  one: Pick<ExpectedRecord, 'purpose' | 'name' | 'type'>,
+  other: Pick<ExpectedRecord, 'purpose' | 'name' | 'type'>,
 ): number {
   const between = order.indexOf(one.purpose) - order.indexOf(other.purpose)
   return between !== 0 || one.name !== other.name ? between : one.type.localeCompare(other.type)
 }
 
 /** The record in the form that a zone takes. */
-export function toZoneRecord(record: PublishedRecord): ZoneRecord {
+export function toZoneRecord(record: ExpectedRecord): ZoneRecord {
   const { type, name, value, priority } = record
   return { type, name, value, priority, ttlSeconds: recordTtlSeconds }
 }

@@ -1,11 +1,11 @@
 import { t } from 'elysia'
-import { idParams, nullable } from '../../api/common-schemas.ts'
-import { says } from '../../api/describe.ts'
-import { limitParam } from '../../api/page.ts'
+import { idParamsSchema, nullable } from '../../api/common-schemas.ts'
+import { describeRoute } from '../../api/describe.ts'
+import { limitParamSchema } from '../../api/page.ts'
 import { api } from '../../api/route.ts'
 import type { RefusalCode } from '../../base/refusal.ts'
-import type { DomainsUse } from '../deps.ts'
-import { changeRecord, createRecord, listRecords, removeRecord } from './managed-records.ts'
+import type { DomainDeps } from '../deps.ts'
+import { changeRecord, createRecord, listRecords, removeRecord } from './managed-records/managed-records.ts'
 import { publishDns } from './publish-dns.ts'
 import {
   dnsSetupSchema,
@@ -14,7 +14,7 @@ import {
   publicationSchema,
   recordChangeSchema,
 } from './schema.ts'
-import { readDnsSetup } from './setup.ts'
+import { getDnsSetup } from './setup.ts'
 
 const recordParams = t.Object({ id: t.String({ minLength: 1 }), record_id: t.String({ minLength: 1 }) })
 
@@ -30,30 +30,33 @@ const zoneRefusals: readonly RefusalCode[] = [
 ]
 
 /** The operations on what stands in DNS for a domain. */
-export function dnsRoutes(use: DomainsUse) {
+export function dnsRoutes(deps: DomainDeps) {
   return api('dns')
-    .post('/v1/domains/:id/publish-dns', ({ caller, params }) => publishDns(use, caller, params.id), {
-      detail: says('publishDns', 'Publish the DNS records of a domain, but MX', zoneRefusals),
+    .post('/v1/domains/:id/publish-dns', ({ caller, params }) => publishDns(deps, caller, params.id), {
+      detail: describeRoute('publishDns', 'Publish the DNS records of a domain, but MX', zoneRefusals),
       scope: 'domains:write',
-      params: idParams,
+      params: idParamsSchema,
       response: publicationSchema,
     })
-    .get('/v1/domains/:id/dns', ({ caller, params }) => readDnsSetup(use, caller, params.id), {
-      detail: says('getDns', 'Tell what is to stand in DNS for a domain', [
+    .get('/v1/domains/:id/dns', ({ caller, params }) => getDnsSetup(deps, caller, params.id), {
+      detail: describeRoute('getDns', 'Tell what is to stand in DNS for a domain', [
         'not_found',
         'brand_restricted',
         'dns_provider_error',
       ]),
       scope: 'domains:read',
-      params: idParams,
+      params: idParamsSchema,
       response: dnsSetupSchema,
     })
-    .get('/v1/domains/:id/dns/records', ({ caller, params, query }) => listRecords(use, caller, params.id, query), {
-      detail: says('listDnsRecords', 'List the DNS records at and below a domain', [...zoneRefusals, 'invalid_cursor']),
+    .get('/v1/domains/:id/dns/records', ({ caller, params, query }) => listRecords(deps, caller, params.id, query), {
+      detail: describeRoute('listDnsRecords', 'List the DNS records at and below a domain', [
+        ...zoneRefusals,
+        'invalid_cursor',
+      ]),
       scope: 'domains:read',
-      params: idParams,
+      params: idParamsSchema,
       query: t.Object(
-        { limit: limitParam, cursor: t.Optional(t.String({ minLength: 1, maxLength: 1024 })) },
+        { limit: limitParamSchema, cursor: t.Optional(t.String({ minLength: 1, maxLength: 1024 })) },
         { additionalProperties: false },
       ),
       response: t.Object({ data: t.Array(managedRecordSchema), next_cursor: nullable(t.String()) }),
@@ -64,7 +67,7 @@ export function dnsRoutes(use: DomainsUse) {
         status(
           201,
           await createRecord(
-            use,
+            deps,
             caller,
             params.id,
             { ...body, ttl: body.ttl ?? 300, priority: body.priority ?? null },
@@ -72,13 +75,13 @@ export function dnsRoutes(use: DomainsUse) {
           ),
         ),
       {
-        detail: says('createDnsRecord', 'Publish a DNS record', [
+        detail: describeRoute('createDnsRecord', 'Publish a DNS record', [
           ...zoneRefusals,
           'dns_name_not_allowed',
           'dns_record_conflict',
         ]),
         scope: 'domains:write',
-        params: idParams,
+        params: idParamsSchema,
         body: newRecordSchema,
         response: { 201: managedRecordSchema },
       },
@@ -86,9 +89,9 @@ export function dnsRoutes(use: DomainsUse) {
     .patch(
       '/v1/domains/:id/dns/records/:record_id',
       ({ caller, params, body, reservation }) =>
-        changeRecord(use, caller, params.id, params.record_id, body, reservation),
+        changeRecord(deps, caller, params.id, params.record_id, body, reservation),
       {
-        detail: says('updateDnsRecord', 'Change a DNS record', [
+        detail: describeRoute('updateDnsRecord', 'Change a DNS record', [
           ...zoneRefusals,
           'record_managed',
           'dns_name_not_allowed',
@@ -102,9 +105,9 @@ export function dnsRoutes(use: DomainsUse) {
     )
     .delete(
       '/v1/domains/:id/dns/records/:record_id',
-      ({ caller, params, reservation }) => removeRecord(use, caller, params.id, params.record_id, reservation),
+      ({ caller, params, reservation }) => removeRecord(deps, caller, params.id, params.record_id, reservation),
       {
-        detail: says('deleteDnsRecord', 'Delete a DNS record', [...zoneRefusals, 'record_managed']),
+        detail: describeRoute('deleteDnsRecord', 'Delete a DNS record', [...zoneRefusals, 'record_managed']),
         scope: 'domains:write',
         params: recordParams,
         response: t.Object({ id: t.String(), deleted: t.Literal(true) }),

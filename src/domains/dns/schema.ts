@@ -1,5 +1,5 @@
 import { t } from 'elysia'
-import { dateTime, nullable, oneOf } from '../../api/common-schemas.ts'
+import { dateTimeSchema, nullable, oneOf } from '../../api/common-schemas.ts'
 import { recordSchema } from '../schema.ts'
 
 const recordTypes = ['A', 'AAAA', 'CNAME', 'MX', 'TXT'] as const
@@ -15,12 +15,12 @@ export const managedRecordSchema = t.Object(
     managed_by: oneOf(['mailroom', 'user'], {
       description: '`mailroom`: published for a registered domain, and not to be changed by hand.',
     }),
-    created_at: nullable(dateTime),
-    updated_at: nullable(dateTime),
+    created_at: nullable(dateTimeSchema),
+    updated_at: nullable(dateTimeSchema),
   },
   { title: 'ManagedRecord' },
 )
-export type ManagedRecordShape = typeof managedRecordSchema.static
+export type ManagedRecordJson = typeof managedRecordSchema.static
 
 const name = t.String({
   minLength: 1,
@@ -53,7 +53,7 @@ export const recordChangeSchema = t.Object({
 export const dnsSetupSchema = t.Object(
   {
     domain_id: t.String(),
-    ownership: t.Object({ verified: t.Boolean(), record: recordSchema, checked_at: dateTime }),
+    ownership: t.Object({ verified: t.Boolean(), record: recordSchema, checked_at: dateTimeSchema }),
     dns_provider: t.Object({
       configured: t.Boolean(),
       name: nullable(t.String()),
@@ -65,7 +65,7 @@ export const dnsSetupSchema = t.Object(
   },
   { title: 'DnsSetup' },
 )
-export type DnsSetup = typeof dnsSetupSchema.static
+export type DnsSetupJson = typeof dnsSetupSchema.static
 
 export const publicationSchema = t.Object(
   {
@@ -91,4 +91,4 @@ export const publicationSchema = t.Object(
   },
   { title: 'PublishDns' },
 )
-export type PublicationShape = typeof publicationSchema.static
+export type PublicationJson = typeof publicationSchema.static

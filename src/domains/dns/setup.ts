@@ -1,11 +1,11 @@
 import type { Owner } from '../../accounts/brands/brands.ts'
 import { toIso } from '../../base/clock.ts'
-import { ownDomain } from '../access.ts'
-import type { DomainsUse } from '../deps.ts'
-import { describeDomain } from '../domain-view.ts'
-import { proveOwnership } from '../ownership.ts'
-import { recordShape } from '../schema.ts'
-import type { DnsSetup } from './schema.ts'
+import type { DomainDeps } from '../deps.ts'
+import { loadDomainView } from '../domain-view.ts'
+import { loadDomain } from '../load-domain.ts'
+import { checkOwnership } from '../ownership.ts'
+import { toJsonRecord } from '../schema.ts'
+import type { DnsSetupJson } from './schema.ts'
 import { findZone } from './zone-access.ts'
 
 /**
@@ -14,22 +14,22 @@ import { findZone } from './zone-access.ts'
  * @throws Refusal `not_found`, `brand_restricted`, `dns_provider_error`. A look-up that fails makes the ownership record
  * `unknown`.
  */
-export async function readDnsSetup(use: DomainsUse, owner: Owner, id: string): Promise<DnsSetup> {
-  const domain = await ownDomain(use.db, owner, id)
+export async function getDnsSetup(deps: DomainDeps, owner: Owner, id: string): Promise<DnsSetupJson> {
+  const domain = await loadDomain(deps.db, owner, id)
   const [proof, zone, details] = await Promise.all([
-    proveOwnership(use.resolver, owner.organizationId, domain.domain),
-    use.zone && findZone(use.zone, domain.domain),
-    describeDomain(use, domain),
+    checkOwnership(deps.resolver, owner.organizationId, domain.domain),
+    deps.zone && findZone(deps.zone, domain.domain),
+    loadDomainView(deps, domain),
   ])
   const { receiving } = details
   return {
     domain_id: domain.id,
     ownership: {
       verified: proof.status === 'verified',
-      record: recordShape(proof.record, proof.status, proof.found),
-      checked_at: toIso(use.clock.now()),
+      record: toJsonRecord(proof.record, proof.status, proof.found),
+      checked_at: toIso(deps.clock.now()),
     },
-    dns_provider: { configured: use.zone !== null, name: use.zone?.name ?? null, zone: zone?.apex ?? null },
+    dns_provider: { configured: deps.zone !== null, name: deps.zone?.name ?? null, zone: zone?.apex ?? null },
     records: [...details.dns_records, ...receiving.identity.dns_records, receiving.mx.record],
   }
 }

@@ -12,7 +12,7 @@ export function isSpf(text: string): boolean {
 }
 
 /** What is wrong with the SPF records at one name, whatever they permit; undefined: nothing that they show by themselves. Pure. */
-export function spfFault(records: readonly string[]): string | undefined {
+export function spfProblem(records: readonly string[]): string | undefined {
   const [first = ''] = records
   if (records.length > 1)
     return `There are ${records.length} SPF records at this name; receivers heed none then (RFC 7208 §4.5). Make one of them.`
@@ -22,7 +22,7 @@ export function spfFault(records: readonly string[]): string | undefined {
 }
 
 /** What is wrong with an SPF record once what it includes is looked up. What DNS does not answer is not held against it. */
-export async function spfLookUpFault(resolver: Resolver, record: string): Promise<string | undefined> {
+export async function spfLookupProblem(resolver: Resolver, record: string): Promise<string | undefined> {
   const count = await countLookUps(resolver, record, 0)
   if (count <= maxLookUps) return undefined
   return `It takes more than ${maxLookUps} DNS look-ups with all that it includes; receivers take that for an error (RFC 7208 §4.6.4).`

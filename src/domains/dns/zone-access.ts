@@ -1,6 +1,6 @@
-import { isDatabaseTrouble } from '../../base/database/database.ts'
+import { isDatabaseUnavailable } from '../../base/database/database.ts'
 import { refuse } from '../../base/refusal.ts'
-import { type DnsZone, type Zone, ZoneTrouble } from '../../ports/dns-zone/port.ts'
+import { type DnsProvider, DnsZoneError, type Zone } from '../../ports/dns-zone/port.ts'
 
 /** The zone that holds a domain, and the name of the provider that keeps it. */
 export interface ZoneAccess {
@@ -12,7 +12,7 @@ export interface ZoneAccess {
  * The zone that holds `domain`, in which every failure of the provider is the refusal `dns_provider_error`.
  * @throws Refusal `dns_provider_not_configured`, `dns_zone_not_accessible`, `dns_provider_error`.
  */
-export async function openZone(provider: DnsZone | null, domain: string): Promise<ZoneAccess> {
+export async function openZone(provider: DnsProvider | null, domain: string): Promise<ZoneAccess> {
   if (provider === null)
     throw refuse('dns_provider_not_configured', {
       message: 'This server has no access to a DNS provider.',
@@ -28,30 +28,30 @@ export async function openZone(provider: DnsZone | null, domain: string): Promis
 }
 
 /** The zone that holds `domain`, null where there is none. @throws Refusal `dns_provider_error`. */
-export async function findZone(provider: DnsZone, domain: string): Promise<Zone | null> {
+export async function findZone(provider: DnsProvider, domain: string): Promise<Zone | null> {
   const { name } = provider
-  const zone = await asked(name, () => provider.zoneOf(domain))
+  const zone = await withProviderRefusals(name, () => provider.findZone(domain))
   return (
     zone && {
       apex: zone.apex,
-      at: at => asked(name, () => zone.at(at)),
-      under: under => asked(name, () => zone.under(under)),
-      create: (record, mark) => asked(name, () => zone.create(record, mark)),
-      update: (id, record, mark) => asked(name, () => zone.update(id, record, mark)),
-      remove: id => asked(name, () => zone.remove(id)),
+      recordsAt: at => withProviderRefusals(name, () => zone.recordsAt(at)),
+      recordsUnder: under => withProviderRefusals(name, () => zone.recordsUnder(under)),
+      create: (record, mark) => withProviderRefusals(name, () => zone.create(record, mark)),
+      update: (id, record, mark) => withProviderRefusals(name, () => zone.update(id, record, mark)),
+      remove: id => withProviderRefusals(name, () => zone.remove(id)),
     }
   )
 }
 
-async function asked<Result>(provider: string, work: () => Promise<Result>): Promise<Result> {
+async function withProviderRefusals<Result>(provider: string, work: () => Promise<Result>): Promise<Result> {
   try {
     return await work()
   } catch (cause) {
-    if (isDatabaseTrouble(cause)) throw cause
+    if (isDatabaseUnavailable(cause)) throw cause
     throw refuse('dns_provider_error', {
       message: `The DNS provider ${provider} did not do what was asked of it; try again.`,
-      ...(cause instanceof ZoneTrouble && { reason: cause.message }),
-      retryAfterSeconds: (cause instanceof ZoneTrouble && cause.retryAfterSeconds) || 5,
+      ...(cause instanceof DnsZoneError && { reason: cause.message }),
+      retryAfterSeconds: (cause instanceof DnsZoneError && cause.retryAfterSeconds) || 5,
       cause,
     })
   }

@@ -1,23 +1,23 @@
 import type { Owner } from '../../accounts/brands/brands.ts'
 import type { Reservation } from '../../api/idempotency/reservation.ts'
-import { storeAnswer } from '../../api/idempotency/store.ts'
+import { storeResponse } from '../../api/idempotency/store.ts'
 import type { Instant } from '../../base/clock.ts'
 import { type Db, inTransaction, isDuplicate } from '../../base/database/database.ts'
 import { isId, newId } from '../../base/ids.ts'
 import { type Refusal, refuse } from '../../base/refusal.ts'
-import { ownDomain, requireBrand } from '../access.ts'
-import type { DomainsUse } from '../deps.ts'
-import { attemptUnlessLive, receivingAfter } from '../receiving.ts'
-import { type CreatedMailbox, type MailboxShape, mailboxShape, nextStep } from '../schema.ts'
-import { type DomainRow, lockedDomain } from '../table.ts'
+import type { DomainDeps } from '../deps.ts'
+import { loadDomain, requireBrand } from '../load-domain.ts'
+import { claimUnlessLive, receivingAfterAttempt } from '../receiving-claim.ts'
+import { type CreatedMailboxJson, type MailboxJson, receivingNextStep, toJsonMailbox } from '../schema.ts'
+import { type DomainRow, lockDomain } from '../table.ts'
 import {
   deleteMailbox,
+  hasMailbox,
   insertMailbox,
   type MailboxRow,
-  mailboxById,
-  mailboxExists,
-  mailboxesOf,
-  unreadCounts,
+  selectMailbox,
+  selectMailboxes,
+  selectUnreadCounts,
 } from './table.ts'
 
 export interface NewMailbox {
@@ -31,23 +31,23 @@ export interface NewMailbox {
  * @throws Refusal `not_found`, `brand_restricted`, `invalid_request`, `mailbox_exists`, `receiving_claimed`.
  */
 export async function createMailbox(
-  use: DomainsUse,
+  deps: DomainDeps,
   owner: Owner,
   wanted: NewMailbox,
   reservation?: Reservation,
-): Promise<CreatedMailbox> {
-  const localPart = wanted.localPart === null ? '' : readLocalPart(wanted.localPart)
-  const domain = await ownDomain(use.db, owner, wanted.domainId, 'domain_id')
-  if (await mailboxExists(use.db, domain.id, localPart)) throw exists(domain.domain, localPart)
-  const receiving = await receivingAfter(use, domain, await attemptUnlessLive(use, domain))
-  const mailbox = newMailbox(domain, localPart, use.clock.now())
-  const created: CreatedMailbox = {
-    ...mailboxShape({ ...mailbox, domain: domain.domain, isLive: receiving.live }, 0),
+): Promise<CreatedMailboxJson> {
+  const localPart = wanted.localPart === null ? '' : parseLocalPart(wanted.localPart)
+  const domain = await loadDomain(deps.db, owner, wanted.domainId, 'domain_id')
+  if (await hasMailbox(deps.db, domain.id, localPart)) throw exists(domain.domain, localPart)
+  const receiving = await receivingAfterAttempt(deps, domain, await claimUnlessLive(deps, domain))
+  const mailbox = newMailbox(domain, localPart, deps.clock.now())
+  const created: CreatedMailboxJson = {
+    ...toJsonMailbox({ ...mailbox, domain: domain.domain, isLive: receiving.live }, 0),
     receiving,
     receiving_mx: receiving.mx.record,
   }
-  await keep(use.db, mailbox, domain, db =>
-    storeAnswer(db, reservation, { status: 201, body: created, at: mailbox.created_at }),
+  await keep(deps.db, mailbox, domain, db =>
+    storeResponse(db, reservation, { status: 201, body: created, at: mailbox.created_at }),
   )
   return created
 }
@@ -66,7 +66,7 @@ function newMailbox(domain: DomainRow, localPart: string, at: Instant): MailboxR
 async function keep(db: Db, mailbox: MailboxRow, domain: DomainRow, answer: (db: Db) => Promise<void>): Promise<void> {
   try {
     await inTransaction(db, async db => {
-      if (!(await lockedDomain(db, domain.organization_id, domain.id)))
+      if (!(await lockDomain(db, domain.organization_id, domain.id)))
         throw refuse('not_found', { message: `There is no domain ${domain.id}.`, param: 'domain_id' })
       await insertMailbox(db, mailbox)
       await answer(db)
@@ -95,7 +95,7 @@ const localPartForm = new RegExp(`^${atom}(?:\\.${atom})*$`)
  * @throws Refusal `invalid_request` when it is empty, longer than 64 characters, or has characters that a mailbox's name
  * may not have.
  */
-export function readLocalPart(text: string): string {
+export function parseLocalPart(text: string): string {
   if (text === '') throw malformed('The local part is empty; leave it out for a catch-all.')
   if (text.length > maxLocalPart)
     throw malformed(`The local part has ${text.length} characters; at most ${maxLocalPart} are allowed.`)
@@ -109,14 +109,16 @@ function malformed(message: string): Refusal {
 }
 
 /** The organization's mailboxes, or those of the owner's brand, by address. */
-export async function listMailboxes(use: DomainsUse, owner: Owner): Promise<{ data: MailboxShape[] }> {
-  const rows = await mailboxesOf(use.db, owner.organizationId, owner.brandId)
-  const unread = await unreadCounts(
-    use.db,
-    rows.map(each => each.id),
+export async function listMailboxes(deps: DomainDeps, owner: Owner): Promise<{ data: MailboxJson[] }> {
+  const rows = await selectMailboxes(deps.db, owner.organizationId, owner.brandId)
+  const unread = await selectUnreadCounts(
+    deps.db,
+    rows.map(row => row.id),
   )
   return {
-    data: rows.map(each => mailboxShape({ ...each, isLive: nextStep(each) === undefined }, unread.get(each.id) ?? 0)),
+    data: rows.map(row =>
+      toJsonMailbox({ ...row, isLive: receivingNextStep(row) === undefined }, unread.get(row.id) ?? 0),
+    ),
   }
 }
 
@@ -125,18 +127,18 @@ export async function listMailboxes(use: DomainsUse, owner: Owner): Promise<{ da
  * @throws Refusal `not_found`, `brand_restricted`.
  */
 export async function removeMailbox(
-  use: DomainsUse,
+  deps: DomainDeps,
   owner: Owner,
   id: string,
   reservation?: Reservation,
 ): Promise<{ deleted: string }> {
-  const mailbox = isId('mbx', id) ? await mailboxById(use.db, owner.organizationId, id) : undefined
+  const mailbox = isId('mbx', id) ? await selectMailbox(deps.db, owner.organizationId, id) : undefined
   if (!mailbox) throw refuse('not_found', { message: `There is no mailbox ${id}.` })
   requireBrand(owner, mailbox.brand_id, `The mailbox ${id}`)
   const removed = { deleted: mailbox.id }
-  await inTransaction(use.db, async db => {
+  await inTransaction(deps.db, async db => {
     await deleteMailbox(db, owner.organizationId, mailbox.id)
-    await storeAnswer(db, reservation, { status: 200, body: removed, at: use.clock.now() })
+    await storeResponse(db, reservation, { status: 200, body: removed, at: deps.clock.now() })
   })
   return removed
 }

@@ -1,14 +1,14 @@
 import type { Selectable } from 'kysely'
 import type { Db } from '../../base/database/database.ts'
-import type { Schema } from '../../base/database/schema.ts'
+import type { DatabaseSchema } from '../../base/database/schema.ts'
 import type { Id } from '../../base/ids.ts'
 
-export type MailboxRow = Selectable<Schema['mailboxes']>
+export type MailboxRow = Selectable<DatabaseSchema['mailboxes']>
 
 const mailboxColumns = ['id', 'organization_id', 'brand_id', 'domain_id', 'local_part', 'created_at'] as const
 
 /** The mailboxes of the organization, or of one of its brands, with what their domains receive; by address. */
-export async function mailboxesOf(db: Db, organizationId: Id<'org'>, brandId: Id<'brd'> | null) {
+export async function selectMailboxes(db: Db, organizationId: Id<'org'>, brandId: Id<'brd'> | null) {
   let query = db
     .selectFrom('mailboxes')
     .innerJoin('domains', 'domains.id', 'mailboxes.domain_id')
@@ -30,7 +30,7 @@ export async function mailboxesOf(db: Db, organizationId: Id<'org'>, brandId: Id
   return query.orderBy('domains.domain').orderBy('mailboxes.local_part').execute()
 }
 
-export async function mailboxById(db: Db, organizationId: Id<'org'>, id: string): Promise<MailboxRow | undefined> {
+export async function selectMailbox(db: Db, organizationId: Id<'org'>, id: string): Promise<MailboxRow | undefined> {
   return db
     .selectFrom('mailboxes')
     .select(mailboxColumns)
@@ -39,7 +39,7 @@ export async function mailboxById(db: Db, organizationId: Id<'org'>, id: string)
     .executeTakeFirst()
 }
 
-export async function mailboxExists(db: Db, domainId: Id<'dom'>, localPart: string): Promise<boolean> {
+export async function hasMailbox(db: Db, domainId: Id<'dom'>, localPart: string): Promise<boolean> {
   const row = await db
     .selectFrom('mailboxes')
     .select('id')
@@ -62,18 +62,21 @@ export async function deleteMailbox(db: Db, organizationId: Id<'org'>, id: Id<'m
 export async function countMailboxes(db: Db, domainId: Id<'dom'>): Promise<number> {
   const row = await db
     .selectFrom('mailboxes')
-    .select(each => each.fn.countAll<string | number>().as('count'))
+    .select(expressionBuilder => expressionBuilder.fn.countAll<string | number>().as('count'))
     .where('domain_id', '=', domainId)
     .executeTakeFirstOrThrow()
   return Number(row.count)
 }
 
 /** How many messages in the folder `inbox` are unread; a mailbox with none is absent. */
-export async function unreadCounts(db: Db, mailboxIds: readonly Id<'mbx'>[]): Promise<ReadonlyMap<Id<'mbx'>, number>> {
+export async function selectUnreadCounts(
+  db: Db,
+  mailboxIds: readonly Id<'mbx'>[],
+): Promise<ReadonlyMap<Id<'mbx'>, number>> {
   if (mailboxIds.length === 0) return new Map()
   const rows = await db
     .selectFrom('messages')
-    .select(each => ['mailbox_id', each.fn.countAll<string | number>().as('count')])
+    .select(expressionBuilder => ['mailbox_id', expressionBuilder.fn.countAll<string | number>().as('count')])
     .where('mailbox_id', 'in', mailboxIds)
     .where('folder', '=', 'inbox')
     .where('is_read', '=', 0)

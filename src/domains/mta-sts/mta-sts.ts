@@ -1,14 +1,14 @@
 import { type Clock, plusMs } from '../../base/clock.ts'
 import type { Db } from '../../base/database/database.ts'
 import { newSortableToken } from '../../base/ids.ts'
-import { keepPolicy, type PolicyRow, policyDomains, policyOf } from './table.ts'
+import { type MtaStsPolicyRow, selectPolicy, selectPolicyDomains, upsertPolicy } from './table.ts'
 
-export type PolicyMode = PolicyRow['mode']
+export type MtaStsMode = MtaStsPolicyRow['mode']
 
 const day = 86_400
 
 /** How long senders keep a policy, in seconds: one that only tests, or ends the last one, is soon asked for again. */
-const maxAgeSeconds: Readonly<Record<PolicyMode, number>> = { none: day, testing: day, enforce: 7 * day }
+const maxAgeSeconds: Readonly<Record<MtaStsMode, number>> = { none: day, testing: day, enforce: 7 * day }
 
 /** Where senders look for the policy of a domain (RFC 8461 §3.3). */
 export function policyHost(domain: string): string {
@@ -16,7 +16,7 @@ export function policyHost(domain: string): string {
 }
 
 /** The policy as it is served (RFC 8461 §3.2). `mx` is the host that all MX records of the domain name. */
-export function policyText(mode: PolicyMode, mx: string): string {
+export function policyText(mode: MtaStsMode, mx: string): string {
   return ['version: STSv1', `mode: ${mode}`, `mx: ${mx}`, `max_age: ${maxAgeSeconds[mode]}`, ''].join('\r\n')
 }
 
@@ -24,12 +24,12 @@ export function policyText(mode: PolicyMode, mx: string): string {
 export async function setPolicy(
   { db, clock }: { readonly db: Db; readonly clock: Clock },
   domain: string,
-  mode: PolicyMode,
-): Promise<PolicyRow> {
-  const before = await policyOf(db, domain)
+  mode: MtaStsMode,
+): Promise<MtaStsPolicyRow> {
+  const before = await selectPolicy(db, domain)
   if (before?.mode === mode) return before
-  const policy: PolicyRow = { domain, mode, policy_id: newSortableToken(), changed_at: clock.now() }
-  await keepPolicy(db, policy)
+  const policy: MtaStsPolicyRow = { domain, mode, policy_id: newSortableToken(), changed_at: clock.now() }
+  await upsertPolicy(db, policy)
   return policy
 }
 
@@ -47,7 +47,7 @@ export async function policyHosts({
   readonly clock: Clock
 }): Promise<readonly string[]> {
   const since = plusMs(clock.now(), -2000 * Math.max(...Object.values(maxAgeSeconds)))
-  return (await policyDomains(db, since, mostPolicies)).map(policyHost)
+  return (await selectPolicyDomains(db, since, mostPolicies)).map(policyHost)
 }
 
 /** A record that belongs to the policy of a domain, for its owner to publish. */
@@ -64,7 +64,7 @@ export interface PolicyRecord {
  * @param host where we serve HTTPS
  */
 export function policyRecords(
-  { domain, policy_id }: Pick<PolicyRow, 'domain' | 'policy_id'>,
+  { domain, policy_id }: Pick<MtaStsPolicyRow, 'domain' | 'policy_id'>,
   host: string,
 ): readonly PolicyRecord[] {
   return [

@@ -2,7 +2,7 @@ import { Elysia } from 'elysia'
 import type { Db } from '../../base/database/database.ts'
 import { canonicalDomain } from '../../mail/address.ts'
 import { policyHost, policyText } from './mta-sts.ts'
-import { policyOf } from './table.ts'
+import { selectPolicy } from './table.ts'
 
 const hostForm = /^mta-sts\.(.+?)\.?(?::\d{1,5})?$/i
 
@@ -14,7 +14,7 @@ const hostForm = /^mta-sts\.(.+?)\.?(?::\d{1,5})?$/i
 export function mtaStsRoutes({ db, mx }: { readonly db: Db; readonly mx: string }) {
   return new Elysia({ name: 'mta-sts' }).get('/.well-known/mta-sts.txt', async ({ request, status }) => {
     const domain = domainAskedFor(request.headers.get('host') ?? '')
-    const policy = domain === undefined ? undefined : await policyOf(db, domain)
+    const policy = domain === undefined ? undefined : await selectPolicy(db, domain)
     if (!policy) return status(404, 'There is no policy for this host.\n')
     return new Response(policyText(policy.mode, mx), { headers: { 'content-type': 'text/plain' } })
   })

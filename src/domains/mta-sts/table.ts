@@ -1,12 +1,12 @@
 import type { Selectable } from 'kysely'
 import type { Instant } from '../../base/clock.ts'
 import type { Db } from '../../base/database/database.ts'
-import type { Schema } from '../../base/database/schema.ts'
+import type { DatabaseSchema } from '../../base/database/schema.ts'
 
-export type PolicyRow = Selectable<Schema['mta_sts_policies']>
+export type MtaStsPolicyRow = Selectable<DatabaseSchema['mta_sts_policies']>
 
 /** The policy of a domain that we receive for; undefined: it has asked for none. */
-export async function policyOf(db: Db, domain: string): Promise<PolicyRow | undefined> {
+export async function selectPolicy(db: Db, domain: string): Promise<MtaStsPolicyRow | undefined> {
   return db
     .selectFrom('mta_sts_policies')
     .select(['domain', 'mode', 'policy_id', 'changed_at'])
@@ -15,18 +15,20 @@ export async function policyOf(db: Db, domain: string): Promise<PolicyRow | unde
 }
 
 /** The domains whose policies senders may still ask for, by name: those that are off only where that is newer than `since`. */
-export async function policyDomains(db: Db, since: Instant, limit: number): Promise<readonly string[]> {
+export async function selectPolicyDomains(db: Db, since: Instant, limit: number): Promise<readonly string[]> {
   const rows = await db
     .selectFrom('mta_sts_policies')
     .select('domain')
-    .where(each => each.or([each('mode', '!=', 'none'), each('changed_at', '>', since)]))
+    .where(expressionBuilder =>
+      expressionBuilder.or([expressionBuilder('mode', '!=', 'none'), expressionBuilder('changed_at', '>', since)]),
+    )
     .orderBy('domain')
     .limit(limit)
     .execute()
-  return rows.map(each => each.domain)
+  return rows.map(row => row.domain)
 }
 
-export async function keepPolicy(db: Db, row: PolicyRow): Promise<void> {
+export async function upsertPolicy(db: Db, row: MtaStsPolicyRow): Promise<void> {
   const { mode, policy_id, changed_at } = row
   await db.insertInto('mta_sts_policies').values(row).onDuplicateKeyUpdate({ mode, policy_id, changed_at }).execute()
 }

@@ -5,7 +5,7 @@ import type { Db } from '../../base/database/database.ts'
 const isElsewhere = (place: string | null) => sql<boolean>`NOT (enrolled_with <=> ${place})`
 
 /** Of the verified domains that are not enrolled at `place`, takes at most `most` back, `why` told; says how many. */
-export async function suspendDomains(
+export async function updateUnenrolledToPending(
   db: Db,
   place: string,
   { why, most }: { readonly why: string; readonly most: number },
@@ -21,7 +21,7 @@ export async function suspendDomains(
 }
 
 /** Has at most `most` of the domains that are enrolled elsewhere than at `place` looked at now; says how many. */
-export async function hastenDomains(
+export async function updateNextCheckToNow(
   db: Db,
   place: string | null,
   { now, most }: { readonly now: Instant; readonly most: number },

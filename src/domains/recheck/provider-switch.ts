@@ -2,10 +2,10 @@ import type { Clock } from '../../base/clock.ts'
 import type { Db } from '../../base/database/database.ts'
 import type { Log } from '../../base/observability/log.ts'
 import type { ProviderIdentities } from '../../ports/provider/port.ts'
-import type { DomainsUse } from '../deps.ts'
-import { isEnrolled, isProviderKey, publishRecords, renewSender } from '../enrolment.ts'
-import type { DomainRow, RecordRow } from '../table.ts'
-import { hastenDomains, suspendDomains } from './provider-switch-table.ts'
+import type { DomainDeps } from '../deps.ts'
+import { ensureSenderSetup, isEnrolled, isProviderKey, publishDomainRecords } from '../enrolment.ts'
+import type { DomainRecordRow, DomainRow } from '../table.ts'
+import { updateNextCheckToNow, updateUnenrolledToPending } from './provider-switch-table.ts'
 
 const atOnce = 5000
 
@@ -14,20 +14,20 @@ const atOnce = 5000
  * enrolled with it, since another one delivered before, are not ready to send. They, and those that a provider knows which
  * delivers no more, are looked at first, which sets them up for the one that delivers now. Done again it changes nothing.
  */
-export async function noticeSwitch(use: {
+export async function suspendUnenrolledDomains(deps: {
   readonly db: Db
   readonly clock: Clock
   readonly identities: ProviderIdentities | undefined
   readonly log: Log
 }): Promise<void> {
-  const { db, clock, identities, log } = use
+  const { db, clock, identities, log } = deps
   if (identities) {
     const why = `The domain is not enrolled with ${identities.name} yet. It is done soon, or at once by the provision operation.`
-    const count = await untilFewer(() => suspendDomains(db, identities.place, { why, most: atOnce }))
-    if (count > 0) log.warn({ provider: identities.place, count }, 'domains wait to be enrolled with the provider')
+    const count = await untilFewer(() => updateUnenrolledToPending(db, identities.location, { why, most: atOnce }))
+    if (count > 0) log.warn({ provider: identities.location, count }, 'domains wait to be enrolled with the provider')
   }
   const now = clock.now()
-  await untilFewer(() => hastenDomains(db, identities?.place ?? null, { now, most: atOnce }))
+  await untilFewer(() => updateNextCheckToNow(db, identities?.location ?? null, { now, most: atOnce }))
 }
 
 async function untilFewer(batch: () => Promise<number>): Promise<number> {
@@ -37,14 +37,17 @@ async function untilFewer(batch: () => Promise<number>): Promise<number> {
 }
 
 /** Sets a domain up for the provider that delivers, where it was for another, and publishes what that takes where we can. */
-export async function followSwitch(use: DomainsUse & { readonly log: Log }, domain: DomainRow): Promise<void> {
-  if (isEnrolled(use, domain) || !(await renewSender(use, domain))) return
-  use.log.info({ domain_id: domain.id, from: domain.enrolled_with }, 'set a domain up for another provider')
-  await publishRecords(use, domain, isOfProvider)
+export async function moveToCurrentProvider(
+  deps: DomainDeps & { readonly log: Log },
+  domain: DomainRow,
+): Promise<void> {
+  if (isEnrolled(deps, domain) || !(await ensureSenderSetup(deps, domain))) return
+  deps.log.info({ domain_id: domain.id, from: domain.enrolled_with }, 'set a domain up for another provider')
+  await publishDomainRecords(deps, domain, isOfProvider)
 }
 
 /** What depends on who delivers; what is seen already is not published once more. */
-function isOfProvider(record: RecordRow): boolean {
+function isOfProvider(record: DomainRecordRow): boolean {
   const { purpose, status } = record
   return status !== 'verified' && (isProviderKey(record) || purpose === 'return_path' || purpose === 'spf')
 }

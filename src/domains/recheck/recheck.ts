@@ -1,20 +1,20 @@
 import { plusMs } from '../../base/clock.ts'
-import { type Rounds, startRounds } from '../../base/concurrency/background-job.ts'
+import { type BackgroundJob, startJob } from '../../base/concurrency/background-job.ts'
 import type { Log } from '../../base/observability/log.ts'
 import { counter } from '../../base/observability/metrics.ts'
 import { Refusal } from '../../base/refusal.ts'
-import { keepFindings, lookAtSender } from '../check.ts'
-import type { DomainsUse } from '../deps.ts'
-import { beginIfOld, publishNext, retireKeys, switchToNext } from '../dkim/rotation.ts'
-import { describeDomain } from '../domain-view.ts'
-import { proveOwnership } from '../ownership.ts'
-import { followClaim } from '../receiving.ts'
-import type { DomainShape } from '../schema.ts'
-import { type DomainRow, domainById } from '../table.ts'
-import { followSwitch } from './provider-switch.ts'
-import { type DueDomain, planCheck, takeDueDomains } from './table.ts'
+import { applyCheckResults, checkSenderRecords } from '../check.ts'
+import type { DomainDeps } from '../deps.ts'
+import { activateNextKey, deleteRetiredKeys, publishNextKey, startRotationIfDue } from '../dkim/rotation.ts'
+import { loadDomainView } from '../domain-view.ts'
+import { checkOwnership } from '../ownership.ts'
+import { recheckClaim } from '../receiving-claim.ts'
+import type { DomainJson } from '../schema.ts'
+import { type DomainRow, selectDomain } from '../table.ts'
+import { moveToCurrentProvider } from './provider-switch.ts'
+import { type DueDomain, leaseDueDomains, updateNextCheck } from './table.ts'
 
-export interface Rechecking extends DomainsUse {
+export interface RecheckDeps extends DomainDeps {
   readonly log: Log
   /** The wait between looks at a domain of which nothing changes, in milliseconds. */
   readonly longestWaitMs: number
@@ -31,68 +31,68 @@ const firstWaitMs = 60_000
 const rechecks = counter('mailroom_domain_rechecks_total', 'Looks at domains that nobody asked for.', ['outcome'])
 
 /** Looks at every domain again and again, for as long as it runs; any number of processes share the work. */
-export function startRechecking(use: Rechecking): Rounds {
-  const options = { pauseMs, log: use.log, failure: 'could not look at domains again' }
-  return startRounds(options, async signal => ((await recheckDue(use, signal)) === maxAtOnce ? 'more' : 'done'))
+export function startRecheckJob(deps: RecheckDeps): BackgroundJob {
+  const options = { pauseMs, log: deps.log, failureMessage: 'could not look at domains again' }
+  return startJob(options, async signal => ((await recheckDueDomains(deps, signal)) === maxAtOnce ? 'more' : 'done'))
 }
 
 /** Looks at the domains that are due now, a few of them. How many were there? */
-export async function recheckDue(use: Rechecking, signal?: AbortSignal): Promise<number> {
-  const now = use.clock.now()
-  const due = await takeDueDomains(use.db, now, { until: plusMs(now, leaseMs), most: maxAtOnce })
-  await Promise.all(due.map(each => (signal?.aborted ? giveBack(use, each) : recheckOne(use, each))))
+export async function recheckDueDomains(deps: RecheckDeps, signal?: AbortSignal): Promise<number> {
+  const now = deps.clock.now()
+  const due = await leaseDueDomains(deps.db, now, { until: plusMs(now, leaseMs), most: maxAtOnce })
+  await Promise.all(due.map(dueDomain => (signal?.aborted ? giveBack(deps, dueDomain) : recheckOne(deps, dueDomain))))
   return due.length
 }
 
-function giveBack({ db, clock }: Rechecking, domain: DueDomain): Promise<void> {
-  return planCheck(db, domain.id, clock.now(), domain.checks_unchanged)
+function giveBack({ db, clock }: RecheckDeps, domain: DueDomain): Promise<void> {
+  return updateNextCheck(db, domain.id, clock.now(), domain.checks_unchanged)
 }
 
 /** One domain's trouble holds up no other; it is looked at again when its lease runs out. */
-async function recheckOne(use: Rechecking, domain: DueDomain): Promise<void> {
+async function recheckOne(deps: RecheckDeps, domain: DueDomain): Promise<void> {
   try {
-    const outcome = await recheck(use, domain)
+    const outcome = await recheck(deps, domain)
     rechecks.inc({ outcome })
   } catch (error) {
     // Deleted meanwhile.
     if (error instanceof Refusal && error.code === 'not_found') return
     rechecks.inc({ outcome: 'trouble' })
-    use.log.error({ err: error, domain_id: domain.id }, 'could not look at a domain again')
+    deps.log.error({ err: error, domain_id: domain.id }, 'could not look at a domain again')
   }
 }
 
 /** Brings a domain up to what DNS says, and plans the next look: sooner where something is changing. */
-async function recheck(use: Rechecking, domain: DueDomain): Promise<'changed' | 'unchanged'> {
-  const before = await describeDomain(use, domain)
-  await followSwitch(use, domain)
-  await publishNext(use, domain)
-  await lookPatiently(use, domain)
-  await followClaim(use, domain)
-  await switchToNext(use, domain)
-  await retireKeys(use, domain)
-  await beginIfOld(use, domain, use.rotateDays)
-  const after = await describeDomain(use, domain)
-  tell(use.log, before, after)
-  const isChanging = facts(before) !== facts(after) || (await isMissing(use, domain))
+async function recheck(deps: RecheckDeps, domain: DueDomain): Promise<'changed' | 'unchanged'> {
+  const before = await loadDomainView(deps, domain)
+  await moveToCurrentProvider(deps, domain)
+  await publishNextKey(deps, domain)
+  await lookPatiently(deps, domain)
+  await recheckClaim(deps, domain)
+  await activateNextKey(deps, domain)
+  await deleteRetiredKeys(deps, domain)
+  await startRotationIfDue(deps, domain, deps.rotateDays)
+  const after = await loadDomainView(deps, domain)
+  tell(deps.log, before, after)
+  const isChanging = facts(before) !== facts(after) || (await isMissing(deps, domain))
   const unchanged = isChanging ? 0 : Math.min(domain.checks_unchanged + 1, 30)
-  await planCheck(use.db, domain.id, plusMs(use.clock.now(), waitMs(unchanged, use.longestWaitMs)), unchanged)
+  await updateNextCheck(deps.db, domain.id, plusMs(deps.clock.now(), waitMs(unchanged, deps.longestWaitMs)), unchanged)
   return isChanging ? 'changed' : 'unchanged'
 }
 
-async function lookPatiently(use: Rechecking, domain: DomainRow): Promise<void> {
+async function lookPatiently(deps: RecheckDeps, domain: DomainRow): Promise<void> {
   const [proof, seen] = await Promise.all([
-    proveOwnership(use.resolver, domain.organization_id, domain.domain),
-    lookAtSender(use, domain),
+    checkOwnership(deps.resolver, domain.organization_id, domain.domain),
+    checkSenderRecords(deps, domain),
   ])
-  await keepFindings(use, domain, proof, seen, 'unasked')
+  await applyCheckResults(deps, domain, proof, seen, 'unasked')
 }
 
 /** Was something not found, that still counts as verified? */
-async function isMissing({ db }: Rechecking, domain: DomainRow): Promise<boolean> {
-  return ((await domainById(db, domain.organization_id, domain.id))?.misses ?? 0) > 0
+async function isMissing({ db }: RecheckDeps, domain: DomainRow): Promise<boolean> {
+  return ((await selectDomain(db, domain.organization_id, domain.id))?.misses ?? 0) > 0
 }
 
-function facts({ last_checked_at: _, ...facts }: DomainShape): string {
+function facts({ last_checked_at: _, ...facts }: DomainJson): string {
   return JSON.stringify(facts)
 }
 
@@ -101,7 +101,7 @@ function waitMs(unchanged: number, longestMs: number): number {
   return Math.min(firstWaitMs * 2 ** unchanged, longestMs) * (0.9 + Math.random() * 0.2)
 }
 
-function tell(log: Log, before: DomainShape, after: DomainShape): void {
+function tell(log: Log, before: DomainJson, after: DomainJson): void {
   const whose = { domain_id: after.id }
   if (before.ready_to_send && !after.ready_to_send)
     log.warn({ ...whose, status: after.status }, 'a domain is no longer ready to send')

@@ -8,7 +8,7 @@ import { type DomainRow, domainColumns } from '../table.ts'
 export type DueDomain = DomainRow & { readonly checks_unchanged: number }
 
 /** Takes at most `most` domains that are due, those that waited longest first; nobody else takes them before `until`. */
-export async function takeDueDomains(
+export async function leaseDueDomains(
   db: Db,
   now: Instant,
   { until, most }: { readonly until: Instant; readonly most: number },
@@ -30,6 +30,6 @@ export async function takeDueDomains(
 }
 
 /** Says when a domain is looked at next without anyone asking. */
-export async function planCheck(db: Db, id: Id<'dom'>, at: Instant, unchanged = 0): Promise<void> {
+export async function updateNextCheck(db: Db, id: Id<'dom'>, at: Instant, unchanged = 0): Promise<void> {
   await db.updateTable('domains').set({ next_check_at: at, checks_unchanged: unchanged }).where('id', '=', id).execute()
 }

@@ -1,23 +1,23 @@
-import type { Check } from './check.ts'
+import type { DoctorCheck } from './check.ts'
+import { clientAddressesCheck } from './client-addresses.ts'
 import { databaseChecks } from './database.ts'
 import { dnsChecks } from './dns.ts'
 import { machineChecks } from './machine.ts'
-import { peerCheck } from './peers.ts'
 import { relayChecks } from './relay.ts'
 import { scannerChecks } from './scanner.ts'
 import { smtpChecks } from './smtp.ts'
 import { certificateCheck, tlsChecks } from './tls.ts'
 
 /** What asks nothing but the database, clamd and files. */
-export const quickChecks: readonly Check[] = [
+export const quickChecks: readonly DoctorCheck[] = [
   ...databaseChecks,
   ...scannerChecks,
-  peerCheck,
+  clientAddressesCheck,
   certificateCheck,
   ...machineChecks,
 ]
 
-export const allChecks: readonly Check[] = [
+export const allChecks: readonly DoctorCheck[] = [
   ...databaseChecks,
   ...scannerChecks,
   ...dnsChecks,
@@ -28,4 +28,4 @@ export const allChecks: readonly Check[] = [
 ]
 
 /** How long one check may take, in milliseconds. */
-export const longestMs = { all: 10_000, quick: 3000 } as const
+export const checkTimeoutMs = { all: 10_000, quick: 3000 } as const

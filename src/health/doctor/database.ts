@@ -1,20 +1,20 @@
 import { migrationNames } from '../../base/database/migrate.ts'
-import { refuseUnfinished, UnfinishedRestore } from '../../base/database/restores-table.ts'
-import { NewerSchema, newerMigrations } from '../../base/database/schema-version.ts'
-import type { Check } from './check.ts'
-import { databaseCheck } from './examine.ts'
+import { requireNoUnfinishedRestore, UnfinishedRestoreError } from '../../base/database/restores-table.ts'
+import { NewerSchemaError, newerMigrations } from '../../base/database/schema-version.ts'
+import type { DoctorCheck } from './check.ts'
+import { selectAppliedMigrations, selectServerVariables } from './database-server-table.ts'
+import { databaseSettingsChecks } from './database-settings.ts'
 import { error, type Finding, note, ok, warning } from './finding.ts'
-import { settingsChecks } from './server-settings.ts'
-import { selectMigrations, selectVariables } from './server-table.ts'
+import { databaseCheckName } from './run-checks.ts'
 
-const leastVersion = { MariaDB: [10, 11], MySQL: [8, 4] } as const
+const minimumVersion = { MariaDB: [10, 11], MySQL: [8, 4] } as const
 
-const connection: Check = {
-  name: databaseCheck,
+const connectionCheck: DoctorCheck = {
+  name: databaseCheckName,
   area: 'database',
   async run({ db }) {
     try {
-      return versionFinding(await selectVariables(db))
+      return versionFinding(await selectServerVariables(db))
     } catch (thrown) {
       return error(
         `the database does not answer: ${(thrown as Error).message}`,
@@ -32,8 +32,8 @@ function versionFinding({
   version_comment?: string
 }): Finding {
   const product = /mariadb/i.test(`${version} ${version_comment}`) ? 'MariaDB' : 'MySQL'
-  const [major = 0, minor = 0] = version.split('.').map(each => Number.parseInt(each, 10))
-  const [leastMajor, leastMinor] = leastVersion[product]
+  const [major = 0, minor = 0] = version.split('.').map(value => Number.parseInt(value, 10))
+  const [leastMajor, leastMinor] = minimumVersion[product]
   const seen = `${product} ${version}`
   if (major > leastMajor || (major === leastMajor && minor >= leastMinor)) return ok(seen)
   return error(
@@ -42,11 +42,11 @@ function versionFinding({
   )
 }
 
-const writable: Check = {
+const writableCheck: DoctorCheck = {
   name: 'writable',
   area: 'database',
   async run({ db }) {
-    const { read_only, super_read_only, innodb_read_only } = await selectVariables(db)
+    const { read_only, super_read_only, innodb_read_only } = await selectServerVariables(db)
     const isOn = (value: string | undefined) => value === 'ON' || value === '1'
     if (isOn(innodb_read_only) || isOn(super_read_only) || isOn(read_only))
       return error(
@@ -57,12 +57,12 @@ const writable: Check = {
   },
 }
 
-const migrations: Check = {
+const migrationsCheck: DoctorCheck = {
   name: 'migrations',
   area: 'database',
   async run({ db }) {
     try {
-      await refuseUnfinished(db)
+      await requireNoUnfinishedRestore(db)
       const newer = await newerMigrations(db, migrationNames)
       if (newer.length > 0)
         return note(
@@ -70,12 +70,12 @@ const migrations: Check = {
           'Start the newer version again once what spoke against it is mended.',
         )
     } catch (thrown) {
-      if (thrown instanceof NewerSchema) return error('the tables are a newer version’s', thrown.message)
-      if (thrown instanceof UnfinishedRestore) return error('a restore was broken off', thrown.message)
+      if (thrown instanceof NewerSchemaError) return error('the tables are a newer version’s', thrown.message)
+      if (thrown instanceof UnfinishedRestoreError) return error('a restore was broken off', thrown.message)
       throw thrown
     }
-    const done = await selectMigrations(db)
-    const pending = migrationNames.filter(each => !done.includes(each))
+    const done = await selectAppliedMigrations(db)
+    const pending = migrationNames.filter(migrationName => !done.includes(migrationName))
     if (done.length === 0)
       return note('there are no tables yet', 'They are made by ./mailroom migrate, or when it serves.')
     if (pending.length > 0)
@@ -87,4 +87,9 @@ const migrations: Check = {
   },
 }
 
-export const databaseChecks: readonly Check[] = [connection, ...settingsChecks, writable, migrations]
+export const databaseChecks: readonly DoctorCheck[] = [
+  connectionCheck,
+  ...databaseSettingsChecks,
+  writableCheck,
+  migrationsCheck,
+]

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import type { Check } from './check.ts'
+import type { DoctorCheck } from './check.ts'
 import { error, note, ok, skipped, warning } from './finding.ts'
 
 /** Names that many ask for, so that any resolver knows them. */
@@ -14,14 +14,14 @@ const badlySigned = 'dnssec-failed.org'
 const advice =
   'Name a resolver near by in MAILROOM_RESOLVERS, best one of your own that asks the servers of each domain itself (unbound).'
 
-const answers: Check = {
+const resolverCheck: DoctorCheck = {
   name: 'resolver',
   area: 'dns',
   async run({ resolver }) {
     const asked = await Promise.all(
       wellKnown.map(async name => {
         const begun = performance.now()
-        const answer = await resolver.resolve(name, 'MX', { isFresh: true })
+        const answer = await resolver.resolve(name, 'MX', { bypassCache: true })
         return { answer, ms: performance.now() - begun }
       }),
     )
@@ -40,13 +40,13 @@ const answers: Check = {
   },
 }
 
-const longAnswers: Check = {
+const longAnswersCheck: DoctorCheck = {
   name: 'long_answers',
   area: 'dns',
   async run({ resolver }) {
-    const answer = await resolver.resolve(longText, 'TXT', { isFresh: true })
+    const answer = await resolver.resolve(longText, 'TXT', { bypassCache: true })
     if (answer.kind === 'none') return skipped(`${longText}, a long record, is not there to be asked for`)
-    if (answer.kind === 'found' && answer.records.some(each => each.length > 255 && /p=[\w+/=]{300}/.test(each)))
+    if (answer.kind === 'found' && answer.records.some(record => record.length > 255 && /p=[\w+/=]{300}/.test(record)))
       return ok('a record of several strings comes whole')
     return error(
       answer.kind === 'failed'
@@ -57,19 +57,19 @@ const longAnswers: Check = {
   },
 }
 
-const absences: Check = {
+const absentNamesCheck: DoctorCheck = {
   name: 'absent_names',
   area: 'dns',
   async run({ resolver }) {
     const unknown = `mailroom-${randomBytes(8).toString('hex')}`
     const names = [`${unknown}.example`, `www.${unknown}.com`]
-    const asked = await Promise.all(names.map(name => resolver.resolve(name, 'A', { isFresh: true })))
-    if (asked.some(each => each.kind === 'found'))
+    const asked = await Promise.all(names.map(name => resolver.resolve(name, 'A', { bypassCache: true })))
+    if (asked.some(dnsAnswer => dnsAnswer.kind === 'found'))
       return error(
         'it gives addresses for names that do not exist',
         `Turn that off at the resolver: forged senders look real with it. ${advice}`,
       )
-    const failed = asked.find(each => each.kind === 'failed')
+    const failed = asked.find(dnsAnswer => dnsAnswer.kind === 'failed')
     if (failed?.kind === 'failed')
       return warning(
         `it does not say that a name is absent: ${failed.why}`,
@@ -79,13 +79,13 @@ const absences: Check = {
   },
 }
 
-const lists: Check = {
+const blockListsCheck: DoctorCheck = {
   name: 'block_lists',
   area: 'dns',
   async run({ resolver }) {
-    const answer = await resolver.resolve(listEntry, 'A', { isFresh: true })
+    const answer = await resolver.resolve(listEntry, 'A', { bypassCache: true })
     if (answer.kind === 'failed') return skipped(`${listEntry} cannot be asked for: ${answer.why}`)
-    const blocked = answer.kind === 'none' || answer.records.every(each => each.startsWith('127.255.255.'))
+    const blocked = answer.kind === 'none' || answer.records.every(record => record.startsWith('127.255.255.'))
     if (!blocked) return ok('Spamhaus answers this resolver')
     return note(
       'Spamhaus does not answer this resolver: it is a public one, or asks too much',
@@ -94,13 +94,13 @@ const lists: Check = {
   },
 }
 
-const signed: Check = {
+const dnssecCheck: DoctorCheck = {
   name: 'dnssec',
   area: 'dns',
   async run({ resolver }) {
     const [bad, good] = await Promise.all([
-      resolver.resolve(badlySigned, 'A', { isFresh: true }),
-      resolver.resolve('example.com', 'A', { isFresh: true }),
+      resolver.resolve(badlySigned, 'A', { bypassCache: true }),
+      resolver.resolve('example.com', 'A', { bypassCache: true }),
     ])
     if (good.kind === 'failed' || bad.kind === 'none') return skipped(`${badlySigned} cannot be asked for`)
     if (bad.kind === 'failed') return ok('it proves signed answers (DNSSEC)')
@@ -111,4 +111,10 @@ const signed: Check = {
   },
 }
 
-export const dnsChecks: readonly Check[] = [answers, longAnswers, absences, lists, signed]
+export const dnsChecks: readonly DoctorCheck[] = [
+  resolverCheck,
+  longAnswersCheck,
+  absentNamesCheck,
+  blockListsCheck,
+  dnssecCheck,
+]

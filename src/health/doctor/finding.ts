@@ -6,7 +6,7 @@ export type Finding =
   | { readonly level: 'ok' | 'skipped'; readonly seen: string }
   | { readonly level: 'note' | 'warning' | 'error'; readonly seen: string; readonly todo: string }
 
-export type Level = Finding['level']
+export type FindingLevel = Finding['level']
 
 export function ok(seen: string): Finding {
   return { level: 'ok', seen }
@@ -29,19 +29,19 @@ export function error(seen: string, todo: string): Finding {
   return { level: 'error', seen, todo }
 }
 
-const gravity: Readonly<Record<Level, number>> = { skipped: 0, ok: 1, note: 2, warning: 3, error: 4 }
+const severity: Readonly<Record<FindingLevel, number>> = { skipped: 0, ok: 1, note: 2, warning: 3, error: 4 }
 
 /** One finding of several about the same thing: as grave as the gravest, told together with all that are no better than a note. */
-export function together(findings: readonly Finding[]): Finding {
-  const gravest = [...findings].sort((a, b) => gravity[b.level] - gravity[a.level])
+export function combineFindings(findings: readonly Finding[]): Finding {
+  const gravest = [...findings].sort((a, b) => severity[b.level] - severity[a.level])
   const [first] = gravest
   if (!first) return skipped('there is nothing to look at')
-  const faults = gravest.filter(each => 'todo' in each)
-  if (faults.length === 0) return { level: first.level, seen: seenOf(findings) } as Finding
-  const todo = [...new Set(faults.map(each => each.todo))].join(' ')
-  return { level: first.level, seen: seenOf(faults), todo } as Finding
+  const faults = gravest.filter(finding => 'todo' in finding)
+  if (faults.length === 0) return { level: first.level, seen: combinedSeen(findings) } as Finding
+  const todo = [...new Set(faults.map(fault => fault.todo))].join(' ')
+  return { level: first.level, seen: combinedSeen(faults), todo } as Finding
 }
 
-function seenOf(findings: readonly Finding[]): string {
-  return [...new Set(findings.map(each => each.seen))].join('; ')
+function combinedSeen(findings: readonly Finding[]): string {
+  return [...new Set(findings.map(finding => finding.seen))].join('; ')
 }

@@ -6,7 +6,7 @@ const statusAt = 40
 const unsynchronised = 0x40
 
 /** Does something (chrony, timesyncd, ntpd) keep the machine's clock right, as far as the kernel knows? undefined: it does not tell. */
-export function isClockKept(): boolean | undefined {
+export function isClockSynchronized(): boolean | undefined {
   try {
     const { symbols, close } = dlopen('libc.so.6', { adjtimex: { args: ['ptr'], returns: 'i32' } })
     try {

@@ -1,20 +1,20 @@
 import { access, constants } from 'node:fs/promises'
 import { join } from 'node:path'
 import { millisecondsOf } from '../../base/clock.ts'
-import { counted, size } from '../../base/format.ts'
-import { type Disk, forecastDisk } from '../../retention/storage/forecast.ts'
-import { diskTrouble, queueTrouble } from '../readiness/checks.ts'
-import type { Check } from './check.ts'
-import { error, type Finding, note, ok, skipped, together, warning } from './finding.ts'
-import { isClockKept } from './kernel-clock.ts'
-import { selectServerTime } from './server-table.ts'
+import { formatBytes, pluralize } from '../../base/format.ts'
+import { type DiskForecast, forecastStorage } from '../../retention/storage/forecast.ts'
+import { findDiskProblem, findQueueProblem } from '../readiness/checks.ts'
+import type { DoctorCheck } from './check.ts'
+import { selectServerTime } from './database-server-table.ts'
+import { combineFindings, error, type Finding, note, ok, skipped, warning } from './finding.ts'
+import { isClockSynchronized } from './kernel-clock.ts'
 
 const soonDays = 30
 const verySoonDays = 3
 const offMs = 2000
 const farOffMs = 60_000
 
-const folder: Check = {
+const folderCheck: DoctorCheck = {
   name: 'folder',
   area: 'machine',
   async run({ config: { varFolder } }) {
@@ -28,36 +28,36 @@ const folder: Check = {
         `${varFolder} cannot be written: ${problem.message}`,
         'Give the folder of MAILROOM_VAR to the account that runs Mailroom: larger messages are spooled there.',
       )
-    const short = await diskTrouble(varFolder)
+    const short = await findDiskProblem(varFolder)
     return short === undefined
       ? ok(`${varFolder} can be written`)
       : error(short, 'Make room: mail that comes in is spooled there.')
   },
 }
 
-const disk: Check = {
+const diskCheck: DoctorCheck = {
   name: 'disk',
   area: 'machine',
   async run({ db, clock, config }) {
-    const { disks } = await forecastDisk({ db, clock, config })
-    return together(disks.map(each => judgeDisk(each, config.leastFreeBytes)))
+    const { disks } = await forecastStorage({ db, clock, config })
+    return combineFindings(disks.map(disk => assessDisk(disk, config.leastFreeBytes)))
   },
 }
 
-function judgeDisk({ path, holds, free, total, daysUntilFull }: Disk, leastFree: number): Finding {
-  const when = daysUntilFull === null ? '' : `, full in ${counted(daysUntilFull, 'day')}`
-  const seen = `${path} (${holds}): ${size(free)} of ${size(total)} free${when}`
-  const todo = `Make room, or let less be kept: ./mailroom retention plan says what takes it. Below ${size(leastFree)} no mail is taken.`
+function assessDisk({ path, holds, free, total, daysUntilFull }: DiskForecast, leastFree: number): Finding {
+  const when = daysUntilFull === null ? '' : `, full in ${pluralize(daysUntilFull, 'day')}`
+  const seen = `${path} (${holds}): ${formatBytes(free)} of ${formatBytes(total)} free${when}`
+  const todo = `Make room, or let less be kept: ./mailroom retention plan says what takes it. Below ${formatBytes(leastFree)} no mail is taken.`
   if (free < leastFree * 2 || (daysUntilFull !== null && daysUntilFull < verySoonDays)) return error(seen, todo)
   if (free < total / 10 && free < leastFree * 20) return warning(seen, todo)
   return daysUntilFull !== null && daysUntilFull < soonDays ? warning(seen, todo) : ok(seen)
 }
 
-const queue: Check = {
+const queueCheck: DoctorCheck = {
   name: 'queue',
   area: 'machine',
   async run(parts) {
-    const trouble = await queueTrouble(parts)
+    const trouble = await findQueueProblem(parts)
     if (trouble === undefined) return ok('no email waits longer than it should')
     return error(
       trouble,
@@ -66,7 +66,7 @@ const queue: Check = {
   },
 }
 
-const time: Check = {
+const clockCheck: DoctorCheck = {
   name: 'clock',
   area: 'machine',
   async run({ db, clock }) {
@@ -84,18 +84,18 @@ const time: Check = {
           ? warning(`our clock and the database server’s are ${(off / 1000).toFixed(1)} seconds apart`, todo)
           : ok('it agrees with the database server’s'),
     ]
-    if (isClockKept() === false)
+    if (isClockSynchronized() === false)
       findings.push(
         note(
           'the kernel knows of nothing that keeps the clock right',
           'Install chrony or start systemd-timesyncd, unless what this machine runs in sees to its clock.',
         ),
       )
-    return together(findings)
+    return combineFindings(findings)
   },
 }
 
-const secretKey: Check = {
+const secretKeyCheck: DoctorCheck = {
   name: 'secret_key',
   area: 'machine',
   async run({ config }) {
@@ -106,4 +106,4 @@ const secretKey: Check = {
   },
 }
 
-export const machineChecks: readonly Check[] = [folder, disk, queue, time, secretKey]
+export const machineChecks: readonly DoctorCheck[] = [folderCheck, diskCheck, queueCheck, clockCheck, secretKeyCheck]

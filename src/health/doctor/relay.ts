@@ -1,8 +1,8 @@
 import { readSmarthostUrl } from '../../ports/provider/smarthost/address.ts'
-import { oneClickDoubt } from '../../sending/suppressions/unsubscribe-link.ts'
-import type { Check } from './check.ts'
-import { error, type Finding, ok, skipped, together, warning } from './finding.ts'
-import { greet } from './smtp-dialogue.ts'
+import { oneClickWarning } from '../../sending/suppressions/unsubscribe-link.ts'
+import type { DoctorCheck } from './check.ts'
+import { combineFindings, error, type Finding, ok, skipped, warning } from './finding.ts'
+import { fetchGreeting } from './smtp-greeting.ts'
 
 const greetMs = 7000
 
@@ -17,7 +17,7 @@ const todoAt: Readonly<Record<string, string>> = {
   auth: 'Put the user and password that the relay gave you into MAILROOM_SMARTHOST_URL; characters such as @, / and % must be percent-encoded.',
 }
 
-const login: Check = {
+const loginCheck: DoctorCheck = {
   name: 'log_in',
   area: 'relay',
   async run({ config, relays }) {
@@ -27,7 +27,9 @@ const login: Check = {
         'the provider is the sandbox: what is sent goes to nobody',
         'Set MAILROOM_PROVIDER and the relay’s URL to deliver mail.',
       )
-    const tried = await Promise.all(relays.map(async each => ({ name: each.name, trouble: await each.trouble() })))
+    const tried = await Promise.all(
+      relays.map(async relay => ({ name: relay.name, trouble: await relay.findProblem() })),
+    )
     const findings = tried.map(({ name, trouble }): Finding => {
       if (trouble === null) return ok(`${name} takes our log-in; nothing was sent`)
       const phase = /^(\w+):/.exec(trouble)?.[1] ?? ''
@@ -35,27 +37,27 @@ const login: Check = {
       return error(`${name}: ${trouble}`, todo ?? 'See what the provider says; until then emails wait in the queue.')
     })
     const troubled = tried.filter(each => each.trouble !== null)
-    const told = together(findings)
+    const told = combineFindings(findings)
     return told.level === 'error' && troubled.length < tried.length ? { ...told, level: 'warning' } : told
   },
 }
 
-const encryption: Check = {
+const encryptionCheck: DoctorCheck = {
   name: 'encryption',
   area: 'relay',
   async run({ config }) {
     if (!config.roles.includes('relay') || config.provider !== 'smarthost') return skipped('there is no relay by SMTP')
     const urls = config.smarthostUrls ?? []
-    return together(await Promise.all(urls.map(each => offerOf(each, config.hostname))))
+    return combineFindings(await Promise.all(urls.map(url => checkStarttls(url, config.hostname))))
   },
 }
 
-async function offerOf(url: string, ourName: string): Promise<Finding> {
+async function checkStarttls(url: string, ourName: string): Promise<Finding> {
   const { host, port, implicitTls, requireTls } = readSmarthostUrl(url)
   if (implicitTls) return ok(`${host}: TLS from the first byte`)
-  const greeting = await greet(host, port, ourName, greetMs).catch(() => undefined)
+  const greeting = await fetchGreeting(host, port, ourName, greetMs).catch(() => undefined)
   if (!greeting) return skipped(`${host} does not answer`)
-  if (greeting.offers.some(each => /^STARTTLS\b/i.test(each))) return ok(`${host} offers STARTTLS`)
+  if (greeting.extensions.some(extension => /^STARTTLS\b/i.test(extension))) return ok(`${host} offers STARTTLS`)
   const seen = `${host} does not offer STARTTLS`
   if (requireTls) return error(seen, todoAt['starttls'] ?? '')
   if (host === 'localhost' || host === '::1' || host.startsWith('127.')) return ok(`${seen}; it is this machine`)
@@ -65,11 +67,11 @@ async function offerOf(url: string, ourName: string): Promise<Finding> {
   )
 }
 
-const publicUrl: Check = {
+const publicUrlCheck: DoctorCheck = {
   name: 'public_url',
   area: 'relay',
   async run({ config }) {
-    const doubt = oneClickDoubt(config.publicUrl)
+    const doubt = oneClickWarning(config.publicUrl)
     if (doubt === null) return ok(`links in emails begin with ${config.publicUrl}`)
     return warning(
       doubt,
@@ -78,4 +80,4 @@ const publicUrl: Check = {
   },
 }
 
-export const relayChecks: readonly Check[] = [login, encryption, publicUrl]
+export const relayChecks: readonly DoctorCheck[] = [loginCheck, encryptionCheck, publicUrlCheck]

@@ -1,16 +1,16 @@
 import { isIP } from 'node:net'
 import { plusMs } from '../../base/clock.ts'
-import type { Check, Parts } from './check.ts'
-import { error, type Finding, note, ok, skipped, together, warning } from './finding.ts'
-import { addressesOf, isPrivate, reverseName } from './own-name.ts'
-import { peerCheck } from './peers.ts'
-import { mostPeers, type Peer, selectPeers } from './peers-table.ts'
-import { greet } from './smtp-dialogue.ts'
+import { isPrivateAddress, resolveAddresses, reverseName } from './addresses.ts'
+import type { DoctorCheck, DoctorDeps } from './check.ts'
+import { clientAddressesCheck } from './client-addresses.ts'
+import { maxRecentMessages, type RecentClient, selectRecentClients } from './client-addresses-table.ts'
+import { combineFindings, error, type Finding, note, ok, skipped, warning } from './finding.ts'
+import { fetchGreeting } from './smtp-greeting.ts'
 
 const greetMs = 7000
 const weekMs = 7 * 86_400_000
 
-const ownName: Check = {
+const hostnameCheck: DoctorCheck = {
   name: 'hostname',
   area: 'smtp',
   async run({ config, resolver }) {
@@ -20,7 +20,7 @@ const ownName: Check = {
         `MAILROOM_HOSTNAME is ${hostname}, which is no name that the world knows`,
         'Set it to the name of this machine in DNS, such as mail.example.com: it is what other servers see, and where bounces come to.',
       )
-    const { addresses, failed } = await addressesOf(resolver, hostname)
+    const { addresses, failed } = await resolveAddresses(resolver, hostname)
     if (addresses.length === 0 && failed !== null)
       return warning(`${hostname} cannot be asked for: ${failed}`, 'Mend the resolver first.')
     if (addresses.length === 0)
@@ -28,7 +28,7 @@ const ownName: Check = {
         `${hostname} has no address in DNS`,
         `Publish an A record (and AAAA, where there is IPv6) for ${hostname} that leads here.`,
       )
-    if (addresses.every(isPrivate))
+    if (addresses.every(isPrivateAddress))
       return error(
         `${hostname} leads to ${addresses.join(', ')}, where the world cannot reach it`,
         `Publish the public address of this machine for ${hostname}; where only this resolver sees another one, MAILROOM_RESOLVERS names what the world asks.`,
@@ -37,13 +37,13 @@ const ownName: Check = {
   },
 }
 
-const reverse: Check = {
+const reverseNameCheck: DoctorCheck = {
   name: 'reverse_name',
   area: 'smtp',
   async run({ config, resolver }) {
-    const { addresses } = await addressesOf(resolver, config.hostname)
+    const { addresses } = await resolveAddresses(resolver, config.hostname)
     const findings = addresses.map(async address => {
-      const answer = await resolver.resolve(reverseName(address), 'PTR', { isFresh: true })
+      const answer = await resolver.resolve(reverseName(address), 'PTR', { bypassCache: true })
       if (answer.kind === 'failed') return skipped(`the name of ${address} cannot be asked for: ${answer.why}`)
       const names = answer.kind === 'found' ? answer.records : []
       if (names.includes(config.hostname.toLowerCase()))
@@ -55,29 +55,31 @@ const reverse: Check = {
         `Have whoever gave you ${address} set its PTR record to ${config.hostname}, or set MAILROOM_HOSTNAME to a name that leads both ways: servers distrust others.`,
       )
     })
-    return addresses.length === 0 ? skipped(`${config.hostname} has no address`) : together(await Promise.all(findings))
+    return addresses.length === 0
+      ? skipped(`${config.hostname} has no address`)
+      : combineFindings(await Promise.all(findings))
   },
 }
 
-const port: Check = {
+const port25Check: DoctorCheck = {
   name: 'port_25',
   area: 'smtp',
   async run(parts) {
     const { config, resolver, publicSmtpPort } = parts
     if (!config.roles.includes('smtp')) return skipped('this process takes no mail (MAILROOM_ROLES)')
-    const { addresses } = await addressesOf(resolver, config.hostname)
+    const { addresses } = await resolveAddresses(resolver, config.hostname)
     if (addresses.length === 0) return skipped(`${config.hostname} has no address`)
-    return together(await Promise.all(addresses.map(each => reach(parts, each, publicSmtpPort))))
+    return combineFindings(await Promise.all(addresses.map(address => checkReachable(parts, address, publicSmtpPort))))
   },
 }
 
-async function reach(parts: Parts, address: string, publicSmtpPort: number): Promise<Finding> {
+async function checkReachable(parts: DoctorDeps, address: string, publicSmtpPort: number): Promise<Finding> {
   const { hostname } = parts.config
   const at = `${address} port ${publicSmtpPort}`
-  const greeting = await greet(address, publicSmtpPort, hostname, greetMs).catch((thrown: Error) => thrown)
+  const greeting = await fetchGreeting(address, publicSmtpPort, hostname, greetMs).catch((thrown: Error) => thrown)
   if (greeting instanceof Error) {
     const seen = `${at} cannot be reached from here: ${greeting.message}`
-    if (await hasCome(parts))
+    if (await hasRecentPublicMail(parts))
       return note(
         seen,
         'Mail from other networks has come in within a week, so it is this machine alone that does not reach its own public address (hairpin NAT).',
@@ -96,10 +98,10 @@ async function reach(parts: Parts, address: string, publicSmtpPort: number): Pro
 }
 
 /** Has mail come in lately from where the world is? */
-async function hasCome({ db, clock }: Parts): Promise<boolean> {
+async function hasRecentPublicMail({ db, clock }: DoctorDeps): Promise<boolean> {
   const since = plusMs(clock.now(), -weekMs)
-  const peers = await selectPeers(db, mostPeers).catch((): readonly Peer[] => [])
-  return peers.some(each => each.received_at > since && !isPrivate(each.remote_ip))
+  const peers = await selectRecentClients(db, maxRecentMessages).catch((): readonly RecentClient[] => [])
+  return peers.some(peer => peer.received_at > since && !isPrivateAddress(peer.remote_ip))
 }
 
-export const smtpChecks: readonly Check[] = [ownName, reverse, port, peerCheck]
+export const smtpChecks: readonly DoctorCheck[] = [hostnameCheck, reverseNameCheck, port25Check, clientAddressesCheck]

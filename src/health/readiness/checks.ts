@@ -4,52 +4,52 @@ import { type Clock, millisecondsOf } from '../../base/clock.ts'
 import type { Config } from '../../base/config/config.ts'
 import type { Db } from '../../base/database/database.ts'
 import type { Certificates } from '../../ports/certificates/port.ts'
-import type { DnsZone } from '../../ports/dns-zone/port.ts'
+import type { DnsProvider } from '../../ports/dns-zone/port.ts'
 import type { Provider } from '../../ports/provider/port.ts'
 import type { Canary } from '../../ports/resolver/canary.ts'
 import type { Scanner } from '../../ports/scanner/port.ts'
-import { oldestDue } from '../../sending/relay/outbox.ts'
-import { pausedBrands } from '../../sending/reports/pause-table.ts'
-import { certificatesPart } from './certificates.ts'
-import type { PartState, Readiness } from './readiness.ts'
+import { selectOldestDueAt } from '../../sending/relay/outbox.ts'
+import { selectPausedBrands } from '../../sending/reports/pause-table.ts'
+import { certificateReadiness } from './certificates.ts'
+import type { Readiness, ReadinessPartState } from './readiness.ts'
 
-export interface Parts {
+export interface ReadinessDeps {
   readonly config: Pick<Config, 'varFolder'>
   readonly db: Db
   readonly canary: Canary
   readonly scanner: Scanner
   readonly provider: Provider
   /** Where records are published; null: nowhere. */
-  readonly zone: DnsZone | null
+  readonly zone: DnsProvider | null
   readonly certificates: Certificates
   readonly clock: Clock
 }
 
-const answerMs = 5000
+const timeoutMs = 5000
 const leastFreeBytes = 512 * 1024 * 1024
-const longestQueueMs = 15 * 60_000
+const maxQueueAgeMs = 15 * 60_000
 
 /** Looks at each part that the service needs, all at the same time, none longer than five seconds. */
-export function checkReadiness(parts: Parts): Readiness {
+export function createReadiness(parts: ReadinessDeps): Readiness {
   const { zone } = parts
   return async () => {
     const [database, scanner, resolver, relay, dns_provider, disk, queue_age, paused] = await Promise.all([
-      look(async () => void (await sql`select 1`.execute(parts.db))),
-      look(async () => ((await parts.scanner.isReady()) ? undefined : 'clamd does not answer')),
-      look(async () => ((await parts.canary()) ? undefined : 'no DNS server answers')),
-      look(async () => (await parts.provider.trouble()) ?? undefined, describeRelay(parts.provider)),
-      zone && look(async () => (await zone.trouble()) ?? undefined),
-      look(() => diskTrouble(parts.config.varFolder)),
-      look(() => queueTrouble(parts)),
-      pauseNote(parts.db),
+      checkPart(async () => void (await sql`select 1`.execute(parts.db))),
+      checkPart(async () => ((await parts.scanner.isReady()) ? undefined : 'clamd does not answer')),
+      checkPart(async () => ((await parts.canary()) ? undefined : 'no DNS server answers')),
+      checkPart(async () => (await parts.provider.checkHealth()) ?? undefined, describeRelay(parts.provider)),
+      zone && checkPart(async () => (await zone.checkHealth()) ?? undefined),
+      checkPart(() => findDiskProblem(parts.config.varFolder)),
+      checkPart(() => findQueueProblem(parts)),
+      describePausedBrands(parts.db),
     ])
     return {
       database,
       scanner,
       resolver,
-      relay: noted(relay, paused),
+      relay: withNote(relay, paused),
       ...(dns_provider && { dns_provider }),
-      ...certificatesPart(parts.certificates, millisecondsOf(parts.clock.now())),
+      ...certificateReadiness(parts.certificates, millisecondsOf(parts.clock.now())),
       disk,
       queue_age,
     }
@@ -57,8 +57,11 @@ export function checkReadiness(parts: Parts): Readiness {
 }
 
 /** Ready when `find` finds no trouble, in time. */
-async function look(find: () => Promise<string | undefined>, note: string | null = null): Promise<PartState> {
-  const late = Bun.sleep(answerMs).then(() => `no answer within ${answerMs / 1000} seconds`)
+async function checkPart(
+  find: () => Promise<string | undefined>,
+  note: string | null = null,
+): Promise<ReadinessPartState> {
+  const late = Bun.sleep(timeoutMs).then(() => `no answer within ${timeoutMs / 1000} seconds`)
   const trouble = await Promise.race([find(), late]).catch((error: Error) => error.message)
   return trouble === undefined ? { ready: true, detail: note } : { ready: false, detail: trouble }
 }
@@ -79,27 +82,30 @@ function describeRelay({ traits }: Provider): string | null {
 }
 
 /** A brand that is paused does not make the relay unready: others send. */
-async function pauseNote(db: Db): Promise<string | null> {
-  const late = Bun.sleep(answerMs).then(() => [])
-  const paused = await Promise.race([pausedBrands(db), late]).catch(() => [])
+async function describePausedBrands(db: Db): Promise<string | null> {
+  const late = Bun.sleep(timeoutMs).then(() => [])
+  const paused = await Promise.race([selectPausedBrands(db), late]).catch(() => [])
   if (paused.length === 0) return null
   return `sending is paused for ${paused.length === 1 ? '1 brand' : `${paused.length} brands`}`
 }
 
-function noted(state: PartState, note: string | null): PartState {
+function withNote(state: ReadinessPartState, note: string | null): ReadinessPartState {
   return { ...state, detail: [state.detail, note].filter(each => each !== null).join('; ') || null }
 }
 
 /** Is there too little room in this folder? */
-export async function diskTrouble(folder: string): Promise<string | undefined> {
+export async function findDiskProblem(folder: string): Promise<string | undefined> {
   const { bavail, bsize } = await statfs(folder)
   const free = bavail * bsize
   return free < leastFreeBytes ? `${Math.round(free / 1024 / 1024)} MB free in ${folder}` : undefined
 }
 
 /** Has an email been due for longer than a relay that works lets it wait? */
-export async function queueTrouble({ db, clock }: Pick<Parts, 'db' | 'clock'>): Promise<string | undefined> {
-  const due = await oldestDue(db)
+export async function findQueueProblem({
+  db,
+  clock,
+}: Pick<ReadinessDeps, 'db' | 'clock'>): Promise<string | undefined> {
+  const due = await selectOldestDueAt(db)
   const waitedMs = due === undefined ? 0 : millisecondsOf(clock.now()) - millisecondsOf(due)
-  return waitedMs > longestQueueMs ? `an email has been due for ${Math.round(waitedMs / 60_000)} minutes` : undefined
+  return waitedMs > maxQueueAgeMs ? `an email has been due for ${Math.round(waitedMs / 60_000)} minutes` : undefined
 }

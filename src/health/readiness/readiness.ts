@@ -1,7 +1,7 @@
 import { version } from '../../base/version.ts'
 
 /** What the service needs. `queue_age`: how long the oldest email that is due has been waiting. */
-export type Part =
+export type ReadinessPart =
   | 'database'
   | 'scanner'
   | 'resolver'
@@ -11,18 +11,18 @@ export type Part =
   | 'disk'
   | 'queue_age'
 
-export interface PartState {
+export interface ReadinessPartState {
   readonly ready: boolean
   /** What a person reads: why not, or how much. */
   readonly detail: string | null
 }
 
 /** The parts that this process uses; others are absent. Never throws. */
-export type Readiness = () => Promise<Readonly<Partial<Record<Part, PartState>>>>
+export type Readiness = () => Promise<Readonly<Partial<Record<ReadinessPart, ReadinessPartState>>>>
 
 /** The answer of `/ready`: 200 when every part is ready, else 503, with each part. */
-export async function answerReady(readiness: Readiness): Promise<Response> {
+export async function readyResponse(readiness: Readiness): Promise<Response> {
   const parts = await readiness()
-  const isReady = Object.values(parts).every(each => each.ready)
+  const isReady = Object.values(parts).every(readinessPartState => readinessPartState.ready)
   return Response.json({ status: isReady ? 'ready' : 'not_ready', version, ...parts }, { status: isReady ? 200 : 503 })
 }

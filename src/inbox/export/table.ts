@@ -3,37 +3,37 @@ import type { Instant } from '../../base/clock.ts'
 import type { Db } from '../../base/database/database.ts'
 import type { Folder } from '../../base/database/schema.ts'
 import type { Id } from '../../base/ids.ts'
-import { type MessageRow, messageColumns } from '../messages/table.ts'
+import { type MessageDetailRow, messageColumns } from '../messages/table.ts'
 
 /** Whose messages are exported. */
-export type Whose =
+export type ExportScope =
   | { readonly kind: 'organization'; readonly id: Id<'org'> }
   | { readonly kind: 'brand'; readonly id: Id<'brd'> }
   | { readonly kind: 'mailbox'; readonly id: Id<'mbx'> }
 
-const places = {
+const scopeColumns = {
   organization: { column: 'organization_id', index: 'messages_organization' },
   brand: { column: 'brand_id', index: 'messages_brand' },
   mailbox: { column: 'mailbox_id', index: 'messages_mailbox' },
 } as const
 
 /** Where an export is: after this message; `id` empty: at the first that was received then. */
-export interface ExportPlace {
+export interface ExportCursor {
   readonly receivedAt: Instant
   readonly id: string
 }
 
-export type ExportedRow = MessageRow
+export type ExportedRow = MessageDetailRow
 
 /** At most `limit` messages of a folder after a place, the oldest first: a range of one index. */
-export async function selectToExport(
+export async function selectExportBatch(
   db: Db,
-  whose: Whose,
+  whose: ExportScope,
   folder: Folder,
-  { receivedAt, id }: ExportPlace,
+  { receivedAt, id }: ExportCursor,
   limit: number,
 ): Promise<readonly ExportedRow[]> {
-  const { column, index } = places[whose.kind]
+  const { column, index } = scopeColumns[whose.kind]
   const { rows } = await sql<ExportedRow>`SELECT ${sql.raw(messageColumns.join(', '))}
     FROM messages FORCE INDEX (${sql.raw(index)})
     WHERE ${sql.ref(column)} = ${whose.id} AND folder = ${folder}
@@ -43,7 +43,7 @@ export async function selectToExport(
 }
 
 /** Mailboxes of these organizations with an address, and whose they are; several organizations may have the domain. */
-export async function findMailboxes(db: Db, localPart: string, domain: string) {
+export async function selectMailboxesByAddress(db: Db, localPart: string, domain: string) {
   return await db
     .selectFrom('mailboxes')
     .innerJoin('domains', 'domains.id', 'mailboxes.domain_id')
@@ -55,7 +55,7 @@ export async function findMailboxes(db: Db, localPart: string, domain: string) {
 }
 
 /** Is there such a one? */
-export async function hasPlace(db: Db, { kind, id }: Whose): Promise<boolean> {
+export async function scopeExists(db: Db, { kind, id }: ExportScope): Promise<boolean> {
   const table = { organization: 'organizations', brand: 'brands', mailbox: 'mailboxes' } as const
   const { rows } = await sql`SELECT 1 FROM ${sql.table(table[kind])} WHERE id = ${id}`.execute(db)
   return rows.length > 0

@@ -1,20 +1,20 @@
 import { Readable } from 'node:stream'
 import type { Caller } from '../../api/caller.ts'
-import type { Download } from '../../api/file-response.ts'
+import type { FileDownload } from '../../api/file-response.ts'
 import type { Db } from '../../base/database/database.ts'
 import type { ScanStatus } from '../../base/database/schema.ts'
 import { refuse } from '../../base/refusal.ts'
-import { asDelivered, type Delivery, deliveredHeaders } from '../../mail/authentication-results.ts'
-import type { Blobs } from '../../ports/blobs/port.ts'
+import { type DeliveryTrace, traceHeaders, withTraceHeaders } from '../../mail/authentication-results.ts'
+import type { BlobStore } from '../../ports/blobs/port.ts'
 import { releasedReason } from '../quarantine/table.ts'
-import { ownMessage, verdictsOf } from './messages.ts'
-import { refusePurged } from './purged.ts'
-import { storedAttachment, storedMessage } from './stored-message.ts'
-import { type MessageRow, selectAttachments } from './table.ts'
+import { requireMessage, verdictsOf } from './messages.ts'
+import { purgedRefusal } from './purged-message.ts'
+import { readStoredAttachment, readStoredMessage } from './stored-message.ts'
+import { type MessageDetailRow, selectAttachments } from './table.ts'
 
-interface Downloading {
+interface DownloadDeps {
   readonly db: Db
-  readonly blobs: Blobs
+  readonly blobs: BlobStore
   /** Our name, as Received and Authentication-Results say it. */
   readonly hostname: string
 }
@@ -24,27 +24,27 @@ interface Downloading {
  * @throws Refusal not_found, brand_restricted, attachment_infected, attachment_unscanned
  */
 export async function downloadAttachment(
-  use: Downloading,
+  deps: DownloadDeps,
   caller: Caller,
   id: string,
   attachmentId: string,
-): Promise<Download> {
-  const message = await ownMessage(use.db, caller, id)
-  const attachments = await selectAttachments(use.db, caller.organizationId, message.id)
-  const attachment = attachments.find(each => each.id === attachmentId)
+): Promise<FileDownload> {
+  const message = await requireMessage(deps.db, caller, id)
+  const attachments = await selectAttachments(deps.db, caller.organizationId, message.id)
+  const attachment = attachments.find(attachment => attachment.id === attachmentId)
   if (!attachment)
     throw refuse('not_found', {
       message: `The message ${id} has no attachment ${attachmentId}.`,
     })
   if (!isReleased(message))
-    refuseUnlessClean(message.scan === 'infected' && attachment.scan === 'error' ? 'infected' : attachment.scan)
+    requireClean(message.scan === 'infected' && attachment.scan === 'error' ? 'infected' : attachment.scan)
   const purgedAt = message.raw_purged_at ?? message.attachments_purged_at
-  if (purgedAt !== null) throw refusePurged(`The attachment ${attachmentId}`, purgedAt)
-  const stored = storedMessage(use.blobs, caller.organizationId, message.blob_id)
+  if (purgedAt !== null) throw purgedRefusal(`The attachment ${attachmentId}`, purgedAt)
+  const stored = readStoredMessage(deps.blobs, caller.organizationId, message.blob_id)
   return {
     filename: attachment.filename,
     size: Number(attachment.size),
-    bytes: storedAttachment(stored, attachment.position),
+    bytes: readStoredAttachment(stored, attachment.position),
     contentType: 'application/octet-stream',
   }
 }
@@ -54,11 +54,11 @@ export async function downloadAttachment(
  * it, without what claims to be such a result of ours, and else byte for byte as it came.
  * @throws Refusal not_found, brand_restricted, attachment_infected, attachment_unscanned
  */
-export async function downloadMessage(use: Downloading, caller: Caller, id: string): Promise<Download> {
-  const message = await ownMessage(use.db, caller, id)
-  refuseUnlessClean(scanThatCounts(message))
-  if (message.raw_purged_at !== null) throw refusePurged(`The message ${id} as it came`, message.raw_purged_at)
-  const delivered = deliveredBytes(use, message)
+export async function downloadMessage(deps: DownloadDeps, caller: Caller, id: string): Promise<FileDownload> {
+  const message = await requireMessage(deps.db, caller, id)
+  requireClean(effectiveScan(message))
+  if (message.raw_purged_at !== null) throw purgedRefusal(`The message ${id} as it came`, message.raw_purged_at)
+  const delivered = deliveredBytes(deps, message)
   return {
     filename: `${message.id}.eml`,
     size: null,
@@ -69,22 +69,22 @@ export async function downloadMessage(use: Downloading, caller: Caller, id: stri
 
 /** A message as it was delivered to its recipient, as {@link downloadMessage} has it. */
 export function deliveredBytes(
-  { blobs, hostname }: Pick<Downloading, 'blobs' | 'hostname'>,
-  message: MessageRow,
+  { blobs, hostname }: Pick<DownloadDeps, 'blobs' | 'hostname'>,
+  message: MessageDetailRow,
 ): AsyncIterable<Buffer> {
   const stored = blobs.read(message.organization_id, message.blob_id)
-  return asDelivered(stored, deliveredHeaders(deliveryOf(message, hostname)), hostname)
+  return withTraceHeaders(stored, traceHeaders(deliveryOf(message, hostname)), hostname)
 }
 
-type Judged = Pick<MessageRow, 'scan' | 'folder' | 'folder_reason'>
+type ScannedRow = Pick<MessageDetailRow, 'scan' | 'folder' | 'folder_reason'>
 
 /** Did an operator answer for it? Nobody does any more once it is back in quarantine. */
-function isReleased({ folder, folder_reason }: Judged): boolean {
+function isReleased({ folder, folder_reason }: ScannedRow): boolean {
   return folder_reason === releasedReason && folder !== 'quarantine'
 }
 
 /** What the scanner said of the message, which stays as it is; it does not count where an operator said otherwise. */
-export function scanThatCounts(message: Judged): ScanStatus {
+export function effectiveScan(message: ScannedRow): ScanStatus {
   return isReleased(message) ? 'skipped' : message.scan
 }
 
@@ -94,7 +94,7 @@ export function isHarmless(scan: ScanStatus): boolean {
 }
 
 /** Refuses what is not known to be harmless. @throws Refusal attachment_infected, attachment_unscanned */
-export function refuseUnlessClean(scan: ScanStatus): void {
+export function requireClean(scan: ScanStatus): void {
   switch (scan) {
     case 'clean':
     case 'skipped':
@@ -113,7 +113,7 @@ export function refuseUnlessClean(scan: ScanStatus): void {
   }
 }
 
-function deliveryOf(message: MessageRow, hostname: string): Delivery {
+function deliveryOf(message: MessageDetailRow, hostname: string): DeliveryTrace {
   return {
     hostname,
     id: message.id,

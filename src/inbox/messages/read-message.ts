@@ -1,18 +1,18 @@
 import type { Caller } from '../../api/caller.ts'
 import { instantAt, toIso } from '../../base/clock.ts'
 import type { Db } from '../../base/database/database.ts'
-import { claimsName } from '../../mail/authentication-results.ts'
+import { isOwnAuthenticationResults } from '../../mail/authentication-results.ts'
 import type { Verdicts } from '../../ports/authenticator/port.ts'
-import type { Blobs } from '../../ports/blobs/port.ts'
+import type { BlobStore } from '../../ports/blobs/port.ts'
 import type { TextWorker } from '../text-worker/text-worker.ts'
-import { ownMessage, verdictsOf } from './messages.ts'
-import { type inboundMessage, sharedOf } from './schema.ts'
-import { outlineStored } from './stored-message.ts'
+import { requireMessage, verdictsOf } from './messages.ts'
+import { type inboundMessageSchema, toJsonMessageFields } from './schema.ts'
+import { readStoredSummary } from './stored-message.ts'
 import { selectAttachments, updateMessage } from './table.ts'
 
-interface Reading {
+interface ReadMessageDeps {
   readonly db: Db
-  readonly blobs: Blobs
+  readonly blobs: BlobStore
   readonly texts: TextWorker
   /** Our name: results that claim to be ours and are not are not shown. */
   readonly hostname: string
@@ -23,33 +23,35 @@ interface Reading {
  * @throws Refusal not_found, brand_restricted
  */
 export async function readMessage(
-  use: Reading,
+  deps: ReadMessageDeps,
   caller: Caller,
   id: string,
   remote: 'block' | 'allow',
-): Promise<typeof inboundMessage.static> {
-  const row = await ownMessage(use.db, caller, id)
+): Promise<typeof inboundMessageSchema.static> {
+  const row = await requireMessage(deps.db, caller, id)
   const [attachments, facts] = await Promise.all([
-    selectAttachments(use.db, caller.organizationId, row.id),
-    outlineStored(use, row),
+    selectAttachments(deps.db, caller.organizationId, row.id),
+    readStoredSummary(deps, row),
   ])
   const [html, replyText] = await Promise.all([
-    facts.html === null ? null : use.texts.run('sanitizeHtml', facts.html, remote),
-    facts.text === null ? null : use.texts.run('replyTextOf', facts.text),
+    facts.html === null ? null : deps.texts.run('sanitizeHtml', facts.html, remote),
+    facts.text === null ? null : deps.texts.run('replyTextOf', facts.text),
   ])
   const marks = caller.scopes.has('inbox:write')
-  if (marks && row.is_read === 0) await updateMessage(use.db, caller.organizationId, row.id, { is_read: 1 })
+  if (marks && row.is_read === 0) await updateMessage(deps.db, caller.organizationId, row.id, { is_read: 1 })
   const { spf, dkim, dmarc } = verdictsOf(row)
   return {
-    ...sharedOf(row),
+    ...toJsonMessageFields(row),
     read: marks || row.is_read === 1,
     cc: [...facts.cc],
     reply_to: [...facts.replyTo],
-    date: facts.date && shownDate(facts.date),
+    date: facts.date && isoDateOrNull(facts.date),
     text: facts.text,
     html,
     reply_text: replyText,
-    headers: facts.headers.filter(each => !claimsName(each, use.hostname)).map(each => ({ ...each })),
+    headers: facts.headers
+      .filter(header => !isOwnAuthenticationResults(header, deps.hostname))
+      .map(header => ({ ...header })),
     in_reply_to: row.in_reply_to,
     references: [...facts.references],
     envelope: {
@@ -59,7 +61,7 @@ export async function readMessage(
       helo: row.helo,
       tls: row.tls,
     },
-    auth: { spf: checkOf(spf), dkim: checkOf(dkim), dmarc: checkOf(dmarc) },
+    auth: { spf: toJsonCheck(spf), dkim: toJsonCheck(dkim), dmarc: toJsonCheck(dmarc) },
     folder_reason: row.folder_reason,
     purged_at: row.raw_purged_at && toIso(row.raw_purged_at),
     attachments_purged_at: row.attachments_purged_at && toIso(row.attachments_purged_at),
@@ -72,11 +74,11 @@ export async function readMessage(
 }
 
 /** Null for a year that ISO 8601 does not write with four digits. */
-function shownDate(date: Date): string | null {
+function isoDateOrNull(date: Date): string | null {
   const year = date.getUTCFullYear()
   return year >= 0 && year <= 9999 ? toIso(instantAt(date.getTime() * 1000)) : null
 }
 
-function checkOf({ result, domain, aligned, detail }: Verdicts['spf']) {
+function toJsonCheck({ result, domain, aligned, detail }: Verdicts['spf']) {
   return { result, domain, aligned, detail }
 }

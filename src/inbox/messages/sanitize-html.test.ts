@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { quotableHtml, sanitizeHtml } from './sanitize-html.ts'
+import { sanitizeHtml, sanitizeQuotedHtml } from './sanitize-html.ts'
 
 const shown = (html: string) => sanitizeHtml(html, 'block')
 
@@ -89,8 +89,8 @@ test('keeps the styles that mail is made with, and no value that reaches out of 
 
 test('quotes inline images only where they are attached', () => {
   const html = '<img src="cid:a" /><img src=" CID:b" /><img src="cid:c" /><img src="http://t.example/x" />'
-  expect(quotableHtml(html, 'a c')).toBe('<img src="cid:a" /><img src="cid:c" />')
-  expect(quotableHtml(html, '')).toBe('')
+  expect(sanitizeQuotedHtml(html, 'a c')).toBe('<img src="cid:a" /><img src="cid:c" />')
+  expect(sanitizeQuotedHtml(html, '')).toBe('')
 })
 
 test('takes NUL away before it looks', () => {

@@ -88,16 +88,16 @@ function isImage(src: string): boolean {
  */
 export function sanitizeHtml(html: string, remote: 'block' | 'allow'): string | null {
   const schemes = remote === 'allow' ? words('cid data http https') : words('cid data')
-  return sanitized(html, { allowedSchemesByTag: { img: schemes } })
+  return sanitizeWith(html, { allowedSchemesByTag: { img: schemes } })
 }
 
 /**
  * As {@link sanitizeHtml}, to be sent on: of the inline images only those of the content ids, which have spaces between.
  * Null when it is too large.
  */
-export function quotableHtml(html: string, contentIds: string): string | null {
+export function sanitizeQuotedHtml(html: string, contentIds: string): string | null {
   const attached = new Set(words(contentIds).map(id => `cid:${id}`))
-  return sanitized(html, {
+  return sanitizeWith(html, {
     exclusiveFilter: ({ tag, attribs }) => tag === 'img' && !isQuotable(attribs['src'] ?? '', attached),
   })
 }
@@ -106,7 +106,7 @@ function isQuotable(src: string, attached: ReadonlySet<string>): boolean {
   return isImage(src) && (!/^\s*cid:/i.test(src) || attached.has(src.trim()))
 }
 
-function sanitized(html: string, more: sanitize.IOptions): string | null {
+function sanitizeWith(html: string, more: sanitize.IOptions): string | null {
   if (html.length > maxCharacters || (html.match(/<noscript/gi)?.length ?? 0) > maxNoscripts) return null
   const shown = sanitize(html.replaceAll('\0', ''), { ...options, ...more })
   return shown.length > maxShownCharacters ? null : shown

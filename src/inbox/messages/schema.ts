@@ -1,47 +1,47 @@
 import { t } from 'elysia'
-import { dateTime, nullable, oneOf } from '../../api/common-schemas.ts'
+import { dateTimeSchema, nullable, oneOf } from '../../api/common-schemas.ts'
 import { toIso } from '../../base/clock.ts'
 import { fromJson } from '../../base/database/schema.ts'
-import type { ItemRow } from './table.ts'
+import type { MessageItemRow } from './table.ts'
 
 const closed = { additionalProperties: false } as const
 
 const folders = ['inbox', 'spam', 'archive', 'trash', 'quarantine'] as const
-const folderShape = oneOf(folders)
+const folderSchema = oneOf(folders)
 
-export const listedFolder = t.Optional(
+export const listedFolderSchema = t.Optional(
   oneOf(folders, { description: 'In this folder: `inbox` unless a thread is listed.' }),
 )
-export const searchedFolder = t.Optional(oneOf(folders, { description: 'In this folder; otherwise in all.' }))
-export const remoteContent = t.Optional(
+export const searchedFolderSchema = t.Optional(oneOf(folders, { description: 'In this folder; otherwise in all.' }))
+export const remoteContentSchema = t.Optional(
   oneOf(['allow', 'block'], { description: '`allow` leaves remote images in the HTML. Otherwise they are taken out.' }),
 )
 
-const scanShape = oneOf(['clean', 'infected', 'error', 'skipped'])
-const addressShape = t.Object({ address: t.String(), name: t.String() }, { title: 'Address' })
+const scanSchema = oneOf(['clean', 'infected', 'error', 'skipped'])
+const addressSchema = t.Object({ address: t.String(), name: t.String() }, { title: 'Address' })
 
 const itemProperties = {
   id: t.String(),
   brand_id: t.String(),
-  folder: folderShape,
+  folder: folderSchema,
   mailbox_id: nullable(t.String()),
   address: t.String({ description: 'The envelope recipient.' }),
-  from: addressShape,
-  to: t.Array(addressShape),
+  from: addressSchema,
+  to: t.Array(addressSchema),
   subject: t.String(),
   preview: t.String(),
   starred: t.Boolean(),
   read: t.Boolean(),
-  received_at: dateTime,
+  received_at: dateTimeSchema,
   size: t.Integer({ description: 'Of the message as it came, in bytes.' }),
   attachment_count: t.Integer(),
   message_id: nullable(t.String()),
   thread_id: t.String(),
   in_reply_to_email_id: nullable(t.String()),
-  scan: scanShape,
+  scan: scanSchema,
 }
 
-export const inboxItem = t.Object(
+export const inboxItemSchema = t.Object(
   {
     ...itemProperties,
     auth: t.Object({ spf: t.String(), dkim: t.String(), dmarc: t.String() }),
@@ -49,15 +49,15 @@ export const inboxItem = t.Object(
   { title: 'InboxItem' },
 )
 
-export const inboxPage = t.Object(
+export const inboxPageSchema = t.Object(
   {
-    data: t.Array(inboxItem),
-    next_cursor: nullable(t.Object({ received_at: dateTime, id: t.String() })),
+    data: t.Array(inboxItemSchema),
+    next_cursor: nullable(t.Object({ received_at: dateTimeSchema, id: t.String() })),
   },
   { title: 'InboxPage' },
 )
 
-const checkShape = t.Object(
+const checkSchema = t.Object(
   {
     result: t.String(),
     domain: nullable(t.String()),
@@ -67,12 +67,12 @@ const checkShape = t.Object(
   { title: 'AuthenticationCheck' },
 )
 
-export const inboundMessage = t.Object(
+export const inboundMessageSchema = t.Object(
   {
     ...itemProperties,
-    cc: t.Array(addressShape),
-    reply_to: t.Array(addressShape),
-    date: nullable(dateTime),
+    cc: t.Array(addressSchema),
+    reply_to: t.Array(addressSchema),
+    date: nullable(dateTimeSchema),
     text: nullable(t.String()),
     html: nullable(
       t.String({ description: 'Sanitized. Inline images keep cid: and the content_id of an attachment as address.' }),
@@ -88,7 +88,7 @@ export const inboundMessage = t.Object(
       helo: t.String(),
       tls: nullable(t.String()),
     }),
-    auth: t.Object({ spf: checkShape, dkim: checkShape, dmarc: checkShape }),
+    auth: t.Object({ spf: checkSchema, dkim: checkSchema, dmarc: checkSchema }),
     folder_reason: t.String(),
     purged_at: nullable(
       t.String({ format: 'date-time', description: 'When its bytes were removed: only what lists show is left then.' }),
@@ -105,7 +105,7 @@ export const inboundMessage = t.Object(
         content_id: nullable(t.String()),
         disposition: t.String(),
         sha256: t.String(),
-        scan: scanShape,
+        scan: scanSchema,
         scan_signature: nullable(t.String()),
       }),
     ),
@@ -113,29 +113,29 @@ export const inboundMessage = t.Object(
   { title: 'InboundMessage' },
 )
 
-export const attachmentParams = t.Object({
+export const attachmentParamsSchema = t.Object({
   id: t.String({ minLength: 1 }),
   attachmentId: t.String({ minLength: 1 }),
 })
-export const folderBody = t.Object({ folder: folderShape }, closed)
-export const starBody = t.Object({ starred: t.Boolean() }, closed)
-export const readBody = t.Object({ read: t.Boolean() }, closed)
-export const bulkBody = t.Object(
+export const folderBodySchema = t.Object({ folder: folderSchema }, closed)
+export const starBodySchema = t.Object({ starred: t.Boolean() }, closed)
+export const readBodySchema = t.Object({ read: t.Boolean() }, closed)
+export const bulkBodySchema = t.Object(
   {
     ids: t.Array(t.String({ minLength: 1 }), { minItems: 1, maxItems: 200 }),
-    folder: t.Optional(folderShape),
+    folder: t.Optional(folderSchema),
     read: t.Optional(t.Boolean()),
     starred: t.Optional(t.Boolean()),
   },
   closed,
 )
-export const bulkShape = t.Object({ updated: t.Array(t.String()), not_found: t.Array(t.String()) })
-export const movedShape = t.Object({ id: t.String(), folder: folderShape })
-export const starredShape = t.Object({ id: t.String(), starred: t.Boolean() })
-export const markedShape = t.Object({ id: t.String(), read: t.Boolean() })
+export const bulkResultSchema = t.Object({ updated: t.Array(t.String()), not_found: t.Array(t.String()) })
+export const movedSchema = t.Object({ id: t.String(), folder: folderSchema })
+export const starredSchema = t.Object({ id: t.String(), starred: t.Boolean() })
+export const markedSchema = t.Object({ id: t.String(), read: t.Boolean() })
 
 /** What both the list and the full message show. */
-export function sharedOf(row: ItemRow) {
+export function toJsonMessageFields(row: MessageItemRow) {
   return {
     id: row.id,
     brand_id: row.brand_id,
@@ -158,6 +158,6 @@ export function sharedOf(row: ItemRow) {
   }
 }
 
-export function itemOf(row: ItemRow): typeof inboxItem.static {
-  return { ...sharedOf(row), auth: { spf: row.spf, dkim: row.dkim, dmarc: row.dmarc } }
+export function toJsonInboxItem(row: MessageItemRow): typeof inboxItemSchema.static {
+  return { ...toJsonMessageFields(row), auth: { spf: row.spf, dkim: row.dkim, dmarc: row.dmarc } }
 }

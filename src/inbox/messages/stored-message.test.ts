@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { newId } from '../../base/ids.ts'
-import { storedAttachment, storedMessage } from './stored-message.ts'
+import { readStoredAttachment, readStoredMessage } from './stored-message.ts'
 
 const chunk = Buffer.from('abcdefgh'.repeat(64 * 1024))
 const head = `From: a@x.example\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\n`
@@ -22,17 +22,17 @@ function largeMessage({ breaksAt = Number.POSITIVE_INFINITY } = {}) {
       taken.isEnded = true
     }
   }
-  return { taken, message: storedMessage({ read }, newId('org'), newId('blb')) }
+  return { taken, message: readStoredMessage({ read }, newId('org'), newId('blb')) }
 }
 
 test('takes one attachment out of a message', async () => {
-  expect(await new Response(storedAttachment(largeMessage().message, 0)).text()).toBe('first')
-  expect((await new Response(storedAttachment(largeMessage().message, 1)).bytes()).length).toBe(40 * 1024 * 1024)
+  expect(await new Response(readStoredAttachment(largeMessage().message, 0)).text()).toBe('first')
+  expect((await new Response(readStoredAttachment(largeMessage().message, 1)).bytes()).length).toBe(40 * 1024 * 1024)
 })
 
 test('reads little further than its reader, and stops when that goes away', async () => {
   const { message, taken } = largeMessage()
-  const reader = storedAttachment(message, 1).getReader()
+  const reader = readStoredAttachment(message, 1).getReader()
   await reader.read()
   await Bun.sleep(100)
   expect(taken.chunks).toBeLessThan(5)
@@ -43,5 +43,5 @@ test('reads little further than its reader, and stops when that goes away', asyn
 
 test('fails when the message cannot be read to its end', () => {
   const { message } = largeMessage({ breaksAt: 3 })
-  expect(new Response(storedAttachment(message, 1)).bytes()).rejects.toThrow('a chunk is missing')
+  expect(new Response(readStoredAttachment(message, 1)).bytes()).rejects.toThrow('a chunk is missing')
 })

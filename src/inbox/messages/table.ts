@@ -1,8 +1,8 @@
 import { type Selectable, sql } from 'kysely'
-import type { ReceivedCursor } from '../../api/page.ts'
+import type { MessageCursor } from '../../api/page.ts'
 import type { Instant } from '../../base/clock.ts'
 import type { Db } from '../../base/database/database.ts'
-import type { Flag, Folder, Schema } from '../../base/database/schema.ts'
+import type { DatabaseSchema, Flag, Folder } from '../../base/database/schema.ts'
 import type { Id } from '../../base/ids.ts'
 
 /** What a list shows of a message. */
@@ -48,29 +48,29 @@ export const messageColumns = [
   'attachments_purged_at',
 ] as const
 
-export type ItemRow = Pick<Schema['messages'], (typeof itemColumns)[number]>
-export type MessageRow = Pick<Selectable<Schema['messages']>, (typeof messageColumns)[number]>
+export type MessageItemRow = Pick<DatabaseSchema['messages'], (typeof itemColumns)[number]>
+export type MessageDetailRow = Pick<Selectable<DatabaseSchema['messages']>, (typeof messageColumns)[number]>
 
 /** Whose messages: an organization's, or only those of one of its brands. */
-export interface Owner {
+export interface Tenant {
   readonly organizationId: Id<'org'>
   readonly brandId: Id<'brd'> | null
 }
 
-export interface Listing {
+export interface MessageListing {
   /** null: any. */
   readonly folder: Folder | null
   readonly mailboxId?: string | undefined
   readonly threadId?: string | undefined
   /** Only messages after this place. */
-  readonly after?: ReceivedCursor | undefined
+  readonly after?: MessageCursor | undefined
   readonly limit: number
 }
 
 const shown = sql.raw(itemColumns.join(', '))
 
 /** The messages of a folder or a thread, newest first: a range of one index, however many there are. */
-export async function selectItems(db: Db, owner: Owner, listing: Listing): Promise<ItemRow[]> {
+export async function selectItems(db: Db, owner: Tenant, listing: MessageListing): Promise<MessageItemRow[]> {
   const { folder, mailboxId, threadId, after, limit } = listing
   const conditions = [
     sql`organization_id = ${owner.organizationId}`,
@@ -78,28 +78,32 @@ export async function selectItems(db: Db, owner: Owner, listing: Listing): Promi
     ...(folder === null ? [] : [sql`folder = ${folder}`]),
     ...(threadId === undefined ? [] : [sql`thread_id = ${threadId}`]),
     ...(mailboxId === undefined ? [] : [sql`mailbox_id = ${mailboxId}`]),
-    ...(after ? afterPlace(after) : []),
+    ...(after ? afterCursor(after) : []),
   ]
   // Forced: left to choose, MariaDB 10.11 goes through all that is newer than the place where a page starts.
-  const { rows } = await sql<ItemRow>`SELECT ${shown} FROM messages FORCE INDEX (${indexFor(owner, listing)})
+  const { rows } = await sql<MessageItemRow>`SELECT ${shown} FROM messages FORCE INDEX (${indexFor(owner, listing)})
     WHERE ${sql.join(conditions, sql` AND `)} ORDER BY received_at DESC, id DESC LIMIT ${sql.lit(limit)}`.execute(db)
   return rows
 }
 
 /** The index whose order the listing has, and which holds the fewest besides. */
-function indexFor(owner: Owner, { mailboxId, threadId }: Listing) {
+function indexFor(owner: Tenant, { mailboxId, threadId }: MessageListing) {
   if (threadId !== undefined) return sql.raw('messages_thread')
   if (mailboxId !== undefined) return sql.raw('messages_mailbox')
   return sql.raw(owner.brandId === null ? 'messages_organization' : 'messages_brand')
 }
 
 /** Spelled out: as a comparison of pairs neither server would use the index. */
-function afterPlace({ receivedAt, id }: ReceivedCursor) {
+function afterCursor({ receivedAt, id }: MessageCursor) {
   return [sql`received_at <= ${receivedAt}`, sql`(received_at < ${receivedAt} OR id < ${id})`]
 }
 
 /** The message, or undefined when the organization has none of this id. */
-export async function selectMessage(db: Db, organizationId: Id<'org'>, id: Id<'msg'>): Promise<MessageRow | undefined> {
+export async function selectMessage(
+  db: Db,
+  organizationId: Id<'org'>,
+  id: Id<'msg'>,
+): Promise<MessageDetailRow | undefined> {
   return await db
     .selectFrom('messages')
     .select(messageColumns)
@@ -130,14 +134,14 @@ export async function selectAttachments(db: Db, organizationId: Id<'org'>, messa
 }
 
 /** What may be changed of a message. */
-export interface Change {
+export interface MessageChange {
   readonly folder?: Folder
   readonly starred?: Flag
   readonly is_read?: Flag
 }
 
 /** What a change sets; that the folder is another one since now stands before the folder, which it is compared with. */
-function changed({ folder, ...flags }: Change) {
+function changed({ folder, ...flags }: MessageChange) {
   if (folder === undefined) return flags
   const since = sql<Instant | null>`CASE WHEN folder = ${folder} THEN folder_since ELSE UTC_TIMESTAMP(6) END`
   return { folder_since: since, folder, ...flags }
@@ -148,7 +152,7 @@ export async function updateMessage(
   db: Db,
   organizationId: Id<'org'>,
   id: Id<'msg'>,
-  change: Change,
+  change: MessageChange,
   where: { readonly folder?: Folder } = {},
 ): Promise<boolean> {
   let query = db
@@ -162,7 +166,11 @@ export async function updateMessage(
 }
 
 /** Those of the messages that the owner has. */
-export async function selectOwnIds(db: Db, owner: Owner, ids: readonly Id<'msg'>[]): Promise<readonly Id<'msg'>[]> {
+export async function selectVisibleIds(
+  db: Db,
+  owner: Tenant,
+  ids: readonly Id<'msg'>[],
+): Promise<readonly Id<'msg'>[]> {
   if (ids.length === 0) return []
   let query = db
     .selectFrom('messages')
@@ -179,7 +187,7 @@ export async function updateMessages(
   db: Db,
   organizationId: Id<'org'>,
   ids: readonly Id<'msg'>[],
-  change: Change,
+  change: MessageChange,
 ): Promise<void> {
   if (ids.length === 0) return
   await db

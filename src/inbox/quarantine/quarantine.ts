@@ -1,25 +1,29 @@
-import { type Operator, recordDeed } from '../../accounts/audit/audit.ts'
+import { type Operator, recordAuditEntry } from '../../accounts/audit/audit.ts'
 import { type Db, inTransaction } from '../../base/database/database.ts'
 import type { Id } from '../../base/ids.ts'
 import {
   deleteMessages,
   lockMessages,
-  moveToInbox,
   type QuarantinedAttachment,
   type QuarantinedRow,
   type QuarantineFilter,
-  selectAttachedTo,
+  selectAttachmentsOf,
   selectQuarantined,
   selectQuarantinedIds,
+  updateToInbox,
 } from './table.ts'
 
 /** A message in quarantine and what is attached to it. */
-export interface Quarantined extends QuarantinedRow {
+export interface QuarantinedMessage extends QuarantinedRow {
   readonly attachments: readonly QuarantinedAttachment[]
 }
 
 /** The newest `limit` of them. */
-export async function listQuarantine(db: Db, filter: QuarantineFilter, limit: number): Promise<readonly Quarantined[]> {
+export async function listQuarantine(
+  db: Db,
+  filter: QuarantineFilter,
+  limit: number,
+): Promise<readonly QuarantinedMessage[]> {
   const ids = await selectQuarantinedIds(db, filter, { limit })
   const place = new Map(ids.map((id, i) => [id, i]))
   const rows = await withAttachments(db, await selectQuarantined(db, ids))
@@ -27,21 +31,21 @@ export async function listQuarantine(db: Db, filter: QuarantineFilter, limit: nu
 }
 
 /** One message, in quarantine or not any more; undefined: there is none. */
-export async function findQuarantined(db: Db, id: Id<'msg'>): Promise<Quarantined | undefined> {
+export async function findQuarantined(db: Db, id: Id<'msg'>): Promise<QuarantinedMessage | undefined> {
   const [found] = await withAttachments(db, await selectQuarantined(db, [id]))
   return found
 }
 
-async function withAttachments(db: Db, rows: readonly QuarantinedRow[]): Promise<readonly Quarantined[]> {
-  const attached = await selectAttachedTo(
+async function withAttachments(db: Db, rows: readonly QuarantinedRow[]): Promise<readonly QuarantinedMessage[]> {
+  const attached = await selectAttachmentsOf(
     db,
     rows.map(row => row.id),
   )
-  const of = Map.groupBy(attached, each => each.message_id)
+  const of = Map.groupBy(attached, quarantinedAttachment => quarantinedAttachment.message_id)
   return rows.map(row => ({ ...row, attachments: of.get(row.id) ?? [] }))
 }
 
-const atOnce = 50
+const batchSize = 50
 
 /**
  * Takes messages out of quarantine, a few at a time, each with a record in the audit log of its own. `release`: to the
@@ -55,9 +59,9 @@ export async function* emptyQuarantine(
   kind: 'release' | 'delete',
   operator: Operator,
   isDry = false,
-): AsyncGenerator<Quarantined> {
+): AsyncGenerator<QuarantinedMessage> {
   for (let after = ''; ; ) {
-    const ids = await selectQuarantinedIds(db, filter, { after, limit: atOnce })
+    const ids = await selectQuarantinedIds(db, filter, { after, limit: batchSize })
     yield* await inTransaction(db, async tx => {
       if (!isDry) await lockMessages(tx, ids)
       const rows = await selectQuarantined(tx, ids)
@@ -65,27 +69,31 @@ export async function* emptyQuarantine(
         tx,
         rows.filter(row => row.folder === 'quarantine'),
       )
-      if (!isDry) await takeOut(tx, there, { filter, kind, operator })
+      if (!isDry) await removeFromQuarantine(tx, there, { filter, kind, operator })
       return there
     })
     const last = ids.at(-1)
-    if (last === undefined || ids.length < atOnce) return
+    if (last === undefined || ids.length < batchSize) return
     after = last
   }
 }
 
-interface TakingOut {
+interface QuarantineRemoval {
   readonly filter: QuarantineFilter
   readonly kind: 'release' | 'delete'
   readonly operator: Operator
 }
 
-async function takeOut(tx: Db, rows: readonly Quarantined[], { filter, kind, operator }: TakingOut): Promise<void> {
+async function removeFromQuarantine(
+  tx: Db,
+  rows: readonly QuarantinedMessage[],
+  { filter, kind, operator }: QuarantineRemoval,
+): Promise<void> {
   const ids = rows.map(row => row.id)
-  if (kind === 'release') await moveToInbox(tx, ids, operator.clock.now())
+  if (kind === 'release') await updateToInbox(tx, ids, operator.clock.now())
   else await deleteMessages(tx, ids)
   for (const row of rows)
-    await recordDeed(tx, operator, {
+    await recordAuditEntry(tx, operator, {
       action: `quarantine.${kind}`,
       subject: row.id,
       detail: {
@@ -94,7 +102,7 @@ async function takeOut(tx: Db, rows: readonly Quarantined[], { filter, kind, ope
         scan: row.scan,
         scan_signature: row.scan_signature,
         sha256: row.sha256?.toString('hex') ?? null,
-        attachments: row.attachments.map(each => each.sha256.toString('hex')),
+        attachments: row.attachments.map(attachment => attachment.sha256.toString('hex')),
         ...(filter.sha256 && { asked_for: `sha256:${filter.sha256.toString('hex')}` }),
       },
     })

@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import type { Instant } from '../../base/clock.ts'
 import type { Db } from '../../base/database/database.ts'
-import type { ScanStatus, Schema } from '../../base/database/schema.ts'
-import { padded } from '../../base/database/select-rows.ts'
+import type { DatabaseSchema, ScanStatus } from '../../base/database/schema.ts'
+import { padToPowerOfTwo } from '../../base/database/select-rows.ts'
 import type { Id } from '../../base/ids.ts'
 
 /** The `folder_reason` of what an operator released. */
@@ -29,7 +29,7 @@ export async function selectQuarantinedIds(
   const conditions = [
     sql`m.folder = 'quarantine'`,
     ...(organizationId === undefined ? [] : [sql`o.id = ${organizationId}`]),
-    ...(ids === undefined ? [] : [sql`m.id IN (${sql.join(padded(ids))})`]),
+    ...(ids === undefined ? [] : [sql`m.id IN (${sql.join(padToPowerOfTwo(ids))})`]),
     ...(reason === undefined ? [] : [reason === 'infected' ? sql`m.scan = 'infected'` : sql`m.scan = 'error'`]),
     ...(sha256 === undefined
       ? []
@@ -55,7 +55,7 @@ export interface QuarantinedRow {
   readonly id: Id<'msg'>
   readonly organization_id: Id<'org'>
   readonly brand_id: Id<'brd'>
-  readonly folder: Schema['messages']['folder']
+  readonly folder: DatabaseSchema['messages']['folder']
   readonly folder_reason: string
   readonly received_at: Instant
   readonly size: number
@@ -79,7 +79,13 @@ export interface QuarantinedRow {
 /** Keeps these messages as they are until the transaction ends. */
 export async function lockMessages(db: Db, ids: readonly Id<'msg'>[]): Promise<void> {
   if (ids.length > 0)
-    await db.selectFrom('messages').select('id').where('id', 'in', padded(ids)).orderBy('id').forUpdate().execute()
+    await db
+      .selectFrom('messages')
+      .select('id')
+      .where('id', 'in', padToPowerOfTwo(ids))
+      .orderBy('id')
+      .forUpdate()
+      .execute()
 }
 
 /** These messages, wherever they are, by id. */
@@ -111,7 +117,7 @@ export async function selectQuarantined(db: Db, ids: readonly Id<'msg'>[]): Prom
       'messages.blob_id',
       'blobs.sha256',
     ])
-    .where('messages.id', 'in', padded(ids))
+    .where('messages.id', 'in', padToPowerOfTwo(ids))
     .orderBy('messages.id')
     .execute()
 }
@@ -127,31 +133,34 @@ export interface QuarantinedAttachment {
 }
 
 /** What is attached to these messages, in its order. */
-export async function selectAttachedTo(db: Db, ids: readonly Id<'msg'>[]): Promise<readonly QuarantinedAttachment[]> {
+export async function selectAttachmentsOf(
+  db: Db,
+  ids: readonly Id<'msg'>[],
+): Promise<readonly QuarantinedAttachment[]> {
   if (ids.length === 0) return []
   return await db
     .selectFrom('attachments')
     .select(['message_id', 'filename', 'content_type', 'size', 'sha256', 'scan', 'scan_signature'])
-    .where('message_id', 'in', padded(ids))
+    .where('message_id', 'in', padToPowerOfTwo(ids))
     .orderBy('message_id')
     .orderBy('position')
     .execute()
 }
 
 /** Moves these to the inbox. What the scanner said stays, and a scan that is still to come does come. */
-export async function moveToInbox(db: Db, ids: readonly Id<'msg'>[], at: Instant): Promise<void> {
+export async function updateToInbox(db: Db, ids: readonly Id<'msg'>[], at: Instant): Promise<void> {
   if (ids.length > 0)
     await db
       .updateTable('messages')
       .set({ folder: 'inbox', folder_reason: releasedReason, folder_since: at })
-      .where('id', 'in', padded(ids))
+      .where('id', 'in', padToPowerOfTwo(ids))
       .execute()
 }
 
 /** Takes these out of the database, with what was found of them; their bytes go once nothing else refers to them. */
 export async function deleteMessages(db: Db, ids: readonly Id<'msg'>[]): Promise<void> {
   if (ids.length === 0) return
-  const these = padded(ids)
+  const these = padToPowerOfTwo(ids)
   await db.deleteFrom('search_texts').where('message_id', 'in', these).execute()
   await db.deleteFrom('attachments').where('message_id', 'in', these).execute()
   await db.deleteFrom('messages').where('id', 'in', these).execute()

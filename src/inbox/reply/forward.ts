@@ -1,23 +1,23 @@
-import type { Accepted } from '../../sending/accept/accepted.ts'
+import type { AcceptedEmail } from '../../sending/accept/accepted.ts'
 import { maxBodyBytes } from '../../sending/accept/parse-request.ts'
-import { refuseUnlessClean, scanThatCounts } from '../messages/download.ts'
-import { ownMessage } from '../messages/messages.ts'
-import { outlineStored } from '../messages/stored-message.ts'
+import { effectiveScan, requireClean } from '../messages/download.ts'
+import { requireMessage } from '../messages/messages.ts'
+import { readStoredSummary } from '../messages/stored-message.ts'
 import { forwardHeaders } from './headers.ts'
 import { htmlOfText } from './quotation.ts'
-import { type Original, originalOf, withOriginal } from './quoted-message.ts'
+import { appendQuotedMessage, prepareQuotedMessage, type QuotedMessage } from './quoted-message.ts'
 import {
-  type AnswerUse,
-  type Asked,
-  type Body,
-  bodyOf,
-  formsOf,
-  senderOf,
+  type BodyForms,
+  bodyFields,
+  bodyFormsOf,
+  type ReplyDeps,
+  type ReplyRequest,
+  resolveSender,
   sendIntoThread,
-  threadedBy,
+  threadHeadersOf,
   withText,
 } from './reply-sender.ts'
-import type { Forward } from './schema.ts'
+import type { ForwardFields } from './schema.ts'
 import { forwardSubject } from './subject.ts'
 
 /**
@@ -26,24 +26,28 @@ import { forwardSubject } from './subject.ts'
  * @throws Refusal not_found, brand_restricted, from_not_allowed, attachment_infected, attachment_unscanned, and those of a
  * send
  */
-export async function forwardMessage(use: AnswerUse, asked: Asked, forward: Forward): Promise<Accepted> {
-  const message = await ownMessage(use.db, asked.caller, asked.id)
-  const from = await senderOf(use, message, forward.from)
-  refuseUnlessClean(scanThatCounts(message))
-  const facts = await outlineStored(use, message)
-  const original = await originalOf(use.texts, message, facts, forward.attachments)
-  const said = inForms(await withText(bodyOf(forward), use.texts), original)
-  return await sendIntoThread(use, asked, message, {
+export async function forwardMessage(
+  deps: ReplyDeps,
+  asked: ReplyRequest,
+  forward: ForwardFields,
+): Promise<AcceptedEmail> {
+  const message = await requireMessage(deps.db, asked.caller, asked.id)
+  const from = await resolveSender(deps, message, forward.from)
+  requireClean(effectiveScan(message))
+  const facts = await readStoredSummary(deps, message)
+  const original = await prepareQuotedMessage(deps.texts, message, facts, forward.attachments)
+  const said = toBodyForms(await withText(bodyFormsOf(forward), deps.texts), original)
+  return await sendIntoThread(deps, asked, message, {
     ...forward,
-    ...formsOf(await withOriginal(use.texts, 'forward', said, original)),
+    ...bodyFields(await appendQuotedMessage(deps.texts, 'forward', said, original)),
     from,
     subject: forwardSubject(facts.subject),
-    headers: forwardHeaders(threadedBy(message, facts)),
+    headers: forwardHeaders(threadHeadersOf(message, facts)),
   })
 }
 
 /** What is said of it, in each form that the message has; a text that would be too long as HTML stays text. */
-function inForms({ text, html }: Body, original: Original): Body {
+function toBodyForms({ text, html }: BodyForms, original: QuotedMessage): BodyForms {
   if (html !== null || original.html === null) return { text: text ?? '', html }
   const made = text === null ? '' : htmlOfText(text)
   return { text: text ?? '', html: Buffer.byteLength(made) < maxBodyBytes / 2 ? made : null }

@@ -1,27 +1,27 @@
 import { refuse } from '../../base/refusal.ts'
-import type { MessageFacts } from '../../mail/message.ts'
+import type { MessageSummary } from '../../mail/message.ts'
 
 type Headers = Readonly<Record<string, string>>
 
 /** What a message says of its place in a thread. */
-export type Threaded = Pick<MessageFacts, 'messageId' | 'inReplyTo' | 'references'>
+export type ThreadHeaders = Pick<MessageSummary, 'messageId' | 'inReplyTo' | 'references'>
 
 /** The most that a header field of an email holds, in characters. */
 const maxValue = 998
 const maxIdentifier = 250
 
 /** In-Reply-To and References of a reply; absent where the message has no Message-ID. RFC 5322 §3.6.4. */
-export function replyHeaders(message: Threaded): Headers {
+export function replyHeaders(message: ThreadHeaders): Headers {
   const parent = usable(message.messageId === null ? [] : [message.messageId])
   return { ...(parent.length > 0 ? { 'In-Reply-To': listed(parent) } : {}), ...referring(message) }
 }
 
 /** A forwarded message is no reply, but belongs to the thread. */
-export function forwardHeaders(message: Threaded): Headers {
+export function forwardHeaders(message: ThreadHeaders): Headers {
   return referring(message)
 }
 
-function referring({ messageId, inReplyTo, references }: Threaded): Headers {
+function referring({ messageId, inReplyTo, references }: ThreadHeaders): Headers {
   const before = references.length > 0 || inReplyTo === null ? references : [inReplyTo]
   const ids = usable([...before, ...(messageId === null ? [] : [messageId])])
   return ids.length > 0 ? { References: listed(shortened(ids)) } : {}
@@ -52,8 +52,8 @@ function listed(ids: readonly string[]): string {
 const ours = new Set(['in-reply-to', 'references'])
 
 /** @throws Refusal invalid_request where the sender gives a header that follows from the message */
-export function refuseThreadHeaders(headers: Headers | undefined): void {
-  const name = Object.keys(headers ?? {}).find(each => ours.has(each.toLowerCase()))
+export function requireNoThreadHeaders(headers: Headers | undefined): void {
+  const name = Object.keys(headers ?? {}).find(value => ours.has(value.toLowerCase()))
   if (name !== undefined)
     throw refuse('invalid_request', {
       message: `headers.${name}: this header is set by the service, from the message that is answered.`,
@@ -67,7 +67,7 @@ export function isAutomaticReply(headers: Headers = {}): boolean {
 }
 
 /** Does a message's header say that no automatic answer is wanted? RFC 3834 §2. */
-export function refusesAutomaticReplies(headers: MessageFacts['headers']): boolean {
+export function refusesAutomaticReplies(headers: MessageSummary['headers']): boolean {
   return headers.some(({ name, value }) => {
     switch (name.toLowerCase()) {
       case 'auto-submitted':

@@ -1,7 +1,7 @@
 import type { Db } from '../../base/database/database.ts'
-import { localPartsFor } from '../../domains/mailboxes/local-parts.ts'
+import { candidateLocalParts } from '../../domains/mailboxes/local-parts.ts'
 import { splitAddress } from '../../mail/address.ts'
-import { type BrandOwner, selectReceiving } from './own-addresses-table.ts'
+import { type BrandRef, selectReceivingAddresses } from './own-addresses-table.ts'
 
 /** More than any email may go to. */
 const maxLookedUp = 200
@@ -10,16 +10,16 @@ const maxLookedUp = 200
  * Those of the addresses at which the brand receives: by a mailbox of that name, one before a `+`, or a catch-all. Only the
  * first 200 are looked up.
  */
-export async function ownAddresses(
+export async function findOwnAddresses(
   db: Db,
-  owner: BrandOwner,
+  owner: BrandRef,
   addresses: readonly string[],
 ): Promise<ReadonlySet<string>> {
   const asked = addresses.slice(0, maxLookedUp).map(address => {
     const { localPart, domain } = splitAddress(address)
-    return { address, domain, localParts: localPartsFor(localPart) }
+    return { address, domain, localParts: candidateLocalParts(localPart) }
   })
-  const rows = await selectReceiving(db, owner, {
+  const rows = await selectReceivingAddresses(db, owner, {
     domains: [...new Set(asked.map(each => each.domain))],
     localParts: [...new Set(asked.flatMap(each => each.localParts))],
   })

@@ -1,5 +1,5 @@
 import { type Address, formatAddress } from '../../mail/address.ts'
-import { clip } from '../../mail/preview.ts'
+import { truncate } from '../../mail/preview.ts'
 
 /** What is said of a message where it is quoted, and how. */
 export interface Quotation {
@@ -16,7 +16,7 @@ export interface Quotation {
 }
 
 /** The most that a reply quotes, in characters; a forwarded message is whole where it fits. */
-const maxQuoted = 64 * 1024
+const maxQuotedCharacters = 64 * 1024
 const maxShownName = 150
 const maxListed = 20
 const cut = '[…]'
@@ -34,10 +34,13 @@ export function quoteInText(text: string, original: string, about: string): stri
   const heading = isReply ? [attribution(quotation)] : [...summary(quotation), '']
   const room = quotation.maxBytes - wireBytes(text) - wireBytes(heading.join('\n')) - spareBytes
   if (isReply && room < 0) return text
-  const lines = fitting(cleaned(clip(original, isReply ? maxQuoted : quotation.maxBytes)).trimEnd(), room)
-  if (isReply && original.length > maxQuoted && lines.at(-1) !== cut) lines.push(cut)
+  const lines = linesThatFit(
+    cleaned(truncate(original, isReply ? maxQuotedCharacters : quotation.maxBytes)).trimEnd(),
+    room,
+  )
+  if (isReply && original.length > maxQuotedCharacters && lines.at(-1) !== cut) lines.push(cut)
   const before = text === '' ? '' : `${text.trimEnd()}\n\n`
-  return `${before}${[...heading, ...(isReply ? lines.map(marked) : lines)].join('\n')}\n`
+  return `${before}${[...heading, ...(isReply ? lines.map(prefixLine) : lines)].join('\n')}\n`
 }
 
 /**
@@ -47,12 +50,12 @@ export function quoteInText(text: string, original: string, about: string): stri
 export function quoteInHtml(html: string, originalHtml: string, originalText: string, about: string): string {
   const quotation = JSON.parse(about) as Quotation
   const room = quotation.maxBytes - wireBytes(html) - spareBytes
-  const whole = framed(quotation, originalHtml)
-  if (originalHtml !== '' && wireBytes(whole) <= room) return placed(html, whole)
+  const whole = quoteBlock(quotation, originalHtml)
+  if (originalHtml !== '' && wireBytes(whole) <= room) return appendToBody(html, whole)
   // An escaped character takes six bytes at most, a line end eight.
-  const kept = clip(originalText, Math.max(0, Math.min(maxQuoted, Math.floor(room / 8) - spareBytes)))
-  const inText = framed(quotation, htmlOfText(kept.length < originalText.length ? `${kept}\n${cut}` : kept))
-  return quotation.kind === 'forward' || wireBytes(inText) <= room ? placed(html, inText) : html
+  const kept = truncate(originalText, Math.max(0, Math.min(maxQuotedCharacters, Math.floor(room / 8) - spareBytes)))
+  const inText = quoteBlock(quotation, htmlOfText(kept.length < originalText.length ? `${kept}\n${cut}` : kept))
+  return quotation.kind === 'forward' || wireBytes(inText) <= room ? appendToBody(html, inText) : html
 }
 
 /** Text as HTML that shows the same. */
@@ -60,13 +63,13 @@ export function htmlOfText(text: string): string {
   return `<div>${escaped(cleaned(text)).replaceAll('\n', '<br>\n')}</div>`
 }
 
-function marked(line: string): string {
+function prefixLine(line: string): string {
   if (line === '') return '>'
   return line.startsWith('>') ? `>${line}` : `> ${line}`
 }
 
 /** As many of the text's lines as there is room for, marked or not. */
-function fitting(text: string, maxBytes: number): string[] {
+function linesThatFit(text: string, maxBytes: number): string[] {
   const lines: string[] = []
   if (text === '') return lines
   let room = maxBytes
@@ -82,14 +85,14 @@ function fitting(text: string, maxBytes: number): string[] {
   return lines
 }
 
-function framed(quotation: Quotation, inner: string): string {
+function quoteBlock(quotation: Quotation, inner: string): string {
   if (quotation.kind === 'forward') return `<p>${summary(quotation).map(escaped).join('<br>')}</p><div>${inner}</div>`
   const style = 'margin:0 0 0 0.8ex;border-left:1px solid #ccc;padding-left:1ex'
   return `<p>${escaped(attribution(quotation))}</p><blockquote type="cite" style="${style}">${inner}</blockquote>`
 }
 
 /** After what is there, within its body element. */
-function placed(html: string, addition: string): string {
+function appendToBody(html: string, addition: string): string {
   const tail = html.slice(-200)
   const end = /<\/body\s*>\s*(?:<\/html\s*>\s*)?$/i.exec(tail)?.[0].length ?? 0
   return `${html.slice(0, html.length - end)}${addition}${html.slice(html.length - end)}`
@@ -106,7 +109,7 @@ function wireBytes(text: string): number {
 }
 
 function attribution({ from: [author], sentAtMs }: Quotation): string {
-  return `On ${shownTime(sentAtMs)}, ${author ? clip(formatAddress(author), maxShownName) : 'someone'} wrote:`
+  return `On ${shownTime(sentAtMs)}, ${author ? truncate(formatAddress(author), maxShownName) : 'someone'} wrote:`
 }
 
 function summary({ from, to, cc, subject, sentAtMs }: Quotation): readonly string[] {

@@ -1,8 +1,8 @@
 import { type Address, formatAddress, parseAddress } from '../../mail/address.ts'
-import type { MessageFacts } from '../../mail/message.ts'
+import type { MessageSummary } from '../../mail/message.ts'
 
 /** Whom a message names. */
-export type Correspondents = Pick<MessageFacts, 'from' | 'replyTo' | 'to' | 'cc'>
+export type Correspondents = Pick<MessageSummary, 'from' | 'replyTo' | 'to' | 'cc'>
 
 /** Whom a reply goes to; nobody twice. An empty `to`: there is nobody to answer. */
 export interface ReplyRecipients {
@@ -21,25 +21,25 @@ export function replyRecipients({ from, replyTo }: Correspondents): ReplyRecipie
  * message was our own), it goes to the others directly.
  */
 export function replyAllRecipients(message: Correspondents, isOurs: (address: string) => boolean): ReplyRecipients {
-  const to = replyRecipients(message).to.filter(each => !isOurs(each.address))
+  const to = replyRecipients(message).to.filter(address => !isOurs(address.address))
   const seen = new Set(to.map(keyOf))
   const others = distinct([...message.to, ...message.cc]).filter(
-    each => !isOurs(each.address) && !seen.has(keyOf(each)),
+    address => !isOurs(address.address) && !seen.has(keyOf(address)),
   )
   return to.length > 0 ? { to, cc: others } : { to: others, cc: [] }
 }
 
 /** All that a reply to all may go to. */
 export function correspondentsOf(message: Correspondents): readonly string[] {
-  return distinct([...message.replyTo, ...message.from, ...message.to, ...message.cc]).map(each => each.address)
+  return distinct([...message.replyTo, ...message.from, ...message.to, ...message.cc]).map(address => address.address)
 }
 
 /** As headers name them, those that mail can be sent to, the first of each (without case). */
 function distinct(addresses: readonly Address[]): readonly Address[] {
   const seen = new Set<string>()
   return addresses
-    .flatMap(each => parseAddress(formatAddress(each)) ?? [])
-    .filter(each => !seen.has(keyOf(each)) && seen.add(keyOf(each)))
+    .flatMap(address => parseAddress(formatAddress(address)) ?? [])
+    .filter(address => !seen.has(keyOf(address)) && seen.add(keyOf(address)))
 }
 
 function keyOf({ address }: Address): string {

@@ -2,29 +2,29 @@ import type { Caller } from '../../api/caller.ts'
 import type { Reservation } from '../../api/idempotency/reservation.ts'
 import { refuse } from '../../base/refusal.ts'
 import { splitAddress } from '../../mail/address.ts'
-import type { MessageFacts } from '../../mail/message.ts'
-import type { Accepted } from '../../sending/accept/accepted.ts'
+import type { MessageSummary } from '../../mail/message.ts'
+import type { AcceptedEmail } from '../../sending/accept/accepted.ts'
 import { readAddress } from '../../sending/accept/recipients.ts'
 import type { SendEmail } from '../../sending/emails/schema.ts'
-import { type Sending, send } from '../../sending/send.ts'
-import type { MessageRow } from '../messages/table.ts'
-import type { InboxUse } from '../routes.ts'
+import { type SendDeps, send } from '../../sending/send.ts'
+import type { MessageDetailRow } from '../messages/table.ts'
+import type { InboxDeps } from '../routes.ts'
 import type { TextWorker } from '../text-worker/text-worker.ts'
-import type { Threaded } from './headers.ts'
+import type { ThreadHeaders } from './headers.ts'
 
 /** What answering and forwarding stand on. */
-export interface AnswerUse extends Pick<InboxUse, 'db' | 'blobs' | 'texts'> {
-  readonly sending: Sending
+export interface ReplyDeps extends Pick<InboxDeps, 'db' | 'blobs' | 'texts'> {
+  readonly sending: SendDeps
 }
 
 /** The two forms of a body; null: it has not this one. */
-export interface Body {
+export interface BodyForms {
   readonly text: string | null
   readonly html: string | null
 }
 
 /** The message that is answered or forwarded, and by whom. */
-export interface Asked {
+export interface ReplyRequest {
   readonly caller: Caller
   readonly id: string
   readonly reservation?: Reservation | undefined
@@ -34,10 +34,14 @@ export interface Asked {
  * Whom the email is from: the address that received the message, unless another of the message's brand is given.
  * @throws Refusal invalid_request, from_not_allowed
  */
-export async function senderOf(use: AnswerUse, message: MessageRow, from: string | undefined): Promise<string> {
+export async function resolveSender(
+  deps: ReplyDeps,
+  message: MessageDetailRow,
+  from: string | undefined,
+): Promise<string> {
   const sender = from ?? message.rcpt_to
   const { domain } = splitAddress(readAddress(sender, 'from').address)
-  const found = await use.sending.findDomain({ organizationId: message.organization_id, domain })
+  const found = await deps.sending.findDomain({ organizationId: message.organization_id, domain })
   if (found && found.brandId !== message.brand_id)
     throw refuse('from_not_allowed', {
       message: `from: ${domain} belongs to another brand than the message ${message.id}.`,
@@ -47,30 +51,33 @@ export async function senderOf(use: AnswerUse, message: MessageRow, from: string
 }
 
 /** The body as it was given; an empty form is as an absent one. */
-export function bodyOf({ text, html }: Pick<SendEmail, 'text' | 'html'>): Body {
+export function bodyFormsOf({ text, html }: Pick<SendEmail, 'text' | 'html'>): BodyForms {
   return { text: text || null, html: html || null }
 }
 
 /** The body, the text made from the HTML where there is none. */
-export async function withText({ text, html }: Body, texts: TextWorker): Promise<Body> {
+export async function withText({ text, html }: BodyForms, texts: TextWorker): Promise<BodyForms> {
   return { text: text ?? (html === null ? null : await texts.run('textOf', html)), html }
 }
 
-export function threadedBy({ message_id }: MessageRow, { inReplyTo, references }: MessageFacts): Threaded {
+export function threadHeadersOf(
+  { message_id }: MessageDetailRow,
+  { inReplyTo, references }: MessageSummary,
+): ThreadHeaders {
   return { messageId: message_id, inReplyTo, references }
 }
 
 /** Sends the email into the thread of the message. @throws Refusal, those of a send */
 export async function sendIntoThread(
-  use: AnswerUse,
-  { caller, reservation }: Asked,
-  { thread_id }: MessageRow,
+  deps: ReplyDeps,
+  { caller, reservation }: ReplyRequest,
+  { thread_id }: MessageDetailRow,
   fields: SendEmail,
-): Promise<Accepted> {
-  return await send({ sender: caller, fields, reservation, threadId: thread_id, overQuota: 422 }, use.sending)
+): Promise<AcceptedEmail> {
+  return await send({ sender: caller, fields, reservation, threadId: thread_id, quotaStatus: 422 }, deps.sending)
 }
 
 /** The body's forms as a send takes them. */
-export function formsOf({ text, html }: Body): Pick<SendEmail, 'text' | 'html'> {
+export function bodyFields({ text, html }: BodyForms): Pick<SendEmail, 'text' | 'html'> {
   return { ...(text === null ? {} : { text }), ...(html === null ? {} : { html }) }
 }

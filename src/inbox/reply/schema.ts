@@ -1,10 +1,10 @@
 import { t } from 'elysia'
-import { sendEmailShape } from '../../sending/emails/schema.ts'
+import { sendEmailSchema } from '../../sending/emails/schema.ts'
 
-const { from, to, cc, bcc, subject, text, html, attachments, headers } = sendEmailShape.properties
+const { from, to, cc, bcc, subject, text, html, attachments, headers } = sendEmailSchema.properties
 
 /** What a reply holds besides what follows from the message that it answers. */
-export const replyBody = t.Object({
+export const replyBodySchema = t.Object({
   text,
   html,
   cc,
@@ -20,8 +20,8 @@ export const replyBody = t.Object({
     }),
   ),
 })
-export type Reply = typeof replyBody.static
+export type ReplyFields = typeof replyBodySchema.static
 
 /** What a forwarded message holds besides the message itself, without its attachments. */
-export const forwardBody = t.Object({ to, cc, bcc, text, html, from: t.Optional(from), attachments })
-export type Forward = typeof forwardBody.static
+export const forwardBodySchema = t.Object({ to, cc, bcc, text, html, from: t.Optional(from), attachments })
+export type ForwardFields = typeof forwardBodySchema.static

@@ -1,4 +1,4 @@
-import { clip } from '../../mail/preview.ts'
+import { truncate } from '../../mail/preview.ts'
 
 const maxSubject = 998
 
@@ -20,5 +20,5 @@ export function forwardSubject(subject: string): string {
 function marked(mark: string, subject: string, earlier: RegExp): string {
   let rest = subject.trim()
   for (let found = earlier.exec(rest); found; found = earlier.exec(rest)) rest = rest.slice(found[0].length)
-  return clip(`${mark} ${rest}`.trim(), maxSubject)
+  return truncate(`${mark} ${rest}`.trim(), maxSubject)
 }

@@ -1,10 +1,10 @@
 import { expect, test } from 'bun:test'
-import { patternOf, readQuery } from './query.ts'
-import { searchText, searchWords } from './tokenizer.ts'
+import { likePattern, parseQuery } from './query.ts'
+import { tokenize, toSearchText } from './tokenizer.ts'
 
 const patterns = (query: string) => {
-  const read = readQuery(query)
-  return read && { wanted: read.wanted.map(patternOf), unwanted: read.unwanted.map(patternOf) }
+  const read = parseQuery(query)
+  return read && { wanted: read.required.map(likePattern), unwanted: read.excluded.map(likePattern) }
 }
 
 test('reads words, phrases and exclusions', () => {
@@ -15,15 +15,15 @@ test('reads words, phrases and exclusions', () => {
 })
 
 test('lets what is asked of an undivided script go on in the text', () => {
-  const [first, second, last] = searchWords('東京都')
+  const [first, second, last] = tokenize('東京都')
   expect(patterns('東京')?.wanted).toEqual([`% ${first} %`])
   expect(patterns('東京都')?.wanted).toEqual([`% ${first} ${second} %`])
   expect(patterns('都')?.wanted).toEqual([`% ${last}%`])
-  expect(searchText('東京都')).toContain(` ${first} ${second} `)
+  expect(toSearchText('東京都')).toContain(` ${first} ${second} `)
 })
 
 test('asks for nothing with exclusions or signs alone', () => {
-  for (const query of ['-red', '"', '+', '-"a b"', '***', '""']) expect(readQuery(query)).toBeNull()
+  for (const query of ['-red', '"', '+', '-"a b"', '***', '""']) expect(parseQuery(query)).toBeNull()
 })
 
 test('lets no sign through that the server reads as a wildcard', () => {

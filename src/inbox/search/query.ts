@@ -1,28 +1,28 @@
-import { leadingCharacter, type SearchWord, searchWords } from './tokenizer.ts'
+import { leadingCharacter, type Token, tokenize } from './tokenizer.ts'
 
 /** What a text must hold: one word, words in this order with nothing between, or words that begin so. */
-export type Wanted =
-  | { readonly kind: 'words'; readonly words: readonly [SearchWord, ...SearchWord[]] }
+export type QueryClause =
+  | { readonly kind: 'words'; readonly words: readonly [Token, ...Token[]] }
   /** A character of an undivided script, alone or at the head of a pair. */
-  | { readonly kind: 'character'; readonly character: SearchWord }
+  | { readonly kind: 'character'; readonly character: Token }
 
 export interface SearchQuery {
-  readonly wanted: readonly Wanted[]
-  readonly unwanted: readonly Wanted[]
+  readonly required: readonly QueryClause[]
+  readonly excluded: readonly QueryClause[]
 }
 
 /** Reads words, "phrases" and -exclusions; null when it asks for nothing (exclusions alone exclude from nothing). */
-export function readQuery(query: string): SearchQuery | null {
-  const wanted: Wanted[] = []
-  const unwanted: Wanted[] = []
+export function parseQuery(query: string): SearchQuery | null {
+  const wanted: QueryClause[] = []
+  const unwanted: QueryClause[] = []
   for (const [, minus, phrase, bare] of query.matchAll(/(-?)(?:"([^"]*)"?|([^\s"]+))/g)) {
-    const asked = wantedOf(searchWords(phrase ?? bare ?? ''))
+    const asked = clauseOf(tokenize(phrase ?? bare ?? ''))
     if (asked) (minus ? unwanted : wanted).push(asked)
   }
-  return wanted.length > 0 ? { wanted, unwanted } : null
+  return wanted.length > 0 ? { required: wanted, excluded: unwanted } : null
 }
 
-function wantedOf(words: readonly SearchWord[]): Wanted | undefined {
+function clauseOf(words: readonly Token[]): QueryClause | undefined {
   const last = words.at(-1)
   if (last === undefined) return undefined
   const isLone = leadingCharacter(last) === last
@@ -33,6 +33,6 @@ function wantedOf(words: readonly SearchWord[]): Wanted | undefined {
 }
 
 /** As a pattern of LIKE over words with a space before and after each. */
-export function patternOf(asked: Wanted): string {
+export function likePattern(asked: QueryClause): string {
   return asked.kind === 'character' ? `% ${asked.character}%` : `% ${asked.words.join(' ')} %`
 }

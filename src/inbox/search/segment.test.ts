@@ -1,18 +1,20 @@
 import { expect, test } from 'bun:test'
-import { readQuery } from './query.ts'
-import { blockPostings, blockQuery, keyOf, readPostings } from './segment.ts'
-import { searchText } from './tokenizer.ts'
+import { parseQuery } from './query.ts'
+import { buildPostings, readPostings, segmentQuery, termKey } from './segment.ts'
+import { toSearchText } from './tokenizer.ts'
 
 /** The places of these texts where a block has `query`. */
 function placesOf(texts: readonly string[], query: string): readonly number[] {
-  const read = readQuery(query)
+  const read = parseQuery(query)
   if (!read) throw new Error('it asks for nothing')
-  const { terms, placesIn } = blockQuery(read)
-  const all = readPostings(blockPostings(texts.map(searchText).join('\n')))
-  const postings = new Map(all.map(({ term, places }) => [keyOf(term), places]))
-  return placesIn(
+  const { terms, positionsIn } = segmentQuery(read)
+  const all = readPostings(buildPostings(texts.map(toSearchText).join('\n')))
+  const postings = new Map(all.map(({ term, list }) => [termKey(term), list]))
+  return positionsIn(
     new Map(
-      terms.flatMap(term => (postings.has(keyOf(term)) ? [[keyOf(term), postings.get(keyOf(term)) ?? term]] : [])),
+      terms.flatMap(term =>
+        postings.has(termKey(term)) ? [[termKey(term), postings.get(termKey(term)) ?? term]] : [],
+      ),
     ),
   )
 }

@@ -1,21 +1,21 @@
-import { inTurn } from '../../base/concurrency/semaphore.ts'
-import type { MessageFacts } from '../../mail/message.ts'
+import { limitConcurrency } from '../../base/concurrency/semaphore.ts'
+import type { MessageSummary } from '../../mail/message.ts'
 import { type ParseLimits, parseLimits } from '../../mail/mime-parser.ts'
 import type { FromThread, TextTask, ToThread } from './worker.ts'
-import { type TextWork, type TextWorkName, textWork } from './worker-tasks.ts'
+import { type TextTaskName, type TextTasks, textTasks } from './worker-tasks.ts'
 
 /** Works on texts without holding up the event loop: short ones here and now, long ones on a thread, one at a time. */
 export interface TextWorker {
   /** What the work gives; null where it took too long or failed. */
-  run<Name extends TextWorkName>(
+  run<Name extends TextTaskName>(
     name: Name,
-    ...given: Parameters<TextWork[Name]>
-  ): Promise<ReturnType<TextWork[Name]> | null>
+    ...given: Parameters<TextTasks[Name]>
+  ): Promise<ReturnType<TextTasks[Name]> | null>
   /**
    * Takes a message apart on the thread, whatever its size; null where that took too long or failed. Its pieces are asked
    * for one by one. Rejects when they cannot be had.
    */
-  outline(pieces: AsyncIterable<Uint8Array>, limits?: ParseLimits): Promise<MessageFacts | null>
+  readSummary(pieces: AsyncIterable<Uint8Array>, limits?: ParseLimits): Promise<MessageSummary | null>
   /** Ends the thread; what is under way gives null. */
   close(): void
 }
@@ -24,11 +24,11 @@ export interface TextWorker {
 const longestIdleMs = 2000
 
 /** Texts of so many characters take some ten milliseconds at most, whatever they hold. */
-const maxLightCharacters = 8 * 1024
+const maxInlineCharacters = 8 * 1024
 
 /** The thread is started when it is first needed, and again when it was ended. `timeoutMs`: for one text. */
 export function openTextWorker({ timeoutMs = 10_000 }: { readonly timeoutMs?: number } = {}): TextWorker {
-  const turn = inTurn(1)
+  const turn = limitConcurrency(1)
   let thread: Worker | undefined
   let idle: Timer | undefined
   let isClosed = false
@@ -44,7 +44,7 @@ export function openTextWorker({ timeoutMs = 10_000 }: { readonly timeoutMs?: nu
     thread = undefined
   }
 
-  function ask(task: TextTask, pieces?: AsyncIterator<Uint8Array>): Promise<string | null | MessageFacts> {
+  function ask(task: TextTask, pieces?: AsyncIterator<Uint8Array>): Promise<string | null | MessageSummary> {
     if (isClosed) return Promise.resolve(null)
     clearTimeout(idle)
     thread ??= start()
@@ -86,15 +86,15 @@ export function openTextWorker({ timeoutMs = 10_000 }: { readonly timeoutMs?: nu
 
   return {
     async run(name, ...given) {
-      type Result = ReturnType<TextWork[typeof name]> | null
-      const work = textWork[name] as (...given: readonly string[]) => Result
-      const characters = given.reduce((sum, each) => sum + each.length, 0)
-      if (characters <= maxLightCharacters) return work(...given)
+      type Result = ReturnType<TextTasks[typeof name]> | null
+      const work = textTasks[name] as (...given: readonly string[]) => Result
+      const characters = given.reduce((sum, value) => sum + value.length, 0)
+      if (characters <= maxInlineCharacters) return work(...given)
       return (await turn(() => ask({ kind: 'text', name, given }))) as Result
     },
-    async outline(pieces, limits = parseLimits) {
+    async readSummary(pieces, limits = parseLimits) {
       const source = pieces[Symbol.asyncIterator]()
-      const facts = (await turn(() => ask({ kind: 'outline', limits }, source))) as MessageFacts | null
+      const facts = (await turn(() => ask({ kind: 'outline', limits }, source))) as MessageSummary | null
       await source.return?.()
       return facts
     },

@@ -1,21 +1,21 @@
 import { textOf } from '../../sending/accept/text-of-html.ts'
 import { replyTextOf } from '../messages/reply-text.ts'
-import { quotableHtml, sanitizeHtml } from '../messages/sanitize-html.ts'
+import { sanitizeHtml, sanitizeQuotedHtml } from '../messages/sanitize-html.ts'
 import { quoteInHtml, quoteInText } from '../reply/quotation.ts'
-import { blockPostings } from '../search/segment.ts'
-import { searchText } from '../search/tokenizer.ts'
+import { buildPostings } from '../search/segment.ts'
+import { toSearchText } from '../search/tokenizer.ts'
 
 /** What takes long when a text is long. Each depends on nothing but what it is given. */
-export const textWork = {
+export const textTasks = {
   sanitizeHtml,
-  quotableHtml,
+  quotableHtml: sanitizeQuotedHtml,
   quoteInText,
   quoteInHtml,
   replyTextOf,
-  searchText,
-  blockPostings,
+  searchText: toSearchText,
+  blockPostings: buildPostings,
   textOf,
 } as const satisfies Record<string, (text: string, ...more: never[]) => string | null>
 
-export type TextWork = typeof textWork
-export type TextWorkName = keyof TextWork
+export type TextTasks = typeof textTasks
+export type TextTaskName = keyof TextTasks

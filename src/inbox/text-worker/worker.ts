@@ -1,12 +1,12 @@
 import { Readable } from 'node:stream'
-import { type MessageFacts, outlineMessage } from '../../mail/message.ts'
+import { type MessageSummary, readMessageSummary } from '../../mail/message.ts'
 import type { ParseLimits } from '../../mail/mime-parser.ts'
-import { type TextWorkName, textWork } from './worker-tasks.ts'
+import { type TextTaskName, textTasks } from './worker-tasks.ts'
 
 // What runs on the thread that text-worker.ts starts: one task after the other.
 
 export type TextTask =
-  | { readonly kind: 'text'; readonly name: TextWorkName; readonly given: readonly string[] }
+  | { readonly kind: 'text'; readonly name: TextTaskName; readonly given: readonly string[] }
   /** A message to be taken apart, whose bytes come piece by piece, each when it is asked for. */
   | { readonly kind: 'outline'; readonly limits: ParseLimits }
 
@@ -17,7 +17,7 @@ export type ToThread = { readonly id: number } & (
 )
 
 export type FromThread = { readonly id: number } & (
-  | { readonly kind: 'done'; readonly result: string | null | MessageFacts }
+  | { readonly kind: 'done'; readonly result: string | null | MessageSummary }
   | { readonly kind: 'next-piece' }
 )
 
@@ -44,11 +44,11 @@ self.onmessage = async ({ data }) => {
   const { id } = data
   switch (data.kind) {
     case 'text': {
-      const work = textWork[data.name] as (...given: readonly string[]) => string | null
+      const work = textTasks[data.name] as (...given: readonly string[]) => string | null
       return self.postMessage({ id, kind: 'done', result: work(...data.given) })
     }
     case 'outline': {
-      const result = await outlineMessage(Readable.from(piecesOf(id), { objectMode: false }), data.limits)
+      const result = await readMessageSummary(Readable.from(piecesOf(id), { objectMode: false }), data.limits)
       return self.postMessage({ id, kind: 'done', result })
     }
     case 'piece':

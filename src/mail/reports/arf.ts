@@ -1,7 +1,7 @@
 import type { HeaderField } from '../header.ts'
 import type { Report } from './report.ts'
 import { fieldOf, type ReportMessage } from './report-mime.ts'
-import { originalOf } from './returned-message.ts'
+import { readOriginalMessage } from './returned-message.ts'
 
 type Feedback = Pick<Report, 'kind' | 'recipients' | 'feedbackType' | 'reportingMta' | 'envelopeId'>
 
@@ -22,19 +22,20 @@ const complaints = new Set([
  * recipient is one that the report names: operators redact them.
  */
 export function readFeedback(message: ReportMessage): Feedback | null {
-  const part = message.parts.find(each => each.type === 'message/feedback-report')
+  const part = message.parts.find(part => part.type === 'message/feedback-report')
   return part ? fromPart(part.text) : fromOutlook(message)
 }
 
 function fromPart(text: string): Feedback {
   const values = (name: string) =>
-    Array.from(text.replace(/\n[ \t]+/g, ' ').matchAll(new RegExp(`^${name}[ \\t]*:[ \\t]*(.*)$`, 'gim')), each =>
-      (each[1] ?? '').trim(),
+    Array.from(
+      text.replace(/\n[ \t]+/g, ' ').matchAll(new RegExp(`^${name}[ \\t]*:[ \\t]*(.*)$`, 'gim')),
+      regExpExecArray => (regExpExecArray[1] ?? '').trim(),
     )
   const type = (values('Feedback-Type')[0] ?? '').toLowerCase()
   const recipients = [...values('Original-Rcpt-To'), ...values('Removal-Recipient')]
-    .map(each => /[^\s<>;,"()]+@[^\s<>;,"()]+/.exec(each)?.[0] ?? '')
-    .filter(each => each !== '' && !/^(?:redacted|x+|\*+)@|@(?:redacted|x+)$/i.test(each))
+    .map(value => /[^\s<>;,"()]+@[^\s<>;,"()]+/.exec(value)?.[0] ?? '')
+    .filter(value => value !== '' && !/^(?:redacted|x+|\*+)@|@(?:redacted|x+)$/i.test(value))
   return {
     kind: complaints.has(type) ? 'complaint' : 'none',
     feedbackType: type || null,
@@ -50,12 +51,12 @@ export function isFromOutlook(fields: readonly HeaderField[]): boolean {
 }
 
 function fromOutlook(message: ReportMessage): Feedback | null {
-  const original = originalOf(message)
-  if (original.complainer === null || !isFromOutlook(message.fields)) return null
+  const original = readOriginalMessage(message)
+  if (original.complainant === null || !isFromOutlook(message.fields)) return null
   return {
     kind: 'complaint',
     feedbackType: 'abuse',
-    recipients: [complainer(original.complainer)],
+    recipients: [complainer(original.complainant)],
     reportingMta: 'Outlook.com',
     envelopeId: null,
   }

@@ -1,5 +1,5 @@
 import type { HeaderField } from '../header.ts'
-import { decodeWords, fieldOf } from './report-mime.ts'
+import { decodeEncodedWords, fieldOf } from './report-mime.ts'
 
 /** Fields by which programs mark what they answer by themselves; what they hold does not matter. */
 const marks = new Set([
@@ -102,8 +102,8 @@ function keywordOf(fields: readonly HeaderField[]): string | undefined {
 }
 
 function isMarkedReply(fields: readonly HeaderField[]): boolean {
-  if (fields.some(each => marks.has(each.name.toLowerCase()))) return true
+  if (fields.some(field => marks.has(field.name.toLowerCase()))) return true
   if (/^\s*auto[_-]?reply\b/i.test(fieldOf(fields, 'precedence') ?? '')) return true
   if (/\bauto(?:responder|reply)/i.test(fieldOf(fields, 'x-post-messageclass') ?? '')) return true
-  return subjects.test(decodeWords(fieldOf(fields, 'subject') ?? '').normalize('NFC'))
+  return subjects.test(decodeEncodedWords(fieldOf(fields, 'subject') ?? '').normalize('NFC'))
 }

@@ -1,11 +1,11 @@
 // What mail systems write that report in no standard form, by what each is known for.
 
 function anyOf(phrases: readonly string[], flags = 'iu'): RegExp {
-  return new RegExp(phrases.map(each => each.replace(/ /g, '\\s+')).join('|'), flags)
+  return new RegExp(phrases.map(phrase => phrase.replace(/ /g, '\\s+')).join('|'), flags)
 }
 
 /** What a notification says. */
-export const phrasesOfBounces = anyOf([
+export const bouncePhrases = anyOf([
   // qmail and what came of it (netqmail, s/qmail, Yahoo, GMX, Tencent)
   'this is the qmail-send program',
   'hi\\. (?:this is|the) ',
@@ -73,7 +73,7 @@ export const phrasesOfBounces = anyOf([
 ])
 
 /** What the subject of a notification says. */
-export const subjectsOfBounces = anyOf([
+export const bounceSubjects = anyOf([
   '^(?:re:)?\\s*(?:mail )?delivery (?:status notification|failure|failed|error|problem|report|unsuccessful)',
   '^failure notice',
   '^returned (?:mail|email|to sender)',
@@ -93,7 +93,7 @@ export const subjectsOfBounces = anyOf([
 ])
 
 /** It is still being tried. */
-export const phrasesOfDelays = anyOf([
+export const delayPhrases = anyOf([
   'this is a warning message only',
   'you do not need to re-?send',
   'no action is required on your part',
@@ -112,7 +112,7 @@ export const phrasesOfDelays = anyOf([
 ])
 
 /** Where the returned message begins. */
-export const returnedFollows = new RegExp(
+export const returnedMessageStart = new RegExp(
   [
     '^[ \\t]*[-*=_~]{2,}[ \\t]*(?:begin )?(?:below this line is|this is|enclosed is|included is|here is)[^\\n]{0,20} cop',
     '^[ \\t]*[-*=_~]{2,}[ \\t]*(?:the )?(?:header|body|text|copy|beginning)s?[^\\n]{0,12}(?:of|der|de)? ?[^\\n]{0,12}(?:original|ursprünglich|your|returned|message)[^\\n]*$',

@@ -1,5 +1,5 @@
 import { readDate } from '../date.ts'
-import { classOf, findEnhancedStatus, findReplyCode, isSpecific, readEnhancedStatus } from './enhanced-status.ts'
+import { findEnhancedStatus, findReplyCode, isSpecific, readEnhancedStatus, statusClassOf } from './enhanced-status.ts'
 import type { Report, ReportedAction, ReportedRecipient } from './report.ts'
 import type { ReportMessage } from './report-mime.ts'
 
@@ -27,17 +27,17 @@ const perRecipient = new Set([
   'will-retry-until',
 ])
 
-type Fields = Map<string, string>
+type StatusFields = Map<string, string>
 
 /**
  * What the machine-readable part of a delivery status notification says (RFC 3464 §2, RFC 6533 §3); null: there is none.
  * Taken as it comes: recipients that no empty line parts, fields wrapped without white space, several parts, no Action.
  */
 export function readDeliveryStatus({ parts }: ReportMessage): DeliveryStatus | null {
-  const texts = parts.filter(each => statusTypes.has(each.type)).map(each => each.text)
+  const texts = parts.filter(part => statusTypes.has(part.type)).map(part => part.text)
   if (texts.length === 0) return null
   const groups = texts.flatMap(readGroups)
-  const whole: Fields = new Map(groups.flatMap(group => [...group].filter(([name]) => perMessage.has(name))))
+  const whole: StatusFields = new Map(groups.flatMap(group => [...group].filter(([name]) => perMessage.has(name))))
   return {
     recipients: groups.flatMap(group => recipientOf(group) ?? []),
     reportingMta: mtaOf(whole.get('reporting-mta')),
@@ -46,7 +46,7 @@ export function readDeliveryStatus({ parts }: ReportMessage): DeliveryStatus | n
 }
 
 /** The recipients whose fields stand in a text that is not marked as a delivery status. */
-export function recipientsIn(text: string): readonly ReportedRecipient[] {
+export function findDeliveryStatusRecipients(text: string): readonly ReportedRecipient[] {
   if (!/^[ \t]*(?:final|original)-recipient[ \t]*:/im.test(text)) return []
   return readGroups(text).flatMap(group => recipientOf(group) ?? [])
 }
@@ -55,8 +55,8 @@ const maxGroups = 200
 const fieldLine = /^[ \t]{0,4}([A-Za-z][A-Za-z0-9-]{1,40})[ \t]*:[ \t]*(.*)$/
 
 /** The groups of fields; one ends at an empty line, or where a field of a recipient comes again. */
-function readGroups(text: string): readonly Fields[] {
-  const groups: Fields[] = [new Map()]
+function readGroups(text: string): readonly StatusFields[] {
+  const groups: StatusFields[] = [new Map()]
   let last: string | undefined
   for (const line of text.split('\n')) {
     if (groups.length > maxGroups) break
@@ -78,7 +78,7 @@ function readGroups(text: string): readonly Fields[] {
   return groups
 }
 
-function recipientOf(fields: Fields): ReportedRecipient | null {
+function recipientOf(fields: StatusFields): ReportedRecipient | null {
   const address = fields.get('final-recipient') ?? fields.get('original-recipient')
   const said = fields.get('action')
   if (address === undefined && (said === undefined || fields.get('status') === undefined)) return null
@@ -118,7 +118,7 @@ function actionOf(said: string | undefined, code: string | null, diagnostic: str
   if (word !== '') return 'failed'
   const reply = diagnostic === null ? null : findReplyCode(diagnostic)
   if (code === null) return reply !== null && reply < 500 ? 'delayed' : 'failed'
-  return ({ success: 'delivered', transient: 'delayed', permanent: 'failed' } as const)[classOf(code)]
+  return ({ success: 'delivered', transient: 'delayed', permanent: 'failed' } as const)[statusClassOf(code)]
 }
 
 /** The address of `type; address`, RFC 3464 §2.3.1; what is none stands as it is. */

@@ -23,7 +23,7 @@ export function isSpecific(code: string): boolean {
   return !code.endsWith('.0')
 }
 
-export function classOf(code: string): StatusClass {
+export function statusClassOf(code: string): StatusClass {
   if (code.startsWith('2')) return 'success'
   return code.startsWith('4') ? 'transient' : 'permanent'
 }

@@ -1,7 +1,7 @@
 import type { HeaderField } from '../header.ts'
-import { returnedFollows } from './bounce-phrases.ts'
-import { decodeWords, fieldOf, type ReportMessage } from './report-mime.ts'
-import { isReturned } from './returned-message.ts'
+import { returnedMessageStart } from './bounce-phrases.ts'
+import { decodeEncodedWords, fieldOf, type ReportMessage } from './report-mime.ts'
+import { isReturnedMessageType } from './returned-message.ts'
 
 /** What a notification says of its cause is short; what comes after is not read. */
 const maxNotification = 16 * 1024
@@ -12,41 +12,45 @@ const mailSystem =
 
 /** May a mail system have written this, as far as its header tells? */
 export function isFromMailSystem(fields: readonly HeaderField[]): boolean {
-  const from = decodeWords(fieldOf(fields, 'from') ?? '')
+  const from = decodeEncodedWords(fieldOf(fields, 'from') ?? '')
   return mailSystem.test(from) || noReply.test(from) || fieldOf(fields, 'return-path')?.trim() === '<>'
 }
 
 const noReply = /\bno[-_]?reply@/i
 
 /** It need not have the name of one where it is a report, without its machine-readable part, that returns a message. */
-export function isWrittenBySystem({ fields, type, parts }: ReportMessage): boolean {
-  const from = decodeWords(fieldOf(fields, 'from') ?? '')
-  if (isAnswer(fields)) return false
+export function isWrittenByMailSystem({ fields, type, parts }: ReportMessage): boolean {
+  const from = decodeEncodedWords(fieldOf(fields, 'from') ?? '')
+  if (isPersonalReply(fields)) return false
   if (isFromMailSystem(fields) && !noReply.test(from)) return true
-  if (!parts.some(each => isReturned(each.type))) return false
+  if (!parts.some(part => isReturnedMessageType(part.type))) return false
   return type.parameters.get('report-type')?.toLowerCase() === 'delivery-status' || noReply.test(from)
 }
 
 /** A postmaster is a person too, who answers. */
-function isAnswer(fields: readonly HeaderField[]): boolean {
-  const isReply = /^\s*(?:re|aw|sv|fwd?|wg)\s*:/i.test(decodeWords(fieldOf(fields, 'subject') ?? ''))
+function isPersonalReply(fields: readonly HeaderField[]): boolean {
+  const isReply = /^\s*(?:re|aw|sv|fwd?|wg)\s*:/i.test(decodeEncodedWords(fieldOf(fields, 'subject') ?? ''))
   return isReply && fieldOf(fields, 'in-reply-to') !== undefined && fieldOf(fields, 'auto-submitted') === undefined
 }
 
 /** What the mail system wrote itself: its text, up to where the returned message begins. */
-export function notificationOf({ parts }: ReportMessage): string {
+export function notificationText({ parts }: ReportMessage): string {
   const own = parts.slice(
     0,
     Math.max(
-      parts.findIndex(each => isReturned(each.type)),
+      parts.findIndex(part => isReturnedMessageType(part.type)),
       0,
     ) || parts.length,
   )
-  const plain = own.filter(each => each.type === 'text/plain' || each.type === 'message/delivery-status')
-  const html = own.filter(each => each.type === 'text/html').map(each => withoutTags(each.text))
-  const written = plain.some(each => each.text.trim() !== '') ? plain.map(each => each.text) : html
+  const plain = own.filter(
+    reportPart => reportPart.type === 'text/plain' || reportPart.type === 'message/delivery-status',
+  )
+  const html = own.filter(reportPart => reportPart.type === 'text/html').map(reportPart => withoutTags(reportPart.text))
+  const written = plain.some(reportPart => reportPart.text.trim() !== '')
+    ? plain.map(reportPart => reportPart.text)
+    : html
   const text = tidy(written.join('\n\n').slice(0, maxSearched))
-  const end = text.search(returnedFollows)
+  const end = text.search(returnedMessageStart)
   return text.slice(0, Math.min(end < 0 ? text.length : end, maxNotification))
 }
 

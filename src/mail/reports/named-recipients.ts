@@ -1,7 +1,7 @@
 const address =
   /(?:"[^"\s]{1,64}"|[^\s<>()[\]:;,"'|：，。；]{1,64})@[A-Za-z0-9\u0080-\uffff-]{1,63}(?:\.[A-Za-z0-9\u0080-\uffff-]{1,63})+/g
 
-export function addressesIn(text: string): readonly string[] {
+export function findAddresses(text: string): readonly string[] {
   return [...new Set(Array.from(text.matchAll(address), ([found]) => found.replace(/[.]+$/, '')))]
 }
 
@@ -24,15 +24,15 @@ const listFollows =
   /(?:did not reach the following recipient\(s\)|following (?:recipient|address|destination)[^\n]{0,40}|(?:was|be) (?:not )?delivered to|had (?:permanent|delivery|transient)[^\n]{0,30}|undeliverable to)[^\n@]{0,30}[:\n]/i
 
 /** The recipients that a notification names: in its list of them, else where lines begin, else one that is spoken of. */
-export function namedIn(text: string): readonly string[] {
+export function findNamedRecipients(text: string): readonly string[] {
   const list = listFollows.exec(text)
   const after = list ? linesNaming(text.slice(list.index + list[0].length - 1)) : []
   if (after.length > 0) return after
   const own = linesNaming(text)
   if (own.length > 0) return own
   const told = text.split('\n').filter(line => aboutDelivery.test(line) && !ofSender.test(line))
-  return addressesIn(told.join('\n'))
-    .filter(each => !notRecipient.test(each))
+  return findAddresses(told.join('\n'))
+    .filter(address => !notRecipient.test(address))
     .slice(0, 1)
 }
 
@@ -40,6 +40,6 @@ export function namedIn(text: string): readonly string[] {
 function linesNaming(text: string): readonly string[] {
   const lines = text.split('\n').filter(line => !ofSender.test(line))
   const own = [...new Set(Array.from(lines.join('\n').matchAll(recipientLine), ([, found = '']) => found))]
-  const usual = own.filter(each => !notRecipient.test(each))
+  const usual = own.filter(value => !notRecipient.test(value))
   return usual.length > 0 ? usual : own
 }

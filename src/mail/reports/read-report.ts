@@ -5,10 +5,10 @@ import { isAutomaticReply } from './auto-reply.ts'
 import { readDeliveryStatus } from './dsn.ts'
 import { isSpecific } from './enhanced-status.ts'
 import { isFromMailSystem } from './mail-system.ts'
-import { causesInWords, readPlainBounce } from './nonstandard-bounce.ts'
+import { failureCausesIn, readNonstandardBounce } from './nonstandard-bounce.ts'
 import type { Report, ReportedRecipient } from './report.ts'
-import { fieldOf, type ReportMessage, splitReport } from './report-mime.ts'
-import { noOriginal, originalOf } from './returned-message.ts'
+import { fieldOf, parseReportMime, type ReportMessage } from './report-mime.ts'
+import { noOriginal, readOriginalMessage } from './returned-message.ts'
 
 /**
  * What a message reports: a delivery status notification (RFC 3464, RFC 6533), a feedback report (RFC 5965), a notification
@@ -16,12 +16,12 @@ import { noOriginal, originalOf } from './returned-message.ts'
  * about such things, or carries one that it forwards, is `none`. Pure; reads the first 256 KiB.
  */
 export function readReport(message: Buffer): Report {
-  const split = splitReport(message)
+  const split = parseReportMime(message)
   const messageId = readIdentifiers(fieldOf(split.fields, 'message-id') ?? '')[0] ?? null
   const writtenAt = readDate(fieldOf(split.fields, 'date') ?? '')
   const nothing = { messageId, writtenAt, recipients: [], reportingMta: null, envelopeId: null, feedbackType: null }
   if (!mayReport(split.fields)) return { ...nothing, kind: plainKind(split.fields), original: noOriginal }
-  const original = originalOf(split)
+  const original = readOriginalMessage(split)
   const feedback = readFeedback(split)
   if (feedback) return { ...nothing, ...feedback, original }
   const status = readDeliveryStatus(split)
@@ -29,7 +29,7 @@ export function readReport(message: Buffer): Report {
     const recipients = withCauses(status.recipients, split)
     return { ...nothing, ...status, recipients, kind: kindOf(recipients), original }
   }
-  const bounced = readPlainBounce(split, original)
+  const bounced = readNonstandardBounce(split, original)
   if (bounced) return { ...nothing, recipients: bounced, kind: kindOf(bounced), original }
   return { ...nothing, kind: plainKind(split.fields), original }
 }
@@ -55,20 +55,20 @@ function withCauses(recipients: readonly ReportedRecipient[], message: ReportMes
     action === 'delivered' || action === 'relayed' || diagnostic !== null || isSpecific(enhancedCode ?? '.0')
   const some = recipients.slice(0, maxWordy)
   if (some.every(isToldBy)) return recipients
-  const causeOf = causesInWords(
+  const causeOf = failureCausesIn(
     message,
-    some.map(each => each.finalRecipient),
+    some.map(reportedRecipient => reportedRecipient.finalRecipient),
   )
-  return recipients.map((each, i) => {
-    if (i >= maxWordy || isToldBy(each)) return each
-    const words = causeOf(each.finalRecipient)
-    return { ...each, ...words, enhancedCode: words.enhancedCode ?? each.enhancedCode }
+  return recipients.map((recipient, i) => {
+    if (i >= maxWordy || isToldBy(recipient)) return recipient
+    const words = causeOf(recipient.finalRecipient)
+    return { ...recipient, ...words, enhancedCode: words.enhancedCode ?? recipient.enhancedCode }
   })
 }
 
 /** The worst that is told of any recipient. */
 function kindOf(recipients: readonly ReportedRecipient[]): Report['kind'] {
-  const actions = new Set(recipients.map(each => each.action))
+  const actions = new Set(recipients.map(recipient => recipient.action))
   if (actions.has('failed')) return 'bounce'
   if (actions.has('delayed')) return 'delayed'
   return actions.has('delivered') ? 'delivered' : 'relayed'

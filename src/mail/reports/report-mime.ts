@@ -28,7 +28,7 @@ const maxDepth = 6
 const maxFields = 500
 
 /** Takes a message apart: what it is made of, in order, without descending into a message within it. Pure and bounded. */
-export function splitReport(message: Buffer): ReportMessage {
+export function parseReportMime(message: Buffer): ReportMessage {
   const bytes = message.subarray(0, maxReportBytes)
   const { fields, body } = splitEntity(Buffer.from(bytes.toString('latin1').replace(/\r\n?/g, '\n'), 'latin1'))
   const parts: ReportPart[] = []
@@ -90,7 +90,7 @@ function lineAt(text: string, start: string, from: number): number {
 
 /** The value of the first field of that name; `name` in lower case. */
 export function fieldOf(fields: readonly HeaderField[], name: string): string | undefined {
-  return fields.find(each => each.name.toLowerCase() === name)?.value
+  return fields.find(field => field.name.toLowerCase() === name)?.value
 }
 
 const parameterForm = /;\s*([\w-]+)\*?\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;"]+))/g
@@ -143,7 +143,7 @@ function inCharset(bytes: Buffer, charset = 'utf-8'): string {
 const encodedWord = /=\?([\w-]+)(?:\*[\w-]*)?\?([bq])\?([^?\s]*)\?=(?:[ \t]+(?==\?))?/gi
 
 /** A field's value with its encoded words decoded (RFC 2047). */
-export function decodeWords(value: string): string {
+export function decodeEncodedWords(value: string): string {
   return value.replace(encodedWord, (_, charset: string, encoding: string, text: string) =>
     inCharset(
       encoding.toLowerCase() === 'b' ? Buffer.from(text, 'base64') : unquoted(text.replace(/_/g, ' ')),

@@ -10,10 +10,10 @@ export interface OriginalMessage {
   /** The first address in To. */
   readonly to: string | null
   /** X-HmXmrOriginalRecipient: whom Outlook.com's complaints are from. */
-  readonly complainer: string | null
+  readonly complainant: string | null
 }
 
-export const noOriginal: OriginalMessage = { messageId: null, mailroomId: null, to: null, complainer: null }
+export const noOriginal: OriginalMessage = { messageId: null, mailroomId: null, to: null, complainant: null }
 
 const returnedTypes = new Set([
   'message/rfc822',
@@ -25,20 +25,20 @@ const returnedTypes = new Set([
   'message/partial',
 ])
 
-export function isReturned(type: string): boolean {
+export function isReturnedMessageType(type: string): boolean {
   return returnedTypes.has(type)
 }
 
 /** What the returned message, or its header, says; where none is attached, the header that stands in the text. */
-export function originalOf({ parts }: ReportMessage): OriginalMessage {
-  const returned = parts.find(each => isReturned(each.type))
-  const fields = returned ? fieldsOf(returned.text.trimStart()) : fieldsInText(parts.map(each => each.text).join('\n'))
+export function readOriginalMessage({ parts }: ReportMessage): OriginalMessage {
+  const returned = parts.find(part => isReturnedMessageType(part.type))
+  const fields = returned ? fieldsOf(returned.text.trimStart()) : fieldsInText(parts.map(part => part.text).join('\n'))
   const to = fieldOf(fields, 'to')
   return {
     messageId: readIdentifiers(fieldOf(fields, 'message-id') ?? '')[0] ?? null,
     mailroomId: /^eml_[0-9a-z]{26}$/.exec(fieldOf(fields, 'x-mailroom-id')?.trim() ?? '')?.[0] ?? null,
     to: to === undefined ? null : (/[^\s<>,;"]+@[^\s<>,;"]+/.exec(to)?.[0] ?? null),
-    complainer: fieldOf(fields, 'x-hmxmroriginalrecipient')?.replace(/[<>\s]/g, '') ?? null,
+    complainant: fieldOf(fields, 'x-hmxmroriginalrecipient')?.replace(/[<>\s]/g, '') ?? null,
   }
 }
 
@@ -51,5 +51,5 @@ const wanted = /^[>\s]{0,6}(message-id|x-mailroom-id|to):[ \t]*(\S.*(?:\n[ \t]+\
 function fieldsInText(text: string): readonly HeaderField[] {
   const fields = Array.from(text.matchAll(wanted), ([, name = '', value = '']) => ({ name, value }))
   // Without a Message-ID there is no header here, only words.
-  return fields.some(each => each.name.toLowerCase() === 'message-id') ? fields : []
+  return fields.some(field => field.name.toLowerCase() === 'message-id') ? fields : []
 }

@@ -1,13 +1,13 @@
 import { arc } from 'mailauth/lib/arc/index.js'
-import type { MailauthResolve } from './dns-errors.ts'
+import type { MailauthResolve } from './mailauth-resolver.ts'
 import type { Verdicts } from './port.ts'
-import { resultOf, whyItThrew } from './result.ts'
-import type { ReadMessage } from './signatures.ts'
+import { describeException, toAuthResult } from './result.ts'
+import type { VerifiedMessage } from './signatures.ts'
 
 type ArcVerdict = Verdicts['arc']
 
 /** The ARC chain of a message that has one (RFC 8617 §5.2). Never throws. */
-export async function checkArc({ verifier, limits }: ReadMessage, resolver: MailauthResolve): Promise<ArcVerdict> {
+export async function checkArc({ verifier, limits }: VerifiedMessage, resolver: MailauthResolve): Promise<ArcVerdict> {
   if (limits !== null && limits.arcProblem !== null) return verdict('fail', null, limits.arcProblem)
   const { chain, error, lastEntry } = verifier.arc
   if (!chain && !error) return verdict('none', null, null)
@@ -17,9 +17,9 @@ export async function checkArc({ verifier, limits }: ReadMessage, resolver: Mail
     const { status } = await arc(verifier.arc, { resolver, strict: true })
     if (unsigned > 0 && status.result === 'pass')
       return verdict('fail', sealer, `l= leaves ${unsigned} bytes of the body unsigned`)
-    return verdict(resultOf(status.result), sealer, status.comment ?? null)
+    return verdict(toAuthResult(status.result), sealer, status.comment ?? null)
   } catch (thrown) {
-    return verdict('permerror', sealer, whyItThrew(thrown))
+    return verdict('permerror', sealer, describeException(thrown))
   }
 }
 

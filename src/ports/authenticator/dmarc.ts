@@ -1,9 +1,9 @@
 import { type DmarcResponse, evaluateDmarc } from 'mailauth/lib/dmarc/index.js'
 import { formatDomain, getAlignment } from 'mailauth/lib/tools.js'
-import type { MailauthResolve } from './dns-errors.ts'
+import type { MailauthResolve } from './mailauth-resolver.ts'
 import type { Verdicts } from './port.ts'
-import { type Checked, resultOf, whyItThrew } from './result.ts'
-import type { ReadMessage } from './signatures.ts'
+import { type CheckResult, describeException, toAuthResult } from './result.ts'
+import type { VerifiedMessage } from './signatures.ts'
 
 type DmarcVerdict = Verdicts['dmarc']
 
@@ -11,20 +11,20 @@ type DmarcVerdict = Verdicts['dmarc']
  * Does an identifier align with the domain in From (RFC 9989 §4.4)? null: From has no one domain. Without a policy that
  * says more, and for what did not pass, the Public Suffix List stands in for the tree walk.
  */
-export type Aligns = (by: 'spf' | 'dkim', domain: string, isPass: boolean) => boolean | null
+export type AlignmentCheck = (by: 'spf' | 'dkim', domain: string, isPass: boolean) => boolean | null
 
-export interface DmarcChecked {
+export interface DmarcResult {
   readonly verdict: DmarcVerdict
-  readonly aligns: Aligns
+  readonly aligns: AlignmentCheck
 }
 
 /** DMARC of what passed (RFC 9989 §5.3). Never throws. */
 export async function checkDmarc(
-  message: ReadMessage,
-  spf: Checked,
-  signatures: readonly Checked[],
+  message: VerifiedMessage,
+  spf: CheckResult,
+  signatures: readonly CheckResult[],
   resolver: MailauthResolve,
-): Promise<DmarcChecked> {
+): Promise<DmarcResult> {
   const { headerFrom, fromFields } = message.verifier
   try {
     const { response, reason, dkimAligned } = await evaluateDmarc({
@@ -40,19 +40,21 @@ export async function checkDmarc(
     const doubt = response.status.result === 'fail' ? doubtOf(spf, signatures, aligns) : null
     return { verdict: doubt === null ? verdictOf(response) : inDoubt(response, doubt), aligns }
   } catch (error) {
-    return withoutFromDomain('temperror', whyItThrew(error))
+    return withoutFromDomain('temperror', describeException(error))
   }
 }
 
-function passed(identifiers: readonly Checked[]): readonly string[] {
-  return identifiers.flatMap(each => (each.result === 'pass' && each.domain !== null ? [each.domain] : []))
+function passed(identifiers: readonly CheckResult[]): readonly string[] {
+  return identifiers.flatMap(identifier =>
+    identifier.result === 'pass' && identifier.domain !== null ? [identifier.domain] : [],
+  )
 }
 
-function withoutFromDomain(result: 'permerror' | 'temperror', detail: string): DmarcChecked {
+function withoutFromDomain(result: 'permerror' | 'temperror', detail: string): DmarcResult {
   return { verdict: { result, domain: null, aligned: null, detail, policy: null }, aligns: () => null }
 }
 
-function alignment(response: DmarcResponse, dkimAligned: ReadonlySet<string> | undefined): Aligns {
+function alignment(response: DmarcResponse, dkimAligned: ReadonlySet<string> | undefined): AlignmentCheck {
   const from = response.status.header.from
   return (by, domain, isPass) => {
     const found = response.alignment
@@ -64,11 +66,11 @@ function alignment(response: DmarcResponse, dkimAligned: ReadonlySet<string> | u
 }
 
 /** What DNS trouble left open, though it would align; null: nothing. */
-function doubtOf(spf: Checked, signatures: readonly Checked[], aligns: Aligns): string | null {
-  const isOpen = (by: 'spf' | 'dkim', { result, domain }: Checked) =>
+function doubtOf(spf: CheckResult, signatures: readonly CheckResult[], aligns: AlignmentCheck): string | null {
+  const isOpen = (by: 'spf' | 'dkim', { result, domain }: CheckResult) =>
     result === 'temperror' && domain !== null && aligns(by, domain, false) === true
   if (isOpen('spf', spf)) return 'SPF'
-  return signatures.some(each => isOpen('dkim', each)) ? 'DKIM' : null
+  return signatures.some(signature => isOpen('dkim', signature)) ? 'DKIM' : null
 }
 
 function inDoubt(response: DmarcResponse, by: string): DmarcVerdict {
@@ -78,7 +80,7 @@ function inDoubt(response: DmarcResponse, by: string): DmarcVerdict {
 
 function verdictOf(response: DmarcResponse): DmarcVerdict {
   const { status, policy, policyDomain, error } = response
-  const result = resultOf(status.result)
+  const result = toAuthResult(status.result)
   const at = policyDomain === undefined ? null : `policy of ${policyDomain}: ${status.comment ?? ''}`
   return {
     result,

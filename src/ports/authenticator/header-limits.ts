@@ -35,14 +35,14 @@ export function isReadableHeader(header: Buffer): boolean {
 /** Keeps the work on one message within bounds: the first ten signatures, ARC of at most ten sets, no giant fields. */
 export function limitHeaders(headers: ParsedHeaders): LimitedHeaders {
   const all = headers.parsed
-  const signatures = all.filter(each => each.key === 'dkim-signature')
+  const signatures = all.filter(headerField => headerField.key === 'dkim-signature')
   const checked = new Set(signatures.filter(isModest).slice(0, maxSignatures))
   const dkimProblem = findDkimProblem(all)
   const arcProblem = findArcProblem(all)
-  const parsed = all.filter(each => {
-    if (each.key === 'dkim-signature') return dkimProblem === null && checked.has(each)
-    if (isArc(each)) return arcProblem === null
-    return each.key !== 'from' || isModest(each)
+  const parsed = all.filter(headerField => {
+    if (headerField.key === 'dkim-signature') return dkimProblem === null && checked.has(headerField)
+    if (isArc(headerField)) return arcProblem === null
+    return headerField.key !== 'from' || isModest(headerField)
   })
   return {
     headers: { parsed: parsed.length === all.length ? all : parsed, original: headers.original },
@@ -50,13 +50,15 @@ export function limitHeaders(headers: ParsedHeaders): LimitedHeaders {
     checkedSignatures: dkimProblem === null ? checked.size : 0,
     dkimProblem,
     arcProblem,
-    needsBody: parsed.some(each => each.key === 'dkim-signature' || each.key === 'arc-message-signature'),
+    needsBody: parsed.some(
+      headerField => headerField.key === 'dkim-signature' || headerField.key === 'arc-message-signature',
+    ),
   }
 }
 
 function findDkimProblem(all: readonly HeaderField[]): string | null {
   if (all.length > maxFields) return `more than ${maxFields} header fields`
-  const giant = all.some(each => each.key === 'content-type' && each.line.length > maxFieldBytes)
+  const giant = all.some(headerField => headerField.key === 'content-type' && headerField.line.length > maxFieldBytes)
   return giant ? `a Content-Type field of more than ${maxFieldBytes} bytes` : null
 }
 

@@ -2,10 +2,10 @@ import type { Resolver } from '../resolver/port.ts'
 import { checkArc } from './arc.ts'
 import { bestSignature, signaturesOf } from './dkim.ts'
 import { checkDmarc } from './dmarc.ts'
-import { mailauthResolver } from './dns-errors.ts'
-import { fromAddresses } from './from.ts'
+import { fromAddresses } from './from-addresses.ts'
+import { mailauthResolver } from './mailauth-resolver.ts'
 import type { Authenticator } from './port.ts'
-import { readSignatures } from './signatures.ts'
+import { verifySignatures } from './signatures.ts'
 import { checkSpf } from './spf.ts'
 
 export interface MailauthOptions {
@@ -33,7 +33,7 @@ export function mailauthAuthenticator({ resolver, hostname, messageTimeoutMs }: 
       try {
         const [spf, message] = await Promise.all([
           checkSpf(what, hostname, resolve),
-          readSignatures(what.content, resolve),
+          verifySignatures(what.content, resolve),
         ])
         const signatures = signaturesOf(message, tooLongKeys)
         const { verdict: dmarc, aligns } = await checkDmarc(message, spf, signatures, resolve)

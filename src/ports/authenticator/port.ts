@@ -1,11 +1,11 @@
-import type { Content } from '../../mail/message-source.ts'
+import type { MessageSource } from '../../mail/message-source.ts'
 
 /** RFC 8601 §2.7's words for a result. */
-export type Result = 'pass' | 'fail' | 'softfail' | 'neutral' | 'none' | 'policy' | 'temperror' | 'permerror'
+export type AuthResult = 'pass' | 'fail' | 'softfail' | 'neutral' | 'none' | 'policy' | 'temperror' | 'permerror'
 
 /** What one check found. */
 export interface Verdict {
-  readonly result: Result
+  readonly result: AuthResult
   /** Whom it speaks of: SPF's domain, DKIM's d=, the domain in From. */
   readonly domain: string | null
   /** Does that domain align with the one in From (RFC 9989 §4.4)? null where there is nothing to align. */
@@ -29,8 +29,8 @@ export interface Verdicts {
 }
 
 /** What is checked: the bytes as they came, and the envelope and session they came with. */
-export interface Authentication {
-  readonly content: Content
+export interface AuthenticationInput {
+  readonly content: MessageSource
   readonly remoteIp: string
   readonly helo: string
   /** The reverse-path; empty: the null reverse-path. */
@@ -39,5 +39,5 @@ export interface Authentication {
 
 /** Checks who sent a message. Broken DNS and broken messages are results, never errors. */
 export interface Authenticator {
-  authenticate(what: Authentication): Promise<Verdicts>
+  authenticate(what: AuthenticationInput): Promise<Verdicts>
 }

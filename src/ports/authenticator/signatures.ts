@@ -1,19 +1,19 @@
 import { createReadStream } from 'node:fs'
 import { DkimVerifier } from 'mailauth/lib/dkim/dkim-verifier.js'
 import { parseHeaders } from 'mailauth/lib/tools.js'
-import type { Content } from '../../mail/message-source.ts'
+import type { MessageSource } from '../../mail/message-source.ts'
 import { crlfNormalizer } from './crlf.ts'
-import type { MailauthResolve } from './dns-errors.ts'
 import { isReadableHeader, type LimitedHeaders, limitHeaders, maxHeaderBytes } from './header-limits.ts'
-import { whyItThrew } from './result.ts'
+import type { MailauthResolve } from './mailauth-resolver.ts'
+import { describeException } from './result.ts'
 
 /** A message as mailauth has read it: its From fields, its signatures checked, its ARC sets collected. */
-export interface ReadMessage {
+export interface VerifiedMessage {
   readonly verifier: DkimVerifier
   /** null: the header section is too long to be read. */
   readonly limits: LimitedHeaders | null
   /** What mailauth threw over the message; null: nothing. */
-  readonly problem: string | null
+  readonly error: string | null
 }
 
 /** Large: without line ends in the body mailauth begins again with every chunk. */
@@ -26,21 +26,21 @@ const fileChunkBytes = 1024 * 1024
  * bare LF (5 MB of them took 4 s); the result is the same.
  * @throws what reading a spooled file throws.
  */
-export async function readSignatures(content: Content, resolver: MailauthResolve): Promise<ReadMessage> {
+export async function verifySignatures(content: MessageSource, resolver: MailauthResolve): Promise<VerifiedMessage> {
   const verifier = new DkimVerifier({ resolver, strict: true })
   const chunks = chunksOf(content)
   try {
     const { header, rest } = await readHeader(chunks)
-    if (!isReadableHeader(header)) return { verifier, limits: null, problem: null }
+    if (!isReadableHeader(header)) return { verifier, limits: null, error: null }
     const limits = limitHeaders(parseHeaders(header))
     await verifier.messageHeaders(limits.headers)
     if (rest.length > 0) await verifier.nextChunk(rest)
     if (limits.needsBody) for await (const chunk of chunks) await verifier.nextChunk(chunk)
     await verifier.finalChunk()
-    return { verifier, limits, problem: null }
+    return { verifier, limits, error: null }
   } catch (error) {
     if (isSystemError(error)) throw error
-    return { verifier, limits: null, problem: whyItThrew(error) }
+    return { verifier, limits: null, error: describeException(error) }
   } finally {
     await chunks.return(undefined)
   }
@@ -69,7 +69,7 @@ function headerEnd(bytes: Buffer): number {
   return at < 0 ? -1 : at + 4
 }
 
-async function* chunksOf(content: Content): AsyncGenerator<Buffer> {
+async function* chunksOf(content: MessageSource): AsyncGenerator<Buffer> {
   const normalizer = crlfNormalizer()
   switch (content.kind) {
     case 'memory':

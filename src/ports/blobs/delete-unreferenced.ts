@@ -9,8 +9,8 @@ import {
   insertTombstones,
   lockBlob,
   selectBlobsAfter,
-  selectForgotten,
-  selectRemoved,
+  selectDeletedBlobs,
+  selectExpiredTombstones,
 } from './tombstones-table.ts'
 
 /*
@@ -26,11 +26,11 @@ import {
  * just now; or step 2 is, and they find none.
  */
 
-export interface Cleaning {
+export interface BlobCleanupDeps {
   readonly db: Db
   readonly clock: Clock
   /** Those of the blobs that something refers to, as far as it is committed. */
-  findReferred(db: Db, ids: readonly Id<'blb'>[]): Promise<ReadonlySet<Id<'blb'>>>
+  selectReferencedBlobs(db: Db, ids: readonly Id<'blb'>[]): Promise<ReadonlySet<Id<'blb'>>>
 }
 
 const dayMs = 24 * 3_600_000
@@ -39,12 +39,16 @@ const newMs = dayMs
 const forgottenMs = 7 * dayMs
 
 /** Looks at the next blobs after `after` by id, at most `most`; where it came to, or null at the end. */
-export async function markForgotten(use: Cleaning, after: string, most: number): Promise<string | null> {
-  const { db, clock } = use
+export async function markUnreferencedBlobs(
+  deps: BlobCleanupDeps,
+  after: string,
+  most: number,
+): Promise<string | null> {
+  const { db, clock } = deps
   const now = clock.now()
   const blobs = await selectBlobsAfter(db, after, most)
-  const old = blobs.filter(each => each.created_at < plusMs(now, -newMs)).map(each => each.id)
-  const referred = old.length > 0 ? await use.findReferred(db, old) : new Set()
+  const old = blobs.filter(blob => blob.created_at < plusMs(now, -newMs)).map(blob => blob.id)
+  const referred = old.length > 0 ? await deps.selectReferencedBlobs(db, old) : new Set()
   await insertTombstones(
     db,
     old.filter(id => !referred.has(id)),
@@ -54,33 +58,37 @@ export async function markForgotten(use: Cleaning, after: string, most: number):
 }
 
 /** What was removed of the blobs that were looked at. */
-export interface Removed {
-  readonly looked: number
+export interface BlobCleanupResult {
+  readonly examined: number
   readonly count: number
   readonly bytes: number
 }
 
 /** Removes blobs that have been forgotten for seven days; looks at `most` of them at most. */
-export async function removeForgotten(use: Cleaning, most: number): Promise<Removed> {
-  const due = await selectForgotten(use.db, plusMs(use.clock.now(), -forgottenMs), most)
+export async function deleteUnreferencedBlobs(deps: BlobCleanupDeps, most: number): Promise<BlobCleanupResult> {
+  const due = await selectExpiredTombstones(deps.db, plusMs(deps.clock.now(), -forgottenMs), most)
   let count = 0
   let bytes = 0
   for (const [looked, id] of due.entries()) {
-    const removed = await inTransaction(use.db, tx => removeOne({ ...use, db: tx }, id))
-    if (removed === 'backup') return { looked, count, bytes }
+    const removed = await inTransaction(deps.db, tx => removeOne({ ...deps, db: tx }, id))
+    if (removed === 'backup') return { examined: looked, count, bytes }
     if (removed === 'wanted') continue
     count++
     bytes += removed
   }
-  return { looked: due.length, count, bytes }
+  return { examined: due.length, count, bytes }
 }
 
 /** The bytes of it; `backup`: one is running, `wanted`: it stays. */
-async function removeOne({ db, clock, findReferred }: Cleaning, id: Id<'blb'>): Promise<number | 'backup' | 'wanted'> {
+async function removeOne(
+  { db, clock, selectReferencedBlobs }: BlobCleanupDeps,
+  id: Id<'blb'>,
+): Promise<number | 'backup' | 'wanted'> {
   const now = clock.now()
   if (await isBackupRunning(db, now)) return 'backup'
   const blob = await lockBlob(db, id)
-  const isWanted = !blob || blob.created_at >= plusMs(now, -forgottenMs) || (await findReferred(db, [id])).has(id)
+  const isWanted =
+    !blob || blob.created_at >= plusMs(now, -forgottenMs) || (await selectReferencedBlobs(db, [id])).has(id)
   if (isWanted) await deleteTombstones(db, [id])
   else await deleteBlob(db, id, now)
   return isWanted ? 'wanted' : Number(blob.size)
@@ -90,8 +98,8 @@ async function removeOne({ db, clock, findReferred }: Cleaning, id: Id<'blb'>): 
 const chunksAtOnce = 4
 
 /** Removes chunks of blobs that are gone, a few of them; were there any? */
-export async function removeChunks({ db, clock }: Pick<Cleaning, 'db' | 'clock'>): Promise<boolean> {
-  const [id] = await selectRemoved(db, 1)
+export async function deleteOrphanedChunks({ db, clock }: Pick<BlobCleanupDeps, 'db' | 'clock'>): Promise<boolean> {
+  const [id] = await selectDeletedBlobs(db, 1)
   if (!id) return false
   return await inTransaction(db, async tx => {
     // A backup reads the chunks of blobs whose rows it has seen.

@@ -2,26 +2,26 @@ import { createHash } from 'node:crypto'
 import { type FileHandle, open } from 'node:fs/promises'
 import { type Clock, type Instant, plusMs } from '../../base/clock.ts'
 import { batched } from '../../base/concurrency/batch.ts'
-import { inTurn } from '../../base/concurrency/semaphore.ts'
-import { type Db, inTransaction, isDuplicate, LockLost } from '../../base/database/database.ts'
+import { limitConcurrency } from '../../base/concurrency/semaphore.ts'
+import { type Db, inTransaction, isDuplicate, LockLostError } from '../../base/database/database.ts'
 import { type Id, newId } from '../../base/ids.ts'
-import type { Content } from '../../mail/message-source.ts'
-import type { Blobs, StoredBlob } from './port.ts'
+import type { MessageSource } from '../../mail/message-source.ts'
+import type { BlobStore, StoredBlob } from './port.ts'
 import {
   type BlobKey,
   type BlobRow,
   type ChunkRow,
-  completeBlob,
-  finishBlob,
   insertBlob,
   insertChunks,
   insertNewBlobs,
-  renewBlob,
   selectBlob,
-  selectByContent,
+  selectBlobsByContent,
+  selectBlobsWithChunks,
   selectChunk,
   selectChunkPositions,
-  selectWhole,
+  updateBlobComplete,
+  updateBlobCreatedAt,
+  updateBlobIfComplete,
 } from './table.ts'
 
 /** Bytes of each chunk but the last. */
@@ -33,17 +33,17 @@ const maxTries = 5
 /** Bytes that are stored again are renewed when they are older than this: what is forgotten goes after 7 days. */
 const renewAfterMs = 24 * 3600 * 1000
 
-interface Small extends BlobKey {
+interface SmallBlob extends BlobKey {
   readonly bytes: Buffer
 }
 
 /** Blobs in the tables `blobs` and `blob_chunks`, content-addressed within an organization. */
-export function mysqlBlobs(db: Db, clock: Clock): Blobs {
-  const storeOne = batched<Small, StoredBlob>({ maxItems: 64, maxUnderWay: 1 }, items =>
+export function mysqlBlobs(db: Db, clock: Clock): BlobStore {
+  const storeOne = batched<SmallBlob, StoredBlob>({ maxItems: 64, maxInFlight: 1 }, items =>
     inTransaction(db, tx => storeSmall(tx, clock.now(), items)),
   )
-  const staging = inTurn(maxStagedAtOnce)
-  const readOne = batched<Wanted, Buffer | undefined>({ maxItems: 16, maxUnderWay: 4 }, wanted => readAll(db, wanted))
+  const staging = limitConcurrency(maxStagedAtOnce)
+  const readOne = batched<BlobRef, Buffer | undefined>({ maxItems: 16, maxInFlight: 4 }, wanted => readAll(db, wanted))
   return {
     async store(organizationId, content) {
       if (content.kind === 'memory' && content.size <= chunkBytes) {
@@ -66,7 +66,7 @@ export function mysqlBlobs(db: Db, clock: Clock): Blobs {
   }
 }
 
-function smallOf(organizationId: Id<'org'>, bytes: Buffer): Small {
+function smallOf(organizationId: Id<'org'>, bytes: Buffer): SmallBlob {
   return { organizationId, sha256: createHash('sha256').update(bytes).digest(), bytes }
 }
 
@@ -74,12 +74,12 @@ function smallOf(organizationId: Id<'org'>, bytes: Buffer): Small {
  * Stores many of one chunk, inside a transaction. Almost always all are new; only when one is there already, or came at
  * the same time from elsewhere, are they looked up.
  */
-async function storeSmall(db: Db, now: Instant, items: readonly Small[]): Promise<readonly StoredBlob[]> {
+async function storeSmall(db: Db, now: Instant, items: readonly SmallBlob[]): Promise<readonly StoredBlob[]> {
   // In one order, so that two at once wait for each other rather than deadlock.
   const wanted = new Map(items.map(item => [keyOf(item), item] as const).sort(([a], [b]) => (a < b ? -1 : 1)))
   const fresh = Array.from(wanted.values(), item => ({ ...newRow(item, item.bytes.length, now), complete: 1 as const }))
   const inserted = await insertNewBlobs(db, fresh)
-  const there = inserted === fresh.length ? fresh : await selectByContent(db, [...wanted.values()])
+  const there = inserted === fresh.length ? fresh : await selectBlobsByContent(db, [...wanted.values()])
   const freshIds = new Set(fresh.map(row => row.id))
   const stored = new Map(there.map(row => [keyOf(keyIn(row)), row]))
   const missing = there.filter(row => freshIds.has(row.id) || !row.complete)
@@ -89,7 +89,7 @@ async function storeSmall(db: Db, now: Instant, items: readonly Small[]): Promis
   })
   for (const group of groupBySize(chunks)) await insertChunks(db, group)
   for (const row of there) {
-    const isStill = row.complete ? await isThereStill(db, now, row) : await finishBlob(db, row.id, now)
+    const isStill = row.complete ? await isThereStill(db, now, row) : await updateBlobComplete(db, row.id, now)
     if (!isStill) throw vanished()
   }
   return items.map(item => {
@@ -101,12 +101,12 @@ async function storeSmall(db: Db, now: Instant, items: readonly Small[]): Promis
 
 /** Says that bytes are wanted again, where what nothing refers to might go soon. False: they have just gone. */
 async function isThereStill(db: Db, now: Instant, row: BlobRow): Promise<boolean> {
-  return row.created_at >= plusMs(now, -renewAfterMs) || (await renewBlob(db, row.id, now))
+  return row.created_at >= plusMs(now, -renewAfterMs) || (await updateBlobCreatedAt(db, row.id, now))
 }
 
 /** The cleaner took it away between two statements; to the transaction that is a lock it lost, and it is done again. */
 function vanished(): Error {
-  return new LockLost('a blob was there and then gone')
+  return new LockLostError('a blob was there and then gone')
 }
 
 function keyIn(row: BlobRow): BlobKey {
@@ -139,7 +139,7 @@ function groupBySize(chunks: readonly ChunkRow[]): readonly (readonly ChunkRow[]
  * Stores a large one: a row that says it is not whole yet, its chunks one by one, then the word that it is whole. Two at
  * once write the same chunks under the same id, and one that died half way is taken up where it stopped.
  */
-async function stage(db: Db, clock: Clock, organizationId: Id<'org'>, content: Content): Promise<StoredBlob> {
+async function stage(db: Db, clock: Clock, organizationId: Id<'org'>, content: MessageSource): Promise<StoredBlob> {
   return await withSource(content, async source => {
     const key = { organizationId, sha256: await hash(source) }
     for (let attempt = 1; attempt <= maxTries; attempt++) {
@@ -151,7 +151,7 @@ async function stage(db: Db, clock: Clock, organizationId: Id<'org'>, content: C
       for (let position = 0; position < count; position++)
         if (!there.has(position))
           await insertChunks(db, [{ blob_id: row.id, position, bytes: await source.chunk(position) }])
-      if (await inTransaction(db, tx => completeBlob(tx, row.id, count, clock.now()))) return row
+      if (await inTransaction(db, tx => updateBlobIfComplete(tx, row.id, count, clock.now()))) return row
     }
     throw new Error('a blob could not be stored: it vanished each time it was staged')
   })
@@ -160,7 +160,7 @@ async function stage(db: Db, clock: Clock, organizationId: Id<'org'>, content: C
 /** The row for this content, whole or not; undefined when another began it or took it away just now. */
 async function findOrBegin(db: Db, clock: Clock, key: BlobKey, size: number): Promise<BlobRow | undefined> {
   const now = clock.now()
-  const [found] = await selectByContent(db, [key])
+  const [found] = await selectBlobsByContent(db, [key])
   if (found) return (await isThereStill(db, now, found)) ? found : undefined
   const row = newRow(key, size, now)
   try {
@@ -172,12 +172,15 @@ async function findOrBegin(db: Db, clock: Clock, key: BlobKey, size: number): Pr
   }
 }
 
-interface Source {
+interface ChunkSource {
   readonly size: number
   chunk(position: number): Promise<Buffer>
 }
 
-async function withSource<Result>(content: Content, work: (source: Source) => Promise<Result>): Promise<Result> {
+async function withSource<Result>(
+  content: MessageSource,
+  work: (source: ChunkSource) => Promise<Result>,
+): Promise<Result> {
   if (content.kind === 'memory') {
     const { bytes } = content
     const at = (position: number) => bytes.subarray(position * chunkBytes, (position + 1) * chunkBytes)
@@ -191,7 +194,7 @@ async function withSource<Result>(content: Content, work: (source: Source) => Pr
   }
 }
 
-async function readChunk(file: FileHandle, content: Content, position: number): Promise<Buffer> {
+async function readChunk(file: FileHandle, content: MessageSource, position: number): Promise<Buffer> {
   const start = position * chunkBytes
   const bytes = Buffer.allocUnsafeSlow(Math.min(chunkBytes, content.size - start))
   for (let filled = 0; filled < bytes.length; ) {
@@ -202,7 +205,7 @@ async function readChunk(file: FileHandle, content: Content, position: number): 
   return bytes
 }
 
-async function hash(source: Source): Promise<Buffer> {
+async function hash(source: ChunkSource): Promise<Buffer> {
   const sha256 = createHash('sha256')
   for (let position = 0; position * chunkBytes < source.size; position++) sha256.update(await source.chunk(position))
   return sha256.digest()
@@ -229,14 +232,14 @@ async function* readRange(
   }
 }
 
-interface Wanted {
+interface BlobRef {
   readonly organizationId: Id<'org'>
   readonly id: Id<'blb'>
 }
 
 /** The bytes of each, undefined where the organization has no such blob. */
-async function readAll(db: Db, wanted: readonly Wanted[]): Promise<readonly (Buffer | undefined)[]> {
-  const rows = await selectWhole(db, [...new Set(wanted.map(each => each.id))])
+async function readAll(db: Db, wanted: readonly BlobRef[]): Promise<readonly (Buffer | undefined)[]> {
+  const rows = await selectBlobsWithChunks(db, [...new Set(wanted.map(blobRef => blobRef.id))])
   const byBlob = Map.groupBy(rows, row => row.id)
   return wanted.map(({ organizationId, id }) => {
     const own = byBlob.get(id)?.filter(row => row.organization_id === organizationId) ?? []

@@ -1,6 +1,6 @@
 import type { Db } from '../../base/database/database.ts'
 import type { Id } from '../../base/ids.ts'
-import type { Content } from '../../mail/message-source.ts'
+import type { MessageSource } from '../../mail/message-source.ts'
 
 /** Bytes that are kept once for an organization, however often they come. */
 export interface StoredBlob {
@@ -10,9 +10,9 @@ export interface StoredBlob {
 }
 
 /** Keeps bytes by their content. What `store` gave is durable; it may be referred to from a later transaction. */
-export interface Blobs {
+export interface BlobStore {
   /** Stores the bytes, streamed in chunks of 512 KiB, unless the organization has them already. */
-  store(organizationId: Id<'org'>, content: Content): Promise<StoredBlob>
+  store(organizationId: Id<'org'>, content: MessageSource): Promise<StoredBlob>
   /**
    * As `store`, within the caller's transaction, so that one commit stands for the bytes and for what refers to them.
    * For small messages only: at most 512 KiB each, a few MiB in all. In the order given.

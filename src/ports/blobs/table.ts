@@ -2,11 +2,11 @@ import { sql } from 'kysely'
 import type { Instant } from '../../base/clock.ts'
 import type { Db } from '../../base/database/database.ts'
 import { insertRows } from '../../base/database/insert-rows.ts'
-import type { Schema } from '../../base/database/schema.ts'
+import type { DatabaseSchema } from '../../base/database/schema.ts'
 import type { Id } from '../../base/ids.ts'
 
-export type BlobRow = Schema['blobs']
-export type ChunkRow = Schema['blob_chunks']
+export type BlobRow = DatabaseSchema['blobs']
+export type ChunkRow = DatabaseSchema['blob_chunks']
 
 /** Whose bytes, by content. */
 export interface BlobKey {
@@ -15,7 +15,7 @@ export interface BlobKey {
 }
 
 /** The rows there are for these keys, in any order. */
-export async function selectByContent(db: Db, keys: readonly BlobKey[]): Promise<readonly BlobRow[]> {
+export async function selectBlobsByContent(db: Db, keys: readonly BlobKey[]): Promise<readonly BlobRow[]> {
   if (keys.length === 0) return []
   return await db
     .selectFrom('blobs')
@@ -75,7 +75,7 @@ export async function selectChunk(db: Db, id: Id<'blb'>, position: number): Prom
 }
 
 /** Blobs that are complete, a row for each chunk of each (bytes null: an empty blob), in any order. */
-export async function selectWhole(db: Db, ids: readonly Id<'blb'>[]) {
+export async function selectBlobsWithChunks(db: Db, ids: readonly Id<'blb'>[]) {
   return await db
     .selectFrom('blobs')
     .leftJoin('blob_chunks', 'blob_chunks.blob_id', 'blobs.id')
@@ -86,7 +86,7 @@ export async function selectWhole(db: Db, ids: readonly Id<'blb'>[]) {
 }
 
 /** Says that a blob of one chunk, which another began, is whole. Was it there? */
-export async function finishBlob(db: Db, id: Id<'blb'>, now: Instant): Promise<boolean> {
+export async function updateBlobComplete(db: Db, id: Id<'blb'>, now: Instant): Promise<boolean> {
   const { numUpdatedRows } = await db
     .updateTable('blobs')
     .set({ complete: 1, created_at: now })
@@ -96,7 +96,7 @@ export async function finishBlob(db: Db, id: Id<'blb'>, now: Instant): Promise<b
 }
 
 /** Says that these bytes were stored again at `now`, so that they are not taken for forgotten. Were they there? */
-export async function renewBlob(db: Db, id: Id<'blb'>, now: Instant): Promise<boolean> {
+export async function updateBlobCreatedAt(db: Db, id: Id<'blb'>, now: Instant): Promise<boolean> {
   const { numUpdatedRows } = await db
     .updateTable('blobs')
     .set({ created_at: now })
@@ -106,7 +106,7 @@ export async function renewBlob(db: Db, id: Id<'blb'>, now: Instant): Promise<bo
 }
 
 /** Marks a blob as whole, if all its chunks are there. */
-export async function completeBlob(db: Db, id: Id<'blb'>, chunks: number, now: Instant): Promise<boolean> {
+export async function updateBlobIfComplete(db: Db, id: Id<'blb'>, chunks: number, now: Instant): Promise<boolean> {
   const row = await db.selectFrom('blobs').select('id').where('id', '=', id).forUpdate().executeTakeFirst()
   const { count } = await db
     .selectFrom('blob_chunks')

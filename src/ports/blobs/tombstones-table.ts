@@ -27,7 +27,7 @@ export async function deleteTombstones(db: Db, ids: readonly Id<'blb'>[]): Promi
 }
 
 /** Blobs that are there and were forgotten before `before`, the longest forgotten first. */
-export async function selectForgotten(db: Db, before: Instant, most: number): Promise<readonly Id<'blb'>[]> {
+export async function selectExpiredTombstones(db: Db, before: Instant, most: number): Promise<readonly Id<'blb'>[]> {
   const rows = await db
     .selectFrom('blob_tombstones')
     .select('blob_id')
@@ -51,7 +51,7 @@ export async function deleteBlob(tx: Db, id: Id<'blb'>, now: Instant): Promise<v
 }
 
 /** Blobs whose row is gone and whose chunks may be there. */
-export async function selectRemoved(db: Db, most: number): Promise<readonly Id<'blb'>[]> {
+export async function selectDeletedBlobs(db: Db, most: number): Promise<readonly Id<'blb'>[]> {
   const rows = await db
     .selectFrom('blob_tombstones')
     .select('blob_id')
@@ -70,7 +70,7 @@ export async function deleteChunks(db: Db, id: Id<'blb'>, most: number): Promise
 }
 
 /** How many blobs nothing refers to, and their bytes. Costs as much as there are of them. */
-export async function countForgotten(db: Db): Promise<{ readonly count: number; readonly bytes: number }> {
+export async function countUnreferenced(db: Db): Promise<{ readonly count: number; readonly bytes: number }> {
   const row = await db
     .selectFrom('blob_tombstones')
     .innerJoin('blobs', 'blobs.id', 'blob_tombstones.blob_id')

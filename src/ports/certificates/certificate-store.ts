@@ -1,13 +1,13 @@
 import type { Certificate } from './port.ts'
 
 /** The certificates of a source, and who is told when they change. */
-export interface Held {
+export interface CertificateStore {
   readonly current: readonly Certificate[]
   replace(certificates: readonly Certificate[]): void
   onChange(tell: () => void): void
 }
 
-export function holdCertificates(first: readonly Certificate[]): Held {
+export function createCertificateStore(first: readonly Certificate[]): CertificateStore {
   const told: (() => void)[] = []
   let current = first
   return {

@@ -1,10 +1,10 @@
 import { X509Certificate } from 'node:crypto'
 import { rootCertificates } from 'node:tls'
-import { CertificateFault, readChain } from './pem.ts'
+import { CertificateError, readChain } from './pem.ts'
 import { covers } from './port.ts'
 
 /** What a client that checks makes of a chain: nothing good, nothing that it knows the root of, or no fault. */
-export type Trust =
+export type ChainTrust =
   | { readonly kind: 'bad'; readonly why: string }
   | { readonly kind: 'unknown_root'; readonly issuer: string }
   | { readonly kind: 'good' }
@@ -13,13 +13,13 @@ export type Trust =
  * Judges a chain (PEM) as a client would that asks for `name` (RFC 8461 §4.2). A root that is not among the usual ones is
  * told apart: an authority of one's own may be known to those that matter.
  */
-export function judgeChain(chain: string, name: string, now: Date): Trust {
+export function checkChain(chain: string, name: string, now: Date): ChainTrust {
   try {
     const [first, ...rest] = readChain(chain)
     if (!first) return bad('there is none')
     const names = (first.subjectAltName ?? '')
       .split(', ')
-      .flatMap(each => (each.startsWith('DNS:') ? each.slice(4) : []))
+      .flatMap(value => (value.startsWith('DNS:') ? value.slice(4) : []))
     if (!covers({ names }, name)) return bad(`it is for ${names.join(', ') || 'no host'}`)
     if (new Date(first.validTo) <= now) return bad(`it expired at ${new Date(first.validTo).toISOString()}`)
     if (new Date(first.validFrom) > now) return bad(`it is not valid before ${new Date(first.validFrom).toISOString()}`)
@@ -27,29 +27,29 @@ export function judgeChain(chain: string, name: string, now: Date): Trust {
     const last = lastOf(first, rest)
     return isRooted(last) ? { kind: 'good' } : { kind: 'unknown_root', issuer: last.issuer.replaceAll('\n', ', ') }
   } catch (error) {
-    if (error instanceof CertificateFault) return bad(error.message)
+    if (error instanceof CertificateError) return bad(error.message)
     throw error
   }
 }
 
-function bad(why: string): Trust {
+function bad(why: string): ChainTrust {
   return { kind: 'bad', why }
 }
 
 /** The end of the path that the chain makes, in whatever order it stands. */
 function lastOf(first: X509Certificate, others: readonly X509Certificate[]): X509Certificate {
-  const issuer = others.find(each => isIssuedBy(first, each))
+  const issuer = others.find(x509Certificate => isIssuedBy(first, x509Certificate))
   return issuer
     ? lastOf(
         issuer,
-        others.filter(each => each !== issuer),
+        others.filter(x509Certificate => x509Certificate !== issuer),
       )
     : first
 }
 
 function isRooted(last: X509Certificate): boolean {
-  return rootCertificates.some(each => {
-    const root = new X509Certificate(each)
+  return rootCertificates.some(rootCertificate => {
+    const root = new X509Certificate(rootCertificate)
     return root.fingerprint256 === last.fingerprint256 || isIssuedBy(last, root)
   })
 }

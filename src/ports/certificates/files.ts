@@ -1,18 +1,18 @@
 import { readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
-import { startRounds } from '../../base/concurrency/background-job.ts'
+import { startJob } from '../../base/concurrency/background-job.ts'
 import { ConfigError } from '../../base/config/config.ts'
 import type { Log } from '../../base/observability/log.ts'
-import { holdCertificates } from './certificate-store.ts'
-import { CertificateFault, readCertificate } from './pem.ts'
+import { createCertificateStore } from './certificate-store.ts'
+import { CertificateError, readCertificate } from './pem.ts'
 import type { Certificate, Certificates } from './port.ts'
 
-export interface CertificateFiles {
+export interface CertificateFilesOptions {
   readonly certFile: string
   readonly keyFile: string
   readonly log: Log
   /** How often the files are read again, in milliseconds. */
-  readonly pauseMs?: number
+  readonly intervalMs?: number
 }
 
 const usualPauseMs = 10_000
@@ -22,9 +22,14 @@ const usualPauseMs = 10_000
  * files. What is broken, half written or expired is not taken up while there is a better one.
  * @throws ConfigError when the first reading gives no certificate; an expired one is taken then.
  */
-export function fileCertificates({ certFile, keyFile, log, pauseMs = usualPauseMs }: CertificateFiles): Certificates {
+export function fileCertificates({
+  certFile,
+  keyFile,
+  log,
+  intervalMs = usualPauseMs,
+}: CertificateFilesOptions): Certificates {
   const first = readFirst(certFile, keyFile)
-  const held = holdCertificates([first])
+  const held = createCertificateStore([first])
   let seen = first.chain + first.privateKey
   let trouble: string | null = null
 
@@ -33,7 +38,7 @@ export function fileCertificates({ certFile, keyFile, log, pauseMs = usualPauseM
     const [last = first] = held.current
     const now = Date.now()
     if (certificate.notAfter.getTime() <= now && last.notAfter.getTime() > now)
-      throw new CertificateFault(`the certificate expired at ${certificate.notAfter.toISOString()}`)
+      throw new CertificateError(`the certificate expired at ${certificate.notAfter.toISOString()}`)
     trouble = null
     if (chain === last.chain && privateKey === last.privateKey) return
     held.replace([certificate])
@@ -57,14 +62,22 @@ export function fileCertificates({ certFile, keyFile, log, pauseMs = usualPauseM
     }
   }
 
-  const rounds = startRounds({ pauseMs, log, failure: 'could not look at the certificate files' }, async () => {
-    await look()
-    return 'done'
-  })
+  const rounds = startJob(
+    { pauseMs: intervalMs, log, failureMessage: 'could not look at the certificate files' },
+    async () => {
+      await look()
+      return 'done'
+    },
+  )
   return {
     current: () => held.current,
     states: () =>
-      held.current.map(({ names, notAfter }) => ({ name: names[0] ?? certFile, isOurs: true, notAfter, trouble })),
+      held.current.map(({ names, notAfter }) => ({
+        name: names[0] ?? certFile,
+        isOurs: true,
+        notAfter,
+        lastError: trouble,
+      })),
     onChange: held.onChange,
     stop: () => rounds.stop(),
   }

@@ -8,15 +8,15 @@ const expiry = gauge(
 )
 
 /** Several sources as one; what an earlier one has goes first. */
-export function joinCertificates(sources: readonly Certificates[]): Certificates {
-  const current = () => sources.flatMap(each => each.current())
-  const states = () => sources.flatMap(each => each.states())
+export function mergeCertificates(sources: readonly Certificates[]): Certificates {
+  const current = () => sources.flatMap(source => source.current())
+  const states = () => sources.flatMap(source => source.states())
   const note = () => {
     expiry.reset()
     for (const { name, notAfter } of states()) if (notAfter) expiry.set({ name }, notAfter.getTime() / 1000)
   }
   const onChange: Certificates['onChange'] = tell => {
-    for (const each of sources) each.onChange(tell)
+    for (const source of sources) source.onChange(tell)
   }
   note()
   onChange(note)
@@ -25,7 +25,7 @@ export function joinCertificates(sources: readonly Certificates[]): Certificates
     states,
     onChange,
     stop: async () => {
-      await Promise.all(sources.map(each => each.stop()))
+      await Promise.all(sources.map(source => source.stop()))
     },
   }
 }

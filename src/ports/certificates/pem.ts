@@ -2,7 +2,7 @@ import { createPrivateKey, X509Certificate } from 'node:crypto'
 import type { Certificate } from './port.ts'
 
 /** These texts are no certificate and its key; the message says why, for an operator. */
-export class CertificateFault extends Error {
+export class CertificateError extends Error {
   override readonly name = 'CertificateFault'
 }
 
@@ -15,22 +15,22 @@ const mostCertificates = 10
  */
 export function readCertificate(chain: string, privateKey: string): Certificate {
   const [first] = readChain(chain)
-  if (!first) throw new CertificateFault('there is no certificate in it')
+  if (!first) throw new CertificateError('there is no certificate in it')
   if (!first.checkPrivateKey(readKey(privateKey)))
-    throw new CertificateFault('the private key is not that of the certificate')
+    throw new CertificateError('the private key is not that of the certificate')
   const names = namesOf(first)
-  if (names.length === 0) throw new CertificateFault('the certificate names no host')
+  if (names.length === 0) throw new CertificateError('the certificate names no host')
   return { names, chain, privateKey, notBefore: new Date(first.validFrom), notAfter: new Date(first.validTo) }
 }
 
 /** @throws CertificateFault */
 export function readChain(chain: string): readonly X509Certificate[] {
   const texts = chain.match(certificateForm) ?? []
-  if (texts.length > mostCertificates) throw new CertificateFault(`the chain has more than ${mostCertificates} parts`)
+  if (texts.length > mostCertificates) throw new CertificateError(`the chain has more than ${mostCertificates} parts`)
   try {
-    return texts.map(each => new X509Certificate(each))
+    return texts.map(text => new X509Certificate(text))
   } catch {
-    throw new CertificateFault('the certificate cannot be read')
+    throw new CertificateError('the certificate cannot be read')
   }
 }
 
@@ -38,12 +38,16 @@ function readKey(privateKey: string) {
   try {
     return createPrivateKey(privateKey)
   } catch {
-    throw new CertificateFault('the private key cannot be read')
+    throw new CertificateError('the private key cannot be read')
   }
 }
 
 /** The host names of its subject alternative names; where it has none at all, its common name. */
 function namesOf({ subjectAltName, subject }: X509Certificate): readonly string[] {
-  const alternatives = subjectAltName?.split(', ') ?? [...subject.matchAll(/^CN=(.+)$/gm)].map(each => `DNS:${each[1]}`)
-  return alternatives.filter(each => each.startsWith('DNS:')).map(each => each.slice(4).toLowerCase())
+  const alternatives =
+    subjectAltName?.split(', ') ??
+    [...subject.matchAll(/^CN=(.+)$/gm)].map(regExpExecArray => `DNS:${regExpExecArray[1]}`)
+  return alternatives
+    .filter(alternative => alternative.startsWith('DNS:'))
+    .map(alternative => alternative.slice(4).toLowerCase())
 }

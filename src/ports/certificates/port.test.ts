@@ -7,7 +7,7 @@ function certificate(...names: string[]): Certificate {
 
 test('a wildcard stands for one whole label', () => {
   const wild = certificate('*.a.test')
-  expect(['x.a.test', 'X.A.test', 'a.test', 'y.x.a.test'].map(each => covers(wild, each))).toEqual([
+  expect(['x.a.test', 'X.A.test', 'a.test', 'y.x.a.test'].map(value => covers(wild, value))).toEqual([
     true,
     true,
     false,

@@ -18,7 +18,7 @@ export interface CertificateState {
   /** null: there is none. */
   readonly notAfter: Date | null
   /** Why there is no newer one, for an operator; null: nothing is wrong. */
-  readonly trouble: string | null
+  readonly lastError: string | null
 }
 
 /**
@@ -35,7 +35,7 @@ export interface Certificates {
 
 /** The certificate to show under this name. */
 export function certificateFor(certificates: readonly Certificate[], name: string): Certificate | undefined {
-  return certificates.find(each => covers(each, name)) ?? certificates[0]
+  return certificates.find(certificate => covers(certificate, name)) ?? certificates[0]
 }
 
 /** Is it for this name? RFC 9525 §6.3: `*` stands for one whole label, the first. */

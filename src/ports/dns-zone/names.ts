@@ -12,7 +12,7 @@ export function canonicalName(name: string): string {
 export function zoneNames(name: string, leastLabels: number): readonly string[] {
   const labels = canonicalName(name).split('.')
   const ends = labels.map((_, i) => labels.slice(i))
-  return ends.filter(each => each.length >= leastLabels && each.length <= maxZoneLabels).map(each => each.join('.'))
+  return ends.filter(end => end.length >= leastLabels && end.length <= maxZoneLabels).map(end => end.join('.'))
 }
 
 /** Is `name` the zone's apex, or below it? */

@@ -15,7 +15,7 @@ export interface ZoneRecord {
 }
 
 /** A record that stands in a zone, whoever put it there. */
-export interface HeldRecord extends ZoneRecord {
+export interface ExistingRecord extends ZoneRecord {
   /** One record's in its zone, and the same for as long as the record stands, whatever it is changed to. */
   readonly id: string
   /** What was handed in when Mailroom wrote the record; null: somebody else made it. */
@@ -31,10 +31,10 @@ export interface HeldRecord extends ZoneRecord {
  * beside what stands at its name, such as a CNAME (RFC 1034 §3.6.2); `existing` may be empty where that is of a type that
  * we do not know.
  */
-export type Written =
-  | { readonly kind: 'written'; readonly record: HeldRecord }
-  | { readonly kind: 'exists'; readonly record: HeldRecord }
-  | { readonly kind: 'conflict'; readonly existing: readonly HeldRecord[] }
+export type WriteResult =
+  | { readonly kind: 'written'; readonly record: ExistingRecord }
+  | { readonly kind: 'exists'; readonly record: ExistingRecord }
+  | { readonly kind: 'conflict'; readonly existing: readonly ExistingRecord[] }
 
 /**
  * One zone that we may change. Records of other types than those of {@link ZoneRecord} are never shown nor touched. The
@@ -46,35 +46,35 @@ export interface Zone {
   /** The name at its top. */
   readonly apex: string
   /** The records of exactly this name, oldest first. */
-  at(name: string): Promise<readonly HeldRecord[]>
+  recordsAt(name: string): Promise<readonly ExistingRecord[]>
   /** The records of this name and of every name below it, in any order. */
-  under(name: string): Promise<readonly HeldRecord[]>
+  recordsUnder(name: string): Promise<readonly ExistingRecord[]>
   /**
    * Publishes a record. Of two that write the same one at once, one gets `exists`.
    * @param mark kept beside the record and given back with it, never in DNS: ASCII, at most 80 characters
    */
-  create(record: ZoneRecord, mark: string | null): Promise<Written>
+  create(record: ZoneRecord, mark: string | null): Promise<WriteResult>
   /** Changes the record with this id to `record` and `mark`, in one step. Undefined: it is not there. */
-  update(id: string, record: ZoneRecord, mark: string | null): Promise<Written | undefined>
+  update(id: string, record: ZoneRecord, mark: string | null): Promise<WriteResult | undefined>
   /** Takes the record away; one that is not there is no trouble. */
   remove(id: string): Promise<void>
 }
 
 /** What we may change at a DNS provider. */
-export interface DnsZone {
+export interface DnsProvider {
   /** The provider's name. */
   readonly name: string
   /** The zone that holds `domain`, the nearest one; null when we have no access to it. */
-  zoneOf(domain: string): Promise<Zone | null>
+  findZone(domain: string): Promise<Zone | null>
   /** Can it be asked now, with the credentials that we have? null: yes; else why not. */
-  trouble(): Promise<string | null>
+  checkHealth(): Promise<string | null>
 }
 
 /**
  * What a provider did not do, in a sentence that anyone may read: it holds neither credentials nor addresses of the
  * operator's. Whatever else an adapter throws is for the log alone.
  */
-export class ZoneTrouble extends Error {
+export class DnsZoneError extends Error {
   override readonly name = 'ZoneTrouble'
   /** When to come back, where the provider says so. */
   readonly retryAfterSeconds: number | undefined

@@ -1,19 +1,19 @@
 import type { Instant } from '../../base/clock.ts'
 import type { Db } from '../../base/database/database.ts'
-import type { Schema } from '../../base/database/schema.ts'
-import type { HeldRecord, ZoneRecord } from './port.ts'
+import type { DatabaseSchema } from '../../base/database/schema.ts'
+import type { ExistingRecord, ZoneRecord } from './port.ts'
 
-type LocalRow = Schema['local_records']
+type LocalRow = DatabaseSchema['local_records']
 
 const columns = ['id', 'type', 'name', 'value', 'priority', 'ttl', 'mark', 'created_at', 'updated_at'] as const
 
 /** Keeps every other writer of the zone waiting until the transaction ends. */
-export async function lockZone(db: Db, name: string): Promise<void> {
+export async function lockLocalZone(db: Db, name: string): Promise<void> {
   await db.insertInto('local_zones').values({ name }).onDuplicateKeyUpdate({ name }).execute()
 }
 
 /** The records of this name, in the order in which they were added. */
-export async function localRecordsAt(db: Db, name: string): Promise<readonly HeldRecord[]> {
+export async function selectLocalRecordsAt(db: Db, name: string): Promise<readonly ExistingRecord[]> {
   const rows = await db
     .selectFrom('local_records')
     .select(columns)
@@ -25,18 +25,20 @@ export async function localRecordsAt(db: Db, name: string): Promise<readonly Hel
 }
 
 /** The records of this name and of all names below it. */
-export async function localRecordsUnder(db: Db, name: string): Promise<readonly HeldRecord[]> {
+export async function selectLocalRecordsUnder(db: Db, name: string): Promise<readonly ExistingRecord[]> {
   const below = `%.${name.replace(/[\\%_]/g, '\\$&')}`
   const rows = await db
     .selectFrom('local_records')
     .select(columns)
-    .where(each => each.or([each('name', '=', name), each('name', 'like', below)]))
+    .where(expressionBuilder =>
+      expressionBuilder.or([expressionBuilder('name', '=', name), expressionBuilder('name', 'like', below)]),
+    )
     .orderBy('id')
     .execute()
   return rows.map(toHeld)
 }
 
-export async function localRecordById(db: Db, id: string): Promise<HeldRecord | undefined> {
+export async function selectLocalRecord(db: Db, id: string): Promise<ExistingRecord | undefined> {
   const row = await db
     .selectFrom('local_records')
     .select(columns)
@@ -45,14 +47,14 @@ export async function localRecordById(db: Db, id: string): Promise<HeldRecord | 
   return row && toHeld(row)
 }
 
-export async function insertLocalRecord(db: Db, record: HeldRecord, at: Instant): Promise<void> {
+export async function insertLocalRecord(db: Db, record: ExistingRecord, at: Instant): Promise<void> {
   await db
     .insertInto('local_records')
     .values({ ...toRow(record), id: record.id as LocalRow['id'], created_at: at })
     .execute()
 }
 
-export async function updateLocalRecord(db: Db, record: HeldRecord): Promise<void> {
+export async function updateLocalRecord(db: Db, record: ExistingRecord): Promise<void> {
   await db
     .updateTable('local_records')
     .set(toRow(record))
@@ -68,7 +70,7 @@ export async function deleteLocalRecord(db: Db, id: string): Promise<void> {
 }
 
 /** Gives a zone to `holder` until then, unless another one holds it now. Did they get it? */
-export async function takeZone(
+export async function leaseZone(
   db: Db,
   turn: { readonly zone: string; readonly holder: string; readonly now: Instant; readonly until: Instant },
 ): Promise<boolean> {
@@ -88,15 +90,15 @@ export async function takeZone(
   return numInsertedOrUpdatedRows > 0n
 }
 
-export async function leaveZone(db: Db, zone: string, holder: string): Promise<void> {
+export async function deleteZoneLease(db: Db, zone: string, holder: string): Promise<void> {
   await db.deleteFrom('zone_turns').where('zone', '=', zone).where('holder', '=', holder).execute()
 }
 
-function toRow({ type, name, value, priority, ttlSeconds, mark, updatedAt }: HeldRecord) {
+function toRow({ type, name, value, priority, ttlSeconds, mark, updatedAt }: ExistingRecord) {
   return { type, name, value, priority, ttl: ttlSeconds, mark, updated_at: updatedAt }
 }
 
-function toHeld(row: LocalRow): HeldRecord {
+function toHeld(row: LocalRow): ExistingRecord {
   const { id, name, value, priority, ttl, mark } = row
   const type = row.type as ZoneRecord['type']
   return {

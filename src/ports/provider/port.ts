@@ -1,11 +1,20 @@
 import type { Id } from '../../base/ids.ts'
 
 /** Where in the conversation with the provider a reply came, or the connection ended. */
-export type Phase = 'connect' | 'banner' | 'ehlo' | 'starttls' | 'auth' | 'mail' | 'rcpt' | 'data' | 'final-dot'
+export type SubmissionPhase =
+  | 'connect'
+  | 'banner'
+  | 'ehlo'
+  | 'starttls'
+  | 'auth'
+  | 'mail'
+  | 'rcpt'
+  | 'data'
+  | 'final-dot'
 
 /** The provider's own word. */
-export interface Reply {
-  readonly phase: Phase
+export interface ProviderReply {
+  readonly phase: SubmissionPhase
   /** The SMTP reply code; null where the connection ended without one. */
   readonly code: number | null
   /** RFC 3463, as the reply gives it; null where it gives none. */
@@ -15,21 +24,21 @@ export interface Reply {
 }
 
 /** What became of one recipient. */
-export type Outcome =
+export type SubmissionOutcome =
   /** The provider's server took it (its 250 after the final dot): sent, which is not delivered. */
   | {
       readonly kind: 'accepted'
-      readonly reply: Reply
+      readonly reply: ProviderReply
       readonly providerMessageId: string | null
       /** The Message-ID that recipients see, without angle brackets, where it is not ours and known already. */
       readonly wireMessageId?: string | null
     }
   /** Not now: worth another attempt. `ambiguous`: the connection ended after the final dot, so it may have been taken. */
-  | { readonly kind: 'deferred'; readonly reply: Reply; readonly ambiguous: boolean }
+  | { readonly kind: 'deferred'; readonly reply: ProviderReply; readonly ambiguous: boolean }
   /** Refused for good, because of this recipient or this content. */
-  | { readonly kind: 'failed'; readonly reply: Reply }
+  | { readonly kind: 'failed'; readonly reply: ProviderReply }
   /** The route is at fault, not the message: costs it no attempt, and holds the route back. */
-  | { readonly kind: 'route-trouble'; readonly reply: Reply }
+  | { readonly kind: 'route-trouble'; readonly reply: ProviderReply }
 
 /** One transaction with the provider. */
 export interface Submission {
@@ -56,11 +65,11 @@ export interface ProviderTraits {
   /** How later news of a message comes back. `none`: a status ends at `sent`. */
   readonly reports: 'dsn' | 'webhook' | 'none'
   /** May one submission have several recipients? */
-  readonly grouped: boolean
+  readonly multipleRecipients: boolean
   /** Does it take addresses beyond ASCII (RFC 6531)? false as long as no connection has shown it. */
   readonly smtputf8: boolean
   /** How many submissions it takes at once. */
-  readonly submissionsAtOnce: number
+  readonly maxConcurrentSubmissions: number
 }
 
 /** A record that the provider wants published for a domain, by its full name without a final dot. */
@@ -75,7 +84,7 @@ export interface IdentityRecord {
 }
 
 /** The provider could not be asked, or did not do it; the message says why, for a person. */
-export class ProviderTrouble extends Error {
+export class ProviderError extends Error {
   override readonly name = 'ProviderTrouble'
 }
 
@@ -84,7 +93,7 @@ export interface ProviderIdentities {
   /** The provider's name, for a person. */
   readonly name: string
   /** Where it knows them, in at most 64 characters of ASCII: what was enrolled in another place is not known there. */
-  readonly place: string
+  readonly location: string
   /** Makes a domain known, and says what is to be published for it. Again changes nothing. @throws ProviderTrouble */
   enrol(domain: string): Promise<readonly IdentityRecord[]>
   /** Does the provider take mail of the domain by now? @throws ProviderTrouble */
@@ -97,8 +106,8 @@ export interface Provider {
   /** Absent where it knows no domains. */
   readonly identities?: ProviderIdentities
   /** Hands a message over. Never throws for what the provider does: one outcome for each recipient, in their order. */
-  submit(submission: Submission): Promise<readonly Outcome[]>
+  submit(submission: Submission): Promise<readonly SubmissionOutcome[]>
   /** Can it be reached now, without sending anything? null: yes; else why not. */
-  trouble(): Promise<string | null>
+  checkHealth(): Promise<string | null>
   close(): Promise<void>
 }

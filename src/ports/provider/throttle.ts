@@ -1,11 +1,11 @@
 /** Lets through what comes, one after the other. */
-export type Pace = (signal: AbortSignal) => Promise<void>
+export type Throttle = (signal: AbortSignal) => Promise<void>
 
 /**
  * At most `perSecond` a second, evenly spaced; those that come faster wait their turn, in order, or until their signal
  * fires. null: no limit.
  */
-export function newPace(perSecond: number | null): Pace {
+export function createThrottle(perSecond: number | null): Throttle {
   if (perSecond === null) return () => Promise.resolve()
   const apartMs = 1000 / perSecond
   let next = 0

@@ -1,10 +1,10 @@
-import type { Answer } from './port.ts'
+import type { DnsAnswer } from './port.ts'
 
 /** An answer that may be kept. */
-export type Keepable<Data> = Exclude<Answer<Data>, { kind: 'failed' }>
+export type CacheableAnswer<Data> = Exclude<DnsAnswer<Data>, { kind: 'failed' }>
 
-interface Kept {
-  readonly answer: Keepable<unknown>
+interface CacheEntry {
+  readonly answer: CacheableAnswer<unknown>
   readonly untilMs: number
   readonly bytes: number
 }
@@ -18,18 +18,18 @@ export interface CacheLimits {
 
 /** Answers by question, for as long as each may be believed. */
 export interface AnswerCache {
-  get(key: string): Keepable<unknown> | undefined
-  keep(key: string, answer: Keepable<unknown>, seconds: number, bytes: number): void
+  get(key: string): CacheableAnswer<unknown> | undefined
+  set(key: string, answer: CacheableAnswer<unknown>, seconds: number, bytes: number): void
 }
 
 /** A cache in memory; what was asked for longest ago gives way. `nowMs`: a clock that never goes back. */
-export function answerCache(limits: CacheLimits, nowMs: () => number): AnswerCache {
-  const kept = new Map<string, Kept>()
+export function createAnswerCache(limits: CacheLimits, nowMs: () => number): AnswerCache {
+  const kept = new Map<string, CacheEntry>()
   let bytes = 0
 
-  function drop(key: string, each: Kept): void {
+  function drop(key: string, cacheEntry: CacheEntry): void {
     kept.delete(key)
-    bytes -= each.bytes
+    bytes -= cacheEntry.bytes
   }
 
   return {
@@ -45,7 +45,7 @@ export function answerCache(limits: CacheLimits, nowMs: () => number): AnswerCac
       kept.set(key, found)
       return found.answer.kind === 'found' ? { ...found.answer, ttlSeconds: Math.ceil(leftMs / 1000) } : found.answer
     },
-    keep(key, answer, seconds, size) {
+    set(key, answer, seconds, size) {
       const before = kept.get(key)
       if (before) drop(key, before)
       if (seconds <= 0 || size > limits.maxBytes) return

@@ -10,7 +10,7 @@ const keptMs = 1000
  * Asks for `name`, past every cache. Its absence is an answer as well: only a failure says that names cannot be looked
  * up. It should be a name whose own servers are not in doubt, such as ours.
  */
-export function openCanary(resolver: Resolver, name: string): Canary {
+export function createCanary(resolver: Resolver, name: string): Canary {
   let last: { readonly at: number; readonly isAnswered: Promise<boolean> } | undefined
   return () => {
     const at = performance.now()
@@ -19,7 +19,7 @@ export function openCanary(resolver: Resolver, name: string): Canary {
   }
 
   async function isAnswered(): Promise<boolean> {
-    const answer = await resolver.resolve(name, 'A', { isFresh: true })
+    const answer = await resolver.resolve(name, 'A', { bypassCache: true })
     return answer.kind !== 'failed'
   }
 }

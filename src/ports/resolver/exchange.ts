@@ -1,11 +1,11 @@
 import { createSocket } from 'node:dgram'
 import { connect, isIPv6 } from 'node:net'
 import type { Endpoint } from '../../base/config/config.ts'
-import { type Query, type Response, readResponse } from './wire-format.ts'
+import { type DnsQuery, type DnsResponse, decodeResponse } from './wire-format.ts'
 
 /** What one server said, or why it said nothing. */
-export type Exchanged =
-  | { readonly kind: 'answered'; readonly response: Response }
+export type ExchangeResult =
+  | { readonly kind: 'answered'; readonly response: DnsResponse }
   | { readonly kind: 'silent'; readonly why: string }
   /** Too many answers that were not to our question: somebody is guessing. */
   | { readonly kind: 'doubtful' }
@@ -17,13 +17,13 @@ const maxWrongAnswers = 3
  * Asks over UDP, from a socket of its own (so from a port that the kernel picks at random) that takes answers from
  * this server only. The question is sent a second time when half the time has gone: packets get lost.
  */
-export function exchangeOverUdp(server: Endpoint, query: Query, timeoutMs: number): Promise<Exchanged> {
+export function exchangeOverUdp(server: Endpoint, query: DnsQuery, timeoutMs: number): Promise<ExchangeResult> {
   return new Promise(resolve => {
     const socket = createSocket(isIPv6(server.host) ? 'udp6' : 'udp4')
     let wrongAnswers = 0
     const send = () => socket.send(query.bytes, () => {})
     const again = setTimeout(send, timeoutMs / 2)
-    const end = (exchanged: Exchanged) => {
+    const end = (exchanged: ExchangeResult) => {
       clearTimeout(again)
       clearTimeout(timer)
       socket.removeAllListeners()
@@ -34,7 +34,7 @@ export function exchangeOverUdp(server: Endpoint, query: Query, timeoutMs: numbe
     const timer = setTimeout(() => end({ kind: 'silent', why: 'timed out' }), timeoutMs)
     socket.on('error', error => end({ kind: 'silent', why: codeOf(error) }))
     socket.on('message', message => {
-      const response = readResponse(message, query)
+      const response = decodeResponse(message, query)
       if (response === 'unreadable') end({ kind: 'silent', why: 'unreadable answer' })
       else if (response) end({ kind: 'answered', response })
       else if (++wrongAnswers === maxWrongAnswers) end({ kind: 'doubtful' })
@@ -44,11 +44,11 @@ export function exchangeOverUdp(server: Endpoint, query: Query, timeoutMs: numbe
 }
 
 /** Asks over TCP, on a connection of its own (RFC 7766). */
-export function exchangeOverTcp(server: Endpoint, query: Query, timeoutMs: number): Promise<Exchanged> {
+export function exchangeOverTcp(server: Endpoint, query: DnsQuery, timeoutMs: number): Promise<ExchangeResult> {
   return new Promise(resolve => {
     const socket = connect({ host: server.host, port: server.port })
     let received: Buffer = Buffer.alloc(0)
-    const end = (exchanged: Exchanged) => {
+    const end = (exchanged: ExchangeResult) => {
       clearTimeout(timer)
       socket.removeAllListeners()
       socket.on('error', () => {})
@@ -66,7 +66,7 @@ export function exchangeOverTcp(server: Endpoint, query: Query, timeoutMs: numbe
     socket.on('data', (chunk: Buffer) => {
       received = received.length === 0 ? chunk : Buffer.concat([received, chunk])
       if (received.length < 2 || received.length < received.readUInt16BE(0) + 2) return
-      const response = readResponse(received.subarray(2, received.readUInt16BE(0) + 2), query)
+      const response = decodeResponse(received.subarray(2, received.readUInt16BE(0) + 2), query)
       if (response === undefined || response === 'unreadable') end({ kind: 'silent', why: 'unreadable answer' })
       else end({ kind: 'answered', response })
     })

@@ -20,16 +20,16 @@ export type RecordType = keyof RecordData
  * What DNS says. `none` is its word that there is nothing (`nxdomain`: no such name; `nodata`: no such record there) and
  * may be believed; `failed` says nothing about the name (SERVFAIL, REFUSED, time-out, a chain that loops or is too long).
  */
-export type Answer<Data> =
+export type DnsAnswer<Data> =
   | { readonly kind: 'found'; readonly records: readonly Data[]; readonly ttlSeconds: number }
   | { readonly kind: 'none'; readonly why: 'nxdomain' | 'nodata' }
   | { readonly kind: 'failed'; readonly why: string }
 
-export interface Question {
+export interface LookupOptions {
   /** Ask over TCP, twice, past every cache, and only believe the same answer: for proofs of ownership. */
   readonly forProof?: boolean
   /** Ask now, past what is kept: for learning whether anyone answers. */
-  readonly isFresh?: boolean
+  readonly bypassCache?: boolean
   /** Give up (`failed`) when this fires. */
   readonly signal?: AbortSignal
 }
@@ -39,5 +39,9 @@ export interface Question {
  * answers are kept for their TTL and absences for the SOA's minimum, each within bounds; a failure is never kept.
  */
 export interface Resolver {
-  resolve<Type extends RecordType>(name: string, type: Type, question?: Question): Promise<Answer<RecordData[Type]>>
+  resolve<Type extends RecordType>(
+    name: string,
+    type: Type,
+    question?: LookupOptions,
+  ): Promise<DnsAnswer<RecordData[Type]>>
 }

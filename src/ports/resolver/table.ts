@@ -11,13 +11,13 @@ export interface LocalRecord {
 }
 
 /** A name of which there is a record, or below which there is one. */
-export interface LocalName {
+export interface LocalNameRecords {
   readonly records: readonly LocalRecord[]
   readonly exists: boolean
 }
 
 /** What the `local` zone holds at each of these names (lower case, ASCII, no final dot), in their order. */
-export async function selectLocalNames(db: Db, names: readonly string[]): Promise<readonly LocalName[]> {
+export async function selectLocalNames(db: Db, names: readonly string[]): Promise<readonly LocalNameRecords[]> {
   const rows = await db
     .selectFrom('local_records')
     .select(['name', 'type', 'value', 'priority', 'ttl'])
@@ -37,7 +37,7 @@ async function selectParents(db: Db, names: readonly string[]): Promise<Readonly
   )
   const found = await sql<
     Record<string, number>
-  >`SELECT ${sql.join(below.map((each, i) => sql`${each} AS ${sql.ref(`n${i}`)}`))}`.execute(db)
+  >`SELECT ${sql.join(below.map((rawBuilder, i) => sql`${rawBuilder} AS ${sql.ref(`n${i}`)}`))}`.execute(db)
   const [row = {}] = found.rows
   return new Set(names.filter((_, i) => row[`n${i}`] === 1))
 }

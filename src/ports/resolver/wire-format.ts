@@ -5,7 +5,7 @@ import type { RecordData, RecordType } from './port.ts'
 const udpPayloadSize = 1232
 
 /** A question as it is sent. */
-export interface Query {
+export interface DnsQuery {
   readonly id: number
   readonly name: string
   readonly type: RecordType
@@ -13,12 +13,12 @@ export interface Query {
 }
 
 /** An answer that belongs to its question. */
-export interface Response {
+export interface DnsResponse {
   readonly rcode: Rcode
   readonly truncated: boolean
   readonly answers: readonly Answer[]
   /** How long an absence may be remembered, in seconds (RFC 2308 §5); null: not at all. */
-  readonly absenceSeconds: number | null
+  readonly negativeTtlSeconds: number | null
   /** Only names other servers: this one does not answer for us. */
   readonly isReferral: boolean
   /** Its size, in bytes. */
@@ -36,7 +36,7 @@ export function canonicalName(name: string): string {
 }
 
 /** Can this name exist at all (RFC 1035 §2.3.4)? What cannot is not asked for. */
-export function isAskable(name: string): boolean {
+export function isValidName(name: string): boolean {
   if (name === '' || Buffer.byteLength(name) > 253) return false
   for (const label of name.split('.')) {
     const bytes = Buffer.byteLength(label)
@@ -47,7 +47,7 @@ export function isAskable(name: string): boolean {
 }
 
 /** A recursive question with EDNS0. */
-export function formQuery(id: number, name: string, type: RecordType): Query {
+export function encodeQuery(id: number, name: string, type: RecordType): DnsQuery {
   const bytes = encode({
     type: 'query',
     id,
@@ -76,7 +76,7 @@ const headerBytes = 12
  * @returns undefined when it is not one: another id or question (RFC 5452 §4), or no response at all;
  * `unreadable` when it is, but cannot be decoded.
  */
-export function readResponse(message: Buffer, query: Query): Response | 'unreadable' | undefined {
+export function decodeResponse(message: Buffer, query: DnsQuery): DnsResponse | 'unreadable' | undefined {
   if (message.length < headerBytes || message.readUInt16BE(0) !== query.id) return undefined
   const flags = message.readUInt16BE(2)
   const rcode = rcodes[flags & 0xf] ?? 'other'
@@ -87,12 +87,14 @@ export function readResponse(message: Buffer, query: Query): Response | 'unreada
   if (!isBareError && (questions !== 1 || !hasSameQuestion(message, query.bytes))) return undefined
   const truncated = (flags & 0x0200) !== 0
   const size = message.length
-  if (truncated || isBareError) return { rcode, truncated, answers: [], absenceSeconds: null, isReferral: false, size }
+  if (truncated || isBareError)
+    return { rcode, truncated, answers: [], negativeTtlSeconds: null, isReferral: false, size }
   try {
     const { answers = [], authorities = [] } = decode(message)
     const absence = absenceSeconds(authorities)
-    const isReferral = answers.length === 0 && absence === null && authorities.some(each => each.type === 'NS')
-    return { rcode, truncated, answers, absenceSeconds: absence, isReferral, size }
+    const isReferral =
+      answers.length === 0 && absence === null && authorities.some(authority => authority.type === 'NS')
+    return { rcode, truncated, answers, negativeTtlSeconds: absence, isReferral, size }
   } catch {
     return 'unreadable'
   }
@@ -113,7 +115,8 @@ function lowerCase(byte = 0): number {
 }
 
 function absenceSeconds(authorities: readonly Answer[]): number | null {
-  for (const each of authorities) if (each.type === 'SOA') return Math.min(ttlSeconds(each), each.data.minimum ?? 0)
+  for (const authority of authorities)
+    if (authority.type === 'SOA') return Math.min(ttlSeconds(authority), authority.data.minimum ?? 0)
   return null
 }
 

@@ -8,7 +8,7 @@ const maxReplyBytes = 64 * 1024
  * closed the connection without a word.
  * @throws what the socket reports; when it takes longer than `timeoutMs`
  */
-export function askClamd(
+export function sendClamdCommand(
   address: ClamdAddress,
   command: string,
   timeoutMs: number,

@@ -2,30 +2,30 @@ import { createReadStream } from 'node:fs'
 import type { Socket } from 'node:net'
 import { Readable } from 'node:stream'
 import NodeClam from 'clamscan'
-import { turns } from '../../base/concurrency/semaphore.ts'
+import { newSemaphore } from '../../base/concurrency/semaphore.ts'
 import type { ClamdAddress } from '../../base/config/config.ts'
-import type { Content } from '../../mail/message-source.ts'
-import type { Scan, Scanner } from './port.ts'
+import type { MessageSource } from '../../mail/message-source.ts'
+import type { Scanner, ScanResult } from './port.ts'
 
 export interface ClamdOptions {
   readonly address: ClamdAddress
   /** For one scan in all, waiting for its turn included; longer than clamd takes to reload. */
   readonly timeoutMs: number
   /** Fewer than clamd's MaxThreads. */
-  readonly scansAtOnce: number
+  readonly maxConcurrentScans: number
 }
 
-type Scanned = Content | { readonly kind: 'stream'; readonly stream: Readable }
+type ScanInput = MessageSource | { readonly kind: 'stream'; readonly stream: Readable }
 
 const fileChunkBytes = 256 * 1024
 const maxReadyMs = 5000
 
 /** A {@link Scanner} on clamd, by INSTREAM: what is scanned goes through the socket and is never held whole. */
-export function clamdScanner({ address, timeoutMs, scansAtOnce }: ClamdOptions): Scanner {
+export function clamdScanner({ address, timeoutMs, maxConcurrentScans }: ClamdOptions): Scanner {
   const client = openClient(address, timeoutMs)
-  const turn = turns(scansAtOnce)
+  const turn = newSemaphore(maxConcurrentScans)
 
-  async function scanInTurn(what: Scanned, signal: AbortSignal): Promise<Scan> {
+  async function scanInTurn(what: ScanInput, signal: AbortSignal): Promise<ScanResult> {
     const release = await turn(signal)
     if (!release) return unscanned('no scan was free in time')
     const connection = connectionOf(await client)
@@ -76,7 +76,7 @@ function openClient(address: ClamdAddress, timeoutMs: number): Promise<NodeClam>
 }
 
 /** One use of the library, and the socket that it opens for it. */
-interface Connection {
+interface ClamdConnection {
   readonly clam: NodeClam
   /** Waits until the socket has taken what it was given. */
   drained(): Promise<void>
@@ -91,7 +91,7 @@ type OpensSockets = { _initSocket(label: string): Promise<Socket> }
  * The library keeps its socket to itself: it does not wait for it to drain, and after a time-out leaves it open. So each
  * use gets an object of its own that notes the socket.
  */
-function connectionOf(shared: NodeClam): Connection {
+function connectionOf(shared: NodeClam): ClamdConnection {
   let socket: Socket | undefined
   let isClosed = false
   let isGathering = false
@@ -149,7 +149,7 @@ function drainOrClose(socket: Socket): Promise<void> {
   })
 }
 
-async function scanOver(connection: Connection, what: Scanned, signal: AbortSignal): Promise<Scan> {
+async function scanOver(connection: ClamdConnection, what: ScanInput, signal: AbortSignal): Promise<ScanResult> {
   switch (what.kind) {
     case 'memory':
       connection.gather()
@@ -163,7 +163,7 @@ async function scanOver(connection: Connection, what: Scanned, signal: AbortSign
   }
 }
 
-async function scanChunks(connection: Connection, stream: Readable, signal: AbortSignal): Promise<Scan> {
+async function scanChunks(connection: ClamdConnection, stream: Readable, signal: AbortSignal): Promise<ScanResult> {
   const chunks: AsyncIterator<Buffer> = stream.iterator()
   // The library never ends what hangs, so the end below would not be reached.
   signal.addEventListener('abort', () => stream.destroy(), { once: true })
@@ -177,11 +177,11 @@ async function scanChunks(connection: Connection, stream: Readable, signal: Abor
 }
 
 async function scanSource(
-  connection: Connection,
+  connection: ClamdConnection,
   source: Readable,
   isEmpty: boolean,
   signal: AbortSignal,
-): Promise<Scan> {
+): Promise<ScanResult> {
   // Nothing in it: the library would not even send its command.
   if (isEmpty) return { kind: 'clean' }
   signal.addEventListener('abort', () => source.destroy(), { once: true })
@@ -198,7 +198,11 @@ function readableOf(bytes: Buffer): Readable {
 }
 
 /** Reads on only when the socket has taken what it was given. */
-async function* pacedBy(connection: Connection, first: Buffer, rest: AsyncIterator<Buffer>): AsyncGenerator<Buffer> {
+async function* pacedBy(
+  connection: ClamdConnection,
+  first: Buffer,
+  rest: AsyncIterator<Buffer>,
+): AsyncGenerator<Buffer> {
   yield first
   for (;;) {
     await connection.drained()
@@ -215,10 +219,10 @@ interface ScanReply {
 }
 
 /** The library says `null` for a hang and for COMMAND READ TIMED OUT: only `false` is clean. */
-function scanFrom({ isInfected, viruses, resultString }: ScanReply): Scan {
+function scanFrom({ isInfected, viruses, resultString }: ScanReply): ScanResult {
   if (isInfected === false) return { kind: 'clean' }
   if (isInfected !== true) return unscanned(resultString?.trim() || 'clamd closed the connection')
-  const signature = viruses.find(each => !each.startsWith('Heuristics.Limits.Exceeded'))
+  const signature = viruses.find(viruse => !viruse.startsWith('Heuristics.Limits.Exceeded'))
   if (signature !== undefined) return { kind: 'infected', signature }
   const [limit] = viruses
   return limit === undefined
@@ -226,7 +230,7 @@ function scanFrom({ isInfected, viruses, resultString }: ScanReply): Scan {
     : { kind: 'unscanned', why: limit, isLasting: true }
 }
 
-function unscanned(why: string): Scan {
+function unscanned(why: string): ScanResult {
   return { kind: 'unscanned', why }
 }
 

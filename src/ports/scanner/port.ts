@@ -1,11 +1,11 @@
 import type { Readable } from 'node:stream'
-import type { Content } from '../../mail/message-source.ts'
+import type { MessageSource } from '../../mail/message-source.ts'
 
 /**
  * What the scanner says. Only `clean` is clean: every failure, limit or doubt is `unscanned`; `isLasting` where the same
  * bytes would get the same answer again.
  */
-export type Scan =
+export type ScanResult =
   | { readonly kind: 'clean' }
   | { readonly kind: 'infected'; readonly signature: string }
   | { readonly kind: 'unscanned'; readonly why: string; readonly isLasting?: boolean }
@@ -15,7 +15,7 @@ export type Scan =
  * wait their turn, within the same time limit.
  */
 export interface Scanner {
-  scan(what: Content | { readonly kind: 'stream'; readonly stream: Readable }): Promise<Scan>
+  scan(what: MessageSource | { readonly kind: 'stream'; readonly stream: Readable }): Promise<ScanResult>
   /** Does the scanner answer now? For readiness and for knowing when to scan again. */
   isReady(): Promise<boolean>
 }

@@ -1,18 +1,18 @@
-import type { AttachmentFacts } from '../../mail/message.ts'
+import type { AttachmentSummary } from '../../mail/message.ts'
 import type { Authenticator } from '../../ports/authenticator/port.ts'
 import type { Resolver } from '../../ports/resolver/port.ts'
-import { isHeavy, type Outline, type Parse, parseForFiling, parseHeaderForFiling } from '../parse.ts'
+import { type FilingSummary, isLarge, type Parse, parseForFiling, parseHeaderForFiling } from '../parse.ts'
 import type { FromWorker, Results, Task, ToWorker } from './worker.ts'
 
 /** Checking and taking apart large messages, away from the event loop. */
-export interface HeavyWorkers {
+export interface ParsePool {
   readonly authenticator: Authenticator
   /** As {@link Parse}: what makes a worker fail is filed with what its header tells. */
   readonly parse: Parse
   close(): void
 }
 
-export interface HeavyWorkersOptions {
+export interface ParsePoolOptions {
   readonly resolver: Resolver
   readonly hostname: string
   /** How long all DNS questions about one message may take, in milliseconds. */
@@ -24,7 +24,7 @@ export interface HeavyWorkersOptions {
 }
 
 /** The worker died, or was ended because it took too long; its other tasks fail with it. */
-export class WorkerFailure extends Error {
+export class WorkerError extends Error {
   override readonly name = 'WorkerFailure'
 }
 
@@ -47,7 +47,7 @@ interface Thread {
 }
 
 /** Threads for large messages: a few, started when needed, started again when they die. Tasks wait in the order they came. */
-export function openHeavyWorkers(options: HeavyWorkersOptions): HeavyWorkers {
+export function openParsePool(options: ParsePoolOptions): ParsePool {
   const threads = new Set<Thread>()
   const queue: Waiting[] = []
   let lastTask = 0
@@ -60,9 +60,9 @@ export function openHeavyWorkers(options: HeavyWorkersOptions): HeavyWorkers {
     worker.onmessage = event => hear(thread, event.data as FromWorker)
     worker.onerror = event => {
       event.preventDefault()
-      end(thread, new WorkerFailure(event.message))
+      end(thread, new WorkerError(event.message))
     }
-    worker.addEventListener('close', () => end(thread, new WorkerFailure('the worker ended')))
+    worker.addEventListener('close', () => end(thread, new WorkerError('the worker ended')))
     const { hostname, messageTimeoutMs } = options
     tell(thread, { kind: 'start', hostname, messageTimeoutMs })
     return thread
@@ -99,7 +99,7 @@ export function openHeavyWorkers(options: HeavyWorkersOptions): HeavyWorkers {
   function rest(thread: Thread): void {
     clearTimeout(thread.idle)
     if (threads.has(thread))
-      thread.idle = setTimeout(() => end(thread, new WorkerFailure('the worker rested')), longestIdleMs)
+      thread.idle = setTimeout(() => end(thread, new WorkerError('the worker rested')), longestIdleMs)
   }
 
   function end(thread: Thread, failure: Error): void {
@@ -121,7 +121,7 @@ export function openHeavyWorkers(options: HeavyWorkersOptions): HeavyWorkers {
       if (!thread || !next) return
       const id = ++lastTask
       const timer = setTimeout(
-        () => end(thread, new WorkerFailure('a task took too long')),
+        () => end(thread, new WorkerError('a task took too long')),
         options.taskTimeoutMs ?? longestTaskMs,
       )
       clearTimeout(thread.idle)
@@ -152,7 +152,7 @@ export function openHeavyWorkers(options: HeavyWorkersOptions): HeavyWorkers {
         const outline = await run({ kind: 'outline', content })
         return { ...outline, attachments: outline.attachments.map(withBuffer) }
       } catch (error) {
-        if (!(error instanceof WorkerFailure)) throw error
+        if (!(error instanceof WorkerError)) throw error
         return await parseHeaderForFiling(content, `it could not be taken apart: ${error.message}`)
       }
     },
@@ -169,17 +169,17 @@ function closed(): Error {
 }
 
 /** What crosses threads arrives as a plain Uint8Array. */
-function withBuffer(attachment: AttachmentFacts): AttachmentFacts {
+function withBuffer(attachment: AttachmentSummary): AttachmentSummary {
   const { buffer, byteOffset, byteLength } = attachment.sha256
   return { ...attachment, sha256: Buffer.from(buffer, byteOffset, byteLength) }
 }
 
 /** Small messages here and now, large ones on the workers. */
-export function bySize(light: Authenticator, heavy: HeavyWorkers): { authenticator: Authenticator; parse: Parse } {
+export function bySize(light: Authenticator, heavy: ParsePool): { authenticator: Authenticator; parse: Parse } {
   return {
     authenticator: {
-      authenticate: what => (isHeavy(what.content) ? heavy.authenticator : light).authenticate(what),
+      authenticate: what => (isLarge(what.content) ? heavy.authenticator : light).authenticate(what),
     },
-    parse: (content): Promise<Outline> => (isHeavy(content) ? heavy.parse(content) : parseForFiling(content)),
+    parse: (content): Promise<FilingSummary> => (isLarge(content) ? heavy.parse(content) : parseForFiling(content)),
   }
 }

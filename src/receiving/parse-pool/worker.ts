@@ -1,24 +1,24 @@
-import type { Content } from '../../mail/message-source.ts'
+import type { MessageSource } from '../../mail/message-source.ts'
 import { mailauthAuthenticator } from '../../ports/authenticator/mailauth.ts'
-import type { Authentication, Authenticator, Verdicts } from '../../ports/authenticator/port.ts'
-import type { Answer, Question, RecordData, RecordType, Resolver } from '../../ports/resolver/port.ts'
-import { type Outline, parseForFiling } from '../parse.ts'
+import type { AuthenticationInput, Authenticator, Verdicts } from '../../ports/authenticator/port.ts'
+import type { DnsAnswer, LookupOptions, RecordData, RecordType, Resolver } from '../../ports/resolver/port.ts'
+import { type FilingSummary, parseForFiling } from '../parse.ts'
 
 // What runs on a thread of its own: checking and taking apart messages that are too large for the event loop.
 
 export type Task =
-  | { readonly kind: 'authenticate'; readonly what: Authentication }
-  | { readonly kind: 'outline'; readonly content: Content }
+  | { readonly kind: 'authenticate'; readonly what: AuthenticationInput }
+  | { readonly kind: 'outline'; readonly content: MessageSource }
 
 export interface Results {
   readonly authenticate: Verdicts
-  readonly outline: Outline
+  readonly outline: FilingSummary
 }
 
 export type ToWorker =
   | { readonly kind: 'start'; readonly hostname: string; readonly messageTimeoutMs: number }
   | { readonly kind: 'task'; readonly id: number; readonly task: Task }
-  | { readonly kind: 'answer'; readonly id: number; readonly answer: Answer<unknown> }
+  | { readonly kind: 'answer'; readonly id: number; readonly answer: DnsAnswer<unknown> }
 
 export type FromWorker =
   | { readonly kind: 'done'; readonly id: number; readonly result: Results[Task['kind']] }
@@ -30,18 +30,18 @@ declare const self: {
   onmessage: ((event: { readonly data: ToWorker }) => void) | null
 }
 
-const questions = new Map<number, (answer: Answer<unknown>) => void>()
+const questions = new Map<number, (answer: DnsAnswer<unknown>) => void>()
 let lastQuestion = 0
 
 /** Asks the resolver of the main thread, where the cache is. */
 const resolver: Resolver = {
-  resolve<Type extends RecordType>(name: string, type: Type, { signal }: Question = {}) {
-    return new Promise<Answer<RecordData[Type]>>(resolve => {
+  resolve<Type extends RecordType>(name: string, type: Type, { signal }: LookupOptions = {}) {
+    return new Promise<DnsAnswer<RecordData[Type]>>(resolve => {
       const id = ++lastQuestion
-      const finish = (answer: Answer<unknown>) => {
+      const finish = (answer: DnsAnswer<unknown>) => {
         questions.delete(id)
         signal?.removeEventListener('abort', giveUp)
-        resolve(answer as Answer<RecordData[Type]>)
+        resolve(answer as DnsAnswer<RecordData[Type]>)
       }
       const giveUp = () => finish({ kind: 'failed', why: 'out of time' })
       if (signal?.aborted) return giveUp()
@@ -67,7 +67,7 @@ function run(task: Task): Promise<Results[Task['kind']]> {
 }
 
 /** A Buffer arrives as a plain Uint8Array. */
-function received(content: Content): Content {
+function received(content: MessageSource): MessageSource {
   if (content.kind === 'file') return content
   const { buffer, byteOffset, byteLength } = content.bytes
   return { ...content, bytes: Buffer.from(buffer, byteOffset, byteLength) }

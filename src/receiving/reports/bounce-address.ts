@@ -2,9 +2,9 @@ import type { Db } from '../../base/database/database.ts'
 import { counter } from '../../base/observability/metrics.ts'
 import { isReturnPath } from '../../domains/return-path-table.ts'
 import type { ReturnPaths } from '../../sending/reports/return-path.ts'
-import type { Recipient } from '../incoming.ts'
-import { refuseMail } from '../refusal.ts'
-import { findBounced } from './table.ts'
+import type { InboundRecipient } from '../incoming-message.ts'
+import { refuseMail } from '../smtp-refusal.ts'
+import { selectBouncedRecipient } from './table.ts'
 
 /** What recognises the addresses that reports come to. */
 export interface BounceAddresses {
@@ -13,7 +13,7 @@ export interface BounceAddresses {
   readonly hostname: string
 }
 
-export const reports = counter(
+export const reportsCounter = counter(
   'mailroom_reports_total',
   'Messages that came to be read as reports of what we sent, by what they were; forged: the address was.',
   ['outcome'],
@@ -32,15 +32,15 @@ export async function findBounceRecipient(
   db: Db,
   bounces: BounceAddresses,
   { localPart, domain, canonical }: { readonly localPart: string; readonly domain: string; readonly canonical: string },
-): Promise<Recipient | undefined> {
+): Promise<InboundRecipient | undefined> {
   const place = bounces.returnPaths.read(localPart)
   if (place === undefined) return undefined
   if (place === 'forged') {
     if (!(await isBounceHost(db, bounces, domain))) return undefined
-    reports.inc({ outcome: 'forged' })
+    reportsCounter.inc({ outcome: 'forged' })
     throw refuseMail('mailbox_unknown')
   }
-  const found = await findBounced(db, place.emailId, place.position)
+  const found = await selectBouncedRecipient(db, place.emailId, place.position)
   if (!found || !(domain === bounces.hostname || found.hosts.includes(domain))) throw refuseMail('mailbox_unknown')
   const { organizationId, brandId, domainId } = found
   return { address: canonical, organizationId, brandId, domainId, mailboxId: null, bounceOf: place }

@@ -2,7 +2,7 @@ import type { Db } from '../../base/database/database.ts'
 import type { Id } from '../../base/ids.ts'
 
 /** A recipient of an email that we sent, as a report is about it. */
-export interface BouncedRow {
+export interface BouncedRecipientRow {
   readonly organizationId: Id<'org'>
   readonly brandId: Id<'brd'>
   readonly domainId: Id<'dom'>
@@ -11,7 +11,11 @@ export interface BouncedRow {
 }
 
 /** The email, where it has a recipient at that position; undefined: it has none, or is not there. */
-export async function findBounced(db: Db, emailId: Id<'eml'>, position: number): Promise<BouncedRow | undefined> {
+export async function selectBouncedRecipient(
+  db: Db,
+  emailId: Id<'eml'>,
+  position: number,
+): Promise<BouncedRecipientRow | undefined> {
   const rows = await db
     .selectFrom('emails')
     .innerJoin('email_recipients', 'email_recipients.email_id', 'emails.id')
@@ -34,7 +38,7 @@ export async function findBounced(db: Db, emailId: Id<'eml'>, position: number):
 }
 
 /** A recipient that a report may name, of an email of this organization, in order. */
-export async function findSentTo(
+export async function selectSentRecipients(
   db: Db,
   organizationIds: readonly Id<'org'>[],
   emailId: Id<'eml'>,

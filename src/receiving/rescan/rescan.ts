@@ -1,28 +1,24 @@
 import { Readable } from 'node:stream'
 import { type Clock, type Instant, microsecondsOf, plusMs } from '../../base/clock.ts'
-import { type Rounds, startRounds } from '../../base/concurrency/background-job.ts'
-import { type Db, inTransaction } from '../../base/database/database.ts'
+import { type BackgroundJob, startJob } from '../../base/concurrency/background-job.ts'
+import { inTransaction } from '../../base/database/database.ts'
 import type { Log } from '../../base/observability/log.ts'
 import { counter } from '../../base/observability/metrics.ts'
-import type { Blobs } from '../../ports/blobs/port.ts'
+import type { BlobStore } from '../../ports/blobs/port.ts'
 import type { Scanner } from '../../ports/scanner/port.ts'
 import { scanColumns } from '../message-row.ts'
-import type { TakeReport } from '../reports/reports.ts'
 import { scanAttachments } from '../scan.ts'
-import { condemnMessage, moveRescan, selectUnscanned, setAttachmentScan, type UnscannedRow } from '../table.ts'
-import { release } from './release.ts'
+import { selectDueRescans, type UnscannedRow, updateAttachmentScan, updateInfected, updateRescanAt } from '../table.ts'
+import { type ReleaseDeps, releaseFromQuarantine } from './release.ts'
 
-export interface Rescanning {
-  readonly db: Db
-  readonly blobs: Blobs
+export interface RescanDeps extends ReleaseDeps {
   readonly scanner: Scanner
-  readonly takeReport: TakeReport
   readonly clock: Clock
   readonly log: Log
 }
 
 const pauseMs = 5000
-const maxAtOnce = 10
+const batchSize = 10
 /** How long one scan may take before another process takes the message. */
 const leaseMs = 10 * 60_000
 const firstWaitMs = 60_000
@@ -33,33 +29,33 @@ const giveUpMs = 14 * 24 * 3_600_000
 const rescans = counter('mailroom_rescans_total', 'Later scans of messages that could not be scanned.', ['outcome'])
 
 /** Scans again, for as long as it runs, what could not be scanned when it came. `stop` waits for the scan under way. */
-export function startRescanning(use: Rescanning): Rounds {
-  const options = { pauseMs, log: use.log, failure: 'could not scan messages again' }
-  return startRounds(options, async signal => ((await rescanDue(use, signal)) > 0 ? 'more' : 'done'))
+export function startRescanning(deps: RescanDeps): BackgroundJob {
+  const options = { pauseMs, log: deps.log, failureMessage: 'could not scan messages again' }
+  return startJob(options, async signal => ((await rescanDue(deps, signal)) > 0 ? 'more' : 'done'))
 }
 
 /** Scans the messages that are due now, a few of them, if the scanner answers. How many were there? */
-export async function rescanDue(use: Rescanning, signal?: AbortSignal): Promise<number> {
-  const due = await selectUnscanned(use.db, use.clock.now(), maxAtOnce)
-  if (due.length === 0 || !(await use.scanner.isReady())) return 0
+export async function rescanDue(deps: RescanDeps, signal?: AbortSignal): Promise<number> {
+  const due = await selectDueRescans(deps.db, deps.clock.now(), batchSize)
+  if (due.length === 0 || !(await deps.scanner.isReady())) return 0
   for (const row of due) {
     if (signal?.aborted) break
-    const lease = plusMs(use.clock.now(), leaseMs)
-    if (await moveRescan(use.db, row, lease)) await rescan({ ...row, rescan_at: lease }, use)
+    const lease = plusMs(deps.clock.now(), leaseMs)
+    if (await updateRescanAt(deps.db, row, lease)) await rescan({ ...row, rescan_at: lease }, deps)
   }
   return due.length
 }
 
-async function rescan(row: UnscannedRow, use: Rescanning): Promise<void> {
-  const scan = await use.scanner.scan({ kind: 'stream', stream: openBlob(row, use.blobs) })
+async function rescan(row: UnscannedRow, deps: RescanDeps): Promise<void> {
+  const scan = await deps.scanner.scan({ kind: 'stream', stream: openBlob(row, deps.blobs) })
   rescans.inc({ outcome: scan.kind })
   switch (scan.kind) {
     case 'clean':
-      return await release(row, use)
+      return await releaseFromQuarantine(row, deps)
     case 'infected':
-      return await condemn(row, scan.signature, use)
+      return await quarantineInfected(row, scan.signature, deps)
     case 'unscanned':
-      await moveRescan(use.db, row, scan.isLasting ? null : nextRescan(row.received_at, use.clock.now()))
+      await updateRescanAt(deps.db, row, scan.isLasting ? null : nextRescan(row.received_at, deps.clock.now()))
       return
     default:
       return scan satisfies never
@@ -72,14 +68,14 @@ function nextRescan(receivedAt: Instant, now: Instant): Instant | null {
   return waitedMs > giveUpMs ? null : plusMs(now, Math.min(Math.max(waitedMs, firstWaitMs), longestWaitMs))
 }
 
-function openBlob(row: UnscannedRow, blobs: Blobs): Readable {
+function openBlob(row: UnscannedRow, blobs: BlobStore): Readable {
   return Readable.from(blobs.read(row.organization_id, row.blob_id), { objectMode: false })
 }
 
-async function condemn(row: UnscannedRow, signature: string, use: Rescanning): Promise<void> {
-  const scans = await scanAttachments(openBlob(row, use.blobs), use.scanner)
-  await inTransaction(use.db, async tx => {
-    if (!(await condemnMessage(tx, row, signature.slice(0, 255)))) return
-    for (const [position, scan] of scans.entries()) await setAttachmentScan(tx, row, scanColumns(scan), position)
+async function quarantineInfected(row: UnscannedRow, signature: string, deps: RescanDeps): Promise<void> {
+  const scans = await scanAttachments(openBlob(row, deps.blobs), deps.scanner)
+  await inTransaction(deps.db, async tx => {
+    if (!(await updateInfected(tx, row, signature.slice(0, 255)))) return
+    for (const [position, scan] of scans.entries()) await updateAttachmentScan(tx, row, scanColumns(scan), position)
   })
 }

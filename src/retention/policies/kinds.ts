@@ -1,5 +1,5 @@
 /** What is kept for a time of its own, and what `./mailroom retention` calls it. */
-export const kinds = {
+export const retentionKinds = {
   sent_bodies: 'the content of sent emails; the email, its recipients and its events stay',
   attachments: 'the attachments of sent and received mail; a line of text takes the place of each',
   raw_messages: 'received messages as they came; what lists and search show of them stays',
@@ -10,19 +10,19 @@ export const kinds = {
   quarantine: 'messages in quarantine, whole, from when they came there; not while they wait for a scan',
 } as const satisfies Record<string, string>
 
-export type Kind = keyof typeof kinds
+export type RetentionKind = keyof typeof retentionKinds
 
-export const kindNames = Object.keys(kinds) as readonly Kind[]
+export const retentionKindNames = Object.keys(retentionKinds) as readonly RetentionKind[]
 
-export function isKind(text: string): text is Kind {
-  return text in kinds
+export function isRetentionKind(text: string): text is RetentionKind {
+  return text in retentionKinds
 }
 
 /** Days, or null: for ever. */
-export type Days = number | null
+export type RetentionDays = number | null
 
 /** A provider may tell the same again for some days, which the events are compared with. */
-const leastEventDays = 7
+const minimumEventDays = 7
 
 export interface RetentionSettings {
   readonly requestLogDays: number
@@ -31,7 +31,7 @@ export interface RetentionSettings {
 }
 
 /** What holds where nobody has set anything. */
-export function defaultsOf({ requestLogDays }: RetentionSettings): Readonly<Record<Kind, Days>> {
+export function defaultDays({ requestLogDays }: RetentionSettings): Readonly<Record<RetentionKind, RetentionDays>> {
   return {
     sent_bodies: null,
     attachments: null,
@@ -45,6 +45,6 @@ export function defaultsOf({ requestLogDays }: RetentionSettings): Readonly<Reco
 }
 
 /** The shortest time that something is kept, whatever is set. */
-export function leastDays(kind: Kind, { pauseWindowHours }: RetentionSettings): number {
-  return kind === 'events' ? Math.max(leastEventDays, Math.ceil(pauseWindowHours / 24)) : 1
+export function minimumDays(kind: RetentionKind, { pauseWindowHours }: RetentionSettings): number {
+  return kind === 'events' ? Math.max(minimumEventDays, Math.ceil(pauseWindowHours / 24)) : 1
 }

@@ -2,46 +2,46 @@ import type { Clock } from '../../base/clock.ts'
 import type { Db } from '../../base/database/database.ts'
 import type { Id } from '../../base/ids.ts'
 import { deleteCursors } from '../targets/cursors-table.ts'
-import { type Days, defaultsOf, type Kind, leastDays, type RetentionSettings } from './kinds.ts'
-import { deletePolicy, type PolicyRow, selectPolicies, upsertPolicy } from './table.ts'
+import { defaultDays, minimumDays, type RetentionDays, type RetentionKind, type RetentionSettings } from './kinds.ts'
+import { deletePolicy, type RetentionPolicyRow, selectPolicies, upsertPolicy } from './table.ts'
 
 /** For whom: a brand or an organization, by its id, or all who have set nothing of their own. */
-export type Scope = Id<'brd'> | Id<'org'> | 'instance'
+export type PolicyScope = Id<'brd'> | Id<'org'> | 'instance'
 
 /** How long what is stored is kept: what is set for the brand, else for the organization, else for the instance. */
-export interface Policies {
-  daysFor(kind: Kind, organizationId: Id<'org'>, brandId: Id<'brd'> | null): Days
+export interface RetentionPolicies {
+  daysFor(kind: RetentionKind, organizationId: Id<'org'>, brandId: Id<'brd'> | null): RetentionDays
   /** All the times that this kind is kept by someone, other than for ever. */
-  timesOf(kind: Kind): readonly number[]
+  periodsOf(kind: RetentionKind): readonly number[]
   /** What is set, and for the instance what holds. */
-  readonly all: readonly PolicyRow[]
+  readonly rows: readonly RetentionPolicyRow[]
 }
 
-export async function loadPolicies(db: Db, settings: RetentionSettings): Promise<Policies> {
-  return policiesOf(await selectPolicies(db), settings)
+export async function loadRetentionPolicies(db: Db, settings: RetentionSettings): Promise<RetentionPolicies> {
+  return resolvePolicies(await selectPolicies(db), settings)
 }
 
-function policiesOf(rows: readonly PolicyRow[], settings: RetentionSettings): Policies {
-  const defaults = defaultsOf(settings)
+function resolvePolicies(rows: readonly RetentionPolicyRow[], settings: RetentionSettings): RetentionPolicies {
+  const defaults = defaultDays(settings)
   const set = new Map(rows.map(row => [`${row.scope} ${row.kind}`, row.days]))
-  const find = (kind: Kind, scopes: readonly (string | null)[]): Days => {
+  const find = (kind: RetentionKind, scopes: readonly (string | null)[]): RetentionDays => {
     const found = scopes.map(scope => set.get(`${scope} ${kind}`)).find(days => days !== undefined)
     const days = found === undefined ? defaults[kind] : found
-    return days === null ? null : Math.max(days, leastDays(kind, settings))
+    return days === null ? null : Math.max(days, minimumDays(kind, settings))
   }
-  const instance = (Object.keys(defaults) as Kind[]).map(kind => ({
+  const instance = (Object.keys(defaults) as RetentionKind[]).map(kind => ({
     scope: 'instance',
     kind,
     days: find(kind, ['instance']),
   }))
   return {
     daysFor: (kind, organizationId, brandId) => find(kind, [brandId, organizationId, 'instance']),
-    timesOf(kind) {
+    periodsOf(kind) {
       const scopes = rows.filter(row => row.kind === kind).map(row => row.scope)
       const times = [...scopes, 'instance'].flatMap(scope => find(kind, [scope, 'instance']) ?? [])
       return [...new Set(times)].sort((a, b) => a - b)
     },
-    all: [...instance, ...rows.filter(row => row.scope !== 'instance')],
+    rows: [...instance, ...rows.filter(row => row.scope !== 'instance')],
   }
 }
 
@@ -49,11 +49,11 @@ function policiesOf(rows: readonly PolicyRow[], settings: RetentionSettings): Po
  * Sets how long a kind is kept, or takes back what was set, in the caller's transaction; what lies behind is looked through
  * again then.
  */
-export async function setPolicy(
+export async function setRetentionPolicy(
   { db, clock }: { readonly db: Db; readonly clock: Clock },
-  scope: Scope,
-  kind: Kind,
-  days: Days | 'inherit',
+  scope: PolicyScope,
+  kind: RetentionKind,
+  days: RetentionDays | 'inherit',
 ): Promise<void> {
   if (days === 'inherit') await deletePolicy(db, scope, kind)
   else await upsertPolicy(db, { scope, kind, days }, clock.now())

@@ -1,16 +1,16 @@
 import type { Instant } from '../../base/clock.ts'
 import type { Db } from '../../base/database/database.ts'
 import { insertRows } from '../../base/database/insert-rows.ts'
-import type { Days, Kind } from './kinds.ts'
+import type { RetentionDays, RetentionKind } from './kinds.ts'
 
 /** What was set for a brand or an organization, by its id, or for the instance. */
-export interface PolicyRow {
+export interface RetentionPolicyRow {
   readonly scope: string
   readonly kind: string
-  readonly days: Days
+  readonly days: RetentionDays
 }
 
-export async function selectPolicies(db: Db): Promise<readonly PolicyRow[]> {
+export async function selectPolicies(db: Db): Promise<readonly RetentionPolicyRow[]> {
   return await db
     .selectFrom('retention_policies')
     .select(['scope', 'kind', 'days'])
@@ -19,7 +19,7 @@ export async function selectPolicies(db: Db): Promise<readonly PolicyRow[]> {
     .execute()
 }
 
-export async function upsertPolicy(db: Db, row: PolicyRow, now: Instant): Promise<void> {
+export async function upsertPolicy(db: Db, row: RetentionPolicyRow, now: Instant): Promise<void> {
   await insertRows(
     db,
     'retention_policies',
@@ -28,12 +28,12 @@ export async function upsertPolicy(db: Db, row: PolicyRow, now: Instant): Promis
   )
 }
 
-export async function deletePolicy(db: Db, scope: string, kind: Kind): Promise<void> {
+export async function deletePolicy(db: Db, scope: string, kind: RetentionKind): Promise<void> {
   await db.deleteFrom('retention_policies').where('scope', '=', scope).where('kind', '=', kind).execute()
 }
 
 /** The brand's organization; undefined: there is no such brand. */
-export async function selectBrandOwner(db: Db, brandId: string) {
+export async function selectBrandOrganization(db: Db, brandId: string) {
   const row = await db
     .selectFrom('brands')
     .select('organization_id')

@@ -1,10 +1,10 @@
 import { plusMs } from '../../base/clock.ts'
-import { type Rounds, startRounds } from '../../base/concurrency/background-job.ts'
+import { type BackgroundJob, startJob } from '../../base/concurrency/background-job.ts'
 import type { Log } from '../../base/observability/log.ts'
 import { gauge } from '../../base/observability/metrics.ts'
 import { dayMs } from '../targets/scan.ts'
-import { type Forecasting, forecastDisk } from './forecast.ts'
-import { noteSample, selectTableSizes } from './table.ts'
+import { type ForecastDeps, forecastStorage } from './forecast.ts'
+import { insertStorageSample, selectTableSizes } from './table.ts'
 
 const diskFree = gauge('mailroom_disk_free_bytes', 'Free on the disks that Mailroom writes to.', ['path'])
 const diskFullIn = gauge(
@@ -15,7 +15,7 @@ const diskFullIn = gauge(
 const storedBytes = gauge('mailroom_stored_bytes', 'What the tables take, as the server estimates it.', ['kind'])
 const reusableBytes = gauge('mailroom_reusable_bytes', 'Free within the files of the tables, for what is stored next.')
 
-const kindOf: Readonly<Record<string, string>> = {
+const tableKinds: Readonly<Record<string, string>> = {
   blobs: 'content',
   blob_chunks: 'content',
   messages: 'messages',
@@ -34,31 +34,31 @@ const kindOf: Readonly<Record<string, string>> = {
 
 const pauseMs = 5 * 60_000
 const hourLength = '2026-01-31 08'.length
-const samplesMs = 40 * dayMs
+const sampleRetentionMs = 40 * dayMs
 
 /** Shows, and notes once an hour, how much is stored and how much room there is. */
-export function startStorageWatch(use: Forecasting & { readonly log: Log }): Rounds {
-  const options = { pauseMs, log: use.log, failure: 'how much is stored was not noted' }
-  return startRounds(options, async () => {
-    await lookAtStorage(use)
+export function startStorageWatch(deps: ForecastDeps & { readonly log: Log }): BackgroundJob {
+  const options = { pauseMs, log: deps.log, failureMessage: 'how much is stored was not noted' }
+  return startJob(options, async () => {
+    await measureStorage(deps)
     return 'done'
   })
 }
 
 /** One look. */
-export async function lookAtStorage(use: Forecasting): Promise<void> {
-  const { db, clock } = use
+export async function measureStorage(deps: ForecastDeps): Promise<void> {
+  const { db, clock } = deps
   const tables = await selectTableSizes(db)
-  const sizes = Map.groupBy(tables, each => kindOf[each.name] ?? 'other')
+  const sizes = Map.groupBy(tables, table => tableKinds[table.name] ?? 'other')
   for (const [kind, of] of sizes)
     storedBytes.set(
       { kind },
-      of.reduce((sum, each) => sum + each.bytes, 0),
+      of.reduce((sum, tableSize) => sum + tableSize.bytes, 0),
     )
   const now = clock.now()
   const hour = `${now.slice(0, hourLength)}:00:00.000000` as typeof now
-  const { disks, stored, reusable } = await forecastDisk(use)
-  await noteSample(db, hour, stored, plusMs(now, -samplesMs))
+  const { disks, stored, reusable } = await forecastStorage(deps)
+  await insertStorageSample(db, hour, stored, plusMs(now, -sampleRetentionMs))
   reusableBytes.set(reusable)
   for (const { path, free, daysUntilFull } of disks) {
     diskFree.set({ path }, free)

@@ -27,13 +27,18 @@ export async function selectTableSizes(db: Db): Promise<readonly TableSize[]> {
 }
 
 /** Notes how much is stored, unless another process has for this time; forgets what was noted before `forgetBefore`. */
-export async function noteSample(db: Db, takenAt: Instant, bytes: number, forgetBefore: Instant): Promise<void> {
+export async function insertStorageSample(
+  db: Db,
+  takenAt: Instant,
+  bytes: number,
+  forgetBefore: Instant,
+): Promise<void> {
   await db.insertInto('storage_samples').ignore().values({ taken_at: takenAt, bytes }).execute()
   await db.deleteFrom('storage_samples').where('taken_at', '<', forgetBefore).execute()
 }
 
 /** The first that was noted at `since` or later. */
-export async function selectSampleSince(db: Db, since: Instant) {
+export async function selectFirstSampleSince(db: Db, since: Instant) {
   return await db
     .selectFrom('storage_samples')
     .select(['taken_at', 'bytes'])

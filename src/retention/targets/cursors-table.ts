@@ -14,7 +14,7 @@ export async function selectCursor(db: Db, name: string, days: number): Promise<
   return row?.position ?? ''
 }
 
-export async function moveCursor(db: Db, name: string, days: number, position: string): Promise<void> {
+export async function upsertCursor(db: Db, name: string, days: number, position: string): Promise<void> {
   await insertRows(
     db,
     'retention_cursors',
@@ -32,17 +32,17 @@ export async function deleteCursors(db: Db, kind: string): Promise<void> {
 }
 
 /** What is to be looked at again, and when. */
-export interface Waiting {
+export interface DeferredItem {
   readonly id: string
   readonly againAt: Instant
 }
 
-export async function addWaiting(db: Db, name: string, all: readonly Waiting[]): Promise<void> {
+export async function insertDeferred(db: Db, name: string, all: readonly DeferredItem[]): Promise<void> {
   const rows = all.map(({ id, againAt }) => ({ kind: name, item_id: id, again_at: againAt }))
   await insertRows(db, 'retention_waiting', rows, 'ON DUPLICATE KEY UPDATE again_at = VALUES(again_at)')
 }
 
-export async function selectWaiting(db: Db, name: string, now: Instant, most: number): Promise<readonly string[]> {
+export async function selectDeferred(db: Db, name: string, now: Instant, most: number): Promise<readonly string[]> {
   const rows = await db
     .selectFrom('retention_waiting')
     .select('item_id')
@@ -54,7 +54,7 @@ export async function selectWaiting(db: Db, name: string, now: Instant, most: nu
   return rows.map(row => row.item_id)
 }
 
-export async function deleteWaiting(db: Db, name: string, ids: readonly string[]): Promise<void> {
+export async function deleteDeferred(db: Db, name: string, ids: readonly string[]): Promise<void> {
   if (ids.length > 0)
     await db.deleteFrom('retention_waiting').where('kind', '=', name).where('item_id', 'in', ids).execute()
 }

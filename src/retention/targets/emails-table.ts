@@ -1,18 +1,18 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Instant } from '../../base/clock.ts'
 import type { Db } from '../../base/database/database.ts'
-import type { Flag, Schema } from '../../base/database/schema.ts'
+import type { DatabaseSchema, Flag } from '../../base/database/schema.ts'
 import type { Id } from '../../base/ids.ts'
 
 /** A sent email as retention looks at it. */
-export interface EmailRow {
+export interface RetentionEmailRow {
   readonly id: Id<'eml'>
   readonly organization_id: Id<'org'>
   readonly brand_id: Id<'brd'>
   readonly created_at: Instant
   readonly scheduled_at: Instant | null
   readonly sent_at: Instant | null
-  readonly attachments: Schema['emails']['attachments']
+  readonly attachments: DatabaseSchema['emails']['attachments']
   readonly blob_id: Id<'blb'>
   /** null: it was removed. */
   readonly size: number | string | null
@@ -26,8 +26,8 @@ const isUnsent = (email: string) =>
   sql.raw(`(${email}.status IN ('scheduled', 'queued', 'sending')
     OR EXISTS (SELECT 1 FROM outbox o WHERE o.email_id = ${email}.id))`)
 
-async function select(db: Db, rest: RawBuilder<unknown>): Promise<readonly EmailRow[]> {
-  const { rows } = await sql<EmailRow>`SELECT STRAIGHT_JOIN e.id, e.organization_id, e.brand_id, e.created_at,
+async function selectEmailRows(db: Db, rest: RawBuilder<unknown>): Promise<readonly RetentionEmailRow[]> {
+  const { rows } = await sql<RetentionEmailRow>`SELECT STRAIGHT_JOIN e.id, e.organization_id, e.brand_id, e.created_at,
       e.scheduled_at, e.sent_at, e.attachments, e.blob_id, b.size, e.content_purged_at, e.attachments_purged_at,
       ${isUnsent('e')} AS is_unsent
     FROM emails e LEFT JOIN blobs b ON b.id = e.blob_id ${rest}`.execute(db)
@@ -35,12 +35,12 @@ async function select(db: Db, rest: RawBuilder<unknown>): Promise<readonly Email
 }
 
 /** Emails after `after` by id, which is about the order in which they were accepted. */
-export async function selectEmailsAfter(db: Db, after: string, most: number): Promise<readonly EmailRow[]> {
-  return await select(db, sql`WHERE e.id > ${after} ORDER BY e.id LIMIT ${sql.lit(most)}`)
+export async function selectEmailsAfter(db: Db, after: string, most: number): Promise<readonly RetentionEmailRow[]> {
+  return await selectEmailRows(db, sql`WHERE e.id > ${after} ORDER BY e.id LIMIT ${sql.lit(most)}`)
 }
 
-export async function selectEmails(db: Db, ids: readonly string[]): Promise<readonly EmailRow[]> {
-  return ids.length === 0 ? [] : await select(db, sql`WHERE e.id IN (${sql.join(ids)})`)
+export async function selectEmailsById(db: Db, ids: readonly string[]): Promise<readonly RetentionEmailRow[]> {
+  return ids.length === 0 ? [] : await selectEmailRows(db, sql`WHERE e.id IN (${sql.join(ids)})`)
 }
 
 /** Those of the emails of which nothing is to be sent, locked until the transaction ends. */
@@ -52,7 +52,7 @@ async function lockSent(tx: Db, ids: readonly string[]): Promise<readonly Id<'em
 }
 
 /** Lets go of the content of those of the emails that are sent; which those were. */
-export async function purgeContent(tx: Db, ids: readonly string[], now: Instant): Promise<readonly Id<'eml'>[]> {
+export async function updateContentPurged(tx: Db, ids: readonly string[], now: Instant): Promise<readonly Id<'eml'>[]> {
   const sent = await lockSent(tx, ids)
   if (sent.length > 0)
     await tx
@@ -65,7 +65,7 @@ export async function purgeContent(tx: Db, ids: readonly string[], now: Instant)
 }
 
 /** Puts the message without its attachments in the place of the one with them, where it is sent. Was it? */
-export async function replaceContent(
+export async function updateEmailBlob(
   tx: Db,
   id: Id<'eml'>,
   blobs: { readonly from: Id<'blb'>; readonly to: Id<'blb'> },
@@ -82,7 +82,7 @@ export async function replaceContent(
 }
 
 /** An event as retention looks at it, with its email's brand. */
-export interface EventRow {
+export interface RetentionEventRow {
   readonly id: Id<'evt'>
   readonly organization_id: Id<'org'>
   readonly brand_id: Id<'brd'> | null
@@ -91,8 +91,8 @@ export interface EventRow {
   readonly is_unsent: Flag | string
 }
 
-async function selectEvents(db: Db, rest: RawBuilder<unknown>): Promise<readonly EventRow[]> {
-  const { rows } = await sql<EventRow>`SELECT STRAIGHT_JOIN v.id, v.organization_id, e.brand_id, v.recorded_at,
+async function selectEventRows(db: Db, rest: RawBuilder<unknown>): Promise<readonly RetentionEventRow[]> {
+  const { rows } = await sql<RetentionEventRow>`SELECT STRAIGHT_JOIN v.id, v.organization_id, e.brand_id, v.recorded_at,
       250 + COALESCE(LENGTH(v.detail), 0) + COALESCE(LENGTH(v.bounce), 0) + LENGTH(v.extra) AS bytes,
       COALESCE(${isUnsent('e')}, 0) AS is_unsent
     FROM email_events v LEFT JOIN emails e ON e.id = v.email_id ${rest}`.execute(db)
@@ -100,12 +100,12 @@ async function selectEvents(db: Db, rest: RawBuilder<unknown>): Promise<readonly
 }
 
 /** Events after `after` by id, which is about the order in which they were recorded. */
-export async function selectEventsAfter(db: Db, after: string, most: number): Promise<readonly EventRow[]> {
-  return await selectEvents(db, sql`WHERE v.id > ${after} ORDER BY v.id LIMIT ${sql.lit(most)}`)
+export async function selectEventsAfter(db: Db, after: string, most: number): Promise<readonly RetentionEventRow[]> {
+  return await selectEventRows(db, sql`WHERE v.id > ${after} ORDER BY v.id LIMIT ${sql.lit(most)}`)
 }
 
-export async function selectEventsById(db: Db, ids: readonly string[]): Promise<readonly EventRow[]> {
-  return ids.length === 0 ? [] : await selectEvents(db, sql`WHERE v.id IN (${sql.join(ids)})`)
+export async function selectEventsById(db: Db, ids: readonly string[]): Promise<readonly RetentionEventRow[]> {
+  return ids.length === 0 ? [] : await selectEventRows(db, sql`WHERE v.id IN (${sql.join(ids)})`)
 }
 
 export async function deleteEvents(db: Db, ids: readonly string[]): Promise<void> {

@@ -5,7 +5,7 @@ import type { Flag, Folder } from '../../base/database/schema.ts'
 import type { Id } from '../../base/ids.ts'
 
 /** A received message as retention looks at it. */
-export interface MessageRow {
+export interface RetentionMessageRow {
   readonly id: Id<'msg'>
   readonly organization_id: Id<'org'>
   readonly brand_id: Id<'brd'>
@@ -29,26 +29,30 @@ const columns = sql`m.id, m.organization_id, m.brand_id, m.received_at, m.folder
   CASE WHEN m.attachment_count = 0 THEN 0
     ELSE (SELECT COALESCE(SUM(a.size), 0) FROM attachments a WHERE a.message_id = m.id) END AS attachment_bytes`
 
-async function select(db: Db, rest: RawBuilder<unknown>): Promise<readonly MessageRow[]> {
-  const { rows } = await sql<MessageRow>`SELECT ${columns} FROM messages m ${rest}`.execute(db)
+async function selectMessageRows(db: Db, rest: RawBuilder<unknown>): Promise<readonly RetentionMessageRow[]> {
+  const { rows } = await sql<RetentionMessageRow>`SELECT ${columns} FROM messages m ${rest}`.execute(db)
   return rows
 }
 
 /** Messages after `after` by id, which is about the order in which they came. */
-export async function selectMessagesAfter(db: Db, after: string, most: number): Promise<readonly MessageRow[]> {
-  return await select(db, sql`WHERE m.id > ${after} ORDER BY m.id LIMIT ${sql.lit(most)}`)
+export async function selectMessagesAfter(
+  db: Db,
+  after: string,
+  most: number,
+): Promise<readonly RetentionMessageRow[]> {
+  return await selectMessageRows(db, sql`WHERE m.id > ${after} ORDER BY m.id LIMIT ${sql.lit(most)}`)
 }
 
 /** Messages of a folder after a place in the order in which they came there, up to `before`. */
-export async function selectLeaving(
+export async function selectMessagesInFolder(
   db: Db,
   folder: Folder,
   after: { readonly since: string; readonly id: string },
   before: Instant,
   most: number,
-): Promise<readonly MessageRow[]> {
+): Promise<readonly RetentionMessageRow[]> {
   // Spelled out: as a comparison of pairs neither server would use the index.
-  return await select(
+  return await selectMessageRows(
     db,
     sql`FORCE INDEX (messages_leaving) WHERE m.folder = ${folder} AND m.folder_since >= ${after.since}
       AND (m.folder_since > ${after.since} OR m.id > ${after.id}) AND m.folder_since < ${before}
@@ -56,12 +60,16 @@ export async function selectLeaving(
   )
 }
 
-export async function selectMessages(db: Db, ids: readonly string[]): Promise<readonly MessageRow[]> {
-  return ids.length === 0 ? [] : await select(db, sql`WHERE m.id IN (${sql.join(ids)})`)
+export async function selectMessagesById(db: Db, ids: readonly string[]): Promise<readonly RetentionMessageRow[]> {
+  return ids.length === 0 ? [] : await selectMessageRows(db, sql`WHERE m.id IN (${sql.join(ids)})`)
 }
 
 /** Those of the messages that are still in the folder and not held, locked until the transaction ends. */
-export async function lockLeaving(tx: Db, folder: Folder, ids: readonly string[]): Promise<readonly Id<'msg'>[]> {
+export async function lockMessagesInFolder(
+  tx: Db,
+  folder: Folder,
+  ids: readonly string[],
+): Promise<readonly Id<'msg'>[]> {
   const rows = await tx
     .selectFrom('messages')
     .select('id')
@@ -84,7 +92,7 @@ export async function deleteMessages(tx: Db, ids: readonly Id<'msg'>[]): Promise
 }
 
 /** Lets go of the bytes of messages that do not wait for anything; which those were. */
-export async function purgeRaw(tx: Db, ids: readonly string[], now: Instant): Promise<readonly Id<'msg'>[]> {
+export async function updateRawPurged(tx: Db, ids: readonly string[], now: Instant): Promise<readonly Id<'msg'>[]> {
   const rows = await tx
     .selectFrom('messages')
     .select('id')
@@ -106,7 +114,7 @@ export async function purgeRaw(tx: Db, ids: readonly string[], now: Instant): Pr
 }
 
 /** Puts the message without its attachments in the place of the one with them, unless that has changed. */
-export async function replaceMessage(
+export async function updateMessageBlob(
   db: Db,
   id: Id<'msg'>,
   blobs: { readonly from: Id<'blb'>; readonly to: Id<'blb'> },
@@ -135,7 +143,7 @@ export async function selectAttachments(db: Db, id: Id<'msg'>) {
  * Begins the time of messages in a folder that is emptied of which it is not known since when they are there: an earlier
  * version, which may still serve, does not note it. At most `most` of each folder; the most that one had.
  */
-export async function adoptMessages(db: Db, now: Instant, most: number): Promise<number> {
+export async function updateMissingFolderSince(db: Db, now: Instant, most: number): Promise<number> {
   let found = 0n
   for (const folder of ['spam', 'trash', 'quarantine']) {
     const { numAffectedRows = 0n } = await sql`UPDATE messages SET folder_since = ${now}

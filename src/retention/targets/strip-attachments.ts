@@ -1,10 +1,10 @@
 import type { Readable } from 'node:stream'
 import type { Id } from '../../base/ids.ts'
 import { type RemovedAttachment, withoutAttachments } from '../../mail/without-attachments.ts'
-import type { Clearing } from './target.ts'
+import type { RetentionTargetDeps } from './target.ts'
 
 /** A stored message that is to lose its attachments. */
-interface Laden {
+interface MessageToStrip {
   readonly id: string
   readonly organizationId: Id<'org'>
   readonly content: Readable
@@ -16,8 +16,8 @@ interface Laden {
  * remove all of it is not what was asked for.
  */
 export async function storeWithoutAttachments(
-  { blobs, clock, log }: Clearing,
-  { id, organizationId, content, attachments }: Laden,
+  { blobs, clock, log }: RetentionTargetDeps,
+  { id, organizationId, content, attachments }: MessageToStrip,
 ): Promise<Id<'blb'> | undefined> {
   const bytes = await withoutAttachments(content, attachments, clock.now().slice(0, 10))
   if (!bytes) {

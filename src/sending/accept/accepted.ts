@@ -1,23 +1,29 @@
 import type { Reservation } from '../../api/idempotency/reservation.ts'
 import { type Instant, plusMs, toIso } from '../../base/clock.ts'
 import type { Db } from '../../base/database/database.ts'
-import { type EmailStatus, type Schema, toJson } from '../../base/database/schema.ts'
+import { type DatabaseSchema, type EmailStatus, toJson } from '../../base/database/schema.ts'
 import { type Id, newId } from '../../base/ids.ts'
 import type { Refusal } from '../../base/refusal.ts'
 import { formatAddress, splitAddress } from '../../mail/address.ts'
 import type { SendAccepted } from '../emails/schema.ts'
-import { hashToken } from '../suppressions/unsubscribe-link.ts'
-import { type AtGate, type Facts, isSuppressed, type OverQuota, type Recipient } from './checks.ts'
-import type { Outgoing } from './parse-request.ts'
-import type { Sender } from './resolve.ts'
+import { hashUnsubscribeToken } from '../suppressions/unsubscribe-link.ts'
+import {
+  type AcceptanceFacts,
+  type CheckedSend,
+  type EnvelopeRecipient,
+  isSuppressed,
+  type QuotaStatus,
+} from './checks.ts'
+import type { OutgoingEmail } from './parse-request.ts'
+import type { AuthorizedSender } from './resolve.ts'
 import type { EmailRows, SendingDomain } from './table.ts'
 
 /** What only one send may use up: it goes in the transaction that accepts the email, or the send is refused. */
-export interface Consumed {
+export interface SingleUseItem {
   /** The same for the same thing. */
   readonly id: string
   /** Takes hold of it until the transaction ends; false: it is no longer as the send has it. */
-  hold(db: Db): Promise<boolean>
+  lock(db: Db): Promise<boolean>
   /** The refusal of a send that cannot have it. */
   refuse(): Refusal
   /** Removes it, once it is held. */
@@ -25,13 +31,13 @@ export interface Consumed {
 }
 
 /** A send that is composed: all that is left is to accept it. */
-export interface Candidate {
+export interface SendCandidate {
   readonly emailId: Id<'eml'>
   readonly messageId: string
-  readonly sender: Sender
+  readonly sender: AuthorizedSender
   readonly domain: SendingDomain
-  readonly outgoing: Outgoing
-  readonly recipients: readonly Recipient[]
+  readonly outgoing: OutgoingEmail
+  readonly recipients: readonly EnvelopeRecipient[]
   /** The message: stored already, or small and stored when it is accepted. */
   readonly message:
     | { readonly kind: 'stored'; readonly blobId: Id<'blb'> }
@@ -40,50 +46,53 @@ export interface Candidate {
   readonly reservation: Reservation | undefined
   /** The thread that it joins where what it refers to names none; undefined: one that begins with it. */
   readonly threadId: string | undefined
-  readonly overQuota: OverQuota
+  readonly quotaStatus: QuotaStatus
   /** What the message's link to unsubscribe holds; null: it has none. */
   readonly unsubscribeToken: string | null
-  readonly consumes: Consumed | undefined
+  readonly consumes: SingleUseItem | undefined
 }
 
 /** A send with the instant at which it is accepted, unique in its organization. */
-export interface Stamped extends Candidate {
+export interface StampedCandidate extends SendCandidate {
   readonly createdAt: Instant
 }
 
 /** An email that has been accepted for delivery. */
-export interface Accepted {
+export interface AcceptedEmail {
   readonly id: Id<'eml'>
   readonly status: 'queued' | 'scheduled'
   /** Without angle brackets. */
   readonly messageId: string
   readonly brandId: Id<'brd'>
-  readonly recipients: readonly (Recipient & { readonly status: EmailStatus })[]
+  readonly recipients: readonly (EnvelopeRecipient & { readonly status: EmailStatus })[]
   readonly createdAt: Instant
 }
 
 /** What the gate is asked about a send. */
-export function atGate({ domain, outgoing: { unsubscribe }, recipients }: Stamped): AtGate {
+export function checkedSend({ domain, outgoing: { unsubscribe }, recipients }: StampedCandidate): CheckedSend {
   return { domainId: domain.id, domain: domain.domain, brandId: domain.brandId, recipients, unsubscribe }
 }
 
 /** What becomes of a send that passed the gate: those on the suppression list are not sent to. */
-export function acceptedBy(send: Stamped, facts: Facts): Accepted {
+export function acceptedEmail(send: StampedCandidate, facts: AcceptanceFacts): AcceptedEmail {
   const { domain, outgoing, recipients } = send
   const status = outgoing.scheduledAt === null ? 'queued' : 'scheduled'
-  const gated = atGate(send)
+  const gated = checkedSend(send)
   return {
     id: send.emailId,
     status,
     messageId: send.messageId,
     brandId: domain.brandId,
-    recipients: recipients.map(each => ({ ...each, status: isSuppressed(gated, each, facts) ? 'suppressed' : status })),
+    recipients: recipients.map(recipient => ({
+      ...recipient,
+      status: isSuppressed(gated, recipient, facts) ? 'suppressed' : status,
+    })),
     createdAt: send.createdAt,
   }
 }
 
 /** As the API shows it. */
-export function showAccepted(accepted: Accepted): SendAccepted {
+export function toJsonAccepted(accepted: AcceptedEmail): SendAccepted {
   return {
     id: accepted.id,
     status: accepted.status,
@@ -95,14 +104,14 @@ export function showAccepted(accepted: Accepted): SendAccepted {
 }
 
 /** The answer's body, byte for byte the same for the first request and its repetitions. */
-export function acceptedJson(accepted: Accepted): string {
-  return JSON.stringify(showAccepted(accepted))
+export function acceptedResponseBody(accepted: AcceptedEmail): string {
+  return JSON.stringify(toJsonAccepted(accepted))
 }
 
 /** The rows of an accepted email: itself, its recipients, what happened so far, and what the relay is to do. */
-export function rowsOf(
-  send: Stamped,
-  accepted: Accepted,
+export function emailRows(
+  send: StampedCandidate,
+  accepted: AcceptedEmail,
   given: { readonly threadId: string; readonly provider: string; readonly blobId: Id<'blb'> },
 ): EmailRows {
   const { createdAt, outgoing } = send
@@ -123,8 +132,8 @@ export function rowsOf(
       updated_at: createdAt,
     })),
     events: accepted.recipients
-      .filter(each => each.status === 'suppressed')
-      .map(each => suppressedRow(whose, createdAt, each.email)),
+      .filter(recipient => recipient.status === 'suppressed')
+      .map(recipient => suppressedRow(whose, createdAt, recipient.email)),
     outbox: accepted.recipients.flatMap(({ email, status }, position) =>
       status === 'suppressed'
         ? []
@@ -147,11 +156,11 @@ export function rowsOf(
   }
 }
 
-function linkRow({ unsubscribeToken, sender, domain, emailId, recipients, createdAt }: Stamped) {
+function linkRow({ unsubscribeToken, sender, domain, emailId, recipients, createdAt }: StampedCandidate) {
   const [recipient] = recipients
   if (unsubscribeToken === null || !recipient) return null
   return {
-    token_hash: hashToken(unsubscribeToken),
+    token_hash: hashUnsubscribeToken(unsubscribeToken),
     organization_id: sender.organizationId,
     brand_id: domain.brandId,
     email_id: emailId,
@@ -160,9 +169,9 @@ function linkRow({ unsubscribeToken, sender, domain, emailId, recipients, create
   }
 }
 
-type Whose = Pick<Schema['email_events'], 'organization_id' | 'email_id'>
+type Whose = Pick<DatabaseSchema['email_events'], 'organization_id' | 'email_id'>
 
-function suppressedRow(whose: Whose, at: Instant, recipient: string): Schema['email_events'] {
+function suppressedRow(whose: Whose, at: Instant, recipient: string): DatabaseSchema['email_events'] {
   return {
     id: newId('evt'),
     ...whose,
@@ -181,8 +190,8 @@ function suppressedRow(whose: Whose, at: Instant, recipient: string): Schema['em
 }
 
 function emailRow(
-  { emailId, sender, domain, outgoing, createdAt, messageId }: Stamped,
-  { status }: Accepted,
+  { emailId, sender, domain, outgoing, createdAt, messageId }: StampedCandidate,
+  { status }: AcceptedEmail,
   given: {
     readonly threadId: string
     readonly provider: string

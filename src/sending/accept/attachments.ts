@@ -12,7 +12,7 @@ export interface AttachmentInput {
 }
 
 /** An attachment of an email to be sent. */
-export interface Attachment {
+export interface OutgoingAttachment {
   readonly id: Id<'att'>
   readonly filename: string
   /** With its parameters. */
@@ -31,32 +31,32 @@ const mediaType = new RegExp(`^${token}/${token}(?:\\s*;\\s*${token}=(?:${token}
 const contentIdForm = /^[!-;=?-~]{1,250}$/
 
 /** Reads and decodes the attachments. @throws invalid_request, with a param such as `attachments[0].content`. */
-export function readAttachments(input: readonly AttachmentInput[] | null | undefined): readonly Attachment[] {
+export function readAttachments(input: readonly AttachmentInput[] | null | undefined): readonly OutgoingAttachment[] {
   const seen = new Set<string>()
-  return (input ?? []).map((each, i) => {
+  return (input ?? []).map((attachmentInput, i) => {
     const param = `attachments[${i}]`
-    const contentId = readContentId(each.content_id, `${param}.content_id`)
+    const contentId = readContentId(attachmentInput.content_id, `${param}.content_id`)
     if (contentId !== null && seen.has(contentId)) throw wrong(`${param}.content_id`, 'another attachment has this id')
     if (contentId !== null) seen.add(contentId)
-    const filename = readFilename(each.filename, `${param}.filename`)
+    const filename = readFilename(attachmentInput.filename, `${param}.filename`)
     return {
       id: newId('att'),
       filename,
-      contentType: readContentType(each.content_type, filename, `${param}.content_type`),
+      contentType: readContentType(attachmentInput.content_type, filename, `${param}.content_type`),
       contentId,
-      content: readContent(each.content, `${param}.content`),
+      content: readContent(attachmentInput.content, `${param}.content`),
     }
   })
 }
 
 /** @throws too_many_attachments, attachments_too_large (10 MiB, decoded). */
-export function refuseExcess(attachments: readonly Attachment[]): void {
+export function requireAttachmentLimits(attachments: readonly OutgoingAttachment[]): void {
   if (attachments.length > maxAttachments)
     throw refuse('too_many_attachments', {
       message: `attachments: ${attachments.length} files are more than the ${maxAttachments} that one email may have.`,
       param: 'attachments',
     })
-  const bytes = attachments.reduce((sum, each) => sum + each.content.length, 0)
+  const bytes = attachments.reduce((sum, attachment) => sum + attachment.content.length, 0)
   if (bytes > maxAttachmentBytes)
     throw refuse('attachments_too_large', {
       message: `attachments: ${bytes} bytes are more than the ${maxAttachmentBytes} that the files of one email may have.`,

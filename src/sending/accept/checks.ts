@@ -1,27 +1,27 @@
 import type { Plan } from '../../accounts/organizations/quota.ts'
 import type { Id } from '../../base/ids.ts'
 import { type Refusal, refuse } from '../../base/refusal.ts'
-import type { Recipients } from './recipients.ts'
-import type { Suppressed } from './table.ts'
+import type { RecipientLists } from './recipients.ts'
+import type { SuppressedRecipient } from './table.ts'
 
 /** What the gate asks of a send. */
-export interface AtGate {
+export interface CheckedSend {
   readonly domainId: Id<'dom'>
   readonly domain: string
   readonly brandId: Id<'brd'>
-  readonly recipients: readonly Recipient[]
+  readonly recipients: readonly EnvelopeRecipient[]
   /** Can they unsubscribe from it? */
   readonly unsubscribe: boolean
 }
 
 /** A recipient of the envelope. */
-export interface Recipient {
+export interface EnvelopeRecipient {
   readonly email: string
   readonly type: 'to' | 'cc' | 'bcc'
 }
 
 /** What is true at this moment, for all sends of a batch. */
-export interface Facts {
+export interface AcceptanceFacts {
   readonly readyDomains: ReadonlySet<Id<'dom'>>
   /** The domains of brands whose sending is paused, and why. */
   readonly pausedDomains: ReadonlyMap<Id<'dom'>, string>
@@ -33,8 +33,9 @@ export interface Facts {
 }
 
 /** The envelope's recipients, in the order to, cc, bcc. */
-export function recipientsOf({ to, cc, bcc }: Recipients): readonly Recipient[] {
-  const typed = (type: Recipient['type'], of: Recipients['to']) => of.map(({ address }) => ({ email: address, type }))
+export function envelopeRecipients({ to, cc, bcc }: RecipientLists): readonly EnvelopeRecipient[] {
+  const typed = (type: EnvelopeRecipient['type'], of: RecipientLists['to']) =>
+    of.map(({ address }) => ({ email: address, type }))
   return [...typed('to', to), ...typed('cc', cc), ...typed('bcc', bcc)]
 }
 
@@ -44,31 +45,33 @@ function suppressionKey(brandId: Id<'brd'>, email: string): string {
 }
 
 export function isSuppressed(
-  send: Pick<AtGate, 'brandId' | 'unsubscribe'>,
-  { email }: Pick<Recipient, 'email'>,
-  facts: Pick<Facts, 'suppressed' | 'unsubscribed'>,
+  send: Pick<CheckedSend, 'brandId' | 'unsubscribe'>,
+  { email }: Pick<EnvelopeRecipient, 'email'>,
+  facts: Pick<AcceptanceFacts, 'suppressed' | 'unsubscribed'>,
 ): boolean {
   const key = suppressionKey(send.brandId, email)
   return facts.suppressed.has(key) || (send.unsubscribe && facts.unsubscribed.has(key))
 }
 
 /** Who is suppressed from all, and who from what they can unsubscribe from. */
-export function suppressionFacts(found: readonly Suppressed[]): Pick<Facts, 'suppressed' | 'unsubscribed'> {
+export function suppressionSets(
+  found: readonly SuppressedRecipient[],
+): Pick<AcceptanceFacts, 'suppressed' | 'unsubscribed'> {
   const keys = (isUnsubscribed: boolean) =>
     new Set(
       found
-        .filter(each => each.isUnsubscribed === isUnsubscribed)
-        .map(each => suppressionKey(each.brandId, each.email)),
+        .filter(suppressedRecipient => suppressedRecipient.isUnsubscribed === isUnsubscribed)
+        .map(suppressedRecipient => suppressionKey(suppressedRecipient.brandId, suppressedRecipient.email)),
     )
   return { suppressed: keys(false), unsubscribed: keys(true) }
 }
 
 /** Why a send is refused, by the first of the gate's conditions that it does not meet; quota comes after these. */
-export function gate(send: AtGate, facts: Facts): Refusal | undefined {
+export function runChecks(send: CheckedSend, facts: AcceptanceFacts): Refusal | undefined {
   return refuseUnready(send, facts) ?? refusePaused(send, facts) ?? refuseSuppressed(send, facts)
 }
 
-function refuseUnready({ domainId, domain }: AtGate, { readyDomains }: Facts): Refusal | undefined {
+function refuseUnready({ domainId, domain }: CheckedSend, { readyDomains }: AcceptanceFacts): Refusal | undefined {
   if (readyDomains.has(domainId)) return undefined
   return refuse('domain_not_verified', {
     message: `from: ${domain} is not verified; publish its DNS records and check it.`,
@@ -76,7 +79,7 @@ function refuseUnready({ domainId, domain }: AtGate, { readyDomains }: Facts): R
   })
 }
 
-function refusePaused({ domainId, domain }: AtGate, { pausedDomains }: Facts): Refusal | undefined {
+function refusePaused({ domainId, domain }: CheckedSend, { pausedDomains }: AcceptanceFacts): Refusal | undefined {
   const reason = pausedDomains.get(domainId)
   if (reason === undefined) return undefined
   return refuse('from_not_allowed', {
@@ -87,7 +90,7 @@ function refusePaused({ domainId, domain }: AtGate, { pausedDomains }: Facts): R
   })
 }
 
-function refuseSuppressed(send: AtGate, facts: Facts): Refusal | undefined {
+function refuseSuppressed(send: CheckedSend, facts: AcceptanceFacts): Refusal | undefined {
   const [first] = send.recipients
   if (!first || !send.recipients.every(recipient => isSuppressed(send, recipient, facts))) return undefined
   const others = send.recipients.length - 1
@@ -98,10 +101,10 @@ function refuseSuppressed(send: AtGate, facts: Facts): Refusal | undefined {
 }
 
 /** With what status a plan's end is answered: 402 belongs to POST /v1/emails alone. */
-export type OverQuota = 402 | 422
+export type QuotaStatus = 402 | 422
 
 /** The answer of a plan whose emails of the month are used up. */
-export function refuseOverQuota(status: OverQuota): Refusal {
+export function refuseOverQuota(status: QuotaStatus): Refusal {
   return refuse('quota_exceeded', {
     ...(status === 422 ? { status } : {}),
     message: 'The plan includes no more emails this calendar month (UTC).',

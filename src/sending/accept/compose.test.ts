@@ -1,16 +1,16 @@
 import { describe, expect, test } from 'bun:test'
 import type { Instant } from '../../base/clock.ts'
-import { outlineMessage, parseMessage } from '../../mail/message.ts'
+import { parseMessage, readMessageSummary } from '../../mail/message.ts'
 import type { SendEmail } from '../emails/schema.ts'
 import { compose } from './compose.ts'
-import { readOutgoing } from './parse-request.ts'
+import { parseSendRequest } from './parse-request.ts'
 import { textOf } from './text-of-html.ts'
 
 const naming = { emailId: 'eml_01m7x95a2d01z8q062b7w8246y', messageId: '01m7x95a2d@a.example' } as const
 const plain = { from: 'Ann <ann@a.example>', to: 'bob@b.example', subject: 'Hello', text: 'Hello Bob' }
 
 async function composed(fields: Partial<SendEmail> = {}): Promise<Buffer> {
-  return compose(readOutgoing({ ...plain, ...fields }, '2026-01-01 00:00:00.000000' as Instant), naming)
+  return compose(parseSendRequest({ ...plain, ...fields }, '2026-01-01 00:00:00.000000' as Instant), naming)
 }
 
 /** Only CRLF ends lines, none is longer than 998 octets or blank inside the header, all is 7 bit, and nothing is NUL. */
@@ -61,10 +61,13 @@ test('is pure: the same email gives the same bytes', async () => {
 test('gives html alone a text alternative', async () => {
   const { text: _, ...without } = plain
   const message = compose(
-    readOutgoing({ ...without, html: '<h1>Hi</h1><p>See <a href="https://a.example/x">this</a></p>' }, '' as Instant),
+    parseSendRequest(
+      { ...without, html: '<h1>Hi</h1><p>See <a href="https://a.example/x">this</a></p>' },
+      '' as Instant,
+    ),
     naming,
   )
-  const parsed = await outlineMessage(message)
+  const parsed = await readMessageSummary(message)
   expect(parsed.text?.trim()).toBe('Hi\n\nSee this <https://a.example/x>')
   expect(parsed.html).toContain('<h1>Hi</h1>')
   expect(message.toString()).toContain('multipart/alternative')
@@ -88,7 +91,7 @@ test('keeps what it is given, in any script', async () => {
   expectClean(message)
   const parsed = await parseMessage(message)
   expect(parsed.from).toEqual([{ name: 'Zoë "Z" Müller', address: 'zoe@xn--bcher-kva.example' }])
-  expect(parsed.to.map(each => each.address)).toEqual(['y@b.example', '"quoted local"@b.example'])
+  expect(parsed.to.map(address => address.address)).toEqual(['y@b.example', '"quoted local"@b.example'])
   expect(parsed.to[0]?.name).toBe('山田')
   expect(parsed.replyTo).toEqual([{ name: 'Réponse', address: 'r@a.example' }])
   expect(parsed.subject).toBe('Grüße 🎉 "zitiert" =?utf-8?q?x?=')
@@ -98,7 +101,14 @@ test('keeps what it is given, in any script', async () => {
     name: 'List-Unsubscribe',
     value: '<https://a.example/u?x="1">, <mailto:u@a.example>',
   })
-  expect(parsed.attachments.map(each => [each.filename, each.contentId, each.disposition, [...each.content]])).toEqual([
+  expect(
+    parsed.attachments.map(attachment => [
+      attachment.filename,
+      attachment.contentId,
+      attachment.disposition,
+      [...attachment.content],
+    ]),
+  ).toEqual([
     ['logo.png', 'logo@a', 'inline', [0, 1, 2]],
     ['Übersicht "1";x.pdf', null, 'attachment', [0, 255, 13, 10, 13, 46]],
   ])
@@ -136,7 +146,7 @@ describe('stays clean', () => {
     test(name, async () => {
       const message = await composed(fields)
       expectClean(message)
-      expect(headerNames(message).filter(each => each === 'bcc' || each === 'date')).toEqual([])
+      expect(headerNames(message).filter(headerName => headerName === 'bcc' || headerName === 'date')).toEqual([])
     })
 })
 
@@ -190,8 +200,8 @@ describe('an injected line never becomes a header or a recipient', () => {
         taken++
         expectClean(message)
         expect(headerNames(message)).not.toContain('bcc')
-        const parsed = await outlineMessage(message)
-        expect([...parsed.from, ...parsed.to, ...parsed.cc].map(each => each.address)).not.toContain('evil@x.y')
+        const parsed = await readMessageSummary(message)
+        expect([...parsed.from, ...parsed.to, ...parsed.cc].map(address => address.address)).not.toContain('evil@x.y')
       }
       if (field === 'an address' || field === "a header's name") expect(taken).toBe(0)
       else expect(taken).toBeLessThan(payloads.length + (['text', 'html'].includes(field) ? 1 : 0))
@@ -200,7 +210,7 @@ describe('an injected line never becomes a header or a recipient', () => {
 
 test('makes text of hostile html within a quarter of a second', () => {
   const started = performance.now()
-  for (const each of ['<div>', '<b>', '<ul><li>', '<table><tr><td>', '<blockquote>', '<!--', '<a href="'])
-    textOf(each.repeat(400_000 / each.length))
+  for (const value of ['<div>', '<b>', '<ul><li>', '<table><tr><td>', '<blockquote>', '<!--', '<a href="'])
+    textOf(value.repeat(400_000 / value.length))
   expect(performance.now() - started).toBeLessThan(7 * 250)
 })

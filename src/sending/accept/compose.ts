@@ -1,14 +1,14 @@
 import MailComposer from 'nodemailer/lib/mail-composer'
 import { encodeWord } from 'nodemailer/lib/mime-funcs'
 import type { Id } from '../../base/ids.ts'
-import type { Attachment } from './attachments.ts'
+import type { OutgoingAttachment } from './attachments.ts'
 import type { HeaderField } from './headers.ts'
-import type { Outgoing } from './parse-request.ts'
+import type { OutgoingEmail } from './parse-request.ts'
 import { serialize } from './serialize.ts'
 import { textOf } from './text-of-html.ts'
 
 /** What the message is made from, besides the fields. */
-export interface Naming {
+export interface MessageIds {
   readonly emailId: Id<'eml'>
   /** Without angle brackets. */
   readonly messageId: string
@@ -18,7 +18,7 @@ export interface Naming {
  * The message, RFC 5322: CRLF line ends, 7 bit, without Date (it is put in front when the email is sent), Bcc and
  * DKIM-Signature. Pure: the same email gives the same bytes. Nothing is read from files or the network.
  */
-export function compose(email: Outgoing, { emailId, messageId }: Naming): Buffer {
+export function compose(email: OutgoingEmail, { emailId, messageId }: MessageIds): Buffer {
   const { recipients, html } = email
   const text = email.text ?? (html === null ? '' : textOf(html))
   const composer = new MailComposer({
@@ -66,7 +66,7 @@ function encodeSubject(subject: string): string {
   return encodeWord(subject, letters * 2 > subject.length ? 'Q' : 'B', 52)
 }
 
-function part({ filename, contentType, contentId, content }: Attachment) {
+function part({ filename, contentType, contentId, content }: OutgoingAttachment) {
   return {
     filename,
     content,

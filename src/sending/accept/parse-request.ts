@@ -2,21 +2,21 @@ import { fromIso, type Instant, millisecondsOf, plusMs } from '../../base/clock.
 import { refuse } from '../../base/refusal.ts'
 import type { Address } from '../../mail/address.ts'
 import type { SendEmail } from '../emails/schema.ts'
-import { refuseUnlinkable } from '../suppressions/unsubscribe-link.ts'
-import { readVariables, type Variables } from '../templates/content.ts'
-import { type Attachment, readAttachments, refuseExcess } from './attachments.ts'
+import { requireLinkable } from '../suppressions/unsubscribe-link.ts'
+import { readVariables, type TemplateVariables } from '../templates/content.ts'
+import { type OutgoingAttachment, readAttachments, requireAttachmentLimits } from './attachments.ts'
 import { type HeaderField, readHeaders } from './headers.ts'
-import { maxRecipients, type Recipients, readAddress, readAddresses, readRecipients } from './recipients.ts'
+import { maxRecipients, type RecipientLists, readAddress, readAddresses, readRecipients } from './recipients.ts'
 
 /** An email that is to be sent, read and found to be in order. */
-export interface Outgoing {
+export interface OutgoingEmail {
   readonly from: Address
-  readonly recipients: Recipients
+  readonly recipients: RecipientLists
   readonly replyTo: readonly Address[]
   readonly subject: string
   readonly text: string | null
   readonly html: string | null
-  readonly attachments: readonly Attachment[]
+  readonly attachments: readonly OutgoingAttachment[]
   readonly headers: readonly HeaderField[]
   readonly tags: readonly { readonly name: string; readonly value: string }[]
   readonly metadata: Readonly<Record<string, string>>
@@ -26,7 +26,7 @@ export interface Outgoing {
   /** Can its one recipient unsubscribe (RFC 8058)? */
   readonly unsubscribe: boolean
   /** Makes what the request did not give; see template-fill.ts. */
-  readonly template: { readonly slug: string; readonly variables: Variables } | null
+  readonly template: { readonly slug: string; readonly variables: TemplateVariables } | null
 }
 
 /** The most that text, or html, may have. */
@@ -38,13 +38,13 @@ const maxExpiryMs = 5 * dayMs
 const lineBreaking = /[\r\n\u0000]/
 
 /** Reads what a request gives. @throws invalid_request that names the parameter at fault. */
-export function readOutgoing(fields: SendEmail, now: Instant): Outgoing {
+export function parseSendRequest(fields: SendEmail, now: Instant): OutgoingEmail {
   const outgoing = readFields(fields, now)
-  if (outgoing.unsubscribe) refuseUnlinkable(outgoing.recipients, outgoing.headers)
+  if (outgoing.unsubscribe) requireLinkable(outgoing.recipients, outgoing.headers)
   return outgoing
 }
 
-function readFields(fields: SendEmail, now: Instant): Outgoing {
+function readFields(fields: SendEmail, now: Instant): OutgoingEmail {
   return {
     from: readAddress(fields.from, 'from'),
     recipients: readRecipients(fields),
@@ -64,19 +64,19 @@ function readFields(fields: SendEmail, now: Instant): Outgoing {
 }
 
 /** @throws no_content, too_many_recipients, too_many_attachments, attachments_too_large. */
-export function refuseBeyondLimits({ recipients, attachments, subject, text, html }: Outgoing): void {
-  if (recipients.named > maxRecipients)
+export function requireWithinLimits({ recipients, attachments, subject, text, html }: OutgoingEmail): void {
+  if (recipients.namedCount > maxRecipients)
     throw refuse('too_many_recipients', {
-      message: `${recipients.named} recipients are more than the ${maxRecipients} that one email may have.`,
+      message: `${recipients.namedCount} recipients are more than the ${maxRecipients} that one email may have.`,
       param: 'to',
     })
-  refuseExcess(attachments)
+  requireAttachmentLimits(attachments)
   if (subject === '') throw refuse('no_content', { message: 'subject: an email needs a subject.', param: 'subject' })
   if (text === null && html === null)
     throw refuse('no_content', { message: 'text: an email needs text or html.', param: 'text' })
 }
 
-function readTemplate({ template, variables }: SendEmail): Outgoing['template'] {
+function readTemplate({ template, variables }: SendEmail): OutgoingEmail['template'] {
   if (template !== undefined) return { slug: template, variables: readVariables(variables) }
   if (variables !== undefined) throw wrong('variables', 'they are for a template, and none is given')
   return null
@@ -101,7 +101,7 @@ export function readBody(body: string | undefined, param: string): string | null
   return body.toWellFormed().replace(/\r\n|\r|\n/g, '\r\n')
 }
 
-function readTags(tags: SendEmail['tags'] = []): Outgoing['tags'] {
+function readTags(tags: SendEmail['tags'] = []): OutgoingEmail['tags'] {
   for (const [i, { name, value }] of tags.entries()) {
     if (/[\p{Cc}:]/u.test(name)) throw wrong(`tags[${i}].name`, 'it holds a colon or a control character')
     if (/\p{Cc}/u.test(value)) throw wrong(`tags[${i}].value`, 'it holds a control character')
@@ -109,7 +109,7 @@ function readTags(tags: SendEmail['tags'] = []): Outgoing['tags'] {
   return tags
 }
 
-function readMetadata(metadata: SendEmail['metadata'] = {}): Outgoing['metadata'] {
+function readMetadata(metadata: SendEmail['metadata'] = {}): OutgoingEmail['metadata'] {
   const names = Object.keys(metadata)
   if (names.length > 20) throw wrong('metadata', 'at most 20 keys are taken')
   for (const name of names)

@@ -5,12 +5,12 @@ import { type Address, parseAddress } from '../../mail/address.ts'
 export type AddressInput = string | readonly string[] | null | undefined
 
 /** Those an email goes to: no address twice, `to` before `cc` before `bcc`. */
-export interface Recipients {
+export interface RecipientLists {
   readonly to: readonly Address[]
   readonly cc: readonly Address[]
   readonly bcc: readonly Address[]
   /** How many were named, duplicates included. */
-  readonly named: number
+  readonly namedCount: number
 }
 
 export const maxRecipients = 50
@@ -40,7 +40,7 @@ export function readRecipients(input: {
   readonly to: AddressInput
   readonly cc?: AddressInput
   readonly bcc?: AddressInput
-}): Recipients {
+}): RecipientLists {
   const seen = new Set<string>()
   const first = (address: Address) => {
     const key = address.address.toLowerCase()
@@ -52,7 +52,7 @@ export function readRecipients(input: {
   if (to.length === 0)
     throw refuse('invalid_request', { message: 'to: at least one address is required.', param: 'to' })
   const named = count(input.to) + count(input.cc) + count(input.bcc)
-  return { to: to.filter(first), cc: cc.filter(first), bcc: bcc.filter(first), named }
+  return { to: to.filter(first), cc: cc.filter(first), bcc: bcc.filter(first), namedCount: named }
 }
 
 function count(input: AddressInput): number {

@@ -4,7 +4,7 @@ import { type Address, splitAddress } from '../../mail/address.ts'
 import type { SendingDomain } from './table.ts'
 
 /** Who sends: a key's organization, and the one brand that the key is restricted to. */
-export interface Sender {
+export interface AuthorizedSender {
   readonly organizationId: Id<'org'>
   readonly brandId: Id<'brd'> | null
   /** null: not by a key. */
@@ -22,7 +22,11 @@ export type FindDomain = (name: {
  * @throws domain_not_verified when the organization has no such domain, from_not_allowed when it is of another brand than
  * the key's.
  */
-export async function resolveFrom(from: Address, sender: Sender, findDomain: FindDomain): Promise<SendingDomain> {
+export async function resolveFrom(
+  from: Address,
+  sender: AuthorizedSender,
+  findDomain: FindDomain,
+): Promise<SendingDomain> {
   const { domain } = splitAddress(from.address)
   const found = await findDomain({ organizationId: sender.organizationId, domain })
   if (!found)

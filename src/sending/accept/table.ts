@@ -2,10 +2,10 @@ import { type Insertable, sql } from 'kysely'
 import type { Instant } from '../../base/clock.ts'
 import type { Db } from '../../base/database/database.ts'
 import { insertRows } from '../../base/database/insert-rows.ts'
-import type { Schema } from '../../base/database/schema.ts'
-import { padded, placeholders, selectRows } from '../../base/database/select-rows.ts'
+import type { DatabaseSchema } from '../../base/database/schema.ts'
+import { padToPowerOfTwo, placeholders, selectRows } from '../../base/database/select-rows.ts'
 import type { Id } from '../../base/ids.ts'
-import { lookupsOf } from '../emails/email-index.ts'
+import { emailLookupRows } from '../emails/email-index.ts'
 
 /** A registered domain that emails may come from. */
 export interface SendingDomain {
@@ -13,18 +13,18 @@ export interface SendingDomain {
   readonly organizationId: Id<'org'>
   readonly brandId: Id<'brd'>
   readonly domain: string
-  readonly status: Schema['domains']['status']
+  readonly status: DatabaseSchema['domains']['status']
 }
 
 /** The domains of these names, each in its organization; those not registered are left out. */
-export async function findDomains(
+export async function selectDomainsByName(
   db: Db,
   names: readonly { readonly organizationId: Id<'org'>; readonly domain: string }[],
 ): Promise<readonly SendingDomain[]> {
   if (names.length === 0) return []
   const byOrganization = Array.from(
     Map.groupBy(names, name => name.organizationId),
-    ([organizationId, of]) => [organizationId, padded([...new Set(of.map(name => name.domain))])] as const,
+    ([organizationId, of]) => [organizationId, padToPowerOfTwo([...new Set(of.map(name => name.domain))])] as const,
   )
   const either = byOrganization
     .map(([, of]) => `(organization_id = ? AND domain IN (${placeholders(of)}))`)
@@ -37,9 +37,9 @@ export async function findDomains(
 }
 
 /** These domains as they are now, with their organizations' plans; none is deleted before the transaction ends. */
-export async function holdDomains(db: Db, ids: readonly Id<'dom'>[]): Promise<readonly HeldDomain[]> {
-  const wanted = padded([...new Set(ids)].sort())
-  return await selectRows<HeldDomain>(
+export async function lockDomains(db: Db, ids: readonly Id<'dom'>[]): Promise<readonly LockedDomain[]> {
+  const wanted = padToPowerOfTwo([...new Set(ids)].sort())
+  return await selectRows<LockedDomain>(
     db,
     `SELECT d.id, d.status, o.id AS organizationId, o.plan, p.reason AS pauseReason FROM domains d
      INNER JOIN organizations o ON o.id = d.organization_id
@@ -49,41 +49,42 @@ export async function holdDomains(db: Db, ids: readonly Id<'dom'>[]): Promise<re
   )
 }
 
-interface HeldDomain {
+interface LockedDomain {
   readonly id: Id<'dom'>
-  readonly status: Schema['domains']['status']
+  readonly status: DatabaseSchema['domains']['status']
   readonly organizationId: Id<'org'>
-  readonly plan: Schema['organizations']['plan']
+  readonly plan: DatabaseSchema['organizations']['plan']
   /** Why the brand's sending is paused; null: it is not. */
   readonly pauseReason: string | null
 }
 
 /** Someone who may be on a brand's suppression list. */
-export interface Suppressible {
+export interface SuppressionCandidate {
   readonly brandId: Id<'brd'>
   /** Lower case. */
   readonly email: string
 }
 
 /** Someone who is on a list. */
-export interface Suppressed extends Suppressible {
+export interface SuppressedRecipient extends SuppressionCandidate {
   /** True: they only unsubscribed, and still get what cannot be unsubscribed from. */
   readonly isUnsubscribed: boolean
 }
 
 /** Those who are on the list at `now`. */
-export async function findSuppressed(
+export async function selectSuppressed(
   db: Db,
-  candidates: readonly Suppressible[],
+  candidates: readonly SuppressionCandidate[],
   now: Instant,
-): Promise<readonly Suppressed[]> {
+): Promise<readonly SuppressedRecipient[]> {
   if (candidates.length === 0) return []
   const byBrand = Array.from(
     Map.groupBy(candidates, candidate => candidate.brandId),
-    ([brandId, of]) => [brandId, padded([...new Set(of.map(each => each.email))])] as const,
+    ([brandId, of]) =>
+      [brandId, padToPowerOfTwo([...new Set(of.map(suppressionCandidate => suppressionCandidate.email))])] as const,
   )
   const either = byBrand.map(([, emails]) => `(brand_id = ? AND email IN (${placeholders(emails)}))`).join(' OR ')
-  const rows = await selectRows<Suppressible & { readonly isOver: 0 | 1 | null; readonly reason: string }>(
+  const rows = await selectRows<SuppressionCandidate & { readonly isOver: 0 | 1 | null; readonly reason: string }>(
     db,
     `SELECT brand_id AS brandId, email, reason, expires_at <= ? AS isOver FROM suppressions
      WHERE (${either}) AND (expires_at IS NULL OR expires_at > ? OR unsubscribed_at IS NOT NULL)`,
@@ -98,12 +99,12 @@ export async function findSuppressed(
 
 /** All that one email leaves in the database when it is accepted. */
 export interface EmailRows {
-  readonly email: Insertable<Schema['emails']>
-  readonly recipients: readonly Insertable<Schema['email_recipients']>[]
-  readonly events: readonly Schema['email_events'][]
-  readonly outbox: readonly Insertable<Schema['outbox']>[]
+  readonly email: Insertable<DatabaseSchema['emails']>
+  readonly recipients: readonly Insertable<DatabaseSchema['email_recipients']>[]
+  readonly events: readonly DatabaseSchema['email_events'][]
+  readonly outbox: readonly Insertable<DatabaseSchema['outbox']>[]
   /** Where it was sent with one. */
-  readonly unsubscribeLink?: Schema['unsubscribe_links'] | null
+  readonly unsubscribeLink?: DatabaseSchema['unsubscribe_links'] | null
 }
 
 /** Writes accepted emails. @throws a duplicate on `emails_created` when one's created_at is taken. */
@@ -111,32 +112,32 @@ export async function insertEmails(db: Db, emails: readonly EmailRows[]): Promis
   await insertRows(
     db,
     'emails',
-    emails.map(each => each.email),
+    emails.map(email => email.email),
   )
   await insertInParts(
     db,
     'email_recipients',
-    emails.flatMap(each => each.recipients),
+    emails.flatMap(email => email.recipients),
   )
   await insertInParts(
     db,
     'email_events',
-    emails.flatMap(each => each.events),
+    emails.flatMap(email => email.events),
   )
   await insertInParts(
     db,
     'outbox',
-    emails.flatMap(each => each.outbox),
+    emails.flatMap(email => email.outbox),
   )
   await insertInParts(
     db,
     'email_lookups',
-    emails.flatMap(each => lookupsOf(each.email, each.recipients)),
+    emails.flatMap(email => emailLookupRows(email.email, email.recipients)),
   )
   await insertInParts(
     db,
     'unsubscribe_links',
-    emails.flatMap(each => each.unsubscribeLink ?? []),
+    emails.flatMap(email => email.unsubscribeLink ?? []),
   )
 }
 

@@ -1,12 +1,12 @@
-import { brandOf } from '../../accounts/brands/brands.ts'
+import { loadBrand } from '../../accounts/brands/brands.ts'
 import type { Db } from '../../base/database/database.ts'
 import { toJson } from '../../base/database/schema.ts'
 import { type Id, isId } from '../../base/ids.ts'
 import { refuse } from '../../base/refusal.ts'
 import { parseAddress, splitAddress } from '../../mail/address.ts'
 import { maxBodyBytes } from '../accept/parse-request.ts'
-import { findDomains } from '../accept/table.ts'
-import type { DraftsOwner, DraftsUse } from './deps.ts'
+import { selectDomainsByName } from '../accept/table.ts'
+import type { DraftScope, DraftsDeps } from './deps.ts'
 import type { DraftChange } from './schema.ts'
 import type { DraftRow } from './table.ts'
 
@@ -14,9 +14,9 @@ import type { DraftRow } from './table.ts'
  * The columns that a request gives, and what follows from them.
  * @throws Refusal `not_found` for `brand_id` and `in_reply_to`, `invalid_request`
  */
-export async function readChange(
-  use: DraftsUse,
-  owner: DraftsOwner,
+export async function readDraftChange(
+  deps: DraftsDeps,
+  owner: DraftScope,
   body: DraftChange,
   before: Pick<DraftRow, 'from_header' | 'brand_id'>,
 ): Promise<Partial<DraftRow>> {
@@ -31,7 +31,7 @@ export async function readChange(
     ...(text === undefined ? {} : { text: readText(text) }),
   }
   const sender = { ...before, ...change }
-  return { ...change, ...(await readBrand(use.db, owner, body, sender)), ...(await readAnswered(use, owner, body)) }
+  return { ...change, ...(await readBrand(deps.db, owner, body, sender)), ...(await readAnswered(deps, owner, body)) }
 }
 
 function emptyAsNull(text: string | null): string | null {
@@ -39,7 +39,7 @@ function emptyAsNull(text: string | null): string | null {
 }
 
 function addressList(given: string | readonly string[] | null) {
-  return toJson([given ?? []].flat().flatMap(each => emptyAsNull(each) ?? []))
+  return toJson([given ?? []].flat().flatMap(value => emptyAsNull(value) ?? []))
 }
 
 function readText(text: string | null): string | null {
@@ -52,34 +52,34 @@ function readText(text: string | null): string | null {
 /** The brand is From's where its domain is registered, else the one that is given. */
 async function readBrand(
   db: Db,
-  owner: DraftsOwner,
+  owner: DraftScope,
   { brand_id: given, from }: DraftChange,
   sender: Pick<DraftRow, 'from_header' | 'brand_id'>,
 ): Promise<Pick<DraftRow, 'brand_id'> | undefined> {
   if (given === undefined && from === undefined) return undefined
   const named =
-    typeof given === 'string' ? (await brandOf(db, { ...owner, brandId: null }, given, 'brand_id')).id : given
+    typeof given === 'string' ? (await loadBrand(db, { ...owner, brandId: null }, given, 'brand_id')).id : given
   return { brand_id: (await brandOfFrom(db, owner, sender)) ?? (named === undefined ? sender.brand_id : named) }
 }
 
 async function brandOfFrom(
   db: Db,
-  { organizationId }: DraftsOwner,
+  { organizationId }: DraftScope,
   { from_header: from }: Pick<DraftRow, 'from_header'>,
 ): Promise<Id<'brd'> | undefined> {
   const address = from === null ? undefined : parseAddress(from)
   if (!address) return undefined
-  const [found] = await findDomains(db, [{ organizationId, domain: splitAddress(address.address).domain }])
+  const [found] = await selectDomainsByName(db, [{ organizationId, domain: splitAddress(address.address).domain }])
   return found?.brandId
 }
 
 async function readAnswered(
-  use: DraftsUse,
-  { organizationId }: DraftsOwner,
+  deps: DraftsDeps,
+  { organizationId }: DraftScope,
   { in_reply_to: id }: DraftChange,
 ): Promise<Pick<DraftRow, 'in_reply_to'> | undefined> {
   if (id === undefined || id === null) return id === null ? { in_reply_to: null } : undefined
-  if (isId('msg', id) && (await use.received.has(organizationId, id))) return { in_reply_to: id }
+  if (isId('msg', id) && (await deps.received.has(organizationId, id))) return { in_reply_to: id }
   throw refuse('not_found', { message: `in_reply_to: there is no message ${id.slice(0, 80)}.`, param: 'in_reply_to' })
 }
 

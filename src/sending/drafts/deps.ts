@@ -4,18 +4,18 @@ import type { Db } from '../../base/database/database.ts'
 import type { Id } from '../../base/ids.ts'
 
 /** For whom: drafts belong to the whole organization. */
-export type DraftsOwner = Pick<Caller, 'organizationId'>
+export type DraftScope = Pick<Caller, 'organizationId'>
 
 /** The received messages, which sending does not know by itself. */
-export interface Received {
+export interface ReceivedMessages {
   /** Has the organization such a message? */
   has(organizationId: Id<'org'>, id: Id<'msg'>): Promise<boolean>
   /** What an email carries that answers the message; undefined: there is no such message. */
-  answering(organizationId: Id<'org'>, id: Id<'msg'>): Promise<Answering | undefined>
+  replyContext(organizationId: Id<'org'>, id: Id<'msg'>): Promise<ReplyContext | undefined>
 }
 
 /** What makes an email an answer. */
-export interface Answering {
+export interface ReplyContext {
   readonly brandId: Id<'brd'>
   readonly threadId: string
   /** In-Reply-To and References. RFC 5322 §3.6.4. */
@@ -23,8 +23,8 @@ export interface Answering {
 }
 
 /** What the work on drafts uses. */
-export interface DraftsUse {
+export interface DraftsDeps {
   readonly db: Db
   readonly clock: Clock
-  readonly received: Received
+  readonly received: ReceivedMessages
 }

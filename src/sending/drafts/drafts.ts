@@ -1,15 +1,15 @@
 import type { Reservation } from '../../api/idempotency/reservation.ts'
-import { storeAnswer } from '../../api/idempotency/store.ts'
+import { storeResponse } from '../../api/idempotency/store.ts'
 import { pageSize } from '../../api/page.ts'
 import { type Instant, instantAt, microsecondsOf } from '../../base/clock.ts'
 import { type Db, inTransaction } from '../../base/database/database.ts'
 import { toJson } from '../../base/database/schema.ts'
 import { isId, newId } from '../../base/ids.ts'
 import { refuse } from '../../base/refusal.ts'
-import { boundPage, readPlace } from '../emails/bounded-page.ts'
-import { readChange } from './content.ts'
-import type { DraftsOwner, DraftsUse } from './deps.ts'
-import { type DraftChange, type DraftShape, showDraft } from './schema.ts'
+import { pageWithinBytes, readIdCursor } from '../emails/bounded-page.ts'
+import { readDraftChange } from './content.ts'
+import type { DraftScope, DraftsDeps } from './deps.ts'
+import { type DraftChange, type DraftJson, toJsonDraft } from './schema.ts'
 import {
   type DraftRow,
   deleteDraft,
@@ -23,23 +23,26 @@ import {
 
 /** Drafts, newest first. @throws Refusal `invalid_cursor` */
 export async function listDrafts(
-  { db }: DraftsUse,
-  { organizationId }: DraftsOwner,
+  { db }: DraftsDeps,
+  { organizationId }: DraftScope,
   query: { readonly limit?: string; readonly cursor?: string },
-): Promise<{ data: DraftShape[]; next_cursor: string | null }> {
+): Promise<{ data: DraftJson[]; next_cursor: string | null }> {
   const limit = pageSize(query.limit)
-  const found = await selectDraftSizes(db, organizationId, { after: readPlace('drf', query.cursor), limit: limit + 1 })
-  const { ids, nextCursor } = boundPage(found, limit)
-  return { data: (await selectDrafts(db, organizationId, ids)).map(showDraft), next_cursor: nextCursor }
+  const found = await selectDraftSizes(db, organizationId, {
+    after: readIdCursor('drf', query.cursor),
+    limit: limit + 1,
+  })
+  const { ids, nextCursor } = pageWithinBytes(found, limit)
+  return { data: (await selectDrafts(db, organizationId, ids)).map(toJsonDraft), next_cursor: nextCursor }
 }
 
 /** One draft. @throws Refusal `not_found` */
-export async function readDraft({ db }: DraftsUse, owner: DraftsOwner, id: string): Promise<DraftShape> {
-  return showDraft(await draftOf(db, owner, id))
+export async function readDraft({ db }: DraftsDeps, owner: DraftScope, id: string): Promise<DraftJson> {
+  return toJsonDraft(await requireDraft(db, owner, id))
 }
 
 /** The draft with this id. @throws Refusal `not_found` */
-export async function draftOf(db: Db, { organizationId }: DraftsOwner, id: string): Promise<DraftRow> {
+export async function requireDraft(db: Db, { organizationId }: DraftScope, id: string): Promise<DraftRow> {
   const row = isId('drf', id) ? await selectDraft(db, { organization_id: organizationId, id }) : undefined
   return row ?? noDraft(id)
 }
@@ -51,13 +54,13 @@ function noDraft(id: string): never {
 
 /** Keeps a draft. @throws Refusal `not_found` for `brand_id` and `in_reply_to`, `invalid_request` */
 export async function createDraft(
-  use: DraftsUse,
-  owner: DraftsOwner,
+  deps: DraftsDeps,
+  owner: DraftScope,
   body: DraftChange,
   reservation?: Reservation,
-): Promise<DraftShape> {
-  const change = await readChange(use, owner, body, blank)
-  const at = use.clock.now()
+): Promise<DraftJson> {
+  const change = await readDraftChange(deps, owner, body, blank)
+  const at = deps.clock.now()
   const row: DraftRow = {
     ...blank,
     id: newId('drf'),
@@ -66,10 +69,10 @@ export async function createDraft(
     updated_at: at,
     ...change,
   }
-  const shape = showDraft(row)
-  await inTransaction(use.db, async tx => {
+  const shape = toJsonDraft(row)
+  await inTransaction(deps.db, async tx => {
     await insertDraft(tx, row)
-    await storeAnswer(tx, reservation, { status: 201, body: shape, at })
+    await storeResponse(tx, reservation, { status: 201, body: shape, at })
   })
   return shape
 }
@@ -89,21 +92,21 @@ const blank = {
 
 /** Changes what is given; null empties. @throws Refusal `not_found` (also for `brand_id`, `in_reply_to`), `invalid_request` */
 export async function changeDraft(
-  use: DraftsUse,
-  owner: DraftsOwner,
+  deps: DraftsDeps,
+  owner: DraftScope,
   id: string,
   body: DraftChange,
   reservation?: Reservation,
-): Promise<DraftShape> {
-  const found = await draftOf(use.db, owner, id)
-  const change = await readChange(use, owner, body, found)
-  return inTransaction(use.db, async tx => {
+): Promise<DraftJson> {
+  const found = await requireDraft(deps.db, owner, id)
+  const change = await readDraftChange(deps, owner, body, found)
+  return inTransaction(deps.db, async tx => {
     const row = (await lockDraft(tx, found)) ?? noDraft(id)
-    const at = laterThan(row.updated_at, use.clock.now())
+    const at = laterThan(row.updated_at, deps.clock.now())
     const next = { ...row, ...change, updated_at: at }
     await updateDraft(tx, next)
-    const shape = showDraft(next)
-    await storeAnswer(tx, reservation, { status: 200, body: shape, at })
+    const shape = toJsonDraft(next)
+    await storeResponse(tx, reservation, { status: 200, body: shape, at })
     return shape
   })
 }
@@ -115,17 +118,17 @@ function laterThan(last: Instant, now: Instant): Instant {
 
 /** Deletes a draft. @throws Refusal `not_found` */
 export async function removeDraft(
-  use: DraftsUse,
-  owner: DraftsOwner,
+  deps: DraftsDeps,
+  owner: DraftScope,
   id: string,
   reservation?: Reservation,
 ): Promise<{ id: string; deleted: true }> {
-  const found = await draftOf(use.db, owner, id)
-  return inTransaction(use.db, async tx => {
+  const found = await requireDraft(deps.db, owner, id)
+  return inTransaction(deps.db, async tx => {
     const row = (await lockDraft(tx, found)) ?? noDraft(id)
     await deleteDraft(tx, row)
     const answer = { id: row.id, deleted: true } as const
-    await storeAnswer(tx, reservation, { status: 200, body: answer, at: use.clock.now() })
+    await storeResponse(tx, reservation, { status: 200, body: answer, at: deps.clock.now() })
     return answer
   })
 }

@@ -1,5 +1,5 @@
 import { t } from 'elysia'
-import { dateTime, nullable } from '../../api/common-schemas.ts'
+import { dateTimeSchema, nullable } from '../../api/common-schemas.ts'
 import { toIso } from '../../base/clock.ts'
 import { fromJson } from '../../base/database/schema.ts'
 import type { DraftRow } from './table.ts'
@@ -30,10 +30,10 @@ const inputs = {
 }
 
 /** What POST /v1/drafts takes. */
-export const newDraftShape = t.Partial(t.Object(inputs))
+export const newDraftSchema = t.Partial(t.Object(inputs))
 
 /** What PATCH /v1/drafts/{id} takes: null empties a field. */
-export const draftChangeShape = t.Partial(
+export const draftChangeSchema = t.Partial(
   t.Object({
     brand_id: nullable(inputs.brand_id),
     from: nullable(inputs.from),
@@ -46,10 +46,10 @@ export const draftChangeShape = t.Partial(
     in_reply_to: nullable(inputs.in_reply_to),
   }),
 )
-export type DraftChange = typeof draftChangeShape.static
+export type DraftChange = typeof draftChangeSchema.static
 
 /** A draft as the API shows it. */
-export const draftShape = t.Object({
+export const draftSchema = t.Object({
   id: t.String(),
   brand_id: nullable(t.String()),
   from: nullable(t.String()),
@@ -60,14 +60,14 @@ export const draftShape = t.Object({
   subject: nullable(t.String()),
   text: nullable(t.String()),
   in_reply_to: nullable(t.String()),
-  created_at: dateTime,
-  updated_at: dateTime,
+  created_at: dateTimeSchema,
+  updated_at: dateTimeSchema,
 })
-export type DraftShape = typeof draftShape.static
+export type DraftJson = typeof draftSchema.static
 
-export const draftPageShape = t.Object({ data: t.Array(draftShape), next_cursor: nullable(t.String()) })
+export const draftPageSchema = t.Object({ data: t.Array(draftSchema), next_cursor: nullable(t.String()) })
 
-export function showDraft(row: DraftRow): DraftShape {
+export function toJsonDraft(row: DraftRow): DraftJson {
   return {
     id: row.id,
     brand_id: row.brand_id,

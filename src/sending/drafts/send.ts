@@ -2,19 +2,19 @@ import type { Reservation } from '../../api/idempotency/reservation.ts'
 import { fromJson } from '../../base/database/schema.ts'
 import { Refusal, refuse } from '../../base/refusal.ts'
 import { splitAddress } from '../../mail/address.ts'
-import type { Accepted, Consumed } from '../accept/accepted.ts'
+import type { AcceptedEmail, SingleUseItem } from '../accept/accepted.ts'
 import { readAddress, readAddresses } from '../accept/recipients.ts'
-import type { Sender } from '../accept/resolve.ts'
+import type { AuthorizedSender } from '../accept/resolve.ts'
 import type { SendEmail } from '../emails/schema.ts'
-import { type Sending, send } from '../send.ts'
-import type { Answering, Received } from './deps.ts'
-import { draftOf } from './drafts.ts'
-import { type DraftRow, deleteDraft, holdDraft } from './table.ts'
+import { type SendDeps, send } from '../send.ts'
+import type { ReceivedMessages, ReplyContext } from './deps.ts'
+import { requireDraft } from './drafts.ts'
+import { type DraftRow, deleteDraft, lockUnchangedDraft } from './table.ts'
 
 /** What sending drafts stands on. */
-export interface DraftSendUse {
-  readonly sending: Sending
-  readonly received: Received
+export interface DraftSendDeps {
+  readonly sending: SendDeps
+  readonly received: ReceivedMessages
 }
 
 const maxTries = 5
@@ -25,35 +25,35 @@ const maxTries = 5
  * @throws Refusal `not_found`, `draft_incomplete`, `from_not_allowed`, and those of a send
  */
 export async function sendDraft(
-  use: DraftSendUse,
-  sender: Sender,
+  deps: DraftSendDeps,
+  sender: AuthorizedSender,
   id: string,
   reservation?: Reservation,
-): Promise<Accepted> {
+): Promise<AcceptedEmail> {
   for (let attempt = 1; ; attempt++) {
-    const draft = await draftOf(use.sending.db, sender, id)
+    const draft = await requireDraft(deps.sending.db, sender, id)
     const fields = readComplete(draft)
-    const answering = await answeringOf(use, draft, fields)
+    const answering = await answeringOf(deps, draft, fields)
     const email = { ...fields, ...(answering ? { headers: { ...answering.headers } } : {}) }
     const threadId = answering ? { threadId: answering.threadId } : {}
     const consumes = consuming(draft)
     try {
-      return await send({ sender, fields: email, reservation, ...threadId, overQuota: 422, consumes }, use.sending)
+      return await send({ sender, fields: email, reservation, ...threadId, quotaStatus: 422, consumes }, deps.sending)
     } catch (error) {
-      if (!(error instanceof DraftChanged)) throw error
+      if (!(error instanceof DraftChangedError)) throw error
       if (attempt === maxTries) throw error
     }
   }
 }
 
 /** The draft was sent, deleted or changed since it was read. */
-class DraftChanged extends Refusal {}
+class DraftChangedError extends Refusal {}
 
-function consuming(draft: DraftRow): Consumed {
+function consuming(draft: DraftRow): SingleUseItem {
   return {
     id: draft.id,
-    hold: db => holdDraft(db, draft),
-    refuse: () => new DraftChanged('not_found', { message: `There is no draft ${draft.id} as it was.` }),
+    lock: db => lockUnchangedDraft(db, draft),
+    refuse: () => new DraftChangedError('not_found', { message: `There is no draft ${draft.id} as it was.` }),
     remove: db => deleteDraft(db, draft),
   }
 }
@@ -92,11 +92,11 @@ function incomplete(param: string, message: string): Refusal {
 
 /** @throws Refusal `from_not_allowed` where the message belongs to another brand than From */
 async function answeringOf(
-  { sending, received }: DraftSendUse,
+  { sending, received }: DraftSendDeps,
   { organization_id: organizationId, in_reply_to: id }: DraftRow,
   { from }: SendEmail,
-): Promise<Answering | undefined> {
-  const answering = id === null ? undefined : await received.answering(organizationId, id)
+): Promise<ReplyContext | undefined> {
+  const answering = id === null ? undefined : await received.replyContext(organizationId, id)
   if (!answering) return undefined
   const { domain } = splitAddress(readAddress(from, 'from').address)
   const found = await sending.findDomain({ organizationId, domain })

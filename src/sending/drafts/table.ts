@@ -1,9 +1,9 @@
 import { sql } from 'kysely'
 import type { Db } from '../../base/database/database.ts'
-import type { Schema } from '../../base/database/schema.ts'
+import type { DatabaseSchema } from '../../base/database/schema.ts'
 import type { Id } from '../../base/ids.ts'
 
-export type DraftRow = Schema['drafts']
+export type DraftRow = DatabaseSchema['drafts']
 
 const columns = [
   'id',
@@ -21,23 +21,23 @@ const columns = [
   'updated_at',
 ] as const
 
-type Key = Pick<DraftRow, 'organization_id' | 'id'>
+type DraftKey = Pick<DraftRow, 'organization_id' | 'id'>
 
-function at(db: Db, { organization_id, id }: Key) {
+function at(db: Db, { organization_id, id }: DraftKey) {
   return db.selectFrom('drafts').where('organization_id', '=', organization_id).where('id', '=', id)
 }
 
-export async function selectDraft(db: Db, key: Key): Promise<DraftRow | undefined> {
+export async function selectDraft(db: Db, key: DraftKey): Promise<DraftRow | undefined> {
   return await at(db, key).select(columns).executeTakeFirst()
 }
 
 /** The same, locked until the transaction ends. */
-export async function lockDraft(db: Db, key: Key): Promise<DraftRow | undefined> {
+export async function lockDraft(db: Db, key: DraftKey): Promise<DraftRow | undefined> {
   return await at(db, key).select(columns).forUpdate().executeTakeFirst()
 }
 
 /** Is the draft as it was then? It is locked until the transaction ends. */
-export async function holdDraft(db: Db, draft: Key & Pick<DraftRow, 'updated_at'>): Promise<boolean> {
+export async function lockUnchangedDraft(db: Db, draft: DraftKey & Pick<DraftRow, 'updated_at'>): Promise<boolean> {
   const row = await at(db, draft).select('updated_at').forUpdate().executeTakeFirst()
   return row?.updated_at === draft.updated_at
 }
@@ -50,7 +50,7 @@ export async function updateDraft(db: Db, { organization_id, id, ...row }: Draft
   await db.updateTable('drafts').set(row).where('organization_id', '=', organization_id).where('id', '=', id).execute()
 }
 
-export async function deleteDraft(db: Db, { organization_id, id }: Key): Promise<void> {
+export async function deleteDraft(db: Db, { organization_id, id }: DraftKey): Promise<void> {
   await db.deleteFrom('drafts').where('organization_id', '=', organization_id).where('id', '=', id).execute()
 }
 

@@ -1,4 +1,4 @@
-import { cursorOf, readCursor } from '../../api/page.ts'
+import { decodeCursor, encodeCursor } from '../../api/page.ts'
 import { type Id, type IdPrefix, isId } from '../../base/ids.ts'
 import { refuse } from '../../base/refusal.ts'
 
@@ -6,7 +6,7 @@ import { refuse } from '../../base/refusal.ts'
 const maxPageBytes = 8 * 1024 * 1024
 
 /** A row of a list, and how many bytes it would fill. */
-interface Sized<Prefix extends IdPrefix> {
+interface SizedRow<Prefix extends IdPrefix> {
   readonly id: Id<Prefix>
   readonly bytes: number
 }
@@ -15,25 +15,25 @@ interface Sized<Prefix extends IdPrefix> {
  * Which of `found` fit on one page of at most `limit`: at least one, and the cursor of the next page, null at the end.
  * @param found in the list's order, one more than `limit` where there are more
  */
-export function boundPage<Prefix extends IdPrefix>(
-  found: readonly Sized<Prefix>[],
+export function pageWithinBytes<Prefix extends IdPrefix>(
+  found: readonly SizedRow<Prefix>[],
   limit: number,
 ): { readonly ids: readonly Id<Prefix>[]; readonly nextCursor: string | null } {
   const ids: Id<Prefix>[] = []
   let bytes = 0
-  for (const each of found.slice(0, limit)) {
-    bytes += Number(each.bytes)
+  for (const row of found.slice(0, limit)) {
+    bytes += Number(row.bytes)
     if (ids.length > 0 && bytes > maxPageBytes) break
-    ids.push(each.id)
+    ids.push(row.id)
   }
   const last = ids.at(-1)
-  return { ids, nextCursor: last !== undefined && ids.length < found.length ? cursorOf(last) : null }
+  return { ids, nextCursor: last !== undefined && ids.length < found.length ? encodeCursor(last) : null }
 }
 
 /** The id that a list goes on after; null: from the start. @throws Refusal `invalid_cursor` */
-export function readPlace<Prefix extends IdPrefix>(prefix: Prefix, cursor: string | undefined): Id<Prefix> | null {
+export function readIdCursor<Prefix extends IdPrefix>(prefix: Prefix, cursor: string | undefined): Id<Prefix> | null {
   if (cursor === undefined) return null
-  const [id = ''] = readCursor(cursor, 1)
+  const [id = ''] = decodeCursor(cursor, 1)
   if (isId(prefix, id)) return id
   throw refuse('invalid_cursor', {
     message: 'This is not a cursor of this list; pass on next_cursor as it was given.',

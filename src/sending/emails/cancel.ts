@@ -1,15 +1,15 @@
 import type { Owner } from '../../accounts/brands/brands.ts'
 import type { Reservation } from '../../api/idempotency/reservation.ts'
-import { storeAnswer } from '../../api/idempotency/store.ts'
+import { storeResponse } from '../../api/idempotency/store.ts'
 import type { Clock, Instant } from '../../base/clock.ts'
 import { type Db, inTransaction } from '../../base/database/database.ts'
 import type { EmailStatus } from '../../base/database/schema.ts'
 import type { Id } from '../../base/ids.ts'
 import { refuse } from '../../base/refusal.ts'
 import { recordEvents } from '../events/events.ts'
-import { findRecipients } from '../events/table.ts'
-import { lockRowsOf, removeRows } from '../relay/outbox.ts'
-import { emailOf, readEmail } from './emails.ts'
+import { selectRecipients } from '../events/table.ts'
+import { deleteOutboxRows, lockOutboxRowsOf } from '../relay/outbox.ts'
+import { readEmail, requireEmail } from './emails.ts'
 import type { EmailDetail } from './schema.ts'
 
 /**
@@ -24,32 +24,32 @@ export async function cancelEmail(
   reservation?: Reservation,
 ): Promise<EmailDetail> {
   return inTransaction(db, async tx => {
-    const { id: emailId, status } = await emailOf(tx, owner, id)
+    const { id: emailId, status } = await requireEmail(tx, owner, id)
     // Its rows before the email itself, as the relay locks them.
-    const rows = await lockRowsOf(tx, emailId)
+    const rows = await lockOutboxRowsOf(tx, emailId)
     const isUntouched = rows.every(row => row.lease === null && row.attempts === 0)
     if (status !== 'scheduled' || !isUntouched || !(await waitWhole(tx, emailId, rows.length)))
       throw refuse('not_scheduled', { message: `${emailId} does not wait to be sent at a later time any more.` })
-    await removeRows(
+    await deleteOutboxRows(
       tx,
       rows.map(row => row.id),
     )
     const at = clock.now()
     await recordEvents(tx, [{ emailId, recipient: null, type: 'canceled', occurredAt: at, source: 'api' }], at)
     const detail = await readEmail(tx, owner, emailId)
-    await storeAnswer(tx, reservation, { status: 200, body: detail, at })
+    await storeResponse(tx, reservation, { status: 200, body: detail, at })
     return detail
   })
 }
 
 /** Do all recipients that are not suppressed still wait, each with its row? */
 async function waitWhole(db: Db, emailId: Id<'eml'>, rows: number): Promise<boolean> {
-  const going = (await findRecipients(db, [emailId])).filter(each => each.status !== 'suppressed')
+  const going = (await selectRecipients(db, [emailId])).filter(recipient => recipient.status !== 'suppressed')
   return going.length === rows && going.every(each => each.status === 'scheduled')
 }
 
 /** A recipient that is still to be submitted, its row in the outbox locked, and nobody submitting it. */
-export interface Waiting {
+export interface QueuedRecipient {
   readonly id: Id<'out'>
   readonly emailId: Id<'eml'>
   readonly recipient: string
@@ -57,8 +57,8 @@ export interface Waiting {
 }
 
 /** Takes recipients back on the word of the operator, in the caller's transaction: they do not get the email. */
-export async function cancelRecipients(db: Db, waiting: readonly Waiting[], at: Instant): Promise<void> {
-  await removeRows(
+export async function cancelRecipients(db: Db, waiting: readonly QueuedRecipient[], at: Instant): Promise<void> {
+  await deleteOutboxRows(
     db,
     waiting.map(row => row.id),
   )

@@ -1,4 +1,4 @@
-import { brandOf } from '../../accounts/brands/brands.ts'
+import { loadBrand } from '../../accounts/brands/brands.ts'
 import type { Caller } from '../../api/caller.ts'
 import { pageSize, readInstant } from '../../api/page.ts'
 import { type Instant, toIso } from '../../base/clock.ts'
@@ -7,26 +7,26 @@ import { type EmailStatus, fromJson, toJson } from '../../base/database/schema.t
 import { isId } from '../../base/ids.ts'
 import { refuse } from '../../base/refusal.ts'
 import { parseAddress } from '../../mail/address.ts'
-import type { Blobs } from '../../ports/blobs/port.ts'
-import { findRecipients } from '../events/table.ts'
+import type { BlobStore } from '../../ports/blobs/port.ts'
+import { selectRecipients } from '../events/table.ts'
 import type { EmailContent, EmailDetail, EmailItem, EmailPage } from './schema.ts'
-import { type OutlineLarge, outlineEmail } from './stored-content.ts'
+import { type ParseLargeMessage, parseStoredEmail } from './stored-content.ts'
 import {
+  type EmailDetailRow,
+  type EmailEventItemRow,
   type EmailItemRow,
-  type EmailRow,
-  type EventRow,
-  findEmail,
-  findEmails,
-  findEvents,
-  findReplies,
+  selectEmail,
+  selectEmailEvents,
+  selectEmailPage,
+  selectReplyIds,
 } from './table.ts'
-import { detailOf, type Silence } from './unconfirmed.ts'
+import { recipientDetail, type UnconfirmedPolicy } from './unconfirmed.ts'
 
 /** For whom: the organization, and the one brand that it is restricted to. */
 type Reader = Pick<Caller, 'organizationId' | 'brandId'>
 
 /** Which emails a list shows, as the query says it. */
-export interface EmailQuery {
+export interface EmailListQuery {
   readonly limit?: string
   readonly before?: string
   readonly status?: EmailStatus
@@ -37,9 +37,9 @@ export interface EmailQuery {
 }
 
 /** A page of sent emails, newest first. @throws invalid_request, brand_restricted, not_found (brand_id). */
-export async function listEmails(db: Db, reader: Reader, query: EmailQuery): Promise<EmailPage> {
+export async function listEmails(db: Db, reader: Reader, query: EmailListQuery): Promise<EmailPage> {
   const brandId =
-    query.brand_id === undefined ? reader.brandId : (await brandOf(db, reader, query.brand_id, 'brand_id')).id
+    query.brand_id === undefined ? reader.brandId : (await loadBrand(db, reader, query.brand_id, 'brand_id')).id
   const filter = {
     organizationId: reader.organizationId,
     brandId,
@@ -48,8 +48,8 @@ export async function listEmails(db: Db, reader: Reader, query: EmailQuery): Pro
     recipient: readRecipient(query.recipient),
   }
   const before = query.before === undefined ? null : readInstant(query.before, 'before')
-  const { rows, nextBefore } = await findEmails(db, filter, { before, limit: pageSize(query.limit) })
-  return { data: rows.map(showItem), next_before: nextBefore && toIso(nextBefore) }
+  const { rows, nextBefore } = await selectEmailPage(db, filter, { before, limit: pageSize(query.limit) })
+  return { data: rows.map(toJsonEmailItem), next_before: nextBefore && toIso(nextBefore) }
 }
 
 function readTag(tag: string | undefined) {
@@ -73,16 +73,16 @@ export async function readEmail(
   db: Db,
   reader: Reader,
   id: string,
-  silence: Silence | null = null,
+  silence: UnconfirmedPolicy | null = null,
 ): Promise<EmailDetail> {
-  const row = await emailOf(db, reader, id)
+  const row = await requireEmail(db, reader, id)
   const [recipients, events, replies] = await Promise.all([
-    findRecipients(db, [row.id]),
-    findEvents(db, row.id),
-    findReplies(db, row.organization_id, row.id),
+    selectRecipients(db, [row.id]),
+    selectEmailEvents(db, row.id),
+    selectReplyIds(db, row.organization_id, row.id),
   ])
   return {
-    ...showItem(row),
+    ...toJsonEmailItem(row),
     bcc: [...fromJson(row.bcc_addresses)],
     reply_to: [...fromJson(row.reply_to)],
     message_id: row.message_id,
@@ -90,16 +90,16 @@ export async function readEmail(
     metadata: { ...fromJson(row.metadata) },
     provider: row.provider,
     provider_message_id: row.provider_message_id,
-    recipients: recipients.map(each => ({
-      email: each.email,
-      type: each.type,
-      status: each.status,
-      smtp_code: each.smtp_code,
-      enhanced_code: each.enhanced_code,
-      detail: detailOf(each, silence),
-      updated_at: toIso(each.updated_at),
+    recipients: recipients.map(recipient => ({
+      email: recipient.email,
+      type: recipient.type,
+      status: recipient.status,
+      smtp_code: recipient.smtp_code,
+      enhanced_code: recipient.enhanced_code,
+      detail: recipientDetail(recipient, silence),
+      updated_at: toIso(recipient.updated_at),
     })),
-    events: [beginningOf(row), ...events].map(event => showEvent(event, row)),
+    events: [beginningOf(row), ...events].map(event => toJsonEmailEvent(event, row)),
     replies: [...replies],
     sent_at: isoOrNull(row.sent_at),
     error: row.error,
@@ -107,12 +107,12 @@ export async function readEmail(
 }
 
 /** What a sent email held: taken out of its message; nulls once retention has removed that. @throws not_found, brand_restricted. */
-export async function readContent(
-  use: { readonly db: Db; readonly blobs: Blobs; readonly outlineLarge?: OutlineLarge },
+export async function readEmailContent(
+  deps: { readonly db: Db; readonly blobs: BlobStore; readonly outlineLarge?: ParseLargeMessage },
   reader: Reader,
   id: string,
 ): Promise<EmailContent> {
-  const row = await emailOf(use.db, reader, id)
+  const row = await requireEmail(deps.db, reader, id)
   const kept = {
     id: row.id,
     attachments: fromJson(row.attachments).map(each => ({ ...each })),
@@ -121,7 +121,7 @@ export async function readContent(
   }
   if (row.content_purged_at !== null)
     return { ...kept, subject: null, text: null, html: null, headers: null, available: false }
-  const message = await outlineEmail(use, row)
+  const message = await parseStoredEmail(deps, row)
   return {
     ...kept,
     subject: row.subject,
@@ -133,15 +133,15 @@ export async function readContent(
 }
 
 /** @throws not_found, brand_restricted. */
-export async function emailOf(db: Db, reader: Reader, id: string): Promise<EmailRow> {
-  const row = isId('eml', id) ? await findEmail(db, reader.organizationId, id) : undefined
+export async function requireEmail(db: Db, reader: Reader, id: string): Promise<EmailDetailRow> {
+  const row = isId('eml', id) ? await selectEmail(db, reader.organizationId, id) : undefined
   if (!row) throw refuse('not_found', { message: `There is no email ${id.slice(0, 80)}.` })
   if (reader.brandId !== null && reader.brandId !== row.brand_id)
     throw refuse('brand_restricted', { message: `This API key is restricted to another brand than that of ${row.id}.` })
   return row
 }
 
-function showItem(row: EmailItemRow): EmailItem {
+function toJsonEmailItem(row: EmailItemRow): EmailItem {
   return {
     id: row.id,
     brand_id: row.brand_id,
@@ -165,7 +165,7 @@ function showTags({ tags }: EmailItemRow) {
 }
 
 /** The event that every email begins with. It holds no more than the email itself does, so it is not stored. */
-function beginningOf({ id, scheduled_at, created_at }: EmailRow): EventRow {
+function beginningOf({ id, scheduled_at, created_at }: EmailDetailRow): EmailEventItemRow {
   return {
     id: `evt_${id.slice(4)}`,
     email_id: id,
@@ -182,7 +182,7 @@ function beginningOf({ id, scheduled_at, created_at }: EmailRow): EventRow {
   }
 }
 
-function showEvent(event: EventRow, email: EmailRow): EmailDetail['events'][number] {
+function toJsonEmailEvent(event: EmailEventItemRow, email: EmailDetailRow): EmailDetail['events'][number] {
   return {
     id: event.id,
     type: event.type,

@@ -1,33 +1,33 @@
 import { t } from 'elysia'
-import { idParams } from '../../api/common-schemas.ts'
-import { says } from '../../api/describe.ts'
-import { limitParam } from '../../api/page.ts'
+import { idParamsSchema } from '../../api/common-schemas.ts'
+import { describeRoute } from '../../api/describe.ts'
+import { limitParamSchema } from '../../api/page.ts'
 import { api } from '../../api/route.ts'
-import { showAccepted } from '../accept/accepted.ts'
-import { type Sending, send } from '../send.ts'
+import { toJsonAccepted } from '../accept/accepted.ts'
+import { type SendDeps, send } from '../send.ts'
 import { cancelEmail } from './cancel.ts'
-import { listEmails, readContent, readEmail } from './emails.ts'
+import { listEmails, readEmail, readEmailContent } from './emails.ts'
 import {
-  emailContentShape,
-  emailDetailShape,
-  emailPageShape,
-  sendAcceptedShape,
-  sendEmailShape,
-  statusFilter,
+  emailContentSchema,
+  emailDetailSchema,
+  emailPageSchema,
+  emailStatusFilterSchema,
+  sendAcceptedSchema,
+  sendEmailSchema,
 } from './schema.ts'
-import { defaultSilenceMs, type Silence } from './unconfirmed.ts'
+import { defaultUnconfirmedMs, type UnconfirmedPolicy } from './unconfirmed.ts'
 
 /** SPEC section 4, Email. */
-export function emailRoutes(use: Sending) {
+export function emailRoutes(deps: SendDeps) {
   return api('emails')
     .post(
       '/v1/emails',
       async ({ caller, body, reservation, set }) => {
         set.status = 202
-        return showAccepted(await send({ sender: caller, fields: body, reservation }, use))
+        return toJsonAccepted(await send({ sender: caller, fields: body, reservation }, deps))
       },
       {
-        detail: says('sendEmail', 'Send an email', [
+        detail: describeRoute('sendEmail', 'Send an email', [
           'from_not_allowed',
           'attachments_too_large',
           'domain_not_verified',
@@ -41,47 +41,51 @@ export function emailRoutes(use: Sending) {
           'quota_exceeded',
         ]),
         scope: 'email:send',
-        body: sendEmailShape,
-        response: { 202: sendAcceptedShape },
+        body: sendEmailSchema,
+        response: { 202: sendAcceptedSchema },
       },
     )
-    .get('/v1/emails', ({ caller, query }) => listEmails(use.db, caller, query), {
-      detail: says('listEmails', 'List sent emails', ['not_found', 'brand_restricted']),
+    .get('/v1/emails', ({ caller, query }) => listEmails(deps.db, caller, query), {
+      detail: describeRoute('listEmails', 'List sent emails', ['not_found', 'brand_restricted']),
       scope: 'email:read',
       query: t.Object({
-        limit: limitParam,
+        limit: limitParamSchema,
         before: t.Optional(t.String({ description: 'The page after: the `next_before` of the page before.' })),
-        status: t.Optional(statusFilter),
+        status: t.Optional(emailStatusFilterSchema),
         brand_id: t.Optional(t.String()),
         tag: t.Optional(t.String({ maxLength: 400, description: 'With this tag: `name:value`.' })),
         recipient: t.Optional(t.String({ maxLength: 320, description: 'With this recipient.' })),
       }),
-      response: emailPageShape,
+      response: emailPageSchema,
     })
-    .get('/v1/emails/:id', ({ caller, params }) => readEmail(use.db, caller, params.id, silenceAt(use)), {
-      detail: says('getEmail', 'Read a sent email and its events', ['not_found', 'brand_restricted']),
+    .get('/v1/emails/:id', ({ caller, params }) => readEmail(deps.db, caller, params.id, silenceAt(deps)), {
+      detail: describeRoute('getEmail', 'Read a sent email and its events', ['not_found', 'brand_restricted']),
       scope: 'email:read',
-      params: idParams,
-      response: emailDetailShape,
+      params: idParamsSchema,
+      response: emailDetailSchema,
     })
     .post(
       '/v1/emails/:id/cancel',
-      ({ caller, params, reservation }) => cancelEmail(use, caller, params.id, reservation),
+      ({ caller, params, reservation }) => cancelEmail(deps, caller, params.id, reservation),
       {
-        detail: says('cancelEmail', 'Cancel a scheduled email', ['not_found', 'brand_restricted', 'not_scheduled']),
+        detail: describeRoute('cancelEmail', 'Cancel a scheduled email', [
+          'not_found',
+          'brand_restricted',
+          'not_scheduled',
+        ]),
         scope: 'email:send',
-        params: idParams,
-        response: emailDetailShape,
+        params: idParamsSchema,
+        response: emailDetailSchema,
       },
     )
-    .get('/v1/emails/:id/content', ({ caller, params }) => readContent(use, caller, params.id), {
-      detail: says('getEmailContent', 'Read what a sent email held', ['not_found', 'brand_restricted']),
+    .get('/v1/emails/:id/content', ({ caller, params }) => readEmailContent(deps, caller, params.id), {
+      detail: describeRoute('getEmailContent', 'Read what a sent email held', ['not_found', 'brand_restricted']),
       scope: 'email:read',
-      params: idParams,
-      response: emailContentShape,
+      params: idParamsSchema,
+      response: emailContentSchema,
     })
 }
 
-function silenceAt({ clock, unconfirmedMs = defaultSilenceMs }: Sending): Silence {
+function silenceAt({ clock, unconfirmedMs = defaultUnconfirmedMs }: SendDeps): UnconfirmedPolicy {
   return { now: clock.now(), afterMs: unconfirmedMs }
 }

@@ -1,7 +1,7 @@
 import { t } from 'elysia'
-import { dateTime, nullable, oneOf } from '../../api/common-schemas.ts'
+import { dateTimeSchema, nullable, oneOf } from '../../api/common-schemas.ts'
 import { emailStatuses } from '../../base/database/schema.ts'
-import { variablesShape } from '../templates/schema.ts'
+import { variablesSchema } from '../templates/schema.ts'
 
 const address = t.String({ maxLength: 1024, expected: 'an address such as a@example.com or Name <a@example.com>' })
 const addresses = t.Union([address, t.Array(address)])
@@ -12,7 +12,7 @@ const tag = t.Object({
 const metadata = t.Record(t.String(), t.String({ maxLength: 2048 }))
 
 /** What POST /v1/emails takes. */
-export const sendEmailShape = t.Object(
+export const sendEmailSchema = t.Object(
   {
     from: address,
     to: addresses,
@@ -35,7 +35,7 @@ export const sendEmailShape = t.Object(
     template: t.Optional(
       t.String({ description: 'The slug of a template of From’s brand. What the request itself gives wins.' }),
     ),
-    variables: t.Optional(variablesShape),
+    variables: t.Optional(variablesSchema),
     headers: t.Optional(t.Record(t.String(), t.String({ maxLength: 998 }))),
     tags: t.Optional(t.Array(tag, { maxItems: 20 })),
     metadata: t.Optional(metadata),
@@ -53,26 +53,26 @@ export const sendEmailShape = t.Object(
 )
 
 /** What a request to send holds, once its shape has been checked. */
-export type SendEmail = typeof sendEmailShape.static
+export type SendEmail = typeof sendEmailSchema.static
 
 const recipientType = oneOf(['to', 'cc', 'bcc'])
-const statusShape = oneOf(emailStatuses)
-export const statusFilter = oneOf(emailStatuses, { description: 'With this status.' })
+const emailStatusSchema = oneOf(emailStatuses)
+export const emailStatusFilterSchema = oneOf(emailStatuses, { description: 'With this status.' })
 
 /** What an operation that sends answers: 202. */
-export const sendAcceptedShape = t.Object(
+export const sendAcceptedSchema = t.Object(
   {
     id: t.String(),
     status: oneOf(['queued', 'scheduled']),
     message_id: t.String({ description: 'The Message-ID, without angle brackets.' }),
     brand_id: t.String(),
-    recipients: t.Array(t.Object({ email: t.String(), type: recipientType, status: statusShape })),
-    created_at: dateTime,
+    recipients: t.Array(t.Object({ email: t.String(), type: recipientType, status: emailStatusSchema })),
+    created_at: dateTimeSchema,
   },
   { title: 'SendAccepted' },
 )
 
-export type SendAccepted = typeof sendAcceptedShape.static
+export type SendAccepted = typeof sendAcceptedSchema.static
 
 const itemFields = {
   id: t.String(),
@@ -82,24 +82,24 @@ const itemFields = {
   to: t.Array(t.String()),
   cc: t.Array(t.String()),
   subject: t.String(),
-  status: statusShape,
+  status: emailStatusSchema,
   tags: t.Array(tag),
   template: nullable(t.String()),
   attachment_count: t.Integer(),
-  created_at: dateTime,
-  scheduled_at: nullable(dateTime),
-  last_event_at: dateTime,
+  created_at: dateTimeSchema,
+  scheduled_at: nullable(dateTimeSchema),
+  last_event_at: dateTimeSchema,
 }
 
 /** A sent email in a list. */
-const emailItemShape = t.Object(itemFields, { title: 'EmailItem' })
-export type EmailItem = typeof emailItemShape.static
+const emailItemSchema = t.Object(itemFields, { title: 'EmailItem' })
+export type EmailItem = typeof emailItemSchema.static
 
-export const emailPageShape = t.Object(
-  { data: t.Array(emailItemShape), next_before: nullable(dateTime) },
+export const emailPageSchema = t.Object(
+  { data: t.Array(emailItemSchema), next_before: nullable(dateTimeSchema) },
   { title: 'EmailPage' },
 )
-export type EmailPage = typeof emailPageShape.static
+export type EmailPage = typeof emailPageSchema.static
 
 const evidence = {
   smtp_code: nullable(t.Integer()),
@@ -107,13 +107,13 @@ const evidence = {
   detail: nullable(t.String()),
 }
 
-const eventShape = t.Object(
+const emailEventSchema = t.Object(
   {
     id: t.String(),
-    type: t.Union([statusShape, t.Literal('replied')]),
+    type: t.Union([emailStatusSchema, t.Literal('replied')]),
     recipient: nullable(t.String()),
-    occurred_at: dateTime,
-    recorded_at: dateTime,
+    occurred_at: dateTimeSchema,
+    recorded_at: dateTimeSchema,
     source: oneOf(['api', 'smtp', 'provider_webhook', 'dsn', 'inbound']),
     ...evidence,
     bounce: nullable(
@@ -131,7 +131,7 @@ const eventShape = t.Object(
 )
 
 /** A sent email with all that is known of its delivery. */
-export const emailDetailShape = t.Object(
+export const emailDetailSchema = t.Object(
   {
     ...itemFields,
     bcc: t.Array(t.String()),
@@ -142,19 +142,25 @@ export const emailDetailShape = t.Object(
     provider: t.String(),
     provider_message_id: nullable(t.String()),
     recipients: t.Array(
-      t.Object({ email: t.String(), type: recipientType, status: statusShape, ...evidence, updated_at: dateTime }),
+      t.Object({
+        email: t.String(),
+        type: recipientType,
+        status: emailStatusSchema,
+        ...evidence,
+        updated_at: dateTimeSchema,
+      }),
     ),
-    events: t.Array(eventShape),
+    events: t.Array(emailEventSchema),
     replies: t.Array(t.String()),
-    sent_at: nullable(dateTime),
+    sent_at: nullable(dateTimeSchema),
     error: nullable(t.String()),
   },
   { title: 'EmailDetail' },
 )
-export type EmailDetail = typeof emailDetailShape.static
+export type EmailDetail = typeof emailDetailSchema.static
 
 /** What a sent email held. After retention removed it: nulls, and when. */
-export const emailContentShape = t.Object(
+export const emailContentSchema = t.Object(
   {
     id: t.String(),
     subject: nullable(t.String()),
@@ -171,9 +177,9 @@ export const emailContentShape = t.Object(
       }),
     ),
     available: t.Boolean(),
-    purged_at: nullable(dateTime),
-    attachments_purged_at: nullable(dateTime),
+    purged_at: nullable(dateTimeSchema),
+    attachments_purged_at: nullable(dateTimeSchema),
   },
   { title: 'EmailContent' },
 )
-export type EmailContent = typeof emailContentShape.static
+export type EmailContent = typeof emailContentSchema.static

@@ -1,7 +1,7 @@
 import { type RawBuilder, type Selectable, sql } from 'kysely'
 import type { Instant } from '../../base/clock.ts'
 import type { Db } from '../../base/database/database.ts'
-import type { EmailStatus, Schema } from '../../base/database/schema.ts'
+import type { DatabaseSchema, EmailStatus } from '../../base/database/schema.ts'
 import type { Id } from '../../base/ids.ts'
 import { lookupKey } from './email-index.ts'
 
@@ -23,8 +23,8 @@ const itemColumns = [
   'last_event_at',
 ] as const
 
-export type EmailItemRow = Pick<Schema['emails'], (typeof itemColumns)[number]>
-export type EmailRow = Omit<Selectable<Schema['emails']>, 'unsubscribable'>
+export type EmailItemRow = Pick<DatabaseSchema['emails'], (typeof itemColumns)[number]>
+export type EmailDetailRow = Omit<Selectable<DatabaseSchema['emails']>, 'unsubscribable'>
 
 /** Which emails of an organization are asked for. */
 export interface EmailFilter {
@@ -44,14 +44,14 @@ const maxLookedThrough = 10_000
  * One filter, of a brand or not, is found by an index. With several, the others pick from what one finds: where that is
  * little among many, a page may hold less than `limit`, and still say where to go on.
  */
-export async function findEmails(
+export async function selectEmailPage(
   db: Db,
   filter: EmailFilter,
   { before, limit }: { readonly before: Instant | null; readonly limit: number },
 ): Promise<{ readonly rows: readonly EmailItemRow[]; readonly nextBefore: Instant | null }> {
   const [first, ...others] = lookupsFor(filter)
   const isPicked = first !== undefined && (others.length > 0 || filter.status !== null)
-  const end = isPicked ? await findWindowEnd(db, first, filter.brandId, before) : null
+  const end = isPicked ? await selectEmailWindowEnd(db, first, filter.brandId, before) : null
   const query = first ? byLookups([first, ...others], filter, { before, end }) : byColumns(filter, before)
   const { rows } = await sql<EmailItemRow>`${query} LIMIT ${sql.lit(limit + 1)}`.execute(db)
   const page = rows.slice(0, limit)
@@ -118,7 +118,7 @@ function lookupIndex(brandId: Id<'brd'> | null) {
 }
 
 /** The oldest email that this page looks at; null: all of them. */
-async function findWindowEnd(
+async function selectEmailWindowEnd(
   db: Db,
   lookup: Buffer,
   brandId: Id<'brd'> | null,
@@ -136,7 +136,7 @@ async function findWindowEnd(
 }
 
 /** One email of the organization, whole. */
-export async function findEmail(db: Db, organizationId: Id<'org'>, id: string): Promise<EmailRow | undefined> {
+export async function selectEmail(db: Db, organizationId: Id<'org'>, id: string): Promise<EmailDetailRow | undefined> {
   return db
     .selectFrom('emails')
     .select([
@@ -165,7 +165,7 @@ export async function findEmail(db: Db, organizationId: Id<'org'>, id: string): 
 }
 
 /** How large the message of an email is, in bytes. */
-export async function findContentSize(db: Db, organizationId: Id<'org'>, blobId: Id<'blb'>): Promise<number> {
+export async function selectContentSize(db: Db, organizationId: Id<'org'>, blobId: Id<'blb'>): Promise<number> {
   const row = await db
     .selectFrom('blobs')
     .select('size')
@@ -175,10 +175,10 @@ export async function findContentSize(db: Db, organizationId: Id<'org'>, blobId:
   return Number(row?.size ?? 0)
 }
 
-export type EventRow = Omit<Schema['email_events'], 'repeat_key' | 'organization_id'>
+export type EmailEventItemRow = Omit<DatabaseSchema['email_events'], 'repeat_key' | 'organization_id'>
 
 /** What happened to an email, oldest first. */
-export async function findEvents(db: Db, emailId: Id<'eml'>): Promise<readonly EventRow[]> {
+export async function selectEmailEvents(db: Db, emailId: Id<'eml'>): Promise<readonly EmailEventItemRow[]> {
   return db
     .selectFrom('email_events')
     .select([
@@ -203,7 +203,7 @@ export async function findEvents(db: Db, emailId: Id<'eml'>): Promise<readonly E
 }
 
 /** The messages received in answer to an email, oldest first. */
-export async function findReplies(
+export async function selectReplyIds(
   db: Db,
   organizationId: Id<'org'>,
   emailId: Id<'eml'>,

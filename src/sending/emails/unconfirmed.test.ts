@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { instantAt, plusMs } from '../../base/clock.ts'
 import { newId } from '../../base/ids.ts'
-import { detailOf } from './unconfirmed.ts'
+import { recipientDetail } from './unconfirmed.ts'
 
 const hour = 3_600_000
 const sentAt = instantAt(Date.UTC(2026, 0, 1) * 1000)
@@ -20,17 +20,17 @@ const row = {
 const after = (ms: number) => ({ now: plusMs(sentAt, ms), afterMs: 24 * hour })
 
 test('what was sent is shown as the relay said it until it was silent for long', () => {
-  expect(detailOf(row, after(24 * hour - 1))).toBe('Ok: queued as A1')
-  expect(detailOf(row, after(26 * hour + 5))).toBe(
+  expect(recipientDetail(row, after(24 * hour - 1))).toBe('Ok: queued as A1')
+  expect(recipientDetail(row, after(26 * hour + 5))).toBe(
     'Unconfirmed: the relay took it, and for 26 hours there was no word of its delivery. The relay said: Ok: queued as A1',
   )
-  expect(detailOf({ ...row, detail: null }, after(24 * hour))).toBe(
+  expect(recipientDetail({ ...row, detail: null }, after(24 * hour))).toBe(
     'Unconfirmed: the relay took it, and for 24 hours there was no word of its delivery.',
   )
 })
 
 test('whatever else is known is shown as it is', () => {
   for (const status of ['delivered', 'bounced', 'delayed', 'queued'] as const)
-    expect(detailOf({ ...row, status }, after(100 * hour))).toBe('Ok: queued as A1')
-  expect(detailOf(row, null)).toBe('Ok: queued as A1')
+    expect(recipientDetail({ ...row, status }, after(100 * hour))).toBe('Ok: queued as A1')
+  expect(recipientDetail(row, null)).toBe('Ok: queued as A1')
 })

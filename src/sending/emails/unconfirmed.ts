@@ -1,22 +1,22 @@
 import { type Instant, millisecondsOf } from '../../base/clock.ts'
-import type { RecipientRow } from '../events/table.ts'
+import type { EmailRecipientRow } from '../events/table.ts'
 
 /** From when on silence is shown as what it is. */
-export interface Silence {
+export interface UnconfirmedPolicy {
   readonly now: Instant
   /** How long nothing was heard, in milliseconds. */
   readonly afterMs: number
 }
 
-export const defaultSilenceMs = 24 * 3600 * 1000
+export const defaultUnconfirmedMs = 24 * 3600 * 1000
 
 /**
  * What is known of a recipient, in words. Of one that the relay took long ago, without a word since, it says that: `sent` is
  * neither delivered nor lost.
  */
-export function detailOf(
-  { status, updated_at, detail }: Pick<RecipientRow, 'status' | 'updated_at' | 'detail'>,
-  silence: Silence | null,
+export function recipientDetail(
+  { status, updated_at, detail }: Pick<EmailRecipientRow, 'status' | 'updated_at' | 'detail'>,
+  silence: UnconfirmedPolicy | null,
 ): string | null {
   if (status !== 'sent' || silence === null) return detail
   const silentMs = millisecondsOf(silence.now) - millisecondsOf(updated_at)

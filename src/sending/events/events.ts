@@ -1,49 +1,21 @@
 import type { Instant } from '../../base/clock.ts'
 import type { Db } from '../../base/database/database.ts'
-import { type EmailStatus, type Schema, toJson } from '../../base/database/schema.ts'
-import { type Id, newId } from '../../base/ids.ts'
-import { noteWireIds } from './provider-message-id.ts'
-import { emailStatus, type Known, takesEffect } from './status.ts'
+import { toJson } from '../../base/database/schema.ts'
+import { newId } from '../../base/ids.ts'
+import type { DeliveryEvent } from './delivery-event.ts'
+import { emailStatus, type KnownStatus, takesEffect } from './status.ts'
 import {
-  type EventfulEmail,
-  type EventRow,
-  findRecipients,
-  findRepeats,
+  type EmailDeliveryState,
+  type EmailEventRow,
+  type EmailRecipientRow,
   insertEvents,
-  lockEmails,
-  type RecipientRow,
+  lockEmailStates,
+  selectRecipients,
+  selectRepeatKeys,
   updateEmails,
   updateRecipients,
 } from './table.ts'
-
-/** Whom and what a bounce is about, and whether the recipient is suppressed because of it. */
-export interface Bounce {
-  readonly type: 'permanent' | 'transient' | 'undetermined'
-  readonly scope: 'recipient' | 'infrastructure'
-  readonly suppressed: boolean
-}
-
-/** Something that happened to an email, with the evidence for it. */
-export interface DeliveryEvent {
-  readonly emailId: Id<'eml'>
-  /** The recipient's address; null: the email as a whole (`replied`, or a status that all its recipients take). */
-  readonly recipient: string | null
-  readonly type: EmailStatus | 'replied'
-  readonly occurredAt: Instant
-  readonly source: Schema['email_events']['source']
-  readonly smtpCode?: number | null
-  readonly enhancedCode?: string | null
-  /** The reply's text, or what happened, on one line. */
-  readonly detail?: string | null
-  readonly bounce?: Bounce | null
-  readonly extra?: Readonly<Record<string, unknown>>
-  /** 32 bytes, the same for an event that its source repeats: it is recorded once. */
-  readonly repeatKey?: Buffer | null
-  /** The provider's own name for the email, when this event tells it. */
-  readonly providerMessageId?: string | null
-  /** The Message-ID that recipients see, without angle brackets, when this event tells it. */
-  readonly wireMessageId?: string | null
-}
+import { recordWireMessageIds } from './wire-message-id.ts'
 
 /**
  * Records events and moves the statuses of their recipients and emails on, by the table in status.ts. Every status changes
@@ -57,17 +29,17 @@ export async function recordEvents(
 ): Promise<readonly boolean[]> {
   if (events.length === 0) return []
   const ids = [...new Set(events.map(event => event.emailId))].sort()
-  const emails = new Map((await lockEmails(db, ids)).map(email => [email.id, email]))
-  const recipients = Map.groupBy(await findRecipients(db, ids), row => row.email_id)
+  const emails = new Map((await lockEmailStates(db, ids)).map(email => [email.id, email]))
+  const recipients = Map.groupBy(await selectRecipients(db, ids), row => row.email_id)
   const seen = new Set(
-    await findRepeats(
+    await selectRepeatKeys(
       db,
       events.flatMap(event => event.repeatKey ?? []),
     ),
   )
-  const isNew = events.map(event => emails.has(event.emailId) && isFirst(event, seen))
-  const rows: EventRow[] = []
-  const changed = new Map<string, RecipientRow>()
+  const isNew = events.map(event => emails.has(event.emailId) && isFirstOccurrence(event, seen))
+  const rows: EmailEventRow[] = []
+  const changed = new Map<string, EmailRecipientRow>()
   for (const [i, event] of events.entries()) {
     const email = emails.get(event.emailId)
     if (!email || !isNew[i]) continue
@@ -82,7 +54,7 @@ export async function recordEvents(
   await insertEvents(db, rows)
   await updateRecipients(db, [...changed.values()])
   await updateEmails(db, Array.from(new Set(rows.map(row => row.email_id)), id => emails.get(id)).filter(isPresent))
-  const replies = await noteWireIds(
+  const replies = await recordWireMessageIds(
     db,
     events.filter((_, i) => isNew[i]),
     emails,
@@ -95,7 +67,7 @@ function isPresent<Value>(value: Value | undefined): value is Value {
   return value !== undefined
 }
 
-function isFirst(event: DeliveryEvent, seen: Set<string>): boolean {
+function isFirstOccurrence(event: DeliveryEvent, seen: Set<string>): boolean {
   if (!event.repeatKey) return true
   const key = event.repeatKey.toString('hex')
   if (seen.has(key)) return false
@@ -103,7 +75,7 @@ function isFirst(event: DeliveryEvent, seen: Set<string>): boolean {
   return true
 }
 
-function eventRow(event: DeliveryEvent, email: EventfulEmail, now: Instant): EventRow {
+function eventRow(event: DeliveryEvent, email: EmailDeliveryState, now: Instant): EmailEventRow {
   return {
     id: newId('evt'),
     organization_id: email.organizationId,
@@ -122,13 +94,17 @@ function eventRow(event: DeliveryEvent, email: EventfulEmail, now: Instant): Eve
   }
 }
 
-function afterEvent(row: RecipientRow, event: DeliveryEvent, changed: Map<string, RecipientRow>): RecipientRow {
+function afterEvent(
+  row: EmailRecipientRow,
+  event: DeliveryEvent,
+  changed: Map<string, EmailRecipientRow>,
+): EmailRecipientRow {
   if (event.type === 'replied') return row
   if (event.recipient !== null && event.recipient.toLowerCase() !== row.email.toLowerCase()) return row
-  const told: Known = { status: event.type, at: event.occurredAt, isReported: reports.has(event.source) }
-  const known: Known = { status: row.status, at: row.updated_at, isReported: row.reported === 1 }
+  const told: KnownStatus = { status: event.type, at: event.occurredAt, isReported: reports.has(event.source) }
+  const known: KnownStatus = { status: row.status, at: row.updated_at, isReported: row.reported === 1 }
   if (!takesEffect(told, known)) return row
-  const next: RecipientRow = {
+  const next: EmailRecipientRow = {
     ...row,
     status: event.type,
     smtp_code: event.smtpCode ?? null,
@@ -144,7 +120,11 @@ function afterEvent(row: RecipientRow, event: DeliveryEvent, changed: Map<string
 const reports: ReadonlySet<DeliveryEvent['source']> = new Set(['dsn', 'provider_webhook'])
 const endings: ReadonlySet<DeliveryEvent['type']> = new Set(['failed', 'rejected', 'bounced'])
 
-function emailAfter(email: EventfulEmail, event: DeliveryEvent, recipients: readonly RecipientRow[]): EventfulEmail {
+function emailAfter(
+  email: EmailDeliveryState,
+  event: DeliveryEvent,
+  recipients: readonly EmailRecipientRow[],
+): EmailDeliveryState {
   return {
     ...email,
     status: emailStatus(recipients.map(row => row.status)),

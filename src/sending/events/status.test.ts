@@ -1,15 +1,15 @@
 import { expect, test } from 'bun:test'
 import { type Instant, plusMs } from '../../base/clock.ts'
 import { type EmailStatus, emailStatuses } from '../../base/database/schema.ts'
-import { emailStatus, type Known, takesEffect } from './status.ts'
+import { emailStatus, type KnownStatus, takesEffect } from './status.ts'
 
 const noon = '2026-01-31 12:00:00.400000' as Instant
-const ours = (status: EmailStatus, seconds = 0): Known => ({
+const ours = (status: EmailStatus, seconds = 0): KnownStatus => ({
   status,
   at: plusMs(noon, seconds * 1000),
   isReported: false,
 })
-const reported = (status: EmailStatus, seconds = 0): Known => ({ ...ours(status, seconds), isReported: true })
+const reported = (status: EmailStatus, seconds = 0): KnownStatus => ({ ...ours(status, seconds), isReported: true })
 
 // One row a current status; in it, for each event in the order of emailStatuses: + it takes effect, . what is known stays.
 // The same status told again takes effect too: it is later evidence.
@@ -40,7 +40,7 @@ for (const [current, row] of table)
   })
 
 /** What is known after these, one after the other. */
-function after(told: readonly Known[]): Known {
+function after(told: readonly KnownStatus[]): KnownStatus {
   return told.reduce((current, event) => (takesEffect(event, current) ? event : current))
 }
 
@@ -50,7 +50,7 @@ function permutations<Item>(items: readonly Item[]): readonly (readonly Item[])[
 }
 
 const sending = ours('sending', -1)
-const evidence: readonly (readonly [name: string, told: readonly Known[], status: EmailStatus])[] = [
+const evidence: readonly (readonly [name: string, told: readonly KnownStatus[], status: EmailStatus])[] = [
   ['our 250, then a delay at the relay', [ours('sent', 0), reported('delayed', 60)], 'delayed'],
   ['a delay of an earlier try, then our 250', [reported('delayed', -60), ours('sent', 0)], 'sent'],
   ['delayed, then relayed', [ours('sent', 0), reported('delayed', 60), reported('sent', 90)], 'sent'],
@@ -64,9 +64,9 @@ const evidence: readonly (readonly [name: string, told: readonly Known[], status
 
 for (const [name, told, status] of evidence)
   test(`ends in the same in whatever order it is told: ${name}`, () => {
-    const latest = told.filter(each => each.status === status).at(-1)
+    const latest = told.filter(knownStatus => knownStatus.status === status).at(-1)
     for (const order of permutations(told))
-      expect([order, after([sending, ...order])]).toEqual([order, latest as Known])
+      expect([order, after([sending, ...order])]).toEqual([order, latest as KnownStatus])
   })
 
 test('a report that tells whole seconds was true by the end of its second', () => {

@@ -37,7 +37,7 @@ const precedence: readonly EmailStatus[] = [
 ]
 
 /** What is known of a recipient: a status, since when, and from whom. */
-export interface Known {
+export interface KnownStatus {
   readonly status: EmailStatus
   readonly at: Instant
   /** Someone else told us, in their time; else we saw it ourselves, and learn such things in the order they happen. */
@@ -49,7 +49,7 @@ export interface Known {
  * beats nothing final. `sent` and `delayed` follow each other by turns: of those, and of the same status told again, the
  * later evidence holds, in whatever order the two come.
  */
-export function takesEffect(event: Known, current: Known): boolean {
+export function takesEffect(event: KnownStatus, current: KnownStatus): boolean {
   if (event.status !== current.status && !followers[current.status].includes(event.status)) return false
   const isByTime = event.status === current.status || (byTurns.has(event.status) && byTurns.has(current.status))
   if (!isByTime || !(event.isReported || current.isReported)) return true
@@ -59,7 +59,7 @@ export function takesEffect(event: Known, current: Known): boolean {
 const byTurns: ReadonlySet<EmailStatus> = new Set(['sent', 'delayed'])
 
 /** Most reports tell whole seconds: what happened in one had happened by its end. */
-function knownBy({ at, isReported }: Known): Instant {
+function knownBy({ at, isReported }: KnownStatus): Instant {
   return isReported && at.endsWith('.000000') ? plusMs(at, 999.999) : at
 }
 

@@ -2,11 +2,11 @@ import { CompiledQuery, type Selectable } from 'kysely'
 import type { Instant } from '../../base/clock.ts'
 import type { Db } from '../../base/database/database.ts'
 import { insertRows } from '../../base/database/insert-rows.ts'
-import type { EmailStatus, Schema } from '../../base/database/schema.ts'
+import type { DatabaseSchema, EmailStatus } from '../../base/database/schema.ts'
 import type { Id } from '../../base/ids.ts'
 
 /** An email as the recording of its events needs it. */
-export interface EventfulEmail {
+export interface EmailDeliveryState {
   readonly id: Id<'eml'>
   readonly organizationId: Id<'org'>
   readonly brandId: Id<'brd'>
@@ -19,11 +19,11 @@ export interface EventfulEmail {
   readonly error: string | null
 }
 
-export type RecipientRow = Selectable<Schema['email_recipients']>
-export type EventRow = Schema['email_events']
+export type EmailRecipientRow = Selectable<DatabaseSchema['email_recipients']>
+export type EmailEventRow = DatabaseSchema['email_events']
 
 /** Locks these emails, in one order, until the transaction ends; those that are not there are left out. */
-export async function lockEmails(db: Db, ids: readonly Id<'eml'>[]): Promise<readonly EventfulEmail[]> {
+export async function lockEmailStates(db: Db, ids: readonly Id<'eml'>[]): Promise<readonly EmailDeliveryState[]> {
   return db
     .selectFrom('emails')
     .select([
@@ -45,7 +45,7 @@ export async function lockEmails(db: Db, ids: readonly Id<'eml'>[]): Promise<rea
 }
 
 /** The recipients of these emails, in order. */
-export async function findRecipients(db: Db, ids: readonly Id<'eml'>[]): Promise<readonly RecipientRow[]> {
+export async function selectRecipients(db: Db, ids: readonly Id<'eml'>[]): Promise<readonly EmailRecipientRow[]> {
   return db
     .selectFrom('email_recipients')
     .select([
@@ -68,18 +68,18 @@ export async function findRecipients(db: Db, ids: readonly Id<'eml'>[]): Promise
 }
 
 /** Which of these repeated events are recorded already, as hexadecimal text. */
-export async function findRepeats(db: Db, repeatKeys: readonly Buffer[]): Promise<ReadonlySet<string>> {
+export async function selectRepeatKeys(db: Db, repeatKeys: readonly Buffer[]): Promise<ReadonlySet<string>> {
   if (repeatKeys.length === 0) return new Set()
   const rows = await db.selectFrom('email_events').select('repeat_key').where('repeat_key', 'in', repeatKeys).execute()
   return new Set(rows.map(row => row.repeat_key?.toString('hex') ?? ''))
 }
 
-export async function insertEvents(db: Db, rows: readonly EventRow[]): Promise<void> {
+export async function insertEvents(db: Db, rows: readonly EmailEventRow[]): Promise<void> {
   await insertRows(db, 'email_events', rows)
 }
 
 /** Writes the status of recipients that are there, with what it is based on. */
-export async function updateRecipients(db: Db, rows: readonly RecipientRow[]): Promise<void> {
+export async function updateRecipients(db: Db, rows: readonly EmailRecipientRow[]): Promise<void> {
   await insertRows(
     db,
     'email_recipients',
@@ -91,17 +91,17 @@ export async function updateRecipients(db: Db, rows: readonly RecipientRow[]): P
 }
 
 /** Notes the Message-ID that recipients see of an email. */
-export async function updateWireId(db: Db, id: Id<'eml'>, wireMessageId: string): Promise<void> {
+export async function updateWireMessageId(db: Db, id: Id<'eml'>, wireMessageId: string): Promise<void> {
   await db.updateTable('emails').set({ wire_message_id: wireMessageId }).where('id', '=', id).execute()
 }
 
 /** Writes what events changed of emails that are there. */
-export async function updateEmails(db: Db, emails: readonly EventfulEmail[]): Promise<void> {
+export async function updateEmails(db: Db, emails: readonly EmailDeliveryState[]): Promise<void> {
   if (emails.length === 0) return
   const ids = emails.map(email => email.id)
   const parameters: (string | null)[] = []
   // Without the query builder, which would cost more than the update: this is on the relay's hot path.
-  const eachOf = (column: string, value: (email: EventfulEmail) => string | null) => {
+  const eachOf = (column: string, value: (email: EmailDeliveryState) => string | null) => {
     for (const email of emails) parameters.push(email.id, value(email))
     return `${column} = CASE id ${ids.map(() => 'WHEN ? THEN ?').join(' ')} END`
   }

@@ -19,7 +19,7 @@ export interface QueueCount {
   readonly oldestTriedAt: Instant | null
 }
 
-interface Counted extends Record<Exclude<keyof QueueCount, 'oldestDueAt' | 'oldestTriedAt'>, string> {
+interface CountRow extends Record<Exclude<keyof QueueCount, 'oldestDueAt' | 'oldestTriedAt'>, string> {
   readonly oldestDueAt: Instant | null
   readonly oldestTriedAt: Instant | null
 }
@@ -37,8 +37,8 @@ function counts(now: Instant) {
 
 /** Counts the queue of all organizations; its cost grows with it. */
 export async function countQueue(db: Db, now: Instant): Promise<QueueCount> {
-  const { rows } = await sql<Counted>`SELECT ${counts(now)} FROM outbox`.execute(db)
-  return shown(rows[0] as Counted)
+  const { rows } = await sql<CountRow>`SELECT ${counts(now)} FROM outbox`.execute(db)
+  return toQueueCount(rows[0] as CountRow)
 }
 
 /** The queue to one domain. */
@@ -48,12 +48,12 @@ export interface DestinationCount extends QueueCount {
 
 /** The `most` domains to which most waits, in that order. */
 export async function countDestinations(db: Db, now: Instant, most: number): Promise<readonly DestinationCount[]> {
-  const { rows } = await sql<Counted & { readonly destination: string }>`SELECT destination, ${counts(now)}
+  const { rows } = await sql<CountRow & { readonly destination: string }>`SELECT destination, ${counts(now)}
     FROM outbox GROUP BY destination ORDER BY total DESC, destination LIMIT ${sql.lit(most)}`.execute(db)
-  return rows.map(row => ({ destination: row.destination, ...shown(row) }))
+  return rows.map(row => ({ destination: row.destination, ...toQueueCount(row) }))
 }
 
-function shown({ total, held, inFlight, due, later, oldestDueAt, oldestTriedAt }: Counted): QueueCount {
+function toQueueCount({ total, held, inFlight, due, later, oldestDueAt, oldestTriedAt }: CountRow): QueueCount {
   return {
     total: Number(total),
     held: Number(held),

@@ -1,23 +1,23 @@
-import { type Operator, recordDeed } from '../../accounts/audit/audit.ts'
+import { type Operator, recordAuditEntry } from '../../accounts/audit/audit.ts'
 import type { Instant } from '../../base/clock.ts'
 import { type Db, inTransaction } from '../../base/database/database.ts'
 import type { Id } from '../../base/ids.ts'
 import { cancelRecipients } from '../emails/cancel.ts'
 import {
-  clearHeld,
   lockQueue,
-  newestInQueue,
-  park,
   type QueueFilter,
   type QueueRow,
+  selectNewestInQueue,
   selectQueue,
-  unpark,
   updateDue,
   updateHeld,
+  updateParked,
+  updateReleased,
+  updateUnparked,
 } from './table.ts'
 
 /** What is done to recipients that are still to be submitted. */
-export type QueueWork =
+export type QueueAction =
   /** The next attempt is made at once. What is held or scheduled stays as it is. */
   | { readonly kind: 'retry' }
   /**
@@ -43,7 +43,7 @@ export type QueueOutcome =
   | 'scheduled'
 
 /** A recipient that the work met. */
-export interface Met {
+export interface QueueResult {
   readonly row: QueueRow
   readonly outcome: QueueOutcome
 }
@@ -55,18 +55,18 @@ const atOnce = 200
  * transaction with a record of its own in the audit log; after an interruption the next run does the rest.
  * @param isDry only says what it would do
  */
-export async function* workQueue(
+export async function* applyToQueue(
   db: Db,
   filter: QueueFilter,
-  work: QueueWork,
+  work: QueueAction,
   operator: Operator,
   isDry = false,
-): AsyncGenerator<readonly Met[]> {
-  const upTo = await newestInQueue(db)
+): AsyncGenerator<readonly QueueResult[]> {
+  const upTo = await selectNewestInQueue(db)
   for (let after = ''; upTo !== undefined; ) {
     const rows = await selectQueue(db, filter, { after, upTo, limit: atOnce })
     yield await inTransaction(db, async tx => {
-      const met = await meet(tx, rows, work, operator.clock.now())
+      const met = await findOutcomes(tx, rows, work, operator.clock.now())
       if (!isDry) await apply(tx, met, { filter, work, operator })
       return met
     })
@@ -77,7 +77,12 @@ export async function* workQueue(
 }
 
 /** What becomes of each of the rows that is still there; they stay locked. */
-async function meet(tx: Db, rows: readonly QueueRow[], work: QueueWork, now: Instant): Promise<readonly Met[]> {
+async function findOutcomes(
+  tx: Db,
+  rows: readonly QueueRow[],
+  work: QueueAction,
+  now: Instant,
+): Promise<readonly QueueResult[]> {
   const locked = await lockQueue(
     tx,
     rows.map(row => row.id),
@@ -92,13 +97,13 @@ async function meet(tx: Db, rows: readonly QueueRow[], work: QueueWork, now: Ins
   })
 }
 
-interface Place {
+interface QueueRowState {
   readonly isInFlight: boolean
   readonly isHeld: boolean
   readonly isScheduled: boolean
 }
 
-function outcomeOf({ kind }: QueueWork, { isInFlight, isHeld, isScheduled }: Place): QueueOutcome {
+function outcomeOf({ kind }: QueueAction, { isInFlight, isHeld, isScheduled }: QueueRowState): QueueOutcome {
   switch (kind) {
     case 'retry':
       if (isInFlight) return 'in_flight'
@@ -117,16 +122,16 @@ function outcomeOf({ kind }: QueueWork, { isInFlight, isHeld, isScheduled }: Pla
   }
 }
 
-interface Applying {
+interface ApplyOptions {
   readonly filter: QueueFilter
-  readonly work: QueueWork
+  readonly work: QueueAction
   readonly operator: Operator
 }
 
-async function apply(tx: Db, met: readonly Met[], { filter, work, operator }: Applying): Promise<void> {
-  const done = met.filter(each => each.outcome === 'done').map(each => each.row)
+async function apply(tx: Db, met: readonly QueueResult[], { filter, work, operator }: ApplyOptions): Promise<void> {
+  const done = met.filter(queueResult => queueResult.outcome === 'done').map(queueResult => queueResult.row)
   const ids = done.map(row => row.id)
-  const inFlight = met.filter(each => each.outcome === 'in_flight').map(each => each.row.id)
+  const inFlight = met.filter(queueResult => queueResult.outcome === 'in_flight').map(queueResult => queueResult.row.id)
   const now = operator.clock.now()
   switch (work.kind) {
     case 'retry':
@@ -134,11 +139,11 @@ async function apply(tx: Db, met: readonly Met[], { filter, work, operator }: Ap
       break
     case 'hold':
       await updateHeld(tx, [...ids, ...inFlight], now, work.reason)
-      await park(tx, ids)
+      await updateParked(tx, ids)
       break
     case 'release':
-      await unpark(tx, ids, now)
-      await clearHeld(tx, [...ids, ...inFlight])
+      await updateUnparked(tx, ids, now)
+      await updateReleased(tx, [...ids, ...inFlight])
       break
     case 'cancel':
       await cancelRecipients(tx, done, now)
@@ -148,10 +153,10 @@ async function apply(tx: Db, met: readonly Met[], { filter, work, operator }: Ap
   }
   const changesInFlight = work.kind === 'hold' || work.kind === 'release'
   if (done.length > 0 || (changesInFlight && inFlight.length > 0))
-    await recordDeed(tx, operator, deedOf(filter, work, done, inFlight))
+    await recordAuditEntry(tx, operator, deedOf(filter, work, done, inFlight))
 }
 
-function deedOf(filter: QueueFilter, work: QueueWork, done: readonly QueueRow[], inFlight: readonly Id<'out'>[]) {
+function deedOf(filter: QueueFilter, work: QueueAction, done: readonly QueueRow[], inFlight: readonly Id<'out'>[]) {
   const { destination, organizationId, emailIds } = filter
   const named = emailIds?.length === 1 ? emailIds[0] : organizationId
   return {

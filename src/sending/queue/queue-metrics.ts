@@ -1,5 +1,5 @@
 import { type Clock, type Instant, millisecondsOf } from '../../base/clock.ts'
-import { type Rounds, startRounds } from '../../base/concurrency/background-job.ts'
+import { type BackgroundJob, startJob } from '../../base/concurrency/background-job.ts'
 import type { Db } from '../../base/database/database.ts'
 import type { Log } from '../../base/observability/log.ts'
 import { gauge } from '../../base/observability/metrics.ts'
@@ -32,9 +32,9 @@ export function startQueueMetrics({
   readonly db: Db
   readonly clock: Clock
   readonly log: Log
-}): Rounds {
+}): BackgroundJob {
   let again = 0
-  return startRounds({ pauseMs: leastPauseMs, log, failure: 'the queue was not counted' }, async () => {
+  return startJob({ pauseMs: leastPauseMs, log, failureMessage: 'the queue was not counted' }, async () => {
     const started = performance.now()
     if (started < again) return 'done'
     const now = clock.now()

@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import type { Instant } from '../../base/clock.ts'
 import type { Db } from '../../base/database/database.ts'
-import type { EmailStatus, Schema } from '../../base/database/schema.ts'
-import { padded } from '../../base/database/select-rows.ts'
+import type { DatabaseSchema, EmailStatus } from '../../base/database/schema.ts'
+import { padToPowerOfTwo } from '../../base/database/select-rows.ts'
 import type { Id } from '../../base/ids.ts'
 
 /** Which recipients that are still to be submitted; what is absent narrows nothing. */
@@ -36,7 +36,7 @@ export interface QueueRow {
 }
 
 /** A stretch of the queue, in the order in which it was accepted. */
-export interface Stretch {
+export interface QueueRange {
   readonly after: string
   /** Up to and with this one. */
   readonly upTo?: string
@@ -44,7 +44,7 @@ export interface Stretch {
 }
 
 /** At most `limit` of those in the stretch. */
-export async function selectQueue(db: Db, filter: QueueFilter, stretch: Stretch): Promise<readonly QueueRow[]> {
+export async function selectQueue(db: Db, filter: QueueFilter, stretch: QueueRange): Promise<readonly QueueRow[]> {
   const { emailIds, organizationId, destination, status, isHeld } = filter
   let query = db
     .selectFrom('outbox')
@@ -75,7 +75,7 @@ export async function selectQueue(db: Db, filter: QueueFilter, stretch: Stretch)
     ])
     .where('outbox.id', '>', stretch.after as Id<'out'>)
   if (stretch.upTo !== undefined) query = query.where('outbox.id', '<=', stretch.upTo as Id<'out'>)
-  if (emailIds !== undefined) query = query.where('outbox.email_id', 'in', padded(emailIds))
+  if (emailIds !== undefined) query = query.where('outbox.email_id', 'in', padToPowerOfTwo(emailIds))
   if (organizationId !== undefined) query = query.where('outbox.organization_id', '=', organizationId)
   if (destination !== undefined) query = query.where('outbox.destination', '=', destination)
   if (status !== undefined) query = query.where('email_recipients.status', '=', status)
@@ -84,13 +84,13 @@ export async function selectQueue(db: Db, filter: QueueFilter, stretch: Stretch)
 }
 
 /** The one that was accepted last; undefined: there is none. */
-export async function newestInQueue(db: Db): Promise<Id<'out'> | undefined> {
+export async function selectNewestInQueue(db: Db): Promise<Id<'out'> | undefined> {
   const row = await db.selectFrom('outbox').select('id').orderBy('id', 'desc').limit(sql.lit(1)).executeTakeFirst()
   return row?.id
 }
 
 /** An email and all its recipients, whether or not they are still in the queue; undefined: there is none. */
-export function findQueued(db: Db, id: Id<'eml'>) {
+export function selectQueuedEmail(db: Db, id: Id<'eml'>) {
   return db
     .selectFrom('emails')
     .select(['id', 'organization_id', 'brand_id', 'from_address', 'subject', 'status', 'created_at', 'expires_at'])
@@ -98,7 +98,9 @@ export function findQueued(db: Db, id: Id<'eml'>) {
     .executeTakeFirst()
 }
 
-type LockedRow = Pick<Schema['outbox'], 'id' | 'lease' | 'due_at' | 'attempts'> & { readonly held_at: Instant | null }
+type LockedRow = Pick<DatabaseSchema['outbox'], 'id' | 'lease' | 'due_at' | 'attempts'> & {
+  readonly held_at: Instant | null
+}
 
 /** Those of the rows that are still there, locked until the transaction ends. */
 export async function lockQueue(db: Db, ids: readonly Id<'out'>[]): Promise<ReadonlyMap<Id<'out'>, LockedRow>> {
@@ -106,7 +108,7 @@ export async function lockQueue(db: Db, ids: readonly Id<'out'>[]): Promise<Read
   const rows = await db
     .selectFrom('outbox')
     .select(['id', 'lease', 'due_at', 'attempts', 'held_at'])
-    .where('id', 'in', padded(ids))
+    .where('id', 'in', padToPowerOfTwo(ids))
     .orderBy('id')
     .forUpdate()
     .execute()
@@ -115,33 +117,42 @@ export async function lockQueue(db: Db, ids: readonly Id<'out'>[]): Promise<Read
 
 /** Makes these, which nobody has, due at `at`. */
 export async function updateDue(db: Db, ids: readonly Id<'out'>[], at: Instant): Promise<void> {
-  if (ids.length > 0) await db.updateTable('outbox').set({ due_at: at }).where('id', 'in', padded(ids)).execute()
+  if (ids.length > 0)
+    await db.updateTable('outbox').set({ due_at: at }).where('id', 'in', padToPowerOfTwo(ids)).execute()
 }
 
 /** Marks these as held. */
 export async function updateHeld(db: Db, ids: readonly Id<'out'>[], at: Instant, reason: string | null): Promise<void> {
   if (ids.length > 0)
-    await db.updateTable('outbox').set({ held_at: at, held_reason: reason }).where('id', 'in', padded(ids)).execute()
+    await db
+      .updateTable('outbox')
+      .set({ held_at: at, held_reason: reason })
+      .where('id', 'in', padToPowerOfTwo(ids))
+      .execute()
 }
 
 /** Puts these, which nobody has, at the end of their time, out of the relay's sight until then. */
-export async function park(db: Db, ids: readonly Id<'out'>[]): Promise<void> {
+export async function updateParked(db: Db, ids: readonly Id<'out'>[]): Promise<void> {
   if (ids.length > 0)
     await db
       .updateTable('outbox')
       .set({ due_at: sql<Instant>`expires_at`, lease: null })
-      .where('id', 'in', padded(ids))
+      .where('id', 'in', padToPowerOfTwo(ids))
       .execute()
 }
 
 /** Marks these as not held. */
-export async function clearHeld(db: Db, ids: readonly Id<'out'>[]): Promise<void> {
+export async function updateReleased(db: Db, ids: readonly Id<'out'>[]): Promise<void> {
   if (ids.length > 0)
-    await db.updateTable('outbox').set({ held_at: null, held_reason: null }).where('id', 'in', padded(ids)).execute()
+    await db
+      .updateTable('outbox')
+      .set({ held_at: null, held_reason: null })
+      .where('id', 'in', padToPowerOfTwo(ids))
+      .execute()
 }
 
 /** Moves these, which nobody has, to where they would be had they not been held: due, or when they are to be sent. */
-export async function unpark(db: Db, ids: readonly Id<'out'>[], now: Instant): Promise<void> {
+export async function updateUnparked(db: Db, ids: readonly Id<'out'>[], now: Instant): Promise<void> {
   if (ids.length > 0)
     await db
       .updateTable('outbox')
@@ -149,6 +160,6 @@ export async function unpark(db: Db, ids: readonly Id<'out'>[], now: Instant): P
         due_at: sql<Instant>`GREATEST(${now},
           COALESCE((SELECT scheduled_at FROM emails WHERE emails.id = outbox.email_id), ${now}))`,
       })
-      .where('id', 'in', padded(ids))
+      .where('id', 'in', padToPowerOfTwo(ids))
       .execute()
 }

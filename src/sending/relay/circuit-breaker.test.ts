@@ -1,11 +1,11 @@
 import { expect, test } from 'bun:test'
-import { newBreaker } from './circuit-breaker.ts'
+import { newCircuitBreaker } from './circuit-breaker.ts'
 
 function openAt(nowMs: number) {
-  const breaker = newBreaker()
+  const breaker = newCircuitBreaker()
   const alarms = Array.from({ length: 5 }, () => {
-    breaker.begin()
-    return breaker.troubled(nowMs)
+    breaker.beginAttempt()
+    return breaker.recordFailure(nowMs)
   })
   return { breaker, alarms }
 }
@@ -13,30 +13,30 @@ function openAt(nowMs: number) {
 test('five troubles in a row hold back, and alarm once', () => {
   const { breaker, alarms } = openAt(0)
   expect(alarms).toEqual([false, false, false, false, true])
-  expect(breaker.heldUntil()).toBe(1000)
-  expect(breaker.mayTry(999)).toBe(false)
+  expect(breaker.openUntil()).toBe(1000)
+  expect(breaker.allowsAttempt(999)).toBe(false)
   // What was under way.
-  expect(breaker.troubled(10)).toBe(false)
-  expect(breaker.heldUntil()).toBe(1000)
+  expect(breaker.recordFailure(10)).toBe(false)
+  expect(breaker.openUntil()).toBe(1000)
 })
 
 test('one that gets through between them begins the count again', () => {
-  const breaker = newBreaker()
-  for (let i = 0; i < 4; i++) breaker.troubled(0)
-  breaker.succeeded()
-  for (let i = 0; i < 4; i++) breaker.troubled(0)
-  expect(breaker.heldUntil()).toBeUndefined()
+  const breaker = newCircuitBreaker()
+  for (let i = 0; i < 4; i++) breaker.recordFailure(0)
+  breaker.recordSuccess()
+  for (let i = 0; i < 4; i++) breaker.recordFailure(0)
+  expect(breaker.openUntil()).toBeUndefined()
 })
 
 test('one probe at a time, after waits that grow to five minutes', () => {
   const { breaker } = openAt(0)
   const waits: number[] = []
-  for (let i = 0, now = breaker.heldUntil() ?? 0; i < 12; i++) {
-    expect(breaker.mayTry(now)).toBe(true)
-    breaker.begin()
-    expect(breaker.mayTry(now)).toBe(false)
-    expect(breaker.troubled(now)).toBe(false)
-    const until = breaker.heldUntil() ?? 0
+  for (let i = 0, now = breaker.openUntil() ?? 0; i < 12; i++) {
+    expect(breaker.allowsAttempt(now)).toBe(true)
+    breaker.beginAttempt()
+    expect(breaker.allowsAttempt(now)).toBe(false)
+    expect(breaker.recordFailure(now)).toBe(false)
+    const until = breaker.openUntil() ?? 0
     waits.push((until - now) / 1000)
     now = until
   }
@@ -45,16 +45,16 @@ test('one probe at a time, after waits that grow to five minutes', () => {
 
 test('a probe that told nothing leaves the way to another', () => {
   const { breaker } = openAt(0)
-  breaker.begin()
-  breaker.toldNothing()
-  expect(breaker.mayTry(1000)).toBe(true)
+  breaker.beginAttempt()
+  breaker.recordNoResult()
+  expect(breaker.allowsAttempt(1000)).toBe(true)
 })
 
 test('a probe that gets through ends it', () => {
   const { breaker } = openAt(0)
-  breaker.begin()
-  expect(breaker.succeeded()).toBe(true)
-  expect(breaker.heldUntil()).toBeUndefined()
-  expect(breaker.mayTry(0)).toBe(true)
-  expect(breaker.succeeded()).toBe(false)
+  breaker.beginAttempt()
+  expect(breaker.recordSuccess()).toBe(true)
+  expect(breaker.openUntil()).toBeUndefined()
+  expect(breaker.allowsAttempt(0)).toBe(true)
+  expect(breaker.recordSuccess()).toBe(false)
 })

@@ -1,17 +1,17 @@
 /** Holds back what is in trouble, and tries now and then whether it still is. Times are milliseconds since 1970. */
-export interface Breaker {
-  /** May a submission go out now? While held back, one probe at a time, and none before {@link Breaker.heldUntil}. */
-  mayTry(nowMs: number): boolean
+export interface CircuitBreaker {
+  /** May a submission go out now? While held back, one probe at a time, and none before {@link CircuitBreaker.openUntil}. */
+  allowsAttempt(nowMs: number): boolean
   /** A submission goes out; it ends with one of the three below. */
-  begin(): void
+  beginAttempt(): void
   /** It got through. True when that ended the holding back. */
-  succeeded(): boolean
+  recordSuccess(): boolean
   /** It met trouble. True when that began the holding back: the time to alarm. */
-  troubled(nowMs: number): boolean
+  recordFailure(nowMs: number): boolean
   /** It told nothing about this. */
-  toldNothing(): void
+  recordNoResult(): void
   /** When the next probe may go; undefined: nothing is held back. */
-  heldUntil(): number | undefined
+  openUntil(): number | undefined
 }
 
 const openAfter = 5
@@ -19,17 +19,17 @@ const firstWaitMs = 1000
 const maxWaitMs = 5 * 60 * 1000
 
 /** Holds back after five troubles in a row; a probe after 1 s, 2 s, 4 s … 5 min, and the first that gets through ends it. */
-export function newBreaker(): Breaker {
+export function newCircuitBreaker(): CircuitBreaker {
   let inRow = 0
   let waitMs = 0
   let until: number | undefined
   let isProbing = false
   return {
-    mayTry: nowMs => until === undefined || (!isProbing && nowMs >= until),
-    begin() {
+    allowsAttempt: nowMs => until === undefined || (!isProbing && nowMs >= until),
+    beginAttempt() {
       isProbing = until !== undefined
     },
-    succeeded() {
+    recordSuccess() {
       const wasHeld = until !== undefined
       inRow = 0
       waitMs = 0
@@ -37,7 +37,7 @@ export function newBreaker(): Breaker {
       isProbing = false
       return wasHeld
     },
-    troubled(nowMs) {
+    recordFailure(nowMs) {
       inRow++
       const wasHeld = until !== undefined
       // What was under way when the holding back began says nothing new.
@@ -47,9 +47,9 @@ export function newBreaker(): Breaker {
       until = nowMs + waitMs
       return !wasHeld
     },
-    toldNothing() {
+    recordNoResult() {
       isProbing = false
     },
-    heldUntil: () => until,
+    openUntil: () => until,
   }
 }

@@ -1,37 +1,44 @@
 import { type Clock, type Instant, plusMs } from '../../base/clock.ts'
-import { inTurn } from '../../base/concurrency/semaphore.ts'
-import { newLimiter } from '../../base/concurrency/weighted-semaphore.ts'
-import { type Db, isDatabaseTrouble } from '../../base/database/database.ts'
+import { limitConcurrency } from '../../base/concurrency/semaphore.ts'
+import { newWeightedSemaphore } from '../../base/concurrency/weighted-semaphore.ts'
+import { type Db, isDatabaseUnavailable } from '../../base/database/database.ts'
 import type { Log } from '../../base/observability/log.ts'
 import { timed } from '../../base/observability/metrics.ts'
 import { traced } from '../../base/observability/tracing.ts'
-import type { Blobs } from '../../ports/blobs/port.ts'
-import type { Outcome, Provider } from '../../ports/provider/port.ts'
-import { isSuppressed, suppressionFacts } from '../accept/checks.ts'
-import { findSuppressed } from '../accept/table.ts'
-import { pausedAmong } from '../reports/pause-table.ts'
-import type { ReversePaths } from '../reports/return-path.ts'
-import type { Leases } from './leases.ts'
-import type { Claimed } from './outbox.ts'
-import { afterOutcome, afterTrouble, endBeforeSubmission, heldBack, heldByPause, type Next } from './outcome.ts'
+import type { BlobStore } from '../../ports/blobs/port.ts'
+import type { Provider, SubmissionOutcome } from '../../ports/provider/port.ts'
+import { isSuppressed, suppressionSets } from '../accept/checks.ts'
+import { selectSuppressed } from '../accept/table.ts'
+import { selectPausedBrandIds } from '../reports/pause-table.ts'
+import type { ReturnPathSource } from '../reports/return-path.ts'
+import type { DkimKey } from './dkim-signature.ts'
+import type { OutboxLeases } from './leases.ts'
+import type { ClaimedRecipient } from './outbox.ts'
+import {
+  endBeforeSubmission,
+  type NextStep,
+  nextAfterError,
+  nextAfterOutcome,
+  postponeAttempt,
+  postponeForPause,
+} from './outcome.ts'
 import { type FindSigningKeys, prepare } from './prepare.ts'
-import type { Route } from './provider-health.ts'
+import type { ProviderHealth } from './provider-health.ts'
 import type { RetryPolicy } from './retry.ts'
 import { settling } from './settle.ts'
-import type { DkimKey } from './sign.ts'
 import { countSubmission } from './submission-metrics.ts'
 
-export interface Carrying {
+export interface DelivererDeps {
   readonly db: Db
-  readonly blobs: Blobs
+  readonly blobs: BlobStore
   readonly provider: Provider
   readonly signingKeys: FindSigningKeys
   /** Where bounces come back to; undefined: to the From address. Used where the provider keeps the envelope sender. */
-  readonly reversePaths?: ReversePaths | undefined
+  readonly reversePaths?: ReturnPathSource | undefined
   readonly clock: Clock
   readonly log: Log
-  readonly route: Route
-  readonly leases: Leases
+  readonly route: ProviderHealth
+  readonly leases: OutboxLeases
   readonly retry: RetryPolicy
   /** The longest for one submission, in milliseconds. */
   readonly attemptMs: number
@@ -45,93 +52,109 @@ const againMs = 1000
 const maxAgainMs = 10_000
 const maxTriesWhileStopping = 5
 
-export interface Carrier {
+export interface Deliverer {
   /** Carries what one claim took to the provider and writes what became of it. Never throws. */
-  carry(claimed: readonly Claimed[]): Promise<void>
+  deliver(claimed: readonly ClaimedRecipient[]): Promise<void>
   /** Does something wait to be written because the database is away? Then nothing more is to be taken. */
   isBehind(): boolean
 }
 
-export function newCarrier(use: Carrying): Carrier {
-  const { db, provider, clock, log, route, leases, retry } = use
-  const submitting = inTurn(provider.traits.submissionsAtOnce)
-  const inMemory = newLimiter(maxBytes)
+export function newDeliverer(deps: DelivererDeps): Deliverer {
+  const { db, provider, clock, log, route, leases, retry } = deps
+  const submitting = limitConcurrency(provider.traits.maxConcurrentSubmissions)
+  const inMemory = newWeightedSemaphore(maxBytes)
   const settleOne = settling(db, clock)
-  const reversePaths = provider.traits.returnPath === 'ours' ? use.reversePaths : undefined
+  const reversePaths = provider.traits.returnPath === 'ours' ? deps.reversePaths : undefined
   let unwritten = 0
 
-  async function carry(claimed: readonly Claimed[]): Promise<void> {
+  async function carry(claimed: readonly ClaimedRecipient[]): Promise<void> {
     try {
-      const facts = await findFacts(db, { signingKeys: use.signingKeys, reversePaths }, claimed, clock.now())
+      const facts = await loadClaimFacts(db, { signingKeys: deps.signingKeys, reversePaths }, claimed, clock.now())
       await Promise.all(
-        Array.from(Map.groupBy(claimed, each => each.emailId).values(), email => carryEmail(email, facts)),
+        Array.from(Map.groupBy(claimed, claimedRecipient => claimedRecipient.emailId).values(), email =>
+          carryEmail(email, facts),
+        ),
       )
     } catch (error) {
       log.error({ err: error, claimed: claimed.length }, 'could not carry a claim')
-      await Promise.all(claimed.map(each => settle(each, heldBack(each, plusMs(clock.now(), againMs)))))
+      await Promise.all(
+        claimed.map(claimedRecipient =>
+          settle(claimedRecipient, postponeAttempt(claimedRecipient, plusMs(clock.now(), againMs))),
+        ),
+      )
     }
   }
 
   /** The recipients of one email share its message. */
-  async function carryEmail(email: readonly Claimed[], facts: Facts): Promise<void> {
+  async function carryEmail(email: readonly ClaimedRecipient[], facts: ClaimFacts): Promise<void> {
     const ends = email.map(
-      each =>
-        endBeforeSubmission(each, facts.isSuppressed(each), clock.now()) ??
-        (facts.isPaused(each) ? heldByPause(each, clock.now()) : null),
+      claimedRecipient =>
+        endBeforeSubmission(claimedRecipient, facts.isSuppressed(claimedRecipient), clock.now()) ??
+        (facts.isPaused(claimedRecipient) ? postponeForPause(claimedRecipient, clock.now()) : null),
     )
     const going = email.filter((_, i) => ends[i] === null)
     await Promise.all([
-      ...email.map((each, i) => ends[i] && settle(each, ends[i])),
+      ...email.map((claimedRecipient, i) => ends[i] && settle(claimedRecipient, ends[i])),
       going[0] && goTraced(going, going[0], facts),
     ])
   }
 
-  function goTraced(email: readonly Claimed[], first: Claimed, facts: Facts): Promise<void> {
+  function goTraced(email: readonly ClaimedRecipient[], first: ClaimedRecipient, facts: ClaimFacts): Promise<void> {
     const { emailId, attempts } = first
     const said = { 'mailroom.email_id': emailId, 'mailroom.attempt': attempts + 1, 'mailroom.recipients': email.length }
-    return traced({ name: 'submit email', kind: 'work', facts: said }, () => go(email, first, facts))
+    return traced({ name: 'submit email', kind: 'work', attributes: said }, () => go(email, first, facts))
   }
 
-  async function go(email: readonly Claimed[], first: Claimed, facts: Facts): Promise<void> {
-    const release = await inMemory.take(first.size)
+  async function go(email: readonly ClaimedRecipient[], first: ClaimedRecipient, facts: ClaimFacts): Promise<void> {
+    const release = await inMemory.acquire(first.size)
     try {
-      const message = await prepare(first, facts.keysOf(first), { blobs: use.blobs, clock, traits: provider.traits })
-      const isGrouped = provider.traits.grouped && reversePaths === undefined
-      const groups = isGrouped ? [email] : email.map(each => [each])
+      const message = await prepare(first, facts.keysOf(first), { blobs: deps.blobs, clock, traits: provider.traits })
+      const isGrouped = provider.traits.multipleRecipients && reversePaths === undefined
+      const groups = isGrouped ? [email] : email.map(claimedRecipient => [claimedRecipient])
       await Promise.all(groups.map(group => submitAndSettle(group, group[0] ?? first, { message, facts })))
     } catch (error) {
       log.error({ err: error, email_id: first.emailId }, 'could not prepare an email')
-      const next = (each: Claimed) =>
-        isDatabaseTrouble(error)
-          ? heldBack(each, plusMs(clock.now(), againMs))
-          : afterTrouble(each, error, clock.now(), retry)
-      await Promise.all(email.map(each => settle(each, next(each))))
+      const next = (claimedRecipient: ClaimedRecipient) =>
+        isDatabaseUnavailable(error)
+          ? postponeAttempt(claimedRecipient, plusMs(clock.now(), againMs))
+          : nextAfterError(claimedRecipient, error, clock.now(), retry)
+      await Promise.all(email.map(claimedRecipient => settle(claimedRecipient, next(claimedRecipient))))
     } finally {
       release()
     }
   }
 
-  async function submitAndSettle(group: readonly Claimed[], first: Claimed, what: Prepared): Promise<void> {
+  async function submitAndSettle(
+    group: readonly ClaimedRecipient[],
+    first: ClaimedRecipient,
+    what: PreparedMessage,
+  ): Promise<void> {
     const nexts = await submitting(async () => {
-      const isLost = !group.every(each => leases.isSafe(each))
-      if (isLost || use.isStopping()) return group.map(each => heldBack(each, clock.now()))
-      if (!route.admits(first.domainId)) return group.map(each => heldBack(each, route.nextTry(first.domainId)))
+      const isLost = !group.every(claimedRecipient => leases.isValid(claimedRecipient))
+      if (isLost || deps.isStopping())
+        return group.map(claimedRecipient => postponeAttempt(claimedRecipient, clock.now()))
+      if (!route.beginAttempt(first.domainId))
+        return group.map(claimedRecipient => postponeAttempt(claimedRecipient, route.retryAt(first.domainId)))
       const outcomes = await timed('out', 'submit', () => submit(group, first, what))
-      route.heard(first.domainId, outcomes)
+      route.recordOutcomes(first.domainId, outcomes)
       const now = clock.now()
-      return outcomes.map((outcome, i) => afterOutcome(group[i] ?? first, outcome, now, retry))
+      return outcomes.map((outcome, i) => nextAfterOutcome(group[i] ?? first, outcome, now, retry))
     })
-    await Promise.all(group.map((each, i) => settle(each, nexts[i] ?? heldBack(each, clock.now()))))
+    await Promise.all(
+      group.map((claimedRecipient, i) =>
+        settle(claimedRecipient, nexts[i] ?? postponeAttempt(claimedRecipient, clock.now())),
+      ),
+    )
   }
 
   async function submit(
-    group: readonly Claimed[],
-    first: Claimed,
-    { message, facts }: Prepared,
-  ): Promise<readonly Outcome[]> {
+    group: readonly ClaimedRecipient[],
+    first: ClaimedRecipient,
+    { message, facts }: PreparedMessage,
+  ): Promise<readonly SubmissionOutcome[]> {
     const abort = new AbortController()
-    const timer = setTimeout(() => abort.abort(), use.attemptMs)
-    const recipients = group.map(each => each.recipient)
+    const timer = setTimeout(() => abort.abort(), deps.attemptMs)
+    const recipients = group.map(claimedRecipient => claimedRecipient.recipient)
     try {
       const outcomes = await provider.submit({
         emailId: first.emailId,
@@ -165,8 +188,8 @@ export function newCarrier(use: Carrying): Carrier {
    * Writes it, however long that takes: what is let go unwritten is submitted again once its lease has run out. While the
    * database is away nothing more is taken; what alone cannot be written keeps nothing else waiting.
    */
-  async function settle(claimed: Claimed, next: Next): Promise<void> {
-    leases.submitted(claimed)
+  async function settle(claimed: ClaimedRecipient, next: NextStep): Promise<void> {
+    leases.markSubmitted(claimed)
     for (let tries = 1; ; tries++) {
       try {
         const isOurs = await timed('out', 'settle', () => settleOne({ claimed, next }))
@@ -174,56 +197,63 @@ export function newCarrier(use: Carrying): Carrier {
         break
       } catch (error) {
         log.error({ err: error, email_id: claimed.emailId, attempt: claimed.attempts + 1 }, 'could not settle')
-        if (use.isStopping() && tries >= maxTriesWhileStopping) break
-        const isAway = isDatabaseTrouble(error)
+        if (deps.isStopping() && tries >= maxTriesWhileStopping) break
+        const isAway = isDatabaseUnavailable(error)
         if (isAway) unwritten++
         await Bun.sleep(isAway ? againMs : Math.min(againMs * tries, maxAgainMs))
         if (isAway) unwritten--
       }
     }
-    leases.letGo(claimed)
+    leases.release(claimed)
   }
 
-  return { carry, isBehind: () => unwritten > 0 }
+  return { deliver: carry, isBehind: () => unwritten > 0 }
 }
 
 /** What is submitted, to each of an email's recipients. */
-interface Prepared {
+interface PreparedMessage {
   readonly message: Buffer
-  readonly facts: Facts
+  readonly facts: ClaimFacts
 }
 
-interface Facts {
-  reversePathOf(claimed: Claimed): string
-  keysOf(claimed: Claimed): readonly DkimKey[]
-  isSuppressed(claimed: Claimed): boolean
-  isPaused(claimed: Claimed): boolean
+interface ClaimFacts {
+  reversePathOf(claimed: ClaimedRecipient): string
+  keysOf(claimed: ClaimedRecipient): readonly DkimKey[]
+  isSuppressed(claimed: ClaimedRecipient): boolean
+  isPaused(claimed: ClaimedRecipient): boolean
 }
 
 /** The keys and return paths of the domains, who of the scheduled has been suppressed since, and which brands are paused. */
-async function findFacts(
+async function loadClaimFacts(
   db: Db,
-  { signingKeys, reversePaths }: Pick<Carrying, 'signingKeys' | 'reversePaths'>,
-  claimed: readonly Claimed[],
+  { signingKeys, reversePaths }: Pick<DelivererDeps, 'signingKeys' | 'reversePaths'>,
+  claimed: readonly ClaimedRecipient[],
   now: Instant,
-): Promise<Facts> {
-  const released = claimed.filter(each => each.scheduledAt !== null && each.attempts === 0)
-  const candidates = released.map(each => ({ brandId: each.brandId, email: each.recipient.toLowerCase() }))
-  const domainIds = [...new Set(claimed.map(each => each.domainId))]
+): Promise<ClaimFacts> {
+  const released = claimed.filter(
+    claimedRecipient => claimedRecipient.scheduledAt !== null && claimedRecipient.attempts === 0,
+  )
+  const candidates = released.map(claimedRecipient => ({
+    brandId: claimedRecipient.brandId,
+    email: claimedRecipient.recipient.toLowerCase(),
+  }))
+  const domainIds = [...new Set(claimed.map(claimedRecipient => claimedRecipient.domainId))]
   const [keys, hosts, suppressed, paused] = await Promise.all([
     signingKeys(db, domainIds),
     reversePaths?.findHosts(db, domainIds),
-    candidates.length === 0 ? [] : findSuppressed(db, candidates, now),
-    pausedAmong(db, [...new Set(claimed.map(each => each.brandId))]),
+    candidates.length === 0 ? [] : selectSuppressed(db, candidates, now),
+    selectPausedBrandIds(db, [...new Set(claimed.map(claimedRecipient => claimedRecipient.brandId))]),
   ])
-  const onList = suppressionFacts(suppressed)
+  const onList = suppressionSets(suppressed)
   return {
-    keysOf: each => keys.get(each.domainId) ?? [],
-    reversePathOf(each) {
-      const host = hosts?.get(each.domainId) ?? reversePaths?.ownHost
-      return reversePaths && host ? reversePaths.returnPaths.addressOf(each, host) : each.fromAddress
+    keysOf: claimedRecipient => keys.get(claimedRecipient.domainId) ?? [],
+    reversePathOf(claimedRecipient) {
+      const host = hosts?.get(claimedRecipient.domainId) ?? reversePaths?.ownHost
+      return reversePaths && host
+        ? reversePaths.returnPaths.addressOf(claimedRecipient, host)
+        : claimedRecipient.fromAddress
     },
-    isSuppressed: each => isSuppressed(each, { email: each.recipient }, onList),
-    isPaused: each => paused.has(each.brandId),
+    isSuppressed: claimedRecipient => isSuppressed(claimedRecipient, { email: claimedRecipient.recipient }, onList),
+    isPaused: claimedRecipient => paused.has(claimedRecipient.brandId),
   }
 }

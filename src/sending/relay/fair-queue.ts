@@ -1,6 +1,6 @@
 import type { Instant } from '../../base/clock.ts'
 import type { Db } from '../../base/database/database.ts'
-import { type Lane, walkLanes } from './outbox.ts'
+import { type FlowKey, selectFlows } from './outbox.ts'
 
 const maxWalked = 1000
 const freshMs = 250
@@ -9,14 +9,14 @@ const freshMs = 250
  * Names lanes in turn, round and round: `(db, count, now) → those that have something due`. A walk of the index serves a
  * quarter of a second, so that a large backlog does not cost a walk for each claim.
  */
-export function laneTurns(): (db: Db, count: number, now: Instant) => Promise<readonly Lane[]> {
-  let due: readonly Lane[] = []
+export function roundRobinFlows(): (db: Db, count: number, now: Instant) => Promise<readonly FlowKey[]> {
+  let due: readonly FlowKey[] = []
   let at = 0
-  let last: Lane | undefined
+  let last: FlowKey | undefined
   let walkedAt = Number.NEGATIVE_INFINITY
 
   async function walk(db: Db, now: Instant): Promise<void> {
-    const lanes = await walkLanes(db, last, maxWalked)
+    const lanes = await selectFlows(db, last, maxWalked)
     last = lanes.length < maxWalked ? undefined : lanes.at(-1)
     due = lanes.filter(lane => lane.dueAt <= now)
     at = 0

@@ -1,18 +1,18 @@
 import { type ExpressionBuilder, sql } from 'kysely'
 import { type Instant, plusMs } from '../../base/clock.ts'
 import { type Db, inTransaction } from '../../base/database/database.ts'
-import type { EmailStatus, Schema } from '../../base/database/schema.ts'
-import { padded } from '../../base/database/select-rows.ts'
+import type { DatabaseSchema, EmailStatus } from '../../base/database/schema.ts'
+import { padToPowerOfTwo } from '../../base/database/select-rows.ts'
 import { type Id, newSortableToken } from '../../base/ids.ts'
 
 /** Emails of one organization to one domain: what takes turns with the others. */
-export interface Lane {
+export interface FlowKey {
   readonly organizationId: Id<'org'>
   readonly destination: string
 }
 
 /** A recipient taken for submission, and all that this needs. */
-export interface Claimed {
+export interface ClaimedRecipient {
   readonly id: Id<'out'>
   /** The fencing token: what is not settled with it is not settled. */
   readonly lease: string
@@ -41,12 +41,12 @@ export interface Claimed {
   /** Was it sent with `unsubscribe: true`? */
   readonly unsubscribe: boolean
   /** Whoever had it before let the lease run out, and may have submitted it. */
-  readonly isRetaken: boolean
+  readonly isReclaimed: boolean
 }
 
 export interface ClaimOptions {
   /** How many rows at most; at least 1. */
-  readonly want: number
+  readonly maxRows: number
   readonly leaseMs: number
   readonly now: Instant
   /** Only what has run out of time, as long as nothing else can be done for it. */
@@ -58,54 +58,61 @@ export interface ClaimOptions {
  * `nextLanes` names gets an equal share first, so that no backlog holds up another's. Rows that another process is taking
  * are passed over.
  */
-export async function claim(
+export async function claimDueRows(
   db: Db,
   options: ClaimOptions,
-  nextLanes: (db: Db, count: number) => Promise<readonly Lane[]>,
-): Promise<readonly Claimed[]> {
-  const { want, now, leaseMs } = options
+  nextLanes: (db: Db, count: number) => Promise<readonly FlowKey[]>,
+): Promise<readonly ClaimedRecipient[]> {
+  const { maxRows, now, leaseMs } = options
   const lease = newSortableToken()
   const taken = await inTransaction(db, async tx => {
-    const oldest = await lockOldest(tx, options)
-    const isBacklog = oldest.length > want && !options.expiredOnly
-    const shares = isBacklog ? await lockShares(tx, await nextLanes(tx, Math.min(want, maxLanes)), want, now) : []
-    const taken = [...new Map([...shares, ...oldest].map(row => [row.id, row])).values()].slice(0, want)
+    const oldest = await lockOldestDue(tx, options)
+    const isBacklog = oldest.length > maxRows && !options.expiredOnly
+    const shares = isBacklog
+      ? await lockFairShares(tx, await nextLanes(tx, Math.min(maxRows, maxFlows)), maxRows, now)
+      : []
+    const taken = [...new Map([...shares, ...oldest].map(row => [row.id, row])).values()].slice(0, maxRows)
     if (taken.length > 0)
       await tx
         .updateTable('outbox')
         .set({ lease, due_at: plusMs(now, leaseMs) })
-        .where('id', 'in', padded(taken.map(row => row.id)))
+        .where('id', 'in', padToPowerOfTwo(taken.map(row => row.id)))
         .execute()
     return taken
   })
   if (taken.length === 0) return []
   const retaken = new Set(taken.filter(row => row.lease !== null).map(row => row.id))
-  const claimed = await loadClaimed(
+  const claimed = await selectClaimed(
     db,
     taken.map(row => row.id),
     lease,
   )
-  return claimed.map(each => ({ ...each, isRetaken: retaken.has(each.id) }))
+  return claimed.map(loaded => ({ ...loaded, isReclaimed: retaken.has(loaded.id) }))
 }
 
-const maxLanes = 50
+const maxFlows = 50
 
 /** A row that is due; `lease`: of whoever had it before and did not give it back. */
-type Due = Pick<Schema['outbox'], 'id' | 'lease'>
+type DueRow = Pick<DatabaseSchema['outbox'], 'id' | 'lease'>
 
 /** One more than wanted, to see whether there are more. */
-async function lockOldest(db: Db, { now, want, expiredOnly }: ClaimOptions): Promise<readonly Due[]> {
+async function lockOldestDue(db: Db, { now, maxRows, expiredOnly }: ClaimOptions): Promise<readonly DueRow[]> {
   let due = db.selectFrom('outbox').select(['id', 'lease']).where('due_at', '<=', now)
   if (expiredOnly) due = due.where('expires_at', '<=', now)
   return due
     .orderBy('due_at')
-    .limit(sql.lit(want + 1))
+    .limit(sql.lit(maxRows + 1))
     .forUpdate()
     .skipLocked()
     .execute()
 }
 
-async function lockShares(db: Db, lanes: readonly Lane[], want: number, now: Instant): Promise<readonly Due[]> {
+async function lockFairShares(
+  db: Db,
+  lanes: readonly FlowKey[],
+  want: number,
+  now: Instant,
+): Promise<readonly DueRow[]> {
   if (lanes.length === 0) return []
   const share = sql.lit(Math.ceil(want / lanes.length))
   const each = lanes.map(
@@ -113,13 +120,13 @@ async function lockShares(db: Db, lanes: readonly Lane[], want: number, now: Ins
       WHERE organization_id = ${lane.organizationId} AND destination = ${lane.destination} AND due_at <= ${now}
       ORDER BY due_at LIMIT ${share} FOR UPDATE SKIP LOCKED)`,
   )
-  const { rows } = await sql<Due>`${sql.join(each, sql` UNION ALL `)}`.execute(db)
+  const { rows } = await sql<DueRow>`${sql.join(each, sql` UNION ALL `)}`.execute(db)
   return rows
 }
 
-type Loaded = Omit<Claimed, 'isRetaken'>
+type Loaded = Omit<ClaimedRecipient, 'isReclaimed'>
 
-async function loadClaimed(db: Db, ids: readonly Id<'out'>[], lease: string): Promise<readonly Loaded[]> {
+async function selectClaimed(db: Db, ids: readonly Id<'out'>[], lease: string): Promise<readonly Loaded[]> {
   const rows = await db
     .selectFrom('outbox')
     .innerJoin('emails', 'emails.id', 'outbox.email_id')
@@ -151,7 +158,7 @@ async function loadClaimed(db: Db, ids: readonly Id<'out'>[], lease: string): Pr
       'blobs.size',
       'domains.status as domainStatus',
     ])
-    .where('outbox.id', 'in', padded(ids))
+    .where('outbox.id', 'in', padToPowerOfTwo(ids))
     .where('outbox.lease', '=', lease)
     .execute()
   return rows.map(({ domainStatus, unsubscribable, ...row }) => ({
@@ -167,11 +174,11 @@ async function loadClaimed(db: Db, ids: readonly Id<'out'>[], lease: string): Pr
  * The lanes after `after` in the order of their names, at most `walked` of them (all after the last: fewer), each with its
  * first due time.
  */
-export async function walkLanes(
+export async function selectFlows(
   db: Db,
-  after: Lane | undefined,
+  after: FlowKey | undefined,
   walked: number,
-): Promise<readonly (Lane & { readonly dueAt: Instant })[]> {
+): Promise<readonly (FlowKey & { readonly dueAt: Instant })[]> {
   let lanes = db
     .selectFrom('outbox')
     .select(['organization_id as organizationId', 'destination'])
@@ -191,36 +198,36 @@ export async function walkLanes(
 }
 
 /** When the row that has been due longest is, or was, due; undefined: the outbox is empty. */
-export async function oldestDue(db: Db): Promise<Instant | undefined> {
+export async function selectOldestDueAt(db: Db): Promise<Instant | undefined> {
   const row = await db.selectFrom('outbox').select('due_at').orderBy('due_at').limit(sql.lit(1)).executeTakeFirst()
   return row?.due_at
 }
 
-type Held = Pick<Claimed, 'id' | 'lease'>
+type LeasedRow = Pick<ClaimedRecipient, 'id' | 'lease'>
 
 /** Those of the rows that are still under the lease they were taken with. */
-function held(rows: readonly Held[]) {
+function isUnderLease(rows: readonly LeasedRow[]) {
   const byLease = Map.groupBy(rows, row => row.lease)
-  return ({ eb, and, or }: ExpressionBuilder<Schema, 'outbox'>) =>
+  return ({ eb, and, or }: ExpressionBuilder<DatabaseSchema, 'outbox'>) =>
     or(
       Array.from(byLease, ([lease, of]) => {
-        const ids = padded(of.map(row => row.id))
+        const ids = padToPowerOfTwo(of.map(row => row.id))
         return and([eb('id', 'in', ids), eb('lease', '=', lease)])
       }),
     )
 }
 
 /** Moves the end of these leases; one that is lost already stays lost. */
-export async function renewLeases(db: Db, rows: readonly Held[], until: Instant): Promise<void> {
-  if (rows.length > 0) await db.updateTable('outbox').set({ due_at: until }).where(held(rows)).execute()
+export async function updateLeaseEnds(db: Db, rows: readonly LeasedRow[], until: Instant): Promise<void> {
+  if (rows.length > 0) await db.updateTable('outbox').set({ due_at: until }).where(isUnderLease(rows)).execute()
 }
 
 /** The leases of these rows that still hold, by row; the rows stay locked until the transaction ends. */
-export async function lockHeld(db: Db, rows: readonly Held[]): Promise<ReadonlyMap<Id<'out'>, string>> {
+export async function lockLeasedRows(db: Db, rows: readonly LeasedRow[]): Promise<ReadonlyMap<Id<'out'>, string>> {
   const locked = await db
     .selectFrom('outbox')
     .select(['id', 'lease'])
-    .where(held(rows))
+    .where(isUnderLease(rows))
     .orderBy('id')
     .forUpdate()
     .execute()
@@ -228,10 +235,10 @@ export async function lockHeld(db: Db, rows: readonly Held[]): Promise<ReadonlyM
 }
 
 /** What of an email is still to be submitted; the rows stay locked until the transaction ends. */
-export async function lockRowsOf(
+export async function lockOutboxRowsOf(
   db: Db,
   emailId: Id<'eml'>,
-): Promise<readonly Pick<Schema['outbox'], 'id' | 'lease' | 'attempts'>[]> {
+): Promise<readonly Pick<DatabaseSchema['outbox'], 'id' | 'lease' | 'attempts'>[]> {
   return db
     .selectFrom('outbox')
     .select(['id', 'lease', 'attempts'])
@@ -241,12 +248,12 @@ export async function lockRowsOf(
 }
 
 /** Removes the rows of recipients that reached their end. */
-export async function removeRows(db: Db, ids: readonly Id<'out'>[]): Promise<void> {
-  if (ids.length > 0) await db.deleteFrom('outbox').where('id', 'in', padded(ids)).execute()
+export async function deleteOutboxRows(db: Db, ids: readonly Id<'out'>[]): Promise<void> {
+  if (ids.length > 0) await db.deleteFrom('outbox').where('id', 'in', padToPowerOfTwo(ids)).execute()
 }
 
 /** A row that waits for another attempt. */
-export interface Rescheduled {
+export interface RescheduledRow {
   readonly id: Id<'out'>
   readonly dueAt: Instant
   readonly attempts: number
@@ -254,9 +261,9 @@ export interface Rescheduled {
 }
 
 /** Gives rows back with a later due time. */
-export async function reschedule(db: Db, rows: readonly Rescheduled[]): Promise<void> {
+export async function updateRescheduled(db: Db, rows: readonly RescheduledRow[]): Promise<void> {
   if (rows.length === 0) return
-  const each = (value: (row: Rescheduled) => string | number | null) =>
+  const each = (value: (row: RescheduledRow) => string | number | null) =>
     sql<never>`CASE id ${sql.join(
       rows.map(row => sql`WHEN ${row.id} THEN ${value(row)}`),
       sql` `,

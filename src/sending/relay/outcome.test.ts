@@ -1,12 +1,12 @@
 import { expect, test } from 'bun:test'
 import { type Instant, plusMs } from '../../base/clock.ts'
-import type { Outcome, Phase, Reply } from '../../ports/provider/port.ts'
-import type { Claimed } from './outbox.ts'
-import { afterOutcome, endBeforeSubmission, outcomeToEvent } from './outcome.ts'
+import type { ProviderReply, SubmissionOutcome, SubmissionPhase } from '../../ports/provider/port.ts'
+import type { ClaimedRecipient } from './outbox.ts'
+import { endBeforeSubmission, nextAfterOutcome, outcomeToEvent } from './outcome.ts'
 
 const now = '2026-01-01 00:00:00.000000' as Instant
 const policy = { firstMs: 60_000, random: () => 0.5 }
-const claimed: Claimed = {
+const claimed: ClaimedRecipient = {
   id: 'out_1',
   lease: 'l',
   organizationId: 'org_1',
@@ -27,9 +27,9 @@ const claimed: Claimed = {
   size: 100,
   isReady: true,
   unsubscribe: false,
-  isRetaken: false,
+  isReclaimed: false,
 }
-const reply = (phase: Phase, code: number | null, enhancedCode: string | null = null): Reply => ({
+const reply = (phase: SubmissionPhase, code: number | null, enhancedCode: string | null = null): ProviderReply => ({
   phase,
   code,
   enhancedCode,
@@ -38,7 +38,7 @@ const reply = (phase: Phase, code: number | null, enhancedCode: string | null = 
 const bounce = (type: string, scope: string) => ({ type, scope, suppressed: false })
 const permanent = (scope: string) => bounce('permanent', scope)
 
-const events: readonly [string, Outcome, object | null][] = [
+const events: readonly [string, SubmissionOutcome, object | null][] = [
   [
     'accepted is sent',
     { kind: 'accepted', reply: reply('final-dot', 250, '2.0.0'), providerMessageId: 'ABC' },
@@ -101,7 +101,7 @@ test('what a dead process may have submitted is told as ambiguous', () => {
   const accepted = { kind: 'accepted', reply: reply('final-dot', 250), providerMessageId: null } as const
   const extra = { phase: 'final-dot', attempt: 1 }
   expect(outcomeToEvent(claimed, accepted, now)?.extra).toEqual(extra)
-  expect(outcomeToEvent({ ...claimed, isRetaken: true }, accepted, now)?.extra).toEqual({ ...extra, ambiguous: true })
+  expect(outcomeToEvent({ ...claimed, isReclaimed: true }, accepted, now)?.extra).toEqual({ ...extra, ambiguous: true })
 })
 
 test('a delay is told once, but each time when it is ambiguous', () => {
@@ -115,7 +115,7 @@ test('a delay is told once, but each time when it is ambiguous', () => {
 })
 
 test('deferred counts an attempt and waits; trouble of the route counts none', () => {
-  const deferred = afterOutcome(
+  const deferred = nextAfterOutcome(
     claimed,
     { kind: 'deferred', reply: reply('rcpt', 451, '4.7.1'), ambiguous: false },
     now,
@@ -127,7 +127,7 @@ test('deferred counts an attempt and waits; trouble of the route counts none', (
     dueAt: plusMs(now, 60_000),
     lastReply: '451 4.7.1 said so',
   })
-  const trouble = afterOutcome(claimed, { kind: 'route-trouble', reply: reply('auth', 535) }, now, policy)
+  const trouble = nextAfterOutcome(claimed, { kind: 'route-trouble', reply: reply('auth', 535) }, now, policy)
   expect(trouble).toEqual({
     kind: 'retry',
     event: null,

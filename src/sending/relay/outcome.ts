@@ -1,13 +1,13 @@
 import { type Instant, plusMs, toIso } from '../../base/clock.ts'
-import type { Outcome, Reply } from '../../ports/provider/port.ts'
-import type { Bounce, DeliveryEvent } from '../events/events.ts'
+import type { ProviderReply, SubmissionOutcome } from '../../ports/provider/port.ts'
+import type { Bounce, DeliveryEvent } from '../events/delivery-event.ts'
 import { classifyBounce } from '../reports/classify-bounce.ts'
-import type { Claimed } from './outbox.ts'
-import { NoSigningKey } from './prepare.ts'
+import type { ClaimedRecipient } from './outbox.ts'
+import { NoSigningKeyError } from './prepare.ts'
 import { nextAttemptAt, type RetryPolicy } from './retry.ts'
 
 /** What becomes of a claimed recipient. */
-export type Next =
+export type NextStep =
   /** It reached its end. `event` null: there is nothing new to tell. */
   | { readonly kind: 'end'; readonly event: DeliveryEvent | null }
   /** It waits for another attempt. `event` null: it is known to be delayed. */
@@ -23,7 +23,12 @@ export type Next =
 const routeWaitMs = 1000
 
 /** What follows from an outcome: its event, and whether there is another attempt. */
-export function afterOutcome(claimed: Claimed, outcome: Outcome, now: Instant, policy: RetryPolicy): Next {
+export function nextAfterOutcome(
+  claimed: ClaimedRecipient,
+  outcome: SubmissionOutcome,
+  now: Instant,
+  policy: RetryPolicy,
+): NextStep {
   const event = outcomeToEvent(claimed, outcome, now)
   const attempts = claimed.attempts + 1
   switch (outcome.kind) {
@@ -35,14 +40,18 @@ export function afterOutcome(claimed: Claimed, outcome: Outcome, now: Instant, p
       return { kind: 'retry', event, dueAt, attempts, lastReply: replyLine(outcome.reply) }
     }
     case 'route-trouble':
-      return heldBack(claimed, plusMs(now, routeWaitMs), replyLine(outcome.reply))
+      return postponeAttempt(claimed, plusMs(now, routeWaitMs), replyLine(outcome.reply))
     default:
       return outcome satisfies never
   }
 }
 
 /** Waits until `dueAt` without an attempt being counted; at most to the end of its time. */
-export function heldBack(claimed: Claimed, dueAt: Instant, lastReply: string | null = claimed.lastReply): Next {
+export function postponeAttempt(
+  claimed: ClaimedRecipient,
+  dueAt: Instant,
+  lastReply: string | null = claimed.lastReply,
+): NextStep {
   const at = dueAt < claimed.expiresAt ? dueAt : claimed.expiresAt
   return { kind: 'retry', event: null, dueAt: at, attempts: claimed.attempts, lastReply }
 }
@@ -60,7 +69,11 @@ export function heldBack(claimed: Claimed, dueAt: Instant, lastReply: string | n
  *
  * What was retaken from a process that died is `ambiguous` whatever came of it: it may have been submitted before.
  */
-export function outcomeToEvent(claimed: Claimed, outcome: Outcome, now: Instant): DeliveryEvent | null {
+export function outcomeToEvent(
+  claimed: ClaimedRecipient,
+  outcome: SubmissionOutcome,
+  now: Instant,
+): DeliveryEvent | null {
   const { reply } = outcome
   const base = {
     emailId: claimed.emailId,
@@ -71,7 +84,7 @@ export function outcomeToEvent(claimed: Claimed, outcome: Outcome, now: Instant)
     enhancedCode: reply.enhancedCode,
     detail: reply.text,
   }
-  const isAmbiguous = claimed.isRetaken || (outcome.kind === 'deferred' && outcome.ambiguous)
+  const isAmbiguous = claimed.isReclaimed || (outcome.kind === 'deferred' && outcome.ambiguous)
   const extra = { phase: reply.phase, attempt: claimed.attempts + 1, ...(isAmbiguous && { ambiguous: true }) }
   switch (outcome.kind) {
     case 'accepted':
@@ -96,14 +109,19 @@ export function outcomeToEvent(claimed: Claimed, outcome: Outcome, now: Instant)
 }
 
 /** What a refusal at RCPT means; whether it suppresses is decided where it is written. */
-function bounceOf({ code, enhancedCode, text }: Reply): Bounce {
+function bounceOf({ code, enhancedCode, text }: ProviderReply): Bounce {
   const { type, scope } = classifyBounce({ smtpCode: code, enhancedCode, text })
   return { type, scope, suppressed: false }
 }
 
 /** Another attempt after trouble of our own, told as a delay the first time. */
-export function afterTrouble(claimed: Claimed, trouble: unknown, now: Instant, policy: RetryPolicy): Next {
-  const detail = trouble instanceof NoSigningKey ? trouble.message : 'Internal trouble; it is tried again.'
+export function nextAfterError(
+  claimed: ClaimedRecipient,
+  trouble: unknown,
+  now: Instant,
+  policy: RetryPolicy,
+): NextStep {
+  const detail = trouble instanceof NoSigningKeyError ? trouble.message : 'Internal trouble; it is tried again.'
   const attempts = claimed.attempts + 1
   const event: DeliveryEvent = {
     emailId: claimed.emailId,
@@ -122,7 +140,7 @@ export function afterTrouble(claimed: Claimed, trouble: unknown, now: Instant, p
 const pausedWaitMs = 2 * 60_000
 
 /** Waits until the brand sends again, which costs no attempt; told as a delay the first time. */
-export function heldByPause(claimed: Claimed, now: Instant): Next {
+export function postponeForPause(claimed: ClaimedRecipient, now: Instant): NextStep {
   const event: DeliveryEvent = {
     emailId: claimed.emailId,
     recipient: claimed.recipient,
@@ -133,7 +151,7 @@ export function heldByPause(claimed: Claimed, now: Instant): Next {
     extra: { reason: 'brand_paused' },
   }
   return {
-    ...heldBack(claimed, plusMs(now, pausedWaitMs)),
+    ...postponeAttempt(claimed, plusMs(now, pausedWaitMs)),
     event: claimed.recipientStatus === 'delayed' ? null : event,
   }
 }
@@ -143,7 +161,7 @@ export function heldByPause(claimed: Claimed, now: Instant): Next {
  * 4.4.7), the operator holds it until then (see hold.ts), or it was scheduled and at its release the domain is not ready or
  * the recipient is suppressed.
  */
-export function endBeforeSubmission(claimed: Claimed, isSuppressed: boolean, now: Instant): Next | null {
+export function endBeforeSubmission(claimed: ClaimedRecipient, isSuppressed: boolean, now: Instant): NextStep | null {
   if (!stillWaits.has(claimed.recipientStatus)) return { kind: 'end', event: null }
   const base = { emailId: claimed.emailId, recipient: claimed.recipient, occurredAt: now, source: 'api' as const }
   if (claimed.expiresAt <= now) {
@@ -152,7 +170,7 @@ export function endBeforeSubmission(claimed: Claimed, isSuppressed: boolean, now
     const detail = `Not sent by ${toIso(claimed.expiresAt)}.${held}${last}`
     return { kind: 'end', event: { ...base, type: 'failed', enhancedCode: '4.4.7', detail } }
   }
-  if (claimed.heldAt !== null) return heldBack(claimed, claimed.expiresAt)
+  if (claimed.heldAt !== null) return postponeAttempt(claimed, claimed.expiresAt)
   if (claimed.scheduledAt === null || claimed.attempts > 0) return null
   if (!claimed.isReady) {
     const detail = 'The domain was not ready to send when the email was due.'
@@ -166,9 +184,14 @@ export function endBeforeSubmission(claimed: Claimed, isSuppressed: boolean, now
 }
 
 /** The statuses in which an email may still be submitted; a report may have ended it meanwhile. */
-const stillWaits: ReadonlySet<Claimed['recipientStatus']> = new Set(['scheduled', 'queued', 'sending', 'delayed'])
+const stillWaits: ReadonlySet<ClaimedRecipient['recipientStatus']> = new Set([
+  'scheduled',
+  'queued',
+  'sending',
+  'delayed',
+])
 
 /** A reply on one line: `451 4.7.1 Try again later`. */
-export function replyLine({ code, enhancedCode, text }: Reply): string {
+export function replyLine({ code, enhancedCode, text }: ProviderReply): string {
   return [code, enhancedCode, text].filter(part => part !== null && part !== '').join(' ')
 }

@@ -2,10 +2,10 @@ import { type Clock, millisecondsOf } from '../../base/clock.ts'
 import type { Db } from '../../base/database/database.ts'
 import type { Id } from '../../base/ids.ts'
 import { timed } from '../../base/observability/metrics.ts'
-import type { Blobs } from '../../ports/blobs/port.ts'
+import type { BlobStore } from '../../ports/blobs/port.ts'
 import type { ProviderTraits } from '../../ports/provider/port.ts'
-import type { Claimed } from './outbox.ts'
-import { type DkimKey, dkimSignatures } from './sign.ts'
+import { type DkimKey, dkimSignatures } from './dkim-signature.ts'
+import type { ClaimedRecipient } from './outbox.ts'
 
 /** The keys of these domains; see domains/dkim-keys.ts. */
 export type FindSigningKeys = (
@@ -13,14 +13,14 @@ export type FindSigningKeys = (
   domainIds: readonly Id<'dom'>[],
 ) => Promise<ReadonlyMap<Id<'dom'>, readonly DkimKey[]>>
 
-export interface Preparing {
-  readonly blobs: Blobs
+export interface PrepareDeps {
+  readonly blobs: BlobStore
   readonly clock: Clock
   readonly traits: ProviderTraits
 }
 
 /** The domain has no key: what it sends would arrive unsigned. */
-export class NoSigningKey extends Error {
+export class NoSigningKeyError extends Error {
   override readonly name = 'NoSigningKey'
 }
 
@@ -29,13 +29,13 @@ export class NoSigningKey extends Error {
  * each attempt.
  * @throws NoSigningKey
  */
-export async function prepare(claimed: Claimed, keys: readonly DkimKey[], use: Preparing): Promise<Buffer> {
-  if (keys.length === 0) throw new NoSigningKey(`The domain of ${claimed.fromAddress} has no signing key.`)
-  const stored = await timed('out', 'read', () => use.blobs.readWhole(claimed.organizationId, claimed.blobId))
+export async function prepare(claimed: ClaimedRecipient, keys: readonly DkimKey[], deps: PrepareDeps): Promise<Buffer> {
+  if (keys.length === 0) throw new NoSigningKeyError(`The domain of ${claimed.fromAddress} has no signing key.`)
+  const stored = await timed('out', 'read', () => deps.blobs.readWhole(claimed.organizationId, claimed.blobId))
   const message = Buffer.concat([dateField(millisecondsOf(claimed.scheduledAt ?? claimed.createdAt)), stored])
-  const nowSeconds = Math.floor(millisecondsOf(use.clock.now()) / 1000)
+  const nowSeconds = Math.floor(millisecondsOf(deps.clock.now()) / 1000)
   const signatures = await timed('out', 'sign', () =>
-    dkimSignatures(message, keys, nowSeconds, use.traits.unsignedHeaders),
+    dkimSignatures(message, keys, nowSeconds, deps.traits.unsignedHeaders),
   )
   return Buffer.concat([signatures, message])
 }

@@ -2,20 +2,20 @@ import { type Clock, type Instant, instantAt, millisecondsOf } from '../../base/
 import type { Id } from '../../base/ids.ts'
 import type { Log } from '../../base/observability/log.ts'
 import { gauge } from '../../base/observability/metrics.ts'
-import type { Outcome, Reply } from '../../ports/provider/port.ts'
-import { type Breaker, newBreaker } from './circuit-breaker.ts'
+import type { ProviderReply, SubmissionOutcome } from '../../ports/provider/port.ts'
+import { type CircuitBreaker, newCircuitBreaker } from './circuit-breaker.ts'
 import { replyLine } from './outcome.ts'
 
 /** The way to the provider, with a breaker for all of it and one for each domain whose mail it refuses. */
-export interface Route {
+export interface ProviderHealth {
   /** All of it is held back until then; undefined: it is not. */
-  heldUntil(): Instant | undefined
-  /** May an email of this domain be submitted now? After `true` comes {@link Route.heard}. */
-  admits(domainId: Id<'dom'>): boolean
+  openUntil(): Instant | undefined
+  /** May an email of this domain be submitted now? After `true` comes {@link ProviderHealth.recordOutcomes}. */
+  beginAttempt(domainId: Id<'dom'>): boolean
   /** When an email that was not admitted may try again. */
-  nextTry(domainId: Id<'dom'>): Instant
+  retryAt(domainId: Id<'dom'>): Instant
   /** Notes how a submission went that was admitted. */
-  heard(domainId: Id<'dom'>, outcomes: readonly Outcome[]): void
+  recordOutcomes(domainId: Id<'dom'>, outcomes: readonly SubmissionOutcome[]): void
 }
 
 const held = gauge('mailroom_route_held', '1 while the route to the provider is held back.', ['provider'])
@@ -24,60 +24,60 @@ const domainsHeld = gauge('mailroom_route_domains_held', 'Domains whose mail the
 const meanwhileMs = 1000
 
 /** Holding back is logged as an error once, when it begins, and noted when it ends. */
-export function openRoute(provider: string, clock: Clock, log: Log): Route {
-  const whole = newBreaker()
-  const domains = new Map<Id<'dom'>, Breaker>()
+export function newProviderHealth(provider: string, clock: Clock, log: Log): ProviderHealth {
+  const whole = newCircuitBreaker()
+  const domains = new Map<Id<'dom'>, CircuitBreaker>()
   const nowMs = () => millisecondsOf(clock.now())
 
   function measure(): void {
-    held.set({ provider }, whole.heldUntil() === undefined ? 0 : 1)
-    const ofDomains = Array.from(domains.values()).filter(each => each.heldUntil() !== undefined)
+    held.set({ provider }, whole.openUntil() === undefined ? 0 : 1)
+    const ofDomains = Array.from(domains.values()).filter(domain => domain.openUntil() !== undefined)
     domainsHeld.set({ provider }, ofDomains.length)
   }
   measure()
 
-  function troubled(breaker: Breaker, reply: Reply, whose: object): void {
-    if (!breaker.troubled(nowMs())) return
+  function troubled(breaker: CircuitBreaker, reply: ProviderReply, whose: object): void {
+    if (!breaker.recordFailure(nowMs())) return
     measure()
     log.error({ provider, ...whose, phase: reply.phase, reply: replyLine(reply) }, 'held the route back')
   }
 
-  function succeeded(breaker: Breaker | undefined, whose: object): void {
-    if (!breaker?.succeeded()) return
+  function succeeded(breaker: CircuitBreaker | undefined, whose: object): void {
+    if (!breaker?.recordSuccess()) return
     measure()
     log.info({ provider, ...whose }, 'opened the route again')
   }
 
   return {
-    heldUntil() {
-      const until = whole.heldUntil()
+    openUntil() {
+      const until = whole.openUntil()
       return until === undefined ? undefined : instantAt(until * 1000)
     },
-    admits(domainId) {
+    beginAttempt(domainId) {
       const own = domains.get(domainId)
       const now = nowMs()
-      if (!whole.mayTry(now) || own?.mayTry(now) === false) return false
-      whole.begin()
-      own?.begin()
+      if (!whole.allowsAttempt(now) || own?.allowsAttempt(now) === false) return false
+      whole.beginAttempt()
+      own?.beginAttempt()
       return true
     },
-    nextTry(domainId) {
-      const until = Math.max(whole.heldUntil() ?? 0, domains.get(domainId)?.heldUntil() ?? 0)
+    retryAt(domainId) {
+      const until = Math.max(whole.openUntil() ?? 0, domains.get(domainId)?.openUntil() ?? 0)
       return instantAt(Math.max(until, nowMs() + meanwhileMs) * 1000)
     },
-    heard(domainId, outcomes) {
-      const trouble = outcomes.find(each => each.kind === 'route-trouble')
+    recordOutcomes(domainId, outcomes) {
+      const trouble = outcomes.find(outcome => outcome.kind === 'route-trouble')
       const own = domains.get(domainId)
       if (!trouble) {
         domains.delete(domainId)
         succeeded(own, { domain_id: domainId })
         succeeded(whole, {})
       } else if (concernsEveryone(trouble.reply)) {
-        own?.toldNothing()
+        own?.recordNoResult()
         troubled(whole, trouble.reply, {})
       } else {
         succeeded(whole, {})
-        const breaker = own ?? newBreaker()
+        const breaker = own ?? newCircuitBreaker()
         domains.set(domainId, breaker)
         troubled(breaker, trouble.reply, { domain_id: domainId })
       }
@@ -89,7 +89,7 @@ export function openRoute(provider: string, clock: Clock, log: Log): Route {
  * Is it the whole route that is in trouble, or only what one domain sends? Until AUTH nothing of the email was said, and
  * what concerns the session (no reply, 421, authentication) concerns everyone; else the relay has met the sender.
  */
-function concernsEveryone({ phase, code }: Reply): boolean {
+function concernsEveryone({ phase, code }: ProviderReply): boolean {
   switch (phase) {
     case 'connect':
     case 'banner':

@@ -1,14 +1,17 @@
 import { type Instant, millisecondsOf, plusMs } from '../../base/clock.ts'
-import { newBell } from '../../base/concurrency/wakeup.ts'
+import { newWakeup } from '../../base/concurrency/wakeup.ts'
 import { timed } from '../../base/observability/metrics.ts'
-import { type Carrying, newCarrier } from './deliver.ts'
-import { laneTurns } from './fair-queue.ts'
-import { keepLeases } from './leases.ts'
-import { claim, oldestDue } from './outbox.ts'
-import { openRoute } from './provider-health.ts'
+import { type DelivererDeps, newDeliverer } from './deliver.ts'
+import { roundRobinFlows } from './fair-queue.ts'
+import { startOutboxLeases } from './leases.ts'
+import { claimDueRows, selectOldestDueAt } from './outbox.ts'
+import { newProviderHealth } from './provider-health.ts'
 
-export interface Relaying
-  extends Pick<Carrying, 'db' | 'blobs' | 'provider' | 'signingKeys' | 'reversePaths' | 'clock' | 'log' | 'attemptMs'> {
+export interface RelayDeps
+  extends Pick<
+    DelivererDeps,
+    'db' | 'blobs' | 'provider' | 'signingKeys' | 'reversePaths' | 'clock' | 'log' | 'attemptMs'
+  > {
   /** The wait before the second attempt, in milliseconds. */
   readonly retryFirstMs: number
   /** How long a claim holds without being renewed, in milliseconds; 30 s unless given. */
@@ -34,18 +37,18 @@ const maxSettling = 200
  * outbox: what is taken is leased, and submitted only after the claim's commit. Claims are ahead of the submissions, by two
  * to four times as many as there may be at once, so that these do not wait for the database.
  */
-export function startRelay(use: Relaying): Relay {
-  const { db, clock, log, provider, leaseMs = 30_000 } = use
-  const minRoom = 2 * provider.traits.submissionsAtOnce
-  const maxAhead = 4 * provider.traits.submissionsAtOnce
+export function startRelay(deps: RelayDeps): Relay {
+  const { db, clock, log, provider, leaseMs = 30_000 } = deps
+  const minRoom = 2 * provider.traits.maxConcurrentSubmissions
+  const maxAhead = 4 * provider.traits.maxConcurrentSubmissions
   const maxHeld = maxAhead + maxSettling
-  const asked = newBell()
-  const settled = newBell()
-  const leases = keepLeases({ db, leaseMs, clock, log, onRoom: () => settled.ring() })
-  const route = openRoute(provider.traits.name, clock, log)
-  const retry = { firstMs: use.retryFirstMs, random: Math.random }
-  const carrier = newCarrier({ ...use, route, leases, retry, isStopping: () => isStopping })
-  const nextLanes = laneTurns()
+  const asked = newWakeup()
+  const settled = newWakeup()
+  const leases = startOutboxLeases({ db, leaseMs, clock, log, onRoom: () => settled.notify() })
+  const route = newProviderHealth(provider.traits.name, clock, log)
+  const retry = { firstMs: deps.retryFirstMs, random: Math.random }
+  const carrier = newDeliverer({ ...deps, route, leases, retry, isStopping: () => isStopping })
+  const nextLanes = roundRobinFlows()
   const underWay = new Set<Promise<void>>()
   let isStopping = false
   let isAsked = true
@@ -54,22 +57,22 @@ export function startRelay(use: Relaying): Relay {
   async function take(want: number, expiredOnly: boolean): Promise<number> {
     const now = clock.now()
     const claimed = await timed('out', 'claim', () =>
-      claim(db, { want, leaseMs, now, expiredOnly }, (tx, count) => nextLanes(tx, count, now)),
+      claimDueRows(db, { maxRows: want, leaseMs, now, expiredOnly }, (tx, count) => nextLanes(tx, count, now)),
     )
-    leases.hold(claimed, plusMs(now, leaseMs))
-    const carried = carrier.carry(claimed).finally(() => underWay.delete(carried))
+    leases.add(claimed, plusMs(now, leaseMs))
+    const carried = carrier.deliver(claimed).finally(() => underWay.delete(carried))
     underWay.add(carried)
     return claimed.length
   }
 
   /** One look at the outbox. Done when it is time for the next. */
   async function look(): Promise<void> {
-    const heldUntil = route.heldUntil()
+    const heldUntil = route.openUntil()
     if (heldUntil !== undefined) return lookWhileHeld(heldUntil)
-    const room = Math.min(maxAhead - leases.ahead, maxHeld - leases.size)
+    const room = Math.min(maxAhead - leases.unsubmitted, maxHeld - leases.size)
     if (room < minRoom || carrier.isBehind()) return settled.wait(pollMs)
     if (!isAsked) {
-      const due = await oldestDue(db)
+      const due = await selectOldestDueAt(db)
       const waitMs = due === undefined ? pollMs : Math.min(pollMs, msUntil(due))
       if (waitMs > 0) return asked.wait(waitMs)
     }
@@ -112,12 +115,12 @@ export function startRelay(use: Relaying): Relay {
   return {
     wake() {
       isAsked = true
-      asked.ring()
+      asked.notify()
     },
     async stop() {
       isStopping = true
-      asked.ring()
-      settled.ring()
+      asked.notify()
+      settled.notify()
       await working
       await Promise.all(underWay)
       leases.stop()

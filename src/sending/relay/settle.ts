@@ -1,16 +1,17 @@
 import type { Clock } from '../../base/clock.ts'
 import { batched } from '../../base/concurrency/batch.ts'
 import { type Db, inTransaction } from '../../base/database/database.ts'
-import { type DeliveryEvent, recordEvents } from '../events/events.ts'
+import type { DeliveryEvent } from '../events/delivery-event.ts'
+import { recordEvents } from '../events/events.ts'
 import { classifyBounce } from '../reports/classify-bounce.ts'
 import { type DeliveryReport, recordReports } from '../reports/reports.ts'
-import { type Claimed, lockHeld, removeRows, reschedule } from './outbox.ts'
-import type { Next } from './outcome.ts'
+import { type ClaimedRecipient, deleteOutboxRows, lockLeasedRows, updateRescheduled } from './outbox.ts'
+import type { NextStep } from './outcome.ts'
 
 /** What is to be written about one claimed recipient. */
 export interface Settlement {
-  readonly claimed: Claimed
-  readonly next: Next
+  readonly claimed: ClaimedRecipient
+  readonly next: NextStep
 }
 
 /**
@@ -18,15 +19,15 @@ export interface Settlement {
  * time share a transaction. False: the lease was lost, another has the recipient now, and nothing was written.
  */
 export function settling(db: Db, clock: Clock): (settlement: Settlement) => Promise<boolean> {
-  return batched({ maxItems: 100, maxUnderWay: 1 }, settlements =>
+  return batched({ maxItems: 100, maxInFlight: 1 }, settlements =>
     inTransaction(db, async tx => {
-      const held = await lockHeld(
+      const held = await lockLeasedRows(
         tx,
-        settlements.map(each => each.claimed),
+        settlements.map(settlement => settlement.claimed),
       )
       const isOurs = ({ claimed }: Settlement) => held.get(claimed.id) === claimed.lease
       const ours = settlements.filter(isOurs)
-      const events = ours.flatMap(each => each.next.event ?? ([] as DeliveryEvent[]))
+      const events = ours.flatMap(our => our.next.event ?? ([] as DeliveryEvent[]))
       const bounces = events.flatMap(event => bounceReport(event) ?? [])
       if (bounces.length > 0) await recordReports(tx, bounces, clock.now())
       await recordEvents(
@@ -34,11 +35,11 @@ export function settling(db: Db, clock: Clock): (settlement: Settlement) => Prom
         events.filter(event => event.type !== 'bounced'),
         clock.now(),
       )
-      await removeRows(
+      await deleteOutboxRows(
         tx,
-        ours.filter(each => each.next.kind === 'end').map(each => each.claimed.id),
+        ours.filter(our => our.next.kind === 'end').map(our => our.claimed.id),
       )
-      await reschedule(
+      await updateRescheduled(
         tx,
         ours.flatMap(({ claimed, next }) => (next.kind === 'retry' ? { ...next, id: claimed.id } : [])),
       )

@@ -1,14 +1,14 @@
 import { type Instant, millisecondsOf } from '../../base/clock.ts'
 import { counter, histogram } from '../../base/observability/metrics.ts'
-import type { Outcome } from '../../ports/provider/port.ts'
-import type { Claimed } from './outbox.ts'
+import type { SubmissionOutcome } from '../../ports/provider/port.ts'
+import type { ClaimedRecipient } from './outbox.ts'
 
 const submissions = counter(
   'mailroom_submissions_total',
   'Attempts to submit a recipient to the provider, by outcome and class of the reply (`none`: there was no reply).',
   ['outcome', 'reply'],
 )
-for (const outcome of ['accepted', 'deferred', 'failed', 'route-trouble'] satisfies Outcome['kind'][])
+for (const outcome of ['accepted', 'deferred', 'failed', 'route-trouble'] satisfies SubmissionOutcome['kind'][])
   submissions.inc({ outcome, reply: outcome === 'accepted' ? '2xx' : outcome === 'failed' ? '5xx' : '4xx' }, 0)
 
 const sendDelay = histogram(
@@ -20,8 +20,8 @@ const sendDelay = histogram(
 
 /** Counts one attempt for one recipient. */
 export function countSubmission(
-  { createdAt, scheduledAt }: Pick<Claimed, 'createdAt' | 'scheduledAt'>,
-  { kind, reply }: Outcome,
+  { createdAt, scheduledAt }: Pick<ClaimedRecipient, 'createdAt' | 'scheduledAt'>,
+  { kind, reply }: SubmissionOutcome,
   now: Instant,
 ): void {
   submissions.inc({ outcome: kind, reply: classOf(reply.code) })

@@ -1,7 +1,7 @@
-import type { Bounce } from '../events/events.ts'
+import type { Bounce } from '../events/delivery-event.ts'
 
 /** What a refusal says of itself: a reply, or what a report tells of one. */
-export interface Refused {
+export interface BounceEvidence {
   /** RFC 3463; null: none was given. */
   readonly enhancedCode: string | null
   readonly smtpCode: number | null
@@ -26,7 +26,7 @@ const unclear: BounceClass = { type: 'undetermined', scope: 'recipient', suppres
  * code. What concerns our address, our route, the content or a policy (5.1.7, 5.1.8, 5.3.x to 5.7.x) never speaks against
  * the recipient, nor does anything transient, nor a code whose own text speaks of us. RFC 3463 §3, RFC 5248.
  */
-export function classifyBounce(refused: Refused): BounceClass {
+export function classifyBounce(refused: BounceEvidence): BounceClass {
   const { enhancedCode, smtpCode } = refused
   const text = refused.text ?? ''
   const byCode = enhancedCode === null ? undefined : classOfCode(enhancedCode, text)

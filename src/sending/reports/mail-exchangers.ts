@@ -8,22 +8,22 @@ const maxHosts = 20
  * The first of `servers`, as a report names them, that takes mail for `domain`: one of its MX hosts by name or by address,
  * or, without any, the domain itself (RFC 5321 §5.1). Null: none of them does, or DNS does not say so before `signal` fires.
  */
-export async function exchangerAmong(
+export async function findExchanger(
   resolver: Resolver,
   domain: string,
   servers: readonly string[],
   signal: AbortSignal,
 ): Promise<string | null> {
-  const named = servers.flatMap(each => readServer(each) ?? [])
+  const named = servers.flatMap(server => readServer(server) ?? [])
   if (named.length === 0) return null
   const hosts = await exchangersOf(resolver, domain, signal)
   if (hosts.length === 0) return null
-  const byName = named.find(each => hosts.includes(each))
+  const byName = named.find(value => hosts.includes(value))
   if (byName !== undefined) return byName
-  const addresses = named.filter(each => isIP(each) > 0)
+  const addresses = named.filter(value => isIP(value) > 0)
   if (addresses.length === 0) return null
   const theirs = (await Promise.all(hosts.map(host => addressesOf(resolver, host, signal)))).flat()
-  return addresses.find(each => theirs.includes(each)) ?? null
+  return addresses.find(address => theirs.includes(address)) ?? null
 }
 
 /** The names of the hosts that take mail for a domain; none where it takes no mail (RFC 7505) or DNS does not say. */
@@ -32,8 +32,8 @@ async function exchangersOf(resolver: Resolver, domain: string, signal: AbortSig
   switch (answer.kind) {
     case 'found':
       return answer.records
-        .map(each => each.exchange)
-        .filter(each => each !== '' && each !== '.')
+        .map(record => record.exchange)
+        .filter(value => value !== '' && value !== '.')
         .slice(0, maxHosts)
     case 'none': {
       const implicit = answer.why === 'nodata' && (await addressesOf(resolver, domain, signal)).length > 0
@@ -51,7 +51,7 @@ async function addressesOf(resolver: Resolver, host: string, signal: AbortSignal
     resolver.resolve(host, 'A', { signal }),
     resolver.resolve(host, 'AAAA', { signal }),
   ])
-  return answers.flatMap(each => (each.kind === 'found' ? each.records.map(canonicalAddress) : []))
+  return answers.flatMap(answer => (answer.kind === 'found' ? answer.records.map(canonicalAddress) : []))
 }
 
 /** The name of a server, lower case and without a final dot, or its address; undefined: it is neither. RFC 3464 §2.1.2. */

@@ -4,7 +4,7 @@ import { type Db, inTransaction } from '../../base/database/database.ts'
 import type { Id } from '../../base/ids.ts'
 
 /** What became of a brand's emails in a time, in emails. */
-export interface Counts {
+export interface BrandSendCounts {
   /** Taken by the provider, or refused by it for good. */
   readonly sent: number
   /** For good, because of a recipient. */
@@ -21,15 +21,15 @@ export async function selectBrandIds(db: Db, after: string, most: number): Promi
     .orderBy('id')
     .limit(sql.lit(most))
     .execute()
-  return rows.map(each => each.id)
+  return rows.map(row => row.id)
 }
 
 /** Of these brands those whose emails since then bounced or were complained of, and how many. */
-export async function countTroubles(
+export async function countBouncesAndComplaints(
   db: Db,
   brandIds: readonly Id<'brd'>[],
   since: Instant,
-): Promise<readonly (Omit<Counts, 'sent'> & { readonly brandId: Id<'brd'>; readonly since: Instant })[]> {
+): Promise<readonly (Omit<BrandSendCounts, 'sent'> & { readonly brandId: Id<'brd'>; readonly since: Instant })[]> {
   const { rows } = await sql<{
     readonly brandId: Id<'brd'>
     readonly bounced: number
@@ -69,7 +69,7 @@ export async function countSent(db: Db, brandId: Id<'brd'>, since: Instant): Pro
 /** Pauses a brand; false: it is paused already. */
 export async function pauseBrand(db: Db, brandId: Id<'brd'>, reason: string, at: Instant): Promise<boolean> {
   return inTransaction(db, async tx => {
-    const known = await lockedPause(tx, brandId)
+    const known = await lockPause(tx, brandId)
     if (known?.paused_at) return false
     await tx
       .insertInto('brand_pauses')
@@ -83,7 +83,7 @@ export async function pauseBrand(db: Db, brandId: Id<'brd'>, reason: string, at:
 /** Lets a brand send again; what it sent before counts no more. False: it is not paused. */
 export async function resumeBrand(db: Db, brandId: Id<'brd'>, at: Instant): Promise<boolean> {
   return inTransaction(db, async tx => {
-    const known = await lockedPause(tx, brandId)
+    const known = await lockPause(tx, brandId)
     if (!known?.paused_at) return false
     await tx
       .updateTable('brand_pauses')
@@ -94,7 +94,7 @@ export async function resumeBrand(db: Db, brandId: Id<'brd'>, at: Instant): Prom
   })
 }
 
-async function lockedPause(db: Db, brandId: Id<'brd'>) {
+async function lockPause(db: Db, brandId: Id<'brd'>) {
   return db
     .selectFrom('brand_pauses')
     .select('paused_at')
@@ -104,7 +104,7 @@ async function lockedPause(db: Db, brandId: Id<'brd'>) {
 }
 
 /** Those of these brands that are paused. */
-export async function pausedAmong(db: Db, brandIds: readonly Id<'brd'>[]): Promise<ReadonlySet<Id<'brd'>>> {
+export async function selectPausedBrandIds(db: Db, brandIds: readonly Id<'brd'>[]): Promise<ReadonlySet<Id<'brd'>>> {
   if (brandIds.length === 0) return new Set()
   const rows = await db
     .selectFrom('brand_pauses')
@@ -112,7 +112,7 @@ export async function pausedAmong(db: Db, brandIds: readonly Id<'brd'>[]): Promi
     .where('brand_id', 'in', brandIds)
     .where('paused_at', 'is not', null)
     .execute()
-  return new Set(rows.map(each => each.brand_id))
+  return new Set(rows.map(row => row.brand_id))
 }
 
 /** A brand that is paused. */
@@ -125,7 +125,7 @@ export interface PausedBrand {
 }
 
 /** All that are paused, those that have been longest first. */
-export async function pausedBrands(db: Db): Promise<readonly PausedBrand[]> {
+export async function selectPausedBrands(db: Db): Promise<readonly PausedBrand[]> {
   return db
     .selectFrom('brand_pauses')
     .innerJoin('brands', 'brands.id', 'brand_pauses.brand_id')

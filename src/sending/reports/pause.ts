@@ -1,10 +1,17 @@
 import { type Clock, plusMs } from '../../base/clock.ts'
-import { type Rounds, startRounds } from '../../base/concurrency/background-job.ts'
+import { type BackgroundJob, startJob } from '../../base/concurrency/background-job.ts'
 import type { Db } from '../../base/database/database.ts'
 import type { Id } from '../../base/ids.ts'
 import type { Log } from '../../base/observability/log.ts'
 import { gauge } from '../../base/observability/metrics.ts'
-import { type Counts, countSent, countTroubles, pauseBrand, pausedBrands, selectBrandIds } from './pause-table.ts'
+import {
+  type BrandSendCounts,
+  countBouncesAndComplaints,
+  countSent,
+  pauseBrand,
+  selectBrandIds,
+  selectPausedBrands,
+} from './pause-table.ts'
 
 /** Above these a brand is paused. */
 export interface PauseLimits {
@@ -12,12 +19,12 @@ export interface PauseLimits {
   readonly bouncePercent: number
   readonly complaintPercent: number
   /** Fewer emails than this say nothing. */
-  readonly leastSent: number
+  readonly minSent: number
   /** The time that is looked at. */
   readonly windowMs: number
 }
 
-export interface Pausing {
+export interface PauseDeps {
   readonly db: Db
   readonly clock: Clock
   readonly log: Log
@@ -30,35 +37,39 @@ const brandsAtOnce = 100
 const paused = gauge('mailroom_brands_paused', 'Brands whose sending is paused.')
 
 /** Looks again and again at how much of what each brand sends bounces or is complained of, and pauses those above the limits. */
-export function startPausing(use: Pausing): Rounds {
-  return startRounds({ pauseMs, log: use.log, failure: 'could not look for brands to pause' }, async signal => {
-    await pauseAll(use, signal)
+export function startPauseJob(deps: PauseDeps): BackgroundJob {
+  return startJob({ pauseMs, log: deps.log, failureMessage: 'could not look for brands to pause' }, async signal => {
+    await pauseBrandsOverLimits(deps, signal)
     return 'done'
   })
 }
 
 /** One look at all brands. Which were paused? */
-export async function pauseAll(use: Pausing, signal?: AbortSignal): Promise<readonly Id<'brd'>[]> {
-  const { db, limits } = use
+export async function pauseBrandsOverLimits(deps: PauseDeps, signal?: AbortSignal): Promise<readonly Id<'brd'>[]> {
+  const { db, limits } = deps
   const stopped: Id<'brd'>[] = []
   if (limits.bouncePercent > 0 || limits.complaintPercent > 0)
     for (let after = ''; !signal?.aborted; ) {
       const ids = await selectBrandIds(db, after, brandsAtOnce)
       const last = ids.at(-1)
       if (last === undefined) break
-      stopped.push(...(await pauseSome(use, ids)))
+      stopped.push(...(await pauseSome(deps, ids)))
       after = last
     }
-  paused.set((await pausedBrands(db)).length)
+  paused.set((await selectPausedBrands(db)).length)
   return stopped
 }
 
-async function pauseSome({ db, clock, log, limits }: Pausing, ids: readonly Id<'brd'>[]): Promise<Id<'brd'>[]> {
+async function pauseSome({ db, clock, log, limits }: PauseDeps, ids: readonly Id<'brd'>[]): Promise<Id<'brd'>[]> {
   const at = clock.now()
   const stopped: Id<'brd'>[] = []
-  for (const { brandId, since, ...troubles } of await countTroubles(db, ids, plusMs(at, -limits.windowMs))) {
+  for (const { brandId, since, ...troubles } of await countBouncesAndComplaints(
+    db,
+    ids,
+    plusMs(at, -limits.windowMs),
+  )) {
     const counts = { ...troubles, sent: await countSent(db, brandId, since) }
-    const reason = tooMuch(counts, limits)
+    const reason = pauseReason(counts, limits)
     if (reason === undefined || !(await pauseBrand(db, brandId, reason, at))) continue
     stopped.push(brandId)
     log.error({ brand_id: brandId, ...counts }, 'paused the sending of a brand')
@@ -67,8 +78,8 @@ async function pauseSome({ db, clock, log, limits }: Pausing, ids: readonly Id<'
 }
 
 /** Why a brand is to be paused, in a sentence; undefined: it is not. Pure. */
-export function tooMuch({ sent, bounced, complained }: Counts, limits: PauseLimits): string | undefined {
-  if (sent < limits.leastSent || sent === 0) return undefined
+export function pauseReason({ sent, bounced, complained }: BrandSendCounts, limits: PauseLimits): string | undefined {
+  if (sent < limits.minSent || sent === 0) return undefined
   const hours = limits.windowMs / 3_600_000
   const sentence = (count: number, what: string, most: number) =>
     `${count} of ${sent} emails of at most ${hours} hours ${what}, ${percent(count, sent)}; at most ${most} % may.`

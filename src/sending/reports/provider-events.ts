@@ -4,14 +4,14 @@ import { type Db, inTransaction } from '../../base/database/database.ts'
 import { type Id, isId } from '../../base/ids.ts'
 import type { Log } from '../../base/observability/log.ts'
 import { counter } from '../../base/observability/metrics.ts'
-import { maxSignatureAgeMs, type ProviderNews } from '../../ports/provider/webhooks/webhook.ts'
-import { findRecipients } from '../events/table.ts'
+import { maxSignatureAgeMs, type ProviderEvent } from '../../ports/provider/webhooks/webhook.ts'
+import { selectRecipients } from '../events/table.ts'
 import { suppress } from '../suppressions/suppress.ts'
 import { type BounceClass, classifyBounce } from './classify-bounce.ts'
 import { type DeliveryReport, recordReports } from './reports.ts'
-import { deleteTokens, findReported, takeToken } from './table.ts'
+import { deleteTokens, insertToken, selectReportedEmails } from './table.ts'
 
-export interface NewsUse {
+export interface ProviderEventsDeps {
   readonly db: Db
   readonly clock: Clock
   readonly log: Log
@@ -30,44 +30,48 @@ const told = counter(
  * Records what a provider told, once each and in any order, and keeps recipients from further mail where that follows.
  * What names no email of ours with that recipient changes nothing. Done again after a failure half way it goes on there.
  */
-export async function recordNews(use: NewsUse, provider: string, news: readonly ProviderNews[]): Promise<void> {
+export async function recordProviderEvents(
+  deps: ProviderEventsDeps,
+  provider: string,
+  news: readonly ProviderEvent[],
+): Promise<void> {
   for (let i = 0; i < news.length; i += atOnce) {
     const some = news.slice(i, i + atOnce)
-    const recorded = await inTransaction(use.db, tx => recordSome(tx, provider, some, use.clock.now()))
+    const recorded = await inTransaction(deps.db, tx => recordSome(tx, provider, some, deps.clock.now()))
     for (const { news, emailId, isNew } of recorded) {
       told.inc({ provider, result: isNew ? 'recorded' : 'repeated' })
-      use.log.info({ email_id: emailId, provider, type: news.type, is_new: isNew }, 'took a provider’s news')
+      deps.log.info({ email_id: emailId, provider, type: news.type, is_new: isNew }, 'took a provider’s news')
     }
     if (recorded.length < some.length) told.inc({ provider, result: 'unknown' }, some.length - recorded.length)
   }
 }
 
 /** Those that are of emails of ours; was each new? */
-async function recordSome(tx: Db, provider: string, some: readonly ProviderNews[], now: Instant) {
+async function recordSome(tx: Db, provider: string, some: readonly ProviderEvent[], now: Instant) {
   const ours = await findOurs(tx, some)
-  const wishes = ours.filter(each => each.news.type === 'unsubscribed')
+  const wishes = ours.filter(our => our.news.type === 'unsubscribed')
   for (const wish of wishes) await recordUnsubscribe(tx, provider, wish, now)
-  const others = ours.filter(each => each.news.type !== 'unsubscribed')
-  const reports = others.map(each => reportOf(provider, each))
+  const others = ours.filter(our => our.news.type !== 'unsubscribed')
+  const reports = others.map(matchedEvent => reportOf(provider, matchedEvent))
   const areNew = await recordReports(tx, reports, now)
   return [
-    ...wishes.map(each => ({ ...each, isNew: true })),
-    ...others.map((each, i) => ({ ...each, isNew: areNew[i] === true })),
+    ...wishes.map(wish => ({ ...wish, isNew: true })),
+    ...others.map((matchedEvent, i) => ({ ...matchedEvent, isNew: areNew[i] === true })),
   ]
 }
 
 /** News of an email of ours and a recipient that it has. */
-interface Ours {
-  readonly news: ProviderNews
+interface MatchedEvent {
+  readonly news: ProviderEvent
   readonly emailId: Id<'eml'>
   /** As the email has it. */
   readonly recipient: string
 }
 
-async function findOurs(tx: Db, some: readonly ProviderNews[]): Promise<readonly Ours[]> {
-  const ids = some.map(each => each.emailId).filter(id => isId('eml', id))
+async function findOurs(tx: Db, some: readonly ProviderEvent[]): Promise<readonly MatchedEvent[]> {
+  const ids = some.map(providerEvent => providerEvent.emailId).filter(id => isId('eml', id))
   if (ids.length === 0) return []
-  const recipients = await findRecipients(tx, [...new Set(ids)])
+  const recipients = await selectRecipients(tx, [...new Set(ids)])
   const byAddress = new Map(recipients.map(row => [`${row.email_id} ${row.email.toLowerCase()}`, row]))
   return some.flatMap(news => {
     const row = byAddress.get(`${news.emailId} ${news.recipient.toLowerCase()}`)
@@ -75,7 +79,7 @@ async function findOurs(tx: Db, some: readonly ProviderNews[]): Promise<readonly
   })
 }
 
-function reportOf(provider: string, { news, emailId, recipient }: Ours): DeliveryReport {
+function reportOf(provider: string, { news, emailId, recipient }: MatchedEvent): DeliveryReport {
   const { type, occurredAt, smtpCode, enhancedCode, detail, providerMessageId, wireMessageId } = news
   return {
     event: {
@@ -100,7 +104,7 @@ function reportOf(provider: string, { news, emailId, recipient }: Ours): Deliver
  * What a bounce means: as the recipient's server says it, else as the provider does. Each may speak for the recipient: who
  * is suppressed is so by both.
  */
-function bounceOf({ enhancedCode, smtpCode, detail, bounce }: ProviderNews): BounceClass {
+function bounceOf({ enhancedCode, smtpCode, detail, bounce }: ProviderEvent): BounceClass {
   const said = classifyBounce({ enhancedCode, smtpCode, text: detail })
   const { type, scope } = bounce ?? { type: null, scope: null }
   if (scope === 'infrastructure') return { type: type ?? said.type, scope, suppress: 'never' }
@@ -110,16 +114,16 @@ function bounceOf({ enhancedCode, smtpCode, detail, bounce }: ProviderNews): Bou
   return { type, scope: said.scope, suppress: 'never' }
 }
 
-function repeatKey(provider: string, { key }: ProviderNews): Buffer {
+function repeatKey(provider: string, { key }: ProviderEvent): Buffer {
   return createHash('sha256').update(`${provider} ${key}`).digest()
 }
 
 /** Once each: told again, it does not undo that the address was taken off the list since. */
-async function recordUnsubscribe(tx: Db, provider: string, { news, emailId, recipient }: Ours, now: Instant) {
-  const [email] = await findReported(tx, [emailId])
+async function recordUnsubscribe(tx: Db, provider: string, { news, emailId, recipient }: MatchedEvent, now: Instant) {
+  const [email] = await selectReportedEmails(tx, [emailId])
   if (!email) return
   const token = repeatKey(provider, news)
-  if ((await takeToken(tx, { token_hash: token, content_hash: token, created_at: now })) !== 'new') return
+  if ((await insertToken(tx, { token_hash: token, content_hash: token, created_at: now })) !== 'new') return
   const { organizationId, brandId } = email
   const evidence = `${provider}: ${news.detail ?? 'unsubscribed'}`
   const wish = { organizationId, brandId, email: recipient.toLowerCase(), sourceEmailId: emailId, evidence }
@@ -127,16 +131,24 @@ async function recordUnsubscribe(tx: Db, provider: string, { news, emailId, reci
 }
 
 /** Takes what a provider may say once only, with one content. False: it came before with another. */
-export async function takeOnce({ db, clock }: NewsUse, provider: string, once: string, content: Buffer) {
+export async function claimSingleUseToken(
+  { db, clock }: ProviderEventsDeps,
+  provider: string,
+  once: string,
+  content: Buffer,
+) {
   const row = {
     token_hash: createHash('sha256').update(`${provider} token ${once}`).digest(),
     content_hash: createHash('sha256').update(content).digest(),
     created_at: clock.now(),
   }
-  return (await takeToken(db, row)) !== 'other'
+  return (await insertToken(db, row)) !== 'other'
 }
 
 /** Forgets what was said so long ago that it is no longer taken; says how many, at most `most`. */
-export function forgetTokens({ db, clock }: Pick<NewsUse, 'db' | 'clock'>, most: number): Promise<number> {
+export function deleteOldTokens(
+  { db, clock }: Pick<ProviderEventsDeps, 'db' | 'clock'>,
+  most: number,
+): Promise<number> {
   return deleteTokens(db, plusMs(clock.now(), -2 * maxSignatureAgeMs), most)
 }

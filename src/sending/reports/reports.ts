@@ -1,10 +1,11 @@
 import { type Instant, plusMs } from '../../base/clock.ts'
 import type { Db } from '../../base/database/database.ts'
 import type { Id } from '../../base/ids.ts'
-import { type DeliveryEvent, recordEvents } from '../events/events.ts'
+import type { DeliveryEvent } from '../events/delivery-event.ts'
+import { recordEvents } from '../events/events.ts'
 import { suppress } from '../suppressions/suppress.ts'
 import { type BounceClass, classifyBounce } from './classify-bounce.ts'
-import { findEarlierBounces, findReported, type ReportedEmail } from './table.ts'
+import { type ReportedEmail, selectEarlierBounces, selectReportedEmails } from './table.ts'
 
 /** What someone else tells of an email and one recipient of it. */
 export interface DeliveryReport {
@@ -26,9 +27,9 @@ export async function recordReports(
   told: readonly DeliveryReport[],
   now: Instant,
 ): Promise<readonly boolean[]> {
-  const found = await findReported(tx, [...new Set(told.map(each => each.event.emailId))])
+  const found = await selectReportedEmails(tx, [...new Set(told.map(deliveryReport => deliveryReport.event.emailId))])
   const emails = new Map(found.map(email => [email.id, email]))
-  const reports = told.map(each => atPossibleTime(each, emails, now))
+  const reports = told.map(deliveryReport => atPossibleTime(deliveryReport, emails, now))
   const suppresses = await Promise.all(reports.map(report => isToSuppress(tx, report, emails)))
   const isNew = await recordEvents(
     tx,
@@ -81,7 +82,7 @@ async function isToSuppress(
     case 'at once':
       return true
     case 'when repeated': {
-      const earlier = await findEarlierBounces(tx, email, event.recipient, plusMs(event.occurredAt, -apartMs))
+      const earlier = await selectEarlierBounces(tx, email, event.recipient, plusMs(event.occurredAt, -apartMs))
       return earlier.some(isClosed)
     }
     default:

@@ -2,10 +2,10 @@ import { expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import { newId } from '../../base/ids.ts'
 import { secretsOf } from '../../base/secrets/secrets.ts'
-import { returnPathsOf } from './return-path.ts'
+import { newReturnPaths } from './return-path.ts'
 
 const [first, second] = [randomBytes(32), randomBytes(32)]
-const paths = returnPathsOf(secretsOf([first]))
+const paths = newReturnPaths(secretsOf([first]))
 const emailId = newId('eml')
 const localPartOf = (position: number) => paths.addressOf({ emailId, position }, 'b.shop.test').split('@')[0] ?? ''
 
@@ -30,11 +30,11 @@ test('takes no other character, no other position and no other key for ours', ()
     const changed = localPart.slice(0, at) + (localPart[at] === '0' ? '1' : '0') + localPart.slice(at + 1)
     expect(paths.read(changed)).toBe('forged')
   }
-  expect(returnPathsOf(secretsOf([second])).read(localPart)).toBe('forged')
+  expect(newReturnPaths(secretsOf([second])).read(localPart)).toBe('forged')
 })
 
 test('knows what was signed with a key that is no longer the first', () => {
-  expect(returnPathsOf(secretsOf([second, first])).read(localPartOf(3))).toEqual({ emailId, position: 3 })
+  expect(newReturnPaths(secretsOf([second, first])).read(localPartOf(3))).toEqual({ emailId, position: 3 })
 })
 
 test('leaves other addresses alone', () => {

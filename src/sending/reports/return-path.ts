@@ -4,7 +4,7 @@ import type { Id } from '../../base/ids.ts'
 import type { Secrets } from '../../base/secrets/secrets.ts'
 
 /** One recipient of an email. */
-export interface BouncePlace {
+export interface ReturnPathTarget {
   readonly emailId: Id<'eml'>
   /** 0-based, as in email_recipients. */
   readonly position: number
@@ -16,13 +16,13 @@ export interface BouncePlace {
  */
 export interface ReturnPaths {
   /** `b+<email, position, signature>@<host>`: 46 octets before the `@`, the same in either case. */
-  addressOf(place: BouncePlace, host: string): string
+  addressOf(place: ReturnPathTarget, host: string): string
   /** Whose a local part is; undefined: it has not the form of ours. */
-  read(localPart: string): BouncePlace | 'forged' | undefined
+  read(localPart: string): ReturnPathTarget | 'forged' | undefined
 }
 
 /** The reverse-paths of a relay, and the names they are below. */
-export interface ReversePaths {
+export interface ReturnPathSource {
   readonly returnPaths: ReturnPaths
   /** The names of those domains that have one of their own; see domains/return-path-table.ts. */
   readonly findHosts: (db: Db, domainIds: readonly Id<'dom'>[]) => Promise<ReadonlyMap<Id<'dom'>, string>>
@@ -35,7 +35,7 @@ const form = /^b\+([0-9a-z]{26})([0-9a-z]{2})([0-9a-z]{16})$/
 const signatureLength = 16
 
 /** Return paths signed with a key made of the first secret key; those of all keys are ours. */
-export function returnPathsOf(secrets: Secrets): ReturnPaths {
+export function newReturnPaths(secrets: Secrets): ReturnPaths {
   const keys = secrets.derive('return path')
   return {
     addressOf({ emailId, position }, host) {

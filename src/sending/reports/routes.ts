@@ -4,9 +4,9 @@ import type { Log } from '../../base/observability/log.ts'
 import { counter } from '../../base/observability/metrics.ts'
 import { refuse } from '../../base/refusal.ts'
 import type { ProviderWebhook } from '../../ports/provider/webhooks/webhook.ts'
-import { type NewsUse, recordNews, takeOnce } from './provider-events.ts'
+import { claimSingleUseToken, type ProviderEventsDeps, recordProviderEvents } from './provider-events.ts'
 
-export interface ProviderRoutesUse extends NewsUse {
+export interface ProviderRoutesDeps extends ProviderEventsDeps {
   readonly webhooks: readonly ProviderWebhook[]
   readonly log: Log
 }
@@ -24,12 +24,12 @@ const forgeries = counter('mailroom_provider_news_forged_total', 'Requests that 
  * Where providers tell what became of emails, outside /v1: no key, but each provider's own proof. What is not proven changes
  * nothing, and is counted, also against its address. 200 once all of it is committed; until then the provider repeats it.
  */
-export function providerRoutes(use: ProviderRoutesUse) {
+export function providerRoutes(deps: ProviderRoutesDeps) {
   let reading = 0
   return new Elysia({ name: 'provider news' }).post(
     '/provider/:name/events',
     async ({ params, request }) => {
-      const webhook = use.webhooks.find(each => each.name === params.name)
+      const webhook = deps.webhooks.find(webhook => webhook.name === params.name)
       if (!webhook) throw refuse('not_found', { message: 'No provider of this name brings its news here.' })
       let room = 0
       try {
@@ -39,7 +39,7 @@ export function providerRoutes(use: ProviderRoutesUse) {
           if (room > maxNewsBytes || reading > maxReadingBytes)
             throw refuse('payload_too_large', { message: `The request body is larger than ${maxNewsBytes} bytes.` })
         })
-        await takeNews(use, webhook, request, Buffer.from(body.buffer, body.byteOffset, body.byteLength))
+        await receiveProviderEvents(deps, webhook, request, Buffer.from(body.buffer, body.byteOffset, body.byteLength))
       } finally {
         reading -= room
       }
@@ -49,28 +49,33 @@ export function providerRoutes(use: ProviderRoutesUse) {
   )
 }
 
-async function takeNews(use: ProviderRoutesUse, webhook: ProviderWebhook, request: Request, body: Buffer) {
+async function receiveProviderEvents(
+  deps: ProviderRoutesDeps,
+  webhook: ProviderWebhook,
+  request: Request,
+  body: Buffer,
+) {
   const { headers, url } = request
-  const receivedAt = use.clock.now()
+  const receivedAt = deps.clock.now()
   const reading = await webhook.read({ headers, query: new URL(url).searchParams, body, receivedAt })
   switch (reading.kind) {
     case 'forged':
-      throw refuseForged(use, webhook, reading.why)
+      throw refuseForged(deps, webhook, reading.why)
     case 'malformed':
-      use.log.warn({ provider: webhook.name, why: reading.why }, 'could not read a provider’s news')
+      deps.log.warn({ provider: webhook.name, why: reading.why }, 'could not read a provider’s news')
       throw refuse('invalid_request', { message: reading.why })
     case 'news': {
       const { once, news } = reading
-      if (once !== null && !(await takeOnce(use, webhook.name, once, body)))
-        throw refuseForged(use, webhook, 'The signature came before, with another body.')
-      return recordNews(use, webhook.name, news)
+      if (once !== null && !(await claimSingleUseToken(deps, webhook.name, once, body)))
+        throw refuseForged(deps, webhook, 'The signature came before, with another body.')
+      return recordProviderEvents(deps, webhook.name, news)
     }
     default:
       return reading satisfies never
   }
 }
 
-function refuseForged({ log }: ProviderRoutesUse, { name }: ProviderWebhook, why: string) {
+function refuseForged({ log }: ProviderRoutesDeps, { name }: ProviderWebhook, why: string) {
   forgeries.inc({ provider: name })
   log.warn({ provider: name, why }, 'refused news that a provider is said to bring')
   return refuse('invalid_api_key', { message: why })

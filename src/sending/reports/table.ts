@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Instant } from '../../base/clock.ts'
 import type { Db } from '../../base/database/database.ts'
 import { insertRows } from '../../base/database/insert-rows.ts'
-import type { Schema } from '../../base/database/schema.ts'
+import type { DatabaseSchema } from '../../base/database/schema.ts'
 import type { Id } from '../../base/ids.ts'
 import { lookupKey } from '../emails/email-index.ts'
 
@@ -15,7 +15,7 @@ export interface ReportedEmail {
 }
 
 /** Those of the emails that are there. */
-export async function findReported(db: Db, ids: readonly Id<'eml'>[]): Promise<readonly ReportedEmail[]> {
+export async function selectReportedEmails(db: Db, ids: readonly Id<'eml'>[]): Promise<readonly ReportedEmail[]> {
   if (ids.length === 0) return []
   return db
     .selectFrom('emails')
@@ -24,13 +24,13 @@ export async function findReported(db: Db, ids: readonly Id<'eml'>[]): Promise<r
     .execute()
 }
 
-export type EarlierBounce = Pick<Schema['email_events'], 'enhanced_code' | 'smtp_code' | 'detail'>
+export type EarlierBounce = Pick<DatabaseSchema['email_events'], 'enhanced_code' | 'smtp_code' | 'detail'>
 
 /** So many of a recipient's emails are looked at for bounces before this one. */
 const maxEmails = 200
 
 /** The bounces of a brand's emails to a recipient that happened by `until`. */
-export async function findEarlierBounces(
+export async function selectEarlierBounces(
   db: Db,
   { organizationId, brandId }: ReportedEmail,
   recipient: string,
@@ -57,7 +57,7 @@ export async function findEarlierBounces(
 }
 
 /** Notes what may be told once only: `new`, `again` with the same content, or with `other` content. */
-export async function takeToken(db: Db, row: Schema['provider_tokens']): Promise<'new' | 'again' | 'other'> {
+export async function insertToken(db: Db, row: DatabaseSchema['provider_tokens']): Promise<'new' | 'again' | 'other'> {
   if ((await insertRows(db, 'provider_tokens', [row], 'unless there')) > 0) return 'new'
   const known = await db
     .selectFrom('provider_tokens')

@@ -1,7 +1,7 @@
 import { type Instant, toIso } from '../../base/clock.ts'
 import type { Db } from '../../base/database/database.ts'
 import type { Id } from '../../base/ids.ts'
-import type { Entry } from './import.ts'
+import type { SuppressionEntry } from './import.ts'
 import { liveSuppression } from './suppress.ts'
 import { type SuppressionFilter, selectSuppressions } from './table.ts'
 
@@ -12,7 +12,7 @@ export async function* exportSuppressions(
   db: Db,
   filter: SuppressionFilter,
   now: Instant,
-): AsyncGenerator<readonly Entry[]> {
+): AsyncGenerator<readonly SuppressionEntry[]> {
   for (let after: Id<'sup'> | null = null; ; ) {
     const rows = await selectSuppressions(db, filter, { after, limit: atOnce, now })
     yield rows

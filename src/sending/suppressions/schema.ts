@@ -1,39 +1,39 @@
 import { t } from 'elysia'
-import { dateTime, nullable, oneOf } from '../../api/common-schemas.ts'
+import { dateTimeSchema, nullable, oneOf } from '../../api/common-schemas.ts'
 
 /** Why an address is not sent to. */
 const reasons = ['hard_bounce', 'complaint', 'unsubscribe', 'manual'] as const
-const suppressionReason = oneOf(reasons)
-export const suppressionFilter = oneOf(reasons, { description: 'For this reason.' })
+const suppressionReasonSchema = oneOf(reasons)
+export const suppressionReasonFilterSchema = oneOf(reasons, { description: 'For this reason.' })
 
 const suppressionFields = {
   email: t.String({ description: 'The address, in lower case.' }),
   brand_id: t.String(),
-  reason: suppressionReason,
+  reason: suppressionReasonSchema,
   source_email_id: nullable(t.String()),
   evidence: nullable(t.String({ description: 'The SMTP reply or the report that caused it.' })),
-  created_at: dateTime,
-  expires_at: nullable(dateTime),
+  created_at: dateTimeSchema,
+  expires_at: nullable(dateTimeSchema),
 }
 
-export const suppressionShape = t.Object(suppressionFields, { title: 'Suppression' })
-export type SuppressionShape = typeof suppressionShape.static
+export const suppressionSchema = t.Object(suppressionFields, { title: 'Suppression' })
+export type SuppressionJson = typeof suppressionSchema.static
 
-export const suppressionPageShape = t.Object({
-  data: t.Array(suppressionShape),
+export const suppressionPageSchema = t.Object({
+  data: t.Array(suppressionSchema),
   next_cursor: nullable(t.String()),
 })
 
-export const suppressionCheckShape = t.Object({
+export const suppressionCheckSchema = t.Object({
   email: t.String(),
   suppressed: t.Boolean(),
-  suppression: nullable(suppressionShape),
+  suppression: nullable(suppressionSchema),
 })
 
-export const suppressionDeletedShape = t.Object({ email: t.String(), deleted: t.Literal(true) })
+export const suppressionDeletedSchema = t.Object({ email: t.String(), deleted: t.Literal(true) })
 
 /** What POST /v1/suppressions takes. */
-export const suppressShape = t.Object({
+export const newSuppressionSchema = t.Object({
   email: t.String({ maxLength: 1024 }),
   brand_id: t.Optional(t.String()),
   expires_at: t.Optional(t.String({ expected: 'a date-time to come, such as 2026-01-31T08:15:00Z' })),

@@ -6,16 +6,16 @@ import {
   insertSuppression,
   insertSuppressions,
   lockSuppression,
-  type Reason,
-  type SuppressionPlace,
+  type SuppressionKey,
+  type SuppressionReason,
   type SuppressionRow,
   selectListed,
   updateUnsubscribed,
 } from './table.ts'
 
 /** A reason for a brand not to send to an address. */
-export interface SuppressionWish extends SuppressionPlace {
-  readonly reason: Reason
+export interface NewSuppression extends SuppressionKey {
+  readonly reason: SuppressionReason
   readonly expiresAt?: Instant | null
   readonly sourceEmailId?: Id<'eml'> | null
   /** The SMTP reply or the report that caused it. */
@@ -25,7 +25,7 @@ export interface SuppressionWish extends SuppressionPlace {
 }
 
 /** What is on the list then; `isNew`: because of this. */
-export interface SuppressionMade {
+export interface SuppressResult {
   readonly row: SuppressionRow
   readonly isNew: boolean
 }
@@ -34,9 +34,9 @@ const maxTries = 3
 
 /**
  * Puts an address on a brand's list, in the caller's transaction. There is one entry for an address: one that holds stays
- * as it is, but for what {@link succeeds} it. Who unsubscribed stays so whatever other reason comes or runs out.
+ * as it is, but for what {@link supersedes} it. Who unsubscribed stays so whatever other reason comes or runs out.
  */
-export async function suppress(db: Db, wish: SuppressionWish, now: Instant): Promise<SuppressionMade> {
+export async function suppress(db: Db, wish: NewSuppression, now: Instant): Promise<SuppressResult> {
   for (let attempt = 1; ; attempt++)
     try {
       return await suppressOnce(db, wish, now)
@@ -53,9 +53,9 @@ export async function suppress(db: Db, wish: SuppressionWish, now: Instant): Pro
  */
 export async function suppressNew(
   db: Db,
-  wishes: readonly SuppressionWish[],
+  wishes: readonly NewSuppression[],
   now: Instant,
-): Promise<ReadonlySet<SuppressionWish>> {
+): Promise<ReadonlySet<NewSuppression>> {
   const [first] = wishes
   if (!first) return new Set()
   const brandIds = [...new Set(wishes.map(wish => wish.brandId))]
@@ -70,10 +70,10 @@ export async function suppressNew(
   return new Set(fresh)
 }
 
-async function suppressOnce(db: Db, wish: SuppressionWish, now: Instant): Promise<SuppressionMade> {
+async function suppressOnce(db: Db, wish: NewSuppression, now: Instant): Promise<SuppressResult> {
   const found = await lockSuppression(db, wish)
   const live = found && liveSuppression(found, now)
-  if (live && !succeeds(wish, live)) return { row: await noteUnsubscribed(db, wish, live, now), isNew: false }
+  if (live && !supersedes(wish, live)) return { row: await noteUnsubscribed(db, wish, live, now), isNew: false }
   if (found) await deleteSuppression(db, found)
   const row = rowOf(wish, live, now)
   await insertSuppression(db, row)
@@ -81,7 +81,7 @@ async function suppressOnce(db: Db, wish: SuppressionWish, now: Instant): Promis
 }
 
 /** Does a new reason take the place of one that holds: because it keeps back more, or for longer? */
-function succeeds(wish: SuppressionWish, live: SuppressionRow): boolean {
+function supersedes(wish: NewSuppression, live: SuppressionRow): boolean {
   if (wish.reason === 'unsubscribe') return false
   if (live.reason === 'unsubscribe') return true
   return live.expires_at !== null && wish.reason !== 'manual'
@@ -89,7 +89,7 @@ function succeeds(wish: SuppressionWish, live: SuppressionRow): boolean {
 
 async function noteUnsubscribed(
   db: Db,
-  { reason }: SuppressionWish,
+  { reason }: NewSuppression,
   live: SuppressionRow,
   now: Instant,
 ): Promise<SuppressionRow> {
@@ -98,7 +98,7 @@ async function noteUnsubscribed(
   return { ...live, unsubscribed_at: now }
 }
 
-function rowOf(wish: SuppressionWish, before: SuppressionRow | undefined, now: Instant): SuppressionRow {
+function rowOf(wish: NewSuppression, before: SuppressionRow | undefined, now: Instant): SuppressionRow {
   const { organizationId, brandId, email, reason, expiresAt = null, sourceEmailId = null, evidence = null } = wish
   return {
     id: newId('sup'),

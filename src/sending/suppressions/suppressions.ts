@@ -1,48 +1,48 @@
-import { brandFor, brandOf, type Owner } from '../../accounts/brands/brands.ts'
+import { loadBrand, type Owner, resolveBrandId } from '../../accounts/brands/brands.ts'
 import type { Reservation } from '../../api/idempotency/reservation.ts'
-import { storeAnswer } from '../../api/idempotency/store.ts'
-import { cursorOf, pageSize, readCursor, readInstant } from '../../api/page.ts'
+import { storeResponse } from '../../api/idempotency/store.ts'
+import { decodeCursor, encodeCursor, pageSize, readInstant } from '../../api/page.ts'
 import { type Clock, type Instant, toIso } from '../../base/clock.ts'
 import { type Db, inTransaction } from '../../base/database/database.ts'
 import { isId } from '../../base/ids.ts'
 import { refuse } from '../../base/refusal.ts'
 import { readAddress } from '../accept/recipients.ts'
-import type { SuppressionShape } from './schema.ts'
+import type { SuppressionJson } from './schema.ts'
 import { liveSuppression, suppress } from './suppress.ts'
 import {
   deleteExpired,
   deleteSuppression,
-  leaveUnsubscribed,
   lockSuppression,
-  type Reason,
-  type SuppressionPlace,
+  type SuppressionKey,
+  type SuppressionReason,
   type SuppressionRow,
   selectSuppression,
   selectSuppressions,
+  updateExpiredToUnsubscribed,
 } from './table.ts'
 
 /** What the work on suppressions uses. */
-export interface SuppressionsUse {
+export interface SuppressionsDeps {
   readonly db: Db
   readonly clock: Clock
 }
 
 /** Which suppressions a list shows, as the query says it. */
-export interface SuppressionQuery {
+export interface SuppressionListQuery {
   readonly limit?: string
   readonly cursor?: string
   readonly brand_id?: string
-  readonly reason?: Reason
+  readonly reason?: SuppressionReason
 }
 
 /** Who is suppressed, newest first. @throws Refusal `invalid_cursor`; for `brand_id` `not_found`, `brand_restricted` */
 export async function listSuppressions(
-  { db, clock }: SuppressionsUse,
+  { db, clock }: SuppressionsDeps,
   owner: Owner,
-  query: SuppressionQuery,
-): Promise<{ data: SuppressionShape[]; next_cursor: string | null }> {
+  query: SuppressionListQuery,
+): Promise<{ data: SuppressionJson[]; next_cursor: string | null }> {
   const brandId =
-    query.brand_id === undefined ? owner.brandId : (await brandOf(db, owner, query.brand_id, 'brand_id')).id
+    query.brand_id === undefined ? owner.brandId : (await loadBrand(db, owner, query.brand_id, 'brand_id')).id
   const filter = { organizationId: owner.organizationId, brandId, reason: query.reason ?? null }
   const limit = pageSize(query.limit)
   const now = clock.now()
@@ -51,13 +51,13 @@ export async function listSuppressions(
   const page = rows.slice(0, limit)
   const last = page.at(-1)
   return {
-    data: page.flatMap(row => liveSuppression(row, now) ?? []).map(show),
-    next_cursor: rows.length > limit && last ? cursorOf(last.id) : null,
+    data: page.flatMap(row => liveSuppression(row, now) ?? []).map(toJsonSuppression),
+    next_cursor: rows.length > limit && last ? encodeCursor(last.id) : null,
   }
 }
 
 function readPlace(cursor: string): SuppressionRow['id'] {
-  const [id = ''] = readCursor(cursor, 1)
+  const [id = ''] = decodeCursor(cursor, 1)
   if (isId('sup', id)) return id
   throw refuse('invalid_cursor', { message: 'This is not a cursor of this list.', param: 'cursor' })
 }
@@ -68,27 +68,27 @@ function readPlace(cursor: string): SuppressionRow['id'] {
  * `brand_restricted` for `brand_id`
  */
 export async function createSuppression(
-  { db, clock }: SuppressionsUse,
+  { db, clock }: SuppressionsDeps,
   owner: Owner,
   body: { readonly email: string; readonly brand_id?: string | undefined; readonly expires_at?: string | undefined },
   reservation?: Reservation,
-): Promise<{ readonly shape: SuppressionShape; readonly isNew: boolean }> {
+): Promise<{ readonly shape: SuppressionJson; readonly isNew: boolean }> {
   const email = readEmail(body.email)
   const expiresAt = readEnd(body.expires_at, clock.now())
-  const brandId = await brandFor(db, owner, body.brand_id)
+  const brandId = await resolveBrandId(db, owner, body.brand_id)
   return inTransaction(db, async tx => {
     const at = clock.now()
     const place = { organizationId: owner.organizationId, brandId, email }
     const { row, isNew } = await suppress(tx, { ...place, reason: 'manual', expiresAt }, at)
-    const shape = show(row)
-    await storeAnswer(tx, reservation, { status: isNew ? 201 : 200, body: shape, at })
+    const shape = toJsonSuppression(row)
+    await storeResponse(tx, reservation, { status: isNew ? 201 : 200, body: shape, at })
     return { shape, isNew }
   })
 }
 
 /** Lets a brand send to an address again. @throws Refusal `not_found`, and those of {@link placeOf} */
 export async function removeSuppression(
-  { db, clock }: SuppressionsUse,
+  { db, clock }: SuppressionsDeps,
   owner: Owner,
   path: { readonly email: string; readonly brandId: string | undefined },
   reservation?: Reservation,
@@ -101,27 +101,27 @@ export async function removeSuppression(
       throw refuse('not_found', { message: `${place.email} is not on the suppression list of ${place.brandId}.` })
     await deleteSuppression(tx, row)
     const answer = { email: place.email, deleted: true } as const
-    await storeAnswer(tx, reservation, { status: 200, body: answer, at })
+    await storeResponse(tx, reservation, { status: 200, body: answer, at })
     return answer
   })
 }
 
 /** Is an address on a brand's list? @throws Refusal those of {@link placeOf} */
 export async function checkSuppression(
-  { db, clock }: SuppressionsUse,
+  { db, clock }: SuppressionsDeps,
   owner: Owner,
   query: { readonly email: string; readonly brandId: string | undefined },
-): Promise<{ email: string; suppressed: boolean; suppression: SuppressionShape | null }> {
+): Promise<{ email: string; suppressed: boolean; suppression: SuppressionJson | null }> {
   const place = await placeOf(db, owner, query)
   const row = await selectSuppression(db, place)
   const live = row && liveSuppression(row, clock.now())
-  return { email: place.email, suppressed: live !== undefined, suppression: live ? show(live) : null }
+  return { email: place.email, suppressed: live !== undefined, suppression: live ? toJsonSuppression(live) : null }
 }
 
 /** Clears the lists of what has run out, at most `most` at a time; says how many went. For housekeeping. */
-export async function forgetSuppressions({ db, clock }: SuppressionsUse, most: number): Promise<number> {
+export async function expireSuppressions({ db, clock }: SuppressionsDeps, most: number): Promise<number> {
   const now = clock.now()
-  await leaveUnsubscribed(db, now, most)
+  await updateExpiredToUnsubscribed(db, now, most)
   return deleteExpired(db, now, most)
 }
 
@@ -130,9 +130,9 @@ async function placeOf(
   db: Db,
   owner: Owner,
   { email, brandId }: { readonly email: string; readonly brandId: string | undefined },
-): Promise<SuppressionPlace> {
+): Promise<SuppressionKey> {
   const address = readEmail(email)
-  return { organizationId: owner.organizationId, brandId: await brandFor(db, owner, brandId), email: address }
+  return { organizationId: owner.organizationId, brandId: await resolveBrandId(db, owner, brandId), email: address }
 }
 
 /** Addresses compare without case. */
@@ -147,7 +147,7 @@ function readEnd(text: string | undefined, now: Instant): Instant | null {
   throw refuse('invalid_request', { message: `\`expires_at\` is ${text}, which is past.`, param: 'expires_at' })
 }
 
-function show(row: SuppressionRow): SuppressionShape {
+function toJsonSuppression(row: SuppressionRow): SuppressionJson {
   return {
     email: row.email,
     brand_id: row.brand_id,

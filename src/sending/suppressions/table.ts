@@ -1,12 +1,12 @@
 import { type Selectable, sql } from 'kysely'
 import type { Instant } from '../../base/clock.ts'
 import type { Db } from '../../base/database/database.ts'
-import type { Schema } from '../../base/database/schema.ts'
-import { padded } from '../../base/database/select-rows.ts'
+import type { DatabaseSchema } from '../../base/database/schema.ts'
+import { padToPowerOfTwo } from '../../base/database/select-rows.ts'
 import type { Id } from '../../base/ids.ts'
 
-export type SuppressionRow = Selectable<Schema['suppressions']>
-export type Reason = SuppressionRow['reason']
+export type SuppressionRow = Selectable<DatabaseSchema['suppressions']>
+export type SuppressionReason = SuppressionRow['reason']
 
 const columns = [
   'id',
@@ -25,7 +25,7 @@ const columns = [
 export interface SuppressionFilter {
   readonly organizationId: Id<'org'>
   readonly brandId: Id<'brd'> | null
-  readonly reason: Reason | null
+  readonly reason: SuppressionReason | null
 }
 
 const shown = sql.raw(columns.join(', '))
@@ -57,23 +57,23 @@ function indexFor({ brandId, reason }: SuppressionFilter) {
 }
 
 /** Whose, and of which address in lower case. */
-export interface SuppressionPlace {
+export interface SuppressionKey {
   readonly organizationId: Id<'org'>
   readonly brandId: Id<'brd'>
   readonly email: string
 }
 
 /** What is there of an address, whether or not it still holds. */
-export async function selectSuppression(db: Db, place: SuppressionPlace): Promise<SuppressionRow | undefined> {
+export async function selectSuppression(db: Db, place: SuppressionKey): Promise<SuppressionRow | undefined> {
   return at(db, place).select(columns).executeTakeFirst()
 }
 
 /** The same, locked until the transaction ends. */
-export async function lockSuppression(db: Db, place: SuppressionPlace): Promise<SuppressionRow | undefined> {
+export async function lockSuppression(db: Db, place: SuppressionKey): Promise<SuppressionRow | undefined> {
   return at(db, place).select(columns).forUpdate().executeTakeFirst()
 }
 
-function at(db: Db, { organizationId, brandId, email }: SuppressionPlace) {
+function at(db: Db, { organizationId, brandId, email }: SuppressionKey) {
   return db
     .selectFrom('suppressions')
     .where('organization_id', '=', organizationId)
@@ -92,8 +92,8 @@ export async function selectListed(
     .selectFrom('suppressions')
     .select(['brand_id', 'email'])
     .where('organization_id', '=', organizationId)
-    .where('brand_id', 'in', padded(brandIds))
-    .where('email', 'in', padded(emails))
+    .where('brand_id', 'in', padToPowerOfTwo(brandIds))
+    .where('email', 'in', padToPowerOfTwo(emails))
     .execute()
 }
 
@@ -132,7 +132,7 @@ export async function deleteExpired(db: Db, now: Instant, most: number): Promise
 }
 
 /** Of at most `most` that are over at `now`, leaves what outlasts them: that the recipient unsubscribed. */
-export async function leaveUnsubscribed(db: Db, now: Instant, most: number): Promise<void> {
+export async function updateExpiredToUnsubscribed(db: Db, now: Instant, most: number): Promise<void> {
   await db
     .updateTable('suppressions')
     .set({

@@ -5,7 +5,7 @@ import type { Id } from '../../base/ids.ts'
 import type { SuppressionRow } from './table.ts'
 
 /** Which automatic suppressions belong to an incident; what is absent narrows nothing. */
-export interface Incident {
+export interface SuppressionIncident {
   readonly organizationId?: Id<'org'>
   /** What the reply or report that caused it holds, in any case. */
   readonly reply?: string
@@ -17,7 +17,7 @@ export interface Incident {
 }
 
 /** A suppression, and what caused it. */
-export type Caused = Pick<
+export type CausedSuppression = Pick<
   SuppressionRow,
   | 'id'
   | 'organization_id'
@@ -38,9 +38,9 @@ export interface SuppressionSpan {
 }
 
 /** The next `most` suppressions after an id, of the incident or not; undefined: there are no more. */
-export async function nextSpan(
+export async function selectNextSpan(
   db: Db,
-  { organizationId }: Incident,
+  { organizationId }: SuppressionIncident,
   { after, most }: { readonly after: string; readonly most: number },
 ): Promise<SuppressionSpan | undefined> {
   const from = organizationId === undefined ? sql`` : sql`AND organization_id = ${organizationId}`
@@ -53,11 +53,11 @@ export async function nextSpan(
 }
 
 /** The suppressions of the incident in a span, by id; with `lock`, locked until the transaction ends. */
-export async function selectOfIncident(
+export async function selectIncidentSuppressions(
   db: Db,
-  { organizationId, reply, provider, from, to }: Incident,
+  { organizationId, reply, provider, from, to }: SuppressionIncident,
   { after, last, lock }: SuppressionSpan & { readonly lock: boolean },
-): Promise<readonly Caused[]> {
+): Promise<readonly CausedSuppression[]> {
   const conditions = [
     sql`id > ${after} AND id <= ${last} AND reason IN ('hard_bounce', 'complaint')`,
     ...(organizationId === undefined ? [] : [sql`organization_id = ${organizationId}`]),
@@ -73,7 +73,8 @@ export async function selectOfIncident(
   ]
   // Forced: a scan of the table would wait for whatever row of it is locked.
   const index = sql.raw(organizationId === undefined ? 'PRIMARY' : 'suppressions_organization')
-  const { rows } = await sql<Caused>`SELECT id, organization_id, brand_id, email, reason, evidence, source_email_id,
+  const { rows } =
+    await sql<CausedSuppression>`SELECT id, organization_id, brand_id, email, reason, evidence, source_email_id,
       created_at, unsubscribed_at
     FROM suppressions FORCE INDEX (${index}) WHERE ${sql.join(conditions, sql` AND `)}
     ORDER BY id ${lock ? sql`FOR UPDATE` : sql``}`.execute(db)
@@ -81,7 +82,7 @@ export async function selectOfIncident(
 }
 
 /** Takes these off the lists; of those who unsubscribed besides, that stays. Locks no other rows. */
-export async function liftSuppressions(db: Db, ids: readonly Id<'sup'>[]): Promise<void> {
+export async function deleteAutomaticSuppressions(db: Db, ids: readonly Id<'sup'>[]): Promise<void> {
   if (ids.length === 0) return
   const these = sql`id IN (${sql.join(ids)})`
   await sql`UPDATE suppressions FORCE INDEX (PRIMARY)

@@ -1,10 +1,16 @@
 import { toIso } from '../../base/clock.ts'
 import { type Db, inTransaction } from '../../base/database/database.ts'
 import type { Id } from '../../base/ids.ts'
-import { type Caused, type Incident, liftSuppressions, nextSpan, selectOfIncident } from './undo-table.ts'
+import {
+  type CausedSuppression,
+  deleteAutomaticSuppressions,
+  type SuppressionIncident,
+  selectIncidentSuppressions,
+  selectNextSpan,
+} from './undo-table.ts'
 
 /** One suppression that was undone, with what had caused it. */
-export interface Undone {
+export interface UndoneSuppression {
   readonly organization_id: Id<'org'>
   readonly brand_id: Id<'brd'>
   readonly email: string
@@ -19,8 +25,8 @@ export interface Undone {
 /** What was done since the step before. */
 export interface UndoStep {
   /** How many suppressions were looked at since the beginning, undone or not. */
-  readonly looked: number
-  readonly undone: readonly Undone[]
+  readonly checkedCount: number
+  readonly undone: readonly UndoneSuppression[]
 }
 
 const atOnce = 500
@@ -30,26 +36,30 @@ const atOnce = 500
  * unsubscribed, stays. Gives an account of each as it goes; after an interruption the next run does the rest.
  * @param isDry only says what it would do
  */
-export async function* undoSuppressions(db: Db, incident: Incident, isDry: boolean): AsyncGenerator<UndoStep> {
+export async function* undoSuppressions(
+  db: Db,
+  incident: SuppressionIncident,
+  isDry: boolean,
+): AsyncGenerator<UndoStep> {
   let looked = 0
   for (let after = ''; ; ) {
-    const span = await nextSpan(db, incident, { after, most: atOnce })
+    const span = await selectNextSpan(db, incident, { after, most: atOnce })
     if (!span) return
     const rows = await inTransaction(db, async tx => {
-      const some = await selectOfIncident(tx, incident, { ...span, lock: !isDry })
+      const some = await selectIncidentSuppressions(tx, incident, { ...span, lock: !isDry })
       if (!isDry)
-        await liftSuppressions(
+        await deleteAutomaticSuppressions(
           tx,
-          some.map(each => each.id),
+          some.map(causedSuppression => causedSuppression.id),
         )
       return some
     })
     looked += span.count
-    yield { looked, undone: rows.map(accountOf) }
+    yield { checkedCount: looked, undone: rows.map(accountOf) }
     after = span.last
   }
 }
 
-function accountOf({ id: _, created_at, unsubscribed_at, ...row }: Caused): Undone {
+function accountOf({ id: _, created_at, unsubscribed_at, ...row }: CausedSuppression): UndoneSuppression {
   return { ...row, suppressed_at: toIso(created_at), stays_unsubscribed: unsubscribed_at !== null }
 }

@@ -1,25 +1,25 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { refuse } from '../../base/refusal.ts'
 import type { HeaderField } from '../accept/headers.ts'
-import type { Recipients } from '../accept/recipients.ts'
+import type { RecipientLists } from '../accept/recipients.ts'
 
 /** What the link of one email holds: 256 random bits, of which only the SHA-256 is kept. */
-export function newToken(): string {
+export function newUnsubscribeToken(): string {
   return randomBytes(32).toString('base64url')
 }
 
-export function hashToken(token: string): Buffer {
+export function hashUnsubscribeToken(token: string): Buffer {
   return createHash('sha256').update(token).digest()
 }
 
 /** Why mail programs will not unsubscribe with one click by links that begin so; null: they will. RFC 8058 §3.1. */
-export function oneClickDoubt(publicUrl: string): string | null {
+export function oneClickWarning(publicUrl: string): string | null {
   if (new URL(publicUrl).protocol === 'https:') return null
   return 'mail programs do not unsubscribe with one click while MAILROOM_PUBLIC_URL is not https (RFC 8058)'
 }
 
 /** The fields by which a mail program unsubscribes with one click. RFC 2369 §3.2, RFC 8058 §3.1. */
-export function unsubscribeFields(publicUrl: string, token: string): readonly HeaderField[] {
+export function unsubscribeHeaders(publicUrl: string, token: string): readonly HeaderField[] {
   return [
     { name: 'List-Unsubscribe', value: `<${publicUrl.replace(/\/+$/, '')}/unsubscribe/${token}>` },
     { name: 'List-Unsubscribe-Post', value: 'List-Unsubscribe=One-Click' },
@@ -30,7 +30,7 @@ export function unsubscribeFields(publicUrl: string, token: string): readonly He
  * What keeps a link from being put into an email: it stands for one address, and the fields are the service's then.
  * @throws invalid_request
  */
-export function refuseUnlinkable({ to, cc, bcc }: Recipients, headers: readonly HeaderField[]): void {
+export function requireLinkable({ to, cc, bcc }: RecipientLists, headers: readonly HeaderField[]): void {
   const count = to.length + cc.length + bcc.length
   if (count !== 1)
     throw refuse('invalid_request', {

@@ -19,7 +19,7 @@ interface Subscription {
 }
 
 /** Asks first: a GET may come from a program that only looks (RFC 8058 §1). */
-export function askingPage({ brandName, email }: Subscription): Response {
+export function confirmPage({ brandName, email }: Subscription): Response {
   return page(
     200,
     'Unsubscribe',
@@ -44,7 +44,7 @@ export function unknownPage(): Response {
   )
 }
 
-export function unclearPage(): Response {
+export function notOneClickPage(): Response {
   return page(400, 'Not unsubscribed', '<p>The request did not say List-Unsubscribe=One-Click.</p>')
 }
 

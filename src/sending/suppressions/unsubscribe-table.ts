@@ -1,13 +1,13 @@
 import type { Db } from '../../base/database/database.ts'
-import type { Schema } from '../../base/database/schema.ts'
+import type { DatabaseSchema } from '../../base/database/schema.ts'
 
 /** What a link stands for, and the name of its brand. */
-export type UnsubscribeLink = Omit<Schema['unsubscribe_links'], 'token_hash' | 'created_at'> & {
+export type UnsubscribeLink = Omit<DatabaseSchema['unsubscribe_links'], 'token_hash' | 'created_at'> & {
   readonly brandName: string
 }
 
 /** The link whose token has this SHA-256. Who has a link names no organization: the link does. */
-export async function findLink(db: Db, tokenHash: Buffer): Promise<UnsubscribeLink | undefined> {
+export async function selectUnsubscribeLink(db: Db, tokenHash: Buffer): Promise<UnsubscribeLink | undefined> {
   return db
     .selectFrom('unsubscribe_links')
     .innerJoin('brands', join =>

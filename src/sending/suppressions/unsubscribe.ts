@@ -1,18 +1,18 @@
 import { type Db, inTransaction } from '../../base/database/database.ts'
 import { suppress } from './suppress.ts'
-import type { SuppressionsUse } from './suppressions.ts'
-import { hashToken } from './unsubscribe-link.ts'
-import { findLink, type UnsubscribeLink } from './unsubscribe-table.ts'
+import type { SuppressionsDeps } from './suppressions.ts'
+import { hashUnsubscribeToken } from './unsubscribe-link.ts'
+import { selectUnsubscribeLink, type UnsubscribeLink } from './unsubscribe-table.ts'
 
 const tokenForm = /^[\w-]{43}$/
 
 /** The link that holds this token; undefined: there is none. */
-export async function linkOf(db: Db, token: string): Promise<UnsubscribeLink | undefined> {
-  return tokenForm.test(token) ? findLink(db, hashToken(token)) : undefined
+export async function findUnsubscribeLink(db: Db, token: string): Promise<UnsubscribeLink | undefined> {
+  return tokenForm.test(token) ? selectUnsubscribeLink(db, hashUnsubscribeToken(token)) : undefined
 }
 
 /** Puts the link's address on its brand's list, for what can be unsubscribed from. Done again it changes nothing. */
-export async function unsubscribe({ db, clock }: SuppressionsUse, link: UnsubscribeLink): Promise<void> {
+export async function unsubscribe({ db, clock }: SuppressionsDeps, link: UnsubscribeLink): Promise<void> {
   const { organization_id, brand_id, email_id, email } = link
   await inTransaction(db, tx =>
     suppress(
@@ -31,7 +31,7 @@ export async function unsubscribe({ db, clock }: SuppressionsUse, link: Unsubscr
 }
 
 /** Does the body of a request say what a mail program says? A form, in either encoding. RFC 8058 §3.2. */
-export async function saysOneClick(request: Request): Promise<boolean> {
+export async function isOneClickRequest(request: Request): Promise<boolean> {
   try {
     return (await request.formData()).get('List-Unsubscribe') === 'One-Click'
   } catch {

@@ -1,5 +1,5 @@
 /** What a rendering may take, counted so that the same template and variables always come to the same end. */
-export interface Allowance {
+export interface RenderAllowance {
   /** Pieces of text, outputs and tags that are rendered; each turn of a loop counts its own. */
   readonly maxSteps: number
   /** Characters and list items that filters, comparisons and outputs go through. */
@@ -9,7 +9,7 @@ export interface Allowance {
 }
 
 /** The template asks for more than it may have. */
-export class OverBudget extends Error {
+export class BudgetExceededError extends Error {
   override readonly name = 'OverBudget'
 }
 
@@ -19,13 +19,13 @@ const clockEverySteps = 16
  * Counts what one rendering takes. It stands where liquidjs has its own limits (`memoryLimit`, `renderLimit`), which leave
  * out what is written, what expressions read and what filters are given: GHSA-8xx9-69p8-7jp3, GHSA-hh27-hf48-9f5q.
  */
-export class Budget {
+export class RenderBudget {
   private steps = 0
   private work = 0
   private readonly endsAt: number
-  private readonly allowance: Allowance
+  private readonly allowance: RenderAllowance
 
-  constructor(allowance: Allowance) {
+  constructor(allowance: RenderAllowance) {
     this.allowance = allowance
     this.endsAt = performance.now() + allowance.maxMs
   }
@@ -35,14 +35,15 @@ export class Budget {
     if (!(count > 0)) return
     this.work += count
     if (this.work > this.allowance.maxWork)
-      throw new OverBudget('it goes through more text and lists than a template may')
+      throw new BudgetExceededError('it goes through more text and lists than a template may')
   }
 
   /** Counts one step; liquidjs calls it before everything that it renders. @throws OverBudget */
   check(): void {
-    if (++this.steps > this.allowance.maxSteps) throw new OverBudget('its loops turn more often than a template may')
+    if (++this.steps > this.allowance.maxSteps)
+      throw new BudgetExceededError('its loops turn more often than a template may')
     if (this.steps % clockEverySteps === 0 && performance.now() > this.endsAt)
-      throw new OverBudget('it takes longer than a template may')
+      throw new BudgetExceededError('it takes longer than a template may')
   }
 
   /** The value as liquid writes it (lists without anything between), counted before it is put together. */

@@ -1,7 +1,7 @@
 import { fromJson, toJson } from '../../base/database/schema.ts'
 import { refuse } from '../../base/refusal.ts'
-import type { Part, Sources } from './engine.ts'
-import type { Rendering } from './rendering.ts'
+import type { TemplatePart, TemplateSources } from './engine.ts'
+import type { TemplateRenderer } from './renderer.ts'
 import type { NewTemplate } from './schema.ts'
 import type { TemplateRow } from './table.ts'
 
@@ -9,7 +9,11 @@ const maxSourceBytes = 512 * 1024
 const maxVariablesBytes = 64 * 1024
 
 /** The parts of a template as a row holds them. @throws Refusal `invalid_request` past 512 KiB */
-export function readSources({ subject, text, html }: { readonly [part in keyof Sources]?: string | null }): Sources {
+export function readSources({
+  subject,
+  text,
+  html,
+}: { readonly [part in keyof TemplateSources]?: string | null }): TemplateSources {
   return { subject: subject ?? null, text: readSource(text, 'text'), html: readSource(html, 'html') }
 }
 
@@ -20,7 +24,7 @@ function readSource(source: string | null | undefined, param: string): string | 
 }
 
 /** What a template declares. @throws Refusal `invalid_request` for a name given twice, and past 64 KiB in all */
-export function readDeclared(variables: NewTemplate['variables'] = []): TemplateRow['variables'] {
+export function readDeclaredVariables(variables: NewTemplate['variables'] = []): TemplateRow['variables'] {
   const names = new Set<string>()
   for (const [i, { name }] of variables.entries()) {
     if (names.has(name)) throw wrong(`variables[${i}].name`, `${name} is declared twice`)
@@ -39,10 +43,10 @@ function refuseExcess(json: string): void {
 }
 
 /** Values by name. */
-export type Variables = Readonly<Record<string, unknown>>
+export type TemplateVariables = Readonly<Record<string, unknown>>
 
 /** The values that a request gives. @throws Refusal `invalid_request` past 64 KiB */
-export function readVariables(variables: Variables = {}): Variables {
+export function readVariables(variables: TemplateVariables = {}): TemplateVariables {
   refuseExcess(JSON.stringify(variables))
   return variables
 }
@@ -50,8 +54,8 @@ export function readVariables(variables: Variables = {}): Variables {
 /** The values given, with defaults where none is; and the required variables that have neither. */
 export function withDefaults(
   template: Pick<TemplateRow, 'variables'>,
-  given: Variables,
-): { readonly values: Variables; readonly missing: readonly string[] } {
+  given: TemplateVariables,
+): { readonly values: TemplateVariables; readonly missing: readonly string[] } {
   const values: Record<string, unknown> = { ...given }
   const missing: string[] = []
   for (const { name, required, default: value } of fromJson(template.variables)) {
@@ -63,7 +67,11 @@ export function withDefaults(
 }
 
 /** @throws Refusal `template_invalid` where the template is not Liquid, or more of it than is taken */
-export async function refuseFaulty(rendering: Rendering, owner: string, sources: Sources): Promise<void> {
+export async function requireValidSources(
+  rendering: TemplateRenderer,
+  owner: string,
+  sources: TemplateSources,
+): Promise<void> {
   const fault = await rendering.findFault(owner, sources)
   if (fault) throw faulty(fault.part, fault.what)
 }
@@ -77,12 +85,12 @@ const maxBodyBytes = 2 * 1024 * 1024
  * @throws Refusal `template_invalid` where that fails or makes too much
  */
 export async function renderTemplate(
-  rendering: Rendering,
+  rendering: TemplateRenderer,
   owner: string,
-  sources: Sources,
-  values: Variables,
+  sources: TemplateSources,
+  values: TemplateVariables,
   param?: 'template',
-): Promise<Sources> {
+): Promise<TemplateSources> {
   const made = await rendering.render(owner, sources, values)
   if (made.kind === 'faulty') throw faulty(made.fault.part, made.fault.what, param)
   const subject = made.subject === null ? null : oneLine(made.subject)
@@ -92,7 +100,7 @@ export async function renderTemplate(
 }
 
 /** NUL stands in no message (RFC 5322 §2.1.1). */
-function bodyOf(text: string | null, part: Part, param?: 'template'): string | null {
+function bodyOf(text: string | null, part: TemplatePart, param?: 'template'): string | null {
   if (text === null) return null
   const body = text.toWellFormed().replaceAll('\u0000', '\ufffd')
   if (Buffer.byteLength(body) > maxBodyBytes) throw faulty(part, `it makes more than ${maxBodyBytes} bytes`, param)
@@ -107,7 +115,7 @@ function oneLine(text: string): string {
     .trim()
 }
 
-function faulty(part: Part | null, what: string, param: Part | 'template' | null = part) {
+function faulty(part: TemplatePart | null, what: string, param: TemplatePart | 'template' | null = part) {
   return refuse('template_invalid', {
     message: `${part === null ? 'The template' : `The template's ${part}`}: ${what}.`,
     ...(param === null ? {} : { param }),

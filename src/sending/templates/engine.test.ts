@@ -1,19 +1,19 @@
 import { describe, expect, test } from 'bun:test'
-import { findFault, type Part, type Rendered, renderParts, type Sources } from './engine.ts'
+import { findFault, type RenderResult, renderParts, type TemplatePart, type TemplateSources } from './engine.ts'
 
-const nothing: Sources = { subject: null, text: null, html: null }
+const nothing: TemplateSources = { subject: null, text: null, html: null }
 
-function only(part: Part, source: string): Sources {
+function only(part: TemplatePart, source: string): TemplateSources {
   return { ...nothing, [part]: source }
 }
 
-function made(part: Part, source: string, variables: object = {}): string | null {
+function made(part: TemplatePart, source: string, variables: object = {}): string | null {
   const rendered = renderParts(only(part, source), variables)
   if (rendered.kind !== 'rendered') throw new Error(rendered.fault.what)
   return rendered[part]
 }
 
-function faultOf(rendered: Rendered): string {
+function faultOf(rendered: RenderResult): string {
   return rendered.kind === 'faulty' ? rendered.fault.what : `rendered ${JSON.stringify(rendered).slice(0, 200)}`
 }
 

@@ -11,27 +11,29 @@ import {
   toValue,
   toValueSync,
 } from 'liquidjs'
-import { Budget, OverBudget } from './budget.ts'
+import { BudgetExceededError, RenderBudget } from './budget.ts'
 import { budgetOf, countedFilters, countedOperators } from './filters.ts'
-import { keepRecent } from './template-cache.ts'
+import { newTemplateCache } from './template-cache.ts'
 
 /** The parts of an email that a template makes. */
-export const parts = ['subject', 'text', 'html'] as const
-export type Part = (typeof parts)[number]
+export const templateParts = ['subject', 'text', 'html'] as const
+export type TemplatePart = (typeof templateParts)[number]
 
 /** Liquid for each part; null: the template does not make it. */
-export type Sources = Readonly<Record<Part, string | null>>
+export type TemplateSources = Readonly<Record<TemplatePart, string | null>>
 
 /** What is wrong with a template: in which part, what, and where. */
-export interface Fault {
+export interface TemplateFault {
   /** null: of the whole. */
-  readonly part: Part | null
+  readonly part: TemplatePart | null
   /** Half a sentence, such as `tag "include" not found, line:1, col:3`. */
   readonly what: string
 }
 
 /** What a rendering gives. */
-export type Rendered = ({ readonly kind: 'rendered' } & Sources) | { readonly kind: 'faulty'; readonly fault: Fault }
+export type RenderResult =
+  | ({ readonly kind: 'rendered' } & TemplateSources)
+  | { readonly kind: 'faulty'; readonly fault: TemplateFault }
 
 const maxOutput = 2 * 1024 * 1024
 const allowance = { maxSteps: 100_000, maxWork: 4 * 1024 * 1024, maxMs: 1000 }
@@ -42,13 +44,13 @@ const maxDepth = 100
 
 class BoundedEmitter implements Emitter {
   buffer = ''
-  private readonly budget: Budget
-  constructor(budget: Budget) {
+  private readonly budget: RenderBudget
+  constructor(budget: RenderBudget) {
     this.budget = budget
   }
   write(value: unknown): void {
     this.buffer += this.budget.textOf(toValue(value))
-    if (this.buffer.length > maxOutput) throw new OverBudget(`it makes more than ${maxOutput} characters`)
+    if (this.buffer.length > maxOutput) throw new BudgetExceededError(`it makes more than ${maxOutput} characters`)
   }
 }
 
@@ -61,14 +63,14 @@ class BoundedCapture extends CaptureTag {
 }
 
 /** The library's own looks for line breaks in quadratic time. */
-class Remark extends Tag {
+class InlineComment extends Tag {
   override render(): void {}
 }
 
 /** Tags that read other templates: there are none. */
 const refusedTags = ['include', 'render', 'layout', 'block']
 
-function engineFor(part: Part): Liquid {
+function engineFor(part: TemplatePart): Liquid {
   const engine = new Liquid({
     strictFilters: true,
     ownPropertyOnly: true,
@@ -82,7 +84,7 @@ function engineFor(part: Part): Liquid {
   for (const [name, filter] of Object.entries(countedFilters())) engine.registerFilter(name, filter)
   for (const name of refusedTags) delete engine.tags[name]
   engine.registerTag('capture', BoundedCapture)
-  engine.registerTag('#', Remark)
+  engine.registerTag('#', InlineComment)
   return engine
 }
 
@@ -97,22 +99,22 @@ const entities: Readonly<Record<string, string>> = {
 /** liquidjs calls it as a filter, in the rendering's context. */
 function escaped(this: unknown, value: unknown): string {
   const text = budgetOf((this as { readonly context: Context }).context).textOf(toValue(value))
-  return text.replace(/[&<>"']/g, each => entities[each] ?? each)
+  return text.replace(/[&<>"']/g, value => entities[value] ?? value)
 }
 
-const engines: Readonly<Record<Part, Liquid>> = {
+const engines: Readonly<Record<TemplatePart, Liquid>> = {
   subject: engineFor('subject'),
   text: engineFor('text'),
   html: engineFor('html'),
 }
 
-const keep = keepRecent<Parsed[]>(1024 * 1024)
+const keep = newTemplateCache<Parsed[]>(1024 * 1024)
 
-function parse(part: Part, source: string): Parsed[] {
+function parse(part: TemplatePart, source: string): Parsed[] {
   return keep(`${part} ${source}`, () => parseAnew(part, source))
 }
 
-function parseAnew(part: Part, source: string): Parsed[] {
+function parseAnew(part: TemplatePart, source: string): Parsed[] {
   const engine = engines[part]
   const tokens = new Tokenizer(source, engine.options.operators).readTopLevelTokens(engine.options)
   refuseExcess(tokens)
@@ -120,21 +122,21 @@ function parseAnew(part: Part, source: string): Parsed[] {
 }
 
 function refuseExcess(tokens: readonly TopLevelToken[]): void {
-  if (tokens.length > maxTokens) throw new OverBudget(`it has more than ${maxTokens} tags and outputs`)
+  if (tokens.length > maxTokens) throw new BudgetExceededError(`it has more than ${maxTokens} tags and outputs`)
   let depth = 0
   for (const token of tokens) {
     const name = 'name' in token ? String(token.name) : undefined
     if (name !== undefined && token.end - token.begin > maxTagLength)
-      throw new OverBudget(`it has a tag of more than ${maxTagLength} characters`)
+      throw new BudgetExceededError(`it has a tag of more than ${maxTagLength} characters`)
     if (name !== undefined && /^(?:if|unless|case|for|tablerow|capture)$/.test(name)) depth++
     if (name?.startsWith('end')) depth--
-    if (depth > maxDepth) throw new OverBudget(`its tags stand in each other more than ${maxDepth} deep`)
+    if (depth > maxDepth) throw new BudgetExceededError(`its tags stand in each other more than ${maxDepth} deep`)
   }
 }
 
 /** What is wrong with a template, if anything is, as far as that can be told without variables. */
-export function findFault(sources: Sources): Fault | undefined {
-  for (const part of parts) {
+export function findFault(sources: TemplateSources): TemplateFault | undefined {
+  for (const part of templateParts) {
     const source = sources[part]
     if (source === null) continue
     try {
@@ -147,9 +149,9 @@ export function findFault(sources: Sources): Fault | undefined {
 }
 
 /** Makes the parts. Each has its own allowance; nothing is read but `variables`. */
-export function renderParts(sources: Sources, variables: object): Rendered {
-  const made: Record<Part, string | null> = { subject: null, text: null, html: null }
-  for (const part of parts) {
+export function renderParts(sources: TemplateSources, variables: object): RenderResult {
+  const made: Record<TemplatePart, string | null> = { subject: null, text: null, html: null }
+  for (const part of templateParts) {
     const source = sources[part]
     if (source === null) continue
     try {
@@ -161,9 +163,9 @@ export function renderParts(sources: Sources, variables: object): Rendered {
   return { kind: 'rendered', ...made }
 }
 
-function renderPart(part: Part, parsed: Parsed[], variables: object): string {
+function renderPart(part: TemplatePart, parsed: Parsed[], variables: object): string {
   const engine = engines[part]
-  const budget = new Budget(allowance)
+  const budget = new RenderBudget(allowance)
   const limits = { memoryLimit: budget, renderLimit: budget, liquid: engine }
   // A copy: `increment` writes into it.
   const context = new Context({ ...variables }, engine.options, { sync: true }, limits as unknown as ContextLimits)

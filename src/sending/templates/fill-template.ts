@@ -1,10 +1,10 @@
 import type { Db } from '../../base/database/database.ts'
 import type { Id } from '../../base/ids.ts'
 import { refuse } from '../../base/refusal.ts'
-import { type Outgoing, readBody } from '../accept/parse-request.ts'
+import { type OutgoingEmail, readBody } from '../accept/parse-request.ts'
 import { renderTemplate, withDefaults } from './content.ts'
-import type { Rendering } from './rendering.ts'
-import { findTemplate, type TemplateRow } from './table.ts'
+import type { TemplateRenderer } from './renderer.ts'
+import { selectTemplate, type TemplateRow } from './table.ts'
 
 /** Whose template it is: From's brand's. */
 interface Whose {
@@ -17,12 +17,12 @@ interface Whose {
  * @throws Refusal `template_not_found`, `template_variable_missing`, `template_invalid`
  */
 export async function fillTemplate(
-  outgoing: Outgoing,
-  { slug, variables }: NonNullable<Outgoing['template']>,
+  outgoing: OutgoingEmail,
+  { slug, variables }: NonNullable<OutgoingEmail['template']>,
   whose: Whose,
-  use: { readonly db: Db; readonly rendering: Rendering },
-): Promise<Outgoing> {
-  const template = (await findTemplate(use.db, { ...whose, slug })) ?? unknownTemplate(slug)
+  deps: { readonly db: Db; readonly rendering: TemplateRenderer },
+): Promise<OutgoingEmail> {
+  const template = (await selectTemplate(deps.db, { ...whose, slug })) ?? unknownTemplate(slug)
   const { values, missing } = withDefaults(template, variables)
   refuseMissing(missing, template)
   const wanted = {
@@ -30,7 +30,7 @@ export async function fillTemplate(
     text: outgoing.text === null ? template.text : null,
     html: outgoing.html === null ? template.html : null,
   }
-  const made = await renderTemplate(use.rendering, whose.organizationId, wanted, values, 'template')
+  const made = await renderTemplate(deps.rendering, whose.organizationId, wanted, values, 'template')
   return {
     ...outgoing,
     subject: made.subject ?? outgoing.subject,

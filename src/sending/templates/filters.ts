@@ -1,15 +1,15 @@
 import { type Context, defaultOperators, filters, type Operators } from 'liquidjs'
-import type { Budget } from './budget.ts'
+import type { RenderBudget } from './budget.ts'
 
-interface Filtering {
+interface FilterThis {
   readonly context: Context
 }
 
-type Handler = (this: Filtering, value: unknown, ...args: readonly unknown[]) => unknown
+type Handler = (this: FilterThis, value: unknown, ...args: readonly unknown[]) => unknown
 
 /** The budget of the rendering that a filter or an operator runs in. */
-export function budgetOf(context: Context): Budget {
-  return context.memoryLimit as unknown as Budget
+export function budgetOf(context: Context): RenderBudget {
+  return context.memoryLimit as unknown as RenderBudget
 }
 
 // The standard filters, by what they go through. Left out are those that put lists into lists or read expressions out of
@@ -77,7 +77,7 @@ export function countedFilters(): Readonly<
   }
 }
 
-function counted(names: readonly string[], count: (budget: Budget, given: readonly unknown[]) => void) {
+function counted(names: readonly string[], count: (budget: RenderBudget, given: readonly unknown[]) => void) {
   return Object.fromEntries(
     names.map(name => {
       const handler = filters[name] as Handler
@@ -97,7 +97,7 @@ function sizeOf(value: unknown): number {
 }
 
 /** A search compares what it looks for again and again where a text nearly has it. */
-function useSearch(budget: Budget, given: readonly unknown[]): void {
+function useSearch(budget: RenderBudget, given: readonly unknown[]): void {
   const [text, sought] = given
   budget.useWhole(given)
   budget.use((sizeOf(text) * sizeOf(sought)) / 256)

@@ -1,17 +1,17 @@
-import { type Fault, findFault, type Rendered, renderParts, type Sources } from './engine.ts'
+import { findFault, type RenderResult, renderParts, type TemplateFault, type TemplateSources } from './engine.ts'
 
 // What runs on the thread that rendering.ts starts: one task after the other.
 
 export type RenderTask =
-  | { readonly kind: 'check'; readonly sources: Sources }
-  | { readonly kind: 'render'; readonly sources: Sources; readonly variables: object }
+  | { readonly kind: 'check'; readonly sources: TemplateSources }
+  | { readonly kind: 'render'; readonly sources: TemplateSources; readonly variables: object }
 
-export type FromRenderThread =
+export type RenderWorkerMessage =
   /** It has loaded what it needs. */
-  { readonly kind: 'ready' } | { readonly kind: 'checked'; readonly fault: Fault | undefined } | Rendered
+  { readonly kind: 'ready' } | { readonly kind: 'checked'; readonly fault: TemplateFault | undefined } | RenderResult
 
 declare const self: {
-  postMessage(message: FromRenderThread): void
+  postMessage(message: RenderWorkerMessage): void
   onmessage: ((event: { readonly data: RenderTask }) => void) | null
 }
 

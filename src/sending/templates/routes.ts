@@ -1,14 +1,14 @@
 import { t } from 'elysia'
-import { says } from '../../api/describe.ts'
-import { limitParam } from '../../api/page.ts'
+import { describeRoute } from '../../api/describe.ts'
+import { limitParamSchema } from '../../api/page.ts'
 import { api } from '../../api/route.ts'
 import {
-  newTemplateShape,
-  previewShape,
-  templateChangeShape,
-  templatePageShape,
-  templateShape,
-  variablesShape,
+  newTemplateSchema,
+  templateChangeSchema,
+  templatePageSchema,
+  templatePreviewSchema,
+  templateSchema,
+  variablesSchema,
 } from './schema.ts'
 import {
   changeTemplate,
@@ -17,7 +17,7 @@ import {
   previewTemplate,
   readTemplate,
   removeTemplate,
-  type TemplatesUse,
+  type TemplatesDeps,
 } from './templates.ts'
 
 const params = t.Object({ slug: t.String({ minLength: 1 }) })
@@ -25,57 +25,57 @@ const query = t.Object({ brand_id: t.Optional(t.String()) })
 const ofBrand = ['brand_required', 'not_found', 'brand_restricted'] as const
 
 /** SPEC section 4: templates. */
-export function templateRoutes(use: TemplatesUse) {
+export function templateRoutes(deps: TemplatesDeps) {
   return api('templates')
     .post(
       '/v1/templates',
       ({ caller, body, reservation, set }) => {
         set.status = 201
-        return createTemplate(use, caller, body, reservation)
+        return createTemplate(deps, caller, body, reservation)
       },
       {
-        detail: says('createTemplate', 'Create a template', [...ofBrand, 'slug_taken', 'template_invalid']),
+        detail: describeRoute('createTemplate', 'Create a template', [...ofBrand, 'slug_taken', 'template_invalid']),
         scope: 'templates:write',
-        body: newTemplateShape,
-        response: { 201: templateShape },
+        body: newTemplateSchema,
+        response: { 201: templateSchema },
       },
     )
-    .get('/v1/templates', ({ caller, query }) => listTemplates(use, caller, query), {
-      detail: says('listTemplates', 'List templates', ['invalid_cursor', 'not_found', 'brand_restricted']),
+    .get('/v1/templates', ({ caller, query }) => listTemplates(deps, caller, query), {
+      detail: describeRoute('listTemplates', 'List templates', ['invalid_cursor', 'not_found', 'brand_restricted']),
       scope: 'templates:read',
-      query: t.Object({ limit: limitParam, cursor: t.Optional(t.String()), brand_id: t.Optional(t.String()) }),
-      response: templatePageShape,
+      query: t.Object({ limit: limitParamSchema, cursor: t.Optional(t.String()), brand_id: t.Optional(t.String()) }),
+      response: templatePageSchema,
     })
     .get(
       '/v1/templates/:slug',
-      ({ caller, params, query }) => readTemplate(use, caller, { slug: params.slug, brandId: query.brand_id }),
+      ({ caller, params, query }) => readTemplate(deps, caller, { slug: params.slug, brandId: query.brand_id }),
       {
-        detail: says('getTemplate', 'Read a template', ofBrand),
+        detail: describeRoute('getTemplate', 'Read a template', ofBrand),
         scope: 'templates:read',
         params,
         query,
-        response: templateShape,
+        response: templateSchema,
       },
     )
     .patch(
       '/v1/templates/:slug',
       ({ caller, params, query, body, reservation }) =>
-        changeTemplate(use, caller, { slug: params.slug, brandId: query.brand_id }, body, reservation),
+        changeTemplate(deps, caller, { slug: params.slug, brandId: query.brand_id }, body, reservation),
       {
-        detail: says('updateTemplate', 'Update a template', [...ofBrand, 'slug_taken', 'template_invalid']),
+        detail: describeRoute('updateTemplate', 'Update a template', [...ofBrand, 'slug_taken', 'template_invalid']),
         scope: 'templates:write',
         params,
         query,
-        body: templateChangeShape,
-        response: templateShape,
+        body: templateChangeSchema,
+        response: templateSchema,
       },
     )
     .delete(
       '/v1/templates/:slug',
       ({ caller, params, query, reservation }) =>
-        removeTemplate(use, caller, { slug: params.slug, brandId: query.brand_id }, reservation),
+        removeTemplate(deps, caller, { slug: params.slug, brandId: query.brand_id }, reservation),
       {
-        detail: says('deleteTemplate', 'Delete a template', ofBrand),
+        detail: describeRoute('deleteTemplate', 'Delete a template', ofBrand),
         scope: 'templates:write',
         params,
         query,
@@ -85,13 +85,13 @@ export function templateRoutes(use: TemplatesUse) {
     .post(
       '/v1/templates/:slug/preview',
       ({ caller, params, body }) =>
-        previewTemplate(use, caller, { slug: params.slug, brandId: body.brand_id }, body.variables),
+        previewTemplate(deps, caller, { slug: params.slug, brandId: body.brand_id }, body.variables),
       {
-        detail: says('previewTemplate', 'Render a template with variables', [...ofBrand, 'template_invalid']),
+        detail: describeRoute('previewTemplate', 'Render a template with variables', [...ofBrand, 'template_invalid']),
         scope: 'templates:read',
         params,
-        body: t.Object({ brand_id: t.Optional(t.String()), variables: t.Optional(variablesShape) }),
-        response: previewShape,
+        body: t.Object({ brand_id: t.Optional(t.String()), variables: t.Optional(variablesSchema) }),
+        response: templatePreviewSchema,
       },
     )
 }

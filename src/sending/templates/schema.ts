@@ -1,8 +1,8 @@
 import { t } from 'elysia'
-import { brandSlug } from '../../accounts/brands/schema.ts'
-import { dateTime, nullable } from '../../api/common-schemas.ts'
+import { brandSlugSchema } from '../../accounts/brands/schema.ts'
+import { dateTimeSchema, nullable } from '../../api/common-schemas.ts'
 import { toIso } from '../../base/clock.ts'
-import { fromJson, type Schema } from '../../base/database/schema.ts'
+import { type DatabaseSchema, fromJson } from '../../base/database/schema.ts'
 
 const name = t.String({
   minLength: 1,
@@ -27,30 +27,30 @@ const variables = t.Array(
 )
 
 /** What POST /v1/templates takes. */
-export const newTemplateShape = t.Object({
+export const newTemplateSchema = t.Object({
   brand_id: t.Optional(t.String()),
-  slug: brandSlug,
+  slug: brandSlugSchema,
   name: t.Optional(name),
   subject: t.Optional(subject),
   text: t.Optional(text),
   html: t.Optional(html),
   variables: t.Optional(variables),
 })
-export type NewTemplate = typeof newTemplateShape.static
+export type NewTemplate = typeof newTemplateSchema.static
 
 /** What PATCH /v1/templates/{slug} takes. */
-export const templateChangeShape = t.Object({
-  slug: t.Optional(brandSlug),
+export const templateChangeSchema = t.Object({
+  slug: t.Optional(brandSlugSchema),
   name: t.Optional(name),
   subject: t.Optional(nullable(subject)),
   text: t.Optional(nullable(text)),
   html: t.Optional(nullable(html)),
   variables: t.Optional(variables),
 })
-export type TemplateChange = typeof templateChangeShape.static
+export type TemplateChange = typeof templateChangeSchema.static
 
 /** A template as the API shows it. */
-export const templateShape = t.Object(
+export const templateSchema = t.Object(
   {
     id: t.String(),
     brand_id: t.String(),
@@ -60,22 +60,22 @@ export const templateShape = t.Object(
     text: nullable(t.String()),
     html: nullable(t.String()),
     variables: t.Array(t.Object({ name: t.String(), required: t.Boolean(), default: t.Unknown() })),
-    created_at: dateTime,
-    updated_at: dateTime,
+    created_at: dateTimeSchema,
+    updated_at: dateTimeSchema,
   },
   { title: 'Template' },
 )
-export type TemplateShape = typeof templateShape.static
+export type TemplateJson = typeof templateSchema.static
 
-export const templatePageShape = t.Object(
-  { data: t.Array(templateShape), next_cursor: nullable(t.String()) },
+export const templatePageSchema = t.Object(
+  { data: t.Array(templateSchema), next_cursor: nullable(t.String()) },
   { title: 'TemplatePage' },
 )
 
 /** Values by name, for a template: in a preview and in a send. */
-export const variablesShape = t.Record(t.String(), t.Unknown(), { description: 'At most 64 KiB of JSON.' })
+export const variablesSchema = t.Record(t.String(), t.Unknown(), { description: 'At most 64 KiB of JSON.' })
 
-export const previewShape = t.Object(
+export const templatePreviewSchema = t.Object(
   {
     subject: nullable(t.String()),
     text: nullable(t.String()),
@@ -84,9 +84,9 @@ export const previewShape = t.Object(
   },
   { title: 'TemplatePreview' },
 )
-export type Preview = typeof previewShape.static
+export type TemplatePreview = typeof templatePreviewSchema.static
 
-export function showTemplate(row: Schema['templates']): TemplateShape {
+export function toJsonTemplate(row: DatabaseSchema['templates']): TemplateJson {
   return {
     id: row.id,
     brand_id: row.brand_id,

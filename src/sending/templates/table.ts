@@ -1,10 +1,10 @@
 import { sql } from 'kysely'
 import type { Db } from '../../base/database/database.ts'
-import type { Schema } from '../../base/database/schema.ts'
+import type { DatabaseSchema } from '../../base/database/schema.ts'
 import { selectRows } from '../../base/database/select-rows.ts'
 import type { Id } from '../../base/ids.ts'
 
-export type TemplateRow = Schema['templates']
+export type TemplateRow = DatabaseSchema['templates']
 
 const columns = [
   'id',
@@ -21,7 +21,7 @@ const columns = [
 ] as const
 
 /** Where a template is: its brand, and its slug there. */
-export interface TemplatePlace {
+export interface TemplateKey {
   readonly organizationId: Id<'org'>
   readonly brandId: Id<'brd'>
   readonly slug: string
@@ -29,7 +29,7 @@ export interface TemplatePlace {
 
 const slugForm = /^[a-z0-9-]{1,63}$/
 
-function at(db: Db, { organizationId, brandId, slug }: TemplatePlace) {
+function at(db: Db, { organizationId, brandId, slug }: TemplateKey) {
   return db
     .selectFrom('templates')
     .where('organization_id', '=', organizationId)
@@ -38,7 +38,7 @@ function at(db: Db, { organizationId, brandId, slug }: TemplatePlace) {
 }
 
 /** The template; undefined: there is none, as for what cannot be a slug. */
-export async function findTemplate(db: Db, place: TemplatePlace): Promise<TemplateRow | undefined> {
+export async function selectTemplate(db: Db, place: TemplateKey): Promise<TemplateRow | undefined> {
   // The column is ASCII, and the server refuses to compare it with more.
   if (!slugForm.test(place.slug)) return undefined
   const [row] = await selectRows<TemplateRow>(
@@ -50,12 +50,12 @@ export async function findTemplate(db: Db, place: TemplatePlace): Promise<Templa
 }
 
 /** The same, locked until the transaction ends. */
-export async function lockTemplate(db: Db, place: TemplatePlace): Promise<TemplateRow | undefined> {
+export async function lockTemplate(db: Db, place: TemplateKey): Promise<TemplateRow | undefined> {
   return slugForm.test(place.slug) ? await at(db, place).select(columns).forUpdate().executeTakeFirst() : undefined
 }
 
 /** Is there such a template? */
-export async function hasTemplate(db: Db, place: TemplatePlace): Promise<boolean> {
+export async function selectTemplateExists(db: Db, place: TemplateKey): Promise<boolean> {
   return slugForm.test(place.slug) && (await at(db, place).select('id').executeTakeFirst()) !== undefined
 }
 
@@ -79,7 +79,7 @@ export async function deleteTemplate(db: Db, { organization_id, id }: TemplateRo
 }
 
 /** Which templates a list shows, newest first. */
-export interface TemplateListing {
+export interface TemplateListFilter {
   readonly organizationId: Id<'org'>
   readonly brandId: Id<'brd'> | null
   /** Only those older than this one. */
@@ -90,7 +90,7 @@ export interface TemplateListing {
 /** The ids of at most `limit` templates, and how many bytes each would fill. */
 export async function selectTemplateSizes(
   db: Db,
-  { organizationId, brandId, after, limit }: TemplateListing,
+  { organizationId, brandId, after, limit }: TemplateListFilter,
 ): Promise<readonly { readonly id: Id<'tpl'>; readonly bytes: number }[]> {
   const conditions = [
     sql`organization_id = ${organizationId}`,

@@ -1,9 +1,9 @@
 import { expect, test } from 'bun:test'
-import { keepRecent } from './template-cache.ts'
+import { newTemplateCache } from './template-cache.ts'
 
 test('makes a thing once, forgets the longest unused first, and keeps nothing that is too long or failed', () => {
   const made: string[] = []
-  const keep = keepRecent<object>(10)
+  const keep = newTemplateCache<object>(10)
   const get = (text: string) => keep(text, () => ({ made: made.push(text) }))
   get('aaaa')
   get('bbbb')

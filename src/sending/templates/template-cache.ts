@@ -2,7 +2,7 @@
  * Keeps what was made of texts of late, so that it is not made again: the longest unused goes first once the texts have
  * more than `maxCharacters` together. What throws is not kept.
  */
-export function keepRecent<Made>(maxCharacters: number): (text: string, make: () => Made) => Made {
+export function newTemplateCache<Made>(maxCharacters: number): (text: string, make: () => Made) => Made {
   const kept = new Map<string, Made>()
   let characters = 0
 

@@ -1,41 +1,47 @@
-import { brandFor, brandOf, type Owner } from '../../accounts/brands/brands.ts'
+import { loadBrand, type Owner, resolveBrandId } from '../../accounts/brands/brands.ts'
 import type { Reservation } from '../../api/idempotency/reservation.ts'
-import { storeAnswer } from '../../api/idempotency/store.ts'
+import { storeResponse } from '../../api/idempotency/store.ts'
 import { pageSize } from '../../api/page.ts'
 import type { Clock } from '../../base/clock.ts'
 import { type Db, inTransaction, isDuplicate } from '../../base/database/database.ts'
 import { newId } from '../../base/ids.ts'
 import { refuse } from '../../base/refusal.ts'
-import { boundPage, readPlace } from '../emails/bounded-page.ts'
+import { pageWithinBytes, readIdCursor } from '../emails/bounded-page.ts'
 import {
-  readDeclared,
+  readDeclaredVariables,
   readSources,
   readVariables,
-  refuseFaulty,
   renderTemplate,
-  type Variables,
+  requireValidSources,
+  type TemplateVariables,
   withDefaults,
 } from './content.ts'
-import type { Rendering } from './rendering.ts'
-import { type NewTemplate, type Preview, showTemplate, type TemplateChange, type TemplateShape } from './schema.ts'
+import type { TemplateRenderer } from './renderer.ts'
+import {
+  type NewTemplate,
+  type TemplateChange,
+  type TemplateJson,
+  type TemplatePreview,
+  toJsonTemplate,
+} from './schema.ts'
 import {
   deleteTemplate,
-  findTemplate,
-  hasTemplate,
   insertTemplate,
   lockTemplate,
+  selectTemplate,
+  selectTemplateExists,
   selectTemplateSizes,
   selectTemplates,
-  type TemplatePlace,
+  type TemplateKey,
   type TemplateRow,
   updateTemplate,
 } from './table.ts'
 
 /** What the work on templates uses. */
-export interface TemplatesUse {
+export interface TemplatesDeps {
   readonly db: Db
   readonly clock: Clock
-  readonly rendering: Rendering
+  readonly rendering: TemplateRenderer
 }
 
 /** A template as a path and `brand_id` name it. */
@@ -49,19 +55,19 @@ export interface TemplateName {
  * @throws Refusal `brand_required`, `not_found` and `brand_restricted` for `brand_id`, `slug_taken`, `template_invalid`
  */
 export async function createTemplate(
-  use: TemplatesUse,
+  deps: TemplatesDeps,
   owner: Owner,
   body: NewTemplate,
   reservation?: Reservation,
-): Promise<TemplateShape> {
+): Promise<TemplateJson> {
   const sources = readSources(body)
-  const variables = readDeclared(body.variables)
+  const variables = readDeclaredVariables(body.variables)
   const { organizationId } = owner
-  const brandId = await brandFor(use.db, owner, body.brand_id)
+  const brandId = await resolveBrandId(deps.db, owner, body.brand_id)
   const { slug, name = slug } = body
-  if (await hasTemplate(use.db, { organizationId, brandId, slug })) throw slugTaken(slug)
-  await refuseFaulty(use.rendering, organizationId, sources)
-  const at = use.clock.now()
+  if (await selectTemplateExists(deps.db, { organizationId, brandId, slug })) throw slugTaken(slug)
+  await requireValidSources(deps.rendering, organizationId, sources)
+  const at = deps.clock.now()
   const row: TemplateRow = {
     id: newId('tpl'),
     organization_id: organizationId,
@@ -73,11 +79,11 @@ export async function createTemplate(
     created_at: at,
     updated_at: at,
   }
-  const shape = showTemplate(row)
+  const shape = toJsonTemplate(row)
   await unlessTaken(slug, () =>
-    inTransaction(use.db, async tx => {
+    inTransaction(deps.db, async tx => {
       await insertTemplate(tx, row)
-      await storeAnswer(tx, reservation, { status: 201, body: shape, at })
+      await storeResponse(tx, reservation, { status: 201, body: shape, at })
     }),
   )
   return shape
@@ -92,48 +98,48 @@ export interface TemplateQuery {
 
 /** Templates, newest first. @throws Refusal `invalid_cursor`; for `brand_id` `not_found`, `brand_restricted` */
 export async function listTemplates(
-  { db }: TemplatesUse,
+  { db }: TemplatesDeps,
   owner: Owner,
   query: TemplateQuery,
-): Promise<{ data: TemplateShape[]; next_cursor: string | null }> {
+): Promise<{ data: TemplateJson[]; next_cursor: string | null }> {
   const { organizationId } = owner
   const brandId =
-    query.brand_id === undefined ? owner.brandId : (await brandOf(db, owner, query.brand_id, 'brand_id')).id
-  const after = readPlace('tpl', query.cursor)
+    query.brand_id === undefined ? owner.brandId : (await loadBrand(db, owner, query.brand_id, 'brand_id')).id
+  const after = readIdCursor('tpl', query.cursor)
   const limit = pageSize(query.limit)
   const found = await selectTemplateSizes(db, { organizationId, brandId, after, limit: limit + 1 })
-  const { ids, nextCursor } = boundPage(found, limit)
-  return { data: (await selectTemplates(db, organizationId, ids)).map(showTemplate), next_cursor: nextCursor }
+  const { ids, nextCursor } = pageWithinBytes(found, limit)
+  return { data: (await selectTemplates(db, organizationId, ids)).map(toJsonTemplate), next_cursor: nextCursor }
 }
 
 /** One template. @throws Refusal `not_found`, and those of `brand_id` */
-export async function readTemplate({ db }: TemplatesUse, owner: Owner, name: TemplateName): Promise<TemplateShape> {
+export async function readTemplate({ db }: TemplatesDeps, owner: Owner, name: TemplateName): Promise<TemplateJson> {
   const place = await placeOf(db, owner, name)
-  return showTemplate((await findTemplate(db, place)) ?? notFound(place))
+  return toJsonTemplate((await selectTemplate(db, place)) ?? notFound(place))
 }
 
 /** Changes what is given. @throws Refusal `not_found`, `slug_taken`, `template_invalid`, and those of `brand_id` */
 export async function changeTemplate(
-  use: TemplatesUse,
+  deps: TemplatesDeps,
   owner: Owner,
   name: TemplateName,
   change: TemplateChange,
   reservation?: Reservation,
-): Promise<TemplateShape> {
+): Promise<TemplateJson> {
   const changed = readChange(change)
-  const place = await placeOf(use.db, owner, name)
+  const place = await placeOf(deps.db, owner, name)
   const { slug = place.slug } = change
-  if (!(await hasTemplate(use.db, place))) notFound(place)
-  if (slug !== place.slug && (await hasTemplate(use.db, { ...place, slug }))) throw slugTaken(slug)
-  await refuseFaulty(use.rendering, owner.organizationId, { subject: null, text: null, html: null, ...changed })
+  if (!(await selectTemplateExists(deps.db, place))) notFound(place)
+  if (slug !== place.slug && (await selectTemplateExists(deps.db, { ...place, slug }))) throw slugTaken(slug)
+  await requireValidSources(deps.rendering, owner.organizationId, { subject: null, text: null, html: null, ...changed })
   return unlessTaken(slug, () =>
-    inTransaction(use.db, async tx => {
+    inTransaction(deps.db, async tx => {
       const row = (await lockTemplate(tx, place)) ?? notFound(place)
-      const at = use.clock.now()
+      const at = deps.clock.now()
       const next = { ...row, ...changed, updated_at: at }
       await updateTemplate(tx, next)
-      const shape = showTemplate(next)
-      await storeAnswer(tx, reservation, { status: 200, body: shape, at })
+      const shape = toJsonTemplate(next)
+      await storeResponse(tx, reservation, { status: 200, body: shape, at })
       return shape
     }),
   )
@@ -147,23 +153,23 @@ function readChange(change: TemplateChange): Partial<TemplateRow> {
     ...(change.subject === undefined ? {} : { subject }),
     ...(change.text === undefined ? {} : { text }),
     ...(change.html === undefined ? {} : { html }),
-    ...(change.variables === undefined ? {} : { variables: readDeclared(change.variables) }),
+    ...(change.variables === undefined ? {} : { variables: readDeclaredVariables(change.variables) }),
   }
 }
 
 /** Deletes a template. @throws Refusal `not_found`, and those of `brand_id` */
 export async function removeTemplate(
-  use: TemplatesUse,
+  deps: TemplatesDeps,
   owner: Owner,
   name: TemplateName,
   reservation?: Reservation,
 ): Promise<{ id: string; deleted: true }> {
-  const place = await placeOf(use.db, owner, name)
-  return inTransaction(use.db, async tx => {
+  const place = await placeOf(deps.db, owner, name)
+  return inTransaction(deps.db, async tx => {
     const row = (await lockTemplate(tx, place)) ?? notFound(place)
     await deleteTemplate(tx, row)
     const answer = { id: row.id, deleted: true } as const
-    await storeAnswer(tx, reservation, { status: 200, body: answer, at: use.clock.now() })
+    await storeResponse(tx, reservation, { status: 200, body: answer, at: deps.clock.now() })
     return answer
   })
 }
@@ -173,17 +179,17 @@ export async function removeTemplate(
  * @throws Refusal `not_found`, `template_invalid`, and those of `brand_id`
  */
 export async function previewTemplate(
-  use: TemplatesUse,
+  deps: TemplatesDeps,
   owner: Owner,
   name: TemplateName,
-  variables: Variables | undefined,
-): Promise<Preview> {
+  variables: TemplateVariables | undefined,
+): Promise<TemplatePreview> {
   const given = readVariables(variables)
-  const place = await placeOf(use.db, owner, name)
-  const template = (await findTemplate(use.db, place)) ?? notFound(place)
+  const place = await placeOf(deps.db, owner, name)
+  const template = (await selectTemplate(deps.db, place)) ?? notFound(place)
   const { values, missing } = withDefaults(template, given)
   const { subject, text, html } = await renderTemplate(
-    use.rendering,
+    deps.rendering,
     owner.organizationId,
     readSources(template),
     values,
@@ -191,11 +197,11 @@ export async function previewTemplate(
   return { subject, text, html, missing_variables: [...missing] }
 }
 
-async function placeOf(db: Db, owner: Owner, { slug, brandId }: TemplateName): Promise<TemplatePlace> {
-  return { organizationId: owner.organizationId, brandId: await brandFor(db, owner, brandId), slug }
+async function placeOf(db: Db, owner: Owner, { slug, brandId }: TemplateName): Promise<TemplateKey> {
+  return { organizationId: owner.organizationId, brandId: await resolveBrandId(db, owner, brandId), slug }
 }
 
-function notFound({ slug }: TemplatePlace): never {
+function notFound({ slug }: TemplateKey): never {
   throw refuse('not_found', { message: `The brand has no template ${slug.slice(0, 80)}.` })
 }
 

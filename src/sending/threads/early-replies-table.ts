@@ -5,7 +5,7 @@ import type { Flag } from '../../base/database/schema.ts'
 import type { Id } from '../../base/ids.ts'
 
 /** Whose thread it is. */
-export interface ThreadOwner {
+export interface ThreadScope {
   readonly organizationId: Id<'org'>
   readonly brandId: Id<'brd'>
 }
@@ -16,9 +16,9 @@ export interface EmailThread {
 }
 
 /** The thread that an email is in. */
-export async function findEmailThread(
+export async function selectEmailThread(
   db: Db,
-  { organizationId }: ThreadOwner,
+  { organizationId }: ThreadScope,
   emailId: Id<'eml'>,
 ): Promise<EmailThread> {
   return await db
@@ -34,15 +34,15 @@ export interface ThreadMessage {
   readonly id: Id<'msg'>
   readonly messageId: string | null
   readonly inReplyTo: string | null
-  readonly answersEmailId: Id<'eml'> | null
+  readonly inReplyToEmailId: Id<'eml'> | null
   readonly isReply: Flag | null
   readonly receivedAt: Instant
 }
 
 /** The first messages of a thread, at most `most`, oldest first. */
-export async function findThreadMessages(
+export async function selectThreadMessages(
   db: Db,
-  { organizationId, brandId }: ThreadOwner,
+  { organizationId, brandId }: ThreadScope,
   threadId: string,
   most: number,
 ): Promise<readonly ThreadMessage[]> {
@@ -52,7 +52,7 @@ export async function findThreadMessages(
       'id',
       'message_id as messageId',
       'in_reply_to as inReplyTo',
-      'in_reply_to_email_id as answersEmailId',
+      'in_reply_to_email_id as inReplyToEmailId',
       'is_reply as isReply',
       'received_at as receivedAt',
     ])
@@ -73,9 +73,9 @@ export interface ThreadEmail {
 }
 
 /** Of the first `most` emails that a brand sent since then, those in this thread. */
-export async function findThreadEmails(
+export async function selectThreadEmails(
   db: Db,
-  { organizationId, brandId }: ThreadOwner,
+  { organizationId, brandId }: ThreadScope,
   threadId: string,
   { since, most }: { readonly since: Instant; readonly most: number },
 ): Promise<readonly ThreadEmail[]> {
@@ -96,9 +96,9 @@ export async function findThreadEmails(
 }
 
 /** Moves messages and emails to another thread. */
-export async function moveToThread(
+export async function updateThread(
   db: Db,
-  { organizationId }: ThreadOwner,
+  { organizationId }: ThreadScope,
   moved: { readonly messages: readonly Id<'msg'>[]; readonly emails: readonly Id<'eml'>[] },
   threadId: string,
 ): Promise<void> {
@@ -119,9 +119,9 @@ export async function moveToThread(
 }
 
 /** Notes that these messages answer an email. */
-export async function setAnswered(
+export async function updateInReplyTo(
   db: Db,
-  { organizationId }: ThreadOwner,
+  { organizationId }: ThreadScope,
   ids: readonly Id<'msg'>[],
   emailId: Id<'eml'>,
 ): Promise<void> {

@@ -2,24 +2,24 @@ import type { Instant } from '../../base/clock.ts'
 import type { Db } from '../../base/database/database.ts'
 import type { Id } from '../../base/ids.ts'
 import {
-  findEmailThread,
-  findThreadEmails,
-  findThreadMessages,
-  moveToThread,
-  setAnswered,
+  selectEmailThread,
+  selectThreadEmails,
+  selectThreadMessages,
   type ThreadMessage,
-  type ThreadOwner,
+  type ThreadScope,
+  updateInReplyTo,
+  updateThread,
 } from './early-replies-table.ts'
-import { moveReferences } from './table.ts'
+import { updateReferenceThreads } from './table.ts'
 import { referenceOf } from './threads.ts'
 
 /** An email of which it was just learned under what Message-ID its recipients have it. */
-export interface LearnedEmail extends ThreadOwner {
+export interface EmailWithWireId extends ThreadScope {
   readonly emailId: Id<'eml'>
   /** Without angle brackets. */
   readonly wireMessageId: string
   /** The thread in which that Message-ID was seen before, or the email's own. */
-  readonly seenIn: string
+  readonly seenThreadId: string
 }
 
 /** A message that answers the email. */
@@ -37,47 +37,47 @@ const maxEmailsLookedAt = 5000
  * email's, and answers the email from now on. Gives the answers that were none before. A thread that is older than the
  * email stays one by itself. In the caller's transaction, which holds the email.
  */
-export async function linkEarlyReplies(db: Db, learned: LearnedEmail): Promise<readonly EarlyReply[]> {
-  const { emailId, wireMessageId, seenIn } = learned
+export async function linkEarlyReplies(db: Db, learned: EmailWithWireId): Promise<readonly EarlyReply[]> {
+  const { emailId, wireMessageId, seenThreadId } = learned
   const [own, messages] = await Promise.all([
-    findEmailThread(db, learned, emailId),
-    findThreadMessages(db, learned, seenIn, maxMessages),
+    selectEmailThread(db, learned, emailId),
+    selectThreadMessages(db, learned, seenThreadId, maxMessages),
   ])
-  const beginning = messages.find(each => each.id === seenIn)
-  const isEarly = seenIn !== own.threadId && beginning !== undefined && beginning.receivedAt >= own.acceptedAt
+  const beginning = messages.find(message => message.id === seenThreadId)
+  const isEarly = seenThreadId !== own.threadId && beginning !== undefined && beginning.receivedAt >= own.acceptedAt
   if (isEarly) await moveThread(db, learned, messages, { since: beginning.receivedAt, to: own.threadId })
   const replies = messages.filter(
-    each =>
-      each.isReply === 1 &&
-      (each.inReplyTo === wireMessageId
-        ? each.answersEmailId !== emailId
-        : isEarly && each.inReplyTo !== null && each.answersEmailId === null),
+    message =>
+      message.isReply === 1 &&
+      (message.inReplyTo === wireMessageId
+        ? message.inReplyToEmailId !== emailId
+        : isEarly && message.inReplyTo !== null && message.inReplyToEmailId === null),
   )
-  await setAnswered(
+  await updateInReplyTo(
     db,
     learned,
-    replies.map(each => each.id),
+    replies.map(reply => reply.id),
     emailId,
   )
-  return replies.map(each => ({ messageId: each.id, receivedAt: each.receivedAt }))
+  return replies.map(reply => ({ messageId: reply.id, receivedAt: reply.receivedAt }))
 }
 
 /** Makes two threads one, by the Message-IDs of what is in the later one. */
 async function moveThread(
   db: Db,
-  learned: LearnedEmail,
+  learned: EmailWithWireId,
   messages: readonly ThreadMessage[],
   { since, to }: { readonly since: Instant; readonly to: string },
 ): Promise<void> {
-  const { brandId, wireMessageId, seenIn } = learned
-  const emails = await findThreadEmails(db, learned, seenIn, { since, most: maxEmailsLookedAt })
+  const { brandId, wireMessageId, seenThreadId } = learned
+  const emails = await selectThreadEmails(db, learned, seenThreadId, { since, most: maxEmailsLookedAt })
   const known = [
     wireMessageId,
-    ...messages.flatMap(each => [each.messageId, each.inReplyTo]),
-    ...emails.flatMap(each => [each.messageId, each.wireMessageId]),
+    ...messages.flatMap(message => [message.messageId, message.inReplyTo]),
+    ...emails.flatMap(email => [email.messageId, email.wireMessageId]),
   ]
   const references = known.flatMap(each => (each === null ? [] : referenceOf(each)))
-  await moveReferences(db, brandId, references, { from: seenIn, to })
-  const moved = { messages: messages.map(each => each.id), emails: emails.map(each => each.id) }
-  await moveToThread(db, learned, moved, to)
+  await updateReferenceThreads(db, brandId, references, { from: seenThreadId, to })
+  const moved = { messages: messages.map(message => message.id), emails: emails.map(email => email.id) }
+  await updateThread(db, learned, moved, to)
 }

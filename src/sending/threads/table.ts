@@ -12,10 +12,10 @@ export interface ThreadReference {
   readonly emailId: Id<'eml'> | null
 }
 
-type Key = Pick<ThreadReference, 'brandId' | 'reference'>
+type ReferenceKey = Pick<ThreadReference, 'brandId' | 'reference'>
 
 /** What is known of these Message-IDs; those never seen are left out. */
-export async function findReferences(db: Db, keys: readonly Key[]): Promise<readonly ThreadReference[]> {
+export async function selectReferences(db: Db, keys: readonly ReferenceKey[]): Promise<readonly ThreadReference[]> {
   if (keys.length === 0) return []
   const brandIds = new Set(keys.map(key => key.brandId))
   return db
@@ -33,12 +33,12 @@ export async function findReferences(db: Db, keys: readonly Key[]): Promise<read
 }
 
 /** Adds those that are not there; how many that were. */
-export async function addNewReferences(db: Db, rows: readonly ThreadReference[]): Promise<number> {
+export async function insertNewReferences(db: Db, rows: readonly ThreadReference[]): Promise<number> {
   return await insertRows(db, 'thread_references', rows.map(columnsOf), 'unless there')
 }
 
 /** Adds those that are not there. One that is there keeps its thread, and learns of its email. */
-export async function addReferences(db: Db, rows: readonly ThreadReference[]): Promise<void> {
+export async function insertReferences(db: Db, rows: readonly ThreadReference[]): Promise<void> {
   await insertRows(
     db,
     'thread_references',
@@ -52,7 +52,7 @@ function columnsOf(row: ThreadReference) {
 }
 
 /** Moves the given ones of a brand from one thread to another. */
-export async function moveReferences(
+export async function updateReferenceThreads(
   db: Db,
   brandId: Id<'brd'>,
   references: readonly Buffer[],

@@ -1,7 +1,13 @@
 import { createHash } from 'node:crypto'
 import type { Db } from '../../base/database/database.ts'
 import type { Id } from '../../base/ids.ts'
-import { addNewReferences, addReferences, findReferences, moveReferences, type ThreadReference } from './table.ts'
+import {
+  insertNewReferences,
+  insertReferences,
+  selectReferences,
+  type ThreadReference,
+  updateReferenceThreads,
+} from './table.ts'
 
 /** A message or an email that joins a thread of its brand, or begins one. */
 export interface ThreadEntry {
@@ -16,15 +22,15 @@ export interface ThreadEntry {
   readonly emailId: Id<'eml'> | null
 }
 
-export interface Joined {
+export interface JoinedThread {
   readonly threadId: string
   /** The nearest email of ours that it refers to. */
-  readonly answersEmailId: Id<'eml'> | null
+  readonly inReplyToEmailId: Id<'eml'> | null
 }
 
 const maxReferences = 100
 
-interface Plan {
+interface ThreadPlan {
   readonly entry: ThreadEntry
   /** Of its own Message-ID and of its references, nearest first. */
   readonly keys: readonly string[]
@@ -37,7 +43,7 @@ interface Plan {
  * one a thread begins. An entry that comes before what it refers to is joined by that later. Entries of one call see those
  * before them. Runs in the caller's transaction; two at once end in the same thread (RFC 5322 §3.6.4).
  */
-export async function joinThreads(db: Db, entries: readonly ThreadEntry[]): Promise<readonly Joined[]> {
+export async function joinThreads(db: Db, entries: readonly ThreadEntry[]): Promise<readonly JoinedThread[]> {
   return (await beginThreads(db, entries)) ?? (await joinKnownThreads(db, entries))
 }
 
@@ -45,7 +51,7 @@ export async function joinThreads(db: Db, entries: readonly ThreadEntry[]): Prom
  * What is most common, in one statement: nothing refers to anything, and none of the Message-IDs was seen before. Undefined
  * when that is not so; what was added then is as it would be otherwise.
  */
-async function beginThreads(db: Db, entries: readonly ThreadEntry[]): Promise<readonly Joined[] | undefined> {
+async function beginThreads(db: Db, entries: readonly ThreadEntry[]): Promise<readonly JoinedThread[] | undefined> {
   if (entries.some(entry => entry.references.length > 0)) return undefined
   const begun = new Map(
     entries.flatMap(entry =>
@@ -53,9 +59,9 @@ async function beginThreads(db: Db, entries: readonly ThreadEntry[]): Promise<re
     ),
   )
   if (begun.size < entries.filter(entry => entry.messageId !== null).length) return undefined
-  const added = await addNewReferences(db, inOrder(begun))
+  const added = await insertNewReferences(db, inOrder(begun))
   if (added < begun.size) return undefined
-  return entries.map(entry => ({ threadId: entry.itemId, answersEmailId: null }))
+  return entries.map(entry => ({ threadId: entry.itemId, inReplyToEmailId: null }))
 }
 
 /** In one order, so that two at once wait for each other rather than deadlock. */
@@ -65,15 +71,15 @@ function inOrder(references: ReadonlyMap<string, ThreadReference>): readonly Thr
     .map(([, row]) => row)
 }
 
-async function joinKnownThreads(db: Db, entries: readonly ThreadEntry[]): Promise<readonly Joined[]> {
+async function joinKnownThreads(db: Db, entries: readonly ThreadEntry[]): Promise<readonly JoinedThread[]> {
   const known = new Map<string, ThreadReference>()
-  const seen = await findReferences(db, entries.flatMap(keysToFind).map(splitKey))
+  const seen = await selectReferences(db, entries.flatMap(keysToFind).map(splitKey))
   for (const row of seen) known.set(keyOf(row.brandId, row.reference), row)
   const added = new Map<string, ThreadReference>()
   const plans = entries.map(entry => plan(entry, known, added))
-  await addReferences(db, inOrder(added))
-  await followOthers(db, plans, known, added)
-  return plans.map(({ entry, keys, threadId }) => ({ threadId, answersEmailId: answeredBy(entry, keys, known) }))
+  await insertReferences(db, inOrder(added))
+  await joinConcurrentThreads(db, plans, known, added)
+  return plans.map(({ entry, keys, threadId }) => ({ threadId, inReplyToEmailId: answeredBy(entry, keys, known) }))
 }
 
 /** An email of ours that answers nothing has a Message-ID that nobody can have seen: no look-up. */
@@ -93,7 +99,11 @@ export function referenceOf(messageId: string): Buffer {
   return createHash('sha256').update(messageId).digest().subarray(0, 16)
 }
 
-function plan(entry: ThreadEntry, known: Map<string, ThreadReference>, added: Map<string, ThreadReference>): Plan {
+function plan(
+  entry: ThreadEntry,
+  known: Map<string, ThreadReference>,
+  added: Map<string, ThreadReference>,
+): ThreadPlan {
   const keys = keysOf(entry)
   const threadId = keys.map(key => known.get(key)?.threadId).find(found => found !== undefined) ?? entry.itemId
   const news = keys.filter((key, i) => {
@@ -110,26 +120,26 @@ function plan(entry: ThreadEntry, known: Map<string, ThreadReference>, added: Ma
 }
 
 /** Where another transaction was first with a reference, the thread that was to begin here gives way to the one there. */
-async function followOthers(
+async function joinConcurrentThreads(
   db: Db,
-  plans: readonly Plan[],
+  plans: readonly ThreadPlan[],
   known: Map<string, ThreadReference>,
   added: ReadonlyMap<string, ThreadReference>,
 ): Promise<void> {
-  const beginnings = new Set(plans.map(each => each.entry.itemId))
-  const doubtful = plans.filter(each => beginnings.has(each.threadId) && keysToFind(each.entry).length > 0)
-  const keys = new Set(doubtful.flatMap(each => each.keys.filter(key => added.has(key))))
-  for (const row of await findReferences(db, Array.from(keys, splitKey)))
+  const beginnings = new Set(plans.map(plan => plan.entry.itemId))
+  const doubtful = plans.filter(plan => beginnings.has(plan.threadId) && keysToFind(plan.entry).length > 0)
+  const keys = new Set(doubtful.flatMap(threadPlan => threadPlan.keys.filter(key => added.has(key))))
+  for (const row of await selectReferences(db, Array.from(keys, splitKey)))
     known.set(keyOf(row.brandId, row.reference), row)
-  for (const each of doubtful) {
-    const from = each.threadId
-    const to = each.keys.map(key => known.get(key)?.threadId).find(found => found !== undefined && found !== from)
+  for (const threadPlan of doubtful) {
+    const from = threadPlan.threadId
+    const to = threadPlan.keys.map(key => known.get(key)?.threadId).find(found => found !== undefined && found !== from)
     if (to === undefined) continue
-    const moved = each.added.map(key => known.get(key)).filter(row => row?.threadId === from)
+    const moved = threadPlan.added.map(key => known.get(key)).filter(row => row?.threadId === from)
     const references = moved.flatMap(row => row?.reference ?? [])
-    if (references.length > 0) await moveReferences(db, each.entry.brandId, references, { from, to })
+    if (references.length > 0) await updateReferenceThreads(db, threadPlan.entry.brandId, references, { from, to })
     for (const row of moved) if (row) known.set(keyOf(row.brandId, row.reference), { ...row, threadId: to })
-    each.threadId = to
+    threadPlan.threadId = to
   }
 }
 

@@ -1,10 +1,10 @@
 import type { Endpoint } from '../../base/config/config.ts'
 import type { Log } from '../../base/observability/log.ts'
 
-export interface ChallengeDoorUse {
+export interface AcmeChallengeServerDeps {
   readonly listen: Endpoint
   /** What is to be found under a token; undefined: there is none such. */
-  readonly find: (token: string) => Promise<string | undefined>
+  readonly findKeyAuthorization: (token: string) => Promise<string | undefined>
   readonly log: Log
 }
 
@@ -15,7 +15,7 @@ const idleSeconds = 10
  * Opens the listener at which an ACME authority sees that a name is ours (HTTP-01, RFC 8555 §8.3). It answers nothing else.
  * All processes of a machine may listen at its one port: each knows all tokens.
  */
-export function openChallengeDoor({ listen, find, log }: ChallengeDoorUse): {
+export function openAcmeChallengeServer({ listen, findKeyAuthorization, log }: AcmeChallengeServerDeps): {
   readonly port: number
   close(): Promise<void>
 } {
@@ -30,7 +30,7 @@ export function openChallengeDoor({ listen, find, log }: ChallengeDoorUse): {
       const token = pathForm.exec(new URL(request.url).pathname)?.[1]
       if (token === undefined || request.method !== 'GET') return notFound()
       try {
-        const found = await find(token)
+        const found = await findKeyAuthorization(token)
         return found === undefined
           ? notFound()
           : new Response(found, { headers: { 'content-type': 'application/octet-stream' } })

@@ -26,6 +26,6 @@ function partsOf(path: string): readonly string[] {
 function matches(route: readonly string[], parts: readonly string[]): boolean {
   return (
     route.length === parts.length &&
-    route.every((each, i) => each === parts[i] || (each.startsWith(':') && parts[i] !== ''))
+    route.every((value, i) => value === parts[i] || (value.startsWith(':') && parts[i] !== ''))
   )
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { addressGroup, clientAddresses } from './client-address.ts'
+import { addressGroup, clientAddressReader } from './client-address.ts'
 
 test('groups IPv6 by /64 and leaves IPv4 alone', () => {
   expect(addressGroup('192.0.2.1')).toBe('192.0.2.1')
@@ -14,8 +14,8 @@ test('groups IPv6 by /64 and leaves IPv4 alone', () => {
 const headers = (said: string) => new Headers({ 'x-forwarded-for': said })
 
 test('believes nobody who is not a proxy of ours', () => {
-  expect(clientAddresses([])('192.0.2.1', headers('198.51.100.1'))).toBe('192.0.2.1')
-  const addressOf = clientAddresses(['127.0.0.1'])
+  expect(clientAddressReader([])('192.0.2.1', headers('198.51.100.1'))).toBe('192.0.2.1')
+  const addressOf = clientAddressReader(['127.0.0.1'])
   expect(addressOf('192.0.2.1', headers('198.51.100.1'))).toBe('192.0.2.1')
   expect(addressOf('::ffff:192.0.2.1', new Headers())).toBe('192.0.2.1')
   expect(addressOf('127.0.0.1', new Headers())).toBe('127.0.0.1')
@@ -23,7 +23,7 @@ test('believes nobody who is not a proxy of ours', () => {
 })
 
 test('takes from our proxies the nearest address that is not theirs', () => {
-  const addressOf = clientAddresses(['127.0.0.1', '10.0.0.0/8', '::1', '2001:db8::/32'])
+  const addressOf = clientAddressReader(['127.0.0.1', '10.0.0.0/8', '::1', '2001:db8::/32'])
   for (const [peer, said, client] of [
     ['127.0.0.1', '198.51.100.1', '198.51.100.1'],
     ['::ffff:127.0.0.1', '198.51.100.1', '198.51.100.1'],

@@ -1,21 +1,21 @@
 import { isIP } from 'node:net'
-import { addressesIn, unmapped } from '../../base/networks.ts'
+import { networkMatcher, unmapIpv4 } from '../../base/networks.ts'
 
 /**
  * A function that gives the client's address, of what the connection and the request say: the nearest one in
  * X-Forwarded-For that is not a proxy of ours, where the connection comes from such a one; else the connection's own.
  * @param proxies IP addresses and networks (`10.0.0.0/8`)
  */
-export function clientAddresses(proxies: readonly string[]): (peer: string, headers: Headers) => string {
-  if (proxies.length === 0) return unmapped
-  const isOurs = addressesIn(proxies)
+export function clientAddressReader(proxies: readonly string[]): (peer: string, headers: Headers) => string {
+  if (proxies.length === 0) return unmapIpv4
+  const isOurs = networkMatcher(proxies)
   return (peer, headers) => {
-    let client = unmapped(peer)
+    let client = unmapIpv4(peer)
     const said = (headers.get('x-forwarded-for') ?? '').split(',').reverse()
-    for (const each of said) {
-      const address = withoutPort(each.trim())
+    for (const value of said) {
+      const address = withoutPort(value.trim())
       if (!isOurs(client) || isIP(address) === 0) return client
-      client = unmapped(address)
+      client = unmapIpv4(address)
     }
     return client
   }
@@ -27,7 +27,7 @@ function withoutPort(text: string): string {
 
 /** What addresses are counted by: an IPv4 address, or the /64 of an IPv6 one (a host has all of it). */
 export function addressGroup(address: string): string {
-  const plain = unmapped(address)
+  const plain = unmapIpv4(address)
   if (!plain.includes(':')) return plain
   const [head = '', tail] = address.split('%', 1)[0]?.split('::') ?? []
   const left = head === '' ? [] : head.split(':')
@@ -35,6 +35,6 @@ export function addressGroup(address: string): string {
   const zeros = tail === undefined ? [] : Array.from({ length: 8 - left.length - right.length }, () => '0')
   return [...left, ...zeros, ...right]
     .slice(0, 4)
-    .map(each => Number.parseInt(each, 16).toString(16))
+    .map(value => Number.parseInt(value, 16).toString(16))
     .join(':')
 }

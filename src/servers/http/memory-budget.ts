@@ -4,16 +4,16 @@ import { refuse } from '../../base/refusal.ts'
 const maxBytes = 256 * 1024 * 1024
 
 /** Keeps what is held of request bodies within bounds. */
-export interface BodyRoom {
+export interface MemoryBudget {
   /** @throws Refusal `unavailable` when there is no room. */
-  take(bytes: number): void
-  giveBack(bytes: number): void
+  acquire(bytes: number): void
+  release(bytes: number): void
 }
 
-export function bodyRoom(): BodyRoom {
+export function openMemoryBudget(): MemoryBudget {
   let taken = 0
   return {
-    take(bytes) {
+    acquire(bytes) {
       if (taken + bytes > maxBytes)
         throw refuse('unavailable', {
           message: 'Too many large requests are under way; try again.',
@@ -21,7 +21,7 @@ export function bodyRoom(): BodyRoom {
         })
       taken += bytes
     },
-    giveBack(bytes) {
+    release(bytes) {
       taken -= bytes
     },
   }

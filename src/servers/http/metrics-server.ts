@@ -6,7 +6,7 @@ import { version } from '../../base/version.ts'
 gauge('mailroom_build_info', '1, of the version that runs.', ['version', 'bun']).set({ version, bun: Bun.version }, 1)
 
 /** Opens `/metrics` for Prometheus, on a listener of its own: keep it private. */
-export function openMetricsDoor(listen: Endpoint): { readonly port: number; close(): Promise<void> } {
+export function openMetricsServer(listen: Endpoint): { readonly port: number; close(): Promise<void> } {
   if (!registry.getSingleMetric('process_cpu_user_seconds_total')) collectDefaultMetrics({ register: registry })
   const server = Bun.serve({
     hostname: listen.host,

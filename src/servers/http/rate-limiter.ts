@@ -1,5 +1,5 @@
 /** What a taker has left in this minute. */
-export interface Allowance {
+export interface RateLimitStatus {
   readonly isAllowed: boolean
   readonly limit: number
   readonly remaining: number
@@ -10,17 +10,17 @@ export interface Allowance {
 const windowMs = 60_000
 
 /** Counts by name, in windows of one minute that are the same for all. Nothing is kept past a window. */
-export interface RateLimit {
+export interface RateLimiter {
   /** Counts one. */
-  take(name: string, nowMs: number): Allowance
+  consume(name: string, nowMs: number): RateLimitStatus
 }
 
 /** At most `perMinute` for each name. */
-export function rateLimit(perMinute: number): RateLimit {
+export function openRateLimiter(perMinute: number): RateLimiter {
   let window = 0
   let counts = new Map<string, number>()
   return {
-    take(name, nowMs) {
+    consume(name, nowMs) {
       const current = Math.floor(nowMs / windowMs)
       if (current !== window) {
         window = current
@@ -39,6 +39,6 @@ export function rateLimit(perMinute: number): RateLimit {
 }
 
 /** Seconds until the window ends, at least 1. */
-export function secondsLeft(allowance: Allowance, nowMs: number): number {
+export function secondsUntilReset(allowance: RateLimitStatus, nowMs: number): number {
   return Math.max(1, Math.ceil(allowance.resetsAt - nowMs / 1000))
 }

@@ -1,14 +1,14 @@
-import type { RequestRow } from '../../accounts/request-log/table.ts'
+import type { RequestLogRow } from '../../accounts/request-log/table.ts'
 import type { Caller } from '../../api/caller.ts'
-import type { Exchange } from './exchange.ts'
+import type { PendingRequest } from './pending-request.ts'
 
 /** What the request log keeps of a request with a valid key: nothing of its query, its header or its bodies. */
-export function requestRow(exchange: Exchange, caller: Caller, status: number): RequestRow {
+export function requestLogRow(exchange: PendingRequest, caller: Caller, status: number): RequestLogRow {
   const { request } = exchange
   return {
     id: exchange.id,
     organization_id: caller.organizationId,
-    created_at: exchange.at,
+    created_at: exchange.receivedAt,
     client_request_id: clientRequestId(request),
     method: oneLine(request.method, 10),
     path: oneLine(withoutKeys(exchange.path), 512),
@@ -16,10 +16,10 @@ export function requestRow(exchange: Exchange, caller: Caller, status: number): 
     duration_ms: Math.round(performance.now() - exchange.startedMs),
     api_key_id: caller.keyId,
     brand_id: caller.brandId,
-    ip: (exchange.address ?? 'unknown').slice(0, 45),
+    ip: (exchange.clientAddress ?? 'unknown').slice(0, 45),
     user_agent: oneLineOrNull(request.headers.get('user-agent'), 255),
     error_code: exchange.errorCode ?? null,
-    idempotent_replay: exchange.replayed ? 1 : 0,
+    idempotent_replay: exchange.replayedResponse ? 1 : 0,
     email_id: exchange.emailId ?? null,
   }
 }

@@ -28,7 +28,7 @@ type Note = (seconds: number) => void
 const notes = new Map<string, Note>()
 
 /** An answer as it is counted. */
-export interface Counted {
+export interface AnsweredRequest {
   readonly method: string
   /** As it is written, `/v1/emails/:id`; undefined: the path belongs to none. */
   readonly route: string | undefined
@@ -39,7 +39,7 @@ export interface Counted {
 }
 
 /** Counts an answer. What a client may write as it likes, the method and the path, makes no labels of its own. */
-export function countAnswer({ method, route = 'none', status, code, seconds }: Counted): void {
+export function countResponse({ method, route = 'none', status, code, seconds }: AnsweredRequest): void {
   const known = knownMethod(method)
   const key = `${known} ${route} ${status}`
   let note = notes.get(key)

@@ -1,13 +1,13 @@
 import type { RoutePath } from './allowed-methods.ts'
 
-interface Part {
-  readonly named: Map<string, Part>
+interface PathNode {
+  readonly named: Map<string, PathNode>
   /** What follows a part that stands for any. */
-  any?: Part
+  any?: PathNode
   template?: string
 }
 
-const newPart = (): Part => ({ named: new Map() })
+const newPart = (): PathNode => ({ named: new Map() })
 
 /**
  * A function that gives the route that a path belongs to, as it is written (`/v1/emails/:id`); undefined: to none. Its
@@ -21,7 +21,7 @@ export function routeTemplates(routes: readonly RoutePath[]): (path: string) => 
     at.template = path
   }
   return path => {
-    let at: Part | undefined = root
+    let at: PathNode | undefined = root
     for (const part of partsOf(path)) {
       at = at.named.get(part) ?? (part === '' ? undefined : at.any)
       if (at === undefined) return undefined
@@ -30,12 +30,12 @@ export function routeTemplates(routes: readonly RoutePath[]): (path: string) => 
   }
 }
 
-function anyAfter(part: Part): Part {
+function anyAfter(part: PathNode): PathNode {
   part.any ??= newPart()
   return part.any
 }
 
-function namedAfter(part: Part, name: string): Part {
+function namedAfter(part: PathNode, name: string): PathNode {
   const next = part.named.get(name) ?? newPart()
   part.named.set(name, next)
   return next

@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import { type AnyElysia, Elysia } from 'elysia'
-import { openKeyring } from '../../accounts/keys/keys.ts'
+import { openKeyAuthenticator } from '../../accounts/keys/keys.ts'
 import type { RequestLog } from '../../accounts/request-log/writer.ts'
-import { openHeldKeys } from '../../api/idempotency/in-flight.ts'
+import { openIdempotencyKeys } from '../../api/idempotency/idempotency-keys.ts'
 import { operationsOf } from '../../api/operations.ts'
 import type { Clock } from '../../base/clock.ts'
 import type { Config, Endpoint } from '../../base/config/config.ts'
@@ -10,21 +10,21 @@ import type { Db } from '../../base/database/database.ts'
 import type { Log } from '../../base/observability/log.ts'
 import type { Readiness } from '../../health/readiness/readiness.ts'
 import type { Certificates } from '../../ports/certificates/port.ts'
-import { type McpUse, mcpRoutes } from '../mcp/routes.ts'
-import { openToolbox } from '../mcp/toolbox.ts'
+import { type McpDeps, mcpRoutes } from '../mcp/routes.ts'
+import { createTools } from '../mcp/tools.ts'
 import { allowedMethods } from './allowed-methods.ts'
-import { clientAddresses } from './client-address.ts'
-import { openDownloads } from './downloads.ts'
-import { describeApi } from './openapi/document.ts'
+import { clientAddressReader } from './client-address.ts'
+import { healthRoutes } from './health-routes.ts'
+import { createOpenApiDocument } from './openapi/document.ts'
 import examples from './openapi/examples.json'
-import { descriptionRoutes } from './openapi/routes.ts'
-import { openEdge } from './request-pipeline.ts'
+import { openApiRoutes } from './openapi/routes.ts'
+import { openRequestPipeline } from './request-pipeline.ts'
+import { openResponseBuffer } from './response-buffer.ts'
 import { routeTemplates } from './route-template.ts'
-import { serviceRoutes } from './service-routes.ts'
 import { openTlsListener } from './tls-listener.ts'
 
 /** What the HTTP door is made of. */
-export interface HttpDoorUse {
+export interface HttpServerDeps {
   readonly config: Pick<
     Config,
     'httpListen' | 'varFolder' | 'ratePerMinute' | 'authFailuresPerMinute' | 'trustedProxies'
@@ -39,11 +39,11 @@ export interface HttpDoorUse {
   readonly readiness: Readiness
   /** Where the same is served by HTTPS, and with what. */
   readonly https?: { readonly listen: Endpoint; readonly certificates: Certificates } | undefined
-  readonly mcp: Pick<McpUse, 'names' | 'origins'>
+  readonly mcp: Pick<McpDeps, 'names' | 'origins'>
 }
 
 /** A listener that is open. */
-export interface HttpDoor {
+export interface HttpServer {
   /** Without a final slash. */
   readonly url: string
   /** The same by HTTPS; null: nowhere. */
@@ -57,27 +57,27 @@ export interface HttpDoor {
 const idleSeconds = 200
 
 /** Opens the HTTP API: `/v1` with what `features` bring, `/health` and `/ready`. Port 0 takes a free one. */
-export function openHttpDoor(use: HttpDoorUse): HttpDoor {
-  const { config, db, log, clock } = use
-  const keyring = openKeyring(db, clock)
-  const heldKeys = openHeldKeys(db, clock, log)
-  const app = routesOf(use)
-  const tools = once(() => openToolbox(operationsOf(app)))
-  app.use(mcpRoutes({ ...use.mcp, tools, dispatch: request => app.fetch(request), heldKeys, log }))
-  const answer = openEdge({
+export function openHttpServer(deps: HttpServerDeps): HttpServer {
+  const { config, db, log, clock } = deps
+  const keyring = openKeyAuthenticator(db, clock)
+  const heldKeys = openIdempotencyKeys(db, clock, log)
+  const app = createRoutes(deps)
+  const tools = once(() => createTools(operationsOf(app)))
+  app.use(mcpRoutes({ ...deps.mcp, tools, dispatch: request => app.fetch(request), idempotencyKeys: heldKeys, log }))
+  const answer = openRequestPipeline({
     keyring,
-    heldKeys,
-    requestLog: use.requestLog,
+    idempotencyKeys: heldKeys,
+    requestLog: deps.requestLog,
     clock,
     log,
     ratePerMinute: config.ratePerMinute,
     authFailuresPerMinute: config.authFailuresPerMinute,
     dispatch: app.fetch,
-    downloads: openDownloads(join(config.varFolder, 'downloads')),
-    allowed: allowedMethods(app.routes),
-    routeOf: routeTemplates(app.routes),
+    bufferResponse: openResponseBuffer(join(config.varFolder, 'downloads')),
+    allowedMethods: allowedMethods(app.routes),
+    routeTemplate: routeTemplates(app.routes),
   })
-  const addressOf = clientAddresses(config.trustedProxies ?? [])
+  const addressOf = clientAddressReader(config.trustedProxies ?? [])
   const fetch = (request: Request, listener: Bun.Server<undefined>) =>
     answer(withPlainScheme(request), () =>
       addressOf(listener.requestIP(request)?.address ?? 'unknown', request.headers),
@@ -92,10 +92,10 @@ export function openHttpDoor(use: HttpDoorUse): HttpDoor {
     fetch,
   })
   const { port = config.httpListen.port } = server
-  const tls = use.https && openTlsListener({ ...use.https, idleSeconds, fetch, log })
+  const tls = deps.https && openTlsListener({ ...deps.https, idleSeconds, fetch, log })
   return {
     url: `http://${hostInUrl(config.httpListen.host)}:${port}`,
-    tlsUrl: use.https && tls ? `https://${hostInUrl(use.https.listen.host)}:${tls.port}` : null,
+    tlsUrl: deps.https && tls ? `https://${hostInUrl(deps.https.listen.host)}:${tls.port}` : null,
     port,
     async close(graceMs = 10_000) {
       await Promise.all([tls?.close(graceMs), Promise.race([server.stop(), Bun.sleep(graceMs)])])
@@ -107,16 +107,16 @@ export function openHttpDoor(use: HttpDoorUse): HttpDoor {
 }
 
 /** All that the door answers. */
-export function routesOf({ features, readiness }: Pick<HttpDoorUse, 'features' | 'readiness'>): AnyElysia {
+export function createRoutes({ features, readiness }: Pick<HttpServerDeps, 'features' | 'readiness'>): AnyElysia {
   // Otherwise Elysia looks for the path after the 11th character, which a host of one letter is shorter than.
   const app = new Elysia({ name: 'mailroom', normalize: false, handler: { standardHostname: false } })
     // The edge answers for errors, so that all of them are answered in one place.
     .onError(({ error }) => {
       throw error
     })
-    .use(serviceRoutes(readiness))
+    .use(healthRoutes(readiness))
   for (const feature of features) app.use(feature)
-  return app.use(descriptionRoutes(() => describeApi(app, examples)))
+  return app.use(openApiRoutes(() => createOpenApiDocument(app, examples)))
 }
 
 /** The routes look for the path after `http://`; with a scheme of another length they would find none. */

@@ -4,7 +4,7 @@ import type { Certificate, Certificates } from '../../ports/certificates/port.ts
 
 type Server = ReturnType<typeof Bun.serve>
 
-export interface TlsListenerUse {
+export interface TlsListenerDeps {
   readonly listen: Endpoint
   readonly certificates: Certificates
   readonly idleSeconds: number
@@ -27,9 +27,9 @@ const retiredMs = 3_600_000
  * old one ends with the requests that it has.
  * @throws when somebody else listens there
  */
-export function openTlsListener(use: TlsListenerUse): TlsListener {
-  const { certificates, log } = use
-  const port = freePort(use.listen)
+export function openTlsListener(deps: TlsListenerDeps): TlsListener {
+  const { certificates, log } = deps
+  const port = freePort(deps.listen)
   const retired = new Set<Server>()
   let serving: Server | undefined
   let isClosing = false
@@ -40,7 +40,7 @@ export function openTlsListener(use: TlsListenerUse): TlsListener {
     if (shown.length === 0) return
     const before = serving
     try {
-      serving = begin(use, port, shown)
+      serving = begin(deps, port, shown)
     } catch (error) {
       log.error({ err: error }, 'HTTPS goes on with the certificates that it had')
       return
@@ -70,7 +70,7 @@ export function openTlsListener(use: TlsListenerUse): TlsListener {
   }
 }
 
-function begin({ listen, idleSeconds, fetch }: TlsListenerUse, port: number, shown: readonly Certificate[]): Server {
+function begin({ listen, idleSeconds, fetch }: TlsListenerDeps, port: number, shown: readonly Certificate[]): Server {
   return Bun.serve({
     hostname: listen.host,
     port,

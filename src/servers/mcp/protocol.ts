@@ -6,9 +6,9 @@ import {
   Server,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server'
-import type { Admission } from '../../api/request-context.ts'
-import { type CallUse, callTool } from './call.ts'
-import { mayCall, type Tool } from './toolbox.ts'
+import type { RequestContext } from '../../api/request-context.ts'
+import { callTool, type ToolCallDeps } from './call-tool.ts'
+import { mayCall, type Tool } from './tools.ts'
 import { whoami, whoamiTool } from './whoami.ts'
 
 const instructions =
@@ -18,11 +18,11 @@ const instructions =
  * Answers one message of the Model Context Protocol over Streamable HTTP: without sessions, with JSON only. Both the
  * revisions with a handshake (2025-11-25 and before) and those without are served.
  */
-export async function answerMessage(
+export async function handleMessage(
   request: Request,
   message: unknown,
-  admission: Admission,
-  { tools, ...use }: CallUse & { readonly tools: ReadonlyMap<string, Tool> },
+  admission: RequestContext,
+  { tools, ...use }: ToolCallDeps & { readonly tools: ReadonlyMap<string, Tool> },
 ): Promise<Response> {
   const serve = () => serverFor(admission, tools, use)
   const asked = new Request(request.url, { method: 'POST', headers: acceptingAll(request.headers) })
@@ -52,17 +52,17 @@ function acceptingAll(headers: Headers): Headers {
   return all
 }
 
-function serverFor(admission: Admission, tools: ReadonlyMap<string, Tool>, use: CallUse): Server {
+function serverFor(admission: RequestContext, tools: ReadonlyMap<string, Tool>, deps: ToolCallDeps): Server {
   const { caller } = admission
   const server = new Server({ name: 'mailroom', version: '1.0.0' }, { capabilities: { tools: {} }, instructions })
   server.setRequestHandler('tools/list', () => ({
-    tools: [whoamiTool, ...[...tools.values()].filter(tool => mayCall(tool, caller)).map(tool => tool.listed)],
+    tools: [whoamiTool, ...[...tools.values()].filter(tool => mayCall(tool, caller)).map(tool => tool.listing)],
   }))
   server.setRequestHandler('tools/call', ({ params }) => {
     if (params.name === whoamiTool.name) return whoami(caller)
     const tool = tools.get(params.name)
     if (!tool) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no tool ${params.name}.`)
-    return callTool(use, tool, params.arguments ?? {}, admission)
+    return callTool(deps, tool, params.arguments ?? {}, admission)
   })
   return server
 }

@@ -1,13 +1,13 @@
 import { t } from 'elysia'
-import { says } from '../../api/describe.ts'
-import { admissionOf } from '../../api/request-context.ts'
+import { describeRoute } from '../../api/describe.ts'
+import { requestContextOf } from '../../api/request-context.ts'
 import { api } from '../../api/route.ts'
-import type { CallUse } from './call.ts'
-import { hostCheck } from './hosts.ts'
-import { answerMessage } from './protocol.ts'
-import type { Tool } from './toolbox.ts'
+import type { ToolCallDeps } from './call-tool.ts'
+import { hostCheck } from './host-check.ts'
+import { handleMessage } from './protocol.ts'
+import type { Tool } from './tools.ts'
 
-export interface McpUse extends CallUse {
+export interface McpDeps extends ToolCallDeps {
   /** Asked at the first call, when all routes are there. */
   readonly tools: () => ReadonlyMap<string, Tool>
   /** Host names of this Mailroom. */
@@ -19,7 +19,7 @@ export interface McpUse extends CallUse {
 const message = t.Object({ jsonrpc: t.Literal('2.0') }, { additionalProperties: true })
 
 /** The Model Context Protocol, Streamable HTTP without sessions: POST only. */
-export function mcpRoutes({ tools, names, origins, ...use }: McpUse) {
+export function mcpRoutes({ tools, names, origins, ...use }: McpDeps) {
   const refuseForeign = hostCheck(names, origins)
   return api('mcp')
     .post(
@@ -29,10 +29,10 @@ export function mcpRoutes({ tools, names, origins, ...use }: McpUse) {
         if (refusal) throw refusal
         const asked = readMessage(body as unknown as Uint8Array)
         if ('fault' in asked) return protocolFault(asked.code, asked.fault)
-        return answerMessage(request, asked.message, admissionOf(request), { ...use, tools: tools() })
+        return handleMessage(request, asked.message, requestContextOf(request), { ...use, tools: tools() })
       },
       {
-        detail: says(
+        detail: describeRoute(
           'mcp',
           'Speak the Model Context Protocol',
           ['origin_not_allowed'],
@@ -46,10 +46,10 @@ export function mcpRoutes({ tools, names, origins, ...use }: McpUse) {
     .delete('/v1/mcp', methodNotAllowed)
 }
 
-type Asked = { readonly message: unknown } | { readonly fault: string; readonly code: number }
+type MessageResult = { readonly message: unknown } | { readonly fault: string; readonly code: number }
 
 /** JSON-RPC 2.0 section 5.1; batches were taken out of the protocol in its revision 2025-06-18. */
-function readMessage(bytes: Uint8Array): Asked {
+function readMessage(bytes: Uint8Array): MessageResult {
   try {
     const message: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
     return typeof message === 'object' && message !== null && !Array.isArray(message)

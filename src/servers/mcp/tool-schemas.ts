@@ -1,10 +1,10 @@
 import { type JsonSchema, jsonSchema } from '../../api/json-schema.ts'
 import type { Operation } from '../../api/operations.ts'
-import type { Schema } from '../../api/validation.ts'
-import type { ToolEntry } from './tools.ts'
+import type { TypeBoxSchema } from '../../api/validation.ts'
+import type { ToolDefinition } from './tool-definitions.ts'
 
 /** Where an argument goes in the request that the tool makes. */
-export interface ArgumentPlaces {
+export interface ArgumentLocations {
   /** Of the path, by the argument's name. */
   readonly path: ReadonlyMap<string, string>
   readonly query: ReadonlySet<string>
@@ -13,7 +13,7 @@ export interface ArgumentPlaces {
 
 interface ToolInput {
   readonly schema: JsonSchema
-  readonly places: ArgumentPlaces
+  readonly locations: ArgumentLocations
 }
 
 const idempotencyKey: JsonSchema = {
@@ -24,9 +24,9 @@ const idempotencyKey: JsonSchema = {
 }
 
 /** The arguments of a tool: path, query and body of its operation in one object. */
-export function toolInput({ rename = {} }: ToolEntry, operation: Operation): ToolInput {
+export function toolInput({ renamedParameters = {} }: ToolDefinition, operation: Operation): ToolInput {
   const path = new Map(
-    [...operation.path.matchAll(/:(\w+)/g)].map(([, name = '']) => [rename[name] ?? name, name] as const),
+    [...operation.path.matchAll(/:(\w+)/g)].map(([, name = '']) => [renamedParameters[name] ?? name, name] as const),
   )
   const query = propertiesOf(operation.query)
   const body = propertiesOf(operation.body)
@@ -43,24 +43,24 @@ export function toolInput({ rename = {} }: ToolEntry, operation: Operation): Too
       required: [...path.keys(), ...requiredOf(operation.query), ...requiredOf(operation.body)],
       additionalProperties: false,
     },
-    places: { path, query: new Set(Object.keys(query)), hasBody: operation.body !== undefined },
+    locations: { path, query: new Set(Object.keys(query)), hasBody: operation.body !== undefined },
   }
 }
 
 /** A query is text; a model is shown what the text stands for. */
-function queryArgument(name: string, schema: Schema): JsonSchema {
+function queryArgument(name: string, schema: TypeBoxSchema): JsonSchema {
   return name === 'limit'
     ? { type: 'integer', minimum: 1, maximum: 200, default: 50, description: 'How many, at most.' }
     : jsonSchema(schema)
 }
 
 /** What a tool answers with; `untrusted` and `fence` where it holds text from outside. */
-export function toolOutput({ holdsOutsideText }: ToolEntry, operation: Operation): JsonSchema {
+export function toolOutput({ returnsUntrustedText }: ToolDefinition, operation: Operation): JsonSchema {
   const [answer] = Object.entries(operation.responses ?? {})
     .filter(([status]) => status.startsWith('2'))
     .map(([, schema]) => jsonSchema(schema))
   const { properties, required = [] } = answer ?? attachmentOutput
-  const marks = holdsOutsideText ? fenceMarks : {}
+  const marks = returnsUntrustedText ? fenceMarks : {}
   return {
     type: 'object',
     properties: { ...properties, ...marks },
@@ -83,10 +83,10 @@ const attachmentOutput: JsonSchema = {
   required: ['size', 'content_base64'],
 }
 
-function propertiesOf(schema: Schema | undefined): Readonly<Record<string, Schema>> {
+function propertiesOf(schema: TypeBoxSchema | undefined): Readonly<Record<string, TypeBoxSchema>> {
   return schema?.properties ?? {}
 }
 
-function requiredOf(schema: Schema | undefined): readonly string[] {
+function requiredOf(schema: TypeBoxSchema | undefined): readonly string[] {
   return Array.isArray(schema?.['required']) ? (schema['required'] as readonly string[]) : []
 }

@@ -2,9 +2,9 @@ import { SMTPStream } from 'smtp-server/lib/smtp-stream.js'
 import { DataDecoder, type DataSink } from './data-decoder.ts'
 
 /** Where the bytes of DATA go. */
-export interface DataTaker extends DataSink {
+export interface DataReceiver extends DataSink {
   /** Resolves when more bytes may come; undefined: now. */
-  busy(): Promise<void> | undefined
+  backpressure(): Promise<void> | undefined
   /** The final dot came. What the client sent after it waits until `resume`. */
   end(resume: () => void): void
 }
@@ -14,10 +14,10 @@ export interface DataTaker extends DataSink {
  * of DATA drops dots after a bare LF, keeps the one of `.x`, and takes a turn of the event loop for each stuffed dot.
  */
 export class CommandParser extends SMTPStream {
-  private data: { readonly decoder: DataDecoder; readonly taker: DataTaker } | undefined
+  private data: { readonly decoder: DataDecoder; readonly taker: DataReceiver } | undefined
 
   /** What follows the current command is DATA. */
-  takeData(taker: DataTaker): void {
+  startData(taker: DataReceiver): void {
     this._dataMode = true
     this.data = { decoder: new DataDecoder(), taker }
   }
@@ -26,7 +26,7 @@ export class CommandParser extends SMTPStream {
     const end = this.data ? this.data.decoder.decode(chunk, this.data.taker) : chunk.length
     const taker = this.data?.taker
     if (end < 0) {
-      const busy = taker?.busy()
+      const busy = taker?.backpressure()
       if (busy) void busy.then(() => done())
       else done()
     } else {

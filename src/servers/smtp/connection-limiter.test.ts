@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { networkOf, openAdmission } from './connection-limiter.ts'
+import { networkOf, openConnectionLimiter } from './connection-limiter.ts'
 
 const networks: Readonly<Record<string, string>> = {
   '192.0.2.1': '192.0.2.1',
@@ -16,11 +16,11 @@ for (const [address, network] of Object.entries(networks))
   test(`${address} counts as ${network}`, () => expect(networkOf(address)).toBe(network))
 
 test('limits each network, then all, and forgets what is released', () => {
-  const admission = openAdmission({ inAll: 3, perAddress: 2 })
-  expect([admission.admit('2001:db8::1'), admission.admit('2001:db8::2')]).toEqual([undefined, undefined])
-  expect(admission.admit('2001:db8::3')).toBe('too_many_sessions_from_address')
-  expect(admission.admit('192.0.2.1')).toBeUndefined()
-  expect(admission.admit('192.0.2.2')).toBe('too_many_sessions')
+  const admission = openConnectionLimiter({ inAll: 3, perAddress: 2 })
+  expect([admission.acquire('2001:db8::1'), admission.acquire('2001:db8::2')]).toEqual([undefined, undefined])
+  expect(admission.acquire('2001:db8::3')).toBe('too_many_sessions_from_address')
+  expect(admission.acquire('192.0.2.1')).toBeUndefined()
+  expect(admission.acquire('192.0.2.2')).toBe('too_many_sessions')
   admission.release('2001:db8::1')
-  expect(admission.admit('192.0.2.2')).toBeUndefined()
+  expect(admission.acquire('192.0.2.2')).toBeUndefined()
 })

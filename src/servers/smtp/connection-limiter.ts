@@ -1,26 +1,29 @@
 import { isIPv6 } from 'node:net'
-import type { SmtpRefusalCode } from '../../receiving/refusal.ts'
-import { sessionsNow } from './metrics.ts'
+import type { SmtpRefusalCode } from '../../receiving/smtp-refusal.ts'
+import { sessionsOpen } from './metrics.ts'
 
 /** Counts sessions, in all and by the network they come from. */
-export interface Admission {
+export interface ConnectionLimiter {
   /** Takes a session from this address in, or says why not. What was taken in is to be released once. */
-  admit(address: string): SmtpRefusalCode | undefined
+  acquire(address: string): SmtpRefusalCode | undefined
   release(address: string): void
 }
 
-export function openAdmission(limits: { readonly inAll: number; readonly perAddress: number }): Admission {
+export function openConnectionLimiter(limits: {
+  readonly inAll: number
+  readonly perAddress: number
+}): ConnectionLimiter {
   const byNetwork = new Map<string, number>()
   let inAll = 0
   return {
-    admit(address) {
+    acquire(address) {
       const network = networkOf(address)
       const here = byNetwork.get(network) ?? 0
       if (here >= limits.perAddress) return 'too_many_sessions_from_address'
       if (inAll >= limits.inAll) return 'too_many_sessions'
       byNetwork.set(network, here + 1)
       inAll++
-      sessionsNow.inc()
+      sessionsOpen.inc()
       return undefined
     },
     release(address) {
@@ -29,7 +32,7 @@ export function openAdmission(limits: { readonly inAll: number; readonly perAddr
       if (here === 0) byNetwork.delete(network)
       else byNetwork.set(network, here)
       inAll--
-      sessionsNow.dec()
+      sessionsOpen.dec()
     },
   }
 }

@@ -5,7 +5,7 @@ const lineStartWithDot = Buffer.from('\r\n.')
 const heldCr = Buffer.from('\r')
 
 /** How far what came last goes towards the end of DATA. */
-type Progress = 'text' | 'cr' | 'line-start' | 'dot' | 'dot-cr'
+type DecoderState = 'text' | 'cr' | 'line-start' | 'dot' | 'dot-cr'
 
 /** Where decoded bytes go; slices of what was decoded, in order. */
 export interface DataSink {
@@ -18,7 +18,7 @@ export interface DataSink {
  * dot that starts a longer line is dropped; every other byte stays as it came.
  */
 export class DataDecoder {
-  private progress: Progress = 'line-start'
+  private state: DecoderState = 'line-start'
 
   /** Decodes `chunk` into `sink`; gives the index after the final dot's CRLF, or -1 when the message goes on. */
   decode(chunk: Buffer, sink: DataSink): number {
@@ -26,43 +26,43 @@ export class DataDecoder {
     let at = 0
     while (at < chunk.length) {
       const byte = chunk[at]
-      switch (this.progress) {
+      switch (this.state) {
         case 'text': {
           const found = chunk.indexOf(lineStartWithDot, at)
-          this.progress = found < 0 ? progressAtEnd(chunk, at) : 'line-start'
+          this.state = found < 0 ? progressAtEnd(chunk, at) : 'line-start'
           at = found < 0 ? chunk.length : found + 2
           break
         }
         case 'cr':
-          if (byte === LF) this.progress = 'line-start'
-          else if (byte !== CR) this.progress = 'text'
-          if (this.progress !== 'text') at++
+          if (byte === LF) this.state = 'line-start'
+          else if (byte !== CR) this.state = 'text'
+          if (this.state !== 'text') at++
           break
         case 'line-start':
-          this.progress = byte === DOT ? 'dot' : 'text'
+          this.state = byte === DOT ? 'dot' : 'text'
           if (byte === DOT) {
             if (at > start) sink.write(chunk.subarray(start, at))
             start = ++at
           }
           break
         case 'dot':
-          this.progress = byte === CR ? 'dot-cr' : 'text'
+          this.state = byte === CR ? 'dot-cr' : 'text'
           if (byte === CR) at++
           break
         case 'dot-cr':
           if (byte === LF) return at + 1
           // The CR is content after all; when it came in an earlier chunk it is not in this one.
           if (at === 0) sink.write(heldCr)
-          this.progress = 'cr'
+          this.state = 'cr'
           break
       }
     }
-    if (this.progress !== 'dot-cr' && start < chunk.length) sink.write(chunk.subarray(start))
+    if (this.state !== 'dot-cr' && start < chunk.length) sink.write(chunk.subarray(start))
     return -1
   }
 }
 
-function progressAtEnd(chunk: Buffer, from: number): Progress {
+function progressAtEnd(chunk: Buffer, from: number): DecoderState {
   const last = chunk[chunk.length - 1]
   if (last === CR) return 'cr'
   return last === LF && chunk.length - from >= 2 && chunk[chunk.length - 2] === CR ? 'line-start' : 'text'

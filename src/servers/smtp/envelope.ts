@@ -1,32 +1,36 @@
-import type { Recipient } from '../../receiving/incoming.ts'
-import type { SmtpRefusalCode } from '../../receiving/refusal.ts'
-import { type PathCommand, type PathReading, readPath } from './path.ts'
+import type { InboundRecipient } from '../../receiving/incoming-message.ts'
+import type { SmtpRefusalCode } from '../../receiving/smtp-refusal.ts'
+import { type ParsedPath, type PathResult, parsePath } from './path.ts'
 
 /** From MAIL to the end of DATA. */
-export interface Transaction {
+export interface MailTransaction {
   readonly id: string
   readonly mailFrom: string
   readonly smtputf8: boolean
   /** By their address in lower case, so that none is there twice. */
-  readonly recipients: Map<string, Recipient>
+  readonly recipients: Map<string, InboundRecipient>
 }
 
 /** Does the refusal tell a client that it may be guessing addresses? */
-export function isUnknown(code: SmtpRefusalCode): boolean {
+export function isUnknownRecipient(code: SmtpRefusalCode): boolean {
   return code === 'mailbox_unknown' || code === 'relay_denied'
 }
 
 /** The forward-path of RCPT, or why this transaction does not take it, as far as that is known without looking it up. */
-export function readRecipient(line: string, transaction: Transaction | undefined, maxRecipients: number): PathReading {
+export function parseRecipient(
+  line: string,
+  transaction: MailTransaction | undefined,
+  maxRecipients: number,
+): PathResult {
   if (!transaction) return { kind: 'refused', code: 'out_of_order' }
-  const path = readPath('RCPT TO', line, transaction.smtputf8)
+  const path = parsePath('RCPT TO', line, transaction.smtputf8)
   if (path.kind === 'refused') return path
   if (path.parameters.size > 0) return { kind: 'refused', code: 'parameter_unknown' }
   return transaction.recipients.size < maxRecipients ? path : { kind: 'refused', code: 'too_many_recipients' }
 }
 
 /** What is wrong with the parameters of MAIL: SIZE (RFC 1870), BODY (RFC 6152) and SMTPUTF8 (RFC 6531) are known. */
-export function faultOfParameters({ parameters }: PathCommand, maxBytes: number): SmtpRefusalCode | undefined {
+export function mailParameterError({ parameters }: ParsedPath, maxBytes: number): SmtpRefusalCode | undefined {
   for (const [keyword, value] of parameters) {
     switch (keyword) {
       case 'SIZE':

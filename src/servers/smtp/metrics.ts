@@ -1,20 +1,20 @@
 import { counter, gauge, histogram } from '../../base/observability/metrics.ts'
 
-export const sessionsNow = gauge('mailroom_smtp_sessions', 'SMTP sessions now.')
+export const sessionsOpen = gauge('mailroom_smtp_sessions', 'SMTP sessions now.')
 
-export const sessionsEnded = counter(
+export const sessionsCut = counter(
   'mailroom_smtp_sessions_cut_total',
   'SMTP sessions that were not admitted or were cut, by the reason.',
   ['reason'],
 )
 
-export const recipientsAnswered = counter(
+export const recipientReplies = counter(
   'mailroom_smtp_recipients_total',
   'RCPT commands, by `accepted` or the reason of the refusal.',
   ['result'],
 )
 
-export const messagesAnswered = counter(
+export const messageReplies = counter(
   'mailroom_smtp_messages_total',
   'Messages after DATA, by `accepted`, the reason of the refusal, or `client_gone`.',
   ['result'],

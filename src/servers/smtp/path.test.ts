@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test'
-import { readPath } from './path.ts'
+import { parsePath } from './path.ts'
 
 const address = (verb: 'MAIL FROM' | 'RCPT TO', path: string, smtputf8 = false) => {
-  const reading = readPath(verb, `${verb}:${path}`, smtputf8)
+  const reading = parsePath(verb, `${verb}:${path}`, smtputf8)
   return reading.kind === 'path' ? reading.address : reading.code
 }
 
@@ -67,7 +67,7 @@ test('takes other scripts once MAIL said SMTPUTF8', () => {
 })
 
 test('reads parameters, whatever their case', () => {
-  const reading = readPath('MAIL FROM', 'mail from:<a@b.test> size=5 Body=8BITMIME  SMTPUTF8', false)
+  const reading = parsePath('MAIL FROM', 'mail from:<a@b.test> size=5 Body=8BITMIME  SMTPUTF8', false)
   expect(reading.kind === 'path' && Object.fromEntries(reading.parameters)).toEqual({
     SIZE: '5',
     BODY: '8BITMIME',
@@ -78,6 +78,6 @@ test('reads parameters, whatever their case', () => {
 test('is quick with a line made to be slow', () => {
   const started = performance.now()
   for (const part of ['"', '\\', '""', '"a', ' ', '<', '.a', 'a.'])
-    readPath('RCPT TO', `RCPT TO:<${part.repeat(2000)}`, true)
+    parsePath('RCPT TO', `RCPT TO:<${part.repeat(2000)}`, true)
   expect(performance.now() - started).toBeLessThan(200)
 })

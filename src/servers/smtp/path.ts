@@ -1,7 +1,7 @@
-import type { SmtpRefusalCode } from '../../receiving/refusal.ts'
+import type { SmtpRefusalCode } from '../../receiving/smtp-refusal.ts'
 
 /** What MAIL or RCPT says. */
-export interface PathCommand {
+export interface ParsedPath {
   readonly kind: 'path'
   /** Between the angle brackets, as written; empty: the null reverse-path. */
   readonly address: string
@@ -9,15 +9,15 @@ export interface PathCommand {
   readonly parameters: ReadonlyMap<string, string>
 }
 
-export type PathReading = PathCommand | { readonly kind: 'refused'; readonly code: SmtpRefusalCode }
+export type PathResult = ParsedPath | { readonly kind: 'refused'; readonly code: SmtpRefusalCode }
 
-type Verb = 'MAIL FROM' | 'RCPT TO'
+type PathVerb = 'MAIL FROM' | 'RCPT TO'
 
 /** How each verb words its refusals. */
 const refusals = {
   'MAIL FROM': { malformed: 'sender_malformed', routed: 'sender_not_allowed' },
   'RCPT TO': { malformed: 'address_malformed', routed: 'relay_denied' },
-} as const satisfies Record<Verb, Record<'malformed' | 'routed', SmtpRefusalCode>>
+} as const satisfies Record<PathVerb, Record<'malformed' | 'routed', SmtpRefusalCode>>
 
 const maxAddressOctets = 254
 
@@ -39,7 +39,7 @@ const literalForm = /^\[[A-Za-z0-9:.]+\]$/
  * Refused are source routes, and what old gateways took for routes: `%`, `!` and a quoted `@` in the local part. An
  * address literal is taken as a reverse-path only. Non-ASCII needs SMTPUTF8 (RFC 6531), which MAIL says itself.
  */
-export function readPath(verb: Verb, line: string, smtputf8: boolean): PathReading {
+export function parsePath(verb: PathVerb, line: string, smtputf8: boolean): PathResult {
   const { malformed } = refusals[verb]
   const match = commandForm.exec(line)
   const [, said, address = '', rest = ''] = match ?? []
@@ -53,7 +53,7 @@ export function readPath(verb: Verb, line: string, smtputf8: boolean): PathReadi
   return { kind: 'path', address, parameters }
 }
 
-function refused(code: SmtpRefusalCode): PathReading {
+function refused(code: SmtpRefusalCode): PathResult {
   return { kind: 'refused', code }
 }
 
@@ -68,7 +68,7 @@ function readParameters(text: string): ReadonlyMap<string, string> | undefined {
   return parameters
 }
 
-function faultOf(verb: Verb, address: string): SmtpRefusalCode | undefined {
+function faultOf(verb: PathVerb, address: string): SmtpRefusalCode | undefined {
   const { malformed, routed } = refusals[verb]
   const isSender = verb === 'MAIL FROM'
   if (address === '') return isSender ? undefined : malformed

@@ -1,7 +1,7 @@
 import { isIPv4, isIPv6 } from 'node:net'
 
 /** Where a client is: its end of the connection, or what a load balancer tells of it. */
-export interface Client {
+export interface ClientEndpoint {
   readonly address: string
   readonly port: number
 }
@@ -10,7 +10,7 @@ export interface Client {
 export type ProxyHeader =
   | { readonly kind: 'incomplete' }
   | { readonly kind: 'malformed' }
-  | { readonly kind: 'client'; readonly client: Client; readonly length: number }
+  | { readonly kind: 'client'; readonly client: ClientEndpoint; readonly length: number }
   /** The balancer speaks for itself, or cannot tell: the address of the connection counts. */
   | { readonly kind: 'own'; readonly length: number }
 
@@ -47,7 +47,7 @@ function readLine(bytes: Buffer): ProxyHeader {
     .split(' ')
   if (family === 'UNKNOWN') return { kind: 'own', length }
   const isAddress = family === 'TCP4' ? isIPv4 : family === 'TCP6' ? isIPv6 : () => false
-  const isRight = [source, target].every(each => isAddress(each) && !each.includes('%'))
+  const isRight = [source, target].every(value => isAddress(value) && !value.includes('%'))
   if (!isRight || ![sourcePort, targetPort].every(isPort) || more.length > 0) return malformed
   return { kind: 'client', client: { address: canonical(source), port: Number(sourcePort) }, length }
 }

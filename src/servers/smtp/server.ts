@@ -2,24 +2,24 @@ import type { AddressInfo, Socket } from 'node:net'
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
 import type { Clock } from '../../base/clock.ts'
 import type { Endpoint } from '../../base/config/config.ts'
-import { addressesIn } from '../../base/networks.ts'
+import { networkMatcher } from '../../base/networks.ts'
 import type { Log } from '../../base/observability/log.ts'
 import { version } from '../../base/version.ts'
 import { type Certificates, certificateFor } from '../../ports/certificates/port.ts'
-import type { WayIn } from '../../receiving/incoming.ts'
-import { replyFor, type SmtpRefusalCode } from '../../receiving/refusal.ts'
-import { type Admission, openAdmission } from './connection-limiter.ts'
-import type { DoorUse } from './deps.ts'
-import { sessionsEnded } from './metrics.ts'
-import type { Client } from './proxy-header.ts'
-import { introduce } from './proxy-protocol.ts'
+import type { InboundPipeline } from '../../receiving/incoming-message.ts'
+import { replyFor, type SmtpRefusalCode } from '../../receiving/smtp-refusal.ts'
+import { type ConnectionLimiter, openConnectionLimiter } from './connection-limiter.ts'
+import type { SmtpSessionDeps } from './deps.ts'
+import { sessionsCut } from './metrics.ts'
+import { awaitProxyHeader } from './proxy-connection.ts'
+import type { ClientEndpoint } from './proxy-header.ts'
 import { SmtpSession } from './session.ts'
-import { type Pace, type SessionLimits, type SmtpConfig, sessionLimits, tickMs } from './session-limits.ts'
+import { type SessionLimits, type SmtpConfig, type SmtpTimeouts, sessionLimits, tickMs } from './session-limits.ts'
 import { openSpoolFolder } from './spool.ts'
 
-export interface SmtpDoorOptions {
+export interface SmtpServerDeps {
   readonly config: SmtpConfig
-  readonly wayIn: WayIn
+  readonly inbound: InboundPipeline
   /** STARTTLS is offered while there is one; sessions that have begun keep theirs. */
   readonly certificates: Certificates
   readonly log: Log
@@ -27,10 +27,10 @@ export interface SmtpDoorOptions {
   /** Where messages past 256 KiB wait until they are answered; made when it is absent. */
   readonly spoolFolder: string
   /** Shorter times, for tests. */
-  readonly pace?: Partial<Pace>
+  readonly timeouts?: Partial<SmtpTimeouts>
 }
 
-export interface SmtpDoor {
+export interface SmtpServer {
   readonly address: Endpoint
   /**
    * Takes no new session and no new transaction, lets those under way finish (half a minute at most), and resolves once
@@ -44,33 +44,33 @@ export interface SmtpDoor {
  * certificate; not AUTH, DSN, CHUNKING or BINARYMIME. RFC 5321.
  * @throws when the address cannot be listened on.
  */
-export async function openSmtpDoor(options: SmtpDoorOptions): Promise<SmtpDoor> {
+export async function openSmtpServer(options: SmtpServerDeps): Promise<SmtpServer> {
   const { config, log } = options
-  const limits = sessionLimits(config, options.pace)
-  const admission = openAdmission({ inAll: config.maxSessions, perAddress: config.maxSessionsPerAddress })
+  const limits = sessionLimits(config, options.timeouts)
+  const admission = openConnectionLimiter({ inAll: config.maxSessions, perAddress: config.maxSessionsPerAddress })
   const sessions = new Set<SmtpSession>()
   let closing: Promise<void> | undefined
   let settling = 0
-  const use: DoorUse = {
-    wayIn: options.wayIn,
+  const deps: SmtpSessionDeps = {
+    inbound: options.inbound,
     log,
     clock: options.clock,
     limits,
-    spools: openSpoolFolder(options.spoolFolder),
+    spoolFolder: openSpoolFolder(options.spoolFolder),
     isClosing: () => closing !== undefined,
-    countSettling: by => {
+    addInFlight: by => {
       settling += by
     },
   }
-  const server = new DoorServer(serverOptions(config, limits), {
-    use,
-    admission,
+  const server = new LimitedSmtpServer(serverOptions(config, limits), {
+    sessionDeps: deps,
+    limiter: admission,
     sessions,
-    isProxy: addressesIn(config.smtpProxies ?? []),
-    maxIntroductions: config.maxSessions,
+    isProxy: networkMatcher(config.smtpProxies ?? []),
+    maxPendingHeaders: config.maxSessions,
   })
   server.on('error', error => log.error({ err: error }, 'SMTP listener failed'))
-  const show = () => server.show(options.certificates, config.hostname)
+  const show = () => server.useCertificate(options.certificates, config.hostname)
   show()
   options.certificates.onChange(show)
   const address = await listen(server, config.smtpListen)
@@ -133,28 +133,28 @@ function serverOptions(config: SmtpConfig, limits: SessionLimits): SMTPServerOpt
   }
 }
 
-interface ServerUse {
-  readonly use: DoorUse
-  readonly admission: Admission
+interface ListenerDeps {
+  readonly sessionDeps: SmtpSessionDeps
+  readonly limiter: ConnectionLimiter
   readonly sessions: Set<SmtpSession>
   /** Is this the address of a load balancer, whose connections begin with a header of the PROXY protocol? */
   readonly isProxy: (address: string) => boolean
   /** Connections of load balancers whose header has not come yet, at most. */
-  readonly maxIntroductions: number
+  readonly maxPendingHeaders: number
 }
 
 /** The library's listener, with sessions of ours and a limit for each address before anything is spent on them. */
-class DoorServer extends SMTPServer {
-  private readonly door: ServerUse
-  private introductions = 0
+class LimitedSmtpServer extends SMTPServer {
+  private readonly deps: ListenerDeps
+  private pendingHeaders = 0
 
-  constructor(options: SMTPServerOptions, door: ServerUse) {
+  constructor(options: SMTPServerOptions, deps: ListenerDeps) {
     super(options)
-    this.door = door
+    this.deps = deps
   }
 
   /** Shows the certificate of this name from the next handshake on. */
-  show(certificates: Certificates, name: string): void {
+  useCertificate(certificates: Certificates, name: string): void {
     const certificate = certificateFor(certificates.current(), name)
     if (!certificate) return
     this.updateSecureContext({ cert: certificate.chain, key: certificate.privateKey, minVersion: 'TLSv1.2' })
@@ -164,19 +164,19 @@ class DoorServer extends SMTPServer {
   override connect(socket: Socket): void {
     const address = socket.remoteAddress
     if (address === undefined) socket.destroy()
-    else if (this.door.isProxy(address)) void this.connectProxied(socket, address)
+    else if (this.deps.isProxy(address)) void this.connectProxied(socket, address)
     else this.begin(socket, { address, port: socket.remotePort ?? 0 })
   }
 
   private async connectProxied(socket: Socket, address: string): Promise<void> {
-    const { use, maxIntroductions } = this.door
-    if (this.introductions >= maxIntroductions) {
-      turnAway(socket, 'too_many_sessions')
+    const { sessionDeps, maxPendingHeaders } = this.deps
+    if (this.pendingHeaders >= maxPendingHeaders) {
+      rejectConnection(socket, 'too_many_sessions')
       return
     }
-    this.introductions++
-    const introduction = await introduce(socket, use.limits.proxyHeaderMs)
-    this.introductions--
+    this.pendingHeaders++
+    const introduction = await awaitProxyHeader(socket, sessionDeps.limits.proxyHeaderMs)
+    this.pendingHeaders--
     switch (introduction.kind) {
       case 'client':
         this.begin(socket, introduction.client)
@@ -187,35 +187,35 @@ class DoorServer extends SMTPServer {
       case 'refused':
         // Load balancers look after us by connections on which they say nothing.
         if (introduction.why === 'ended') return
-        sessionsEnded.inc({ reason: 'proxy_header' })
-        use.log.warn({ remote_ip: address, reason: introduction.why }, 'no header of a load balancer')
+        sessionsCut.inc({ reason: 'proxy_header' })
+        sessionDeps.log.warn({ remote_ip: address, reason: introduction.why }, 'no header of a load balancer')
         break
       default:
         introduction satisfies never
     }
   }
 
-  private begin(socket: Socket, client: Client): void {
-    const { use, admission, sessions } = this.door
+  private begin(socket: Socket, client: ClientEndpoint): void {
+    const { sessionDeps, limiter, sessions } = this.deps
     const { address } = client
-    const refusal = use.isClosing() ? 'shutting_down' : admission.admit(address)
+    const refusal = sessionDeps.isClosing() ? 'shutting_down' : limiter.acquire(address)
     if (refusal) {
-      turnAway(socket, refusal)
+      rejectConnection(socket, refusal)
       return
     }
-    const session = new SmtpSession(this, socket, client, use, () => {
-      admission.release(address)
+    const session = new SmtpSession(this, socket, client, sessionDeps, () => {
+      limiter.release(address)
       sessions.delete(session)
     })
     sessions.add(session)
     this.connections.add(session)
-    session.on('error', error => use.log.debug({ session_id: session.id, err: error }, 'session failed'))
+    session.on('error', error => sessionDeps.log.debug({ session_id: session.id, err: error }, 'session failed'))
     session.init()
   }
 }
 
-function turnAway(socket: Socket, code: SmtpRefusalCode): void {
-  sessionsEnded.inc({ reason: code })
+function rejectConnection(socket: Socket, code: SmtpRefusalCode): void {
+  sessionsCut.inc({ reason: code })
   const reply = replyFor(code)
   socket.on('error', () => socket.destroy())
   socket.end(`${reply.code} ${reply.enhanced} ${reply.text}\r\n`, () => socket.destroy())

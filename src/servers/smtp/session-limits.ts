@@ -18,7 +18,7 @@ export type SmtpConfig = Pick<
 >
 
 /** What is fixed, but for tests, which cannot wait that long. In milliseconds. */
-export interface Pace {
+export interface SmtpTimeouts {
   /** Over how long the rate of a message is measured. */
   readonly rateWindowMs: number
   /** How much longer each further unknown recipient waits for its answer. */
@@ -31,7 +31,7 @@ export interface Pace {
   readonly proxyHeaderMs: number
 }
 
-const usualPace: Pace = {
+const defaultTimeouts: SmtpTimeouts = {
   rateWindowMs: 30_000,
   unknownDelayMs: 250,
   handshakeMs: 30_000,
@@ -40,7 +40,7 @@ const usualPace: Pace = {
 }
 
 /** The limits of a session; times in milliseconds. */
-export interface SessionLimits extends Pace {
+export interface SessionLimits extends SmtpTimeouts {
   readonly maxMessageBytes: number
   readonly maxRecipients: number
   readonly sessionMs: number
@@ -59,9 +59,9 @@ export interface SessionLimits extends Pace {
   readonly maxCommandOctets: number
 }
 
-export function sessionLimits(config: SmtpConfig, pace: Partial<Pace> = {}): SessionLimits {
+export function sessionLimits(config: SmtpConfig, pace: Partial<SmtpTimeouts> = {}): SessionLimits {
   return {
-    ...usualPace,
+    ...defaultTimeouts,
     ...pace,
     maxMessageBytes: config.maxMessageBytes,
     maxRecipients: config.maxRecipients,

@@ -2,21 +2,21 @@ import type { Socket } from 'node:net'
 import type { SMTPServer } from 'smtp-server'
 import { SMTPConnection } from 'smtp-server/lib/smtp-connection.js'
 import { newSortableToken } from '../../base/ids.ts'
-import type { Incoming, Recipient } from '../../receiving/incoming.ts'
+import type { InboundRecipient, IncomingMessage } from '../../receiving/incoming-message.ts'
 import {
-  asRefusal,
   refuseMail,
   replyFor,
   type SmtpRefusal,
   type SmtpRefusalCode,
   type SmtpReply,
-} from '../../receiving/refusal.ts'
+  toSmtpRefusal,
+} from '../../receiving/smtp-refusal.ts'
 import { CommandParser } from './command-parser.ts'
-import type { DoorUse } from './deps.ts'
-import { faultOfParameters, isUnknown, readRecipient, type Transaction } from './envelope.ts'
-import { recipientsAnswered, sessionsEnded } from './metrics.ts'
-import { readPath } from './path.ts'
-import type { Client } from './proxy-header.ts'
+import type { SmtpSessionDeps } from './deps.ts'
+import { isUnknownRecipient, type MailTransaction, mailParameterError, parseRecipient } from './envelope.ts'
+import { recipientReplies, sessionsCut } from './metrics.ts'
+import { parsePath } from './path.ts'
+import type { ClientEndpoint } from './proxy-header.ts'
 import { Transfer, type TransferSession } from './transfer.ts'
 
 type Done = () => void
@@ -35,12 +35,12 @@ const enhancedForm = /^[245]\.\d{1,3}\.\d{1,3}$/
  * every limit are ours. Its own time limits, which only know idleness, are off: {@link SmtpSession.check} holds ours.
  */
 export class SmtpSession extends SMTPConnection implements TransferSession {
-  private readonly use: DoorUse
-  private readonly onGone: () => void
+  private readonly deps: SmtpSessionDeps
+  private readonly onClosed: () => void
   private readonly startedAt = performance.now()
   /** Since when the client owes us a command. */
   private waitingSince = this.startedAt
-  private transaction: Transaction | undefined
+  private transaction: MailTransaction | undefined
   private transfer: Transfer | undefined
   private lookup: { readonly since: number; readonly giveUp: () => void } | undefined
   private errors = 0
@@ -50,13 +50,13 @@ export class SmtpSession extends SMTPConnection implements TransferSession {
   /** The socket whose replies are gathered. */
   private gathering: Socket | undefined
 
-  constructor(server: SMTPServer, socket: Socket, client: Client, use: DoorUse, onGone: () => void) {
+  constructor(server: SMTPServer, socket: Socket, client: ClientEndpoint, deps: SmtpSessionDeps, onClosed: () => void) {
     super(server, socket, { remoteAddress: client.address, remotePort: client.port })
-    this.use = use
-    this.onGone = onGone
+    this.deps = deps
+    this.onClosed = onClosed
   }
 
-  get client(): Pick<Incoming, 'remoteIp' | 'helo' | 'tls'> {
+  get client(): Pick<IncomingMessage, 'remoteIp' | 'helo' | 'tls'> {
     return {
       remoteIp: this.remoteAddress,
       helo: (this.hostNameAppearsAs || '').slice(0, maxHeloLength),
@@ -75,7 +75,7 @@ export class SmtpSession extends SMTPConnection implements TransferSession {
       if (this._socket.destroyed) this._onClose()
     } else if (this.transfer) this.transfer.check(now)
     else if (this.lookup) {
-      if (now - this.lookup.since >= this.use.limits.answerMs) this.lookup.giveUp()
+      if (now - this.lookup.since >= this.deps.limits.answerMs) this.lookup.giveUp()
     } else if (!this._handlerPending) {
       const code = this.overdue(now)
       if (code) this.cut(code)
@@ -83,7 +83,7 @@ export class SmtpSession extends SMTPConnection implements TransferSession {
   }
 
   private overdue(now: number): SmtpRefusalCode | undefined {
-    const { idleMs, handshakeMs, sessionMs } = this.use.limits
+    const { idleMs, handshakeMs, sessionMs } = this.deps.limits
     if (now - this.waitingSince >= (this._upgrading ? handshakeMs : idleMs)) return 'idle'
     // A transaction that has begun gets a little longer, so that an honest one is not cut inside.
     return now - this.startedAt >= sessionMs + (this.transaction ? idleMs : 0) ? 'session_expired' : undefined
@@ -92,8 +92,8 @@ export class SmtpSession extends SMTPConnection implements TransferSession {
   /** Says why and closes. */
   cut(code: SmtpRefusalCode): void {
     if (this._closing || this._closed) return
-    sessionsEnded.inc({ reason: code })
-    this.use.log.info({ session_id: this.id, remote_ip: this.remoteAddress, reason: code }, 'session cut')
+    sessionsCut.inc({ reason: code })
+    this.deps.log.info({ session_id: this.id, remote_ip: this.remoteAddress, reason: code }, 'session cut')
     this.answer(replyFor(code))
     this.close()
     this.transfer?.abandon(code)
@@ -105,7 +105,7 @@ export class SmtpSession extends SMTPConnection implements TransferSession {
     this._onClose()
   }
 
-  answerData(reply: SmtpReply): void {
+  replyToData(reply: SmtpReply): void {
     this.transaction = undefined
     this.transfer = undefined
     this.waitingSince = performance.now()
@@ -148,9 +148,9 @@ export class SmtpSession extends SMTPConnection implements TransferSession {
 
   private beginTransaction(line: string): SmtpReply {
     if (this.transaction) return replyFor('out_of_order')
-    if (this.use.isClosing()) return replyFor('shutting_down')
-    const path = readPath('MAIL FROM', line, false)
-    const fault = path.kind === 'refused' ? path.code : faultOfParameters(path, this.use.limits.maxMessageBytes)
+    if (this.deps.isClosing()) return replyFor('shutting_down')
+    const path = parsePath('MAIL FROM', line, false)
+    const fault = path.kind === 'refused' ? path.code : mailParameterError(path, this.deps.limits.maxMessageBytes)
     if (path.kind === 'refused' || fault) return replyFor(fault ?? 'sender_malformed')
     const { address, parameters } = path
     const smtputf8 = parameters.has('SMTPUTF8')
@@ -161,18 +161,18 @@ export class SmtpSession extends SMTPConnection implements TransferSession {
   override handler_RCPT(command: Buffer, done: Done): void {
     this.gatherReplies()
     const { transaction } = this
-    const path = readRecipient(command.toString(), transaction, this.use.limits.maxRecipients)
+    const path = parseRecipient(command.toString(), transaction, this.deps.limits.maxRecipients)
     if (path.kind === 'refused') this.refuseRecipient(refuseMail(path.code), done)
     else
       this.lookUp(path.address, done, recipient => {
         transaction?.recipients.set(recipient.address.toLowerCase(), recipient)
-        recipientsAnswered.inc({ result: 'accepted' })
+        recipientReplies.inc({ result: 'accepted' })
         this.answer(replies.rcpt)
         done()
       })
   }
 
-  private lookUp(address: string, done: Done, accept: (recipient: Recipient) => void): void {
+  private lookUp(address: string, done: Done, accept: (recipient: InboundRecipient) => void): void {
     const conclude = (say: () => void) => {
       if (this.lookup !== lookup) return
       this.lookup = undefined
@@ -184,17 +184,17 @@ export class SmtpSession extends SMTPConnection implements TransferSession {
       giveUp: () => conclude(() => this.refuseRecipient(refuseMail('answer_late'), done)),
     }
     this.lookup = lookup
-    this.use.wayIn.findRecipient(address).then(
+    this.deps.inbound.findRecipient(address).then(
       recipient => conclude(() => accept(recipient)),
-      error => conclude(() => this.refuseRecipient(asRefusal(error), done)),
+      error => conclude(() => this.refuseRecipient(toSmtpRefusal(error), done)),
     )
   }
 
   private refuseRecipient(refusal: SmtpRefusal, done: Done): void {
-    recipientsAnswered.inc({ result: refusal.code })
+    recipientReplies.inc({ result: refusal.code })
     const facts = { session_id: this.id, remote_ip: this.remoteAddress, reason: refusal.code }
-    if (refusal.code === 'our_trouble') this.use.log.error({ ...facts, err: refusal.cause }, 'recipient refused')
-    else this.use.log.info(facts, 'recipient refused')
+    if (refusal.code === 'our_trouble') this.deps.log.error({ ...facts, err: refusal.cause }, 'recipient refused')
+    else this.deps.log.info(facts, 'recipient refused')
     const end = this.endAfter(refusal.code)
     const reply = () => {
       this.answer(refusal.reply)
@@ -208,16 +208,16 @@ export class SmtpSession extends SMTPConnection implements TransferSession {
 
   /** Counts the refused recipient; why the session ends with it, if it does. */
   private endAfter(code: SmtpRefusalCode): SmtpRefusalCode | undefined {
-    const { maxUnknown, maxSurplusRecipients } = this.use.limits
-    if (isUnknown(code)) return ++this.unknownRecipients > maxUnknown ? 'too_many_unknown' : undefined
+    const { maxUnknown, maxSurplusRecipients } = this.deps.limits
+    if (isUnknownRecipient(code)) return ++this.unknownRecipients > maxUnknown ? 'too_many_unknown' : undefined
     const isSurplus = code === 'too_many_recipients' && ++this.surplusRecipients > maxSurplusRecipients
     return isSurplus ? 'too_many_errors' : undefined
   }
 
   /** How long the answer waits, in milliseconds: longer with each unknown recipient, so that guessing addresses is slow. */
   private delayOf(code: SmtpRefusalCode): number {
-    const { promptUnknown, unknownDelayMs, maxUnknownDelayMs } = this.use.limits
-    const steps = isUnknown(code) ? Math.max(0, this.unknownRecipients - promptUnknown) : 0
+    const { promptUnknown, unknownDelayMs, maxUnknownDelayMs } = this.deps.limits
+    const steps = isUnknownRecipient(code) ? Math.max(0, this.unknownRecipients - promptUnknown) : 0
     return Math.min(maxUnknownDelayMs, steps * unknownDelayMs)
   }
 
@@ -231,8 +231,8 @@ export class SmtpSession extends SMTPConnection implements TransferSession {
     if (!transaction || !(parser instanceof CommandParser)) return replyFor('out_of_order')
     if (line.trim().length > 4) return replyFor('parameter_malformed')
     if (transaction.recipients.size === 0) return replyFor('no_recipients')
-    this.transfer = new Transfer(this, transaction, this.use)
-    parser.takeData(this.transfer)
+    this.transfer = new Transfer(this, transaction, this.deps)
+    parser.startData(this.transfer)
     return replies.data
   }
 
@@ -240,7 +240,7 @@ export class SmtpSession extends SMTPConnection implements TransferSession {
   override send(code: number, text?: string | string[] | null, context?: string | false): void {
     super.send(code, text, context)
     if (code < 400 || code === 421 || context === '4.5.3') return
-    if (++this.errors >= this.use.limits.maxErrors) this.cut('too_many_errors')
+    if (++this.errors >= this.deps.limits.maxErrors) this.cut('too_many_errors')
   }
 
   /**
@@ -283,6 +283,6 @@ export class SmtpSession extends SMTPConnection implements TransferSession {
     if (!isFirst) return
     this.transfer?.abandon('client_gone')
     this.lookup = undefined
-    this.onGone()
+    this.onClosed()
   }
 }

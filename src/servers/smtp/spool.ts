@@ -1,8 +1,8 @@
 import { mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { type FileHandle, open, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { inTurn } from '../../base/concurrency/semaphore.ts'
-import type { Content } from '../../mail/message-source.ts'
+import { limitConcurrency } from '../../base/concurrency/semaphore.ts'
+import type { MessageSource } from '../../mail/message-source.ts'
 import type { DataSink } from './data-decoder.ts'
 
 /** A message stays in memory up to this; past it, it goes to a file. */
@@ -34,14 +34,14 @@ export function openSpoolFolder(path: string): SpoolFolder {
     const pid = Number(fileForm.exec(name)?.[1])
     if (pid && (pid === process.pid || !isAlive(pid))) rmSync(join(path, name), { force: true })
   }
-  const shared = { bytes: 0, inTurn: inTurn(maxWritesAtOnce) }
+  const shared = { bytes: 0, inTurn: limitConcurrency(maxWritesAtOnce) }
   return { open: (id, maxBytes) => new Spool(join(path, `smtp-${process.pid}-${id}`), maxBytes, shared) }
 }
 
 /** What the messages under way share: the bytes that they hold in memory, and the turns to write to files. */
-interface Shared {
+interface SharedBuffers {
   bytes: number
-  readonly inTurn: ReturnType<typeof inTurn>
+  readonly inTurn: ReturnType<typeof limitConcurrency>
 }
 
 function isAlive(pid: number): boolean {
@@ -58,19 +58,19 @@ export class Spool implements DataSink {
   /** All that came, kept or not. */
   size = 0
   private pieces: Buffer[] = []
-  private held = 0
+  private memoryBytes = 0
   /** Room for small pieces, and how much of it is used. */
   private gathering: Buffer | undefined
   private gathered = 0
   private file: Promise<FileHandle> | undefined
   private writing: Promise<void> | undefined
-  private trouble: unknown
+  private writeError: unknown
   private isDiscarded = false
   private readonly path: string
   private readonly maxBytes: number
-  private readonly shared: Shared
+  private readonly shared: SharedBuffers
 
-  constructor(path: string, maxBytes: number, shared: Shared) {
+  constructor(path: string, maxBytes: number, shared: SharedBuffers) {
     this.path = path
     this.maxBytes = maxBytes
     this.shared = shared
@@ -83,28 +83,28 @@ export class Spool implements DataSink {
   write(bytes: Buffer): void {
     this.size += bytes.length
     if (this.isDiscarded) return
-    if (this.isTooLarge || this.trouble !== undefined) {
+    if (this.isTooLarge || this.writeError !== undefined) {
       this.letGo()
       return
     }
     this.hold(bytes)
     const isMuch = this.size > maxMemoryBytes || this.shared.bytes > maxMemoryBytesInAll
     if (isMuch && !this.file) this.openFile()
-    if (this.file && this.held >= pieceBytes && !this.writing) this.startWriting()
+    if (this.file && this.memoryBytes >= pieceBytes && !this.writing) this.startWriting()
   }
 
   /** Resolves when more may be written; undefined: now. */
-  busy(): Promise<void> | undefined {
+  backpressure(): Promise<void> | undefined {
     return this.writing
   }
 
   /** The message, once all of it came. @throws what kept the file from being written. */
-  async finish(): Promise<Content> {
+  async finish(): Promise<MessageSource> {
     if (!this.file) return { kind: 'memory', bytes: this.takePieces(), size: this.size }
     await this.writing
-    if (this.held > 0) this.startWriting()
+    if (this.memoryBytes > 0) this.startWriting()
     await this.writing
-    if (this.trouble !== undefined) throw this.trouble
+    if (this.writeError !== undefined) throw this.writeError
     return { kind: 'file', path: this.path, size: this.size }
   }
 
@@ -121,12 +121,12 @@ export class Spool implements DataSink {
   private openFile(): void {
     this.file = open(this.path, 'wx', 0o600)
     this.file.catch(error => {
-      this.trouble ??= error
+      this.writeError ??= error
     })
   }
 
   private hold(bytes: Buffer): void {
-    this.held += bytes.length
+    this.memoryBytes += bytes.length
     this.shared.bytes += bytes.length
     if (this.pieces.length < maxLoosePieces || bytes.length >= smallPieceBytes) {
       this.seal()
@@ -148,19 +148,19 @@ export class Spool implements DataSink {
   private takePieces(): Buffer {
     this.seal()
     const only = this.pieces.length === 1 ? this.pieces[0] : undefined
-    const bytes = only ?? Buffer.concat(this.pieces, this.held)
+    const bytes = only ?? Buffer.concat(this.pieces, this.memoryBytes)
     this.pieces = []
     return bytes
   }
 
   private startWriting(): void {
-    const written = this.held
+    const written = this.memoryBytes
     const bytes = this.takePieces()
-    this.held = 0
+    this.memoryBytes = 0
     this.writing = this.shared
       .inTurn(() => this.append(bytes))
       .catch(error => {
-        this.trouble ??= error
+        this.writeError ??= error
       })
       .finally(() => {
         this.shared.bytes -= written
@@ -179,8 +179,8 @@ export class Spool implements DataSink {
 
   private letGo(): void {
     this.isDiscarded = true
-    this.shared.bytes -= this.held
-    this.held = 0
+    this.shared.bytes -= this.memoryBytes
+    this.memoryBytes = 0
     this.pieces = []
     this.gathering = undefined
     this.gathered = 0

@@ -1,23 +1,29 @@
-import type { Incoming } from '../../receiving/incoming.ts'
-import { asRefusal, refuseMail, SmtpRefusal, type SmtpRefusalCode, type SmtpReply } from '../../receiving/refusal.ts'
-import type { DataTaker } from './command-parser.ts'
-import type { DoorUse } from './deps.ts'
-import type { Transaction } from './envelope.ts'
-import { dataSeconds, messagesAnswered } from './metrics.ts'
+import type { IncomingMessage } from '../../receiving/incoming-message.ts'
+import {
+  refuseMail,
+  SmtpRefusal,
+  type SmtpRefusalCode,
+  type SmtpReply,
+  toSmtpRefusal,
+} from '../../receiving/smtp-refusal.ts'
+import type { DataReceiver } from './command-parser.ts'
+import type { SmtpSessionDeps } from './deps.ts'
+import type { MailTransaction } from './envelope.ts'
+import { dataSeconds, messageReplies } from './metrics.ts'
 import type { Spool } from './spool.ts'
 
 /** What a session tells about itself, and what it does when it is told. */
 export interface TransferSession {
   readonly id: string
-  readonly client: Pick<Incoming, 'remoteIp' | 'helo' | 'tls'>
+  readonly client: Pick<IncomingMessage, 'remoteIp' | 'helo' | 'tls'>
   /** The answer to DATA. */
-  answerData(reply: SmtpReply): void
+  replyToData(reply: SmtpReply): void
   /** Says why and closes. */
   cut(code: SmtpRefusalCode): void
 }
 
 /** One message from the reply 354 to our answer. */
-export class Transfer implements DataTaker {
+export class Transfer implements DataReceiver {
   private phase: 'transfer' | 'answer' | 'over' = 'transfer'
   private phaseSince = performance.now()
   private windowSince = this.phaseSince
@@ -26,14 +32,14 @@ export class Transfer implements DataTaker {
   private readonly stop = new AbortController()
   private readonly spool: Spool
   private readonly session: TransferSession
-  private readonly transaction: Transaction
-  private readonly use: DoorUse
+  private readonly transaction: MailTransaction
+  private readonly deps: SmtpSessionDeps
 
-  constructor(session: TransferSession, transaction: Transaction, use: DoorUse) {
+  constructor(session: TransferSession, transaction: MailTransaction, deps: SmtpSessionDeps) {
     this.session = session
     this.transaction = transaction
-    this.use = use
-    this.spool = use.spools.open(transaction.id, use.limits.maxMessageBytes)
+    this.deps = deps
+    this.spool = deps.spoolFolder.open(transaction.id, deps.limits.maxMessageBytes)
   }
 
   write(bytes: Buffer): void {
@@ -41,10 +47,10 @@ export class Transfer implements DataTaker {
     this.spool.write(bytes)
   }
 
-  busy(): Promise<void> | undefined {
+  backpressure(): Promise<void> | undefined {
     // A client that never said the size hears of it at the end; one that goes on and on does not get there.
-    if (this.spool.size > 2 * this.use.limits.maxMessageBytes) this.session.cut('message_too_large')
-    return this.spool.busy()
+    if (this.spool.size > 2 * this.deps.limits.maxMessageBytes) this.session.cut('message_too_large')
+    return this.spool.backpressure()
   }
 
   end(resume: () => void): void {
@@ -58,7 +64,7 @@ export class Transfer implements DataTaker {
 
   /** Ends what takes too long: the transfer below the minimum rate, our answer past its deadline. RFC 1047. */
   check(now: number): void {
-    const { answerMs, rateWindowMs, minBytesPerSecond } = this.use.limits
+    const { answerMs, rateWindowMs, minBytesPerSecond } = this.deps.limits
     if (this.phase === 'answer' && now - this.phaseSince >= answerMs) {
       this.conclude(refuseMail('answer_late'))
       this.stop.abort()
@@ -68,7 +74,7 @@ export class Transfer implements DataTaker {
     this.windowSince = now
     this.windowBytes = 0
     // While it is we who do not take more, the client is not slow.
-    if (isSlow && !this.spool.busy()) this.session.cut('too_slow')
+    if (isSlow && !this.spool.backpressure()) this.session.cut('too_slow')
   }
 
   /** Ends without an answer to DATA: the client has gone, or was cut for this reason. */
@@ -83,23 +89,23 @@ export class Transfer implements DataTaker {
   }
 
   private async settle(): Promise<void> {
-    this.use.countSettling(1)
+    this.deps.addInFlight(1)
     try {
       this.conclude(await this.handOver())
     } catch (error) {
-      this.conclude(asRefusal(error))
+      this.conclude(toSmtpRefusal(error))
     } finally {
       await this.discard()
-      this.use.countSettling(-1)
+      this.deps.addInFlight(-1)
     }
   }
 
   private async handOver(): Promise<{ readonly id: string }> {
     if (this.spool.isTooLarge) throw refuseMail('message_too_large')
-    const receivedAt = this.use.clock.now()
+    const receivedAt = this.deps.clock.now()
     const content = await this.spool.finish()
     const { id, mailFrom, recipients, smtputf8 } = this.transaction
-    return this.use.wayIn.receive({
+    return this.deps.inbound.receive({
       id,
       mailFrom,
       recipients: [...recipients.values()],
@@ -115,14 +121,14 @@ export class Transfer implements DataTaker {
     if (this.phase === 'over') {
       // The client has heard something else, or nothing, and will come again.
       if (!(outcome instanceof SmtpRefusal))
-        this.use.log.warn({ transaction_id: this.transaction.id, message_id: outcome.id }, 'message filed unanswered')
+        this.deps.log.warn({ transaction_id: this.transaction.id, message_id: outcome.id }, 'message filed unanswered')
       return
     }
     this.phase = 'over'
     const isRefused = outcome instanceof SmtpRefusal
     this.note(isRefused ? outcome.code : 'accepted', outcome)
     dataSeconds.observe({ part: 'answer' }, (performance.now() - this.phaseSince) / 1000)
-    this.session.answerData(
+    this.session.replyToData(
       isRefused ? outcome.reply : { code: 250, enhanced: '2.0.0', text: `Accepted as ${outcome.id}` },
     )
     this.resume()
@@ -132,8 +138,8 @@ export class Transfer implements DataTaker {
     result: SmtpRefusalCode | 'accepted' | 'client_gone',
     outcome?: { readonly id: string } | SmtpRefusal,
   ): void {
-    messagesAnswered.inc({ result })
-    const { log } = this.use
+    messageReplies.inc({ result })
+    const { log } = this.deps
     const facts = {
       session_id: this.session.id,
       transaction_id: this.transaction.id,
@@ -155,7 +161,7 @@ export class Transfer implements DataTaker {
     try {
       await this.spool.discard()
     } catch (error) {
-      this.use.log.error({ transaction_id: this.transaction.id, err: error }, 'spool file not removed')
+      this.deps.log.error({ transaction_id: this.transaction.id, err: error }, 'spool file not removed')
     }
   }
 }

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { brandOf } from '../../../src/accounts/brands/brands.ts'
+import { loadBrand } from '../../../src/accounts/brands/brands.ts'
 import { Refusal } from '../../../src/base/refusal.ts'
-import { openTestDoor, type TestDoor } from '../../harness/http-server.ts'
+import { openTestHttpServer, type TestHttpServer } from '../../harness/http-server.ts'
 
-let door: TestDoor
+let door: TestHttpServer
 let slugs = 0
 
 beforeAll(async () => {
-  door = await openTestDoor()
+  door = await openTestHttpServer()
 })
 afterAll(() => door.close())
 
@@ -45,8 +45,8 @@ test('takes a slug once in an organization, also when asked twice at once', asyn
   const make = (key?: string) =>
     door.call('POST', '/v1/brands', { json: { name: 'A', slug: 'once' }, ...(key ? { key } : {}) })
   const calls = await Promise.all([make(), make(), make(), make()])
-  expect(calls.map(each => each.status).sort()).toEqual([201, 409, 409, 409])
-  expect(calls.find(each => each.status === 409)?.json.error).toMatchObject({
+  expect(calls.map(call => call.status).sort()).toEqual([201, 409, 409, 409])
+  expect(calls.find(call => call.status === 409)?.json.error).toMatchObject({
     code: 'slug_taken',
     requirement: 'choose_another',
     param: 'slug',
@@ -125,8 +125,8 @@ test('says of a brand that a request names whether the caller may use it', async
   const brand = await newBrand()
   const { db } = door.database
   const owner = { organizationId: door.organizationId, brandId: null }
-  expect((await brandOf(db, owner, brand.id)).slug).toBe(brand.slug)
-  const refusal = await brandOf(db, owner, 'brd_none', 'brand_id').catch(error => error)
+  expect((await loadBrand(db, owner, brand.id)).slug).toBe(brand.slug)
+  const refusal = await loadBrand(db, owner, 'brd_none', 'brand_id').catch(error => error)
   expect(refusal).toBeInstanceOf(Refusal)
   expect([refusal.code, refusal.detail.param]).toEqual(['not_found', 'brand_id'])
 })

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { sql } from 'kysely'
-import { forgetInvitations } from '../../../src/accounts/invitations/invitations.ts'
-import { cursorOf } from '../../../src/api/page.ts'
+import { deleteClosedInvitations } from '../../../src/accounts/invitations/invitations.ts'
+import { encodeCursor } from '../../../src/api/page.ts'
 import type { Id } from '../../../src/base/ids.ts'
-import type { Called, TestDoor } from '../../harness/http-server.ts'
+import type { CallResult, TestHttpServer } from '../../harness/http-server.ts'
 import { limitedTo, newBrand, newMember, openPeopleDoor, outcome, publicUrl } from '../fixtures.ts'
 
-let door: TestDoor
+let door: TestHttpServer
 let brands: readonly Id<'brd'>[]
 let count = 0
 const dayMs = 24 * 3_600_000
@@ -169,8 +169,8 @@ test('refuses to accept without an address or a name, or with those of a member,
 test('lets one of many who accept at once in, and no one after', async () => {
   const { link } = (await invite()).json
   const calls = await Promise.all(Array.from({ length: 12 }, () => accept(link, { email: freshEmail() })))
-  expect(calls.filter(each => each.status === 201).length).toBe(1)
-  for (const each of calls) if (each.status !== 201) expect(outcome(each)).toEqual([409, 'invitation_closed'])
+  expect(calls.filter(call => call.status === 201).length).toBe(1)
+  for (const call of calls) if (call.status !== 201) expect(outcome(call)).toEqual([409, 'invitation_closed'])
   expect(outcome(await follow(link))).toEqual([409, 'invitation_closed'])
 })
 
@@ -249,9 +249,9 @@ test('lists open invitations page by page', async () => {
   expect(seen).toEqual(made)
   for (const cursor of [
     'nonsense',
-    cursorOf('2026-01-31T00:00:00Z'),
-    cursorOf('soon', made[0] ?? ''),
-    cursorOf('é', 'é'),
+    encodeCursor('2026-01-31T00:00:00Z'),
+    encodeCursor('soon', made[0] ?? ''),
+    encodeCursor('é', 'é'),
   ])
     expect(outcome(await door.call('GET', `/v1/invitations?cursor=${cursor}`, { key }))).toEqual([
       400,
@@ -269,17 +269,17 @@ test('is forgotten 90 days after it closed, a few at a time', async () => {
   for (let i = 0; i < 3; i++) made.push((await invite({ brand_ids: [brand] }, key)).json.id)
   const left = async () => {
     const rows = await db.selectFrom('invitations').select('id').where('organization_id', '=', organizationId).execute()
-    return rows.map(each => String(each.id)).sort()
+    return rows.map(row => String(row.id)).sort()
   }
-  const use = { db, clock: door.clock }
-  while ((await forgetInvitations(use, 1000)) > 0);
+  const deps = { db, clock: door.clock }
+  while ((await deleteClosedInvitations(deps, 1000)) > 0);
   door.clock.forward((7 + 89) * dayMs)
   made.push((await invite({ brand_ids: [brand] }, key)).json.id)
-  while ((await forgetInvitations(use, 1000)) > 0);
+  while ((await deleteClosedInvitations(deps, 1000)) > 0);
   expect(await left()).toEqual([...made].sort())
   door.clock.forward(1.1 * dayMs)
-  expect(await forgetInvitations(use, 2)).toBe(2)
-  while ((await forgetInvitations(use, 2)) > 0);
+  expect(await deleteClosedInvitations(deps, 2)).toBe(2)
+  while ((await deleteClosedInvitations(deps, 2)) > 0);
   expect(await left()).toEqual(made.slice(3))
 })
 
@@ -304,7 +304,7 @@ test('needs a key of the whole organization with the scopes of members', async (
   const reading = (await door.newKey({ scopes: ['members:read'] })).key
   const writing = (await door.newKey({ scopes: ['members:write'] })).key
   const restricted = (await door.newKey({ brandId: brands[0] ?? null })).key
-  const call = (method: string, key: string): Promise<Called> => {
+  const call = (method: string, key: string): Promise<CallResult> => {
     const path = method === 'PATCH' || method === 'DELETE' ? `/v1/invitations/${id}` : '/v1/invitations'
     const bodies: Record<string, object> = {
       POST: { brand_ids: [brands[0]], permissions: [] },

@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { createKey, openKeyring, revokeKey } from '../../../src/accounts/keys/keys.ts'
-import { createKeyAs, type KeyWanted, revokeKeyAs } from '../../../src/accounts/keys/member-keys.ts'
+import { createKey, openKeyAuthenticator, revokeKey } from '../../../src/accounts/keys/keys.ts'
+import { createKeyAsMember, type MemberKeyRequest, revokeKeyAsMember } from '../../../src/accounts/keys/member-keys.ts'
 import { type Permission, permissions } from '../../../src/accounts/keys/permissions.ts'
 import { changeMember, changeRole, removeMember } from '../../../src/accounts/members/members.ts'
 import { scopes } from '../../../src/api/scope.ts'
 import type { Id } from '../../../src/base/ids.ts'
-import { inMs, type TestDoor } from '../../harness/http-server.ts'
+import { inMs, type TestHttpServer } from '../../harness/http-server.ts'
 import { limitedTo, newBrand, newMember, openPeopleDoor, outcome } from '../fixtures.ts'
 
-let door: TestDoor
+let door: TestHttpServer
 let brand: Id<'brd'>
 let otherBrand: Id<'brd'>
 
@@ -19,13 +19,13 @@ beforeAll(async () => {
 })
 afterAll(() => door.close())
 
-const use = () => ({ db: door.database.db, clock: door.clock })
+const deps = () => ({ db: door.database.db, clock: door.clock })
 const operator = () => ({ organizationId: door.organizationId, role: 'owner' }) as const
 
-function keyAs(memberId: Id<'mem'>, wanted: Partial<KeyWanted> = {}) {
+function keyAs(memberId: Id<'mem'>, wanted: Partial<MemberKeyRequest> = {}) {
   const usual = { brandId: brand, name: 'k', scopes: ['brands:read', 'brands:write'], expiresAt: null } as const
   const acting = { organizationId: door.organizationId, memberId }
-  return createKeyAs(door.database.db, acting, { ...usual, ...wanted }, door.clock)
+  return createKeyAsMember(door.database.db, acting, { ...usual, ...wanted }, door.clock)
 }
 
 async function memberWithKey() {
@@ -44,19 +44,19 @@ const losses: readonly (readonly [
   string,
 ])[] = [
   ['revoked', ({ keyId }) => revokeKey(door.database.db, keyId, door.clock), 401, 'api_key_revoked'],
-  ['removed', ({ id }) => removeMember(use(), operator(), id), 401, 'api_key_revoked'],
+  ['removed', ({ id }) => removeMember(deps(), operator(), id), 401, 'api_key_revoked'],
   ['without API access', ({ id }) => grant(id, ['brands:read', 'brands:write']), 403, 'insufficient_scope'],
   ['without the permission', ({ id }) => grant(id, ['brands:read', 'api_access']), 403, 'insufficient_scope'],
   [
     'without the brand',
-    ({ id }) => changeMember(use(), operator(), id, { brand_ids: [otherBrand] }),
+    ({ id }) => changeMember(deps(), operator(), id, { brand_ids: [otherBrand] }),
     403,
     'brand_restricted',
   ],
 ]
 
 function grant(id: Id<'mem'>, granted: readonly Permission[]) {
-  return changeMember(use(), operator(), id, { permissions: granted })
+  return changeMember(deps(), operator(), id, { permissions: granted })
 }
 
 for (const [how, lose, status, code] of losses)
@@ -89,20 +89,20 @@ test('gives back what a member gets back, but never a removed member’s key', a
   await grant(member.id, ['brands:write'])
   expect(outcome(await provision(member.key))).toEqual([403, 'insufficient_scope'])
   await grant(member.id, permissions)
-  await changeMember(use(), operator(), member.id, { brand_ids: [otherBrand] })
+  await changeMember(deps(), operator(), member.id, { brand_ids: [otherBrand] })
   expect(outcome(await provision(member.key))).toEqual([403, 'brand_restricted'])
-  await changeMember(use(), operator(), member.id, { brand_ids: [brand] })
+  await changeMember(deps(), operator(), member.id, { brand_ids: [brand] })
   expect((await provision(member.key)).status).toBe(200)
-  await removeMember(use(), operator(), member.id)
+  await removeMember(deps(), operator(), member.id)
   await newMember(door, limitedTo([brand]))
   expect(outcome(await provision(member.key))).toEqual([401, 'api_key_revoked'])
 })
 
 test('a key that was made while its member was being removed is as revoked', async () => {
   const memberId = await newMember(door, limitedTo([brand]))
-  await removeMember(use(), operator(), memberId)
+  await removeMember(deps(), operator(), memberId)
   const late = { organizationId: door.organizationId, brandId: brand, name: 'late', scopes, expiresAt: null }
-  const usual = late.scopes.filter(each => !each.startsWith('members:'))
+  const usual = late.scopes.filter(scope => !scope.startsWith('members:'))
   const { key } = await createKey(door.database.db, { ...late, scopes: usual, makerId: memberId, memberId }, door.clock)
   expect(outcome(await provision(key))).toEqual([401, 'api_key_revoked'])
 })
@@ -120,12 +120,12 @@ test('keeps the order of refusal: 401, 429, 404 for the path, then what the memb
 test('a member’s key may do what both it and the member may', async () => {
   const id = await newMember(door, limitedTo([brand], ['api_access', 'brands:read', 'email:send']))
   const { key } = await keyAs(id, { scopes: ['brands:read'] })
-  const keyring = openKeyring(door.database.db, door.clock)
+  const keyring = openKeyAuthenticator(door.database.db, door.clock)
   const scopesNow = async () => [...(await keyring.authenticate(`Bearer ${key}`)).scopes]
   expect(await scopesNow()).toEqual(['brands:read'])
   await grant(id, ['api_access', 'email:send'])
   expect(await scopesNow()).toEqual([])
-  await changeRole(use(), door.organizationId, id, { role: 'admin' })
+  await changeRole(deps(), door.organizationId, id, { role: 'admin' })
   expect(await scopesNow()).toEqual(['brands:read'])
   await keyring.close()
 })
@@ -138,18 +138,18 @@ test('an organization’s key outlives its maker, but manages members only while
   const provisioned = async () => (await provision(key)).status
   expect(await list()).toEqual([200, undefined])
   const target = await newMember(door, { role: 'admin' })
-  await changeRole(use(), door.organizationId, maker, { role: 'admin' })
+  await changeRole(deps(), door.organizationId, maker, { role: 'admin' })
   expect(await list()).toEqual([200, undefined])
   expect(outcome(await door.call('DELETE', `/v1/members/${target}`, { key }))).toEqual([403, 'role_not_allowed'])
-  await changeRole(use(), door.organizationId, maker, limitedTo([brand]))
+  await changeRole(deps(), door.organizationId, maker, limitedTo([brand]))
   expect(await list()).toEqual([403, 'insufficient_scope'])
   expect(await provisioned()).toBe(200)
-  await changeRole(use(), door.organizationId, maker, { role: 'owner' })
+  await changeRole(deps(), door.organizationId, maker, { role: 'owner' })
   expect(await list()).toEqual([200, undefined])
   const headers = { 'idempotency-key': 'invite-nobody' }
   const inviting = () => door.call('DELETE', `/v1/members/${target}`, { key, headers })
   expect((await inviting()).status).toBe(200)
-  await removeMember(use(), operator(), maker)
+  await removeMember(deps(), operator(), maker)
   expect(await list()).toEqual([403, 'insufficient_scope'])
   expect(outcome(await inviting())).toEqual([403, 'insufficient_scope'])
   expect(await provisioned()).toBe(200)
@@ -158,7 +158,7 @@ test('an organization’s key outlives its maker, but manages members only while
 test('makes keys as a member only of one of their brands and with what they may do', async () => {
   const id = await newMember(door, limitedTo([brand], ['api_access', 'inbox:read']))
   const foreign = await newBrand(door, (await door.newKey({ organizationId: await door.newOrganization() })).key)
-  const refusalOf = (wanted: Partial<KeyWanted>) =>
+  const refusalOf = (wanted: Partial<MemberKeyRequest>) =>
     keyAs(id, { scopes: ['inbox:read'], ...wanted }).then(
       () => undefined,
       ({ code, detail }) => [code, detail.param],
@@ -174,7 +174,7 @@ test('makes keys as a member only of one of their brands and with what they may 
   const admin = await newMember(door, { role: 'admin' })
   expect((await keyAs(admin, { brandId: null, scopes })).key).toStartWith('mrk_')
   await expect(keyAs(admin, { scopes })).rejects.toMatchObject({ code: 'invalid_request' })
-  await removeMember(use(), operator(), id)
+  await removeMember(deps(), operator(), id)
   await expect(keyAs(id)).rejects.toMatchObject({ code: 'not_found' })
 })
 
@@ -183,18 +183,22 @@ test('revokes as a member only their own keys, as an owner or admin any of the o
   const admin = await newMember(door, { role: 'admin' })
   const { db } = door.database
   const acting = (memberId: Id<'mem'>) => ({ organizationId: door.organizationId, memberId })
-  await expect(revokeKeyAs(db, acting(mine.id), other.keyId, door.clock)).rejects.toMatchObject({ code: 'not_found' })
-  await revokeKeyAs(db, acting(mine.id), mine.keyId, door.clock)
+  await expect(revokeKeyAsMember(db, acting(mine.id), other.keyId, door.clock)).rejects.toMatchObject({
+    code: 'not_found',
+  })
+  await revokeKeyAsMember(db, acting(mine.id), mine.keyId, door.clock)
   expect(outcome(await provision(mine.key))).toEqual([401, 'api_key_revoked'])
-  await revokeKeyAs(db, acting(admin), other.keyId, door.clock)
+  await revokeKeyAsMember(db, acting(admin), other.keyId, door.clock)
   expect(outcome(await provision(other.key))).toEqual([401, 'api_key_revoked'])
   const foreign = await door.newKey({ organizationId: await door.newOrganization() })
-  await expect(revokeKeyAs(db, acting(admin), foreign.id, door.clock)).rejects.toMatchObject({ code: 'not_found' })
+  await expect(revokeKeyAsMember(db, acting(admin), foreign.id, door.clock)).rejects.toMatchObject({
+    code: 'not_found',
+  })
 })
 
 test('notes when a member was last active, to the minute', async () => {
   const member = await memberWithKey()
-  const keyring = openKeyring(door.database.db, door.clock)
+  const keyring = openKeyAuthenticator(door.database.db, door.clock)
   await keyring.authenticate(`Bearer ${member.key}`)
   await keyring.close()
   const { json } = await door.call('GET', '/v1/members?limit=200')

@@ -1,5 +1,12 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { createKey, disableKey, enableKey, listKeys, openKeyring, revokeKey } from '../../../src/accounts/keys/keys.ts'
+import {
+  createKey,
+  disableKey,
+  enableKey,
+  listKeys,
+  openKeyAuthenticator,
+  revokeKey,
+} from '../../../src/accounts/keys/keys.ts'
 import { createOrganization } from '../../../src/accounts/organizations/organizations.ts'
 import type { Id } from '../../../src/base/ids.ts'
 import { type FreshDatabase, freshDatabase } from '../../harness/database.ts'
@@ -42,7 +49,7 @@ test('takes no other secret for a key, however well its checksum is made', async
     crc = (digits[rest % 62] ?? '') + crc
     rest = Math.floor(rest / 62)
   }
-  const keyring = openKeyring(database.db, clock)
+  const keyring = openKeyAuthenticator(database.db, clock)
   const refusal = await keyring.authenticate(`Bearer ${forged}_${crc}`).catch(error => error)
   expect([refusal.code, refusal.message]).toEqual([
     'invalid_api_key',
@@ -53,7 +60,7 @@ test('takes no other secret for a key, however well its checksum is made', async
 
 test('refuses a disabled key until it is enabled again, which does not bring a revoked one back', async () => {
   const { id, key } = await newKey()
-  const keyring = openKeyring(database.db, clock)
+  const keyring = openKeyAuthenticator(database.db, clock)
   const refusal = () =>
     keyring
       .authenticate(`Bearer ${key}`)
@@ -74,7 +81,7 @@ test('refuses a disabled key until it is enabled again, which does not bring a r
 
 test('lists keys without their secret, and revokes one once', async () => {
   const { id } = await newKey()
-  const [listed] = (await listKeys(database.db, organizationId)).filter(each => each.id === id)
+  const [listed] = (await listKeys(database.db, organizationId)).filter(key => key.id === id)
   expect(listed).toEqual({
     id,
     organizationId,
@@ -91,7 +98,7 @@ test('lists keys without their secret, and revokes one once', async () => {
   })
   expect(await revokeKey(database.db, id, clock)).toBe(true)
   const revokedAt = async () =>
-    (await listKeys(database.db, organizationId)).find(each => each.id === id)?.revokedAt ?? null
+    (await listKeys(database.db, organizationId)).find(key => key.id === id)?.revokedAt ?? null
   const first = await revokedAt()
   expect(first).not.toBeNull()
   expect(await revokeKey(database.db, id, clock)).toBe(true)
@@ -101,21 +108,21 @@ test('lists keys without their secret, and revokes one once', async () => {
 })
 
 test('looks up many callers at once, each by its own key', async () => {
-  const keyring = openKeyring(database.db, clock)
+  const keyring = openKeyAuthenticator(database.db, clock)
   const keys = await Promise.all(Array.from({ length: 40 }, newKey))
   const callers = await Promise.all(
     keys.flatMap(({ key }) => [keyring.authenticate(`Bearer ${key}`), keyring.authenticate(`Bearer ${key}`)]),
   )
-  expect(callers.map(each => each.keyId)).toEqual(keys.flatMap(({ id }) => [id, id]))
+  expect(callers.map(caller => caller.keyId)).toEqual(keys.flatMap(({ id }) => [id, id]))
   expect([...(callers[0]?.scopes ?? [])]).toEqual(['email:send', 'inbox:read'])
   await keyring.close()
 })
 
 test('notes the last use to the minute, apart from the answer', async () => {
-  const keyring = openKeyring(database.db, clock)
+  const keyring = openKeyAuthenticator(database.db, clock)
   const { id, key } = await newKey()
   await keyring.authenticate(`Bearer ${key}`)
   await keyring.close()
-  const [listed] = (await listKeys(database.db, organizationId)).filter(each => each.id === id)
+  const [listed] = (await listKeys(database.db, organizationId)).filter(key => key.id === id)
   expect(listed?.lastUsedAt).toMatch(/:00\.000000$/)
 })

@@ -2,10 +2,10 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { permissions } from '../../../src/accounts/keys/permissions.ts'
 import { scopes } from '../../../src/api/scope.ts'
 import type { Id } from '../../../src/base/ids.ts'
-import type { TestDoor } from '../../harness/http-server.ts'
+import type { TestHttpServer } from '../../harness/http-server.ts'
 import { limitedTo, newBrand, newMember, openPeopleDoor, outcome } from '../fixtures.ts'
 
-let door: TestDoor
+let door: TestHttpServer
 let brands: readonly Id<'brd'>[]
 
 beforeAll(async () => {
@@ -68,7 +68,7 @@ test('lists members page by page, each once, while others come and go', async ()
     if (seen.length === 2) await remove(gone, key)
     if (seen.length === 4) await newMember(door, { role: 'admin' }, organizationId)
   } while (cursor !== null)
-  expect(seen.filter(each => early.includes(each))).toEqual(early.toSorted())
+  expect(seen.filter(value => early.includes(value))).toEqual(early.toSorted())
   expect(new Set(seen).size).toBe(seen.length)
   for (const [query, status, code] of [
     ['cursor=nonsense', 400, 'invalid_cursor'],
@@ -146,8 +146,8 @@ test('lets a key that an admin made remove members, but neither owners nor admin
 test('keeps the last owner, whoever asks', async () => {
   const { key, owner, keyOf } = await newCompany()
   const ownerId = await owner()
-  for (const each of [key, await keyOf(ownerId)])
-    expect(outcome(await remove(ownerId, each))).toEqual([409, 'last_owner'])
+  for (const value of [key, await keyOf(ownerId)])
+    expect(outcome(await remove(ownerId, value))).toEqual([409, 'last_owner'])
   const second = await owner()
   expect((await remove(ownerId, key)).status).toBe(200)
   expect(outcome(await remove(second, key))).toEqual([409, 'last_owner'])
@@ -159,8 +159,8 @@ test('leaves one owner when owners remove each other at once', async () => {
     const [a, b] = [await owner(), await owner()]
     const [keyOfA, keyOfB] = [await keyOf(a), await keyOf(b)]
     const calls = await Promise.all([remove(b, keyOfA), remove(a, keyOfB), remove(a, key), remove(b, key)])
-    expect(calls.filter(each => each.status === 200).length).toBe(1)
-    for (const each of calls) if (each.status !== 200) expect([403, 404, 409]).toContain(each.status)
+    expect(calls.filter(call => call.status === 200).length).toBe(1)
+    for (const call of calls) if (call.status !== 200) expect([403, 404, 409]).toContain(call.status)
     expect((await idsOf(key)).length).toBe(1)
   }
 })
@@ -184,7 +184,7 @@ test('keeps organizations apart: a foreign member is as one that does not exist'
     ['DELETE', undefined],
   ] as const) {
     const [foreign, none, nonsense] = await Promise.all(
-      [id, absent, 'nonsense'].map(each => door.call(method, `/v1/members/${each}`, { key: other.key, json })),
+      [id, absent, 'nonsense'].map(value => door.call(method, `/v1/members/${value}`, { key: other.key, json })),
     )
     expect(outcome(foreign ?? none ?? { status: 0, json: {} })).toEqual([404, 'not_found'])
     expect(foreign?.text.replace(id, absent)).toBe(none?.text ?? '')
@@ -196,7 +196,7 @@ test('needs a key of the whole organization with the scopes of members', async (
   const id = await newMember(door, limitedTo(brands))
   const reading = (await door.newKey({ scopes: ['members:read'] })).key
   const writing = (await door.newKey({ scopes: ['members:write'] })).key
-  const usual = (await door.newKey({ scopes: scopes.filter(each => !each.startsWith('members:')) })).key
+  const usual = (await door.newKey({ scopes: scopes.filter(scope => !scope.startsWith('members:')) })).key
   const restricted = (await door.newKey({ brandId: brands[0] ?? null })).key
   const calls = [
     ['GET', '/v1/members', writing, reading],

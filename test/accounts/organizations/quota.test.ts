@@ -1,6 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { createOrganization } from '../../../src/accounts/organizations/organizations.ts'
-import { acceptedInMonth, type Plan, type Take, takeQuota } from '../../../src/accounts/organizations/quota.ts'
+import {
+  acceptedInMonth,
+  consumeQuota,
+  type Plan,
+  type QuotaRequest,
+} from '../../../src/accounts/organizations/quota.ts'
 import { type Instant, plusMs } from '../../../src/base/clock.ts'
 import { inTransaction } from '../../../src/base/database/database.ts'
 import { type FreshDatabase, freshDatabase } from '../../harness/database.ts'
@@ -21,30 +26,30 @@ async function organization(plan: Plan) {
 test('grants the free plan what it includes and not one more, however many ask at once', async () => {
   const { db } = database
   const organizationId = await organization('free')
-  expect(await takeQuota(db, [{ organizationId, plan: 'free', count: 2990 }], at)).toEqual([true])
+  expect(await consumeQuota(db, [{ organizationId, plan: 'free', count: 2990 }], at)).toEqual([true])
   const answers = await Promise.all(
     Array.from({ length: 12 }, () =>
-      inTransaction(db, tx => takeQuota(tx, [{ organizationId, plan: 'free', count: 1 }], at)),
+      inTransaction(db, tx => consumeQuota(tx, [{ organizationId, plan: 'free', count: 1 }], at)),
     ),
   )
   expect(answers.flat().filter(Boolean).length).toBe(10)
   expect(await acceptedInMonth(db, organizationId, at)).toBe(3000)
-  expect(await takeQuota(db, [{ organizationId, plan: 'free', count: 1 }], plusMs(at, 31 * 24 * 3600 * 1000))).toEqual([
-    true,
-  ])
+  expect(
+    await consumeQuota(db, [{ organizationId, plan: 'free', count: 1 }], plusMs(at, 31 * 24 * 3600 * 1000)),
+  ).toEqual([true])
 })
 
 test('grants each of several takes what is left, in their order', async () => {
   const { db } = database
   const [free, paid] = [await organization('free'), await organization('paid')]
-  const takes: Take[] = [
+  const takes: QuotaRequest[] = [
     { organizationId: free, plan: 'free', count: 2999 },
     { organizationId: paid, plan: 'paid', count: 60_000 },
     { organizationId: free, plan: 'free', count: 2 },
     { organizationId: free, plan: 'free', count: 1 },
     { organizationId: paid, plan: 'paid', count: 1 },
   ]
-  expect(await takeQuota(db, takes, at)).toEqual([true, true, false, true, true])
+  expect(await consumeQuota(db, takes, at)).toEqual([true, true, false, true, true])
   expect(await acceptedInMonth(db, free, at)).toBe(3000)
   expect(await acceptedInMonth(db, paid, at)).toBe(60_001)
 })

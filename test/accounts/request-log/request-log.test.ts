@@ -1,25 +1,25 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import pino from 'pino'
-import type { RequestRow } from '../../../src/accounts/request-log/table.ts'
+import type { RequestLogRow } from '../../../src/accounts/request-log/table.ts'
 import { selectRequests } from '../../../src/accounts/request-log/table.ts'
 import { openRequestLog } from '../../../src/accounts/request-log/writer.ts'
 import { type Instant, instantAt, microsecondsOf } from '../../../src/base/clock.ts'
 import { openDatabase } from '../../../src/base/database/database.ts'
 import { type Id, newId } from '../../../src/base/ids.ts'
 import { registry } from '../../../src/base/observability/metrics.ts'
-import { openTestDoor, type TestDoor } from '../../harness/http-server.ts'
-import { rowsRead } from '../../harness/rows-read.ts'
+import { openTestHttpServer, type TestHttpServer } from '../../harness/http-server.ts'
+import { countRowsRead } from '../../harness/rows-read.ts'
 import { probeRoutes } from '../../servers/http/probe-routes.ts'
 
-let door: TestDoor
+let door: TestHttpServer
 const silent = pino({ level: 'silent' })
 
 beforeAll(async () => {
-  door = await openTestDoor({ features: ({ database, clock }) => [probeRoutes(database.db, clock, { runs: 0 })] })
+  door = await openTestHttpServer({ features: ({ database, clock }) => [probeRoutes(database.db, clock, { runs: 0 })] })
 })
 afterAll(() => door.close())
 
-function rowAt(organizationId: Id<'org'>, at: Instant): RequestRow {
+function rowAt(organizationId: Id<'org'>, at: Instant): RequestLogRow {
   return {
     id: newId('req'),
     organization_id: organizationId,
@@ -71,7 +71,7 @@ describe('the list of requests', () => {
     const { json, status } = await door.call('GET', '/v1/requests', { key })
     expect([status, json.next_before]).toEqual([200, null])
     expect(json.data.map((each: { id: string }) => each.id)).toEqual(
-      asked.map(each => each.headers.get('x-request-id') ?? '').reverse(),
+      asked.map(callResult => callResult.headers.get('x-request-id') ?? '').reverse(),
     )
     const shown = json.data.toReversed()
     expect(shown[0]).toEqual({
@@ -106,7 +106,7 @@ describe('the list of requests', () => {
   })
 
   test('shows a request over the limit, and a replay', async () => {
-    const limited = await openTestDoor({
+    const limited = await openTestHttpServer({
       ratePerMinute: 3,
       features: ({ database, clock }) => [probeRoutes(database.db, clock, { runs: 0 })],
     })
@@ -171,12 +171,12 @@ describe('the list of requests', () => {
     const old = Array.from({ length: 10_000 }, (_, i) =>
       rowAt(organizationId, instantAt(start + (i < 3000 ? 5000 : i * 100))),
     )
-    for (const row of old) log.note(row)
-    while ((await countRows(organizationId)) < old.length) await log.written()
+    for (const row of old) log.record(row)
+    while ((await countRows(organizationId)) < old.length) await log.flush()
     const seen: string[] = []
     let before = ''
     do {
-      log.note(rowAt(organizationId, door.clock.now()))
+      log.record(rowAt(organizationId, door.clock.now()))
       const page = (await door.call('GET', `/v1/requests?limit=200${before}`, { key })).json
       seen.push(...page.data.map((each: { id: string }) => each.id))
       before = page.next_before === null ? '' : `&before=${page.next_before}`
@@ -186,7 +186,7 @@ describe('the list of requests', () => {
     expect([seenOlds.length, new Set(seenOlds).size]).toEqual([10_000, 10_000])
     const filter = { organizationId, brandId: null, status: null, method: null }
     for (const at of [null, instantAt(start + 500_000)]) {
-      const read = await rowsRead(door.database.db, db => selectRequests(db, filter, { before: at, limit: 50 }))
+      const read = await countRowsRead(door.database.db, db => selectRequests(db, filter, { before: at, limit: 50 }))
       expect([at, read < 200 ? 'few' : read]).toEqual([at, 'few'])
     }
     await log.close()
@@ -198,7 +198,7 @@ test('two processes that write at the same instants lose and repeat nothing', as
   const one = openRequestLog(door.database.db, silent)
   const other = openRequestLog(door.database.db, silent)
   const at = door.clock.now()
-  for (let i = 0; i < 600; i++) for (const log of [one, other]) log.note(rowAt(organizationId, at))
+  for (let i = 0; i < 600; i++) for (const log of [one, other]) log.record(rowAt(organizationId, at))
   await Promise.all([one.close(), other.close()])
   expect(await countRows(organizationId)).toBe(1200)
 })
@@ -208,7 +208,7 @@ test('a write whose outcome was not heard is not repeated', async () => {
   const row = rowAt(organizationId, door.clock.now())
   for (let i = 0; i < 2; i++) {
     const log = openRequestLog(door.database.db, silent)
-    log.note(row)
+    log.record(row)
     await log.close()
   }
   expect(await countRows(organizationId)).toBe(1)
@@ -220,10 +220,10 @@ test('while the database is away the newest are kept, the others counted, and cl
   const log = openRequestLog(away.db, pino({ level: 'error' }, { write: line => void logged.push(line) }))
   const organizationId = newId('org')
   const before = await dropped()
-  for (let i = 0; i < 10_050; i++) log.note(rowAt(organizationId, door.clock.now()))
+  for (let i = 0; i < 10_050; i++) log.record(rowAt(organizationId, door.clock.now()))
   expect((await dropped()) - before).toBe(50)
   const started = performance.now()
-  await log.written()
+  await log.flush()
   await log.close()
   expect(performance.now() - started).toBeLessThan(3000)
   expect((await dropped()) - before).toBe(10_050)

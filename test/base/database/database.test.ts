@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { sql } from 'kysely'
 import type { Instant } from '../../../src/base/clock.ts'
-import { inTransaction, isDatabaseTrouble, isDuplicate, openDatabase } from '../../../src/base/database/database.ts'
+import { inTransaction, isDatabaseUnavailable, isDuplicate, openDatabase } from '../../../src/base/database/database.ts'
 import { migrate } from '../../../src/base/database/migrate.ts'
 import { newId } from '../../../src/base/ids.ts'
 import { type FreshDatabase, freshDatabase } from '../../harness/database.ts'
@@ -93,7 +93,7 @@ test('tells a duplicate and on which index', async () => {
   expect(isDuplicate(error)).toBeTrue()
   expect(isDuplicate(error, 'PRIMARY')).toBeTrue()
   expect(isDuplicate(error, 'brands_slug')).toBeFalse()
-  expect(isDatabaseTrouble(error)).toBeFalse()
+  expect(isDatabaseUnavailable(error)).toBeFalse()
 })
 
 test('tells a database that is away from other errors', async () => {
@@ -103,8 +103,8 @@ test('tells a database that is away from other errors', async () => {
     .select('id')
     .execute()
     .catch((reason: unknown) => reason)
-  expect(isDatabaseTrouble(error)).toBeTrue()
-  expect(isDatabaseTrouble(new Error('bug'))).toBeFalse()
+  expect(isDatabaseUnavailable(error)).toBeTrue()
+  expect(isDatabaseUnavailable(new Error('bug'))).toBeFalse()
   await away.close()
 })
 
@@ -115,7 +115,7 @@ test('tells a connection that was lost between two statements from other errors'
     await Bun.sleep(100)
     await sql`SELECT 1`.execute(tx)
   })
-  expect(isDatabaseTrouble(await lost.catch((reason: unknown) => reason))).toBeTrue()
+  expect(isDatabaseUnavailable(await lost.catch((reason: unknown) => reason))).toBeTrue()
 })
 
 test('migrates once, however many processes start together, and takes up a run that died half way', async () => {

@@ -8,10 +8,10 @@ import pino from 'pino'
 import { systemClock } from '../../../src/base/clock.ts'
 import { inTransaction } from '../../../src/base/database/database.ts'
 import type { Id } from '../../../src/base/ids.ts'
-import { takeSecrets } from '../../../src/base/secrets/secret-keys.ts'
+import { loadOrCreateSecrets } from '../../../src/base/secrets/secret-keys.ts'
 import { secretsOf } from '../../../src/base/secrets/secrets.ts'
-import { openSigning } from '../../../src/domains/dkim/keys.ts'
-import { sealKeys } from '../../../src/domains/dkim/seal-keys.ts'
+import { signingKeyFinder } from '../../../src/domains/dkim/keys.ts'
+import { resealDkimKeys } from '../../../src/domains/dkim/seal-keys.ts'
 import { runCommand } from '../../harness/cli.ts'
 import { newTenant, openWorld, ownedDomain, type Tenant, type World } from '../fixtures.ts'
 
@@ -38,7 +38,8 @@ const folder = () => {
   folders.push(made)
   return made
 }
-const take = (given: Parameters<typeof takeSecrets>[1]) => takeSecrets(world.use.db, given, { clock: systemClock, log })
+const take = (given: Parameters<typeof loadOrCreateSecrets>[1]) =>
+  loadOrCreateSecrets(world.use.db, given, { clock: systemClock, log })
 
 /** All that the tables hold of keys, as a dump would have it. */
 const dump = async () =>
@@ -47,7 +48,7 @@ const dump = async () =>
     await world.use.db.selectFrom('secret_keys').selectAll().execute(),
     await world.use.db.selectFrom('domain_records').selectAll().execute(),
   ])
-const keyOf = async (id: string, find = openSigning(world.use.secrets)) =>
+const keyOf = async (id: string, find = signingKeyFinder(world.use.secrets)) =>
   (await find(world.use.db, [id as Id<'dom'>])).get(id as Id<'dom'>)?.[0]?.privateKey
 
 test('a dump of the database holds no private key', async () => {
@@ -69,7 +70,7 @@ test("one domain's sealed key opens in no other's place, and holds nobody else's
   ]
   await sql`UPDATE dkim_keys one INNER JOIN dkim_keys other ON other.domain_id = ${theirs.id}
     SET one.private_key = other.private_key WHERE one.domain_id = ${mine.id}`.execute(world.use.db)
-  const found = await openSigning(world.use.secrets)(world.use.db, [mine.id as Id<'dom'>, theirs.id as Id<'dom'>])
+  const found = await signingKeyFinder(world.use.secrets)(world.use.db, [mine.id as Id<'dom'>, theirs.id as Id<'dom'>])
   expect([...found.keys()]).toEqual([theirs.id as Id<'dom'>])
 })
 
@@ -88,7 +89,7 @@ describe('at the start', () => {
       .where('domain_id', '=', id as Id<'dom'>)
       .execute()
     expect(await keyOf(id)).toBe(plain)
-    await Promise.all([1, 2, 3].map(() => sealKeys(world.use.db, world.use.secrets, log)))
+    await Promise.all([1, 2, 3].map(() => resealDkimKeys(world.use.db, world.use.secrets, log)))
     expect(await dump()).not.toContain('PRIVATE KEY')
     expect(await keyOf(id)).toBe(plain)
   })
@@ -105,14 +106,14 @@ describe('at the start', () => {
     await inTransaction(world.use.db, async tx => {
       const row = await tx.selectFrom('dkim_keys').selectAll().executeTakeFirstOrThrow()
       const sealed = secretsOf([one]).seal(before ?? '', `dkim ${row.domain_id} ${row.selector}`)
-      await tx.updateTable('dkim_keys').set({ private_key: sealed.text, sealed_by: sealed.by }).execute()
+      await tx.updateTable('dkim_keys').set({ private_key: sealed.text, sealed_by: sealed.keyId }).execute()
     })
     await take({ secrets: secretsOf([one]), varFolder: folder() })
     await expect(take({ secrets: secretsOf([other]), varFolder: folder() })).rejects.toThrow('is sealed with')
     await take({ secrets: both, varFolder: folder() })
-    await sealKeys(world.use.db, both, log)
+    await resealDkimKeys(world.use.db, both, log)
     await take({ secrets: secretsOf([other]), varFolder: folder() })
-    expect(await keyOf(id, openSigning(secretsOf([other])))).toBe(before)
+    expect(await keyOf(id, signingKeyFinder(secretsOf([other])))).toBe(before)
     await expect(take({ secrets: secretsOf([one]), varFolder: folder() })).rejects.toThrow('is sealed with')
   })
 
@@ -125,7 +126,7 @@ describe('at the start', () => {
 
   test('of two with keys of their own at once only one goes on', async () => {
     const taken = await Promise.allSettled([1, 2].map(() => take({ secrets: secrets(), varFolder: folder() })))
-    expect(taken.map(each => each.status).sort()).toEqual(['fulfilled', 'rejected'])
+    expect(taken.map(promiseSettledResult => promiseSettledResult.status).sort()).toEqual(['fulfilled', 'rejected'])
   })
 
   test('no key is made where the database is sealed with another: `serve` says so and ends', async () => {

@@ -2,16 +2,16 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createPublicKey, randomBytes } from 'node:crypto'
 import pino from 'pino'
 import type { Id } from '../../../src/base/ids.ts'
-import { takeSecrets } from '../../../src/base/secrets/secret-keys.ts'
+import { loadOrCreateSecrets } from '../../../src/base/secrets/secret-keys.ts'
 import { secretsOf } from '../../../src/base/secrets/secrets.ts'
-import { beginRotation } from '../../../src/domains/dkim/rotation.ts'
+import { startRotation } from '../../../src/domains/dkim/rotation.ts'
 import { toZoneRecord } from '../../../src/domains/dns/records.ts'
-import { checkDomain, createDomain, provisionDomain, readDomainDetails } from '../../../src/domains/domains.ts'
+import { checkDomain, createDomain, getDomain, provisionDomain } from '../../../src/domains/domains.ts'
 import { ownershipRecord } from '../../../src/domains/ownership.ts'
-import { type Rechecking, recheckDue } from '../../../src/domains/recheck/recheck.ts'
-import { planCheck } from '../../../src/domains/recheck/table.ts'
-import type { DomainShape, RecordShape } from '../../../src/domains/schema.ts'
-import { domainById } from '../../../src/domains/table.ts'
+import { type RecheckDeps, recheckDueDomains } from '../../../src/domains/recheck/recheck.ts'
+import { updateNextCheck } from '../../../src/domains/recheck/table.ts'
+import type { DnsRecordJson, DomainJson } from '../../../src/domains/schema.ts'
+import { selectDomain } from '../../../src/domains/table.ts'
 import { localZone } from '../../../src/ports/dns-zone/local.ts'
 import { localResolver } from '../../../src/ports/resolver/local.ts'
 import { runCommand } from '../../harness/cli.ts'
@@ -24,14 +24,14 @@ const dayMs = 24 * 3_600_000
 let world: World
 let tenant: Tenant
 let clock: TestClock
-let use: Rechecking
+let deps: RecheckDeps
 
 beforeAll(async () => {
   clock = testClock()
   world = await openWorld({ clock })
   tenant = await newTenant(world.use.db)
   const { db, resolver } = world.use
-  use = {
+  deps = {
     ...world.use,
     zone: localZone(db, clock),
     resolver: localResolver(db, resolver),
@@ -42,37 +42,37 @@ beforeAll(async () => {
 })
 afterAll(() => world.close())
 
-async function look(id: string, how: Partial<Rechecking> = {}): Promise<DomainShape> {
-  await planCheck(use.db, id as Id<'dom'>, clock.now())
-  for (let looked = 1; looked > 0; looked = await recheckDue({ ...use, ...how }));
-  return readDomainDetails(use, tenant.owner, id)
+async function look(id: string, how: Partial<RecheckDeps> = {}): Promise<DomainJson> {
+  await updateNextCheck(deps.db, id as Id<'dom'>, clock.now())
+  for (let looked = 1; looked > 0; looked = await recheckDueDomains({ ...deps, ...how }));
+  return getDomain(deps, tenant.owner, id)
 }
 
 async function rotate(id: string) {
-  const row = await domainById(use.db, tenant.owner.organizationId, id)
+  const row = await selectDomain(deps.db, tenant.owner.organizationId, id)
   if (!row) throw new Error('no such domain')
-  return beginRotation(use, row)
+  return startRotation(deps, row)
 }
 
-const dkimRecords = ({ dns_records }: DomainShape) => dns_records.filter(each => each.purpose === 'dkim')
-const selectorOf = ({ name }: RecordShape) => name.split('.')[0] ?? ''
+const dkimRecords = ({ dns_records }: DomainJson) => dns_records.filter(each => each.purpose === 'dkim')
+const selectorOf = ({ name }: DnsRecordJson) => name.split('.')[0] ?? ''
 /** What signs for the domain now. */
-const signing = async (id: string) => (await signingKeys(use.db, [id as Id<'dom'>])).get(id as Id<'dom'>) ?? []
+const signing = async (id: string) => (await signingKeys(deps.db, [id as Id<'dom'>])).get(id as Id<'dom'>) ?? []
 
 /** A domain whose records somebody publishes by hand. */
-async function handMade(name: string): Promise<DomainShape> {
+async function handMade(name: string): Promise<DomainJson> {
   const domain = await ownedDomain(world, tenant, name)
   publishAt(world.dns, ...domain.dns_records)
-  return checkDomain(use, tenant.owner, domain.id)
+  return checkDomain(deps, tenant.owner, domain.id)
 }
 
 /** A domain whose records Mailroom publishes. */
-async function inOurZone(name: string): Promise<DomainShape> {
-  const zone = await use.zone?.zoneOf(name)
+async function inOurZone(name: string): Promise<DomainJson> {
+  const zone = await deps.zone?.findZone(name)
   await zone?.create(toZoneRecord(ownershipRecord(tenant.owner.organizationId, name)), null)
-  return createDomain(use, tenant.owner, { brandId: tenant.brandId, domain: name, publishDns: true })
+  return createDomain(deps, tenant.owner, { brandId: tenant.brandId, domain: name, publishDns: true })
 }
-const held = async (name: string) => (await (await use.zone?.zoneOf(name))?.at(name)) ?? []
+const held = async (name: string) => (await (await deps.zone?.findZone(name))?.recordsAt(name)) ?? []
 
 describe('another key', () => {
   test('waits until its record is seen, signs from then on, and the old record goes a week later', async () => {
@@ -86,12 +86,14 @@ describe('another key', () => {
       { name: old?.name, required: true, status: 'verified' },
       { name: `${selector}._domainkey.rotated.example`, required: false, status: 'pending' },
     ])
-    expect((await signing(domain.id)).map(each => each.selector)).toEqual([selectorOf(old as RecordShape)])
+    expect((await signing(domain.id)).map(signingKey => signingKey.selector)).toEqual([
+      selectorOf(old as DnsRecordJson),
+    ])
 
     publishAt(world.dns, ...dkimRecords(waiting).slice(1))
     const switched = await look(domain.id)
-    expect(dkimRecords(switched).map(each => [selectorOf(each), each.required])).toEqual([
-      [selectorOf(old as RecordShape), false],
+    expect(dkimRecords(switched).map(dkimRecord => [selectorOf(dkimRecord), dkimRecord.required])).toEqual([
+      [selectorOf(old as DnsRecordJson), false],
       [selector, true],
     ])
     const [key, ...more] = await signing(domain.id)
@@ -103,7 +105,7 @@ describe('another key', () => {
     expect(dkimRecords(await look(domain.id))).toHaveLength(2)
     clock.forward(0.2 * dayMs)
     expect(dkimRecords(await look(domain.id)).map(selectorOf)).toEqual([selector])
-    const kept = use.db
+    const kept = deps.db
       .selectFrom('dkim_keys')
       .select('selector')
       .where('domain_id', '=', domain.id as Id<'dom'>)
@@ -116,7 +118,7 @@ describe('another key', () => {
     const name = `${selector}._domainkey.wrong.example`
     publishAt(world.dns, { type: 'TXT', name, value: 'v=DKIM1; p=AAAA', priority: null })
     expect(dkimRecords(await look(domain.id))[1]).toMatchObject({ status: 'mismatch' })
-    expect((await signing(domain.id)).map(each => each.selector)).not.toContain(selector)
+    expect((await signing(domain.id)).map(signingKey => signingKey.selector)).not.toContain(selector)
   })
 
   test('takes over where the record of the old one vanished', async () => {
@@ -124,25 +126,25 @@ describe('another key', () => {
     const { selector } = await rotate(domain.id)
     publishAt(world.dns, ...dkimRecords(await look(domain.id)).slice(1))
     delete world.dns.zone[dkimRecords(domain)[0]?.name ?? '']
-    expect(await checkDomain(use, tenant.owner, domain.id)).toMatchObject({ ready_to_send: false })
-    expect((await signing(domain.id)).map(each => each.selector)).toEqual([selector])
+    expect(await checkDomain(deps, tenant.owner, domain.id)).toMatchObject({ ready_to_send: false })
+    expect((await signing(domain.id)).map(signingKey => signingKey.selector)).toEqual([selector])
     expect(await look(domain.id)).toMatchObject({ ready_to_send: true })
   })
 
   test('is one, also when asked for twice at once, and provisioning keeps it', async () => {
     const domain = await handMade('once.example')
     const begun = await Promise.all([1, 2, 3].map(() => rotate(domain.id)))
-    expect(new Set(begun.map(each => each.selector)).size).toBe(1)
-    expect(begun.filter(each => each.isNew)).toHaveLength(1)
-    const provisioned = await provisionDomain(use, tenant.owner, domain.id, false)
-    expect(dkimRecords(provisioned).map(each => each.required)).toEqual([true, false])
+    expect(new Set(begun.map(startedRotation => startedRotation.selector)).size).toBe(1)
+    expect(begun.filter(startedRotation => startedRotation.isNew)).toHaveLength(1)
+    const provisioned = await provisionDomain(deps, tenant.owner, domain.id, false)
+    expect(dkimRecords(provisioned).map(dkimRecord => dkimRecord.required)).toEqual([true, false])
   })
 
   test('is sealed as the first one is', async () => {
-    const rows = await use.db.selectFrom('dkim_keys').selectAll().where('state', '=', 'next').execute()
+    const rows = await deps.db.selectFrom('dkim_keys').selectAll().where('state', '=', 'next').execute()
     expect(rows.length).toBeGreaterThan(0)
     for (const { sealed_by, private_key } of rows) {
-      expect(sealed_by).toBe(use.secrets.id)
+      expect(sealed_by).toBe(deps.secrets.id)
       expect(private_key).not.toContain('PRIVATE')
     }
   })
@@ -154,7 +156,7 @@ describe('where Mailroom publishes the records', () => {
     const [old] = dkimRecords(domain)
     const { selector } = await rotate(domain.id)
     await look(domain.id)
-    expect((await signing(domain.id)).map(each => each.selector)).toEqual([selector])
+    expect((await signing(domain.id)).map(signingKey => signingKey.selector)).toEqual([selector])
     expect(await held(old?.name ?? '')).toHaveLength(1)
     clock.forward(7.1 * dayMs)
     await look(domain.id)
@@ -165,13 +167,13 @@ describe('where Mailroom publishes the records', () => {
   test('what somebody else put at the old name stays', async () => {
     const domain = await inOurZone('kept.test')
     const [old] = dkimRecords(domain)
-    const zone = await use.zone?.zoneOf('kept.test')
+    const zone = await deps.zone?.findZone('kept.test')
     await rotate(domain.id)
     await look(domain.id)
     await zone?.create({ type: 'TXT', name: old?.name ?? '', value: 'a note', priority: null, ttlSeconds: 300 }, null)
     clock.forward(7.1 * dayMs)
     expect(dkimRecords(await look(domain.id))).toHaveLength(1)
-    expect((await held(old?.name ?? '')).map(each => each.value)).toEqual(['a note'])
+    expect((await held(old?.name ?? '')).map(existingRecord => existingRecord.value)).toEqual(['a note'])
   })
 
   test('a key that is old enough is followed by another, by itself', async () => {
@@ -179,17 +181,17 @@ describe('where Mailroom publishes the records', () => {
     const [first] = await signing(domain.id)
     clock.forward(29 * dayMs)
     await look(domain.id, { rotateDays: 30 })
-    expect((await signing(domain.id)).map(each => each.selector)).toEqual([first?.selector ?? ''])
+    expect((await signing(domain.id)).map(signingKey => signingKey.selector)).toEqual([first?.selector ?? ''])
     clock.forward(2 * dayMs)
     await look(domain.id, { rotateDays: 0 })
-    expect((await signing(domain.id)).map(each => each.selector)).toEqual([first?.selector ?? ''])
+    expect((await signing(domain.id)).map(signingKey => signingKey.selector)).toEqual([first?.selector ?? ''])
     await look(domain.id, { rotateDays: 30 })
     await look(domain.id, { rotateDays: 30 })
     const [second, ...more] = await signing(domain.id)
     expect(more).toEqual([])
     expect(second?.selector).not.toBe(first?.selector)
     await look(domain.id, { rotateDays: 30 })
-    expect((await signing(domain.id)).map(each => each.selector)).toEqual([second?.selector ?? ''])
+    expect((await signing(domain.id)).map(signingKey => signingKey.selector)).toEqual([second?.selector ?? ''])
   })
 })
 
@@ -197,7 +199,7 @@ test('the command makes the key, says where it is to be seen, and needs the secr
   const domain = await handMade('commanded.example')
   const secret = randomBytes(32)
   const given = { secrets: secretsOf([secret]), varFolder: '/nowhere' }
-  await takeSecrets(use.db, given, { clock, log: use.log })
+  await loadOrCreateSecrets(deps.db, given, { clock, log: deps.log })
   const settings = { MAILROOM_DATABASE_URL: world.databaseUrl, MAILROOM_SECRET_KEY: secret.toString('base64') }
   const ran = await runCommand(['domain', 'rotate-dkim', 'Commanded.example', '--json'], settings)
   expect([ran.status, ran.err]).toEqual([0, ''])

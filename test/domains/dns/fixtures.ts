@@ -1,15 +1,15 @@
 import type { Id } from '../../../src/base/ids.ts'
-import type { DomainsUse } from '../../../src/domains/deps.ts'
+import type { DomainDeps } from '../../../src/domains/deps.ts'
 import { toZoneRecord } from '../../../src/domains/dns/records.ts'
 import { dnsRoutes } from '../../../src/domains/dns/routes.ts'
 import { ownershipRecord } from '../../../src/domains/ownership.ts'
 import { domainRoutes } from '../../../src/domains/routes.ts'
 import { localZone } from '../../../src/ports/dns-zone/local.ts'
-import type { DnsZone, HeldRecord, Zone } from '../../../src/ports/dns-zone/port.ts'
+import type { DnsProvider, ExistingRecord, Zone } from '../../../src/ports/dns-zone/port.ts'
 import { localResolver } from '../../../src/ports/resolver/local.ts'
 import { networkResolver } from '../../../src/ports/resolver/network.ts'
 import { startDns, type TestDns } from '../../harness/dns.ts'
-import { openTestDoor, type TestDoor } from '../../harness/http-server.ts'
+import { openTestHttpServer, type TestHttpServer } from '../../harness/http-server.ts'
 import { testSecrets } from '../../harness/secrets.ts'
 import { hostname, newBrand } from '../fixtures.ts'
 
@@ -21,7 +21,7 @@ export interface Interruption {
 }
 
 /** The HTTP door with the `local` zone behind it. */
-export interface ZoneDoor extends TestDoor {
+export interface ZoneDoor extends TestHttpServer {
   readonly brandId: Id<'brd'>
   readonly dns: TestDns
   /** The zone itself, past the API. */
@@ -32,7 +32,7 @@ export interface ZoneDoor extends TestDoor {
   /** A domain that is owned and registered; its id. */
   register(domain: string, by?: Registrant): Promise<string>
   /** What stands at and below a name, without its proofs of ownership. */
-  held(name: string): Promise<readonly HeldRecord[]>
+  held(name: string): Promise<readonly ExistingRecord[]>
 }
 
 export interface Registrant {
@@ -41,7 +41,7 @@ export interface Registrant {
   readonly key: string
 }
 
-export async function openZoneDoor(change: Partial<DomainsUse> = {}): Promise<ZoneDoor> {
+export async function openZoneDoor(change: Partial<DomainDeps> = {}): Promise<ZoneDoor> {
   const dns = await startDns()
   let interruption: Interruption | undefined
   let zone: Zone | null = null
@@ -64,17 +64,17 @@ export async function openZoneDoor(change: Partial<DomainsUse> = {}): Promise<Zo
     }
   }
 
-  const door = await openTestDoor({
+  const door = await openTestHttpServer({
     features: ({ database: { db }, clock }) => {
       const local = localZone(db, clock)
-      const provider: DnsZone = {
+      const provider: DnsProvider = {
         ...local,
-        zoneOf: async domain => {
-          zone = await local.zoneOf(domain)
+        findZone: async domain => {
+          zone = await local.findZone(domain)
           return zone && interrupted(zone)
         },
       }
-      const use: DomainsUse = {
+      const deps: DomainDeps = {
         db,
         clock,
         resolver: localResolver(db, networkResolver({ servers: [dns.endpoint], timeoutMs: 300 })),
@@ -83,11 +83,11 @@ export async function openZoneDoor(change: Partial<DomainsUse> = {}): Promise<Zo
         secrets: testSecrets,
         ...change,
       }
-      return [domainRoutes(use, () => Promise.resolve([])), dnsRoutes(use)]
+      return [domainRoutes(deps, () => Promise.resolve([])), dnsRoutes(deps)]
     },
   })
   const { db } = door.database
-  const local = await localZone(db, door.clock).zoneOf('a.test')
+  const local = await localZone(db, door.clock).findZone('a.test')
   if (!local) throw new Error('no local zone')
   const brandId = await newBrand(db, door.organizationId)
 
@@ -110,7 +110,8 @@ export async function openZoneDoor(change: Partial<DomainsUse> = {}): Promise<Zo
       if (created.status !== 201) throw new Error(created.text)
       return created.json.id
     },
-    held: async name => (await local.under(name)).filter(each => !each.name.startsWith('_mailroom.')),
+    held: async name =>
+      (await local.recordsUnder(name)).filter(existingRecord => !existingRecord.name.startsWith('_mailroom.')),
     close: async () => {
       await door.close()
       await dns.close()
@@ -119,7 +120,7 @@ export async function openZoneDoor(change: Partial<DomainsUse> = {}): Promise<Zo
 }
 
 /** Another organization, with a brand and a key. */
-export async function newRegistrant(door: TestDoor): Promise<Registrant> {
+export async function newRegistrant(door: TestHttpServer): Promise<Registrant> {
   const organizationId = await door.newOrganization()
   const { key } = await door.newKey({ organizationId })
   return { organizationId, brandId: await newBrand(door.database.db, organizationId), key }

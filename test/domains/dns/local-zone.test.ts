@@ -1,39 +1,40 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Id } from '../../../src/base/ids.ts'
-import type { DomainsUse } from '../../../src/domains/deps.ts'
-import { createRecord } from '../../../src/domains/dns/managed-records.ts'
+import type { DomainDeps } from '../../../src/domains/deps.ts'
+import { createRecord } from '../../../src/domains/dns/managed-records/managed-records.ts'
 import { dkimRecordValue, toZoneRecord } from '../../../src/domains/dns/records.ts'
-import { createDomain, listDomains, provisionDomain, readDomainDetails } from '../../../src/domains/domains.ts'
+import { createDomain, getDomain, listDomains, provisionDomain } from '../../../src/domains/domains.ts'
 import { ownershipRecord } from '../../../src/domains/ownership.ts'
-import { claimReceiving } from '../../../src/domains/receiving.ts'
+import { claimReceiving } from '../../../src/domains/receiving-claim.ts'
 import { localZone } from '../../../src/ports/dns-zone/local.ts'
-import { type DnsZone, type Zone, type ZoneRecord, ZoneTrouble } from '../../../src/ports/dns-zone/port.ts'
+import { type DnsProvider, DnsZoneError, type Zone, type ZoneRecord } from '../../../src/ports/dns-zone/port.ts'
 import { localResolver } from '../../../src/ports/resolver/local.ts'
 import { signingKeys } from '../../harness/secrets.ts'
 import { newTenant, openWorld, publishAt, refusalOf, type Tenant, tickingClock, type World } from '../fixtures.ts'
 
 let world: World
 let tenant: Tenant
-let provider: DnsZone
+let provider: DnsProvider
 let zone: Zone
-let use: DomainsUse
+let deps: DomainDeps
 
 beforeAll(async () => {
   world = await openWorld()
   tenant = await newTenant(world.use.db)
   provider = localZone(world.use.db, tickingClock())
-  const held = await provider.zoneOf('a.test')
+  const held = await provider.findZone('a.test')
   if (!held) throw new Error('no zone')
   zone = held
-  use = { ...world.use, zone: provider, resolver: localResolver(world.use.db, world.use.resolver) }
+  deps = { ...world.use, zone: provider, resolver: localResolver(world.use.db, world.use.resolver) }
 })
 afterAll(() => world.close())
 
-const create = (domain: string, publishDns = true, with_: DomainsUse = use) =>
+const create = (domain: string, publishDns = true, with_: DomainDeps = deps) =>
   createDomain(with_, tenant.owner, { brandId: tenant.brandId, domain, publishDns })
 const add = (record: ZoneRecord) => zone.create(record, null)
 const own = (domain: string) => add(toZoneRecord(ownershipRecord(tenant.owner.organizationId, domain)))
-const list = async (name: string, type: ZoneRecord['type']) => (await zone.at(name)).filter(each => each.type === type)
+const list = async (name: string, type: ZoneRecord['type']) =>
+  (await zone.recordsAt(name)).filter(existingRecord => existingRecord.type === type)
 const txt = (name: string, value: string): ZoneRecord => ({ type: 'TXT', name, value, priority: null, ttlSeconds: 300 })
 
 test('a domain below .test is ready to send as soon as it is created', async () => {
@@ -44,20 +45,20 @@ test('a domain below .test is ready to send as soon as it is created', async () 
 test('its receiving goes live with the two records', async () => {
   await own('live.test')
   const { id } = await create('live.test')
-  const { identity, mx } = await claimReceiving(use, tenant.owner, id)
+  const { identity, mx } = await claimReceiving(deps, tenant.owner, id)
   expect(await list('live.test', 'MX')).toEqual([])
   for (const record of [...identity.dns_records, mx.record]) await add({ ...record, ttlSeconds: record.ttl })
-  expect(await claimReceiving(use, tenant.owner, id)).toMatchObject({ live: true })
+  expect(await claimReceiving(deps, tenant.owner, id)).toMatchObject({ live: true })
 })
 
 test('provisioning publishes the receiving identity, and never the MX record', async () => {
   await own('moving.test')
   const { id } = await create('moving.test')
-  await claimReceiving(use, tenant.owner, id)
-  await provisionDomain(use, tenant.owner, id, true)
+  await claimReceiving(deps, tenant.owner, id)
+  await provisionDomain(deps, tenant.owner, id, true)
   expect(await list('_mailroom-in.moving.test', 'CNAME')).toHaveLength(1)
   expect(await list('moving.test', 'MX')).toEqual([])
-  expect(await claimReceiving(use, tenant.owner, id)).toMatchObject({ next_step: 'mx' })
+  expect(await claimReceiving(deps, tenant.owner, id)).toMatchObject({ next_step: 'mx' })
 })
 
 test('of several that make a lost key at once, all keep the same one', async () => {
@@ -66,10 +67,10 @@ test('of several that make a lost key at once, all keep the same one', async () 
   const domainId = id as Id<'dom'>
   await world.use.db.deleteFrom('dkim_keys').where('domain_id', '=', domainId).execute()
   await world.use.db.deleteFrom('domain_records').where('domain_id', '=', domainId).execute()
-  await Promise.all([1, 2, 3].map(() => provisionDomain(use, tenant.owner, id, false)))
+  await Promise.all([1, 2, 3].map(() => provisionDomain(deps, tenant.owner, id, false)))
   const [key, ...more] = (await signingKeys(world.use.db, [domainId])).get(domainId) ?? []
   expect(more).toEqual([])
-  const { dns_records } = await readDomainDetails(use, tenant.owner, id)
+  const { dns_records } = await getDomain(deps, tenant.owner, id)
   expect(dns_records[0]?.value).toBe(dkimRecordValue(key?.privateKey ?? ''))
 })
 
@@ -78,8 +79,8 @@ test('nothing is published where that is not wanted, until it is', async () => {
   const created = await create('later.test', false)
   expect(created).toMatchObject({ ready_to_send: false, last_checked_at: null })
   expect(await list('later.test', 'TXT')).toEqual([])
-  expect(await provisionDomain(use, tenant.owner, created.id, false)).toMatchObject({ ready_to_send: false })
-  const provisioned = await provisionDomain(use, tenant.owner, created.id, true)
+  expect(await provisionDomain(deps, tenant.owner, created.id, false)).toMatchObject({ ready_to_send: false })
+  const provisioned = await provisionDomain(deps, tenant.owner, created.id, true)
   expect(provisioned).toMatchObject({ ready_to_send: true })
   expect(provisioned.dns_records.map(each => each.value)).toEqual(created.dns_records.map(each => each.value))
 })
@@ -94,7 +95,7 @@ test('a domain that the zone does not hold is left to its owner', async () => {
 test('publishing twice, or twice at once, publishes once', async () => {
   await own('twice.test')
   const { id } = await create('twice.test')
-  await Promise.all([1, 2, 3].map(() => provisionDomain(use, tenant.owner, id, true)))
+  await Promise.all([1, 2, 3].map(() => provisionDomain(deps, tenant.owner, id, true)))
   expect(await list('twice.test', 'TXT')).toHaveLength(1)
   expect(await list('_dmarc.twice.test', 'TXT')).toHaveLength(1)
 })
@@ -117,7 +118,7 @@ test("somebody else's record is never overwritten, nor doubled", async () => {
 test('a record that is to say something else now is pending again', async () => {
   await own('changed.test')
   const { id } = await create('changed.test')
-  const moved = { ...use, instance: { ...use.instance, spfInclude: 'spf.other.example' } }
+  const moved = { ...deps, instance: { ...deps.instance, spfInclude: 'spf.other.example' } }
   expect((await provisionDomain(moved, tenant.owner, id, false)).dns_records).toMatchObject([
     { purpose: 'dkim', status: 'verified' },
     { purpose: 'spf', status: 'pending', value: 'v=spf1 include:spf.other.example ~all' },
@@ -128,28 +129,28 @@ test('a record that is to say something else now is pending again', async () => 
 test('no CNAME stands at the top of a zone', async () => {
   await own('top.test')
   const { id } = await create('top.test', false)
-  const top: DnsZone = { ...provider, name: 'top', zoneOf: () => Promise.resolve({ ...zone, apex: 'top.test' }) }
+  const top: DnsProvider = { ...provider, name: 'top', findZone: () => Promise.resolve({ ...zone, apex: 'top.test' }) }
   const alias = { type: 'CNAME', name: '@', value: 'host.example', ttl: 300, priority: null } as const
-  expect(await refusalOf(createRecord({ ...use, zone: top }, tenant.owner, id, alias))).toBe('dns_record_conflict')
-  expect(await zone.at('top.test')).toEqual([])
-  expect(await createRecord(use, tenant.owner, id, alias)).toMatchObject({ name: 'top.test' })
+  expect(await refusalOf(createRecord({ ...deps, zone: top }, tenant.owner, id, alias))).toBe('dns_record_conflict')
+  expect(await zone.recordsAt('top.test')).toEqual([])
+  expect(await createRecord(deps, tenant.owner, id, alias)).toMatchObject({ name: 'top.test' })
 })
 
 describe('a zone that fails', () => {
-  const failing: DnsZone = {
+  const failing: DnsProvider = {
     name: 'failing',
-    zoneOf: () => Promise.resolve({ ...zone, create: () => Promise.reject(new ZoneTrouble('the zone is locked')) }),
-    trouble: () => Promise.resolve('the zone is locked'),
+    findZone: () => Promise.resolve({ ...zone, create: () => Promise.reject(new DnsZoneError('the zone is locked')) }),
+    checkHealth: () => Promise.resolve('the zone is locked'),
   }
 
   test('leaves the domain with provider_error, which a later success takes away', async () => {
     await own('unlucky.test')
-    const created = await create('unlucky.test', true, { ...use, zone: failing })
+    const created = await create('unlucky.test', true, { ...deps, zone: failing })
     expect(created).toMatchObject({ ready_to_send: false, ownership_verified: true })
     expect(created.provider_error).toContain('the zone is locked')
-    const { data } = await listDomains(use, tenant.owner)
+    const { data } = await listDomains(deps, tenant.owner)
     expect(data.find(each => each.id === created.id)).toHaveProperty('provider_error')
-    const mended = await provisionDomain(use, tenant.owner, created.id, true)
+    const mended = await provisionDomain(deps, tenant.owner, created.id, true)
     expect(mended).not.toHaveProperty('provider_error')
     expect(mended.ready_to_send).toBe(true)
   })
@@ -157,9 +158,9 @@ describe('a zone that fails', () => {
 
 describe('the local zone', () => {
   test('holds names below .test', async () => {
-    expect(await provider.zoneOf('a.b.TEST')).toMatchObject({ apex: 'test' })
-    expect(await provider.zoneOf('a.example')).toBeNull()
-    expect(await provider.zoneOf('atest')).toBeNull()
+    expect(await provider.findZone('a.b.TEST')).toMatchObject({ apex: 'test' })
+    expect(await provider.findZone('a.example')).toBeNull()
+    expect(await provider.findZone('atest')).toBeNull()
     expect(await refusalOf(add(txt('a.example', 'x')).catch(error => (error as Error).message))).toContain('.test')
   })
 

@@ -97,7 +97,7 @@ test('a long text is answered by DNS in one piece', async () => {
   const id = await door.register('long.test')
   const value = 'y'.repeat(2000)
   await create(id, { type: 'TXT', name: 'key._domainkey', value })
-  expect((await door.held('long.test')).map(each => each.value)).toEqual([value])
+  expect((await door.held('long.test')).map(existingRecord => existingRecord.value)).toEqual([value])
 })
 
 describe('refuses, with the parameter at fault', () => {
@@ -179,7 +179,7 @@ describe('records that cannot stand side by side', () => {
       'name',
     ])
     expect(refusalOf(await patch(id, text.json.id, { name: 'c' }))).toEqual([409, 'dns_record_conflict', 'name'])
-    expect((await door.zone.at('c.beside.test')).map(each => each.type)).toEqual(['CNAME'])
+    expect((await door.zone.recordsAt('c.beside.test')).map(existingRecord => existingRecord.type)).toEqual(['CNAME'])
   })
 
   test('the very same one, whatever its TTL', async () => {
@@ -222,7 +222,7 @@ describe('what Mailroom manages', () => {
   test('is no more once somebody changed it by hand', async () => {
     const id = await door.register('by-hand.test')
     await door.call('POST', `/v1/domains/${id}/publish-dns`)
-    const [held] = (await door.zone.at('_dmarc.by-hand.test')) ?? []
+    const [held] = (await door.zone.recordsAt('_dmarc.by-hand.test')) ?? []
     if (!held) throw new Error('not published')
     await door.zone.update(held.id, { ...held, value: 'v=DMARC1; p=reject' }, held.mark)
     const { data } = (await door.call('GET', records(id))).json
@@ -253,7 +253,7 @@ test('the list comes in pages, by name, each record once', async () => {
     seen.push(...json.data.map((each: { name: string }) => each.name))
     cursor = json.next_cursor
   } while (cursor !== null)
-  expect(seen).toEqual(['n1', 'n2', 'n3', 'n3', 'n4', 'n5'].map(each => `${each}.pages.test`))
+  expect(seen).toEqual(['n1', 'n2', 'n3', 'n3', 'n4', 'n5'].map(value => `${value}.pages.test`))
 })
 
 describe('where ownership', () => {
@@ -268,7 +268,7 @@ describe('where ownership', () => {
 
   test('is not proven any more, no record is read or written', async () => {
     const id = await door.register('lost.test')
-    for (const { id: proof } of await door.zone.at('_mailroom.lost.test')) await door.zone.remove(proof)
+    for (const { id: proof } of await door.zone.recordsAt('_mailroom.lost.test')) await door.zone.remove(proof)
     for (const [method, path, json] of operations(id)) {
       const answer = await door.call(method, path, json ? { json } : {})
       expect([method, ...refusalOf(answer)]).toEqual([method, 422, 'ownership_not_verified', undefined])
@@ -279,7 +279,7 @@ describe('where ownership', () => {
 
   test('cannot be looked up, that is said and may be tried again', async () => {
     const id = await door.register('dark.test')
-    const [proof] = await door.zone.at('_mailroom.dark.test')
+    const [proof] = await door.zone.recordsAt('_mailroom.dark.test')
     if (!proof) throw new Error('no proof')
     const away = { type: 'CNAME', name: proof.name, value: '_mailroom.dark.example' } as const
     await door.zone.update(proof.id, { ...proof, ...away }, null)
@@ -367,7 +367,7 @@ describe('with an Idempotency-Key', () => {
     const answers = await Promise.all(
       [1, 2, 3, 4].map(() => create(id, json, { 'idempotency-key': 'records-at-once' })),
     )
-    expect(answers.every(each => each.status === 201 || code(each) === 'idempotency_in_progress')).toBe(true)
+    expect(answers.every(answer => answer.status === 201 || code(answer) === 'idempotency_in_progress')).toBe(true)
     expect(await door.held('at-once.test')).toHaveLength(1)
   })
 })
@@ -385,7 +385,7 @@ describe('publish-dns', () => {
     expect(purposes.toSorted()).toEqual(['dkim', 'dmarc', 'receiving_identity', 'spf'])
     expect(first.json.published.every((each: { status: string }) => each.status === 'verified')).toBe(true)
     const held = await door.held('publish.test')
-    expect(held.map(each => each.type)).not.toContain('MX')
+    expect(held.map(existingRecord => existingRecord.type)).not.toContain('MX')
     expect((await door.call('GET', `/v1/domains/${id}`)).json).toMatchObject({
       ready_to_send: true,
       receiving: { next_step: 'mx' },
@@ -422,7 +422,7 @@ describe('publish-dns', () => {
     await publish(id)
     const { db } = door.database
     const older = 'v=spf1 include:spf.old.example ~all'
-    const [spf] = await door.zone.at('outdated.test')
+    const [spf] = await door.zone.recordsAt('outdated.test')
     if (!spf) throw new Error('no SPF')
     await door.zone.update(
       spf.id,
@@ -430,7 +430,7 @@ describe('publish-dns', () => {
       managedMark(id as `dom_${string}`, { ...spf, value: older }),
     )
     expect((await publish(id)).json.published).toMatchObject([{ purpose: 'spf', status: 'verified' }])
-    expect((await door.zone.at('outdated.test')).map(each => each.value)).toEqual([
+    expect((await door.zone.recordsAt('outdated.test')).map(existingRecord => existingRecord.value)).toEqual([
       'v=spf1 include:spf.relay.example ~all',
     ])
     await door.zone.update(spf.id, { ...spf, value: 'v=spf1 mx -all' }, spf.mark)

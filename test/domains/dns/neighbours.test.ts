@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
-import { recordIdOf } from '../../../src/domains/dns/managed-records-list.ts'
+import { apiRecordId } from '../../../src/domains/dns/managed-records/list.ts'
 import { ownershipRecord } from '../../../src/domains/ownership.ts'
 import type { ZoneRecord } from '../../../src/ports/dns-zone/port.ts'
 import { newBrand } from '../fixtures.ts'
@@ -15,7 +15,7 @@ let tenantsId: string
 const records = (id: string) => `/v1/domains/${id}/dns/records`
 const publish = (name: string, value = '192.0.2.99') =>
   door.zone.create({ type: 'A', name, value, priority: null, ttlSeconds: 300 }, null)
-const wholeZone = () => door.zone.under('test')
+const wholeZone = () => door.zone.recordsUnder('test')
 
 beforeAll(async () => {
   door = await openZoneDoor()
@@ -105,7 +105,7 @@ describe('by id, a tenant does not reach', () => {
   /** The ids of all records of the zone, as whoever may see them would learn them. */
   async function idsByName(): Promise<ReadonlyMap<string, string>> {
     const access = { provider: 'local', zone: door.zone }
-    return new Map((await wholeZone()).map(record => [record.name, recordIdOf(access, record)]))
+    return new Map((await wholeZone()).map(record => [record.name, apiRecordId(access, record)]))
   }
 
   test.each([
@@ -221,10 +221,12 @@ describe('a domain that is registered while a record below it is written', () =>
       ),
     )
     await registered
-    const acknowledged = answers.flatMap(each => (each.status === 201 ? [each.json.name] : []))
-    const refused = answers.filter(each => each.status !== 201)
-    expect(refused.every(each => each.json.error.code === 'dns_name_not_allowed')).toBe(true)
-    expect((await door.held(child)).map(each => each.name).toSorted()).toEqual(acknowledged.toSorted())
+    const acknowledged = answers.flatMap(answer => (answer.status === 201 ? [answer.json.name] : []))
+    const refused = answers.filter(answer => answer.status !== 201)
+    expect(refused.every(callResult => callResult.json.error.code === 'dns_name_not_allowed')).toBe(true)
+    expect((await door.held(child)).map(existingRecord => existingRecord.name).toSorted()).toEqual(
+      acknowledged.toSorted(),
+    )
     const after = await door.call('POST', records(id), { json: { type: 'A', name: `n.${child}`, value: '192.0.2.1' } })
     expect(after.status).toBe(403)
   })

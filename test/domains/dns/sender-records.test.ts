@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Id } from '../../../src/base/ids.ts'
-import type { DomainsUse } from '../../../src/domains/deps.ts'
+import type { DomainDeps } from '../../../src/domains/deps.ts'
 import { publishDns } from '../../../src/domains/dns/publish-dns.ts'
 import { toZoneRecord } from '../../../src/domains/dns/records.ts'
 import { checkDomain, createDomain, provisionDomain } from '../../../src/domains/domains.ts'
 import { ownershipRecord } from '../../../src/domains/ownership.ts'
-import { verifiedReturnPaths } from '../../../src/domains/return-path-table.ts'
-import type { DomainShape } from '../../../src/domains/schema.ts'
+import { selectVerifiedReturnPaths } from '../../../src/domains/return-path-table.ts'
+import type { DomainJson } from '../../../src/domains/schema.ts'
 import { localZone } from '../../../src/ports/dns-zone/local.ts'
 import { localResolver } from '../../../src/ports/resolver/local.ts'
 import {
@@ -23,7 +23,7 @@ import {
 
 let world: World
 let tenant: Tenant
-let ours: DomainsUse
+let ours: DomainDeps
 
 beforeAll(async () => {
   world = await openWorld()
@@ -34,7 +34,7 @@ afterAll(() => world.close())
 
 const spfAt = (name: string, ...values: string[]) =>
   publishAt(world.dns, ...values.map(value => ({ type: 'TXT', name, value, priority: null })))
-const spfOf = ({ dns_records }: DomainShape) => dns_records.find(each => each.purpose === 'spf')
+const spfOf = ({ dns_records }: DomainJson) => dns_records.find(each => each.purpose === 'spf')
 
 /** What a check says of the SPF record of a domain that has these. */
 async function checkSpf(name: string, ...values: string[]) {
@@ -107,8 +107,9 @@ describe('a return path of its own', () => {
     publishAt(world.dns, ownershipRecord(tenant.owner.organizationId, domain))
     return createDomain(ours, tenant.owner, { brandId: tenant.brandId, domain, publishDns: true })
   }
-  const returnPath = ({ dns_records }: DomainShape) => dns_records.filter(each => each.purpose === 'return_path')
-  const verified = async (id: string) => (await verifiedReturnPaths(ours.db, [id as Id<'dom'>])).get(id as Id<'dom'>)
+  const returnPath = ({ dns_records }: DomainJson) => dns_records.filter(each => each.purpose === 'return_path')
+  const verified = async (id: string) =>
+    (await selectVerifiedReturnPaths(ours.db, [id as Id<'dom'>])).get(id as Id<'dom'>)
 
   test('stands once both its records do, and sending waits for neither', async () => {
     const domain = await create('bounced.example')
@@ -143,8 +144,8 @@ describe('a return path of its own', () => {
 
   test('is published in a zone of ours, MX and all, since it moves no mail of the domain', async () => {
     const zone = localZone(ours.db, tickingClock())
-    const inZone: DomainsUse = { ...ours, zone, resolver: localResolver(ours.db, ours.resolver) }
-    const held = await zone.zoneOf('ours.test')
+    const inZone: DomainDeps = { ...ours, zone, resolver: localResolver(ours.db, ours.resolver) }
+    const held = await zone.findZone('ours.test')
     await held?.create(toZoneRecord(ownershipRecord(tenant.owner.organizationId, 'ours.test')), null)
     const domain = await createDomain(inZone, tenant.owner, {
       brandId: tenant.brandId,
@@ -152,7 +153,7 @@ describe('a return path of its own', () => {
       publishDns: true,
     })
     expect(returnPath(domain).map(each => each.status)).toEqual(['verified', 'verified'])
-    expect(await held?.at('ours.test')).toMatchObject([{ type: 'TXT' }])
+    expect(await held?.recordsAt('ours.test')).toMatchObject([{ type: 'TXT' }])
     const { published, unchanged } = await publishDns(inZone, tenant.owner, domain.id)
     expect(published).toEqual([])
     expect(unchanged.map(each => `${each.purpose} ${each.type}`)).toEqual([

@@ -2,10 +2,15 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { inTransaction } from '../../../src/base/database/database.ts'
 import { toJson } from '../../../src/base/database/schema.ts'
 import { type Id, newId } from '../../../src/base/ids.ts'
-import { listDomains, readDomainDetails, removeDomain } from '../../../src/domains/domains.ts'
-import { createMailbox, listMailboxes, readLocalPart, removeMailbox } from '../../../src/domains/mailboxes/mailboxes.ts'
-import type { DomainShape } from '../../../src/domains/schema.ts'
-import { lockedDomain } from '../../../src/domains/table.ts'
+import { getDomain, listDomains, removeDomain } from '../../../src/domains/domains.ts'
+import {
+  createMailbox,
+  listMailboxes,
+  parseLocalPart,
+  removeMailbox,
+} from '../../../src/domains/mailboxes/mailboxes.ts'
+import type { DomainJson } from '../../../src/domains/schema.ts'
+import { lockDomain } from '../../../src/domains/table.ts'
 import {
   breakName,
   newBrand,
@@ -21,7 +26,7 @@ import {
 
 let world: World
 let tenant: Tenant
-let domain: DomainShape
+let domain: DomainJson
 
 beforeAll(async () => {
   world = await openWorld()
@@ -30,7 +35,7 @@ beforeAll(async () => {
 })
 afterAll(() => world.close())
 
-const create = (localPart: string | null, { id }: DomainShape = domain, { owner }: Tenant = tenant) =>
+const create = (localPart: string | null, { id }: DomainJson = domain, { owner }: Tenant = tenant) =>
   createMailbox(world.use, owner, { domainId: id, localPart })
 const nothingBlocks = () => Promise.resolve([])
 
@@ -104,8 +109,8 @@ test('without a local part it is the catch-all, and there is one', async () => {
 })
 
 test('an address exists once, whatever its case, also when asked twice at once', async () => {
-  const results = await Promise.all(['twice', 'TWICE', 'Twice'].map(each => refusalOf(create(each))))
-  expect(results.filter(each => each === 'mailbox_exists')).toHaveLength(2)
+  const results = await Promise.all(['twice', 'TWICE', 'Twice'].map(value => refusalOf(create(value))))
+  expect(results.filter(result => result === 'mailbox_exists')).toHaveLength(2)
 })
 
 test.each([
@@ -114,7 +119,7 @@ test.each([
   ["o'neil", "o'neil"],
   ['x'.repeat(64), 'x'.repeat(64)],
 ])('takes %p as a local part', (text, expected) => {
-  expect(readLocalPart(text)).toBe(expected)
+  expect(parseLocalPart(text)).toBe(expected)
 })
 
 test.each([
@@ -135,7 +140,7 @@ test.each([
   'a\0',
   'x'.repeat(65),
 ])('refuses %p as a local part', text => {
-  expect(() => readLocalPart(text)).toThrow(
+  expect(() => parseLocalPart(text)).toThrow(
     expect.objectContaining({ code: 'invalid_request', detail: expect.objectContaining({ param: 'local_part' }) }),
   )
 })
@@ -209,7 +214,7 @@ describe('deleting a domain', () => {
       dns_records_removed: false,
       warning: expect.stringContaining('busy.example'),
     })
-    expect(await refusalOf(readDomainDetails(world.use, tenant.owner, busy.id))).toBe('not_found')
+    expect(await refusalOf(getDomain(world.use, tenant.owner, busy.id))).toBe('not_found')
     expect(await refusalOf(removeDomain(world.use, tenant.owner, busy.id, nothingBlocks))).toBe('not_found')
   })
 
@@ -222,7 +227,7 @@ describe('deleting a domain', () => {
       message: 'The domain queued.example still has 2 queued emails.',
     })
     expect(await refusalOf(removal)).toBe('domain_in_use')
-    expect(await readDomainDetails(world.use, tenant.owner, queued.id)).toMatchObject({ domain: 'queued.example' })
+    expect(await getDomain(world.use, tenant.owner, queued.id)).toMatchObject({ domain: 'queued.example' })
   })
 
   test('comes before a mailbox that is made meanwhile', async () => {
@@ -232,7 +237,7 @@ describe('deleting a domain', () => {
     const { id } = await create('b', going)
     let made: Promise<unknown> = Promise.resolve()
     await inTransaction(world.use.db, async db => {
-      await lockedDomain(db, tenant.owner.organizationId, going.id as Id<'dom'>)
+      await lockDomain(db, tenant.owner.organizationId, going.id as Id<'dom'>)
       made = refusalOf(create('c', going))
       await Bun.sleep(200)
       await db
@@ -260,7 +265,7 @@ describe('a key for one brand', () => {
     expect((await listMailboxes(world.use, restricted.owner)).data.map(each => each.id)).toEqual([mine.id])
     const refusals = await Promise.all(
       [
-        readDomainDetails(world.use, restricted.owner, domain.id),
+        getDomain(world.use, restricted.owner, domain.id),
         removeDomain(world.use, restricted.owner, domain.id, nothingBlocks),
         create('b', domain, restricted),
         removeMailbox(world.use, restricted.owner, id),
@@ -275,7 +280,7 @@ describe('a key for one brand', () => {
     const { id } = await create('hidden')
     const refusals = await Promise.all(
       [
-        readDomainDetails(world.use, other.owner, domain.id),
+        getDomain(world.use, other.owner, domain.id),
         removeDomain(world.use, other.owner, domain.id, nothingBlocks),
         create('b', domain, other),
         removeMailbox(world.use, other.owner, id),

@@ -4,22 +4,27 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Elysia } from 'elysia'
 import { newId } from '../../../src/base/ids.ts'
-import { domain as domainCommand } from '../../../src/cli/domain.ts'
+import { domainCommand } from '../../../src/cli/domain.ts'
 import { policyHosts } from '../../../src/domains/mta-sts/mta-sts.ts'
 import { mtaStsRoutes } from '../../../src/domains/mta-sts/routes.ts'
 import { deleteDomain } from '../../../src/domains/table.ts'
-import { makeTestRoot, selfSigned, type TestPair, type TestRoot } from '../../harness/certificates.ts'
+import {
+  type CertificatePair,
+  createTestAuthority,
+  selfSigned,
+  type TestAuthority,
+} from '../../harness/certificates.ts'
 import { testClock } from '../../harness/http-server.ts'
 import { hostname, newTenant, openWorld, type World } from '../fixtures.ts'
 
 let world: World
-let root: TestRoot
+let root: TestAuthority
 let folder: string
 let server: ReturnType<typeof Bun.serve>
 
 beforeAll(async () => {
   world = await openWorld()
-  root = makeTestRoot()
+  root = createTestAuthority()
   folder = mkdtempSync(join(tmpdir(), 'mailroom-sts-'))
   const app = new Elysia().use(mtaStsRoutes({ db: world.use.db, mx: hostname }))
   server = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: request => app.fetch(request) })
@@ -52,7 +57,7 @@ async function receivingDomain(domain: string, identity_verified: 0 | 1 = 1) {
 }
 
 /** Runs the command; rejects where it complains. */
-function mtaSts(domain: string, mode: string, pair?: TestPair) {
+function mtaSts(domain: string, mode: string, pair?: CertificatePair) {
   const [cert, key] = [join(folder, 'cert.pem'), join(folder, 'key.pem')]
   if (pair) {
     writeFileSync(cert, pair.chain)
@@ -113,7 +118,7 @@ test('another policy has another id, the same one keeps it', async () => {
 
 test('enforce asks for a certificate that senders accept', async () => {
   await receivingDomain('strict.example')
-  const faults: readonly (readonly [TestPair | undefined, string])[] = [
+  const faults: readonly (readonly [CertificatePair | undefined, string])[] = [
     [undefined, 'there is none'],
     [selfSigned([hostname]), 'it is self-signed'],
     [root.issue(['other.example']), 'it is for other.example'],

@@ -1,10 +1,10 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
 import pino from 'pino'
 import { up } from '../../../src/base/database/migrations/0013-lists.ts'
-import { checkDomain, readDomainDetails, removeDomain } from '../../../src/domains/domains.ts'
-import { noticeSwitch } from '../../../src/domains/recheck/provider-switch.ts'
-import { type Rechecking, recheckDue } from '../../../src/domains/recheck/recheck.ts'
-import type { DomainShape } from '../../../src/domains/schema.ts'
+import { checkDomain, getDomain, removeDomain } from '../../../src/domains/domains.ts'
+import { suspendUnenrolledDomains } from '../../../src/domains/recheck/provider-switch.ts'
+import { type RecheckDeps, recheckDueDomains } from '../../../src/domains/recheck/recheck.ts'
+import type { DomainJson } from '../../../src/domains/schema.ts'
 import type { Provider } from '../../../src/ports/provider/port.ts'
 import { sesProvider } from '../../../src/ports/provider/ses/ses.ts'
 import { type TestClock, testClock } from '../../harness/http-server.ts'
@@ -29,7 +29,7 @@ beforeAll(async () => {
 
 afterEach(async () => {
   for (const end of ends.splice(0)) await end()
-  ses.answer = null
+  ses.response = null
   await world.use.db.deleteFrom('domains').execute()
 })
 
@@ -42,31 +42,31 @@ afterAll(async () => {
 const log = pino({ level: 'silent' })
 
 /** What a process does that is started with a relay. */
-const bySmarthost = (): Rechecking => ({ ...world.use, log, longestWaitMs: 3_600_000, rotateDays: 0 })
+const bySmarthost = (): RecheckDeps => ({ ...world.use, log, longestWaitMs: 3_600_000, rotateDays: 0 })
 
 /** What a process does that is started with SES. */
-function bySes(region = 'eu-west-1'): Rechecking {
-  const options = { region, configurationSet: 'mail', perSecond: null, bringsNews: true }
+function bySes(region = 'eu-west-1'): RecheckDeps {
+  const options = { region, configurationSet: 'mail', perSecond: null, receivesEvents: true }
   const provider: Provider = sesProvider({ ...options, endpoint: ses.url })
   ends.push(() => provider.close())
   const instance = { hostname, spfInclude: undefined, returnPath: 'theirs' } as const
   return { ...bySmarthost(), instance, identities: provider.identities }
 }
 
-const start = (use: Rechecking) => noticeSwitch({ ...use, identities: use.identities })
-const read = ({ id }: DomainShape) => readDomainDetails(world.use, tenant.owner, id)
-const ofProvider = ({ dns_records }: DomainShape) => dns_records.filter(each => each.type === 'CNAME')
+const start = (deps: RecheckDeps) => suspendUnenrolledDomains({ ...deps, identities: deps.identities })
+const read = ({ id }: DomainJson) => getDomain(world.use, tenant.owner, id)
+const ofProvider = ({ dns_records }: DomainJson) => dns_records.filter(each => each.type === 'CNAME')
 
 /** Looks at all domains that are due, as the rounds do; later by so much. */
-async function look(use: Rechecking, laterMs = 0): Promise<void> {
+async function look(deps: RecheckDeps, laterMs = 0): Promise<void> {
   clock.forward(laterMs)
-  await recheckDue(use)
+  await recheckDueDomains(deps)
 }
 
 let names = 0
 
 /** A domain that sends by the relay. */
-async function readyDomain(): Promise<DomainShape> {
+async function readyDomain(): Promise<DomainJson> {
   const domain = await ownedDomain(world, tenant, `shop${++names}.example`)
   publishAt(world.dns, ...domain.dns_records)
   const ready = await checkDomain(bySmarthost(), tenant.owner, domain.id)
@@ -75,35 +75,35 @@ async function readyDomain(): Promise<DomainShape> {
 }
 
 /** Enrolled, published, and seen by SES. */
-async function moved(use: Rechecking, domain: DomainShape): Promise<void> {
-  await look(use)
+async function moved(deps: RecheckDeps, domain: DomainJson): Promise<void> {
+  await look(deps)
   const wanted = await read(domain)
   expect(ofProvider(wanted)).toHaveLength(3)
   publishAt(world.dns, ...ofProvider(wanted))
   const identity = ses.identities.get(domain.domain)
   if (identity) identity.isVerified = true
-  expect((await checkDomain(use, tenant.owner, domain.id)).ready_to_send).toBe(true)
+  expect((await checkDomain(deps, tenant.owner, domain.id)).ready_to_send).toBe(true)
 }
 
 test('from the start on with SES no domain is ready that SES does not know, whoever asks', async () => {
   const domain = await readyDomain()
-  const use = bySes()
-  await start(use)
+  const deps = bySes()
+  await start(deps)
   expect(await read(domain)).toMatchObject({
     status: 'pending',
     ready_to_send: false,
     provider_error: expect.stringContaining('not enrolled with Amazon SES'),
   })
   // All that is published is seen, and is not enough.
-  expect(await checkDomain(use, tenant.owner, domain.id)).toMatchObject({ status: 'pending', ready_to_send: false })
+  expect(await checkDomain(deps, tenant.owner, domain.id)).toMatchObject({ status: 'pending', ready_to_send: false })
   expect(ses.identities.has(domain.domain)).toBe(false)
 })
 
 test('it is enrolled without anyone asking, and ready once SES has seen its records', async () => {
   const domain = await readyDomain()
-  const use = bySes()
-  await start(use)
-  await look(use)
+  const deps = bySes()
+  await start(deps)
+  await look(deps)
   const enrolled = await read(domain)
   expect(enrolled).not.toHaveProperty('provider_error')
   expect([ses.identities.has(domain.domain), ofProvider(enrolled).length, enrolled.ready_to_send]).toEqual([
@@ -113,34 +113,34 @@ test('it is enrolled without anyone asking, and ready once SES has seen its reco
   ])
   const back = enrolled.dns_records.filter(each => each.purpose === 'return_path' && each.type === 'MX')
   expect(back.map(each => each.value)).toEqual(['feedback-smtp.eu-west-1.amazonses.com'])
-  await moved(use, domain)
+  await moved(deps, domain)
 })
 
 test('while SES is away it is not ready, and says why; it is enrolled later', async () => {
   const domain = await readyDomain()
-  const use = bySes()
-  ses.answer = { status: 429, error: 'TooManyRequestsException', body: { message: 'Rate exceeded' } }
-  await start(use)
-  for (let time = 0; time < 4; time++) await look(use, 3_700_000)
+  const deps = bySes()
+  ses.response = { status: 429, error: 'TooManyRequestsException', body: { message: 'Rate exceeded' } }
+  await start(deps)
+  for (let time = 0; time < 4; time++) await look(deps, 3_700_000)
   expect(await read(domain)).toMatchObject({
     ready_to_send: false,
     provider_error: expect.stringContaining('Rate exceeded'),
   })
-  ses.answer = null
-  await look(use, 3_700_000)
-  await moved(use, domain)
+  ses.response = null
+  await look(deps, 3_700_000)
+  await moved(deps, domain)
 })
 
 test('a start with the same provider changes nothing', async () => {
   const domain = await readyDomain()
-  const use = bySes()
-  await start(use)
-  await moved(use, domain)
+  const deps = bySes()
+  await start(deps)
+  await moved(deps, domain)
   const before = await read(domain)
   const plans = () => world.use.db.selectFrom('domains').select(['id', 'next_check_at']).execute()
   const planned = await plans()
   clock.forward(1000)
-  await start(use)
+  await start(deps)
   expect([await read(domain), await plans()]).toEqual([before, planned])
 })
 
@@ -154,9 +154,9 @@ test('what one region of SES knows another does not', async () => {
 
 test('back with the relay nothing of SES is wanted any more, and the domain sends all the while', async () => {
   const domain = await readyDomain()
-  const use = bySes()
-  await start(use)
-  await moved(use, domain)
+  const deps = bySes()
+  await start(deps)
+  await moved(deps, domain)
   const keys = ofProvider(await read(domain)).map(each => each.name)
   await start(bySmarthost())
   expect((await read(domain)).ready_to_send).toBe(true)
@@ -171,18 +171,18 @@ test('back with the relay nothing of SES is wanted any more, and the domain send
 })
 
 test('a domain whose enrolment failed is not ready because its other records are there', async () => {
-  const use = bySes()
-  ses.answer = { status: 403, error: 'AccessDeniedException', body: { message: 'not authorized' } }
-  const domain = await ownedDomain({ ...world, use }, tenant, 'new.example')
+  const deps = bySes()
+  ses.response = { status: 403, error: 'AccessDeniedException', body: { message: 'not authorized' } }
+  const domain = await ownedDomain({ ...world, use: deps }, tenant, 'new.example')
   publishAt(world.dns, ...domain.dns_records)
-  const checked = await checkDomain(use, tenant.owner, domain.id)
+  const checked = await checkDomain(deps, tenant.owner, domain.id)
   expect([checked.ready_to_send, checked.dns_records.every(each => each.status === 'verified')]).toEqual([false, true])
 })
 
 test('what is left at SES and in the zone is told when a domain is deleted', async () => {
-  const use = bySes()
-  const domain = await ownedDomain({ ...world, use }, tenant, 'gone.example')
-  const { warning } = await removeDomain(use, tenant.owner, domain.id, () => Promise.resolve([]))
+  const deps = bySes()
+  const domain = await ownedDomain({ ...world, use: deps }, tenant, 'gone.example')
+  const { warning } = await removeDomain(deps, tenant.owner, domain.id, () => Promise.resolve([]))
   for (const { name } of ofProvider(domain)) expect(warning).toContain(name)
   expect(warning).toContain('Amazon SES')
   expect(warning).toContain('mr-bounces.gone.example')
@@ -192,8 +192,8 @@ test('what is left at SES and in the zone is told when a domain is deleted', asy
 })
 
 test('the migration knows the domains that SES knew before', async () => {
-  const use = bySes('eu-west-1')
-  const domain = await ownedDomain({ ...world, use }, tenant, 'old.example')
+  const deps = bySes('eu-west-1')
+  const domain = await ownedDomain({ ...world, use: deps }, tenant, 'old.example')
   const other = await ownedDomain(world, tenant, 'by-relay.example')
   const places = () => world.use.db.selectFrom('domains').select(['id', 'enrolled_with']).orderBy('id').execute()
   const before = await places()

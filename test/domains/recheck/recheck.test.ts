@@ -2,14 +2,14 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import pino from 'pino'
 import { millisecondsOf, plusMs } from '../../../src/base/clock.ts'
 import type { Id } from '../../../src/base/ids.ts'
-import { checkDomain, readDomainDetails, removeDomain } from '../../../src/domains/domains.ts'
+import { checkDomain, getDomain, removeDomain } from '../../../src/domains/domains.ts'
 import { createMailbox } from '../../../src/domains/mailboxes/mailboxes.ts'
-import { claimReceiving } from '../../../src/domains/receiving.ts'
-import { type Rechecking, recheckDue, startRechecking } from '../../../src/domains/recheck/recheck.ts'
-import { planCheck } from '../../../src/domains/recheck/table.ts'
-import type { DomainShape } from '../../../src/domains/schema.ts'
+import { claimReceiving } from '../../../src/domains/receiving-claim.ts'
+import { type RecheckDeps, recheckDueDomains, startRecheckJob } from '../../../src/domains/recheck/recheck.ts'
+import { updateNextCheck } from '../../../src/domains/recheck/table.ts'
+import type { DomainJson } from '../../../src/domains/schema.ts'
 import { mysqlBlobs } from '../../../src/ports/blobs/mysql.ts'
-import { claim } from '../../../src/sending/relay/outbox.ts'
+import { claimDueRows } from '../../../src/sending/relay/outbox.ts'
 import { endBeforeSubmission } from '../../../src/sending/relay/outcome.ts'
 import { openSending, send } from '../../../src/sending/send.ts'
 import { type TestClock, testClock } from '../../harness/http-server.ts'
@@ -27,7 +27,7 @@ import {
 let world: World
 let tenant: Tenant
 let clock: TestClock
-let use: Rechecking
+let deps: RecheckDeps
 
 const longestWaitMs = 3_600_000
 
@@ -35,48 +35,48 @@ beforeAll(async () => {
   clock = testClock()
   world = await openWorld({ clock })
   tenant = await newTenant(world.use.db)
-  use = { ...world.use, log: pino({ level: 'silent' }), longestWaitMs, rotateDays: 0 }
+  deps = { ...world.use, log: pino({ level: 'silent' }), longestWaitMs, rotateDays: 0 }
 })
 afterAll(() => world.close())
 
-const read = (id: string) => readDomainDetails(use, tenant.owner, id)
+const read = (id: string) => getDomain(deps, tenant.owner, id)
 const rowOf = (id: string) =>
-  use.db
+  deps.db
     .selectFrom('domains')
     .selectAll()
     .where('id', '=', id as Id<'dom'>)
     .executeTakeFirstOrThrow()
 
 /** Looks at this domain now as the rounds do, so many times. */
-async function look(id: string, times = 1): Promise<DomainShape> {
+async function look(id: string, times = 1): Promise<DomainJson> {
   for (let time = 0; time < times; time++) {
-    await use.db
+    await deps.db
       .updateTable('domains')
       .set({ next_check_at: plusMs(clock.now(), longestWaitMs) })
       .execute()
-    await planCheck(use.db, id as Id<'dom'>, clock.now())
-    expect(await recheckDue(use)).toBe(1)
+    await updateNextCheck(deps.db, id as Id<'dom'>, clock.now())
+    expect(await recheckDueDomains(deps)).toBe(1)
   }
   return read(id)
 }
 
-const nameOf = (domain: DomainShape, purpose: string) =>
+const nameOf = (domain: DomainJson, purpose: string) =>
   domain.dns_records.find(each => each.purpose === purpose)?.name ?? ''
 
 /** A domain that is ready to send. */
-async function readyDomain(name: string): Promise<DomainShape> {
+async function readyDomain(name: string): Promise<DomainJson> {
   const domain = await ownedDomain(world, tenant, name)
   publishAt(world.dns, ...domain.dns_records)
-  expect((await checkDomain(use, tenant.owner, domain.id)).ready_to_send).toBe(true)
+  expect((await checkDomain(deps, tenant.owner, domain.id)).ready_to_send).toBe(true)
   return domain
 }
 
 /** A domain whose mail comes here. */
-async function liveDomain(name: string): Promise<DomainShape> {
+async function liveDomain(name: string): Promise<DomainJson> {
   const domain = await readyDomain(name)
-  const { identity, mx } = await claimReceiving(use, tenant.owner, domain.id)
+  const { identity, mx } = await claimReceiving(deps, tenant.owner, domain.id)
   publishAt(world.dns, ...identity.dns_records, mx.record)
-  expect((await claimReceiving(use, tenant.owner, domain.id)).live).toBe(true)
+  expect((await claimReceiving(deps, tenant.owner, domain.id)).live).toBe(true)
   return domain
 }
 
@@ -85,7 +85,7 @@ test('a domain becomes ready to send, and its mail comes in, without anyone aski
   expect(await look(domain.id)).toMatchObject({ status: 'pending', ready_to_send: false })
   publishAt(world.dns, ...domain.dns_records)
   expect(await look(domain.id)).toMatchObject({ status: 'verified', ready_to_send: true })
-  const { identity, mx } = await claimReceiving(use, tenant.owner, domain.id)
+  const { identity, mx } = await claimReceiving(deps, tenant.owner, domain.id)
   publishAt(world.dns, ...identity.dns_records)
   expect((await look(domain.id)).receiving).toMatchObject({ live: false, next_step: 'mx' })
   publishAt(world.dns, mx.record)
@@ -97,7 +97,7 @@ test('a domain with mailboxes claims its mail once its ownership is proven', asy
   const name = '_mailroom.waiting.example'
   const { TXT = [] } = world.dns.zone[name] ?? {}
   delete world.dns.zone[name]
-  const { receiving } = await createMailbox(use, tenant.owner, { domainId: domain.id, localPart: null })
+  const { receiving } = await createMailbox(deps, tenant.owner, { domainId: domain.id, localPart: null })
   expect(receiving.next_step).toBe('ownership')
   world.dns.zone[name] = { TXT }
   const { receiving: after } = await look(domain.id)
@@ -134,7 +134,7 @@ describe('a record that vanishes', () => {
   test('is believed at once where somebody asks', async () => {
     const domain = await readyDomain('asked.example')
     delete world.dns.zone[nameOf(domain, 'spf')]
-    expect(await checkDomain(use, tenant.owner, domain.id)).toMatchObject({ status: 'failed', ready_to_send: false })
+    expect(await checkDomain(deps, tenant.owner, domain.id)).toMatchObject({ status: 'failed', ready_to_send: false })
   })
 
   test('as proof of ownership ends sending, and leaves the claim and its identity', async () => {
@@ -142,7 +142,7 @@ describe('a record that vanishes', () => {
     delete world.dns.zone['_mailroom.disowned.example']
     expect(await look(domain.id, 2)).toMatchObject({ ownership_verified: true, ready_to_send: true })
     expect(await look(domain.id)).toMatchObject({ ownership_verified: false, status: 'failed', ready_to_send: false })
-    const kept = await use.db
+    const kept = await deps.db
       .selectFrom('receiving_claims')
       .selectAll()
       .where('domain_id', '=', domain.id as Id<'dom'>)
@@ -195,7 +195,7 @@ describe('the rounds', () => {
     await look(domain.id)
     for (let time = 0; time < 8; time++) {
       clock.forward(longestWaitMs * 1.2)
-      for (let others = 1; others > 0; others = await recheckDue(use));
+      for (let others = 1; others > 0; others = await recheckDueDomains(deps));
       waits.push(await wait())
     }
     for (const [i, minutes] of [4, 8, 16, 32, 60, 60, 60, 60].entries()) {
@@ -204,36 +204,36 @@ describe('the rounds', () => {
     }
     delete world.dns.zone[nameOf(domain, 'dkim')]
     clock.forward(longestWaitMs * 1.2)
-    for (let others = 1; others > 0; others = await recheckDue(use));
+    for (let others = 1; others > 0; others = await recheckDueDomains(deps));
     expect(await wait()).toBeLessThan(1.2)
   })
 
   test('of several processes look at each domain once', async () => {
     const names = Array.from({ length: 12 }, (_, i) => `shared${i}.example`)
     for (const name of names) await ownedDomain(world, tenant, name)
-    for (let others = 1; others > 0; others = await recheckDue(use));
+    for (let others = 1; others > 0; others = await recheckDueDomains(deps));
     world.dns.questions.length = 0
-    await use.db.updateTable('domains').set({ next_check_at: clock.now() }).where('domain', 'in', names).execute()
-    const processes = [1, 2, 3].map(() => startRechecking(use))
-    const due = () => use.db.selectFrom('domains').select('id').where('next_check_at', '<=', clock.now()).execute()
+    await deps.db.updateTable('domains').set({ next_check_at: clock.now() }).where('domain', 'in', names).execute()
+    const processes = [1, 2, 3].map(() => startRecheckJob(deps))
+    const due = () => deps.db.selectFrom('domains').select('id').where('next_check_at', '<=', clock.now()).execute()
     for (const end = Date.now() + 10_000; (await due()).length > 0 && Date.now() < end; ) await Bun.sleep(10)
-    await Promise.all(processes.map(each => each.stop()))
+    await Promise.all(processes.map(process => process.stop()))
     // A proof is asked for twice.
-    expect(names.map(name => world.dns.asked(`_mailroom.${name}`))).toEqual(names.map(() => 2))
+    expect(names.map(name => world.dns.questionCount(`_mailroom.${name}`))).toEqual(names.map(() => 2))
   })
 
   test('of a process that died are taken over when its lease runs out', async () => {
     const domain = await ownedDomain(world, tenant, 'orphan.example')
-    for (let others = 1; others > 0; others = await recheckDue(use));
-    await planCheck(use.db, domain.id as Id<'dom'>, clock.now())
-    const dying = { ...use, resolver: { resolve: () => new Promise<never>(() => undefined) } }
-    void recheckDue(dying)
+    for (let others = 1; others > 0; others = await recheckDueDomains(deps));
+    await updateNextCheck(deps.db, domain.id as Id<'dom'>, clock.now())
+    const dying = { ...deps, resolver: { resolve: () => new Promise<never>(() => undefined) } }
+    void recheckDueDomains(dying)
     for (const end = Date.now() + 5000; (await rowOf(domain.id)).next_check_at <= clock.now() && Date.now() < end; )
       await Bun.sleep(5)
-    expect(await recheckDue(use)).toBe(0)
+    expect(await recheckDueDomains(deps)).toBe(0)
     clock.forward(5 * 60_000)
     publishAt(world.dns, ...domain.dns_records)
-    for (let others = 1; others > 0; others = await recheckDue(use));
+    for (let others = 1; others > 0; others = await recheckDueDomains(deps));
     expect((await read(domain.id)).ready_to_send).toBe(true)
   })
 
@@ -242,19 +242,19 @@ describe('the rounds', () => {
       await ownedDomain(world, tenant, 'gone.example'),
       await ownedDomain(world, tenant, 'there.example'),
     ]
-    for (let others = 1; others > 0; others = await recheckDue(use));
+    for (let others = 1; others > 0; others = await recheckDueDomains(deps));
     publishAt(world.dns, ...there.dns_records)
-    for (const { id } of [gone, there]) await planCheck(use.db, id as Id<'dom'>, clock.now())
-    const deleting: Rechecking = {
-      ...use,
+    for (const { id } of [gone, there]) await updateNextCheck(deps.db, id as Id<'dom'>, clock.now())
+    const deleting: RecheckDeps = {
+      ...deps,
       resolver: {
         resolve: async (name, type, question) => {
-          if (name.endsWith('gone.example')) await refusalOf(removeDomain(use, tenant.owner, gone.id, async () => []))
-          return use.resolver.resolve(name, type, question)
+          if (name.endsWith('gone.example')) await refusalOf(removeDomain(deps, tenant.owner, gone.id, async () => []))
+          return deps.resolver.resolve(name, type, question)
         },
       },
     }
-    expect(await recheckDue(deleting)).toBe(2)
+    expect(await recheckDueDomains(deleting)).toBe(2)
     expect((await read(there.id)).ready_to_send).toBe(true)
   })
 })
@@ -262,8 +262,8 @@ describe('the rounds', () => {
 /** Sends from the domain as the API does; scheduled where `afterMs` is not 0. */
 function accept(domain: string, afterMs: number) {
   const sending = openSending({
-    db: use.db,
-    blobs: mysqlBlobs(use.db, clock),
+    db: deps.db,
+    blobs: mysqlBlobs(deps.db, clock),
     clock,
     provider: 'sandbox',
     publicUrl: 'http://127.0.0.1',
@@ -278,8 +278,8 @@ function accept(domain: string, afterMs: number) {
 /** What the relay does with a scheduled email once it is due. */
 async function endOf(emailId: Id<'eml'>) {
   clock.forward(120_000)
-  const options = { want: 10, leaseMs: 1000, now: clock.now(), expiredOnly: false }
-  const claimed = await claim(use.db, options, async () => [])
-  const mine = claimed.find(each => each.emailId === emailId)
+  const options = { maxRows: 10, leaseMs: 1000, now: clock.now(), expiredOnly: false }
+  const claimed = await claimDueRows(deps.db, options, async () => [])
+  const mine = claimed.find(claimedRecipient => claimedRecipient.emailId === emailId)
   return mine && endBeforeSubmission(mine, false, clock.now())?.event
 }

@@ -3,11 +3,11 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parse } from 'yaml'
-import { root } from '../../harness/cli.ts'
+import { projectRoot } from '../../harness/cli.ts'
 import { promtool } from '../../harness/promtool.ts'
 
 /** The alert rules, as Prometheus itself reads and evaluates them. */
-const file = join(root, 'docker/monitoring/alerts.yaml')
+const file = join(projectRoot, 'docker/monitoring/alerts.yaml')
 
 interface Rule {
   readonly alert: string
@@ -111,7 +111,9 @@ function ruleTest(series: Series, expected: ReadonlyMap<string, number>) {
 }
 
 test('Prometheus takes the rules and the configuration that shows how to scrape', async () => {
-  expect(await promtool(['check', 'config', join(root, 'docker/monitoring/prometheus.yaml')])).toContain('SUCCESS')
+  expect(await promtool(['check', 'config', join(projectRoot, 'docker/monitoring/prometheus.yaml')])).toContain(
+    'SUCCESS',
+  )
   expect(await promtool(['check', 'rules', file])).toContain(`${rules.length} rules found`)
 }, 60_000)
 
@@ -128,7 +130,7 @@ test('every alert says how urgent it is, what is the matter and what to do', () 
 
 test('no alert fires while all is well, and each does when something is amiss, alone', async () => {
   expect(Object.keys(amiss).sort()).toEqual(rules.map(rule => rule.alert).sort())
-  const only = (alert: string | null) => new Map(rules.map(each => [each.alert, each.alert === alert ? 1 : 0]))
+  const only = (alert: string | null) => new Map(rules.map(rule => [rule.alert, rule.alert === alert ? 1 : 0]))
   const tests = [
     ruleTest(well, only(null)),
     ...rules.map(({ alert }) => ruleTest({ ...well, ...amiss[alert] }, only(alert))),

@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { root } from '../../harness/cli.ts'
+import { projectRoot } from '../../harness/cli.ts'
 import { type LogLine, type Mailroom, startMailroom } from '../../harness/mailroom.ts'
 import { promtool } from '../../harness/promtool.ts'
-import { byEmail } from '../../harness/relayed.ts'
-import { type ScriptedRelay, scriptedRelay } from '../../harness/scripted-relay.ts'
+import { groupByEmail } from '../../harness/relayed-messages.ts'
+import { type ScriptedRelay, startScriptedRelay } from '../../harness/scripted-relay.ts'
+import { acceptedMessageId, sendMail } from '../../harness/smtp-delivery.ts'
 import { startTraceCollector, type TraceCollector } from '../../harness/trace-collector.ts'
 import { until } from '../../harness/until.ts'
-import { environment } from '../../harness/up.ts'
-import { idIn, sendMail } from '../../harness/whole-mail.ts'
+import { childEnvironment } from '../../harness/up.ts'
 
 /** What a Mailroom in a process of its own shows of an email and a message: metrics, log, traces. */
 let relay: ScriptedRelay
@@ -26,7 +26,7 @@ const report = readFileSync(join(import.meta.dir, '../../fixtures/reports/postfi
 const message = 'From: alice@sender.example\r\nTo: hello@demo.test\r\nSubject: Secret subject\r\n\r\nHello\r\n'
 
 beforeAll(async () => {
-  relay = await scriptedRelay()
+  relay = await startScriptedRelay()
   collector = startTraceCollector()
   mailroom = await startMailroom({
     MAILROOM_PROVIDER: 'smarthost',
@@ -46,9 +46,9 @@ beforeAll(async () => {
   expect(response.status).toBe(202)
   requestId = response.headers.get('x-request-id') ?? ''
   emailId = ((await response.json()) as { readonly id: string }).id
-  await until(() => byEmail(relay.taken).has(emailId))
-  reversePath = byEmail(relay.taken).get(emailId)?.[0]?.from ?? ''
-  messageId = idIn(await sendMail(mailroom.smtp, message))
+  await until(() => groupByEmail(relay.accepted).has(emailId))
+  reversePath = groupByEmail(relay.accepted).get(emailId)?.[0]?.from ?? ''
+  messageId = acceptedMessageId(await sendMail(mailroom.smtp, message))
   await until(() => lineOf('submitted', 'email_id', emailId))
   expect(await sendMail(mailroom.smtp, report, { from: '', to: [reversePath] })).toStartWith('250 ')
   expect((await mailroom.api('GET', '/v1/emails/eml_none')).status).toBe(404)
@@ -88,9 +88,9 @@ interface Panel {
   readonly targets?: readonly { readonly expr: string }[]
 }
 
-const dashboard = JSON.parse(readFileSync(join(root, 'docker/monitoring/dashboard.json'), 'utf8'))
+const dashboard = JSON.parse(readFileSync(join(projectRoot, 'docker/monitoring/dashboard.json'), 'utf8'))
 const panels: readonly Panel[] = dashboard.panels
-const alerts = readFileSync(join(root, 'docker/monitoring/alerts.yaml'), 'utf8')
+const alerts = readFileSync(join(projectRoot, 'docker/monitoring/alerts.yaml'), 'utf8')
 const asked = [
   ...panels.flatMap(panel => panel.targets?.map(target => target.expr) ?? []),
   ...[...alerts.matchAll(/^ +expr: (.*)$/gm)].map(match => match[1] ?? ''),
@@ -109,7 +109,7 @@ test('every metric and label that the dashboard and the alert rules ask for is t
       if (!seen || seen.size === 0) continue
       const by = /\bby \(([^)]*)\)/.exec(expr.slice(0, expr.indexOf(name)))?.[1]?.split(/, */) ?? []
       const wanted = [...inside.matchAll(/(\w+)(?:=|!=)/g)].map(match => match[1] ?? '')
-      for (const label of [...by, ...wanted].filter(each => !own.has(each)))
+      for (const label of [...by, ...wanted].filter(value => !own.has(value)))
         expect([expr, label, seen.has(label)]).toEqual([expr, label, true])
       selectors++
     }
@@ -125,7 +125,7 @@ test('Prometheus understands every question of the dashboard, and finds nothing 
   expect(await promtool(['check', 'rules', '/dev/stdin'], groups)).toContain(`${rules.length} rules found`)
   const ours = (await scrape())
     .split('\n\n')
-    .filter(each => each.includes('# TYPE mailroom_'))
+    .filter(value => value.includes('# TYPE mailroom_'))
     .join('\n')
   expect(await promtool(['check', 'metrics'], `${ours}\n`)).toBe('')
 }, 60_000)
@@ -148,7 +148,7 @@ test('the dashboard has a row for each part, and no two panels in one place', ()
 
 /** The value of a series; undefined: it is not there. */
 function sampleOf(text: string, series: string): number | undefined {
-  const line = text.split('\n').find(each => each.startsWith(`${series} `))
+  const line = text.split('\n').find(value => value.startsWith(`${series} `))
   return line === undefined ? undefined : Number(line.slice(series.length))
 }
 
@@ -207,7 +207,7 @@ test('the log names no address and no subject', () => {
 })
 
 const spanOf = (name: string, fact: string, value: unknown) =>
-  collector.spans.find(span => span.name === name && span.facts[fact] === value)
+  collector.spans.find(span => span.name === name && span.attributes[fact] === value)
 
 test('traces go to the collector: a span for each email, message and request, and below it one for each step', async () => {
   await until(() => spanOf('submit email', 'mailroom.email_id', emailId))
@@ -215,8 +215,10 @@ test('traces go to the collector: a span for each email, message and request, an
   await until(() => spanOf('POST /v1/emails', 'mailroom.request_id', requestId))
   const stepsOf = (name: string, fact: string, value: unknown) => {
     const span = spanOf(name, fact, value)
-    const below = collector.spans.filter(each => each.parentSpanId === span?.spanId && each.traceId === span?.traceId)
-    return below.map(each => each.name).sort()
+    const below = collector.spans.filter(
+      collectedSpan => collectedSpan.parentSpanId === span?.spanId && collectedSpan.traceId === span?.traceId,
+    )
+    return below.map(collectedSpan => collectedSpan.name).sort()
   }
   expect(stepsOf('submit email', 'mailroom.email_id', emailId)).toEqual([
     'out read',
@@ -237,7 +239,7 @@ test('traces go to the collector: a span for each email, message and request, an
     'out resolve',
     'out stage',
   ])
-  expect(collector.headers.every(each => each.get('authorization') === 'Bearer collector')).toBe(true)
+  expect(collector.headers.every(header => header.get('authorization') === 'Bearer collector')).toBe(true)
 }, 30_000)
 
 test('a request joins the trace of who made it', () => {
@@ -254,7 +256,7 @@ test('the traces name no address, no subject and no path', () => {
 })
 
 test('a collector that is away costs a line of the log, and neither mail nor a slow end', async () => {
-  const beside = await mailroom.startBeside({ MAILROOM_OTLP_ENDPOINT: 'http://127.0.0.1:1' })
+  const beside = await mailroom.startSecondProcess({ MAILROOM_OTLP_ENDPOINT: 'http://127.0.0.1:1' })
   expect(await sendMail(beside.smtp, message)).toStartWith('250 ')
   await until(() => beside.log.some(line => line.msg === 'traces were not sent'), 40_000)
   expect(await beside.kill('SIGTERM')).toBe(0)
@@ -262,8 +264,8 @@ test('a collector that is away costs a line of the log, and neither mail nor a s
 
 test('what is under way at the end is still traced, and of a part of the traces none where that is asked for', async () => {
   const sendVia = async (percent: string) => {
-    const beside = await mailroom.startBeside({ MAILROOM_OTLP_SAMPLE_PERCENT: percent })
-    const id = idIn(await sendMail(beside.smtp, message.replace('Hello', `Hello ${percent}`)))
+    const beside = await mailroom.startSecondProcess({ MAILROOM_OTLP_SAMPLE_PERCENT: percent })
+    const id = acceptedMessageId(await sendMail(beside.smtp, message.replace('Hello', `Hello ${percent}`)))
     expect(await beside.kill('SIGTERM')).toBe(0)
     return spanOf('receive message', 'mailroom.message_id', id)
   }
@@ -272,9 +274,9 @@ test('what is under way at the end is still traced, and of a part of the traces 
 }, 60_000)
 
 test('the log is lines that a person reads, where that is asked for', async () => {
-  const child = Bun.spawn([join(root, 'mailroom'), 'serve'], {
+  const child = Bun.spawn([join(projectRoot, 'mailroom'), 'serve'], {
     cwd: '/',
-    env: environment({ ...mailroom.settings, MAILROOM_LOG_FORMAT: 'text' }),
+    env: childEnvironment({ ...mailroom.settings, MAILROOM_LOG_FORMAT: 'text' }),
     stdin: 'ignore',
     stdout: 'pipe',
     stderr: 'inherit',

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { allChecks, quickChecks } from '../../../src/health/doctor/checks.ts'
-import { examine } from '../../../src/health/doctor/examine.ts'
+import { runChecks } from '../../../src/health/doctor/run-checks.ts'
 import { runCommand } from '../../harness/cli.ts'
 import { startMailroom } from '../../harness/mailroom.ts'
-import { type ScriptedRelay, scriptedRelay } from '../../harness/scripted-relay.ts'
+import { type ScriptedRelay, startScriptedRelay } from '../../harness/scripted-relay.ts'
 import { until } from '../../harness/until.ts'
 import { type Ground, openGround } from './fixtures.ts'
 
@@ -12,7 +12,7 @@ let relay: ScriptedRelay
 
 beforeAll(async () => {
   ground = await openGround()
-  relay = await scriptedRelay()
+  relay = await startScriptedRelay()
 })
 afterAll(async () => {
   await relay.close()
@@ -30,7 +30,7 @@ const settings = (more: Readonly<Record<string, string>> = {}) => ({
 })
 
 test('doctor tells each finding with what to do, in text and in JSON, and logs in to the relay without sending', async () => {
-  relay.play({ ehlo: '250-relay.test\r\n250 AUTH PLAIN', auth: '535 5.7.8 wrong password' })
+  relay.setScript({ ehlo: '250-relay.test\r\n250 AUTH PLAIN', auth: '535 5.7.8 wrong password' })
   const [text, json] = await Promise.all([
     runCommand(['doctor'], settings()),
     runCommand(['doctor', '--json'], settings()),
@@ -43,19 +43,21 @@ test('doctor tells each finding with what to do, in text and in JSON, and logs i
   expect(text.out + json.out).not.toContain('secret@')
   const { status, counts, findings } = JSON.parse(json.out)
   expect(status).toBe('error')
-  expect(findings.map((each: { check: string }) => each.check).sort()).toEqual(allChecks.map(each => each.name).sort())
+  expect(findings.map((finding: { check: string }) => finding.check).sort()).toEqual(
+    allChecks.map(allCheck => allCheck.name).sort(),
+  )
   expect(Object.values<number>(counts).reduce((sum, each) => sum + each)).toBe(findings.length)
   for (const { level, seen, do: todo } of findings) {
     expect(seen).not.toBe('')
     expect(['ok', 'skipped'].includes(level) ? todo === null : todo.endsWith('.')).toBe(true)
   }
-  expect(relay.commands.some(each => /^\d+ (MAIL|RCPT|DATA)/i.test(each))).toBe(false)
+  expect(relay.commands.some(command => /^\d+ (MAIL|RCPT|DATA)/i.test(command))).toBe(false)
 })
 
 test('doctor --quick asks neither DNS nor the relay, and its status is 0 where nothing is an error', async () => {
   const [asked, connected] = [ground.dns.questions.length, relay.connections()]
   const { status, out } = await runCommand(['doctor', '--quick', '--json'], settings())
-  const errors = JSON.parse(out).findings.filter((each: { level: string }) => each.level === 'error')
+  const errors = JSON.parse(out).findings.filter((finding: { level: string }) => finding.level === 'error')
   expect(errors).toEqual([])
   expect(status).toBe(0)
   expect([ground.dns.questions.length, relay.connections()]).toEqual([asked, connected])
@@ -66,7 +68,7 @@ test('with no database doctor still tells the rest', async () => {
   const { status, out } = await runCommand(['doctor', '--quick', '--json'], away)
   expect(status).toBe(1)
   const levels = new Map(
-    JSON.parse(out).findings.map((each: { check: string; level: string }) => [each.check, each.level]),
+    JSON.parse(out).findings.map((finding: { check: string; level: string }) => [finding.check, finding.level]),
   )
   expect(levels.get('connection')).toBe('error')
   expect(levels.get('migrations')).toBe('skipped')
@@ -76,14 +78,14 @@ test('with no database doctor still tells the rest', async () => {
 test('serve says at its start what the quick part found, and shows it as a metric', async () => {
   const mailroom = await startMailroom({ MAILROOM_CLAMD: 'unix:/nonexistent/clamd.ctl' })
   try {
-    await until(() => mailroom.log.some(each => each.msg === 'ran the quick part of doctor'))
-    expect(mailroom.log.find(each => each.msg === 'doctor found a fault')).toMatchObject({
+    await until(() => mailroom.log.some(logLine => logLine.msg === 'ran the quick part of doctor'))
+    expect(mailroom.log.find(logLine => logLine.msg === 'doctor found a fault')).toMatchObject({
       check: 'clamd',
       seen: expect.stringContaining('/nonexistent/clamd.ctl'),
       todo: expect.stringContaining('MAILROOM_CLAMD'),
     })
-    expect(mailroom.log.find(each => each.msg === 'ran the quick part of doctor')?.['errors']).toBe(1)
-    const { metrics } = mailroom.log.find(each => each.msg === 'serving') as unknown as { metrics: string }
+    expect(mailroom.log.find(logLine => logLine.msg === 'ran the quick part of doctor')?.['errors']).toBe(1)
+    const { metrics } = mailroom.log.find(logLine => logLine.msg === 'serving') as unknown as { metrics: string }
     expect(await (await fetch(`http://${metrics}/metrics`)).text()).toContain(
       'mailroom_doctor_findings{level="error"} 1',
     )
@@ -95,12 +97,12 @@ test('serve says at its start what the quick part found, and shows it as a metri
 test('a check that throws or takes too long is a finding, and holds no other up', async () => {
   const look = (run: () => Promise<never>) => ({ name: 'x', area: 'machine', run }) as const
   const never = new Promise<never>(() => undefined)
-  const parts = {} as Parameters<typeof examine>[1]
+  const parts = {} as Parameters<typeof runChecks>[1]
   const broken = async () => {
     throw new Error('permission denied')
   }
-  const [thrown, late] = await examine([look(broken), look(() => never)], parts, 50)
+  const [thrown, late] = await runChecks([look(broken), look(() => never)], parts, 50)
   expect(thrown).toMatchObject({ level: 'error', seen: expect.stringContaining('permission denied') })
   expect(late).toMatchObject({ level: 'warning', seen: expect.stringContaining('no answer within 0.05 seconds') })
-  expect(new Set(quickChecks.map(each => each.name)).size).toBe(quickChecks.length)
+  expect(new Set(quickChecks.map(quickCheck => quickCheck.name)).size).toBe(quickChecks.length)
 })

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
 import { networkResolver } from '../../../src/ports/resolver/network.ts'
-import { type DnsName, type DnsZoneFile, startDns } from '../../harness/dns.ts'
+import { type DnsNode, type DnsZoneFile, startDns } from '../../harness/dns.ts'
 import { type Ground, openGround } from './fixtures.ts'
 
 const known = ['gmail.com', 'outlook.com', 'yahoo.com', 'icloud.com', 'example.com']
@@ -25,7 +25,7 @@ function play(changes: DnsZoneFile): void {
   Object.assign(ground.dns.zone, good, changes)
 }
 
-const each = (names: readonly string[], name: DnsName): DnsZoneFile =>
+const each = (names: readonly string[], name: DnsNode): DnsZoneFile =>
   Object.fromEntries(names.map(every => [every, name]))
 
 test('a good resolver is fine', async () => {

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { systemClock } from '../../../src/base/clock.ts'
 import { readConfig } from '../../../src/base/config/config.ts'
-import type { Parts } from '../../../src/health/doctor/check.ts'
+import type { DoctorDeps } from '../../../src/health/doctor/check.ts'
 import { allChecks } from '../../../src/health/doctor/checks.ts'
-import { type Examined, examine } from '../../../src/health/doctor/examine.ts'
+import { type DoctorResult, runChecks } from '../../../src/health/doctor/run-checks.ts'
 import { networkResolver } from '../../../src/ports/resolver/network.ts'
 import { type FreshDatabase, freshDatabase } from '../../harness/database.ts'
 import { type DnsZoneFile, startDns, type TestDns } from '../../harness/dns.ts'
@@ -15,7 +15,7 @@ export interface Ground {
   readonly dns: TestDns
   readonly varFolder: string
   /** What one check finds, with these settings and other parts. */
-  look(name: string, settings?: Readonly<Record<string, string>>, more?: Partial<Parts>): Promise<Examined>
+  look(name: string, settings?: Readonly<Record<string, string>>, more?: Partial<DoctorDeps>): Promise<DoctorResult>
   close(): Promise<void>
 }
 
@@ -37,10 +37,10 @@ export async function openGround(zone: DnsZoneFile = {}): Promise<Ground> {
     dns,
     varFolder,
     async look(name, settings = {}, more = {}) {
-      const checks = allChecks.filter(each => each.name === name)
+      const checks = allChecks.filter(allCheck => allCheck.name === name)
       const config = readConfig({ ...usual, ...settings })
       const parts = { config, db: database.db, clock: systemClock, resolver, relays: [], publicSmtpPort: 25, ...more }
-      const [examined] = await examine(checks, parts, 20_000)
+      const [examined] = await runChecks(checks, parts, 20_000)
       if (!examined) throw new Error(`there is no check ${name}`)
       return examined
     },

@@ -2,20 +2,20 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { plusMs, systemClock } from '../../../src/base/clock.ts'
 import { setPolicy } from '../../../src/domains/mta-sts/mta-sts.ts'
-import { messageOf, openTestInbox, type Receiver, type TestInbox } from '../../harness/receive.ts'
-import { type ScriptedRelay, scriptedRelay } from '../../harness/scripted-relay.ts'
+import { messageOf, openTestInbox, type ReceivingDomain, type TestInbox } from '../../harness/inbox.ts'
+import { type ScriptedRelay, startScriptedRelay } from '../../harness/scripted-relay.ts'
 import { type Ground, openGround } from './fixtures.ts'
 
 let ground: Ground
 let inbox: TestInbox
-let us: Receiver
+let us: ReceivingDomain
 let server: ScriptedRelay
 
 beforeAll(async () => {
   ground = await openGround({ 'mail.ours.test': { A: ['127.0.0.1'] } })
   inbox = await openTestInbox()
-  us = await inbox.newReceiver()
-  server = await scriptedRelay()
+  us = await inbox.createReceivingDomain()
+  server = await startScriptedRelay()
 })
 afterAll(async () => {
   await server.close()
@@ -27,30 +27,30 @@ const portOf = (url: string) => Number(new URL(url).port)
 
 /** Mail that came from these addresses, and nothing else. */
 async function mailFrom(...addresses: readonly string[]): Promise<void> {
-  await inbox.door.database.db.deleteFrom('attachments').execute()
-  await inbox.door.database.db.deleteFrom('messages').execute()
+  await inbox.server.database.db.deleteFrom('attachments').execute()
+  await inbox.server.database.db.deleteFrom('messages').execute()
   for (const [i, remoteIp] of addresses.entries())
     await inbox.deliver(messageOf([`Subject: ${i}`]), `hello@${us.domain}`, { remoteIp })
 }
 
-const look = (name: string, settings = {}) => ground.look(name, settings, { db: inbox.door.database.db })
+const look = (name: string, settings = {}) => ground.look(name, settings, { db: inbox.server.database.db })
 
 test('port 25 at our public address is ours when it greets with our name', async () => {
   const reach = () => ground.look('port_25', {}, { publicSmtpPort: portOf(server.url) })
-  server.play({ banner: '220 mail.ours.test ESMTP' })
+  server.setScript({ banner: '220 mail.ours.test ESMTP' })
   expect(await reach()).toMatchObject({ level: 'ok', seen: expect.stringContaining('greets as mail.ours.test') })
-  server.play({ banner: '220 box.provider.example ESMTP Postfix' })
+  server.setScript({ banner: '220 box.provider.example ESMTP Postfix' })
   expect(await reach()).toMatchObject({
     level: 'error',
     seen: expect.stringContaining('box.provider.example'),
     todo: expect.stringContaining('postfix'),
   })
-  server.play({ banner: '554 go away' })
+  server.setScript({ banner: '554 go away' })
   expect(await reach()).toMatchObject({ level: 'warning', seen: expect.stringContaining('554 go away') })
 })
 
 test('a port 25 that is not reached is a warning, and only a note while mail comes in from the world', async () => {
-  const reach = () => ground.look('port_25', {}, { db: inbox.door.database.db, publicSmtpPort: 1 })
+  const reach = () => ground.look('port_25', {}, { db: inbox.server.database.db, publicSmtpPort: 1 })
   await mailFrom('10.1.2.3')
   expect(await reach()).toMatchObject({
     level: 'warning',
@@ -60,7 +60,7 @@ test('a port 25 that is not reached is a warning, and only a note while mail com
   await mailFrom('198.51.100.7')
   expect(await reach()).toMatchObject({ level: 'note', todo: expect.stringContaining('hairpin') })
   const later = { now: () => plusMs(systemClock.now(), 8 * 86_400_000) }
-  const parts = { db: inbox.door.database.db, publicSmtpPort: 1, clock: later }
+  const parts = { db: inbox.server.database.db, publicSmtpPort: 1, clock: later }
   expect((await ground.look('port_25', {}, parts)).level).toBe('warning')
 })
 
@@ -94,7 +94,7 @@ test('a relay that does not answer, offers no STARTTLS or refuses the log-in is 
   const relays = (url: string) => ({ MAILROOM_PROVIDER: 'smarthost', MAILROOM_SMARTHOST_URL: url })
   const login = (url: string, ...troubles: readonly (string | null)[]) =>
     ground.look('log_in', relays(url), {
-      relays: troubles.map((trouble, i) => ({ name: `relay${i}.test`, trouble: async () => trouble })),
+      relays: troubles.map((trouble, i) => ({ name: `relay${i}.test`, findProblem: async () => trouble })),
     })
   expect(await login(server.url, 'starttls: no TLS', null)).toMatchObject({ level: 'warning' })
   expect(await login(server.url, 'starttls: no TLS')).toMatchObject({
@@ -103,7 +103,7 @@ test('a relay that does not answer, offers no STARTTLS or refuses the log-in is 
   })
   expect(await ground.look('log_in')).toMatchObject({ level: 'warning', seen: expect.stringContaining('sandbox') })
 
-  server.play({})
+  server.setScript({})
   expect(await ground.look('encryption', relays(server.url))).toMatchObject({
     level: 'ok',
     seen: expect.stringContaining('this machine'),
@@ -113,15 +113,15 @@ test('a relay that does not answer, offers no STARTTLS or refuses the log-in is 
     level: 'warning',
     seen: expect.stringContaining('in the clear'),
   })
-  server.play({ ehlo: '250-relay.test\r\n250 STARTTLS' })
+  server.setScript({ ehlo: '250-relay.test\r\n250 STARTTLS' })
   expect((await ground.look('encryption', relays(elsewhere))).level).toBe('ok')
-  expect(server.commands.some(each => /^\d+ (MAIL|RCPT|DATA)/i.test(each))).toBe(false)
+  expect(server.commands.some(command => /^\d+ (MAIL|RCPT|DATA)/i.test(command))).toBe(false)
 })
 
 test('an email that has been due for long is told', async () => {
-  const { db } = inbox.door.database
+  const { db } = inbox.server.database
   expect((await look('queue')).level).toBe('ok')
-  const { json } = await inbox.door.call('POST', '/v1/emails', {
+  const { json } = await inbox.server.call('POST', '/v1/emails', {
     json: { from: `hello@${us.domain}`, to: 'you@friend.test', subject: 'x', text: 'x' },
   })
   expect(json.status).toBe('queued')
@@ -139,7 +139,7 @@ test('the secret key is looked for', async () => {
 })
 
 test('records of MTA-STS that are not published, or are those of the policy before, are named', async () => {
-  const { db } = inbox.door.database
+  const { db } = inbox.server.database
   const { dns } = ground
   const { domain } = us
   expect((await look('mta_sts')).level).toBe('skipped')

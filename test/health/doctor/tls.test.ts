@@ -3,17 +3,22 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { plusMs, systemClock } from '../../../src/base/clock.ts'
-import { makeTestRoot, selfSigned, type TestPair, type TestRoot } from '../../harness/certificates.ts'
+import {
+  type CertificatePair,
+  createTestAuthority,
+  selfSigned,
+  type TestAuthority,
+} from '../../harness/certificates.ts'
 import { type Ground, openGround } from './fixtures.ts'
 
 let ground: Ground
-let root: TestRoot
+let root: TestAuthority
 const folder = mkdtempSync(join(tmpdir(), 'mailroom-doctor-tls-'))
 const day = 86_400_000
 
 beforeAll(async () => {
   ground = await openGround()
-  root = makeTestRoot()
+  root = createTestAuthority()
 })
 afterAll(async () => {
   root.close()
@@ -21,14 +26,14 @@ afterAll(async () => {
   await ground.close()
 })
 
-function filesOf({ chain, key }: TestPair) {
+function filesOf({ chain, key }: CertificatePair) {
   const [certFile, keyFile] = [join(folder, 'chain.pem'), join(folder, 'key.pem')]
   writeFileSync(certFile, chain)
   writeFileSync(keyFile, key)
   return { MAILROOM_TLS_CERT: certFile, MAILROOM_TLS_KEY: keyFile }
 }
 
-const lookAt = (pair: TestPair, afterDays = 0) =>
+const lookAt = (pair: CertificatePair, afterDays = 0) =>
   ground.look('certificate', filesOf(pair), { clock: { now: () => plusMs(systemClock.now(), afterDays * day) } })
 
 test('without a certificate STARTTLS is not offered, which is told', async () => {

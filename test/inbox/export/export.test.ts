@@ -2,35 +2,35 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { audit } from '../../../src/cli/audit.ts'
-import { messages } from '../../../src/cli/messages.ts'
-import { root } from '../../harness/cli.ts'
+import { auditCommand } from '../../../src/cli/audit.ts'
+import { messagesCommand } from '../../../src/cli/messages.ts'
+import { projectRoot } from '../../harness/cli.ts'
+import { outputOf } from '../../harness/command-output.ts'
 import {
   infectedBytes,
   messageOf,
   multipart,
   openTestInbox,
-  type Receiver,
+  type ReceivingDomain,
   type TestInbox,
-} from '../../harness/receive.ts'
-import { told } from '../../harness/recorded-events.ts'
-import { environment } from '../../harness/up.ts'
+} from '../../harness/inbox.ts'
+import { childEnvironment } from '../../harness/up.ts'
 
 let inbox: TestInbox
-let us: Receiver
+let us: ReceivingDomain
 const folder = mkdtempSync(join(tmpdir(), 'mailroom-export-'))
 let files = 0
 
 beforeAll(async () => {
   inbox = await openTestInbox()
-  us = await inbox.newReceiver()
+  us = await inbox.createReceivingDomain()
 })
 afterAll(async () => {
   rmSync(folder, { recursive: true })
   await inbox.close()
 })
 
-const settings = () => ({ MAILROOM_DATABASE_URL: inbox.door.database.url, MAILROOM_HOSTNAME: 'mail.example.net' })
+const settings = () => ({ MAILROOM_DATABASE_URL: inbox.server.database.url, MAILROOM_HOSTNAME: 'mail.example.net' })
 const to = () => `hello@${us.domain}`
 
 /** What Python's own reader of mailbox files finds in it. */
@@ -56,11 +56,11 @@ function readMbox(file: string): readonly Read[] {
   return JSON.parse(ran.stdout.toString())
 }
 
-const field = (message: Read | undefined, name: string) => message?.fields.find(each => each[0] === name)?.[1]
+const field = (message: Read | undefined, name: string) => message?.fields.find(field => field[0] === name)?.[1]
 
 async function exported(...args: string[]) {
   const file = join(folder, `${++files}.mbox`)
-  const { json } = await told(messages, ['export', ...args, '--output', file], settings())
+  const { json } = await outputOf(messagesCommand, ['export', ...args, '--output', file], settings())
   expect(statSync(file).mode & 0o777).toBe(0o600)
   return { ...json, read: readMbox(file) }
 }
@@ -75,7 +75,7 @@ test('another program reads back every message as it was delivered, oldest first
   const large = await inbox.deliver(multipart([{ bytes: Buffer.alloc(3_000_000, 7) }]), to())
   const read = await exported('--mailbox', us.mailboxId)
   expect([read.exported, read.read.length]).toEqual([3, 3])
-  expect(read.read.map((each: Read) => field(each, 'X-Mailroom-Id'))).toEqual([first, second, large])
+  expect(read.read.map((read: Read) => field(read, 'X-Mailroom-Id'))).toEqual([first, second, large])
   const [one, two] = read.read as readonly Read[]
   expect(one?.from).toMatch(/^bounce@sender\.example \w{3} \w{3} [ \d]\d \d\d:\d\d:\d\d \d{4}$/)
   expect(two?.from).toStartWith('MAILER-DAEMON ')
@@ -88,38 +88,42 @@ test('another program reads back every message as it was delivered, oldest first
 })
 
 test('takes the folders, the time and whose they are from its options', async () => {
-  const own = await inbox.newReceiver()
+  const own = await inbox.createReceivingDomain()
   const ids: string[] = []
   for (let i = 0; i < 3; i++) ids.push(await inbox.deliver(messageOf([`Subject: ${i}`]), `a@${own.domain}`))
-  await inbox.door.call('POST', `/v1/inbox/${ids[1]}/folder`, { json: { folder: 'archive' } })
-  const { json } = await inbox.door.call('GET', `/v1/inbox/${ids[2]}`)
+  await inbox.server.call('POST', `/v1/inbox/${ids[1]}/folder`, { json: { folder: 'archive' } })
+  const { json } = await inbox.server.call('GET', `/v1/inbox/${ids[2]}`)
   const found = async (...args: string[]) =>
-    (await exported(...args)).read.map((each: Read) => field(each, 'X-Mailroom-Id'))
+    (await exported(...args)).read.map((read: Read) => field(read, 'X-Mailroom-Id'))
   expect(await found('--brand', own.brandId)).toEqual([ids[0], ids[2], ids[1]])
   expect(await found('--brand', own.brandId, '--folder', 'archive')).toEqual([ids[1]])
   expect(await found('--mailbox', `@${own.domain}`, '--since', json.received_at)).toEqual([ids[2]])
-  const all = await found('--org', inbox.door.organizationId)
+  const all = await found('--org', inbox.server.organizationId)
   expect(all).toEqual(expect.arrayContaining(ids))
   expect(all.length).toBeGreaterThan(3)
 })
 
 test('leaves out what may be infected, and counts it, unless it is asked for', async () => {
-  const own = await inbox.newReceiver()
+  const own = await inbox.createReceivingDomain()
   const attached = { contentType: 'application/octet-stream', disposition: 'attachment; filename=a.com' }
   const bad = await inbox.deliver(multipart([{ ...attached, bytes: infectedBytes }]), `a@${own.domain}`)
-  await inbox.door.call('POST', `/v1/inbox/${bad}/folder`, { json: { folder: 'inbox' } })
+  await inbox.server.call('POST', `/v1/inbox/${bad}/folder`, { json: { folder: 'inbox' } })
   expect(await exported('--brand', own.brandId)).toMatchObject({ exported: 0, left_out: { unsafe: 1, removed: 0 } })
   const read = await exported('--brand', own.brandId, '--infected')
   expect(read).toMatchObject({ exported: 1, left_out: { unsafe: 0 } })
-  const { json } = await told(audit, ['list', '--action', 'messages.export', '--subject', own.brandId], settings())
+  const { json } = await outputOf(
+    auditCommand,
+    ['list', '--action', 'messages.export', '--subject', own.brandId],
+    settings(),
+  )
   expect(json.map((each: { detail: { infected: boolean } }) => each.detail.infected)).toEqual([true, false])
 })
 
 test('writes to standard output, and how much on standard error', async () => {
-  const own = await inbox.newReceiver()
+  const own = await inbox.createReceivingDomain()
   await inbox.deliver(messageOf(['Subject: out']), `a@${own.domain}`)
-  const command = [process.execPath, '--no-env-file', join(root, 'src/cli/cli.ts'), 'messages', 'export']
-  const ran = Bun.spawnSync([...command, '--brand', own.brandId, '--json'], { env: environment(settings()) })
+  const command = [process.execPath, '--no-env-file', join(projectRoot, 'src/cli/cli.ts'), 'messages', 'export']
+  const ran = Bun.spawnSync([...command, '--brand', own.brandId, '--json'], { env: childEnvironment(settings()) })
   expect(JSON.parse(ran.stderr.toString())).toEqual({ file: null, exported: 1, left_out: { unsafe: 0, removed: 0 } })
   expect(ran.stdout.toString()).toMatch(/^From bounce@sender\.example [^\n]*\nDelivered-To: .*\nSubject: out\n.*\n\n$/s)
 })
@@ -131,5 +135,5 @@ test.each([
   [['export', '--mailbox', 'nobody'], 'neither the id of a mailbox nor an address'],
   [['export', '--brand', 'brd_00000000000000000000000000', '--folder', 'drafts'], 'is none of'],
 ])('says what is wrong with %p', async (args, sentence) => {
-  await expect(told(messages, args, settings())).rejects.toThrow(sentence)
+  await expect(outputOf(messagesCommand, args, settings())).rejects.toThrow(sentence)
 })

@@ -1,19 +1,19 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Scope } from '../../../src/api/scope.ts'
 import { newId } from '../../../src/base/ids.ts'
-import { multipart, openTestInbox, type Receiver, type TestInbox } from '../../harness/receive.ts'
+import { multipart, openTestInbox, type ReceivingDomain, type TestInbox } from '../../harness/inbox.ts'
 
 let inbox: TestInbox
-let us: Receiver
+let us: ReceivingDomain
 let ourId: string
 let attachmentId: string
 
 beforeAll(async () => {
   inbox = await openTestInbox({ indexes: true })
-  us = await inbox.newReceiver()
+  us = await inbox.createReceivingDomain()
   const disposition = 'attachment; filename=a.txt'
   ourId = await inbox.deliver(multipart([{ bytes: 'Hi unicorn.' }, { disposition, bytes: 'a' }]), `hello@${us.domain}`)
-  const { json } = await inbox.door.call('GET', `/v1/inbox/${ourId}`)
+  const { json } = await inbox.server.call('GET', `/v1/inbox/${ourId}`)
   attachmentId = json.attachments[0].id
 })
 afterAll(() => inbox.close())
@@ -33,17 +33,17 @@ const operations = (id: string) =>
   ] as const
 
 const call = (method: string, path: string, json: object | undefined, key: string) =>
-  inbox.door.call(method, path, { key, ...(json ? { json } : {}) })
+  inbox.server.call(method, path, { key, ...(json ? { json } : {}) })
 
 const stored = () =>
-  inbox.door.database.db
+  inbox.server.database.db
     .selectFrom('messages')
     .select(['folder', 'starred', 'is_read'])
     .where('id', '=', ourId as ReturnType<typeof newId<'msg'>>)
     .executeTakeFirstOrThrow()
 
 test("another organization's message is not found, as one that never was", async () => {
-  const { key } = await inbox.door.newKey({ organizationId: await inbox.door.newOrganization() })
+  const { key } = await inbox.server.newKey({ organizationId: await inbox.server.newOrganization() })
   const before = await stored()
   const none = newId('msg')
   for (const [i, [method, path, json]] of operations(ourId).entries()) {
@@ -59,20 +59,20 @@ test("another organization's message is not found, as one that never was", async
     expect(missing.status).toBe(404)
   }
   expect(await stored()).toEqual(before)
-  expect((await inbox.door.call('GET', '/v1/inbox', { key })).json.data).toEqual([])
+  expect((await inbox.server.call('GET', '/v1/inbox', { key })).json.data).toEqual([])
   const list = `/v1/inbox?mailbox_id=${us.mailboxId}`
-  expect((await inbox.door.call('GET', list, { key })).json.data).toEqual([])
-  expect((await inbox.door.call('GET', list)).json.data).toHaveLength(1)
+  expect((await inbox.server.call('GET', list, { key })).json.data).toEqual([])
+  expect((await inbox.server.call('GET', list)).json.data).toHaveLength(1)
 })
 
 test.each(['x', 'msg_x', '%C3%A9', 'a%00b', 'm'.repeat(300)])('the message %s is not found', async id => {
   for (const [method, path, json] of operations(id))
-    expect([method, path, (await call(method, path, json, inbox.door.key)).status]).toEqual([method, path, 404])
+    expect([method, path, (await call(method, path, json, inbox.server.key)).status]).toEqual([method, path, 404])
 })
 
 test("another brand's message is refused by id, and left out of lists", async () => {
-  const other = await inbox.newReceiver()
-  const { key } = await inbox.door.newKey({ brandId: other.brandId })
+  const other = await inbox.createReceivingDomain()
+  const { key } = await inbox.server.newKey({ brandId: other.brandId })
   const theirs = await inbox.deliver(multipart([{ bytes: 'A unicorn too.' }]), `hello@${other.domain}`)
   const before = await stored()
   for (const [method, path, json] of operations(ourId)) {
@@ -85,16 +85,16 @@ test("another brand's message is refused by id, and left out of lists", async ()
   }
   expect(await stored()).toEqual(before)
   const listed = async (query: string) =>
-    (await inbox.door.call('GET', `/v1/inbox${query}`, { key })).json.data.map((each: { id: string }) => each.id)
+    (await inbox.server.call('GET', `/v1/inbox${query}`, { key })).json.data.map((each: { id: string }) => each.id)
   expect(await listed('')).toEqual([theirs])
   expect(await listed(`?mailbox_id=${us.mailboxId}`)).toEqual([])
   await Bun.sleep(2000)
   expect(await listed('/search?q=unicorn')).toEqual([theirs])
-  expect((await inbox.door.call('GET', '/v1/inbox/search?q=unicorn')).json.data).toHaveLength(2)
+  expect((await inbox.server.call('GET', '/v1/inbox/search?q=unicorn')).json.data).toHaveLength(2)
 })
 
 test('each operation needs its scope', async () => {
-  const keyWith = async (scopes: readonly Scope[]) => (await inbox.door.newKey({ scopes })).key
+  const keyWith = async (scopes: readonly Scope[]) => (await inbox.server.newKey({ scopes })).key
   const keys = { 'inbox:read': await keyWith(['inbox:read']), 'inbox:write': await keyWith(['inbox:write']) }
   const lists = ['/v1/inbox', '/v1/inbox/search?q=x'].map(path => ['GET', path, undefined, 'inbox:read'] as const)
   for (const [method, path, json, scope] of [...lists, ...operations(ourId)]) {

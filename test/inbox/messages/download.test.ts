@@ -6,24 +6,24 @@ import {
   messageOf,
   multipart,
   openTestInbox,
-  type Receiver,
+  type ReceivingDomain,
   type TestInbox,
   type TestPart,
-} from '../../harness/receive.ts'
+} from '../../harness/inbox.ts'
 
 let inbox: TestInbox
-let us: Receiver
+let us: ReceivingDomain
 
 beforeAll(async () => {
   inbox = await openTestInbox()
-  us = await inbox.newReceiver()
+  us = await inbox.createReceivingDomain()
 })
 afterAll(() => inbox.close())
 
 const to = () => `hello@${us.domain}`
 
 async function attachmentsOf(id: string) {
-  const { json } = await inbox.door.call('GET', `/v1/inbox/${id}`)
+  const { json } = await inbox.server.call('GET', `/v1/inbox/${id}`)
   return json.attachments as { id: string; filename: string; size: number; sha256: string; scan: string }[]
 }
 
@@ -70,8 +70,8 @@ describe('an attachment', () => {
     })
 
   test('is the right one of three', async () => {
-    const contents = ['one', 'the second', 'and the third'].map(each => Buffer.from(each.repeat(50_000)))
-    const { id, attachments } = await deliverAttached(...contents.map((each, i) => attached(`${i}.txt`, each)))
+    const contents = ['one', 'the second', 'and the third'].map(value => Buffer.from(value.repeat(50_000)))
+    const { id, attachments } = await deliverAttached(...contents.map((content, i) => attached(`${i}.txt`, content)))
     for (const [i, content] of contents.entries()) {
       const { bytes } = await inbox.download(`/v1/inbox/${id}/attachments/${attachments[i]?.id}`)
       expect(bytes.equals(content)).toBe(true)
@@ -81,7 +81,7 @@ describe('an attachment', () => {
   test('is told of by HEAD', async () => {
     const { id, attachments } = await deliverAttached(attached('a.bin', randomBytes(5000)))
     const path = `/v1/inbox/${id}/attachments/${attachments[0]?.id}`
-    const { status, headers, text } = await inbox.door.call('HEAD', path)
+    const { status, headers, text } = await inbox.server.call('HEAD', path)
     expect([status, headers.get('content-length'), headers.get('content-type'), text]).toEqual([
       200,
       '5000',
@@ -94,7 +94,7 @@ describe('an attachment', () => {
     const mine = await deliverAttached(attached('a.bin', 'a'))
     const other = await deliverAttached(attached('b.bin', 'b'))
     for (const id of [other.attachments[0]?.id, 'att_x', mine.id])
-      expect(await inbox.door.call('GET', `/v1/inbox/${mine.id}/attachments/${id}`)).toMatchObject({
+      expect(await inbox.server.call('GET', `/v1/inbox/${mine.id}/attachments/${id}`)).toMatchObject({
         status: 404,
         json: { error: { code: 'not_found', requirement: 'check_identifier' } },
       })
@@ -131,34 +131,34 @@ describe('what the scanner found something in', () => {
 
   test('is shown and not handed out, its harmless neighbour is', async () => {
     const { id, attachments } = await deliverAttached(attached('ok.txt', 'fine'), attached('bad.com', infectedBytes))
-    const { json } = await inbox.door.call('GET', `/v1/inbox/${id}`)
+    const { json } = await inbox.server.call('GET', `/v1/inbox/${id}`)
     expect(json).toMatchObject({ folder: 'quarantine', scan: 'infected', text: 'See below.' })
     expect(json.attachments).toMatchObject([
       { scan: 'clean', scan_signature: null },
       { scan: 'infected', scan_signature: expect.stringMatching(/eicar/i) },
     ])
     const path = (i: number) => `/v1/inbox/${id}/attachments/${attachments[i]?.id}`
-    expect(await inbox.door.call('GET', path(1))).toMatchObject(refusal)
-    expect(await inbox.door.call('HEAD', path(1))).toMatchObject({ status: 403 })
-    expect(await inbox.door.call('GET', `/v1/inbox/${id}/raw`)).toMatchObject(refusal)
+    expect(await inbox.server.call('GET', path(1))).toMatchObject(refusal)
+    expect(await inbox.server.call('HEAD', path(1))).toMatchObject({ status: 403 })
+    expect(await inbox.server.call('GET', `/v1/inbox/${id}/raw`)).toMatchObject(refusal)
     expect((await inbox.download(path(0))).bytes.toString()).toBe('fine')
   })
 
   test('stays so in another folder', async () => {
     const { id, attachments } = await deliverAttached(attached('bad.com', infectedBytes))
-    await inbox.door.call('POST', `/v1/inbox/${id}/folder`, { json: { folder: 'inbox' } })
-    expect(await inbox.door.call('GET', `/v1/inbox/${id}/attachments/${attachments[0]?.id}`)).toMatchObject(refusal)
-    expect(await inbox.door.call('GET', `/v1/inbox/${id}/raw`)).toMatchObject(refusal)
+    await inbox.server.call('POST', `/v1/inbox/${id}/folder`, { json: { folder: 'inbox' } })
+    expect(await inbox.server.call('GET', `/v1/inbox/${id}/attachments/${attachments[0]?.id}`)).toMatchObject(refusal)
+    expect(await inbox.server.call('GET', `/v1/inbox/${id}/raw`)).toMatchObject(refusal)
   })
 })
 
 test('what could not be scanned is not handed out yet', async () => {
   const raw = multipart([{ bytes: 'Hi.' }, attached('a.txt', 'a')])
   const id = await inbox.deliver(raw, to(), { unscanned: true })
-  const { json } = await inbox.door.call('GET', `/v1/inbox/${id}`)
+  const { json } = await inbox.server.call('GET', `/v1/inbox/${id}`)
   expect(json).toMatchObject({ folder: 'quarantine', scan: 'error', attachments: [{ scan: 'error' }] })
   for (const path of [`attachments/${json.attachments[0].id}`, 'raw']) {
-    const refused = await inbox.door.call('GET', `/v1/inbox/${id}/${path}`)
+    const refused = await inbox.server.call('GET', `/v1/inbox/${id}/${path}`)
     expect(refused).toMatchObject({
       status: 403,
       json: { error: { code: 'attachment_unscanned', requirement: 'wait', retryable: true } },
@@ -201,9 +201,9 @@ describe('the raw message', () => {
 
   test('names its own recipient and no other', async () => {
     const first = `first@${us.domain}`
-    const second = (await inbox.newReceiver()).domain
+    const second = (await inbox.createReceivingDomain()).domain
     await inbox.deliver(messageOf(['Subject: for two']), [first, `secret@${second}`])
-    const { json } = await inbox.door.call('GET', '/v1/inbox?limit=2')
+    const { json } = await inbox.server.call('GET', '/v1/inbox?limit=2')
     const shown = await Promise.all(
       json.data.map(async (each: { id: string; address: string }) => ({
         address: each.address,
@@ -238,7 +238,7 @@ describe('the raw message', () => {
 
   test('is told of by HEAD', async () => {
     const id = await inbox.deliver(messageOf(), to())
-    const { status, headers, text } = await inbox.door.call('HEAD', `/v1/inbox/${id}/raw`)
+    const { status, headers, text } = await inbox.server.call('HEAD', `/v1/inbox/${id}/raw`)
     expect([status, headers.get('content-type'), text]).toEqual([200, 'message/rfc822', ''])
   })
 })

@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { newId } from '../../../src/base/ids.ts'
-import { messageOf, openTestInbox, type Receiver, type TestInbox } from '../../harness/receive.ts'
+import { messageOf, openTestInbox, type ReceivingDomain, type TestInbox } from '../../harness/inbox.ts'
 
 let inbox: TestInbox
-let us: Receiver
+let us: ReceivingDomain
 let reader: string
 let id: string
 
 beforeAll(async () => {
   inbox = await openTestInbox()
-  us = await inbox.newReceiver()
-  reader = (await inbox.door.newKey({ scopes: ['inbox:read'] })).key
+  us = await inbox.createReceivingDomain()
+  reader = (await inbox.server.newKey({ scopes: ['inbox:read'] })).key
 })
 afterAll(() => inbox.close())
 beforeEach(async () => {
@@ -18,11 +18,11 @@ beforeEach(async () => {
 })
 
 const get = (key?: string, method = 'GET') =>
-  inbox.door.call(method, `/v1/inbox/${id}`, key === undefined ? {} : { key })
+  inbox.server.call(method, `/v1/inbox/${id}`, key === undefined ? {} : { key })
 const post = (what: string, json?: object) =>
-  inbox.door.call('POST', `/v1/inbox/${id}/${what}`, json === undefined ? {} : { json })
+  inbox.server.call('POST', `/v1/inbox/${id}/${what}`, json === undefined ? {} : { json })
 const listed = async (folder: string) =>
-  (await inbox.door.call('GET', `/v1/inbox?folder=${folder}&limit=200`)).json.data.find(
+  (await inbox.server.call('GET', `/v1/inbox?folder=${folder}&limit=200`)).json.data.find(
     (each: { id: string }) => each.id === id,
   )
 
@@ -49,8 +49,8 @@ describe('reading a message', () => {
   })
 
   test('is all that marks it', async () => {
-    await inbox.door.call('GET', `/v1/inbox/${id}/raw`)
-    await inbox.door.call('GET', `/v1/inbox?mailbox_id=${us.mailboxId}`)
+    await inbox.server.call('GET', `/v1/inbox/${id}/raw`)
+    await inbox.server.call('GET', `/v1/inbox?mailbox_id=${us.mailboxId}`)
     expect((await listed('inbox')).read).toBe(false)
   })
 })
@@ -81,11 +81,11 @@ test('a message goes to any folder', async () => {
 
 test('a message that is deleted is in the trash, from where it comes back', async () => {
   await post('star', { starred: true })
-  const deleted = await inbox.door.call('DELETE', `/v1/inbox/${id}`)
+  const deleted = await inbox.server.call('DELETE', `/v1/inbox/${id}`)
   expect([deleted.status, deleted.json]).toEqual([200, { id, folder: 'trash' }])
   expect(await listed('inbox')).toBeUndefined()
   expect(await listed('trash')).toMatchObject({ folder: 'trash', starred: true })
-  expect((await inbox.door.call('DELETE', `/v1/inbox/${id}`)).json).toEqual({ id, folder: 'trash' })
+  expect((await inbox.server.call('DELETE', `/v1/inbox/${id}`)).json).toEqual({ id, folder: 'trash' })
   const restored = await post('restore')
   expect([restored.status, restored.json]).toEqual([200, { id, folder: 'inbox' }])
   expect(await listed('inbox')).toMatchObject({ folder: 'inbox', starred: true })
@@ -112,7 +112,7 @@ test.each([
 })
 
 describe('many messages at once', () => {
-  const bulk = (json: object, key = inbox.door.key) => inbox.door.call('POST', '/v1/inbox/bulk', { json, key })
+  const bulk = (json: object, key = inbox.server.key) => inbox.server.call('POST', '/v1/inbox/bulk', { json, key })
   const deliver = () => inbox.deliver(messageOf(), `hello@${us.domain}`)
 
   test('get the same folder or flag; those that are not there are told', async () => {
@@ -123,8 +123,8 @@ describe('many messages at once', () => {
     expect([starred.status, starred.json]).toEqual([200, { updated: ids, not_found: mixed.slice(3, 6) }])
     expect(await bulk({ ids, read: true })).toMatchObject({ json: { updated: ids, not_found: [] } })
     expect(await bulk({ ids, folder: 'archive' })).toMatchObject({ json: { updated: ids } })
-    for (const each of ids) {
-      id = each
+    for (const value of ids) {
+      id = value
       expect(await listed('archive')).toMatchObject({ starred: true, read: true })
     }
     id = untouched
@@ -132,9 +132,9 @@ describe('many messages at once', () => {
   })
 
   test('of others are as if they were not there', async () => {
-    const { key } = await inbox.door.newKey({ organizationId: await inbox.door.newOrganization() })
-    const brand = (await inbox.newReceiver()).brandId
-    const restricted = (await inbox.door.newKey({ brandId: brand })).key
+    const { key } = await inbox.server.newKey({ organizationId: await inbox.server.newOrganization() })
+    const brand = (await inbox.createReceivingDomain()).brandId
+    const restricted = (await inbox.server.newKey({ brandId: brand })).key
     for (const stranger of [key, restricted])
       expect(await bulk({ ids: [id], folder: 'trash' }, stranger)).toMatchObject({
         status: 200,
@@ -165,14 +165,14 @@ describe('many messages at once', () => {
 test('a message outlives its mailbox', async () => {
   const { domainId, domain } = us
   const json = { domain_id: domainId, local_part: 'passing' }
-  const mailbox = (await inbox.door.call('POST', '/v1/mailboxes', { json })).json.id
+  const mailbox = (await inbox.server.call('POST', '/v1/mailboxes', { json })).json.id
   id = await inbox.deliver(messageOf(), `passing@${domain}`)
   expect((await listed('inbox')).mailbox_id).toBe(mailbox)
-  expect(await inbox.door.call('DELETE', `/v1/mailboxes/${mailbox}`)).toMatchObject({ status: 200 })
+  expect(await inbox.server.call('DELETE', `/v1/mailboxes/${mailbox}`)).toMatchObject({ status: 200 })
   const kept = { mailbox_id: null, brand_id: us.brandId, address: `passing@${domain}` }
   expect(await listed('inbox')).toMatchObject(kept)
   expect((await get()).json).toMatchObject({ ...kept, text: 'Hello.\n' })
-  const { key } = await inbox.door.newKey({ brandId: us.brandId })
+  const { key } = await inbox.server.newKey({ brandId: us.brandId })
   expect((await get(key)).json).toMatchObject(kept)
   expect(await post('star', { starred: true })).toMatchObject({ status: 200 })
 })
@@ -180,9 +180,9 @@ test('a message outlives its mailbox', async () => {
 test('a mark with an Idempotency-Key is set once', async () => {
   const headers = { 'Idempotency-Key': 'mark-once-1' }
   const path = `/v1/inbox/${id}/star`
-  const first = await inbox.door.call('POST', path, { json: { starred: true }, headers })
+  const first = await inbox.server.call('POST', path, { json: { starred: true }, headers })
   await post('star', { starred: false })
-  const again = await inbox.door.call('POST', path, { json: { starred: true }, headers })
+  const again = await inbox.server.call('POST', path, { json: { starred: true }, headers })
   expect([again.status, again.json, again.headers.get('idempotent-replay')]).toEqual([200, first.json, 'true'])
   expect((await listed('inbox')).starred).toBe(false)
 })

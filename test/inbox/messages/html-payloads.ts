@@ -313,7 +313,7 @@ function expanded(template: string, { js, url }: { readonly js: string; readonly
 }
 
 const entities = (text: string, form: (code: number) => string) =>
-  [...text].map(each => `&#${form(each.codePointAt(0) ?? 0)};`).join('')
+  [...text].map(value => `&#${form(value.codePointAt(0) ?? 0)};`).join('')
 
 const encodings = {
   b64: (text: string) => Buffer.from(text).toString('base64'),

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { multipart, openTestInbox, type Receiver, type TestInbox, type TestPart } from '../../harness/receive.ts'
+import { multipart, openTestInbox, type ReceivingDomain, type TestInbox, type TestPart } from '../../harness/inbox.ts'
 
 let inbox: TestInbox
-let us: Receiver
+let us: ReceivingDomain
 
 beforeAll(async () => {
   inbox = await openTestInbox()
-  us = await inbox.newReceiver()
+  us = await inbox.createReceivingDomain()
 })
 afterAll(() => inbox.close())
 
@@ -22,7 +22,7 @@ async function worstLatency(work: () => Promise<unknown>): Promise<number> {
   let worst = 0
   while (!isDone) {
     const started = performance.now()
-    await (await fetch(`${inbox.door.url}/health`)).text()
+    await (await fetch(`${inbox.server.url}/health`)).text()
     worst = Math.max(worst, performance.now() - started)
   }
   await done
@@ -52,23 +52,23 @@ test('other requests wait less than 50 ms while a message of 20 MB is read and h
   const message = multipart([attachment, { bytes: 'See above.' }])
   expect(message.length).toBeGreaterThan(19_000_000)
   const path = `/v1/inbox/${await inbox.deliver(message, `hello@${us.domain}`)}`
-  const { json } = await inbox.door.call('GET', path)
+  const { json } = await inbox.server.call('GET', path)
   expect(json).toMatchObject({ text: 'See above.', attachments: [{ size: 14_500_000 }] })
-  await expectOthersServed(() => inbox.door.call('GET', path))
+  await expectOthersServed(() => inbox.server.call('GET', path))
   await expectOthersServed(() => inbox.download(`${path}/attachments/${json.attachments[0].id}`))
   await expectOthersServed(() => inbox.download(`${path}/raw`))
 })
 
 test('other requests wait less than 50 ms while a message of much text and HTML is read', async () => {
   const path = `/v1/inbox/${await inbox.deliver(multipart([text, html]), `hello@${us.domain}`)}`
-  const { json } = await inbox.door.call('GET', path)
+  const { json } = await inbox.server.call('GET', path)
   expect([json.text.length > 2_000_000, json.html.length > 1_000_000]).toEqual([true, true])
-  await expectOthersServed(() => inbox.door.call('GET', path))
+  await expectOthersServed(() => inbox.server.call('GET', path))
 })
 
 test('other requests wait less than 50 ms while a message of much text and HTML is quoted', async () => {
   const path = `/v1/inbox/${await inbox.deliver(multipart([text, html]), `hello@${us.domain}`)}`
-  await expectOthersServed(() => inbox.door.call('POST', `${path}/reply`, { json: { text: 'x' } }))
+  await expectOthersServed(() => inbox.server.call('POST', `${path}/reply`, { json: { text: 'x' } }))
 })
 
 test('other requests wait less than 50 ms while what a sent email of 10 MB held is read', async () => {
@@ -81,14 +81,14 @@ test('other requests wait less than 50 ms while what a sent email of 10 MB held 
     html: `<p>${body}</p>`.repeat(12_000),
     attachments: [{ filename: 'a.bin', content: Buffer.alloc(7_000_000, 'bytes').toString('base64') }],
   }
-  const sent = await inbox.door.call('POST', '/v1/emails', { json })
+  const sent = await inbox.server.call('POST', '/v1/emails', { json })
   expect(sent.status).toBe(202)
   const path = `/v1/emails/${sent.json.id}/content`
-  const content = (await inbox.door.call('GET', path)).json
+  const content = (await inbox.server.call('GET', path)).json
   expect([content.text.trimEnd() === json.text.trimEnd(), content.html.length, content.available]).toEqual([
     true,
     json.html.length,
     true,
   ])
-  await expectOthersServed(() => inbox.door.call('GET', path))
+  await expectOthersServed(() => inbox.server.call('GET', path))
 })

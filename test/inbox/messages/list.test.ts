@@ -3,18 +3,18 @@ import { plusMs } from '../../../src/base/clock.ts'
 import { type Id, newId } from '../../../src/base/ids.ts'
 import { selectItems } from '../../../src/inbox/messages/table.ts'
 import { insertMessages, type NewMessage } from '../../../src/receiving/table.ts'
-import { messageOf, openTestInbox, type Receiver, type TestInbox } from '../../harness/receive.ts'
-import { rowsRead } from '../../harness/rows-read.ts'
+import { messageOf, openTestInbox, type ReceivingDomain, type TestInbox } from '../../harness/inbox.ts'
+import { countRowsRead } from '../../harness/rows-read.ts'
 
 let inbox: TestInbox
-let us: Receiver
+let us: ReceivingDomain
 let pattern: NewMessage
 
 beforeAll(async () => {
   inbox = await openTestInbox()
-  us = await inbox.newReceiver()
+  us = await inbox.createReceivingDomain()
   const id = await inbox.deliver(messageOf(['Subject: pattern']), `hello@${us.domain}`)
-  pattern = await inbox.door.database.db
+  pattern = await inbox.server.database.db
     .selectFrom('messages')
     .selectAll()
     .where('id', '=', id)
@@ -23,13 +23,13 @@ beforeAll(async () => {
 afterAll(() => inbox.close())
 
 const list = async (query: string, key?: string) =>
-  (await inbox.door.call('GET', `/v1/inbox?${query}`, key === undefined ? {} : { key })).json
+  (await inbox.server.call('GET', `/v1/inbox?${query}`, key === undefined ? {} : { key })).json
 const ids = (page: { data: { id: string }[] }) => page.data.map(each => each.id)
 
 /** Files copies of the pattern, each with these changes; their ids. */
 async function file(changes: readonly Partial<NewMessage>[]): Promise<readonly Id<'msg'>[]> {
   const rows = changes.map(change => ({ ...pattern, id: newId('msg'), ...change }))
-  await insertMessages(inbox.door.database.db, rows)
+  await insertMessages(inbox.server.database.db, rows)
   return rows.map(row => row.id)
 }
 
@@ -69,7 +69,7 @@ test('shows what a list shows', async () => {
 })
 
 test('a walk over 10,000 messages meets each once, also the 3,000 of one instant, while others arrive', async () => {
-  const start = inbox.door.clock.now()
+  const start = inbox.server.clock.now()
   const old = await file(
     Array.from({ length: 10_000 }, (_, i) => ({ received_at: plusMs(start, -(i < 3500 || i >= 6500 ? i : 3500)) })),
   )
@@ -89,9 +89,9 @@ test('a walk over 10,000 messages meets each once, also the 3,000 of one instant
 })
 
 test('a page reads about as many rows as it shows, wherever it starts and whatever it is a page of', async () => {
-  const { db } = inbox.door.database
+  const { db } = inbox.server.database
   const [mailbox] = await mailboxes(1)
-  const start = plusMs(inbox.door.clock.now(), -1_000_000)
+  const start = plusMs(inbox.server.clock.now(), -1_000_000)
   await file(
     Array.from({ length: 3000 }, (_, i) => ({
       received_at: plusMs(start, i),
@@ -105,8 +105,8 @@ test('a page reads about as many rows as it shows, wherever it starts and whatev
       for (const folder of ['inbox', 'archive'] as const)
         for (const from of [undefined, after]) {
           const listing = { folder, mailboxId, after: from, limit: 50 }
-          const owner = { organizationId: inbox.door.organizationId, brandId }
-          const read = await rowsRead(db, one => selectItems(one, owner, listing))
+          const owner = { organizationId: inbox.server.organizationId, brandId }
+          const read = await countRowsRead(db, one => selectItems(one, owner, listing))
           expect([listing, brandId, read < 200 ? 'few' : read]).toEqual([listing, brandId, 'few'])
         }
 })
@@ -124,7 +124,7 @@ test('the last page has no cursor, also where it is full', async () => {
 async function mailboxes(count: number): Promise<readonly Id<'mbx'>[]> {
   const made = Array.from({ length: count }, async () => {
     const json = { domain_id: us.domainId, local_part: newId('mbx').slice(4) }
-    return (await inbox.door.call('POST', '/v1/mailboxes', { json })).json.id as Id<'mbx'>
+    return (await inbox.server.call('POST', '/v1/mailboxes', { json })).json.id as Id<'mbx'>
   })
   return await Promise.all(made)
 }
@@ -140,7 +140,7 @@ describe('the parameter', () => {
 
   test('folder picks the folder, inbox where it is absent', async () => {
     const folders = ['inbox', 'spam', 'archive', 'trash', 'quarantine'] as const
-    const filed = await file(folders.map(folder => ({ folder, received_at: plusMs(inbox.door.clock.now(), 60_000) })))
+    const filed = await file(folders.map(folder => ({ folder, received_at: plusMs(inbox.server.clock.now(), 60_000) })))
     for (const [i, folder] of folders.entries())
       expect(ids(await list(`folder=${folder}&limit=1`))).toEqual([filed[i] as string])
     expect(ids(await list('limit=1'))).toEqual([filed[0] as string])
@@ -159,8 +159,8 @@ describe('the parameter', () => {
     const answered = /Message-ID: (<.*>)/.exec(first.toString())?.[1]
     const started = await inbox.deliver(first, `hello@${us.domain}`)
     const answer = await inbox.deliver(messageOf([`In-Reply-To: ${answered}`]), `hello@${us.domain}`)
-    await inbox.door.call('POST', `/v1/inbox/${started}/folder`, { json: { folder: 'archive' } })
-    const thread = (await inbox.door.call('GET', `/v1/inbox/${answer}`)).json.thread_id
+    await inbox.server.call('POST', `/v1/inbox/${started}/folder`, { json: { folder: 'archive' } })
+    const thread = (await inbox.server.call('GET', `/v1/inbox/${answer}`)).json.thread_id
     expect(ids(await list(`thread_id=${thread}`))).toEqual([answer, started])
     expect(ids(await list(`thread_id=${thread}&folder=archive`))).toEqual([started])
   })
@@ -180,14 +180,14 @@ describe('the parameter', () => {
     ['cursor_at=2026-01-31T08:15:00Z&cursor_id=%C3%A9', 'invalid_cursor', 'cursor_id'],
     ['cursor_at=yesterday&cursor_id=msg_x', 'invalid_request', 'cursor_at'],
   ])('%s is refused', async (query, code, param) => {
-    expect(await inbox.door.call('GET', `/v1/inbox?${query}`)).toMatchObject({
+    expect(await inbox.server.call('GET', `/v1/inbox?${query}`)).toMatchObject({
       status: 400,
       json: { error: { code, requirement: 'fix_request', retryable: false, param } },
     })
   })
 
   test.each(['mailbox_id=%C3%A9', 'mailbox_id=mbx_x', 'thread_id=%C3%A9%00'])('%s finds nothing', async query => {
-    expect(await inbox.door.call('GET', `/v1/inbox?${query}`)).toMatchObject({
+    expect(await inbox.server.call('GET', `/v1/inbox?${query}`)).toMatchObject({
       status: 200,
       json: { data: [], next_cursor: null },
     })

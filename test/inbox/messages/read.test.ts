@@ -1,20 +1,20 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 import { publishAt } from '../../domains/fixtures.ts'
-import { messageOf, multipart, openTestInbox, type Receiver, type TestInbox } from '../../harness/receive.ts'
+import { messageOf, multipart, openTestInbox, type ReceivingDomain, type TestInbox } from '../../harness/inbox.ts'
 
 let inbox: TestInbox
-let us: Receiver
+let us: ReceivingDomain
 
 beforeAll(async () => {
   inbox = await openTestInbox()
-  us = await inbox.newReceiver()
+  us = await inbox.createReceivingDomain()
 })
 afterAll(() => inbox.close())
 
 async function read(message: Buffer | string, query = '', more = {}) {
   const id = await inbox.deliver(message, `hello@${us.domain}`, more)
-  const { status, json } = await inbox.door.call('GET', `/v1/inbox/${id}${query}`)
+  const { status, json } = await inbox.server.call('GET', `/v1/inbox/${id}${query}`)
   expect(status).toBe(200)
   return json
 }
@@ -123,7 +123,11 @@ test('a message is shown whole', async () => {
       },
     ],
   })
-  expect(shown.headers.map((each: { name: string }) => each.name).slice(0, 3)).toEqual(['Received', 'received', 'From'])
+  expect(shown.headers.map((header: { name: string }) => header.name).slice(0, 3)).toEqual([
+    'Received',
+    'received',
+    'From',
+  ])
   expect(shown.headers).toContainEqual({ name: 'References', value: '<zero@x.example> <first@x.example>' })
   expect(shown.headers).toHaveLength(12)
 })
@@ -154,7 +158,7 @@ describe('HTML', () => {
 
   test.each(['?remote=yes', '?remote=', '?images=allow'])('%s is refused', async query => {
     const id = await inbox.deliver(message(), `hello@${us.domain}`)
-    expect(await inbox.door.call('GET', `/v1/inbox/${id}${query}`)).toMatchObject({
+    expect(await inbox.server.call('GET', `/v1/inbox/${id}${query}`)).toMatchObject({
       status: 400,
       json: { error: { code: 'invalid_request' } },
     })

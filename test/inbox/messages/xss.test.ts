@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Browser } from 'playwright-core'
-import { quotableHtml } from '../../../src/inbox/messages/sanitize-html.ts'
+import { sanitizeQuotedHtml } from '../../../src/inbox/messages/sanitize-html.ts'
 import { startBrowser } from '../../harness/browser.ts'
-import { multipart, openTestInbox, type Receiver, type TestInbox } from '../../harness/receive.ts'
+import { multipart, openTestInbox, type ReceivingDomain, type TestInbox } from '../../harness/inbox.ts'
 import { payloadsFor } from './html-payloads.ts'
 
 /** What a message's HTML does in a real browser, as it came and as the API gives it. */
 let inbox: TestInbox
-let us: Receiver
+let us: ReceivingDomain
 let browser: Browser
 let stage: Stage
 let ids: readonly string[]
@@ -15,8 +15,8 @@ let ids: readonly string[]
 beforeAll(async () => {
   stage = openStage()
   inbox = await openTestInbox()
-  us = await inbox.newReceiver()
-  ids = await deliverAll(payloads().map(each => each.html))
+  us = await inbox.createReceivingDomain()
+  ids = await deliverAll(payloads().map(payload => payload.html))
   browser = await startBrowser()
 }, 60_000)
 afterAll(async () => {
@@ -174,7 +174,7 @@ function deliverAll(htmls: readonly string[]): Promise<readonly string[]> {
 function shownOf(ids: readonly string[], query = ''): Promise<readonly string[]> {
   return Promise.all(
     ids.map(async id => {
-      const { json } = await inbox.door.call('GET', `/v1/inbox/${id}${query}`)
+      const { json } = await inbox.server.call('GET', `/v1/inbox/${id}${query}`)
       expect(json.html).toBeString()
       return json.html
     }),
@@ -191,7 +191,7 @@ const reported = ({ ran, fetched, ...rest }: Seen) => ({
 
 test('as they came, most of them run or fetch: the browser is watched well', async () => {
   const sample = payloads().filter((_, i) => i % 3 === 0)
-  const { ran, fetched } = await shownAlone(sample.map(each => each.html))
+  const { ran, fetched } = await shownAlone(sample.map(payload => payload.html))
   process.stdout.write(`of ${sample.length} payloads ${ran.size} ran and ${fetched.size} fetched\n`)
   expect([payloads().length > 250, ran.size > 40, fetched.size > 15]).toEqual([true, true, true])
 })
@@ -201,7 +201,7 @@ test('as the API gives them, none does anything', async () => {
 })
 
 test('as they are quoted, none does anything', async () => {
-  const quoted = payloads().map(({ html }) => quotableHtml(html, '') ?? '')
+  const quoted = payloads().map(({ html }) => sanitizeQuotedHtml(html, '') ?? '')
   expect(reported(await shownTogether(quoted))).toEqual(nothing)
 })
 

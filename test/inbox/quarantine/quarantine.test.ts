@@ -2,21 +2,21 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { createHash, randomBytes } from 'node:crypto'
 import { plusMs, systemClock } from '../../../src/base/clock.ts'
 import { readConfig } from '../../../src/base/config/config.ts'
-import { audit } from '../../../src/cli/audit.ts'
-import { quarantine as command } from '../../../src/cli/quarantine.ts'
+import { auditCommand } from '../../../src/cli/audit.ts'
+import { quarantineCommand as command } from '../../../src/cli/quarantine.ts'
 import { mysqlBlobs } from '../../../src/ports/blobs/mysql.ts'
 import { clamdScanner } from '../../../src/ports/scanner/clamd.ts'
 import { rescanDue } from '../../../src/receiving/rescan/rescan.ts'
-import { infectedBytes, multipart, openTestInbox, type Receiver, type TestInbox } from '../../harness/receive.ts'
-import { told } from '../../harness/recorded-events.ts'
+import { outputOf } from '../../harness/command-output.ts'
+import { infectedBytes, multipart, openTestInbox, type ReceivingDomain, type TestInbox } from '../../harness/inbox.ts'
 import { zipOf } from '../../harness/zip.ts'
 
 let inbox: TestInbox
-let us: Receiver
+let us: ReceivingDomain
 
 beforeAll(async () => {
   inbox = await openTestInbox({ indexes: true })
-  us = await inbox.newReceiver()
+  us = await inbox.createReceivingDomain()
 })
 afterAll(() => inbox.close())
 
@@ -35,11 +35,12 @@ function infected() {
   return { word, bytes, message }
 }
 
-const settings = () => ({ MAILROOM_DATABASE_URL: inbox.door.database.url })
-const quarantine = async (...args: string[]) => (await told(command, args, settings())).json
+const settings = () => ({ MAILROOM_DATABASE_URL: inbox.server.database.url })
+const quarantine = async (...args: string[]) => (await outputOf(command, args, settings())).json
 
-const read = async (id: string) => (await inbox.door.call('GET', `/v1/inbox/${id}`)).json
-const audited = async (subject: string) => (await told(audit, ['list', '--subject', subject], settings())).json
+const read = async (id: string) => (await inbox.server.call('GET', `/v1/inbox/${id}`)).json
+const audited = async (subject: string) =>
+  (await outputOf(auditCommand, ['list', '--subject', subject], settings())).json
 
 async function downloads(id: string): Promise<readonly number[]> {
   const [attachment] = (await read(id)).attachments
@@ -47,7 +48,7 @@ async function downloads(id: string): Promise<readonly number[]> {
   return (await Promise.all(paths.map(path => inbox.download(path)))).map(each => each.status)
 }
 const unread = async () =>
-  (await inbox.door.call('GET', '/v1/mailboxes')).json.data.find((each: { id: string }) => each.id === us.mailboxId)
+  (await inbox.server.call('GET', '/v1/mailboxes')).json.data.find((each: { id: string }) => each.id === us.mailboxId)
     .unread_count
 
 test('what holds a hash is released to the inbox, with its verdict, and is then like any other there', async () => {
@@ -70,7 +71,7 @@ test('what holds a hash is released to the inbox, with its verdict, and is then 
   expect([dry.dry_run, dry.count, (await read(first)).folder]).toEqual([true, 2, 'quarantine'])
 
   const released = await quarantine('release', '--sha256', hash.toUpperCase())
-  expect(new Set(released.messages.map((each: { id: string }) => each.id))).toEqual(new Set([first, second]))
+  expect(new Set(released.messages.map((message: { id: string }) => message.id))).toEqual(new Set([first, second]))
   const shown = await read(first)
   expect(shown).toMatchObject({ folder: 'inbox', folder_reason: 'released', scan: 'infected' })
   expect(shown.attachments).toMatchObject([{ scan: 'infected', scan_signature: expect.any(String) }])
@@ -82,9 +83,9 @@ test('what holds a hash is released to the inbox, with its verdict, and is then 
   const attachment = await inbox.download(`/v1/inbox/${first}/attachments/${shown.attachments[0].id}`)
   expect(attachment.bytes.equals(bytes)).toBe(true)
   // Reading marked the first one, and the second too.
-  await inbox.door.call('POST', `/v1/inbox/${first}/read`, { json: { read: false } })
+  await inbox.server.call('POST', `/v1/inbox/${first}/read`, { json: { read: false } })
   expect(await unread()).toBe(before + 1)
-  const search = () => inbox.door.call('GET', `/v1/inbox/search?q=${word}&folder=inbox`)
+  const search = () => inbox.server.call('GET', `/v1/inbox/search?q=${word}&folder=inbox`)
   for (const end = performance.now() + 20_000; performance.now() < end; await Bun.sleep(50))
     if ((await search()).json.data.length > 0) break
   expect((await search()).json.data.map((each: { id: string }) => each.id)).toEqual([first])
@@ -102,7 +103,7 @@ test('a message that is put back into quarantine is refused again', async () => 
   const id = await inbox.deliver(infected().message, to())
   await quarantine('release', id)
   expect(await downloads(id)).toEqual([200, 200])
-  await inbox.door.call('POST', `/v1/inbox/${id}/folder`, { json: { folder: 'quarantine' } })
+  await inbox.server.call('POST', `/v1/inbox/${id}/folder`, { json: { folder: 'quarantine' } })
   expect(await downloads(id)).toEqual([403, 403])
   expect((await quarantine('release', id)).count).toBe(1)
   const again = await quarantine('release', id)
@@ -115,13 +116,13 @@ test('a message that was released unscanned goes back once the scanner finds som
   expect((await quarantine('list', '--reason', 'unscanned')).map((each: { id: string }) => each.id)).toEqual([id])
   await quarantine('release', id)
   expect(await downloads(id)).toEqual([200, 200])
-  const { db } = inbox.door.database
+  const { db } = inbox.server.database
   const { clamd } = readConfig({ MAILROOM_CLAMD: process.env['MAILROOM_TEST_CLAMD'], MAILROOM_PROVIDER: 'sandbox' })
   const clock = { now: () => plusMs(systemClock.now(), 3_600_000) }
   const log = { ...console, warn: () => undefined } as never
-  const scanner = clamdScanner({ address: clamd, timeoutMs: 20_000, scansAtOnce: 4 })
-  const use = { db, blobs: mysqlBlobs(db, clock), scanner, clock, log, takeReport: async () => undefined }
-  expect(await rescanDue(use)).toBe(1)
+  const scanner = clamdScanner({ address: clamd, timeoutMs: 20_000, maxConcurrentScans: 4 })
+  const deps = { db, blobs: mysqlBlobs(db, clock), scanner, clock, log, takeReport: async () => undefined }
+  expect(await rescanDue(deps)).toBe(1)
   expect(await read(id)).toMatchObject({ folder: 'quarantine', folder_reason: 'infected', scan: 'infected' })
   expect(await downloads(id)).toEqual([403, 403])
 })
@@ -130,8 +131,8 @@ test('what is deleted is gone, with a record that says what it was', async () =>
   const { message } = infected()
   const id = await inbox.deliver(message, to())
   expect((await quarantine('delete', id)).count).toBe(1)
-  expect((await inbox.door.call('GET', `/v1/inbox/${id}`)).status).toBe(404)
-  const { db } = inbox.door.database
+  expect((await inbox.server.call('GET', `/v1/inbox/${id}`)).status).toBe(404)
+  const { db } = inbox.server.database
   expect(await db.selectFrom('attachments').select('id').where('message_id', '=', id).execute()).toEqual([])
   expect(await audited(id)).toMatchObject([{ action: 'quarantine.delete', detail: { sha256: sha256(message) } }])
 })
@@ -139,12 +140,12 @@ test('what is deleted is gone, with a record that says what it was', async () =>
 test('shows a person all of a message, and nothing that could steer their terminal', async () => {
   const { word, bytes, message } = infected()
   const id = await inbox.deliver(message, to())
-  const { text: out } = await told(command, ['show', id], settings())
+  const { text: out } = await outputOf(command, ['show', id], settings())
   expect(out).toContain(`sha256 ${sha256(bytes)}  ${word}.zip, ${bytes.length} bytes, infected (`)
   expect(out).toContain(`\nSubject: About ${word} �[2J`)
   expect(out).not.toContain('\u001b')
   expect(out).not.toContain('base64,')
-  const listed = await told(command, ['list'], settings())
+  const listed = await outputOf(command, ['list'], settings())
   expect(listed.text).not.toContain('\u001b')
 })
 
@@ -156,5 +157,5 @@ test.each([
   [['list', '--reason', 'spam'], 'none of infected, unscanned'],
   [['show', 'msg_00000000000000000000000000'], 'There is no message'],
 ])('takes nothing out without being told what: %p', async (args, sentence) => {
-  await expect(told(command, args, settings())).rejects.toThrow(sentence)
+  await expect(outputOf(command, args, settings())).rejects.toThrow(sentence)
 })

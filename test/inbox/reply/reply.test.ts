@@ -6,35 +6,35 @@ import {
   messageOf,
   multipart,
   openTestInbox,
-  type Receiver,
+  type ReceivingDomain,
   type TestInbox,
-} from '../../harness/receive.ts'
+} from '../../harness/inbox.ts'
 
 let inbox: TestInbox
-let us: Receiver
-let theirs: Receiver
+let us: ReceivingDomain
+let theirs: ReceivingDomain
 
 beforeAll(async () => {
   inbox = await openTestInbox()
-  us = await inbox.newReceiver()
-  theirs = await inbox.newReceiver()
+  us = await inbox.createReceivingDomain()
+  theirs = await inbox.createReceivingDomain()
 })
 afterAll(() => inbox.close())
 
 const hello = () => `hello@${us.domain}`
 
 const call = (path: string, json: object, key?: string, headers?: Record<string, string>) =>
-  inbox.door.call('POST', `/v1/inbox/${path}`, { json, ...(key ? { key } : {}), ...(headers ? { headers } : {}) })
+  inbox.server.call('POST', `/v1/inbox/${path}`, { json, ...(key ? { key } : {}), ...(headers ? { headers } : {}) })
 
 /** The email that an answer made, with what it holds. */
 async function sent(path: string, json: object) {
   const answer = await call(path, json)
   expect([answer.status, answer.text]).toEqual([202, expect.any(String)])
   const [detail, content] = await Promise.all(
-    ['', '/content'].map(async more => (await inbox.door.call('GET', `/v1/emails/${answer.json.id}${more}`)).json),
+    ['', '/content'].map(async more => (await inbox.server.call('GET', `/v1/emails/${answer.json.id}${more}`)).json),
   )
   const header = (name: string) =>
-    content.headers.find((each: { name: string }) => each.name.toLowerCase() === name)?.value
+    content.headers.find((header: { name: string }) => header.name.toLowerCase() === name)?.value
   return { ...detail, ...content, header, accepted: answer.json }
 }
 
@@ -81,14 +81,14 @@ describe('a reply', () => {
     expect(replyTextOf(email.text)).toBe('Thanks.')
     expect(email.header('in-reply-to')).toBe(`<${ownId}>`)
     expect(email.header('references').split(/\s+/)).toEqual(['<a@x>', '<b@x>', `<${ownId}>`])
-    const { json } = await inbox.door.call('GET', `/v1/inbox/${id}`)
+    const { json } = await inbox.server.call('GET', `/v1/inbox/${id}`)
     expect(await threadOf(email.id)).toBe(json.thread_id)
   })
 
   test('marks nothing as read', async () => {
     const id = await deliver()
     await sent(`${id}/reply`, { text: 'x' })
-    const { is_read } = await inbox.door.database.db
+    const { is_read } = await inbox.server.database.db
       .selectFrom('messages')
       .select('is_read')
       .where('id', '=', id)
@@ -127,7 +127,7 @@ describe('a reply', () => {
     const email = await sent(`${id}/reply`, { text: 'x' })
     expect([email.header('in-reply-to'), email.header('references')]).toEqual([undefined, undefined])
     const answer = await deliver([`In-Reply-To: <${email.message_id}>`])
-    const threads = [id, answer].map(async each => (await inbox.door.call('GET', `/v1/inbox/${each}`)).json.thread_id)
+    const threads = [id, answer].map(async each => (await inbox.server.call('GET', `/v1/inbox/${each}`)).json.thread_id)
     expect(new Set([await threadOf(email.id), ...(await Promise.all(threads))]).size).toBe(1)
   })
 
@@ -222,8 +222,8 @@ describe('a reply is refused', () => {
         headers: { 'auto-submitted': 'auto-generated' },
       }),
     ]
-    for (const each of refused)
-      expect(each).toMatchObject({
+    for (const callResult of refused)
+      expect(callResult).toMatchObject({
         status: 422,
         json: { error: { code: 'no_reply_address', requirement: 'specify_recipient', retryable: false } },
       })
@@ -264,7 +264,7 @@ describe('a reply is refused', () => {
 
   test('403 from another brand, 422 from a domain that is not ours', async () => {
     const id = await deliver()
-    const { key } = await inbox.door.newKey({ brandId: us.brandId })
+    const { key } = await inbox.server.newKey({ brandId: us.brandId })
     for (const each of [undefined, key])
       for (const operation of ['reply', 'reply-all', 'forward'])
         expect(
@@ -278,14 +278,14 @@ describe('a reply is refused', () => {
 
   test('to keys without both scopes, and for messages that are not theirs', async () => {
     const id = await deliver()
-    const other = await inbox.door.newOrganization()
+    const other = await inbox.server.newOrganization()
     const keys = await Promise.all(
       [
         { scopes: ['email:send'] as const },
         { scopes: ['inbox:read'] as const },
         { brandId: theirs.brandId },
         { organizationId: other },
-      ].map(async each => (await inbox.door.newKey(each)).key),
+      ].map(async each => (await inbox.server.newKey(each)).key),
     )
     for (const operation of ['reply', 'reply-all', 'forward']) {
       const codes = keys.map(
@@ -298,7 +298,7 @@ describe('a reply is refused', () => {
         'not_found',
       ])
     }
-    await inbox.door.database.db.deleteFrom('messages').where('id', '=', id).execute()
+    await inbox.server.database.db.deleteFrom('messages').where('id', '=', id).execute()
     expect((await call(`${id}/reply`, { text: 'x' })).status).toBe(404)
   })
 
@@ -307,26 +307,26 @@ describe('a reply is refused', () => {
     expect((await call(`${await deliver([`To: ${many}`])}/reply-all`, { text: 'x' })).json.error.code).toBe(
       'too_many_recipients',
     )
-    const { db } = inbox.door.database
+    const { db } = inbox.server.database
     await db
       .insertInto('suppressions')
       .values({
         id: newId('sup'),
-        organization_id: inbox.door.organizationId,
+        organization_id: inbox.server.organizationId,
         brand_id: us.brandId,
         email: 'gone@x.example',
         reason: 'manual',
         source_email_id: null,
         evidence: null,
-        created_at: inbox.door.clock.now(),
+        created_at: inbox.server.clock.now(),
         expires_at: null,
       })
       .execute()
     expect((await call(`${await deliver(['Reply-To: Gone@x.example'])}/reply`, { text: 'x' })).json.error.code).toBe(
       'recipient_suppressed',
     )
-    const month = inbox.door.clock.now().slice(0, 7)
-    const { organizationId } = inbox.door
+    const month = inbox.server.clock.now().slice(0, 7)
+    const { organizationId } = inbox.server
     await db.updateTable('organizations').set({ plan: 'free' }).where('id', '=', organizationId).execute()
     await db
       .insertInto('usage_months')
@@ -353,7 +353,13 @@ test('the same Idempotency-Key answers once', async () => {
       await call(`${id}/${operation}`, json, undefined, headers),
       await call(`${id}/${operation}`, { ...json, text: 'y' }, undefined, headers),
     ]
-    expect(more.map(each => [each.status, each.headers.get('idempotent-replay'), each.text === first?.text])).toEqual([
+    expect(
+      more.map(callResult => [
+        callResult.status,
+        callResult.headers.get('idempotent-replay'),
+        callResult.text === first?.text,
+      ]),
+    ).toEqual([
       [202, 'true', true],
       [400, null, false],
     ])
@@ -398,7 +404,7 @@ describe('a forwarded message', () => {
     )
     expect(email.html).not.toContain('script')
     expect(email.header('in-reply-to')).toBeUndefined()
-    const { json } = await inbox.door.call('GET', `/v1/inbox/${id}`)
+    const { json } = await inbox.server.call('GET', `/v1/inbox/${id}`)
     expect([await threadOf(email.id), email.header('references')]).toEqual([json.thread_id, `<${json.message_id}>`])
   })
 
@@ -434,7 +440,7 @@ test('a message full of control characters, NUL and half characters can be answe
 const toOf = (operation: string) => (operation === 'forward' ? { to: 'a@x.example' } : {})
 
 async function threadOf(emailId: string): Promise<string> {
-  const { thread_id } = await inbox.door.database.db
+  const { thread_id } = await inbox.server.database.db
     .selectFrom('emails')
     .select('thread_id')
     .where('id', '=', emailId as `eml_${string}`)

@@ -1,18 +1,18 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { systemClock } from '../../../src/base/clock.ts'
 import { openLog } from '../../../src/base/observability/log.ts'
-import { indexSome } from '../../../src/inbox/search/indexer.ts'
+import { indexBatch } from '../../../src/inbox/search/indexer.ts'
 import { openTextWorker } from '../../../src/inbox/text-worker/text-worker.ts'
 import { mysqlBlobs } from '../../../src/ports/blobs/mysql.ts'
-import { messageOf, multipart, openTestInbox, type Receiver, type TestInbox } from '../../harness/receive.ts'
+import { messageOf, multipart, openTestInbox, type ReceivingDomain, type TestInbox } from '../../harness/inbox.ts'
 
 let inbox: TestInbox
-let us: Receiver
+let us: ReceivingDomain
 const texts = openTextWorker()
 
 beforeAll(async () => {
   inbox = await openTestInbox()
-  us = await inbox.newReceiver()
+  us = await inbox.createReceivingDomain()
 })
 afterAll(async () => {
   await inbox.close()
@@ -21,13 +21,13 @@ afterAll(async () => {
 
 /** Writes the search text of all that waits for it. */
 async function index(): Promise<void> {
-  const { db } = inbox.door.database
-  const use = { db, blobs: mysqlBlobs(db, systemClock), texts, log: openLog('silent') }
-  while ((await indexSome(use)) > 0);
+  const { db } = inbox.server.database
+  const deps = { db, blobs: mysqlBlobs(db, systemClock), texts, log: openLog('silent') }
+  while ((await indexBatch(deps)) > 0);
 }
 
 const query = (q: string, more = '', key?: string) =>
-  inbox.door.call('GET', `/v1/inbox/search?q=${encodeURIComponent(q)}${more}`, key === undefined ? {} : { key })
+  inbox.server.call('GET', `/v1/inbox/search?q=${encodeURIComponent(q)}${more}`, key === undefined ? {} : { key })
 
 async function search(q: string, more = '', key?: string): Promise<string[]> {
   const { status, json } = await query(q, more, key)
@@ -118,7 +118,7 @@ describe('finds', () => {
   test('the newest first, as many as asked for, in any folder or in one', async () => {
     const ids = [await deliver(plain('zebra one')), await deliver(plain('zebra two')), await deliver(plain('zebra'))]
     await index()
-    await inbox.door.call('DELETE', `/v1/inbox/${ids[0]}`)
+    await inbox.server.call('DELETE', `/v1/inbox/${ids[0]}`)
     expect(await search('zebra')).toEqual(ids.toReversed())
     expect(await search('zebra', '&limit=2')).toEqual(ids.toReversed().slice(0, 2))
     expect(await search('zebra', '&folder=trash')).toEqual(ids.slice(0, 1))
@@ -126,8 +126,8 @@ describe('finds', () => {
   })
 
   test('nothing of another organization', async () => {
-    const { key } = await inbox.door.newKey({ organizationId: await inbox.door.newOrganization() })
-    const they = await inbox.newReceiver(key)
+    const { key } = await inbox.server.newKey({ organizationId: await inbox.server.newOrganization() })
+    const they = await inbox.createReceivingDomain(key)
     const theirs = await deliver(plain('The walrus is theirs.'), `hello@${they.domain}`)
     const ours = await deliver(plain('The walrus is ours.'))
     await index()
@@ -184,7 +184,7 @@ describe('refuses', () => {
     ['/v1/inbox/search?q=a&folder=drafts', 'folder'],
     ['/v1/inbox/search?q=a&cursor=x', 'cursor'],
   ])('%s', async (path, param) => {
-    expect(await inbox.door.call('GET', path)).toMatchObject({
+    expect(await inbox.server.call('GET', path)).toMatchObject({
       status: 400,
       json: { error: { code: 'invalid_request', param } },
     })
@@ -200,7 +200,7 @@ test.each(['@distance 5', '"a b"@3', '(x)', '>>x <<y', "x' OR 1=1", '+-x', '"x',
 
 test('a message that cannot be read does not hold up the others', async () => {
   const lost = await deliver(plain('The aardvark is lost.', 'Subject: aardvark'))
-  const { db } = inbox.door.database
+  const { db } = inbox.server.database
   const row = await db.selectFrom('messages').select('blob_id').where('id', '=', lost).executeTakeFirstOrThrow()
   await db.deleteFrom('blob_chunks').where('blob_id', '=', row.blob_id).execute()
   const found = await deliver(plain('The aardvark is found.'))
@@ -212,19 +212,19 @@ test('a message that cannot be read does not hold up the others', async () => {
 test('messages are found within two seconds, also while many arrive', async () => {
   const live = await openTestInbox({ indexes: true })
   try {
-    const { domain } = await live.newReceiver()
+    const { domain } = await live.createReceivingDomain()
     await Promise.all(Array.from({ length: 60 }, (_, i) => live.deliver(plain(`crowd ${i}`), `hello@${domain}`)))
     const id = await live.deliver(plain('needle'), `hello@${domain}`)
     const started = performance.now()
     let found: string[] = []
     while (found.length === 0 && performance.now() - started < 2000) {
       await Bun.sleep(50)
-      found = (await live.door.call('GET', '/v1/inbox/search?q=needle')).json.data.map(
+      found = (await live.server.call('GET', '/v1/inbox/search?q=needle')).json.data.map(
         (each: { id: string }) => each.id,
       )
     }
     expect(found).toEqual([id])
-    expect((await live.door.call('GET', '/v1/inbox/search?q=crowd&limit=200')).json.data).toHaveLength(60)
+    expect((await live.server.call('GET', '/v1/inbox/search?q=crowd&limit=200')).json.data).toHaveLength(60)
   } finally {
     await live.close()
   }

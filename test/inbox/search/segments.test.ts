@@ -2,19 +2,19 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Caller } from '../../../src/api/caller.ts'
 import { systemClock } from '../../../src/base/clock.ts'
 import { newId } from '../../../src/base/ids.ts'
-import { fillStore, type Tenant, wordOfRank } from '../../../src/cli/bench/store.ts'
-import { gatherBlocks } from '../../../src/inbox/search/build-segments.ts'
-import { patternOf, readQuery } from '../../../src/inbox/search/query.ts'
+import { fillStore, type StoreTenant, wordOfRank } from '../../../src/cli/bench/fill-store.ts'
+import { buildSegments } from '../../../src/inbox/search/build-segments.ts'
+import { likePattern, parseQuery } from '../../../src/inbox/search/query.ts'
 import { searchMessages } from '../../../src/inbox/search/search.ts'
-import { blockSize } from '../../../src/inbox/search/segment.ts'
+import { segmentSize } from '../../../src/inbox/search/segment.ts'
 import { openTextWorker } from '../../../src/inbox/text-worker/text-worker.ts'
 import { type FreshDatabase, freshDatabase } from '../../harness/database.ts'
 
 let database: FreshDatabase
 const texts = openTextWorker()
-const newTenant = (): Tenant => ({ organizationId: newId('org'), brandId: newId('brd') })
+const newTenant = (): StoreTenant => ({ organizationId: newId('org'), brandId: newId('brd') })
 const [large, small, other] = [newTenant(), newTenant(), newTenant()]
-const perLarge = 3 * blockSize + 100
+const perLarge = 3 * segmentSize + 100
 
 beforeAll(async () => {
   database = await freshDatabase(4)
@@ -27,17 +27,17 @@ afterAll(async () => {
   await database.close()
 })
 
-const callerOf = ({ organizationId }: Tenant, brandId: Caller['brandId'] = null) =>
+const callerOf = ({ organizationId }: StoreTenant, brandId: Caller['brandId'] = null) =>
   ({ organizationId, brandId }) as Caller
 
-async function search(tenant: Tenant, query: string, limit = 50): Promise<readonly string[]> {
+async function search(tenant: StoreTenant, query: string, limit = 50): Promise<readonly string[]> {
   const found = await searchMessages(database.db, callerOf(tenant), query, { folder: undefined, limit })
-  return found.map(each => each.id)
+  return found.map(row => row.id)
 }
 
 /** What reading through every message finds. */
-async function readThrough({ organizationId }: Tenant, query: string, limit = 50): Promise<readonly string[]> {
-  const { wanted = [], unwanted = [] } = readQuery(query) ?? {}
+async function readThrough({ organizationId }: StoreTenant, query: string, limit = 50): Promise<readonly string[]> {
+  const { required = [], excluded = [] } = parseQuery(query) ?? {}
   const matches = (words: string, pattern: string) => new RegExp(pattern.replaceAll('%', '.*'), 's').test(words)
   const rows = await database.db
     .selectFrom('search_texts')
@@ -46,11 +46,12 @@ async function readThrough({ organizationId }: Tenant, query: string, limit = 50
     .orderBy('message_id', 'desc')
     .execute()
   const isFound = ({ words }: { readonly words: string }) =>
-    wanted.every(each => matches(words, patternOf(each))) && !unwanted.some(each => matches(words, patternOf(each)))
+    required.every(queryClause => matches(words, likePattern(queryClause))) &&
+    !excluded.some(queryClause => matches(words, likePattern(queryClause)))
   return rows
     .filter(isFound)
     .slice(0, limit)
-    .map(each => each.message_id)
+    .map(row => row.message_id)
 }
 
 const [first = '', second = '', third = ''] = [0, 1, 2].map(wordOfRank)
@@ -96,7 +97,7 @@ test('leaves out other folders and other brands, also when almost all are', asyn
     .where('id', '=', oldest as `msg_${string}`)
     .execute()
   const inTrash = await searchMessages(db, callerOf(large), 'alice', { folder: 'trash', limit: 50 })
-  expect(inTrash.map(each => each.id)).toEqual([oldest as `msg_${string}`])
+  expect(inTrash.map(row => row.id)).toEqual([oldest as `msg_${string}`])
   const stranger = callerOf(large, newId('brd'))
   expect(await searchMessages(db, stranger, 'alice', { folder: undefined, limit: 50 })).toEqual([])
   const restricted = callerOf(large, large.brandId)
@@ -106,10 +107,10 @@ test('leaves out other folders and other brands, also when almost all are', asyn
 test('several that gather at once leave each message at a place of its own', async () => {
   const tenant = newTenant()
   const filling = { db: database.db, texts, tenants: [newTenant(), tenant], at: systemClock.now() }
-  await fillStore(filling, 0, 2 * (blockSize - 1))
+  await fillStore(filling, 0, 2 * (segmentSize - 1))
   const more = { ...filling, tenants: [tenant, newTenant()], at: systemClock.now() }
   await fillStore(more, 0, 4)
-  const gathered = await Promise.all([1, 2, 3].map(() => gatherBlocks(filling, [tenant.organizationId])))
+  const gathered = await Promise.all([1, 2, 3].map(() => buildSegments(filling, [tenant.organizationId])))
   expect(gathered.reduce((sum, each) => sum + each, 0)).toBeLessThanOrEqual(1)
   const rows = await database.db
     .selectFrom('search_texts')
@@ -117,8 +118,8 @@ test('several that gather at once leave each message at a place of its own', asy
     .where('organization_id', '=', tenant.organizationId)
     .where('place', 'is not', null)
     .execute()
-  expect(rows.map(each => each.place).sort((a, b) => Number(a) - Number(b))).toEqual(
-    Array.from({ length: blockSize }, (_, i) => i),
+  expect(rows.map(row => row.place).sort((a, b) => Number(a) - Number(b))).toEqual(
+    Array.from({ length: segmentSize }, (_, i) => i),
   )
   expect(await search(tenant, 'alice', 10_000)).toEqual(await readThrough(tenant, 'alice', 10_000))
 })

@@ -54,17 +54,17 @@ test('takes messages apart, each from its own pieces, also when one is not wante
   }
   const names = Array.from({ length: 12 }, (_, i) => `n${i}`)
   const outlines = await Promise.all(
-    names.map((name, i) => worker.outline(pieces(name, i % 2 ? '--b\r\n\r\n\r\n' : `${name}\r\n`))),
+    names.map((name, i) => worker.readSummary(pieces(name, i % 2 ? '--b\r\n\r\n\r\n' : `${name}\r\n`))),
   )
-  expect(outlines.map(each => each?.subject)).toEqual(names)
-  expect(outlines.map(each => each?.problem === null)).toEqual(names.map((_, i) => i % 2 === 0))
+  expect(outlines.map(outline => outline?.subject)).toEqual(names)
+  expect(outlines.map(outline => outline?.problem === null)).toEqual(names.map((_, i) => i % 2 === 0))
   async function* broken() {
     yield Buffer.from('From: a@x.test\r\n')
     throw new Error('the disk is gone')
   }
-  const failure = worker.outline(broken()).catch((error: Error) => error.message)
+  const failure = worker.readSummary(broken()).catch((error: Error) => error.message)
   expect(await failure).toBe('the disk is gone')
-  expect((await worker.outline(pieces('next', 'x\r\n')))?.subject).toBe('next')
+  expect((await worker.readSummary(pieces('next', 'x\r\n')))?.subject).toBe('next')
 })
 
 test('gives nothing once it is closed', async () => {

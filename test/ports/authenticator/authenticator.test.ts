@@ -3,9 +3,9 @@ import { generateKeyPairSync } from 'node:crypto'
 import { tmpdir } from 'node:os'
 import { authenticate, dkimSign, sealMessage } from 'mailauth'
 import { createTransport } from 'nodemailer'
-import type { Content } from '../../../src/mail/message-source.ts'
+import type { MessageSource } from '../../../src/mail/message-source.ts'
 import { mailauthAuthenticator } from '../../../src/ports/authenticator/mailauth.ts'
-import type { Authentication, Authenticator, Verdicts } from '../../../src/ports/authenticator/port.ts'
+import type { AuthenticationInput, Authenticator, Verdicts } from '../../../src/ports/authenticator/port.ts'
 import { networkResolver } from '../../../src/ports/resolver/network.ts'
 import type { Resolver } from '../../../src/ports/resolver/port.ts'
 import { startDns, type TestDns } from '../../harness/dns.ts'
@@ -53,12 +53,12 @@ beforeEach(() => {
   authenticator = mailauthAuthenticator({ resolver, hostname: 'mx.demo.example', messageTimeoutMs: 5000 })
 })
 
-const inMemory = (message: string | Buffer): Content => {
+const inMemory = (message: string | Buffer): MessageSource => {
   const bytes = Buffer.from(message)
   return { kind: 'memory', bytes, size: bytes.length }
 }
 
-function check(message: string | Buffer, how: Partial<Authentication> = {}): Promise<Verdicts> {
+function check(message: string | Buffer, how: Partial<AuthenticationInput> = {}): Promise<Verdicts> {
   return authenticator.authenticate({
     content: inMemory(message),
     remoteIp: '192.0.2.1',
@@ -165,13 +165,13 @@ test('says what mailauth itself says, whole, in bits and from a file', async () 
         resolver: async (name, type) => {
           const answer = await resolver.resolve(name, type as 'TXT')
           if (answer.kind !== 'found') throw Object.assign(new Error(answer.why), { code: 'ENOTFOUND' })
-          return answer.records.map(each => [each])
+          return answer.records.map(record => [record])
         },
       })
       expect(theirs.dkim.results[0]?.status.result).toBe('pass')
       const path = `${tmpdir()}/authenticator-${process.pid}.eml`
       await Bun.write(path, signed)
-      const file: Content = { kind: 'file', path, size: signed.length }
+      const file: MessageSource = { kind: 'file', path, size: signed.length }
       expect((await check(signed)).dkim.result).toBe('pass')
       expect((await check('', { content: file })).dkim.result).toBe('pass')
       await Bun.file(path).delete()
@@ -179,7 +179,7 @@ test('says what mailauth itself says, whole, in bits and from a file', async () 
 })
 
 test('throws when a spooled file is gone: that is our trouble', async () => {
-  const content: Content = { kind: 'file', path: '/nowhere/at/all.eml', size: 1 }
+  const content: MessageSource = { kind: 'file', path: '/nowhere/at/all.eml', size: 1 }
   expect(check('', { content })).rejects.toThrow()
 })
 
@@ -213,7 +213,7 @@ test('looks at ten signatures of a hundred', async () => {
   const first = await check(good + bad + plain)
   expect(first.dkim).toMatchObject({ result: 'pass', domain: sender })
   expect(first.dkim.detail).toContain('10 of 100 signatures were checked')
-  expect(dns.questions.filter(each => each.name.includes('._domainkey.')).length).toBeLessThanOrEqual(10)
+  expect(dns.questions.filter(question => question.name.includes('._domainkey.')).length).toBeLessThanOrEqual(10)
   expect((await check(bad + good + plain)).dkim.result).not.toBe('pass')
   expect(performance.now() - started).toBeLessThan(1000)
 })

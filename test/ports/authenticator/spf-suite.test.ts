@@ -1,10 +1,10 @@
 import { afterAll, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { parseAllDocuments } from 'yaml'
-import { mailauthResolver } from '../../../src/ports/authenticator/dns-errors.ts'
+import { mailauthResolver } from '../../../src/ports/authenticator/mailauth-resolver.ts'
 import { checkSpf } from '../../../src/ports/authenticator/spf.ts'
 import { networkResolver } from '../../../src/ports/resolver/network.ts'
-import { type DnsName, type DnsZoneFile, startDns } from '../../harness/dns.ts'
+import { type DnsNode, type DnsZoneFile, startDns } from '../../harness/dns.ts'
 
 type Entry = 'TIMEOUT' | Readonly<Record<string, string | readonly unknown[]>>
 
@@ -25,7 +25,9 @@ interface Scenario {
 }
 
 const file = new URL('../../fixtures/spf/rfc7208-tests.yml', import.meta.url)
-const scenarios = parseAllDocuments(readFileSync(file, 'utf8')).map(each => each.toJS() as Scenario)
+const scenarios = parseAllDocuments(readFileSync(file, 'utf8')).map(
+  parseAllDocument => parseAllDocument.toJS() as Scenario,
+)
 
 /** The zone of a scenario. Records of type SPF are TXT too, unless the name has TXT of its own; TIMEOUT is silence. */
 function zoneOf(scenario: Scenario): DnsZoneFile {
@@ -33,9 +35,9 @@ function zoneOf(scenario: Scenario): DnsZoneFile {
   return Object.fromEntries(names)
 }
 
-function nameOf(entries: readonly Entry[]): DnsName {
-  const records = entries.filter(each => each !== 'TIMEOUT')
-  const of = (type: string) => records.flatMap(each => (type in each ? [each[type]] : []))
+function nameOf(entries: readonly Entry[]): DnsNode {
+  const records = entries.filter(entry => entry !== 'TIMEOUT')
+  const of = (type: string) => records.flatMap(record => (type in record ? [record[type]] : []))
   const texts = (of('TXT').length > 0 ? of('TXT') : of('SPF')).filter(each => each !== 'NONE')
   const text = (value: unknown): readonly Buffer[] =>
     (Array.isArray(value) ? value : [value]).map(each => Buffer.from(String(each), 'latin1'))
@@ -49,7 +51,7 @@ function nameOf(entries: readonly Entry[]): DnsName {
     MX: of('MX').map(each => (each as readonly unknown[]).join(' ')),
     ...(cname === undefined ? {} : { CNAME: String(cname) }),
     ttl: 60,
-    ...(entries.includes('TIMEOUT') ? { behaviour: { silentBut: held } } : {}),
+    ...(entries.includes('TIMEOUT') ? { behaviour: { answersOnly: held } } : {}),
   }
 }
 

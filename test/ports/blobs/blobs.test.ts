@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { plusMs, systemClock } from '../../../src/base/clock.ts'
 import { newId } from '../../../src/base/ids.ts'
-import type { Content } from '../../../src/mail/message-source.ts'
+import type { MessageSource } from '../../../src/mail/message-source.ts'
 import { mysqlBlobs } from '../../../src/ports/blobs/mysql.ts'
 import { type FreshDatabase, freshDatabase } from '../../harness/database.ts'
 
@@ -30,11 +30,11 @@ function blobs() {
   return mysqlBlobs(database.db, systemClock)
 }
 
-function inMemory(bytes: Buffer): Content {
+function inMemory(bytes: Buffer): MessageSource {
   return { kind: 'memory', bytes, size: bytes.length }
 }
 
-async function inFile(bytes: Buffer): Promise<Content> {
+async function inFile(bytes: Buffer): Promise<MessageSource> {
   const path = join(folder, randomBytes(8).toString('hex'))
   await Bun.write(path, bytes)
   return { kind: 'file', path, size: bytes.length }
@@ -81,8 +81,8 @@ test('keeps the same bytes once, whoever comes first', async () => {
     const one = blobs()
     const other = blobs()
     const contents = await Promise.all(Array.from({ length: 12 }, (_, i) => (i % 2 ? inFile(bytes) : inMemory(bytes))))
-    const stored = await Promise.all(contents.map((each, i) => (i % 3 ? one : other).store(organizationId, each)))
-    expect(new Set(stored.map(each => each.id)).size).toBe(1)
+    const stored = await Promise.all(contents.map((content, i) => (i % 3 ? one : other).store(organizationId, content)))
+    expect(new Set(stored.map(storedBlob => storedBlob.id)).size).toBe(1)
     expect(await one.readWhole(organizationId, stored[0]?.id ?? newId('blb'))).toEqual(bytes)
     const rows = await database.db.selectFrom('blobs').select('id').where('sha256', '=', sha256(bytes)).execute()
     expect(rows).toHaveLength(1)
@@ -94,8 +94,8 @@ test('keeps many small ones that come at once, some of them known', async () => 
   const all = Array.from({ length: 150 }, (_, i) => randomBytes(i % 10 === 0 ? 400 * KiB : 3 * KiB))
   await store.store(organizationId, inMemory(all[7] ?? Buffer.alloc(0)))
   const stored = await Promise.all([...all, ...all].map(bytes => store.store(organizationId, inMemory(bytes))))
-  expect(new Set(stored.map(each => each.id)).size).toBe(150)
-  const read = await Promise.all(stored.map(each => store.readWhole(organizationId, each.id)))
+  expect(new Set(stored.map(storedBlob => storedBlob.id)).size).toBe(150)
+  const read = await Promise.all(stored.map(storedBlob => store.readWhole(organizationId, storedBlob.id)))
   expect(read.every((bytes, i) => bytes.equals(all[i % 150] ?? Buffer.alloc(0)))).toBe(true)
 })
 

@@ -4,17 +4,17 @@ import pino from 'pino'
 import { millisecondsOf } from '../../../src/base/clock.ts'
 import { secretKeyBytes, secretsOf } from '../../../src/base/secrets/secrets.ts'
 import { freePort } from '../../../src/cli/private/process.ts'
-import { acmeCertificates, type WantedName } from '../../../src/ports/certificates/acme.ts'
-import { acmeAuthority } from '../../../src/ports/certificates/acme-authority.ts'
+import { acmeCertificates, type CertificateName } from '../../../src/ports/certificates/acme/acme.ts'
+import { acmeAuthority } from '../../../src/ports/certificates/acme/authority.ts'
+import { sealCertificateKeys } from '../../../src/ports/certificates/acme/sealing.ts'
+import { selectKeyAuthorization } from '../../../src/ports/certificates/acme/table.ts'
 import type { Certificates } from '../../../src/ports/certificates/port.ts'
-import { sealCertificateKeys } from '../../../src/ports/certificates/sealing.ts'
-import { keyAuthorizationOf } from '../../../src/ports/certificates/table.ts'
-import { openChallengeDoor } from '../../../src/servers/http/acme-challenge-server.ts'
+import { openAcmeChallengeServer } from '../../../src/servers/http/acme-challenge-server.ts'
 import { type FreshDatabase, freshDatabase } from '../../harness/database.ts'
 import { startDns, type TestDns } from '../../harness/dns.ts'
 import { type TestClock, testClock } from '../../harness/http-server.ts'
 import { type Pebble, startPebble } from '../../harness/pebble.ts'
-import { limitingProxy } from '../../harness/rate-limit-proxy.ts'
+import { startRateLimitProxy } from '../../harness/rate-limit-proxy.ts'
 import { testSecrets } from '../../harness/secrets.ts'
 import { until } from '../../harness/until.ts'
 
@@ -41,14 +41,14 @@ afterAll(async () => {
 })
 beforeEach(() => {
   clock = testClock()
-  challenges = openChallengeDoor({
+  challenges = openAcmeChallengeServer({
     listen: { host: '127.0.0.1', port: httpPort },
-    find: token => keyAuthorizationOf(database.db, token),
+    findKeyAuthorization: token => selectKeyAuthorization(database.db, token),
     log,
   })
 })
 afterEach(async () => {
-  await Promise.all(opened.splice(0).map(each => each.stop()))
+  await Promise.all(opened.splice(0).map(certificates => certificates.stop()))
   await challenges.close()
   for (const table of ['certificates', 'acme_accounts'] as const) await database.db.deleteFrom(table).execute()
 })
@@ -57,7 +57,7 @@ const here = { A: ['127.0.0.1'] }
 const ours = (...names: string[]) => names.map(name => ({ name, isOurs: true }))
 
 function open(
-  wanted: readonly WantedName[],
+  wanted: readonly CertificateName[],
   more: Partial<Parameters<typeof acmeAuthority>[0]> = {},
   secrets = testSecrets,
 ): Certificates {
@@ -66,16 +66,16 @@ function open(
     clock,
     log,
     secrets,
-    wanted: async () => wanted,
+    listNames: async () => wanted,
     hasAddress: async name => dns.zone[name]?.A !== undefined,
     authority: acmeAuthority({
       directory: pebble.directory,
       email: undefined,
       caFile: pebble.caFile,
-      pollMs: 50,
+      pollIntervalMs: 50,
       ...more,
     }),
-    pauseMs: 20,
+    intervalMs: 20,
   })
   opened.push(certificates)
   return certificates
@@ -88,10 +88,10 @@ const firstOf = (certificates: Certificates) => certificates.current()[0]?.chain
 test('gets a certificate for each name, with the chain to the authority’s root, and keeps the keys sealed', async () => {
   const certificates = open(ours('a.test', 'b.test'))
   await until(() => certificates.current().length === 2)
-  expect(certificates.current().map(each => each.names)).toEqual([['a.test'], ['b.test']])
+  expect(certificates.current().map(certificate => certificate.names)).toEqual([['a.test'], ['b.test']])
   const [certificate] = certificates.current()
   const [leaf, between] = (certificate?.chain.match(/-----BEGIN[\s\S]+?END CERTIFICATE-----/g) ?? []).map(
-    each => new X509Certificate(each),
+    value => new X509Certificate(value),
   )
   expect(leaf?.verify(between?.publicKey ?? raise())).toBe(true)
   expect(between?.verify(new X509Certificate(await pebble.issuingRoot()).publicKey)).toBe(true)
@@ -104,15 +104,17 @@ test('gets a certificate for each name, with the chain to the authority’s root
   expect(stored).not.toContain('PRIVATE KEY')
   expect(await database.db.selectFrom('acme_challenges').selectAll().execute()).toEqual([])
   expect(certificates.states()).toEqual([
-    { name: 'a.test', isOurs: true, notAfter: certificate?.notAfter ?? null, trouble: null },
-    { name: 'b.test', isOurs: true, notAfter: expect.any(Date), trouble: null },
+    { name: 'a.test', isOurs: true, notAfter: certificate?.notAfter ?? null, lastError: null },
+    { name: 'b.test', isOurs: true, notAfter: expect.any(Date), lastError: null },
   ])
 })
 
 test('two processes order once for a name, and both show it', async () => {
   const [one, two] = [open(ours('a.test', 'b.test')), open(ours('a.test', 'b.test'))]
   await until(() => one.current().length === 2 && two.current().length === 2)
-  expect(one.current().map(each => each.chain)).toEqual(two.current().map(each => each.chain))
+  expect(one.current().map(certificate => certificate.chain)).toEqual(
+    two.current().map(certificate => certificate.chain),
+  )
   expect(await database.db.selectFrom('acme_accounts').selectAll().execute()).toHaveLength(1)
 })
 
@@ -133,12 +135,12 @@ test('renews at two thirds of the life', async () => {
 test('a name that fails holds no other up, is tried again later and later, and keeps what it had', async () => {
   const certificates = open(ours('a.test', 'c.test'))
   await until(() => certificates.current().length === 2)
-  const before = certificates.current().map(each => each.chain)
+  const before = certificates.current().map(certificate => certificate.chain)
   delete dns.zone['a.test']
   clock.forward(5 * 365 * day)
   await until(async () => (await row('a.test')).failures === 1 && certificates.current()[1]?.chain !== before[1])
   expect(firstOf(certificates)).toBe(before[0])
-  await until(() => certificates.states()[0]?.trouble?.includes('a.test'))
+  await until(() => certificates.states()[0]?.lastError?.includes('a.test'))
   const waitMs = async () => millisecondsOf((await row('a.test')).next_attempt_at) - millisecondsOf(clock.now())
   expect(await waitMs()).toBeLessThan(7 * 60_000)
   clock.forward(7 * 60_000)
@@ -147,11 +149,11 @@ test('a name that fails holds no other up, is tried again later and later, and k
   dns.zone['a.test'] = here
   clock.forward(13 * 60_000)
   await until(() => firstOf(certificates) !== before[0])
-  await until(() => certificates.states()[0]?.trouble === null)
+  await until(() => certificates.states()[0]?.lastError === null)
 })
 
 test('an authority that limits us is asked again no sooner than it says', async () => {
-  const proxy = limitingProxy(pebble, '7200')
+  const proxy = startRateLimitProxy(pebble, '7200')
   const certificates = open(ours('a.test'), { directory: proxy.directory, caFile: proxy.caFile, email: 'ann@a.test' })
   try {
     await until(async () => (await row('a.test').catch(() => undefined))?.failures === 1)
@@ -170,7 +172,7 @@ test('an authority that limits us is asked again no sooner than it says', async 
 
 test('the name of a domain is not ordered for before DNS has an address for it', async () => {
   const certificates = open([{ name: 'd.test', isOurs: false }])
-  await until(() => certificates.states()[0]?.trouble === 'DNS has no address for it yet')
+  await until(() => certificates.states()[0]?.lastError === 'DNS has no address for it yet')
   expect((await row('d.test')).failures).toBe(0)
   dns.zone['d.test'] = here
   clock.forward(11 * 60_000)

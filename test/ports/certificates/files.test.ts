@@ -6,16 +6,16 @@ import pino from 'pino'
 import { ConfigError } from '../../../src/base/config/config.ts'
 import { fileCertificates } from '../../../src/ports/certificates/files.ts'
 import type { Certificates } from '../../../src/ports/certificates/port.ts'
-import { makeTestRoot, type TestPair, type TestRoot } from '../../harness/certificates.ts'
+import { type CertificatePair, createTestAuthority, type TestAuthority } from '../../harness/certificates.ts'
 import { until } from '../../harness/until.ts'
 
-let root: TestRoot
+let root: TestAuthority
 let folder: string
-let pairs: readonly [TestPair, TestPair]
+let pairs: readonly [CertificatePair, CertificatePair]
 const log = pino({ level: 'silent' })
 
 beforeAll(() => {
-  root = makeTestRoot()
+  root = createTestAuthority()
   pairs = [root.issue(['one.test']), root.issue(['two.test', '*.two.test'])]
 })
 afterAll(() => root.close())
@@ -41,7 +41,7 @@ function point(version: string): void {
 }
 
 async function watching(work: (certificates: Certificates, changes: () => number) => Promise<void>): Promise<void> {
-  const certificates = fileCertificates({ certFile: certFile(), keyFile: keyFile(), log, pauseMs: 10 })
+  const certificates = fileCertificates({ certFile: certFile(), keyFile: keyFile(), log, intervalMs: 10 })
   let changes = 0
   certificates.onChange(() => {
     changes++
@@ -89,12 +89,12 @@ test('keeps the last good pair while the files hold no better one, says why, and
     }
     for (const [version, why] of Object.entries(faults)) {
       point(version)
-      await until(() => certificates.states()[0]?.trouble?.match(why))
+      await until(() => certificates.states()[0]?.lastError?.match(why))
       expect(certificates.current()[0]?.chain).toBe(one.chain)
     }
     expect(changes()).toBe(0)
     point('good')
-    await until(() => certificates.states()[0]?.trouble === null)
+    await until(() => certificates.states()[0]?.lastError === null)
     expect(changes()).toBe(0)
     point('better')
     await until(() => changes() === 1)

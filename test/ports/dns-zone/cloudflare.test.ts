@@ -1,11 +1,11 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
-import { cloudflareZones } from '../../../src/ports/dns-zone/cloudflare.ts'
-import { type DnsZone, type Zone, type ZoneRecord, ZoneTrouble } from '../../../src/ports/dns-zone/port.ts'
-import { refusal, startCloudflare, type TestCloudflare } from '../../harness/cloudflare.ts'
+import { cloudflareZones } from '../../../src/ports/dns-zone/cloudflare/cloudflare.ts'
+import { type DnsProvider, DnsZoneError, type Zone, type ZoneRecord } from '../../../src/ports/dns-zone/port.ts'
+import { cloudflareError, startCloudflare, type TestCloudflare } from '../../harness/cloudflare.ts'
 import { zoneContract } from './contract.ts'
 
 let cloudflare: TestCloudflare
-let provider: DnsZone
+let provider: DnsProvider
 let zone: Zone
 
 const apex = 'contract.example'
@@ -14,12 +14,12 @@ beforeAll(async () => {
   cloudflare = startCloudflare()
   for (const name of [apex, 'deep.contract.example']) cloudflare.addZone(name)
   provider = open()
-  const found = await provider.zoneOf(apex)
+  const found = await provider.findZone(apex)
   if (!found) throw new Error('no zone')
   zone = found
 })
 afterAll(() => cloudflare.close())
-afterEach(() => cloudflare.fail(undefined))
+afterEach(() => cloudflare.failWith(undefined))
 
 const open = (token = cloudflare.token) => cloudflareZones({ token, url: cloudflare.url })
 const a = (name: string, value = '192.0.2.1'): ZoneRecord => ({
@@ -29,12 +29,12 @@ const a = (name: string, value = '192.0.2.1'): ZoneRecord => ({
   priority: null,
   ttlSeconds: 300,
 })
-const troubleOf = async (work: Promise<unknown>): Promise<ZoneTrouble> => {
+const troubleOf = async (work: Promise<unknown>): Promise<DnsZoneError> => {
   const error = await work.then(
     () => undefined,
     (thrown: unknown) => thrown,
   )
-  if (!(error instanceof ZoneTrouble)) throw new Error(`no ZoneTrouble: ${error}`)
+  if (!(error instanceof DnsZoneError)) throw new Error(`no ZoneTrouble: ${error}`)
   return error
 }
 
@@ -42,40 +42,47 @@ zoneContract('cloudflare', () => ({ provider, under: `below.${apex}`, elsewhere:
 
 describe('the zone of a name', () => {
   test('is the nearest that is active and kept at Cloudflare', async () => {
-    expect((await provider.zoneOf('a.b.deep.contract.example'))?.apex).toBe('deep.contract.example')
+    expect((await provider.findZone('a.b.deep.contract.example'))?.apex).toBe('deep.contract.example')
     cloudflare.addZone('pending.contract.example', { status: 'pending' })
-    expect((await provider.zoneOf('a.pending.contract.example'))?.apex).toBe(apex)
+    expect((await provider.findZone('a.pending.contract.example'))?.apex).toBe(apex)
     cloudflare.addZone('secondary.contract.example', { type: 'secondary' })
-    expect(await provider.zoneOf('a.secondary.contract.example')).toBeNull()
+    expect(await provider.findZone('a.secondary.contract.example')).toBeNull()
   })
 
   test('is asked for at most eight times, however deep the name is, and kept for the next time', async () => {
     const name = `${'a.'.repeat(80)}${apex}`
-    cloudflare.asked.length = 0
-    expect((await provider.zoneOf(name))?.apex).toBe(apex)
-    const times = cloudflare.asked.length
+    cloudflare.requests.length = 0
+    expect((await provider.findZone(name))?.apex).toBe(apex)
+    const times = cloudflare.requests.length
     expect(times).toBeLessThanOrEqual(8)
-    await provider.zoneOf(name)
-    expect(cloudflare.asked).toHaveLength(times)
+    await provider.findZone(name)
+    expect(cloudflare.requests).toHaveLength(times)
   })
 })
 
 test('the records of a zone are read page by page', async () => {
   for (let n = 0; n < 10; n++) await zone.create(a(`n${n}.pages.${apex}`), null)
-  cloudflare.asked.length = 0
-  expect(await zone.under(`pages.${apex}`)).toHaveLength(10)
-  expect(cloudflare.asked.map(each => each.query.get('page'))).toEqual(['1', '1', '2', '3', '4'])
+  cloudflare.requests.length = 0
+  expect(await zone.recordsUnder(`pages.${apex}`)).toHaveLength(10)
+  expect(cloudflare.requests.map(request => request.query.get('page'))).toEqual(['1', '1', '2', '3', '4'])
 })
 
 test('what a record has at Cloudflare besides stays as it is, and other types are left alone', async () => {
   const name = `proxied.${apex}`
-  cloudflare.add(apex, { type: 'A', name, content: '192.0.2.1', proxied: true, tags: ['team:web'], comment: 'by hand' })
-  cloudflare.add(apex, { type: 'SRV', name, content: '0 5060 sip.example' })
-  const [held, ...more] = await zone.at(name)
+  cloudflare.addRecord(apex, {
+    type: 'A',
+    name,
+    content: '192.0.2.1',
+    proxied: true,
+    tags: ['team:web'],
+    comment: 'by hand',
+  })
+  cloudflare.addRecord(apex, { type: 'SRV', name, content: '0 5060 sip.example' })
+  const [held, ...more] = await zone.recordsAt(name)
   expect(more).toEqual([])
   expect(held).toMatchObject({ type: 'A', ttlSeconds: 300, mark: 'by hand' })
   await zone.update(held?.id ?? '', { ...a(name, '192.0.2.9'), ttlSeconds: 900 }, held?.mark ?? null)
-  expect(cloudflare.recordsOf(apex).filter(each => each.name === name)).toMatchObject([
+  expect(cloudflare.recordsOf(apex).filter(record => record.name === name)).toMatchObject([
     { content: '192.0.2.9', proxied: true, ttl: 1, tags: ['team:web'], comment: 'by hand' },
     { type: 'SRV' },
   ])
@@ -85,17 +92,20 @@ test('a text is sent in quotes, in strings of 255 octets, and read with quotes o
   const name = `text.${apex}`
   const value = 'x'.repeat(300)
   await zone.create({ ...a(name), type: 'TXT', value }, null)
-  expect(cloudflare.recordsOf(apex).find(each => each.name === name)?.content).toBe(
+  expect(cloudflare.recordsOf(apex).find(record => record.name === name)?.content).toBe(
     `"${'x'.repeat(255)}" "${'x'.repeat(45)}"`,
   )
-  cloudflare.add(apex, { type: 'TXT', name, content: 'v=old; without quotes' })
-  expect((await zone.at(name)).map(each => each.value).toSorted()).toEqual(['v=old; without quotes', value])
+  cloudflare.addRecord(apex, { type: 'TXT', name, content: 'v=old; without quotes' })
+  expect((await zone.recordsAt(name)).map(existingRecord => existingRecord.value).toSorted()).toEqual([
+    'v=old; without quotes',
+    value,
+  ])
 })
 
 test('beside the CNAME at the top of a zone, which Cloudflare flattens, a text may stand', async () => {
   cloudflare.addZone('flat.example')
-  cloudflare.add('flat.example', { type: 'CNAME', name: 'flat.example', content: 'host.example' })
-  const flat = await provider.zoneOf('flat.example')
+  cloudflare.addRecord('flat.example', { type: 'CNAME', name: 'flat.example', content: 'host.example' })
+  const flat = await provider.findZone('flat.example')
   const record: ZoneRecord = { ...a('flat.example'), type: 'TXT', value: 'v=spf1 -all' }
   expect(await flat?.create(record, null)).toMatchObject({ kind: 'written' })
   expect(await flat?.create(a('flat.example'), null)).toMatchObject({ kind: 'conflict', existing: [{}, {}] })
@@ -103,10 +113,10 @@ test('beside the CNAME at the top of a zone, which Cloudflare flattens, a text m
 
 test.each([81_057, 81_058])('that a record is there already, as code %d, is no error', async code => {
   const name = `raced-${code}.${apex}`
-  cloudflare.fail(({ method }) => {
+  cloudflare.failWith(({ method }) => {
     if (method !== 'POST') return undefined
-    cloudflare.add(apex, { type: 'A', name, content: '192.0.2.1', comment: 'first' })
-    return refusal(400, code, 'An identical record already exists.')
+    cloudflare.addRecord(apex, { type: 'A', name, content: '192.0.2.1', comment: 'first' })
+    return cloudflareError(400, code, 'An identical record already exists.')
   })
   expect(await zone.create(a(name), 'second')).toMatchObject({ kind: 'exists', record: { mark: 'first' } })
 })
@@ -114,15 +124,17 @@ test.each([81_057, 81_058])('that a record is there already, as code %d, is no e
 describe('a token', () => {
   test('that Cloudflare does not know is said to be refused, without being told', async () => {
     const wrong = open('wrong-token')
-    const error = await troubleOf(wrong.zoneOf(apex))
+    const error = await troubleOf(wrong.findZone(apex))
     expect(error.message).toBe('Cloudflare does not let our API token do this (9109).')
-    expect(await wrong.trouble()).toBe(error.message)
-    expect(await provider.trouble()).toBeNull()
+    expect(await wrong.checkHealth()).toBe(error.message)
+    expect(await provider.checkHealth()).toBeNull()
     expect(JSON.stringify(error, Object.getOwnPropertyNames(error)) + error.stack).not.toContain('wrong-token')
   })
 
   test('that may not write is said to be refused', async () => {
-    cloudflare.fail(({ method }) => (method === 'POST' ? refusal(403, 10_000, 'Authentication error') : undefined))
+    cloudflare.failWith(({ method }) =>
+      method === 'POST' ? cloudflareError(403, 10_000, 'Authentication error') : undefined,
+    )
     expect((await troubleOf(zone.create(a(`ro.${apex}`), null))).message).toContain('10000')
   })
 })
@@ -130,31 +142,31 @@ describe('a token', () => {
 describe('trouble that passes', () => {
   const failing = (times: number, response: () => Response) => {
     let left = times
-    cloudflare.asked.length = 0
-    cloudflare.fail(() => (left-- > 0 ? response() : undefined))
+    cloudflare.requests.length = 0
+    cloudflare.failWith(() => (left-- > 0 ? response() : undefined))
   }
 
   test('is waited out by a read, three times at most', async () => {
-    failing(2, () => refusal(429, 971, 'Please wait', { 'retry-after': '0' }))
-    expect(await zone.at(`quiet.${apex}`)).toEqual([])
-    expect(cloudflare.asked).toHaveLength(3)
+    failing(2, () => cloudflareError(429, 971, 'Please wait', { 'retry-after': '0' }))
+    expect(await zone.recordsAt(`quiet.${apex}`)).toEqual([])
+    expect(cloudflare.requests).toHaveLength(3)
     failing(9, () => new Response('<html>', { status: 502 }))
-    expect((await troubleOf(zone.at(`quiet.${apex}`))).message).toBe('Cloudflare answered 502')
-    expect(cloudflare.asked).toHaveLength(3)
+    expect((await troubleOf(zone.recordsAt(`quiet.${apex}`))).message).toBe('Cloudflare answered 502')
+    expect(cloudflare.requests).toHaveLength(3)
   })
 
   test('is the caller’s when Cloudflare wants a long wait', async () => {
-    failing(9, () => refusal(429, 971, 'Please wait', { 'retry-after': '120' }))
-    expect(await troubleOf(zone.at(`quiet.${apex}`))).toMatchObject({ retryAfterSeconds: 120 })
-    expect(cloudflare.asked).toHaveLength(1)
+    failing(9, () => cloudflareError(429, 971, 'Please wait', { 'retry-after': '120' }))
+    expect(await troubleOf(zone.recordsAt(`quiet.${apex}`))).toMatchObject({ retryAfterSeconds: 120 })
+    expect(cloudflare.requests).toHaveLength(1)
   })
 
   test('is not waited out by a write', async () => {
     let writes = 0
-    cloudflare.fail(({ method }) => {
+    cloudflare.failWith(({ method }) => {
       if (method !== 'POST') return undefined
       writes++
-      return refusal(500, 10_001, 'Internal error')
+      return cloudflareError(500, 10_001, 'Internal error')
     })
     await troubleOf(zone.create(a(`once.${apex}`), null))
     expect(writes).toBe(1)
@@ -162,12 +174,12 @@ describe('trouble that passes', () => {
 
   test('includes a server that is away', async () => {
     const away = cloudflareZones({ token: 'x', url: 'http://127.0.0.1:9/client/v4' })
-    expect(await away.trouble()).toBe('Cloudflare does not answer.')
+    expect(await away.checkHealth()).toBe('Cloudflare does not answer.')
   })
 })
 
 test('a zone that has gone is trouble, not an absence of its records', async () => {
-  cloudflare.fail(() => refusal(404, 7003, 'Could not route'))
+  cloudflare.failWith(() => cloudflareError(404, 7003, 'Could not route'))
   await troubleOf(zone.remove('0'.repeat(32)))
   await troubleOf(zone.update('0'.repeat(32), a(`x.${apex}`), null))
 })

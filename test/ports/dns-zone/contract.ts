@@ -1,9 +1,9 @@
 import { expect, test } from 'bun:test'
-import type { DnsZone, Zone, ZoneRecord } from '../../../src/ports/dns-zone/port.ts'
+import type { DnsProvider, Zone, ZoneRecord } from '../../../src/ports/dns-zone/port.ts'
 
 /** A DNS provider's zone, empty below `under`. */
 export interface ContractedZone {
-  readonly provider: DnsZone
+  readonly provider: DnsProvider
   /** A name in a zone that we may change. */
   readonly under: string
   /** A name in none. */
@@ -18,7 +18,7 @@ export function zoneContract(name: string, open: () => ContractedZone): void {
 
   async function fresh(): Promise<{ zone: Zone; here: string }> {
     const { provider, under } = open()
-    const zone = await provider.zoneOf(under)
+    const zone = await provider.findZone(under)
     if (!zone) throw new Error(`no zone holds ${under}`)
     return { zone, here: `n${count++}.${under}` }
   }
@@ -28,9 +28,9 @@ export function zoneContract(name: string, open: () => ContractedZone): void {
 
   test(`${name}: finds the zone that holds a name, and none for a name elsewhere`, async () => {
     const { provider, under, elsewhere } = open()
-    const zone = await provider.zoneOf(under.toUpperCase())
+    const zone = await provider.findZone(under.toUpperCase())
     expect(under.endsWith(`.${zone?.apex}`)).toBe(true)
-    expect(await provider.zoneOf(elsewhere)).toBeNull()
+    expect(await provider.findZone(elsewhere)).toBeNull()
   })
 
   test(`${name}: gives back what was written, with its mark, at its name and under those above it`, async () => {
@@ -39,37 +39,40 @@ export function zoneContract(name: string, open: () => ContractedZone): void {
     const written = await zone.create(record, 'mark 1')
     expect(written).toMatchObject({ kind: 'written', record: { ...record, mark: 'mark 1', id: expect.any(String) } })
     await zone.create({ ...base, type: 'MX', name: here, value: 'mx.example', priority: 0 }, null)
-    expect(await zone.at(`a.${here}`)).toMatchObject([{ ...record, mark: 'mark 1' }])
-    expect(await zone.at(here)).toMatchObject([{ type: 'MX', value: 'mx.example', priority: 0, mark: null }])
-    expect((await zone.under(here)).map(each => each.name).toSorted()).toEqual([`a.${here}`, here])
-    expect(await zone.under(`a.${here}`)).toHaveLength(1)
+    expect(await zone.recordsAt(`a.${here}`)).toMatchObject([{ ...record, mark: 'mark 1' }])
+    expect(await zone.recordsAt(here)).toMatchObject([{ type: 'MX', value: 'mx.example', priority: 0, mark: null }])
+    expect((await zone.recordsUnder(here)).map(existingRecord => existingRecord.name).toSorted()).toEqual([
+      `a.${here}`,
+      here,
+    ])
+    expect(await zone.recordsUnder(`a.${here}`)).toHaveLength(1)
   })
 
   test(`${name}: keeps names apart by whole labels, wildcards and underscores for what they are`, async () => {
     const { zone, here } = await fresh()
     for (const at of [`*.${here}`, `_x.${here}`, `yx.${here}`, `x${here}`, `a.b.${here}`])
       await zone.create(a(at), null)
-    expect(await zone.at(`_x.${here}`)).toHaveLength(1)
-    expect(await zone.under(`_x.${here}`)).toHaveLength(1)
-    expect(await zone.at(`*.${here}`)).toHaveLength(1)
-    expect(await zone.at(`z.${here}`)).toEqual([])
-    expect(await zone.under(here)).toHaveLength(4)
+    expect(await zone.recordsAt(`_x.${here}`)).toHaveLength(1)
+    expect(await zone.recordsUnder(`_x.${here}`)).toHaveLength(1)
+    expect(await zone.recordsAt(`*.${here}`)).toHaveLength(1)
+    expect(await zone.recordsAt(`z.${here}`)).toEqual([])
+    expect(await zone.recordsUnder(here)).toHaveLength(4)
   })
 
   test(`${name}: holds the same record once, also when it is written several times at once`, async () => {
     const { zone, here } = await fresh()
     const written = await Promise.all([1, 2, 3, 4].map(n => zone.create(a(here), `mark ${n}`)))
-    expect(written.map(each => each.kind).toSorted()).toEqual(['exists', 'exists', 'exists', 'written'])
-    const [held, ...more] = await zone.at(here)
+    expect(written.map(writeResult => writeResult.kind).toSorted()).toEqual(['exists', 'exists', 'exists', 'written'])
+    const [held, ...more] = await zone.recordsAt(here)
     expect(more).toEqual([])
-    for (const each of written) expect(each).toMatchObject({ record: { id: held?.id, mark: held?.mark } })
+    for (const writeResult of written) expect(writeResult).toMatchObject({ record: { id: held?.id, mark: held?.mark } })
     expect(await zone.create(a(here, '192.0.2.2'), null)).toMatchObject({ kind: 'written' })
   })
 
   test(`${name}: lets a CNAME stand alone, also when both are written at once`, async () => {
     const { zone, here } = await fresh()
     const kinds = (await Promise.all([zone.create(a(here), null), zone.create(cname(here), null)])).map(
-      each => each.kind,
+      writeResult => writeResult.kind,
     )
     expect(kinds.toSorted()).toEqual(['conflict', 'written'])
     await zone.create(cname(`c.${here}`), null)
@@ -80,7 +83,7 @@ export function zoneContract(name: string, open: () => ContractedZone): void {
     const other = await zone.create(a(`o.${here}`), null)
     const moved = other.kind === 'written' ? await zone.update(other.record.id, a(`c.${here}`), null) : undefined
     expect(moved?.kind).toBe('conflict')
-    expect(await zone.at(`o.${here}`)).toHaveLength(1)
+    expect(await zone.recordsAt(`o.${here}`)).toHaveLength(1)
   })
 
   test(`${name}: changes a record under its id`, async () => {
@@ -93,13 +96,13 @@ export function zoneContract(name: string, open: () => ContractedZone): void {
       kind: 'written',
       record: { ...changed, id, mark: 'mark 2' },
     })
-    expect(await zone.at(here)).toEqual([])
-    expect(await zone.at(`b.${here}`)).toMatchObject([{ ...changed, id, mark: 'mark 2' }])
+    expect(await zone.recordsAt(here)).toEqual([])
+    expect(await zone.recordsAt(`b.${here}`)).toMatchObject([{ ...changed, id, mark: 'mark 2' }])
     expect(await zone.update(id, { ...changed, ttlSeconds: 60 }, null)).toMatchObject({ kind: 'written' })
     const twin = await zone.create(a(here), null)
     if (twin.kind !== 'written') throw new Error(twin.kind)
     expect(await zone.update(twin.record.id, changed, null)).toMatchObject({ kind: 'exists', record: { id } })
-    expect(await zone.at(here)).toMatchObject([{ value: '192.0.2.1' }])
+    expect(await zone.recordsAt(here)).toMatchObject([{ value: '192.0.2.1' }])
   })
 
   test(`${name}: takes a record away, and is not troubled by one that is not there`, async () => {
@@ -108,7 +111,7 @@ export function zoneContract(name: string, open: () => ContractedZone): void {
     if (created.kind !== 'written') throw new Error(created.kind)
     const { id } = created.record
     await Promise.all([zone.remove(id), zone.remove(id)])
-    expect(await zone.at(here)).toEqual([])
+    expect(await zone.recordsAt(here)).toEqual([])
     await zone.remove(id)
     expect(await zone.update(id, a(here), null)).toBeUndefined()
     expect(await zone.create(a(here), null)).toMatchObject({ kind: 'written' })

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { systemClock } from '../../../src/base/clock.ts'
 import { localZone } from '../../../src/ports/dns-zone/local.ts'
-import type { DnsZone } from '../../../src/ports/dns-zone/port.ts'
+import type { DnsProvider } from '../../../src/ports/dns-zone/port.ts'
 import { type FreshDatabase, freshDatabase } from '../../harness/database.ts'
 import { zoneContract } from './contract.ts'
 
 let database: FreshDatabase
-let provider: DnsZone
+let provider: DnsProvider
 
 beforeAll(async () => {
   database = await freshDatabase()
@@ -17,7 +17,7 @@ afterAll(() => database.close())
 zoneContract('local', () => ({ provider, under: 'contract.test', elsewhere: 'contract.example' }))
 
 test('local: dates a record by when it was made and when it was last changed', async () => {
-  const zone = await provider.zoneOf('dated.test')
+  const zone = await provider.findZone('dated.test')
   const record = { type: 'A', name: 'dated.test', value: '192.0.2.1', priority: null, ttlSeconds: 60 } as const
   const created = await zone?.create(record, null)
   if (created?.kind !== 'written') throw new Error('not written')
@@ -25,13 +25,13 @@ test('local: dates a record by when it was made and when it was last changed', a
   expect(createdAt).not.toBeNull()
   expect(updatedAt).toBe(createdAt)
   await zone?.update(id, { ...record, ttlSeconds: 90 }, null)
-  const [changed] = (await zone?.at('dated.test')) ?? []
+  const [changed] = (await zone?.recordsAt('dated.test')) ?? []
   expect(changed?.createdAt).toBe(createdAt)
   expect((changed?.updatedAt ?? '') > (createdAt ?? '')).toBe(true)
 })
 
 test('local: writes nothing outside of its zone', async () => {
-  const zone = await provider.zoneOf('a.test')
+  const zone = await provider.findZone('a.test')
   const outside = { type: 'A', name: 'a.example', value: '192.0.2.1', priority: null, ttlSeconds: 60 } as const
   expect(async () => zone?.create(outside, null)).toThrow('.test')
 })

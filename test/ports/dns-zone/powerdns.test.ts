@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { plusMs, systemClock } from '../../../src/base/clock.ts'
 import {
-  type DnsZone,
-  type HeldRecord,
+  type DnsProvider,
+  DnsZoneError,
+  type ExistingRecord,
   type Zone,
   type ZoneRecord,
-  ZoneTrouble,
 } from '../../../src/ports/dns-zone/port.ts'
-import { powerDnsZones } from '../../../src/ports/dns-zone/powerdns.ts'
-import type { RrSet } from '../../../src/ports/dns-zone/powerdns-api.ts'
-import { databaseTurns } from '../../../src/ports/dns-zone/zone-lock.ts'
+import type { RrSet } from '../../../src/ports/dns-zone/powerdns/api.ts'
+import { powerDnsZones } from '../../../src/ports/dns-zone/powerdns/powerdns.ts'
+import { databaseZoneLock } from '../../../src/ports/dns-zone/zone-lock.ts'
 import { networkResolver } from '../../../src/ports/resolver/network.ts'
 import { type FreshDatabase, freshDatabase } from '../../harness/database.ts'
 import { type PowerDns, startPowerDns } from '../../harness/powerdns.ts'
@@ -17,7 +17,7 @@ import { zoneContract } from './contract.ts'
 
 let database: FreshDatabase
 let powerDns: PowerDns
-let provider: DnsZone
+let provider: DnsProvider
 
 beforeAll(async () => {
   ;[database, powerDns] = await Promise.all([freshDatabase(), startPowerDns()])
@@ -29,9 +29,9 @@ afterAll(async () => {
   await database.close()
 })
 
-function open(key = powerDns.key): DnsZone {
-  const turns = databaseTurns(database.db, systemClock)
-  return powerDnsZones({ url: powerDns.url, key, clock: systemClock, turns })
+function open(key = powerDns.key): DnsProvider {
+  const turns = databaseZoneLock(database.db, systemClock)
+  return powerDnsZones({ url: powerDns.url, key, clock: systemClock, zoneLock: turns })
 }
 
 zoneContract('powerdns', () => ({ provider, under: 'below.contract.example', elsewhere: 'contract.invalid' }))
@@ -46,17 +46,17 @@ const text = (name: string, value: string): ZoneRecord => ({
 })
 
 async function zone(of = provider): Promise<Zone> {
-  const found = await of.zoneOf(apex)
+  const found = await of.findZone(apex)
   if (!found) throw new Error('no zone')
   return found
 }
 
 async function setsOf(name: string): Promise<readonly RrSet[]> {
   const { rrsets } = await powerDns.ask('GET', `/zones/${apex}.`)
-  return rrsets.filter((each: RrSet) => each.name === `${name}.`)
+  return rrsets.filter((rrset: RrSet) => rrset.name === `${name}.`)
 }
 
-async function made(held: Zone, record: ZoneRecord, mark: string | null = 'ours'): Promise<HeldRecord> {
+async function made(held: Zone, record: ZoneRecord, mark: string | null = 'ours'): Promise<ExistingRecord> {
   const written = await held.create(record, mark)
   if (written.kind !== 'written') throw new Error(written.kind)
   return written.record
@@ -64,13 +64,13 @@ async function made(held: Zone, record: ZoneRecord, mark: string | null = 'ours'
 
 describe('the zone of a name', () => {
   test('is the nearest', async () => {
-    expect((await provider.zoneOf('a.b.long.contract.example'))?.apex).toBe('long.contract.example')
-    expect((await provider.zoneOf('along.contract.example'))?.apex).toBe(apex)
+    expect((await provider.findZone('a.b.long.contract.example'))?.apex).toBe('long.contract.example')
+    expect((await provider.findZone('along.contract.example'))?.apex).toBe(apex)
   })
 
   test('is none where the nearest one is a secondary, whose records come from elsewhere', async () => {
     await powerDns.addZone('secondary.contract.example', 'Slave')
-    expect(await provider.zoneOf('a.secondary.contract.example')).toBeNull()
+    expect(await provider.findZone('a.secondary.contract.example')).toBeNull()
   })
 })
 
@@ -86,7 +86,7 @@ describe('what is not ours', () => {
     const held = await zone()
     const ours = await made(held, text(name, 'ours'))
     expect(ours.ttlSeconds).toBe(7200)
-    expect((await held.at(name)).map(each => [each.value, each.mark])).toEqual([
+    expect((await held.recordsAt(name)).map(existingRecord => [existingRecord.value, existingRecord.mark])).toEqual([
       ['by hand', null],
       ['ours', 'ours'],
     ])
@@ -104,7 +104,7 @@ describe('what is not ours', () => {
     const held = await zone()
     await made(held, text(name, 'ours'))
     await powerDns.put(apex, name, 'TXT', ['"theirs"'])
-    expect(await held.at(name)).toMatchObject([{ value: 'theirs', mark: null, createdAt: null }])
+    expect(await held.recordsAt(name)).toMatchObject([{ value: 'theirs', mark: null, createdAt: null }])
     await made(held, text(name, 'second'))
     expect((await setsOf(name))[0]?.comments).toHaveLength(1)
   })
@@ -113,11 +113,13 @@ describe('what is not ours', () => {
     const name = `again.${apex}`
     const held = await zone()
     await powerDns.put(apex, name, 'TXT', ['"1"'])
-    const [first] = await held.at(name)
+    const [first] = await held.recordsAt(name)
     await held.update(first?.id ?? '', text(name, '2'), null)
     const { records = [], comments = [] } = (await setsOf(name))[0] ?? {}
     await powerDns.put(apex, name, 'TXT', [], { records: [...records, { content: '"1"', disabled: false }], comments })
-    const ids = (await held.under(apex)).filter(each => each.name === name).map(each => each.id)
+    const ids = (await held.recordsUnder(apex))
+      .filter(existingRecord => existingRecord.name === name)
+      .map(existingRecord => existingRecord.id)
     expect(new Set(ids).size).toBe(2)
     expect(ids).toContain(first?.id ?? '')
   })
@@ -126,7 +128,7 @@ describe('what is not ours', () => {
     const name = `caa.${apex}`
     await powerDns.put(apex, name, 'CAA', ['0 issue "ca.example"'])
     const held = await zone()
-    expect(await held.at(name)).toEqual([])
+    expect(await held.recordsAt(name)).toEqual([])
     const alias: ZoneRecord = { ...text(name, 'host.example'), type: 'CNAME' }
     expect(await held.create(alias, null)).toEqual({ kind: 'conflict', existing: [] })
   })
@@ -140,7 +142,9 @@ test('a long text is answered by DNS in one piece, however it was cut by hand', 
   await made(held, text(`lengthy.${apex}`, value))
   expect(await ask(`lengthy.${apex}`)).toMatchObject({ kind: 'found', records: [value] })
   await powerDns.put(apex, `cut.${apex}`, 'TXT', ['"v=spf1 include:a" ".example -" "all"'])
-  expect((await held.at(`cut.${apex}`)).map(each => each.value)).toEqual(['v=spf1 include:a.example -all'])
+  expect((await held.recordsAt(`cut.${apex}`)).map(existingRecord => existingRecord.value)).toEqual([
+    'v=spf1 include:a.example -all',
+  ])
   expect(await held.create(text(`cut.${apex}`, 'v=spf1 include:a.example -all'), null)).toMatchObject({
     kind: 'exists',
   })
@@ -150,7 +154,7 @@ test('processes that write into one set at the same time lose nothing of each ot
   const name = `busy.${apex}`
   const processes = await Promise.all([1, 2, 3].map(() => zone(open())))
   await Promise.all(processes.flatMap((held, i) => [1, 2, 3].map(n => made(held, text(name, `${i} ${n}`)))))
-  expect(await processes[0]?.at(name)).toHaveLength(9)
+  expect(await processes[0]?.recordsAt(name)).toHaveLength(9)
   expect(await database.db.selectFrom('zone_turns').selectAll().execute()).toEqual([])
 })
 
@@ -160,8 +164,8 @@ test('a process that died in its turn holds up the others until the turn ends, a
     .insertInto('zone_turns')
     .values({ zone: apex, holder: 'x'.repeat(26), until: plusMs(now, 700) })
     .execute()
-  const impatient = databaseTurns(database.db, systemClock, { turnMs: 1000, longestWaitMs: 200 })
-  const options = { url: powerDns.url, key: powerDns.key, clock: systemClock, turns: impatient }
+  const impatient = databaseZoneLock(database.db, systemClock, { leaseMs: 1000, maxWaitMs: 200 })
+  const options = { url: powerDns.url, key: powerDns.key, clock: systemClock, zoneLock: impatient }
   const waiting = (await zone(powerDnsZones(options))).create(text(`late.${apex}`, 'x'), null)
   expect(await troubleOf(waiting)).toContain('being changed by others')
   await made(await zone(), text(`late.${apex}`, 'x'))
@@ -171,9 +175,9 @@ test('a process that died in its turn holds up the others until the turn ends, a
 describe('a server', () => {
   test('that does not know our key is said to, without the key', async () => {
     const wrong = open('wrong-key')
-    expect(await troubleOf(wrong.zoneOf(apex))).toBe('PowerDNS does not take our API key.')
-    expect(await wrong.trouble()).toBe('PowerDNS does not take our API key.')
-    expect(await provider.trouble()).toBeNull()
+    expect(await troubleOf(wrong.findZone(apex))).toBe('PowerDNS does not take our API key.')
+    expect(await wrong.checkHealth()).toBe('PowerDNS does not take our API key.')
+    expect(await provider.checkHealth()).toBeNull()
   })
 
   test('that is away, or sends us elsewhere, or talks nonsense is trouble that shows nothing of ours', async () => {
@@ -190,20 +194,20 @@ describe('a server', () => {
       url: `http://127.0.0.1:${elsewhere.port}/`,
       key: 'k',
       clock: systemClock,
-      turns: databaseTurns(database.db, systemClock),
+      zoneLock: databaseZoneLock(database.db, systemClock),
     })
-    expect(await troubleOf(odd.zoneOf(apex))).toBe('PowerDNS answered 302')
+    expect(await troubleOf(odd.findZone(apex))).toBe('PowerDNS answered 302')
     expect(seen).toHaveLength(1)
     answer = () => new Response('<html>')
-    expect(await troubleOf(odd.zoneOf(apex))).toBe('PowerDNS gave an answer that cannot be read.')
+    expect(await troubleOf(odd.findZone(apex))).toBe('PowerDNS gave an answer that cannot be read.')
     answer = () => new Response('{"error":"busy"}', { status: 429, headers: { 'retry-after': '7' } })
-    expect(await odd.zoneOf(apex).catch((error: unknown) => error)).toMatchObject({ retryAfterSeconds: 7 })
+    expect(await odd.findZone(apex).catch((error: unknown) => error)).toMatchObject({ retryAfterSeconds: 7 })
     seen.length = 0
     answer = () => new Response('', { status: 503 })
-    expect(await troubleOf(odd.zoneOf(apex))).toBe('PowerDNS answered 503')
+    expect(await troubleOf(odd.findZone(apex))).toBe('PowerDNS answered 503')
     expect(seen).toHaveLength(3)
     await elsewhere.stop(true)
-    expect(await odd.trouble()).toBe('PowerDNS does not answer.')
+    expect(await odd.checkHealth()).toBe('PowerDNS does not answer.')
   })
 })
 
@@ -212,6 +216,6 @@ async function troubleOf(work: Promise<unknown>): Promise<string> {
     () => undefined,
     (thrown: unknown) => thrown,
   )
-  if (!(error instanceof ZoneTrouble)) throw new Error(`no ZoneTrouble: ${error}`)
+  if (!(error instanceof DnsZoneError)) throw new Error(`no ZoneTrouble: ${error}`)
   return error.message
 }

@@ -59,9 +59,9 @@ export function providerContract(name: string, make: () => Promise<Contracted>):
 
   test(`${name}: gives one outcome a submission when as many come as it takes at once`, () =>
     withProvider(async ({ provider, taken }) => {
-      const count = provider.traits.submissionsAtOnce
+      const count = provider.traits.maxConcurrentSubmissions
       const all = Array.from({ length: count }, (_, i) => provider.submit(submission({ recipients: [`u${i}@x.test`] })))
-      expect((await Promise.all(all)).map(outcomes => outcomes.map(each => each.kind))).toEqual(
+      expect((await Promise.all(all)).map(outcomes => outcomes.map(outcome => outcome.kind))).toEqual(
         Array.from({ length: count }, () => ['accepted']),
       )
       expect((await taken()).flatMap(each => each.to).sort()).toEqual(
@@ -70,7 +70,7 @@ export function providerContract(name: string, make: () => Promise<Contracted>):
     }))
 
   test(`${name}: says that it can be reached`, () =>
-    withProvider(async ({ provider }) => expect(await provider.trouble()).toBeNull()))
+    withProvider(async ({ provider }) => expect(await provider.checkHealth()).toBeNull()))
 
   test(`${name}: claims nothing that does not go together`, () =>
     withProvider(async ({ provider }) => {

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { keepInFolder, sandboxProvider } from '../../../src/ports/provider/sandbox.ts'
+import { sandboxProvider, storeInFolder } from '../../../src/ports/provider/sandbox.ts'
 import { providerContract, submission } from './contract.ts'
 
 async function newFolder() {
@@ -13,7 +13,7 @@ async function newFolder() {
 providerContract('sandbox', async () => {
   const { folder, close } = await newFolder()
   return {
-    provider: sandboxProvider({ keep: keepInFolder(folder, 100) }),
+    provider: sandboxProvider({ store: storeInFolder(folder, 100) }),
     async taken() {
       const files = await Promise.all((await readdir(folder)).sort().map(name => readFile(join(folder, name))))
       return files.map(file => {
@@ -34,11 +34,11 @@ providerContract('sandbox', async () => {
 
 test('the folder keeps the newest messages and no more than it may', async () => {
   const { folder, close } = await newFolder()
-  const provider = sandboxProvider({ keep: keepInFolder(folder, 3) })
+  const provider = sandboxProvider({ store: storeInFolder(folder, 3) })
   for (let i = 0; i < 8; i++) await provider.submit(submission({ recipients: [`u${i}@x.test`] }))
   const names = (await readdir(folder)).sort()
   const kept = await Promise.all(names.map(name => readFile(join(folder, name), 'utf8')))
-  expect(kept.map(each => /Delivered-To: (.*)\r/.exec(each)?.[1]).sort()).toEqual([
+  expect(kept.map(value => /Delivered-To: (.*)\r/.exec(value)?.[1]).sort()).toEqual([
     'u5@x.test',
     'u6@x.test',
     'u7@x.test',

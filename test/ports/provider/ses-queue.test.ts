@@ -1,14 +1,14 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'bun:test'
 import pino from 'pino'
 import { systemClock } from '../../../src/base/clock.ts'
-import { type NewsQueue, sesQueue } from '../../../src/ports/provider/ses/sqs-queue.ts'
-import type { ProviderNews } from '../../../src/ports/provider/webhooks/webhook.ts'
+import { type ProviderEventQueue, sqsEventQueue } from '../../../src/ports/provider/ses/sqs-queue.ts'
+import type { ProviderEvent } from '../../../src/ports/provider/webhooks/webhook.ts'
 import { setAwsCredentials } from '../../harness/ses.ts'
 import { startSqs, type TestSqs } from '../../harness/sqs.ts'
 
 let restore: () => void
 let sqs: TestSqs
-let queue: NewsQueue
+let queue: ProviderEventQueue
 let logged: string[]
 const never = new AbortController().signal
 
@@ -21,7 +21,7 @@ beforeEach(() => {
   logged = []
   sqs = startSqs()
   const log = pino({ level: 'warn' }, { write: line => void logged.push(line) })
-  queue = sesQueue({ queueUrl: sqs.url, region: 'eu-west-1', clock: systemClock, log })
+  queue = sqsEventQueue({ queueUrl: sqs.url, region: 'eu-west-1', clock: systemClock, log })
 })
 afterEach(async () => {
   await queue.close()
@@ -39,10 +39,10 @@ const delivery = (to: string) => ({
 const wrapped = (event: object) => ({ Type: 'Notification', MessageId: 'x', Message: JSON.stringify(event) })
 
 /** All news that is there, and what the queue said to each look. */
-async function bringAll(take: (news: readonly ProviderNews[]) => void = () => undefined) {
-  const told: ProviderNews[] = []
+async function bringAll(take: (news: readonly ProviderEvent[]) => void = () => undefined) {
+  const told: ProviderEvent[] = []
   const bring = () =>
-    queue.bring(async news => {
+    queue.receive(async news => {
       take(news)
       told.push(...news)
     }, never)
@@ -71,19 +71,19 @@ test('news comes wrapped by SNS or raw, and is taken off the queue', async () =>
 
 test('more than comes at once is brought too', async () => {
   for (let i = 0; i < 25; i++) sqs.put(wrapped(delivery(`u${i}@x.test`)))
-  expect(new Set((await bringAll()).map(each => each.recipient)).size).toBe(25)
+  expect(new Set((await bringAll()).map(providerEvent => providerEvent.recipient)).size).toBe(25)
 })
 
 test('what could not be recorded stays, and holds up nothing else', async () => {
   sqs.put(wrapped(delivery('bad@x.test')))
   sqs.put(wrapped(delivery('good@x.test')))
   const told = await bringAll(news => {
-    if (news.some(each => each.recipient === 'bad@x.test')) throw new Error('the database is away')
+    if (news.some(providerEvent => providerEvent.recipient === 'bad@x.test')) throw new Error('the database is away')
   })
-  expect(told.map(each => each.recipient)).toEqual(['good@x.test'])
+  expect(told.map(providerEvent => providerEvent.recipient)).toEqual(['good@x.test'])
   expect(Array.from(sqs.waiting.values())).toEqual([JSON.stringify(wrapped(delivery('bad@x.test')))])
   expect(logged.join()).toContain('the database is away')
-  expect((await bringAll()).map(each => each.recipient)).toEqual(['bad@x.test'])
+  expect((await bringAll()).map(providerEvent => providerEvent.recipient)).toEqual(['bad@x.test'])
 })
 
 test('what nobody can read is noted and goes', async () => {
@@ -94,9 +94,9 @@ test('what nobody can read is noted and goes', async () => {
 })
 
 test('a wait for news ends at once when it is to stop', async () => {
-  sqs.holds = true
+  sqs.longPolls = true
   const stopping = new AbortController()
-  const brought = queue.bring(async () => undefined, stopping.signal)
+  const brought = queue.receive(async () => undefined, stopping.signal)
   for (const deadline = Date.now() + 5000; sqs.received.length === 0 && Date.now() < deadline; ) await Bun.sleep(5)
   const since = performance.now()
   stopping.abort()

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { createServer, type Server } from 'node:net'
 import { type SesOptions, sesProvider } from '../../../src/ports/provider/ses/ses.ts'
-import { type SesAnswer, setAwsCredentials, startSes, type TestSes } from '../../harness/ses.ts'
+import { type SesResponse, setAwsCredentials, startSes, type TestSes } from '../../harness/ses.ts'
 import { providerContract, submission } from './contract.ts'
 
 let restore: () => void
@@ -11,7 +11,7 @@ beforeAll(() => {
 afterAll(() => restore())
 
 function newProvider(endpoint: string, given: Partial<SesOptions> = {}) {
-  const options = { region: 'eu-west-1', configurationSet: 'mail', perSecond: null, bringsNews: true, endpoint }
+  const options = { region: 'eu-west-1', configurationSet: 'mail', perSecond: null, receivesEvents: true, endpoint }
   return sesProvider({ ...options, ...given })
 }
 
@@ -19,7 +19,7 @@ providerContract('Amazon SES', async () => {
   const ses = startSes()
   return {
     provider: newProvider(ses.url),
-    taken: async () => ses.taken.map(({ from, to, message }) => ({ from, to, message })),
+    taken: async () => ses.sent.map(({ from, to, message }) => ({ from, to, message })),
     close: () => ses.close(),
   }
 })
@@ -41,7 +41,7 @@ async function withSes<Result>(
 test('SES is told which email it is and of which configuration set, and the request is signed for its region', () =>
   withSes(async (ses, provider) => {
     await provider.submit(submission())
-    expect(ses.taken[0]).toMatchObject({ tags: { 'mailroom-id': submission().emailId }, configurationSet: 'mail' })
+    expect(ses.sent[0]).toMatchObject({ tags: { 'mailroom-id': submission().emailId }, configurationSet: 'mail' })
     expect(ses.signers[0]).toMatch(/^AKIDEXAMPLE\/\d{8}\/eu-west-1\/ses\/aws4_request$/)
   }))
 
@@ -102,7 +102,7 @@ const answers: readonly (readonly [status: number, error: string, message: strin
 for (const [status, error, message, { kind, phase, code = null, ambiguous }] of answers)
   test(`${error} (${status}) of SES is ${kind} at ${phase}: ${message}`, () =>
     withSes(async (ses, provider) => {
-      ses.answer = { status, error, body: { message } }
+      ses.response = { status, error, body: { message } }
       const [outcome] = await provider.submit(submission())
       expect(outcome).toMatchObject({ kind, reply: { phase, code }, ...(ambiguous && { ambiguous }) } as object)
       expect(outcome?.reply.text).toContain(error)
@@ -110,26 +110,26 @@ for (const [status, error, message, { kind, phase, code = null, ambiguous }] of 
       expect(ses.signers).toHaveLength(1)
     }))
 
-const unreadable: readonly SesAnswer[] = [
+const unreadable: readonly SesResponse[] = [
   { status: 200, body: 'no JSON' },
   { status: 502, body: '<html>' },
 ]
 for (const answer of unreadable)
   test(`an answer ${answer.status} that cannot be read may have been a yes`, () =>
     withSes(async (ses, provider) => {
-      ses.answer = answer
+      ses.response = answer
       expect((await provider.submit(submission()))[0]).toMatchObject({ kind: 'deferred', ambiguous: true })
     }))
 
 test('a proxy that answers 400 in no form of SES costs no mail', () =>
   withSes(async (ses, provider) => {
-    ses.answer = { status: 400, body: '<html>Bad Request' }
+    ses.response = { status: 400, body: '<html>Bad Request' }
     expect((await provider.submit(submission()))[0]?.kind).toBe('route-trouble')
   }))
 
 test('SES that does not answer in time may have taken the message', () =>
   withSes(async (ses, provider) => {
-    ses.answer = 'never'
+    ses.response = 'never'
     const [outcome] = await provider.submit(submission({ signal: AbortSignal.timeout(200) }))
     expect(outcome).toMatchObject({ kind: 'deferred', ambiguous: true, reply: { phase: 'final-dot' } })
   }))
@@ -137,7 +137,7 @@ test('SES that does not answer in time may have taken the message', () =>
 test('a connection that is refused is the route’s trouble, one that is cut off may have carried the message', async () => {
   const refused = newProvider('http://127.0.0.1:1')
   expect((await refused.submit(submission()))[0]).toMatchObject({ kind: 'route-trouble', reply: { phase: 'connect' } })
-  expect(await refused.trouble()).toContain('ECONNREFUSED')
+  expect(await refused.checkHealth()).toContain('ECONNREFUSED')
   const server = await listening(createServer(socket => socket.once('data', () => socket.destroy())))
   const cut = newProvider(`http://127.0.0.1:${server.port}`)
   expect((await cut.submit(submission()))[0]).toMatchObject({ kind: 'deferred', ambiguous: true })
@@ -168,10 +168,10 @@ test('without credentials the route is in trouble and no mail is lost', () =>
 test('an account that may not send is trouble', () =>
   withSes(async (ses, provider) => {
     ses.account = { SendingEnabled: false }
-    expect(await provider.trouble()).toContain('paused')
+    expect(await provider.checkHealth()).toContain('paused')
     ses.account = { SendingEnabled: true, EnforcementStatus: 'SHUTDOWN' }
-    expect(await provider.trouble()).toContain('suspended')
+    expect(await provider.checkHealth()).toContain('suspended')
   }))
 
 test('without a topic a status ends at sent', () =>
-  withSes(async (_, provider) => expect(provider.traits.reports).toBe('none'), { bringsNews: false }))
+  withSes(async (_, provider) => expect(provider.traits.reports).toBe('none'), { receivesEvents: false }))

@@ -3,25 +3,25 @@ import pino from 'pino'
 import { systemClock } from '../../../src/base/clock.ts'
 import { fromJson } from '../../../src/base/database/schema.ts'
 import type { Id } from '../../../src/base/ids.ts'
-import { verifiedReturnPaths } from '../../../src/domains/return-path-table.ts'
+import { selectVerifiedReturnPaths } from '../../../src/domains/return-path-table.ts'
 import { readReport } from '../../../src/mail/reports/read-report.ts'
 import { mysqlBlobs } from '../../../src/ports/blobs/mysql.ts'
 import type { Provider } from '../../../src/ports/provider/port.ts'
 import { sandboxProvider } from '../../../src/ports/provider/sandbox.ts'
-import { keepReports, startTelling } from '../../../src/ports/provider/simulator/deliver-reports.ts'
+import { startReportDelivery, storeReports } from '../../../src/ports/provider/simulator/deliver-reports.ts'
 import { withSimulator } from '../../../src/ports/provider/simulator/simulator.ts'
 import type { SimulatedReport } from '../../../src/ports/provider/simulator/table.ts'
 import { presetNames, presetOf } from '../../../src/ports/provider/smarthost/presets.ts'
 import { clamdScanner } from '../../../src/ports/scanner/clamd.ts'
 import { simulatedMail } from '../../../src/receiving/reports/simulated-mail.ts'
 import { startRelay } from '../../../src/sending/relay/relay.ts'
-import { recordNews } from '../../../src/sending/reports/provider-events.ts'
-import { returnPathsOf } from '../../../src/sending/reports/return-path.ts'
+import { recordProviderEvents } from '../../../src/sending/reports/provider-events.ts'
+import { newReturnPaths } from '../../../src/sending/reports/return-path.ts'
+import { createSendingDomain, insertAcceptedEmails, type SendingDomain } from '../../harness/accepted-emails.ts'
 import { type FreshDatabase, freshDatabase } from '../../harness/database.ts'
-import { acceptEmails, newSender, type Sender } from '../../harness/outgoing.ts'
-import { scriptedRelay } from '../../harness/scripted-relay.ts'
+import { startScriptedRelay } from '../../harness/scripted-relay.ts'
 import { signingKeys, testSecrets } from '../../harness/secrets.ts'
-import { smarthostAt } from '../../harness/smarthost.ts'
+import { testSmarthost } from '../../harness/smarthost.ts'
 import { messagesOf, receiver } from '../../receiving/fixtures.ts'
 import { submission } from './contract.ts'
 
@@ -37,22 +37,26 @@ afterEach(async () => {
 afterAll(() => database.close())
 
 const log = pino({ level: 'silent' })
-const returnPaths = returnPathsOf(testSecrets)
+const returnPaths = newReturnPaths(testSecrets)
 const hostname = 'mail.test'
 const clamd = (process.env['MAILROOM_TEST_CLAMD'] ?? '').replace(/^unix:/, '')
-const scanner = clamdScanner({ address: { kind: 'unix', path: clamd }, timeoutMs: 20_000, scansAtOnce: 4 })
+const scanner = clamdScanner({ address: { kind: 'unix', path: clamd }, timeoutMs: 20_000, maxConcurrentScans: 4 })
 
 /** A relay worker at work through a provider with the simulator before it. `tells`: until it ends, its reports come too. */
 function work(real: Provider, tells = true): void {
   const { db } = database
   const blobs = mysqlBlobs(db, systemClock)
-  const provider = withSimulator(real, { clock: systemClock, log, keep: keepReports({ db, clock: systemClock }) })
+  const provider = withSimulator(real, {
+    clock: systemClock,
+    log,
+    storeReports: storeReports({ db, clock: systemClock }),
+  })
   const relay = startRelay({
     db,
     blobs,
     provider,
     signingKeys,
-    reversePaths: { returnPaths, findHosts: verifiedReturnPaths, ownHost: hostname },
+    reversePaths: { returnPaths, findHosts: selectVerifiedReturnPaths, ownHost: hostname },
     clock: systemClock,
     log,
     attemptMs: 5000,
@@ -68,19 +72,19 @@ function work(real: Provider, tells = true): void {
 /** Tells what the simulator has to tell, until the test ends. */
 function tell(): void {
   const { db } = database
-  const use = { db, blobs: mysqlBlobs(db, systemClock), scanner, clock: systemClock, log }
-  const telling = startTelling({
-    ...use,
-    ...simulatedMail({ ...use, bounces: { returnPaths, hostname } }),
-    takeNews: news => recordNews({ db, clock: systemClock, log }, 'simulator', news),
-    pauseMs: 20,
+  const deps = { db, blobs: mysqlBlobs(db, systemClock), scanner, clock: systemClock, log }
+  const telling = startReportDelivery({
+    ...deps,
+    ...simulatedMail({ ...deps, bounces: { returnPaths, hostname } }),
+    recordEvents: news => recordProviderEvents({ db, clock: systemClock, log }, 'simulator', news),
+    intervalMs: 20,
   })
   ends.push(() => telling.stop())
 }
 
-async function accept(sender: Sender, to: string): Promise<Id<'eml'>> {
+async function accept(sender: SendingDomain, to: string): Promise<Id<'eml'>> {
   const { db } = database
-  const [id] = await acceptEmails(db, mysqlBlobs(db, systemClock), sender, systemClock.now(), [{ to: [to] }])
+  const [id] = await insertAcceptedEmails(db, mysqlBlobs(db, systemClock), sender, systemClock.now(), [{ to: [to] }])
   if (!id) throw new Error('nothing was accepted')
   return id
 }
@@ -107,11 +111,13 @@ const ways = [
 test.each(['sandbox', ...presetNames])(
   '%s: the simulator’s recipients do what they say, and no relay sees them',
   async name => {
-    const sink = await scriptedRelay()
+    const sink = await startScriptedRelay()
     ends.push(() => sink.close())
-    const sender = await newSender(database.db, systemClock.now(), `${name}.test`)
-    const preset = presetNames.find(each => each === name)
-    work(preset ? smarthostAt(sink.url, { preset: presetOf(preset, true) }) : sandboxProvider({ keep: async () => {} }))
+    const sender = await createSendingDomain(database.db, systemClock.now(), `${name}.test`)
+    const preset = presetNames.find(presetName => presetName === name)
+    work(
+      preset ? testSmarthost(sink.url, { preset: presetOf(preset, true) }) : sandboxProvider({ store: async () => {} }),
+    )
     await Promise.all(
       ways.map(async ([to, status, reason]) => {
         const id = await accept(sender, to)
@@ -125,14 +131,14 @@ test.each(['sandbox', ...presetNames])(
         expect(suppression).toEqual((reason && { reason, source_email_id: id }) as never)
       }),
     )
-    expect(sink.taken).toEqual([])
+    expect(sink.accepted).toEqual([])
   },
   60_000,
 )
 
 test('a soft bounce is transient, and keeps nobody from further mail', async () => {
-  const sender = await newSender(database.db, systemClock.now(), 'soft.test')
-  work(sandboxProvider({ keep: async () => {} }))
+  const sender = await createSendingDomain(database.db, systemClock.now(), 'soft.test')
+  work(sandboxProvider({ store: async () => {} }))
   const id = await accept(sender, 'softbounce@simulator.test')
   await statusBecomes(id, 'bounced')
   const event = await database.db
@@ -147,13 +153,13 @@ test('a soft bounce is transient, and keeps nobody from further mail', async () 
 async function reportsOf(...recipients: string[]) {
   const told: SimulatedReport[] = []
   const kept: string[] = []
-  const provider = withSimulator(sandboxProvider({ keep: async ({ recipients: each }) => void kept.push(...each) }), {
+  const provider = withSimulator(sandboxProvider({ store: async ({ recipients: each }) => void kept.push(...each) }), {
     clock: systemClock,
     log,
-    keep: async reports => void told.push(...reports),
+    storeReports: async reports => void told.push(...reports),
   })
   const outcomes = await provider.submit(submission({ mailFrom: 'b+x@bounce.shop.test', recipients }))
-  return { mails: told.map(each => each.mail), kept, outcomes }
+  return { mails: told.map(simulatedReport => simulatedReport.mail), kept, outcomes }
 }
 
 test('reports go to the reverse-path in the forms that they have in the world', async () => {
@@ -164,10 +170,10 @@ test('reports go to the reverse-path in the forms that they have in the world', 
     'complaint@simulator.test',
     'ooto@simulator.test',
   )
-  expect(new Set(mails.map(each => each.rcptTo))).toEqual(new Set(['b+x@bounce.shop.test']))
-  const reports = mails.map(each => readReport(each.message))
+  expect(new Set(mails.map(mail => mail.rcptTo))).toEqual(new Set(['b+x@bounce.shop.test']))
+  const reports = mails.map(mail => readReport(mail.message))
   expect(
-    reports.map(each => [each.kind, each.recipients[0]?.finalRecipient, each.recipients[0]?.enhancedCode]),
+    reports.map(report => [report.kind, report.recipients[0]?.finalRecipient, report.recipients[0]?.enhancedCode]),
   ).toEqual([
     ['delivered', 'delivered@simulator.test', '2.0.0'],
     ['bounce', 'bounce@simulator.test', '5.1.1'],
@@ -181,14 +187,14 @@ test('reports go to the reverse-path in the forms that they have in the world', 
 })
 
 test('takes nothing of which it could not keep what it has to tell', async () => {
-  const provider = withSimulator(sandboxProvider({ keep: async () => {} }), {
+  const provider = withSimulator(sandboxProvider({ store: async () => {} }), {
     clock: systemClock,
     log,
-    keep: () => Promise.reject(new Error('no room')),
+    storeReports: () => Promise.reject(new Error('no room')),
   })
   const recipients = ['a@x.test', 'bounce@simulator.test']
   const outcomes = await provider.submit(submission({ recipients }))
-  expect(outcomes.map(each => [each.kind, each.reply.code])).toEqual([
+  expect(outcomes.map(outcome => [outcome.kind, outcome.reply.code])).toEqual([
     ['accepted', 250],
     ['deferred', 451],
   ])
@@ -199,8 +205,8 @@ const eventsOf = (id: Id<'eml'>) =>
   database.db.selectFrom('email_events').select('type').where('email_id', '=', id).orderBy('id').execute()
 
 test('what was not told when a process died is told by the next, once', async () => {
-  const sender = await newSender(database.db, systemClock.now(), 'died.test')
-  work(sandboxProvider({ keep: async () => {} }), false)
+  const sender = await createSendingDomain(database.db, systemClock.now(), 'died.test')
+  work(sandboxProvider({ store: async () => {} }), false)
   const bounced = await accept(sender, 'bounce@simulator.test')
   const complained = await accept(sender, 'complaint@simulator.test')
   for (const id of [bounced, complained]) await statusBecomes(id, 'sent')
@@ -213,8 +219,8 @@ test('what was not told when a process died is told by the next, once', async ()
   // As if the process had died after it told them, and before it forgot them.
   await database.db.insertInto('simulated_reports').values(left).execute()
   await nothingWaits()
-  expect((await eventsOf(bounced)).map(each => each.type)).toEqual(['sent', 'bounced'])
-  expect((await eventsOf(complained)).map(each => each.type).sort()).toEqual(['complained', 'delivered', 'sent'])
+  expect((await eventsOf(bounced)).map(event => event.type)).toEqual(['sent', 'bounced'])
+  expect((await eventsOf(complained)).map(event => event.type).sort()).toEqual(['complained', 'delivered', 'sent'])
 }, 30_000)
 
 async function nothingWaits(): Promise<void> {
@@ -229,9 +235,9 @@ test('with a reverse-path that is not ours, the answer of one who is away comes 
     .insertInto('dkim_keys')
     .values({ ...(await anyKey()), domain_id: shop.domainId })
     .execute()
-  const sink = await scriptedRelay()
+  const sink = await startScriptedRelay()
   ends.push(() => sink.close())
-  work(smarthostAt(sink.url, { preset: presetOf('postmark', true) }))
+  work(testSmarthost(sink.url, { preset: presetOf('postmark', true) }))
   const away = await accept(shop, 'ooto@simulator.test')
   const nobody = await accept({ ...shop, domain: 'nobody.test' }, 'ooto@simulator.test')
   for (const id of [away, nobody]) await statusBecomes(id, 'delivered')
@@ -250,7 +256,7 @@ test('with a reverse-path that is not ours, the answer of one who is away comes 
 }, 30_000)
 
 async function anyKey() {
-  const { domainId } = await newSender(database.db, systemClock.now(), 'keys.test')
+  const { domainId } = await createSendingDomain(database.db, systemClock.now(), 'keys.test')
   const keys = database.db.selectFrom('dkim_keys').selectAll()
   return await keys.where('domain_id', '=', domainId).executeTakeFirstOrThrow()
 }
@@ -258,7 +264,7 @@ async function anyKey() {
 test('real recipients of the same message are submitted, each with its own outcome', async () => {
   const { kept, outcomes } = await reportsOf('a@x.test', 'reject@simulator.test', 'b@x.test', 'nobody@simulator.test')
   expect(kept).toEqual(['a@x.test', 'b@x.test'])
-  expect(outcomes.map(each => [each.kind, each.reply.code])).toEqual([
+  expect(outcomes.map(outcome => [outcome.kind, outcome.reply.code])).toEqual([
     ['accepted', 250],
     ['failed', 554],
     ['accepted', 250],

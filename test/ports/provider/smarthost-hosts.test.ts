@@ -2,8 +2,8 @@ import { afterEach, expect, test } from 'bun:test'
 import { createServer, type Server } from 'node:net'
 import { type PresetName, presetOf } from '../../../src/ports/provider/smarthost/presets.ts'
 import type { SmarthostOptions } from '../../../src/ports/provider/smarthost/smarthost.ts'
-import { type Script, type ScriptedRelay, scriptedRelay } from '../../harness/scripted-relay.ts'
-import { smarthostAt } from '../../harness/smarthost.ts'
+import { type RelayScript, type ScriptedRelay, startScriptedRelay } from '../../harness/scripted-relay.ts'
+import { testSmarthost } from '../../harness/smarthost.ts'
 import { submission } from './contract.ts'
 
 const open: { close(): Promise<void> }[] = []
@@ -12,14 +12,14 @@ afterEach(async () => {
   for (const each of open.splice(0).reverse()) await each.close()
 })
 
-async function relay(script: Script = {}): Promise<ScriptedRelay> {
-  const opened = await scriptedRelay(script)
+async function relay(script: RelayScript = {}): Promise<ScriptedRelay> {
+  const opened = await startScriptedRelay(script)
   open.push(opened)
   return opened
 }
 
 function providerAt(relays: readonly { readonly url: string }[], given: Partial<SmarthostOptions> = {}) {
-  const provider = smarthostAt('', { urls: relays.map(each => each.url), ...given })
+  const provider = testSmarthost('', { urls: relays.map(relay => relay.url), ...given })
   open.push(provider)
   return provider
 }
@@ -34,19 +34,19 @@ test.each([
   const provider = providerAt([first, second])
   expect((await provider.submit(submission()))[0]?.kind).toBe('accepted')
   const tried = first.connections()
-  first.play({})
+  first.setScript({})
   expect((await provider.submit(submission()))[0]?.kind).toBe('accepted')
-  expect([first.connections(), first.taken.length, second.taken.length]).toEqual([tried, 0, 2])
+  expect([first.connections(), first.accepted.length, second.accepted.length]).toEqual([tried, 0, 2])
 })
 
 test('a host that is not there gives way, and is no trouble as long as another is', async () => {
   const [first, second] = [await relay(), await relay()]
   await first.close()
   const provider = providerAt([first, second])
-  expect(await provider.trouble()).toBeNull()
+  expect(await provider.checkHealth()).toBeNull()
   expect((await provider.submit(submission()))[0]?.kind).toBe('accepted')
   await second.close()
-  expect(await provider.trouble()).toContain('ECONNREFUSED')
+  expect(await provider.checkHealth()).toContain('ECONNREFUSED')
   expect((await provider.submit(submission()))[0]?.kind).toBe('route-trouble')
 })
 
@@ -57,7 +57,7 @@ test('a kept connection whose socket is gone is replaced, and no fault of the me
     await provider.submit(submission())
     await sink.close()
     // Time enough for the sockets to be gone, and not for all that follows from it.
-    await provider.trouble()
+    await provider.checkHealth()
     expect((await provider.submit(submission()))[0]?.kind).toBe('route-trouble')
   }
 })
@@ -66,9 +66,9 @@ test('what the first host thinks of the sender is not held against the host', as
   const [first, second] = [await relay({ mail: '553 5.1.8 unknown sender' }), await relay()]
   const provider = providerAt([first, second])
   expect((await provider.submit(submission()))[0]?.kind).toBe('accepted')
-  first.play({})
+  first.setScript({})
   expect((await provider.submit(submission()))[0]?.kind).toBe('accepted')
-  expect([first.taken.length, second.taken.length]).toEqual([1, 1])
+  expect([first.accepted.length, second.accepted.length]).toEqual([1, 1])
 })
 
 test.each([
@@ -89,7 +89,7 @@ test('no more are submitted in a second than are set', async () => {
   const started = performance.now()
   await Promise.all(Array.from({ length: 11 }, () => provider.submit(submission())))
   expect(performance.now() - started).toBeGreaterThanOrEqual(490)
-  expect(sink.taken.length).toBe(11)
+  expect(sink.accepted.length).toBe(11)
 })
 
 const offersDsn = { ehlo: '250-relay.test\r\n250-SIZE 1000000\r\n250 DSN' }
@@ -98,7 +98,7 @@ test('a relay that offers notifications is asked for them, with our name for the
   const sink = await relay(offersDsn)
   const provider = providerAt([sink])
   await provider.submit(submission({ recipients: ['a+b=c@x.test'] }))
-  expect(sink.commands.filter(each => /MAIL|RCPT/.test(each))).toEqual([
+  expect(sink.commands.filter(command => /MAIL|RCPT/.test(command))).toEqual([
     `0 MAIL FROM:<hello@shop.test> SIZE=${submission().message.length} RET=HDRS ENVID=${submission().emailId}`,
     '0 RCPT TO:<a+b=c@x.test> NOTIFY=FAILURE,DELAY ORCPT=rfc822;a+2Bb+3Dc@x.test',
   ])
@@ -107,7 +107,7 @@ test('a relay that offers notifications is asked for them, with our name for the
 test('notifications of deliveries are asked for where that is set', async () => {
   const sink = await relay(offersDsn)
   await providerAt([sink], { dsnSuccess: true }).submit(submission())
-  expect(sink.commands.find(each => each.includes('RCPT'))).toContain('NOTIFY=SUCCESS,FAILURE,DELAY')
+  expect(sink.commands.find(command => command.includes('RCPT'))).toContain('NOTIFY=SUCCESS,FAILURE,DELAY')
 })
 
 test.each([
@@ -116,7 +116,7 @@ test.each([
 ])('%s is not asked for notifications', async (_, script, preset) => {
   const sink = await relay(script)
   await providerAt([sink], { preset }).submit(submission())
-  expect(sink.commands.some(each => /RET=|NOTIFY=|ENVID=/.test(each))).toBe(false)
+  expect(sink.commands.some(command => /RET=|NOTIFY=|ENVID=/.test(command))).toBe(false)
 })
 
 test('the Message-ID that a relay gives is known from its reply, where it tells that', async () => {
@@ -164,6 +164,6 @@ test.each([
   ['PLAIN LOGIN', ['\0us@er\0p:w']],
 ])('a relay that offers %s gets the credentials that way', async (mechanisms, expected) => {
   const server = await authenticating(mechanisms)
-  expect(await providerAt([server]).trouble()).toBeNull()
+  expect(await providerAt([server]).checkHealth()).toBeNull()
   expect(server.told).toEqual(expected)
 })

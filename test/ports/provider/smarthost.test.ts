@@ -4,10 +4,10 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { SMTPServer } from 'smtp-server'
-import type { Outcome, Provider } from '../../../src/ports/provider/port.ts'
+import type { Provider, SubmissionOutcome } from '../../../src/ports/provider/port.ts'
 import { presetNames, presetOf } from '../../../src/ports/provider/smarthost/presets.ts'
-import { type Script, type ScriptedRelay, scriptedRelay } from '../../harness/scripted-relay.ts'
-import { smarthostAt } from '../../harness/smarthost.ts'
+import { type RelayScript, type ScriptedRelay, startScriptedRelay } from '../../harness/scripted-relay.ts'
+import { testSmarthost } from '../../harness/smarthost.ts'
 import { providerContract, submission } from './contract.ts'
 
 const open: { close(): Promise<void> }[] = []
@@ -16,15 +16,15 @@ afterEach(async () => {
   for (const each of open.splice(0).reverse()) await each.close()
 })
 
-async function relayWith(script: Script, connections = 2): Promise<{ relay: ScriptedRelay; provider: Provider }> {
-  const relay = await scriptedRelay(script)
+async function relayWith(script: RelayScript, connections = 2): Promise<{ relay: ScriptedRelay; provider: Provider }> {
+  const relay = await startScriptedRelay(script)
   const provider = providerAt(relay.url, connections)
   open.push(relay, provider)
   return { relay, provider }
 }
 
 function providerAt(url: string, connections = 2): Provider {
-  return smarthostAt(url, { connections, attemptTimeoutMs: 2000 })
+  return testSmarthost(url, { connections, attemptTimeoutMs: 2000 })
 }
 
 function unstuffed(wire: Buffer): Buffer {
@@ -34,15 +34,15 @@ function unstuffed(wire: Buffer): Buffer {
 for (const name of presetNames) {
   const preset = presetOf(name, true)
   providerContract(`smarthost as ${name}`, async () => {
-    const relay = await scriptedRelay()
+    const relay = await startScriptedRelay()
     const fields = preset
-      .fieldsFor(submission().emailId)
+      .headerFieldsFor(submission().emailId)
       .map(field => `${field}\r\n`)
       .join('')
     return {
-      provider: smarthostAt(relay.url, { connections: 5, preset }),
+      provider: testSmarthost(relay.url, { connections: 5, preset }),
       taken: async () =>
-        relay.taken.map(({ from, to, wire }) => {
+        relay.accepted.map(({ from, to, wire }) => {
           const message = unstuffed(wire)
           // What is for the relay alone stands in front.
           expect(message.subarray(0, fields.length).toString()).toBe(fields)
@@ -64,7 +64,7 @@ const failed = (...of: Parameters<typeof reply>) => ({ kind: 'failed', reply: re
 const deferred = (...of: Parameters<typeof reply>) => ({ kind: 'deferred', reply: reply(...of), ambiguous: false })
 const gone = 'Connection closed unexpectedly'
 
-const cases: readonly [string, Script, object][] = [
+const cases: readonly [string, RelayScript, object][] = [
   ['banner 554', { banner: '554 5.3.2 no service close' }, trouble('banner', 554, '5.3.2', 'no service')],
   ['banner 421', { banner: '421 4.3.2 busy close' }, trouble('banner', 421, '4.3.2', 'busy')],
   ['closed before the banner', { banner: 'close' }, trouble('banner', null, null, gone)],
@@ -138,10 +138,10 @@ test.each(cases.filter(([, script]) => script.banner === undefined && script.ehl
   async (_, script, outcome) => {
     const { relay, provider } = await relayWith(script)
     expect(await provider.submit(submission())).toEqual([outcome] as never)
-    relay.play({})
+    relay.setScript({})
     expect((await provider.submit(submission()))[0]?.kind).toBe('accepted')
     const lived = !JSON.stringify(script).includes('close')
-    expect(relay.taken.at(-1)?.connection).toBe(lived ? 0 : 1)
+    expect(relay.accepted.at(-1)?.connection).toBe(lived ? 0 : 1)
   },
 )
 
@@ -187,18 +187,18 @@ test('a message larger than the relay takes fails without being sent', async () 
   const [outcome] = await provider.submit(submission({ message }))
   expect(outcome).toEqual(expect.objectContaining({ kind: 'failed' }))
   expect(outcome?.reply.text).toContain('1000000')
-  expect(relay.commands.filter(each => each.includes('MAIL'))).toEqual([])
+  expect(relay.commands.filter(command => command.includes('MAIL'))).toEqual([])
   expect((await provider.submit(submission()))[0]?.kind).toBe('accepted')
 })
 
 test('nobody there is trouble of the route', async () => {
-  const relay = await scriptedRelay()
+  const relay = await startScriptedRelay()
   await relay.close()
   const provider = providerAt(relay.url)
   open.push(provider)
   const [outcome] = await provider.submit(submission())
   expect(outcome).toEqual(trouble('connect', null, null, expect.stringContaining('ECONNREFUSED') as never) as never)
-  expect(await provider.trouble()).toContain('connect')
+  expect(await provider.checkHealth()).toContain('connect')
 })
 
 test.each([
@@ -218,21 +218,21 @@ test.each([
 test('messages share a connection', async () => {
   const { relay, provider } = await relayWith({}, 1)
   for (let i = 0; i < 5; i++) await provider.submit(submission())
-  expect(relay.taken.map(each => each.connection)).toEqual([0, 0, 0, 0, 0])
-  expect(relay.commands.filter(each => each.includes('EHLO'))).toEqual(['0 EHLO mail.test'])
+  expect(relay.accepted.map(relayedMessage => relayedMessage.connection)).toEqual([0, 0, 0, 0, 0])
+  expect(relay.commands.filter(command => command.includes('EHLO'))).toEqual(['0 EHLO mail.test'])
 })
 
 test('a connection that died while it waited is replaced, and the message goes at once', async () => {
   const { relay, provider } = await relayWith({}, 1)
   await provider.submit(submission())
-  await relay.drop()
+  await relay.dropConnections()
   expect((await provider.submit(submission()))[0]?.kind).toBe('accepted')
-  relay.play({ mail: '421 4.4.2 timeout close' })
+  relay.setScript({ mail: '421 4.4.2 timeout close' })
   const answer = provider.submit(submission())
   expect((await answer)[0]).toEqual(trouble('mail', 421, '4.4.2', 'timeout') as never)
   // One try on the connection that was open, one on a fresh one.
-  expect(relay.commands.filter(each => each.includes('MAIL')).length).toBe(4)
-  expect(relay.taken.length).toBe(2)
+  expect(relay.commands.filter(command => command.includes('MAIL')).length).toBe(4)
+  expect(relay.accepted.length).toBe(2)
 })
 
 test('a relay that says goodbye on a connection that waited is tried again at once', async () => {
@@ -240,17 +240,17 @@ test('a relay that says goodbye on a connection that waited is tried again at on
   const { relay, provider } = await relayWith({ mail: () => (++mails === 2 ? '421 4.4.2 timeout close' : '250 ok') }, 1)
   await provider.submit(submission())
   expect((await provider.submit(submission()))[0]?.kind).toBe('accepted')
-  expect(relay.taken.map(each => each.connection)).toEqual([0, 1])
+  expect(relay.accepted.map(relayedMessage => relayedMessage.connection)).toEqual([0, 1])
 })
 
 test('what was sent is not sent again: closed after the final dot on a used connection', async () => {
   const { relay, provider } = await relayWith({}, 1)
   await provider.submit(submission())
-  relay.play({ dot: 'close' })
+  relay.setScript({ dot: 'close' })
   expect((await provider.submit(submission()))[0]).toEqual(
     expect.objectContaining({ kind: 'deferred', ambiguous: true }),
   )
-  expect(relay.taken.length).toBe(2)
+  expect(relay.accepted.length).toBe(2)
 })
 
 test.each([
@@ -263,7 +263,7 @@ test.each([
   expect(await provider.submit(submission())).toEqual([
     trouble('auth', code, expect.any(String) as never, expect.any(String) as never),
   ] as never)
-  expect(await provider.trouble()).toMatch(/^auth: /)
+  expect(await provider.checkHealth()).toMatch(/^auth: /)
 })
 
 test('credentials go out, and not where AUTH is not offered', async () => {
@@ -272,8 +272,8 @@ test('credentials go out, and not where AUTH is not offered', async () => {
   open.push(provider)
   expect((await provider.submit(submission()))[0]?.kind).toBe('accepted')
   expect(relay.commands).toContain(`0 AUTH PLAIN ${Buffer.from('\0user\0s@cret').toString('base64')}`)
-  relay.play({ ehlo: '250 relay.test' })
-  await relay.drop()
+  relay.setScript({ ehlo: '250 relay.test' })
+  await relay.dropConnections()
   expect((await provider.submit(submission()))[0]).toEqual(
     trouble('auth', null, null, 'The relay does not offer AUTH.') as never,
   )
@@ -300,26 +300,28 @@ test.each([
 ])('the final dot cannot be forged: %s', async (_, message, wire) => {
   const { relay, provider } = await relayWith({})
   expect((await provider.submit(submission({ message: Buffer.from(message) })))[0]?.kind).toBe('accepted')
-  expect(relay.taken.map(each => each.wire.toString())).toEqual([wire])
-  expect(relay.commands.filter(each => /MAIL/.test(each)).length).toBe(1)
+  expect(relay.accepted.map(relayedMessage => relayedMessage.wire.toString())).toEqual([wire])
+  expect(relay.commands.filter(command => /MAIL/.test(command)).length).toBe(1)
 })
 
 test.each(['a@x.test>\r\nRCPT TO:<evil@y.test', 'a@x.test\r\nDATA', 'a>@x.test'])(
   'an address that would break out of its command is not said: %j',
   async address => {
     const { relay, provider } = await relayWith({})
-    const outcomes: readonly Outcome[] = await provider.submit(submission({ recipients: [address] }))
+    const outcomes: readonly SubmissionOutcome[] = await provider.submit(submission({ recipients: [address] }))
     expect(outcomes[0]?.kind).toBe('failed')
-    expect(relay.taken).toEqual([])
-    expect(relay.commands.filter(each => /RCPT|DATA/.test(each))).toEqual([])
+    expect(relay.accepted).toEqual([])
+    expect(relay.commands.filter(command => /RCPT|DATA/.test(command))).toEqual([])
   },
 )
 
 test('a submission waits for its turn when all connections are in use', async () => {
   const { relay, provider } = await relayWith({}, 1)
   const all = await Promise.all(Array.from({ length: 5 }, () => provider.submit(submission())))
-  expect(all.flat().map(each => each.kind)).toEqual(Array.from({ length: 5 }, () => 'accepted'))
-  expect(new Set(relay.taken.map(each => each.connection)).size).toBe(1)
+  expect(all.flat().map(submissionOutcome => submissionOutcome.kind)).toEqual(
+    Array.from({ length: 5 }, () => 'accepted'),
+  )
+  expect(new Set(relay.accepted.map(relayedMessage => relayedMessage.connection)).size).toBe(1)
 })
 
 test.each([
@@ -363,7 +365,7 @@ test.each([
   const port = typeof address === 'object' && address ? address.port : 0
   const provider = providerAt(`${protocol}//user:secret@127.0.0.1:${port}`)
   open.push({ close: () => new Promise(resolve => server.close(resolve)) }, provider)
-  expect(await provider.trouble()).toBeNull()
+  expect(await provider.checkHealth()).toBeNull()
   const given = submission()
   expect((await provider.submit(given))[0]?.kind).toBe('accepted')
   expect((await provider.submit(given))[0]?.kind).toBe('accepted')

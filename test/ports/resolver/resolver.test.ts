@@ -15,7 +15,7 @@ let now: number
 let resolver: Resolver
 
 const ask = (servers: readonly TestDns[], timeoutMs = 200): Resolver =>
-  networkResolver({ servers: servers.map(each => each.endpoint), timeoutMs, nowMs: () => now })
+  networkResolver({ servers: servers.map(server => server.endpoint), timeoutMs, nowMs: () => now })
 
 beforeEach(async () => {
   now = 1000
@@ -81,7 +81,7 @@ describe('CNAMEs', () => {
     dns.zone[`b.${name}`] = { CNAME: `c.${name}`, ttl: 50, behaviour: { cnameAlone: true } }
     dns.zone[`c.${name}`] = { TXT: ['here'], ttl: 200 }
     expect(await resolver.resolve(`a.${name}`, 'TXT')).toEqual({ kind: 'found', records: ['here'], ttlSeconds: 50 })
-    expect(dns.questions.map(each => each.name)).toEqual([`a.${name}`, `c.${name}`])
+    expect(dns.questions.map(question => question.name)).toEqual([`a.${name}`, `c.${name}`])
     expect(await resolver.resolve(`a.${name}`, 'CNAME')).toMatchObject({ kind: 'found', records: [`b.${name}`] })
   })
 
@@ -132,7 +132,7 @@ describe('what it keeps', () => {
     await resolver.resolve(name, 'TXT')
     await resolver.resolve('zero.test', 'TXT')
     await resolver.resolve('zero.test', 'TXT')
-    expect([dns.asked(name), dns.asked('zero.test')]).toEqual([2, 2])
+    expect([dns.questionCount(name), dns.questionCount('zero.test')]).toEqual([2, 2])
   })
 
   test('an absence for the minimum of the SOA, at most five minutes', async () => {
@@ -166,19 +166,19 @@ describe('what it keeps', () => {
       timeoutMs: 200,
       cache: { maxEntries: 2, maxBytes: 1000 },
     })
-    for (const each of ['a.test', 'b.test', 'c.test']) dns.zone[each] = { TXT: ['one'] }
+    for (const value of ['a.test', 'b.test', 'c.test']) dns.zone[value] = { TXT: ['one'] }
     dns.zone['big.test'] = { TXT: ['x'.repeat(1500)] }
-    for (const each of ['a.test', 'b.test', 'a.test', 'c.test', 'a.test', 'b.test', 'big.test', 'big.test'])
-      await small.resolve(each, 'TXT')
-    expect([dns.asked('a.test'), dns.asked('b.test'), dns.asked('c.test')]).toEqual([1, 2, 1])
-    expect(dns.questions.filter(each => each.name === 'big.test' && each.over === 'udp').length).toBe(2)
+    for (const value of ['a.test', 'b.test', 'a.test', 'c.test', 'a.test', 'b.test', 'big.test', 'big.test'])
+      await small.resolve(value, 'TXT')
+    expect([dns.questionCount('a.test'), dns.questionCount('b.test'), dns.questionCount('c.test')]).toEqual([1, 2, 1])
+    expect(dns.questions.filter(question => question.name === 'big.test' && question.over === 'udp').length).toBe(2)
   })
 
   test('asks once for a question that many have at the same time', async () => {
     dns.zone[name] = { TXT: ['one'], behaviour: { delayMs: 20 } }
     const answers = await Promise.all(Array.from({ length: 20 }, () => resolver.resolve(name, 'TXT')))
     expect(dns.questions.length).toBe(1)
-    for (const each of answers) expect(each).toMatchObject(found)
+    for (const answer of answers) expect(answer).toMatchObject(found)
   })
 })
 
@@ -187,22 +187,26 @@ describe('forged answers', () => {
 
   test('with another id, question or source are not believed', async () => {
     for (const kind of ['wrong-id', 'wrong-question', 'wrong-source'] as const) {
-      dns.zone[`${kind}.test`] = { TXT: ['true'], behaviour: { lies: [kind], lie, delayMs: 5 } }
+      dns.zone[`${kind}.test`] = { TXT: ['true'], behaviour: { forgeries: [kind], forgedRecords: lie, delayMs: 5 } }
       expect(await resolver.resolve(`${kind}.test`, 'TXT')).toMatchObject({ kind: 'found', records: ['true'] })
     }
   })
 
   test('that keep coming make it ask over TCP', async () => {
-    dns.zone[name] = { TXT: ['true'], behaviour: { lies: ['wrong-id', 'wrong-id', 'wrong-id', 'wrong-id'], lie } }
+    dns.zone[name] = {
+      TXT: ['true'],
+      behaviour: { forgeries: ['wrong-id', 'wrong-id', 'wrong-id', 'wrong-id'], forgedRecords: lie },
+    }
     expect(await resolver.resolve(name, 'TXT')).toMatchObject({ records: ['true'] })
-    expect(dns.questions.map(each => each.over)).toEqual(['udp', 'tcp'])
+    expect(dns.questions.map(question => question.over)).toEqual(['udp', 'tcp'])
   })
 
   test('are hard to make: each question has a random id and port, and asks for no more than 1232 bytes', async () => {
     for (let i = 0; i < 20; i++) await resolver.resolve(`n${i}.test`, 'A')
-    expect(new Set(dns.questions.map(each => each.id)).size).toBeGreaterThan(17)
-    expect(new Set(dns.questions.map(each => each.fromPort)).size).toBeGreaterThan(15)
-    for (const each of dns.questions) expect(each).toMatchObject({ udpPayloadSize: 1232, recursionDesired: true })
+    expect(new Set(dns.questions.map(question => question.id)).size).toBeGreaterThan(17)
+    expect(new Set(dns.questions.map(question => question.fromPort)).size).toBeGreaterThan(15)
+    for (const question of dns.questions)
+      expect(question).toMatchObject({ udpPayloadSize: 1232, recursionDesired: true })
   })
 })
 
@@ -212,7 +216,7 @@ describe('trouble', () => {
     dns.zone['long.test'] = { TXT: ['x'.repeat(3000)] }
     expect(await resolver.resolve(name, 'TXT')).toMatchObject({ records: ['short'] })
     expect(await resolver.resolve('long.test', 'TXT')).toMatchObject({ records: ['x'.repeat(3000)] })
-    expect(dns.questions.map(each => each.over)).toEqual(['udp', 'tcp', 'udp', 'tcp'])
+    expect(dns.questions.map(question => question.over)).toEqual(['udp', 'tcp', 'udp', 'tcp'])
   })
 
   test('a silent, refusing or unreachable server is passed over, and the one that answered is asked first', async () => {
@@ -245,7 +249,7 @@ describe('trouble', () => {
   })
 
   test('a lost packet is sent again', async () => {
-    dns.zone[name] = { behaviour: { turns: [{ behaviour: { silent: true } }, { TXT: ['one'] }] } }
+    dns.zone[name] = { behaviour: { successive: [{ behaviour: { silent: true } }, { TXT: ['one'] }] } }
     expect(await resolver.resolve(name, 'TXT')).toMatchObject({ kind: 'found' })
   })
 
@@ -262,7 +266,7 @@ describe('trouble', () => {
     expect(answer).toMatchObject({ kind: 'failed' })
     expect(performance.now() - started).toBeLessThan(1000)
     expect(await slow.resolve('other.test', 'TXT', { signal: AbortSignal.abort() })).toMatchObject({ kind: 'failed' })
-    expect(dns.asked('other.test')).toBe(0)
+    expect(dns.questionCount('other.test')).toBe(0)
   })
 })
 
@@ -274,17 +278,17 @@ describe('for proof', () => {
     dns.questions.length = 0
     const proof = { kind: 'found', records: ['one', 'two'], ttlSeconds: 300 } as const
     expect(await resolver.resolve(name, 'TXT', { forProof: true })).toEqual(proof)
-    expect(dns.questions.map(each => each.over)).toEqual(['tcp', 'tcp'])
+    expect(dns.questions.map(question => question.over)).toEqual(['tcp', 'tcp'])
     expect(await resolver.resolve(name, 'TXT')).toMatchObject({ records: ['old'] })
   })
 
   test('takes the same records in another order, but not other records', async () => {
-    dns.zone[name] = { behaviour: { turns: [{ TXT: ['one', 'two'] }, { TXT: ['two', 'one'] }] } }
-    dns.zone['b.test'] = { behaviour: { turns: [{ TXT: ['one'] }, { TXT: ['one', 'two'] }] } }
-    dns.zone['c.test'] = { behaviour: { turns: [{ TXT: ['one'] }, {}] } }
+    dns.zone[name] = { behaviour: { successive: [{ TXT: ['one', 'two'] }, { TXT: ['two', 'one'] }] } }
+    dns.zone['b.test'] = { behaviour: { successive: [{ TXT: ['one'] }, { TXT: ['one', 'two'] }] } }
+    dns.zone['c.test'] = { behaviour: { successive: [{ TXT: ['one'] }, {}] } }
     expect(await resolver.resolve(name, 'TXT', { forProof: true })).toMatchObject({ kind: 'found' })
-    for (const each of ['b.test', 'c.test'])
-      expect(await resolver.resolve(each, 'TXT', { forProof: true })).toMatchObject({ kind: 'failed' })
+    for (const value of ['b.test', 'c.test'])
+      expect(await resolver.resolve(value, 'TXT', { forProof: true })).toMatchObject({ kind: 'failed' })
     expect(await resolver.resolve('absent.test', 'TXT', { forProof: true })).toEqual({ kind: 'none', why: 'nxdomain' })
   })
 
@@ -345,6 +349,6 @@ describe('names below .test from the database', async () => {
     expect(await local.resolve('emo.test', 'TXT')).toEqual({ kind: 'none', why: 'nxdomain' })
     expect(await local.resolve('dömo.test', 'TXT')).toEqual({ kind: 'none', why: 'nxdomain' })
     expect(await local.resolve('far.example', 'TXT')).toMatchObject({ records: ['far'] })
-    expect(dns.questions.every(each => each.name === 'far.example')).toBe(true)
+    expect(dns.questions.every(question => question.name === 'far.example')).toBe(true)
   })
 })

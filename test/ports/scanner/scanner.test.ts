@@ -16,7 +16,7 @@ function realClamd(): ClamdAddress {
   return { kind: 'unix', path: address.slice(5) }
 }
 
-const real = clamdScanner({ address: realClamd(), timeoutMs: 10_000, scansAtOnce: 4 })
+const real = clamdScanner({ address: realClamd(), timeoutMs: 10_000, maxConcurrentScans: 4 })
 
 const memory = (text: string) => {
   const bytes = Buffer.from(text)
@@ -36,7 +36,10 @@ test('real clamd: tells clean from infected, in memory, in a file and in a strea
   await Bun.file(path).delete()
   expect(await real.scan({ kind: 'stream', stream: Readable.from([Buffer.from(eicar)]) })).toEqual(found)
   expect(
-    await real.scan({ kind: 'stream', stream: Readable.from(['X5O!', eicar.slice(4)].map(each => Buffer.from(each))) }),
+    await real.scan({
+      kind: 'stream',
+      stream: Readable.from(['X5O!', eicar.slice(4)].map(value => Buffer.from(value))),
+    }),
   ).toEqual(found)
   expect(await real.isReady()).toBe(true)
 })
@@ -83,7 +86,11 @@ async function peer(
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   const address = server.address()
   const port = typeof address === 'object' && address ? address.port : 0
-  const scanner = clamdScanner({ address: { kind: 'tcp', host: '127.0.0.1', port }, timeoutMs, scansAtOnce })
+  const scanner = clamdScanner({
+    address: { kind: 'tcp', host: '127.0.0.1', port },
+    timeoutMs,
+    maxConcurrentScans: scansAtOnce,
+  })
   const close = async () => {
     for (const socket of sockets) socket.destroy()
     await new Promise<void>(resolve => server.close(() => resolve()))
@@ -96,7 +103,11 @@ const says = (reply: string) => (socket: Socket) => void socket.end(reply)
 const unscanned = { kind: 'unscanned', why: expect.any(String) } as const
 
 test('refused: unscanned', async () => {
-  const missing = clamdScanner({ address: { kind: 'unix', path: '/nowhere/clamd' }, timeoutMs: 300, scansAtOnce: 1 })
+  const missing = clamdScanner({
+    address: { kind: 'unix', path: '/nowhere/clamd' },
+    timeoutMs: 300,
+    maxConcurrentScans: 1,
+  })
   expect(await missing.scan(memory('a'))).toEqual(unscanned)
   expect(await missing.isReady()).toBe(false)
   await peer(says(''))
@@ -134,9 +145,9 @@ test('hung, before, during or after the message: unscanned in its time, and the 
   await Bun.write(path, Buffer.alloc(20_000_000))
   expect(await stuck.scan({ kind: 'file', path, size: 20_000_000 })).toEqual(unscanned)
   await Bun.sleep(50)
-  const open = readdirSync('/proc/self/fd').map(each => {
+  const open = readdirSync('/proc/self/fd').map(value => {
     try {
-      return readlinkSync(`/proc/self/fd/${each}`)
+      return readlinkSync(`/proc/self/fd/${value}`)
     } catch {
       return ''
     }
@@ -163,7 +174,7 @@ test('ERROR, READ TIMED OUT, limits and nonsense: unscanned', async () => {
   ])
   // The same bytes are past the limits the next time as well.
   expect(found.map(each => each.kind === 'unscanned' && each.isLasting === true)).toEqual(
-    replies.map(each => each.includes('Limits')),
+    replies.map(reply => reply.includes('Limits')),
   )
   expect(found[2]).toMatchObject({ why: expect.stringContaining('size limit') })
   expect(found[3]).toMatchObject({ why: 'Heuristics.Limits.Exceeded.MaxFileSize' })
@@ -203,7 +214,7 @@ test('so many at once and no more; who waits too long is unscanned', async () =>
   }
   const scanner = await peer(socket => void work(socket), { timeoutMs: 2000 })
   const all = await Promise.all(Array.from({ length: 8 }, () => scanner.scan(memory('a'))))
-  expect(all.every(each => each.kind === 'clean')).toBe(true)
+  expect(all.every(scanResult => scanResult.kind === 'clean')).toBe(true)
   expect(most).toBe(2)
 
   const busy = await peer(socket => void setTimeout(() => socket.end('stream: OK\0'), 250), { scansAtOnce: 1 })
@@ -259,7 +270,7 @@ test('what is big is read no faster than clamd takes it', async () => {
   const scanner = clamdScanner({
     address: { kind: 'tcp', host: '127.0.0.1', port },
     timeoutMs: 20_000,
-    scansAtOnce: 1,
+    maxConcurrentScans: 1,
   })
   const source = (async function* () {
     for (let sent = 0; sent < size; sent += chunk.length) {

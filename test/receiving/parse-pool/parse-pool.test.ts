@@ -3,16 +3,11 @@ import { randomBytes } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Content } from '../../../src/mail/message-source.ts'
+import type { MessageSource } from '../../../src/mail/message-source.ts'
 import { mailauthAuthenticator } from '../../../src/ports/authenticator/mailauth.ts'
-import type { Answer, Resolver } from '../../../src/ports/resolver/port.ts'
+import type { DnsAnswer, Resolver } from '../../../src/ports/resolver/port.ts'
 import { parseForFiling } from '../../../src/receiving/parse.ts'
-import {
-  bySize,
-  type HeavyWorkers,
-  openHeavyWorkers,
-  WorkerFailure,
-} from '../../../src/receiving/parse-pool/parse-pool.ts'
+import { bySize, openParsePool, type ParsePool, WorkerError } from '../../../src/receiving/parse-pool/parse-pool.ts'
 import { inMemory, message } from '../fixtures.ts'
 
 const open: { close(): void | Promise<void> }[] = []
@@ -33,20 +28,20 @@ function resolverOf(asked: string[] = []): Resolver {
       asked.push(`${name} ${type}`)
       const record = type === 'TXT' ? zone[name] : undefined
       const answer = record ? { kind: 'found', records: [record], ttlSeconds: 60 } : { kind: 'none', why: 'nxdomain' }
-      return Promise.resolve(answer as Answer<never>)
+      return Promise.resolve(answer as DnsAnswer<never>)
     },
   }
 }
 
 const silent: Resolver = { resolve: () => new Promise(() => undefined) }
 
-function workers(resolver: Resolver, more: { count?: number; taskTimeoutMs?: number } = {}): HeavyWorkers {
-  const heavy = openHeavyWorkers({ resolver, hostname: 'mx.ours.test', messageTimeoutMs: 60_000, count: 1, ...more })
+function workers(resolver: Resolver, more: { count?: number; taskTimeoutMs?: number } = {}): ParsePool {
+  const heavy = openParsePool({ resolver, hostname: 'mx.ours.test', messageTimeoutMs: 60_000, count: 1, ...more })
   open.push(heavy)
   return heavy
 }
 
-async function inFile(bytes: string): Promise<Content> {
+async function inFile(bytes: string): Promise<MessageSource> {
   const folder = await mkdtemp(join(tmpdir(), 'heavy-'))
   open.push({ close: () => rm(folder, { recursive: true }) })
   const path = join(folder, 'message')
@@ -106,7 +101,7 @@ test('fails the tasks of a worker that is ended, and starts another', async () =
   const content = await inFile(large())
   const stuck = [1, 2, 3].map(() => heavy.authenticator.authenticate({ content, ...envelope }))
   const outcomes = await Promise.allSettled(stuck)
-  for (const outcome of outcomes) expect(outcome.status === 'rejected' && outcome.reason).toBeInstanceOf(WorkerFailure)
+  for (const outcome of outcomes) expect(outcome.status === 'rejected' && outcome.reason).toBeInstanceOf(WorkerError)
   expect((await heavy.parse(content)).attachments).toHaveLength(1)
 })
 
@@ -131,7 +126,7 @@ test('files nothing half when it is closed', async () => {
 
 test('rejects when a file cannot be read', async () => {
   const heavy = workers(resolverOf())
-  const gone: Content = { kind: 'file', path: '/nonexistent/message', size: 1_000_000 }
+  const gone: MessageSource = { kind: 'file', path: '/nonexistent/message', size: 1_000_000 }
   expect(await heavy.parse(gone).catch((error: Error) => error.message)).toContain('ENOENT')
 })
 

@@ -4,13 +4,13 @@ import { fromJson } from '../../../src/base/database/schema.ts'
 import type { Id } from '../../../src/base/ids.ts'
 import { secretsOf } from '../../../src/base/secrets/secrets.ts'
 import { networkResolver } from '../../../src/ports/resolver/network.ts'
-import { returnPathsOf } from '../../../src/sending/reports/return-path.ts'
+import { newReturnPaths } from '../../../src/sending/reports/return-path.ts'
 import { type FreshDatabase, freshDatabase } from '../../harness/database.ts'
-import { type DnsName, startDns, type TestDns } from '../../harness/dns.ts'
+import { type DnsNode, startDns, type TestDns } from '../../harness/dns.ts'
 import { inMemory, mailTo, type Receiver, receiver, reportFixture, sentEmail, wayIn } from '../fixtures.ts'
 
 const hostname = 'mx.ours.test'
-const returnPaths = returnPathsOf(secretsOf([randomBytes(32)]))
+const returnPaths = newReturnPaths(secretsOf([randomBytes(32)]))
 
 let database: FreshDatabase
 let dns: TestDns
@@ -63,7 +63,7 @@ async function eventsOf(id: Id<'eml'>) {
 }
 
 /** What comes of a report of a relayed message, where DNS says this of the recipient's domain, and of other names. */
-async function told(report: string, held?: DnsName, others: Readonly<Record<string, DnsName>> = {}) {
+async function told(report: string, held?: DnsNode, others: Readonly<Record<string, DnsNode>> = {}) {
   if (held) dns.zone[domain] = held
   Object.assign(dns.zone, others)
   const id = await sentEmail(shop, [`bob@${domain}`])
@@ -74,7 +74,7 @@ async function told(report: string, held?: DnsName, others: Readonly<Record<stri
   return { ...event, status: email.status }
 }
 
-const exchangers: DnsName = { MX: ['10 mx.dest.example', '20 backup.dest.example'] }
+const exchangers: DnsNode = { MX: ['10 mx.dest.example', '20 backup.dest.example'] }
 
 test('is delivered where the recipient’s mail exchanger took it, and says who', async () => {
   expect(await told(relayed({}), exchangers)).toMatchObject({
@@ -122,7 +122,7 @@ test('is no more than sent where another server took it', async () => {
   })
 })
 
-const unknown: readonly (readonly [string, DnsName | undefined])[] = [
+const unknown: readonly (readonly [string, DnsNode | undefined])[] = [
   ['takes no mail (RFC 7505)', { MX: ['0 .'], A: ['198.51.100.9'] }],
   ['is not there', undefined],
   ['has no address either', { TXT: ['nothing'] }],
@@ -143,7 +143,7 @@ test('is delivered once DNS says so: the same report again tells what the first 
   for (let i = 0; i < 2; i++) await deliver(id, relayed({}))
   dns.zone[domain] = exchangers
   for (let i = 0; i < 2; i++) await deliver(id, relayed({}))
-  expect((await eventsOf(id)).map(each => each.type)).toEqual(['sent', 'delivered'])
+  expect((await eventsOf(id)).map(event => event.type)).toEqual(['sent', 'delivered'])
 })
 
 test('asks DNS of nothing but what was relayed', async () => {
@@ -153,5 +153,5 @@ test('asks DNS of nothing but what was relayed', async () => {
   }
   expect(dns.questions).toEqual([])
   await told(relayed({}), exchangers)
-  expect(dns.asked(domain, 'MX')).toBe(1)
+  expect(dns.questionCount(domain, 'MX')).toBe(1)
 })

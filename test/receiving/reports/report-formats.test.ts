@@ -107,18 +107,22 @@ function read(name: string) {
   return readReport(readFileSync(join(folder, `${name}.eml`)))
 }
 
-function said(kind: string, each: ReportedRecipient): string {
-  if (kind === 'complaint') return each.finalRecipient
-  if (each.action !== 'failed') return `${each.finalRecipient} ${each.action} ${each.enhancedCode}`
-  const { type, scope, suppress } = classifyBounce({ ...each, text: each.diagnostic })
-  return `${each.finalRecipient} ${each.smtpCode ?? '-'} ${each.enhancedCode ?? '-'} ${type} ${scope}, suppressed ${suppress}`
+function said(kind: string, reportedRecipient: ReportedRecipient): string {
+  if (kind === 'complaint') return reportedRecipient.finalRecipient
+  if (reportedRecipient.action !== 'failed')
+    return `${reportedRecipient.finalRecipient} ${reportedRecipient.action} ${reportedRecipient.enhancedCode}`
+  const { type, scope, suppress } = classifyBounce({ ...reportedRecipient, text: reportedRecipient.diagnostic })
+  return `${reportedRecipient.finalRecipient} ${reportedRecipient.smtpCode ?? '-'} ${reportedRecipient.enhancedCode ?? '-'} ${type} ${scope}, suppressed ${suppress}`
 }
 
 describe('reads what is reported by', () => {
   for (const [name, kind, ...recipients] of formats)
     test(name, () => {
       const report = read(name)
-      expect([report.kind, ...report.recipients.map(each => said(report.kind, each))]).toEqual([kind, ...recipients])
+      expect([report.kind, ...report.recipients.map(recipient => said(report.kind, recipient))]).toEqual([
+        kind,
+        ...recipients,
+      ])
       expect(report.original.messageId).toBe(withoutOriginal.has(name) ? null : `${emailId}@shop.example`)
     })
 })

@@ -5,11 +5,11 @@ import { fromJson } from '../../../src/base/database/schema.ts'
 import type { Id } from '../../../src/base/ids.ts'
 import { registry } from '../../../src/base/observability/metrics.ts'
 import { secretsOf } from '../../../src/base/secrets/secrets.ts'
-import type { Incoming } from '../../../src/receiving/incoming.ts'
-import { returnPathsOf } from '../../../src/sending/reports/return-path.ts'
+import type { IncomingMessage } from '../../../src/receiving/incoming-message.ts'
+import { newReturnPaths } from '../../../src/sending/reports/return-path.ts'
 import { type FreshDatabase, freshDatabase } from '../../harness/database.ts'
 import {
-  authenticatorSaying,
+  fakeAuthenticator,
   inMemory,
   mailTo,
   messagesOf,
@@ -22,7 +22,7 @@ import {
 } from '../fixtures.ts'
 
 const hostname = 'mx.ours.test'
-const returnPaths = returnPathsOf(secretsOf([randomBytes(32)]))
+const returnPaths = newReturnPaths(secretsOf([randomBytes(32)]))
 
 let database: FreshDatabase
 let shop: Receiver
@@ -45,7 +45,7 @@ const bounceAddress = (emailId: Id<'eml'>, position = 0, host = hostname) =>
 async function deliver(
   message: string,
   to: readonly string[],
-  more: Partial<Incoming> = {},
+  more: Partial<IncomingMessage> = {},
   by = wayIn,
 ): Promise<void> {
   const recipients = await Promise.all(to.map(address => by.findRecipient(address)))
@@ -72,7 +72,7 @@ const suppressions = () =>
 
 async function counted(outcome: string): Promise<number> {
   const metric = await registry.getSingleMetric('mailroom_reports_total')?.get()
-  return metric?.values.find(each => each.labels['outcome'] === outcome)?.value ?? 0
+  return metric?.values.find(value => value.labels['outcome'] === outcome)?.value ?? 0
 }
 
 /** How much more was counted under this outcome by then. */
@@ -131,7 +131,7 @@ describe('a report that comes to the address made for a recipient', () => {
       'bob@dest.example bounced 550 5.1.1',
       'cy@dest.example sent null null',
     ])
-    expect((await suppressions()).map(each => each.email)).toEqual(['bob@dest.example'])
+    expect((await suppressions()).map(suppression => suppression.email)).toEqual(['bob@dest.example'])
   })
 
   test('takes of several recipients what is said of its own', async () => {
@@ -181,7 +181,7 @@ describe('a report that comes to the address made for a recipient', () => {
       writtenAt(reportFixture('postfix-delayed'), -90),
     ])
       await deliver(message, [bounceAddress(id)], { receivedAt: arrival })
-    const times = (await eventsOf(id)).map(each => each.occurred_at)
+    const times = (await eventsOf(id)).map(event => event.occurred_at)
     const told = [50, 30].map(minutes => plusMs(arrival, -minutes * 60_000))
     expect(times.slice(2)).toEqual([arrival, arrival])
     for (const [i, at] of told.entries())
@@ -200,7 +200,7 @@ describe('a report that comes to the address made for a recipient', () => {
     const later = reportFixture('postfix-delayed').replace(/^Message-ID: .*$/m, 'Message-ID: <later@reporter.example>')
     for (const message of [reportFixture('postfix-delayed'), reportFixture('postfix-delayed'), later])
       await deliver(message, [bounceAddress(id)])
-    expect((await eventsOf(id)).map(each => each.type)).toEqual(['delayed', 'delayed'])
+    expect((await eventsOf(id)).map(event => event.type)).toEqual(['delayed', 'delayed'])
   })
 
   test('suppresses a closed mailbox at the second bounce, at least 24 hours after the first', async () => {
@@ -299,7 +299,7 @@ describe('a forged report changes nothing', () => {
     const id = await sent()
     const right = bounceAddress(id)
     const wrong = [
-      returnPathsOf(secretsOf([randomBytes(32)])).addressOf({ emailId: id, position: 0 }, hostname),
+      newReturnPaths(secretsOf([randomBytes(32)])).addressOf({ emailId: id, position: 0 }, hostname),
       right.replace(/^(b\+.{26})../, '$101'),
       right.replace(/^b\+./, 'b+z'),
     ]
@@ -349,10 +349,10 @@ describe('a forged report changes nothing', () => {
     const id = await sent()
     const failing = wayInOf(shop, {
       bounces: { returnPaths, hostname },
-      authenticator: authenticatorSaying({ spf: { result: 'fail', domain: 'x.test', aligned: null, detail: null } }),
+      authenticator: fakeAuthenticator({ spf: { result: 'fail', domain: 'x.test', aligned: null, detail: null } }),
     })
     await deliver(naming(id), [`hello@${shop.domain}`], {}, failing)
-    expect([await eventsOf(id), (await messagesOf(shop)).map(each => each.folder)]).toEqual([[], ['spam']])
+    expect([await eventsOf(id), (await messagesOf(shop)).map(message => message.folder)]).toEqual([[], ['spam']])
   })
 })
 
@@ -371,7 +371,7 @@ describe('a report that comes to a mailbox of the sender', () => {
     const id = await sent()
     await deliver(naming(id), [`hello@${shop.domain}`])
     expect(await recipientsOf(id)).toEqual(['bob@dest.example bounced 550 5.1.1'])
-    expect((await suppressions()).map(each => each.email)).toEqual(['bob@dest.example'])
+    expect((await suppressions()).map(suppression => suppression.email)).toEqual(['bob@dest.example'])
     expect(await messagesOf(shop)).toMatchObject([
       { folder: 'inbox', folder_reason: 'report', in_reply_to_email_id: null },
     ])

@@ -2,11 +2,12 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { type Clock, plusMs, systemClock } from '../../../src/base/clock.ts'
 import type { Id } from '../../../src/base/ids.ts'
 import { mysqlBlobs } from '../../../src/ports/blobs/mysql.ts'
-import { reportTaker } from '../../../src/receiving/reports/reports.ts'
+import { reportTaker } from '../../../src/receiving/reports/record-report.ts'
 import { rescanDue } from '../../../src/receiving/rescan/rescan.ts'
 import { type FreshDatabase, freshDatabase } from '../../harness/database.ts'
 import {
-  authenticatorSaying,
+  fakeAuthenticator,
+  fakeScanner,
   inMemory,
   log,
   mailTo,
@@ -15,7 +16,6 @@ import {
   type Receiver,
   receiver,
   reportFixture,
-  scannerSaying,
   sentEmail,
   wayIn,
 } from '../fixtures.ts'
@@ -46,23 +46,23 @@ function reportOn(id: Id<'eml'>, name = 'postfix'): string {
 async function comeUnscanned(text: string, spf: 'none' | 'fail' = 'none'): Promise<void> {
   const verdict = { result: spf, domain: 'x.test', aligned: null, detail: null } as const
   const way = wayIn(shop, {
-    scanner: scannerSaying({ kind: 'unscanned', why: 'away' }, false),
-    authenticator: authenticatorSaying({ spf: verdict }),
+    scanner: fakeScanner({ kind: 'unscanned', why: 'away' }, false),
+    authenticator: fakeAuthenticator({ spf: verdict }),
   })
   const recipient = await way.findRecipient(`hello@${shop.domain}`)
   await way.receive(mailTo([recipient], inMemory(Buffer.from(text, 'latin1')), { mailFrom: '' }))
 }
 
-async function rescan(scan: Parameters<typeof scannerSaying>[0] = { kind: 'clean' }): Promise<void> {
+async function rescan(scan: Parameters<typeof fakeScanner>[0] = { kind: 'clean' }): Promise<void> {
   const { db } = database
-  const use = { db, blobs: mysqlBlobs(db, systemClock), takeReport: reportTaker({ db, log }), clock: inAnHour, log }
-  await rescanDue({ ...use, scanner: scannerSaying(scan) })
+  const deps = { db, blobs: mysqlBlobs(db, systemClock), takeReport: reportTaker({ db, log }), clock: inAnHour, log }
+  await rescanDue({ ...deps, scanner: fakeScanner(scan) })
 }
 
 async function foundOf(id: Id<'eml'>) {
   const events = await database.db.selectFrom('email_events').select('type').where('email_id', '=', id).execute()
   const [row] = await messagesOf(shop)
-  return { events: events.map(each => each.type), folder: row?.folder, reason: row?.folder_reason }
+  return { events: events.map(event => event.type), folder: row?.folder, reason: row?.folder_reason }
 }
 
 test('a report that could not be scanned counts once it is released, and keeps why it is where it is', async () => {
@@ -114,5 +114,5 @@ test('what a program answered is known by that when it is released, and what a p
   await comeUnscanned(message())
   await rescan()
   const rows = await messagesOf(shop)
-  expect(rows.map(each => each.folder_reason).sort()).toEqual(['accepted', 'auto_reply'])
+  expect(rows.map(row => row.folder_reason).sort()).toEqual(['accepted', 'auto_reply'])
 })

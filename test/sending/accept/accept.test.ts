@@ -1,31 +1,31 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
-import { claimKeys } from '../../../src/api/idempotency/store.ts'
+import { reserveKeys } from '../../../src/api/idempotency/store.ts'
 import { plusMs, systemClock, toIso } from '../../../src/base/clock.ts'
 import { newSortableToken } from '../../../src/base/ids.ts'
 import { Refusal } from '../../../src/base/refusal.ts'
 import { openTextWorker } from '../../../src/inbox/text-worker/text-worker.ts'
-import { acceptedJson } from '../../../src/sending/accept/accepted.ts'
-import { listEmails, readContent, readEmail } from '../../../src/sending/emails/emails.ts'
+import { acceptedResponseBody } from '../../../src/sending/accept/accepted.ts'
+import { listEmails, readEmail, readEmailContent } from '../../../src/sending/emails/emails.ts'
 import type { SendEmail } from '../../../src/sending/emails/schema.ts'
-import type { OutlineLarge } from '../../../src/sending/emails/stored-content.ts'
-import { type Sending, send } from '../../../src/sending/send.ts'
+import type { ParseLargeMessage } from '../../../src/sending/emails/stored-content.ts'
+import { type SendDeps, send } from '../../../src/sending/send.ts'
 import { type FreshDatabase, freshDatabase } from '../../harness/database.ts'
 import { makeDomain, makeOrganization, type Organization, sendingOn, stoppedClock, suppress } from '../fixtures.ts'
 
 let database: FreshDatabase
 let acme: Organization
-let use: Sending
+let deps: SendDeps
 beforeAll(async () => {
   database = await freshDatabase(16)
   acme = await makeOrganization(database.db)
-  use = sendingOn(database.db)
+  deps = sendingOn(database.db)
 })
 afterAll(() => database.close())
 
 const plain: SendEmail = { from: 'ann@acme.example', to: 'bob@b.example', subject: 'Hello', text: 'Hello Bob' }
 
-function sendAs(organization: Organization, fields: Partial<SendEmail> = {}, by = use) {
+function sendAs(organization: Organization, fields: Partial<SendEmail> = {}, by = deps) {
   return send({ sender: organization.sender, fields: { ...plain, ...fields } }, by)
 }
 
@@ -84,7 +84,7 @@ describe('accepts', () => {
       provider: 'sandbox',
     })
     expect(email?.expires_at).toBe(plusMs(accepted.createdAt, 5 * 86_400_000))
-    expect(recipients.map(each => [each.position, each.email, each.status])).toEqual([
+    expect(recipients.map(recipient => [recipient.position, recipient.email, recipient.status])).toEqual([
       [0, 'bob@b.example', 'queued'],
       [1, 'cy@c.example', 'queued'],
       [2, 'dee@d.example', 'queued'],
@@ -95,7 +95,7 @@ describe('accepts', () => {
       [1, 'c.example', accepted.createdAt, 0],
       [2, 'd.example', accepted.createdAt, 0],
     ])
-    const message = (await use.blobs.readWhole(org.organizationId, email?.blob_id ?? 'blb_')).toString()
+    const message = (await deps.blobs.readWhole(org.organizationId, email?.blob_id ?? 'blb_')).toString()
     expect(message).toContain(`Message-ID: <${accepted.messageId}>`)
     expect(message).not.toContain('dee@d.example')
     await Bun.sleep(50)
@@ -116,7 +116,7 @@ describe('accepts', () => {
       cc: ['cy@c.example', 'bob@b.example'],
       bcc: ['Cy@C.example', 'dee@d.example'],
     })
-    expect(accepted.recipients.map(each => [each.email, each.type])).toEqual([
+    expect(accepted.recipients.map(recipient => [recipient.email, recipient.type])).toEqual([
       ['bob@b.example', 'to'],
       ['cy@c.example', 'cc'],
       ['dee@d.example', 'bcc'],
@@ -147,7 +147,7 @@ describe('accepts', () => {
     const attachments = Array.from({ length: 20 }, (_, i) => ({ filename: `${i}.bin`, content }))
     const accepted = await sendAs(acme, { to, attachments })
     expect(accepted.recipients).toHaveLength(50)
-    const detail = await readContent(use, acme.sender, accepted.id)
+    const detail = await readEmailContent(deps, acme.sender, accepted.id)
     expect(detail.attachments).toHaveLength(20)
     expect(detail.attachments[19]).toMatchObject({ filename: '19.bin', size: 524_288 })
   })
@@ -346,13 +346,13 @@ describe('suppression', () => {
     const org = await makeOrganization(database.db)
     await suppress(database.db, org, 'bob@b.example', 'hard_bounce')
     const accepted = await sendAs(org, { to: ['BOB@b.example', 'cy@c.example'] })
-    expect(accepted.recipients.map(each => [each.email, each.status])).toEqual([
+    expect(accepted.recipients.map(recipient => [recipient.email, recipient.status])).toEqual([
       ['BOB@b.example', 'suppressed'],
       ['cy@c.example', 'queued'],
     ])
     const { email, events, outbox } = await rowsOf(accepted.id)
     expect(email?.status).toBe('queued')
-    expect(events.map(each => [each.type, each.recipient])).toEqual([['suppressed', 'BOB@b.example']])
+    expect(events.map(event => [event.type, event.recipient])).toEqual([['suppressed', 'BOB@b.example']])
     expect(outbox.map(each => each.position)).toEqual([1])
     expect(await refusalOf(sendAs(org, { to: 'Bob <bob@B.example>' }))).toEqual(['recipient_suppressed', 'to'])
   })
@@ -364,7 +364,7 @@ describe('suppression', () => {
     await suppress(database.db, org, 'cy@c.example', 'manual', plusMs(systemClock.now(), -1000))
     await suppress(database.db, org, 'dee@d.example', 'unsubscribe')
     const accepted = await sendAs(org, { to: ['bob@b.example', 'cy@c.example', 'dee@d.example'] })
-    expect(accepted.recipients.map(each => each.status)).toEqual(['queued', 'queued', 'queued'])
+    expect(accepted.recipients.map(recipient => recipient.status)).toEqual(['queued', 'queued', 'queued'])
     expect(await refusalOf(sendAs(org, { from: 'a@other.example' }))).toEqual(['recipient_suppressed', 'to'])
   })
 })
@@ -377,7 +377,7 @@ describe('many at once', () => {
     const accepted = await Promise.all(
       Array.from({ length: 50 }, (_, i) => sendAs(org, { subject: `${i}` }, processes[i % 2 ? 1 : 0])),
     )
-    expect(new Set(accepted.map(each => each.createdAt)).size).toBe(50)
+    expect(new Set(accepted.map(acceptedEmail => acceptedEmail.createdAt)).size).toBe(50)
     const pages: string[] = []
     let before: string | null | undefined
     do {
@@ -386,7 +386,7 @@ describe('many at once', () => {
       before = page.next_before
     } while (before !== null)
     expect(pages).toHaveLength(50)
-    expect(new Set(pages)).toEqual(new Set(accepted.map(each => each.id)))
+    expect(new Set(pages)).toEqual(new Set(accepted.map(acceptedEmail => acceptedEmail.id)))
   })
 
   test('end a free plan at exactly 3,000, and a paid one goes on', async () => {
@@ -401,7 +401,7 @@ describe('many at once', () => {
         .insertInto('usage_months')
         .values({ organization_id: org.organizationId, month, slot: 5, accepted })
         .execute()
-    const processes = [use, sendingOn(database.db), sendingOn(database.db)]
+    const processes = [deps, sendingOn(database.db), sendingOn(database.db)]
     const outcomes = await Promise.all(
       Array.from({ length: 40 }, (_, i) =>
         sendAs(free, { subject: `${i}` }, processes[i % 3]).then(
@@ -410,8 +410,8 @@ describe('many at once', () => {
         ),
       ),
     )
-    expect(outcomes.filter(each => each === 'accepted')).toHaveLength(25)
-    expect(outcomes.filter(each => each === 'quota_exceeded 402')).toHaveLength(15)
+    expect(outcomes.filter(outcome => outcome === 'accepted')).toHaveLength(25)
+    expect(outcomes.filter(outcome => outcome === 'quota_exceeded 402')).toHaveLength(15)
     const rows = await database.db
       .selectFrom('usage_months')
       .selectAll()
@@ -451,22 +451,22 @@ describe('with an Idempotency-Key', () => {
     fingerprint: createHash('sha256').update('x').digest(),
   })
   async function reserve(organization: Organization, key: string) {
-    const [claim] = await claimKeys(database.db, [ask(organization, key)], systemClock)
+    const [claim] = await reserveKeys(database.db, [ask(organization, key)], systemClock)
     if (claim?.kind !== 'held') throw new Error('the key was not free')
     return claim.reservation
   }
 
   test('the answer is stored with the email', async () => {
     const reservation = await reserve(acme, 'key-one-1')
-    const accepted = await send({ sender: acme.sender, fields: plain, reservation }, use)
-    const [again] = await claimKeys(database.db, [ask(acme, 'key-one-1')], systemClock)
-    expect(again).toEqual({ kind: 'answered', answer: { status: 202, body: acceptedJson(accepted) } })
+    const accepted = await send({ sender: acme.sender, fields: plain, reservation }, deps)
+    const [again] = await reserveKeys(database.db, [ask(acme, 'key-one-1')], systemClock)
+    expect(again).toEqual({ kind: 'answered', answer: { status: 202, body: acceptedResponseBody(accepted) } })
   })
 
   test('a refusal stores nothing, so that the key is free again', async () => {
     const reservation = await reserve(acme, 'key-two-2')
     await suppress(database.db, acme, 'nobody@b.example')
-    const refused = send({ sender: acme.sender, fields: { ...plain, to: 'nobody@b.example' }, reservation }, use)
+    const refused = send({ sender: acme.sender, fields: { ...plain, to: 'nobody@b.example' }, reservation }, deps)
     expect(await refusalOf(refused)).toEqual(['recipient_suppressed', 'to'])
     const row = await database.db
       .selectFrom('idempotency_keys')
@@ -487,7 +487,7 @@ describe('with an Idempotency-Key', () => {
       .execute()
     const outcomes = await Promise.all(
       reservations.map(reservation =>
-        send({ sender: org.sender, fields: plain, reservation }, use).then(
+        send({ sender: org.sender, fields: plain, reservation }, deps).then(
           () => 'accepted',
           (error: Refusal) => `${error.code} ${error.detail.retryAfterSeconds}`,
         ),
@@ -541,7 +541,7 @@ describe('reading', () => {
       sent_at: null,
       created_at: toIso(accepted.createdAt),
     })
-    const content = await readContent(use, acme.sender, accepted.id)
+    const content = await readEmailContent(deps, acme.sender, accepted.id)
     expect(content).toMatchObject({
       subject: 'Hello',
       html: '<p>Hi</p>',
@@ -554,9 +554,9 @@ describe('reading', () => {
   test('what a large one held is taken apart by the thread for it, as here; what that cannot is not told', async () => {
     const texts = openTextWorker()
     let asked = 0
-    const outlineLarge: OutlineLarge = (pieces, limits) => {
+    const outlineLarge: ParseLargeMessage = (pieces, limits) => {
       asked++
-      return texts.outline(pieces, limits)
+      return texts.readSummary(pieces, limits)
     }
     try {
       const held = 'Over the fence she threw it.\n'.repeat(10_000)
@@ -564,11 +564,11 @@ describe('reading', () => {
       const large = await sendAs(acme, { text: held, html: `<p>${held}</p>`.repeat(6), attachments })
       const small = await sendAs(acme)
       for (const { id } of [small, large])
-        expect(await readContent({ ...use, outlineLarge }, acme.sender, id)).toEqual(
-          await readContent(use, acme.sender, id),
+        expect(await readEmailContent({ ...deps, outlineLarge }, acme.sender, id)).toEqual(
+          await readEmailContent(deps, acme.sender, id),
         )
       expect(asked).toBe(1)
-      const failing = readContent({ ...use, outlineLarge: () => Promise.resolve(null) }, acme.sender, large.id)
+      const failing = readEmailContent({ ...deps, outlineLarge: () => Promise.resolve(null) }, acme.sender, large.id)
       expect(await failing.catch((error: Refusal) => error.code)).toBe('unavailable')
     } finally {
       texts.close()

@@ -1,18 +1,18 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { changePlan } from '../../../src/accounts/organizations/organizations.ts'
-import { acceptedInMonth, takeQuota, usageOf } from '../../../src/accounts/organizations/quota.ts'
+import { acceptedInMonth, consumeQuota, getUsage } from '../../../src/accounts/organizations/quota.ts'
 import { type Instant, instantAt, microsecondsOf } from '../../../src/base/clock.ts'
 import { inTransaction } from '../../../src/base/database/database.ts'
 import type { Id } from '../../../src/base/ids.ts'
 import { Refusal } from '../../../src/base/refusal.ts'
 import { emailRoutes } from '../../../src/sending/emails/routes.ts'
 import { send } from '../../../src/sending/send.ts'
-import { openTestDoor, type TestDoor } from '../../harness/http-server.ts'
+import { openTestHttpServer, type TestHttpServer } from '../../harness/http-server.ts'
 import { makeDomain, makeOrganization, sendingOn } from '../fixtures.ts'
 
-let door: TestDoor
+let door: TestHttpServer
 beforeAll(async () => {
-  door = await openTestDoor({ features: ({ database: { db }, clock }) => [emailRoutes(sendingOn(db, clock))] })
+  door = await openTestHttpServer({ features: ({ database: { db }, clock }) => [emailRoutes(sendingOn(db, clock))] })
 })
 afterAll(() => door.close())
 
@@ -24,7 +24,9 @@ async function free(left: number) {
   const organizationId = await door.newOrganization()
   await changePlan(db, organizationId, 'free')
   await makeDomain(db, organizationId, 'acme.example')
-  await inTransaction(db, tx => takeQuota(tx, [{ organizationId, plan: 'free', count: 3000 - left }], door.clock.now()))
+  await inTransaction(db, tx =>
+    consumeQuota(tx, [{ organizationId, plan: 'free', count: 3000 - left }], door.clock.now()),
+  )
   const { key } = await door.newKey({ organizationId })
   return { organizationId, key }
 }
@@ -42,7 +44,7 @@ describe('the plan free', () => {
         door.call('POST', '/v1/emails', { key, json: { ...plain, to: `r${i}@b.example` } }),
       ),
     )
-    const statuses = Map.groupBy(answers, each => each.status)
+    const statuses = Map.groupBy(answers, answer => answer.status)
     expect([statuses.get(202)?.length, statuses.get(402)?.length]).toEqual([10, 40])
     expect(statuses.get(402)?.[0]?.json.error).toEqual({
       code: 'quota_exceeded',
@@ -63,7 +65,7 @@ describe('the plan free', () => {
         send({ sender, fields: plain }, processes[i % 5] ?? sendingOn(door.database.db)),
       ),
     )
-    expect(answers.filter(each => each.status === 'fulfilled')).toHaveLength(10)
+    expect(answers.filter(answer => answer.status === 'fulfilled')).toHaveLength(10)
     expect([await used(organizationId), await countEmails(organizationId)]).toEqual([3000, 10])
   })
 
@@ -95,13 +97,13 @@ describe('the plan free', () => {
 test('an operation other than POST /v1/emails answers 422', async () => {
   const { organizationId } = await free(0)
   const sender = { organizationId, brandId: null, keyId: null }
-  const use = sendingOn(door.database.db, door.clock)
+  const deps = sendingOn(door.database.db, door.clock)
   for (const [overQuota, status] of [
     [undefined, 402],
     [402, 402],
     [422, 422],
   ] as const) {
-    const error = await send({ sender, fields: plain, ...(overQuota && { overQuota }) }, use).catch(
+    const error = await send({ sender, fields: plain, ...(overQuota && { quotaStatus: overQuota }) }, deps).catch(
       (thrown: unknown) => thrown,
     )
     expect(error).toBeInstanceOf(Refusal)
@@ -112,10 +114,10 @@ test('an operation other than POST /v1/emails answers 422', async () => {
 test('the plan paid goes on, and what is beyond it is told as overage', async () => {
   const { db } = door.database
   const { organizationId, sender } = await makeOrganization(db, { plan: 'paid' })
-  await inTransaction(db, tx => takeQuota(tx, [{ organizationId, plan: 'paid', count: 49_998 }], door.clock.now()))
-  const use = sendingOn(db, door.clock)
-  await Promise.all(Array.from({ length: 50 }, () => send({ sender, fields: plain }, use)))
-  expect(await usageOf(db, { id: organizationId, plan: 'paid' }, door.clock.now())).toMatchObject({
+  await inTransaction(db, tx => consumeQuota(tx, [{ organizationId, plan: 'paid', count: 49_998 }], door.clock.now()))
+  const deps = sendingOn(db, door.clock)
+  await Promise.all(Array.from({ length: 50 }, () => send({ sender, fields: plain }, deps)))
+  expect(await getUsage(db, { id: organizationId, plan: 'paid' }, door.clock.now())).toMatchObject({
     used: 50_048,
     included: 50_000,
     overage: 48,
@@ -126,7 +128,7 @@ test('begins anew at midnight UTC', async () => {
   const { db } = door.database
   const { organizationId, sender } = await makeOrganization(db, { plan: 'free' })
   const [last, first] = ['2026-01-31 23:59:59.999000', '2026-02-01 00:00:00.000000'] as [Instant, Instant]
-  await takeQuota(db, [{ organizationId, plan: 'free', count: 2999 }], last)
+  await consumeQuota(db, [{ organizationId, plan: 'free', count: 2999 }], last)
   const sendAt = (now: Instant) => send({ sender, fields: plain }, sendingOn(db, { now: () => now }))
   await sendAt(last)
   await expect(sendAt(last)).rejects.toThrow('no more emails this calendar month')
@@ -141,9 +143,9 @@ test('a batch that knows two months counts each of its emails in its own', async
   const { organizationId, sender } = await makeOrganization(db, { plan: 'free' })
   const midnight = microsecondsOf('2026-02-01 00:00:00.000000' as Instant)
   // Stands still just before midnight: each email of the batch takes the next microsecond.
-  const use = sendingOn(db, { now: () => instantAt(midnight - 3) })
-  const accepted = await Promise.all(Array.from({ length: 10 }, () => send({ sender, fields: plain }, use)))
-  const january = accepted.filter(each => each.createdAt < '2026-02').length
+  const deps = sendingOn(db, { now: () => instantAt(midnight - 3) })
+  const accepted = await Promise.all(Array.from({ length: 10 }, () => send({ sender, fields: plain }, deps)))
+  const january = accepted.filter(acceptedEmail => acceptedEmail.createdAt < '2026-02').length
   expect(january).toBe(3)
   expect(await acceptedInMonth(db, organizationId, instantAt(midnight - 1))).toBe(3)
   expect(await acceptedInMonth(db, organizationId, instantAt(midnight))).toBe(7)

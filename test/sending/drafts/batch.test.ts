@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { systemClock } from '../../../src/base/clock.ts'
 import { Refusal } from '../../../src/base/refusal.ts'
-import { receivedMessages } from '../../../src/inbox/reply/answered-message.ts'
+import { receivedMessages } from '../../../src/inbox/reply/received-messages.ts'
 import { openTextWorker } from '../../../src/inbox/text-worker/text-worker.ts'
 import { mysqlBlobs } from '../../../src/ports/blobs/mysql.ts'
 import { createDraft } from '../../../src/sending/drafts/drafts.ts'
@@ -44,11 +44,11 @@ test('sends a draft once when all who send it are accepted in one transaction', 
   })
   const [first, ...others] = await Promise.allSettled(sends)
   expect(first?.status).toBe('fulfilled')
-  expect(others.filter(each => each.status === 'fulfilled')).toHaveLength(1)
-  for (const each of others)
-    if (each.status === 'rejected') {
-      expect(each.reason).toBeInstanceOf(Refusal)
-      expect(each.reason.code).toBe('not_found')
+  expect(others.filter(promiseSettledResult => promiseSettledResult.status === 'fulfilled')).toHaveLength(1)
+  for (const promiseSettledResult of others)
+    if (promiseSettledResult.status === 'rejected') {
+      expect(promiseSettledResult.reason).toBeInstanceOf(Refusal)
+      expect(promiseSettledResult.reason.code).toBe('not_found')
     }
   const emails = await db.selectFrom('emails').select('id').where('subject', '=', 'Once').execute()
   expect(emails).toHaveLength(1)

@@ -41,7 +41,7 @@ describe('drafts', () => {
   })
 
   test('take the brand of From, or the one that is given while From has none', async () => {
-    const other = await inbox.newReceiver()
+    const other = await inbox.createReceivingDomain()
     expect((await call('POST', '/v1/drafts', { json: finished() })).json.brand_id).toBe(acme.brandId)
     const given = (await call('POST', '/v1/drafts', { json: { brand_id: other.brandId } })).json
     expect(given.brand_id).toBe(other.brandId)
@@ -76,8 +76,8 @@ describe('drafts', () => {
 
   test('are closed to keys that are restricted to a brand, and to other organizations', async () => {
     const { id } = await newDraft(finished())
-    const { key: restricted } = await inbox.door.newKey({ brandId: acme.brandId })
-    const { key: stranger } = await inbox.door.newKey({ organizationId: await inbox.door.newOrganization() })
+    const { key: restricted } = await inbox.server.newKey({ brandId: acme.brandId })
+    const { key: stranger } = await inbox.server.newKey({ organizationId: await inbox.server.newOrganization() })
     const absent = 'drf_00000000000000000000000000'
     for (const [method, path, what] of [
       ['GET', '', {}],
@@ -102,8 +102,8 @@ describe('drafts', () => {
   })
 
   test('need their scopes, and a send that of sending too', async () => {
-    const { key: reader } = await inbox.door.newKey({ scopes: ['drafts:read', 'email:send'] })
-    const { key: writer } = await inbox.door.newKey({ scopes: ['drafts:write'] })
+    const { key: reader } = await inbox.server.newKey({ scopes: ['drafts:read', 'email:send'] })
+    const { key: writer } = await inbox.server.newKey({ scopes: ['drafts:write'] })
     for (const [method, path, key] of [
       ['GET', '', writer],
       ['GET', '/x', writer],
@@ -117,8 +117,8 @@ describe('drafts', () => {
   })
 
   test('are listed newest first, page by page', async () => {
-    const organizationId = await inbox.door.newOrganization()
-    const { key } = await inbox.door.newKey({ organizationId })
+    const organizationId = await inbox.server.newOrganization()
+    const { key } = await inbox.server.newKey({ organizationId })
     const ids: string[] = []
     for (let i = 0; i < 5; i++) ids.unshift((await newDraft({ text: `${i}` }, { key })).id)
     ids.sort().reverse()

@@ -1,25 +1,25 @@
-import type { Call, Called } from '../../harness/http-server.ts'
-import { openTestInbox, type Receiver, type TestInbox } from '../../harness/receive.ts'
+import type { CallOptions, CallResult } from '../../harness/http-server.ts'
+import { openTestInbox, type ReceivingDomain, type TestInbox } from '../../harness/inbox.ts'
 
 /** A door with an organization whose one domain may send, and what tests of drafts ask of it. */
 export interface DraftDoor {
   readonly inbox: TestInbox
-  readonly acme: Receiver
-  readyToSend(receiver: Receiver): Promise<void>
-  call(method: string, path: string, what?: Call): Promise<Called>
-  newDraft(json?: object, what?: Call): Promise<{ id: string; updated_at: string }>
+  readonly acme: ReceivingDomain
+  readyToSend(receiver: ReceivingDomain): Promise<void>
+  call(method: string, path: string, what?: CallOptions): Promise<CallResult>
+  newDraft(json?: object, what?: CallOptions): Promise<{ id: string; updated_at: string }>
   /** The fields of a draft that could be sent. */
   finished(more?: object): object
   /** Status, code and parameter. */
-  refusalOf(method: string, path: string, what?: Call): Promise<unknown[]>
+  refusalOf(method: string, path: string, what?: CallOptions): Promise<unknown[]>
 }
 
 export async function openDraftDoor(): Promise<DraftDoor> {
   const inbox = await openTestInbox()
-  const acme = await inbox.newReceiver()
-  const call: DraftDoor['call'] = (method, path, what) => inbox.door.call(method, path, what)
+  const acme = await inbox.createReceivingDomain()
+  const call: DraftDoor['call'] = (method, path, what) => inbox.server.call(method, path, what)
   const readyToSend: DraftDoor['readyToSend'] = async ({ domainId }) => {
-    const { db } = inbox.door.database
+    const { db } = inbox.server.database
     await db.updateTable('domains').set({ status: 'verified' }).where('id', '=', domainId).execute()
   }
   await readyToSend(acme)

@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { acceptedInMonth } from '../../../src/accounts/organizations/quota.ts'
-import { messageOf } from '../../harness/receive.ts'
+import { messageOf } from '../../harness/inbox.ts'
 import { openDraftDoor } from './fixtures.ts'
 
 const { inbox, acme, call, newDraft, finished, refusalOf } = await openDraftDoor()
@@ -61,13 +61,13 @@ describe('sending a draft', () => {
 
   test('is refused as a send is, and keeps the draft', async () => {
     const many = Array.from({ length: 51 }, (_, i) => `a${i}@b.example`)
-    const unready = await inbox.newReceiver()
+    const unready = await inbox.createReceivingDomain()
     const cases: readonly (readonly [object, string, string])[] = [
       [{ from: 'ann@nowhere.example' }, 'domain_not_verified', 'from'],
       [{ from: `ann@${unready.domain}` }, 'domain_not_verified', 'from'],
       [{ to: many }, 'too_many_recipients', 'to'],
     ]
-    await inbox.door.database.db
+    await inbox.server.database.db
       .updateTable('domains')
       .set({ status: 'pending' })
       .where('id', '=', unready.domainId)
@@ -82,9 +82,11 @@ describe('sending a draft', () => {
   test('sends once, however often it is asked at once', async () => {
     const { id } = await newDraft(finished({ subject: 'Fifty' }))
     const calls = await Promise.all(Array.from({ length: 50 }, () => call('POST', `/v1/drafts/${id}/send`)))
-    expect(calls.filter(each => each.status === 202)).toHaveLength(1)
-    const others = calls.filter(each => each.status !== 202)
-    expect(new Set(others.map(each => `${each.status} ${each.json.error.code}`))).toEqual(new Set(['404 not_found']))
+    expect(calls.filter(call => call.status === 202)).toHaveLength(1)
+    const others = calls.filter(call => call.status !== 202)
+    expect(new Set(others.map(callResult => `${callResult.status} ${callResult.json.error.code}`))).toEqual(
+      new Set(['404 not_found']),
+    )
     expect(await emailsCalled('Fifty')).toHaveLength(1)
   })
 
@@ -92,10 +94,10 @@ describe('sending a draft', () => {
     const { id } = await newDraft(finished({ subject: 'Keyed' }))
     const request = { headers: { 'idempotency-key': 'draft-sent-once' } }
     const calls = await Promise.all(Array.from({ length: 50 }, () => call('POST', `/v1/drafts/${id}/send`, request)))
-    const first = calls.find(each => each.status === 202)
-    for (const each of calls) {
-      expect([202, 429]).toContain(each.status)
-      if (each.status === 202) expect(each.text).toBe(first?.text ?? '')
+    const first = calls.find(call => call.status === 202)
+    for (const call of calls) {
+      expect([202, 429]).toContain(call.status)
+      if (call.status === 202) expect(call.text).toBe(first?.text ?? '')
     }
     const again = await call('POST', `/v1/drafts/${id}/send`, request)
     expect([again.status, again.headers.get('idempotent-replay'), again.text]).toEqual([202, 'true', first?.text ?? ''])
@@ -123,23 +125,23 @@ describe('sending a draft', () => {
   })
 
   test('over the plan is 422, and keeps the draft', async () => {
-    const { db } = inbox.door.database
-    const month = inbox.door.clock.now().slice(0, 7)
-    const organizationId = inbox.door.organizationId
+    const { db } = inbox.server.database
+    const month = inbox.server.clock.now().slice(0, 7)
+    const organizationId = inbox.server.organizationId
     await db.updateTable('organizations').set({ plan: 'free' }).where('id', '=', organizationId).execute()
-    const used = await acceptedInMonth(db, organizationId, inbox.door.clock.now())
+    const used = await acceptedInMonth(db, organizationId, inbox.server.clock.now())
     const accepted = 2990 - used
     await db.insertInto('usage_months').values({ organization_id: organizationId, month, slot: 40, accepted }).execute()
     try {
       const drafts = await Promise.all(Array.from({ length: 30 }, () => newDraft(finished({ subject: 'Quota' }))))
       const calls = await Promise.all(drafts.map(({ id }) => call('POST', `/v1/drafts/${id}/send`)))
-      const refused = calls.filter(each => each.status !== 202)
+      const refused = calls.filter(call => call.status !== 202)
       expect(refused).toHaveLength(20)
-      expect(new Set(refused.map(each => `${each.status} ${each.json.error.code}`))).toEqual(
+      expect(new Set(refused.map(callResult => `${callResult.status} ${callResult.json.error.code}`))).toEqual(
         new Set(['422 quota_exceeded']),
       )
       const left = await Promise.all(drafts.map(({ id }) => call('GET', `/v1/drafts/${id}`)))
-      expect(left.filter(each => each.status === 200)).toHaveLength(20)
+      expect(left.filter(callResult => callResult.status === 200)).toHaveLength(20)
       expect(await emailsCalled('Quota')).toHaveLength(10)
     } finally {
       await db.updateTable('organizations').set({ plan: 'unlimited' }).where('id', '=', organizationId).execute()
@@ -158,7 +160,7 @@ describe('a draft that answers a message', () => {
     const reply = (await call('POST', `/v1/inbox/${message}/reply`, { json: { text: 'x' } })).json
     const headersOf = async (email: string) => {
       const { headers } = (await call('GET', `/v1/emails/${email}/content`)).json
-      const named = headers.filter((each: { name: string }) => /^(in-reply-to|references)$/i.test(each.name))
+      const named = headers.filter((header: { name: string }) => /^(in-reply-to|references)$/i.test(header.name))
       return named.map((each: { name: string; value: string }) => `${each.name}: ${each.value}`).sort()
     }
     expect(await headersOf(sent.id)).toEqual([
@@ -166,17 +168,17 @@ describe('a draft that answers a message', () => {
       `References: <first@a.example> <second@a.example> <${message_id}>`,
     ])
     expect(await headersOf(reply.id)).toEqual(await headersOf(sent.id))
-    const { db } = inbox.door.database
+    const { db } = inbox.server.database
     const rows = await db.selectFrom('emails').select('thread_id').where('id', 'in', [sent.id, reply.id]).execute()
     expect(rows.map(row => row.thread_id)).toEqual([thread_id, thread_id])
   })
 
   test('names a message of the organization, and is from its brand', async () => {
-    const other = await inbox.newReceiver()
+    const other = await inbox.createReceivingDomain()
     const message = await inbox.deliver(messageOf(question), `hello@${other.domain}`)
     const { id } = await newDraft(finished({ in_reply_to: message }))
     expect(await refusalOf('POST', `/v1/drafts/${id}/send`)).toEqual([403, 'from_not_allowed', 'from'])
-    const { key } = await inbox.door.newKey({ organizationId: await inbox.door.newOrganization() })
+    const { key } = await inbox.server.newKey({ organizationId: await inbox.server.newOrganization() })
     for (const [in_reply_to, more] of [
       [message, { key }],
       ['msg_00000000000000000000000000', {}],

@@ -6,19 +6,19 @@ import { Refusal } from '../../../src/base/refusal.ts'
 import { mysqlBlobs } from '../../../src/ports/blobs/mysql.ts'
 import { cancelEmail } from '../../../src/sending/emails/cancel.ts'
 import { emailRoutes } from '../../../src/sending/emails/routes.ts'
-import { claim } from '../../../src/sending/relay/outbox.ts'
+import { claimDueRows } from '../../../src/sending/relay/outbox.ts'
 import { startRelay } from '../../../src/sending/relay/relay.ts'
-import { openTestDoor, type TestDoor } from '../../harness/http-server.ts'
-import { acceptEmails, newSender } from '../../harness/outgoing.ts'
-import { scriptedRelay } from '../../harness/scripted-relay.ts'
+import { createSendingDomain, insertAcceptedEmails } from '../../harness/accepted-emails.ts'
+import { openTestHttpServer, type TestHttpServer } from '../../harness/http-server.ts'
+import { startScriptedRelay } from '../../harness/scripted-relay.ts'
 import { signingKeys } from '../../harness/secrets.ts'
-import { smarthostAt } from '../../harness/smarthost.ts'
+import { testSmarthost } from '../../harness/smarthost.ts'
 import { makeDomain, sendingOn, suppress } from '../fixtures.ts'
 
-let door: TestDoor
+let door: TestHttpServer
 let brandId: Id<'brd'>
 beforeAll(async () => {
-  door = await openTestDoor({
+  door = await openTestHttpServer({
     features: ({ database: { db }, clock }) => [emailRoutes(sendingOn(db, clock))],
   })
   brandId = (await makeDomain(door.database.db, door.organizationId, 'acme.example')).brandId
@@ -83,7 +83,7 @@ test('leaves a suppressed recipient suppressed', async () => {
   }
   await suppress(door.database.db, whose as Parameters<typeof suppress>[1], 'sup@s.example')
   const { json } = await cancel(await schedule({ to: ['sup@s.example', 'bob@b.example'] }))
-  expect(json.recipients.map((each: { status: string }) => each.status)).toEqual(['suppressed', 'canceled'])
+  expect(json.recipients.map((recipient: { status: string }) => recipient.status)).toEqual(['suppressed', 'canceled'])
 })
 
 test('refuses what is not scheduled, or no longer as a whole', async () => {
@@ -123,8 +123,8 @@ test('holds a key to its scope, its brand and its organization', async () => {
   const refused = await cancel(id, { key: restricted })
   expect([refused.status, refused.json.error.code]).toEqual([403, 'brand_restricted'])
   const { key: stranger } = await door.newKey({ organizationId: await door.newOrganization() })
-  for (const each of [id, 'eml_00000000000000000000000000', 'x']) {
-    const { status, json } = await cancel(each, { key: stranger })
+  for (const value of [id, 'eml_00000000000000000000000000', 'x']) {
+    const { status, json } = await cancel(value, { key: stranger })
     expect([status, json.error.code]).toEqual([404, 'not_found'])
   }
   expect((await cancel(id, { json: { now: true } })).status).toBe(400)
@@ -135,9 +135,9 @@ test('holds a key to its scope, its brand and its organization', async () => {
 async function scheduledAt(offsetsMs: readonly number[]) {
   const { db } = door.database
   const now = systemClock.now()
-  const sender = await newSender(db, now)
+  const sender = await createSendingDomain(db, now)
   const emails = offsetsMs.map((ms, i) => ({ to: [`r${i}@x.test`, `s${i}@y.test`], scheduledAt: plusMs(now, ms) }))
-  const ids = await acceptEmails(db, mysqlBlobs(db, systemClock), sender, now, emails)
+  const ids = await insertAcceptedEmails(db, mysqlBlobs(db, systemClock), sender, now, emails)
   const owner = { organizationId: sender.organizationId, brandId: null }
   const tryCancel = (id: Id<'eml'>) =>
     cancelEmail({ db, clock: systemClock }, owner, id).then(
@@ -158,15 +158,15 @@ test('of claims at the same time and after, either all of its rows come or none'
     const { ids, tryCancel } = await scheduledAt([0])
     const [id] = ids
     if (!id) throw new Error('nothing was accepted')
-    const options = { want: 50, leaseMs: 30_000, now: plusMs(systemClock.now(), 10), expiredOnly: false }
+    const options = { maxRows: 50, leaseMs: 30_000, now: plusMs(systemClock.now(), 10), expiredOnly: false }
     const claiming = async () => {
       await Bun.sleep(Math.random() * 4)
-      return claim(db, options, async () => [])
+      return claimDueRows(db, options, async () => [])
     }
     const [isCanceled, atOnce] = await Promise.all([tryCancel(id), claiming()])
     // A row that a refused attempt to cancel had locked is passed over, and taken next.
-    const claimed = [...atOnce, ...(await claim(db, options, async () => []))]
-    expect(claimed.filter(each => each.emailId === id)).toHaveLength(isCanceled ? 0 : 2)
+    const claimed = [...atOnce, ...(await claimDueRows(db, options, async () => []))]
+    expect(claimed.filter(claimedRecipient => claimedRecipient.emailId === id)).toHaveLength(isCanceled ? 0 : 2)
     expect(await outboxOf(id)).toHaveLength(isCanceled ? 0 : 2)
     if (isCanceled) canceled++
   }
@@ -175,8 +175,8 @@ test('of claims at the same time and after, either all of its rows come or none'
 
 test('what was canceled while the relay takes what is due is never submitted, and all the rest is, once', async () => {
   const { db } = door.database
-  const sink = await scriptedRelay()
-  const provider = smarthostAt(sink.url, { connections: 4 })
+  const sink = await startScriptedRelay()
+  const provider = testSmarthost(sink.url, { connections: 4 })
   const offsets = Array.from({ length: 150 }, (_, i) => 1000 + i * 5)
   const begunMs = performance.now()
   const { ids, tryCancel } = await scheduledAt(offsets)
@@ -204,7 +204,7 @@ test('what was canceled while the relay takes what is due is never submitted, an
       const left = await db.selectFrom('outbox').select('id').where('email_id', 'in', ids).execute()
       if (left.length === 0) break
     }
-    const submitted = sink.taken.flatMap(({ to }) => to).sort()
+    const submitted = sink.accepted.flatMap(({ to }) => to).sort()
     const expected = ids.flatMap((id, i) => (kept.includes(id) ? [`r${i}@x.test`, `s${i}@y.test`] : [])).sort()
     expect(submitted).toEqual(expected)
     const rows = await db.selectFrom('emails').select(['id', 'status']).where('id', 'in', ids).execute()

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Id } from '../../../src/base/ids.ts'
 import { emailRoutes } from '../../../src/sending/emails/routes.ts'
-import { openTestDoor, type TestDoor } from '../../harness/http-server.ts'
+import { openTestHttpServer, type TestHttpServer } from '../../harness/http-server.ts'
 import { makeDomain, sendingOn } from '../fixtures.ts'
 
-let door: TestDoor
+let door: TestHttpServer
 let brandId: Id<'brd'>
 beforeAll(async () => {
-  door = await openTestDoor({
+  door = await openTestHttpServer({
     features: ({ database: { db }, clock }) => [emailRoutes(sendingOn(db, clock))],
   })
   brandId = (await makeDomain(door.database.db, door.organizationId, 'acme.example')).brandId
@@ -87,8 +87,8 @@ test('shows the content whole, also where text and HTML are as long as they may 
 test('answers a repeated Idempotency-Key with the same email, byte for byte', async () => {
   const request = { json: { ...plain, subject: 'Once' }, headers: { 'idempotency-key': 'order-17-receipt' } }
   const answers = await Promise.all([1, 2, 3].map(() => door.call('POST', '/v1/emails', request)))
-  const first = answers.find(each => each.status === 202 && !each.headers.has('idempotent-replay'))
-  for (const each of answers.filter(answer => answer !== first)) expect([202, 429]).toContain(each.status)
+  const first = answers.find(answer => answer.status === 202 && !answer.headers.has('idempotent-replay'))
+  for (const callResult of answers.filter(answer => answer !== first)) expect([202, 429]).toContain(callResult.status)
   const again = await door.call('POST', '/v1/emails', request)
   expect([again.status, again.headers.get('idempotent-replay'), again.text]).toEqual([202, 'true', first?.text ?? ''])
   const { data } = (await door.call('GET', '/v1/emails')).json

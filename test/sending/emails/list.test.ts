@@ -6,11 +6,11 @@ import { insertRows } from '../../../src/base/database/insert-rows.ts'
 import { up } from '../../../src/base/database/migrations/0003-interface.ts'
 import { type EmailStatus, toJson } from '../../../src/base/database/schema.ts'
 import { newId } from '../../../src/base/ids.ts'
-import { lookupsOf } from '../../../src/sending/emails/email-index.ts'
-import { type EmailQuery, listEmails } from '../../../src/sending/emails/emails.ts'
+import { emailLookupRows } from '../../../src/sending/emails/email-index.ts'
+import { type EmailListQuery, listEmails } from '../../../src/sending/emails/emails.ts'
 import { send } from '../../../src/sending/send.ts'
 import { type FreshDatabase, freshDatabase } from '../../harness/database.ts'
-import { rowsRead } from '../../harness/rows-read.ts'
+import { countRowsRead } from '../../harness/rows-read.ts'
 import { makeDomain, makeOrganization, type Organization, sendingOn, stoppedClock } from '../fixtures.ts'
 
 let database: FreshDatabase
@@ -35,13 +35,13 @@ afterAll(() => database.close())
 
 /** Really accepted, by a clock that stands still: the rule for collisions gives each its own microsecond. */
 async function acceptAtOneInstant(): Promise<void> {
-  const use = sendingOn(database.db, stoppedClock('2026-05-05T05:05:05Z'))
+  const deps = sendingOn(database.db, stoppedClock('2026-05-05T05:05:05Z'))
   const numbers = Array.from({ length: taken }, (_, i) => i)
   await Promise.all(
     numbers.map(i => {
       const tags = i % 10 === 0 ? [{ name: 'kind', value: 'receipt' }] : []
       const to = i % 10 === 1 ? 'Often@often.example' : `r${i}@x.example`
-      return send({ sender: acme.sender, fields: { ...plain, to, tags } }, use)
+      return send({ sender: acme.sender, fields: { ...plain, to, tags } }, deps)
     }),
   )
 }
@@ -85,7 +85,7 @@ async function copyBefore(): Promise<void> {
     await insertRows(
       db,
       'email_lookups',
-      rows.flatMap((row, k) => lookupsOf(row, recipients.slice(k, k + 1))),
+      rows.flatMap((row, k) => emailLookupRows(row, recipients.slice(k, k + 1))),
     )
   }
 }
@@ -102,7 +102,7 @@ async function idsOf(db: Db): Promise<readonly string[]> {
 }
 
 /** All pages from the newest on; `between` is awaited after each. */
-async function walk(query: EmailQuery, between: () => Promise<unknown> = async () => undefined): Promise<string[]> {
+async function walk(query: EmailListQuery, between: () => Promise<unknown> = async () => undefined): Promise<string[]> {
   const seen: string[] = []
   let before: string | null = null
   do {
@@ -126,11 +126,11 @@ test('accepts those of one instant at as many microseconds', async () => {
 })
 
 test('a walk sees each of 10,000 rows exactly once, in order, while others are added', async () => {
-  const use = sendingOn(database.db)
+  const deps = sendingOn(database.db)
   const before = await idsOf(database.db)
   const seen = await walk({}, () =>
     Promise.all(
-      Array.from({ length: 4 }, () => send({ sender: acme.sender, fields: { ...plain, to: 'new@x.example' } }, use)),
+      Array.from({ length: 4 }, () => send({ sender: acme.sender, fields: { ...plain, to: 'new@x.example' } }, deps)),
     ),
   )
   expect(seen).toEqual([...before].reverse())
@@ -138,7 +138,7 @@ test('a walk sees each of 10,000 rows exactly once, in order, while others are a
 }, 60_000)
 
 describe('a walk of a filter sees what the filter names, each once', () => {
-  const cases: readonly (readonly [EmailQuery, () => Promise<readonly { readonly id: string }[]>])[] = [
+  const cases: readonly (readonly [EmailListQuery, () => Promise<readonly { readonly id: string }[]>])[] = [
     [{ status: 'sent' }, () => emails().where('status', '=', 'sent').execute()],
     [{ status: 'failed' }, () => emails().where('status', '=', 'failed').execute()],
     [{ tag: 'rare:é:ü' }, () => emails().where('tags', 'like', '%rare%').execute()],
@@ -199,11 +199,11 @@ describe('a page reads about as many rows as it shows, however many there are', 
     { before: '2026-05-05T05:05:05.000100Z', status: 'sent' },
     { before: '2026-05-05T05:05:05.000100Z', tag: 'kind:receipt' },
     { before: '2026-05-05T05:05:05.000100Z', recipient: 'else@x.example' },
-  ] as const satisfies readonly EmailQuery[])
+  ] as const satisfies readonly EmailListQuery[])
     for (const ofBrand of [false, true])
       test(`${JSON.stringify(query)}${ofBrand ? ' of a brand' : ''}`, async () => {
-        const asked: EmailQuery = { limit: '50', ...query, ...(ofBrand && { brand_id: rare.brandId }) }
-        const read = await rowsRead(database.db, db => listEmails(db, reader(), asked))
+        const asked: EmailListQuery = { limit: '50', ...query, ...(ofBrand && { brand_id: rare.brandId }) }
+        const read = await countRowsRead(database.db, db => listEmails(db, reader(), asked))
         expect(read).toBeLessThan(200)
       })
 })

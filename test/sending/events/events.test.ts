@@ -4,7 +4,8 @@ import { type Instant, plusMs, systemClock } from '../../../src/base/clock.ts'
 import { inTransaction } from '../../../src/base/database/database.ts'
 import { newId } from '../../../src/base/ids.ts'
 import { readEmail } from '../../../src/sending/emails/emails.ts'
-import { type DeliveryEvent, recordEvents } from '../../../src/sending/events/events.ts'
+import type { DeliveryEvent } from '../../../src/sending/events/delivery-event.ts'
+import { recordEvents } from '../../../src/sending/events/events.ts'
 import { send } from '../../../src/sending/send.ts'
 import { type FreshDatabase, freshDatabase } from '../../harness/database.ts'
 import { makeOrganization, type Organization, sendingOn } from '../fixtures.ts'
@@ -68,7 +69,7 @@ test('moves recipient and email on, with the evidence', async () => {
     ],
   })
   expect(detail.sent_at).toBe(detail.last_event_at)
-  expect(detail.events.find(each => each.type === 'bounced')).toMatchObject({
+  expect(detail.events.find(event => event.type === 'bounced')).toMatchObject({
     recipient: 'CY@c.example',
     source: 'dsn',
     bounce: { type: 'permanent', scope: 'recipient', suppressed: true },
@@ -86,7 +87,7 @@ test('keeps late news as an event, without going back', async () => {
     'delivered',
     null,
   ])
-  expect(detail.events.map(each => each.type)).toEqual(['queued', 'sent', 'delivered', 'delayed', 'sent'])
+  expect(detail.events.map(event => event.type)).toEqual(['queued', 'sent', 'delivered', 'delayed', 'sent'])
   await record(event(id, 'bob@b.example', 'bounced'))
   expect((await readEmail(database.db, acme.sender, id)).status).toBe('bounced')
 })
@@ -105,7 +106,7 @@ test('records an event that is repeated once, also when it comes twice at the sa
   const done = await Promise.all([record(repeated, repeated), record(repeated), record(repeated)])
   expect(done.flat().filter(Boolean)).toHaveLength(1)
   const { events } = await readEmail(database.db, acme.sender, id)
-  expect(events.filter(each => each.type === 'delivered')).toHaveLength(1)
+  expect(events.filter(event => event.type === 'delivered')).toHaveLength(1)
 })
 
 test('takes many at once, for the same and for different emails', async () => {
@@ -117,10 +118,10 @@ test('takes many at once, for the same and for different emails', async () => {
     ]),
   )
   const details = await Promise.all(emails.map(({ id }) => readEmail(database.db, acme.sender, id)))
-  expect(details.map(each => each.recipients.map(recipient => recipient.status))).toEqual(
+  expect(details.map(detail => detail.recipients.map(recipient => recipient.status))).toEqual(
     emails.map(() => ['sent', 'delivered']),
   )
-  expect(details.map(each => each.events.length)).toEqual(emails.map(() => 13))
+  expect(details.map(detail => detail.events.length)).toEqual(emails.map(() => 13))
 })
 
 test('gives all recipients what the email as a whole becomes, and links a reply without a change', async () => {
@@ -129,7 +130,7 @@ test('gives all recipients what the email as a whole becomes, and links a reply 
   expect((await readEmail(database.db, acme.sender, id)).status).toBe('queued')
   await record(event(id, null, 'canceled'))
   const detail = await readEmail(database.db, acme.sender, id)
-  expect(detail.recipients.map(each => each.status)).toEqual(['canceled', 'canceled'])
+  expect(detail.recipients.map(recipient => recipient.status)).toEqual(['canceled', 'canceled'])
   expect(detail.status).toBe('canceled')
 })
 
@@ -154,7 +155,7 @@ test('a delay that is told before our own 250 is recorded beats it, where it is 
     for (const isDelayFirst of [true, false]) {
       const { id } = await accepted('bob@b.example')
       const order = [delayed(id, seconds), taken(id)]
-      for (const each of isDelayFirst ? order : order.toReversed()) await record(each)
+      for (const deliveryEvent of isDelayFirst ? order : order.toReversed()) await record(deliveryEvent)
       const email = await readEmail(database.db, acme.sender, id)
       expect([email.status, email.recipients[0]?.status, email.recipients[0]?.detail]).toEqual([status, status, detail])
       expect(email.sent_at).not.toBeNull()

@@ -1,26 +1,26 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
 import pino from 'pino'
-import { selectAudit } from '../../../src/accounts/audit/table.ts'
+import { selectAuditEntries } from '../../../src/accounts/audit/table.ts'
 import { plusMs, systemClock } from '../../../src/base/clock.ts'
 import { fromJson } from '../../../src/base/database/schema.ts'
 import type { Id } from '../../../src/base/ids.ts'
 import { mysqlBlobs } from '../../../src/ports/blobs/mysql.ts'
-import type { Blobs } from '../../../src/ports/blobs/port.ts'
+import type { BlobStore } from '../../../src/ports/blobs/port.ts'
 import { countDestinations, countQueue } from '../../../src/sending/queue/count-table.ts'
-import { type QueueWork, workQueue } from '../../../src/sending/queue/operator-queue.ts'
+import { applyToQueue, type QueueAction } from '../../../src/sending/queue/operator-queue.ts'
 import type { QueueFilter } from '../../../src/sending/queue/table.ts'
-import { claim, oldestDue } from '../../../src/sending/relay/outbox.ts'
+import { claimDueRows, selectOldestDueAt } from '../../../src/sending/relay/outbox.ts'
 import { startRelay } from '../../../src/sending/relay/relay.ts'
 import { settling } from '../../../src/sending/relay/settle.ts'
+import { type AcceptedEmail, createSendingDomain, insertAcceptedEmails } from '../../harness/accepted-emails.ts'
 import { type FreshDatabase, freshDatabase } from '../../harness/database.ts'
-import { type AcceptedEmail, acceptEmails, newSender } from '../../harness/outgoing.ts'
-import { rowsRead } from '../../harness/rows-read.ts'
-import { type Script, scriptedRelay } from '../../harness/scripted-relay.ts'
+import { countRowsRead } from '../../harness/rows-read.ts'
+import { type RelayScript, startScriptedRelay } from '../../harness/scripted-relay.ts'
 import { signingKeys } from '../../harness/secrets.ts'
-import { smarthostAt } from '../../harness/smarthost.ts'
+import { testSmarthost } from '../../harness/smarthost.ts'
 
 let database: FreshDatabase
-let blobs: Blobs
+let blobs: BlobStore
 const open: (() => Promise<void>)[] = []
 const operator = { actor: 'ann', clock: systemClock }
 const now = () => systemClock.now()
@@ -37,26 +37,26 @@ afterEach(async () => {
 })
 
 async function accept(...emails: AcceptedEmail[]): Promise<readonly Id<'eml'>[]> {
-  return acceptEmails(database.db, blobs, await newSender(database.db, now()), now(), emails)
+  return insertAcceptedEmails(database.db, blobs, await createSendingDomain(database.db, now()), now(), emails)
 }
 
-async function startRelaying(script: Script = {}) {
-  const smarthost = await scriptedRelay(script)
-  const provider = smarthostAt(smarthost.url, { connections: 4 })
+async function startRelaying(script: RelayScript = {}) {
+  const smarthost = await startScriptedRelay(script)
+  const provider = testSmarthost(smarthost.url, { connections: 4 })
   const log = pino({ level: 'silent' })
-  const use = { db: database.db, blobs, provider, signingKeys, clock: systemClock, log }
-  const relay = startRelay({ ...use, attemptMs: 20_000, retryFirstMs: 3_600_000 })
+  const deps = { db: database.db, blobs, provider, signingKeys, clock: systemClock, log }
+  const relay = startRelay({ ...deps, attemptMs: 20_000, retryFirstMs: 3_600_000 })
   open.push(async () => {
     await relay.stop()
     await provider.close()
     await smarthost.close()
   })
-  return { taken: () => smarthost.taken.flatMap(each => each.to) }
+  return { taken: () => smarthost.accepted.flatMap(relayedMessage => relayedMessage.to) }
 }
 
-async function work(filter: QueueFilter, what: QueueWork, isDry = false): Promise<Record<string, number>> {
+async function work(filter: QueueFilter, what: QueueAction, isDry = false): Promise<Record<string, number>> {
   const tally: Record<string, number> = {}
-  for await (const part of workQueue(database.db, filter, what, operator, isDry))
+  for await (const part of applyToQueue(database.db, filter, what, operator, isDry))
     for (const { outcome } of part) tally[outcome] = (tally[outcome] ?? 0) + 1
   return tally
 }
@@ -86,7 +86,7 @@ const eventsOf = (id: Id<'eml'> | undefined) =>
     .orderBy('id')
     .execute()
 const deeds = async () =>
-  (await selectAudit(database.db, {}, { limit: 100 })).map(({ action, subject, actor, detail }) => ({
+  (await selectAuditEntries(database.db, {}, { limit: 100 })).map(({ action, subject, actor, detail }) => ({
     ...{ action, subject, actor },
     detail: fromJson(detail),
   }))
@@ -97,7 +97,7 @@ async function until(what: string, isTrue: () => Promise<boolean> | boolean): Pr
 }
 
 const claimAll = (at = now()) =>
-  claim(database.db, { want: 100, leaseMs: 60_000, now: at, expiredOnly: false }, async () => [])
+  claimDueRows(database.db, { maxRows: 100, leaseMs: 60_000, now: at, expiredOnly: false }, async () => [])
 
 test('what is held is not sent until it is released, and what was not held is', async () => {
   const [held, scheduled] = await accept({ to: ['held@x.test'] }, { scheduledAt: plusMs(now(), 3_600_000) })
@@ -163,10 +163,12 @@ test('canceled recipients are told as such, with who did it; those sent or in fl
   const [id, other] = await accept({ to: ['a@x.test', 'b@y.test', 'c@x.test'] }, { to: ['d@z.test'] })
   expect(await work({ destination: 'x.test' }, { kind: 'cancel' })).toEqual({ done: 2 })
   expect(await statusesOf(id)).toEqual(['canceled', 'queued', 'canceled'])
-  expect((await eventsOf(id)).map(each => [each.type, each.recipient, each.source, fromJson(each.extra)])).toEqual([
-    ['canceled', 'a@x.test', 'api', { actor: 'operator' }],
-    ['canceled', 'c@x.test', 'api', { actor: 'operator' }],
-  ])
+  expect((await eventsOf(id)).map(event => [event.type, event.recipient, event.source, fromJson(event.extra)])).toEqual(
+    [
+      ['canceled', 'a@x.test', 'api', { actor: 'operator' }],
+      ['canceled', 'c@x.test', 'api', { actor: 'operator' }],
+    ],
+  )
   expect(await deeds()).toEqual([
     {
       action: 'queue.cancel',
@@ -191,7 +193,9 @@ test('a retry comes at once, but of nothing that is held, scheduled or in flight
     .execute()
   expect(await claimAll()).toEqual([])
   expect(await work({}, { kind: 'retry' })).toEqual({ done: 1, held: 1, scheduled: 1 })
-  expect((await claimAll()).map(each => [each.emailId, each.attempts])).toEqual([[late ?? 'eml_', 3]])
+  expect((await claimAll()).map(claimedRecipient => [claimedRecipient.emailId, claimedRecipient.attempts])).toEqual([
+    [late ?? 'eml_', 3],
+  ])
   expect(await work({}, { kind: 'retry' })).toEqual({ in_flight: 1, held: 1, scheduled: 1 })
 })
 
@@ -204,9 +208,9 @@ test('a dry run says what would be done, and does nothing', async () => {
 })
 
 test('a cancel in the midst of sending takes each recipient or leaves it to the relay, never both', async () => {
-  const from = await newSender(database.db, now())
+  const from = await createSendingDomain(database.db, now())
   const emails = Array.from({ length: 900 }, (_, i) => ({ to: [`u${i}@d${i % 3}.test`] }))
-  const ids = await acceptEmails(database.db, blobs, from, now(), emails)
+  const ids = await insertAcceptedEmails(database.db, blobs, from, now(), emails)
   const relay = await startRelaying()
   await until('it sends', () => relay.taken().length > 0)
   const { done = 0 } = await work({ organizationId: from.organizationId }, { kind: 'cancel' })
@@ -252,9 +256,9 @@ test('claims cost no more for all that is held', async () => {
   await hold({})
   const [due] = await accept({})
   let taken: readonly { readonly emailId: string }[] = []
-  const read = await rowsRead(database.db, async one => {
-    await oldestDue(one)
-    taken = await claim(one, { want: 20, leaseMs: 1000, now: now(), expiredOnly: false }, async () => [])
+  const read = await countRowsRead(database.db, async one => {
+    await selectOldestDueAt(one)
+    taken = await claimDueRows(one, { maxRows: 20, leaseMs: 1000, now: now(), expiredOnly: false }, async () => [])
   })
   expect(taken.map(each => each.emailId)).toEqual([due ?? ''])
   expect(read).toBeLessThan(60)

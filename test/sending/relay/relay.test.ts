@@ -7,25 +7,25 @@ import { fromJson } from '../../../src/base/database/schema.ts'
 import type { Id } from '../../../src/base/ids.ts'
 import { newId } from '../../../src/base/ids.ts'
 import { mysqlBlobs } from '../../../src/ports/blobs/mysql.ts'
-import type { Blobs } from '../../../src/ports/blobs/port.ts'
-import { claim } from '../../../src/sending/relay/outbox.ts'
-import { type Relay, type Relaying, startRelay } from '../../../src/sending/relay/relay.ts'
+import type { BlobStore } from '../../../src/ports/blobs/port.ts'
+import { claimDueRows } from '../../../src/sending/relay/outbox.ts'
+import { type Relay, type RelayDeps, startRelay } from '../../../src/sending/relay/relay.ts'
 import { settling } from '../../../src/sending/relay/settle.ts'
-import { type FreshDatabase, freshDatabase } from '../../harness/database.ts'
 import {
   type AcceptedEmail,
-  acceptEmails,
+  createSendingDomain,
   dkimRecord,
-  newSender,
-  type Sender,
+  insertAcceptedEmails,
+  type SendingDomain,
   storedMessage,
-} from '../../harness/outgoing.ts'
-import { type Script, type ScriptedRelay, scriptedRelay } from '../../harness/scripted-relay.ts'
+} from '../../harness/accepted-emails.ts'
+import { type FreshDatabase, freshDatabase } from '../../harness/database.ts'
+import { type RelayScript, type ScriptedRelay, startScriptedRelay } from '../../harness/scripted-relay.ts'
 import { signingKeys } from '../../harness/secrets.ts'
-import { smarthostAt } from '../../harness/smarthost.ts'
+import { testSmarthost } from '../../harness/smarthost.ts'
 
 let database: FreshDatabase
-let blobs: Blobs
+let blobs: BlobStore
 const open: (() => Promise<void>)[] = []
 
 beforeAll(async () => {
@@ -40,15 +40,15 @@ afterEach(async () => {
 
 const now = () => systemClock.now()
 
-async function smarthost(script: Script = {}): Promise<ScriptedRelay> {
-  const relay = await scriptedRelay(script)
+async function smarthost(script: RelayScript = {}): Promise<ScriptedRelay> {
+  const relay = await startScriptedRelay(script)
   open.push(() => relay.close())
   return relay
 }
 
-function start(url: string, given: Partial<Relaying> & { readonly connections?: number } = {}): Relay {
+function start(url: string, given: Partial<RelayDeps> & { readonly connections?: number } = {}): Relay {
   const { connections = 4, ...rest } = given
-  const provider = smarthostAt(url, { connections })
+  const provider = testSmarthost(url, { connections })
   const relay = startRelay({
     db: database.db,
     blobs,
@@ -67,13 +67,13 @@ function start(url: string, given: Partial<Relaying> & { readonly connections?: 
   return relay
 }
 
-const sender = () => newSender(database.db, now())
+const sender = () => createSendingDomain(database.db, now())
 
-async function accept(from: Sender, ...emails: AcceptedEmail[]): Promise<readonly Id<'eml'>[]> {
-  return acceptEmails(database.db, blobs, from, now(), emails)
+async function accept(from: SendingDomain, ...emails: AcceptedEmail[]): Promise<readonly Id<'eml'>[]> {
+  return insertAcceptedEmails(database.db, blobs, from, now(), emails)
 }
 
-async function accepted(from: Sender, email: AcceptedEmail = {}): Promise<Id<'eml'>> {
+async function accepted(from: SendingDomain, email: AcceptedEmail = {}): Promise<Id<'eml'>> {
   const [id] = await accept(from, email)
   if (!id) throw new Error('nothing was accepted')
   return id
@@ -101,7 +101,7 @@ test('an accepted email is dated, signed, submitted and told as sent', async () 
   const id = await accepted(await sender(), { to: ['a@x.test'] })
   start(relay.url)
   await done(id)
-  const [taken] = relay.taken
+  const [taken] = relay.accepted
   expect(taken).toMatchObject({ from: 'hello@shop.test', to: ['a@x.test'] })
   const wire = taken?.wire.toString() ?? ''
   const email = await emailOf(id)
@@ -112,7 +112,7 @@ test('an accepted email is dated, signed, submitted and told as sent', async () 
     strict: true,
     resolver: async () => [[dkimRecord]],
   } as never)
-  expect(results.map(each => [each.status.result, each.signingDomain])).toEqual([['pass', 'shop.test']])
+  expect(results.map(result => [result.status.result, result.signingDomain])).toEqual([['pass', 'shop.test']])
 
   expect(await recipientsOf(id)).toMatchObject([{ status: 'sent', smtp_code: 250, enhanced_code: '2.0.0' }])
   expect(email).toMatchObject({ status: 'sent', provider_message_id: 'ABC123' })
@@ -130,13 +130,20 @@ test('each recipient has its own submission and its own end', async () => {
   const id = await accepted(await sender(), { to: ['a@x.test', 'b@x.test', 'c@x.test'] })
   start(relay.url, { retryFirstMs: 60_000 })
   await until('all were tried', async () => (await eventsOf(id)).length === 3)
-  expect((await recipientsOf(id)).map(each => [each.email, each.status, each.smtp_code, each.detail])).toEqual([
+  expect(
+    (await recipientsOf(id)).map(recipient => [
+      recipient.email,
+      recipient.status,
+      recipient.smtp_code,
+      recipient.detail,
+    ]),
+  ).toEqual([
     ['a@x.test', 'sent', 250, 'ok'],
     ['b@x.test', 'bounced', 550, 'no b'],
     ['c@x.test', 'delayed', 451, 'later'],
   ])
   expect(await emailOf(id)).toMatchObject({ status: 'bounced', error: 'no b' })
-  const bounce = (await eventsOf(id)).find(each => each.type === 'bounced')?.bounce
+  const bounce = (await eventsOf(id)).find(event => event.type === 'bounced')?.bounce
   expect(bounce && fromJson(bounce)).toEqual({ type: 'permanent', scope: 'recipient', suppressed: true })
   expect(await outboxOf(id)).toMatchObject([{ position: 2, attempts: 1, lease: null, last_reply: '451 4.7.1 later' }])
 })
@@ -156,7 +163,7 @@ test('a greylisted email is delayed once and then sent, by the retries of the po
   start(relay.url)
   await done(id)
   expect(tries).toBe(4)
-  expect((await eventsOf(id)).map(each => each.type)).toEqual(['delayed', 'sent'])
+  expect((await eventsOf(id)).map(event => event.type)).toEqual(['delayed', 'sent'])
 })
 
 test('taken, and then gone: delayed and ambiguous, and sent again with the same Message-ID', async () => {
@@ -164,16 +171,20 @@ test('taken, and then gone: delayed and ambiguous, and sent again with the same 
   const id = await accepted(await sender())
   start(relay.url, { retryFirstMs: 300 })
   await until('the first attempt', async () => (await eventsOf(id)).length === 1)
-  relay.play({})
+  relay.setScript({})
   await done(id)
   const events = await eventsOf(id)
-  expect(events.map(each => [each.type, fromJson(each.extra)])).toEqual([
+  expect(events.map(event => [event.type, fromJson(event.extra)])).toEqual([
     ['delayed', { phase: 'final-dot', attempt: 1, ambiguous: true }],
     ['sent', { phase: 'final-dot', attempt: 2 }],
   ])
-  const messageIds = relay.taken.map(each => /Message-ID: (.*)\r\n/.exec(each.wire.toString())?.[1])
+  const messageIds = relay.accepted.map(
+    relayedMessage => /Message-ID: (.*)\r\n/.exec(relayedMessage.wire.toString())?.[1],
+  )
   expect(messageIds).toEqual([`<${id}@shop.test>`, `<${id}@shop.test>`])
-  expect(new Set(relay.taken.map(each => /\r\nDate: (.*)\r\n/.exec(each.wire.toString())?.[1])).size).toBe(1)
+  expect(
+    new Set(relay.accepted.map(relayedMessage => /\r\nDate: (.*)\r\n/.exec(relayedMessage.wire.toString())?.[1])).size,
+  ).toBe(1)
 })
 
 test('what is not sent in its time fails with 4.4.7 and the last reply, and is no bounce', async () => {
@@ -184,7 +195,7 @@ test('what is not sent in its time fails with 4.4.7 and the last reply, and is n
   const events = await eventsOf(id)
   expect(events.at(-1)).toMatchObject({ type: 'failed', source: 'api', enhanced_code: '4.4.7', bounce: null })
   expect(events.at(-1)?.detail).toContain('451 4.7.1 Greylisted')
-  expect(relay.taken).toEqual([])
+  expect(relay.accepted).toEqual([])
 })
 
 test('an idle relay puts what it is woken for on the wire within 100 ms', async () => {
@@ -192,7 +203,7 @@ test('an idle relay puts what it is woken for on the wire within 100 ms', async 
   const from = await sender()
   const worker = start(relay.url)
   await accepted(from)
-  await until('the first is sent', () => relay.taken.length === 1)
+  await until('the first is sent', () => relay.accepted.length === 1)
   await Bun.sleep(300)
   const latencies: number[] = []
   for (let i = 0; i < 5; i++) {
@@ -200,7 +211,7 @@ test('an idle relay puts what it is woken for on the wire within 100 ms', async 
     await accepted(from)
     const started = performance.now()
     worker.wake()
-    await until('it is sent', () => relay.taken.length === i + 2)
+    await until('it is sent', () => relay.accepted.length === i + 2)
     latencies.push(performance.now() - started)
   }
   expect(latencies.sort((a, b) => a - b)[2]).toBeLessThan(100)
@@ -211,7 +222,7 @@ test('what another process accepted is found without being woken', async () => {
   start(relay.url)
   await Bun.sleep(100)
   await accepted(await sender())
-  await until('it is sent', () => relay.taken.length === 1, 2000)
+  await until('it is sent', () => relay.accepted.length === 1, 2000)
 })
 
 test('two relays on one outbox submit nothing twice', async () => {
@@ -221,15 +232,15 @@ test('two relays on one outbox submit nothing twice', async () => {
   start(relay.url)
   start(relay.url)
   await until('the outbox is empty', allDone, 20_000)
-  expect(relay.taken.length).toBe(200)
-  expect(new Set(relay.taken.map(each => each.to[0])).size).toBe(200)
+  expect(relay.accepted.length).toBe(200)
+  expect(new Set(relay.accepted.map(relayedMessage => relayedMessage.to[0])).size).toBe(200)
 }, 30_000)
 
 test('a lease that was lost settles nothing', async () => {
   const id = await accepted(await sender())
-  const options = { want: 10, leaseMs: 1000, expiredOnly: false }
-  const [first] = await claim(database.db, { ...options, now: now() }, async () => [])
-  const [second] = await claim(database.db, { ...options, now: plusMs(now(), 2000) }, async () => [])
+  const options = { maxRows: 10, leaseMs: 1000, expiredOnly: false }
+  const [first] = await claimDueRows(database.db, { ...options, now: now() }, async () => [])
+  const [second] = await claimDueRows(database.db, { ...options, now: plusMs(now(), 2000) }, async () => [])
   if (!first || !second) throw new Error('nothing was claimed')
   expect(second.id).toBe(first.id)
   const event = {
@@ -247,8 +258,8 @@ test('a lease that was lost settles nothing', async () => {
   ])
   expect(results).toEqual([false, true, false])
   expect(await isDone(id)).toBe(true)
-  expect((await eventsOf(id)).map(each => each.type)).toEqual(['sent'])
-  expect((await recipientsOf(id)).map(each => each.status)).toEqual(['sent'])
+  expect((await eventsOf(id)).map(event => event.type)).toEqual(['sent'])
+  expect((await recipientsOf(id)).map(recipient => recipient.status)).toEqual(['sent'])
 })
 
 test('what cannot be written is not submitted again', async () => {
@@ -257,17 +268,17 @@ test('what cannot be written is not submitted again', async () => {
   await refuse.execute(database.db)
   const id = await accepted(await sender())
   start(relay.url, { leaseMs: 300 })
-  await until('it is taken', () => relay.taken.length === 1)
+  await until('it is taken', () => relay.accepted.length === 1)
   await Bun.sleep(1500)
   await sql`DROP TRIGGER unwritable`.execute(database.db)
   await done(id)
-  expect(relay.taken.length).toBe(1)
+  expect(relay.accepted.length).toBe(1)
 })
 
 test('a submission that takes longer than its lease keeps it', async () => {
   const relay = await smarthost()
   const id = await accepted(await sender())
-  const provider = smarthostAt(relay.url, { connections: 2 })
+  const provider = testSmarthost(relay.url, { connections: 2 })
   open.push(() => provider.close())
   const slow = {
     ...provider,
@@ -280,11 +291,11 @@ test('a submission that takes longer than its lease keeps it', async () => {
   start(relay.url, { provider: slow, leaseMs: 300 })
   await done(id)
   await Bun.sleep(400)
-  expect(relay.taken.length).toBe(1)
+  expect(relay.accepted.length).toBe(1)
 })
 
 /** Many due rows at little cost: emails of 250 recipients. */
-async function backlog(from: Sender, count: number, destination: string): Promise<void> {
+async function backlog(from: SendingDomain, count: number, destination: string): Promise<void> {
   const each = 250
   await accept(
     from,
@@ -302,15 +313,15 @@ test('10,000 emails of one organization do not hold up another’s, nor those to
   await accepted(small, { to: ['one@small.test'] })
   await accepted(big, { to: ['one@other.test'] })
   const worker = start(relay.url)
-  const isTaken = (to: string) => relay.taken.some(each => each.to.includes(to))
+  const isTaken = (to: string) => relay.accepted.some(relayedMessage => relayedMessage.to.includes(to))
   await until('both are sent', () => isTaken('one@small.test') && isTaken('one@other.test'))
-  expect(relay.taken.length).toBeLessThan(100)
+  expect(relay.accepted.length).toBeLessThan(100)
 
   await accepted(small, { to: ['two@small.test'] })
   worker.wake()
-  const started = relay.taken.length
+  const started = relay.accepted.length
   await until('it is sent while the backlog lasts', () => isTaken('two@small.test'))
-  const index = relay.taken.findIndex(each => each.to.includes('two@small.test'))
+  const index = relay.accepted.findIndex(relayedMessage => relayedMessage.to.includes('two@small.test'))
   expect(index - started).toBeLessThan(400)
 }, 60_000)
 
@@ -323,24 +334,24 @@ test('trouble of the route costs no attempt and is over soon after the route is'
   if (!first) throw new Error('nothing was accepted')
   expect(await outboxOf(first)).toMatchObject([{ attempts: 0 }])
   expect(await eventsOf(first)).toEqual([])
-  expect((await recipientsOf(first)).map(each => each.status)).toEqual(['queued'])
+  expect((await recipientsOf(first)).map(recipient => recipient.status)).toEqual(['queued'])
   // The queue is not hammered against the relay: five troubles, what was under way then, and a probe or two.
   expect(relay.connections()).toBeLessThan(15)
-  relay.play({})
-  await until('all are sent', () => relay.taken.length === 20, 6000)
+  relay.setScript({})
+  await until('all are sent', () => relay.accepted.length === 20, 6000)
   await until('all are settled', allDone)
 }, 20_000)
 
 test('a sender that the relay refuses is held back and does not hold up others', async () => {
   const relay = await smarthost({ mail: from => (from.endsWith('@bad.test') ? '553 5.1.8 unknown sender' : '250 ok') })
-  const bad = await newSender(database.db, now(), 'bad.test')
+  const bad = await createSendingDomain(database.db, now(), 'bad.test')
   const badIds = await accept(bad, ...Array.from({ length: 30 }, () => ({})))
   const worker = start(relay.url)
   await Bun.sleep(1500)
   const good = await accepted(await sender())
   worker.wake()
   await until('the good one is sent', () => isDone(good), 2000)
-  const refused = relay.commands.filter(each => each.includes('MAIL FROM:<hello@bad.test>')).length
+  const refused = relay.commands.filter(command => command.includes('MAIL FROM:<hello@bad.test>')).length
   expect(refused).toBeLessThan(15)
   const [first] = badIds
   expect(first && (await outboxOf(first))).toMatchObject([{ attempts: 0, lease: null }])
@@ -353,7 +364,7 @@ test('what expires while the route is held back still fails in time', async () =
   const id = await accepted(from, { expiresAt: plusMs(now(), 1500) })
   start(relay.url)
   await until('it failed', async () => (await emailOf(id)).status === 'failed', 10_000)
-  expect((await eventsOf(id)).map(each => each.enhanced_code)).toEqual(['4.4.7'])
+  expect((await eventsOf(id)).map(event => event.enhanced_code)).toEqual(['4.4.7'])
 }, 20_000)
 
 test('a scheduled email goes out when it is due, dated then', async () => {
@@ -362,10 +373,10 @@ test('a scheduled email goes out when it is due, dated then', async () => {
   const id = await accepted(await sender(), { scheduledAt, createdAt: plusMs(now(), -86_400_000) })
   start(relay.url)
   await Bun.sleep(600)
-  expect(relay.taken).toEqual([])
+  expect(relay.accepted).toEqual([])
   await done(id)
   expect(millisecondsOf(now())).toBeGreaterThanOrEqual(millisecondsOf(scheduledAt))
-  const date = /\r\nDate: (.*)\r\n/.exec(relay.taken[0]?.wire.toString() ?? '')?.[1] ?? ''
+  const date = /\r\nDate: (.*)\r\n/.exec(relay.accepted[0]?.wire.toString() ?? '')?.[1] ?? ''
   expect(Date.parse(date)).toBe(Math.floor(millisecondsOf(scheduledAt) / 1000) * 1000)
 })
 
@@ -394,8 +405,8 @@ test('a scheduled email whose domain is no longer ready fails, one to a suppress
   await done(failing)
   await done(mixed)
   expect(await eventsOf(failing)).toMatchObject([{ type: 'failed', source: 'api' }])
-  expect((await recipientsOf(mixed)).map(each => each.status)).toEqual(['suppressed', 'sent'])
-  expect(relay.taken.map(each => each.to)).toEqual([['here@x.test']])
+  expect((await recipientsOf(mixed)).map(recipient => recipient.status)).toEqual(['suppressed', 'sent'])
+  expect(relay.accepted.map(relayedMessage => relayedMessage.to)).toEqual([['here@x.test']])
 })
 
 test('a domain without a key sends nothing unsigned', async () => {
@@ -406,23 +417,23 @@ test('a domain without a key sends nothing unsigned', async () => {
   start(relay.url, { retryFirstMs: 60_000 })
   await until('it was tried', async () => (await eventsOf(id)).length === 1)
   expect(await eventsOf(id)).toMatchObject([{ type: 'delayed', source: 'api' }])
-  expect(relay.taken).toEqual([])
+  expect(relay.accepted).toEqual([])
 })
 
 test('stopping lets what is under way end and gives the rest back', async () => {
   const relay = await smarthost()
   const ids = await accept(await sender(), ...Array.from({ length: 40 }, () => ({})))
   const worker = start(relay.url, { connections: 2 })
-  await until('some are under way', () => relay.taken.length >= 5)
-  const before = relay.taken.length
+  await until('some are under way', () => relay.accepted.length >= 5)
+  const before = relay.accepted.length
   await worker.stop()
   const left = await database.db
     .selectFrom('outbox')
     .select(['lease', 'attempts'])
     .where('email_id', 'in', ids)
     .execute()
-  expect(left.length + relay.taken.length).toBe(40)
-  expect(relay.taken.length - before).toBeLessThanOrEqual(4)
+  expect(left.length + relay.accepted.length).toBe(40)
+  expect(relay.accepted.length - before).toBeLessThanOrEqual(4)
   expect(left.length).toBeGreaterThan(0)
   expect(left.every(row => row.lease === null && row.attempts === 0)).toBe(true)
 })
@@ -430,12 +441,12 @@ test('stopping lets what is under way end and gives the rest back', async () => 
 test('what a dead process had taken is taken again when its lease has run out', async () => {
   const relay = await smarthost()
   const id = await accepted(await sender())
-  await claim(database.db, { want: 5, leaseMs: 800, now: now(), expiredOnly: false }, async () => [])
+  await claimDueRows(database.db, { maxRows: 5, leaseMs: 800, now: now(), expiredOnly: false }, async () => [])
   start(relay.url)
   await Bun.sleep(300)
-  expect(relay.taken).toEqual([])
+  expect(relay.accepted).toEqual([])
   await done(id)
-  expect(relay.taken.length).toBe(1)
-  const told = (await eventsOf(id)).map(each => fromJson(each.extra))
+  expect(relay.accepted.length).toBe(1)
+  const told = (await eventsOf(id)).map(event => fromJson(event.extra))
   expect(told).toEqual([{ phase: 'final-dot', attempt: 1, ambiguous: true }])
 })

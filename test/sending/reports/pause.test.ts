@@ -4,23 +4,23 @@ import { plusMs } from '../../../src/base/clock.ts'
 import { inTransaction } from '../../../src/base/database/database.ts'
 import type { Id } from '../../../src/base/ids.ts'
 import { mysqlBlobs } from '../../../src/ports/blobs/mysql.ts'
-import type { Blobs } from '../../../src/ports/blobs/port.ts'
+import type { BlobStore } from '../../../src/ports/blobs/port.ts'
 import { sandboxProvider } from '../../../src/ports/provider/sandbox.ts'
 import { recordEvents } from '../../../src/sending/events/events.ts'
 import { startRelay } from '../../../src/sending/relay/relay.ts'
-import { type Pausing, pauseAll } from '../../../src/sending/reports/pause.ts'
+import { type PauseDeps, pauseBrandsOverLimits } from '../../../src/sending/reports/pause.ts'
 import { openSending, send } from '../../../src/sending/send.ts'
+import { createSendingDomain, insertAcceptedEmails, type SendingDomain } from '../../harness/accepted-emails.ts'
 import { runCommand } from '../../harness/cli.ts'
 import { type FreshDatabase, freshDatabase } from '../../harness/database.ts'
 import { type TestClock, testClock } from '../../harness/http-server.ts'
-import { acceptEmails, newSender, type Sender } from '../../harness/outgoing.ts'
 import { signingKeys } from '../../harness/secrets.ts'
 
 let database: FreshDatabase
-let blobs: Blobs
+let blobs: BlobStore
 let clock: TestClock
-let pausing: Pausing
-let shop: Sender
+let pausing: PauseDeps
+let shop: SendingDomain
 let shops = 0
 
 const log = pino({ level: 'silent' })
@@ -29,13 +29,13 @@ beforeAll(async () => {
   database = await freshDatabase()
   clock = testClock()
   blobs = mysqlBlobs(database.db, clock)
-  const limits = { bouncePercent: 10, complaintPercent: 1, leastSent: 20, windowMs: 24 * 3_600_000 }
+  const limits = { bouncePercent: 10, complaintPercent: 1, minSent: 20, windowMs: 24 * 3_600_000 }
   pausing = { db: database.db, clock, log, limits }
 })
 afterAll(() => database.close())
 beforeEach(async () => {
   await database.db.deleteFrom('outbox').execute()
-  shop = await newSender(database.db, clock.now(), `shop${++shops}.test`)
+  shop = await createSendingDomain(database.db, clock.now(), `shop${++shops}.test`)
 })
 
 type Became = 'sent' | 'delivered' | 'bounced' | 'complained' | 'policy' | 'soft'
@@ -43,7 +43,7 @@ type Became = 'sent' | 'delivered' | 'bounced' | 'complained' | 'policy' | 'soft
 /** Emails of the shop that became something, so many of each. */
 async function emails(counts: Partial<Record<Became, number>>, from = shop): Promise<void> {
   const all = Object.entries(counts).flatMap(([became, count]) => Array<Became>(count).fill(became as Became))
-  const ids = await acceptEmails(
+  const ids = await insertAcceptedEmails(
     database.db,
     blobs,
     from,
@@ -77,7 +77,7 @@ async function emails(counts: Partial<Record<Became, number>>, from = shop): Pro
   })
 }
 
-const isPaused = async (from = shop) => (await pauseAll(pausing)).includes(from.brandId)
+const isPaused = async (from = shop) => (await pauseBrandsOverLimits(pausing)).includes(from.brandId)
 
 async function trySend(from = shop) {
   const sending = openSending({
@@ -104,7 +104,7 @@ const brand = async (...args: string[]) => {
 
 describe('a brand is paused', () => {
   test('above the bounce rate, with what it was as the reason; others go on', async () => {
-    const other = await newSender(database.db, clock.now(), `other${shops}.test`)
+    const other = await createSendingDomain(database.db, clock.now(), `other${shops}.test`)
     await emails({ sent: 18, bounced: 3 })
     await emails({ sent: 30 }, other)
     expect(await isPaused()).toBe(true)
@@ -128,7 +128,7 @@ describe('a brand is paused', () => {
 describe('a brand goes on', () => {
   test('at the rate, and below the least number of emails', async () => {
     await emails({ sent: 18, bounced: 2 })
-    const small = await newSender(database.db, clock.now(), `small${shops}.test`)
+    const small = await createSendingDomain(database.db, clock.now(), `small${shops}.test`)
     await emails({ bounced: 19 }, small)
     expect([await isPaused(), await isPaused(small)]).toEqual([false, false])
   })
@@ -148,17 +148,17 @@ describe('a brand goes on', () => {
   test('where no rate is set', async () => {
     await emails({ bounced: 30 })
     const never = { ...pausing.limits, bouncePercent: 0, complaintPercent: 0 }
-    expect(await pauseAll({ ...pausing, limits: never })).toEqual([])
+    expect(await pauseBrandsOverLimits({ ...pausing, limits: never })).toEqual([])
   })
 })
 
 test('what a paused brand had accepted waits, says so once, and goes out when it is resumed', async () => {
   await emails({ sent: 10, bounced: 20 })
   const soon = plusMs(clock.now(), 1000)
-  const ids = await acceptEmails(database.db, blobs, shop, clock.now(), [{}, { scheduledAt: soon }])
+  const ids = await insertAcceptedEmails(database.db, blobs, shop, clock.now(), [{}, { scheduledAt: soon }])
   expect(await isPaused()).toBe(true)
   const taken: string[] = []
-  const provider = sandboxProvider({ keep: async kept => void taken.push(JSON.stringify(kept)) })
+  const provider = sandboxProvider({ store: async kept => void taken.push(JSON.stringify(kept)) })
   clock.forward(2000)
   const relay = startRelay({
     db: database.db,

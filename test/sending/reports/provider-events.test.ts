@@ -14,16 +14,16 @@ import { postmarkWebhook } from '../../../src/ports/provider/webhooks/postmark.t
 import { sendgridWebhook } from '../../../src/ports/provider/webhooks/sendgrid.ts'
 import { providerRoutes } from '../../../src/sending/reports/routes.ts'
 import { joinThreads, type ThreadEntry } from '../../../src/sending/threads/threads.ts'
-import { openTestDoor, type TestDoor } from '../../harness/http-server.ts'
-import { acceptEmails, newSender, type Sender } from '../../harness/outgoing.ts'
+import { createSendingDomain, insertAcceptedEmails, type SendingDomain } from '../../harness/accepted-emails.ts'
+import { openTestHttpServer, type TestHttpServer } from '../../harness/http-server.ts'
 
 const secret = 'a-secret-of-ours'
 const keys = generateKeyPairSync('ec', { namedCurve: 'prime256v1' })
-let door: TestDoor
-let sender: Sender
+let door: TestHttpServer
+let sender: SendingDomain
 
 beforeAll(async () => {
-  door = await openTestDoor({
+  door = await openTestHttpServer({
     features: ({ database, clock }) => [
       providerRoutes({
         db: database.db,
@@ -38,14 +38,14 @@ beforeAll(async () => {
       }),
     ],
   })
-  sender = await newSender(door.database.db, door.clock.now())
+  sender = await createSendingDomain(door.database.db, door.clock.now())
 }, 60_000)
 
 afterAll(() => door.close())
 
 async function email(to = `u${crypto.randomUUID().slice(0, 8)}@x.test`): Promise<{ id: Id<'eml'>; to: string }> {
   const { db } = door.database
-  const [id] = await acceptEmails(db, mysqlBlobs(db, door.clock), sender, door.clock.now(), [{ to: [to] }])
+  const [id] = await insertAcceptedEmails(db, mysqlBlobs(db, door.clock), sender, door.clock.now(), [{ to: [to] }])
   if (!id) throw new Error('nothing was accepted')
   return { id, to }
 }
@@ -251,10 +251,10 @@ async function counted(name: string): Promise<number> {
 test.each(providers)('%s: a delivery is told once, however often it is repeated', async provider => {
   const about = await email()
   const posted = says[provider].delivered(about)
-  expect([await post(posted), await post(posted)].map(each => each.status)).toEqual([200, 200])
+  expect([await post(posted), await post(posted)].map(callResult => callResult.status)).toEqual([200, 200])
   const { status, events } = await stateOf(about)
   expect(status).toBe('delivered')
-  expect(events.map(each => [each.type, each.source, each.recipient])).toEqual([
+  expect(events.map(event => [event.type, event.source, event.recipient])).toEqual([
     ['delivered', 'provider_webhook', about.to],
   ])
 })
@@ -263,7 +263,7 @@ test.each(providers)('%s: a repetition at the same moment is told once', async p
   const about = await email()
   const posted = says[provider].delivered(about)
   const answers = await Promise.all(Array.from({ length: 8 }, () => post(posted)))
-  expect(answers.map(each => each.status)).toEqual(Array.from({ length: 8 }, () => 200))
+  expect(answers.map(answer => answer.status)).toEqual(Array.from({ length: 8 }, () => 200))
   expect((await stateOf(about)).events.length).toBe(1)
 })
 
@@ -411,8 +411,8 @@ test('what a provider itself refuses, and what it goes on trying, is told as tha
   await post(says.mailgun.failed(waiting, 'temporary', 'generic', { code: 421, message: '4.3.2 later' }))
   await post(brevo(says.brevo.event(blocked, 'blocked', { reason: 'blocked : due to blacklist user' })))
   const states = await Promise.all([dropped, deferred, suppressed, waiting, blocked].map(stateOf))
-  expect(states.map(each => each.status)).toEqual(['rejected', 'delayed', 'rejected', 'delayed', 'rejected'])
-  expect(states.map(each => each.suppression)).toEqual(states.map(() => undefined))
+  expect(states.map(state => state.status)).toEqual(['rejected', 'delayed', 'rejected', 'delayed', 'rejected'])
+  expect(states.map(state => state.suppression)).toEqual(states.map(() => undefined))
   expect(states[1]?.recipient).toMatchObject({ smtp_code: 451, enhanced_code: '4.7.1' })
 })
 
@@ -427,12 +427,12 @@ test('news in any order end where the evidence does', async () => {
 test('a batch of a thousand is recorded whole, with what concerns us not left out', async () => {
   const { db } = door.database
   const to = Array.from({ length: 1000 }, (_, i) => `b${i}@y.test`)
-  const ids = await acceptEmails(
+  const ids = await insertAcceptedEmails(
     db,
     mysqlBlobs(db, door.clock),
     sender,
     door.clock.now(),
-    to.map(each => ({ to: [each], message: Buffer.from('Subject: x\r\n\r\nx\r\n') })),
+    to.map(value => ({ to: [value], message: Buffer.from('Subject: x\r\n\r\nx\r\n') })),
   )
   const batch = ids.flatMap((id, i) => [
     says.sendgrid.event({ id, to: to[i] ?? '' }, 'delivered'),
@@ -441,7 +441,7 @@ test('a batch of a thousand is recorded whole, with what concerns us not left ou
   ])
   expect((await post(sendgrid(batch))).status).toBe(200)
   const rows = await db.selectFrom('email_recipients').select('status').where('email_id', 'in', ids).execute()
-  expect(new Set(rows.map(each => each.status))).toEqual(new Set(['delivered']))
+  expect(new Set(rows.map(row => row.status))).toEqual(new Set(['delivered']))
 }, 30_000)
 
 test('the Message-ID that recipients see is noted, and answers to it join the thread of the email', async () => {
@@ -455,7 +455,7 @@ test('the Message-ID that recipients see is noted, and answers to it join the th
   expect(row.wire_message_id).toBe(`${about.id}@smtp-relay.mailin.fr`)
   for (const seen of [row.message_id, row.wire_message_id ?? ''])
     expect(await joined({ itemId: newId('msg'), messageId: null, references: [seen], emailId: null })).toEqual([
-      { threadId: about.id, answersEmailId: about.id },
+      { threadId: about.id, inReplyToEmailId: about.id },
     ])
 })
 

@@ -2,32 +2,32 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import pino from 'pino'
 import { systemClock } from '../../../src/base/clock.ts'
-import type { Schema } from '../../../src/base/database/schema.ts'
+import type { DatabaseSchema } from '../../../src/base/database/schema.ts'
 import type { Id } from '../../../src/base/ids.ts'
 import { newId } from '../../../src/base/ids.ts'
-import { verifiedReturnPaths } from '../../../src/domains/return-path-table.ts'
+import { selectVerifiedReturnPaths } from '../../../src/domains/return-path-table.ts'
 import { mysqlBlobs } from '../../../src/ports/blobs/mysql.ts'
 import { presetOf } from '../../../src/ports/provider/smarthost/presets.ts'
 import { startRelay } from '../../../src/sending/relay/relay.ts'
-import { type ReversePaths, returnPathsOf } from '../../../src/sending/reports/return-path.ts'
+import { newReturnPaths, type ReturnPathSource } from '../../../src/sending/reports/return-path.ts'
+import { createSendingDomain, insertAcceptedEmails, type SendingDomain } from '../../harness/accepted-emails.ts'
 import { type FreshDatabase, freshDatabase } from '../../harness/database.ts'
-import { acceptEmails, newSender, type Sender } from '../../harness/outgoing.ts'
-import { type ScriptedRelay, scriptedRelay, type Taken } from '../../harness/scripted-relay.ts'
+import { type RelayedMessage, type ScriptedRelay, startScriptedRelay } from '../../harness/scripted-relay.ts'
 import { signingKeys, testSecrets } from '../../harness/secrets.ts'
-import { smarthostAt } from '../../harness/smarthost.ts'
+import { testSmarthost } from '../../harness/smarthost.ts'
 
-const returnPaths = returnPathsOf(testSecrets)
-const ours: ReversePaths = { returnPaths, findHosts: verifiedReturnPaths, ownHost: 'mx.ours.test' }
+const returnPaths = newReturnPaths(testSecrets)
+const ours: ReturnPathSource = { returnPaths, findHosts: selectVerifiedReturnPaths, ownHost: 'mx.ours.test' }
 
 let database: FreshDatabase
 let relay: ScriptedRelay
-let sender: Sender
+let sender: SendingDomain
 const open: (() => Promise<void>)[] = []
 
 beforeAll(async () => {
   database = await freshDatabase(12)
-  relay = await scriptedRelay()
-  sender = await newSender(database.db, systemClock.now())
+  relay = await startScriptedRelay()
+  sender = await createSendingDomain(database.db, systemClock.now())
 })
 afterAll(async () => {
   await relay.close()
@@ -39,12 +39,16 @@ afterEach(async () => {
 })
 
 /** Sends one email to these recipients; what the relay took, in the order of the recipients. */
-async function relayed(to: readonly string[], reversePaths: ReversePaths, preset: 'postfix' | 'postmark' = 'postfix') {
+async function relayed(
+  to: readonly string[],
+  reversePaths: ReturnPathSource,
+  preset: 'postfix' | 'postmark' = 'postfix',
+) {
   const { db } = database
   const blobs = mysqlBlobs(db, systemClock)
-  const [emailId] = await acceptEmails(db, blobs, sender, systemClock.now(), [{ to }])
+  const [emailId] = await insertAcceptedEmails(db, blobs, sender, systemClock.now(), [{ to }])
   if (!emailId) throw new Error('nothing was accepted')
-  const provider = smarthostAt(relay.url, { preset: presetOf(preset, true) })
+  const provider = testSmarthost(relay.url, { preset: presetOf(preset, true) })
   const log = pino({ level: 'silent' })
   const worker = startRelay({
     db,
@@ -61,10 +65,10 @@ async function relayed(to: readonly string[], reversePaths: ReversePaths, preset
     await worker.stop()
     await provider.close()
   })
-  const mine = () => relay.taken.filter(each => to.includes(each.to[0] ?? ''))
+  const mine = () => relay.accepted.filter(relayedMessage => to.includes(relayedMessage.to[0] ?? ''))
   for (const end = Date.now() + 8000; mine().length < to.length && Date.now() < end; await Bun.sleep(5));
-  const taken = to.map(address => mine().find(each => each.to[0] === address) as Taken)
-  return { emailId, from: taken.map(each => each.from) }
+  const taken = to.map(address => mine().find(relayedMessage => relayedMessage.to[0] === address) as RelayedMessage)
+  return { emailId, from: taken.map(relayedMessage => relayedMessage.from) }
 }
 
 const records = {
@@ -73,7 +77,7 @@ const records = {
 } as const
 
 async function publish(
-  status: Readonly<Record<keyof typeof records, Schema['domain_records']['status']>>,
+  status: Readonly<Record<keyof typeof records, DatabaseSchema['domain_records']['status']>>,
 ): Promise<void> {
   for (const kind of ['mx', 'txt'] as const)
     await database.db

@@ -4,22 +4,22 @@ import { millisecondsOf, plusMs, systemClock } from '../../../src/base/clock.ts'
 import { fromJson } from '../../../src/base/database/schema.ts'
 import type { Id } from '../../../src/base/ids.ts'
 import { mysqlBlobs } from '../../../src/ports/blobs/mysql.ts'
-import { sesWebhook } from '../../../src/ports/provider/ses/sns-webhook.ts'
+import { snsWebhook } from '../../../src/ports/provider/ses/sns-webhook.ts'
 import { providerRoutes } from '../../../src/sending/reports/routes.ts'
-import { openTestDoor, type TestDoor } from '../../harness/http-server.ts'
-import { acceptEmails, newSender, type Sender } from '../../harness/outgoing.ts'
+import { createSendingDomain, insertAcceptedEmails, type SendingDomain } from '../../harness/accepted-emails.ts'
+import { openTestHttpServer, type TestHttpServer } from '../../harness/http-server.ts'
 import {
   confirmation,
   newSnsSigner,
   notification,
-  type SnsGiven,
   type SnsMessage,
+  type SnsOptions,
   topicArn,
 } from '../../harness/sns.ts'
 
 const amazon = newSnsSigner()
-let door: TestDoor
-let sender: Sender
+let door: TestHttpServer
+let sender: SendingDomain
 let asked: string[] = []
 let isAway = false
 
@@ -30,17 +30,17 @@ beforeAll(async () => {
     if (url.includes('ConfirmSubscription')) return '<ConfirmSubscriptionResponse/>'
     return url === amazon.url ? amazon.certificate : null
   }
-  door = await openTestDoor({
+  door = await openTestHttpServer({
     features: ({ database, clock }) => [
       providerRoutes({
         db: database.db,
         clock,
         log: pino({ level: 'silent' }),
-        webhooks: [sesWebhook({ topicArn, get })],
+        webhooks: [snsWebhook({ topicArn, fetchText: get })],
       }),
     ],
   })
-  sender = await newSender(door.database.db, door.clock.now())
+  sender = await createSendingDomain(door.database.db, door.clock.now())
 }, 60_000)
 
 afterAll(() => door.close())
@@ -60,7 +60,7 @@ interface About {
 async function email(): Promise<About> {
   const to = `u${crypto.randomUUID().slice(0, 8)}@x.test`
   const { db } = door.database
-  const [id] = await acceptEmails(db, mysqlBlobs(db, door.clock), sender, door.clock.now(), [{ to: [to] }])
+  const [id] = await insertAcceptedEmails(db, mysqlBlobs(db, door.clock), sender, door.clock.now(), [{ to: [to] }])
   if (!id) throw new Error('nothing was accepted')
   return { id, to }
 }
@@ -73,7 +73,7 @@ function post(message: SnsMessage) {
   return door.call('POST', '/provider/ses/events', { key: null, headers, body: JSON.stringify(message) })
 }
 
-const tell = (event: object, given: Partial<SnsGiven> = {}) =>
+const tell = (event: object, given: Partial<SnsOptions> = {}) =>
   post(notification(amazon, event, { at: now(), ...given }))
 
 /** As https://docs.aws.amazon.com/ses/latest/dg/event-publishing-retrieving-sns-examples.html shows them. */
@@ -153,7 +153,7 @@ test.each(['1', '2'] as const)(
     const about = await email()
     const message = notification(amazon, delivery(about), { at: now(), version })
     const answers = await Promise.all([post(message), post(message), post(message)])
-    expect(answers.map(each => each.status)).toEqual([200, 200, 200])
+    expect(answers.map(answer => answer.status)).toEqual([200, 200, 200])
     expect(await stateOf(about)).toMatchObject({
       status: 'delivered',
       wire_message_id: `0102018f-${about.id}@eu-west-1.amazonses.com`,
@@ -349,7 +349,7 @@ test('a certificate that has run out proves nothing', async () => {
   const about = await email()
   const expired = newSnsSigner('SimpleNotificationService-eeee', 1)
   const get = async () => expired.certificate
-  const webhook = sesWebhook({ topicArn, get })
+  const webhook = snsWebhook({ topicArn, fetchText: get })
   const read = (aheadMs: number) => {
     const at = new Date(Date.now() + aheadMs)
     const body = Buffer.from(JSON.stringify(notification(expired, delivery(about), { at })))
@@ -369,7 +369,7 @@ test('the subscription to our topic is confirmed, and that to no other', async (
     confirmation(newSnsSigner(), { at: now() }),
     { ...confirmation(amazon, { at: now() }), Token: 'x' },
   ]
-  for (const each of others) expect((await post(each)).status).toBe(401)
+  for (const snsMessage of others) expect((await post(snsMessage)).status).toBe(401)
   const elsewhere = confirmation(amazon, { at: now(), fields: { SubscribeURL: 'https://evil.test/?Action=x' } })
   expect((await post(elsewhere)).status).toBe(400)
   expect(asked.filter(url => !url.endsWith('.pem'))).toEqual([])

@@ -3,14 +3,14 @@ import { inTransaction } from '../../../src/base/database/database.ts'
 import type { Id } from '../../../src/base/ids.ts'
 import { suppressionRoutes } from '../../../src/sending/suppressions/routes.ts'
 import { suppress } from '../../../src/sending/suppressions/suppress.ts'
-import { forgetSuppressions } from '../../../src/sending/suppressions/suppressions.ts'
-import { openTestDoor, type TestDoor } from '../../harness/http-server.ts'
+import { expireSuppressions } from '../../../src/sending/suppressions/suppressions.ts'
+import { openTestHttpServer, type TestHttpServer } from '../../harness/http-server.ts'
 import { makeDomain } from '../fixtures.ts'
 
-let door: TestDoor
+let door: TestHttpServer
 let brandId: Id<'brd'>
 beforeAll(async () => {
-  door = await openTestDoor({ features: ({ database: { db }, clock }) => [suppressionRoutes({ db, clock })] })
+  door = await openTestHttpServer({ features: ({ database: { db }, clock }) => [suppressionRoutes({ db, clock })] })
   brandId = (await makeDomain(door.database.db, door.organizationId, 'acme.example')).brandId
 })
 afterAll(() => door.close())
@@ -90,7 +90,7 @@ describe('who unsubscribed stays so', () => {
     door.clock.forward(2 * 3_600_000)
     await add({ email: 'gus@g.example', expires_at: inAnHour() })
     door.clock.forward(2 * 3_600_000)
-    expect(await forgetSuppressions({ db: door.database.db, clock: door.clock }, 100)).toBe(1)
+    expect(await expireSuppressions({ db: door.database.db, clock: door.clock }, 100)).toBe(1)
     expect((await check('flo@f.example')).suppression).toMatchObject({ reason: 'unsubscribe', expires_at: null })
     const filtered = await door.call('GET', `${list}?reason=unsubscribe`)
     expect(filtered.json.data.map((each: { email: string }) => each.email)).toContain('flo@f.example')
@@ -171,8 +171,8 @@ test('walks the list in pages, newest first, each once', async () => {
 
 test('twenty at once make one, and a repeated Idempotency-Key gives the first answer', async () => {
   const answers = await Promise.all(Array.from({ length: 20 }, () => add({ email: 'kim@k.example' })))
-  expect(answers.map(each => each.status).sort()).toEqual([...Array(19).fill(200), 201])
-  expect(new Set(answers.map(each => each.text)).size).toBe(1)
+  expect(answers.map(answer => answer.status).sort()).toEqual([...Array(19).fill(200), 201])
+  expect(new Set(answers.map(answer => answer.text)).size).toBe(1)
   const headers = { 'idempotency-key': 'suppress-lee' }
   const first = await add({ email: 'lee@l.example' }, headers)
   const second = await add({ email: 'lee@l.example' }, headers)

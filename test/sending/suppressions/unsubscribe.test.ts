@@ -7,26 +7,26 @@ import { startRelay } from '../../../src/sending/relay/relay.ts'
 import { send } from '../../../src/sending/send.ts'
 import { suppressionRoutes } from '../../../src/sending/suppressions/routes.ts'
 import { unsubscribeRoutes } from '../../../src/sending/suppressions/unsubscribe-routes.ts'
-import { openTestDoor, type TestDoor } from '../../harness/http-server.ts'
-import { dkimRecord, newSender, type Sender } from '../../harness/outgoing.ts'
-import { fieldsOf, unstuffed } from '../../harness/relayed.ts'
-import { scriptedRelay } from '../../harness/scripted-relay.ts'
+import { createSendingDomain, dkimRecord, type SendingDomain } from '../../harness/accepted-emails.ts'
+import { openTestHttpServer, type TestHttpServer } from '../../harness/http-server.ts'
+import { headerValues, unstuffed } from '../../harness/relayed-messages.ts'
+import { startScriptedRelay } from '../../harness/scripted-relay.ts'
 import { signingKeys } from '../../harness/secrets.ts'
-import { smarthostAt } from '../../harness/smarthost.ts'
+import { testSmarthost } from '../../harness/smarthost.ts'
 import { sendingOn } from '../fixtures.ts'
 
-let door: TestDoor
-let shop: Sender
+let door: TestHttpServer
+let shop: SendingDomain
 let key: string
 beforeAll(async () => {
-  door = await openTestDoor({
+  door = await openTestHttpServer({
     features: ({ database: { db }, clock }) => [
       emailRoutes(sendingOn(db, clock)),
       suppressionRoutes({ db, clock }),
       unsubscribeRoutes({ db, clock }),
     ],
   })
-  shop = await newSender(door.database.db, door.clock.now())
+  shop = await createSendingDomain(door.database.db, door.clock.now())
   await door.database.db.updateTable('brands').set({ name: 'Shop & <b>Co' }).where('id', '=', shop.brandId).execute()
   key = (await door.newKey({ organizationId: shop.organizationId })).key
 })
@@ -38,7 +38,7 @@ const form = { 'content-type': 'application/x-www-form-urlencoded' }
 
 async function headersOf(id: string): Promise<Map<string, string>> {
   const { headers } = (await door.call('GET', `/v1/emails/${id}/content`, { key })).json
-  return new Map(headers.map((each: { name: string; value: string }) => [each.name.toLowerCase(), each.value]))
+  return new Map(headers.map((header: { name: string; value: string }) => [header.name.toLowerCase(), header.value]))
 }
 
 /** Sends with a link, and gives the path that it leads to. */
@@ -70,7 +70,7 @@ test('one click unsubscribes, as often as it is done, and says who from what', a
     expires_at: null,
   })
   const others = await Promise.all(Array.from({ length: 10 }, () => oneClick(path)))
-  expect(others.map(each => each.status)).toEqual(Array(10).fill(200))
+  expect(others.map(response => response.status)).toEqual(Array(10).fill(200))
   expect(await suppressionOf('ann@a.test')).toEqual(suppression)
 })
 
@@ -116,10 +116,10 @@ describe('does nothing for', () => {
   test('a link that is not whole, of another, or changed by one letter', async () => {
     const { path } = await linkTo('dee@d.test')
     const changed = path.slice(0, 30) + (path.charAt(30) === 'A' ? 'B' : 'A') + path.slice(31)
-    for (const each of [path.slice(0, -1), `${path}A`, changed, '/unsubscribe/x', `${path.toUpperCase()}`])
+    for (const value of [path.slice(0, -1), `${path}A`, changed, '/unsubscribe/x', `${path.toUpperCase()}`])
       for (const method of ['GET', 'POST']) {
         const init = method === 'POST' ? { body: 'List-Unsubscribe=One-Click', headers: form } : {}
-        expect((await fetch(door.url + each, { method, ...init })).status).toBe(404)
+        expect((await fetch(door.url + value, { method, ...init })).status).toBe(404)
       }
     expect(await suppressionOf('dee@d.test')).toBeNull()
   })
@@ -139,7 +139,7 @@ test('blocks what can be unsubscribed from, and nothing else, and only of that b
   const blocked = await post({ to: 'FLO@f.test', unsubscribe: true })
   expect([blocked.status, blocked.json.error.code]).toEqual([422, 'recipient_suppressed'])
   expect((await post({ to: 'flo@f.test' })).status).toBe(202)
-  const other = await newSender(door.database.db, door.clock.now(), 'other.test')
+  const other = await createSendingDomain(door.database.db, door.clock.now(), 'other.test')
   const { key: otherKey } = await door.newKey({ organizationId: other.organizationId })
   const json = { ...plain, from: 'a@other.test', to: 'flo@f.test', unsubscribe: true }
   expect((await door.call('POST', '/v1/emails', { key: otherKey, json })).status).toBe(202)
@@ -172,8 +172,8 @@ test('refuses more than one recipient, and headers of the client’s own beside 
 /** Carries all that is due at `door.clock` to a sink. */
 async function relayed(isDone: () => Promise<boolean>): Promise<readonly Buffer[]> {
   const { db } = door.database
-  const sink = await scriptedRelay()
-  const provider = smarthostAt(sink.url, { connections: 2 })
+  const sink = await startScriptedRelay()
+  const provider = testSmarthost(sink.url, { connections: 2 })
   const relay = startRelay({
     db,
     blobs: mysqlBlobs(db, door.clock),
@@ -187,7 +187,7 @@ async function relayed(isDone: () => Promise<boolean>): Promise<readonly Buffer[
   try {
     for (const end = Date.now() + 10_000; !(await isDone()); await Bun.sleep(10))
       if (Date.now() > end) throw new Error('the outbox is not empty after 10 s')
-    return sink.taken.map(each => each.wire)
+    return sink.accepted.map(relayedMessage => relayedMessage.wire)
   } finally {
     await relay.stop()
     await provider.close()
@@ -203,8 +203,8 @@ describe('on the wire', () => {
     const { path } = await linkTo('hal@h.test')
     const [wire = Buffer.alloc(0)] = await relayed(isEmpty)
     const text = unstuffed({ wire } as Parameters<typeof unstuffed>[0])
-    expect(fieldsOf(text, 'List-Unsubscribe')).toEqual([`<https://mail.acme.example${path}>`])
-    expect(fieldsOf(text, 'List-Unsubscribe-Post')).toEqual(['List-Unsubscribe=One-Click'])
+    expect(headerValues(text, 'List-Unsubscribe')).toEqual([`<https://mail.acme.example${path}>`])
+    expect(headerValues(text, 'List-Unsubscribe-Post')).toEqual(['List-Unsubscribe=One-Click'])
     const signed =
       /h=([^;]*);/
         .exec(text.replace(/\r\n[ \t]+/g, ' '))?.[1]
@@ -213,14 +213,14 @@ describe('on the wire', () => {
     expect(signed).toContain('list-unsubscribe')
     expect(signed).toContain('list-unsubscribe-post')
     const { results } = await dkimVerify(wire, { strict: true, resolver: async () => [[dkimRecord]] } as never)
-    expect(results.map(each => each.status.result)).toEqual(['pass'])
+    expect(results.map(result => result.status.result)).toEqual(['pass'])
     const changed = Buffer.from(wire.toString('latin1').replace(path, path.replace(/.$/, '!')), 'latin1')
     const broken = await dkimVerify(changed, { strict: true, resolver: async () => [[dkimRecord]] } as never)
-    expect(broken.results.map(each => each.status.result)).toEqual(['fail'])
+    expect(broken.results.map(result => result.status.result)).toEqual(['fail'])
   })
 
   test('who unsubscribed after a send was scheduled does not get it when it is due, but gets the rest', async () => {
-    const use = sendingOn(door.database.db, door.clock)
+    const deps = sendingOn(door.database.db, door.clock)
     const { organizationId } = shop
     const scheduled_at = new Date(Date.now() + 3_600_000).toISOString()
     const later = (unsubscribe: boolean) =>
@@ -229,7 +229,7 @@ describe('on the wire', () => {
           sender: { organizationId, brandId: null, keyId: null },
           fields: { ...plain, to: 'ida@i.test', scheduled_at, unsubscribe },
         },
-        use,
+        deps,
       )
     const [news, receipt] = [await later(true), await later(false)]
     await oneClick((await linkTo('ida@i.test')).path)

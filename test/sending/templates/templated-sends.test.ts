@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Id } from '../../../src/base/ids.ts'
 import { emailRoutes } from '../../../src/sending/emails/routes.ts'
-import type { Sending } from '../../../src/sending/send.ts'
+import type { SendDeps } from '../../../src/sending/send.ts'
 import { templateRoutes } from '../../../src/sending/templates/routes.ts'
-import { type Call, openTestDoor, type TestDoor } from '../../harness/http-server.ts'
+import { type CallOptions, openTestHttpServer, type TestHttpServer } from '../../harness/http-server.ts'
 import { makeDomain, sendingOn } from '../fixtures.ts'
 
-let door: TestDoor
-let sending: Sending
+let door: TestHttpServer
+let sending: SendDeps
 let brandId: Id<'brd'>
 beforeAll(async () => {
-  door = await openTestDoor({
+  door = await openTestHttpServer({
     features: ({ database: { db }, clock }) => {
       sending = sendingOn(db, clock)
       return [emailRoutes(sending), templateRoutes({ db, clock, rendering: sending.rendering })]
@@ -24,7 +24,7 @@ afterAll(async () => {
 })
 
 let slugs = 0
-async function newTemplate(fields: object = {}, call: Call = {}) {
+async function newTemplate(fields: object = {}, call: CallOptions = {}) {
   const json = { brand_id: brandId, slug: `template-${++slugs}`, ...fields }
   const { status, json: made } = await door.call('POST', '/v1/templates', { ...call, json })
   if (status !== 201) throw new Error(JSON.stringify(made))
@@ -43,7 +43,7 @@ const welcome = {
 
 describe('a send with a template', () => {
   const plain = { from: 'ann@acme.example', to: 'bob@b.example' }
-  const send = (fields: object, call: Call = {}) =>
+  const send = (fields: object, call: CallOptions = {}) =>
     door.call('POST', '/v1/emails', { ...call, json: { ...plain, ...fields } })
   const contentOf = async (id: string) => (await door.call('GET', `/v1/emails/${id}/content`)).json
 
@@ -76,7 +76,7 @@ describe('a send with a template', () => {
     const sent = await send({ template: slug, variables: { a: 'x\r\nBcc: evil@x.example\r\n\r\nbody' } })
     const { subject, headers, text } = await contentOf(sent.json.id)
     expect([subject, text.trim()]).toEqual(['Hi x Bcc: evil@x.example body', 'x'])
-    expect(headers.map((each: { name: string }) => each.name.toLowerCase())).not.toContain('bcc')
+    expect(headers.map((header: { name: string }) => header.name.toLowerCase())).not.toContain('bcc')
   })
 
   test('is refused without the template, its variables, or content', async () => {

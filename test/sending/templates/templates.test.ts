@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Id } from '../../../src/base/ids.ts'
-import type { Sending } from '../../../src/sending/send.ts'
+import type { SendDeps } from '../../../src/sending/send.ts'
 import { templateRoutes } from '../../../src/sending/templates/routes.ts'
-import { type Call, openTestDoor, type TestDoor } from '../../harness/http-server.ts'
+import { type CallOptions, openTestHttpServer, type TestHttpServer } from '../../harness/http-server.ts'
 import { makeDomain, sendingOn } from '../fixtures.ts'
 
-let door: TestDoor
-let sending: Sending
+let door: TestHttpServer
+let sending: SendDeps
 let brandId: Id<'brd'>
 beforeAll(async () => {
-  door = await openTestDoor({
+  door = await openTestHttpServer({
     features: ({ database: { db }, clock }) => {
       sending = sendingOn(db, clock)
       return [templateRoutes({ db, clock, rendering: sending.rendering })]
@@ -23,14 +23,14 @@ afterAll(async () => {
 })
 
 let slugs = 0
-async function newTemplate(fields: object = {}, call: Call = {}) {
+async function newTemplate(fields: object = {}, call: CallOptions = {}) {
   const json = { brand_id: brandId, slug: `template-${++slugs}`, ...fields }
   const { status, json: made } = await door.call('POST', '/v1/templates', { ...call, json })
   if (status !== 201) throw new Error(JSON.stringify(made))
   return made as { id: string; slug: string; created_at: string; updated_at: string }
 }
 
-async function refusalOf(method: string, path: string, what: Call = {}) {
+async function refusalOf(method: string, path: string, what: CallOptions = {}) {
   const { status, json } = await door.call(method, path, what)
   return [status, json.error?.code, json.error?.param]
 }
@@ -86,7 +86,7 @@ describe('templates', () => {
   test('have a slug once in a brand, also when asked for it at once', async () => {
     const json = { brand_id: brandId, slug: 'once' }
     const calls = await Promise.all([1, 2, 3, 4].map(() => door.call('POST', '/v1/templates', { json })))
-    expect(calls.map(each => each.status).sort()).toEqual([201, 409, 409, 409])
+    expect(calls.map(call => call.status).sort()).toEqual([201, 409, 409, 409])
     expect(await refusalOf('POST', '/v1/templates', { json })).toEqual([409, 'slug_taken', 'slug'])
     const other = await newTemplate()
     const at = `/v1/templates/${other.slug}?brand_id=${brandId}`

@@ -3,11 +3,11 @@ import { type Instant, plusMs, systemClock } from '../../../src/base/clock.ts'
 import { inTransaction } from '../../../src/base/database/database.ts'
 import { type Id, newId } from '../../../src/base/ids.ts'
 import { mysqlBlobs } from '../../../src/ports/blobs/mysql.ts'
-import type { ProviderNews } from '../../../src/ports/provider/webhooks/webhook.ts'
-import { recordNews } from '../../../src/sending/reports/provider-events.ts'
+import type { ProviderEvent } from '../../../src/ports/provider/webhooks/webhook.ts'
+import { recordProviderEvents } from '../../../src/sending/reports/provider-events.ts'
 import { joinThreads } from '../../../src/sending/threads/threads.ts'
+import { insertAcceptedEmails } from '../../harness/accepted-emails.ts'
 import { type FreshDatabase, freshDatabase } from '../../harness/database.ts'
-import { acceptEmails } from '../../harness/outgoing.ts'
 import { inMemory, log, mailTo, message, type Receiver, receiver, wayIn } from '../../receiving/fixtures.ts'
 
 let database: FreshDatabase
@@ -25,7 +25,7 @@ beforeEach(async () => {
 /** An email that the relay has, and in its thread. */
 async function sent(references: readonly string[] = []): Promise<Id<'eml'>> {
   const { db } = database
-  const [id] = await acceptEmails(db, mysqlBlobs(db, systemClock), shop, systemClock.now(), [
+  const [id] = await insertAcceptedEmails(db, mysqlBlobs(db, systemClock), shop, systemClock.now(), [
     { to: ['bob@dest.example'] },
   ])
   if (!id) throw new Error('nothing was accepted')
@@ -43,7 +43,7 @@ const wireIdOf = (id: Id<'eml'>) => `${id}@wire.example`
 
 /** The provider tells what Message-ID recipients see. */
 async function learn(id: Id<'eml'>, key = 'delivered'): Promise<void> {
-  const news: ProviderNews = {
+  const news: ProviderEvent = {
     type: 'delivered',
     emailId: id,
     recipient: 'bob@dest.example',
@@ -56,7 +56,7 @@ async function learn(id: Id<'eml'>, key = 'delivered'): Promise<void> {
     providerMessageId: null,
     wireMessageId: wireIdOf(id),
   }
-  await recordNews({ db: database.db, clock: systemClock, log }, 'brevo', [news])
+  await recordProviderEvents({ db: database.db, clock: systemClock, log }, 'brevo', [news])
 }
 
 interface Written {
@@ -74,7 +74,7 @@ async function come({ messageId, fields = [], receivedAt = systemClock.now() }: 
 
 const answering = (...ids: readonly string[]): readonly string[] => [
   `In-Reply-To: <${ids.at(-1)}>`,
-  `References: ${ids.map(each => `<${each}>`).join(' ')}`,
+  `References: ${ids.map(id => `<${id}>`).join(' ')}`,
 ]
 
 /** Each message's thread and the email that it answers, and the messages that the email was told of. */
@@ -93,9 +93,9 @@ async function stateOf(id: Id<'eml'>, messages: readonly Id<'msg'>[]) {
     .execute()
   const byId = new Map(rows.map(row => [row.id, row]))
   return {
-    threads: messages.map(each => byId.get(each)?.thread_id),
-    answers: messages.map(each => byId.get(each)?.in_reply_to_email_id),
-    told: events.map(each => JSON.parse(each.extra).message_id as string).sort(),
+    threads: messages.map(message => byId.get(message)?.thread_id),
+    answers: messages.map(message => byId.get(message)?.in_reply_to_email_id),
+    told: events.map(event => JSON.parse(event.extra).message_id as string).sort(),
   }
 }
 
@@ -173,6 +173,6 @@ test('joins no more than a hundred, in a time that the news can wait', async () 
     all.push(await come({ messageId: `${i}@dest.example`, fields: answering(wireIdOf(id)) }))
   await learn(id)
   const { threads, answers, told } = await stateOf(id, all)
-  const joined = threads.filter(each => each === id).length
-  expect([joined, answers.filter(each => each === id).length, told.length]).toEqual([100, 100, 100])
+  const joined = threads.filter(thread => thread === id).length
+  expect([joined, answers.filter(answer => answer === id).length, told.length]).toEqual([100, 100, 100])
 }, 30_000)

@@ -28,10 +28,10 @@ async function join(...entries: ThreadEntry[]) {
 test('begins a thread with the first item, and joins the answers to it', async () => {
   const email = sent('one@a.example')
   const answer = received('two@b.example', 'one@a.example')
-  expect(await join(email)).toEqual([{ threadId: email.itemId, answersEmailId: null }])
-  expect(await join(answer)).toEqual([{ threadId: email.itemId, answersEmailId: email.emailId }])
+  expect(await join(email)).toEqual([{ threadId: email.itemId, inReplyToEmailId: null }])
+  expect(await join(answer)).toEqual([{ threadId: email.itemId, inReplyToEmailId: email.emailId }])
   const further = received('three@c.example', 'two@b.example', 'unseen@x.example')
-  expect(await join(further)).toEqual([{ threadId: email.itemId, answersEmailId: null }])
+  expect(await join(further)).toEqual([{ threadId: email.itemId, inReplyToEmailId: null }])
   expect((await join(received('four@c.example', 'unseen@x.example')))[0]?.threadId).toBe(email.itemId)
 })
 
@@ -45,7 +45,7 @@ test('lets the nearest reference decide', async () => {
   const [near, far] = [sent('near@a.example'), sent('far@a.example')]
   await join(near, far)
   expect(await join(received('r@b.example', 'near@a.example', 'far@a.example'))).toEqual([
-    { threadId: near.itemId, answersEmailId: near.emailId },
+    { threadId: near.itemId, inReplyToEmailId: near.emailId },
   ])
 })
 
@@ -53,7 +53,7 @@ test('keeps the brands apart', async () => {
   const email = sent('brand@a.example')
   await join(email)
   const elsewhere = { ...received('x@b.example', 'brand@a.example'), brandId: newId('brd') }
-  expect(await join(elsewhere)).toEqual([{ threadId: elsewhere.itemId, answersEmailId: null }])
+  expect(await join(elsewhere)).toEqual([{ threadId: elsewhere.itemId, inReplyToEmailId: null }])
 })
 
 test('joins the items of one call to those before them', async () => {
@@ -61,7 +61,7 @@ test('joins the items of one call to those before them', async () => {
   const same = received('c1@b.example')
   const answer = sent('c2@a.example', 'c1@b.example')
   const none = received(null)
-  expect((await join(first, same, answer, none)).map(each => each.threadId)).toEqual([
+  expect((await join(first, same, answer, none)).map(joinedThread => joinedThread.threadId)).toEqual([
     first.itemId,
     first.itemId,
     first.itemId,
@@ -76,8 +76,8 @@ test('ends in one thread when many begin it at once', async () => {
     const joined = await Promise.all(
       entries.map(entry => join(entry, received(`n-${entry.messageId}`, entry.messageId ?? ''))),
     )
-    expect(new Set(joined.flat().map(each => each.threadId)).size).toBe(1)
+    expect(new Set(joined.flat().map(joinedThread => joinedThread.threadId)).size).toBe(1)
     const again = await join(...entries)
-    expect(new Set([...again, ...joined.flat()].map(each => each.threadId)).size).toBe(1)
+    expect(new Set([...again, ...joined.flat()].map(joinedThread => joinedThread.threadId)).size).toBe(1)
   }
 })

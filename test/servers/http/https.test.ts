@@ -3,14 +3,19 @@ import { connect } from 'node:tls'
 import { Elysia } from 'elysia'
 import pino from 'pino'
 import { openTlsListener, type TlsListener } from '../../../src/servers/http/tls-listener.ts'
-import { testCertificates } from '../../harness/certificate-store.ts'
-import { askTls, makeTestRoot, type TestPair, type TestRoot } from '../../harness/certificates.ts'
+import {
+  type CertificatePair,
+  createTestAuthority,
+  runTlsClient,
+  type TestAuthority,
+} from '../../harness/certificates.ts'
+import { replaceableCertificates } from '../../harness/replaceable-certificates.ts'
 import { until } from '../../harness/until.ts'
 
 const log = pino({ level: 'silent' })
-let root: TestRoot
-let api: TestPair
-let policies: TestPair
+let root: TestAuthority
+let api: CertificatePair
+let policies: CertificatePair
 const begun = Promise.withResolvers<void>()
 const held = Promise.withResolvers<void>()
 const app = new Elysia()
@@ -21,11 +26,11 @@ const app = new Elysia()
   })
   .get('/', 'here')
 
-const certificates = testCertificates()
+const certificates = replaceableCertificates()
 let listener: TlsListener
 
 beforeAll(() => {
-  root = makeTestRoot()
+  root = createTestAuthority()
   api = root.issue(['api.test'])
   policies = root.issue(['mta-sts.a.test', 'mta-sts.b.test'])
   listener = openTlsListener({
@@ -53,7 +58,9 @@ function shownAt(servername: string): Promise<string | undefined> {
 }
 
 const ask = (path: string) =>
-  fetch(`https://127.0.0.1:${listener.port}${path}`, { tls: { rejectUnauthorized: false } }).then(each => each.text())
+  fetch(`https://127.0.0.1:${listener.port}${path}`, { tls: { rejectUnauthorized: false } }).then(response =>
+    response.text(),
+  )
 
 test('listens from the first certificate on, and shows each name its own', async () => {
   await expect(ask('/')).rejects.toThrow()
@@ -78,12 +85,12 @@ test('another certificate is shown at once, and a request under way comes to its
 })
 
 test('shows the whole chain, to TLS 1.2 and 1.3 and to nothing older', async () => {
-  const modern = await askTls(listener.port, '-servername', 'api.test', '-tls1_3')
+  const modern = await runTlsClient(listener.port, '-servername', 'api.test', '-tls1_3')
   expect(modern.match(/BEGIN CERTIFICATE/g)).toHaveLength(2)
   expect(modern).toContain('New, TLSv1.3')
-  expect(await askTls(listener.port, '-tls1_2')).toContain('New, TLSv1.2')
+  expect(await runTlsClient(listener.port, '-tls1_2')).toContain('New, TLSv1.2')
   for (const old of ['-tls1_1', '-tls1'])
-    expect(await askTls(listener.port, old, '-cipher', 'ALL:@SECLEVEL=0')).toContain('Cipher is (NONE)')
+    expect(await runTlsClient(listener.port, old, '-cipher', 'ALL:@SECLEVEL=0')).toContain('Cipher is (NONE)')
 })
 
 test('does not share its port with another program', () => {

@@ -1,5 +1,5 @@
 import { t } from 'elysia'
-import { storeAnswer } from '../../../src/api/idempotency/store.ts'
+import { storeResponse } from '../../../src/api/idempotency/store.ts'
 import { api } from '../../../src/api/route.ts'
 import type { Clock } from '../../../src/base/clock.ts'
 import { type Db, inTransaction } from '../../../src/base/database/database.ts'
@@ -48,7 +48,7 @@ export function probeRoutes(db: Db, clock: Clock, work: { runs: number; pause?: 
             })
             .execute()
           await work.pause?.()
-          await storeAnswer(tx, reservation, { status: 200, body: { run: work.runs }, at })
+          await storeResponse(tx, reservation, { status: 200, body: { run: work.runs }, at })
         })
         return { run: work.runs }
       },

@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { connect } from 'node:net'
 import { gzipSync } from 'node:zlib'
-import { fetchDescribed } from '../../harness/described.ts'
-import { openTestDoor, type TestDoor } from '../../harness/http-server.ts'
+import { openTestHttpServer, type TestHttpServer } from '../../harness/http-server.ts'
+import { fetchValidated } from '../../harness/openapi-validation.ts'
 import { probeRoutes } from './probe-routes.ts'
 
-let door: TestDoor
+let door: TestHttpServer
 const work = { runs: 0 }
 
 beforeAll(async () => {
-  door = await openTestDoor({ features: ({ database, clock }) => [probeRoutes(database.db, clock, work)] })
+  door = await openTestHttpServer({ features: ({ database, clock }) => [probeRoutes(database.db, clock, work)] })
 })
 afterAll(() => door.close())
 
@@ -256,7 +256,7 @@ test('tells as much in production', async () => {
     const { value } = await child.stdout.getReader().read()
     const at = JSON.parse(new TextDecoder().decode(value)) as { url: string; key: string }
     const send = async (path: string, init: RequestInit) => {
-      const response = await fetchDescribed(at.url + path, {
+      const response = await fetchValidated(at.url + path, {
         ...init,
         headers: { authorization: `Bearer ${at.key}`, 'content-type': 'application/json' },
       })

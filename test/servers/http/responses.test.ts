@@ -5,21 +5,21 @@ import { join } from 'node:path'
 import pino from 'pino'
 import { openRequestLog } from '../../../src/accounts/request-log/writer.ts'
 import { openDatabase } from '../../../src/base/database/database.ts'
-import { openMetricsDoor } from '../../../src/servers/http/metrics-server.ts'
-import { openHttpDoor } from '../../../src/servers/http/server.ts'
-import { type Called, openTestDoor, type TestDoor } from '../../harness/http-server.ts'
+import { openMetricsServer } from '../../../src/servers/http/metrics-server.ts'
+import { openHttpServer } from '../../../src/servers/http/server.ts'
+import { type CallResult, openTestHttpServer, type TestHttpServer } from '../../harness/http-server.ts'
 import { probeRoutes } from './probe-routes.ts'
 
-let door: TestDoor
+let door: TestHttpServer
 const work = { runs: 0 }
 
 beforeAll(async () => {
-  door = await openTestDoor({ features: ({ database, clock }) => [probeRoutes(database.db, clock, work)] })
+  door = await openTestHttpServer({ features: ({ database, clock }) => [probeRoutes(database.db, clock, work)] })
 })
 afterAll(() => door.close())
 
 test('puts the headers of the contract on every kind of answer', async () => {
-  const kinds: readonly [string, Called, number][] = [
+  const kinds: readonly [string, CallResult, number][] = [
     ['success', await door.call('GET', '/v1/brands'), 200],
     ['raw bytes', await door.call('GET', '/v1/probe/raw'), 200],
     ['HEAD', await door.call('HEAD', '/v1/brands'), 200],
@@ -93,7 +93,7 @@ test('shows and logs a fault of ours, the stack only in the log', async () => {
 test('says unavailable while the database is away, and still lives', async () => {
   const away = openDatabase('mysql://root@localhost/none?socketPath=/nonexistent/socket', 2)
   const requestLog = openRequestLog(away.db, pino({ level: 'silent' }))
-  const lonely = openHttpDoor({
+  const lonely = openHttpServer({
     config: {
       httpListen: { host: '127.0.0.1', port: 0 },
       varFolder: door.varFolder,
@@ -144,7 +144,9 @@ test('lets a request that is under way end before it closes', async () => {
         release = resolve
       }),
   }
-  const closing = await openTestDoor({ features: ({ database, clock }) => [probeRoutes(database.db, clock, slow)] })
+  const closing = await openTestHttpServer({
+    features: ({ database, clock }) => [probeRoutes(database.db, clock, slow)],
+  })
   const answer = closing.call('POST', '/v1/probe', { json: { subject: 'a' } })
   await Bun.sleep(100)
   const closed = closing.close()
@@ -155,7 +157,7 @@ test('lets a request that is under way end before it closes', async () => {
 })
 
 test('serves metrics on a listener of their own', async () => {
-  const metrics = openMetricsDoor({ host: '127.0.0.1', port: 0 })
+  const metrics = openMetricsServer({ host: '127.0.0.1', port: 0 })
   try {
     await door.call('GET', '/v1/brands')
     const text = await (await fetch(`http://127.0.0.1:${metrics.port}/metrics`)).text()

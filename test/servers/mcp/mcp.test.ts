@@ -3,10 +3,10 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 import { createKey } from '../../../src/accounts/keys/keys.ts'
 import { type Scope, scopes } from '../../../src/api/scope.ts'
 import { systemClock } from '../../../src/base/clock.ts'
-import { toolEntries } from '../../../src/servers/mcp/tools.ts'
-import { fetchDescribed } from '../../harness/described.ts'
+import { toolDefinitions } from '../../../src/servers/mcp/tool-definitions.ts'
 import { type Mailroom, startMailroom } from '../../harness/mailroom.ts'
-import { addAuthorization, runConformance } from '../../harness/mcp.ts'
+import { runConformance, startAuthorizationProxy } from '../../harness/mcp.ts'
+import { fetchValidated } from '../../harness/openapi-validation.ts'
 import { SmtpClient } from '../../harness/smtp-client.ts'
 
 let mailroom: Mailroom
@@ -63,7 +63,7 @@ function inside(text: string): string {
 }
 
 async function post(message: unknown, headers: Record<string, string> = {}, method = 'POST') {
-  const response = await fetchDescribed(`${mailroom.http}/v1/mcp`, {
+  const response = await fetchValidated(`${mailroom.http}/v1/mcp`, {
     method,
     headers: { authorization: `Bearer ${mailroom.key}`, 'content-type': 'application/json', ...headers },
     ...(method === 'POST' ? { body: typeof message === 'string' ? message : JSON.stringify(message) } : {}),
@@ -96,8 +96,8 @@ async function receive(subject: string): Promise<string> {
     '--b--',
     '',
   ].join('\r\n')
-  await smtp.askAll('MAIL FROM:<ann@sender.example>', 'RCPT TO:<hello@demo.test>', 'DATA')
-  expect(await smtp.ask(`${content}.`)).toStartWith('250 ')
+  await smtp.commands('MAIL FROM:<ann@sender.example>', 'RCPT TO:<hello@demo.test>', 'DATA')
+  expect(await smtp.command(`${content}.`)).toStartWith('250 ')
   smtp.hangUp()
   const { json } = await mailroom.api('GET', '/v1/inbox?limit=1')
   return json.data[0].id
@@ -105,77 +105,77 @@ async function receive(subject: string): Promise<string> {
 
 describe('every tool', () => {
   const called = new Set<string>()
-  const use = async (name: string, given: object = {}) => {
+  const deps = async (name: string, given: object = {}) => {
     called.add(name)
     return call(name, given)
   }
 
   test('sends, lists and reads emails', async () => {
-    const sent = await use('send_email', {
+    const sent = await deps('send_email', {
       from: 'hello@demo.test',
       to: 'bob@friend.test',
       subject: 'Hi',
       text: 'Hello Bob.',
     })
-    const { data } = await use('list_emails', { limit: 5 })
+    const { data } = await deps('list_emails', { limit: 5 })
     expect(data[0].id).toBe(sent.id)
-    expect((await use('get_email', { id: sent.id })).recipients[0].email).toBe('bob@friend.test')
-    expect(inside((await use('get_email_content', { id: sent.id })).text)).toContain('Hello Bob.')
+    expect((await deps('get_email', { id: sent.id })).recipients[0].email).toBe('bob@friend.test')
+    expect(inside((await deps('get_email_content', { id: sent.id })).text)).toContain('Hello Bob.')
   })
 
   test('lists, searches, reads and moves messages', async () => {
     const id = await receive('zebra')
-    expect((await use('list_messages', { folder: 'inbox' })).data[0].id).toBe(id)
-    const message = await use('get_message', { id })
+    expect((await deps('list_messages', { folder: 'inbox' })).data[0].id).toBe(id)
+    const message = await deps('get_message', { id })
     expect([message.read, message.untrusted]).toEqual([true, true])
     expect(inside(message.subject)).toBe(`zebra ${hostile}`)
     const [attachment] = message.attachments
-    const bytes = await use('get_attachment', { id, attachment_id: attachment.id })
+    const bytes = await deps('get_attachment', { id, attachment_id: attachment.id })
     expect(Buffer.from(bytes.content_base64, 'base64').toString()).toContain('attached')
-    expect(await use('move_message', { id, folder: 'trash' })).toEqual({ id, folder: 'trash' })
-    expect(await use('restore_message', { id })).toEqual({ id, folder: 'inbox' })
-    expect(await use('mark_read', { id, read: false })).toEqual({ id, read: false })
-    expect(await use('star_message', { id, starred: true })).toEqual({ id, starred: true })
+    expect(await deps('move_message', { id, folder: 'trash' })).toEqual({ id, folder: 'trash' })
+    expect(await deps('restore_message', { id })).toEqual({ id, folder: 'inbox' })
+    expect(await deps('mark_read', { id, read: false })).toEqual({ id, read: false })
+    expect(await deps('star_message', { id, starred: true })).toEqual({ id, starred: true })
     for (const deadline = Date.now() + 5000; Date.now() < deadline; await Bun.sleep(20))
-      if ((await use('search_messages', { q: 'zebra' })).data.length > 0) break
-    expect((await use('search_messages', { q: 'zebra' })).data[0].id).toBe(id)
+      if ((await deps('search_messages', { q: 'zebra' })).data.length > 0) break
+    expect((await deps('search_messages', { q: 'zebra' })).data[0].id).toBe(id)
   })
 
   test('answers and forwards messages', async () => {
     const id = await receive('question')
-    expect((await use('reply_to_message', { id, text: 'Yes.' })).recipients[0].email).toBe('ann@sender.example')
-    expect((await use('reply_all', { id, text: 'Yes, all.' })).status).toBe('queued')
-    expect((await use('forward_message', { id, to: 'bob@friend.test', text: 'See below.' })).status).toBe('queued')
+    expect((await deps('reply_to_message', { id, text: 'Yes.' })).recipients[0].email).toBe('ann@sender.example')
+    expect((await deps('reply_all', { id, text: 'Yes, all.' })).status).toBe('queued')
+    expect((await deps('forward_message', { id, to: 'bob@friend.test', text: 'See below.' })).status).toBe('queued')
   })
 
   test('writes, sends and deletes drafts', async () => {
-    const { id } = await use('create_draft', { from: 'hello@demo.test', subject: 'Draft' })
-    expect((await use('list_drafts')).data[0].id).toBe(id)
-    await use('update_draft', { id, to: ['bob@friend.test'], text: 'Done.' })
-    expect(inside((await use('get_draft', { id })).text)).toBe('Done.')
-    expect((await use('send_draft', { id })).status).toBe('queued')
+    const { id } = await deps('create_draft', { from: 'hello@demo.test', subject: 'Draft' })
+    expect((await deps('list_drafts')).data[0].id).toBe(id)
+    await deps('update_draft', { id, to: ['bob@friend.test'], text: 'Done.' })
+    expect(inside((await deps('get_draft', { id })).text)).toBe('Done.')
+    expect((await deps('send_draft', { id })).status).toBe('queued')
     const other = await call('create_draft', { subject: 'No' })
-    expect(await use('delete_draft', { id: other.id })).toEqual({ id: other.id, deleted: true })
+    expect(await deps('delete_draft', { id: other.id })).toEqual({ id: other.id, deleted: true })
   })
 
   test('reads domains, mailboxes, templates and suppressions', async () => {
-    const { data } = await use('list_domains')
+    const { data } = await deps('list_domains')
     expect(data[0].domain).toBe('demo.test')
-    expect((await use('get_domain', { id: data[0].id })).ready_to_send).toBe(true)
-    expect((await use('check_domain', { id: data[0].id })).status).toBe('verified')
-    expect((await use('list_mailboxes')).data.length).toBe(2)
+    expect((await deps('get_domain', { id: data[0].id })).ready_to_send).toBe(true)
+    expect((await deps('check_domain', { id: data[0].id })).status).toBe('verified')
+    expect((await deps('list_mailboxes')).data.length).toBe(2)
     const brand = { brand_id: mailroom.demo.brand_id }
     const template = { ...brand, slug: 'hello', name: 'Hello', subject: 'Hello {{ name }}', text: 'Hello {{ name }}.' }
     expect((await mailroom.api('POST', '/v1/templates', template)).status).toBe(201)
-    expect((await use('list_templates')).data[0].slug).toBe('hello')
-    const preview = await use('preview_template', { ...brand, slug: 'hello', variables: { name: 'Ann' } })
+    expect((await deps('list_templates')).data[0].slug).toBe('hello')
+    const preview = await deps('preview_template', { ...brand, slug: 'hello', variables: { name: 'Ann' } })
     expect(preview.text).toBe('Hello Ann.')
-    expect((await use('check_suppression', { ...brand, email: 'x@y.example' })).suppressed).toBe(false)
-    expect((await use('list_suppressions')).data).toEqual([])
+    expect((await deps('check_suppression', { ...brand, email: 'x@y.example' })).suppressed).toBe(false)
+    expect((await deps('list_suppressions')).data).toEqual([])
   })
 
   test('tells who the key is', async () => {
-    expect(await use('whoami')).toEqual({
+    expect(await deps('whoami')).toEqual({
       api_key_id: expect.stringMatching(/^key_/),
       organization_id: mailroom.demo.organization_id,
       brand_id: null,
@@ -184,28 +184,28 @@ describe('every tool', () => {
   })
 
   test('was called', () => {
-    expect([...called].sort()).toEqual(['whoami', ...toolEntries.map(each => each.name)].sort())
+    expect([...called].sort()).toEqual(['whoami', ...toolDefinitions.map(toolDefinition => toolDefinition.name)].sort())
   })
 })
 
 test('lists every tool with schemas for its arguments and its answer, and says what it does', async () => {
   const { tools } = await client.listTools()
-  expect(tools.length).toBe(toolEntries.length + 1)
+  expect(tools.length).toBe(toolDefinitions.length + 1)
   for (const tool of tools) {
     expect(tool.inputSchema.type).toBe('object')
     expect(Object.keys(tool.outputSchema?.['properties'] ?? {}).length).toBeGreaterThan(0)
     expect(typeof tool.annotations?.readOnlyHint).toBe('boolean')
   }
-  const hints = Object.fromEntries(tools.map(each => [each.name, each.annotations]))
+  const hints = Object.fromEntries(tools.map(tool => [tool.name, tool.annotations]))
   expect(hints['delete_draft']?.destructiveHint).toBe(true)
   expect(hints['list_emails']).toMatchObject({ readOnlyHint: true, destructiveHint: false })
-  expect(tools.map(each => each.name).filter(name => /delete_(domain|mailbox)/.test(name))).toEqual([])
+  expect(tools.map(tool => tool.name).filter(name => /delete_(domain|mailbox)/.test(name))).toEqual([])
 })
 
 test('shows and does only what the key may do', async () => {
   const { key } = await newKey(['inbox:read'], mailroom.demo.brand_id)
   const reader = await connect(key)
-  const names = (await reader.listTools()).tools.map(each => each.name).sort()
+  const names = (await reader.listTools()).tools.map(tool => tool.name).sort()
   expect(names).toEqual([
     'get_attachment',
     'get_message',
@@ -223,11 +223,11 @@ test('shows and does only what the key may do', async () => {
 
 test('hides drafts from keys of one brand', async () => {
   const { key } = await newKey(
-    scopes.filter(each => !each.startsWith('members:')),
+    scopes.filter(scope => !scope.startsWith('members:')),
     mailroom.demo.brand_id,
   )
   const restricted = await connect(key)
-  expect((await restricted.listTools()).tools.some(each => each.name.includes('draft'))).toBe(false)
+  expect((await restricted.listTools()).tools.some(tool => tool.name.includes('draft'))).toBe(false)
   expect((await refused('list_drafts', {}, restricted)).code).toBe('brand_restricted')
   await restricted.close()
 })
@@ -264,9 +264,9 @@ test('does the work once for one idempotency_key', async () => {
   }
   const answers = await Promise.all([1, 2, 3].map(() => client.callTool({ name: 'send_email', arguments: given })))
   const again = await call('send_email', given)
-  for (const each of answers)
-    if (each.isError) expect(JSON.stringify(each.content)).toContain('idempotency_in_progress')
-    else expect((each.structuredContent as Answer).id).toBe(again.id)
+  for (const answer of answers)
+    if (answer.isError) expect(JSON.stringify(answer.content)).toContain('idempotency_in_progress')
+    else expect((answer.structuredContent as Answer).id).toBe(again.id)
   const { json } = await mailroom.api('GET', '/v1/emails?recipient=once@friend.test')
   expect(json.data.length).toBe(1)
   expect((await refused('send_email', { ...given, subject: 'Other' })).code).toBe('idempotency_key_reused')
@@ -320,7 +320,7 @@ describe('the transport', () => {
 })
 
 test('passes the scenarios of the official conformance suite that apply to it', async () => {
-  const proxy = addAuthorization(mailroom.http, mailroom.key)
+  const proxy = startAuthorizationProxy(mailroom.http, mailroom.key)
   try {
     for (const scenario of ['server-initialize', 'ping', 'tools-list', 'dns-rebinding-protection'])
       expect(await runConformance(scenario, `${proxy.url}/v1/mcp`)).toEqual({ scenario, failed: [], exitCode: 0 })

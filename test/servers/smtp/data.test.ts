@@ -4,12 +4,12 @@ import { readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { openSpoolFolder } from '../../../src/servers/smtp/spool.ts'
 import { SmtpClient } from '../../harness/smtp-client.ts'
-import { openTestDoor, type TestDoor } from '../../harness/smtp-server.ts'
+import { openTestSmtpServer, type TestSmtpServer } from '../../harness/smtp-server.ts'
 
-let door: TestDoor
+let door: TestSmtpServer
 
 beforeEach(async () => {
-  door = await openTestDoor()
+  door = await openTestSmtpServer()
 })
 
 afterEach(() => door.close())
@@ -17,8 +17,8 @@ afterEach(() => door.close())
 /** A client from which DATA was just taken. */
 async function inData(): Promise<SmtpClient> {
   const client = await SmtpClient.ready(door.port)
-  await client.askAll('MAIL FROM:<a@b.test>', 'RCPT TO:<hello@ours.test>')
-  expect(await client.ask('DATA')).toStartWith('354 ')
+  await client.commands('MAIL FROM:<a@b.test>', 'RCPT TO:<hello@ours.test>')
+  expect(await client.command('DATA')).toStartWith('354 ')
   return client
 }
 
@@ -45,11 +45,11 @@ describe('only CRLF.CRLF ends DATA', () => {
         else await client.sendInPieces([...Buffer.from(head)].map(byte => Buffer.from([byte])))
         if (split !== 'whole') client.send(smuggled)
         expect(await client.reply()).toBe('250 2.0.0 Accepted as msg_1')
-        await client.ask('QUIT')
-        expect(door.wayIn.received.map(each => each.mailFrom)).toEqual(['a@b.test'])
+        await client.command('QUIT')
+        expect(door.inbound.received.map(each => each.mailFrom)).toEqual(['a@b.test'])
         // The bytes stay as they came, but for the dot that starts a line.
         const kept = end.startsWith('\r\n.') ? end.replace('\r\n.', '\r\n') : end
-        expect(door.wayIn.received[0]?.bytes.toString()).toStartWith(`From: a@b.test\r\n\r\nfirst${kept}MAIL FROM`)
+        expect(door.inbound.received[0]?.bytes.toString()).toStartWith(`From: a@b.test\r\n\r\nfirst${kept}MAIL FROM`)
       })
 })
 
@@ -68,12 +68,12 @@ describe('the bytes are exact', () => {
       const client = await inData()
       client.send(Buffer.from(`${stuffed}.\r\n`, 'latin1'))
       expect(await client.reply()).toStartWith('250 ')
-      const [mail] = door.wayIn.received
+      const [mail] = door.inbound.received
       expect(mail?.bytes.equals(Buffer.from(message, 'latin1'))).toBe(true)
       expect(mail?.content.size).toBe(message.length)
       expect(mail?.content.kind).toBe(message.length > 262_144 ? 'file' : 'memory')
-      await client.ask('QUIT')
-      expect(await door.spooledInTheEnd()).toEqual([])
+      await client.command('QUIT')
+      expect(await door.waitForEmptySpool()).toEqual([])
     })
 
   test('when it comes in small packets', async () => {
@@ -83,13 +83,13 @@ describe('the bytes are exact', () => {
     const packets = Array.from({ length: Math.ceil(wire.length / 7) }, (_, i) => wire.subarray(i * 7, i * 7 + 7))
     await client.sendInPieces(packets, 0)
     expect(await client.reply()).toStartWith('250 ')
-    expect(door.wayIn.received[0]?.bytes.toString('latin1')).toBe(message)
+    expect(door.inbound.received[0]?.bytes.toString('latin1')).toBe(message)
   })
 
   test('of an empty message', async () => {
     const client = await inData()
-    expect(await client.ask('.')).toStartWith('250 ')
-    expect(door.wayIn.received[0]?.bytes.length).toBe(0)
+    expect(await client.command('.')).toStartWith('250 ')
+    expect(door.inbound.received[0]?.bytes.length).toBe(0)
   })
 })
 
@@ -100,7 +100,7 @@ describe('a message past SIZE', () => {
   for (const size of [2 * MiB + 1, 35 * MiB, 99_999_999_999])
     test(`is refused at MAIL when ${size} is declared`, async () => {
       const client = await SmtpClient.ready(door.port)
-      expect(await client.ask(`MAIL FROM:<a@b.test> SIZE=${size}`)).toBe(tooLarge)
+      expect(await client.command(`MAIL FROM:<a@b.test> SIZE=${size}`)).toBe(tooLarge)
     })
 
   test('is refused after it came when it was not declared, and the session goes on', async () => {
@@ -108,9 +108,9 @@ describe('a message past SIZE', () => {
     client.send(Buffer.alloc(2 * MiB + 1, 'x'))
     client.send('\r\n.\r\n')
     expect(await client.reply()).toBe(tooLarge)
-    expect(await client.ask('MAIL FROM:<a@b.test>')).toBe('250 2.1.0 Go on')
-    expect(await door.spooledInTheEnd()).toEqual([])
-    expect(door.wayIn.received).toEqual([])
+    expect(await client.command('MAIL FROM:<a@b.test>')).toBe('250 2.1.0 Go on')
+    expect(await door.waitForEmptySpool()).toEqual([])
+    expect(door.inbound.received).toEqual([])
     client.hangUp()
   })
 
@@ -127,14 +127,14 @@ describe('a message past SIZE', () => {
     client.hangUp()
     // What the client itself still holds is in this process, too.
     expect(process.memoryUsage().rss - before).toBeLessThan(150 * MiB)
-    expect(await door.spooledInTheEnd()).toEqual([])
+    expect(await door.waitForEmptySpool()).toEqual([])
   })
 
   test('one of just that size is taken', async () => {
     const client = await inData()
     client.send(Buffer.concat([Buffer.alloc(2 * MiB - 2, 'x'), Buffer.from('\r\n.\r\n')]))
     expect(await client.reply()).toBe('250 2.0.0 Accepted as msg_1')
-    expect(door.wayIn.received[0]?.content).toMatchObject({ kind: 'file', size: 2 * MiB })
+    expect(door.inbound.received[0]?.content).toMatchObject({ kind: 'file', size: 2 * MiB })
   })
 })
 
@@ -143,23 +143,23 @@ describe('the spool', () => {
     const client = await inData()
     client.send(Buffer.alloc(600_000, 'x'))
     await Bun.sleep(50)
-    expect(door.spooled().length).toBe(1)
+    expect(door.spoolFiles().length).toBe(1)
     client.hangUp()
-    expect(await door.spooledInTheEnd()).toEqual([])
+    expect(await door.waitForEmptySpool()).toEqual([])
   })
 
   test('is cleared at the start of what no living process holds', async () => {
     const { spoolFolder } = door
     for (const name of ['smtp-999999999-abc', `smtp-${process.pid}-abc`, 'smtp-1-abc', 'other'])
       writeFileSync(join(spoolFolder, name), 'x')
-    const second = await openTestDoor({}, {}, spoolFolder)
+    const second = await openTestSmtpServer({}, {}, spoolFolder)
     expect(readdirSync(spoolFolder).sort()).toEqual(['other', 'smtp-1-abc'])
     await second.close()
   })
 
   test('that cannot be written is 4yz, and the session goes on', async () => {
     let isHandedOver = false
-    door.wayIn.before = () => {
+    door.inbound.before = () => {
       isHandedOver = true
     }
     const client = await inData()
@@ -167,7 +167,7 @@ describe('the spool', () => {
     client.send(Buffer.alloc(600_000, 'x'))
     client.send('\r\n.\r\n')
     expect(await client.reply()).toBe('451 4.3.0 We have trouble, try again later')
-    expect(await client.ask('NOOP')).toBe('250 2.0.0 OK')
+    expect(await client.command('NOOP')).toBe('250 2.0.0 OK')
     expect(isHandedOver).toBe(false)
   })
 
@@ -187,6 +187,6 @@ describe('the spool', () => {
     const after = open('after')
     expect((await after.finish()).kind).toBe('memory')
     await after.discard()
-    expect(door.spooled()).toEqual([])
+    expect(door.spoolFiles()).toEqual([])
   })
 })

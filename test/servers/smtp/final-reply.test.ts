@@ -1,10 +1,10 @@
 import { afterEach, describe, expect, test } from 'bun:test'
-import type { Incoming } from '../../../src/receiving/incoming.ts'
-import { refuseMail, type SmtpRefusalCode } from '../../../src/receiving/refusal.ts'
+import type { IncomingMessage } from '../../../src/receiving/incoming-message.ts'
+import { refuseMail, type SmtpRefusalCode } from '../../../src/receiving/smtp-refusal.ts'
 import { SmtpClient } from '../../harness/smtp-client.ts'
-import { openTestDoor, type TestDoor } from '../../harness/smtp-server.ts'
+import { openTestSmtpServer, type TestSmtpServer } from '../../harness/smtp-server.ts'
 
-let door: TestDoor
+let door: TestSmtpServer
 
 afterEach(() => door.close())
 
@@ -13,15 +13,15 @@ const message = 'From: a@b.test\r\n\r\nx\r\n.'
 /** A client from which DATA was just taken. */
 async function inData(): Promise<SmtpClient> {
   const client = await SmtpClient.ready(door.port)
-  await client.askAll('MAIL FROM:<a@b.test>', 'RCPT TO:<hello@ours.test>', 'DATA')
+  await client.commands('MAIL FROM:<a@b.test>', 'RCPT TO:<hello@ours.test>', 'DATA')
   return client
 }
 
 /** A way in that waits until it is released, or until the signal fires. */
-function hold(): { readonly mails: Incoming[]; release: () => void } {
+function hold(): { readonly mails: IncomingMessage[]; release: () => void } {
   const { promise, resolve } = Promise.withResolvers<void>()
-  const mails: Incoming[] = []
-  door.wayIn.before = mail => {
+  const mails: IncomingMessage[] = []
+  door.inbound.before = mail => {
     mails.push(mail)
     return promise
   }
@@ -41,55 +41,55 @@ const answers: Readonly<Partial<Record<SmtpRefusalCode, string>>> = {
 
 describe('the answer to DATA', () => {
   test('is the refusal, byte-exact', async () => {
-    door = await openTestDoor()
+    door = await openTestSmtpServer()
     for (const [code, reply] of Object.entries(answers)) {
-      door.wayIn.before = () => {
+      door.inbound.before = () => {
         throw refuseMail(code as SmtpRefusalCode)
       }
       const client = await inData()
-      expect(await client.ask(message)).toBe(reply)
-      expect(await client.ask('NOOP')).toBe('250 2.0.0 OK')
+      expect(await client.command(message)).toBe(reply)
+      expect(await client.command('NOOP')).toBe('250 2.0.0 OK')
     }
   })
 
   test('shows what a refusal adds, as one line of ASCII', async () => {
-    door = await openTestDoor()
-    door.wayIn.before = () => {
+    door = await openTestSmtpServer()
+    door.inbound.before = () => {
       throw refuseMail('dmarc_reject', { detail: 'no\r\n250 good ü' })
     }
-    expect(await (await inData()).ask(message)).toBe('550 5.7.26 no 250 good')
+    expect(await (await inData()).command(message)).toBe('550 5.7.26 no 250 good')
   })
 
   test('defers when something breaks, and the log says what', async () => {
-    door = await openTestDoor()
-    door.wayIn.before = () => {
+    door = await openTestSmtpServer()
+    door.inbound.before = () => {
       throw new TypeError('a bug of ours')
     }
-    expect(await (await inData()).ask(message)).toBe('451 4.3.0 We have trouble, try again later')
+    expect(await (await inData()).command(message)).toBe('451 4.3.0 We have trouble, try again later')
     expect(door.logged.find(line => line.includes('"level":50'))).toContain('a bug of ours')
   })
 
   test('says that there is no space when there is none', async () => {
-    door = await openTestDoor()
-    door.wayIn.before = () => {
+    door = await openTestSmtpServer()
+    door.inbound.before = () => {
       throw Object.assign(new Error('no space left on device'), { code: 'ENOSPC' })
     }
-    expect(await (await inData()).ask(message)).toBe('452 4.3.1 We are out of space, try again later')
+    expect(await (await inData()).command(message)).toBe('452 4.3.1 We are out of space, try again later')
   })
 
   test('comes in time, and what comes later is told to stop', async () => {
-    door = await openTestDoor({ answerSeconds: 0.3 })
+    door = await openTestSmtpServer({ answerSeconds: 0.3 })
     const { mails, release } = hold()
     const client = await inData()
-    expect(await client.ask(message)).toBe('451 4.3.2 We are too slow, try again later')
+    expect(await client.command(message)).toBe('451 4.3.2 We are too slow, try again later')
     expect(mails[0]?.signal.aborted).toBe(true)
     release()
-    expect(await client.ask('NOOP')).toBe('250 2.0.0 OK')
-    expect(door.wayIn.received).toEqual([])
+    expect(await client.command('NOOP')).toBe('250 2.0.0 OK')
+    expect(door.inbound.received).toEqual([])
   })
 
   test('is not looked for by an idle time that passes meanwhile', async () => {
-    door = await openTestDoor({ idleSeconds: 0.2, sessionSeconds: 0.3 })
+    door = await openTestSmtpServer({ idleSeconds: 0.2, sessionSeconds: 0.3 })
     const { release } = hold()
     const client = await inData()
     client.send(`${message}\r\n`)
@@ -99,7 +99,7 @@ describe('the answer to DATA', () => {
   })
 
   test('is not needed by a client that has gone: nothing is filed', async () => {
-    door = await openTestDoor()
+    door = await openTestSmtpServer()
     const { mails, release } = hold()
     const client = await inData()
     client.send(`${message}\r\n`)
@@ -110,46 +110,46 @@ describe('the answer to DATA', () => {
     expect(mails[0]?.signal.aborted).toBe(true)
     release()
     await Bun.sleep(20)
-    expect(door.wayIn.received).toEqual([])
+    expect(door.inbound.received).toEqual([])
   })
 
   test('names a file that is there until the way in is done with it, also when the client has gone', async () => {
-    door = await openTestDoor()
+    door = await openTestSmtpServer()
     const { release } = hold()
     const client = await inData()
     client.send(`${'x'.repeat(600_000)}\r\n.\r\n`)
     await Bun.sleep(100)
     client.hangUp()
     await Bun.sleep(50)
-    expect(door.spooled().length).toBe(1)
+    expect(door.spoolFiles().length).toBe(1)
     release()
-    expect(await door.spooledInTheEnd()).toEqual([])
+    expect(await door.waitForEmptySpool()).toEqual([])
   })
 })
 
 describe('a look-up of a recipient', () => {
   test('that takes too long is deferred', async () => {
-    door = await openTestDoor({ answerSeconds: 0.2 })
-    door.wayIn.findRecipient = () => new Promise(() => undefined)
+    door = await openTestSmtpServer({ answerSeconds: 0.2 })
+    door.inbound.findRecipient = () => new Promise(() => undefined)
     const client = await SmtpClient.ready(door.port)
-    await client.ask('MAIL FROM:<a@b.test>')
-    expect(await client.ask('RCPT TO:<hello@ours.test>')).toBe('451 4.3.2 We are too slow, try again later')
-    expect(await client.ask('QUIT')).toStartWith('221 ')
+    await client.command('MAIL FROM:<a@b.test>')
+    expect(await client.command('RCPT TO:<hello@ours.test>')).toBe('451 4.3.2 We are too slow, try again later')
+    expect(await client.command('QUIT')).toStartWith('221 ')
   })
 
   test('that breaks is deferred', async () => {
-    door = await openTestDoor()
-    door.wayIn.findRecipient = () => Promise.reject(new Error('no database'))
+    door = await openTestSmtpServer()
+    door.inbound.findRecipient = () => Promise.reject(new Error('no database'))
     const client = await SmtpClient.ready(door.port)
-    await client.ask('MAIL FROM:<a@b.test>')
-    expect(await client.ask('RCPT TO:<hello@ours.test>')).toBe('451 4.3.0 We have trouble, try again later')
+    await client.command('MAIL FROM:<a@b.test>')
+    expect(await client.command('RCPT TO:<hello@ours.test>')).toBe('451 4.3.0 We have trouble, try again later')
     client.hangUp()
   })
 })
 
 describe('closing', () => {
   test('ends idle sessions, finishes the transaction under way and takes no other', async () => {
-    door = await openTestDoor({}, { drainMs: 5000 })
+    door = await openTestSmtpServer({}, { drainMs: 5000 })
     const { release } = hold()
     const idle = await SmtpClient.ready(door.port)
     const busy = await inData()
@@ -161,11 +161,11 @@ describe('closing', () => {
     release()
     expect(await busy.rest()).toMatch(/^250 2\.0\.0 Accepted as msg_1\r\n421 4\.3\.2 /)
     await closed
-    expect(door.wayIn.received.length).toBe(1)
+    expect(door.inbound.received.length).toBe(1)
   })
 
   test('does not wait for ever: what is not answered by then is not filed', async () => {
-    door = await openTestDoor({}, { drainMs: 300 })
+    door = await openTestSmtpServer({}, { drainMs: 300 })
     const { mails, release } = hold()
     const client = await inData()
     client.send(`${message}\r\n`)
@@ -175,6 +175,6 @@ describe('closing', () => {
     expect(mails[0]?.signal.aborted).toBe(true)
     release()
     await closed
-    expect(door.wayIn.received).toEqual([])
+    expect(door.inbound.received).toEqual([])
   })
 })

@@ -1,15 +1,15 @@
 import { afterEach, describe, expect, test } from 'bun:test'
 import { SmtpClient } from '../../harness/smtp-client.ts'
-import { openTestDoor, type TestDoor } from '../../harness/smtp-server.ts'
+import { openTestSmtpServer, type TestSmtpServer } from '../../harness/smtp-server.ts'
 
-let door: TestDoor
+let door: TestSmtpServer
 
 afterEach(() => door.close())
 
 /** A client with one open transaction to a known recipient. */
 async function inTransaction(): Promise<SmtpClient> {
   const client = await SmtpClient.ready(door.port)
-  await client.askAll('MAIL FROM:<a@b.test>', 'RCPT TO:<hello@ours.test>')
+  await client.commands('MAIL FROM:<a@b.test>', 'RCPT TO:<hello@ours.test>')
   return client
 }
 
@@ -29,22 +29,22 @@ async function trickle(client: SmtpClient, text: string, pauseMs: number): Promi
 /** Does a client from elsewhere get a message through now? */
 async function othersAreServed(): Promise<boolean> {
   const client = await SmtpClient.ready(door.port, '127.0.0.2')
-  await client.askAll('MAIL FROM:<a@b.test>', 'RCPT TO:<hello@ours.test>', 'DATA')
-  const reply = await client.ask('Subject: x\r\n\r\nx\r\n.')
+  await client.commands('MAIL FROM:<a@b.test>', 'RCPT TO:<hello@ours.test>', 'DATA')
+  const reply = await client.command('Subject: x\r\n\r\nx\r\n.')
   client.hangUp()
   return reply.startsWith('250 ')
 }
 
 describe('a slow client', () => {
   test('that says nothing is cut, also before EHLO', async () => {
-    door = await openTestDoor({ idleSeconds: 0.2 })
+    door = await openTestSmtpServer({ idleSeconds: 0.2 })
     const silent = await SmtpClient.connect(door.port)
     expect(await silent.reply()).toStartWith('220 ')
     expect(await silent.rest()).toBe('421 4.4.2 You have been idle for too long\r\n')
   })
 
   test('that trickles a command is cut, and others are served meanwhile', async () => {
-    door = await openTestDoor({ idleSeconds: 0.4 })
+    door = await openTestSmtpServer({ idleSeconds: 0.4 })
     const client = await SmtpClient.ready(door.port)
     const said = trickle(client, 'NOOP aaaaaaaa', 10)
     expect(await othersAreServed()).toBe(true)
@@ -52,41 +52,41 @@ describe('a slow client', () => {
   })
 
   test('that trickles DATA is cut, and others are served meanwhile', async () => {
-    door = await openTestDoor({}, { rateWindowMs: 300 })
+    door = await openTestSmtpServer({}, { rateWindowMs: 300 })
     const client = await inTransaction()
-    await client.ask('DATA')
+    await client.command('DATA')
     const said = trickle(client, 'aaaaaaaa\r\n', 10)
     expect(await othersAreServed()).toBe(true)
     expect(await said).toBe('421 4.4.2 The message comes too slowly\r\n')
-    expect(door.wayIn.received.length).toBe(1)
+    expect(door.inbound.received.length).toBe(1)
   })
 
   test('that keeps the rate is not', async () => {
-    door = await openTestDoor({ sessionSeconds: 0.3, idleSeconds: 0.3 }, { rateWindowMs: 200 })
+    door = await openTestSmtpServer({ sessionSeconds: 0.3, idleSeconds: 0.3 }, { rateWindowMs: 200 })
     const client = await inTransaction()
-    await client.ask('DATA')
+    await client.command('DATA')
     for (let i = 0; i < 10; i++) {
       client.send(`${'a'.repeat(70)}\r\n`)
       await Bun.sleep(80)
     }
-    expect(await client.ask('.')).toStartWith('250 ')
+    expect(await client.command('.')).toStartWith('250 ')
     // The session has lasted too long by now, and ends between transactions.
     expect(await client.rest()).toBe('421 4.4.2 The session has lasted too long\r\n')
   })
 
   test('that is never idle is cut in the end', async () => {
-    door = await openTestDoor({ sessionSeconds: 0.5 })
+    door = await openTestSmtpServer({ sessionSeconds: 0.5 })
     const client = await SmtpClient.ready(door.port)
     let last = ''
     for (let i = 0; i < 100 && !last.startsWith('421'); i++) {
-      last = await client.ask('NOOP')
+      last = await client.command('NOOP')
       await Bun.sleep(10)
     }
     expect(last).toBe('421 4.4.2 The session has lasted too long')
   })
 
   test('that does not read its replies is cut', async () => {
-    door = await openTestDoor({ sessionSeconds: 0.5 })
+    door = await openTestSmtpServer({ sessionSeconds: 0.5 })
     const client = await SmtpClient.ready(door.port)
     client.send('NOOP\r\n'.repeat(20_000))
     expect((await client.rest(8000)).length).toBeGreaterThan(0)
@@ -95,37 +95,37 @@ describe('a slow client', () => {
 
 describe('floods', () => {
   test('200 sessions from one address leave room for a second address', async () => {
-    door = await openTestDoor({ maxSessionsPerAddress: 20, maxSessions: 40 })
+    door = await openTestSmtpServer({ maxSessionsPerAddress: 20, maxSessions: 40 })
     const greetings = await Promise.all(
       Array.from({ length: 200 }, async () => {
         const client = await SmtpClient.connect(door.port, '127.0.0.1')
         return { client, greeting: await client.reply() }
       }),
     )
-    const served = greetings.filter(each => each.greeting.startsWith('220 '))
+    const served = greetings.filter(greeting => greeting.greeting.startsWith('220 '))
     expect(served.length).toBe(20)
-    const refused = greetings.find(each => each.greeting.startsWith('421 '))
+    const refused = greetings.find(greeting => greeting.greeting.startsWith('421 '))
     expect(refused?.greeting).toBe('421 4.7.0 Too many sessions from your address, try again later')
     expect(await othersAreServed()).toBe(true)
-    for (const each of greetings) each.client.hangUp()
+    for (const greeting of greetings) greeting.client.hangUp()
     await Bun.sleep(100)
     const again = await SmtpClient.connect(door.port, '127.0.0.1')
     expect(await again.reply()).toStartWith('220 ')
   })
 
   test('the limit of all sessions holds over many addresses', async () => {
-    door = await openTestDoor({ maxSessionsPerAddress: 2, maxSessions: 5 })
+    door = await openTestSmtpServer({ maxSessionsPerAddress: 2, maxSessions: 5 })
     const greetings = []
     for (let i = 0; i < 8; i++) {
       const client = await SmtpClient.connect(door.port, `127.0.0.${2 + i}`)
       greetings.push((await client.reply()).slice(0, 9))
     }
-    expect(greetings.filter(each => each.startsWith('220')).length).toBe(5)
+    expect(greetings.filter(greeting => greeting.startsWith('220')).length).toBe(5)
     expect(greetings.at(-1)).toBe('421 4.7.0')
   })
 
   test('a session with a hundred errors ends', async () => {
-    door = await openTestDoor()
+    door = await openTestSmtpServer()
     const client = await SmtpClient.ready(door.port)
     client.send('MAIL FROM:a\r\n'.repeat(150))
     const replies = (await client.rest()).split('\r\n')
@@ -134,7 +134,7 @@ describe('floods', () => {
   })
 
   test('nonsense ends the session sooner', async () => {
-    door = await openTestDoor()
+    door = await openTestSmtpServer()
     const client = await SmtpClient.ready(door.port)
     client.send('GET / HTTP/1.1\r\nHost: x\r\n\r\n')
     expect(await client.rest()).toBe('421 4.7.0 HTTP requests not allowed\r\n')
@@ -146,42 +146,42 @@ describe('floods', () => {
 
 describe('a recipient flood', () => {
   test('of 5,000 gets as many as a message may have, and then an end', async () => {
-    door = await openTestDoor()
+    door = await openTestSmtpServer()
     const client = await SmtpClient.ready(door.port)
-    await client.ask('MAIL FROM:<a@b.test>')
+    await client.command('MAIL FROM:<a@b.test>')
     for (let i = 0; i < 5000; i += 100)
       client.send(Array.from({ length: 100 }, (_, j) => `RCPT TO:<r${i + j}@ours.test>\r\n`).join(''))
     const replies = (await client.rest()).split('\r\n')
     expect(replies.filter(line => line.startsWith('250 2.1.5 ')).length).toBe(100)
     expect(replies.filter(line => line.startsWith('452 4.5.3 ')).length).toBe(1000)
     expect(replies.slice(1100)).toEqual(['421 4.7.0 Too many errors', ''])
-    expect(door.wayIn.asked.length).toBe(100)
+    expect(door.inbound.lookedUp.length).toBe(100)
   })
 
   test('past the limit leaves an honest message to the others', async () => {
-    door = await openTestDoor()
+    door = await openTestSmtpServer()
     const client = await SmtpClient.ready(door.port)
-    await client.ask('MAIL FROM:<a@b.test>')
+    await client.command('MAIL FROM:<a@b.test>')
     for (let i = 0; i < 300; i++) client.send(`RCPT TO:<r${i}@ours.test>\r\n`)
     for (let i = 0; i < 300; i++) await client.reply()
-    await client.ask('DATA')
-    expect(await client.ask('x\r\n.')).toStartWith('250 ')
-    expect(door.wayIn.received[0]?.recipients.length).toBe(100)
+    await client.command('DATA')
+    expect(await client.command('x\r\n.')).toStartWith('250 ')
+    expect(door.inbound.received[0]?.recipients.length).toBe(100)
   })
 
   test('of unknown ones is answered ever more slowly, and then cut', async () => {
-    door = await openTestDoor({}, { unknownDelayMs: 5 })
+    door = await openTestSmtpServer({}, { unknownDelayMs: 5 })
     const client = await SmtpClient.ready(door.port)
-    await client.ask('MAIL FROM:<a@b.test>')
+    await client.command('MAIL FROM:<a@b.test>')
     const waits: number[] = []
     for (let i = 0; i < 20; i++) {
       const asked = performance.now()
-      expect(await client.ask(`RCPT TO:<gone${i}@ours.test>`)).toStartWith('550 5.1.1 ')
+      expect(await client.command(`RCPT TO:<gone${i}@ours.test>`)).toStartWith('550 5.1.1 ')
       waits.push(performance.now() - asked)
     }
     expect(Math.max(...waits.slice(0, 3))).toBeLessThan(50)
     expect(Math.min(...waits.slice(15))).toBeGreaterThan(50)
-    expect(await client.ask('RCPT TO:<gone20@ours.test>')).toBe('421 4.7.0 Too many unknown recipients')
+    expect(await client.command('RCPT TO:<gone20@ours.test>')).toBe('421 4.7.0 Too many unknown recipients')
     expect(await client.rest()).toBe('')
   })
 })

@@ -1,9 +1,9 @@
 import { afterEach, expect, test } from 'bun:test'
 import { SmtpClient } from '../../harness/smtp-client.ts'
-import { openTestDoor, type TestDoor } from '../../harness/smtp-server.ts'
+import { openTestSmtpServer, type TestSmtpServer } from '../../harness/smtp-server.ts'
 import { swaks } from '../../harness/swaks.ts'
 
-let door: TestDoor
+let door: TestSmtpServer
 
 afterEach(() => door.close())
 
@@ -19,10 +19,10 @@ const binaryHeader = Buffer.concat([
 /** Goes on where the header has been sent: a message, and where it came from. */
 async function clientOfMessage(client: SmtpClient): Promise<string | undefined> {
   expect(await client.reply()).toStartWith('220 ')
-  await client.askAll('EHLO client.test', 'MAIL FROM:<a@b.test>', 'RCPT TO:<hello@ours.test>', 'DATA')
-  expect(await client.ask('Subject: x\r\n\r\nx\r\n.')).toStartWith('250 ')
+  await client.commands('EHLO client.test', 'MAIL FROM:<a@b.test>', 'RCPT TO:<hello@ours.test>', 'DATA')
+  expect(await client.command('Subject: x\r\n\r\nx\r\n.')).toStartWith('250 ')
   client.hangUp()
-  return door.wayIn.received.at(-1)?.remoteIp
+  return door.inbound.received.at(-1)?.remoteIp
 }
 
 const connected = async (first: string | Buffer): Promise<SmtpClient> => {
@@ -32,7 +32,7 @@ const connected = async (first: string | Buffer): Promise<SmtpClient> => {
 }
 
 test('takes the client’s address from a header of version 1 or 2, of IPv4 and IPv6, as swaks sends it', async () => {
-  door = await openTestDoor({ smtpProxies: balancer })
+  door = await openTestSmtpServer({ smtpProxies: balancer })
   const clients = [
     ['1', 'TCP4', '192.0.2.7', '198.51.100.1'],
     ['1', 'TCP6', '2001:db8::7', '2001:db8::1'],
@@ -44,12 +44,12 @@ test('takes the client’s address from a header of version 1 or 2, of IPv4 and 
     const ends = ['--proxy-source', source, '--proxy-source-port', '65000']
     const ours = ['--proxy-dest', destination, '--proxy-dest-port', '25']
     const said = await swaks(door.port, [...proxy, ...ends, ...ours, '--from', 'a@b.test', '--to', 'hello@ours.test'])
-    expect({ ...said, remoteIp: door.wayIn.received.at(-1)?.remoteIp }).toMatchObject({ status: 0, remoteIp: source })
+    expect({ ...said, remoteIp: door.inbound.received.at(-1)?.remoteIp }).toMatchObject({ status: 0, remoteIp: source })
   }
 })
 
 test('reads a header that comes octet by octet, and one that comes together with the client’s first command', async () => {
-  door = await openTestDoor({ smtpProxies: balancer })
+  door = await openTestSmtpServer({ smtpProxies: balancer })
   for (const bytes of [Buffer.from(header('192.0.2.7')), binaryHeader.subarray(0, 60)]) {
     const client = await SmtpClient.connect(door.port)
     await client.sendInPieces(Array.from(bytes, octet => Buffer.from([octet])))
@@ -61,28 +61,28 @@ test('reads a header that comes octet by octet, and one that comes together with
 })
 
 test('counts the balancer’s own address where the header tells of no client', async () => {
-  door = await openTestDoor({ smtpProxies: balancer })
+  door = await openTestSmtpServer({ smtpProxies: balancer })
   const local = Buffer.from('0d0a0d0a000d0a515549540a20000000', 'hex')
   for (const first of ['PROXY UNKNOWN\r\n', local])
     expect(await clientOfMessage(await connected(first))).toBe('127.0.0.1')
 })
 
 test('closes a balancer’s connection without a word where the header is absent or malformed', async () => {
-  door = await openTestDoor({ smtpProxies: balancer })
+  door = await openTestSmtpServer({ smtpProxies: balancer })
   for (const first of ['EHLO client.test\r\n', 'PROXY TCP4 nobody 198.51.100.1 1 25\r\n', 'PROXY TC'])
     expect(await (await connected(`${first}`.padEnd(120, 'x'))).rest()).toBe('')
   expect(door.logged.filter(line => line.includes('no header of a load balancer'))).toHaveLength(3)
 })
 
 test('gives a balancer a short time for its header, and others are served meanwhile', async () => {
-  door = await openTestDoor({ smtpProxies: balancer }, { proxyHeaderMs: 300 })
+  door = await openTestSmtpServer({ smtpProxies: balancer }, { proxyHeaderMs: 300 })
   const silent = await connected('PROXY TCP4 192.0')
   expect(await clientOfMessage(await connected(header('192.0.2.7')))).toBe('192.0.2.7')
   expect(await silent.rest()).toBe('')
 })
 
 test('does not complain of a balancer that only looks whether the door is open', async () => {
-  door = await openTestDoor({ smtpProxies: balancer })
+  door = await openTestSmtpServer({ smtpProxies: balancer })
   const look = await SmtpClient.connect(door.port)
   look.hangUp()
   expect(await clientOfMessage(await connected(header('192.0.2.7')))).toBe('192.0.2.7')
@@ -90,19 +90,19 @@ test('does not complain of a balancer that only looks whether the door is open',
 })
 
 test('never reads a header of anyone else, and greets without one', async () => {
-  door = await openTestDoor({ smtpProxies: ['192.0.2.0/24', '2001:db8::/32'] })
+  door = await openTestSmtpServer({ smtpProxies: ['192.0.2.0/24', '2001:db8::/32'] })
   const client = await SmtpClient.connect(door.port)
   expect(await client.reply()).toStartWith('220 ')
-  expect(await client.ask(header('192.0.2.7').trim())).toMatch(/^50[02] /)
-  expect(await client.ask('EHLO client.test')).toStartWith('250')
-  await client.askAll('MAIL FROM:<a@b.test>', 'RCPT TO:<hello@ours.test>', 'DATA')
-  expect(await client.ask('Subject: x\r\n\r\nx\r\n.')).toStartWith('250 ')
-  expect(door.wayIn.received.at(-1)?.remoteIp).toBe('127.0.0.1')
+  expect(await client.command(header('192.0.2.7').trim())).toMatch(/^50[02] /)
+  expect(await client.command('EHLO client.test')).toStartWith('250')
+  await client.commands('MAIL FROM:<a@b.test>', 'RCPT TO:<hello@ours.test>', 'DATA')
+  expect(await client.command('Subject: x\r\n\r\nx\r\n.')).toStartWith('250 ')
+  expect(door.inbound.received.at(-1)?.remoteIp).toBe('127.0.0.1')
   client.hangUp()
 })
 
 test('limits the sessions of each client behind a balancer, not those of the balancer', async () => {
-  door = await openTestDoor({ smtpProxies: ['127.0.0.0/8'], maxSessionsPerAddress: 2 })
+  door = await openTestSmtpServer({ smtpProxies: ['127.0.0.0/8'], maxSessionsPerAddress: 2 })
   const first = ['192.0.2.1', '192.0.2.1', '192.0.2.2', '192.0.2.3']
   for (const address of first) expect(await (await connected(header(address))).reply()).toStartWith('220 ')
   const third = await connected(header('192.0.2.1'))
@@ -110,15 +110,15 @@ test('limits the sessions of each client behind a balancer, not those of the bal
 })
 
 test('holds no more connections without a header than sessions', async () => {
-  door = await openTestDoor({ smtpProxies: balancer, maxSessions: 2 }, { proxyHeaderMs: 3000 })
+  door = await openTestSmtpServer({ smtpProxies: balancer, maxSessions: 2 }, { proxyHeaderMs: 3000 })
   const silent = [await connected('PROXY '), await connected('PROXY ')]
   const surplus = await connected('PROXY ')
   expect(await surplus.rest()).toStartWith('421 4.7.0 Too many sessions')
-  for (const each of silent) each.hangUp()
+  for (const smtpClient of silent) smtpClient.hangUp()
 })
 
 test('takes no session whose header comes while it shuts down', async () => {
-  door = await openTestDoor({ smtpProxies: balancer })
+  door = await openTestSmtpServer({ smtpProxies: balancer })
   const early = await connected('PROXY TCP4 192.0.2.7 ')
   // The door has the first bytes once it answers another.
   expect(await clientOfMessage(await connected(header('192.0.2.9')))).toBe('192.0.2.9')

@@ -6,9 +6,9 @@ import { createTransport } from 'nodemailer'
 import pino from 'pino'
 import { fileCertificates } from '../../../src/ports/certificates/files.ts'
 import { SmtpClient } from '../../harness/smtp-client.ts'
-import { openTestDoor, type TestDoor } from '../../harness/smtp-server.ts'
+import { openTestSmtpServer, type TestSmtpServer } from '../../harness/smtp-server.ts'
 
-let door: TestDoor
+let door: TestSmtpServer
 let folder: string
 
 beforeAll(async () => {
@@ -20,7 +20,7 @@ beforeAll(async () => {
   ])
   if (!made.success) throw new Error(made.stderr.toString())
   const certificates = fileCertificates({ certFile: tlsCert, keyFile: tlsKey, log: pino({ level: 'silent' }) })
-  door = await openTestDoor({}, { handshakeMs: 300 }, undefined, certificates)
+  door = await openTestSmtpServer({}, { handshakeMs: 300 }, undefined, certificates)
 })
 
 afterAll(async () => {
@@ -41,7 +41,7 @@ test('nodemailer delivers over STARTTLS', async () => {
   })
   transport.close()
   expect(sent.response).toStartWith('250 2.0.0 ')
-  const mail = door.wayIn.received.at(-1)
+  const mail = door.inbound.received.at(-1)
   expect(mail?.tls).toMatch(/^TLSv1\.3 TLS_/)
   expect(mail?.bytes.toString()).toStartWith('From: a@b.test\r\n\r\n.dot\r\nxxx')
 })
@@ -62,17 +62,17 @@ test('openssl sees our certificate', async () => {
 test('is offered once, and begins the session anew', async () => {
   const client = await SmtpClient.connect(door.port)
   await client.reply()
-  expect(await client.ask('EHLO before.test')).toContain('STARTTLS')
-  await client.askAll('MAIL FROM:<before@b.test>', 'RCPT TO:<hello@ours.test>')
-  expect(await client.ask('STARTTLS')).toBe('220 2.0.0 Ready to start TLS')
+  expect(await client.command('EHLO before.test')).toContain('STARTTLS')
+  await client.commands('MAIL FROM:<before@b.test>', 'RCPT TO:<hello@ours.test>')
+  expect(await client.command('STARTTLS')).toBe('220 2.0.0 Ready to start TLS')
   await client.upgrade()
-  expect(await client.ask('MAIL FROM:<a@b.test>')).toStartWith('503 5.5.1 ')
-  expect(await client.ask('EHLO after.test')).not.toContain('STARTTLS')
-  expect(await client.ask('DATA')).toStartWith('503 5.5.1 ')
-  await client.askAll('MAIL FROM:<after@b.test>', 'RCPT TO:<hello@ours.test>', 'DATA')
-  expect(await client.ask('x\r\n.')).toStartWith('250 2.0.0 ')
-  expect(door.wayIn.received.at(-1)).toMatchObject({ helo: 'after.test', mailFrom: 'after@b.test' })
-  expect(await client.ask('STARTTLS')).toStartWith('5')
+  expect(await client.command('MAIL FROM:<a@b.test>')).toStartWith('503 5.5.1 ')
+  expect(await client.command('EHLO after.test')).not.toContain('STARTTLS')
+  expect(await client.command('DATA')).toStartWith('503 5.5.1 ')
+  await client.commands('MAIL FROM:<after@b.test>', 'RCPT TO:<hello@ours.test>', 'DATA')
+  expect(await client.command('x\r\n.')).toStartWith('250 2.0.0 ')
+  expect(door.inbound.received.at(-1)).toMatchObject({ helo: 'after.test', mailFrom: 'after@b.test' })
+  expect(await client.command('STARTTLS')).toStartWith('5')
   client.hangUp()
 })
 
@@ -81,23 +81,23 @@ test('what was pipelined after STARTTLS has no effect, not after the handshake e
   for (const rest of [injected, `${injected}DATA\r\n`, 'RSET\r\nEHLO ev', injected.repeat(120)]) {
     const client = await SmtpClient.connect(door.port)
     await client.reply()
-    await client.ask('EHLO client.test')
+    await client.command('EHLO client.test')
     client.send(`STARTTLS\r\n${rest}`)
     expect(await client.reply()).toStartWith('220 ')
     await client.upgrade()
     // A command that had run would have said EHLO, and this would be 250 or 503 for another reason.
-    expect(await client.ask('RCPT TO:<hello@ours.test>')).toBe('503 5.5.1 Error: send HELO/EHLO first')
-    expect(await client.ask('EHLO client.test')).toStartWith('250-mx.ours.test')
-    expect(await client.ask('MAIL FROM:<a@b.test>')).toBe('250 2.1.0 Go on')
+    expect(await client.command('RCPT TO:<hello@ours.test>')).toBe('503 5.5.1 Error: send HELO/EHLO first')
+    expect(await client.command('EHLO client.test')).toStartWith('250-mx.ours.test')
+    expect(await client.command('MAIL FROM:<a@b.test>')).toBe('250 2.1.0 Go on')
     client.hangUp()
   }
-  expect(door.wayIn.received.some(each => each.mailFrom === 'evil@b.test')).toBe(false)
+  expect(door.inbound.received.some(each => each.mailFrom === 'evil@b.test')).toBe(false)
 })
 
 test('a handshake that fails or never comes ends the session, and others are served', async () => {
   for (const hello of ['', 'this is no handshake\r\n']) {
     const client = await SmtpClient.ready(door.port)
-    expect(await client.ask('STARTTLS')).toStartWith('220 ')
+    expect(await client.command('STARTTLS')).toStartWith('220 ')
     client.send(hello)
     // No plain text is written into the handshake; an alert of TLS may be.
     expect(await client.rest(8000)).not.toContain('421')

@@ -5,17 +5,17 @@ export interface SesClientOptions {
   /** Where SES is reached, if not where the region has it. */
   readonly endpoint: string | undefined
   /** At once. */
-  readonly connections: number
+  readonly maxConnections: number
 }
 
 /** The client and the commands that it takes. */
-export interface OpenedSes {
+export interface LoadedSes {
   readonly client: SESv2Client
   readonly sdk: typeof import('@aws-sdk/client-sesv2')
 }
 
 export interface SesClient {
-  (): Promise<OpenedSes>
+  (): Promise<LoadedSes>
   close(): Promise<void>
 }
 
@@ -25,14 +25,14 @@ const connectMs = 10_000
  * The client takes 29 MB and is loaded when it is first used. It repeats nothing of itself: what is tried again, and when, is
  * for its users to say.
  */
-export function openSesClient({ region, endpoint, connections }: SesClientOptions): SesClient {
-  let opened: Promise<OpenedSes> | undefined
-  async function load(): Promise<OpenedSes> {
+export function createSesClient({ region, endpoint, maxConnections }: SesClientOptions): SesClient {
+  let opened: Promise<LoadedSes> | undefined
+  async function load(): Promise<LoadedSes> {
     const sdk = await import('@aws-sdk/client-sesv2')
     const client = new sdk.SESv2Client({
       region,
       maxAttempts: 1,
-      requestHandler: { connectionTimeout: connectMs, httpsAgent: { maxSockets: connections } },
+      requestHandler: { connectionTimeout: connectMs, httpsAgent: { maxSockets: maxConnections } },
       ...(endpoint && { endpoint }),
     })
     return { client, sdk }

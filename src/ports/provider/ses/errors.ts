@@ -1,5 +1,5 @@
-import type { Outcome, Phase, Reply } from '../port.ts'
-import { silent } from '../smarthost/replies.ts'
+import type { ProviderReply, SubmissionOutcome, SubmissionPhase } from '../port.ts'
+import { noReply } from '../smarthost/replies.ts'
 
 /** SES takes the mail of one domain only once it has verified it. */
 const domainUnknown = /\bnot verified\b/i
@@ -11,7 +11,7 @@ const ofMessage = new Set(['BadRequestException', 'InvalidParameterValue', 'Mess
 const unconnected = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'ENETDOWN'])
 
 /** What the client threw, as far as it can be told. */
-interface Thrown {
+interface SesError {
   readonly name: string
   readonly text: string
   readonly code: string
@@ -25,7 +25,7 @@ interface Thrown {
  * HTTP has no reply codes; the one that is given is of SES's own SMTP interface, and tells that the sender was met.
  * https://docs.aws.amazon.com/ses/latest/APIReference-V2/API_SendEmail.html#API_SendEmail_Errors
  */
-export function outcomeOfError(error: unknown): Outcome {
+export function outcomeOfError(error: unknown): SubmissionOutcome {
   const thrown = readThrown(error)
   const { name, text, status } = thrown
   if (status === null) return unanswered(thrown)
@@ -45,21 +45,21 @@ export function describeError(error: unknown): string {
   return lineOf(readThrown(error))
 }
 
-function unanswered(thrown: Thrown): Outcome {
+function unanswered(thrown: SesError): SubmissionOutcome {
   if (thrown.name === 'CredentialsProviderError') return { kind: 'route-trouble', reply: said('auth', thrown) }
   if (unconnected.has(thrown.code)) return { kind: 'route-trouble', reply: said('connect', thrown) }
   return { kind: 'deferred', reply: said('final-dot', thrown), ambiguous: true }
 }
 
-function said(phase: Phase, thrown: Thrown): Reply {
-  return silent(phase, lineOf(thrown))
+function said(phase: SubmissionPhase, thrown: SesError): ProviderReply {
+  return noReply(phase, lineOf(thrown))
 }
 
-function lineOf({ name, text, status }: Thrown): string {
+function lineOf({ name, text, status }: SesError): string {
   return `${name}: ${text}${status === null ? '' : ` (HTTP ${status})`}`
 }
 
-function readThrown(error: unknown): Thrown {
+function readThrown(error: unknown): SesError {
   if (!(error instanceof Error)) return { name: 'Error', text: String(error), code: '', status: null }
   const { code, $metadata } = error as { code?: unknown; $metadata?: { httpStatusCode?: unknown } }
   const status = $metadata?.httpStatusCode

@@ -1,6 +1,6 @@
-import { type Fields, fieldsAt, quoted, textAt, timeOf } from '../webhooks/fields.ts'
-import type { ProviderBounce, ProviderNews, WebhookRequest } from '../webhooks/webhook.ts'
-import { messageIdDomain, sesIdName } from './message-id.ts'
+import { eventTime, fieldsAt, type JsonFields, parseReplyText, textAt } from '../webhooks/request-fields.ts'
+import type { ProviderBounce, ProviderEvent, WebhookRequest } from '../webhooks/webhook.ts'
+import { messageIdDomain, sesEmailIdTag } from './message-id.ts'
 
 type Arrival = Pick<WebhookRequest, 'receivedAt'>
 
@@ -8,15 +8,15 @@ type Arrival = Pick<WebhookRequest, 'receivedAt'>
  * What an event that SES publishes says, once for each recipient it names; nothing where it does not concern a delivery or
  * an email of ours. https://docs.aws.amazon.com/ses/latest/dg/event-publishing-retrieving-sns-contents.html
  */
-export function readSesEvent(event: Fields, region: string, arrival: Arrival): readonly ProviderNews[] {
+export function readSesEvent(event: JsonFields, region: string, arrival: Arrival): readonly ProviderEvent[] {
   const mail = fieldsAt(event, 'mail')
   const told = tellOf(event, mail)
-  const emailId = firstText(fieldsAt(mail, 'tags')[sesIdName])
+  const emailId = firstText(fieldsAt(mail, 'tags')[sesEmailIdTag])
   const messageId = textAt(mail, 'messageId')
   if (!told || emailId === null || messageId === null) return []
   const at = textAt(told.about, 'timestamp') ?? textAt(mail, 'timestamp')
   return told.recipients.map(({ address, said, status }) => {
-    const inText = quoted(said)
+    const inText = parseReplyText(said)
     return {
       type: told.type,
       bounce: told.bounce,
@@ -24,7 +24,7 @@ export function readSesEvent(event: Fields, region: string, arrival: Arrival): r
       enhancedCode: inText.enhancedCode ?? statusIn(status),
       emailId,
       recipient: address,
-      occurredAt: timeOf(at === null ? null : Date.parse(at), arrival),
+      occurredAt: eventTime(at === null ? null : Date.parse(at), arrival),
       key: [told.type, messageId, address.toLowerCase(), at, textAt(told.about, 'feedbackId')].join(' '),
       providerMessageId: messageId,
       wireMessageId: `${messageId}@${messageIdDomain(region)}`,
@@ -32,19 +32,19 @@ export function readSesEvent(event: Fields, region: string, arrival: Arrival): r
   })
 }
 
-interface Told extends Pick<ProviderNews, 'type' | 'bounce'> {
-  readonly about: Fields
-  readonly recipients: readonly Named[]
+interface SesEventSummary extends Pick<ProviderEvent, 'type' | 'bounce'> {
+  readonly about: JsonFields
+  readonly recipients: readonly EventRecipient[]
 }
 
 /** A recipient that an event names. */
-interface Named {
+interface EventRecipient {
   readonly address: string
   readonly said: string | null
   readonly status: string | null
 }
 
-function tellOf(event: Fields, mail: Fields): Told | undefined {
+function tellOf(event: JsonFields, mail: JsonFields): SesEventSummary | undefined {
   switch (textAt(event, 'eventType')) {
     case 'Delivery': {
       const about = fieldsAt(event, 'delivery')
@@ -80,12 +80,12 @@ function tellOf(event: Fields, mail: Fields): Told | undefined {
   }
 }
 
-type Meaning = Pick<ProviderNews, 'type' | 'bounce'>
+type Meaning = Pick<ProviderEvent, 'type' | 'bounce'>
 
 const rejected: Meaning = { type: 'rejected', bounce: null }
 
 /** What SES did not even try, for the address is on a list of its own or of the account, is its own refusal. */
-function meaningOfBounce(bounce: Fields): Meaning {
+function meaningOfBounce(bounce: JsonFields): Meaning {
   const subType = textAt(bounce, 'bounceSubType') ?? ''
   if (['Suppressed', 'OnAccountSuppressionList', 'UnsubscribedRecipient'].includes(subType)) return rejected
   return { type: 'bounced', bounce: { type: typeOf(textAt(bounce, 'bounceType')), scope: scopeOf(subType) } }
@@ -118,7 +118,7 @@ function scopeOf(subType: string): ProviderBounce['scope'] {
 }
 
 /** A `not-spam` report takes a complaint back (RFC 5965 §7.3 has its types), and makes none. */
-function complaint(about: Fields): Told | undefined {
+function complaint(about: JsonFields): SesEventSummary | undefined {
   const feedback = textAt(about, 'complaintFeedbackType')
   if (feedback === 'not-spam') return undefined
   const isListed = textAt(about, 'complaintSubType') === 'OnAccountSuppressionList'
@@ -131,7 +131,7 @@ function complaint(about: Fields): Told | undefined {
 const maxRecipients = 50
 
 /** Recipients as SES lists them: addresses, or objects with what was said of each; else `said` counts for all. */
-function named(list: unknown, said: string | null): readonly Named[] {
+function named(list: unknown, said: string | null): readonly EventRecipient[] {
   if (!Array.isArray(list)) return []
   return list.slice(0, maxRecipients).flatMap((each: unknown) => {
     const entry = fieldsAt({ each: typeof each === 'string' ? { emailAddress: each } : each }, 'each')

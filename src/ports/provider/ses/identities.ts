@@ -1,12 +1,12 @@
 import type { GetEmailIdentityResponse } from '@aws-sdk/client-sesv2'
-import { type IdentityRecord, type ProviderIdentities, ProviderTrouble } from '../port.ts'
-import type { OpenedSes, SesClient } from './client.ts'
+import { type IdentityRecord, ProviderError, type ProviderIdentities } from '../port.ts'
+import type { LoadedSes, SesClient } from './client.ts'
 import { describeError } from './errors.ts'
 
 export interface SesIdentitiesOptions {
   readonly region: string
   /** Does news of what was sent come to us? Then SES need not mail it to the sender besides. */
-  readonly bringsNews: boolean
+  readonly receivesEvents: boolean
 }
 
 const answerMs = 10_000
@@ -17,8 +17,8 @@ const answerMs = 10_000
  * FROM domain. What an operator has set up otherwise stays.
  * https://docs.aws.amazon.com/ses/latest/dg/creating-identities.html
  */
-export function sesIdentities(open: SesClient, { region, bringsNews }: SesIdentitiesOptions): ProviderIdentities {
-  async function find({ client, sdk }: OpenedSes, domain: string): Promise<GetEmailIdentityResponse | null> {
+export function sesIdentities(open: SesClient, { region, receivesEvents }: SesIdentitiesOptions): ProviderIdentities {
+  async function find({ client, sdk }: LoadedSes, domain: string): Promise<GetEmailIdentityResponse | null> {
     try {
       return await client.send(new sdk.GetEmailIdentityCommand({ EmailIdentity: domain }), inTime())
     } catch (error) {
@@ -27,7 +27,7 @@ export function sesIdentities(open: SesClient, { region, bringsNews }: SesIdenti
     }
   }
 
-  async function create({ client, sdk }: OpenedSes, domain: string): Promise<void> {
+  async function create({ client, sdk }: LoadedSes, domain: string): Promise<void> {
     try {
       await client.send(new sdk.CreateEmailIdentityCommand({ EmailIdentity: domain }), inTime())
     } catch (error) {
@@ -36,7 +36,7 @@ export function sesIdentities(open: SesClient, { region, bringsNews }: SesIdenti
     }
   }
 
-  async function setUp({ client, sdk }: OpenedSes, domain: string, identity: GetEmailIdentityResponse | null) {
+  async function setUp({ client, sdk }: LoadedSes, domain: string, identity: GetEmailIdentityResponse | null) {
     const mailFrom = identity?.MailFromAttributes?.MailFromDomain
     if (!mailFrom)
       await client.send(
@@ -47,7 +47,7 @@ export function sesIdentities(open: SesClient, { region, bringsNews }: SesIdenti
         }),
         inTime(),
       )
-    if (bringsNews && identity?.FeedbackForwardingStatus === true)
+    if (receivesEvents && identity?.FeedbackForwardingStatus === true)
       await client.send(
         new sdk.PutEmailIdentityFeedbackAttributesCommand({ EmailIdentity: domain, EmailForwardingEnabled: false }),
         inTime(),
@@ -56,7 +56,7 @@ export function sesIdentities(open: SesClient, { region, bringsNews }: SesIdenti
 
   return {
     name: 'Amazon SES',
-    place: `ses ${region}`,
+    location: `ses ${region}`,
     enrol: domain =>
       orTrouble(async () => {
         const ses = await open()
@@ -76,7 +76,7 @@ async function orTrouble<Result>(work: () => Promise<Result>): Promise<Result> {
   try {
     return await work()
   } catch (cause) {
-    throw new ProviderTrouble(describeError(cause), { cause })
+    throw new ProviderError(describeError(cause), { cause })
   }
 }
 

@@ -4,4 +4,4 @@ export function messageIdDomain(region: string): string {
 }
 
 /** The name under which an email's id goes along as a message tag, and comes back with each event. */
-export const sesIdName = 'mailroom-id'
+export const sesEmailIdTag = 'mailroom-id'

@@ -1,9 +1,9 @@
-import type { Outcome, Provider, Submission } from '../port.ts'
-import { newPace } from '../throttle.ts'
-import { openSesClient } from './client.ts'
+import type { Provider, Submission, SubmissionOutcome } from '../port.ts'
+import { createThrottle } from '../throttle.ts'
+import { createSesClient } from './client.ts'
 import { describeError, outcomeOfError } from './errors.ts'
 import { sesIdentities } from './identities.ts'
-import { messageIdDomain, sesIdName } from './message-id.ts'
+import { messageIdDomain, sesEmailIdTag } from './message-id.ts'
 
 export interface SesOptions {
   readonly region: string
@@ -12,7 +12,7 @@ export interface SesOptions {
   /** Submissions a second, at most; null: no limit. */
   readonly perSecond: number | null
   /** Does news of what was sent come to us? */
-  readonly bringsNews: boolean
+  readonly receivesEvents: boolean
   /** Where SES is reached, if not where the region has it. */
   readonly endpoint: string | undefined
 }
@@ -29,10 +29,10 @@ const troubleMs = 10_000
  */
 export function sesProvider(options: SesOptions): Provider {
   const { region, perSecond } = options
-  const pace = newPace(perSecond)
-  const open = openSesClient({ ...options, connections: submissionsAtOnce + 1 })
+  const pace = createThrottle(perSecond)
+  const open = createSesClient({ ...options, maxConnections: submissionsAtOnce + 1 })
 
-  async function submitOne(submission: Submission, recipient: string): Promise<Outcome> {
+  async function submitOne(submission: Submission, recipient: string): Promise<SubmissionOutcome> {
     try {
       const { client, sdk } = await open()
       const command = new sdk.SendEmailCommand({
@@ -40,7 +40,7 @@ export function sesProvider(options: SesOptions): Provider {
         ...(submission.mailFrom !== '' && { FromEmailAddress: submission.mailFrom }),
         Destination: { ToAddresses: [recipient] },
         Content: { Raw: { Data: submission.message } },
-        EmailTags: [{ Name: sesIdName, Value: submission.emailId }],
+        EmailTags: [{ Name: sesEmailIdTag, Value: submission.emailId }],
         ...(options.configurationSet !== null && { ConfigurationSetName: options.configurationSet }),
       })
       const { MessageId: id } = await client.send(command, { abortSignal: submission.signal })
@@ -50,7 +50,7 @@ export function sesProvider(options: SesOptions): Provider {
     }
   }
 
-  function taken(id: string | null): Outcome {
+  function taken(id: string | null): SubmissionOutcome {
     return {
       kind: 'accepted',
       reply: { phase: 'final-dot', code: 250, enhancedCode: null, text: id === null ? 'Ok' : `Ok ${id}` },
@@ -65,17 +65,17 @@ export function sesProvider(options: SesOptions): Provider {
       returnPath: 'theirs',
       messageId: 'replaced',
       unsignedHeaders: ['message-id', 'date'],
-      reports: options.bringsNews ? 'webhook' : 'none',
+      reports: options.receivesEvents ? 'webhook' : 'none',
       smtputf8: false,
-      grouped: false,
-      submissionsAtOnce:
+      multipleRecipients: false,
+      maxConcurrentSubmissions:
         perSecond === null ? submissionsAtOnce : Math.min(submissionsAtOnce, perSecond * maxBehindSeconds),
     },
     async submit(submission) {
       await pace(submission.signal)
       return Promise.all(submission.recipients.map(recipient => submitOne(submission, recipient)))
     },
-    async trouble() {
+    async checkHealth() {
       try {
         const { client, sdk } = await open()
         const account = await client.send(new sdk.GetAccountCommand({}), {

@@ -1,23 +1,23 @@
 import { verify, X509Certificate } from 'node:crypto'
 import { millisecondsOf } from '../../../base/clock.ts'
 import { refuse } from '../../../base/refusal.ts'
-import { type Fields, forged, malformed, readEvents, textAt } from '../webhooks/fields.ts'
+import { forged, type JsonFields, malformed, parseJsonObjects, textAt } from '../webhooks/request-fields.ts'
 import {
   maxClockAheadMs,
   maxSignatureAgeMs,
   type ProviderWebhook,
-  type WebhookReading,
   type WebhookRequest,
+  type WebhookResult,
 } from '../webhooks/webhook.ts'
 import { readSesEvent } from './events.ts'
 
 /** Gets what an address of Amazon's holds; null: its answer is not a good one. Throws when there is none. */
-export type GetText = (url: string) => Promise<string | null>
+export type FetchText = (url: string) => Promise<string | null>
 
 export interface SnsOptions {
   /** `arn:aws:sns:<region>:<account>:<name>`: anyone may sign with SNS, so that only this topic's word counts. */
   readonly topicArn: string
-  readonly get: GetText
+  readonly fetchText: FetchText
 }
 
 const maxCertificates = 8
@@ -27,7 +27,7 @@ const maxCertificates = 8
  * The subscription is confirmed when SNS asks for that.
  * https://docs.aws.amazon.com/sns/latest/dg/sns-verify-signature-of-message.html
  */
-export function sesWebhook({ topicArn, get }: SnsOptions): ProviderWebhook {
+export function snsWebhook({ topicArn, fetchText }: SnsOptions): ProviderWebhook {
   const region = regionOf(topicArn)
   const host = `sns.${region}.amazonaws.com${region.startsWith('cn-') ? '.cn' : ''}`
   const certificates = new Map<string, X509Certificate>()
@@ -35,13 +35,13 @@ export function sesWebhook({ topicArn, get }: SnsOptions): ProviderWebhook {
   async function certificateAt(url: string): Promise<X509Certificate | null> {
     const known = certificates.get(url)
     if (known) return known
-    const pem = await reached(get, url)
+    const pem = await reached(fetchText, url)
     const certificate = pem === null ? null : readCertificate(pem)
     if (certificate && certificates.size < maxCertificates) certificates.set(url, certificate)
     return certificate
   }
 
-  async function whyForged(message: Fields, request: WebhookRequest): Promise<string | null> {
+  async function whyForged(message: JsonFields, request: WebhookRequest): Promise<string | null> {
     if (textAt(message, 'TopicArn') !== topicArn) return 'It is not of our topic.'
     if (!isRecent(textAt(message, 'Timestamp'), request)) return 'The message is of another time.'
     const url = textAt(message, 'SigningCertURL') ?? ''
@@ -51,17 +51,17 @@ export function sesWebhook({ topicArn, get }: SnsOptions): ProviderWebhook {
     return isSigned(message, certificate) ? null : 'The signature is absent or wrong.'
   }
 
-  async function confirm(message: Fields): Promise<WebhookReading> {
+  async function confirm(message: JsonFields): Promise<WebhookResult> {
     const url = textAt(message, 'SubscribeURL') ?? ''
     if (!isBelow(url, host)) return malformed('The subscription is confirmed at no place of Amazon’s.')
-    if ((await reached(get, url)) === null) return malformed('SNS did not take the confirmation.')
+    if ((await reached(fetchText, url)) === null) return malformed('SNS did not take the confirmation.')
     return nothing
   }
 
   return {
     name: 'ses',
     async read(request) {
-      const [message, ...more] = readEvents(request.body) ?? []
+      const [message, ...more] = parseJsonObjects(request.body) ?? []
       if (!message || more.length > 0) return forged('The body is no message of SNS.')
       const why = await whyForged(message, request)
       if (why !== null) return forged(why)
@@ -77,11 +77,11 @@ export function sesWebhook({ topicArn, get }: SnsOptions): ProviderWebhook {
   }
 }
 
-const nothing: WebhookReading = { kind: 'news', news: [], once: null }
+const nothing: WebhookResult = { kind: 'news', news: [], once: null }
 
-function readNotification(message: Fields, region: string, request: WebhookRequest): WebhookReading {
+function readNotification(message: JsonFields, region: string, request: WebhookRequest): WebhookResult {
   const text = textAt(message, 'Message') ?? ''
-  const events = readEvents(Buffer.from(text))
+  const events = parseJsonObjects(Buffer.from(text))
   // SES says in plain text that it may publish here.
   if (!events) return text.startsWith('{') ? malformed('The message is no event of SES.') : nothing
   return { kind: 'news', news: events.flatMap(event => readSesEvent(event, region, request)), once: null }
@@ -92,7 +92,7 @@ function regionOf(topicArn: string): string {
 }
 
 /** @throws Refusal `unavailable` where Amazon cannot be reached: SNS says it again. */
-async function reached(get: GetText, url: string): Promise<string | null> {
+async function reached(get: FetchText, url: string): Promise<string | null> {
   try {
     return await get(url)
   } catch (cause) {
@@ -137,7 +137,7 @@ function hashOf(signatureVersion: string | null): 'sha1' | 'sha256' | undefined 
   return signatureVersion === '2' ? 'sha256' : undefined
 }
 
-function isSigned(message: Fields, certificate: X509Certificate): boolean {
+function isSigned(message: JsonFields, certificate: X509Certificate): boolean {
   const hash = hashOf(textAt(message, 'SignatureVersion'))
   if (!hash) return false
   try {
@@ -149,7 +149,7 @@ function isSigned(message: Fields, certificate: X509Certificate): boolean {
 }
 
 /** Name and value on a line each; a field that is absent is left out. */
-function signedText(message: Fields): string {
+function signedText(message: JsonFields): string {
   const names =
     textAt(message, 'Type') === 'Notification' ? signedFields.Notification : signedFields.SubscriptionConfirmation
   return names

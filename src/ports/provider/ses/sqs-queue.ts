@@ -1,8 +1,8 @@
 import type { Message, SQSClient } from '@aws-sdk/client-sqs'
 import type { Clock } from '../../../base/clock.ts'
 import type { Log } from '../../../base/observability/log.ts'
-import { readEvents, textAt } from '../webhooks/fields.ts'
-import type { ProviderNews } from '../webhooks/webhook.ts'
+import { parseJsonObjects, textAt } from '../webhooks/request-fields.ts'
+import type { ProviderEvent } from '../webhooks/webhook.ts'
 import { readSesEvent } from './events.ts'
 
 export interface SesQueueOptions {
@@ -13,12 +13,12 @@ export interface SesQueueOptions {
 }
 
 /** News that waits for us at the provider's. */
-export interface NewsQueue {
+export interface ProviderEventQueue {
   /**
    * Waits for news, hands on each message's, and takes from the queue what `take` did not throw at: the rest comes again.
    * `done`: there was nothing, or nothing could be taken. @throws what the queue does
    */
-  bring(take: (news: readonly ProviderNews[]) => Promise<void>, signal: AbortSignal): Promise<'more' | 'done'>
+  receive(take: (news: readonly ProviderEvent[]) => Promise<void>, signal: AbortSignal): Promise<'more' | 'done'>
   close(): Promise<void>
 }
 
@@ -34,7 +34,7 @@ const invisibleSeconds = 60
  * while we are away.
  * https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-short-and-long-polling.html
  */
-export function sesQueue({ queueUrl: QueueUrl, region, clock, log }: SesQueueOptions): NewsQueue {
+export function sqsEventQueue({ queueUrl: QueueUrl, region, clock, log }: SesQueueOptions): ProviderEventQueue {
   let opened: ReturnType<typeof open> | undefined
 
   async function receive(signal: AbortSignal): Promise<readonly Message[]> {
@@ -66,7 +66,7 @@ export function sesQueue({ queueUrl: QueueUrl, region, clock, log }: SesQueueOpt
     if (Failed.length > 0) log.warn({ provider: 'ses', failed: Failed.length }, 'could not take news off the queue')
   }
 
-  function read({ Body = '', MessageId }: Message): readonly ProviderNews[] {
+  function read({ Body = '', MessageId }: Message): readonly ProviderEvent[] {
     const news = newsIn(Body, region, clock)
     if (news) return news
     log.warn({ provider: 'ses', queue_message_id: MessageId }, 'could not read a provider’s news')
@@ -74,7 +74,7 @@ export function sesQueue({ queueUrl: QueueUrl, region, clock, log }: SesQueueOpt
   }
 
   return {
-    async bring(take, signal) {
+    async receive(take, signal) {
       const taken: Message[] = []
       const messages = await receive(signal)
       for (const message of messages) {
@@ -95,12 +95,12 @@ export function sesQueue({ queueUrl: QueueUrl, region, clock, log }: SesQueueOpt
 }
 
 /** Undefined: it is in no form that SES or SNS has. */
-function newsIn(body: string, region: string, clock: Clock): readonly ProviderNews[] | undefined {
-  const [outer] = readEvents(Buffer.from(body)) ?? []
+function newsIn(body: string, region: string, clock: Clock): readonly ProviderEvent[] | undefined {
+  const [outer] = parseJsonObjects(Buffer.from(body)) ?? []
   if (!outer) return undefined
   const inner = textAt(outer, 'Type') === 'Notification' ? textAt(outer, 'Message') : null
   if (inner === null) return readSesEvent(outer, region, { receivedAt: clock.now() })
-  const events = readEvents(Buffer.from(inner))
+  const events = parseJsonObjects(Buffer.from(inner))
   // SES says in plain text that it may publish.
   if (!events) return inner.startsWith('{') ? undefined : []
   return events.flatMap(event => readSesEvent(event, region, { receivedAt: clock.now() }))

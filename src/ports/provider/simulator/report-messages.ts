@@ -12,7 +12,7 @@ export interface ReportMail {
 const host = 'mx.simulator.test'
 
 /** What one report tells of a submission to one recipient. */
-export interface Told {
+export interface SimulatedStatus {
   readonly action: 'failed' | 'delayed' | 'delivered'
   /** RFC 3463. */
   readonly status: string
@@ -21,7 +21,11 @@ export interface Told {
 }
 
 /** A delivery status notification, with the header of what it is about. RFC 3464, RFC 3461 §6. */
-export function notification({ emailId, mailFrom, message }: Submission, recipient: string, told: Told): ReportMail {
+export function dsnMessage(
+  { emailId, mailFrom, message }: Submission,
+  recipient: string,
+  told: SimulatedStatus,
+): ReportMail {
   return report(mailFrom, 'Delivery Status Notification', 'delivery-status', [
     part('text/plain; charset=us-ascii', [`Delivery to ${recipient}: ${told.action}.`, told.reply]),
     part('message/delivery-status', [
@@ -40,7 +44,7 @@ export function notification({ emailId, mailFrom, message }: Submission, recipie
 }
 
 /** A complaint, as a mailbox provider's feedback loop sends it. RFC 5965. */
-export function complaint({ mailFrom, message }: Submission, recipient: string): ReportMail {
+export function complaintMessage({ mailFrom, message }: Submission, recipient: string): ReportMail {
   return report(mailFrom, 'Abuse report', 'feedback-report', [
     part('text/plain; charset=us-ascii', ['This is a complaint about a message that was received from you.']),
     part('message/feedback-report', [
@@ -55,7 +59,7 @@ export function complaint({ mailFrom, message }: Submission, recipient: string):
 }
 
 /** An out-of-office answer. RFC 3834. */
-export function absence({ mailFrom, message }: Submission, recipient: string): ReportMail {
+export function autoReplyMessage({ mailFrom, message }: Submission, recipient: string): ReportMail {
   const messageId = /^message-id:\s*(<[^<>\s]+>)/im.exec(headerOf(message))?.[1]
   const answered = messageId ? [`In-Reply-To: ${messageId}`, `References: ${messageId}`] : []
   const lines = [
@@ -88,7 +92,7 @@ function report(mailFrom: string, subject: string, type: string, parts: readonly
     'Auto-Submitted: auto-replied',
     `Content-Type: multipart/report; report-type=${type}; boundary="${boundary}"`,
     '',
-    ...parts.flatMap(each => [`--${boundary}`, ...each, '']),
+    ...parts.flatMap(part => [`--${boundary}`, ...part, '']),
     `--${boundary}--`,
     '',
   ]

@@ -1,49 +1,49 @@
 import type { Clock } from '../../../base/clock.ts'
 import type { Log } from '../../../base/observability/log.ts'
-import type { Outcome, Provider, Reply, Submission } from '../port.ts'
-import type { ProviderNews } from '../webhooks/webhook.ts'
-import { absence, complaint, notification, type Told } from './report-messages.ts'
+import type { Provider, ProviderReply, Submission, SubmissionOutcome } from '../port.ts'
+import type { ProviderEvent } from '../webhooks/webhook.ts'
+import { autoReplyMessage, complaintMessage, dsnMessage, type SimulatedStatus } from './report-messages.ts'
 import type { SimulatedReport } from './table.ts'
 
 /** The domain whose recipients are simulated. It is reserved: nobody has it (RFC 6761 §6.2). */
 const simulatedDomain = 'simulator.test'
 
-export interface Simulating {
+export interface SimulatorDeps {
   readonly clock: Clock
   /** Keeps what is to be told of a submission, for good; see simulated-telling.ts. */
-  readonly keep: (reports: readonly SimulatedReport[]) => Promise<void>
+  readonly storeReports: (reports: readonly SimulatedReport[]) => Promise<void>
   readonly log: Log
 }
 
 /** What happens to mail to a simulated recipient. */
 interface Behaviour {
-  readonly outcome: Outcome
-  readonly told: Told | null
-  readonly more: 'complaint' | 'absence' | null
+  readonly outcome: SubmissionOutcome
+  readonly status: SimulatedStatus | null
+  readonly followUp: 'complaint' | 'absence' | null
 }
 
-const taken: Outcome = {
+const taken: SubmissionOutcome = {
   kind: 'accepted',
   reply: reply('final-dot', 250, '2.0.0', 'Taken by the simulator'),
   providerMessageId: null,
 }
-const delivered: Told = { action: 'delivered', status: '2.0.0', reply: '250 2.0.0 Delivered (simulated)' }
-const onlyOutcome = (outcome: Outcome): Behaviour => ({ outcome, told: null, more: null })
+const delivered: SimulatedStatus = { action: 'delivered', status: '2.0.0', reply: '250 2.0.0 Delivered (simulated)' }
+const onlyOutcome = (outcome: SubmissionOutcome): Behaviour => ({ outcome, status: null, followUp: null })
 
 const behaviours: Readonly<Record<string, Behaviour>> = {
-  delivered: { outcome: taken, told: delivered, more: null },
+  delivered: { outcome: taken, status: delivered, followUp: null },
   bounce: {
     outcome: taken,
-    told: { action: 'failed', status: '5.1.1', reply: '550 5.1.1 No such user (simulated)' },
-    more: null,
+    status: { action: 'failed', status: '5.1.1', reply: '550 5.1.1 No such user (simulated)' },
+    followUp: null,
   },
   softbounce: {
     outcome: taken,
-    told: { action: 'failed', status: '4.2.2', reply: '452 4.2.2 Mailbox full (simulated)' },
-    more: null,
+    status: { action: 'failed', status: '4.2.2', reply: '452 4.2.2 Mailbox full (simulated)' },
+    followUp: null,
   },
-  complaint: { outcome: taken, told: delivered, more: 'complaint' },
-  ooto: { outcome: taken, told: delivered, more: 'absence' },
+  complaint: { outcome: taken, status: delivered, followUp: 'complaint' },
+  ooto: { outcome: taken, status: delivered, followUp: 'absence' },
   delay: onlyOutcome({
     kind: 'deferred',
     reply: reply('rcpt', 451, '4.7.1', 'Try again later (simulated)'),
@@ -57,11 +57,11 @@ const unknown = onlyOutcome({
   reply: reply('rcpt', 550, '5.1.3', `The simulator knows ${Object.keys(behaviours).join(', ')}`),
 })
 
-function reply(phase: Reply['phase'], code: number, enhancedCode: string, text: string): Reply {
+function reply(phase: ProviderReply['phase'], code: number, enhancedCode: string, text: string): ProviderReply {
   return { phase, code, enhancedCode, text }
 }
 
-const notKept: Outcome = {
+const notKept: SubmissionOutcome = {
   kind: 'deferred',
   reply: reply('final-dot', 451, '4.3.0', 'The simulator could not keep what it has to tell'),
   ambiguous: false,
@@ -72,16 +72,16 @@ const notKept: Outcome = {
  * `delivered`, `bounce`, `softbounce`, `complaint`, `delay`, `reject`, `ooto` (an out-of-office answer). What it will tell
  * of a message is durable before it takes that.
  */
-export function withSimulator(provider: Provider, use: Simulating): Provider {
+export function withSimulator(provider: Provider, deps: SimulatorDeps): Provider {
   async function simulate(submission: Submission, recipients: ReadonlyMap<string, Behaviour>): Promise<boolean> {
     const reports = Array.from(recipients, ([recipient, behaviour]) =>
-      reportsOf(submission, recipient, behaviour, use.clock),
+      reportsOf(submission, recipient, behaviour, deps.clock),
     )
     try {
-      await use.keep(reports.flat())
+      await deps.storeReports(reports.flat())
       return true
     } catch (error) {
-      use.log.error({ err: error, email_id: submission.emailId }, 'could not keep simulated reports')
+      deps.log.error({ err: error, email_id: submission.emailId }, 'could not keep simulated reports')
       return false
     }
   }
@@ -90,7 +90,9 @@ export function withSimulator(provider: Provider, use: Simulating): Provider {
     traits: provider.traits,
     async submit(submission) {
       const own = submission.recipients.map(behaviourOf)
-      const simulated = new Map(submission.recipients.flatMap((each, i) => (own[i] ? [[each, own[i]] as const] : [])))
+      const simulated = new Map(
+        submission.recipients.flatMap((recipient, i) => (own[i] ? [[recipient, own[i]] as const] : [])),
+      )
       const others = submission.recipients.filter((_, i) => own[i] === null)
       const [isKept, elsewhere] = await Promise.all([
         simulated.size > 0 ? simulate(submission, simulated) : true,
@@ -99,7 +101,7 @@ export function withSimulator(provider: Provider, use: Simulating): Provider {
       let next = 0
       return own.map(behaviour => (behaviour ? (isKept ? behaviour.outcome : notKept) : (elsewhere[next++] ?? taken)))
     },
-    trouble: () => provider.trouble(),
+    checkHealth: () => provider.checkHealth(),
     close: () => provider.close(),
   }
 }
@@ -108,22 +110,25 @@ export function withSimulator(provider: Provider, use: Simulating): Provider {
 function reportsOf(
   submission: Submission,
   recipient: string,
-  { told, more }: Behaviour,
+  { status: told, followUp }: Behaviour,
   clock: Clock,
 ): readonly SimulatedReport[] {
   if (told === null) return []
   const base = { emailId: submission.emailId, recipient }
-  const news = newsOf(submission, recipient, told, clock)
-  const status = { ...base, kind: 'status', mail: notification(submission, recipient, told), news } as const
-  switch (more) {
+  const event = newsOf(submission, recipient, told, clock)
+  const status = { ...base, kind: 'status', mail: dsnMessage(submission, recipient, told), event } as const
+  switch (followUp) {
     case 'complaint':
-      return [status, { ...base, kind: more, mail: complaint(submission, recipient), news: complaintNews(news) }]
+      return [
+        status,
+        { ...base, kind: followUp, mail: complaintMessage(submission, recipient), event: complaintNews(event) },
+      ]
     case 'absence':
-      return [status, { ...base, kind: more, mail: absence(submission, recipient), news: null }]
+      return [status, { ...base, kind: followUp, mail: autoReplyMessage(submission, recipient), event: null }]
     case null:
       return [status]
     default:
-      return more satisfies never
+      return followUp satisfies never
   }
 }
 
@@ -135,7 +140,7 @@ function behaviourOf(recipient: string): Behaviour | null {
   return Object.hasOwn(behaviours, name) ? (behaviours[name] ?? unknown) : unknown
 }
 
-function newsOf({ emailId }: Submission, recipient: string, told: Told, clock: Clock): ProviderNews {
+function newsOf({ emailId }: Submission, recipient: string, told: SimulatedStatus, clock: Clock): ProviderEvent {
   const occurredAt = clock.now()
   const isBounce = told.action === 'failed'
   const type = told.status.startsWith('4') ? 'transient' : 'permanent'
@@ -154,11 +159,11 @@ function newsOf({ emailId }: Submission, recipient: string, told: Told, clock: C
   }
 }
 
-function complaintNews(news: ProviderNews): ProviderNews {
+function complaintNews(event: ProviderEvent): ProviderEvent {
   return {
-    ...news,
+    ...event,
     type: 'complained',
-    key: `${news.key} complained`,
+    key: `${event.key} complained`,
     smtpCode: null,
     enhancedCode: null,
     detail: 'The recipient complained (simulated)',

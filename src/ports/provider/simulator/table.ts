@@ -4,7 +4,7 @@ import type { Db } from '../../../base/database/database.ts'
 import { insertRows } from '../../../base/database/insert-rows.ts'
 import { fromJson, toJson } from '../../../base/database/schema.ts'
 import type { Id } from '../../../base/ids.ts'
-import type { ProviderNews } from '../webhooks/webhook.ts'
+import type { ProviderEvent } from '../webhooks/webhook.ts'
 import type { ReportMail } from './report-messages.ts'
 
 /** What the simulator will tell of one recipient of an email. */
@@ -14,30 +14,30 @@ export interface SimulatedReport {
   readonly kind: 'status' | 'complaint' | 'absence'
   readonly mail: ReportMail
   /** The same as news of the provider; null: it is nothing that a provider tells. */
-  readonly news: ProviderNews | null
+  readonly event: ProviderEvent | null
 }
 
 /** One that waits; `dueAt` is at the same time the lease of whoever tells it. */
-export interface WaitingReport extends SimulatedReport {
+export interface PendingReport extends SimulatedReport {
   readonly dueAt: Instant
 }
 
 /** Keeps reports until they are told; one that waits already stays as it is. */
-export async function insertReports(db: Db, reports: readonly WaitingReport[]): Promise<void> {
-  const rows = reports.map(({ emailId, recipient, kind, dueAt, mail, news }) => ({
+export async function insertReports(db: Db, reports: readonly PendingReport[]): Promise<void> {
+  const rows = reports.map(({ emailId, recipient, kind, dueAt, mail, event }) => ({
     email_id: emailId,
     recipient,
     kind,
     due_at: dueAt,
     rcpt_to: mail.rcptTo,
     message: mail.message,
-    news: news && toJson({ ...news }),
+    news: event && toJson({ ...event }),
   }))
   await insertRows(db, 'simulated_reports', rows, 'unless there')
 }
 
 /** Reports that are due, the longest due first. */
-export async function selectDueReports(db: Db, now: Instant, limit: number): Promise<readonly WaitingReport[]> {
+export async function selectDueReports(db: Db, now: Instant, limit: number): Promise<readonly PendingReport[]> {
   const rows = await db
     .selectFrom('simulated_reports')
     .select(['email_id', 'recipient', 'kind', 'due_at', 'rcpt_to', 'message', 'news'])
@@ -51,12 +51,12 @@ export async function selectDueReports(db: Db, now: Instant, limit: number): Pro
     kind: row.kind,
     dueAt: row.due_at,
     mail: { rcptTo: row.rcpt_to, message: row.message },
-    news: row.news && (fromJson(row.news) as unknown as ProviderNews),
+    event: row.news && (fromJson(row.news) as unknown as ProviderEvent),
   }))
 }
 
 /** Takes a report for oneself until then. False: someone else has taken it. */
-export async function leaseReport(db: Db, report: WaitingReport, until: Instant): Promise<boolean> {
+export async function leaseReport(db: Db, report: PendingReport, until: Instant): Promise<boolean> {
   const { numUpdatedRows } = await db
     .updateTable('simulated_reports')
     .set({ due_at: until })

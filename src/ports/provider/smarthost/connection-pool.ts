@@ -1,24 +1,24 @@
-import { openSession, type Session, type SessionOptions } from './session.ts'
+import { openSession, type SessionOptions, type SmarthostSession } from './session.ts'
 
-export interface PoolOptions extends SessionOptions {
+export interface SessionPoolOptions extends SessionOptions {
   readonly maxSessions: number
 }
 
 /** A session for one transaction. */
-export interface Lent {
-  readonly session: Session
+export interface PooledSession {
+  readonly session: SmarthostSession
   /** Was it used before? Then it may have died unseen. */
   readonly isUsed: boolean
 }
 
 /** Sessions with the relay, opened when needed and used again. */
-export interface Pool {
+export interface SessionPool {
   /**
    * A session of its own for the caller: a waiting one, or, where `fresh` asks for it or none waits, a new one. Waits
    * when all are in use. @throws SessionRefused when a new one cannot be made ready.
    */
-  borrow(signal: AbortSignal, fresh: boolean): Promise<Lent>
-  giveBack(session: Session): void
+  acquire(signal: AbortSignal, fresh: boolean): Promise<PooledSession>
+  release(session: SmarthostSession): void
   /** Ends the waiting sessions now and the others when they are given back. */
   close(): Promise<void>
 }
@@ -27,28 +27,28 @@ export interface Pool {
 const idleMs = 15_000
 const maxTransactions = 100
 
-export function openPool(options: PoolOptions): Pool {
-  const idle: Session[] = []
-  const lent = new Set<Session>()
-  const timers = new Map<Session, Timer>()
+export function createSessionPool(options: SessionPoolOptions): SessionPool {
+  const idle: SmarthostSession[] = []
+  const lent = new Set<SmarthostSession>()
+  const timers = new Map<SmarthostSession, Timer>()
   const waiting: (() => void)[] = []
   let opening = 0
   let isClosing = false
 
-  function takeIdle(): Session | undefined {
+  function takeIdle(): SmarthostSession | undefined {
     const session = idle.pop()
     if (session) clearTimeout(timers.get(session))
     return session
   }
 
-  function retire(session: Session): void {
+  function retire(session: SmarthostSession): void {
     const at = idle.indexOf(session)
     if (at >= 0) idle.splice(at, 1)
     clearTimeout(timers.get(session))
     timers.delete(session)
   }
 
-  async function open(signal: AbortSignal): Promise<Session> {
+  async function open(signal: AbortSignal): Promise<SmarthostSession> {
     opening++
     try {
       const session = await openSession(options, signal)
@@ -60,7 +60,7 @@ export function openPool(options: PoolOptions): Pool {
   }
 
   return {
-    async borrow(signal, fresh) {
+    async acquire(signal, fresh) {
       while (lent.size + opening >= options.maxSessions && !signal.aborted)
         await new Promise<void>(resolve => waiting.push(resolve))
       const used = fresh ? undefined : takeIdle()
@@ -73,7 +73,7 @@ export function openPool(options: PoolOptions): Pool {
         throw error
       }
     },
-    giveBack(session) {
+    release(session) {
       lent.delete(session)
       if (isClosing || !session.isLive || session.transactions >= maxTransactions) void session.quit()
       else {

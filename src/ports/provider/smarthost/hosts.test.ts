@@ -1,9 +1,9 @@
 import { expect, test } from 'bun:test'
-import { inOrder } from './hosts.ts'
+import { failoverHosts } from './hosts.ts'
 
 function hostsAt() {
   let now = 1
-  const next = inOrder(['a', 'b', 'c'], () => now)
+  const next = failoverHosts(['a', 'b', 'c'], () => now)
   return {
     order: () => next().map(host => host.value),
     next,
@@ -23,7 +23,7 @@ test('hosts come in the order given as long as none is in trouble', () => {
 
 test('one in trouble comes last, is tried by one after a while, and has its place back when that goes well', () => {
   const { next, order, after } = hostsAt()
-  next()[0]?.troubled()
+  next()[0]?.failed()
   expect(order()).toEqual(['b', 'c', 'a'])
   after(15_000)
   const probing = next()
@@ -35,12 +35,12 @@ test('one in trouble comes last, is tried by one after a while, and has its plac
 
 test('one that stays in trouble is tried ever more seldom, up to five minutes', () => {
   const { next, after } = hostsAt()
-  next()[0]?.troubled()
+  next()[0]?.failed()
   const waits = Array.from({ length: 7 }, () => {
     for (let waited = 0; ; waited += 5000) {
       const [first] = next()
       if (first?.value === 'a') {
-        first.troubled()
+        first.failed()
         return waited
       }
       after(5000)
@@ -51,6 +51,6 @@ test('one that stays in trouble is tried ever more seldom, up to five minutes', 
 
 test('where all are in trouble all are tried still, in order', () => {
   const { next, order } = hostsAt()
-  for (const host of next()) host.troubled()
+  for (const host of next()) host.failed()
   expect(order()).toEqual(['a', 'b', 'c'])
 })

@@ -1,10 +1,10 @@
 /** One of several hosts, of which the first that is not in trouble is used. */
-export interface Host<Of> {
+export interface FailoverHost<Of> {
   readonly value: Of
   /** It was reached. */
   succeeded(): void
   /** It could not be used: others come first for a while. */
-  troubled(): void
+  failed(): void
 }
 
 const firstHoldMs = 15_000
@@ -20,7 +20,7 @@ interface State {
  * Hosts in the operator's order. One in trouble steps back for 15 s, 30 s … 5 min; after that one submission tries it again
  * while the others stay where they are, and once it is reached it has its place back.
  */
-export function inOrder<Of>(values: readonly Of[], nowMs: () => number = () => performance.now()) {
+export function failoverHosts<Of>(values: readonly Of[], nowMs: () => number = () => performance.now()) {
   const states: State[] = values.map(() => ({ holdMs: 0, heldUntil: 0 }))
 
   function hold(state: State): void {
@@ -29,7 +29,7 @@ export function inOrder<Of>(values: readonly Of[], nowMs: () => number = () => p
   }
 
   /** All of them: those that may be used first, and then, as nothing else is left, those that are held. */
-  return (): readonly Host<Of>[] => {
+  return (): readonly FailoverHost<Of>[] => {
     const hosts = values.map((value, i) => ({ value, state: states[i] ?? { holdMs: 0, heldUntil: 0 } }))
     const isFree = ({ state }: (typeof hosts)[number]) => state.heldUntil === 0 || nowMs() >= state.heldUntil
     const free = hosts.filter(isFree)
@@ -43,7 +43,7 @@ export function inOrder<Of>(values: readonly Of[], nowMs: () => number = () => p
         state.holdMs = 0
         state.heldUntil = 0
       },
-      troubled: () => hold(state),
+      failed: () => hold(state),
     }))
   }
 }

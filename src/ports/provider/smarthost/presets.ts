@@ -1,8 +1,8 @@
 import type { ProviderTraits } from '../port.ts'
-import { brevoIdName } from '../webhooks/brevo.ts'
-import { mailgunIdName } from '../webhooks/mailgun.ts'
-import { postmarkIdName } from '../webhooks/postmark.ts'
-import { sendgridIdName } from '../webhooks/sendgrid.ts'
+import { brevoEmailIdField } from '../webhooks/brevo.ts'
+import { mailgunEmailIdField } from '../webhooks/mailgun.ts'
+import { postmarkEmailIdField } from '../webhooks/postmark.ts'
+import { sendgridEmailIdField } from '../webhooks/sendgrid.ts'
 
 /** Whose relay it is, as far as that changes what may be claimed. */
 export type PresetName = 'postfix' | 'postmark' | 'mailgun' | 'sendgrid' | 'brevo' | 'none'
@@ -11,11 +11,11 @@ export type PresetName = 'postfix' | 'postmark' | 'mailgun' | 'sendgrid' | 'brev
 export interface Preset
   extends Pick<ProviderTraits, 'name' | 'returnPath' | 'messageId' | 'unsignedHeaders' | 'reports'> {
   /** Does it heed what is asked of delivery status notifications (RFC 3461), where it offers that? */
-  readonly heedsDsn: boolean
+  readonly supportsDsn: boolean
   /** Does its reply to the final dot tell the Message-ID that it gives? */
   readonly repliesWithMessageId: boolean
   /** Header fields for the relay alone, which takes them off: by them its news name the email. */
-  readonly fieldsFor: (emailId: string) => readonly string[]
+  readonly headerFieldsFor: (emailId: string) => readonly string[]
 }
 
 const noFields = () => []
@@ -27,13 +27,13 @@ const postfix: Preset = {
   messageId: 'kept',
   unsignedHeaders: [],
   reports: 'dsn',
-  heedsDsn: true,
+  supportsDsn: true,
   repliesWithMessageId: false,
-  fieldsFor: noFields,
+  headerFieldsFor: noFields,
 }
 
 /** What the services have in common: a reverse-path of their own, and news by webhook. */
-const service = { returnPath: 'theirs', reports: 'webhook', heedsDsn: false, repliesWithMessageId: false } as const
+const service = { returnPath: 'theirs', reports: 'webhook', supportsDsn: false, repliesWithMessageId: false } as const
 
 const presets: Readonly<Record<PresetName, Preset>> = {
   postfix,
@@ -44,7 +44,7 @@ const presets: Readonly<Record<PresetName, Preset>> = {
     messageId: 'replaced',
     unsignedHeaders: ['message-id', 'date'],
     reports: 'none',
-    heedsDsn: false,
+    supportsDsn: false,
   },
   /**
    * Its reverse-path is below pm.mtasv.net or the custom Return-Path domain, which is its own. It replaces the Message-ID
@@ -55,7 +55,7 @@ const presets: Readonly<Record<PresetName, Preset>> = {
     name: 'postmark',
     messageId: 'kept',
     unsignedHeaders: ['date'],
-    fieldsFor: emailId => ['X-PM-KeepID: true', `X-PM-Metadata-${postmarkIdName}: ${emailId}`],
+    headerFieldsFor: emailId => ['X-PM-KeepID: true', `X-PM-Metadata-${postmarkEmailIdField}: ${emailId}`],
   },
   /** https://documentation.mailgun.com/docs/mailgun/user-manual/sending-messages/send-smtp */
   mailgun: {
@@ -63,7 +63,7 @@ const presets: Readonly<Record<PresetName, Preset>> = {
     name: 'mailgun',
     messageId: 'kept',
     unsignedHeaders: [],
-    fieldsFor: emailId => [`X-Mailgun-Variables: ${JSON.stringify({ [mailgunIdName]: emailId })}`],
+    headerFieldsFor: emailId => [`X-Mailgun-Variables: ${JSON.stringify({ [mailgunEmailIdField]: emailId })}`],
   },
   /** https://www.twilio.com/docs/sendgrid/for-developers/sending-email/building-an-x-smtpapi-header */
   sendgrid: {
@@ -71,7 +71,7 @@ const presets: Readonly<Record<PresetName, Preset>> = {
     name: 'sendgrid',
     messageId: 'kept',
     unsignedHeaders: ['date'],
-    fieldsFor: emailId => [`X-SMTPAPI: ${JSON.stringify({ unique_args: { [sendgridIdName]: emailId } })}`],
+    headerFieldsFor: emailId => [`X-SMTPAPI: ${JSON.stringify({ unique_args: { [sendgridEmailIdField]: emailId } })}`],
   },
   /**
    * It names messages itself (`…@smtp-relay.mailin.fr`) and adds its own List-Unsubscribe where a list asks for that.
@@ -83,7 +83,7 @@ const presets: Readonly<Record<PresetName, Preset>> = {
     messageId: 'replaced',
     unsignedHeaders: ['message-id', 'date'],
     repliesWithMessageId: true,
-    fieldsFor: emailId => [`X-Mailin-custom: ${JSON.stringify({ [brevoIdName]: emailId })}`],
+    headerFieldsFor: emailId => [`X-Mailin-custom: ${JSON.stringify({ [brevoEmailIdField]: emailId })}`],
   },
 }
 

@@ -1,4 +1,4 @@
-import type { Outcome, Phase, Reply } from '../port.ts'
+import type { ProviderReply, SubmissionOutcome, SubmissionPhase } from '../port.ts'
 
 /** What the relay said during one mail transaction, and how that ended. */
 export interface Transcript {
@@ -15,7 +15,7 @@ export interface Transcript {
 const maxText = 500
 
 /** A raw SMTP reply, of one or several lines, in its parts. RFC 5321 §4.2, RFC 2034 §4. */
-export function readReply(phase: Phase, raw: string): Reply {
+export function readReply(phase: SubmissionPhase, raw: string): ProviderReply {
   const lines = raw
     .split(/\r?\n/)
     .map(line => /^(?:(\d{3})(?:[ -]|$))?(?:([245]\.\d{1,3}\.\d{1,3})(?:\s+|$))?(.*)$/s.exec(line))
@@ -40,10 +40,10 @@ function oneLine(text: string): string {
  * What became of each recipient, told from the replies alone (RFC 5321 §4.3.2). A reply to RCPT concerns its recipient,
  * one after DATA the message; everything before, a 421 anywhere, and what only the account can mean, is the route's.
  */
-export function outcomesOf(transcript: Transcript, recipients: number): readonly Outcome[] {
+export function outcomesOf(transcript: Transcript, recipients: number): readonly SubmissionOutcome[] {
   const [mail, ...rest] = transcript.replies
   if (transcript.unsendable !== null)
-    return filled(recipients, { kind: 'failed', reply: silent('mail', transcript.unsendable) })
+    return filled(recipients, { kind: 'failed', reply: noReply('mail', transcript.unsendable) })
   if (mail === undefined) return filled(recipients, endedAt('mail', transcript))
   const toMail = readReply('mail', mail)
   if (!isPositive(toMail)) return filled(recipients, refusedAtMail(toMail))
@@ -59,7 +59,7 @@ export function outcomesOf(transcript: Transcript, recipients: number): readonly
 }
 
 /** What became of the recipients that were taken. */
-function wholeMessage(transcript: Transcript, [data, final]: readonly string[]): Outcome {
+function wholeMessage(transcript: Transcript, [data, final]: readonly string[]): SubmissionOutcome {
   if (data === undefined) return endedAt('data', transcript)
   const toData = readReply('data', data)
   if (!isPositive(toData)) return refused(toData)
@@ -68,37 +68,37 @@ function wholeMessage(transcript: Transcript, [data, final]: readonly string[]):
   return isPositive(reply) ? { kind: 'accepted', reply, providerMessageId: queueId(reply) } : refused(reply)
 }
 
-function filled(count: number, outcome: Outcome): readonly Outcome[] {
+function filled(count: number, outcome: SubmissionOutcome): readonly SubmissionOutcome[] {
   return Array.from({ length: count }, () => outcome)
 }
 
-function isPositive({ code }: Reply): boolean {
+function isPositive({ code }: ProviderReply): boolean {
   return code !== null && code >= 200 && code < 400
 }
 
 /** What happened where there was no reply. */
-export function silent(phase: Phase, text: string): Reply {
+export function noReply(phase: SubmissionPhase, text: string): ProviderReply {
   return { phase, code: null, enhancedCode: null, text: oneLine(text) }
 }
 
 /** Before RCPT the relay is at fault; from there on it may be this message that it cannot take. */
-function endedAt(phase: Phase, { ended }: Transcript): Outcome {
-  const reply = silent(phase, ended ?? 'The relay gave no reply.')
+function endedAt(phase: SubmissionPhase, { ended }: Transcript): SubmissionOutcome {
+  const reply = noReply(phase, ended ?? 'The relay gave no reply.')
   return phase === 'mail'
     ? { kind: 'route-trouble', reply }
     : { kind: 'deferred', reply, ambiguous: phase === 'final-dot' }
 }
 
-function refusedAtMail(reply: Reply): Outcome {
+function refusedAtMail(reply: ProviderReply): SubmissionOutcome {
   return isTooLarge(reply) ? { kind: 'failed', reply } : { kind: 'route-trouble', reply }
 }
 
 /** We announce the size, so this answer to MAIL is about this message. RFC 1870 §6.1. */
-function isTooLarge({ code, enhancedCode }: Reply): boolean {
+function isTooLarge({ code, enhancedCode }: ProviderReply): boolean {
   return (code === 552 && enhancedCode === null) || (code !== null && code >= 500 && enhancedCode === '5.3.4')
 }
 
-function refused(reply: Reply): Outcome {
+function refused(reply: ProviderReply): SubmissionOutcome {
   if (concernsRoute(reply)) return { kind: 'route-trouble', reply }
   const isPermanent = reply.code !== null && reply.code >= 500
   return isPermanent ? { kind: 'failed', reply } : { kind: 'deferred', reply, ambiguous: false }
@@ -114,7 +114,7 @@ const accountRefused =
   /\baccount\b.{0,40}\b(?:suspended|disabled|deactivated|blocked|locked|not (?:active|activated|verified))|\bsending (?:is |has been )?(?:suspended|paused|disabled)|\b(?:daily|hourly|monthly|sending)\b.{0,30}\b(?:quota|limit)\b.{0,20}\bexceeded|\bmaximum credits exceeded|\baddress is not verified|\bunauthori[sz]ed ip\b|\bunauthenticated senders?\b/i
 
 /** Is it us, or our account, that the relay refuses? Careful: what is not sure to mean that is the message's. */
-function concernsRoute({ phase, code, enhancedCode, text }: Reply): boolean {
+function concernsRoute({ phase, code, enhancedCode, text }: ProviderReply): boolean {
   if (code !== null && routeCodes.has(code)) return true
   if (code === null || code < 500) return false
   if (relayDenied.test(text)) return true
@@ -130,7 +130,7 @@ const queueIdForms = [
 ]
 
 /** The name that the relay gave the message, where its reply has one in a form we know. */
-function queueId({ text }: Reply): string | null {
+function queueId({ text }: ProviderReply): string | null {
   for (const form of queueIdForms) {
     const id = form.exec(text)?.[1]
     if (id) return id

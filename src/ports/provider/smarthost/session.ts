@@ -1,11 +1,11 @@
 import { Readable } from 'node:stream'
 import SMTPConnection from 'nodemailer/lib/smtp-connection'
-import type { Phase, Reply, Submission } from '../port.ts'
+import type { ProviderReply, Submission, SubmissionPhase } from '../port.ts'
 import type { SmarthostAddress } from './address.ts'
-import { readReply, silent, type Transcript } from './replies.ts'
+import { noReply, readReply, type Transcript } from './replies.ts'
 
 /** A connection to the relay that is past EHLO, TLS and AUTH, for one mail transaction after the other. */
-export interface Session {
+export interface SmarthostSession {
   /** Does the relay offer SMTPUTF8? */
   readonly smtputf8: boolean
   /** Mail transactions begun on it. */
@@ -35,9 +35,9 @@ export interface SessionOptions {
 }
 
 /** A connection could not be made ready: `reply` is what stopped it. */
-export class SessionRefused extends Error {
-  readonly reply: Reply
-  constructor(reply: Reply) {
+export class SessionError extends Error {
+  readonly reply: ProviderReply
+  constructor(reply: ProviderReply) {
     super(reply.text)
     this.name = 'SessionRefused'
     this.reply = reply
@@ -52,7 +52,7 @@ const quitMs = 2000
  * Connects and goes through EHLO, STARTTLS and AUTH as the address asks.
  * @throws SessionRefused with the phase at which it stopped.
  */
-export async function openSession(options: SessionOptions, signal: AbortSignal): Promise<Session> {
+export async function openSession(options: SessionOptions, signal: AbortSignal): Promise<SmarthostSession> {
   const { credentials } = options.address
   const connection = new Connection(options)
 
@@ -198,14 +198,14 @@ class Connection {
     this.smtp.close()
   }
 
-  refused(phase: Phase, error: NodemailerError): SessionRefused {
+  refused(phase: SubmissionPhase, error: NodemailerError): SessionError {
     this.smtp.close()
-    return new SessionRefused(
-      typeof error.response === 'string' ? readReply(phase, error.response) : silent(phase, error.message),
+    return new SessionError(
+      typeof error.response === 'string' ? readReply(phase, error.response) : noReply(phase, error.message),
     )
   }
 
-  phaseBeforeAuth(error: NodemailerError): Phase {
+  phaseBeforeAuth(error: NodemailerError): SubmissionPhase {
     if (error.command === 'STARTTLS' || this.smtp.upgrading) return 'starttls'
     if (error.command === 'EHLO' || error.command === 'HELO') return 'ehlo'
     if (this.replies.length === 0) return this.smtp.stage === 'connected' ? 'banner' : 'connect'

@@ -1,19 +1,19 @@
 import {
   carriesSecret,
-  type Fields,
+  eventTime,
   forged,
+  type JsonFields,
   malformed,
   numberAt,
-  quoted,
-  readEvents,
+  parseJsonObjects,
+  parseReplyText,
   textAt,
-  timeOf,
   withoutBrackets,
-} from './fields.ts'
-import type { ProviderBounce, ProviderNews, ProviderWebhook, WebhookRequest } from './webhook.ts'
+} from './request-fields.ts'
+import type { ProviderBounce, ProviderEvent, ProviderWebhook, WebhookRequest } from './webhook.ts'
 
 /** The name under which an email's id goes along in `X-Mailin-custom`, which comes back whole. */
-export const brevoIdName = 'mailroom-id'
+export const brevoEmailIdField = 'mailroom-id'
 
 /**
  * Brevo's transactional webhooks, one event or a batch. They are not signed: a token goes with them.
@@ -24,7 +24,7 @@ export function brevoWebhook(token: string): ProviderWebhook {
     name: 'brevo',
     async read(request) {
       if (!carriesSecret(request, token)) return forged('The token is absent or another.')
-      const events = readEvents(request.body)
+      const events = parseJsonObjects(request.body)
       if (!events || events.some(event => textAt(event, 'event') === null))
         return malformed('The body is no event of Brevo.')
       return { kind: 'news', news: events.flatMap(event => readEvent(event, request)), once: null }
@@ -32,7 +32,7 @@ export function brevoWebhook(token: string): ProviderWebhook {
   }
 }
 
-function readEvent(event: Fields, request: WebhookRequest): readonly ProviderNews[] {
+function readEvent(event: JsonFields, request: WebhookRequest): readonly ProviderEvent[] {
   const name = textAt(event, 'event') ?? ''
   const told = Object.hasOwn(meanings, name) ? meanings[name] : undefined
   const emailId = emailIdIn(textAt(event, 'X-Mailin-custom'))
@@ -45,10 +45,10 @@ function readEvent(event: Fields, request: WebhookRequest): readonly ProviderNew
   return [
     {
       ...told,
-      ...quoted(textAt(event, 'reason')),
+      ...parseReplyText(textAt(event, 'reason')),
       emailId,
       recipient,
-      occurredAt: timeOf(ms ?? (seconds === null ? null : seconds * 1000), request),
+      occurredAt: eventTime(ms ?? (seconds === null ? null : seconds * 1000), request),
       key: [name, messageId, recipient.toLowerCase(), ms, seconds].join(' '),
       providerMessageId: messageId,
       wireMessageId: messageId,
@@ -61,7 +61,7 @@ function emailIdIn(custom: string | null): string | null {
   return /\beml_[0-9a-z]{26}\b/.exec(custom ?? '')?.[0] ?? null
 }
 
-type Meaning = Pick<ProviderNews, 'type' | 'bounce'>
+type Meaning = Pick<ProviderEvent, 'type' | 'bounce'>
 
 const bounced = (type: ProviderBounce['type'], scope: ProviderBounce['scope']): Meaning => ({
   type: 'bounced',

@@ -1,22 +1,22 @@
 import { createHmac } from 'node:crypto'
 import {
-  type Fields,
+  eventTime,
   fieldsAt,
   forged,
-  isFresh,
-  isSame,
+  isRecentTimestamp,
+  isSameSecret,
+  type JsonFields,
   malformed,
   numberAt,
-  quoted,
-  readEvents,
+  parseJsonObjects,
+  parseReplyText,
   textAt,
-  timeOf,
   withoutBrackets,
-} from './fields.ts'
-import type { ProviderNews, ProviderWebhook, WebhookRequest } from './webhook.ts'
+} from './request-fields.ts'
+import type { ProviderEvent, ProviderWebhook, WebhookRequest } from './webhook.ts'
 
 /** The name under which an email's id goes along in `X-Mailgun-Variables`, and comes back. */
-export const mailgunIdName = 'mailroom-id'
+export const mailgunEmailIdField = 'mailroom-id'
 
 /**
  * Mailgun's webhooks. The signature is over a time and a token and not over the event, so that each token is taken with one
@@ -26,15 +26,15 @@ export function mailgunWebhook(signingKey: string): ProviderWebhook {
   return {
     name: 'mailgun',
     async read(request) {
-      const [body, ...more] = readEvents(request.body) ?? []
+      const [body, ...more] = parseJsonObjects(request.body) ?? []
       if (!body || more.length > 0) return forged('The body is no event of Mailgun.')
       const signature = fieldsAt(body, 'signature')
       const timestamp = textAt(signature, 'timestamp') ?? ''
       const token = textAt(signature, 'token') ?? ''
       const expected = createHmac('sha256', signingKey).update(timestamp).update(token).digest('hex')
-      if (token === '' || !isSame(textAt(signature, 'signature') ?? '', expected))
+      if (token === '' || !isSameSecret(textAt(signature, 'signature') ?? '', expected))
         return forged('The signature is absent or wrong.')
-      if (!isFresh(timestamp, request.receivedAt)) return forged('The signature is of another time.')
+      if (!isRecentTimestamp(timestamp, request.receivedAt)) return forged('The signature is of another time.')
       const event = fieldsAt(body, 'event-data')
       if (textAt(event, 'event') === null) return malformed('There is no event-data.')
       return { kind: 'news', news: readEvent(event, request), once: token }
@@ -42,8 +42,8 @@ export function mailgunWebhook(signingKey: string): ProviderWebhook {
   }
 }
 
-function readEvent(event: Fields, request: WebhookRequest): readonly ProviderNews[] {
-  const emailId = textAt(fieldsAt(event, 'user-variables'), mailgunIdName)
+function readEvent(event: JsonFields, request: WebhookRequest): readonly ProviderEvent[] {
+  const emailId = textAt(fieldsAt(event, 'user-variables'), mailgunEmailIdField)
   const headers = fieldsAt(fieldsAt(event, 'message'), 'headers')
   const recipient = textAt(event, 'recipient') ?? textAt(headers, 'to')
   const told = meaningOf(event)
@@ -56,7 +56,7 @@ function readEvent(event: Fields, request: WebhookRequest): readonly ProviderNew
       ...saidOf(event),
       emailId,
       recipient,
-      occurredAt: timeOf(seconds === null ? null : seconds * 1000, request),
+      occurredAt: eventTime(seconds === null ? null : seconds * 1000, request),
       // An event's id is unique for a day only.
       key: [textAt(event, 'id'), seconds, told.type, recipient.toLowerCase()].join(' '),
       providerMessageId: messageId,
@@ -65,9 +65,9 @@ function readEvent(event: Fields, request: WebhookRequest): readonly ProviderNew
   ]
 }
 
-type Meaning = Pick<ProviderNews, 'type' | 'bounce'>
+type Meaning = Pick<ProviderEvent, 'type' | 'bounce'>
 
-function meaningOf(event: Fields): Meaning | undefined {
+function meaningOf(event: JsonFields): Meaning | undefined {
   switch (textAt(event, 'event')) {
     case 'delivered':
       return { type: 'delivered', bounce: null }
@@ -85,7 +85,7 @@ function meaningOf(event: Fields): Meaning | undefined {
 }
 
 /** A permanent failure. What was not even tried, for it is on a list of Mailgun's, is Mailgun's own refusal. */
-function failed(event: Fields): Meaning {
+function failed(event: JsonFields): Meaning {
   const reason = textAt(event, 'reason') ?? ''
   if (reason.startsWith('suppress-')) return { type: 'rejected', bounce: null }
   if (reason === 'old') return { type: 'bounced', bounce: { type: 'undetermined', scope: null } }
@@ -96,11 +96,11 @@ function failed(event: Fields): Meaning {
 }
 
 /** Codes of Mailgun's own (6xx, 498, 499) are no replies of a server. */
-function saidOf(event: Fields) {
+function saidOf(event: JsonFields) {
   const status = fieldsAt(event, 'delivery-status')
   const said = textAt(status, 'message') ?? textAt(status, 'description') ?? textAt(fieldsAt(event, 'reject'), 'reason')
   const code = numberAt(status, 'code')
-  const inText = quoted(said)
+  const inText = parseReplyText(said)
   return {
     ...inText,
     smtpCode: code !== null && /^[245][0-5]\d$/.test(String(code)) ? code : inText.smtpCode,

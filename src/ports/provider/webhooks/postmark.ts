@@ -1,18 +1,18 @@
 import {
   carriesSecret,
-  type Fields,
+  eventTime,
   fieldsAt,
   forged,
+  type JsonFields,
   malformed,
-  quoted,
-  readEvents,
+  parseJsonObjects,
+  parseReplyText,
   textAt,
-  timeOf,
-} from './fields.ts'
-import type { ProviderBounce, ProviderNews, ProviderWebhook, WebhookRequest } from './webhook.ts'
+} from './request-fields.ts'
+import type { ProviderBounce, ProviderEvent, ProviderWebhook, WebhookRequest } from './webhook.ts'
 
 /** The name under which an email's id goes along as metadata (`X-PM-Metadata-…`), and comes back. */
-export const postmarkIdName = 'mailroom-id'
+export const postmarkEmailIdField = 'mailroom-id'
 
 /**
  * Postmark's webhooks for deliveries, bounces, complaints and subscriptions. They are not signed: the URL holds a secret.
@@ -23,7 +23,7 @@ export function postmarkWebhook(secret: string): ProviderWebhook {
     name: 'postmark',
     async read(request) {
       if (!carriesSecret(request, secret)) return forged('The secret is absent or another.')
-      const events = readEvents(request.body)
+      const events = parseJsonObjects(request.body)
       if (!events || events.some(event => textAt(event, 'RecordType') === null))
         return malformed('The body is no record of Postmark.')
       return { kind: 'news', news: events.flatMap(event => readRecord(event, request)), once: null }
@@ -31,8 +31,8 @@ export function postmarkWebhook(secret: string): ProviderWebhook {
   }
 }
 
-function readRecord(record: Fields, request: WebhookRequest): readonly ProviderNews[] {
-  const emailId = textAt(fieldsAt(record, 'Metadata'), postmarkIdName)
+function readRecord(record: JsonFields, request: WebhookRequest): readonly ProviderEvent[] {
+  const emailId = textAt(fieldsAt(record, 'Metadata'), postmarkEmailIdField)
   const recipient = textAt(record, 'Email') ?? textAt(record, 'Recipient')
   const told = meaningOf(record)
   if (emailId === null || recipient === null || !told) return []
@@ -44,18 +44,18 @@ function readRecord(record: Fields, request: WebhookRequest): readonly ProviderN
       ...told,
       emailId,
       recipient,
-      occurredAt: timeOf(at ? Date.parse(at) : null, request),
+      occurredAt: eventTime(at ? Date.parse(at) : null, request),
       key: [...kind, messageId, recipient.toLowerCase(), at].join(' '),
-      ...quoted(textAt(record, 'Details') ?? textAt(record, 'Description')),
+      ...parseReplyText(textAt(record, 'Details') ?? textAt(record, 'Description')),
       providerMessageId: messageId,
       wireMessageId: null,
     },
   ]
 }
 
-type Meaning = Pick<ProviderNews, 'type' | 'bounce'>
+type Meaning = Pick<ProviderEvent, 'type' | 'bounce'>
 
-function meaningOf(record: Fields): Meaning | undefined {
+function meaningOf(record: JsonFields): Meaning | undefined {
   switch (textAt(record, 'RecordType')) {
     case 'Delivery':
       return { type: 'delivered', bounce: null }

@@ -1,20 +1,20 @@
 import { type KeyObject, verify } from 'node:crypto'
 import {
-  type Fields,
+  eventTime,
   forged,
-  isFresh,
+  isRecentTimestamp,
+  type JsonFields,
   malformed,
   numberAt,
-  quoted,
-  readEvents,
+  parseJsonObjects,
+  parseReplyText,
   textAt,
-  timeOf,
   withoutBrackets,
-} from './fields.ts'
-import type { ProviderNews, ProviderWebhook, WebhookRequest } from './webhook.ts'
+} from './request-fields.ts'
+import type { ProviderEvent, ProviderWebhook, WebhookRequest } from './webhook.ts'
 
 /** The name under which an email's id goes along in `X-SMTPAPI`, and comes back among an event's own fields. */
-export const sendgridIdName = 'mailroom_id'
+export const sendgridEmailIdField = 'mailroom_id'
 
 /**
  * SendGrid's signed event webhook: ECDSA over the time and the body.
@@ -28,8 +28,8 @@ export function sendgridWebhook(key: KeyObject): ProviderWebhook {
       const signature = request.headers.get('x-twilio-email-event-webhook-signature') ?? ''
       if (!isSigned(key, Buffer.concat([Buffer.from(timestamp), request.body]), signature))
         return forged('The signature is absent or wrong.')
-      if (!isFresh(timestamp, request.receivedAt)) return forged('The signature is of another time.')
-      const events = readEvents(request.body)
+      if (!isRecentTimestamp(timestamp, request.receivedAt)) return forged('The signature is of another time.')
+      const events = parseJsonObjects(request.body)
       if (!events) return malformed('The body is no batch of events.')
       return { kind: 'news', news: events.flatMap(event => readEvent(event, request)), once: null }
     },
@@ -44,14 +44,14 @@ function isSigned(key: KeyObject, signed: Buffer, signature: string): boolean {
   }
 }
 
-function readEvent(event: Fields, request: WebhookRequest): readonly ProviderNews[] {
-  const emailId = textAt(event, sendgridIdName)
+function readEvent(event: JsonFields, request: WebhookRequest): readonly ProviderEvent[] {
+  const emailId = textAt(event, sendgridEmailIdField)
   const recipient = textAt(event, 'email')
   const key = textAt(event, 'sg_event_id')
   const told = meaningOf(event)
   if (emailId === null || recipient === null || key === null || !told) return []
   const seconds = numberAt(event, 'timestamp')
-  const said = quoted(textAt(event, 'response') ?? textAt(event, 'reason'))
+  const said = parseReplyText(textAt(event, 'response') ?? textAt(event, 'reason'))
   return [
     {
       ...told,
@@ -59,7 +59,7 @@ function readEvent(event: Fields, request: WebhookRequest): readonly ProviderNew
       enhancedCode: said.enhancedCode ?? statusOf(event),
       emailId,
       recipient,
-      occurredAt: timeOf(seconds === null ? null : seconds * 1000, request),
+      occurredAt: eventTime(seconds === null ? null : seconds * 1000, request),
       key,
       providerMessageId: textAt(event, 'sg_message_id'),
       wireMessageId: withoutBrackets(textAt(event, 'smtp-id')),
@@ -67,15 +67,15 @@ function readEvent(event: Fields, request: WebhookRequest): readonly ProviderNew
   ]
 }
 
-function statusOf(event: Fields): string | null {
+function statusOf(event: JsonFields): string | null {
   const status = textAt(event, 'status') ?? ''
   return /^[245]\.\d{1,3}\.\d{1,3}$/.test(status) ? status : null
 }
 
-type Meaning = Pick<ProviderNews, 'type' | 'bounce'>
+type Meaning = Pick<ProviderEvent, 'type' | 'bounce'>
 
 /** https://www.twilio.com/docs/sendgrid/for-developers/tracking-events/event */
-function meaningOf(event: Fields): Meaning | undefined {
+function meaningOf(event: JsonFields): Meaning | undefined {
   switch (textAt(event, 'event')) {
     case 'delivered':
       return { type: 'delivered', bounce: null }
@@ -96,7 +96,7 @@ function meaningOf(event: Fields): Meaning | undefined {
 }
 
 /** `blocked`: refused for the moment or for what we are. `expired`: tried for three days. */
-function bounceOf(event: Fields): ProviderNews['bounce'] {
+function bounceOf(event: JsonFields): ProviderEvent['bounce'] {
   switch (textAt(event, 'type')) {
     case 'blocked':
       return { type: null, scope: 'infrastructure' }

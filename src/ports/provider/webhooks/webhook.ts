@@ -10,7 +10,7 @@ export interface WebhookRequest {
 }
 
 /** What the provider says became of an email for one recipient. */
-export interface ProviderNews {
+export interface ProviderEvent {
   /**
    * `delayed`: it goes on trying. `bounced`: the recipient's side refused. `rejected`: the provider itself did.
    * `unsubscribed`: a wish of the recipient, no news of the email.
@@ -39,12 +39,12 @@ export interface ProviderBounce {
   readonly scope: 'recipient' | 'infrastructure' | null
 }
 
-export type WebhookReading =
+export type WebhookResult =
   /** It is the provider's. */
   | {
       readonly kind: 'news'
       /** In the order told; what does not concern deliveries is left out. */
-      readonly news: readonly ProviderNews[]
+      readonly news: readonly ProviderEvent[]
       /** What may be taken once only, with this body: for signatures that do not cover the body. */
       readonly once: string | null
     }
@@ -58,7 +58,7 @@ export interface ProviderWebhook {
   /** The last part of its path, and the provider's name. */
   readonly name: string
   /** Whether a request is the provider's, and what it says. Never throws for what the request holds. */
-  read(request: WebhookRequest): Promise<WebhookReading>
+  read(request: WebhookRequest): Promise<WebhookResult>
 }
 
 /** How much older than its arrival a signature may be, in milliseconds: providers repeat for a day what was not taken. */

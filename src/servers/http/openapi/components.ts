@@ -1,22 +1,22 @@
-import type { SaidResponse } from '../../../api/describe.ts'
+import type { ResponseDescription } from '../../../api/describe.ts'
 import type { JsonSchema } from '../../../api/json-schema.ts'
 import type { RefusalCode } from '../../../base/refusal.ts'
-import { errorName, errorResponse } from './responses.ts'
+import { errorResponse, errorResponseName } from './responses.ts'
 
 /** What of the document stands under a name of its own. */
-export interface Components {
+export interface ComponentRegistry {
   readonly schemas: Readonly<Record<string, JsonSchema>>
   /** The same schema; what carries a `title` is put among the components, and a reference stands in its place. */
-  name(schema: JsonSchema): JsonSchema
-  readonly responses: Readonly<Record<string, SaidResponse>>
+  nameSchema(schema: JsonSchema): JsonSchema
+  readonly responses: Readonly<Record<string, ResponseDescription>>
   /** A reference to that answer, which is put among the components; `isApi`: below /v1. */
-  refuse(status: number, codes: readonly RefusalCode[], isApi: boolean): JsonSchema
+  errorResponse(status: number, codes: readonly RefusalCode[], isApi: boolean): JsonSchema
 }
 
 /** @throws when two shapes that differ have one title: then one of them needs another. */
-export function openComponents(): Components {
+export function createComponentRegistry(): ComponentRegistry {
   const schemas: Record<string, JsonSchema> = {}
-  const responses: Record<string, SaidResponse> = {}
+  const responses: Record<string, ResponseDescription> = {}
 
   function keep(title: string, schema: JsonSchema): JsonSchema {
     const known = schemas[title]
@@ -35,11 +35,11 @@ export function openComponents(): Components {
   }
 
   function refuse(status: number, codes: readonly RefusalCode[], isApi: boolean): JsonSchema {
-    const title = `${isApi ? '' : 'Public'}${errorName(status, codes)}`
+    const title = `${isApi ? '' : 'Public'}${errorResponseName(status, codes)}`
     responses[title] = errorResponse(status, codes, isApi)
     return { $ref: `#/components/responses/${title}` }
   }
-  return { schemas, name, responses, refuse }
+  return { schemas, nameSchema: name, responses, errorResponse: refuse }
 }
 
 /** What JSON schema a shape has where it may not be null. */

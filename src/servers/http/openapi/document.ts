@@ -1,23 +1,23 @@
 import type { AnyElysia } from 'elysia'
-import type { SaidResponse } from '../../../api/describe.ts'
+import type { ResponseDescription } from '../../../api/describe.ts'
 import type { JsonSchema } from '../../../api/json-schema.ts'
-import { operationsOf, publicOperationsOf, type SaidOperation } from '../../../api/operations.ts'
+import { type OperationSpec, operationsOf, publicOperationsOf } from '../../../api/operations.ts'
 import { version } from '../../../base/version.ts'
-import { openComponents } from './components.ts'
-import { type DescribedOperation, describeOperation, type Example } from './operation.ts'
-import { errorSchema, headers } from './responses.ts'
+import { createComponentRegistry } from './components.ts'
+import { createOperationObject, type OperationExample, type OperationObject } from './operation.ts'
+import { errorSchema, responseHeaders } from './responses.ts'
 
 /** The interface described in OpenAPI 3.1. */
-export interface ApiDocument {
+export interface OpenApiDocument {
   readonly openapi: string
   readonly info: Readonly<Record<string, unknown>>
   readonly servers: readonly object[]
   readonly security: readonly object[]
   readonly tags: readonly { readonly name: string; readonly description: string }[]
-  readonly paths: Readonly<Record<string, Readonly<Record<string, DescribedOperation>>>>
+  readonly paths: Readonly<Record<string, Readonly<Record<string, OperationObject>>>>
   readonly components: {
     readonly schemas: Readonly<Record<string, JsonSchema>>
-    readonly responses: Readonly<Record<string, SaidResponse>>
+    readonly responses: Readonly<Record<string, ResponseDescription>>
     readonly headers: Readonly<Record<string, object>>
     readonly parameters: Readonly<Record<string, object>>
     readonly securitySchemes: Readonly<Record<string, object>>
@@ -55,11 +55,14 @@ const introduction = `Sends transactional email through a provider, and receives
  * @param examples by operationId
  * @throws when a route below /v1 does not say what it is or answers
  */
-export function describeApi(app: AnyElysia, examples: Readonly<Record<string, Example>>): ApiDocument {
-  const components = openComponents()
-  const paths: Record<string, Record<string, DescribedOperation>> = {}
+export function createOpenApiDocument(
+  app: AnyElysia,
+  examples: Readonly<Record<string, OperationExample>>,
+): OpenApiDocument {
+  const components = createComponentRegistry()
+  const paths: Record<string, Record<string, OperationObject>> = {}
   const used = new Map<string, string>()
-  const put = ({ method, path }: SaidOperation, described: DescribedOperation) => {
+  const put = ({ method, path }: OperationSpec, described: OperationObject) => {
     const at = path.replaceAll(/:(\w+)/g, '{$1}')
     paths[at] = { ...paths[at], [method.toLowerCase()]: described }
   }
@@ -67,11 +70,11 @@ export function describeApi(app: AnyElysia, examples: Readonly<Record<string, Ex
     const section = operation.path.split('/')[2] ?? ''
     const [name, description] = tags[section] ?? [section, '']
     used.set(name, description)
-    put(operation, describeOperation(operation, name, components, examples[operation.said.operationId]))
+    put(operation, createOperationObject(operation, name, components, examples[operation.description.operationId]))
   }
   for (const operation of publicOperationsOf(app)) {
     used.set(...publicTag)
-    put(operation, describeOperation(operation, publicTag[0], components, undefined))
+    put(operation, createOperationObject(operation, publicTag[0], components, undefined))
   }
   return {
     openapi: '3.1.0',
@@ -89,7 +92,7 @@ export function describeApi(app: AnyElysia, examples: Readonly<Record<string, Ex
     components: {
       schemas: { Error: errorSchema, ...components.schemas },
       responses: components.responses,
-      headers,
+      headers: responseHeaders,
       parameters: {
         IdempotencyKey: {
           name: 'Idempotency-Key',

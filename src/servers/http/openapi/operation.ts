@@ -1,11 +1,11 @@
 import { type JsonSchema, jsonSchema } from '../../../api/json-schema.ts'
-import type { SaidOperation } from '../../../api/operations.ts'
-import type { Schema } from '../../../api/validation.ts'
-import { type Components, mapSubschemas } from './components.ts'
+import type { OperationSpec } from '../../../api/operations.ts'
+import type { TypeBoxSchema } from '../../../api/validation.ts'
+import { type ComponentRegistry, mapSubschemas } from './components.ts'
 import { headerRefs, refusalsOf, successHeaders } from './responses.ts'
 
 /** An OpenAPI Operation Object. */
-export interface DescribedOperation {
+export interface OperationObject {
   readonly operationId: string
   readonly summary: string
   readonly description: string
@@ -20,44 +20,47 @@ export interface DescribedOperation {
 }
 
 /** One answer of an operation, as somebody was really given it. */
-export interface Example {
+export interface OperationExample {
   readonly status: number
   readonly request?: unknown
   readonly response: unknown
 }
 
 /** @throws when the route does not say what it answers */
-export function describeOperation(
-  operation: SaidOperation,
+export function createOperationObject(
+  operation: OperationSpec,
   tag: string,
-  components: Components,
-  example: Example | undefined,
-): DescribedOperation {
-  const { need, said } = operation
+  components: ComponentRegistry,
+  example: OperationExample | undefined,
+): OperationObject {
+  const { requirements, description } = operation
   return {
-    operationId: said.operationId,
-    summary: said.summary,
-    description: [said.description, ...needInWords(operation)].filter(each => each !== undefined).join('\n\n'),
+    operationId: description.operationId,
+    summary: description.summary,
+    description: [description.description, ...needInWords(operation)].filter(each => each !== undefined).join('\n\n'),
     tags: [tag],
-    security: need ? [{ apiKey: [] }] : [],
-    ...(need && { 'x-scopes': need.scopes, 'x-organization-only': need.organizationOnly }),
+    security: requirements ? [{ apiKey: [] }] : [],
+    ...(requirements && { 'x-scopes': requirements.scopes, 'x-organization-only': requirements.organizationOnly }),
     parameters: parametersOf(operation, components),
     ...bodyOf(operation, components, example),
     responses: { ...errors(operation, components), ...successes(operation, components, example) },
   }
 }
 
-function needInWords({ need, method }: SaidOperation): readonly (string | undefined)[] {
-  if (!need) return ['Needs no key.']
-  const scopes = need.scopes.map(each => `\`${each}\``).join(' and ')
+function needInWords({ requirements, method }: OperationSpec): readonly (string | undefined)[] {
+  if (!requirements) return ['Needs no key.']
+  const scopes = requirements.scopes.map(scope => `\`${scope}\``).join(' and ')
   return [
-    need.scopes.length === 0 ? 'Any valid key may do this.' : `Needs the scope ${scopes}.`,
-    need.organizationOnly ? 'Closed to keys that are restricted to a brand.' : undefined,
-    need.idempotencyRefused && method !== 'GET' ? 'Takes no `Idempotency-Key`.' : undefined,
+    requirements.scopes.length === 0 ? 'Any valid key may do this.' : `Needs the scope ${scopes}.`,
+    requirements.organizationOnly ? 'Closed to keys that are restricted to a brand.' : undefined,
+    requirements.idempotencyRefused && method !== 'GET' ? 'Takes no `Idempotency-Key`.' : undefined,
   ]
 }
 
-function parametersOf({ method, need, params, query }: SaidOperation, components: Components): readonly object[] {
+function parametersOf(
+  { method, requirements, params, query }: OperationSpec,
+  components: ComponentRegistry,
+): readonly object[] {
   const inPath = Object.entries(params?.properties ?? {}).map(([name, each]) => ({
     name,
     in: 'path',
@@ -71,7 +74,7 @@ function parametersOf({ method, need, params, query }: SaidOperation, components
     required: required.includes(name),
     ...described(each, queryWords[name], components),
   }))
-  const keyed = method !== 'GET' && need !== null && !need.idempotencyRefused
+  const keyed = method !== 'GET' && requirements !== null && !requirements.idempotencyRefused
   return [...inPath, ...inQuery, ...(keyed ? [{ $ref: '#/components/parameters/IdempotencyKey' }] : [])]
 }
 
@@ -89,15 +92,15 @@ const queryWords: Readonly<Record<string, string>> = {
 }
 
 /** The schema of a parameter, and what it is: its own words stand beside the schema. */
-function described(shape: Schema, words: string | undefined, components: Components) {
+function described(shape: TypeBoxSchema, words: string | undefined, components: ComponentRegistry) {
   const { documented, description = words, ...schema } = jsonSchema(shape)
   return {
     ...(description === undefined ? {} : { description }),
-    schema: components.name((documented as JsonSchema | undefined) ?? schema),
+    schema: components.nameSchema((documented as JsonSchema | undefined) ?? schema),
   }
 }
 
-function bodyOf({ method, body }: SaidOperation, components: Components, example: Example | undefined) {
+function bodyOf({ method, body }: OperationSpec, components: ComponentRegistry, example: OperationExample | undefined) {
   if (!body) return {}
   const schema = closed(jsonSchema(body))
   return {
@@ -105,7 +108,7 @@ function bodyOf({ method, body }: SaidOperation, components: Components, example
       required: method === 'PATCH' || (schema.required ?? []).length > 0,
       content: {
         'application/json': {
-          schema: components.name(method === 'PATCH' ? { ...schema, minProperties: 1 } : schema),
+          schema: components.nameSchema(method === 'PATCH' ? { ...schema, minProperties: 1 } : schema),
           ...(example?.request === undefined ? {} : { example: example.request }),
         },
       },
@@ -120,15 +123,18 @@ function closed(schema: JsonSchema): JsonSchema {
 }
 
 function successes(
-  { method, path, need, said, responses }: SaidOperation,
-  components: Components,
-  example: Example | undefined,
+  { method, path, requirements, description, responses }: OperationSpec,
+  components: ComponentRegistry,
+  example: OperationExample | undefined,
 ) {
-  const names = successHeaders(need !== null, method !== 'GET' && need !== null && !need.idempotencyRefused)
+  const names = successHeaders(
+    requirements !== null,
+    method !== 'GET' && requirements !== null && !requirements.idempotencyRefused,
+  )
   const headers = headerRefs(names)
-  if (said.responses)
+  if (description.responses)
     return Object.fromEntries(
-      Object.entries(said.responses).map(([status, each]) => [
+      Object.entries(description.responses).map(([status, each]) => [
         status,
         { ...each, headers: { ...headers, ...each.headers } },
       ]),
@@ -136,12 +142,12 @@ function successes(
   if (!responses) throw new Error(`${method} ${path} does not say what it answers`)
   return Object.fromEntries(
     Object.entries(responses).map(([status, shape]) => {
-      const schema = components.name(jsonSchema(shape))
+      const schema = components.nameSchema(jsonSchema(shape))
       const content = { schema, ...(example?.status === Number(status) ? { example: example.response } : {}) }
       return [
         status,
         {
-          description: `${said.summary}.`,
+          description: `${description.summary}.`,
           headers,
           ...(schema.type === 'void' ? {} : { content: { 'application/json': beside(status, content) } }),
         },
@@ -156,11 +162,11 @@ function beside(status: string, { schema, ...content }: { readonly schema: JsonS
   return { schema: isError ? { anyOf: [schema, { $ref: '#/components/schemas/Error' }] } : schema, ...content }
 }
 
-function errors(operation: SaidOperation, components: Components) {
+function errors(operation: OperationSpec, components: ComponentRegistry) {
   return Object.fromEntries(
     [...refusalsOf(operation)].map(([status, codes]) => [
       String(status),
-      components.refuse(status, codes, operation.need !== null),
+      components.errorResponse(status, codes, operation.requirements !== null),
     ]),
   )
 }

@@ -1,13 +1,13 @@
-import type { SaidResponse } from '../../../api/describe.ts'
+import type { ResponseDescription } from '../../../api/describe.ts'
 import type { JsonSchema } from '../../../api/json-schema.ts'
-import type { SaidOperation } from '../../../api/operations.ts'
-import type { NeedInFull } from '../../../api/route.ts'
-import { type RefusalCode, refusalCodes, refusalOf } from '../../../base/refusal.ts'
+import type { OperationSpec } from '../../../api/operations.ts'
+import type { OperationRequirements } from '../../../api/route.ts'
+import { catalogueEntry, type RefusalCode, refusalCodes } from '../../../base/refusal.ts'
 
 const header = (description: string, schema: JsonSchema, required = true) => ({ description, required, schema })
 
 /** The headers of answers, as components. */
-export const headers = {
+export const responseHeaders = {
   'X-Request-Id': header('Identifies the request, also in the request log.', { type: 'string', pattern: '^req_' }),
   'Cache-Control': header('No answer may be kept by a cache.', { type: 'string', const: 'no-store' }),
   'X-RateLimit-Limit': header('Requests a minute that the organization may make to the process that answers.', {
@@ -24,7 +24,7 @@ export const headers = {
   ),
 } as const
 
-export type HeaderName = keyof typeof headers
+export type HeaderName = keyof typeof responseHeaders
 
 const everywhere: readonly HeaderName[] = ['X-Request-Id', 'Cache-Control']
 const rates: readonly HeaderName[] = ['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset']
@@ -53,7 +53,7 @@ export const errorSchema: JsonSchema = {
         message: { type: 'string', description: 'For people; names the value at fault.' },
         requirement: {
           type: 'string',
-          enum: [...new Set(refusalCodes.map(code => refusalOf(code).requirement))],
+          enum: [...new Set(refusalCodes.map(code => catalogueEntry(code).requirement))],
           description: 'What must change before the request can succeed.',
         },
         reason: { type: 'string', description: 'More about why.' },
@@ -66,20 +66,20 @@ export const errorSchema: JsonSchema = {
 }
 
 /** What an operation may be refused with, by status in ascending order. */
-export function refusalsOf(operation: SaidOperation): ReadonlyMap<number, readonly RefusalCode[]> {
+export function refusalsOf(operation: OperationSpec): ReadonlyMap<number, readonly RefusalCode[]> {
   const byStatus = new Map<number, Set<RefusalCode>>()
-  const common = operation.need ? commonRefusals(operation, operation.need) : publicRefusals(operation)
-  for (const code of [...common, ...operation.said['x-refusals']]) {
+  const common = operation.requirements ? commonRefusals(operation, operation.requirements) : publicRefusals(operation)
+  for (const code of [...common, ...operation.description['x-refusals']]) {
     const status = statusIn(operation, code)
     byStatus.set(status, (byStatus.get(status) ?? new Set()).add(code))
   }
   return new Map([...byStatus].sort(([one], [other]) => one - other).map(([status, codes]) => [status, [...codes]]))
 }
 
-type Asking = Pick<SaidOperation, 'method'> & Partial<Pick<SaidOperation, 'query'>>
+type Asking = Pick<OperationSpec, 'method'> & Partial<Pick<OperationSpec, 'query'>>
 
 /** What the edge and the kit of routes refuse, for every operation of this kind. */
-function commonRefusals({ method, query }: Asking, need: Partial<NeedInFull>): readonly RefusalCode[] {
+function commonRefusals({ method, query }: Asking, need: Partial<OperationRequirements>): readonly RefusalCode[] {
   const hasCursor = Object.keys(query?.properties ?? {}).some(name => name === 'cursor' || name === 'cursor_at')
   const writes = method !== 'GET'
   const keyed: readonly RefusalCode[] = need.idempotencyRefused
@@ -103,7 +103,7 @@ function commonRefusals({ method, query }: Asking, need: Partial<NeedInFull>): r
 }
 
 /** The same where no key is needed. */
-function publicRefusals({ body, params, query }: SaidOperation): readonly RefusalCode[] {
+function publicRefusals({ body, params, query }: OperationSpec): readonly RefusalCode[] {
   return [
     ...(body || params || query ? (['invalid_request'] as const) : []),
     ...(body ? (['invalid_json', 'unsupported_media_type'] as const) : []),
@@ -114,9 +114,9 @@ function publicRefusals({ body, params, query }: SaidOperation): readonly Refusa
 }
 
 /** SPEC section 4: 402 is the answer of POST /v1/emails alone. */
-function statusIn({ method, path }: SaidOperation, code: RefusalCode): number {
+function statusIn({ method, path }: OperationSpec, code: RefusalCode): number {
   if (code === 'quota_exceeded' && `${method} ${path}` !== 'POST /v1/emails') return 422
-  return refusalOf(code).status
+  return catalogueEntry(code).status
 }
 
 const phrases: Readonly<Record<number, string>> = {
@@ -154,15 +154,15 @@ const ordinary: readonly RefusalCode[] = [
 ]
 
 /** The name of that answer among the components: `Conflict.slug_taken`. */
-export function errorName(status: number, codes: readonly RefusalCode[]): string {
+export function errorResponseName(status: number, codes: readonly RefusalCode[]): string {
   const isWrite = codes.includes('invalid_json') || codes.includes('idempotency_in_progress')
   const special = codes.filter(code => !ordinary.includes(code))
   return [`${names[status] ?? status}${isWrite ? 'OnWrite' : ''}`, ...special].join('.')
 }
 
 /** The answer with this status and one of these codes; `isApi`: below /v1. */
-export function errorResponse(status: number, codes: readonly RefusalCode[], isApi: boolean): SaidResponse {
-  const list = codes.map(code => `\`${code}\` → \`${refusalOf(code).requirement}\``).join(', ')
+export function errorResponse(status: number, codes: readonly RefusalCode[], isApi: boolean): ResponseDescription {
+  const list = codes.map(code => `\`${code}\` → \`${catalogueEntry(code).requirement}\``).join(', ')
   return {
     description: `${phrases[status] ?? 'An error.'} ${list}`,
     headers: { ...headerRefs(everywhere), ...(isApi && errorHeaders(status)) },
@@ -195,5 +195,5 @@ function errorHeaders(status: number): Readonly<Record<string, object>> {
 }
 
 function optional(names: readonly HeaderName[]): Readonly<Record<string, object>> {
-  return Object.fromEntries(names.map(name => [name, { ...headers[name], required: false }]))
+  return Object.fromEntries(names.map(name => [name, { ...responseHeaders[name], required: false }]))
 }

@@ -1,13 +1,13 @@
 import { Elysia } from 'elysia'
-import type { Said, SaidResponse } from '../../../api/describe.ts'
-import type { ApiDocument } from './document.ts'
-import { openReferenceFiles, referencePage } from './reference.ts'
+import type { OperationDescription, ResponseDescription } from '../../../api/describe.ts'
+import { docsPage, openDocsAssets } from './docs-page.ts'
+import type { OpenApiDocument } from './document.ts'
 
-const headers: SaidResponse['headers'] = {
+const headers: ResponseDescription['headers'] = {
   ETag: { description: 'Changes with the content.', required: true, schema: { type: 'string' } },
 }
 
-const saysDescription: Said = {
+const saysDescription: OperationDescription = {
   operationId: 'getDescription',
   summary: 'Read this description',
   'x-refusals': [],
@@ -18,9 +18,9 @@ const saysDescription: Said = {
 }
 
 /** `/openapi.json` and `/docs`, where people read it. The document is made when it is first asked for. */
-export function descriptionRoutes(describe: () => ApiDocument) {
+export function openApiRoutes(describe: () => OpenApiDocument) {
   let json: string | undefined
-  const files = openReferenceFiles()
+  const files = openDocsAssets()
   return new Elysia({ name: 'description' })
     .get(
       '/openapi.json',
@@ -30,14 +30,14 @@ export function descriptionRoutes(describe: () => ApiDocument) {
       },
       { detail: saysDescription },
     )
-    .get('/docs', ({ request }) => tagged(request, referencePage.html, referencePage.headers))
+    .get('/docs', ({ request }) => tagged(request, docsPage.html, docsPage.headers))
     .get('/docs/:file', ({ params }) => files(params.file))
 }
 
 /** The answer with an ETag, or 304 where that is what the client has. RFC 9110 §13.1.2. */
 function tagged(request: Request, body: string, headers: Readonly<Record<string, string>>): Response {
   const etag = `"${new Bun.CryptoHasher('sha256').update(body).digest('base64url').slice(0, 22)}"`
-  const known = (request.headers.get('if-none-match') ?? '').split(',').map(each => each.trim().replace(/^W\//, ''))
+  const known = (request.headers.get('if-none-match') ?? '').split(',').map(value => value.trim().replace(/^W\//, ''))
   const isKnown = known.includes(etag) || known.includes('*')
   return new Response(isKnown ? null : body, { status: isKnown ? 304 : 200, headers: { ...headers, etag } })
 }

@@ -1,19 +1,19 @@
 import { join } from 'node:path'
 import recorded from '../../../../src/servers/http/openapi/examples.json'
-import type { Example } from '../../../../src/servers/http/openapi/operation.ts'
-import type { Heard } from './ground.ts'
-import type { Asking } from './operations.ts'
+import type { OperationExample } from '../../../../src/servers/http/openapi/operation.ts'
+import type { RecordedResponse } from './fixtures.ts'
+import type { MatrixRequest } from './operations.ts'
 
 const file = join(import.meta.dir, '../../../../src/servers/http/openapi/examples.json')
-const examples: Readonly<Record<string, Example | undefined>> = recorded
+const examples: Readonly<Record<string, OperationExample | undefined>> = recorded
 
 /** Of the operation, as the description shows it; undefined: there is none. */
-export function exampleFor(id: string): Example | undefined {
+export function exampleFor(id: string): OperationExample | undefined {
   return examples[id]
 }
 
 /** What was asked and heard, as an example of it: one row of each list, and nothing in it that the next run has not. */
-export function exampleOf({ body }: Asking, { status, text }: Heard): Example {
+export function exampleOf({ body }: MatrixRequest, { status, text }: RecordedResponse): OperationExample {
   const plain = JSON.parse(settled(JSON.stringify({ ...(body && { request: body }), response: JSON.parse(text) })))
   return { status, ...plain, response: shortened(plain.response) }
 }
@@ -61,6 +61,6 @@ function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
 export const isRecording = process.env['MAILROOM_RECORD_EXAMPLES'] === '1'
 
 /** Writes the examples down, in the order of `ids`. */
-export async function record(heard: Readonly<Record<string, Example>>): Promise<void> {
+export async function record(heard: Readonly<Record<string, OperationExample>>): Promise<void> {
   await Bun.write(file, `${JSON.stringify(heard, null, 2)}\n`)
 }

@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { Ajv2020 } from 'ajv/dist/2020'
 import type { JsonSchema } from '../../../../src/api/json-schema.ts'
-import { type Ground, type Outcome, openGround } from './ground.ts'
-import { askFor, type Operation, operations } from './operations.ts'
+import { type MatrixFixture, type Outcome, openMatrixFixture } from './fixtures.ts'
+import { type MatrixOperation, operations, requestFor } from './operations.ts'
 
 /** Every operation with a request that is wrong in one thing. */
-let ground: Ground
+let ground: MatrixFixture
 
 beforeAll(async () => {
-  ground = await openGround()
+  ground = await openMatrixFixture()
 }, 60_000)
 afterAll(() => ground?.close(), 60_000)
 
@@ -25,25 +25,25 @@ function wrongValue(schema: JsonSchema): unknown {
 /** The longest text that the property takes; undefined: not said. */
 function maxLength(schema: JsonSchema): number | undefined {
   const branches = [schema, ...((schema['anyOf'] ?? []) as readonly JsonSchema[])]
-  return branches.map(each => each['maxLength']).find(each => typeof each === 'number')
+  return branches.map(branch => branch['maxLength']).find(each => typeof each === 'number')
 }
 
-const propertiesOf = ({ body }: Operation) => Object.entries(body?.properties ?? {})
+const propertiesOf = ({ body }: MatrixOperation) => Object.entries(body?.properties ?? {})
 
-describe.each(operations.map(each => [each.id, each] as const))('%s', (_, operation) => {
-  const asking = () => askFor(operation, ground.own)
+describe.each(operations.map(operation => [operation.id, operation] as const))('%s', (_, operation) => {
+  const asking = () => requestFor(operation, ground.own)
   const askWith = async (change: Readonly<Record<string, unknown>>) =>
-    outcome(await ground.ask({ ...asking(), body: { ...asking().body, ...change } }))
+    outcome(await ground.send({ ...asking(), body: { ...asking().body, ...change } }))
 
   test('refuses a query parameter that it does not know', async () => {
-    const heard = await ground.ask({ ...asking(), query: { ...asking().query, nonsense: '1' } })
+    const heard = await ground.send({ ...asking(), query: { ...asking().query, nonsense: '1' } })
     expect(outcome(heard)).toEqual(invalid('nonsense'))
   })
 
   if (operation.queryNames.includes('limit'))
     test('refuses a limit that is no number of rows', async () => {
       for (const limit of ['0', '-1', 'x', '1.5', ''])
-        expect(outcome(await ground.ask({ ...asking(), query: { ...asking().query, limit } }))).toEqual(
+        expect(outcome(await ground.send({ ...asking(), query: { ...asking().query, limit } }))).toEqual(
           invalid('limit'),
         )
     })
@@ -51,7 +51,7 @@ describe.each(operations.map(each => [each.id, each] as const))('%s', (_, operat
   if (operation.queryNames.includes('cursor'))
     test('refuses a cursor that it did not give', async () => {
       for (const cursor of ['x', 'W10'])
-        expect(outcome(await ground.ask({ ...asking(), query: { ...asking().query, cursor } }))).toEqual(
+        expect(outcome(await ground.send({ ...asking(), query: { ...asking().query, cursor } }))).toEqual(
           refusal(400, 'invalid_cursor', 'cursor'),
         )
     })
@@ -64,32 +64,34 @@ describe.each(operations.map(each => [each.id, each] as const))('%s', (_, operat
 
   test('refuses a body that is not JSON, or not an object', async () => {
     for (const raw of ['{', '{"a":}', '\u0000', '{} {}'])
-      expect(outcome(await ground.ask(asking(), { raw }))).toEqual(refusal(400, 'invalid_json'))
+      expect(outcome(await ground.send(asking(), { raw }))).toEqual(refusal(400, 'invalid_json'))
     for (const raw of ['[]', '"x"', '7', 'true', 'null'])
-      expect(outcome(await ground.ask(asking(), { raw }))).toEqual(invalid())
+      expect(outcome(await ground.send(asking(), { raw }))).toEqual(invalid())
   })
 
   test('refuses a body of another media type', async () => {
     for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=b'])
-      expect(outcome(await ground.ask(asking(), { raw: 'a=b', headers: { 'content-type': type } }))).toEqual(
+      expect(outcome(await ground.send(asking(), { raw: 'a=b', headers: { 'content-type': type } }))).toEqual(
         refusal(415, 'unsupported_media_type'),
       )
   })
 
   test('refuses a body past 16 MiB before it comes', async () => {
     const headers = { 'content-type': 'application/json' }
-    expect(await ground.declare(asking(), 16 * 1024 * 1024 + 1, { headers })).toEqual(refusal(413, 'payload_too_large'))
+    expect(await ground.declareBody(asking(), 16 * 1024 * 1024 + 1, { headers })).toEqual(
+      refusal(413, 'payload_too_large'),
+    )
   })
 
   const [required] = operation.body?.required ?? []
   if (required !== undefined)
     test('refuses an empty body, and says what it wants first', async () => {
-      expect(outcome(await ground.ask({ ...asking(), body: undefined }))).toEqual(invalid(required))
-      expect(outcome(await ground.ask({ ...asking(), body: {} }))).toEqual(invalid(required))
+      expect(outcome(await ground.send({ ...asking(), body: undefined }))).toEqual(invalid(required))
+      expect(outcome(await ground.send({ ...asking(), body: {} }))).toEqual(invalid(required))
     })
   if (operation.method === 'PATCH')
     test('refuses a change of nothing', async () => {
-      expect(outcome(await ground.ask({ ...asking(), body: {} }))).toEqual(invalid())
+      expect(outcome(await ground.send({ ...asking(), body: {} }))).toEqual(invalid())
     })
 
   for (const [name, schema] of propertiesOf(operation)) {

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { type Ground, type Outcome, openGround } from './ground.ts'
-import { type Asking, askFor, operations, strayPath, unmatched } from './operations.ts'
+import { type MatrixFixture, type Outcome, openMatrixFixture } from './fixtures.ts'
+import { type MatrixRequest, operations, requestFor, unknownPath, unmatched } from './operations.ts'
 
 /** Every operation with every key that may not do it, and what is refused before what. */
-let ground: Ground
+let ground: MatrixFixture
 
 beforeAll(async () => {
-  ground = await openGround()
+  ground = await openMatrixFixture()
 }, 60_000)
 afterAll(() => ground?.close(), 60_000)
 
@@ -18,15 +18,15 @@ test('has a row for every operation that the API describes, and no others', () =
   expect(unmatched).toEqual([])
 })
 
-describe.each(operations.map(each => [each.id, each] as const))('%s', (_, operation) => {
+describe.each(operations.map(operation => [operation.id, operation] as const))('%s', (_, operation) => {
   const { method, scopes, organizationOnly, row } = operation
-  const asking = () => askFor(operation, ground.own)
+  const asking = () => requestFor(operation, ground.own)
 
   test('refuses a request without a valid key', async () => {
     const { forged, expired, revoked } = ground.keys
     const codes = { missing_api_key: null, invalid_api_key: forged, api_key_expired: expired, api_key_revoked: revoked }
     for (const [code, key] of Object.entries(codes)) {
-      const heard = await ground.ask(asking(), { key })
+      const heard = await ground.send(asking(), { key })
       expect(outcome(heard)).toEqual(refusal(401, code))
       expect(heard.headers.get('www-authenticate')).toBe('Bearer')
     }
@@ -34,14 +34,14 @@ describe.each(operations.map(each => [each.id, each] as const))('%s', (_, operat
 
   test('refuses a key that lacks a scope', async () => {
     for (const scope of scopes) {
-      const heard = await ground.ask(asking(), { key: await ground.without(scope) })
+      const heard = await ground.send(asking(), { key: await ground.keyWithoutScope(scope) })
       expect(outcome(heard)).toEqual(refusal(403, 'insufficient_scope'))
       expect(JSON.parse(heard.text).error.reason).toBe(scope)
     }
   })
 
   test('shows a key of another brand nothing of this one', async () => {
-    const heard = await ground.ask(asking(), { key: ground.keys.otherBrand })
+    const heard = await ground.send(asking(), { key: ground.keys.otherBrand })
     if (typeof row.otherBrand === 'object')
       return expect(outcome(heard)).toEqual(refusal(403, row.otherBrand.code, row.otherBrand.param))
     expect(heard.status).toBe(row.status)
@@ -58,33 +58,36 @@ describe.each(operations.map(each => [each.id, each] as const))('%s', (_, operat
 
   if (method === 'GET') return
   test('refuses in the order of the contract, one fault put right at a time', async () => {
-    const stray = strayPath(operation)
-    const at: Asking = { ...askFor(operation, ground.own, stray), query: { ...asking().query, nonsense: '1' } }
+    const stray = unknownPath(operation)
+    const at: MatrixRequest = {
+      ...requestFor(operation, ground.own, stray),
+      query: { ...asking().query, nonsense: '1' },
+    }
     const text = { 'content-type': 'text/plain', 'idempotency-key': 'short' }
     const json = { 'content-type': 'application/json', 'idempotency-key': 'short' }
     const [scope] = scopes
-    const key = scope === undefined ? ground.key : await ground.without(scope)
+    const key = scope === undefined ? ground.key : await ground.keyWithoutScope(scope)
 
-    expect(await ground.declare(at, tooLarge, { key: 'x', headers: text })).toEqual(refusal(401, 'invalid_api_key'))
+    expect(await ground.declareBody(at, tooLarge, { key: 'x', headers: text })).toEqual(refusal(401, 'invalid_api_key'))
     if (scope !== undefined)
-      expect(await ground.declare(at, tooLarge, { key, headers: text })).toEqual(refusal(403, 'insufficient_scope'))
+      expect(await ground.declareBody(at, tooLarge, { key, headers: text })).toEqual(refusal(403, 'insufficient_scope'))
     if (organizationOnly)
-      expect(await ground.declare(at, tooLarge, { key: ground.keys.otherBrand, headers: text })).toEqual(
+      expect(await ground.declareBody(at, tooLarge, { key: ground.keys.otherBrand, headers: text })).toEqual(
         refusal(403, 'brand_restricted'),
       )
-    expect(await ground.declare(at, tooLarge, { headers: text })).toEqual(refusal(413, 'payload_too_large'))
+    expect(await ground.declareBody(at, tooLarge, { headers: text })).toEqual(refusal(413, 'payload_too_large'))
     const ask = async (more: { raw?: string; headers: Record<string, string> }, to = at) =>
-      outcome(await ground.ask(to, more))
+      outcome(await ground.send(to, more))
     expect(await ask({ raw: '{', headers: text })).toEqual(refusal(415, 'unsupported_media_type'))
     expect(await ask({ raw: '{', headers: json })).toEqual(refusal(400, 'invalid_json'))
     expect(await ask({ raw: '{"nonsense":1}', headers: json })).toEqual(refusal(400, 'invalid_request', 'nonsense'))
     expect(await ask({ headers: json })).toEqual(refusal(400, 'invalid_request', 'nonsense'))
-    const known: Asking = { ...at, query: asking().query }
+    const known: MatrixRequest = { ...at, query: asking().query }
     expect(await ask({ headers: json }, known)).toEqual(
       operation.takesKey
         ? refusal(400, 'idempotency_key_invalid', 'Idempotency-Key')
         : refusal(400, 'idempotency_not_supported'),
     )
-    if (stray) expect(outcome(await ground.ask(known))).toEqual(refusal(404, 'not_found'))
+    if (stray) expect(outcome(await ground.send(known))).toEqual(refusal(404, 'not_found'))
   })
 })

@@ -1,10 +1,10 @@
 import type { JsonSchema } from '../../../../src/api/json-schema.ts'
-import { wholeApi } from '../../../harness/whole-api.ts'
-import { type Holdings, type Kind, unknown } from './holdings.ts'
-import { type Row, rows } from './rows.ts'
+import { openApiDocument } from '../../../harness/openapi-document.ts'
+import { type ResourceKind, type Resources, unknownIds } from './resources.ts'
+import { type MatrixRow, rows } from './rows.ts'
 
 /** An operation of the description, with its row of the table. */
-export interface Operation {
+export interface MatrixOperation {
   readonly id: string
   readonly method: string
   /** `/v1/brands/{id}` */
@@ -15,13 +15,13 @@ export interface Operation {
   /** The schema of its body; undefined: it takes none. */
   readonly body: JsonSchema | undefined
   readonly queryNames: readonly string[]
-  readonly row: Row
+  readonly row: MatrixRow
 }
 
 /** Those that are tested elsewhere: they speak another protocol. */
 const others = ['mcp']
 
-const document = wholeApi()
+const document = openApiDocument()
 
 function resolve(schema: JsonSchema | undefined): JsonSchema | undefined {
   const ref = schema?.['$ref']
@@ -36,10 +36,10 @@ interface Body {
 export const unmatched: string[] = []
 
 /** All operations below /v1, in the order of the table. */
-export const operations: readonly Operation[] = readOperations()
+export const operations: readonly MatrixOperation[] = readOperations()
 
-function readOperations(): readonly Operation[] {
-  const found = new Map<string, Operation>()
+function readOperations(): readonly MatrixOperation[] {
+  const found = new Map<string, MatrixOperation>()
   for (const [path, methods] of Object.entries(document.paths))
     for (const [method, described] of Object.entries(methods)) {
       const { operationId: id, parameters, requestBody } = described
@@ -68,7 +68,7 @@ function readOperations(): readonly Operation[] {
 }
 
 /** A request of an operation. */
-export interface Asking {
+export interface MatrixRequest {
   readonly method: string
   readonly path: string
   readonly query: Readonly<Record<string, string>>
@@ -76,11 +76,11 @@ export interface Asking {
 }
 
 /** The request as it should be, but for the parameters of the path that `instead` names. */
-export function askFor(
-  { method, path, row }: Operation,
-  own: Holdings,
+export function requestFor(
+  { method, path, row }: MatrixOperation,
+  own: Resources,
   instead: Readonly<Record<string, string>> = {},
-): Asking {
+): MatrixRequest {
   const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
     const kind = row.path?.[name]
     if (!kind) throw new Error(`the table does not say what {${name}} of ${path} names`)
@@ -90,7 +90,7 @@ export function askFor(
 }
 
 /** The last parameter of the path with an identifier that is nobody's; undefined: the path names nothing. */
-export function strayPath({ row }: Operation): Readonly<Record<string, string>> | undefined {
-  const last = Object.entries(row.path ?? {}).at(-1) as readonly [string, Kind] | undefined
-  return last && { [last[0]]: unknown[last[1]] }
+export function unknownPath({ row }: MatrixOperation): Readonly<Record<string, string>> | undefined {
+  const last = Object.entries(row.path ?? {}).at(-1) as readonly [string, ResourceKind] | undefined
+  return last && { [last[0]]: unknownIds[last[1]] }
 }

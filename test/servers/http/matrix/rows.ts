@@ -1,13 +1,13 @@
-import type { Holdings, Kind } from './holdings.ts'
+import type { ResourceKind, Resources } from './resources.ts'
 
 /** A request that is as it should be, and what of it belongs to somebody. */
-export interface Row {
+export interface MatrixRow {
   /** What each parameter of the path names. */
-  readonly path?: Readonly<Record<string, Kind>>
-  readonly query?: (own: Holdings) => Readonly<Record<string, string>>
-  readonly body?: (own: Holdings) => Readonly<Record<string, unknown>>
+  readonly path?: Readonly<Record<string, ResourceKind>>
+  readonly query?: (own: Resources) => Readonly<Record<string, string>>
+  readonly body?: (own: Resources) => Readonly<Record<string, unknown>>
   /** Identifiers in query or body: another organization's are refused with 404 and this parameter. */
-  readonly refers?: Readonly<Record<string, Kind>>
+  readonly refers?: Readonly<Record<string, ResourceKind>>
   /** What it is answered with. */
   readonly status: number
   /** What a key restricted to another brand is answered: with nothing of this brand (the log: with what such keys asked), or with a refusal. */
@@ -16,12 +16,12 @@ export interface Row {
 
 const refused = { code: 'brand_restricted' } as const
 const refusedFor = (param: string) => ({ code: 'brand_restricted', param }) as const
-const ofBrand = (own: Holdings) => ({ brand_id: own.brand })
+const ofBrand = (own: Resources) => ({ brand_id: own.brand })
 const brandRefers = { refers: { brand_id: 'brand' }, otherBrand: refusedFor('brand_id') } as const
 const fresh = () => Math.random().toString(36).slice(2)
 
 /** By operationId, in an order in which all of them can succeed. */
-export const rows: Readonly<Record<string, Row>> = {
+export const rows: Readonly<Record<string, MatrixRow>> = {
   listBrands: { status: 200, otherBrand: 'nothing' },
   createBrand: { body: () => ({ name: 'New', slug: `new-${fresh()}` }), status: 201, otherBrand: refused },
   getBrand: { path: { id: 'brand' }, status: 200, otherBrand: refused },

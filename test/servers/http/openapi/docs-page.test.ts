@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Browser } from 'playwright-core'
 import { startBrowser } from '../../../harness/browser.ts'
-import { openTestDoor, type TestDoor } from '../../../harness/http-server.ts'
+import { openTestHttpServer, type TestHttpServer } from '../../../harness/http-server.ts'
 
-let door: TestDoor
+let door: TestHttpServer
 let browser: Browser
 
 beforeAll(async () => {
-  ;[door, browser] = await Promise.all([openTestDoor(), startBrowser()])
+  ;[door, browser] = await Promise.all([openTestHttpServer(), startBrowser()])
 }, 60_000)
 afterAll(async () => {
   await browser?.close()

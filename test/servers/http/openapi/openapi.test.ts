@@ -3,16 +3,16 @@ import { createConfig, lintFromString } from '@redocly/openapi-core'
 import spectral from '@stoplight/spectral-core'
 import rulesets from '@stoplight/spectral-rulesets'
 import { Elysia, t } from 'elysia'
-import { says } from '../../../../src/api/describe.ts'
+import { describeRoute } from '../../../../src/api/describe.ts'
 import { api } from '../../../../src/api/route.ts'
 import { version } from '../../../../src/base/version.ts'
-import { describeApi } from '../../../../src/servers/http/openapi/document.ts'
-import type { DescribedOperation } from '../../../../src/servers/http/openapi/operation.ts'
-import { openTestDoor, type TestDoor } from '../../../harness/http-server.ts'
-import { wholeApi } from '../../../harness/whole-api.ts'
+import { createOpenApiDocument } from '../../../../src/servers/http/openapi/document.ts'
+import type { OperationObject } from '../../../../src/servers/http/openapi/operation.ts'
+import { openTestHttpServer, type TestHttpServer } from '../../../harness/http-server.ts'
+import { openApiDocument } from '../../../harness/openapi-document.ts'
 
-const document = wholeApi()
-const operations: readonly (readonly [string, DescribedOperation])[] = Object.entries(document.paths).flatMap(
+const document = openApiDocument()
+const operations: readonly (readonly [string, OperationObject])[] = Object.entries(document.paths).flatMap(
   ([path, methods]) =>
     Object.entries(methods).map(([method, each]) => [`${method.toUpperCase()} ${path}`, each] as const),
 )
@@ -41,8 +41,8 @@ describe('the description of the API', () => {
   test('says of every parameter what it is', () => {
     const silent = operations.flatMap(([name, { parameters }]) =>
       parameters
-        .filter(each => !('$ref' in each) && !('description' in each))
-        .map(each => `${name} ${(each as { name: string }).name}`),
+        .filter(parameter => !('$ref' in parameter) && !('description' in parameter))
+        .map(parameter => `${name} ${(parameter as { name: string }).name}`),
     )
     expect(silent).toEqual([])
   })
@@ -59,30 +59,37 @@ describe('the description of the API', () => {
 
 test('is not made of a route that does not say what it is or what it answers', () => {
   const silent = api('a').get('/v1/brands', () => ({}), { scope: [], response: t.Object({}) })
-  expect(() => describeApi(new Elysia().use(silent), {})).toThrow('GET /v1/brands does not say what it is')
-  const shapeless = api('b').get('/v1/brands', () => ({}), { scope: [], detail: says('listBrands', 'List brands') })
-  expect(() => describeApi(new Elysia().use(shapeless), {})).toThrow('GET /v1/brands does not say what it answers')
+  expect(() => createOpenApiDocument(new Elysia().use(silent), {})).toThrow('GET /v1/brands does not say what it is')
+  const shapeless = api('b').get('/v1/brands', () => ({}), {
+    scope: [],
+    detail: describeRoute('listBrands', 'List brands'),
+  })
+  expect(() => createOpenApiDocument(new Elysia().use(shapeless), {})).toThrow(
+    'GET /v1/brands does not say what it answers',
+  )
 })
 
 test('does not give one name to two shapes', () => {
   const routes = api('c')
     .get('/v1/brands', () => ({ a: '' }), {
       scope: [],
-      detail: says('listBrands', 'List brands'),
+      detail: describeRoute('listBrands', 'List brands'),
       response: t.Object({ a: t.String() }, { title: 'Brand' }),
     })
     .get('/v1/brands/:id', () => ({ b: '' }), {
       scope: [],
-      detail: says('getBrand', 'Read a brand'),
+      detail: describeRoute('getBrand', 'Read a brand'),
       response: t.Object({ b: t.String() }, { title: 'Brand' }),
     })
-  expect(() => describeApi(new Elysia().use(routes), {})).toThrow('two shapes that differ have the title Brand')
+  expect(() => createOpenApiDocument(new Elysia().use(routes), {})).toThrow(
+    'two shapes that differ have the title Brand',
+  )
 })
 
 describe('the door', () => {
-  let door: TestDoor
+  let door: TestHttpServer
   beforeAll(async () => {
-    door = await openTestDoor()
+    door = await openTestHttpServer()
   })
   afterAll(() => door.close())
 

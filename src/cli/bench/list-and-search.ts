@@ -1,0 +1,161 @@
+import { sql } from 'kysely'
+import { createKey } from '../../accounts/keys/keys.ts'
+import { createOrganization } from '../../accounts/organizations/organizations.ts'
+import { systemClock } from '../../base/clock.ts'
+import { type Db, openDatabase } from '../../base/database/database.ts'
+import { migrate } from '../../base/database/migrate.ts'
+import { openTextWorker } from '../../inbox/text-worker/text-worker.ts'
+import { defaultScopes } from '../key.ts'
+import type { BenchEnvironment } from './environment.ts'
+import { type Figure, figure, median } from './figure.ts'
+import { fillStore, type StoreTenant, wordOfRank } from './fill-store.ts'
+import { startMailroom } from './processes.ts'
+
+const smallSize = 10_000
+const sizes = [100_000, 500_000]
+const smallOrganizations = 20
+const asked = 21
+const common = [0, 1, 2].map(wordOfRank)
+
+/** What is asked, by what it is called; each of the organization that has half of all messages, and of a small one. */
+const requestPaths = {
+  list: {
+    'first page': '/v1/inbox',
+    'page of 200': '/v1/inbox?limit=200',
+    'page of another folder': '/v1/inbox?folder=archive',
+  },
+  search: {
+    'rare word': search('haystack'),
+    'word of one in a hundred': search(wordOfRank(60)),
+    'common word': search(`${common[0]}`),
+    'common words': search(common.join(' ')),
+    phrase: search('"please find attached the invoice"'),
+    'phrase of common words': search(`"${common[0]} ${common[1]}"`),
+    exclusion: search(`${common[1]} -${common[0]}`),
+    'word that is nowhere': search('absent'),
+    Chinese: search('合同项'),
+  },
+} as const
+
+function search(query: string): string {
+  return `/v1/inbox/search?q=${encodeURIComponent(query)}`
+}
+
+export type PageKind = keyof typeof requestPaths
+
+interface TenantWithKey extends StoreTenant {
+  readonly key: string
+}
+
+/** A Mailroom with a store of its own, on the server of the ground. */
+interface Store {
+  /** The first has half of all messages. */
+  readonly tenants: readonly TenantWithKey[]
+  readonly url: string
+  fillTo(size: number): Promise<void>
+  peakBytes(): number
+  close(): Promise<void>
+}
+
+/**
+ * What a page of the inbox and a search cost with 100,000 and 500,000 messages in the store, half of them in one
+ * organization and the rest in twenty. The limit is what the same costs beside it, in turn, with 10,000.
+ */
+export async function measureListAndSearch(ground: BenchEnvironment, what: readonly PageKind[]): Promise<Figure[]> {
+  const [small, large] = [await openStore(ground, 'small_store'), await openStore(ground, 'large_store')]
+  const figures: Figure[] = []
+  try {
+    await small.fillTo(smallSize)
+    for (const size of sizes) {
+      const began = performance.now()
+      await large.fillTo(size)
+      process.stderr.write(`  ${size} messages, after ${((performance.now() - began) / 1000).toFixed()} s of filling\n`)
+      for (const request of requestsOf(what)) figures.push(await measureRequest(request, size, small, large))
+    }
+  } finally {
+    await small.close()
+    await large.close()
+  }
+  return figures
+}
+
+async function openStore({ databaseUrl, env }: BenchEnvironment, name: string): Promise<Store> {
+  const url = new URL(databaseUrl)
+  const server = openDatabase(databaseUrl, 1)
+  await sql`create database ${sql.id(name)}`.execute(server.db)
+  await server.close()
+  url.pathname = `/${name}`
+  const { db, close } = openDatabase(url.href, 4)
+  await migrate(db)
+  const askers: TenantWithKey[] = []
+  for (let i = 0; i <= smallOrganizations; i++) askers.push(await createTenant(db, i))
+  const texts = openTextWorker({ timeoutMs: 120_000 })
+  const mailroom = await startMailroom({ ...env, MAILROOM_DATABASE_URL: url.href, MAILROOM_ROLES: 'http' })
+  const filling = { db, texts, tenants: askers, at: systemClock.now() }
+  let filled = 0
+  return {
+    tenants: askers,
+    url: `http://127.0.0.1:${mailroom.http}`,
+    async fillTo(size) {
+      await fillStore(filling, filled, size)
+      filled = size
+    },
+    peakBytes: () => mailroom.peakBytes(),
+    async close() {
+      await mailroom.stop()
+      texts.close()
+      await close()
+    },
+  }
+}
+
+interface PageRequest {
+  readonly name: string
+  readonly path: string
+  /** Which of the askers asks. */
+  readonly tenant: number
+}
+
+async function measureRequest(question: PageRequest, size: number, small: Store, large: Store): Promise<Figure> {
+  const few: number[] = []
+  const many: number[] = []
+  for (let i = 0; i <= asked; i++) {
+    const [one, other] = [await costOf(question, small), await costOf(question, large)]
+    // The first of each warms up.
+    if (i === 0) continue
+    few.push(one)
+    many.push(other)
+  }
+  const limits = { [`with ${smallSize} messages`]: 1000 / median(few) }
+  const measured = { rate: 1000 / median(many), limits, peakBytes: large.peakBytes() }
+  return figure(`${question.name}, ${size} messages`, 0.5, measured)
+}
+
+/** How long one answer takes, in milliseconds. */
+async function costOf({ path, tenant }: PageRequest, { url, tenants }: Store): Promise<number> {
+  const before = performance.now()
+  const response = await fetch(url + path, { headers: { authorization: `Bearer ${tenants[tenant]?.key}` } })
+  await response.arrayBuffer()
+  if (response.status !== 200) throw new Error(`${path} gave ${response.status}`)
+  return performance.now() - before
+}
+
+function requestsOf(what: readonly PageKind[]): readonly PageRequest[] {
+  const who = ['large organization', 'small organization']
+  return what.flatMap(kind =>
+    Object.entries(requestPaths[kind]).flatMap(([question, path]) =>
+      who.map((name, asker) => ({ name: `${kind}, ${question}, ${name}`, path, tenant: asker })),
+    ),
+  )
+}
+
+async function createTenant(db: Db, number: number): Promise<TenantWithKey> {
+  const { id: organizationId } = await createOrganization(
+    db,
+    { name: `bench ${number}`, plan: 'unlimited' },
+    systemClock,
+  )
+  const made = { organizationId, brandId: null, name: 'bench', scopes: defaultScopes, expiresAt: null }
+  const { key } = await createKey(db, made, systemClock)
+  return { organizationId, brandId: `brd_${organizationId.slice(4)}`, key }
+}

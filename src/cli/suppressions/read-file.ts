@@ -1,0 +1,114 @@
+import type { Readable } from 'node:stream'
+import { CsvError, parse } from 'csv-parse/sync'
+import { CommandError } from '../../base/operator-error.ts'
+import { type SuppressionEntry, suppressionEntryFields } from '../../sending/suppressions/import.ts'
+
+/** An entry of a file and its line (1-based), or why that cannot be read. */
+export type SuppressionFileLine =
+  | { readonly line: number; readonly entry: SuppressionEntry }
+  | { readonly line: number; readonly trouble: string }
+
+const maxLineBytes = 64 * 1024
+
+/** Lines that a field between quotes may go over. */
+const maxRecordLines = 100
+
+/**
+ * The entries of a CSV file (RFC 4180) whose first line names the fields. A quote that is not closed spoils its own line
+ * and no other. @throws CommandTrouble
+ */
+export async function* csvEntries(file: Readable): AsyncGenerator<SuppressionFileLine> {
+  let names: readonly string[] | undefined
+  let open: readonly string[] = []
+  let line = 1
+  const take = (count: number) => {
+    line += count
+    open = open.slice(count)
+  }
+  for await (const text of withEnd(linesOf(file), null)) {
+    if (text !== null) open = [...open, text]
+    while (open.length > 0) {
+      const isWhole = isClosed(open)
+      if (!isWhole && text !== null && open.length < maxRecordLines) break
+      const cells = isWhole ? cellsOf(open.join('\n'), names?.length) : unclosed
+      // What goes over several lines and is no record begins with a quote too many: its first line is told alone.
+      const count = typeof cells === 'string' ? 1 : open.length
+      if (names === undefined) names = readHeader(typeof cells === 'string' ? [] : cells)
+      else if (typeof cells === 'string') yield { line, trouble: cells }
+      else if (cells.length > 0) yield { line, entry: entryOf(names, cells) }
+      take(count)
+    }
+  }
+  if (names === undefined) readHeader([])
+}
+
+const unclosed = 'a quote is not closed'
+
+async function* withEnd<Item, End>(items: AsyncIterable<Item>, end: End): AsyncGenerator<Item | End> {
+  yield* items
+  yield end
+}
+
+function entryOf(names: readonly string[], cells: readonly string[]): SuppressionEntry {
+  return Object.fromEntries(names.map((name, i) => [name, cells[i] ?? '']))
+}
+
+/** The fields of a record, none of an empty line; a text: what is wrong with it. */
+function cellsOf(text: string, expected: number | undefined): readonly string[] | string {
+  try {
+    const [cells = []] = parse(text, { skip_empty_lines: true, trim: true })
+    if (expected === undefined || cells.length === 0 || cells.length === expected) return cells
+    return `this has ${cells.length} fields, and the first line ${expected}`
+  } catch (error) {
+    if (error instanceof CsvError) return error.message.replace(/ (?:at|on) line \d+$/, '')
+    throw error
+  }
+}
+
+function isClosed(lines: readonly string[]): boolean {
+  return lines.reduce((count, text) => count + text.split('"').length - 1, 0) % 2 === 0
+}
+
+function readHeader(header: readonly string[]): readonly string[] {
+  const names = header.map(value => value.trim().toLowerCase()).map(value => (value === 'brand_id' ? 'brand' : value))
+  if (!names.includes('email'))
+    throw new CommandError(
+      `The first line does not name the field email; fields are ${suppressionEntryFields.join(', ')}.`,
+    )
+  return names
+}
+
+/** The entries of a file with a JSON object on each line. */
+export async function* jsonEntries(file: Readable): AsyncGenerator<SuppressionFileLine> {
+  let line = 0
+  for await (const text of linesOf(file)) {
+    line++
+    if (text.trim() === '') continue
+    const entry = readObject(text)
+    yield entry ? { line, entry } : { line, trouble: 'this is not a JSON object' }
+  }
+}
+
+function readObject(text: string): SuppressionEntry | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined
+    const fields = Object.entries(value).filter(([, each]) => each !== null && each !== undefined)
+    return Object.fromEntries(fields.map(([name, each]) => [name === 'brand_id' ? 'brand' : name, String(each)]))
+  } catch {
+    return undefined
+  }
+}
+
+async function* linesOf(file: Readable): AsyncGenerator<string> {
+  // It takes a byte order mark away.
+  const decoder = new TextDecoder()
+  let pending = ''
+  for await (const bytes of file as AsyncIterable<Buffer>) {
+    const lines = (pending + decoder.decode(bytes, { stream: true })).split('\n')
+    pending = lines.pop() ?? ''
+    yield* lines
+    if (pending.length > maxLineBytes) throw new CommandError(`A line is longer than ${maxLineBytes} characters.`)
+  }
+  if (pending !== '') yield pending
+}

@@ -1,0 +1,103 @@
+import type { Owner } from '../../../accounts/brands/brands.ts'
+import { decodeCursor, encodeCursor, pageSize } from '../../../api/page.ts'
+import { toIso } from '../../../base/clock.ts'
+import type { Db } from '../../../base/database/database.ts'
+import { type Id, stableToken } from '../../../base/ids.ts'
+import type { ExistingRecord } from '../../../ports/dns-zone/port.ts'
+import { recordOwnerOf } from '../record-owner.ts'
+import type { ManagedRecordJson } from '../schema.ts'
+import type { ZoneAccess } from '../zone-access.ts'
+import { allowedRecords } from './name-permission.ts'
+import { selectRegisteredIds } from './table.ts'
+
+export interface ManagedRecordQuery {
+  readonly limit?: string | undefined
+  readonly cursor?: string | undefined
+}
+
+/** A page of a domain's records, by name, type and id. */
+export interface ManagedRecordPage {
+  data: ManagedRecordJson[]
+  next_cursor: string | null
+}
+
+/** @throws Refusal `invalid_cursor`, `dns_provider_error`. */
+export async function listRecordPage(
+  db: Db,
+  owner: Owner,
+  domain: string,
+  access: ZoneAccess,
+  query: ManagedRecordQuery,
+): Promise<ManagedRecordPage> {
+  const size = pageSize(query.limit)
+  const after = query.cursor === undefined ? undefined : decodeCursor(query.cursor, 3)
+  const found = await allowedRecords(db, owner, domain, await access.zone.recordsUnder(domain))
+  const rows = found
+    .map(record => ({ record, place: [record.name, record.type, apiRecordId(access, record)] as const }))
+    .filter(({ place }) => after === undefined || compare(place, after) > 0)
+    .toSorted((one, other) => compare(one.place, other.place))
+  const page = rows.slice(0, size)
+  const last = page.at(-1)
+  return {
+    data: await showRecords(
+      db,
+      access,
+      page.map(({ record }) => record),
+    ),
+    next_cursor: rows.length > size && last ? encodeCursor(...last.place) : null,
+  }
+}
+
+function compare(one: readonly string[], other: readonly string[]): number {
+  const at = one.findIndex((part, i) => part !== other[i])
+  return at === -1 ? 0 : (one[at] ?? '') < (other[at] ?? '') ? -1 : 1
+}
+
+/** The id that the API gives a record: the provider's own, in a form that tells nothing. */
+export function apiRecordId({ provider, zone }: ZoneAccess, { id }: Pick<ExistingRecord, 'id'>): Id<'rec'> {
+  return `rec_${stableToken(JSON.stringify([provider, zone.apex, id]))}`
+}
+
+/** Did Mailroom publish this record for a domain that is still registered, here or in another organization? */
+export async function isManaged(db: Db, record: ExistingRecord): Promise<boolean> {
+  const maker = recordOwnerOf(record)
+  return maker.kind === 'mailroom' && (await selectRegisteredIds(db, [maker.domainId])).has(maker.domainId)
+}
+
+async function showRecords(
+  db: Db,
+  access: ZoneAccess,
+  records: readonly ExistingRecord[],
+): Promise<ManagedRecordJson[]> {
+  const makers = records.map(recordOwnerOf)
+  const domainIds = makers.flatMap(maker => (maker.kind === 'mailroom' ? [maker.domainId] : []))
+  const registered = await selectRegisteredIds(db, [...new Set(domainIds)])
+  return records.map((record, i) => {
+    const maker = makers[i]
+    return toJsonManagedRecord(access, record, maker?.kind === 'mailroom' && registered.has(maker.domainId))
+  })
+}
+
+export function toJsonManagedRecord(access: ZoneAccess, record: ExistingRecord, isOurs: boolean): ManagedRecordJson {
+  const { type, name, value, ttlSeconds, priority, createdAt, updatedAt } = record
+  return {
+    id: apiRecordId(access, record),
+    type,
+    name,
+    value,
+    ttl: ttlSeconds,
+    priority,
+    managed_by: isOurs ? 'mailroom' : 'user',
+    created_at: createdAt && toIso(createdAt),
+    updated_at: updatedAt && toIso(updatedAt),
+  }
+}
+
+/** The record with this id among those of a domain's names; undefined when none has it. */
+export async function findRecordById(
+  access: ZoneAccess,
+  domain: string,
+  id: string,
+): Promise<ExistingRecord | undefined> {
+  return (await access.zone.recordsUnder(domain)).find(existingRecord => apiRecordId(access, existingRecord) === id)
+}

@@ -1,0 +1,78 @@
+import { type Refusal, refuse } from '../../../base/refusal.ts'
+import type { ZoneRecord } from '../../../ports/dns-zone/port.ts'
+import { ownershipPrefix } from '../../ownership.ts'
+import { parseRecordName } from './record-name.ts'
+import { expectedValues, parseRecordValue } from './record-value.ts'
+
+/** A record as a person asks for it. The name may be relative to the domain. */
+export interface NewRecord {
+  readonly type: ZoneRecord['type']
+  readonly name: string
+  readonly value: string
+  readonly ttl: number
+  readonly priority: number | null
+}
+
+/** What is to be different; what is undefined stays. */
+export interface RecordChange {
+  readonly name?: string | undefined
+  readonly value?: string | undefined
+  readonly ttl?: number | undefined
+  readonly priority?: number | null | undefined
+}
+
+/**
+ * The record in its canonical form. Pure.
+ * @throws Refusal `invalid_request` with the parameter at fault; `dns_name_not_allowed` for a text that proves ownership.
+ */
+export function parseRecord(wanted: NewRecord, domain: string): ZoneRecord {
+  const { type, ttl } = wanted
+  const name = readName(wanted.name, domain)
+  const value = readValue(type, wanted.value)
+  return sound({ type, name, value, priority: wanted.priority, ttlSeconds: ttl })
+}
+
+/** The record with what is to be different; what stays is not judged by itself. @throws as {@link parseRecord} */
+export function applyRecordChange(before: ZoneRecord, change: RecordChange, domain: string): ZoneRecord {
+  const { type } = before
+  return sound({
+    type,
+    name: change.name === undefined ? before.name : readName(change.name, domain),
+    value: change.value === undefined ? before.value : readValue(type, change.value),
+    priority: change.priority === undefined ? before.priority : change.priority,
+    ttlSeconds: change.ttl ?? before.ttlSeconds,
+  })
+}
+
+function readName(text: string, domain: string): string {
+  const name = parseRecordName(text, domain)
+  if (name === undefined) throw invalid('name', `"${text.slice(0, 100)}" is not a name that a DNS record may have.`)
+  return name
+}
+
+function readValue(type: ZoneRecord['type'], text: string): string {
+  const value = parseRecordValue(type, text)
+  if (value === undefined)
+    throw invalid('value', `"${text.slice(0, 100)}" is not a value of ${type}; expected ${expectedValues[type]}.`)
+  // Wherever it stands, a wildcard or a CNAME could lead a look-up of an ownership record to it.
+  if (type === 'TXT' && value.trimStart().startsWith(ownershipPrefix))
+    throw refuse('dns_name_not_allowed', {
+      message: `A text that starts with "${ownershipPrefix}" proves ownership, and is not published here.`,
+      param: 'value',
+    })
+  return value
+}
+
+/** The record, once its parts go together. */
+function sound(record: ZoneRecord): ZoneRecord {
+  const { type, name, value, priority } = record
+  if (type === 'CNAME' && value === name) throw invalid('value', `The CNAME ${name} leads to itself.`)
+  if (type === 'MX' && priority === null) throw invalid('priority', 'An MX record needs a priority, 0 to 65535.')
+  if (type !== 'MX' && priority !== null)
+    throw invalid('priority', `Only MX records have a priority, ${type} has none.`)
+  return record
+}
+
+function invalid(param: string, message: string): Refusal {
+  return refuse('invalid_request', { message, param })
+}

@@ -1,0 +1,101 @@
+import { describe, expect, test } from 'bun:test'
+import { isOwnershipName, isWithin, namesBetween, parseRecordName, parseTarget } from './record-name.ts'
+
+describe('a name in the settings of a.example.test', () => {
+  test.each([
+    ['@', 'a.example.test'],
+    ['www', 'www.a.example.test'],
+    ['WWW', 'www.a.example.test'],
+    ['mr1._domainkey', 'mr1._domainkey.a.example.test'],
+    ['_dmarc', '_dmarc.a.example.test'],
+    ['*', '*.a.example.test'],
+    ['*.deep', '*.deep.a.example.test'],
+    ['a.example.test', 'a.example.test'],
+    ['A.Example.Test.', 'a.example.test'],
+    ['www.a.example.test', 'www.a.example.test'],
+    ['www.a.example.test.', 'www.a.example.test'],
+    ['bücher', 'xn--bcher-kva.a.example.test'],
+    ['BÜCHER._x', 'xn--bcher-kva._x.a.example.test'],
+    ['xn--bcher-kva', 'xn--bcher-kva.a.example.test'],
+    ['1', '1.a.example.test'],
+    // Full names elsewhere stay what they are, so that they are refused and not read as names below the domain.
+    ['example.test', 'example.test'],
+    ['b.example.test', 'b.example.test'],
+    ['xa.example.test', 'xa.example.test'],
+    ['test', 'test'],
+    ['www.', 'www'],
+    ['a.example.', 'a.example'],
+  ])('%p is %p', (text, name) => {
+    expect(parseRecordName(text, 'a.example.test')).toBe(name)
+  })
+
+  test.each([
+    '',
+    '.',
+    '..',
+    'a..b',
+    '.www',
+    'www..',
+    'a b',
+    'a\nb',
+    'a\u0000b',
+    'a/b',
+    'a@b',
+    '-a',
+    'a-',
+    'www.*',
+    'a*',
+    '*a',
+    '**',
+    'x'.repeat(64),
+    `${'x'.repeat(60)}.`.repeat(4).concat('x'),
+    '１２７。０',
+    'xn--\u00fc',
+    '\u00ad',
+    '\ud800',
+  ])('%p is none', text => {
+    expect(parseRecordName(text, 'a.example.test')).toBeUndefined()
+  })
+
+  test('may be as long as DNS takes, and no longer', () => {
+    const fitting = `${'x'.repeat(60)}.`.repeat(3).concat('x'.repeat(253 - 183 - 15))
+    expect(parseRecordName(fitting, 'a.example.test')).toHaveLength(253)
+    expect(parseRecordName(`${fitting}x`, 'a.example.test')).toBeUndefined()
+  })
+})
+
+test.each([
+  ['Mail.Example.com.', 'mail.example.com'],
+  ['k1._domainkey.relay.example', 'k1._domainkey.relay.example'],
+  ['bücher.example', 'xn--bcher-kva.example'],
+])('%p may be led to', (text, name) => {
+  expect(parseTarget(text)).toBe(name)
+})
+
+test.each(['localhost', '', '.', '*.example.com', '192.0.2.1', 'a b.example', 'https://example.com'])(
+  '%p may not be led to',
+  text => {
+    expect(parseTarget(text)).toBeUndefined()
+  },
+)
+
+test('a name is within a domain by whole labels', () => {
+  expect(isWithin('a.test', 'a.test')).toBe(true)
+  expect(isWithin('b.a.test', 'a.test')).toBe(true)
+  expect(isWithin('ba.test', 'a.test')).toBe(false)
+  expect(isWithin('test', 'a.test')).toBe(false)
+})
+
+test('names for proofs of ownership are known at and below their label, and by the whole of it', () => {
+  expect(isOwnershipName('_mailroom.a.test')).toBe(true)
+  expect(isOwnershipName('x._mailroom.a.test')).toBe(true)
+  expect(isOwnershipName('_mailroom.b.a.test')).toBe(true)
+  expect(isOwnershipName('_mailroom-in.a.test')).toBe(false)
+  expect(isOwnershipName('mailroom.a.test')).toBe(false)
+})
+
+test('between a name and a domain are the names under which a longer domain may be registered', () => {
+  expect(namesBetween('c.b.a.test', 'a.test')).toEqual(['c.b.a.test', 'b.a.test'])
+  expect(namesBetween('b.a.test', 'a.test')).toEqual(['b.a.test'])
+  expect(namesBetween('a.test', 'a.test')).toEqual([])
+})

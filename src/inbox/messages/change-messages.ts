@@ -1,0 +1,41 @@
+import type { Caller } from '../../api/caller.ts'
+import type { Reservation } from '../../api/idempotency/reservation.ts'
+import { storeResponse } from '../../api/idempotency/store.ts'
+import { type Db, inTransaction } from '../../base/database/database.ts'
+import { type Id, isId } from '../../base/ids.ts'
+import { refuse } from '../../base/refusal.ts'
+import type { bulkBodySchema, bulkResultSchema } from './schema.ts'
+import { type MessageChange, selectVisibleIds, updateMessages } from './table.ts'
+
+/**
+ * Changes many messages alike, those that the key may see; which these were, and which it may not see or are not there.
+ * @throws Refusal invalid_request unless exactly one thing is to be changed
+ */
+export async function changeMessages(
+  db: Db,
+  caller: Caller,
+  body: typeof bulkBodySchema.static,
+  reservation?: Reservation,
+): Promise<typeof bulkResultSchema.static> {
+  const change = changeOf(body)
+  const ids = [...new Set(body.ids)]
+  return inTransaction(db, async tx => {
+    const found = await selectVisibleIds(tx, caller, ids.filter(isMessageId))
+    await updateMessages(tx, caller.organizationId, found, change)
+    const own = new Set<string>(found)
+    const answer = { updated: ids.filter(id => own.has(id)), not_found: ids.filter(id => !own.has(id)) }
+    await storeResponse(tx, reservation, { status: 200, body: answer })
+    return answer
+  })
+}
+
+function isMessageId(text: string): text is Id<'msg'> {
+  return isId('msg', text)
+}
+
+function changeOf({ folder, read, starred }: typeof bulkBodySchema.static): MessageChange {
+  if ([folder, read, starred].filter(each => each !== undefined).length !== 1)
+    throw refuse('invalid_request', { message: 'Give exactly one of folder, read and starred.' })
+  if (folder !== undefined) return { folder }
+  return read === undefined ? { starred: starred ? 1 : 0 } : { is_read: read ? 1 : 0 }
+}

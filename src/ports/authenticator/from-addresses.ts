@@ -1,0 +1,11 @@
+import type { VerifiedMessage } from './signatures.ts'
+
+/**
+ * The addresses in all From fields, as DMARC read them. Of two fields there are always two entries at least, an empty
+ * one for a field without an address, so that one entry means one field with one address.
+ */
+export function fromAddresses({ verifier }: VerifiedMessage): readonly string[] {
+  const { headerFrom, fromFields } = verifier
+  if (fromFields < 2 || headerFrom.length > 1) return headerFrom
+  return [...headerFrom, ...Array<string>(2 - headerFrom.length).fill('')]
+}

@@ -1,0 +1,35 @@
+import { sql } from 'kysely'
+import type { Instant } from '../../base/clock.ts'
+import type { Db } from '../../base/database/database.ts'
+import type { Id } from '../../base/ids.ts'
+
+/** A request as retention looks at it. */
+export interface RetentionRequestRow {
+  readonly id: string
+  readonly organization_id: Id<'org'>
+  readonly brand_id: Id<'brd'> | null
+  readonly created_at: Instant
+}
+
+/** Requests after a place in the order in which they were made, up to `before`. */
+export async function selectRequestsAfter(
+  db: Db,
+  after: { readonly at: string; readonly organizationId: string },
+  before: Instant,
+  most: number,
+): Promise<readonly RetentionRequestRow[]> {
+  const { rows } = await sql<RetentionRequestRow>`
+    SELECT id, organization_id, brand_id, created_at FROM request_log FORCE INDEX (request_log_created)
+    WHERE created_at >= ${after.at} AND (created_at > ${after.at} OR organization_id > ${after.organizationId})
+      AND created_at < ${before}
+    ORDER BY created_at, organization_id LIMIT ${sql.lit(most)}`.execute(db)
+  return rows
+}
+
+export async function deleteRequests(db: Db, organizationId: Id<'org'>, times: readonly Instant[]): Promise<void> {
+  await db
+    .deleteFrom('request_log')
+    .where('organization_id', '=', organizationId)
+    .where('created_at', 'in', times)
+    .execute()
+}

@@ -1,0 +1,137 @@
+import { fetchValidated } from './openapi-validation.ts'
+import { SmtpClient } from './smtp-client.ts'
+
+/** Clients that send numbered emails over HTTP and as many messages over SMTP, each again until it is acknowledged. */
+export interface RetryingClients {
+  /** The number of each email that was answered 202, and its id. */
+  readonly acceptedEmails: ReadonlyMap<number, string>
+  /** The number of each message that was answered 250. */
+  readonly acceptedMessages: ReadonlySet<number>
+  /** Resolves when all is acknowledged. */
+  readonly done: Promise<void>
+  /** Begins nothing new. */
+  stop(): void
+}
+
+interface ClientsOptions {
+  /** Emails, and as many messages. */
+  readonly count: number
+  /** Clients of each kind. */
+  readonly clientsPerProtocol: number
+  readonly key: string
+  /** Where the next request goes, without a final slash, and on which port the next session begins. */
+  readonly http: () => string
+  readonly smtp: () => number
+  /** Between two emails, or messages, of a client. */
+  readonly pauseMs?: number
+  readonly giveUpMs?: number
+}
+
+const usualGiveUpMs = 50_000
+const retryable: ReadonlySet<number> = new Set([429, 500, 503])
+
+export const messageIdOf = (i: number) => `m${i}@client.test`
+
+/** The message with this number, to hello@demo.test. */
+export function messageOf(i: number): string {
+  const header = ['From: Ann <ann@client.test>', 'To: hello@demo.test', `Subject: Message ${i}`]
+  return [...header, `Message-ID: <${messageIdOf(i)}>`, '', `This is ${i}.`, ''].join('\r\n')
+}
+
+/** Tries again, as long as there is no answer that settles it. */
+export async function retryUntilSettled<Answer>(
+  attempt: () => Promise<Answer | undefined>,
+  what: string,
+  giveUpMs = usualGiveUpMs,
+): Promise<Answer> {
+  for (const deadline = Date.now() + giveUpMs; Date.now() < deadline; await Bun.sleep(25)) {
+    const answer = await attempt()
+    if (answer !== undefined) return answer
+  }
+  throw new Error(`${what}: nothing came of it`)
+}
+
+export function startRetryingClients(options: ClientsOptions): RetryingClients {
+  const { count, clientsPerProtocol, pauseMs = 0, giveUpMs } = options
+  const accepted = new Map<number, string>()
+  const taken = new Set<number>()
+  let hasEnded = false
+  /** Numbers from 0, of which several clients take the next one each. */
+  const numbers = () => {
+    let next = 0
+    return () => (next < count && !hasEnded ? next++ : undefined)
+  }
+  const [nextEmail, nextMessage] = [numbers(), numbers()]
+
+  /** One email after the other. */
+  async function post(): Promise<void> {
+    for (let i = nextEmail(); i !== undefined; i = nextEmail()) {
+      const email = { from: 'hello@demo.test', to: `r${i}@friend.test`, subject: `Email ${i}`, text: `This is ${i}.` }
+      const id = await retryUntilSettled(
+        () => request(options, email, `email ${i} of ${count}`),
+        email.subject,
+        giveUpMs,
+      )
+      accepted.set(i, id)
+      if (pauseMs > 0) await Bun.sleep(pauseMs)
+    }
+  }
+
+  /** One message after the other over one connection, as long as it holds. */
+  async function send(): Promise<void> {
+    let client: SmtpClient | undefined
+    for (let i = nextMessage(); i !== undefined; i = nextMessage()) {
+      const text = messageOf(i)
+      const attempt = async () => {
+        const reply = await transact(text).catch(() => undefined)
+        if (reply?.startsWith('5')) throw new Error(reply)
+        if (reply?.startsWith('250 ')) return true
+        client?.hangUp()
+        client = undefined
+        return undefined
+      }
+      await retryUntilSettled(attempt, messageIdOf(i), giveUpMs)
+      taken.add(i)
+      if (pauseMs > 0) await Bun.sleep(pauseMs)
+    }
+    client?.hangUp()
+
+    async function transact(text: string): Promise<string> {
+      client ??= await SmtpClient.ready(options.smtp())
+      const replies = await client.commands('MAIL FROM:<ann@client.test>', 'RCPT TO:<hello@demo.test>', 'DATA')
+      const refused = replies.find(reply => !/^[23]/.test(reply))
+      if (refused) return refused
+      client.send(text)
+      return client.command('.')
+    }
+  }
+
+  const working = Array.from({ length: clientsPerProtocol }, () => [post(), send()]).flat()
+  return {
+    acceptedEmails: accepted,
+    acceptedMessages: taken,
+    done: Promise.all(working).then(() => undefined),
+    stop: () => {
+      hasEnded = true
+    },
+  }
+}
+
+/** The id in a 202; undefined where there was no answer, or one that asks to try again. */
+async function request(
+  { key, http }: ClientsOptions,
+  email: object,
+  idempotencyKey: string,
+): Promise<string | undefined> {
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
+  const response = await fetchValidated(`${http()}/v1/emails`, {
+    method: 'POST',
+    headers: { ...headers, 'idempotency-key': idempotencyKey },
+    body: JSON.stringify(email),
+    signal: AbortSignal.timeout(10_000),
+  }).catch(() => undefined)
+  const text = await response?.text().catch(() => undefined)
+  if (!response || text === undefined || retryable.has(response.status)) return undefined
+  if (response.status !== 202) throw new Error(`${response.status}: ${text}`)
+  return (JSON.parse(text) as { readonly id: string }).id
+}
