@@ -1,13 +1,11 @@
 import type { Role } from '../base/database/schema.ts'
 import type { Id } from '../base/ids.ts'
 import type { Scope } from './scope.ts'
+import type { Tenant } from './tenant.ts'
 
 /** Who asks: what a valid key and the person behind it may do, at the moment of the request. */
-export interface Caller {
+export interface Caller extends Tenant {
   readonly keyId: Id<'key'>
-  readonly organizationId: Id<'org'>
-  /** The one brand the key is restricted to; null: the whole organization. */
-  readonly brandId: Id<'brd'> | null
   /** Those of the key that the person behind it has too. */
   readonly scopes: ReadonlySet<Scope>
   /** The member whose key it is, or who made it for the organization; null: the operator's command line. */

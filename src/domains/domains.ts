@@ -1,6 +1,7 @@
-import { loadBrand, type Owner } from '../accounts/brands/brands.ts'
+import { loadBrand } from '../accounts/brands/brands.ts'
 import type { Reservation } from '../api/idempotency/reservation.ts'
 import { storeResponse } from '../api/idempotency/store.ts'
+import type { Tenant } from '../api/tenant.ts'
 import { plusMs, toIso } from '../base/clock.ts'
 import { inTransaction, isDuplicate } from '../base/database/database.ts'
 import { type Id, newId } from '../base/ids.ts'
@@ -40,12 +41,12 @@ import {
  */
 export async function getOwnership(
   deps: DomainDeps,
-  owner: Owner,
+  tenant: Tenant,
   wanted: { readonly brandId: string; readonly domain: string },
 ): Promise<OwnershipJson> {
-  const brand = await loadBrand(deps.db, owner, wanted.brandId, 'brand_id')
+  const brand = await loadBrand(deps.db, tenant, wanted.brandId, 'brand_id')
   const domain = parseDomain(wanted.domain)
-  const { record, status, found } = await checkOwnership(deps.resolver, owner.organizationId, domain)
+  const { record, status, found } = await checkOwnership(deps.resolver, tenant.organizationId, domain)
   return {
     domain,
     brand_id: brand.id,
@@ -70,13 +71,13 @@ export interface NewDomain {
  * @throws Refusal `not_found`, `brand_restricted`, `invalid_request`, `domain_taken`, `ownership_not_verified`,
  * `dns_unavailable`.
  */
-export async function createDomain(deps: DomainDeps, owner: Owner, wanted: NewDomain): Promise<DomainJson> {
-  const brand = await loadBrand(deps.db, owner, wanted.brandId, 'brand_id')
+export async function createDomain(deps: DomainDeps, tenant: Tenant, wanted: NewDomain): Promise<DomainJson> {
+  const brand = await loadBrand(deps.db, tenant, wanted.brandId, 'brand_id')
   const name = parseDomain(wanted.domain)
-  const existing = await selectDomainByName(deps.db, owner.organizationId, name)
+  const existing = await selectDomainByName(deps.db, tenant.organizationId, name)
   if (existing && (existing.id !== wanted.id || existing.brand_id !== brand.id)) throw taken(name)
-  requireOwnership(await checkOwnership(deps.resolver, owner.organizationId, name), 'domain')
-  const domain = existing ?? (await register(deps, owner.organizationId, brand.id, name, wanted.id))
+  requireOwnership(await checkOwnership(deps.resolver, tenant.organizationId, name), 'domain')
+  const domain = existing ?? (await register(deps, tenant.organizationId, brand.id, name, wanted.id))
   const isEnrolled = await enrolWithProvider(deps, domain)
   if (isEnrolled && wanted.publishDns) await publishAndCheck(deps, domain)
   return loadDomainView(deps, domain)
@@ -144,12 +145,12 @@ async function publishAndCheck(deps: DomainDeps, domain: DomainRow): Promise<voi
 }
 
 /** The organization's domains, or those of the owner's brand, by name. */
-export async function listDomains(deps: DomainDeps, owner: Owner): Promise<{ data: DomainJson[] }> {
-  return { data: await loadDomainViews(deps, await selectDomains(deps.db, owner.organizationId, owner.brandId)) }
+export async function listDomains(deps: DomainDeps, tenant: Tenant): Promise<{ data: DomainJson[] }> {
+  return { data: await loadDomainViews(deps, await selectDomains(deps.db, tenant.organizationId, tenant.brandId)) }
 }
 
-export async function getDomain(deps: DomainDeps, owner: Owner, id: string): Promise<DomainJson> {
-  return loadDomainView(deps, await loadDomain(deps.db, owner, id))
+export async function getDomain(deps: DomainDeps, tenant: Tenant, id: string): Promise<DomainJson> {
+  return loadDomainView(deps, await loadDomain(deps.db, tenant, id))
 }
 
 /**
@@ -158,12 +159,12 @@ export async function getDomain(deps: DomainDeps, owner: Owner, id: string): Pro
  */
 export async function provisionDomain(
   deps: DomainDeps,
-  owner: Owner,
+  tenant: Tenant,
   id: string,
   publishDns: boolean,
 ): Promise<DomainJson> {
-  const domain = await loadDomain(deps.db, owner, id)
-  const proof = await checkOwnership(deps.resolver, owner.organizationId, domain.domain)
+  const domain = await loadDomain(deps.db, tenant, id)
+  const proof = await checkOwnership(deps.resolver, tenant.organizationId, domain.domain)
   await applyCheckResults(deps, domain, proof, [])
   requireOwnership(proof)
   const isEnrolled = await ensureSenderSetup(deps, domain)
@@ -177,10 +178,10 @@ export async function provisionDomain(
  * @throws Refusal `not_found`, `brand_restricted`, `ownership_not_verified`, `dns_unavailable` (of the ownership record;
  * other records become `unknown`).
  */
-export async function checkDomain(deps: DomainDeps, owner: Owner, id: string): Promise<DomainJson> {
-  const domain = await loadDomain(deps.db, owner, id)
+export async function checkDomain(deps: DomainDeps, tenant: Tenant, id: string): Promise<DomainJson> {
+  const domain = await loadDomain(deps.db, tenant, id)
   const [proof, seen] = await Promise.all([
-    checkOwnership(deps.resolver, owner.organizationId, domain.domain),
+    checkOwnership(deps.resolver, tenant.organizationId, domain.domain),
     checkSenderRecords(deps, domain),
   ])
   await applyCheckResults(deps, domain, proof, seen)
@@ -196,15 +197,15 @@ export async function checkDomain(deps: DomainDeps, owner: Owner, id: string): P
  */
 export async function removeDomain(
   deps: DomainDeps,
-  owner: Owner,
+  tenant: Tenant,
   id: string,
   blockers: DomainBlockers,
   reservation?: Reservation,
 ): Promise<RemovedDomainJson> {
-  const domain = await loadDomain(deps.db, owner, id)
+  const domain = await loadDomain(deps.db, tenant, id)
   const removed = removalOf(domain, await selectRecords(deps.db, [domain.id]), deps)
   await inTransaction(deps.db, async db => {
-    if (!(await lockDomain(db, owner.organizationId, domain.id)))
+    if (!(await lockDomain(db, tenant.organizationId, domain.id)))
       throw refuse('not_found', { message: `There is no domain ${id}.` })
     const mailboxes = await countMailboxes(db, domain.id)
     const dependents = [

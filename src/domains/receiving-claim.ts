@@ -1,4 +1,4 @@
-import type { Owner } from '../accounts/brands/brands.ts'
+import type { Tenant } from '../api/tenant.ts'
 import { inTransaction, isDuplicate } from '../base/database/database.ts'
 import { Refusal, refuse } from '../base/refusal.ts'
 import { applyCheckResults, missesBeforeLoss } from './check.ts'
@@ -31,8 +31,8 @@ import {
  * @throws Refusal `not_found`, `brand_restricted`, `receiving_claimed`; `dns_unavailable` when there is no claim yet and
  * DNS does not say whether there may be one. An ownership record that is not there is no refusal but the next step.
  */
-export async function claimReceiving(deps: DomainDeps, owner: Owner, id: string): Promise<ReceivingJson> {
-  const domain = await loadDomain(deps.db, owner, id)
+export async function claimReceiving(deps: DomainDeps, tenant: Tenant, id: string): Promise<ReceivingJson> {
+  const domain = await loadDomain(deps.db, tenant, id)
   const attempt = await attemptClaim(deps, domain)
   if (attempt.kind === 'unproven' && attempt.proof.status === 'unknown' && !attempt.claim)
     requireOwnership(attempt.proof)

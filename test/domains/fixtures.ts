@@ -1,4 +1,4 @@
-import type { Owner } from '../../src/accounts/brands/brands.ts'
+import type { Tenant } from '../../src/api/tenant.ts'
 import type { Clock } from '../../src/base/clock.ts'
 import { instantAt } from '../../src/base/clock.ts'
 import type { Db } from '../../src/base/database/database.ts'
@@ -15,8 +15,8 @@ import { testSecrets } from '../harness/secrets.ts'
 export const hostname = 'mx.mailroom.example'
 
 /** An organization with a brand. */
-export interface Tenant {
-  readonly owner: Owner
+export interface TestTenant {
+  readonly owner: Tenant
   readonly brandId: Id<'brd'>
 }
 
@@ -61,7 +61,7 @@ export async function openWorld(change: Partial<DomainDeps> = {}): Promise<World
   }
 }
 
-export async function newTenant(db: Db): Promise<Tenant> {
+export async function newTenant(db: Db): Promise<TestTenant> {
   const organizationId = newId('org')
   const now = tickingClock().now()
   await db
@@ -114,12 +114,12 @@ export function breakName(dns: TestDns, name: string, isBroken = true): void {
   dns.zone[name] = isBroken ? { ...held, behaviour: { rcode: 'SERVFAIL' } } : held
 }
 
-export function publishOwnership({ dns }: World, { owner }: Tenant, domain: string): void {
+export function publishOwnership({ dns }: World, { owner }: TestTenant, domain: string): void {
   publishAt(dns, ownershipRecord(owner.organizationId, domain))
 }
 
 /** A domain whose ownership is published. */
-export async function ownedDomain(world: World, tenant: Tenant, domain: string): Promise<DomainJson> {
+export async function ownedDomain(world: World, tenant: TestTenant, domain: string): Promise<DomainJson> {
   publishOwnership(world, tenant, domain)
   return createDomain(world.use, tenant.owner, { brandId: tenant.brandId, domain, publishDns: true })
 }

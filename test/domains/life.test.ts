@@ -14,12 +14,12 @@ import {
   publishAt,
   publishOwnership,
   refusalOf,
-  type Tenant,
+  type TestTenant,
   type World,
 } from './fixtures.ts'
 
 let world: World
-let tenant: Tenant
+let tenant: TestTenant
 
 beforeAll(async () => {
   world = await openWorld()
@@ -231,7 +231,7 @@ describe('what stands in DNS', () => {
 describe('two organizations', () => {
   test('have values of their own that stay the same', async () => {
     const other = await newTenant(world.use.db)
-    const valueFor = async ({ owner, brandId }: Tenant, domain: string) =>
+    const valueFor = async ({ owner, brandId }: TestTenant, domain: string) =>
       (await getOwnership(world.use, owner, { brandId, domain })).ownership.record.value
     const value = await valueFor(tenant, 'shared.example')
     expect(await valueFor(tenant, 'shared.example')).toBe(value)

@@ -11,12 +11,12 @@ import {
   publishAt,
   publishOwnership,
   refusalOf,
-  type Tenant,
+  type TestTenant,
   type World,
 } from './fixtures.ts'
 
 let world: World
-let tenant: Tenant
+let tenant: TestTenant
 
 beforeAll(async () => {
   world = await openWorld()
@@ -24,7 +24,7 @@ beforeAll(async () => {
 })
 afterAll(() => world.close())
 
-const claim = ({ id }: DomainJson, { owner }: Tenant = tenant) => claimReceiving(world.use, owner, id)
+const claim = ({ id }: DomainJson, { owner }: TestTenant = tenant) => claimReceiving(world.use, owner, id)
 const read = async ({ id }: DomainJson) => (await getDomain(world.use, tenant.owner, id)).receiving
 const nothingBlocks = () => Promise.resolve([])
 

@@ -3,11 +3,11 @@ import { checkDomain, provisionDomain } from '../../src/domains/domains.ts'
 import type { DomainJson } from '../../src/domains/schema.ts'
 import { sesProvider } from '../../src/ports/provider/ses/ses.ts'
 import { setAwsCredentials, startSes, type TestSes } from '../harness/ses.ts'
-import { hostname, newTenant, openWorld, ownedDomain, publishAt, type Tenant, type World } from './fixtures.ts'
+import { hostname, newTenant, openWorld, ownedDomain, publishAt, type TestTenant, type World } from './fixtures.ts'
 
 let ses: TestSes
 let world: World
-let tenant: Tenant
+let tenant: TestTenant
 let ends: (() => unknown)[] = []
 
 beforeEach(async () => {

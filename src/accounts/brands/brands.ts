@@ -1,6 +1,6 @@
-import type { Caller } from '../../api/caller.ts'
 import type { Reservation } from '../../api/idempotency/reservation.ts'
 import { storeResponse } from '../../api/idempotency/store.ts'
+import { requireBrand, type Tenant } from '../../api/tenant.ts'
 import type { Clock } from '../../base/clock.ts'
 import { type Db, inTransaction, isDuplicate } from '../../base/database/database.ts'
 import { type Id, isId, newId } from '../../base/ids.ts'
@@ -16,9 +16,6 @@ import {
 } from '../organizations/table.ts'
 import { type BrandJson, toJsonBrand } from './schema.ts'
 
-/** For whom: the organization, and the one brand that it is restricted to. */
-export type Owner = Pick<Caller, 'organizationId' | 'brandId'>
-
 /** What the work on brands uses. */
 export interface BrandDeps {
   readonly db: Db
@@ -28,17 +25,13 @@ export interface BrandDeps {
 /**
  * The brand with this id.
  * @param param the parameter that named it, where that is not the path
- * @throws Refusal `not_found` when the organization has none, `brand_restricted` when the owner is restricted to another.
+ * @throws Refusal `not_found` when the organization has none, `brand_restricted` when the tenant is restricted to another.
  */
-export async function loadBrand(db: Db, owner: Owner, id: string, param?: string): Promise<BrandRow> {
-  const brand = isId('brd', id) ? await selectBrand(db, owner.organizationId, id) : undefined
+export async function loadBrand(db: Db, tenant: Tenant, id: string, param?: string): Promise<BrandRow> {
+  const brand = isId('brd', id) ? await selectBrand(db, tenant.organizationId, id) : undefined
   if (!brand)
     throw refuse('not_found', { message: `There is no brand ${id}.`, ...(param === undefined ? {} : { param }) })
-  if (owner.brandId !== null && owner.brandId !== brand.id)
-    throw refuse('brand_restricted', {
-      message: `This API key is restricted to another brand than ${id}.`,
-      ...(param === undefined ? {} : { param }),
-    })
+  requireBrand(tenant, brand.id, { param })
   return brand
 }
 
@@ -66,12 +59,12 @@ function isBrandId(text: string): text is Id<'brd'> {
 }
 
 /**
- * The brand that an operation is about: the one given as `brand_id`, else the one that the owner is restricted to.
+ * The brand that an operation is about: the one given as `brand_id`, else the one that the tenant is restricted to.
  * @throws Refusal `brand_required` where neither says it; those of {@link loadBrand}
  */
-export async function resolveBrandId(db: Db, owner: Owner, given: string | undefined): Promise<Id<'brd'>> {
-  if (given !== undefined) return (await loadBrand(db, owner, given, 'brand_id')).id
-  if (owner.brandId !== null) return owner.brandId
+export async function resolveBrandId(db: Db, tenant: Tenant, given: string | undefined): Promise<Id<'brd'>> {
+  if (given !== undefined) return (await loadBrand(db, tenant, given, 'brand_id')).id
+  if (tenant.brandId !== null) return tenant.brandId
   throw refuse('brand_required', {
     message: 'brand_id: this API key is of the whole organization; say which brand is meant.',
     param: 'brand_id',
@@ -81,14 +74,14 @@ export async function resolveBrandId(db: Db, owner: Owner, given: string | undef
 /** Makes a brand. @throws Refusal `slug_taken` */
 export async function createBrand(
   deps: BrandDeps,
-  owner: Pick<Owner, 'organizationId'>,
+  tenant: Pick<Tenant, 'organizationId'>,
   { name, slug }: { readonly name: string; readonly slug: string },
   reservation?: Reservation,
 ): Promise<BrandJson> {
   const at = deps.clock.now()
   const brand: BrandRow = {
     id: newId('brd'),
-    organization_id: owner.organizationId,
+    organization_id: tenant.organizationId,
     name,
     slug,
     status: 'pending',
@@ -105,15 +98,15 @@ export async function createBrand(
   return shape
 }
 
-/** The organization's brands that the owner may see, oldest first. */
-export async function listBrands(deps: BrandDeps, owner: Owner): Promise<readonly BrandJson[]> {
-  return (await selectBrands(deps.db, owner.organizationId, owner.brandId)).map(toJsonBrand)
+/** The organization's brands that the tenant may see, oldest first. */
+export async function listBrands(deps: BrandDeps, tenant: Tenant): Promise<readonly BrandJson[]> {
+  return (await selectBrands(deps.db, tenant.organizationId, tenant.brandId)).map(toJsonBrand)
 }
 
 /** Changes what is given. @throws Refusal `not_found`, `slug_taken` */
 export function changeBrand(
   deps: BrandDeps,
-  owner: Owner,
+  tenant: Tenant,
   id: string,
   change: { readonly name?: string | undefined; readonly slug?: string | undefined },
   reservation?: Reservation,
@@ -121,14 +114,14 @@ export function changeBrand(
   const { name, slug } = change
   return unlessTaken(slug ?? '', () =>
     inTransaction(deps.db, async db => {
-      const brand = await loadBrand(db, owner, id)
+      const brand = await loadBrand(db, tenant, id)
       const at = deps.clock.now()
       const changes = {
         ...(name === undefined ? {} : { name }),
         ...(slug === undefined ? {} : { slug }),
         updated_at: at,
       }
-      await updateBrand(db, owner.organizationId, brand.id, changes)
+      await updateBrand(db, tenant.organizationId, brand.id, changes)
       const shape = toJsonBrand({ ...brand, ...changes })
       await storeResponse(db, reservation, { status: 200, body: shape, at })
       return shape
@@ -139,15 +132,15 @@ export function changeBrand(
 /** Marks the brand ready. @throws Refusal `not_found`, `brand_restricted` */
 export function provisionBrand(
   deps: BrandDeps,
-  owner: Owner,
+  tenant: Tenant,
   id: string,
   reservation?: Reservation,
 ): Promise<BrandJson> {
   return inTransaction(deps.db, async db => {
-    const brand = await loadBrand(db, owner, id)
+    const brand = await loadBrand(db, tenant, id)
     const at = deps.clock.now()
     const changes = brand.status === 'ready' ? undefined : ({ status: 'ready', updated_at: at } as const)
-    if (changes) await updateBrand(db, owner.organizationId, brand.id, changes)
+    if (changes) await updateBrand(db, tenant.organizationId, brand.id, changes)
     const shape = toJsonBrand({ ...brand, ...changes })
     await storeResponse(db, reservation, { status: 200, body: shape, at })
     return shape
@@ -160,8 +153,8 @@ export async function findBrand(db: Db, id: Id<'brd'>): Promise<BrandRow | undef
 }
 
 /** One brand. @throws Refusal `not_found`, `brand_restricted` */
-export async function getBrand(deps: BrandDeps, owner: Owner, id: string): Promise<BrandJson> {
-  return toJsonBrand(await loadBrand(deps.db, owner, id))
+export async function getBrand(deps: BrandDeps, tenant: Tenant, id: string): Promise<BrandJson> {
+  return toJsonBrand(await loadBrand(deps.db, tenant, id))
 }
 
 async function unlessTaken<Result>(slug: string, work: () => Promise<Result>): Promise<Result> {

@@ -3,6 +3,7 @@ import type { Caller } from '../../api/caller.ts'
 import type { Reservation } from '../../api/idempotency/reservation.ts'
 import { storeResponse } from '../../api/idempotency/store.ts'
 import { decodeCursor, encodeCursor, pageSize } from '../../api/page.ts'
+import type { Tenant } from '../../api/tenant.ts'
 import { type Clock, fromIso, type Instant, plusMs, toIso } from '../../base/clock.ts'
 import { type Db, inTransaction } from '../../base/database/database.ts'
 import { toJson } from '../../base/database/schema.ts'
@@ -36,8 +37,6 @@ export interface InvitationDeps {
   /** Where clients reach us, without a final slash. */
   readonly publicUrl: string
 }
-
-type Owner = Pick<Caller, 'organizationId'>
 
 /**
  * Invites someone to brands, as a member. `link` is shown this once: only the SHA-256 of the 256 random bits in it is
@@ -104,7 +103,7 @@ export async function deleteClosedInvitations(
 /** A page of the organization's open invitations, oldest first. @throws Refusal `invalid_cursor` */
 export async function listInvitations(
   deps: InvitationDeps,
-  { organizationId }: Owner,
+  { organizationId }: Pick<Tenant, 'organizationId'>,
   page: { readonly limit?: string | undefined; readonly cursor?: string | undefined },
 ): Promise<{ data: InvitationJson[]; next_cursor: string | null }> {
   const limit = pageSize(page.limit)
@@ -125,7 +124,7 @@ function readPlace(cursor: string): InvitationCursor {
 /** Changes what is given of an open invitation; its link stays. @throws Refusal `not_found`, `invitation_closed` */
 export function changeInvitation(
   deps: InvitationDeps,
-  owner: Owner,
+  tenant: Pick<Tenant, 'organizationId'>,
   id: string,
   change: {
     readonly brand_ids?: readonly string[] | undefined
@@ -135,14 +134,14 @@ export function changeInvitation(
 ): Promise<InvitationJson> {
   return inTransaction(deps.db, async db => {
     const at = deps.clock.now()
-    const invitation = await lockOpen(db, owner, id, at)
+    const invitation = await lockOpen(db, tenant, id, at)
     const changes = {
       ...(change.brand_ids && {
-        brand_ids: toJson(await resolveBrandIds(db, owner.organizationId, change.brand_ids, 'brand_ids')),
+        brand_ids: toJson(await resolveBrandIds(db, tenant.organizationId, change.brand_ids, 'brand_ids')),
       }),
       ...(change.permissions && { permissions: formatPermissions(change.permissions) }),
     }
-    await updateInvitation(db, owner.organizationId, invitation.id, changes)
+    await updateInvitation(db, tenant.organizationId, invitation.id, changes)
     const body = toJsonInvitation({ ...invitation, ...changes })
     await storeResponse(db, reservation, { status: 200, body, at })
     return body
@@ -152,21 +151,26 @@ export function changeInvitation(
 /** Ends an open invitation: nobody can accept it any more. @throws Refusal `not_found`, `invitation_closed` */
 export function revokeInvitation(
   deps: InvitationDeps,
-  owner: Owner,
+  tenant: Pick<Tenant, 'organizationId'>,
   id: string,
   reservation?: Reservation,
 ): Promise<{ id: string; deleted: true }> {
   return inTransaction(deps.db, async db => {
     const at = deps.clock.now()
-    const invitation = await lockOpen(db, owner, id, at)
-    await updateInvitation(db, owner.organizationId, invitation.id, { revoked_at: at })
+    const invitation = await lockOpen(db, tenant, id, at)
+    await updateInvitation(db, tenant.organizationId, invitation.id, { revoked_at: at })
     const body = { id: invitation.id, deleted: true as const }
     await storeResponse(db, reservation, { status: 200, body, at })
     return body
   })
 }
 
-async function lockOpen(db: Db, { organizationId }: Owner, id: string, now: Instant): Promise<InvitationRow> {
+async function lockOpen(
+  db: Db,
+  { organizationId }: Pick<Tenant, 'organizationId'>,
+  id: string,
+  now: Instant,
+): Promise<InvitationRow> {
   const invitation = isId('inv', id) ? await lockInvitation(db, organizationId, id) : undefined
   if (!invitation) throw refuse('not_found', { message: `There is no invitation ${id}.` })
   requireOpen(invitation, now)

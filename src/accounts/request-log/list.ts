@@ -1,5 +1,5 @@
-import type { Caller } from '../../api/caller.ts'
 import { pageSize, readInstant } from '../../api/page.ts'
+import type { Tenant } from '../../api/tenant.ts'
 import { toIso } from '../../base/clock.ts'
 import type { Db } from '../../base/database/database.ts'
 import { type requestPageSchema, toJsonRequest } from './schema.ts'
@@ -26,7 +26,7 @@ export interface RequestQuery {
  */
 export async function listRequests(
   deps: RequestLogDeps,
-  { organizationId, brandId }: Pick<Caller, 'organizationId' | 'brandId'>,
+  { organizationId, brandId }: Tenant,
   { limit, before, status, method }: RequestQuery,
 ): Promise<typeof requestPageSchema.static> {
   const start = before === undefined ? null : readInstant(before, 'before')

@@ -1,10 +1,10 @@
 import { sql } from 'kysely'
+import type { Tenant } from '../../api/tenant.ts'
 import type { Instant } from '../../base/clock.ts'
 import type { Db } from '../../base/database/database.ts'
 import { insertRows } from '../../base/database/insert-rows.ts'
 import type { DatabaseSchema } from '../../base/database/schema.ts'
 import { padToPowerOfTwo } from '../../base/database/select-rows.ts'
-import type { Id } from '../../base/ids.ts'
 
 export type RequestLogRow = DatabaseSchema['request_log']
 
@@ -38,9 +38,7 @@ export async function selectExistingIds(db: Db, rows: readonly RequestLogRow[]):
 }
 
 /** Which requests of an organization are asked for. */
-export interface RequestFilter {
-  readonly organizationId: Id<'org'>
-  readonly brandId: Id<'brd'> | null
+export interface RequestFilter extends Tenant {
   readonly status: number | null
   readonly method: string | null
 }

@@ -1,4 +1,4 @@
-import type { Owner } from '../../accounts/brands/brands.ts'
+import type { Tenant } from '../../api/tenant.ts'
 import { applyCheckResults, checkSenderRecords } from '../check.ts'
 import type { DomainDeps } from '../deps.ts'
 import { ensureSenderSetup, toExpectedRecord } from '../enrolment.ts'
@@ -18,10 +18,10 @@ import { openZone } from './zone-access.ts'
  * @throws Refusal `not_found`, `brand_restricted`, `dns_provider_not_configured`, `dns_zone_not_accessible`,
  * `dns_provider_error`, `ownership_not_verified`, `dns_unavailable`.
  */
-export async function publishDns(deps: DomainDeps, owner: Owner, id: string): Promise<PublicationJson> {
-  const domain = await loadDomain(deps.db, owner, id)
+export async function publishDns(deps: DomainDeps, tenant: Tenant, id: string): Promise<PublicationJson> {
+  const domain = await loadDomain(deps.db, tenant, id)
   const { zone } = await openZone(deps.zone, domain.domain)
-  const proof = await checkOwnership(deps.resolver, owner.organizationId, domain.domain)
+  const proof = await checkOwnership(deps.resolver, tenant.organizationId, domain.domain)
   await applyCheckResults(deps, domain, proof, [])
   requireOwnership(proof)
   const isEnrolled = await ensureSenderSetup(deps, domain)

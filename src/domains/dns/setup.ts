@@ -1,4 +1,4 @@
-import type { Owner } from '../../accounts/brands/brands.ts'
+import type { Tenant } from '../../api/tenant.ts'
 import { toIso } from '../../base/clock.ts'
 import type { DomainDeps } from '../deps.ts'
 import { loadDomainView } from '../domain-view.ts'
@@ -14,10 +14,10 @@ import { findZone } from './zone-access.ts'
  * @throws Refusal `not_found`, `brand_restricted`, `dns_provider_error`. A look-up that fails makes the ownership record
  * `unknown`.
  */
-export async function getDnsSetup(deps: DomainDeps, owner: Owner, id: string): Promise<DnsSetupJson> {
-  const domain = await loadDomain(deps.db, owner, id)
+export async function getDnsSetup(deps: DomainDeps, tenant: Tenant, id: string): Promise<DnsSetupJson> {
+  const domain = await loadDomain(deps.db, tenant, id)
   const [proof, zone, details] = await Promise.all([
-    checkOwnership(deps.resolver, owner.organizationId, domain.domain),
+    checkOwnership(deps.resolver, tenant.organizationId, domain.domain),
     deps.zone && findZone(deps.zone, domain.domain),
     loadDomainView(deps, domain),
   ])

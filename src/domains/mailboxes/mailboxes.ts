@@ -1,12 +1,12 @@
-import type { Owner } from '../../accounts/brands/brands.ts'
 import type { Reservation } from '../../api/idempotency/reservation.ts'
 import { storeResponse } from '../../api/idempotency/store.ts'
+import { requireBrand, type Tenant } from '../../api/tenant.ts'
 import type { Instant } from '../../base/clock.ts'
 import { type Db, inTransaction, isDuplicate } from '../../base/database/database.ts'
 import { isId, newId } from '../../base/ids.ts'
 import { type Refusal, refuse } from '../../base/refusal.ts'
 import type { DomainDeps } from '../deps.ts'
-import { loadDomain, requireBrand } from '../load-domain.ts'
+import { loadDomain } from '../load-domain.ts'
 import { claimUnlessLive, receivingAfterAttempt } from '../receiving-claim.ts'
 import { type CreatedMailboxJson, type MailboxJson, receivingNextStep, toJsonMailbox } from '../schema.ts'
 import { type DomainRow, lockDomain } from '../table.ts'
@@ -32,12 +32,12 @@ export interface NewMailbox {
  */
 export async function createMailbox(
   deps: DomainDeps,
-  owner: Owner,
+  tenant: Tenant,
   wanted: NewMailbox,
   reservation?: Reservation,
 ): Promise<CreatedMailboxJson> {
   const localPart = wanted.localPart === null ? '' : parseLocalPart(wanted.localPart)
-  const domain = await loadDomain(deps.db, owner, wanted.domainId, 'domain_id')
+  const domain = await loadDomain(deps.db, tenant, wanted.domainId, 'domain_id')
   if (await hasMailbox(deps.db, domain.id, localPart)) throw exists(domain.domain, localPart)
   const receiving = await receivingAfterAttempt(deps, domain, await claimUnlessLive(deps, domain))
   const mailbox = newMailbox(domain, localPart, deps.clock.now())
@@ -109,8 +109,8 @@ function malformed(message: string): Refusal {
 }
 
 /** The organization's mailboxes, or those of the owner's brand, by address. */
-export async function listMailboxes(deps: DomainDeps, owner: Owner): Promise<{ data: MailboxJson[] }> {
-  const rows = await selectMailboxes(deps.db, owner.organizationId, owner.brandId)
+export async function listMailboxes(deps: DomainDeps, tenant: Tenant): Promise<{ data: MailboxJson[] }> {
+  const rows = await selectMailboxes(deps.db, tenant.organizationId, tenant.brandId)
   const unread = await selectUnreadCounts(
     deps.db,
     rows.map(row => row.id),
@@ -128,16 +128,16 @@ export async function listMailboxes(deps: DomainDeps, owner: Owner): Promise<{ d
  */
 export async function removeMailbox(
   deps: DomainDeps,
-  owner: Owner,
+  tenant: Tenant,
   id: string,
   reservation?: Reservation,
 ): Promise<{ deleted: string }> {
-  const mailbox = isId('mbx', id) ? await selectMailbox(deps.db, owner.organizationId, id) : undefined
+  const mailbox = isId('mbx', id) ? await selectMailbox(deps.db, tenant.organizationId, id) : undefined
   if (!mailbox) throw refuse('not_found', { message: `There is no mailbox ${id}.` })
-  requireBrand(owner, mailbox.brand_id, `The mailbox ${id}`)
+  requireBrand(tenant, mailbox.brand_id, { of: `the mailbox ${id}` })
   const removed = { deleted: mailbox.id }
   await inTransaction(deps.db, async db => {
-    await deleteMailbox(db, owner.organizationId, mailbox.id)
+    await deleteMailbox(db, tenant.organizationId, mailbox.id)
     await storeResponse(db, reservation, { status: 200, body: removed, at: deps.clock.now() })
   })
   return removed

@@ -2,6 +2,7 @@ import type { Caller } from '../../api/caller.ts'
 import type { Reservation } from '../../api/idempotency/reservation.ts'
 import { storeResponse } from '../../api/idempotency/store.ts'
 import type { MessageCursor } from '../../api/page.ts'
+import { requireBrand } from '../../api/tenant.ts'
 import { type Db, inTransaction } from '../../base/database/database.ts'
 import { type Folder, fromJson } from '../../base/database/schema.ts'
 import { isId } from '../../base/ids.ts'
@@ -50,10 +51,7 @@ function canMatch({ mailboxId, threadId }: MessageListing): boolean {
 export async function requireMessage(db: Db, caller: Caller, id: string): Promise<MessageDetailRow> {
   const row = isId('msg', id) ? await selectMessage(db, caller.organizationId, id) : undefined
   if (!row) throw refuse('not_found', { message: `There is no message ${id}.` })
-  if (caller.brandId && row.brand_id !== caller.brandId)
-    throw refuse('brand_restricted', {
-      message: `The message ${id} belongs to another brand than the key.`,
-    })
+  requireBrand(caller, row.brand_id, { of: `the message ${id}` })
   return row
 }
 

@@ -1,5 +1,6 @@
 import { type Selectable, sql } from 'kysely'
 import type { MessageCursor } from '../../api/page.ts'
+import type { Tenant } from '../../api/tenant.ts'
 import type { Instant } from '../../base/clock.ts'
 import type { Db } from '../../base/database/database.ts'
 import type { DatabaseSchema, Flag, Folder } from '../../base/database/schema.ts'
@@ -51,12 +52,6 @@ export const messageColumns = [
 export type MessageItemRow = Pick<DatabaseSchema['messages'], (typeof itemColumns)[number]>
 export type MessageDetailRow = Pick<Selectable<DatabaseSchema['messages']>, (typeof messageColumns)[number]>
 
-/** Whose messages: an organization's, or only those of one of its brands. */
-export interface Tenant {
-  readonly organizationId: Id<'org'>
-  readonly brandId: Id<'brd'> | null
-}
-
 export interface MessageListing {
   /** null: any. */
   readonly folder: Folder | null
@@ -70,27 +65,27 @@ export interface MessageListing {
 const shown = sql.raw(itemColumns.join(', '))
 
 /** The messages of a folder or a thread, newest first: a range of one index, however many there are. */
-export async function selectItems(db: Db, owner: Tenant, listing: MessageListing): Promise<MessageItemRow[]> {
+export async function selectItems(db: Db, tenant: Tenant, listing: MessageListing): Promise<MessageItemRow[]> {
   const { folder, mailboxId, threadId, after, limit } = listing
   const conditions = [
-    sql`organization_id = ${owner.organizationId}`,
-    ...(owner.brandId === null ? [] : [sql`brand_id = ${owner.brandId}`]),
+    sql`organization_id = ${tenant.organizationId}`,
+    ...(tenant.brandId === null ? [] : [sql`brand_id = ${tenant.brandId}`]),
     ...(folder === null ? [] : [sql`folder = ${folder}`]),
     ...(threadId === undefined ? [] : [sql`thread_id = ${threadId}`]),
     ...(mailboxId === undefined ? [] : [sql`mailbox_id = ${mailboxId}`]),
     ...(after ? afterCursor(after) : []),
   ]
   // Forced: left to choose, MariaDB 10.11 goes through all that is newer than the place where a page starts.
-  const { rows } = await sql<MessageItemRow>`SELECT ${shown} FROM messages FORCE INDEX (${indexFor(owner, listing)})
+  const { rows } = await sql<MessageItemRow>`SELECT ${shown} FROM messages FORCE INDEX (${indexFor(tenant, listing)})
     WHERE ${sql.join(conditions, sql` AND `)} ORDER BY received_at DESC, id DESC LIMIT ${sql.lit(limit)}`.execute(db)
   return rows
 }
 
 /** The index whose order the listing has, and which holds the fewest besides. */
-function indexFor(owner: Tenant, { mailboxId, threadId }: MessageListing) {
+function indexFor(tenant: Tenant, { mailboxId, threadId }: MessageListing) {
   if (threadId !== undefined) return sql.raw('messages_thread')
   if (mailboxId !== undefined) return sql.raw('messages_mailbox')
-  return sql.raw(owner.brandId === null ? 'messages_organization' : 'messages_brand')
+  return sql.raw(tenant.brandId === null ? 'messages_organization' : 'messages_brand')
 }
 
 /** Spelled out: as a comparison of pairs neither server would use the index. */
@@ -165,10 +160,10 @@ export async function updateMessage(
   return numUpdatedRows > 0n
 }
 
-/** Those of the messages that the owner has. */
+/** Those of the messages that the tenant has. */
 export async function selectVisibleIds(
   db: Db,
-  owner: Tenant,
+  tenant: Tenant,
   ids: readonly Id<'msg'>[],
 ): Promise<readonly Id<'msg'>[]> {
   if (ids.length === 0) return []
@@ -176,8 +171,8 @@ export async function selectVisibleIds(
     .selectFrom('messages')
     .select('id')
     .where('id', 'in', ids)
-    .where('organization_id', '=', owner.organizationId)
-  if (owner.brandId) query = query.where('brand_id', '=', owner.brandId)
+    .where('organization_id', '=', tenant.organizationId)
+  if (tenant.brandId) query = query.where('brand_id', '=', tenant.brandId)
   const rows = await query.execute()
   return rows.map(row => row.id)
 }

@@ -1,15 +1,10 @@
+import type { BrandTenant } from '../../api/tenant.ts'
 import type { Db } from '../../base/database/database.ts'
-import type { Id } from '../../base/ids.ts'
-
-export interface BrandRef {
-  readonly organizationId: Id<'org'>
-  readonly brandId: Id<'brd'>
-}
 
 /** The brand's mailboxes of these names at these domains, where the domain receives mail; an empty name is a catch-all. */
 export async function selectReceivingAddresses(
   db: Db,
-  { organizationId, brandId }: BrandRef,
+  { organizationId, brandId }: BrandTenant,
   { domains, localParts }: { readonly domains: readonly string[]; readonly localParts: readonly string[] },
 ): Promise<readonly { readonly domain: string; readonly local_part: string }[]> {
   if (domains.length === 0) return []

@@ -1,7 +1,8 @@
+import type { BrandTenant } from '../../api/tenant.ts'
 import type { Db } from '../../base/database/database.ts'
 import { candidateLocalParts } from '../../domains/mailboxes/local-parts.ts'
 import { splitAddress } from '../../mail/address.ts'
-import { type BrandRef, selectReceivingAddresses } from './own-addresses-table.ts'
+import { selectReceivingAddresses } from './own-addresses-table.ts'
 
 /** More than any email may go to. */
 const maxLookedUp = 200
@@ -12,7 +13,7 @@ const maxLookedUp = 200
  */
 export async function findOwnAddresses(
   db: Db,
-  owner: BrandRef,
+  owner: BrandTenant,
   addresses: readonly string[],
 ): Promise<ReadonlySet<string>> {
   const asked = addresses.slice(0, maxLookedUp).map(address => {

@@ -1,10 +1,11 @@
 import { sql } from 'kysely'
+import type { Tenant } from '../../api/tenant.ts'
 import type { Db } from '../../base/database/database.ts'
 import { insertRows } from '../../base/database/insert-rows.ts'
 import type { DatabaseSchema, Folder } from '../../base/database/schema.ts'
 import { padToPowerOfTwo, placeholders, selectRows } from '../../base/database/select-rows.ts'
 import type { Id } from '../../base/ids.ts'
-import { itemColumns, type MessageItemRow, type Tenant } from '../messages/table.ts'
+import { itemColumns, type MessageItemRow } from '../messages/table.ts'
 import { likePattern, type QueryClause, type SearchQuery } from './query.ts'
 import { type Posting, type PostingList, segmentSize, type Term } from './segment.ts'
 

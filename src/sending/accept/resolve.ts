@@ -1,12 +1,11 @@
+import type { Tenant } from '../../api/tenant.ts'
 import type { Id } from '../../base/ids.ts'
 import { refuse } from '../../base/refusal.ts'
 import { type Address, splitAddress } from '../../mail/address.ts'
 import type { SendingDomain } from './table.ts'
 
 /** Who sends: a key's organization, and the one brand that the key is restricted to. */
-export interface AuthorizedSender {
-  readonly organizationId: Id<'org'>
-  readonly brandId: Id<'brd'> | null
+export interface AuthorizedSender extends Tenant {
   /** null: not by a key. */
   readonly keyId: Id<'key'> | null
 }

@@ -1,10 +1,10 @@
-import type { Caller } from '../../api/caller.ts'
+import type { Tenant } from '../../api/tenant.ts'
 import type { Clock } from '../../base/clock.ts'
 import type { Db } from '../../base/database/database.ts'
 import type { Id } from '../../base/ids.ts'
 
 /** For whom: drafts belong to the whole organization. */
-export type DraftScope = Pick<Caller, 'organizationId'>
+export type DraftScope = Pick<Tenant, 'organizationId'>
 
 /** The received messages, which sending does not know by itself. */
 export interface ReceivedMessages {

@@ -1,6 +1,6 @@
-import type { Owner } from '../../accounts/brands/brands.ts'
 import type { Reservation } from '../../api/idempotency/reservation.ts'
 import { storeResponse } from '../../api/idempotency/store.ts'
+import type { Tenant } from '../../api/tenant.ts'
 import type { Clock, Instant } from '../../base/clock.ts'
 import { type Db, inTransaction } from '../../base/database/database.ts'
 import type { EmailStatus } from '../../base/database/schema.ts'
@@ -19,12 +19,12 @@ import type { EmailDetail } from './schema.ts'
  */
 export async function cancelEmail(
   { db, clock }: { readonly db: Db; readonly clock: Clock },
-  owner: Owner,
+  tenant: Tenant,
   id: string,
   reservation?: Reservation,
 ): Promise<EmailDetail> {
   return inTransaction(db, async tx => {
-    const { id: emailId, status } = await requireEmail(tx, owner, id)
+    const { id: emailId, status } = await requireEmail(tx, tenant, id)
     // Its rows before the email itself, as the relay locks them.
     const rows = await lockOutboxRowsOf(tx, emailId)
     const isUntouched = rows.every(row => row.lease === null && row.attempts === 0)
@@ -36,7 +36,7 @@ export async function cancelEmail(
     )
     const at = clock.now()
     await recordEvents(tx, [{ emailId, recipient: null, type: 'canceled', occurredAt: at, source: 'api' }], at)
-    const detail = await readEmail(tx, owner, emailId)
+    const detail = await readEmail(tx, tenant, emailId)
     await storeResponse(tx, reservation, { status: 200, body: detail, at })
     return detail
   })

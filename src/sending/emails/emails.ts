@@ -1,6 +1,6 @@
 import { loadBrand } from '../../accounts/brands/brands.ts'
-import type { Caller } from '../../api/caller.ts'
 import { pageSize, readInstant } from '../../api/page.ts'
+import { requireBrand, type Tenant } from '../../api/tenant.ts'
 import { type Instant, toIso } from '../../base/clock.ts'
 import type { Db } from '../../base/database/database.ts'
 import { type EmailStatus, fromJson, toJson } from '../../base/database/schema.ts'
@@ -22,9 +22,6 @@ import {
 } from './table.ts'
 import { recipientDetail, type UnconfirmedPolicy } from './unconfirmed.ts'
 
-/** For whom: the organization, and the one brand that it is restricted to. */
-type Reader = Pick<Caller, 'organizationId' | 'brandId'>
-
 /** Which emails a list shows, as the query says it. */
 export interface EmailListQuery {
   readonly limit?: string
@@ -37,11 +34,11 @@ export interface EmailListQuery {
 }
 
 /** A page of sent emails, newest first. @throws invalid_request, brand_restricted, not_found (brand_id). */
-export async function listEmails(db: Db, reader: Reader, query: EmailListQuery): Promise<EmailPage> {
+export async function listEmails(db: Db, tenant: Tenant, query: EmailListQuery): Promise<EmailPage> {
   const brandId =
-    query.brand_id === undefined ? reader.brandId : (await loadBrand(db, reader, query.brand_id, 'brand_id')).id
+    query.brand_id === undefined ? tenant.brandId : (await loadBrand(db, tenant, query.brand_id, 'brand_id')).id
   const filter = {
-    organizationId: reader.organizationId,
+    organizationId: tenant.organizationId,
     brandId,
     status: query.status ?? null,
     tag: readTag(query.tag),
@@ -71,11 +68,11 @@ function readRecipient(recipient: string | undefined): string | null {
 /** A sent email with its recipients, events and the messages that answer it. @throws not_found, brand_restricted. */
 export async function readEmail(
   db: Db,
-  reader: Reader,
+  tenant: Tenant,
   id: string,
   silence: UnconfirmedPolicy | null = null,
 ): Promise<EmailDetail> {
-  const row = await requireEmail(db, reader, id)
+  const row = await requireEmail(db, tenant, id)
   const [recipients, events, replies] = await Promise.all([
     selectRecipients(db, [row.id]),
     selectEmailEvents(db, row.id),
@@ -109,10 +106,10 @@ export async function readEmail(
 /** What a sent email held: taken out of its message; nulls once retention has removed that. @throws not_found, brand_restricted. */
 export async function readEmailContent(
   deps: { readonly db: Db; readonly blobs: BlobStore; readonly outlineLarge?: ParseLargeMessage },
-  reader: Reader,
+  tenant: Tenant,
   id: string,
 ): Promise<EmailContent> {
-  const row = await requireEmail(deps.db, reader, id)
+  const row = await requireEmail(deps.db, tenant, id)
   const kept = {
     id: row.id,
     attachments: fromJson(row.attachments).map(each => ({ ...each })),
@@ -133,11 +130,10 @@ export async function readEmailContent(
 }
 
 /** @throws not_found, brand_restricted. */
-export async function requireEmail(db: Db, reader: Reader, id: string): Promise<EmailDetailRow> {
-  const row = isId('eml', id) ? await selectEmail(db, reader.organizationId, id) : undefined
+export async function requireEmail(db: Db, tenant: Tenant, id: string): Promise<EmailDetailRow> {
+  const row = isId('eml', id) ? await selectEmail(db, tenant.organizationId, id) : undefined
   if (!row) throw refuse('not_found', { message: `There is no email ${id.slice(0, 80)}.` })
-  if (reader.brandId !== null && reader.brandId !== row.brand_id)
-    throw refuse('brand_restricted', { message: `This API key is restricted to another brand than that of ${row.id}.` })
+  requireBrand(tenant, row.brand_id, { of: `the email ${row.id}` })
   return row
 }
 

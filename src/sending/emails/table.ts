@@ -1,4 +1,5 @@
 import { type RawBuilder, type Selectable, sql } from 'kysely'
+import type { Tenant } from '../../api/tenant.ts'
 import type { Instant } from '../../base/clock.ts'
 import type { Db } from '../../base/database/database.ts'
 import type { DatabaseSchema, EmailStatus } from '../../base/database/schema.ts'
@@ -27,9 +28,7 @@ export type EmailItemRow = Pick<DatabaseSchema['emails'], (typeof itemColumns)[n
 export type EmailDetailRow = Omit<Selectable<DatabaseSchema['emails']>, 'unsubscribable'>
 
 /** Which emails of an organization are asked for. */
-export interface EmailFilter {
-  readonly organizationId: Id<'org'>
-  readonly brandId: Id<'brd'> | null
+export interface EmailFilter extends Tenant {
   readonly status: EmailStatus | null
   readonly tag: { readonly name: string; readonly value: string } | null
   /** Without case. */

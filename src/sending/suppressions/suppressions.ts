@@ -1,7 +1,8 @@
-import { loadBrand, type Owner, resolveBrandId } from '../../accounts/brands/brands.ts'
+import { loadBrand, resolveBrandId } from '../../accounts/brands/brands.ts'
 import type { Reservation } from '../../api/idempotency/reservation.ts'
 import { storeResponse } from '../../api/idempotency/store.ts'
 import { decodeCursor, encodeCursor, pageSize, readInstant } from '../../api/page.ts'
+import type { Tenant } from '../../api/tenant.ts'
 import { type Clock, type Instant, toIso } from '../../base/clock.ts'
 import { type Db, inTransaction } from '../../base/database/database.ts'
 import { isId } from '../../base/ids.ts'
@@ -38,12 +39,12 @@ export interface SuppressionListQuery {
 /** Who is suppressed, newest first. @throws Refusal `invalid_cursor`; for `brand_id` `not_found`, `brand_restricted` */
 export async function listSuppressions(
   { db, clock }: SuppressionsDeps,
-  owner: Owner,
+  tenant: Tenant,
   query: SuppressionListQuery,
 ): Promise<{ data: SuppressionJson[]; next_cursor: string | null }> {
   const brandId =
-    query.brand_id === undefined ? owner.brandId : (await loadBrand(db, owner, query.brand_id, 'brand_id')).id
-  const filter = { organizationId: owner.organizationId, brandId, reason: query.reason ?? null }
+    query.brand_id === undefined ? tenant.brandId : (await loadBrand(db, tenant, query.brand_id, 'brand_id')).id
+  const filter = { organizationId: tenant.organizationId, brandId, reason: query.reason ?? null }
   const limit = pageSize(query.limit)
   const now = clock.now()
   const after = query.cursor === undefined ? null : readPlace(query.cursor)
@@ -69,16 +70,16 @@ function readPlace(cursor: string): SuppressionRow['id'] {
  */
 export async function createSuppression(
   { db, clock }: SuppressionsDeps,
-  owner: Owner,
+  tenant: Tenant,
   body: { readonly email: string; readonly brand_id?: string | undefined; readonly expires_at?: string | undefined },
   reservation?: Reservation,
 ): Promise<{ readonly shape: SuppressionJson; readonly isNew: boolean }> {
   const email = readEmail(body.email)
   const expiresAt = readEnd(body.expires_at, clock.now())
-  const brandId = await resolveBrandId(db, owner, body.brand_id)
+  const brandId = await resolveBrandId(db, tenant, body.brand_id)
   return inTransaction(db, async tx => {
     const at = clock.now()
-    const place = { organizationId: owner.organizationId, brandId, email }
+    const place = { organizationId: tenant.organizationId, brandId, email }
     const { row, isNew } = await suppress(tx, { ...place, reason: 'manual', expiresAt }, at)
     const shape = toJsonSuppression(row)
     await storeResponse(tx, reservation, { status: isNew ? 201 : 200, body: shape, at })
@@ -89,11 +90,11 @@ export async function createSuppression(
 /** Lets a brand send to an address again. @throws Refusal `not_found`, and those of {@link placeOf} */
 export async function removeSuppression(
   { db, clock }: SuppressionsDeps,
-  owner: Owner,
+  tenant: Tenant,
   path: { readonly email: string; readonly brandId: string | undefined },
   reservation?: Reservation,
 ): Promise<{ email: string; deleted: true }> {
-  const place = await placeOf(db, owner, path)
+  const place = await placeOf(db, tenant, path)
   return inTransaction(db, async tx => {
     const at = clock.now()
     const row = await lockSuppression(tx, place)
@@ -109,10 +110,10 @@ export async function removeSuppression(
 /** Is an address on a brand's list? @throws Refusal those of {@link placeOf} */
 export async function checkSuppression(
   { db, clock }: SuppressionsDeps,
-  owner: Owner,
+  tenant: Tenant,
   query: { readonly email: string; readonly brandId: string | undefined },
 ): Promise<{ email: string; suppressed: boolean; suppression: SuppressionJson | null }> {
-  const place = await placeOf(db, owner, query)
+  const place = await placeOf(db, tenant, query)
   const row = await selectSuppression(db, place)
   const live = row && liveSuppression(row, clock.now())
   return { email: place.email, suppressed: live !== undefined, suppression: live ? toJsonSuppression(live) : null }
@@ -128,11 +129,11 @@ export async function expireSuppressions({ db, clock }: SuppressionsDeps, most: 
 /** @throws Refusal `invalid_request`, `brand_required`, and for `brand_id` `not_found`, `brand_restricted` */
 async function placeOf(
   db: Db,
-  owner: Owner,
+  tenant: Tenant,
   { email, brandId }: { readonly email: string; readonly brandId: string | undefined },
 ): Promise<SuppressionKey> {
   const address = readEmail(email)
-  return { organizationId: owner.organizationId, brandId: await resolveBrandId(db, owner, brandId), email: address }
+  return { organizationId: tenant.organizationId, brandId: await resolveBrandId(db, tenant, brandId), email: address }
 }
 
 /** Addresses compare without case. */

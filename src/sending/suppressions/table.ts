@@ -1,4 +1,5 @@
 import { type Selectable, sql } from 'kysely'
+import type { BrandTenant, Tenant } from '../../api/tenant.ts'
 import type { Instant } from '../../base/clock.ts'
 import type { Db } from '../../base/database/database.ts'
 import type { DatabaseSchema } from '../../base/database/schema.ts'
@@ -22,9 +23,7 @@ const columns = [
 ] as const
 
 /** Which suppressions of an organization are asked for. */
-export interface SuppressionFilter {
-  readonly organizationId: Id<'org'>
-  readonly brandId: Id<'brd'> | null
+export interface SuppressionFilter extends Tenant {
   readonly reason: SuppressionReason | null
 }
 
@@ -57,9 +56,7 @@ function indexFor({ brandId, reason }: SuppressionFilter) {
 }
 
 /** Whose, and of which address in lower case. */
-export interface SuppressionKey {
-  readonly organizationId: Id<'org'>
-  readonly brandId: Id<'brd'>
+export interface SuppressionKey extends BrandTenant {
   readonly email: string
 }
 

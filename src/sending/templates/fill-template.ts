@@ -1,16 +1,10 @@
+import type { BrandTenant } from '../../api/tenant.ts'
 import type { Db } from '../../base/database/database.ts'
-import type { Id } from '../../base/ids.ts'
 import { refuse } from '../../base/refusal.ts'
 import { type OutgoingEmail, readBody } from '../accept/parse-request.ts'
 import { renderTemplate, withDefaults } from './content.ts'
 import type { TemplateRenderer } from './renderer.ts'
 import { selectTemplate, type TemplateRow } from './table.ts'
-
-/** Whose template it is: From's brand's. */
-interface Whose {
-  readonly organizationId: Id<'org'>
-  readonly brandId: Id<'brd'>
-}
 
 /**
  * The email with what its template makes of its variables; what the request gave itself stays.
@@ -19,10 +13,10 @@ interface Whose {
 export async function fillTemplate(
   outgoing: OutgoingEmail,
   { slug, variables }: NonNullable<OutgoingEmail['template']>,
-  whose: Whose,
+  tenant: BrandTenant,
   deps: { readonly db: Db; readonly rendering: TemplateRenderer },
 ): Promise<OutgoingEmail> {
-  const template = (await selectTemplate(deps.db, { ...whose, slug })) ?? unknownTemplate(slug)
+  const template = (await selectTemplate(deps.db, { ...tenant, slug })) ?? unknownTemplate(slug)
   const { values, missing } = withDefaults(template, variables)
   refuseMissing(missing, template)
   const wanted = {
@@ -30,7 +24,7 @@ export async function fillTemplate(
     text: outgoing.text === null ? template.text : null,
     html: outgoing.html === null ? template.html : null,
   }
-  const made = await renderTemplate(deps.rendering, whose.organizationId, wanted, values, 'template')
+  const made = await renderTemplate(deps.rendering, tenant.organizationId, wanted, values, 'template')
   return {
     ...outgoing,
     subject: made.subject ?? outgoing.subject,

@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import type { BrandTenant, Tenant } from '../../api/tenant.ts'
 import type { Db } from '../../base/database/database.ts'
 import type { DatabaseSchema } from '../../base/database/schema.ts'
 import { selectRows } from '../../base/database/select-rows.ts'
@@ -21,9 +22,7 @@ const columns = [
 ] as const
 
 /** Where a template is: its brand, and its slug there. */
-export interface TemplateKey {
-  readonly organizationId: Id<'org'>
-  readonly brandId: Id<'brd'>
+export interface TemplateKey extends BrandTenant {
   readonly slug: string
 }
 
@@ -79,9 +78,7 @@ export async function deleteTemplate(db: Db, { organization_id, id }: TemplateRo
 }
 
 /** Which templates a list shows, newest first. */
-export interface TemplateListFilter {
-  readonly organizationId: Id<'org'>
-  readonly brandId: Id<'brd'> | null
+export interface TemplateListFilter extends Tenant {
   /** Only those older than this one. */
   readonly after: Id<'tpl'> | null
   readonly limit: number

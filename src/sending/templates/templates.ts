@@ -1,7 +1,8 @@
-import { loadBrand, type Owner, resolveBrandId } from '../../accounts/brands/brands.ts'
+import { loadBrand, resolveBrandId } from '../../accounts/brands/brands.ts'
 import type { Reservation } from '../../api/idempotency/reservation.ts'
 import { storeResponse } from '../../api/idempotency/store.ts'
 import { pageSize } from '../../api/page.ts'
+import type { Tenant } from '../../api/tenant.ts'
 import type { Clock } from '../../base/clock.ts'
 import { type Db, inTransaction, isDuplicate } from '../../base/database/database.ts'
 import { newId } from '../../base/ids.ts'
@@ -56,14 +57,14 @@ export interface TemplateName {
  */
 export async function createTemplate(
   deps: TemplatesDeps,
-  owner: Owner,
+  tenant: Tenant,
   body: NewTemplate,
   reservation?: Reservation,
 ): Promise<TemplateJson> {
   const sources = readSources(body)
   const variables = readDeclaredVariables(body.variables)
-  const { organizationId } = owner
-  const brandId = await resolveBrandId(deps.db, owner, body.brand_id)
+  const { organizationId } = tenant
+  const brandId = await resolveBrandId(deps.db, tenant, body.brand_id)
   const { slug, name = slug } = body
   if (await selectTemplateExists(deps.db, { organizationId, brandId, slug })) throw slugTaken(slug)
   await requireValidSources(deps.rendering, organizationId, sources)
@@ -99,12 +100,12 @@ export interface TemplateQuery {
 /** Templates, newest first. @throws Refusal `invalid_cursor`; for `brand_id` `not_found`, `brand_restricted` */
 export async function listTemplates(
   { db }: TemplatesDeps,
-  owner: Owner,
+  tenant: Tenant,
   query: TemplateQuery,
 ): Promise<{ data: TemplateJson[]; next_cursor: string | null }> {
-  const { organizationId } = owner
+  const { organizationId } = tenant
   const brandId =
-    query.brand_id === undefined ? owner.brandId : (await loadBrand(db, owner, query.brand_id, 'brand_id')).id
+    query.brand_id === undefined ? tenant.brandId : (await loadBrand(db, tenant, query.brand_id, 'brand_id')).id
   const after = readIdCursor('tpl', query.cursor)
   const limit = pageSize(query.limit)
   const found = await selectTemplateSizes(db, { organizationId, brandId, after, limit: limit + 1 })
@@ -113,25 +114,30 @@ export async function listTemplates(
 }
 
 /** One template. @throws Refusal `not_found`, and those of `brand_id` */
-export async function readTemplate({ db }: TemplatesDeps, owner: Owner, name: TemplateName): Promise<TemplateJson> {
-  const place = await placeOf(db, owner, name)
+export async function readTemplate({ db }: TemplatesDeps, tenant: Tenant, name: TemplateName): Promise<TemplateJson> {
+  const place = await placeOf(db, tenant, name)
   return toJsonTemplate((await selectTemplate(db, place)) ?? notFound(place))
 }
 
 /** Changes what is given. @throws Refusal `not_found`, `slug_taken`, `template_invalid`, and those of `brand_id` */
 export async function changeTemplate(
   deps: TemplatesDeps,
-  owner: Owner,
+  tenant: Tenant,
   name: TemplateName,
   change: TemplateChange,
   reservation?: Reservation,
 ): Promise<TemplateJson> {
   const changed = readChange(change)
-  const place = await placeOf(deps.db, owner, name)
+  const place = await placeOf(deps.db, tenant, name)
   const { slug = place.slug } = change
   if (!(await selectTemplateExists(deps.db, place))) notFound(place)
   if (slug !== place.slug && (await selectTemplateExists(deps.db, { ...place, slug }))) throw slugTaken(slug)
-  await requireValidSources(deps.rendering, owner.organizationId, { subject: null, text: null, html: null, ...changed })
+  await requireValidSources(deps.rendering, tenant.organizationId, {
+    subject: null,
+    text: null,
+    html: null,
+    ...changed,
+  })
   return unlessTaken(slug, () =>
     inTransaction(deps.db, async tx => {
       const row = (await lockTemplate(tx, place)) ?? notFound(place)
@@ -160,11 +166,11 @@ function readChange(change: TemplateChange): Partial<TemplateRow> {
 /** Deletes a template. @throws Refusal `not_found`, and those of `brand_id` */
 export async function removeTemplate(
   deps: TemplatesDeps,
-  owner: Owner,
+  tenant: Tenant,
   name: TemplateName,
   reservation?: Reservation,
 ): Promise<{ id: string; deleted: true }> {
-  const place = await placeOf(deps.db, owner, name)
+  const place = await placeOf(deps.db, tenant, name)
   return inTransaction(deps.db, async tx => {
     const row = (await lockTemplate(tx, place)) ?? notFound(place)
     await deleteTemplate(tx, row)
@@ -180,25 +186,25 @@ export async function removeTemplate(
  */
 export async function previewTemplate(
   deps: TemplatesDeps,
-  owner: Owner,
+  tenant: Tenant,
   name: TemplateName,
   variables: TemplateVariables | undefined,
 ): Promise<TemplatePreview> {
   const given = readVariables(variables)
-  const place = await placeOf(deps.db, owner, name)
+  const place = await placeOf(deps.db, tenant, name)
   const template = (await selectTemplate(deps.db, place)) ?? notFound(place)
   const { values, missing } = withDefaults(template, given)
   const { subject, text, html } = await renderTemplate(
     deps.rendering,
-    owner.organizationId,
+    tenant.organizationId,
     readSources(template),
     values,
   )
   return { subject, text, html, missing_variables: [...missing] }
 }
 
-async function placeOf(db: Db, owner: Owner, { slug, brandId }: TemplateName): Promise<TemplateKey> {
-  return { organizationId: owner.organizationId, brandId: await resolveBrandId(db, owner, brandId), slug }
+async function placeOf(db: Db, tenant: Tenant, { slug, brandId }: TemplateName): Promise<TemplateKey> {
+  return { organizationId: tenant.organizationId, brandId: await resolveBrandId(db, tenant, brandId), slug }
 }
 
 function notFound({ slug }: TemplateKey): never {

@@ -1,14 +1,9 @@
 import { sql } from 'kysely'
+import type { BrandTenant } from '../../api/tenant.ts'
 import type { Instant } from '../../base/clock.ts'
 import type { Db } from '../../base/database/database.ts'
 import type { Flag } from '../../base/database/schema.ts'
 import type { Id } from '../../base/ids.ts'
-
-/** Whose thread it is. */
-export interface ThreadScope {
-  readonly organizationId: Id<'org'>
-  readonly brandId: Id<'brd'>
-}
 
 export interface EmailThread {
   readonly threadId: string
@@ -18,7 +13,7 @@ export interface EmailThread {
 /** The thread that an email is in. */
 export async function selectEmailThread(
   db: Db,
-  { organizationId }: ThreadScope,
+  { organizationId }: BrandTenant,
   emailId: Id<'eml'>,
 ): Promise<EmailThread> {
   return await db
@@ -42,7 +37,7 @@ export interface ThreadMessage {
 /** The first messages of a thread, at most `most`, oldest first. */
 export async function selectThreadMessages(
   db: Db,
-  { organizationId, brandId }: ThreadScope,
+  { organizationId, brandId }: BrandTenant,
   threadId: string,
   most: number,
 ): Promise<readonly ThreadMessage[]> {
@@ -75,7 +70,7 @@ export interface ThreadEmail {
 /** Of the first `most` emails that a brand sent since then, those in this thread. */
 export async function selectThreadEmails(
   db: Db,
-  { organizationId, brandId }: ThreadScope,
+  { organizationId, brandId }: BrandTenant,
   threadId: string,
   { since, most }: { readonly since: Instant; readonly most: number },
 ): Promise<readonly ThreadEmail[]> {
@@ -98,7 +93,7 @@ export async function selectThreadEmails(
 /** Moves messages and emails to another thread. */
 export async function updateThread(
   db: Db,
-  { organizationId }: ThreadScope,
+  { organizationId }: BrandTenant,
   moved: { readonly messages: readonly Id<'msg'>[]; readonly emails: readonly Id<'eml'>[] },
   threadId: string,
 ): Promise<void> {
@@ -121,7 +116,7 @@ export async function updateThread(
 /** Notes that these messages answer an email. */
 export async function updateInReplyTo(
   db: Db,
-  { organizationId }: ThreadScope,
+  { organizationId }: BrandTenant,
   ids: readonly Id<'msg'>[],
   emailId: Id<'eml'>,
 ): Promise<void> {

@@ -1,3 +1,4 @@
+import type { BrandTenant } from '../../api/tenant.ts'
 import type { Instant } from '../../base/clock.ts'
 import type { Db } from '../../base/database/database.ts'
 import type { Id } from '../../base/ids.ts'
@@ -6,7 +7,6 @@ import {
   selectThreadEmails,
   selectThreadMessages,
   type ThreadMessage,
-  type ThreadScope,
   updateInReplyTo,
   updateThread,
 } from './early-replies-table.ts'
@@ -14,7 +14,7 @@ import { updateReferenceThreads } from './table.ts'
 import { referenceOf } from './threads.ts'
 
 /** An email of which it was just learned under what Message-ID its recipients have it. */
-export interface EmailWithWireId extends ThreadScope {
+export interface EmailWithWireId extends BrandTenant {
   readonly emailId: Id<'eml'>
   /** Without angle brackets. */
   readonly wireMessageId: string

@@ -13,10 +13,10 @@ import { secretsOf } from '../../../src/base/secrets/secrets.ts'
 import { signingKeyFinder } from '../../../src/domains/dkim/keys.ts'
 import { resealDkimKeys } from '../../../src/domains/dkim/seal-keys.ts'
 import { runCommand } from '../../harness/cli.ts'
-import { newTenant, openWorld, ownedDomain, type Tenant, type World } from '../fixtures.ts'
+import { newTenant, openWorld, ownedDomain, type TestTenant, type World } from '../fixtures.ts'
 
 let world: World
-let tenant: Tenant
+let tenant: TestTenant
 const folders: string[] = []
 const log = pino({ level: 'silent' })
 

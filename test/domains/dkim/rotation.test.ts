@@ -17,12 +17,12 @@ import { localResolver } from '../../../src/ports/resolver/local.ts'
 import { runCommand } from '../../harness/cli.ts'
 import { type TestClock, testClock } from '../../harness/http-server.ts'
 import { signingKeys } from '../../harness/secrets.ts'
-import { newTenant, openWorld, ownedDomain, publishAt, type Tenant, type World } from '../fixtures.ts'
+import { newTenant, openWorld, ownedDomain, publishAt, type TestTenant, type World } from '../fixtures.ts'
 
 const dayMs = 24 * 3_600_000
 
 let world: World
-let tenant: Tenant
+let tenant: TestTenant
 let clock: TestClock
 let deps: RecheckDeps
 

@@ -10,10 +10,10 @@ import { localZone } from '../../../src/ports/dns-zone/local.ts'
 import { type DnsProvider, DnsZoneError, type Zone, type ZoneRecord } from '../../../src/ports/dns-zone/port.ts'
 import { localResolver } from '../../../src/ports/resolver/local.ts'
 import { signingKeys } from '../../harness/secrets.ts'
-import { newTenant, openWorld, publishAt, refusalOf, type Tenant, tickingClock, type World } from '../fixtures.ts'
+import { newTenant, openWorld, publishAt, refusalOf, type TestTenant, tickingClock, type World } from '../fixtures.ts'
 
 let world: World
-let tenant: Tenant
+let tenant: TestTenant
 let provider: DnsProvider
 let zone: Zone
 let deps: DomainDeps

@@ -16,13 +16,13 @@ import {
   openWorld,
   ownedDomain,
   publishAt,
-  type Tenant,
+  type TestTenant,
   tickingClock,
   type World,
 } from '../fixtures.ts'
 
 let world: World
-let tenant: Tenant
+let tenant: TestTenant
 let ours: DomainDeps
 
 beforeAll(async () => {

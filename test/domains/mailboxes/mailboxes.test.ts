@@ -19,13 +19,13 @@ import {
   ownedDomain,
   publishAt,
   refusalOf,
-  type Tenant,
+  type TestTenant,
   tickingClock,
   type World,
 } from '../fixtures.ts'
 
 let world: World
-let tenant: Tenant
+let tenant: TestTenant
 let domain: DomainJson
 
 beforeAll(async () => {
@@ -35,7 +35,7 @@ beforeAll(async () => {
 })
 afterAll(() => world.close())
 
-const create = (localPart: string | null, { id }: DomainJson = domain, { owner }: Tenant = tenant) =>
+const create = (localPart: string | null, { id }: DomainJson = domain, { owner }: TestTenant = tenant) =>
   createMailbox(world.use, owner, { domainId: id, localPart })
 const nothingBlocks = () => Promise.resolve([])
 
@@ -257,7 +257,7 @@ describe('deleting a domain', () => {
 describe('a key for one brand', () => {
   test('sees and touches what is of that brand only', async () => {
     const brandId = await newBrand(world.use.db, tenant.owner.organizationId)
-    const restricted: Tenant = { owner: { ...tenant.owner, brandId }, brandId }
+    const restricted: TestTenant = { owner: { ...tenant.owner, brandId }, brandId }
     const own = await ownedDomain(world, restricted, 'own.example')
     const mine = await create('a', own, restricted)
     const { id } = await create('of-the-other')

@@ -9,11 +9,11 @@ import type { Provider } from '../../../src/ports/provider/port.ts'
 import { sesProvider } from '../../../src/ports/provider/ses/ses.ts'
 import { type TestClock, testClock } from '../../harness/http-server.ts'
 import { setAwsCredentials, startSes, type TestSes } from '../../harness/ses.ts'
-import { hostname, newTenant, openWorld, ownedDomain, publishAt, type Tenant, type World } from '../fixtures.ts'
+import { hostname, newTenant, openWorld, ownedDomain, publishAt, type TestTenant, type World } from '../fixtures.ts'
 
 let ses: TestSes
 let world: World
-let tenant: Tenant
+let tenant: TestTenant
 let clock: TestClock
 const ends: (() => unknown)[] = []
 

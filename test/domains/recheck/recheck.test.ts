@@ -20,12 +20,12 @@ import {
   ownedDomain,
   publishAt,
   refusalOf,
-  type Tenant,
+  type TestTenant,
   type World,
 } from '../fixtures.ts'
 
 let world: World
-let tenant: Tenant
+let tenant: TestTenant
 let clock: TestClock
 let deps: RecheckDeps
 

@@ -1,5 +1,5 @@
-import type { Owner } from '../../../accounts/brands/brands.ts'
 import { decodeCursor, encodeCursor, pageSize } from '../../../api/page.ts'
+import type { Tenant } from '../../../api/tenant.ts'
 import { toIso } from '../../../base/clock.ts'
 import type { Db } from '../../../base/database/database.ts'
 import { type Id, stableToken } from '../../../base/ids.ts'
@@ -24,14 +24,14 @@ export interface ManagedRecordPage {
 /** @throws Refusal `invalid_cursor`, `dns_provider_error`. */
 export async function listRecordPage(
   db: Db,
-  owner: Owner,
+  tenant: Tenant,
   domain: string,
   access: ZoneAccess,
   query: ManagedRecordQuery,
 ): Promise<ManagedRecordPage> {
   const size = pageSize(query.limit)
   const after = query.cursor === undefined ? undefined : decodeCursor(query.cursor, 3)
-  const found = await allowedRecords(db, owner, domain, await access.zone.recordsUnder(domain))
+  const found = await allowedRecords(db, tenant, domain, await access.zone.recordsUnder(domain))
   const rows = found
     .map(record => ({ record, place: [record.name, record.type, apiRecordId(access, record)] as const }))
     .filter(({ place }) => after === undefined || compare(place, after) > 0)

@@ -1,6 +1,6 @@
-import type { Owner } from '../../../accounts/brands/brands.ts'
 import type { Reservation } from '../../../api/idempotency/reservation.ts'
 import { storeResponse } from '../../../api/idempotency/store.ts'
+import type { Tenant } from '../../../api/tenant.ts'
 import { plusMs } from '../../../base/clock.ts'
 import { type Db, inTransaction } from '../../../base/database/database.ts'
 import { newSortableToken, stableToken } from '../../../base/ids.ts'
@@ -37,14 +37,14 @@ const removalKeptMs = 48 * 60 * 60 * 1000
  */
 export async function listRecords(
   deps: DomainDeps,
-  owner: Owner,
+  tenant: Tenant,
   id: string,
   query: ManagedRecordQuery,
 ): Promise<ManagedRecordPage> {
-  const domain = await loadDomain(deps.db, owner, id)
+  const domain = await loadDomain(deps.db, tenant, id)
   const access = await openZone(deps.zone, domain.domain)
-  requireOwnership(await checkOwnership(deps.resolver, owner.organizationId, domain.domain))
-  return listRecordPage(deps.db, owner, domain.domain, access, query)
+  requireOwnership(await checkOwnership(deps.resolver, tenant.organizationId, domain.domain))
+  return listRecordPage(deps.db, tenant, domain.domain, access, query)
 }
 
 /**
@@ -55,21 +55,21 @@ export async function listRecords(
  */
 export async function createRecord(
   deps: DomainDeps,
-  owner: Owner,
+  tenant: Tenant,
   id: string,
   wanted: NewRecord,
   reservation?: Reservation,
 ): Promise<ManagedRecordJson> {
-  const domain = await loadDomain(deps.db, owner, id)
+  const domain = await loadDomain(deps.db, tenant, id)
   const record = parseRecord(wanted, domain.domain)
-  await requireAllowedName(deps.db, owner, domain.domain, record.name)
+  await requireAllowedName(deps.db, tenant, domain.domain, record.name)
   const access = await openProven(deps, domain)
   await requireRoom(access, record)
   const mark = requestMark(reservation ? stableToken(JSON.stringify([domain.id, reservation.key])) : newSortableToken())
   const made = takeWritten(record, await access.zone.create(record, mark), held => held.mark === mark)
   const shape = toJsonManagedRecord(access, made, false)
   const undo = () => access.zone.remove(made.id)
-  await settle(deps, { owner, domain, name: record.name, undo, status: 201, shape, reservation })
+  await settle(deps, { tenant, domain, name: record.name, undo, status: 201, shape, reservation })
   return shape
 }
 
@@ -80,27 +80,27 @@ export async function createRecord(
  */
 export async function changeRecord(
   deps: DomainDeps,
-  owner: Owner,
+  tenant: Tenant,
   id: string,
   recordId: string,
   change: RecordChange,
   reservation?: Reservation,
 ): Promise<ManagedRecordJson> {
-  const domain = await loadDomain(deps.db, owner, id)
+  const domain = await loadDomain(deps.db, tenant, id)
   const access = await openProven(deps, domain)
   const before = await ownRecord(
     deps.db,
-    owner,
+    tenant,
     domain,
     recordId,
     await findRecordById(access, domain.domain, recordId),
   )
   const record = applyRecordChange(before, change, domain.domain)
-  await requireAllowedName(deps.db, owner, domain.domain, record.name)
+  await requireAllowedName(deps.db, tenant, domain.domain, record.name)
   const after = isEqual(before, record) ? before : await rewrite(access, before, record)
   const shape = toJsonManagedRecord(access, after, false)
   const undo = async () => void (await access.zone.update(before.id, before, before.mark))
-  await settle(deps, { owner, domain, name: record.name, undo, status: 200, shape, reservation })
+  await settle(deps, { tenant, domain, name: record.name, undo, status: 200, shape, reservation })
   return shape
 }
 
@@ -118,17 +118,17 @@ async function rewrite(access: ZoneAccess, before: ExistingRecord, record: ZoneR
  */
 export async function removeRecord(
   deps: DomainDeps,
-  owner: Owner,
+  tenant: Tenant,
   id: string,
   recordId: string,
   reservation?: Reservation,
 ): Promise<{ id: string; deleted: true }> {
-  const domain = await loadDomain(deps.db, owner, id)
+  const domain = await loadDomain(deps.db, tenant, id)
   const access = await openProven(deps, domain)
   const found = await findRecordById(access, domain.domain, recordId)
   const isGone = found === undefined && reservation && (await hasRemoval(deps.db, reservation, recordId))
   if (!isGone) {
-    const record = await ownRecord(deps.db, owner, domain, recordId, found)
+    const record = await ownRecord(deps.db, tenant, domain, recordId, found)
     if (reservation) {
       const at = deps.clock.now()
       await insertRemoval(deps.db, reservation, apiRecordId(access, record), at, plusMs(at, -removalKeptMs))
@@ -156,15 +156,15 @@ async function openProven(deps: DomainDeps, domain: DomainRow): Promise<ZoneAcce
   return access
 }
 
-/** The record, where the owner may see it and it is theirs to change. @throws Refusal `not_found`, `record_managed`. */
+/** The record, where the tenant may see it and it is theirs to change. @throws Refusal `not_found`, `record_managed`. */
 async function ownRecord(
   db: Db,
-  owner: Owner,
+  tenant: Tenant,
   domain: DomainRow,
   id: string,
   found: ExistingRecord | undefined,
 ): Promise<ExistingRecord> {
-  const [record] = found ? await allowedRecords(db, owner, domain.domain, [found]) : []
+  const [record] = found ? await allowedRecords(db, tenant, domain.domain, [found]) : []
   if (!record) throw noRecord(id)
   if (await isManaged(db, record))
     throw refuse('record_managed', {
@@ -179,7 +179,7 @@ function noRecord(id: string): Refusal {
 
 /** A record as it was written to the zone. */
 interface ZoneWrite {
-  readonly owner: Owner
+  readonly tenant: Tenant
   readonly domain: DomainRow
   readonly name: string
   readonly undo: () => Promise<void>
@@ -193,12 +193,12 @@ interface ZoneWrite {
  * the name; then the write is undone.
  */
 async function settle(deps: DomainDeps, write: ZoneWrite): Promise<void> {
-  const { owner, domain, name, status, shape, reservation } = write
+  const { tenant, domain, name, status, shape, reservation } = write
   try {
     await inTransaction(deps.db, async tx => {
       if (!(await lockDomain(tx, domain.organization_id, domain.id)))
         throw refuse('not_found', { message: `There is no domain ${domain.id}.` })
-      await requireAllowedName(tx, owner, domain.domain, name)
+      await requireAllowedName(tx, tenant, domain.domain, name)
       await storeResponse(tx, reservation, { status, body: shape, at: deps.clock.now() })
     })
   } catch (error) {

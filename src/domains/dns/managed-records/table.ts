@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
-import type { Owner } from '../../../accounts/brands/brands.ts'
 import type { Reservation } from '../../../api/idempotency/reservation.ts'
+import type { Tenant } from '../../../api/tenant.ts'
 import type { Instant } from '../../../base/clock.ts'
 import type { Db } from '../../../base/database/database.ts'
 import type { Id } from '../../../base/ids.ts'
@@ -9,11 +9,15 @@ const namesAtOnce = 500
 const forgottenAtOnce = 100
 
 /**
- * Those of these names that somebody else registered: another organization or, for an owner restricted to a brand, another
+ * Those of these names that somebody else registered: another organization or, for a tenant restricted to a brand, another
  * brand.
  */
-export async function selectForeignNames(db: Db, owner: Owner, names: readonly string[]): Promise<ReadonlySet<string>> {
-  const { organizationId, brandId } = owner
+export async function selectForeignNames(
+  db: Db,
+  tenant: Tenant,
+  names: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const { organizationId, brandId } = tenant
   const foreign = new Set<string>()
   for (let start = 0; start < names.length; start += namesAtOnce) {
     const rows = await db
