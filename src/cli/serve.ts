@@ -9,7 +9,7 @@ export const serveCommand: Command = {
   usage: `./mailroom serve
 
 Serves: receives mail by SMTP, answers the HTTP API and relays what is sent, as far as MAILROOM_ROLES says.
-Everything is set by MAILROOM_* variables; the README has them in a table. The tables are migrated first.
+Everything is set by MAILROOM_* variables; docs/settings.md lists them. The tables are migrated first.
 SIGTERM or Ctrl-C lets what is under way finish, then ends.`,
 
   async run(args, env) {

@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # The program: each version in a folder of its own, and a link `current` to the one that serves.
 
-released=(mailroom package.json bun.lock tsconfig.json README.md src systemd)
+released=(mailroom package.json bun.lock tsconfig.json README.md docs src systemd)
 for each in CHANGELOG.md LICENSE docker; do [[ ! -e $checkout/$each ]] || released+=("$each"); done
 
 # The version and what it is made of: the same files have the same name.

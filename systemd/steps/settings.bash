@@ -34,7 +34,7 @@ write_settings() {
   local roles='#MAILROOM_ROLES=smtp,http,relay'
   [[ -s $relay_file ]] || roles='MAILROOM_ROLES=smtp,http'
   cat <<SETTINGS
-# The settings of Mailroom; the README has all of them. One KEY=value a line, as systemd.exec(5) reads an EnvironmentFile.
+# The settings of Mailroom; docs/settings.md lists all of them. One KEY=value a line, as systemd.exec(5) reads an EnvironmentFile.
 # After a change: systemctl restart mailroom
 
 # The name of this machine in DNS, which leads both ways.

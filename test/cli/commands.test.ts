@@ -129,7 +129,7 @@ test.each([
 test('a wrong setting ends any command with a sentence and status 2', async () => {
   const ran = await runCommand(['migrate'], { MAILROOM_DATABASE_URL: database.url, MAILROOM_SNMP_LISTEN: 'x' })
   expect(ran.status).toBe(2)
-  expect(ran.err).toBe('mailroom: MAILROOM_SNMP_LISTEN is not a setting of Mailroom; the README lists them.\n')
+  expect(ran.err).toBe('mailroom: MAILROOM_SNMP_LISTEN is not a setting of Mailroom; docs/settings.md lists them.\n')
 })
 
 test('a database that is away is told, not thrown', async () => {

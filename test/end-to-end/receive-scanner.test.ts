@@ -82,7 +82,7 @@ describe('an archive', () => {
     expect(await refusals(shown)).toEqual(Array(2).fill([403, 'attachment_unscanned']))
   })
 
-  // People send them to each other; who wants them stopped tells clamd so (the README says how).
+  // People send them to each other; who wants them stopped tells clamd so (docs/operations.md says how).
   test('that is encrypted is clean, as far as anyone can see', async () => {
     const shown = await deliverMessage(mailroom, archive(encryptedZip(infectedBytes)))
     expect(shown).toMatchObject({ folder: 'inbox', scan: 'clean' })

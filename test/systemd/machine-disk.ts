@@ -30,7 +30,7 @@ function roomyFolder(): string {
 async function provide(folder: string): Promise<void> {
   const target = join(folder, checkout)
   mkdirSync(target, { recursive: true })
-  for (const value of ['mailroom', 'package.json', 'bun.lock', 'tsconfig.json', 'README.md', 'src', 'systemd'])
+  for (const value of ['mailroom', 'package.json', 'bun.lock', 'tsconfig.json', 'README.md', 'docs', 'src', 'systemd'])
     cpSync(join(project, value), join(target, value), { recursive: true })
   await runAsRoot(['install', '-m', '755', process.execPath, join(folder, 'usr/local/bin/bun')])
   // What freshclam would fetch; Debian's clamd has its own folder made by the lines before.

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { readConfig, settingsTable } from './config.ts'
+import { readConfig, settingsDocument } from './config.ts'
 
 const relay = { MAILROOM_SMARTHOST_URL: 'smtp://127.0.0.1:2600' }
 
@@ -64,7 +64,7 @@ for (const [sentence, env] of Object.entries(wrong))
   test(`refuses to start: ${sentence}`, () => expect(() => readConfig({ ...relay, ...env })).toThrow(sentence))
 
 test('lists every setting with its meaning', () => {
-  expect(settingsTable().split('\n').length).toBeGreaterThan(40)
+  expect(settingsDocument().split('\n').length).toBeGreaterThan(40)
 })
 
 test('takes what a key holds from a file, and says so when it cannot', () => {

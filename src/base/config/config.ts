@@ -42,7 +42,7 @@ export function readConfig(env: Env): Config {
   const unknown = Object.keys(env).find(
     key => key.startsWith('MAILROOM_') && !known.has(key.replace(/_FILE$/, '')) && !key.startsWith('MAILROOM_TEST_'),
   )
-  if (unknown) throw new ConfigError(`${unknown} is not a setting of Mailroom; the README lists them.`)
+  if (unknown) throw new ConfigError(`${unknown} is not a setting of Mailroom; docs/settings.md lists them.`)
   const values = Object.entries(settings).map(([name, each]: [string, Setting<unknown>]) => {
     const text = readEnvValue(env, each.key) ?? each.defaultText
     const value = text === undefined ? undefined : each.parse(text)
@@ -80,11 +80,18 @@ function hidePassword(value: string): string {
   return value.replace(/:[^:@/]+@/g, ':…@')
 }
 
-/** The settings as rows of a Markdown table, for the README. */
-export function settingsTable(): string {
+/** The reference of all settings as a Markdown document: docs/settings.md. */
+export function settingsDocument(): string {
   const rows = Object.values(settings).map(
-    each =>
-      `| \`${each.key}\` | ${each.defaultText === undefined ? '' : each.key === 'MAILROOM_HOSTNAME' ? 'the machine’s name' : `\`${each.defaultText}\``} | ${each.description} |`,
+    ({ key, defaultText, description }) =>
+      `| \`${key}\` | ${key === 'MAILROOM_HOSTNAME' ? 'the machine’s name' : defaultText === undefined ? '' : `\`${defaultText}\``} | ${description} |`,
   )
-  return ['| Key | Default | Meaning |', '|---|---|---|', ...rows].join('\n')
+  return `${settingsIntroduction}\n| Key | Default | Meaning |\n|---|---|---|\n${rows.join('\n')}\n`
 }
+
+const settingsIntroduction = `# Settings
+
+<!-- Generated from src/base/config/settings.ts by \`bun test/harness/write-settings.ts\`. -->
+
+Every setting is an environment variable. An unknown or malformed one stops the start with a message. A variable with \`_FILE\` after its name gives a file that holds the value: \`MAILROOM_DATABASE_URL_FILE=/run/secrets/database_url\`.
+`

@@ -23,7 +23,7 @@ import {
   urls,
 } from './parsers.ts'
 
-/** All settings, in the order in which the README shows them. */
+/** All settings, in the order in which docs/settings.md shows them. */
 export const settings = {
   databaseUrl: setting(
     'DATABASE_URL',
