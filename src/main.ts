@@ -16,7 +16,7 @@ import { oneClickWarning } from './sending/suppressions/unsubscribe-link.ts'
 /**
  * Serves: brings the tables up to this version, seals what is to be sealed, sees which domains the provider does not know,
  * then starts the roles that the configuration names.
- * @throws UnknownSecretKey; when the database cannot be used or an address cannot be listened on.
+ * @throws UnknownSecretKeyError; when the database cannot be used or an address cannot be listened on.
  */
 export async function serve(config: Config): Promise<RunningApp> {
   const log = openLog(config.logLevel, config.logFormat)

@@ -48,7 +48,7 @@ interface ArgumentNames {
   readonly flags?: readonly string[]
 }
 
-/** @throws UsageTrouble when the arguments are not what the command takes. */
+/** @throws UsageError when the arguments are not what the command takes. */
 export function readArguments(args: readonly string[], takes: ArgumentNames): ParsedArguments {
   const { words: expected = [], rest = false, options = [], lists = [], flags = [] } = takes
   const { values, positionals } = parse(args, {

@@ -107,7 +107,7 @@ function deedOf({ scope, folders, since, infected }: ExportOptions) {
   return { of: scope.kind, folders, since: toIso(since), infected }
 }
 
-/** @throws UsageTrouble, CommandTrouble */
+/** @throws UsageError, CommandError */
 async function readWhose(db: Db, { options }: ParsedArguments): Promise<ExportScope> {
   const { mailbox, brand, org } = options
   if ([mailbox, brand, org].filter(each => each !== undefined).length !== 1)

@@ -62,13 +62,13 @@ disabled. Then, when nothing else serves the same domains any more:
             taken_at: manifest.taken_at,
             rows: done.rows,
             blobs: manifest.blobs,
-            includedKey: done.suspendedRecipients,
+            held: done.suspendedRecipients,
             disabled_keys: done.disabledKeys,
           },
           text: [
             `Restored the backup ${manifest.id}, as all was at ${manifest.taken_at}: ${done.rows} rows, ${manifest.blobs} blobs.`,
             aboutKey,
-            `${done.suspendedRecipients} recipients wait to be sent to, and are includedKey: \`queue list --held\` shows them, \`queue release --all\` lets them go.`,
+            `${done.suspendedRecipients} recipients wait to be sent to, and are on hold: \`queue list --held\` shows them, \`queue release --all\` lets them go.`,
             `${done.disabledKeys} API keys are disabled: \`key enable ID\` lets one be used again.`,
           ].join('\n'),
         }

@@ -63,7 +63,7 @@ export function listBackups(folder: string): readonly string[] {
   return listNames(join(folder, 'backups')).filter(isBackupId).sort()
 }
 
-/** @throws CommandTrouble where there is none, or it is damaged */
+/** @throws CommandError where there is none, or it is damaged */
 export async function loadManifest(folder: string, id: string): Promise<Manifest> {
   const name = manifestName(id)
   const bytes = await readBackupFile(folder, name, maxManifestBytes)
@@ -73,7 +73,7 @@ export async function loadManifest(folder: string, id: string): Promise<Manifest
   return manifest
 }
 
-/** The newest backup of a folder, or that with the id. @throws CommandTrouble */
+/** The newest backup of a folder, or that with the id. @throws CommandError */
 export async function findBackup(folder: string, id: string | undefined): Promise<Manifest> {
   const all = listBackups(folder)
   const wanted = id ?? all.at(-1)

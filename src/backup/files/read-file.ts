@@ -6,7 +6,7 @@ import { readBackupFile } from './folder.ts'
 
 /** A file of a backup is not what was written; the message says how, in the form "<file> is missing". */
 class DamagedFileError extends Error {
-  override readonly name = 'Damage'
+  override readonly name = 'DamagedFileError'
   readonly file: string
   constructor(file: string, what: string) {
     super(`${file} ${what}`)

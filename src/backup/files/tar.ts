@@ -37,7 +37,7 @@ export function tarSink(id: string, output: NodeJS.WritableStream): BackupSink {
   }
 }
 
-/** Unpacks such a stream into a folder. @throws CommandTrouble where it is cut short or is none */
+/** Unpacks such a stream into a folder. @throws CommandError where it is cut short or is none */
 export async function unpackTar(input: NodeJS.ReadableStream, folder: string): Promise<void> {
   const archive = extract()
   const unpacking = (async () => {

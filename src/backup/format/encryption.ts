@@ -22,7 +22,7 @@ export interface DecryptionKeys {
   readonly identities: readonly string[]
 }
 
-/** @throws CommandTrouble where a recipient is none, or gpg does not know the key. */
+/** @throws CommandError where a recipient is none, or gpg does not know the key. */
 export async function encrypt(bytes: Uint8Array, how: Encryption): Promise<Uint8Array> {
   switch (how.kind) {
     case 'none':
@@ -68,7 +68,7 @@ async function runGpg(args: readonly string[], bytes: Uint8Array): Promise<Uint8
   return out
 }
 
-/** Recipients of age, given as such or as files of them. @throws UsageTrouble */
+/** Recipients of age, given as such or as files of them. @throws UsageError */
 export function readRecipients(given: readonly string[]): readonly string[] {
   return given.flatMap(value => {
     const found = value.startsWith('age1')
@@ -84,7 +84,7 @@ export function readRecipients(given: readonly string[]): readonly string[] {
   })
 }
 
-/** The identities in a file as age-keygen writes it. @throws UsageTrouble */
+/** The identities in a file as age-keygen writes it. @throws UsageError */
 export function readIdentities(path: string): readonly string[] {
   const found = readNonEmptyLines(path, 'not an identity file of age')
   for (const identity of found)

@@ -15,7 +15,7 @@ export interface BackupLease {
 const leaseMs = 300_000
 const renewEveryMs = 30_000
 
-/** @throws CommandTrouble where another backup of this database is under way */
+/** @throws CommandError where another backup of this database is under way */
 export async function acquireBackupLease(databaseUrl: string, id: string, clock: Clock): Promise<BackupLease> {
   // A connection of its own, on which the lock lives.
   const { db, close } = openDatabase(databaseUrl, 1)

@@ -51,7 +51,7 @@ export interface RestoreResult {
 /**
  * Brings a backup up in an empty database, or goes on where it stopped there: the tables as its version had them, the rows,
  * the bytes, the migrations up to this version, the search index. All that waits to be sent is held, and all keys are disabled.
- * @throws CommandTrouble where the database is not empty, the backup is a newer version's, or not all of it came across
+ * @throws CommandError where the database is not empty, the backup is a newer version's, or not all of it came across
  */
 export async function restoreBackup(restoring: RestoreOptions): Promise<RestoreResult> {
   const { db, clock, manifest } = restoring
@@ -71,7 +71,7 @@ export async function restoreBackup(restoring: RestoreOptions): Promise<RestoreR
   }
 }
 
-/** @throws CommandTrouble where this version does not know the tables of the backup */
+/** @throws CommandError where this version does not know the tables of the backup */
 export function requireKnownVersion({ migrations }: Manifest): void {
   const newer = migrations.filter(migration => !migrationNames.includes(migration))
   if (newer.length > 0)
@@ -80,7 +80,7 @@ export function requireKnownVersion({ migrations }: Manifest): void {
     )
 }
 
-/** May this backup be restored here, and is that begun already? @throws CommandTrouble where the database holds anything else */
+/** May this backup be restored here, and is that begun already? @throws CommandError where the database holds anything else */
 export async function requireEmptyDatabase(db: Db, { id }: Manifest): Promise<'empty' | 'begun'> {
   const begun = await selectRestore(db)
   if (begun?.finished_at === null && begun.id === id) return 'begun'

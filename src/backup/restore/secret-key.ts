@@ -26,7 +26,7 @@ export interface SealedBackup {
 /**
  * Makes sure that what the backup sealed can be opened here: by the key at hand, or by the one in the backup, which is kept
  * in the folder then, if none is there. Says what it did, for a person.
- * @throws CommandTrouble where neither opens it
+ * @throws CommandError where neither opens it
  */
 export function ensureSecretKey(backup: SealedBackup, given: string | undefined, varFolder: string): string {
   const { sealedBy, includedKey } = backup

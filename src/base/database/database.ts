@@ -128,7 +128,7 @@ function errnoOf(error: unknown): number | undefined {
 
 /** What the transaction stood on is gone: the whole of it is to be tried again, as after a deadlock. */
 export class LockLostError extends Error {
-  override readonly name = 'LockLost'
+  override readonly name = 'LockLostError'
 }
 
 function isLockConflict(error: unknown): boolean {

@@ -50,7 +50,7 @@ export const migrationNames: readonly string[] = Object.keys(migrations)
  * Brings the tables up to this version and gives the names of the migrations that ran. Processes that start together
  * wait for each other (GET_LOCK). A run that died half way is taken up again.
  * Tables that a newer version only added to are left as they are.
- * @throws NewerSchema; UnfinishedRestore
+ * @throws NewerSchemaError; UnfinishedRestoreError
  */
 export async function migrate(db: Db): Promise<readonly string[]> {
   await requireNoUnfinishedRestore(db)

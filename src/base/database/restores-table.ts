@@ -4,10 +4,10 @@ import type { Db } from './database.ts'
 
 /** A restore into this database did not come to its end; the message says what to do. */
 export class UnfinishedRestoreError extends Error {
-  override readonly name = 'UnfinishedRestore'
+  override readonly name = 'UnfinishedRestoreError'
 }
 
-/** @throws UnfinishedRestore */
+/** @throws UnfinishedRestoreError */
 export async function requireNoUnfinishedRestore(db: Db): Promise<void> {
   const restore = await selectRestore(db)
   if (restore && restore.finished_at === null)

@@ -4,13 +4,13 @@ import type { Db } from './database.ts'
 
 /** The tables are a newer version's and this one cannot work on them; the message says what to do. */
 export class NewerSchemaError extends Error {
-  override readonly name = 'NewerSchema'
+  override readonly name = 'NewerSchemaError'
 }
 
 /**
  * The migrations that a newer version brought and of which `known` tells nothing; with none of them in `schema_floor`, a
  * program that knows only `known` may work on the tables, as it does while an upgrade goes on and after one was taken back.
- * @throws NewerSchema
+ * @throws NewerSchemaError
  */
 export async function newerMigrations(db: Db, known: readonly string[]): Promise<readonly string[]> {
   const applied = await namesIn(db, 'kysely_migration', 'name')

@@ -5,13 +5,13 @@ import { createSecretFile, readSecretFile, type Secrets, secretFile } from './se
 
 /** The secret key that the database is sealed with is not at hand; the message says what to do. */
 export class UnknownSecretKeyError extends Error {
-  override readonly name = 'UnknownSecretKey'
+  override readonly name = 'UnknownSecretKeyError'
 }
 
 /**
  * The secrets of this process: those of the settings, else those kept in its folder, else, where nothing is sealed yet,
  * new ones that are kept there. All processes on one database need the same.
- * @throws UnknownSecretKey
+ * @throws UnknownSecretKeyError
  */
 export async function loadOrCreateSecrets(
   db: Db,
@@ -25,7 +25,7 @@ export async function loadOrCreateSecrets(
 
 /**
  * The secrets that are at hand, where they are those of the database: for commands, which make none.
- * @throws UnknownSecretKey
+ * @throws UnknownSecretKeyError
  */
 export async function loadSecrets(
   db: Db,

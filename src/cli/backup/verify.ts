@@ -44,7 +44,7 @@ export async function runVerify(args: readonly string[], env: Environment): Prom
   })
 }
 
-/** @throws UsageTrouble where an encrypted backup is to be restored for a trial, and nothing opens it */
+/** @throws UsageError where an encrypted backup is to be restored for a trial, and nothing opens it */
 export function requireOpening(
   manifest: Manifest,
   identities: readonly string[],

@@ -12,7 +12,7 @@ export interface PrivateServer {
 
 const systemFolders = ['/usr/sbin', '/usr/local/sbin', '/sbin', '/usr/bin', '/usr/local/bin', '/opt/homebrew/bin']
 
-/** The whole path of a program, also where PATH leaves out the folders of system programs. @throws CommandTrouble when absent. */
+/** The whole path of a program, also where PATH leaves out the folders of system programs. @throws CommandError when absent. */
 export function findProgram(name: string, debianPackage: string): string {
   const folders = [...(process.env['PATH'] ?? '').split(':'), ...systemFolders]
   const found = folders.map(folder => join(folder, name)).find(path => existsSync(path))
@@ -92,7 +92,7 @@ export function runningPid(file: string): number | undefined {
 
 /**
  * Asks `isReady` until it says yes.
- * @throws CommandTrouble with the last lines of the server's log when the process ends or `timeoutMs` pass before.
+ * @throws CommandError with the last lines of the server's log when the process ends or `timeoutMs` pass before.
  */
 export async function waitUntilReady(
   server: { readonly name: string; readonly pid: number; readonly log: string; readonly timeoutMs: number },

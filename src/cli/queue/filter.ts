@@ -11,7 +11,7 @@ const statuses = ['scheduled', 'queued', 'delayed'] as const
 /** More than one statement may name. */
 const maxEmails = 1000
 
-/** The part of the queue that options name. @throws UsageTrouble */
+/** The part of the queue that options name. @throws UsageError */
 export function readQueueFilter({ options }: Pick<ParsedArguments, 'options'>): QueueFilter {
   const { org, domain, status } = options
   return {
@@ -21,7 +21,7 @@ export function readQueueFilter({ options }: Pick<ParsedArguments, 'options'>): 
   }
 }
 
-/** The part of the queue that something is to be done to: it has to be named. @throws UsageTrouble */
+/** The part of the queue that something is to be done to: it has to be named. @throws UsageError */
 export function requireSelection(called: ParsedArguments): QueueFilter {
   const filter = readQueueFilter(called)
   const { words } = called
@@ -33,7 +33,7 @@ export function requireSelection(called: ParsedArguments): QueueFilter {
   return words.length > 0 ? { emailIds: words.map(readEmailId) } : filter
 }
 
-/** @throws UsageTrouble */
+/** @throws UsageError */
 export function readEmailId(text: string): Id<'eml'> {
   if (!isId('eml', text)) throw new UsageError(`"${text}" is not the id of an email`)
   return text

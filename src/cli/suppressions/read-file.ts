@@ -15,7 +15,7 @@ const maxRecordLines = 100
 
 /**
  * The entries of a CSV file (RFC 4180) whose first line names the fields. A quote that is not closed spoils its own line
- * and no other. @throws CommandTrouble
+ * and no other. @throws CommandError
  */
 export async function* csvEntries(file: Readable): AsyncGenerator<SuppressionFileLine> {
   let names: readonly string[] | undefined

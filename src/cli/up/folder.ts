@@ -31,7 +31,7 @@ export function pathsIn(folder: string) {
 /**
  * Takes the folder for this process, until it ends or gives it back; `isFresh` takes away what earlier runs left in it,
  * and nothing else.
- * @throws CommandTrouble when another `up` has it.
+ * @throws CommandError when another `up` has it.
  */
 export async function claimFolder(folder: string, isFresh: boolean): Promise<{ giveBack(): void }> {
   const places = pathsIn(folder)

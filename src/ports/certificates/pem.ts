@@ -3,7 +3,7 @@ import type { Certificate } from './port.ts'
 
 /** These texts are no certificate and its key; the message says why, for an operator. */
 export class CertificateError extends Error {
-  override readonly name = 'CertificateFault'
+  override readonly name = 'CertificateError'
 }
 
 const certificateForm = /-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g
@@ -11,7 +11,7 @@ const mostCertificates = 10
 
 /**
  * Reads a chain and a private key, both PEM. The chain is given back as it came, so that a client is shown all of it.
- * @throws CertificateFault where they do not belong together, or the certificate names no host
+ * @throws CertificateError where they do not belong together, or the certificate names no host
  */
 export function readCertificate(chain: string, privateKey: string): Certificate {
   const [first] = readChain(chain)
@@ -23,7 +23,7 @@ export function readCertificate(chain: string, privateKey: string): Certificate 
   return { names, chain, privateKey, notBefore: new Date(first.validFrom), notAfter: new Date(first.validTo) }
 }
 
-/** @throws CertificateFault */
+/** @throws CertificateError */
 export function readChain(chain: string): readonly X509Certificate[] {
   const texts = chain.match(certificateForm) ?? []
   if (texts.length > mostCertificates) throw new CertificateError(`the chain has more than ${mostCertificates} parts`)

@@ -75,7 +75,7 @@ export interface DnsProvider {
  * operator's. Whatever else an adapter throws is for the log alone.
  */
 export class DnsZoneError extends Error {
-  override readonly name = 'ZoneTrouble'
+  override readonly name = 'DnsZoneError'
   /** When to come back, where the provider says so. */
   readonly retryAfterSeconds: number | undefined
 

@@ -8,7 +8,7 @@ import { deleteZoneLease, leaseZone } from './table.ts'
 /**
  * Lets one at a time change a zone: reads and writes of `work` belong together. `signal` fires when the turn ends, and
  * what comes after it must change nothing.
- * @throws ZoneTrouble when the turn does not come in time.
+ * @throws DnsZoneError when the turn does not come in time.
  */
 export type ZoneLock = <Result>(zone: string, work: (signal: AbortSignal) => Promise<Result>) => Promise<Result>
 

@@ -85,7 +85,7 @@ export interface IdentityRecord {
 
 /** The provider could not be asked, or did not do it; the message says why, for a person. */
 export class ProviderError extends Error {
-  override readonly name = 'ProviderTrouble'
+  override readonly name = 'ProviderError'
 }
 
 /** The domains that a provider knows, where it takes the mail of no others. */
@@ -94,9 +94,9 @@ export interface ProviderIdentities {
   readonly name: string
   /** Where it knows them, in at most 64 characters of ASCII: what was enrolled in another place is not known there. */
   readonly location: string
-  /** Makes a domain known, and says what is to be published for it. Again changes nothing. @throws ProviderTrouble */
+  /** Makes a domain known, and says what is to be published for it. Again changes nothing. @throws ProviderError */
   enrol(domain: string): Promise<readonly IdentityRecord[]>
-  /** Does the provider take mail of the domain by now? @throws ProviderTrouble */
+  /** Does the provider take mail of the domain by now? @throws ProviderError */
   check(domain: string): Promise<boolean>
 }
 

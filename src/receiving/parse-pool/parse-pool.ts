@@ -25,7 +25,7 @@ export interface ParsePoolOptions {
 
 /** The worker died, or was ended because it took too long; its other tasks fail with it. */
 export class WorkerError extends Error {
-  override readonly name = 'WorkerFailure'
+  override readonly name = 'WorkerError'
 }
 
 /** How many tasks one worker holds: one waits for DNS while another computes. */

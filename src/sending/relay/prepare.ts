@@ -21,13 +21,13 @@ export interface PrepareDeps {
 
 /** The domain has no key: what it sends would arrive unsigned. */
 export class NoSigningKeyError extends Error {
-  override readonly name = 'NoSigningKey'
+  override readonly name = 'NoSigningKeyError'
 }
 
 /**
  * An email as it goes out: read, dated, signed. The date is when it was accepted, or when it was to be sent: the same at
  * each attempt.
- * @throws NoSigningKey
+ * @throws NoSigningKeyError
  */
 export async function prepare(claimed: ClaimedRecipient, keys: readonly DkimKey[], deps: PrepareDeps): Promise<Buffer> {
   if (keys.length === 0) throw new NoSigningKeyError(`The domain of ${claimed.fromAddress} has no signing key.`)

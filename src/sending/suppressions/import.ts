@@ -23,7 +23,7 @@ export type SuppressionEntry = Readonly<Partial<Record<(typeof suppressionEntryF
 
 /** What is wrong with an entry: a sentence without its full stop. */
 export class InvalidEntryError extends Error {
-  override readonly name = 'BadEntry'
+  override readonly name = 'InvalidEntryError'
 }
 
 /** What entries are read against. */
@@ -37,7 +37,7 @@ export interface SuppressionImportContext {
 const reasons: readonly SuppressionReason[] = ['hard_bounce', 'complaint', 'unsubscribe', 'manual']
 const maxEvidenceLength = 2000
 
-/** What an entry wishes to be on the list: two things where someone unsubscribed besides. @throws BadEntry */
+/** What an entry wishes to be on the list: two things where someone unsubscribed besides. @throws InvalidEntryError */
 export function readEntry(
   entry: SuppressionEntry,
   ground: SuppressionImportContext,

@@ -10,7 +10,7 @@ export interface RenderAllowance {
 
 /** The template asks for more than it may have. */
 export class BudgetExceededError extends Error {
-  override readonly name = 'OverBudget'
+  override readonly name = 'BudgetExceededError'
 }
 
 const clockEverySteps = 16
@@ -30,7 +30,7 @@ export class RenderBudget {
     this.endsAt = performance.now() + allowance.maxMs
   }
 
-  /** Counts characters or items; liquidjs calls it too. @throws OverBudget */
+  /** Counts characters or items; liquidjs calls it too. @throws BudgetExceededError */
   use(count: number): void {
     if (!(count > 0)) return
     this.work += count
@@ -38,7 +38,7 @@ export class RenderBudget {
       throw new BudgetExceededError('it goes through more text and lists than a template may')
   }
 
-  /** Counts one step; liquidjs calls it before everything that it renders. @throws OverBudget */
+  /** Counts one step; liquidjs calls it before everything that it renders. @throws BudgetExceededError */
   check(): void {
     if (++this.steps > this.allowance.maxSteps)
       throw new BudgetExceededError('its loops turn more often than a template may')

@@ -8,7 +8,7 @@ export interface CertificateAuthority {
   readonly directory: string
   /** A fresh private key for an account, PEM. */
   newAccountKey(): Promise<string>
-  /** @throws AuthorityRefusal when it does not, or does not answer */
+  /** @throws CertificateAuthorityError when it does not, or does not answer */
   issue(name: string, accountKey: string, challenges: ChallengeStore): Promise<IssuedCertificate>
 }
 
@@ -26,7 +26,7 @@ export interface ChallengeStore {
 
 /** The authority issued nothing; the message says why, for an operator. */
 export class CertificateAuthorityError extends Error {
-  override readonly name = 'AuthorityRefusal'
+  override readonly name = 'CertificateAuthorityError'
   /** How long it asks us to wait, in milliseconds; 0: it does not say. */
   readonly waitMs: number
 

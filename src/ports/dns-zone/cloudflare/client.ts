@@ -37,7 +37,7 @@ export function openClient({ token, url = 'https://api.cloudflare.com/client/v4'
 /** What to give for the API's error codes instead of an error; undefined: nothing. */
 type ExpectedErrors<Answer> = (codes: readonly number[]) => Answer | undefined | Promise<Answer | undefined>
 
-/** Reads, again after what may pass. @throws ZoneTrouble */
+/** Reads, again after what may pass. @throws DnsZoneError */
 export async function read<Answer>(ask: () => Promise<Answer>, unless?: ExpectedErrors<Answer>): Promise<Answer> {
   for (let attempt = 1; ; attempt++) {
     try {
@@ -50,7 +50,7 @@ export async function read<Answer>(ask: () => Promise<Answer>, unless?: Expected
   }
 }
 
-/** Writes once: whether a write whose answer is lost is to be made again, its caller knows. @throws ZoneTrouble */
+/** Writes once: whether a write whose answer is lost is to be made again, its caller knows. @throws DnsZoneError */
 export async function write<Answer>(ask: () => Promise<Answer>, unless: ExpectedErrors<Answer>): Promise<Answer> {
   try {
     return await ask()

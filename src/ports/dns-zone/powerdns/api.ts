@@ -56,7 +56,7 @@ export interface PowerDnsApi {
    * @returns why the server does not take them together with what stands there, in its words; undefined: it took them
    */
   change(findZone: PowerDnsZone, changes: readonly RrSetChange[], signal: AbortSignal): Promise<string | undefined>
-  /** @throws ZoneTrouble when the server is away or does not take the key. */
+  /** @throws DnsZoneError when the server is away or does not take the key. */
   checkAccess(): Promise<void>
 }
 
@@ -65,7 +65,7 @@ const maxTries = 3
 const maxAnswerBytes = 64 * 1024 * 1024
 const serverPath = '/api/v1/servers/localhost'
 
-/** @throws ZoneTrouble from every method, when the server is away or says no. */
+/** @throws DnsZoneError from every method, when the server is away or says no. */
 export function powerDnsApi({ url, key }: PowerDnsAddress): PowerDnsApi {
   const base = `${url.replace(/\/+$/, '')}${serverPath}`
 
@@ -142,7 +142,7 @@ async function sayingOf(response: Response): Promise<string> {
   return typeof said?.error === 'string' ? said.error.slice(0, 200) : ''
 }
 
-/** @throws ZoneTrouble when it is no JSON, breaks off, or is beyond the size that a zone may have here. */
+/** @throws DnsZoneError when it is no JSON, breaks off, or is beyond the size that a zone may have here. */
 async function readJson(response: Response): Promise<unknown> {
   const parts: Uint8Array[] = []
   let size = 0
