@@ -1,6 +1,6 @@
 import type { Reservation } from '../../api/idempotency/reservation.ts'
 import { storeResponse } from '../../api/idempotency/store.ts'
-import { requireBrand, type Tenant } from '../../api/tenant.ts'
+import { requireBrand, requireBrandRefusals, type Tenant } from '../../api/tenant.ts'
 import type { Clock } from '../../base/clock.ts'
 import { type Db, inTransaction, isDuplicate } from '../../base/database/database.ts'
 import { type Id, isId, newId } from '../../base/ids.ts'
@@ -21,6 +21,9 @@ export interface BrandDeps {
   readonly db: Db
   readonly clock: Clock
 }
+
+/** The refusals of {@link loadBrand}. */
+export const brandRefusals = ['not_found', ...requireBrandRefusals] as const
 
 /**
  * The brand with this id.
@@ -57,6 +60,9 @@ export async function resolveBrandIds(
 function isBrandId(text: string): text is Id<'brd'> {
   return isId('brd', text)
 }
+
+/** The refusals of {@link resolveBrandId}. */
+export const brandIdRefusals = ['brand_required', ...brandRefusals] as const
 
 /**
  * The brand that an operation is about: the one given as `brand_id`, else the one that the tenant is restricted to.
@@ -156,6 +162,9 @@ export async function findBrand(db: Db, id: Id<'brd'>): Promise<BrandRow | undef
 export async function getBrand(deps: BrandDeps, tenant: Tenant, id: string): Promise<BrandJson> {
   return toJsonBrand(await loadBrand(deps.db, tenant, id))
 }
+
+/** The refusals of writing the slug of a brand. */
+export const brandSlugRefusals = ['slug_taken'] as const
 
 async function unlessTaken<Result>(slug: string, work: () => Promise<Result>): Promise<Result> {
   try {

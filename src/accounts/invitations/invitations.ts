@@ -9,7 +9,7 @@ import { type Db, inTransaction } from '../../base/database/database.ts'
 import { toJson } from '../../base/database/schema.ts'
 import { isId, newId } from '../../base/ids.ts'
 import { refuse } from '../../base/refusal.ts'
-import { resolveBrandIds } from '../brands/brands.ts'
+import { brandRefusals, resolveBrandIds } from '../brands/brands.ts'
 import { formatPermissions, type Permission } from '../keys/permissions.ts'
 import { memberExistsRefusal } from '../members/members.ts'
 import { canonicalEmail } from '../members/schema.ts'
@@ -37,6 +37,9 @@ export interface InvitationDeps {
   /** Where clients reach us, without a final slash. */
   readonly publicUrl: string
 }
+
+/** The refusals of {@link createInvitation}. */
+export const createInvitationRefusals = [...brandRefusals] as const
 
 /**
  * Invites someone to brands, as a member. `link` is shown this once: only the SHA-256 of the 256 random bits in it is
@@ -176,6 +179,9 @@ async function lockOpen(
   requireOpen(invitation, now)
   return invitation
 }
+
+/** The refusals of every change of an invitation. */
+export const openInvitationRefusals = ['not_found', 'invitation_closed'] as const
 
 /** @throws Refusal `invitation_closed` when it was accepted, revoked, or has expired */
 export function requireOpen(invitation: InvitationRow, now: Instant): void {

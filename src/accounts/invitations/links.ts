@@ -17,6 +17,9 @@ export interface InvitationLinkDeps {
   readonly clock: Clock
 }
 
+/** The refusals of both uses of a link. Who tries too many links is refused as `rate_limited`. */
+export const invitationLinkRefusals = ['not_found', 'invitation_closed', 'rate_limited'] as const
+
 /** What the link invites to. @throws Refusal `not_found`, `invitation_closed` */
 export async function getInvitationLink(deps: InvitationLinkDeps, token: string): Promise<InvitationLinkJson> {
   const invitation = await selectInvitationByToken(deps.db, hashToken(token))

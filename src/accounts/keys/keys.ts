@@ -184,6 +184,14 @@ type KeyLookup =
   | { readonly kind: 'known'; readonly row: KeyAuthRow | undefined }
   | { readonly kind: 'trouble'; readonly error: unknown }
 
+/** The refusals of {@link KeyAuthenticator.authenticate}. */
+export const authenticationRefusals = [
+  'missing_api_key',
+  'invalid_api_key',
+  'api_key_expired',
+  'api_key_revoked',
+] as const
+
 /** Requests at the same time share one look-up; nothing outlives it, so that a revocation acts at once. */
 export function openKeyAuthenticator(db: Db, clock: Clock): KeyAuthenticator {
   const find = batched<Id<'key'>, KeyLookup>({ maxItems: 64, maxInFlight: 1 }, async ids => {

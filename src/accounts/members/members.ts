@@ -136,6 +136,9 @@ async function giveBrands(
   return brandIds
 }
 
+/** The refusals of {@link changeMember}. */
+export const changeMemberRefusals = ['not_found', 'role_fixed'] as const
+
 /**
  * Changes what is given of a member's brands and permissions; their keys feel it at once.
  * @throws Refusal `not_found`, `role_fixed` for an owner or admin
@@ -183,6 +186,9 @@ export function changeRole(
     return readMember(db, member)
   })
 }
+
+/** The refusals of {@link removeMember}. */
+export const removeMemberRefusals = ['not_found', 'role_not_allowed', 'last_owner'] as const
 
 /**
  * Removes a member and revokes their keys; those of the organization that they made go on.
