@@ -5,6 +5,7 @@ import type { Clock } from '../../base/clock.ts'
 import { type Db, inTransaction, isDuplicate } from '../../base/database/database.ts'
 import { type Id, isId, newId } from '../../base/ids.ts'
 import { refuse } from '../../base/refusal.ts'
+import { type BrandJson, toJsonBrand } from './schema.ts'
 import {
   type BrandRow,
   insertBrand,
@@ -13,8 +14,7 @@ import {
   selectBrandIds,
   selectBrands,
   updateBrand,
-} from '../organizations/table.ts'
-import { type BrandJson, toJsonBrand } from './schema.ts'
+} from './table.ts'
 
 /** What the work on brands uses. */
 export interface BrandDeps {

@@ -1,7 +1,7 @@
 import { type Static, t } from 'elysia'
 import { dateTimeSchema, oneOf } from '../../api/common-schemas.ts'
 import { toIso } from '../../base/clock.ts'
-import type { BrandRow } from '../organizations/table.ts'
+import type { BrandRow } from './table.ts'
 
 export const brandNameSchema = t.String({
   minLength: 1,

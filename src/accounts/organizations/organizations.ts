@@ -2,15 +2,13 @@ import type { Clock, Instant } from '../../base/clock.ts'
 import type { Db } from '../../base/database/database.ts'
 import { type Id, newId } from '../../base/ids.ts'
 import { monthOf, type Plan, toUsage, type Usage } from './quota.ts'
+import { selectAcceptedCountsOfAll } from './quota-table.ts'
 import {
   countDependentRows,
   type DependentTable,
   deleteOrganization,
-  lockOrganization,
-  selectAcceptedCountsOfAll,
-} from './removal-table.ts'
-import {
   insertOrganization,
+  lockOrganization,
   type OrganizationRow,
   selectOrganization,
   selectOrganizations,

@@ -1,7 +1,7 @@
 import type { Instant } from '../../base/clock.ts'
 import type { Db } from '../../base/database/database.ts'
 import type { Id } from '../../base/ids.ts'
-import { lockAcceptedCounts, selectAcceptedCounts, upsertAcceptedCounts } from './table.ts'
+import { lockAcceptedCounts, selectAcceptedCounts, upsertAcceptedCounts } from './quota-table.ts'
 
 /** What an organization may send. */
 export type Plan = 'free' | 'paid' | 'unlimited'
