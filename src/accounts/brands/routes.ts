@@ -14,7 +14,7 @@ import {
 } from './brands.ts'
 import { brandNameSchema, brandSchema, brandSlugSchema } from './schema.ts'
 
-/** SPEC section 4, Brands. */
+/** The operations on brands. */
 export function brandRoutes(deps: BrandDeps) {
   return api('brands')
     .post(
@@ -36,7 +36,7 @@ export function brandRoutes(deps: BrandDeps) {
       response: t.Object({ data: t.Array(brandSchema) }),
     })
     .get('/v1/brands/:id', ({ caller, params }) => getBrand(deps, caller, params.id), {
-      detail: describeRoute('getBrand', 'Read a brand', brandRefusals),
+      detail: describeRoute('getBrand', 'Get a brand', brandRefusals),
       scope: 'brands:read',
       params: idParamsSchema,
       response: brandSchema,

@@ -10,7 +10,7 @@ export async function insertBrand(db: Db, row: BrandRow): Promise<void> {
   await db.insertInto('brands').values(row).execute()
 }
 
-/** The organization's brands, oldest first; only that one where `brandId` is given. */
+/** The organization's brands, oldest first; with `brandId`, only that one. */
 export function selectBrands(db: Db, organizationId: Id<'org'>, brandId: Id<'brd'> | null): Promise<BrandRow[]> {
   let query = db.selectFrom('brands').select(brandColumns).where('organization_id', '=', organizationId)
   if (brandId !== null) query = query.where('id', '=', brandId)
@@ -26,12 +26,12 @@ export function selectBrand(db: Db, organizationId: Id<'org'>, id: string): Prom
     .executeTakeFirst()
 }
 
-/** Whosoever it is. */
+/** A brand of any organization: for the operator. */
 export function selectAnyBrand(db: Db, id: Id<'brd'>): Promise<BrandRow | undefined> {
   return db.selectFrom('brands').select(brandColumns).where('id', '=', id).executeTakeFirst()
 }
 
-/** Of these, the ids of brands that the organization has. */
+/** Those of `ids` that are brands of the organization. */
 export async function selectBrandIds(
   db: Db,
   organizationId: Id<'org'>,

@@ -20,7 +20,7 @@ import { createdInvitationSchema, invitationLinkSchema, invitationSchema } from 
 
 const emailParam = t.Optional(t.String({ minLength: 1, maxLength: 320 }))
 
-/** SPEC section 4, invitations. */
+/** The operations on invitations. */
 export function invitationRoutes(deps: InvitationDeps) {
   return api('invitations')
     .get('/v1/invitations', ({ caller, query }) => listInvitations(deps, caller, query), {
@@ -72,11 +72,11 @@ const maxAcceptBytes = 16 * 1024
 const tokenParams = t.Object({ token: t.String({ minLength: 1, maxLength: 128 }) })
 const acceptBody = t.Object({ email: emailParam, name: memberNameSchema })
 
-/** What a link leads to: it needs no key, because the link is the secret. */
+/** The operations behind an invitation's link. They need no API key: the link is the secret. */
 export function invitationLinkRoutes(deps: InvitationLinkDeps) {
   return new Elysia({ name: 'invitation-links', normalize: false })
     .get('/invitations/:token', ({ params }) => getInvitationLink(deps, params.token), {
-      detail: describeRoute('getInvitationLink', 'Read what a link invites to', invitationLinkRefusals),
+      detail: describeRoute('getInvitationLink', 'Get what an invitation link grants', invitationLinkRefusals),
       params: tokenParams,
       query: t.Object({}, { additionalProperties: false }),
       response: invitationLinkSchema,

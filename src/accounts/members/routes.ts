@@ -13,7 +13,7 @@ import {
 } from './members.ts'
 import { brandIdsSchema, memberSchema, permissionsSchema } from './schema.ts'
 
-/** SPEC section 4, members. */
+/** The operations on members. */
 export function memberRoutes(deps: MemberDeps) {
   return api('members')
     .get('/v1/members', ({ caller, query }) => listMembers(deps, caller, query), {

@@ -4,7 +4,7 @@ import { insertRows } from '../../base/database/insert-rows.ts'
 import type { DatabaseSchema } from '../../base/database/schema.ts'
 import type { Id } from '../../base/ids.ts'
 
-/** Emails accepted in the month, all slots together. */
+/** Emails that these organizations had accepted in the month (`YYYY-MM`), summed over the slots; one without any is absent. */
 export async function selectAcceptedCounts(
   db: Db,
   organizationIds: readonly Id<'org'>[],
@@ -20,7 +20,7 @@ export async function selectAcceptedCounts(
   return new Map(rows.map(row => [row.organization_id, Number(row.accepted)]))
 }
 
-/** Locks the first slot of each until the transaction ends; makes it where there is none. */
+/** Locks slot 0 of each organization until the transaction ends, creating it if needed. */
 export async function lockAcceptedCounts(db: Db, organizationIds: readonly Id<'org'>[], month: string): Promise<void> {
   await upsertAcceptedCounts(
     db,
@@ -28,11 +28,13 @@ export async function lockAcceptedCounts(db: Db, organizationIds: readonly Id<'o
   )
 }
 
+/** Adds `accepted` of each row to its slot's count. */
+/** Adds `accepted` of each row to its slot's count. */
 export async function upsertAcceptedCounts(db: Db, rows: readonly DatabaseSchema['usage_months'][]): Promise<void> {
   await insertRows(db, 'usage_months', rows, 'ON DUPLICATE KEY UPDATE accepted = accepted + VALUES(accepted)')
 }
 
-/** Emails accepted in a month (`YYYY-MM`), by organization; one that sent none is absent. */
+/** Emails accepted in the month (`YYYY-MM`) by organization, for all organizations; one without any is absent. */
 export async function selectAcceptedCountsOfAll(db: Db, month: string): Promise<ReadonlyMap<Id<'org'>, number>> {
   const { rows } = await sql<{
     id: Id<'org'>

@@ -29,7 +29,7 @@ export async function updateOrganizationName(db: Db, id: Id<'org'>, name: string
   await db.updateTable('organizations').set({ name }).where('id', '=', id).execute()
 }
 
-/** What an organization may have that is not to go with it, by table. */
+/** The tables whose rows prevent the removal of their organization. */
 export const dependentTables = [
   'members',
   'domains',
@@ -43,7 +43,7 @@ export const dependentTables = [
 
 export type DependentTable = (typeof dependentTables)[number]
 
-/** How many of each of these it has; counted up to `most`. */
+/** How many rows of each dependent table the organization has, counted up to `most`. */
 export async function countDependentRows(
   db: Db,
   id: Id<'org'>,
@@ -61,13 +61,13 @@ export async function countDependentRows(
   >
 }
 
-/** Keeps the organization as it is until the transaction ends. Is there one? */
+/** Locks the organization until the transaction ends. False when there is none. */
 export async function lockOrganization(db: Db, id: Id<'org'>): Promise<boolean> {
   const row = await db.selectFrom('organizations').select('id').where('id', '=', id).forUpdate().executeTakeFirst()
   return row !== undefined
 }
 
-/** Takes it away, with its brands, keys, invitations and counts. What else it has must be gone. */
+/** Deletes the organization with its brands, keys, invitations and usage. Its other rows must be gone. */
 export async function deleteOrganization(db: Db, id: Id<'org'>): Promise<void> {
   for (const table of ['api_keys', 'invitations', 'usage_months', 'brands'] as const)
     await db.deleteFrom(table).where('organization_id', '=', id).execute()
