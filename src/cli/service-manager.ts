@@ -1,3 +1,4 @@
+import { oneLine } from '../mail/text.ts'
 import type { Environment } from './command.ts'
 
 /** What systemd, or another that speaks its protocol, is told about a service. sd_notify(3). */
@@ -93,9 +94,4 @@ function openNotifier(env: Environment): (...lines: readonly string[]) => Promis
       process.stderr.write(`mailroom: systemd-notify could not be run: ${(error as Error).message}\n`)
     }
   }
-}
-
-/** In the protocol each line is an assignment of its own. */
-function oneLine(text: string): string {
-  return text.replace(/[\r\n]+/g, ' ')
 }

@@ -3,8 +3,8 @@ import type { AddressObject, AttachmentStream, EmailAddress, Headers, HeaderValu
 import { type Address, canonicalDomain } from './address.ts'
 import { bodyStart, type HeaderField, type RawField, readFields, readIdentifiers, unfold } from './header.ts'
 import { BoundedParser, type ParseLimits, parseLimits, pieceBytes } from './mime-parser.ts'
-import { truncate } from './preview.ts'
 import { endOf, readAll } from './streams.ts'
+import { truncate } from './text.ts'
 
 /** What is known of an attachment without its bytes. */
 export interface AttachmentSummary {

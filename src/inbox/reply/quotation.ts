@@ -1,5 +1,5 @@
 import { type Address, formatAddress } from '../../mail/address.ts'
-import { truncate } from '../../mail/preview.ts'
+import { truncate } from '../../mail/text.ts'
 
 /** What is said of a message where it is quoted, and how. */
 export interface Quotation {

@@ -61,7 +61,7 @@ export function bodyFormsOf({ text, html }: Pick<SendEmail, 'text' | 'html'>): B
 
 /** The body, the text made from the HTML where there is none. */
 export async function withText({ text, html }: BodyForms, texts: TextWorker): Promise<BodyForms> {
-  return { text: text ?? (html === null ? null : await texts.run('textOf', html)), html }
+  return { text: text ?? (html === null ? null : await texts.run('textAlternative', html)), html }
 }
 
 export function threadHeadersOf(

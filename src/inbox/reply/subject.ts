@@ -1,4 +1,4 @@
-import { truncate } from '../../mail/preview.ts'
+import { truncate } from '../../mail/text.ts'
 
 const maxSubject = 998
 

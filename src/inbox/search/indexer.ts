@@ -3,8 +3,8 @@ import { limitConcurrency } from '../../base/concurrency/semaphore.ts'
 import { type Db, inTransaction, isDatabaseUnavailable } from '../../base/database/database.ts'
 import { fromJson } from '../../base/database/schema.ts'
 import type { Log } from '../../base/observability/log.ts'
+import { htmlToText } from '../../mail/html-to-text.ts'
 import type { MessageSummary } from '../../mail/message.ts'
-import { visibleText } from '../../mail/preview.ts'
 import type { BlobStore } from '../../ports/blobs/port.ts'
 import { maxInlineBytes, readStoredSummary } from '../messages/stored-message.ts'
 import type { TextWorker } from '../text-worker/text-worker.ts'
@@ -76,6 +76,6 @@ function searchableText(message: UnindexedRow, facts: MessageSummary | null): st
 
 /** Beside HTML, the plain text is often only a word about the HTML: what says more is searched. */
 function bodyText({ text, html }: MessageSummary): string {
-  const shown = html === null ? '' : visibleText(html, maxCharacters)
+  const shown = html === null ? '' : htmlToText(html, { maxCharacters })
   return text !== null && shown.length < 2 * text.length ? text : shown
 }

@@ -1,4 +1,4 @@
-import { textOf } from '../../sending/accept/text-of-html.ts'
+import { textAlternative } from '../../sending/accept/text-alternative.ts'
 import { replyTextOf } from '../messages/reply-text.ts'
 import { sanitizeHtml, sanitizeQuotedHtml } from '../messages/sanitize-html.ts'
 import { quoteInHtml, quoteInText } from '../reply/quotation.ts'
@@ -14,7 +14,7 @@ export const textTasks = {
   replyTextOf,
   searchText: toSearchText,
   blockPostings: buildPostings,
-  textOf,
+  textAlternative,
 } as const satisfies Record<string, (text: string, ...more: never[]) => string | null>
 
 export type TextTasks = typeof textTasks

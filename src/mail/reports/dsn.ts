@@ -1,4 +1,5 @@
 import { readDate } from '../date.ts'
+import { oneLine } from '../text.ts'
 import { findEnhancedStatus, findReplyCode, isSpecific, readEnhancedStatus, statusClassOf } from './enhanced-status.ts'
 import type { Report, ReportedAction, ReportedRecipient } from './report.ts'
 import type { ReportMessage } from './report-mime.ts'
@@ -145,9 +146,6 @@ const maxDiagnostic = 1000
 
 /** The reply of `smtp; 550 …`, the text of any other type, on one line. */
 function diagnosticOf(value: string | undefined): string | null {
-  const text = value
-    ?.replace(/^\s*[\w-]+\s*;\s*/, '')
-    .replace(/[\p{Cc}\s]+/gu, ' ')
-    .trim()
-  return text ? text.slice(0, maxDiagnostic) : null
+  const text = oneLine((value ?? '').replace(/^\s*[\w-]+\s*;\s*/, ''))
+  return text.slice(0, maxDiagnostic) || null
 }

@@ -1,4 +1,5 @@
 import type { HeaderField } from '../header.ts'
+import { htmlToText } from '../html-to-text.ts'
 import { returnedMessageStart } from './bounce-phrases.ts'
 import { decodeEncodedWords, fieldOf, type ReportMessage } from './report-mime.ts'
 import { isReturnedMessageType } from './returned-message.ts'
@@ -6,6 +7,7 @@ import { isReturnedMessageType } from './returned-message.ts'
 /** What a notification says of its cause is short; what comes after is not read. */
 const maxNotification = 16 * 1024
 const maxSearched = 64 * 1024
+const maxHtml = 32 * 1024
 
 const mailSystem =
   /\b(?:mailer[-_ ]?daemon|mail[-_ ]?daemon|post_?master|mdaemon|mailsystem|mail[-_ ]delivery|delivery[-_ ]?(?:sub)?system|delivery[-_ ]?(?:status|failure|notification)|bounces?|ndr|sysadmin|system administrator|mail administrator|mail router|internet mail delivery|autoresponder|daemon|no[-_]?reply[-_]?mail|mailagent|mms[c]?|symantec_antivirus|exim|hostmaster|interscan)\b|^<>$|系统退信|邮件系统|メール(?:システム|エラー)/i
@@ -45,7 +47,9 @@ export function notificationText({ parts }: ReportMessage): string {
   const plain = own.filter(
     reportPart => reportPart.type === 'text/plain' || reportPart.type === 'message/delivery-status',
   )
-  const html = own.filter(reportPart => reportPart.type === 'text/html').map(reportPart => withoutTags(reportPart.text))
+  const html = own
+    .filter(reportPart => reportPart.type === 'text/html')
+    .map(reportPart => htmlToText(reportPart.text.slice(0, maxHtml)))
   const written = plain.some(reportPart => reportPart.text.trim() !== '')
     ? plain.map(reportPart => reportPart.text)
     : html
@@ -57,16 +61,4 @@ export function notificationText({ parts }: ReportMessage): string {
 /** Without runs of white space: what looks for words would go through them again and again. */
 function tidy(text: string): string {
   return text.replace(/[^\S\n]+/g, ' ').replace(/ ?\n ?(?:\n ?)+/g, '\n\n')
-}
-
-function withoutTags(html: string): string {
-  return html
-    .slice(0, 32 * 1024)
-    .replace(/<(?:style|script)\b[^>]{0,200}>[\s\S]{0,8000}?<\/(?:style|script)>/gi, ' ')
-    .replace(/<(?:br|p|div|tr|li|td|h\d)\b[^>]{0,1000}>/gi, '\n')
-    .replace(/<[a-z!/][^>]{0,1000}>/gi, ' ')
-    .replace(/&lt;/g, '<')
-    .replace(/&gt;/g, '>')
-    .replace(/&(?:nbsp|#160);/g, ' ')
-    .replace(/&amp;/g, '&')
 }

@@ -1,3 +1,4 @@
+import { oneLine } from '../text.ts'
 import { bouncePhrases, bounceSubjects, delayPhrases } from './bounce-phrases.ts'
 import { findDeliveryStatusRecipients } from './dsn.ts'
 import { findEnhancedStatus, findReply } from './enhanced-status.ts'
@@ -76,11 +77,10 @@ function causeOf(one: string, all: readonly string[], text: string): FailureCaus
           .slice(reply.at)
           .split(/\n[ \t]*\n/, 1)
           .join('')
-  const line = quoted.replace(/[\p{Cc}\s]+/gu, ' ').trim()
   return {
     enhancedCode: findEnhancedStatus(quoted) ?? findEnhancedStatus(passage),
     smtpCode: reply?.code ?? null,
-    diagnostic: line.slice(0, maxDiagnostic) || null,
+    diagnostic: oneLine(quoted).slice(0, maxDiagnostic) || null,
   }
 }
 

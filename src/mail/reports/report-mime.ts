@@ -1,3 +1,4 @@
+import libmime from 'libmime'
 import { bodyStart, type HeaderField, readFields, unfold } from '../header.ts'
 
 /** A part of a report that holds no other parts, with its text decoded. A message within it stays whole. */
@@ -26,6 +27,8 @@ export const maxReportBytes = 256 * 1024
 const maxParts = 40
 const maxDepth = 6
 const maxFields = 500
+/** How much of a field's value is parsed or decoded, in characters: a hostile one costs milliseconds a KiB. */
+const maxValue = 4096
 
 /** Takes a message apart: what it is made of, in order, without descending into a message within it. Pure and bounded. */
 export function parseReportMime(message: Buffer): ReportMessage {
@@ -93,61 +96,49 @@ export function fieldOf(fields: readonly HeaderField[], name: string): string | 
   return fields.find(field => field.name.toLowerCase() === name)?.value
 }
 
-const parameterForm = /;\s*([\w-]+)\*?\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;"]+))/g
-
 function contentTypeOf(fields: readonly HeaderField[]): ContentType {
-  const value = fieldOf(fields, 'content-type') ?? 'text/plain'
-  const name = /^\s*([\w.+-]+\/[\w.+-]+)/.exec(value)?.[1]?.toLowerCase() ?? 'text/plain'
-  const parameters = Array.from(
-    value.matchAll(parameterForm),
-    ([, key = '', quoted, token]) => [key.toLowerCase(), quoted?.replace(/\\(.)/g, '$1') ?? token ?? ''] as const,
+  const { value, params } = libmime.parseHeaderValue(
+    (fieldOf(fields, 'content-type') ?? 'text/plain').slice(0, maxValue),
   )
-  return { name, parameters: new Map(parameters) }
+  const name = /^\s*([\w.+-]+\/[\w.+-]+)/.exec(value || '')?.[1]?.toLowerCase() ?? 'text/plain'
+  return { name, parameters: new Map(Object.entries(params)) }
 }
 
 function decode(fields: readonly HeaderField[], type: ContentType, body: Buffer): string {
-  const bytes = unencoded(fieldOf(fields, 'content-transfer-encoding')?.trim().toLowerCase(), body)
-  return inCharset(bytes, type.parameters.get('charset')).replace(/\r\n?/g, '\n')
+  const bytes = decodeTransferEncoding(fieldOf(fields, 'content-transfer-encoding')?.trim().toLowerCase(), body)
+  return decodeCharset(bytes, type.parameters.get('charset')).replace(/\r\n?/g, '\n')
 }
 
-function unencoded(encoding: string | undefined, body: Buffer): Buffer {
+/** RFC 2045 §6. */
+function decodeTransferEncoding(encoding: string | undefined, body: Buffer): Buffer {
   switch (encoding) {
     case 'base64':
       return Buffer.from(body.toString('latin1'), 'base64')
     case 'quoted-printable':
-      return unquoted(
-        body
-          .toString('latin1')
-          .replace(/[ \t]+$/gm, '')
-          .replace(/=\n/g, ''),
-      )
+      return decodeQuotedPrintable(body.toString('latin1'))
     default:
       return body
   }
 }
 
-function unquoted(text: string): Buffer {
-  const bytes = text.replace(/=([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
+function decodeQuotedPrintable(text: string): Buffer {
+  const joined = text.replace(/[ \t]+$/gm, '').replace(/=\n/g, '')
+  const bytes = joined.replace(/=([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
   return Buffer.from(bytes, 'latin1')
 }
 
-/** Bytes that are no text of their charset, or of one that is not known, are read as UTF-8 or else as Latin-1. */
-function inCharset(bytes: Buffer, charset = 'utf-8'): string {
+/** Bytes that are not text of their charset, or of one that is unknown, are read as UTF-8 or else as Latin-1. */
+function decodeCharset(bytes: Buffer, charset = 'utf-8'): string {
   for (const label of [charset, 'utf-8'])
     try {
       return new TextDecoder(label as Bun.Encoding, { fatal: true }).decode(bytes)
-    } catch {}
+    } catch {
+      // Reporters name charsets that do not exist, or that their text is not in.
+    }
   return bytes.toString('latin1')
 }
 
-const encodedWord = /=\?([\w-]+)(?:\*[\w-]*)?\?([bq])\?([^?\s]*)\?=(?:[ \t]+(?==\?))?/gi
-
-/** A field's value with its encoded words decoded (RFC 2047). */
+/** A field's value, at most 4 KiB of it, with its encoded words decoded (RFC 2047). */
 export function decodeEncodedWords(value: string): string {
-  return value.replace(encodedWord, (_, charset: string, encoding: string, text: string) =>
-    inCharset(
-      encoding.toLowerCase() === 'b' ? Buffer.from(text, 'base64') : unquoted(text.replace(/_/g, ' ')),
-      charset,
-    ),
-  )
+  return libmime.decodeWords(value.slice(0, maxValue))
 }

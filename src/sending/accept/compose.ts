@@ -5,7 +5,7 @@ import type { OutgoingAttachment } from './attachments.ts'
 import type { HeaderField } from './headers.ts'
 import type { OutgoingEmail } from './parse-request.ts'
 import { serialize } from './serialize.ts'
-import { textOf } from './text-of-html.ts'
+import { textAlternative } from './text-alternative.ts'
 
 /** What the message is made from, besides the fields. */
 export interface MessageIds {
@@ -20,7 +20,7 @@ export interface MessageIds {
  */
 export function compose(email: OutgoingEmail, { emailId, messageId }: MessageIds): Buffer {
   const { recipients, html } = email
-  const text = email.text ?? (html === null ? '' : textOf(html))
+  const text = email.text ?? (html === null ? '' : textAlternative(html))
   const composer = new MailComposer({
     from: [{ ...email.from }],
     to: recipients.to.map(address => ({ ...address })),

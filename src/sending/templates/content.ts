@@ -96,7 +96,7 @@ export async function renderTemplate(
 ): Promise<TemplateSources> {
   const made = await rendering.render(owner, sources, values)
   if (made.kind === 'faulty') throw faulty(made.fault.part, made.fault.what, param)
-  const subject = made.subject === null ? null : oneLine(made.subject)
+  const subject = made.subject === null ? null : withoutLineBreaks(made.subject)
   if (subject !== null && subject.length > maxSubject)
     throw faulty('subject', `it makes ${subject.length} characters, and a subject has at most ${maxSubject}`, param)
   return { subject, text: bodyOf(made.text, 'text', param), html: bodyOf(made.html, 'html', param) }
@@ -111,7 +111,7 @@ function bodyOf(text: string | null, part: TemplatePart, param?: 'template'): st
 }
 
 /** A line break in a variable must not begin a header field of its own (RFC 5322 §2.2). */
-function oneLine(text: string): string {
+function withoutLineBreaks(text: string): string {
   return text
     .toWellFormed()
     .replace(/[\p{Cc}\u2028\u2029]+/gu, ' ')

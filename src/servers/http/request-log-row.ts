@@ -10,14 +10,14 @@ export function requestLogRow(exchange: PendingRequest, caller: Caller, status: 
     organization_id: caller.organizationId,
     created_at: exchange.receivedAt,
     client_request_id: clientRequestId(request),
-    method: oneLine(request.method, 10),
-    path: oneLine(withoutKeys(exchange.path), 512),
+    method: printable(request.method, 10),
+    path: printable(withoutKeys(exchange.path), 512),
     status,
     duration_ms: Math.round(performance.now() - exchange.startedMs),
     api_key_id: caller.keyId,
     brand_id: caller.brandId,
     ip: (exchange.clientAddress ?? 'unknown').slice(0, 45),
-    user_agent: oneLineOrNull(request.headers.get('user-agent'), 255),
+    user_agent: printableOrNull(request.headers.get('user-agent'), 255),
     error_code: exchange.errorCode ?? null,
     idempotent_replay: exchange.replayedResponse ? 1 : 0,
     email_id: exchange.emailId ?? null,
@@ -35,12 +35,12 @@ function withoutKeys(path: string): string {
   return path.includes('mrk_') ? path.replaceAll(/mrk_[^/]*/g, 'mrk_…') : path
 }
 
-function oneLineOrNull(text: string | null, maxLength: number): string | null {
-  return text === null ? null : oneLine(text, maxLength)
+function printableOrNull(text: string | null, maxLength: number): string | null {
+  return text === null ? null : printable(text, maxLength)
 }
 
 /** At most `maxLength` characters, and none that would move a cursor or hide what follows. */
-function oneLine(text: string, maxLength: number): string {
+function printable(text: string, maxLength: number): string {
   return text
     .slice(0, maxLength)
     .toWellFormed()

@@ -1,3 +1,4 @@
+import { oneLine } from '../../../mail/text.ts'
 import type { ProviderReply, SubmissionOutcome, SubmissionPhase } from '../port.ts'
 
 /** What the relay said during one mail transaction, and how that ended. */
@@ -24,16 +25,8 @@ export function readReply(phase: SubmissionPhase, raw: string): ProviderReply {
     phase,
     code: lines[0]?.[1] === undefined ? null : Number(lines[0][1]),
     enhancedCode: lines[0]?.[2] ?? null,
-    text: oneLine(text),
+    text: oneLine(text).slice(0, maxText),
   }
-}
-
-/** The text without control characters, at most 500 characters of it. */
-function oneLine(text: string): string {
-  return text
-    .replace(/[\p{Cc}\s]+/gu, ' ')
-    .trim()
-    .slice(0, maxText)
 }
 
 /**
@@ -78,7 +71,7 @@ function isPositive({ code }: ProviderReply): boolean {
 
 /** What happened where there was no reply. */
 export function noReply(phase: SubmissionPhase, text: string): ProviderReply {
-  return { phase, code: null, enhancedCode: null, text: oneLine(text) }
+  return { phase, code: null, enhancedCode: null, text: oneLine(text).slice(0, maxText) }
 }
 
 /** Before RCPT the relay is at fault; from there on it may be this message that it cannot take. */

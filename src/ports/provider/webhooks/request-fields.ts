@@ -1,6 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { type Instant, instantAt, millisecondsOf } from '../../../base/clock.ts'
 import { findEnhancedStatus, findReplyCode } from '../../../mail/reports/enhanced-status.ts'
+import { oneLine } from '../../../mail/text.ts'
 import {
   maxClockAheadMs,
   maxSignatureAgeMs,
@@ -103,10 +104,7 @@ const maxDetail = 500
 
 /** What a server said, on one line, with the codes that it holds. */
 export function parseReplyText(text: string | null): Pick<ProviderEvent, 'smtpCode' | 'enhancedCode' | 'detail'> {
-  const detail = (text ?? '')
-    .replace(/[\p{Cc}\s]+/gu, ' ')
-    .trim()
-    .slice(0, maxDetail)
+  const detail = oneLine(text ?? '').slice(0, maxDetail)
   return {
     smtpCode: findReplyCode(detail),
     enhancedCode: findEnhancedStatus(detail),
