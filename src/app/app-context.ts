@@ -1,6 +1,7 @@
 import type { Clock } from '../base/clock.ts'
 import type { Config } from '../base/config/config.ts'
 import type { Db } from '../base/database/database.ts'
+import type { DiskSpaceMonitor } from '../base/disk-space.ts'
 import type { Log } from '../base/observability/log.ts'
 import type { Secrets } from '../base/secrets/secrets.ts'
 import type { Provider } from '../ports/provider/port.ts'
@@ -9,26 +10,26 @@ import type { Resolver } from '../ports/resolver/port.ts'
 import type { Scanner } from '../ports/scanner/port.ts'
 import type { BounceAddresses } from '../receiving/reports/bounce-address.ts'
 
-/** What the roles of this process share. */
+/** What all roles and jobs of this process share. */
 export interface AppContext {
   readonly config: Config
   readonly log: Log
   readonly clock: Clock
   readonly secrets: Secrets
-  /** The pool of what runs beside the roles. */
+  /** The connection pool of the background jobs; each role has a pool of its own. */
   readonly db: Db
   readonly resolver: Resolver
   readonly canary: Canary
   readonly scanner: Scanner
-  /** As the configuration names it. */
+  /** The provider that the configuration names. */
   readonly configuredProvider: Provider
-  /** The same, with the simulator's recipients before it. */
+  /** The same, with the simulator in front of it: emails to simulated recipients never reach the provider. */
   readonly provider: Provider
   readonly bounces: BounceAddresses
-  /** Is there room on the disks for what is taken? */
-  hasDiskSpace(): boolean
-  /** Opens a pool for a role; it closes with the rest. */
+  /** Whether the disks have enough free space to accept mail. */
+  readonly diskSpace: DiskSpaceMonitor
+  /** Opens the connection pool of a role; it is closed when the process stops. */
   openPool(role: Config['roles'][number]): Db
-  /** What is to be done at the end; what was said last is done first. */
-  onStop(end: () => unknown): void
+  /** Registers a step of the shutdown. Steps run one after the other, the last registered first. */
+  onStop(step: () => unknown): void
 }

@@ -1,7 +1,7 @@
 import type { Config } from '../base/config/config.ts'
 import { openDatabase } from '../base/database/database.ts'
 import { cachedMysqlDataDir } from '../base/database/mysql-data-dir.ts'
-import { watchDiskSpace } from '../base/disk-space.ts'
+import { openDiskSpaceMonitor } from '../base/disk-space.ts'
 import type { Log } from '../base/observability/log.ts'
 import type { Secrets } from '../base/secrets/secrets.ts'
 import { canonicalDomain } from '../mail/address.ts'
@@ -12,81 +12,82 @@ import { newReturnPaths } from '../sending/reports/return-path.ts'
 import { openMetricsServer } from '../servers/http/metrics-server.ts'
 import type { Adapters } from './adapters.ts'
 import type { AppContext } from './app-context.ts'
-import { startBackupMetrics } from './backup-metrics.ts'
 import { openCertificates } from './certificates.ts'
-import { startDoctor } from './doctor.ts'
 import { startHttpRole } from './http-role.ts'
+import { jobs, startJobs } from './jobs.ts'
 import { startRelayRole } from './relay-role.ts'
 import { startSmtpRole } from './smtp-role.ts'
 
 /** A Mailroom that runs in this process. */
 export interface RunningApp {
-  /** Where the roles listen; null: not a role of this process. */
-  readonly http: string | null
+  /** `host:port` of SMTP and URL of the API; null: not a role of this process. */
   readonly smtp: string | null
-  /** Where the API is served by HTTPS, from the first certificate on; null: nowhere. */
+  readonly http: string | null
+  /** URL of the API with TLS, which is served from the first certificate on; null: MAILROOM_HTTPS_LISTEN is not set. */
   readonly https: string | null
+  /** `host:port` of the metrics. */
   readonly metrics: string
-  /** Takes nothing new, finishes what is under way, and closes everything. */
+  /** Accepts nothing new, finishes what is in progress, and closes everything. */
   stop(): Promise<void>
 }
 
-type StopSteps = (() => unknown)[]
-
-/** Puts the parts together and starts the roles of this process. What it started ends in the opposite order. */
-export async function startApp(config: Config, log: Log, ports: Adapters, secrets: Secrets): Promise<RunningApp> {
-  const ends: StopSteps = []
-  const stop = async () => {
-    for (let end = ends.pop(); end; end = ends.pop()) await end()
-  }
+/** Connects the adapters and the features, and starts the roles and the background jobs of this process. */
+export async function startApp(config: Config, log: Log, adapters: Adapters, secrets: Secrets): Promise<RunningApp> {
+  const shutdown = newShutdown()
   try {
-    if (config.otlpEndpoint !== undefined) ends.push(await startTracingLazily(config, config.otlpEndpoint, log))
-    const shared = createContext(config, log, ports, secrets, ends)
+    if (config.otlpEndpoint !== undefined) shutdown.add(await startTracing(config, config.otlpEndpoint, log))
+    const context = createContext({ config, log, adapters, secrets, onStop: shutdown.add })
     const metrics = openMetricsServer(config.metricsListen)
-    ends.push(() => metrics.close())
+    context.onStop(() => metrics.close())
+    const certificates = openCertificates(context)
+    startJobs(jobs.everyProcess, context)
     const isRole = (role: Config['roles'][number]) => config.roles.includes(role)
-    startBackupMetrics(shared)
-    const certificates = openCertificates(shared)
-    const wake = isRole('relay') ? startRelayRole(shared) : () => undefined
-    const { http, https } = isRole('http') ? startHttpRole(shared, wake, certificates) : { http: null, https: null }
-    const smtp = isRole('smtp') ? await startSmtpRole(shared, certificates) : null
-    startDoctor(shared)
-    return { http, https, smtp, metrics: `${config.metricsListen.host}:${metrics.port}`, stop }
+    const wakeRelay = isRole('relay') ? startRelayRole(context) : () => undefined
+    const { http, https } = isRole('http')
+      ? startHttpRole(context, wakeRelay, certificates)
+      : { http: null, https: null }
+    const smtp = isRole('smtp') ? await startSmtpRole(context, certificates) : null
+    return { http, https, smtp, metrics: `${config.metricsListen.host}:${metrics.port}`, stop: shutdown.run }
   } catch (error) {
-    await stop()
+    await shutdown.run()
     throw error
   }
 }
 
-/** Loaded where it is wanted alone: it is large. */
-async function startTracingLazily(config: Config, endpoint: string, log: Log): Promise<() => Promise<void>> {
-  const { startTracing } = await import('../base/observability/otlp.ts')
-  return startTracing({ endpoint, samplePercent: config.otlpSamplePercent, host: config.hostname, log })
+/** The steps of a shutdown: each undoes one step of the start, so that they run in the opposite order. */
+function newShutdown() {
+  const steps: (() => unknown)[] = []
+  return {
+    add: (step: () => unknown): void => void steps.push(step),
+    run: async (): Promise<void> => {
+      for (let step = steps.pop(); step; step = steps.pop()) await step()
+    },
+  }
 }
 
-function createContext(config: Config, log: Log, ports: Adapters, secrets: Secrets, ends: StopSteps): AppContext {
-  const { clock, scanner, provider: realProvider } = ports
-  const open = (pool: string) => {
-    const database = openDatabase(config.databaseUrl, config.databaseConnections, pool)
-    ends.push(() => database.close())
+/** Imported only where it is configured, since OpenTelemetry is large. */
+async function startTracing(config: Config, endpoint: string, log: Log): Promise<() => Promise<void>> {
+  const otlp = await import('../base/observability/otlp.ts')
+  return otlp.startTracing({ endpoint, samplePercent: config.otlpSamplePercent, host: config.hostname, log })
+}
+
+interface ContextDeps extends Pick<AppContext, 'config' | 'log' | 'secrets' | 'onStop'> {
+  readonly adapters: Adapters
+}
+
+function createContext({ config, log, adapters, secrets, onStop }: ContextDeps): AppContext {
+  const { clock, scanner, provider: configuredProvider } = adapters
+  const openPool = (name: string) => {
+    const database = openDatabase(config.databaseUrl, config.databaseConnections, name)
+    onStop(() => database.close())
     return database
   }
-  const database = open('beside')
+  const database = openPool('beside')
   const { db } = database
-  const resolver = ports.resolver({ database })
-  const bounces = {
-    returnPaths: newReturnPaths(secrets),
-    hostname: canonicalDomain(config.hostname) ?? config.hostname,
-  }
-  const provider = withSimulator(realProvider, { clock, log, storeReports: storeReports({ db, clock }) })
-  ends.push(() => provider.close())
-  const databaseFolder = cachedMysqlDataDir(db, config.databaseUrl)
-  const room = watchDiskSpace({
-    folders: async () => [config.varFolder, (await databaseFolder()) ?? config.varFolder],
-    minFreeBytes: config.leastFreeBytes,
-    log,
-  })
-  ends.push(() => room.stop())
+  const resolver = adapters.resolver({ database })
+  const provider = withSimulator(configuredProvider, { clock, log, storeReports: storeReports({ db, clock }) })
+  onStop(() => provider.close())
+  const mysqlDataDir = cachedMysqlDataDir(db, config.databaseUrl)
   return {
     config,
     log,
@@ -96,11 +97,18 @@ function createContext(config: Config, log: Log, ports: Adapters, secrets: Secre
     resolver,
     canary: createCanary(resolver, config.dnsCanary ?? config.hostname),
     scanner,
-    configuredProvider: realProvider,
+    configuredProvider,
     provider,
-    bounces,
-    hasDiskSpace: () => room.hasSpace(),
-    openPool: pool => open(pool).db,
-    onStop: end => ends.push(end),
+    bounces: {
+      returnPaths: newReturnPaths(secrets),
+      hostname: canonicalDomain(config.hostname) ?? config.hostname,
+    },
+    diskSpace: openDiskSpaceMonitor({
+      folders: async () => [config.varFolder, (await mysqlDataDir()) ?? config.varFolder],
+      minFreeBytes: config.leastFreeBytes,
+      log,
+    }),
+    openPool: role => openPool(role).db,
+    onStop,
   }
 }

@@ -1,8 +1,7 @@
 import { type Instant, millisecondsOf } from '../base/clock.ts'
-import { startJob } from '../base/concurrency/background-job.ts'
 import { selectNewestBackup } from '../base/database/backup-runs-table.ts'
+import type { Db } from '../base/database/database.ts'
 import { gauge } from '../base/observability/metrics.ts'
-import type { AppContext } from './app-context.ts'
 
 const lastSuccess = gauge(
   'mailroom_backup_last_success_timestamp_seconds',
@@ -20,21 +19,15 @@ const lastDamaged = gauge(
   'When a backup was last found damaged; 0: never.',
 )
 
-const pauseMs = 30_000
-
-/** Keeps showing what operators' commands recorded of backups. */
-export function startBackupMetrics({ db, log, onStop }: Pick<AppContext, 'db' | 'log' | 'onStop'>): void {
-  const rounds = startJob({ pauseMs, log, failureMessage: 'the records of backups were not read' }, async () => {
-    const newest = await selectNewestBackup(db, 'finished_at')
-    lastSuccess.set(timestamp(newest?.finished_at))
-    lastDuration.set(newest?.seconds ?? 0)
-    lastSize.set(newest?.bytes ?? 0)
-    lastWritten.set(newest?.new_bytes ?? 0)
-    lastProven.set(timestamp((await selectNewestBackup(db, 'proven_at'))?.proven_at))
-    lastDamaged.set(timestamp((await selectNewestBackup(db, 'refuted_at'))?.refuted_at))
-    return 'done'
-  })
-  onStop(() => rounds.stop())
+/** Shows what the commands `backup` and `backup verify` recorded. */
+export async function updateBackupMetrics(db: Db): Promise<void> {
+  const newest = await selectNewestBackup(db, 'finished_at')
+  lastSuccess.set(timestamp(newest?.finished_at))
+  lastDuration.set(newest?.seconds ?? 0)
+  lastSize.set(newest?.bytes ?? 0)
+  lastWritten.set(newest?.new_bytes ?? 0)
+  lastProven.set(timestamp((await selectNewestBackup(db, 'proven_at'))?.proven_at))
+  lastDamaged.set(timestamp((await selectNewestBackup(db, 'refuted_at'))?.refuted_at))
 }
 
 function timestamp(at: Instant | null | undefined): number {

@@ -11,13 +11,13 @@ import { type Certificates, covers } from '../ports/certificates/port.ts'
 import { openAcmeChallengeServer } from '../servers/http/acme-challenge-server.ts'
 import type { AppContext } from './app-context.ts'
 
-/** Opens what certificates come from: the files, and an ACME authority for the names that they have none for. */
-export function openCertificates(shared: AppContext): Certificates {
-  const { config, log, onStop } = shared
+/** Opens the sources of certificates: the configured files, and ACME for the names that the files do not cover. */
+export function openCertificates(context: AppContext): Certificates {
+  const { config, log, onStop } = context
   const { tlsCert, tlsKey } = config
   const files = tlsCert && tlsKey ? [fileCertificates({ certFile: tlsCert, keyFile: tlsKey, log })] : []
   const doesTls = config.roles.some(role => role !== 'relay')
-  const acme = doesTls ? openAcme(shared, mergeCertificates(files)) : []
+  const acme = doesTls ? openAcme(context, mergeCertificates(files)) : []
   const certificates = mergeCertificates([...files, ...acme])
   onStop(() => certificates.stop())
   return certificates
@@ -29,13 +29,13 @@ function openAcme(
 ): Certificates[] {
   const { acmeDirectory: directory, acmeEmail: email, acmeCa: caFile } = config
   if (directory === undefined) return []
-  const door = openAcmeChallengeServer({
+  const server = openAcmeChallengeServer({
     listen: config.acmeListen,
     findKeyAuthorization: token => selectKeyAuthorization(db, token),
     log,
   })
-  onStop(() => door.close())
-  const wanted = async () => {
+  onStop(() => server.close())
+  const listNames = async () => {
     const hosts = config.httpsListen ? await policyHosts({ db, clock }) : []
     const names = [...ownNames(config), ...hosts.map(name => ({ name, isOurs: false }))]
     return names.filter(({ name }) => !files.current().some(certificate => covers(certificate, name)))
@@ -46,25 +46,25 @@ function openAcme(
   }
   return [
     acmeCertificates({
-      ...{ db, clock, log, secrets, listNames: wanted, hasAddress },
+      ...{ db, clock, log, secrets, listNames, hasAddress },
       authority: acmeAuthority({ directory, email, caFile }),
     }),
   ]
 }
 
-/** Our name, for STARTTLS; and the one where clients reach the API, where we serve it by HTTPS ourselves. */
+/** MAILROOM_HOSTNAME, for STARTTLS, and the host of MAILROOM_PUBLIC_URL where this process serves HTTPS itself. */
 function ownNames(config: Config): readonly CertificateName[] {
   const hosts = [config.hostname, ...(config.httpsListen ? [publicHost(config)] : [])]
   const names = hosts.flatMap(host => canonicalDomain(host ?? '') ?? [])
   return [...new Set(names)].map(name => ({ name, isOurs: true }))
 }
 
-/** Where the policies of domains are served by HTTPS, by us or by a reverse proxy in front of the API. */
+/** The host whose HTTPS server, Mailroom or a reverse proxy in front of it, serves the MTA-STS policies of domains. */
 export function httpsHost(config: Pick<Config, 'publicUrl' | 'hostname'>): string {
   return canonicalDomain(publicHost(config) ?? '') ?? config.hostname
 }
 
-/** The host where clients reach us; undefined: it has no name. */
+/** The host name of MAILROOM_PUBLIC_URL; undefined: it is an IP address. */
 function publicHost({ publicUrl }: Pick<Config, 'publicUrl'>): string | undefined {
   const { hostname } = new URL(publicUrl)
   return isIP(hostname) === 0 ? hostname : undefined

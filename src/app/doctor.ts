@@ -1,4 +1,4 @@
-import { startJob } from '../base/concurrency/background-job.ts'
+import type { JobRound } from '../base/concurrency/background-job.ts'
 import type { Config } from '../base/config/config.ts'
 import { openDatabase } from '../base/database/database.ts'
 import type { Log } from '../base/observability/log.ts'
@@ -9,7 +9,6 @@ import { countByLevel, type DoctorResult, runChecks } from '../health/doctor/run
 import { createAdapters } from './adapters.ts'
 import type { AppContext } from './app-context.ts'
 
-const pauseMs = 60 * 60_000
 const smtpPort = 25
 /** Within what a check may take, so that a relay that is silent is told as such. */
 const relayProbeSeconds = 8
@@ -19,19 +18,17 @@ const findings = gauge('mailroom_doctor_findings', 'What the quick part of docto
 ])
 
 /**
- * Runs the quick part beside what serves: at the start, and once an hour. What is not as it should be is logged, and again
- * only once it has changed; where mail goes to a sandbox it is to be tried, and nobody is alarmed.
+ * Prepares the job `doctor`: the quick checks, in the process that serves. A problem is logged once, and again when its level
+ * changes. With the provider `sandbox` Mailroom is only being tried out, so that problems are logged at `info`.
  */
-export function startDoctor(shared: AppContext): void {
-  const { config, db, clock, resolver, log, onStop } = shared
-  const parts: DoctorDeps = { config, db, clock, resolver, relays: [], publicSmtpPort: smtpPort }
-  let told: ReadonlyMap<string, string> | undefined
-  const rounds = startJob({ pauseMs, log, failureMessage: 'the quick part of doctor was not run' }, async () => {
-    const examined = await runChecks(quickChecks, parts, checkTimeoutMs.quick)
-    told = logFindings(examined, told, config.provider === 'sandbox' ? atInfoLevel(log) : log)
+export function openDoctor({ config, db, clock, resolver, log }: AppContext): JobRound {
+  const deps: DoctorDeps = { config, db, clock, resolver, relays: [], publicSmtpPort: smtpPort }
+  let logged: ReadonlyMap<string, string> | undefined
+  return async () => {
+    const results = await runChecks(quickChecks, deps, checkTimeoutMs.quick)
+    logged = logFindings(results, logged, config.provider === 'sandbox' ? atInfoLevel(log) : log)
     return 'done'
-  })
-  onStop(() => rounds.stop())
+  }
 }
 
 /** Logs what is new since `told`: by name, the level of what was told. */

@@ -1,9 +1,6 @@
 import { openRequestLog } from '../accounts/request-log/writer.ts'
 import type { DomainDeps } from '../domains/deps.ts'
-import { startRecheckJob } from '../domains/recheck/recheck.ts'
 import { createReadiness } from '../health/readiness/checks.ts'
-import { startReadinessMetrics } from '../health/readiness/metrics.ts'
-import { startIndexing } from '../inbox/search/indexer.ts'
 import { openTextWorker } from '../inbox/text-worker/text-worker.ts'
 import { mysqlBlobs } from '../ports/blobs/mysql.ts'
 import type { Certificates } from '../ports/certificates/port.ts'
@@ -12,16 +9,19 @@ import { openHttpServer } from '../servers/http/server.ts'
 import { createDnsZone, providerWebhooks } from './adapters.ts'
 import type { AppContext } from './app-context.ts'
 import { httpFeatures } from './http-features.ts'
-import { startHousekeeping } from './jobs.ts'
+import { jobs, startJobs } from './jobs.ts'
 
-/** Starts the HTTP API, and what is done beside it; gives where it listens, in the clear and by HTTPS. `wake` tells the relay that there is work. */
+/**
+ * Starts the HTTP API, MCP and the dashboard; gives the URLs on which it listens, without TLS and with it. `wake` tells the relay
+ * of this process that an email may be due.
+ */
 export function startHttpRole(
-  shared: AppContext,
+  context: AppContext,
   wake: () => void,
   certificates: Certificates,
 ): { readonly http: string; readonly https: string | null } {
-  const { config, log, clock, secrets, resolver, canary, scanner, provider, onStop } = shared
-  const db = shared.openPool('http')
+  const { config, log, clock, secrets, resolver, provider, diskSpace, onStop } = context
+  const db = context.openPool('http')
   const blobs = mysqlBlobs(db, clock)
   const zone = createDnsZone(config, db, clock)
   const domains: DomainDeps = {
@@ -34,19 +34,10 @@ export function startHttpRole(
       spfInclude: config.spfInclude,
       returnPath: provider.traits.returnPath,
     },
-    identities: shared.configuredProvider.identities,
+    identities: context.configuredProvider.identities,
     secrets,
   }
-  const rechecking = startRecheckJob({
-    ...domains,
-    db: shared.db,
-    log,
-    longestWaitMs: config.domainRecheckMinutes * 60_000,
-    rotateDays: config.dkimRotateDays,
-  })
-  onStop(() => rechecking.stop())
-  startHousekeeping(shared)
-  const requestLog = openRequestLog(shared.db, log)
+  const requestLog = openRequestLog(context.db, log)
   onStop(() => requestLog.close())
   const texts = openTextWorker()
   onStop(() => texts.close())
@@ -57,15 +48,14 @@ export function startHttpRole(
     provider: provider.traits.name,
     publicUrl: config.publicUrl,
     unconfirmedMs: config.unconfirmedHours * 3_600_000,
-    hasDiskSpace: shared.hasDiskSpace,
+    hasDiskSpace: diskSpace.hasSpace,
     parseLargeMessage: texts.readSummary,
     wake,
   })
   onStop(() => sending.rendering.close())
-  const readiness = createReadiness({ config, db: shared.db, canary, scanner, provider, zone, certificates, clock })
-  const watching = startReadinessMetrics(readiness, log)
-  onStop(() => watching.stop())
-  const door = openHttpServer({
+  const readiness = createReadiness({ ...context, zone, certificates })
+  startJobs(jobs.http, { ...context, domains, texts, readiness })
+  const server = openHttpServer({
     config,
     db,
     features: httpFeatures({
@@ -88,8 +78,6 @@ export function startHttpRole(
     clock,
     readiness,
   })
-  onStop(() => door.close())
-  const indexing = startIndexing({ db: shared.db, blobs: mysqlBlobs(shared.db, clock), texts, log })
-  onStop(() => indexing.stop())
-  return { http: door.url, https: door.tlsUrl }
+  onStop(() => server.close())
+  return { http: server.url, https: server.tlsUrl }
 }

@@ -1,31 +1,280 @@
 import { deleteClosedInvitations } from '../accounts/invitations/invitations.ts'
 import { deleteExpiredResponses } from '../api/idempotency/store.ts'
-import { startJob } from '../base/concurrency/background-job.ts'
+import type { Clock } from '../base/clock.ts'
+import { type JobRound, startJob } from '../base/concurrency/background-job.ts'
+import type { Config } from '../base/config/config.ts'
+import type { Db } from '../base/database/database.ts'
+import type { DomainDeps } from '../domains/deps.ts'
+import { recheckRound } from '../domains/recheck/recheck.ts'
+import { updateReadinessMetrics } from '../health/readiness/metrics.ts'
+import type { Readiness } from '../health/readiness/readiness.ts'
+import { indexRound } from '../inbox/search/indexer.ts'
+import type { TextWorker } from '../inbox/text-worker/text-worker.ts'
 import { mysqlBlobs } from '../ports/blobs/mysql.ts'
-import { startRetention } from '../retention/retention.ts'
-import { startStorageWatch } from '../retention/storage/storage-watch.ts'
-import { deleteOldTokens } from '../sending/reports/provider-events.ts'
+import { acmeIntervalMs } from '../ports/certificates/acme/acme.ts'
+import { certificateFilesIntervalMs } from '../ports/certificates/files.ts'
+import { sqsEventQueue } from '../ports/provider/ses/sqs-queue.ts'
+import { deliverReportsRound } from '../ports/provider/simulator/deliver-reports.ts'
+import { reportTaker } from '../receiving/reports/record-report.ts'
+import { simulatedMail } from '../receiving/reports/simulated-mail.ts'
+import { rescanRound } from '../receiving/rescan/rescan.ts'
+import { openRetentionRound } from '../retention/retention.ts'
+import { measureStorage } from '../retention/storage/storage-metrics.ts'
+import { openQueueMetrics } from '../sending/queue/queue-metrics.ts'
+import { relayPollMs } from '../sending/relay/relay.ts'
+import { pauseBrandsOverLimits } from '../sending/reports/pause.ts'
+import { deleteOldTokens, recordProviderEvents } from '../sending/reports/provider-events.ts'
 import { expireSuppressions } from '../sending/suppressions/suppressions.ts'
 import type { AppContext } from './app-context.ts'
+import { updateBackupMetrics } from './backup-metrics.ts'
+import { openDoctor } from './doctor.ts'
 
-const pauseMs = 60_000
-const clearedAtOnce = 1000
+/** A job of a process, with what it depends on. */
+export type Job<Deps> = {
+  /** Unique; `job` in the log line of a round that failed. */
+  readonly name: string
+  /** The pause after a round that left nothing to do, in milliseconds. */
+  readonly intervalMs: number
+  /** What it does, continuing "This job …". */
+  readonly does: string
+} & (
+  | {
+      /** Prepares the rounds that {@link startJobs} runs; null: the configuration does not need the job. */
+      readonly open: (deps: Deps) => JobRound | null
+    }
+  /** The function that starts it, together with the resource that it belongs to. */
+  | { readonly startedBy: string }
+)
 
-/** Starts what clears away, in small batches, what has had its time. */
-export function startHousekeeping({ config, db, clock, log, onStop }: AppContext): void {
-  const retention = startRetention({ db, clock, log, blobs: mysqlBlobs(db, clock), settings: config })
-  onStop(() => retention.stop())
-  const storage = startStorageWatch({ db, clock, log, config })
-  onStop(() => storage.stop())
-  clear('old answers stayed', deps => deleteExpiredResponses(deps.db, deps.clock, clearedAtOnce))
-  clear('old suppressions stayed', expireSuppressions)
-  clear('old invitations stayed', deleteClosedInvitations)
-  clear('old tokens of providers stayed', deleteOldTokens)
+export type Role = Config['roles'][number]
 
-  function clear(failure: string, forget: typeof deleteOldTokens): void {
-    const rounds = startJob({ pauseMs, log, failureMessage: failure }, async () =>
-      (await forget({ db, clock }, clearedAtOnce)) === clearedAtOnce ? 'more' : 'done',
-    )
-    onStop(() => rounds.stop())
+/** What the jobs of the role `http` use of that role's own. */
+export interface HttpJobDeps extends AppContext {
+  readonly domains: DomainDeps
+  readonly texts: TextWorker
+  readonly readiness: Readiness
+}
+
+const second = 1000
+const minute = 60 * second
+
+const everyProcess: readonly Job<AppContext>[] = [
+  {
+    name: 'disk-space',
+    intervalMs: second,
+    does: 'checks the free disk space, below which mail is refused',
+    open: ({ diskSpace }) => diskSpace.check,
+  },
+  {
+    name: 'doctor',
+    intervalMs: 60 * minute,
+    does: 'runs the quick checks of doctor and logs what they find',
+    open: openDoctor,
+  },
+  {
+    name: 'backup-metrics',
+    intervalMs: 30 * second,
+    does: 'shows in metrics when the last backup was made and verified',
+    open: ({ db }) => once(() => updateBackupMetrics(db)),
+  },
+  {
+    name: 'certificate-files',
+    intervalMs: certificateFilesIntervalMs,
+    does: 'reloads the certificate in MAILROOM_TLS_CERT and MAILROOM_TLS_KEY when it changes',
+    startedBy: 'fileCertificates',
+  },
+]
+
+const smtpOrHttp: readonly Job<AppContext>[] = [
+  {
+    name: 'acme-load',
+    intervalMs: acmeIntervalMs,
+    does: 'loads the certificates that were issued by ACME',
+    startedBy: 'acmeCertificates',
+  },
+  {
+    name: 'acme-order',
+    intervalMs: acmeIntervalMs,
+    does: 'orders and renews certificates by ACME',
+    startedBy: 'acmeCertificates',
+  },
+]
+
+const smtp: readonly Job<AppContext>[] = [
+  {
+    name: 'rescan',
+    intervalMs: 5 * second,
+    does: 'scans messages that could not be scanned when they came',
+    open: openRescan,
+  },
+]
+
+const http: readonly Job<HttpJobDeps>[] = [
+  {
+    name: 'search-index',
+    intervalMs: second / 2,
+    does: 'indexes new messages for search',
+    open: openIndexing,
+  },
+  {
+    name: 'domain-recheck',
+    intervalMs: 5 * second,
+    does: 'checks the DNS records of domains again, and rotates their DKIM keys',
+    open: openRecheck,
+  },
+  {
+    name: 'retention',
+    intervalMs: minute,
+    does: 'deletes what has passed its retention time, and bytes that nothing refers to',
+    open: ({ config, db, clock, log }) =>
+      openRetentionRound({ db, clock, log, blobs: mysqlBlobs(db, clock), settings: config }),
+  },
+  {
+    name: 'idempotency-cleanup',
+    intervalMs: minute,
+    does: 'deletes expired idempotency keys with their responses',
+    open: cleanup(({ db, clock }, most) => deleteExpiredResponses(db, clock, most)),
+  },
+  {
+    name: 'suppression-cleanup',
+    intervalMs: minute,
+    does: 'deletes expired suppressions',
+    open: cleanup(expireSuppressions),
+  },
+  {
+    name: 'invitation-cleanup',
+    intervalMs: minute,
+    does: 'deletes invitations that were closed long ago',
+    open: cleanup(deleteClosedInvitations),
+  },
+  {
+    name: 'webhook-token-cleanup',
+    intervalMs: minute,
+    does: 'deletes old tokens of provider webhooks, which are kept against replays',
+    open: cleanup(deleteOldTokens),
+  },
+  {
+    name: 'storage-metrics',
+    intervalMs: 5 * minute,
+    does: 'shows in metrics how much is stored, and samples it for the forecast of full disks',
+    open: deps => once(() => measureStorage(deps)),
+  },
+  {
+    name: 'readiness-metrics',
+    intervalMs: 30 * second,
+    does: 'shows in metrics what /ready answers',
+    open: ({ readiness }) => once(() => updateReadinessMetrics(readiness)),
+  },
+]
+
+const relay: readonly Job<AppContext>[] = [
+  {
+    name: 'relay',
+    intervalMs: relayPollMs,
+    does: 'claims due recipients from the outbox and submits their emails to the provider',
+    startedBy: 'startRelay',
+  },
+  {
+    name: 'brand-pause',
+    intervalMs: 30 * second,
+    does: 'pauses brands whose bounces or complaints are above the limits',
+    open: openBrandPause,
+  },
+  {
+    name: 'queue-metrics',
+    intervalMs: 10 * second,
+    does: 'shows in metrics how much waits to be submitted',
+    open: openQueueMetrics,
+  },
+  {
+    name: 'simulator-reports',
+    intervalMs: second,
+    does: 'delivers the reports of simulated recipients',
+    open: openSimulatorReports,
+  },
+  {
+    name: 'ses-queue',
+    intervalMs: second,
+    does: 'reads provider events from the SQS queue in MAILROOM_SES_QUEUE_URL, where one is set',
+    open: openSesQueue,
+  },
+]
+
+/** All background jobs, by the processes that run them: those with a role, with either of two, or all. */
+export const jobs = { everyProcess, smtpOrHttp, smtp, http, relay }
+
+/** Starts those of the jobs that the configuration needs. When the process stops, all of them stop at once. */
+export function startJobs<Deps extends AppContext>(toStart: readonly Job<Deps>[], deps: Deps): void {
+  const running = toStart.flatMap(job => {
+    const round = 'open' in job ? job.open(deps) : null
+    return round === null ? [] : [startJob({ name: job.name, intervalMs: job.intervalMs, log: deps.log }, round)]
+  })
+  deps.onStop(() => Promise.all(running.map(job => job.stop())))
+}
+
+/** A round that never leaves anything to do. */
+function once(work: () => Promise<unknown>): JobRound {
+  return async () => {
+    await work()
+    return 'done'
   }
+}
+
+const rowsPerCleanup = 1000
+
+/** A job that deletes rows in batches: `deleteRows` deletes at most so many, and gives how many there were. */
+function cleanup(deleteRows: (deps: { readonly db: Db; readonly clock: Clock }, most: number) => Promise<number>) {
+  return (deps: AppContext): JobRound =>
+    async () =>
+      (await deleteRows(deps, rowsPerCleanup)) === rowsPerCleanup ? 'more' : 'done'
+}
+
+function openRescan({ db, clock, log, scanner, resolver }: AppContext): JobRound {
+  const takeReport = reportTaker({ db, log, resolver })
+  const deps = { db, blobs: mysqlBlobs(db, clock), scanner, takeReport, clock, log }
+  return signal => rescanRound(deps, signal)
+}
+
+function openIndexing({ db, clock, log, texts }: HttpJobDeps): JobRound {
+  const deps = { db, blobs: mysqlBlobs(db, clock), texts, log }
+  return () => indexRound(deps)
+}
+
+function openRecheck({ config, db, log, domains }: HttpJobDeps): JobRound {
+  const longestWaitMs = config.domainRecheckMinutes * minute
+  const deps = { ...domains, db, log, longestWaitMs, rotateDays: config.dkimRotateDays }
+  return signal => recheckRound(deps, signal)
+}
+
+function openBrandPause({ config, db, clock, log }: AppContext): JobRound {
+  const limits = {
+    bouncePercent: config.pauseBounceRate,
+    complaintPercent: config.pauseComplaintRate,
+    minSent: config.pauseLeastEmails,
+    windowMs: config.pauseWindowHours * 60 * minute,
+  }
+  return async signal => {
+    await pauseBrandsOverLimits({ db, clock, log, limits }, signal)
+    return 'done'
+  }
+}
+
+/** Also delivers what a process that ended had not delivered yet. */
+function openSimulatorReports({ db, clock, log, scanner, bounces }: AppContext): JobRound {
+  const mail = simulatedMail({ db, blobs: mysqlBlobs(db, clock), scanner, clock, log, bounces })
+  const deps = {
+    ...{ db, clock, log, ...mail },
+    recordEvents: (events: Parameters<typeof recordProviderEvents>[2]) =>
+      recordProviderEvents({ db, clock, log }, 'simulator', events),
+  }
+  return signal => deliverReportsRound(deps, signal)
+}
+
+/** SQS itself waits for events: the interval is the pause after it had none, or could not be read. */
+function openSesQueue({ config, db, clock, log, onStop }: AppContext): JobRound | null {
+  const { sesQueueUrl: queueUrl, sesRegion: region = '' } = config
+  if (queueUrl === undefined) return null
+  const queue = sqsEventQueue({ queueUrl, region, clock, log })
+  onStop(() => queue.close())
+  return signal => queue.receive(events => recordProviderEvents({ db, clock, log }, 'ses', events), signal)
 }

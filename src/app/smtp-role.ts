@@ -4,25 +4,24 @@ import { mysqlBlobs } from '../ports/blobs/mysql.ts'
 import type { Certificates } from '../ports/certificates/port.ts'
 import { whileThereIsRoom } from '../receiving/disk-guard.ts'
 import { bySize, openParsePool } from '../receiving/parse-pool/parse-pool.ts'
-import { reportTaker } from '../receiving/reports/record-report.ts'
-import { startRescanning } from '../receiving/rescan/rescan.ts'
 import { openWayIn } from '../receiving/way-in.ts'
 import { openSmtpServer } from '../servers/smtp/server.ts'
 import type { AppContext } from './app-context.ts'
+import { jobs, startJobs } from './jobs.ts'
 
 const parseThreads = 1
 
-/** Starts what takes mail from the world; gives where it listens. */
-export async function startSmtpRole(shared: AppContext, certificates: Certificates): Promise<string> {
-  const { config, log, clock, resolver, canary, scanner, bounces, onStop } = shared
-  const db = shared.openPool('smtp')
+/** Starts what receives mail by SMTP; gives the address on which it listens. */
+export async function startSmtpRole(context: AppContext, certificates: Certificates): Promise<string> {
+  const { config, log, clock, resolver, canary, scanner, bounces, diskSpace, onStop } = context
+  const db = context.openPool('smtp')
   const checking = { resolver, hostname: config.hostname, messageTimeoutMs: config.dnsMessageSeconds * 1000 }
-  const heavy = openParsePool({ ...checking, count: parseThreads })
-  onStop(() => heavy.close())
+  const parsePool = openParsePool({ ...checking, count: parseThreads })
+  onStop(() => parsePool.close())
   const wayIn = openWayIn({
     db,
     blobs: mysqlBlobs(db, clock),
-    ...bySize(mailauthAuthenticator(checking), heavy),
+    ...bySize(mailauthAuthenticator(checking), parsePool),
     canary,
     scanner,
     scanWaitMs: config.scanWaitSeconds * 1000,
@@ -32,24 +31,16 @@ export async function startSmtpRole(shared: AppContext, certificates: Certificat
     resolver,
     log,
   })
-  const rescanning = startRescanning({
-    db: shared.db,
-    blobs: mysqlBlobs(shared.db, clock),
-    scanner,
-    takeReport: reportTaker({ db: shared.db, log, resolver }),
-    clock,
-    log,
-  })
-  onStop(() => rescanning.stop())
+  startJobs(jobs.smtp, context)
   const spoolFolder = join(config.varFolder, 'spool')
-  const door = await openSmtpServer({
+  const server = await openSmtpServer({
     config,
-    inbound: whileThereIsRoom(wayIn, shared.hasDiskSpace),
+    inbound: whileThereIsRoom(wayIn, diskSpace.hasSpace),
     certificates,
     log,
     clock,
     spoolFolder,
   })
-  onStop(() => door.close())
-  return `${door.address.host}:${door.address.port}`
+  onStop(() => server.close())
+  return `${server.address.host}:${server.address.port}`
 }

@@ -1,5 +1,4 @@
 import { t } from 'elysia'
-import { brandRefusals } from '../accounts/brands/brands.ts'
 import { idParamsSchema } from '../api/common-schemas.ts'
 import { describeRoute } from '../api/describe.ts'
 import type { Reservation } from '../api/idempotency/reservation.ts'
@@ -8,26 +7,15 @@ import { type Id, stableToken } from '../base/ids.ts'
 import type { DomainBlockers, DomainDeps } from './deps.ts'
 import {
   checkDomain,
-  checkDomainRefusals,
   createDomain,
-  createDomainRefusals,
   getDomain,
   getOwnership,
   listDomains,
   provisionDomain,
-  provisionDomainRefusals,
   removeDomain,
-  removeDomainRefusals,
 } from './domains.ts'
-import { domainRefusals } from './load-domain.ts'
-import {
-  createMailbox,
-  createMailboxRefusals,
-  listMailboxes,
-  removeMailbox,
-  removeMailboxRefusals,
-} from './mailboxes/mailboxes.ts'
-import { claimReceiving, claimReceivingRefusals } from './receiving-claim.ts'
+import { createMailbox, listMailboxes, removeMailbox } from './mailboxes/mailboxes.ts'
+import { claimReceiving } from './receiving-claim.ts'
 import {
   createdMailboxSchema,
   domainSchema,
@@ -48,7 +36,10 @@ export function domainRoutes(deps: DomainDeps, blockers: DomainBlockers) {
       '/v1/domains/ownership',
       ({ caller, query }) => getOwnership(deps, caller, { domain: query.domain, brandId: query.brand_id }),
       {
-        detail: describeRoute('getOwnership', 'Tell how the ownership of a domain is proven', brandRefusals),
+        detail: describeRoute('getOwnership', 'Tell how the ownership of a domain is proven', [
+          'not_found',
+          'brand_restricted',
+        ]),
         scope: 'domains:read',
         query: t.Object(
           {
@@ -73,7 +64,13 @@ export function domainRoutes(deps: DomainDeps, blockers: DomainBlockers) {
           }),
         ),
       {
-        detail: describeRoute('createDomain', 'Register a domain', createDomainRefusals),
+        detail: describeRoute('createDomain', 'Register a domain', [
+          'not_found',
+          'brand_restricted',
+          'domain_taken',
+          'ownership_not_verified',
+          'dns_unavailable',
+        ]),
         scope: 'domains:write',
         body: t.Object({
           brand_id: t.String({ minLength: 1 }),
@@ -89,7 +86,7 @@ export function domainRoutes(deps: DomainDeps, blockers: DomainBlockers) {
       response: t.Object({ data: t.Array(domainSchema) }),
     })
     .get('/v1/domains/:id', ({ caller, params }) => getDomain(deps, caller, params.id), {
-      detail: describeRoute('getDomain', 'Read a domain', domainRefusals),
+      detail: describeRoute('getDomain', 'Read a domain', ['not_found', 'brand_restricted']),
       scope: 'domains:read',
       params: idParamsSchema,
       response: domainSchema,
@@ -98,7 +95,11 @@ export function domainRoutes(deps: DomainDeps, blockers: DomainBlockers) {
       '/v1/domains/:id',
       ({ caller, params, reservation }) => removeDomain(deps, caller, params.id, blockers, reservation),
       {
-        detail: describeRoute('deleteDomain', 'Unregister a domain', removeDomainRefusals),
+        detail: describeRoute('deleteDomain', 'Unregister a domain', [
+          'not_found',
+          'brand_restricted',
+          'domain_in_use',
+        ]),
         scope: 'domains:write',
         params: idParamsSchema,
         response: removedDomainSchema,
@@ -108,7 +109,12 @@ export function domainRoutes(deps: DomainDeps, blockers: DomainBlockers) {
       '/v1/domains/:id/provision',
       ({ caller, params, body }) => provisionDomain(deps, caller, params.id, body.publish_dns ?? true),
       {
-        detail: describeRoute('provisionDomain', 'Take up an enrolment that did not finish', provisionDomainRefusals),
+        detail: describeRoute('provisionDomain', 'Take up an enrolment that did not finish', [
+          'not_found',
+          'brand_restricted',
+          'ownership_not_verified',
+          'dns_unavailable',
+        ]),
         scope: 'domains:write',
         params: idParamsSchema,
         body: t.Object({ publish_dns: publishDns }),
@@ -116,17 +122,24 @@ export function domainRoutes(deps: DomainDeps, blockers: DomainBlockers) {
       },
     )
     .post('/v1/domains/:id/check', ({ caller, params }) => checkDomain(deps, caller, params.id), {
-      detail: describeRoute('checkDomain', 'Look at the DNS records of a domain again', checkDomainRefusals),
+      detail: describeRoute('checkDomain', 'Look at the DNS records of a domain again', [
+        'not_found',
+        'brand_restricted',
+        'ownership_not_verified',
+        'dns_unavailable',
+      ]),
       scope: 'domains:write',
       params: idParamsSchema,
       response: domainSchema,
     })
     .post('/v1/domains/:id/receiving', ({ caller, params }) => claimReceiving(deps, caller, params.id), {
-      detail: describeRoute(
-        'claimReceiving',
-        'Claim the receiving of mail for a domain, and check it',
-        claimReceivingRefusals,
-      ),
+      detail: describeRoute('claimReceiving', 'Claim the receiving of mail for a domain, and check it', [
+        'not_found',
+        'brand_restricted',
+        'receiving_claimed',
+        'ownership_not_verified',
+        'dns_unavailable',
+      ]),
       scope: 'domains:write',
       params: idParamsSchema,
       response: receivingSchema,
@@ -149,7 +162,12 @@ export function mailboxRoutes(deps: DomainDeps) {
           ),
         ),
       {
-        detail: describeRoute('createMailbox', 'Create a mailbox', createMailboxRefusals),
+        detail: describeRoute('createMailbox', 'Create a mailbox', [
+          'not_found',
+          'brand_restricted',
+          'mailbox_exists',
+          'receiving_claimed',
+        ]),
         scope: 'inbox:write',
         body: t.Object({
           domain_id: t.String({ minLength: 1 }),
@@ -167,7 +185,10 @@ export function mailboxRoutes(deps: DomainDeps) {
       '/v1/mailboxes/:id',
       ({ caller, params, reservation }) => removeMailbox(deps, caller, params.id, reservation),
       {
-        detail: describeRoute('deleteMailbox', 'Delete a mailbox; its messages are kept', removeMailboxRefusals),
+        detail: describeRoute('deleteMailbox', 'Delete a mailbox; its messages are kept', [
+          'not_found',
+          'brand_restricted',
+        ]),
         scope: 'inbox:write',
         params: idParamsSchema,
         response: t.Object({ deleted: t.String() }),

@@ -7,16 +7,8 @@ import { api } from '../api/route.ts'
 import type { Db } from '../base/database/database.ts'
 import type { BlobStore } from '../ports/blobs/port.ts'
 import { changeMessages } from './messages/change-messages.ts'
-import { downloadAttachment, downloadMessage, downloadRefusals } from './messages/download.ts'
-import {
-  listMessages,
-  markMessage,
-  messageRefusals,
-  moveMessage,
-  restoreMessage,
-  restoreMessageRefusals,
-  starMessage,
-} from './messages/messages.ts'
+import { downloadAttachment, downloadMessage } from './messages/download.ts'
+import { listMessages, markMessage, moveMessage, restoreMessage, starMessage } from './messages/messages.ts'
 import { readMessage } from './messages/read-message.ts'
 import {
   attachmentParamsSchema,
@@ -64,7 +56,11 @@ export function inboxRoutes(deps: InboxDeps) {
         return { data: items.map(toJsonInboxItem), next_cursor: toJsonMessageCursor(next) }
       },
       {
-        detail: describeRoute('listMessages', 'List received messages'),
+        detail: describeRoute('listMessages', 'List received messages', [
+          'invalid_cursor',
+          'not_found',
+          'brand_restricted',
+        ]),
         scope: 'inbox:read',
         query: t.Object({
           limit: limitParamSchema,
@@ -116,7 +112,7 @@ export function inboxRoutes(deps: InboxDeps) {
       '/v1/inbox/:id',
       ({ caller, params, query }) => readMessage(deps, caller, params.id, query.remote ?? 'block'),
       {
-        detail: describeRoute('getMessage', 'Read a received message', messageRefusals),
+        detail: describeRoute('getMessage', 'Read a received message', ['not_found', 'brand_restricted']),
         scope: 'inbox:read',
         params: idParamsSchema,
         query: t.Object({ remote: remoteContentSchema }),
@@ -127,7 +123,7 @@ export function inboxRoutes(deps: InboxDeps) {
       '/v1/inbox/:id',
       ({ caller, params, reservation }) => moveMessage(db, caller, params.id, 'trash', reservation),
       {
-        detail: describeRoute('trashMessage', 'Move a message to the trash', messageRefusals),
+        detail: describeRoute('trashMessage', 'Move a message to the trash', ['not_found', 'brand_restricted']),
         scope: 'inbox:write',
         params: idParamsSchema,
         response: movedSchema,
@@ -139,7 +135,12 @@ export function inboxRoutes(deps: InboxDeps) {
         fileResponse(await downloadAttachment(deps, caller, params.id, params.attachmentId)),
       {
         detail: {
-          ...describeRoute('getAttachment', 'Download an attachment', downloadRefusals),
+          ...describeRoute('getAttachment', 'Download an attachment', [
+            'not_found',
+            'brand_restricted',
+            'attachment_infected',
+            'attachment_unscanned',
+          ]),
           ...describeFile('application/octet-stream'),
         },
         scope: 'inbox:read',
@@ -151,7 +152,12 @@ export function inboxRoutes(deps: InboxDeps) {
       async ({ caller, params }) => fileResponse(await downloadMessage(deps, caller, params.id)),
       {
         detail: {
-          ...describeRoute('getRawMessage', 'Download a message as it came', downloadRefusals),
+          ...describeRoute('getRawMessage', 'Download a message as it came', [
+            'not_found',
+            'brand_restricted',
+            'attachment_infected',
+            'attachment_unscanned',
+          ]),
           ...describeFile('message/rfc822'),
         },
         scope: 'inbox:read',
@@ -162,7 +168,7 @@ export function inboxRoutes(deps: InboxDeps) {
       '/v1/inbox/:id/folder',
       ({ caller, params, body, reservation }) => moveMessage(db, caller, params.id, body.folder, reservation),
       {
-        detail: describeRoute('moveMessage', 'Move a message to a folder', messageRefusals),
+        detail: describeRoute('moveMessage', 'Move a message to a folder', ['not_found', 'brand_restricted']),
         scope: 'inbox:write',
         params: idParamsSchema,
         body: folderBodySchema,
@@ -173,7 +179,7 @@ export function inboxRoutes(deps: InboxDeps) {
       '/v1/inbox/:id/star',
       ({ caller, params, body, reservation }) => starMessage(db, caller, params.id, body.starred, reservation),
       {
-        detail: describeRoute('starMessage', 'Star a message, or not', messageRefusals),
+        detail: describeRoute('starMessage', 'Star a message, or not', ['not_found', 'brand_restricted']),
         scope: 'inbox:write',
         params: idParamsSchema,
         body: starBodySchema,
@@ -184,7 +190,7 @@ export function inboxRoutes(deps: InboxDeps) {
       '/v1/inbox/:id/read',
       ({ caller, params, body, reservation }) => markMessage(db, caller, params.id, body.read, reservation),
       {
-        detail: describeRoute('markMessage', 'Mark a message read, or unread', messageRefusals),
+        detail: describeRoute('markMessage', 'Mark a message read, or unread', ['not_found', 'brand_restricted']),
         scope: 'inbox:write',
         params: idParamsSchema,
         body: readBodySchema,
@@ -201,7 +207,11 @@ export function inboxRoutes(deps: InboxDeps) {
       '/v1/inbox/:id/restore',
       ({ caller, params, reservation }) => restoreMessage(db, caller, params.id, reservation),
       {
-        detail: describeRoute('restoreMessage', 'Take a message out of the trash', restoreMessageRefusals),
+        detail: describeRoute('restoreMessage', 'Take a message out of the trash', [
+          'not_found',
+          'brand_restricted',
+          'not_in_trash',
+        ]),
         scope: 'inbox:write',
         params: idParamsSchema,
         response: movedSchema,

@@ -1,5 +1,5 @@
 import { plusMs } from '../base/clock.ts'
-import { type BackgroundJob, startJob } from '../base/concurrency/background-job.ts'
+import type { JobRound } from '../base/concurrency/background-job.ts'
 import { claimLease, deleteLease } from '../base/database/leases-table.ts'
 import { newSortableToken } from '../base/ids.ts'
 import type { RetentionSettings } from './policies/kinds.ts'
@@ -96,22 +96,20 @@ function targetTasks(deps: RetentionDeps, policies: RetentionPolicies): readonly
   ]
 }
 
-const pauseMs = 60_000
-/** Of the time, at most one part in five is spent on it. */
+/** At most one part in five of the time is spent on it. */
 const pauseFactor = 4
 const maxPauseMs = 5000
 
-/** Does rounds for as long as it runs; `stop` waits for the step under way. */
-export function startRetention(deps: RetentionDeps): BackgroundJob {
+/** Prepares the job `retention`. */
+export function openRetentionRound(deps: RetentionDeps): JobRound {
   const retention = openRetention(deps)
-  const options = { pauseMs, log: deps.log, failureMessage: 'what has had its time was not removed' }
-  return startJob(options, async signal => {
+  return async signal => {
     const done = await retention.runRound({
       pause: tookMs => pauseUnlessStopping(signal, Math.min(pauseFactor * tookMs, maxPauseMs)),
       isStopping: () => signal.aborted,
     })
     return done === 'more' ? 'more' : 'done'
-  })
+  }
 }
 
 function pauseUnlessStopping(signal: AbortSignal, ms: number): Promise<void> {

@@ -1,12 +1,13 @@
 import { randomBytes } from 'node:crypto'
 import { systemClock } from '../../src/base/clock.ts'
+import { startJob } from '../../src/base/concurrency/background-job.ts'
 import { type Id, newId } from '../../src/base/ids.ts'
 import { openLog } from '../../src/base/observability/log.ts'
 import { domainRoutes, mailboxRoutes } from '../../src/domains/routes.ts'
 import { receivedMessages } from '../../src/inbox/reply/received-messages.ts'
 import { replyRoutes } from '../../src/inbox/reply/routes.ts'
 import { inboxRoutes } from '../../src/inbox/routes.ts'
-import { startIndexing } from '../../src/inbox/search/indexer.ts'
+import { indexRound } from '../../src/inbox/search/indexer.ts'
 import { openTextWorker } from '../../src/inbox/text-worker/text-worker.ts'
 import { mailauthAuthenticator } from '../../src/ports/authenticator/mailauth.ts'
 import { mysqlBlobs } from '../../src/ports/blobs/mysql.ts'
@@ -95,7 +96,9 @@ export async function openTestInbox({ indexes = false } = {}): Promise<TestInbox
   })
   const { db } = door.database
   const blobs = mysqlBlobs(db, systemClock)
-  const indexing = indexes ? startIndexing({ db, blobs, texts, log }) : undefined
+  const indexing = indexes
+    ? startJob({ name: 'search-index', intervalMs: 500, log }, () => indexRound({ db, blobs, texts, log }))
+    : undefined
   const wayInWith = (clamd: string) =>
     openWayIn({
       db,

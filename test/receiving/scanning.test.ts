@@ -3,12 +3,13 @@ import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:net'
 import { type Clock, plusMs, systemClock } from '../../src/base/clock.ts'
+import { startJob } from '../../src/base/concurrency/background-job.ts'
 import { type ClamdAddress, readConfig } from '../../src/base/config/config.ts'
 import { mysqlBlobs } from '../../src/ports/blobs/mysql.ts'
 import { clamdScanner } from '../../src/ports/scanner/clamd.ts'
 import type { Scanner } from '../../src/ports/scanner/port.ts'
 import { reportTaker } from '../../src/receiving/reports/record-report.ts'
-import { rescanDue, startRescanning } from '../../src/receiving/rescan/rescan.ts'
+import { rescanDue, rescanRound } from '../../src/receiving/rescan/rescan.ts'
 import { type FreshDatabase, freshDatabase } from '../harness/database.ts'
 import { inMemory, log, mailTo, message, messagesOf, type Receiver, receiver, wayIn } from './fixtures.ts'
 
@@ -253,7 +254,8 @@ describe('a scanner that is away', () => {
 
   test('is noticed by the loop, which stops when told', async () => {
     await receive(message(), scannerAt(nowhere))
-    const loop = startRescanning(rescanning(scannerAt(clamd()), later(1)))
+    const deps = rescanning(scannerAt(clamd()), later(1))
+    const loop = startJob({ name: 'rescan', intervalMs: 5000, log: deps.log }, signal => rescanRound(deps, signal))
     for (let i = 0; i < 100 && (await filed()).row.scan !== 'clean'; i++) await Bun.sleep(20)
     await loop.stop()
     expect((await filed()).row).toMatchObject({ folder: 'inbox', scan: 'clean' })

@@ -5,7 +5,7 @@ import { newSortableToken } from '../../src/base/ids.ts'
 import { registry } from '../../src/base/observability/metrics.ts'
 import { CommandError, UsageError } from '../../src/base/operator-error.ts'
 import { retentionCommand } from '../../src/cli/retention.ts'
-import { measureStorage } from '../../src/retention/storage/storage-watch.ts'
+import { measureStorage } from '../../src/retention/storage/storage-metrics.ts'
 import { messageOf, openTestInbox, type ReceivingDomain, type TestInbox } from '../harness/inbox.ts'
 import { dayMs } from './fixtures.ts'
 

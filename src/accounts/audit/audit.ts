@@ -4,24 +4,24 @@ import { toJson } from '../../base/database/schema.ts'
 import { newId } from '../../base/ids.ts'
 import { insertAuditEntry } from './table.ts'
 
-/** Something that an operator did with a command. */
+/** Something that an operator does by command. */
 export interface AuditEntry {
-  /** `<kind>.<verb>`, such as `quarantine.release`. */
+  /** What kind of thing and what to it: `quarantine.release`. */
   readonly action: string
-  /** What it was done to: an id, or the selection that the command was given (`domain:example.com`). */
+  /** What it is done to: an id, or what the command was told to take (`domain:example.com`). */
   readonly subject: string
-  /** Anything else worth knowing later. Never secrets or message content. */
+  /** What else one wants to know of it later; no secrets, and nothing of what messages say. */
   readonly detail?: Readonly<Record<string, unknown>>
 }
 
-/** Who runs the command, and the clock for its entries. */
+/** Who does it, and when. */
 export interface Operator {
-  /** The operating system's user name. */
+  /** The user of the operating system. */
   readonly actor: string
   readonly clock: Clock
 }
 
-/** Inserts the audit entry, in the transaction that does the work. Actor and subject are cut to their columns' lengths. */
+/** Writes down what is being done, in the transaction that does it. */
 export async function recordAuditEntry(
   db: Db,
   { actor, clock }: Operator,

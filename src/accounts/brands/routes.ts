@@ -2,19 +2,10 @@ import { t } from 'elysia'
 import { idParamsSchema } from '../../api/common-schemas.ts'
 import { describeRoute } from '../../api/describe.ts'
 import { api } from '../../api/route.ts'
-import {
-  type BrandDeps,
-  brandRefusals,
-  brandSlugRefusals,
-  changeBrand,
-  createBrand,
-  getBrand,
-  listBrands,
-  provisionBrand,
-} from './brands.ts'
+import { type BrandDeps, changeBrand, createBrand, getBrand, listBrands, provisionBrand } from './brands.ts'
 import { brandNameSchema, brandSchema, brandSlugSchema } from './schema.ts'
 
-/** The operations on brands. */
+/** SPEC section 4, Brands. */
 export function brandRoutes(deps: BrandDeps) {
   return api('brands')
     .post(
@@ -24,7 +15,7 @@ export function brandRoutes(deps: BrandDeps) {
         return createBrand(deps, caller, body, reservation)
       },
       {
-        detail: describeRoute('createBrand', 'Create a brand', brandSlugRefusals),
+        detail: describeRoute('createBrand', 'Create a brand', ['slug_taken']),
         scope: { scope: 'brands:write', organizationOnly: true },
         body: t.Object({ name: brandNameSchema, slug: brandSlugSchema }),
         response: { 201: brandSchema },
@@ -36,7 +27,7 @@ export function brandRoutes(deps: BrandDeps) {
       response: t.Object({ data: t.Array(brandSchema) }),
     })
     .get('/v1/brands/:id', ({ caller, params }) => getBrand(deps, caller, params.id), {
-      detail: describeRoute('getBrand', 'Get a brand', brandRefusals),
+      detail: describeRoute('getBrand', 'Read a brand', ['not_found', 'brand_restricted']),
       scope: 'brands:read',
       params: idParamsSchema,
       response: brandSchema,
@@ -45,10 +36,7 @@ export function brandRoutes(deps: BrandDeps) {
       '/v1/brands/:id',
       ({ caller, params, body, reservation }) => changeBrand(deps, caller, params.id, body, reservation),
       {
-        detail: describeRoute('updateBrand', 'Change the name or slug of a brand', [
-          ...brandRefusals,
-          ...brandSlugRefusals,
-        ]),
+        detail: describeRoute('updateBrand', 'Change the name or slug of a brand', ['not_found', 'slug_taken']),
         scope: { scope: 'brands:write', organizationOnly: true },
         params: idParamsSchema,
         body: t.Object({ name: t.Optional(brandNameSchema), slug: t.Optional(brandSlugSchema) }),
@@ -59,7 +47,7 @@ export function brandRoutes(deps: BrandDeps) {
       '/v1/brands/:id/provision',
       ({ caller, params, reservation }) => provisionBrand(deps, caller, params.id, reservation),
       {
-        detail: describeRoute('provisionBrand', 'Mark a brand ready', brandRefusals),
+        detail: describeRoute('provisionBrand', 'Mark a brand ready', ['not_found', 'brand_restricted']),
         scope: 'brands:write',
         params: idParamsSchema,
         response: brandSchema,

@@ -1,49 +1,54 @@
 import { expect, test } from 'bun:test'
+import type { Log } from '../observability/log.ts'
 import { openLog } from '../observability/log.ts'
 import { startJob } from './background-job.ts'
 
 const log = openLog('silent')
 
-test('goes on at once while there is more, and pauses when there is none', async () => {
+test('starts the next round at once while there is more to do, and after the interval when there is not', async () => {
   const times: number[] = []
   const { promise: sixth, resolve } = Promise.withResolvers<void>()
-  const rounds = startJob({ pauseMs: 100, log, failureMessage: '' }, () => {
+  const job = startJob({ name: 'test', intervalMs: 100, log }, () => {
     times.push(performance.now())
     if (times.length === 6) resolve()
     return Promise.resolve(times.length % 3 === 0 ? 'done' : 'more')
   })
   await sixth
-  await rounds.stop()
+  await job.stop()
   const waits = times.slice(1).map((at, i) => at - (times[i] ?? 0) > 90)
   expect(waits).toEqual([false, false, true, false, false])
 })
 
-test('begins another round after one that threw', async () => {
-  let begun = 0
+test('logs a round that threw under the name of the job, and starts another', async () => {
+  let rounds = 0
+  const lines: unknown[] = []
+  const recording = { error: (fields: unknown) => lines.push(fields) } as unknown as Log
   const { promise: again, resolve } = Promise.withResolvers<void>()
-  const rounds = startJob({ pauseMs: 1, log, failureMessage: 'it threw' }, () => {
-    if (++begun === 2) resolve()
-    return Promise.reject(new Error('trouble'))
+  const job = startJob({ name: 'test', intervalMs: 1, log: recording }, () => {
+    if (++rounds === 2) resolve()
+    return Promise.reject(new Error('no database'))
   })
   await again
-  await rounds.stop()
+  await job.stop()
+  expect(lines[0]).toMatchObject({ job: 'test', err: { message: 'no database' }, retry_in_ms: 1 })
 })
 
-test('stops once the round under way has ended, and without waiting for the pause', async () => {
+test('stops once the running round has ended, without waiting for the interval', async () => {
   const { promise: work, resolve: finish } = Promise.withResolvers<'done'>()
-  let heard = false
-  const rounds = startJob({ pauseMs: 60_000, log, failureMessage: '' }, signal => {
+  let isAborted = false
+  const job = startJob({ name: 'test', intervalMs: 60_000, log }, signal => {
     signal.addEventListener('abort', () => {
-      heard = true
+      isAborted = true
     })
     return work
   })
-  let stopped = false
-  const stopping = rounds.stop().then(() => {
-    stopped = true
+  let isStopped = false
+  const stopping = job.stop().then(() => {
+    isStopped = true
   })
+  // Long enough for a stop that does not wait for the round.
   await Bun.sleep(5)
-  expect([heard, stopped]).toEqual([true, false])
+  expect([isAborted, isStopped]).toEqual([true, false])
   finish('done')
   await stopping
 })

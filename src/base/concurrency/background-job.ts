@@ -1,37 +1,34 @@
 import type { Log } from '../observability/log.ts'
 
-/** Work that goes on in the background for as long as the process runs. */
+/** Work that runs in the background for as long as the process does. */
 export interface BackgroundJob {
-  /** Begins no further round; resolves when none is under way. */
+  /** Starts no further round; resolves when none is running. */
   stop(): Promise<void>
 }
 
+/** One round of a job. `more`: there is work left, so the next round follows at once. `signal` fires when the job stops. */
+export type JobRound = (signal: AbortSignal) => Promise<'more' | 'done'>
+
 export interface BackgroundJobOptions {
-  /** The wait after a round that left nothing to do, in milliseconds. */
-  readonly pauseMs: number
+  /** As src/app/jobs.ts lists it; `job` in log lines. */
+  readonly name: string
+  /** The pause after a round that left nothing to do, or that failed, in milliseconds. */
+  readonly intervalMs: number
   readonly log: Log
-  /** The log line for a round that threw; another follows after the pause. */
-  readonly failureMessage: string
 }
 
-/**
- * Does rounds of work, one after the other: the next at once when a round says that there is `more`, else after a pause.
- * `signal` fires when it is to stop.
- */
-export function startJob(
-  { pauseMs, log, failureMessage }: BackgroundJobOptions,
-  round: (signal: AbortSignal) => Promise<'more' | 'done'>,
-): BackgroundJob {
+/** Runs rounds one after the other until it is stopped. A round that throws is logged, and tried again after the interval. */
+export function startJob({ name, intervalMs, log }: BackgroundJobOptions, round: JobRound): BackgroundJob {
   const stopping = new AbortController()
   const { signal } = stopping
 
   async function run(): Promise<void> {
     while (!signal.aborted) {
       const left = await round(signal).catch((error: unknown) => {
-        log.error({ err: error }, failureMessage)
+        log.error({ job: name, err: error, retry_in_ms: intervalMs }, 'background job failed; it will be tried again')
         return 'done' as const
       })
-      if (left === 'done') await pause(pauseMs, signal)
+      if (left === 'done') await pause(intervalMs, signal)
     }
   }
 

@@ -37,7 +37,12 @@ export const settings = {
     '10',
     'Connections to the database that each role may hold.',
   ),
-  roles: setting('ROLES', severalOf('smtp', 'http', 'relay'), 'smtp,http,relay', 'What this process does.'),
+  roles: setting(
+    'ROLES',
+    severalOf('smtp', 'http', 'relay'),
+    'smtp,http,relay',
+    'Roles of this process. `smtp` receives mail (background jobs: rescan). `http` serves the API, MCP and the dashboard (search-index, domain-recheck, retention, idempotency-cleanup, suppression-cleanup, invitation-cleanup, webhook-token-cleanup, storage-metrics, readiness-metrics). `relay` submits emails to the provider (relay, brand-pause, queue-metrics, simulator-reports, ses-queue). Every process also runs disk-space, doctor, backup-metrics, certificate-files, and one with `smtp` or `http` acme-load, acme-order.',
+  ),
   hostname: setting(
     'HOSTNAME',
     text,

@@ -1,5 +1,4 @@
 import { plusMs } from '../../base/clock.ts'
-import { type BackgroundJob, startJob } from '../../base/concurrency/background-job.ts'
 import type { Log } from '../../base/observability/log.ts'
 import { counter } from '../../base/observability/metrics.ts'
 import { Refusal } from '../../base/refusal.ts'
@@ -22,7 +21,6 @@ export interface RecheckDeps extends DomainDeps {
   readonly rotateDays: number
 }
 
-const pauseMs = 5000
 const maxAtOnce = 8
 /** How long one look may take before another process takes the domain. */
 const leaseMs = 5 * 60_000
@@ -30,10 +28,9 @@ const firstWaitMs = 60_000
 
 const rechecks = counter('mailroom_domain_rechecks_total', 'Looks at domains that nobody asked for.', ['outcome'])
 
-/** Looks at every domain again and again, for as long as it runs; any number of processes share the work. */
-export function startRecheckJob(deps: RecheckDeps): BackgroundJob {
-  const options = { pauseMs, log: deps.log, failureMessage: 'could not look at domains again' }
-  return startJob(options, async signal => ((await recheckDueDomains(deps, signal)) === maxAtOnce ? 'more' : 'done'))
+/** A round of the job `domain-recheck`: checks the domains that are due. Any number of processes share the work. */
+export async function recheckRound(deps: RecheckDeps, signal: AbortSignal): Promise<'more' | 'done'> {
+  return (await recheckDueDomains(deps, signal)) === maxAtOnce ? 'more' : 'done'
 }
 
 /** Looks at the domains that are due now, a few of them. How many were there? */

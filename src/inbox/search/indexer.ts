@@ -1,4 +1,3 @@
-import { type BackgroundJob, startJob } from '../../base/concurrency/background-job.ts'
 import { limitConcurrency } from '../../base/concurrency/semaphore.ts'
 import { type Db, inTransaction, isDatabaseUnavailable } from '../../base/database/database.ts'
 import { fromJson } from '../../base/database/schema.ts'
@@ -13,7 +12,6 @@ import { insertSearchText, type NewSearchTextRow, selectUnindexed, type Unindexe
 
 /** Messages read at once, large ones one after the other; their words, at most 1 MiB each, go into one statement. */
 const batchSize = 8
-const idleMs = 500
 const maxCharacters = 1024 * 1024
 
 export interface IndexerDeps {
@@ -24,12 +22,11 @@ export interface IndexerDeps {
 }
 
 /**
- * Gives messages their search text, behind the way in, so that accepting a message waits for no index. Several
- * processes may do it at once: what is done twice comes out the same. `stop` resolves when nothing is under way.
+ * A round of the job `search-index`: indexes some messages, after they were accepted, so that accepting waits for no index.
+ * Several processes may do it at once: what is indexed twice comes out the same.
  */
-export function startIndexing(deps: IndexerDeps): BackgroundJob {
-  const options = { pauseMs: idleMs, log: deps.log, failureMessage: 'search text was not written' }
-  return startJob(options, async () => ((await indexBatch(deps)) < batchSize ? 'done' : 'more'))
+export async function indexRound(deps: IndexerDeps): Promise<'more' | 'done'> {
+  return (await indexBatch(deps)) < batchSize ? 'done' : 'more'
 }
 
 /** Indexes some of the messages that wait for it, the oldest first; how many. */

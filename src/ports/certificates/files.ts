@@ -11,11 +11,12 @@ export interface CertificateFilesOptions {
   readonly certFile: string
   readonly keyFile: string
   readonly log: Log
-  /** How often the files are read again, in milliseconds. */
+  /** {@link certificateFilesIntervalMs} unless given. */
   readonly intervalMs?: number
 }
 
-const usualPauseMs = 10_000
+/** How often the files are read again, in milliseconds. */
+export const certificateFilesIntervalMs = 10_000
 
 /**
  * The certificate in two files, read again and again: by what they hold, since certbot and Kubernetes change links and not
@@ -26,7 +27,7 @@ export function fileCertificates({
   certFile,
   keyFile,
   log,
-  intervalMs = usualPauseMs,
+  intervalMs = certificateFilesIntervalMs,
 }: CertificateFilesOptions): Certificates {
   const first = readFirst(certFile, keyFile)
   const held = createCertificateStore([first])
@@ -62,13 +63,10 @@ export function fileCertificates({
     }
   }
 
-  const rounds = startJob(
-    { pauseMs: intervalMs, log, failureMessage: 'could not look at the certificate files' },
-    async () => {
-      await look()
-      return 'done'
-    },
-  )
+  const rounds = startJob({ name: 'certificate-files', intervalMs, log }, async () => {
+    await look()
+    return 'done'
+  })
   return {
     current: () => held.current,
     states: () =>

@@ -1,8 +1,7 @@
 import type { Clock } from '../../base/clock.ts'
 import { type Db, inTransaction } from '../../base/database/database.ts'
 import { newId } from '../../base/ids.ts'
-import { canonicalName } from '../resolver/names.ts'
-import { isSameRecord } from './names.ts'
+import { canonicalName, isSameRecord } from './names.ts'
 import type { DnsProvider, ExistingRecord, WriteResult, Zone, ZoneRecord } from './port.ts'
 import {
   deleteLocalRecord,
@@ -23,26 +22,26 @@ export function localZone(db: Db, clock: Clock): DnsProvider {
     recordsAt: name => selectLocalRecordsAt(db, canonicalName(name)),
     recordsUnder: name => selectLocalRecordsUnder(db, canonicalName(name)),
     create: (record, mark) =>
-      withZoneLock(db, async tx => {
-        const local = requireLocal(record)
-        const now = clock.now()
-        const created: ExistingRecord = { ...local, id: newId('rec'), mark, createdAt: now, updatedAt: now }
-        const conflict = findConflict(local, await selectLocalRecordsAt(tx, local.name))
-        if (conflict) return conflict
-        await insertLocalRecord(tx, created, now)
-        return { kind: 'written', record: created }
+      written(db, async tx => {
+        const here = within(record)
+        const at = clock.now()
+        const fresh: ExistingRecord = { ...here, id: newId('rec'), mark, createdAt: at, updatedAt: at }
+        const refused = refusedBeside(here, await selectLocalRecordsAt(tx, here.name))
+        if (refused) return refused
+        await insertLocalRecord(tx, fresh, at)
+        return { kind: 'written', record: fresh }
       }),
     update: (id, record, mark) =>
-      withZoneLock(db, async tx => {
+      written(db, async tx => {
         const before = await selectLocalRecord(tx, id)
         if (!before) return undefined
-        const local = requireLocal(record)
-        const others = (await selectLocalRecordsAt(tx, local.name)).filter(existing => existing.id !== id)
-        const conflict = findConflict(local, others)
-        if (conflict) return conflict
-        const updated: ExistingRecord = { ...before, ...local, mark, updatedAt: clock.now() }
-        await updateLocalRecord(tx, updated)
-        return { kind: 'written', record: updated }
+        const here = within(record)
+        const others = (await selectLocalRecordsAt(tx, here.name)).filter(existingRecord => existingRecord.id !== id)
+        const refused = refusedBeside(here, others)
+        if (refused) return refused
+        const after: ExistingRecord = { ...before, ...here, mark, updatedAt: clock.now() }
+        await updateLocalRecord(tx, after)
+        return { kind: 'written', record: after }
       }),
     remove: id => deleteLocalRecord(db, id),
   }
@@ -53,11 +52,8 @@ export function localZone(db: Db, clock: Clock): DnsProvider {
   }
 }
 
-/** Runs `work` while no other process writes to the zone, so that what it reads holds until it writes. */
-function withZoneLock<Result extends WriteResult | undefined>(
-  db: Db,
-  work: (tx: Db) => Promise<Result>,
-): Promise<Result> {
+/** One writer at a time, so that what was read at a name holds until the write is made. */
+function written<Result extends WriteResult | undefined>(db: Db, work: (tx: Db) => Promise<Result>): Promise<Result> {
   return inTransaction(db, async tx => {
     await lockLocalZone(tx, apex)
     return work(tx)
@@ -65,21 +61,21 @@ function withZoneLock<Result extends WriteResult | undefined>(
 }
 
 /** RFC 2181 §5 and RFC 1034 §3.6.2: each record once, and a CNAME alone. */
-function findConflict(record: ZoneRecord, others: readonly ExistingRecord[]): WriteResult | undefined {
-  const same = others.find(existing => isSameRecord(existing, record))
+function refusedBeside(record: ZoneRecord, others: readonly ExistingRecord[]): WriteResult | undefined {
+  const same = others.find(existingRecord => isSameRecord(existingRecord, record))
   if (same) return { kind: 'exists', record: same }
-  const conflicting = others.filter(existing => existing.type === 'CNAME' || record.type === 'CNAME')
-  return conflicting.length > 0 ? { kind: 'conflict', existing: conflicting } : undefined
+  const inTheWay = others.filter(existingRecord => existingRecord.type === 'CNAME' || record.type === 'CNAME')
+  return inTheWay.length > 0 ? { kind: 'conflict', existing: inTheWay } : undefined
 }
 
 /** @throws when the record's name is outside the zone. */
-function requireLocal(record: ZoneRecord): ZoneRecord {
-  if (!isLocal(record.name)) throw new Error(`${record.name} is outside the local zone, which holds names below .test`)
+function within(record: ZoneRecord): ZoneRecord {
+  if (!isLocal(record.name)) throw new Error(`${record.name} is not below .test, where the local zone ends`)
   const { type, value, priority, ttlSeconds } = record
   return { type, name: canonicalName(record.name), value, priority, ttlSeconds }
 }
 
-/** Is it a name below `.test`? */
+/** Does the local zone hold this name? */
 function isLocal(name: string): boolean {
   return canonicalName(name).endsWith(`.${apex}`)
 }

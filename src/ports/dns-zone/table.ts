@@ -7,12 +7,12 @@ type LocalRow = DatabaseSchema['local_records']
 
 const columns = ['id', 'type', 'name', 'value', 'priority', 'ttl', 'mark', 'created_at', 'updated_at'] as const
 
-/** Makes every other writer of the zone wait until the transaction ends. */
+/** Keeps every other writer of the zone waiting until the transaction ends. */
 export async function lockLocalZone(db: Db, name: string): Promise<void> {
   await db.insertInto('local_zones').values({ name }).onDuplicateKeyUpdate({ name }).execute()
 }
 
-/** The records of this name, oldest first. */
+/** The records of this name, in the order in which they were added. */
 export async function selectLocalRecordsAt(db: Db, name: string): Promise<readonly ExistingRecord[]> {
   const rows = await db
     .selectFrom('local_records')
@@ -21,7 +21,7 @@ export async function selectLocalRecordsAt(db: Db, name: string): Promise<readon
     .orderBy('created_at')
     .orderBy('id')
     .execute()
-  return rows.map(toExistingRecord)
+  return rows.map(toHeld)
 }
 
 /** The records of this name and of all names below it. */
@@ -30,10 +30,12 @@ export async function selectLocalRecordsUnder(db: Db, name: string): Promise<rea
   const rows = await db
     .selectFrom('local_records')
     .select(columns)
-    .where(eb => eb.or([eb('name', '=', name), eb('name', 'like', below)]))
+    .where(expressionBuilder =>
+      expressionBuilder.or([expressionBuilder('name', '=', name), expressionBuilder('name', 'like', below)]),
+    )
     .orderBy('id')
     .execute()
-  return rows.map(toExistingRecord)
+  return rows.map(toHeld)
 }
 
 export async function selectLocalRecord(db: Db, id: string): Promise<ExistingRecord | undefined> {
@@ -42,7 +44,7 @@ export async function selectLocalRecord(db: Db, id: string): Promise<ExistingRec
     .select(columns)
     .where('id', '=', id as LocalRow['id'])
     .executeTakeFirst()
-  return row && toExistingRecord(row)
+  return row && toHeld(row)
 }
 
 export async function insertLocalRecord(db: Db, record: ExistingRecord, at: Instant): Promise<void> {
@@ -67,12 +69,12 @@ export async function deleteLocalRecord(db: Db, id: string): Promise<void> {
     .execute()
 }
 
-/** Leases a zone to `holder` until `until`, unless another holder's lease is valid at `now`. Did it? */
+/** Gives a zone to `holder` until then, unless another one holds it now. Did they get it? */
 export async function leaseZone(
   db: Db,
-  lease: { readonly zone: string; readonly holder: string; readonly now: Instant; readonly until: Instant },
+  turn: { readonly zone: string; readonly holder: string; readonly now: Instant; readonly until: Instant },
 ): Promise<boolean> {
-  const { zone, holder, now, until } = lease
+  const { zone, holder, now, until } = turn
   const { numUpdatedRows } = await db
     .updateTable('zone_turns')
     .set({ holder, until })
@@ -88,7 +90,6 @@ export async function leaseZone(
   return numInsertedOrUpdatedRows > 0n
 }
 
-/** Gives a lease back; one that someone else has by now stays. */
 export async function deleteZoneLease(db: Db, zone: string, holder: string): Promise<void> {
   await db.deleteFrom('zone_turns').where('zone', '=', zone).where('holder', '=', holder).execute()
 }
@@ -97,7 +98,7 @@ function toRow({ type, name, value, priority, ttlSeconds, mark, updatedAt }: Exi
   return { type, name, value, priority, ttl: ttlSeconds, mark, updated_at: updatedAt }
 }
 
-function toExistingRecord(row: LocalRow): ExistingRecord {
+function toHeld(row: LocalRow): ExistingRecord {
   const { id, name, value, priority, ttl, mark } = row
   const type = row.type as ZoneRecord['type']
   return {

@@ -1,6 +1,5 @@
 import { Readable } from 'node:stream'
 import { type Clock, type Instant, microsecondsOf, plusMs } from '../../base/clock.ts'
-import { type BackgroundJob, startJob } from '../../base/concurrency/background-job.ts'
 import { inTransaction } from '../../base/database/database.ts'
 import type { Log } from '../../base/observability/log.ts'
 import { counter } from '../../base/observability/metrics.ts'
@@ -17,7 +16,6 @@ export interface RescanDeps extends ReleaseDeps {
   readonly log: Log
 }
 
-const pauseMs = 5000
 const batchSize = 10
 /** How long one scan may take before another process takes the message. */
 const leaseMs = 10 * 60_000
@@ -28,10 +26,9 @@ const giveUpMs = 14 * 24 * 3_600_000
 
 const rescans = counter('mailroom_rescans_total', 'Later scans of messages that could not be scanned.', ['outcome'])
 
-/** Scans again, for as long as it runs, what could not be scanned when it came. `stop` waits for the scan under way. */
-export function startRescanning(deps: RescanDeps): BackgroundJob {
-  const options = { pauseMs, log: deps.log, failureMessage: 'could not scan messages again' }
-  return startJob(options, async signal => ((await rescanDue(deps, signal)) > 0 ? 'more' : 'done'))
+/** A round of the job `rescan`: scans messages that could not be scanned when they came. */
+export async function rescanRound(deps: RescanDeps, signal: AbortSignal): Promise<'more' | 'done'> {
+  return (await rescanDue(deps, signal)) > 0 ? 'more' : 'done'
 }
 
 /** Scans the messages that are due now, a few of them, if the scanner answers. How many were there? */

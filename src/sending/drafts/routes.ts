@@ -6,11 +6,10 @@ import { api } from '../../api/route.ts'
 import { toJsonAccepted } from '../accept/accepted.ts'
 import { sendAcceptedSchema } from '../emails/schema.ts'
 import type { SendDeps } from '../send.ts'
-import { draftContentRefusals } from './content.ts'
 import type { ReceivedMessages } from './deps.ts'
-import { changeDraft, createDraft, draftRefusals, listDrafts, readDraft, removeDraft } from './drafts.ts'
+import { changeDraft, createDraft, listDrafts, readDraft, removeDraft } from './drafts.ts'
 import { draftChangeSchema, draftPageSchema, draftSchema, newDraftSchema } from './schema.ts'
-import { sendDraft, sendDraftRefusals } from './send.ts'
+import { sendDraft } from './send.ts'
 
 const reading = { scope: 'drafts:read', organizationOnly: true } as const
 const writing = { scope: 'drafts:write', organizationOnly: true } as const
@@ -20,7 +19,7 @@ export function draftRoutes(sending: SendDeps, received: ReceivedMessages) {
   const deps = { db: sending.db, clock: sending.clock, received }
   return api('drafts')
     .get('/v1/drafts', ({ caller, query }) => listDrafts(deps, caller, query), {
-      detail: describeRoute('listDrafts', 'List drafts'),
+      detail: describeRoute('listDrafts', 'List drafts', ['invalid_cursor']),
       scope: reading,
       query: t.Object({ limit: limitParamSchema, cursor: t.Optional(t.String()) }),
       response: draftPageSchema,
@@ -32,14 +31,14 @@ export function draftRoutes(sending: SendDeps, received: ReceivedMessages) {
         return createDraft(deps, caller, body, reservation)
       },
       {
-        detail: describeRoute('createDraft', 'Create a draft', draftContentRefusals),
+        detail: describeRoute('createDraft', 'Create a draft', ['not_found']),
         scope: writing,
         body: newDraftSchema,
         response: { 201: draftSchema },
       },
     )
     .get('/v1/drafts/:id', ({ caller, params }) => readDraft(deps, caller, params.id), {
-      detail: describeRoute('getDraft', 'Read a draft', draftRefusals),
+      detail: describeRoute('getDraft', 'Read a draft', ['not_found']),
       scope: reading,
       params: idParamsSchema,
       response: draftSchema,
@@ -48,7 +47,7 @@ export function draftRoutes(sending: SendDeps, received: ReceivedMessages) {
       '/v1/drafts/:id',
       ({ caller, params, body, reservation }) => changeDraft(deps, caller, params.id, body, reservation),
       {
-        detail: describeRoute('updateDraft', 'Update a draft', [...draftRefusals, ...draftContentRefusals]),
+        detail: describeRoute('updateDraft', 'Update a draft', ['not_found']),
         scope: writing,
         params: idParamsSchema,
         body: draftChangeSchema,
@@ -56,7 +55,7 @@ export function draftRoutes(sending: SendDeps, received: ReceivedMessages) {
       },
     )
     .delete('/v1/drafts/:id', ({ caller, params, reservation }) => removeDraft(deps, caller, params.id, reservation), {
-      detail: describeRoute('deleteDraft', 'Delete a draft', draftRefusals),
+      detail: describeRoute('deleteDraft', 'Delete a draft', ['not_found']),
       scope: writing,
       params: idParamsSchema,
       response: t.Object({ id: t.String(), deleted: t.Literal(true) }),
@@ -68,7 +67,15 @@ export function draftRoutes(sending: SendDeps, received: ReceivedMessages) {
         return toJsonAccepted(await sendDraft({ sending, received }, caller, params.id, reservation))
       },
       {
-        detail: describeRoute('sendDraft', 'Send a draft', sendDraftRefusals),
+        detail: describeRoute('sendDraft', 'Send a draft', [
+          'not_found',
+          'draft_incomplete',
+          'from_not_allowed',
+          'domain_not_verified',
+          'too_many_recipients',
+          'recipient_suppressed',
+          'quota_exceeded',
+        ]),
         scope: { scope: ['drafts:write', 'email:send'], organizationOnly: true },
         params: idParamsSchema,
         response: { 202: sendAcceptedSchema },

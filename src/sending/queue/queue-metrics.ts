@@ -1,7 +1,6 @@
 import { type Clock, type Instant, millisecondsOf } from '../../base/clock.ts'
-import { type BackgroundJob, startJob } from '../../base/concurrency/background-job.ts'
+import type { JobRound } from '../../base/concurrency/background-job.ts'
 import type { Db } from '../../base/database/database.ts'
-import type { Log } from '../../base/observability/log.ts'
 import { gauge } from '../../base/observability/metrics.ts'
 import { countQueue } from './count-table.ts'
 
@@ -19,22 +18,13 @@ const oldestTried = gauge(
   'The age of the oldest email that was tried in vain and waits for another attempt; 0: none does.',
 )
 
-const leastPauseMs = 10_000
 /** A count takes longer the more there is: it rests so many times as long as it took. */
 const rest = 50
 
-/** Keeps showing how much waits to be submitted. Every relay shows the same: it is one queue. */
-export function startQueueMetrics({
-  db,
-  clock,
-  log,
-}: {
-  readonly db: Db
-  readonly clock: Clock
-  readonly log: Log
-}): BackgroundJob {
+/** Prepares the job `queue-metrics`: counts what waits to be submitted. Every relay shows the same: it is one queue. */
+export function openQueueMetrics({ db, clock }: { readonly db: Db; readonly clock: Clock }): JobRound {
   let again = 0
-  return startJob({ pauseMs: leastPauseMs, log, failureMessage: 'the queue was not counted' }, async () => {
+  return async () => {
     const started = performance.now()
     if (started < again) return 'done'
     const now = clock.now()
@@ -48,7 +38,7 @@ export function startQueueMetrics({
     const ended = performance.now()
     again = ended + (ended - started) * rest
     return 'done'
-  })
+  }
 }
 
 function secondsSince(at: Instant | null, now: Instant): number {

@@ -26,7 +26,8 @@ export interface Relay {
   stop(): Promise<void>
 }
 
-const pollMs = 250
+/** How often the outbox is looked at when nobody calls {@link Relay.wake}, in milliseconds. */
+export const relayPollMs = 250
 const afterTroubleMs = 1000
 const expirySweepMs = 5000
 /** Submitted and waiting to be written, at most. */
@@ -70,10 +71,10 @@ export function startRelay(deps: RelayDeps): Relay {
     const heldUntil = route.openUntil()
     if (heldUntil !== undefined) return lookWhileHeld(heldUntil)
     const room = Math.min(maxAhead - leases.unsubmitted, maxHeld - leases.size)
-    if (room < minRoom || carrier.isBehind()) return settled.wait(pollMs)
+    if (room < minRoom || carrier.isBehind()) return settled.wait(relayPollMs)
     if (!isAsked) {
       const due = await selectOldestDueAt(db)
-      const waitMs = due === undefined ? pollMs : Math.min(pollMs, msUntil(due))
+      const waitMs = due === undefined ? relayPollMs : Math.min(relayPollMs, msUntil(due))
       if (waitMs > 0) return asked.wait(waitMs)
     }
     isAsked = false
@@ -83,17 +84,17 @@ export function startRelay(deps: RelayDeps): Relay {
 
   /** While the route is held back one email at a time probes it, and what runs out of time is still ended. */
   async function lookWhileHeld(until: Instant): Promise<void> {
-    if (leases.size > 0) return settled.wait(pollMs)
+    if (leases.size > 0) return settled.wait(relayPollMs)
     const waitMs = msUntil(until)
     if (waitMs <= 0) {
       const taken = await take(1, false)
-      return taken === 0 ? asked.wait(pollMs) : undefined
+      return taken === 0 ? asked.wait(relayPollMs) : undefined
     }
     if (performance.now() - sweptAt >= expirySweepMs) {
       sweptAt = performance.now()
       await take(maxAhead, true)
     }
-    return asked.wait(Math.min(pollMs, waitMs))
+    return asked.wait(Math.min(relayPollMs, waitMs))
   }
 
   function msUntil(at: Instant): number {

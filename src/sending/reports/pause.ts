@@ -1,5 +1,4 @@
 import { type Clock, plusMs } from '../../base/clock.ts'
-import { type BackgroundJob, startJob } from '../../base/concurrency/background-job.ts'
 import type { Db } from '../../base/database/database.ts'
 import type { Id } from '../../base/ids.ts'
 import type { Log } from '../../base/observability/log.ts'
@@ -31,20 +30,11 @@ export interface PauseDeps {
   readonly limits: PauseLimits
 }
 
-const pauseMs = 30_000
 const brandsAtOnce = 100
 
 const paused = gauge('mailroom_brands_paused', 'Brands whose sending is paused.')
 
-/** Looks again and again at how much of what each brand sends bounces or is complained of, and pauses those above the limits. */
-export function startPauseJob(deps: PauseDeps): BackgroundJob {
-  return startJob({ pauseMs, log: deps.log, failureMessage: 'could not look for brands to pause' }, async signal => {
-    await pauseBrandsOverLimits(deps, signal)
-    return 'done'
-  })
-}
-
-/** One look at all brands. Which were paused? */
+/** Pauses each brand whose bounces or complaints are above the limits; gives the ids of those it paused. */
 export async function pauseBrandsOverLimits(deps: PauseDeps, signal?: AbortSignal): Promise<readonly Id<'brd'>[]> {
   const { db, limits } = deps
   const stopped: Id<'brd'>[] = []

@@ -1,5 +1,4 @@
 import { t } from 'elysia'
-import { brandIdRefusals, brandRefusals } from '../../accounts/brands/brands.ts'
 import { describeRoute } from '../../api/describe.ts'
 import { limitParamSchema } from '../../api/page.ts'
 import { api } from '../../api/route.ts'
@@ -16,17 +15,17 @@ import {
   createSuppression,
   listSuppressions,
   removeSuppression,
-  removeSuppressionRefusals,
   type SuppressionsDeps,
 } from './suppressions.ts'
 
 const brandId = t.Optional(t.String())
+const refusals = ['brand_required', 'not_found', 'brand_restricted'] as const
 
 /** SPEC section 4: suppressions. */
 export function suppressionRoutes(deps: SuppressionsDeps) {
   return api('suppressions')
     .get('/v1/suppressions', ({ caller, query }) => listSuppressions(deps, caller, query), {
-      detail: describeRoute('listSuppressions', 'List suppressed recipients', brandRefusals),
+      detail: describeRoute('listSuppressions', 'List suppressed recipients', ['not_found', 'brand_restricted']),
       scope: 'suppressions:read',
       query: t.Object({
         limit: limitParamSchema,
@@ -44,7 +43,7 @@ export function suppressionRoutes(deps: SuppressionsDeps) {
         return shape
       },
       {
-        detail: describeRoute('createSuppression', 'Suppress a recipient', brandIdRefusals),
+        detail: describeRoute('createSuppression', 'Suppress a recipient', refusals),
         scope: 'suppressions:write',
         body: newSuppressionSchema,
         response: { 200: suppressionSchema, 201: suppressionSchema },
@@ -54,7 +53,7 @@ export function suppressionRoutes(deps: SuppressionsDeps) {
       '/v1/suppressions/check',
       ({ caller, query }) => checkSuppression(deps, caller, { email: query.email, brandId: query.brand_id }),
       {
-        detail: describeRoute('checkSuppression', 'Check whether a recipient is suppressed', brandIdRefusals),
+        detail: describeRoute('checkSuppression', 'Check whether a recipient is suppressed', refusals),
         scope: 'suppressions:read',
         query: t.Object({
           email: t.String({ maxLength: 1024, description: 'The address of the recipient.' }),
@@ -68,7 +67,7 @@ export function suppressionRoutes(deps: SuppressionsDeps) {
       ({ caller, params, query, reservation }) =>
         removeSuppression(deps, caller, { email: params.email, brandId: query.brand_id }, reservation),
       {
-        detail: describeRoute('deleteSuppression', 'Remove a suppression', removeSuppressionRefusals),
+        detail: describeRoute('deleteSuppression', 'Remove a suppression', refusals),
         scope: 'suppressions:write',
         params: t.Object({ email: t.String({ minLength: 1, maxLength: 1024 }) }),
         query: t.Object({ brand_id: brandId }),

@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import pino from 'pino'
 import { millisecondsOf, plusMs } from '../../../src/base/clock.ts'
+import { startJob } from '../../../src/base/concurrency/background-job.ts'
 import type { Id } from '../../../src/base/ids.ts'
 import { checkDomain, getDomain, removeDomain } from '../../../src/domains/domains.ts'
 import { createMailbox } from '../../../src/domains/mailboxes/mailboxes.ts'
 import { claimReceiving } from '../../../src/domains/receiving-claim.ts'
-import { type RecheckDeps, recheckDueDomains, startRecheckJob } from '../../../src/domains/recheck/recheck.ts'
+import { type RecheckDeps, recheckDueDomains, recheckRound } from '../../../src/domains/recheck/recheck.ts'
 import { updateNextCheck } from '../../../src/domains/recheck/table.ts'
 import type { DomainJson } from '../../../src/domains/schema.ts'
 import { mysqlBlobs } from '../../../src/ports/blobs/mysql.ts'
@@ -214,7 +215,9 @@ describe('the rounds', () => {
     for (let others = 1; others > 0; others = await recheckDueDomains(deps));
     world.dns.questions.length = 0
     await deps.db.updateTable('domains').set({ next_check_at: clock.now() }).where('domain', 'in', names).execute()
-    const processes = [1, 2, 3].map(() => startRecheckJob(deps))
+    const processes = [1, 2, 3].map(() =>
+      startJob({ name: 'domain-recheck', intervalMs: 5000, log: deps.log }, signal => recheckRound(deps, signal)),
+    )
     const due = () => deps.db.selectFrom('domains').select('id').where('next_check_at', '<=', clock.now()).execute()
     for (const end = Date.now() + 10_000; (await due()).length > 0 && Date.now() < end; ) await Bun.sleep(10)
     await Promise.all(processes.map(process => process.stop()))

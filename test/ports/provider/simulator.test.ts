@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
 import pino from 'pino'
 import { systemClock } from '../../../src/base/clock.ts'
+import { startJob } from '../../../src/base/concurrency/background-job.ts'
 import { fromJson } from '../../../src/base/database/schema.ts'
 import type { Id } from '../../../src/base/ids.ts'
 import { selectVerifiedReturnPaths } from '../../../src/domains/return-path-table.ts'
@@ -8,7 +9,11 @@ import { readReport } from '../../../src/mail/reports/read-report.ts'
 import { mysqlBlobs } from '../../../src/ports/blobs/mysql.ts'
 import type { Provider } from '../../../src/ports/provider/port.ts'
 import { sandboxProvider } from '../../../src/ports/provider/sandbox.ts'
-import { startReportDelivery, storeReports } from '../../../src/ports/provider/simulator/deliver-reports.ts'
+import {
+  deliverReportsRound,
+  type ReportDeliveryDeps,
+  storeReports,
+} from '../../../src/ports/provider/simulator/deliver-reports.ts'
 import { withSimulator } from '../../../src/ports/provider/simulator/simulator.ts'
 import type { SimulatedReport } from '../../../src/ports/provider/simulator/table.ts'
 import { presetNames, presetOf } from '../../../src/ports/provider/smarthost/presets.ts'
@@ -73,12 +78,14 @@ function work(real: Provider, tells = true): void {
 function tell(): void {
   const { db } = database
   const deps = { db, blobs: mysqlBlobs(db, systemClock), scanner, clock: systemClock, log }
-  const telling = startReportDelivery({
+  const delivery: ReportDeliveryDeps = {
     ...deps,
     ...simulatedMail({ ...deps, bounces: { returnPaths, hostname } }),
-    recordEvents: news => recordProviderEvents({ db, clock: systemClock, log }, 'simulator', news),
-    intervalMs: 20,
-  })
+    recordEvents: events => recordProviderEvents({ db, clock: systemClock, log }, 'simulator', events),
+  }
+  const telling = startJob({ name: 'simulator-reports', intervalMs: 20, log }, signal =>
+    deliverReportsRound(delivery, signal),
+  )
   ends.push(() => telling.stop())
 }
 

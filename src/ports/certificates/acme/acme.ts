@@ -31,7 +31,8 @@ export interface AcmeDeps extends OrderDeps {
   readonly intervalMs?: number
 }
 
-const usualPauseMs = 5000
+/** How often the names and the issued certificates are read again, in milliseconds. */
+export const acmeIntervalMs = 5000
 const addressPauseMs = 10 * 60_000
 const challengeLifeMs = 86_400_000
 const forgottenAfterMs = 90 * 86_400_000
@@ -113,13 +114,13 @@ export function acmeCertificates(deps: AcmeDeps): Certificates {
     await deleteExpiredCertificates(db, plusMs(now, -forgottenAfterMs))
   }
 
-  const pauseMs = deps.intervalMs ?? usualPauseMs
+  const intervalMs = deps.intervalMs ?? acmeIntervalMs
   const round = async () => {
     await load()
     return 'done' as const
   }
-  const loading = startJob({ pauseMs, log, failureMessage: 'could not load the certificates' }, round)
-  const ordering = startJob({ pauseMs, log, failureMessage: 'could not order certificates' }, order)
+  const loading = startJob({ name: 'acme-load', intervalMs, log }, round)
+  const ordering = startJob({ name: 'acme-order', intervalMs, log }, order)
   return {
     current: () => held.current,
     states: () => states,

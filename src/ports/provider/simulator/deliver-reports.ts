@@ -1,5 +1,4 @@
 import { type Clock, plusMs } from '../../../base/clock.ts'
-import { type BackgroundJob, startJob } from '../../../base/concurrency/background-job.ts'
 import type { Db } from '../../../base/database/database.ts'
 import type { Log } from '../../../base/observability/log.ts'
 import type { ProviderEvent } from '../webhooks/webhook.ts'
@@ -23,8 +22,6 @@ export interface ReportDeliveryDeps {
   readonly receiveAutoReply: (mail: ReportMail) => Promise<unknown>
   /** Takes news as if a webhook had brought them. */
   readonly recordEvents: (news: readonly ProviderEvent[]) => Promise<void>
-  /** How often to look for what is due, in milliseconds; 1000 unless given. */
-  readonly intervalMs?: number
 }
 
 /** How long after the submission its reports come, in milliseconds. */
@@ -45,27 +42,28 @@ export function storeReports({ db, clock }: Pick<ReportDeliveryDeps, 'db' | 'clo
   }
 }
 
-/** Tells what the simulator has to tell, for as long as it runs. Told again after a crash, each counts once. */
-export function startReportDelivery(deps: ReportDeliveryDeps): BackgroundJob {
-  const { db, clock, log, intervalMs = 1000 } = deps
-  return startJob({ pauseMs: intervalMs, log, failureMessage: 'could not tell simulated reports' }, async signal => {
-    const due = await selectDueReports(db, clock.now(), maxAtOnce)
-    for (const report of due) {
-      if (signal.aborted) break
-      if (!(await leaseReport(db, report, plusMs(clock.now(), leaseMs)))) continue
-      try {
-        await tell(report, deps)
-        await deleteReport(db, report)
-      } catch (error) {
-        log.error({ err: error, email_id: report.emailId }, 'could not tell a simulated report')
-      }
+/** A round of the job `simulator-reports`: delivers the reports that are due. Delivered again after a crash, each counts once. */
+export async function deliverReportsRound(deps: ReportDeliveryDeps, signal: AbortSignal): Promise<'more' | 'done'> {
+  const { db, clock, log } = deps
+  const due = await selectDueReports(db, clock.now(), maxAtOnce)
+  for (const report of due) {
+    if (signal.aborted) break
+    if (!(await leaseReport(db, report, plusMs(clock.now(), leaseMs)))) continue
+    try {
+      await deliver(report, deps)
+      await deleteReport(db, report)
+    } catch (error) {
+      log.error(
+        { err: error, email_id: report.emailId },
+        'could not deliver a simulated report; it will be tried again',
+      )
     }
-    return due.length === maxAtOnce ? 'more' : 'done'
-  })
+  }
+  return due.length === maxAtOnce ? 'more' : 'done'
 }
 
 /** Reports come as they would from outside: as mail to the reverse-path where that is ours, else as news of the provider. */
-async function tell({ kind, mail, event }: PendingReport, deps: ReportDeliveryDeps): Promise<void> {
+async function deliver({ kind, mail, event }: PendingReport, deps: ReportDeliveryDeps): Promise<void> {
   if (kind === 'absence') await deps.receiveAutoReply(mail)
   else if (!(await deps.receiveReport(mail)) && event) await deps.recordEvents([event])
 }

@@ -1,6 +1,4 @@
 import { plusMs } from '../../base/clock.ts'
-import { type BackgroundJob, startJob } from '../../base/concurrency/background-job.ts'
-import type { Log } from '../../base/observability/log.ts'
 import { gauge } from '../../base/observability/metrics.ts'
 import { dayMs } from '../targets/scan.ts'
 import { type ForecastDeps, forecastStorage } from './forecast.ts'
@@ -32,20 +30,10 @@ const tableKinds: Readonly<Record<string, string>> = {
   request_log: 'request_log',
 }
 
-const pauseMs = 5 * 60_000
 const hourLength = '2026-01-31 08'.length
 const sampleRetentionMs = 40 * dayMs
 
-/** Shows, and notes once an hour, how much is stored and how much room there is. */
-export function startStorageWatch(deps: ForecastDeps & { readonly log: Log }): BackgroundJob {
-  const options = { pauseMs, log: deps.log, failureMessage: 'how much is stored was not noted' }
-  return startJob(options, async () => {
-    await measureStorage(deps)
-    return 'done'
-  })
-}
-
-/** One look. */
+/** Shows how much is stored and how much disk space is free, and stores one sample of it an hour. */
 export async function measureStorage(deps: ForecastDeps): Promise<void> {
   const { db, clock } = deps
   const tables = await selectTableSizes(db)
