@@ -47,7 +47,7 @@ export const flag: SettingParser<boolean> = {
 export const integer = (least: number, most: number): SettingParser<number> => ({
   expected: `a whole number from ${least} to ${most}`,
   parse: value => {
-    const number = /^\d{1,15}$/.test(value) ? Number(value) : Number.NaN
+    const number = /^\d{1,16}$/.test(value) ? Number(value) : Number.NaN
     return number >= least && number <= most ? number : undefined
   },
 })
