@@ -1,9 +1,10 @@
 import { access, constants } from 'node:fs/promises'
 import { join } from 'node:path'
 import { millisecondsOf } from '../../base/clock.ts'
+import { findFullFolder } from '../../base/disk-space.ts'
 import { formatBytes, pluralize } from '../../base/format.ts'
 import { type DiskForecast, forecastStorage } from '../../retention/storage/forecast.ts'
-import { findDiskProblem, findQueueProblem } from '../readiness/checks.ts'
+import { describeFullFolder, findQueueProblem } from '../readiness/checks.ts'
 import type { DoctorCheck } from './check.ts'
 import { selectServerTime } from './database-server-table.ts'
 import { combineFindings, error, type Finding, note, ok, skipped, warning } from './finding.ts'
@@ -17,7 +18,7 @@ const farOffMs = 60_000
 const folderCheck: DoctorCheck = {
   name: 'folder',
   area: 'machine',
-  async run({ config: { varFolder } }) {
+  async run({ config: { varFolder, leastFreeBytes } }) {
     const problem = await access(varFolder, constants.R_OK | constants.W_OK).then(
       () => undefined,
       (thrown: NodeJS.ErrnoException) => thrown,
@@ -28,10 +29,13 @@ const folderCheck: DoctorCheck = {
         `${varFolder} cannot be written: ${problem.message}`,
         'Give the folder of MAILROOM_VAR to the account that runs Mailroom: larger messages are spooled there.',
       )
-    const short = await findDiskProblem(varFolder)
-    return short === undefined
-      ? ok(`${varFolder} can be written`)
-      : error(short, 'Make room: mail that comes in is spooled there.')
+    const full = await findFullFolder([varFolder], leastFreeBytes)
+    if (full)
+      return error(
+        describeFullFolder(full, leastFreeBytes),
+        'Free some space: incoming mail is spooled there. MAILROOM_LEAST_FREE_BYTES sets the limit.',
+      )
+    return ok(`${varFolder} can be written`)
   },
 }
 
@@ -44,12 +48,12 @@ const diskCheck: DoctorCheck = {
   },
 }
 
-function assessDisk({ path, holds, free, total, daysUntilFull }: DiskForecast, leastFree: number): Finding {
+function assessDisk({ path, holds, free, total, daysUntilFull }: DiskForecast, minFree: number): Finding {
   const when = daysUntilFull === null ? '' : `, full in ${pluralize(daysUntilFull, 'day')}`
   const seen = `${path} (${holds}): ${formatBytes(free)} of ${formatBytes(total)} free${when}`
-  const todo = `Make room, or let less be kept: ./mailroom retention plan says what takes it. Below ${formatBytes(leastFree)} no mail is taken.`
-  if (free < leastFree * 2 || (daysUntilFull !== null && daysUntilFull < verySoonDays)) return error(seen, todo)
-  if (free < total / 10 && free < leastFree * 20) return warning(seen, todo)
+  const todo = `Free some space, or store less: ./mailroom retention plan shows what can be deleted. Below ${formatBytes(minFree)} free mail is refused (MAILROOM_LEAST_FREE_BYTES).`
+  if (free < minFree || (daysUntilFull !== null && daysUntilFull < verySoonDays)) return error(seen, todo)
+  if (free < minFree * 2 || (free < total / 10 && free < minFree * 20)) return warning(seen, todo)
   return daysUntilFull !== null && daysUntilFull < soonDays ? warning(seen, todo) : ok(seen)
 }
 

@@ -1,8 +1,10 @@
-import { statfs } from 'node:fs/promises'
+import { stat } from 'node:fs/promises'
 import { sql } from 'kysely'
 import { type Clock, millisecondsOf } from '../../base/clock.ts'
 import type { Config } from '../../base/config/config.ts'
 import type { Db } from '../../base/database/database.ts'
+import type { DiskSpaceMonitor, FullFolder } from '../../base/disk-space.ts'
+import { formatBytes } from '../../base/format.ts'
 import type { Certificates } from '../../ports/certificates/port.ts'
 import type { DnsProvider } from '../../ports/dns-zone/port.ts'
 import type { Provider } from '../../ports/provider/port.ts'
@@ -14,34 +16,35 @@ import { certificateReadiness } from './certificates.ts'
 import type { Readiness, ReadinessPartState } from './readiness.ts'
 
 export interface ReadinessDeps {
-  readonly config: Pick<Config, 'varFolder'>
+  readonly config: Pick<Config, 'varFolder' | 'leastFreeBytes'>
   readonly db: Db
   readonly canary: Canary
   readonly scanner: Scanner
   readonly provider: Provider
-  /** Where records are published; null: nowhere. */
+  /** The same that decides whether mail is accepted. */
+  readonly diskSpace: Pick<DiskSpaceMonitor, 'findFullFolder'>
+  /** Where DNS records are published; null: nowhere. */
   readonly zone: DnsProvider | null
   readonly certificates: Certificates
   readonly clock: Clock
 }
 
 const timeoutMs = 5000
-const leastFreeBytes = 512 * 1024 * 1024
 const maxQueueAgeMs = 15 * 60_000
 
-/** Looks at each part that the service needs, all at the same time, none longer than five seconds. */
-export function createReadiness(parts: ReadinessDeps): Readiness {
-  const { zone } = parts
+/** Checks each part that the service needs, all at the same time, each for at most five seconds. */
+export function createReadiness(deps: ReadinessDeps): Readiness {
+  const { zone } = deps
   return async () => {
     const [database, scanner, resolver, relay, dns_provider, disk, queue_age, paused] = await Promise.all([
-      checkPart(async () => void (await sql`select 1`.execute(parts.db))),
-      checkPart(async () => ((await parts.scanner.isReady()) ? undefined : 'clamd does not answer')),
-      checkPart(async () => ((await parts.canary()) ? undefined : 'no DNS server answers')),
-      checkPart(async () => (await parts.provider.checkHealth()) ?? undefined, describeRelay(parts.provider)),
+      checkPart(async () => void (await sql`select 1`.execute(deps.db))),
+      checkPart(async () => ((await deps.scanner.isReady()) ? undefined : 'clamd does not answer')),
+      checkPart(async () => ((await deps.canary()) ? undefined : 'no DNS server answers')),
+      checkPart(async () => (await deps.provider.checkHealth()) ?? undefined, describeRelay(deps.provider)),
       zone && checkPart(async () => (await zone.checkHealth()) ?? undefined),
-      checkPart(() => findDiskProblem(parts.config.varFolder)),
-      checkPart(() => findQueueProblem(parts)),
-      describePausedBrands(parts.db),
+      checkPart(() => findDiskProblem(deps)),
+      checkPart(() => findQueueProblem(deps)),
+      describePausedBrands(deps.db),
     ])
     return {
       database,
@@ -49,24 +52,24 @@ export function createReadiness(parts: ReadinessDeps): Readiness {
       resolver,
       relay: withNote(relay, paused),
       ...(dns_provider && { dns_provider }),
-      ...certificateReadiness(parts.certificates, millisecondsOf(parts.clock.now())),
+      ...certificateReadiness(deps.certificates, millisecondsOf(deps.clock.now())),
       disk,
       queue_age,
     }
   }
 }
 
-/** Ready when `find` finds no trouble, in time. */
+/** Ready when `find` gives no problem in time; `note` is the detail then. */
 async function checkPart(
   find: () => Promise<string | undefined>,
   note: string | null = null,
 ): Promise<ReadinessPartState> {
-  const late = Bun.sleep(timeoutMs).then(() => `no answer within ${timeoutMs / 1000} seconds`)
-  const trouble = await Promise.race([find(), late]).catch((error: Error) => error.message)
-  return trouble === undefined ? { ready: true, detail: note } : { ready: false, detail: trouble }
+  const timeout = Bun.sleep(timeoutMs).then(() => `no answer within ${timeoutMs / 1000} seconds`)
+  const problem = await Promise.race([find(), timeout]).catch((error: Error) => error.message)
+  return problem === undefined ? { ready: true, detail: note } : { ready: false, detail: problem }
 }
 
-/** What of its work is told: where nothing is, a status that says `sent` says no more. */
+/** How the provider reports what became of an email: without reports no status gets past `sent`. */
 function describeRelay({ traits }: Provider): string | null {
   const { name, reports } = traits
   switch (reports) {
@@ -81,26 +84,31 @@ function describeRelay({ traits }: Provider): string | null {
   }
 }
 
-/** A brand that is paused does not make the relay unready: others send. */
+/** A paused brand does not make the relay unready: others send. */
 async function describePausedBrands(db: Db): Promise<string | null> {
-  const late = Bun.sleep(timeoutMs).then(() => [])
-  const paused = await Promise.race([selectPausedBrands(db), late]).catch(() => [])
+  const timeout = Bun.sleep(timeoutMs).then(() => [])
+  const paused = await Promise.race([selectPausedBrands(db), timeout]).catch(() => [])
   if (paused.length === 0) return null
   return `sending is paused for ${paused.length === 1 ? '1 brand' : `${paused.length} brands`}`
 }
 
 function withNote(state: ReadinessPartState, note: string | null): ReadinessPartState {
-  return { ...state, detail: [state.detail, note].filter(each => each !== null).join('; ') || null }
+  return { ...state, detail: [state.detail, note].filter(text => text !== null).join('; ') || null }
 }
 
-/** Is there too little room in this folder? */
-export async function findDiskProblem(folder: string): Promise<string | undefined> {
-  const { bavail, bsize } = await statfs(folder)
-  const free = bavail * bsize
-  return free < leastFreeBytes ? `${Math.round(free / 1024 / 1024)} MB free in ${folder}` : undefined
+async function findDiskProblem({ config, diskSpace }: ReadinessDeps): Promise<string | undefined> {
+  // A missing folder is no full disk, but nothing can be spooled.
+  await stat(config.varFolder)
+  const full = await diskSpace.findFullFolder()
+  return full && describeFullFolder(full, config.leastFreeBytes)
 }
 
-/** Has an email been due for longer than a relay that works lets it wait? */
+/** Says that mail is refused, and why; for `/ready` and doctor. */
+export function describeFullFolder({ folder, freeBytes }: FullFolder, minFreeBytes: number): string {
+  return `${formatBytes(freeBytes)} free in ${folder}: below ${formatBytes(minFreeBytes)} mail is refused`
+}
+
+/** Has an email been due for longer than a working relay lets it wait? */
 export async function findQueueProblem({
   db,
   clock,

@@ -5,26 +5,26 @@ import { runCommand } from '../../harness/cli.ts'
 import { startMailroom } from '../../harness/mailroom.ts'
 import { type ScriptedRelay, startScriptedRelay } from '../../harness/scripted-relay.ts'
 import { until } from '../../harness/until.ts'
-import { type Ground, openGround } from './fixtures.ts'
+import { type DoctorFixtures, openDoctorFixtures } from './fixtures.ts'
 
-let ground: Ground
+let doctor: DoctorFixtures
 let relay: ScriptedRelay
 
 beforeAll(async () => {
-  ground = await openGround()
+  doctor = await openDoctorFixtures()
   relay = await startScriptedRelay()
 })
 afterAll(async () => {
   await relay.close()
-  await ground.close()
+  await doctor.close()
 })
 
 const settings = (more: Readonly<Record<string, string>> = {}) => ({
-  MAILROOM_DATABASE_URL: ground.database.url,
+  MAILROOM_DATABASE_URL: doctor.database.url,
   MAILROOM_CLAMD: process.env['MAILROOM_TEST_CLAMD'] ?? '',
-  MAILROOM_RESOLVERS: `${ground.dns.endpoint.host}:${ground.dns.endpoint.port}`,
+  MAILROOM_RESOLVERS: `${doctor.dns.endpoint.host}:${doctor.dns.endpoint.port}`,
   MAILROOM_HOSTNAME: 'mail.ours.test',
-  MAILROOM_VAR: ground.varFolder,
+  MAILROOM_VAR: doctor.varFolder,
   MAILROOM_SMARTHOST_URL: relay.url.replace('//', '//ann:secret@'),
   ...more,
 })
@@ -55,12 +55,12 @@ test('doctor tells each finding with what to do, in text and in JSON, and logs i
 })
 
 test('doctor --quick asks neither DNS nor the relay, and its status is 0 where nothing is an error', async () => {
-  const [asked, connected] = [ground.dns.questions.length, relay.connections()]
+  const [asked, connected] = [doctor.dns.questions.length, relay.connections()]
   const { status, out } = await runCommand(['doctor', '--quick', '--json'], settings())
   const errors = JSON.parse(out).findings.filter((finding: { level: string }) => finding.level === 'error')
   expect(errors).toEqual([])
   expect(status).toBe(0)
-  expect([ground.dns.questions.length, relay.connections()]).toEqual([asked, connected])
+  expect([doctor.dns.questions.length, relay.connections()]).toEqual([asked, connected])
 })
 
 test('with no database doctor still tells the rest', async () => {

@@ -9,18 +9,18 @@ import { migrationNames } from '../../../src/base/database/migrate.ts'
 import { newSortableToken } from '../../../src/base/ids.ts'
 import { startMariadb } from '../../../src/cli/private/mariadb.ts'
 import { emptyDatabase, type FreshDatabase, freshDatabase } from '../../harness/database.ts'
-import { type Ground, openGround } from './fixtures.ts'
+import { type DoctorFixtures, openDoctorFixtures } from './fixtures.ts'
 
-let ground: Ground
+let doctor: DoctorFixtures
 
 beforeAll(async () => {
-  ground = await openGround()
+  doctor = await openDoctorFixtures()
 })
-afterAll(() => ground.close())
+afterAll(() => doctor.close())
 
 test('a database that is set up as it should be is fine', async () => {
   for (const name of ['connection', 'packet_size', 'connections', 'writable', 'settings', 'migrations'])
-    expect(await ground.look(name)).toMatchObject({ name, level: 'ok', seen: expect.any(String) })
+    expect(await doctor.run(name)).toMatchObject({ name, level: 'ok', seen: expect.any(String) })
 })
 
 test('a database that loses mail when the machine stops, takes small packets and few connections is told with what to set', async () => {
@@ -36,7 +36,7 @@ test('a database that loses mail when the machine stops, takes small packets and
   const server = await startMariadb({ folder, options })
   const bad = openDatabase(server.url, 2)
   try {
-    const look = (name: string) => ground.look(name, { MAILROOM_DATABASE_URL: server.url }, { db: bad.db })
+    const look = (name: string) => doctor.run(name, { MAILROOM_DATABASE_URL: server.url }, { db: bad.db })
     expect(await look('durability')).toMatchObject({
       level: 'error',
       seen: expect.stringMatching(/innodb_flush_log_at_trx_commit is 2.*sync_binlog is 0/),
@@ -68,12 +68,12 @@ test('a database that loses mail when the machine stops, takes small packets and
 test('a database that is away is told once; what else needs it says only that it cannot be asked', async () => {
   const away = openDatabase('mysql://mailroom@127.0.0.1:1/mailroom', 1)
   try {
-    expect(await ground.look('connection', {}, { db: away.db })).toMatchObject({
+    expect(await doctor.run('connection', {}, { db: away.db })).toMatchObject({
       level: 'error',
       todo: expect.stringContaining('MAILROOM_DATABASE_URL'),
     })
     for (const name of ['durability', 'migrations', 'client_addresses', 'queue'])
-      expect(await ground.look(name, {}, { db: away.db })).toMatchObject({
+      expect(await doctor.run(name, {}, { db: away.db })).toMatchObject({
         level: 'skipped',
         seen: 'the database cannot be asked',
       })
@@ -83,20 +83,20 @@ test('a database that is away is told once; what else needs it says only that it
 })
 
 test('a database that lets nobody in, and one without tables, are told once too', async () => {
-  const wrong = new URL(ground.database.url)
+  const wrong = new URL(doctor.database.url)
   wrong.username = 'nobody'
   const shut = openDatabase(wrong.href, 1)
   const empty = await emptyDatabase(1)
   try {
-    expect(await ground.look('connection', {}, { db: shut.db })).toMatchObject({
+    expect(await doctor.run('connection', {}, { db: shut.db })).toMatchObject({
       level: 'error',
       seen: expect.stringContaining('denied'),
     })
-    expect((await ground.look('connection', {}, { db: empty.db })).level).toBe('ok')
-    expect((await ground.look('migrations', {}, { db: empty.db })).level).toBe('note')
+    expect((await doctor.run('connection', {}, { db: empty.db })).level).toBe('ok')
+    expect((await doctor.run('migrations', {}, { db: empty.db })).level).toBe('note')
     for (const name of ['client_addresses', 'queue', 'mta_sts', 'disk']) {
-      expect((await ground.look(name, {}, { db: shut.db })).seen).toBe('the database cannot be asked')
-      expect((await ground.look(name, {}, { db: empty.db })).seen).toBe('the tables are not made yet')
+      expect((await doctor.run(name, {}, { db: shut.db })).seen).toBe('the database cannot be asked')
+      expect((await doctor.run(name, {}, { db: empty.db })).seen).toBe('the tables are not made yet')
     }
   } finally {
     await shut.close()
@@ -117,18 +117,18 @@ test('migrations that are not done are named, those of a newer version and a res
   withDatabase(async ({ db }) => {
     const last = migrationNames.at(-1) ?? ''
     await sql`DELETE FROM kysely_migration WHERE name = ${last}`.execute(db)
-    expect(await ground.look('migrations', {}, { db })).toMatchObject({
+    expect(await doctor.run('migrations', {}, { db })).toMatchObject({
       level: 'warning',
       seen: `not done yet: ${last}`,
       todo: expect.stringContaining('./mailroom migrate'),
     })
     await sql`INSERT INTO kysely_migration (name, timestamp) VALUES (${last}, ''), ('9999-later', '')`.execute(db)
-    expect(await ground.look('migrations', {}, { db })).toMatchObject({
+    expect(await doctor.run('migrations', {}, { db })).toMatchObject({
       level: 'note',
       seen: expect.stringContaining('9999-later'),
     })
     await sql`INSERT INTO schema_floor (migration) VALUES ('9999-later')`.execute(db)
-    expect(await ground.look('migrations', {}, { db })).toMatchObject({
+    expect(await doctor.run('migrations', {}, { db })).toMatchObject({
       level: 'error',
       todo: expect.stringContaining('start that version again'),
     })
@@ -136,36 +136,36 @@ test('migrations that are not done are named, those of a newer version and a res
       .insertInto('restores')
       .values({ id: newSortableToken(), started_at: systemClock.now(), steps_done: 1, finished_at: null })
       .execute()
-    expect(await ground.look('migrations', {}, { db })).toMatchObject({
+    expect(await doctor.run('migrations', {}, { db })).toMatchObject({
       level: 'error',
       todo: expect.stringContaining('mailroom restore'),
     })
   }))
 
 test('a clock that is off from the database server’s is told', async () => {
-  expect((await ground.look('clock')).seen).not.toContain('apart')
+  expect((await doctor.run('clock')).seen).not.toContain('apart')
   const ahead = { now: () => plusMs(systemClock.now(), 30_000) }
   const behind = { now: () => plusMs(systemClock.now(), -600_000) }
-  expect(await ground.look('clock', {}, { clock: ahead })).toMatchObject({
+  expect(await doctor.run('clock', {}, { clock: ahead })).toMatchObject({
     level: 'warning',
     seen: expect.stringContaining('seconds apart'),
     todo: expect.stringContaining('chrony'),
   })
-  expect((await ground.look('clock', {}, { clock: behind })).level).toBe('error')
+  expect((await doctor.run('clock', {}, { clock: behind })).level).toBe('error')
 })
 
 test('a disk with less room than mail needs is told', async () => {
-  expect(['ok', 'warning']).toContain((await ground.look('disk')).level)
-  expect(await ground.look('disk', { MAILROOM_LEAST_FREE_BYTES: '900000000000000' })).toMatchObject({
+  expect(['ok', 'warning']).toContain((await doctor.run('disk')).level)
+  expect(await doctor.run('disk', { MAILROOM_LEAST_FREE_BYTES: '900000000000000' })).toMatchObject({
     level: 'error',
     todo: expect.stringContaining('./mailroom retention plan'),
   })
 })
 
 test('a folder that cannot be used is told, also while the database is away', async () => {
-  expect((await ground.look('folder')).level).toBe('ok')
-  expect((await ground.look('folder', { MAILROOM_VAR: '/nonexistent/var' })).level).toBe('skipped')
-  expect(await ground.look('folder', { MAILROOM_VAR: '/etc/hostname/var' })).toMatchObject({
+  expect((await doctor.run('folder')).level).toBe('ok')
+  expect((await doctor.run('folder', { MAILROOM_VAR: '/nonexistent/var' })).level).toBe('skipped')
+  expect(await doctor.run('folder', { MAILROOM_VAR: '/etc/hostname/var' })).toMatchObject({
     level: 'error',
     todo: expect.stringContaining('MAILROOM_VAR'),
   })

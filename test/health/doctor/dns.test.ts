@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
 import { networkResolver } from '../../../src/ports/resolver/network.ts'
 import { type DnsNode, type DnsZoneFile, startDns } from '../../harness/dns.ts'
-import { type Ground, openGround } from './fixtures.ts'
+import { type DoctorFixtures, openDoctorFixtures } from './fixtures.ts'
 
 const known = ['gmail.com', 'outlook.com', 'yahoo.com', 'icloud.com', 'example.com']
 const key = `v=DKIM1; k=rsa; p=${'MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8A'.repeat(12)}`
@@ -11,18 +11,18 @@ const good: DnsZoneFile = {
   '2.0.0.127.zen.spamhaus.org': { A: ['127.0.0.2', '127.0.0.10'] },
   'dnssec-failed.org': { behaviour: { rcode: 'SERVFAIL' } },
 }
-let ground: Ground
+let doctor: DoctorFixtures
 
 beforeAll(async () => {
-  ground = await openGround()
+  doctor = await openDoctorFixtures()
 })
-afterAll(() => ground.close())
+afterAll(() => doctor.close())
 afterEach(() => play({}))
 
 /** The zone is that of a good resolver, apart from these names. */
 function play(changes: DnsZoneFile): void {
-  for (const name of Object.keys(ground.dns.zone)) delete ground.dns.zone[name]
-  Object.assign(ground.dns.zone, good, changes)
+  for (const name of Object.keys(doctor.dns.zone)) delete doctor.dns.zone[name]
+  Object.assign(doctor.dns.zone, good, changes)
 }
 
 const each = (names: readonly string[], name: DnsNode): DnsZoneFile =>
@@ -31,22 +31,22 @@ const each = (names: readonly string[], name: DnsNode): DnsZoneFile =>
 test('a good resolver is fine', async () => {
   play({})
   // How long it takes is not promised.
-  expect((await ground.look('resolver')).seen).toMatch(/^it answers|^half of the answers/)
+  expect((await doctor.run('resolver')).seen).toMatch(/^it answers|^half of the answers/)
   for (const name of ['long_answers', 'absent_names', 'block_lists', 'dnssec'])
-    expect(await ground.look(name)).toMatchObject({ name, level: 'ok' })
+    expect(await doctor.run(name)).toMatchObject({ name, level: 'ok' })
 })
 
 test('a resolver that answers nothing, not all, or slowly is told', async () => {
   play(each(known, { behaviour: { rcode: 'REFUSED' } }))
-  expect(await ground.look('resolver')).toMatchObject({
+  expect(await doctor.run('resolver')).toMatchObject({
     level: 'error',
     seen: expect.stringContaining('REFUSED'),
     todo: expect.stringContaining('MAILROOM_RESOLVERS'),
   })
   play(each(known.slice(0, 2), { behaviour: { rcode: 'SERVFAIL' } }))
-  expect(await ground.look('resolver')).toMatchObject({ level: 'warning', seen: expect.stringContaining('2 of 5') })
+  expect(await doctor.run('resolver')).toMatchObject({ level: 'warning', seen: expect.stringContaining('2 of 5') })
   play(each(known, { MX: ['10 mx.example.net'], behaviour: { delayMs: 600 } }))
-  expect(await ground.look('resolver')).toMatchObject({
+  expect(await doctor.run('resolver')).toMatchObject({
     level: 'warning',
     seen: expect.stringMatching(/longer than \d+ ms/),
     todo: expect.stringContaining('unbound'),
@@ -55,19 +55,19 @@ test('a resolver that answers nothing, not all, or slowly is told', async () => 
 
 test('long answers that do not come, or not whole, are told: DKIM needs them', async () => {
   play({ '20230601._domainkey.gmail.com': { TXT: [key], behaviour: { truncated: true, silentOver: 'tcp' } } })
-  expect(await ground.look('long_answers')).toMatchObject({
+  expect(await doctor.run('long_answers')).toMatchObject({
     level: 'error',
     todo: expect.stringContaining('by TCP on port 53'),
   })
   play({ '20230601._domainkey.gmail.com': { TXT: [key.slice(0, 255), key.slice(255)] } })
-  expect(await ground.look('long_answers')).toMatchObject({
+  expect(await doctor.run('long_answers')).toMatchObject({
     level: 'error',
     seen: expect.stringContaining('only a part'),
   })
 })
 
 test('a resolver that invents addresses for absent names is told', async () => {
-  const { dns } = ground
+  const { dns } = doctor
   const inventing = new Proxy(dns.zone, {
     get: (zone, name) =>
       zone[String(name)] ?? (/^(www\.)?mailroom-/.test(String(name)) ? { A: ['192.0.2.99'] } : undefined),
@@ -75,7 +75,7 @@ test('a resolver that invents addresses for absent names is told', async () => {
   const other = await startDns(inventing)
   const resolver = networkResolver({ servers: [other.endpoint], timeoutMs: 1000 })
   try {
-    expect(await ground.look('absent_names', {}, { resolver })).toMatchObject({
+    expect(await doctor.run('absent_names', {}, { resolver })).toMatchObject({
       level: 'error',
       todo: expect.stringContaining('Turn that off'),
     })
@@ -86,19 +86,19 @@ test('a resolver that invents addresses for absent names is told', async () => {
 
 test('a resolver that block lists turn away, and one that proves nothing, are noted', async () => {
   play({ '2.0.0.127.zen.spamhaus.org': { A: ['127.255.255.254'] }, 'dnssec-failed.org': { A: ['192.0.2.7'] } })
-  expect(await ground.look('block_lists')).toMatchObject({ level: 'note', todo: expect.stringContaining('unbound') })
-  expect(await ground.look('dnssec')).toMatchObject({ level: 'note', todo: expect.stringContaining('validates') })
+  expect(await doctor.run('block_lists')).toMatchObject({ level: 'note', todo: expect.stringContaining('unbound') })
+  expect(await doctor.run('dnssec')).toMatchObject({ level: 'note', todo: expect.stringContaining('validates') })
 })
 
 test('our name must lead here by an address that the world can reach', async () => {
   play({ 'mail.ours.test': { A: ['192.0.2.10'] } })
-  expect(await ground.look('hostname')).toMatchObject({ level: 'ok', seen: 'mail.ours.test leads to 192.0.2.10' })
+  expect(await doctor.run('hostname')).toMatchObject({ level: 'ok', seen: 'mail.ours.test leads to 192.0.2.10' })
   play({ 'mail.ours.test': { A: ['10.0.0.4'] } })
-  expect(await ground.look('hostname')).toMatchObject({ level: 'error', seen: expect.stringContaining('10.0.0.4') })
+  expect(await doctor.run('hostname')).toMatchObject({ level: 'error', seen: expect.stringContaining('10.0.0.4') })
   play({})
-  expect(await ground.look('hostname')).toMatchObject({ level: 'error', todo: expect.stringContaining('A record') })
+  expect(await doctor.run('hostname')).toMatchObject({ level: 'error', todo: expect.stringContaining('A record') })
   for (const name of ['mailhost', '192.0.2.10', 'box.localdomain'])
-    expect(await ground.look('hostname', { MAILROOM_HOSTNAME: name })).toMatchObject({
+    expect(await doctor.run('hostname', { MAILROOM_HOSTNAME: name })).toMatchObject({
       level: 'error',
       todo: expect.stringContaining('mail.example.com'),
     })
@@ -108,9 +108,9 @@ test('the name of our address must be the one that we say', async () => {
   const ours = { 'mail.ours.test': { A: ['192.0.2.10'], AAAA: ['2001:db8::10'] } }
   const six = `0.1.${'0.'.repeat(22)}8.b.d.0.1.0.0.2.ip6.arpa`
   play({ ...ours, '10.2.0.192.in-addr.arpa': { PTR: ['Mail.ours.test'] }, [six]: { PTR: ['mail.ours.test'] } })
-  expect(await ground.look('reverse_name')).toMatchObject({ level: 'ok' })
+  expect(await doctor.run('reverse_name')).toMatchObject({ level: 'ok' })
   play({ ...ours, '10.2.0.192.in-addr.arpa': { PTR: ['host10.provider.example'] } })
-  expect(await ground.look('reverse_name')).toMatchObject({
+  expect(await doctor.run('reverse_name')).toMatchObject({
     level: 'warning',
     seen: expect.stringMatching(/host10\.provider\.example.*2001:db8::10 has no name/),
     todo: expect.stringContaining('set its PTR record to mail.ours.test'),

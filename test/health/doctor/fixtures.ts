@@ -10,17 +10,17 @@ import { networkResolver } from '../../../src/ports/resolver/network.ts'
 import { type FreshDatabase, freshDatabase } from '../../harness/database.ts'
 import { type DnsZoneFile, startDns, type TestDns } from '../../harness/dns.ts'
 
-export interface Ground {
+export interface DoctorFixtures {
   readonly database: FreshDatabase
   readonly dns: TestDns
   readonly varFolder: string
-  /** What one check finds, with these settings and other parts. */
-  look(name: string, settings?: Readonly<Record<string, string>>, more?: Partial<DoctorDeps>): Promise<DoctorResult>
+  /** What one check finds, with these settings and dependencies. */
+  run(name: string, settings?: Readonly<Record<string, string>>, more?: Partial<DoctorDeps>): Promise<DoctorResult>
   close(): Promise<void>
 }
 
 /** A database, the tests' clamd and a DNS server with this zone. */
-export async function openGround(zone: DnsZoneFile = {}): Promise<Ground> {
+export async function openDoctorFixtures(zone: DnsZoneFile = {}): Promise<DoctorFixtures> {
   const database = await freshDatabase()
   const dns = await startDns(zone)
   const varFolder = mkdtempSync(join(tmpdir(), 'mailroom-doctor-'))
@@ -36,13 +36,13 @@ export async function openGround(zone: DnsZoneFile = {}): Promise<Ground> {
     database,
     dns,
     varFolder,
-    async look(name, settings = {}, more = {}) {
-      const checks = allChecks.filter(allCheck => allCheck.name === name)
+    async run(name, settings = {}, more = {}) {
+      const checks = allChecks.filter(check => check.name === name)
       const config = readConfig({ ...usual, ...settings })
-      const parts = { config, db: database.db, clock: systemClock, resolver, relays: [], publicSmtpPort: 25, ...more }
-      const [examined] = await runChecks(checks, parts, 20_000)
-      if (!examined) throw new Error(`there is no check ${name}`)
-      return examined
+      const deps = { config, db: database.db, clock: systemClock, resolver, relays: [], publicSmtpPort: 25, ...more }
+      const [result] = await runChecks(checks, deps, 20_000)
+      if (!result) throw new Error(`there is no check ${name}`)
+      return result
     },
     async close() {
       await dns.close()

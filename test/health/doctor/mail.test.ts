@@ -4,15 +4,15 @@ import { plusMs, systemClock } from '../../../src/base/clock.ts'
 import { setPolicy } from '../../../src/domains/mta-sts/mta-sts.ts'
 import { messageOf, openTestInbox, type ReceivingDomain, type TestInbox } from '../../harness/inbox.ts'
 import { type ScriptedRelay, startScriptedRelay } from '../../harness/scripted-relay.ts'
-import { type Ground, openGround } from './fixtures.ts'
+import { type DoctorFixtures, openDoctorFixtures } from './fixtures.ts'
 
-let ground: Ground
+let doctor: DoctorFixtures
 let inbox: TestInbox
 let us: ReceivingDomain
 let server: ScriptedRelay
 
 beforeAll(async () => {
-  ground = await openGround({ 'mail.ours.test': { A: ['127.0.0.1'] } })
+  doctor = await openDoctorFixtures({ 'mail.ours.test': { A: ['127.0.0.1'] } })
   inbox = await openTestInbox()
   us = await inbox.createReceivingDomain()
   server = await startScriptedRelay()
@@ -20,7 +20,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await server.close()
   await inbox.close()
-  await ground.close()
+  await doctor.close()
 })
 
 const portOf = (url: string) => Number(new URL(url).port)
@@ -33,10 +33,10 @@ async function mailFrom(...addresses: readonly string[]): Promise<void> {
     await inbox.deliver(messageOf([`Subject: ${i}`]), `hello@${us.domain}`, { remoteIp })
 }
 
-const look = (name: string, settings = {}) => ground.look(name, settings, { db: inbox.server.database.db })
+const look = (name: string, settings = {}) => doctor.run(name, settings, { db: inbox.server.database.db })
 
 test('port 25 at our public address is ours when it greets with our name', async () => {
-  const reach = () => ground.look('port_25', {}, { publicSmtpPort: portOf(server.url) })
+  const reach = () => doctor.run('port_25', {}, { publicSmtpPort: portOf(server.url) })
   server.setScript({ banner: '220 mail.ours.test ESMTP' })
   expect(await reach()).toMatchObject({ level: 'ok', seen: expect.stringContaining('greets as mail.ours.test') })
   server.setScript({ banner: '220 box.provider.example ESMTP Postfix' })
@@ -50,7 +50,7 @@ test('port 25 at our public address is ours when it greets with our name', async
 })
 
 test('a port 25 that is not reached is a warning, and only a note while mail comes in from the world', async () => {
-  const reach = () => ground.look('port_25', {}, { db: inbox.server.database.db, publicSmtpPort: 1 })
+  const reach = () => doctor.run('port_25', {}, { db: inbox.server.database.db, publicSmtpPort: 1 })
   await mailFrom('10.1.2.3')
   expect(await reach()).toMatchObject({
     level: 'warning',
@@ -61,7 +61,7 @@ test('a port 25 that is not reached is a warning, and only a note while mail com
   expect(await reach()).toMatchObject({ level: 'note', todo: expect.stringContaining('hairpin') })
   const later = { now: () => plusMs(systemClock.now(), 8 * 86_400_000) }
   const parts = { db: inbox.server.database.db, publicSmtpPort: 1, clock: later }
-  expect((await ground.look('port_25', {}, parts)).level).toBe('warning')
+  expect((await doctor.run('port_25', {}, parts)).level).toBe('warning')
 })
 
 test('mail that all comes from a gateway of Docker is an error; from many, or too little of it, is not', async () => {
@@ -93,7 +93,7 @@ test('mail that all comes from a gateway of Docker is an error; from many, or to
 test('a relay that does not answer, offers no STARTTLS or refuses the log-in is told by what stopped it', async () => {
   const relays = (url: string) => ({ MAILROOM_PROVIDER: 'smarthost', MAILROOM_SMARTHOST_URL: url })
   const login = (url: string, ...troubles: readonly (string | null)[]) =>
-    ground.look('log_in', relays(url), {
+    doctor.run('log_in', relays(url), {
       relays: troubles.map((trouble, i) => ({ name: `relay${i}.test`, findProblem: async () => trouble })),
     })
   expect(await login(server.url, 'starttls: no TLS', null)).toMatchObject({ level: 'warning' })
@@ -101,20 +101,20 @@ test('a relay that does not answer, offers no STARTTLS or refuses the log-in is 
     level: 'error',
     todo: expect.stringContaining('smtps://'),
   })
-  expect(await ground.look('log_in')).toMatchObject({ level: 'warning', seen: expect.stringContaining('sandbox') })
+  expect(await doctor.run('log_in')).toMatchObject({ level: 'warning', seen: expect.stringContaining('sandbox') })
 
   server.setScript({})
-  expect(await ground.look('encryption', relays(server.url))).toMatchObject({
+  expect(await doctor.run('encryption', relays(server.url))).toMatchObject({
     level: 'ok',
     seen: expect.stringContaining('this machine'),
   })
   const elsewhere = server.url.replace('127.0.0.1', '[::ffff:127.0.0.1]')
-  expect(await ground.look('encryption', relays(elsewhere))).toMatchObject({
+  expect(await doctor.run('encryption', relays(elsewhere))).toMatchObject({
     level: 'warning',
     seen: expect.stringContaining('in the clear'),
   })
   server.setScript({ ehlo: '250-relay.test\r\n250 STARTTLS' })
-  expect((await ground.look('encryption', relays(elsewhere))).level).toBe('ok')
+  expect((await doctor.run('encryption', relays(elsewhere))).level).toBe('ok')
   expect(server.commands.some(command => /^\d+ (MAIL|RCPT|DATA)/i.test(command))).toBe(false)
 })
 
@@ -133,14 +133,14 @@ test('an email that has been due for long is told', async () => {
 })
 
 test('the secret key is looked for', async () => {
-  expect((await ground.look('secret_key')).level).toBe('skipped')
-  await Bun.write(join(ground.varFolder, 'secret.key'), 'x')
-  expect(await ground.look('secret_key')).toMatchObject({ level: 'ok', seen: expect.stringContaining('copy') })
+  expect((await doctor.run('secret_key')).level).toBe('skipped')
+  await Bun.write(join(doctor.varFolder, 'secret.key'), 'x')
+  expect(await doctor.run('secret_key')).toMatchObject({ level: 'ok', seen: expect.stringContaining('copy') })
 })
 
 test('records of MTA-STS that are not published, or are those of the policy before, are named', async () => {
   const { db } = inbox.server.database
-  const { dns } = ground
+  const { dns } = doctor
   const { domain } = us
   expect((await look('mta_sts')).level).toBe('skipped')
   const policy = await setPolicy({ db, clock: systemClock }, domain, 'enforce')
@@ -157,6 +157,6 @@ test('records of MTA-STS that are not published, or are those of the policy befo
 })
 
 test('links in emails that are not https are told', async () => {
-  expect(await ground.look('public_url')).toMatchObject({ level: 'warning', todo: expect.stringContaining('https') })
-  expect((await ground.look('public_url', { MAILROOM_PUBLIC_URL: 'https://mail.ours.test' })).level).toBe('ok')
+  expect(await doctor.run('public_url')).toMatchObject({ level: 'warning', todo: expect.stringContaining('https') })
+  expect((await doctor.run('public_url', { MAILROOM_PUBLIC_URL: 'https://mail.ours.test' })).level).toBe('ok')
 })

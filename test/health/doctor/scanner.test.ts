@@ -4,14 +4,14 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startClamd } from '../../../src/cli/private/clamd.ts'
-import { type Ground, openGround } from './fixtures.ts'
+import { type DoctorFixtures, openDoctorFixtures } from './fixtures.ts'
 
-let ground: Ground
+let doctor: DoctorFixtures
 
 beforeAll(async () => {
-  ground = await openGround()
+  doctor = await openDoctorFixtures()
 })
-afterAll(() => ground.close())
+afterAll(() => doctor.close())
 
 /** A clamd that answers as this one did somewhere, to VERSION and STATS. */
 async function withAnswers(answers: Readonly<Record<string, string>>, work: (address: string) => Promise<void>) {
@@ -35,15 +35,15 @@ function version(daysAgo: number): string {
 }
 
 test('a real clamd answers, takes our largest message and has threads enough', async () => {
-  expect(await ground.look('clamd')).toMatchObject({ level: 'ok' })
-  expect(await ground.look('scan_size')).toMatchObject({ level: 'ok', seen: 'clamd takes messages of 35 MiB' })
-  expect(await ground.look('scan_threads')).toMatchObject({
+  expect(await doctor.run('clamd')).toMatchObject({ level: 'ok' })
+  expect(await doctor.run('scan_size')).toMatchObject({ level: 'ok', seen: 'clamd takes messages of 35 MiB' })
+  expect(await doctor.run('scan_threads')).toMatchObject({
     level: 'ok',
     seen: expect.stringContaining('clamd scans 16'),
   })
-  expect((await ground.look('scan_memory')).seen).toContain('signatures take')
+  expect((await doctor.run('scan_memory')).seen).toContain('signatures take')
   // This one knows EICAR only.
-  expect(await ground.look('signatures')).toMatchObject({
+  expect(await doctor.run('signatures')).toMatchObject({
     level: 'warning',
     seen: expect.stringContaining('no signatures of ClamAV’s own'),
     todo: expect.stringContaining('freshclam'),
@@ -55,12 +55,12 @@ test('a real clamd that takes less than our largest message, or fewer at once, i
   const clamd = await startClamd({ folder, settings: { StreamMaxLength: '1M', MaxThreads: '4' } })
   try {
     const settings = { MAILROOM_CLAMD: clamd.address }
-    expect(await ground.look('scan_size', settings)).toMatchObject({
+    expect(await doctor.run('scan_size', settings)).toMatchObject({
       level: 'error',
       seen: expect.stringMatching(/35 MiB: .*size limit exceeded/),
       todo: expect.stringContaining('StreamMaxLength'),
     })
-    expect(await ground.look('scan_threads', settings)).toMatchObject({
+    expect(await doctor.run('scan_threads', settings)).toMatchObject({
       level: 'warning',
       todo: expect.stringContaining('MaxThreads'),
     })
@@ -72,23 +72,23 @@ test('a real clamd that takes less than our largest message, or fewer at once, i
 
 test('a clamd that is away is told once, and what becomes of mail meanwhile', async () => {
   const away = { MAILROOM_CLAMD: 'unix:/nonexistent/clamd.ctl' }
-  expect(await ground.look('clamd', away)).toMatchObject({
+  expect(await doctor.run('clamd', away)).toMatchObject({
     level: 'error',
     seen: expect.stringContaining('/nonexistent/clamd.ctl'),
     todo: expect.stringContaining('quarantine'),
   })
-  expect(await ground.look('clamd', { ...away, MAILROOM_UNSCANNED: 'defer' })).toMatchObject({
+  expect(await doctor.run('clamd', { ...away, MAILROOM_UNSCANNED: 'defer' })).toMatchObject({
     todo: expect.stringContaining('451'),
   })
   for (const name of ['signatures', 'scan_size', 'scan_threads', 'scan_memory'])
-    expect((await ground.look(name, away)).level).toBe('skipped')
+    expect((await doctor.run(name, away)).level).toBe('skipped')
 })
 
 test('old signatures are told with their age', async () => {
   const levelAt = (days: number) => {
     let level: string | undefined
     return withAnswers({ VERSION: version(days) }, async address => {
-      const found = await ground.look('signatures', { MAILROOM_CLAMD: address })
+      const found = await doctor.run('signatures', { MAILROOM_CLAMD: address })
       expect(found.seen).toContain('ClamAV 1.4.3, signatures 27480')
       level = found.level
     }).then(() => level)
@@ -103,7 +103,7 @@ test('signatures that leave no room to be loaded twice are noted', () => {
   const stats =
     'POOLS: 1\n\nSTATE: VALID PRIMARY\nMEMSTATS: heap N/A pools_used 99999999.0M pools_total 99999999.9M\nEND'
   return withAnswers({ STATS: stats }, async address => {
-    expect(await ground.look('scan_memory', { MAILROOM_CLAMD: address })).toMatchObject({
+    expect(await doctor.run('scan_memory', { MAILROOM_CLAMD: address })).toMatchObject({
       level: 'note',
       todo: expect.stringContaining('ConcurrentDatabaseReload no'),
     })

@@ -9,21 +9,21 @@ import {
   selfSigned,
   type TestAuthority,
 } from '../../harness/certificates.ts'
-import { type Ground, openGround } from './fixtures.ts'
+import { type DoctorFixtures, openDoctorFixtures } from './fixtures.ts'
 
-let ground: Ground
+let doctor: DoctorFixtures
 let root: TestAuthority
 const folder = mkdtempSync(join(tmpdir(), 'mailroom-doctor-tls-'))
 const day = 86_400_000
 
 beforeAll(async () => {
-  ground = await openGround()
+  doctor = await openDoctorFixtures()
   root = createTestAuthority()
 })
 afterAll(async () => {
   root.close()
   rmSync(folder, { recursive: true, force: true })
-  await ground.close()
+  await doctor.close()
 })
 
 function filesOf({ chain, key }: CertificatePair) {
@@ -34,10 +34,10 @@ function filesOf({ chain, key }: CertificatePair) {
 }
 
 const lookAt = (pair: CertificatePair, afterDays = 0) =>
-  ground.look('certificate', filesOf(pair), { clock: { now: () => plusMs(systemClock.now(), afterDays * day) } })
+  doctor.run('certificate', filesOf(pair), { clock: { now: () => plusMs(systemClock.now(), afterDays * day) } })
 
 test('without a certificate STARTTLS is not offered, which is told', async () => {
-  expect(await ground.look('certificate')).toMatchObject({
+  expect(await doctor.run('certificate')).toMatchObject({
     level: 'warning',
     todo: expect.stringContaining('MAILROOM_TLS_CERT'),
   })
@@ -65,7 +65,7 @@ test('a certificate for another name, of nobody, or with another key is told', a
   const mixed = { chain: root.issue(['mail.ours.test']).chain, key: root.issue(['mail.ours.test']).key }
   expect(await lookAt(mixed)).toMatchObject({ level: 'error', seen: expect.stringContaining('private key') })
   const gone = { MAILROOM_TLS_CERT: '/nonexistent/chain.pem', MAILROOM_TLS_KEY: '/nonexistent/key.pem' }
-  expect(await ground.look('certificate', gone)).toMatchObject({
+  expect(await doctor.run('certificate', gone)).toMatchObject({
     level: 'error',
     todo: expect.stringContaining('let the account that runs Mailroom read them'),
   })
@@ -73,7 +73,7 @@ test('a certificate for another name, of nobody, or with another key is told', a
 
 test('one that an authority has not issued yet is told', async () => {
   const acme = { MAILROOM_ACME_DIRECTORY: 'https://acme.example/directory', MAILROOM_ACME_ACCEPT_TERMS: 'true' }
-  expect(await ground.look('certificate', acme)).toMatchObject({
+  expect(await doctor.run('certificate', acme)).toMatchObject({
     level: 'warning',
     todo: expect.stringContaining('port 80'),
   })
