@@ -25,6 +25,9 @@ export function encodeCursor(...parts: readonly string[]): string {
   return Buffer.from(JSON.stringify(parts)).toString('base64url')
 }
 
+/** The refusals of {@link decodeCursor}. */
+export const cursorRefusals = ['invalid_cursor'] as const
+
 /** The texts in a cursor of ours, `count` of them. @throws Refusal `invalid_cursor` */
 export function decodeCursor(cursor: string, count: number): readonly string[] {
   try {

@@ -1,7 +1,10 @@
 import type { t } from 'elysia'
 import { refuse } from '../base/refusal.ts'
-import { readBody, readJson, requireJsonContentType } from './request-body.ts'
+import { bodyRefusals, readBody, readJson, requireJsonContentType } from './request-body.ts'
 import { bodyValidator, type TypeBoxSchema } from './validation.ts'
+
+/** The refusals of {@link publicBody} beyond `invalid_request`. */
+export const publicBodyRefusals = [...bodyRefusals] as const
 
 /**
  * For a route outside /v1, which `api` does not guard: a JSON body of at most `maxBytes`, checked as strictly as one of

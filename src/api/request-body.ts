@@ -13,6 +13,9 @@ const nothing = new Uint8Array(0)
 /** Up to so many are read in one go; of a larger body only what has come takes room. */
 const inOneGoBytes = 256 * 1024
 
+/** The refusals of reading a JSON body, beyond `invalid_request`. */
+export const bodyRefusals = ['invalid_json', 'payload_too_large', 'unsupported_media_type'] as const
+
 /**
  * The body's bytes, empty where there is none; `takeRoom` is told how many before they are kept.
  * @param arrivalMs how long it may take to come in

@@ -154,6 +154,12 @@ function operationRequirements(need: RouteRequirements): OperationRequirements {
   }
 }
 
+/** The refusals of a caller that may not use the route. */
+export const scopeRefusals = ['insufficient_scope', 'brand_restricted'] as const
+
+/** The refusals of an Idempotency-Key where a route takes none. */
+export const keyNotSupportedRefusals = ['idempotency_not_supported'] as const
+
 function requireScopes(caller: Caller, scopes: readonly Scope[], organizationOnly: boolean): void {
   if (caller.denial) throw refuse(caller.denial.code, { message: caller.denial.message })
   // First, because a scope would not help such a key.

@@ -13,6 +13,9 @@ export interface BrandTenant extends Tenant {
   readonly brandId: Id<'brd'>
 }
 
+/** The refusals of {@link requireBrand}. */
+export const requireBrandRefusals = ['brand_restricted'] as const
+
 /**
  * Requires that `brandId` is a brand that the tenant may use. That it is a brand of the organization is checked before.
  * @param at.of what belongs to that brand (`the mailbox mbx_…`); absent: the brand itself is meant

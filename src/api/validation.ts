@@ -67,6 +67,9 @@ export const emptyBodySchema = t.Object({}, { additionalProperties: false })
 
 const maxFaults = 50
 
+/** The refusals of a request that does not match its schema. */
+export const validationRefusals = ['invalid_request'] as const
+
 /**
  * The refusal that says which parameter is wrong, what it holds and what was expected: one that the operation does not
  * know, else the first fault. `whole`: what was validated.

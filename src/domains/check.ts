@@ -57,6 +57,9 @@ async function doubtOf(identities: ProviderIdentities, domain: string): Promise<
   }
 }
 
+/** The refusals of {@link applyCheckResults}. */
+export const checkResultRefusals = ['not_found'] as const
+
 /**
  * Keeps what was seen of the ownership record and of the sender's records, and what follows for sending. Where nobody
  * asked, what was verified stays so until {@link missesBeforeLoss} looks have not found it.

@@ -20,6 +20,9 @@ export async function loadDomainViews(
   return domains.map(domain => toJsonDomain(domain, records.get(domain.id) ?? [], claims.get(domain.id), deps.instance))
 }
 
+/** The refusals of a view of a domain that has just been deleted. */
+export const domainViewRefusals = ['not_found'] as const
+
 /** The domain as it stands now. */
 export async function loadDomainView(
   deps: { readonly db: Db; readonly instance: InstanceDnsSettings },

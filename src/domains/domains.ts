@@ -1,4 +1,4 @@
-import { loadBrand } from '../accounts/brands/brands.ts'
+import { brandRefusals, loadBrand } from '../accounts/brands/brands.ts'
 import type { Reservation } from '../api/idempotency/reservation.ts'
 import { storeResponse } from '../api/idempotency/store.ts'
 import type { Tenant } from '../api/tenant.ts'
@@ -6,10 +6,10 @@ import { plusMs, toIso } from '../base/clock.ts'
 import { inTransaction, isDuplicate } from '../base/database/database.ts'
 import { type Id, newId } from '../base/ids.ts'
 import { type Refusal, refuse } from '../base/refusal.ts'
-import { applyCheckResults, checkSenderRecords } from './check.ts'
+import { applyCheckResults, checkResultRefusals, checkSenderRecords } from './check.ts'
 import type { DomainBlockers, DomainDeps } from './deps.ts'
 import { activateNextKey } from './dkim/rotation.ts'
-import { loadDomainView, loadDomainViews } from './domain-view.ts'
+import { domainViewRefusals, loadDomainView, loadDomainViews } from './domain-view.ts'
 import {
   enrolWithProvider,
   ensureSenderSetup,
@@ -18,9 +18,9 @@ import {
   publishDomainRecords,
   storeSenderSetup,
 } from './enrolment.ts'
-import { loadDomain } from './load-domain.ts'
+import { domainRefusals, loadDomain } from './load-domain.ts'
 import { countMailboxes } from './mailboxes/table.ts'
-import { checkOwnership, parseDomain, requireOwnership } from './ownership.ts'
+import { checkOwnership, ownershipRefusals, parseDomain, requireOwnership } from './ownership.ts'
 import { checkClaim } from './receiving-claim.ts'
 import { type DomainJson, type OwnershipJson, type RemovedDomainJson, toJsonRecord } from './schema.ts'
 import {
@@ -64,6 +64,14 @@ export interface NewDomain {
   /** The id to give it, by which a request that comes again takes up what an earlier one left; else a fresh one. */
   readonly id?: Id<'dom'>
 }
+
+/** The refusals of {@link createDomain}. */
+export const createDomainRefusals = [
+  ...brandRefusals,
+  ...domainViewRefusals,
+  'domain_taken',
+  ...ownershipRefusals,
+] as const
 
 /**
  * Registers a domain under a brand once DNS shows that the organization may use it, makes its DKIM key and names the
@@ -153,6 +161,9 @@ export async function getDomain(deps: DomainDeps, tenant: Tenant, id: string): P
   return loadDomainView(deps, await loadDomain(deps.db, tenant, id))
 }
 
+/** The refusals of {@link provisionDomain}. */
+export const provisionDomainRefusals = [...domainRefusals, ...checkResultRefusals, ...ownershipRefusals] as const
+
 /**
  * Takes up what an earlier attempt left undone: makes what is missing, keeps what is there, publishes where asked.
  * @throws Refusal `not_found`, `brand_restricted`, `ownership_not_verified`, `dns_unavailable`.
@@ -172,6 +183,9 @@ export async function provisionDomain(
   return loadDomainView(deps, domain)
 }
 
+/** The refusals of {@link checkDomain}. */
+export const checkDomainRefusals = [...domainRefusals, ...checkResultRefusals, ...ownershipRefusals] as const
+
 /**
  * Looks at DNS now: ownership, the sender's records, and receiving where it is claimed. What was found is kept in any
  * case.
@@ -190,6 +204,9 @@ export async function checkDomain(deps: DomainDeps, tenant: Tenant, id: string):
   await activateNextKey(deps, domain)
   return loadDomainView(deps, domain)
 }
+
+/** The refusals of {@link removeDomain}. */
+export const removeDomainRefusals = [...domainRefusals, 'domain_in_use'] as const
 
 /**
  * Unregisters a domain and releases its receiving claim. What is published in DNS stays there, and so does mail.

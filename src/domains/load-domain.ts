@@ -1,8 +1,11 @@
-import { requireBrand, type Tenant } from '../api/tenant.ts'
+import { requireBrand, requireBrandRefusals, type Tenant } from '../api/tenant.ts'
 import type { Db } from '../base/database/database.ts'
 import { isId } from '../base/ids.ts'
 import { refuse } from '../base/refusal.ts'
 import { type DomainRow, selectDomain } from './table.ts'
+
+/** The refusals of {@link loadDomain}. */
+export const domainRefusals = ['not_found', ...requireBrandRefusals] as const
 
 /**
  * The domain with this id.

@@ -70,6 +70,9 @@ async function proveBesideWildcard(
   return isOwn ? proof : { status: 'pending', found: [], isWildcard: true }
 }
 
+/** The refusals of {@link requireOwnership}. */
+export const ownershipRefusals = ['ownership_not_verified', 'dns_unavailable'] as const
+
 /**
  * @param param the parameter that named the domain, where that is not the path
  * @throws Refusal `ownership_not_verified` when DNS says that the record is not there, `dns_unavailable` when DNS does

@@ -7,9 +7,9 @@ import { checkRecord, type RecordCheck } from './dns/check-record.ts'
 import { mxRecord, receivingIdentityRecord } from './dns/records.ts'
 import { loadReceivingView } from './domain-view.ts'
 import { toExpectedRecord } from './enrolment.ts'
-import { loadDomain } from './load-domain.ts'
+import { domainRefusals, loadDomain } from './load-domain.ts'
 import { countMailboxes } from './mailboxes/table.ts'
-import { checkOwnership, type OwnershipCheck, requireOwnership } from './ownership.ts'
+import { checkOwnership, type OwnershipCheck, ownershipRefusals, requireOwnership } from './ownership.ts'
 import type { ReceivingJson } from './schema.ts'
 import {
   type DomainRow,
@@ -25,6 +25,9 @@ import {
   updateRecordCheck,
   upsertRecord,
 } from './table.ts'
+
+/** The refusals of {@link claimReceiving}. */
+export const claimReceivingRefusals = [...domainRefusals, 'receiving_claimed', ...ownershipRefusals] as const
 
 /**
  * Claims the mail of a domain for its organization and finds out how far receiving has come.

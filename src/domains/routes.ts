@@ -1,4 +1,5 @@
 import { t } from 'elysia'
+import { brandRefusals } from '../accounts/brands/brands.ts'
 import { idParamsSchema } from '../api/common-schemas.ts'
 import { describeRoute } from '../api/describe.ts'
 import type { Reservation } from '../api/idempotency/reservation.ts'
@@ -7,15 +8,26 @@ import { type Id, stableToken } from '../base/ids.ts'
 import type { DomainBlockers, DomainDeps } from './deps.ts'
 import {
   checkDomain,
+  checkDomainRefusals,
   createDomain,
+  createDomainRefusals,
   getDomain,
   getOwnership,
   listDomains,
   provisionDomain,
+  provisionDomainRefusals,
   removeDomain,
+  removeDomainRefusals,
 } from './domains.ts'
-import { createMailbox, listMailboxes, removeMailbox } from './mailboxes/mailboxes.ts'
-import { claimReceiving } from './receiving-claim.ts'
+import { domainRefusals } from './load-domain.ts'
+import {
+  createMailbox,
+  createMailboxRefusals,
+  listMailboxes,
+  removeMailbox,
+  removeMailboxRefusals,
+} from './mailboxes/mailboxes.ts'
+import { claimReceiving, claimReceivingRefusals } from './receiving-claim.ts'
 import {
   createdMailboxSchema,
   domainSchema,
@@ -36,10 +48,7 @@ export function domainRoutes(deps: DomainDeps, blockers: DomainBlockers) {
       '/v1/domains/ownership',
       ({ caller, query }) => getOwnership(deps, caller, { domain: query.domain, brandId: query.brand_id }),
       {
-        detail: describeRoute('getOwnership', 'Tell how the ownership of a domain is proven', [
-          'not_found',
-          'brand_restricted',
-        ]),
+        detail: describeRoute('getOwnership', 'Tell how the ownership of a domain is proven', brandRefusals),
         scope: 'domains:read',
         query: t.Object(
           {
@@ -64,13 +73,7 @@ export function domainRoutes(deps: DomainDeps, blockers: DomainBlockers) {
           }),
         ),
       {
-        detail: describeRoute('createDomain', 'Register a domain', [
-          'not_found',
-          'brand_restricted',
-          'domain_taken',
-          'ownership_not_verified',
-          'dns_unavailable',
-        ]),
+        detail: describeRoute('createDomain', 'Register a domain', createDomainRefusals),
         scope: 'domains:write',
         body: t.Object({
           brand_id: t.String({ minLength: 1 }),
@@ -86,7 +89,7 @@ export function domainRoutes(deps: DomainDeps, blockers: DomainBlockers) {
       response: t.Object({ data: t.Array(domainSchema) }),
     })
     .get('/v1/domains/:id', ({ caller, params }) => getDomain(deps, caller, params.id), {
-      detail: describeRoute('getDomain', 'Read a domain', ['not_found', 'brand_restricted']),
+      detail: describeRoute('getDomain', 'Read a domain', domainRefusals),
       scope: 'domains:read',
       params: idParamsSchema,
       response: domainSchema,
@@ -95,11 +98,7 @@ export function domainRoutes(deps: DomainDeps, blockers: DomainBlockers) {
       '/v1/domains/:id',
       ({ caller, params, reservation }) => removeDomain(deps, caller, params.id, blockers, reservation),
       {
-        detail: describeRoute('deleteDomain', 'Unregister a domain', [
-          'not_found',
-          'brand_restricted',
-          'domain_in_use',
-        ]),
+        detail: describeRoute('deleteDomain', 'Unregister a domain', removeDomainRefusals),
         scope: 'domains:write',
         params: idParamsSchema,
         response: removedDomainSchema,
@@ -109,12 +108,7 @@ export function domainRoutes(deps: DomainDeps, blockers: DomainBlockers) {
       '/v1/domains/:id/provision',
       ({ caller, params, body }) => provisionDomain(deps, caller, params.id, body.publish_dns ?? true),
       {
-        detail: describeRoute('provisionDomain', 'Take up an enrolment that did not finish', [
-          'not_found',
-          'brand_restricted',
-          'ownership_not_verified',
-          'dns_unavailable',
-        ]),
+        detail: describeRoute('provisionDomain', 'Take up an enrolment that did not finish', provisionDomainRefusals),
         scope: 'domains:write',
         params: idParamsSchema,
         body: t.Object({ publish_dns: publishDns }),
@@ -122,24 +116,17 @@ export function domainRoutes(deps: DomainDeps, blockers: DomainBlockers) {
       },
     )
     .post('/v1/domains/:id/check', ({ caller, params }) => checkDomain(deps, caller, params.id), {
-      detail: describeRoute('checkDomain', 'Look at the DNS records of a domain again', [
-        'not_found',
-        'brand_restricted',
-        'ownership_not_verified',
-        'dns_unavailable',
-      ]),
+      detail: describeRoute('checkDomain', 'Look at the DNS records of a domain again', checkDomainRefusals),
       scope: 'domains:write',
       params: idParamsSchema,
       response: domainSchema,
     })
     .post('/v1/domains/:id/receiving', ({ caller, params }) => claimReceiving(deps, caller, params.id), {
-      detail: describeRoute('claimReceiving', 'Claim the receiving of mail for a domain, and check it', [
-        'not_found',
-        'brand_restricted',
-        'receiving_claimed',
-        'ownership_not_verified',
-        'dns_unavailable',
-      ]),
+      detail: describeRoute(
+        'claimReceiving',
+        'Claim the receiving of mail for a domain, and check it',
+        claimReceivingRefusals,
+      ),
       scope: 'domains:write',
       params: idParamsSchema,
       response: receivingSchema,
@@ -162,12 +149,7 @@ export function mailboxRoutes(deps: DomainDeps) {
           ),
         ),
       {
-        detail: describeRoute('createMailbox', 'Create a mailbox', [
-          'not_found',
-          'brand_restricted',
-          'mailbox_exists',
-          'receiving_claimed',
-        ]),
+        detail: describeRoute('createMailbox', 'Create a mailbox', createMailboxRefusals),
         scope: 'inbox:write',
         body: t.Object({
           domain_id: t.String({ minLength: 1 }),
@@ -185,10 +167,7 @@ export function mailboxRoutes(deps: DomainDeps) {
       '/v1/mailboxes/:id',
       ({ caller, params, reservation }) => removeMailbox(deps, caller, params.id, reservation),
       {
-        detail: describeRoute('deleteMailbox', 'Delete a mailbox; its messages are kept', [
-          'not_found',
-          'brand_restricted',
-        ]),
+        detail: describeRoute('deleteMailbox', 'Delete a mailbox; its messages are kept', removeMailboxRefusals),
         scope: 'inbox:write',
         params: idParamsSchema,
         response: t.Object({ deleted: t.String() }),

@@ -7,8 +7,16 @@ import { api } from '../api/route.ts'
 import type { Db } from '../base/database/database.ts'
 import type { BlobStore } from '../ports/blobs/port.ts'
 import { changeMessages } from './messages/change-messages.ts'
-import { downloadAttachment, downloadMessage } from './messages/download.ts'
-import { listMessages, markMessage, moveMessage, restoreMessage, starMessage } from './messages/messages.ts'
+import { downloadAttachment, downloadMessage, downloadRefusals } from './messages/download.ts'
+import {
+  listMessages,
+  markMessage,
+  messageRefusals,
+  moveMessage,
+  restoreMessage,
+  restoreMessageRefusals,
+  starMessage,
+} from './messages/messages.ts'
 import { readMessage } from './messages/read-message.ts'
 import {
   attachmentParamsSchema,
@@ -56,11 +64,7 @@ export function inboxRoutes(deps: InboxDeps) {
         return { data: items.map(toJsonInboxItem), next_cursor: toJsonMessageCursor(next) }
       },
       {
-        detail: describeRoute('listMessages', 'List received messages', [
-          'invalid_cursor',
-          'not_found',
-          'brand_restricted',
-        ]),
+        detail: describeRoute('listMessages', 'List received messages'),
         scope: 'inbox:read',
         query: t.Object({
           limit: limitParamSchema,
@@ -112,7 +116,7 @@ export function inboxRoutes(deps: InboxDeps) {
       '/v1/inbox/:id',
       ({ caller, params, query }) => readMessage(deps, caller, params.id, query.remote ?? 'block'),
       {
-        detail: describeRoute('getMessage', 'Read a received message', ['not_found', 'brand_restricted']),
+        detail: describeRoute('getMessage', 'Read a received message', messageRefusals),
         scope: 'inbox:read',
         params: idParamsSchema,
         query: t.Object({ remote: remoteContentSchema }),
@@ -123,7 +127,7 @@ export function inboxRoutes(deps: InboxDeps) {
       '/v1/inbox/:id',
       ({ caller, params, reservation }) => moveMessage(db, caller, params.id, 'trash', reservation),
       {
-        detail: describeRoute('trashMessage', 'Move a message to the trash', ['not_found', 'brand_restricted']),
+        detail: describeRoute('trashMessage', 'Move a message to the trash', messageRefusals),
         scope: 'inbox:write',
         params: idParamsSchema,
         response: movedSchema,
@@ -135,12 +139,7 @@ export function inboxRoutes(deps: InboxDeps) {
         fileResponse(await downloadAttachment(deps, caller, params.id, params.attachmentId)),
       {
         detail: {
-          ...describeRoute('getAttachment', 'Download an attachment', [
-            'not_found',
-            'brand_restricted',
-            'attachment_infected',
-            'attachment_unscanned',
-          ]),
+          ...describeRoute('getAttachment', 'Download an attachment', downloadRefusals),
           ...describeFile('application/octet-stream'),
         },
         scope: 'inbox:read',
@@ -152,12 +151,7 @@ export function inboxRoutes(deps: InboxDeps) {
       async ({ caller, params }) => fileResponse(await downloadMessage(deps, caller, params.id)),
       {
         detail: {
-          ...describeRoute('getRawMessage', 'Download a message as it came', [
-            'not_found',
-            'brand_restricted',
-            'attachment_infected',
-            'attachment_unscanned',
-          ]),
+          ...describeRoute('getRawMessage', 'Download a message as it came', downloadRefusals),
           ...describeFile('message/rfc822'),
         },
         scope: 'inbox:read',
@@ -168,7 +162,7 @@ export function inboxRoutes(deps: InboxDeps) {
       '/v1/inbox/:id/folder',
       ({ caller, params, body, reservation }) => moveMessage(db, caller, params.id, body.folder, reservation),
       {
-        detail: describeRoute('moveMessage', 'Move a message to a folder', ['not_found', 'brand_restricted']),
+        detail: describeRoute('moveMessage', 'Move a message to a folder', messageRefusals),
         scope: 'inbox:write',
         params: idParamsSchema,
         body: folderBodySchema,
@@ -179,7 +173,7 @@ export function inboxRoutes(deps: InboxDeps) {
       '/v1/inbox/:id/star',
       ({ caller, params, body, reservation }) => starMessage(db, caller, params.id, body.starred, reservation),
       {
-        detail: describeRoute('starMessage', 'Star a message, or not', ['not_found', 'brand_restricted']),
+        detail: describeRoute('starMessage', 'Star a message, or not', messageRefusals),
         scope: 'inbox:write',
         params: idParamsSchema,
         body: starBodySchema,
@@ -190,7 +184,7 @@ export function inboxRoutes(deps: InboxDeps) {
       '/v1/inbox/:id/read',
       ({ caller, params, body, reservation }) => markMessage(db, caller, params.id, body.read, reservation),
       {
-        detail: describeRoute('markMessage', 'Mark a message read, or unread', ['not_found', 'brand_restricted']),
+        detail: describeRoute('markMessage', 'Mark a message read, or unread', messageRefusals),
         scope: 'inbox:write',
         params: idParamsSchema,
         body: readBodySchema,
@@ -207,11 +201,7 @@ export function inboxRoutes(deps: InboxDeps) {
       '/v1/inbox/:id/restore',
       ({ caller, params, reservation }) => restoreMessage(db, caller, params.id, reservation),
       {
-        detail: describeRoute('restoreMessage', 'Take a message out of the trash', [
-          'not_found',
-          'brand_restricted',
-          'not_in_trash',
-        ]),
+        detail: describeRoute('restoreMessage', 'Take a message out of the trash', restoreMessageRefusals),
         scope: 'inbox:write',
         params: idParamsSchema,
         response: movedSchema,

@@ -8,15 +8,15 @@ import { refuse } from '../base/refusal.ts'
 import type { BlobStore } from '../ports/blobs/port.ts'
 import { openQueue } from './accept/accept.ts'
 import type { AcceptedEmail, SendCandidate, SingleUseItem } from './accept/accepted.ts'
-import { envelopeRecipients, type QuotaStatus } from './accept/checks.ts'
+import { acceptanceRefusals, envelopeRecipients, type QuotaStatus } from './accept/checks.ts'
 import { compose } from './accept/compose.ts'
-import { type OutgoingEmail, parseSendRequest, requireWithinLimits } from './accept/parse-request.ts'
-import { type AuthorizedSender, type FindDomain, resolveFrom } from './accept/resolve.ts'
+import { limitRefusals, type OutgoingEmail, parseSendRequest, requireWithinLimits } from './accept/parse-request.ts'
+import { type AuthorizedSender, type FindDomain, fromRefusals, resolveFrom } from './accept/resolve.ts'
 import { type SendingDomain, selectDomainsByName } from './accept/table.ts'
 import type { SendEmail } from './emails/schema.ts'
 import type { ParseLargeMessage } from './emails/stored-content.ts'
 import { newUnsubscribeToken, unsubscribeHeaders } from './suppressions/unsubscribe-link.ts'
-import { fillTemplate } from './templates/fill-template.ts'
+import { fillTemplate, fillTemplateRefusals } from './templates/fill-template.ts'
 import { openTemplateRenderer, type TemplateRenderer } from './templates/renderer.ts'
 
 /** What sending stands on. */
@@ -128,6 +128,9 @@ export interface SendRequest {
   /** What goes when the email is accepted. */
   readonly consumes?: SingleUseItem
 }
+
+/** The refusals of {@link send}. */
+export const sendRefusals = [...fromRefusals, ...fillTemplateRefusals, ...limitRefusals, ...acceptanceRefusals] as const
 
 /** Accepts an email for delivery: what it gives is durable. @throws Refusal for whatever keeps it from being sent. */
 export async function send(request: SendRequest, deps: SendDeps): Promise<AcceptedEmail> {

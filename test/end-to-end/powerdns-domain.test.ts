@@ -271,13 +271,13 @@ test('a key that the provider does not take shows in /ready and in provider_erro
   const ready = await mailroom.api('GET', '/ready')
   expect([ready.status, ready.json.dns_provider]).toEqual([
     503,
-    { ready: false, detail: 'PowerDNS does not take our API key.' },
+    { ready: false, detail: 'PowerDNS refused our API key.' },
   ])
   const domain = `four.${apex}`
   await own(domain)
   const created = await post('/v1/domains', { brand_id: mailroom.demo.brand_id, domain })
   expect(created.status).toBe(201)
-  expect(created.json.provider_error).toContain('PowerDNS does not take our API key.')
+  expect(created.json.provider_error).toContain('PowerDNS refused our API key.')
   const refused = await post(`/v1/domains/${created.json.id}/publish-dns`)
   expect([refused.status, refused.json.error.code]).toEqual([500, 'dns_provider_error'])
   const told = [ready.text, created.text, refused.text, JSON.stringify(mailroom.log)].join()

@@ -4,24 +4,24 @@ import { toJson } from '../../base/database/schema.ts'
 import { newId } from '../../base/ids.ts'
 import { insertAuditEntry } from './table.ts'
 
-/** Something that an operator does by command. */
+/** Something that an operator did with a command. */
 export interface AuditEntry {
-  /** What kind of thing and what to it: `quarantine.release`. */
+  /** `<kind>.<verb>`, such as `quarantine.release`. */
   readonly action: string
-  /** What it is done to: an id, or what the command was told to take (`domain:example.com`). */
+  /** What it was done to: an id, or the selection that the command was given (`domain:example.com`). */
   readonly subject: string
-  /** What else one wants to know of it later; no secrets, and nothing of what messages say. */
+  /** Anything else worth knowing later. Never secrets or message content. */
   readonly detail?: Readonly<Record<string, unknown>>
 }
 
-/** Who does it, and when. */
+/** Who runs the command, and the clock for its entries. */
 export interface Operator {
-  /** The user of the operating system. */
+  /** The operating system's user name. */
   readonly actor: string
   readonly clock: Clock
 }
 
-/** Writes down what is being done, in the transaction that does it. */
+/** Inserts the audit entry, in the transaction that does the work. Actor and subject are cut to their columns' lengths. */
 export async function recordAuditEntry(
   db: Db,
   { actor, clock }: Operator,

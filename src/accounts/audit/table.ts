@@ -10,14 +10,14 @@ export async function insertAuditEntry(db: Db, row: AuditRow): Promise<void> {
   await db.insertInto('audit_log').values(row).execute()
 }
 
-/** Which records are asked for; what is absent narrows nothing. */
+/** Which entries to select; an absent field does not filter. */
 export interface AuditFilter {
   readonly subject?: string
   readonly action?: string
   readonly since?: Instant
 }
 
-/** At most `limit` of them, newest first, older than `before`. */
+/** At most `limit` entries, newest first, older than the entry `before`. */
 export async function selectAuditEntries(
   db: Db,
   { subject, action, since }: AuditFilter,

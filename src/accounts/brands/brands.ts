@@ -1,10 +1,11 @@
 import type { Reservation } from '../../api/idempotency/reservation.ts'
 import { storeResponse } from '../../api/idempotency/store.ts'
-import { requireBrand, type Tenant } from '../../api/tenant.ts'
+import { requireBrand, requireBrandRefusals, type Tenant } from '../../api/tenant.ts'
 import type { Clock } from '../../base/clock.ts'
 import { type Db, inTransaction, isDuplicate } from '../../base/database/database.ts'
 import { type Id, isId, newId } from '../../base/ids.ts'
 import { refuse } from '../../base/refusal.ts'
+import { type BrandJson, toJsonBrand } from './schema.ts'
 import {
   type BrandRow,
   insertBrand,
@@ -13,19 +14,20 @@ import {
   selectBrandIds,
   selectBrands,
   updateBrand,
-} from '../organizations/table.ts'
-import { type BrandJson, toJsonBrand } from './schema.ts'
+} from './table.ts'
 
-/** What the work on brands uses. */
 export interface BrandDeps {
   readonly db: Db
   readonly clock: Clock
 }
 
+/** The refusals of {@link loadBrand}. */
+export const brandRefusals = ['not_found', ...requireBrandRefusals] as const
+
 /**
  * The brand with this id.
- * @param param the parameter that named it, where that is not the path
- * @throws Refusal `not_found` when the organization has none, `brand_restricted` when the tenant is restricted to another.
+ * @param param the request parameter that holds the id, when it is not the path
+ * @throws Refusal `not_found` when the organization has no such brand, `brand_restricted` when the tenant is restricted to another one
  */
 export async function loadBrand(db: Db, tenant: Tenant, id: string, param?: string): Promise<BrandRow> {
   const brand = isId('brd', id) ? await selectBrand(db, tenant.organizationId, id) : undefined
@@ -36,9 +38,9 @@ export async function loadBrand(db: Db, tenant: Tenant, id: string, param?: stri
 }
 
 /**
- * These ids, each once and in order: all are brands of the organization.
- * @param param the parameter that holds them
- * @throws Refusal `not_found` that names the first which is none
+ * The ids without duplicates, sorted, all of them brands of the organization.
+ * @param param the request parameter that holds the list
+ * @throws Refusal `not_found` that names the first id that is no brand of the organization
  */
 export async function resolveBrandIds(
   db: Db,
@@ -46,32 +48,35 @@ export async function resolveBrandIds(
   ids: readonly string[],
   param: string,
 ): Promise<readonly Id<'brd'>[]> {
-  const wanted = [...new Set(ids)].filter(isBrandId)
-  const known = await selectBrandIds(db, organizationId, wanted)
+  const brandIds = [...new Set(ids)].filter(isBrandId)
+  const known = await selectBrandIds(db, organizationId, brandIds)
   const unknown = ids.findIndex(id => !known.has(id))
   if (unknown !== -1)
     throw refuse('not_found', { message: `There is no brand ${ids[unknown]}.`, param: `${param}[${unknown}]` })
-  return wanted.sort()
+  return brandIds.sort()
 }
 
 function isBrandId(text: string): text is Id<'brd'> {
   return isId('brd', text)
 }
 
+/** The refusals of {@link resolveBrandId}. */
+export const brandIdRefusals = ['brand_required', ...brandRefusals] as const
+
 /**
- * The brand that an operation is about: the one given as `brand_id`, else the one that the tenant is restricted to.
- * @throws Refusal `brand_required` where neither says it; those of {@link loadBrand}
+ * The id of the brand that an operation is about: `brand_id` of the request, else the brand that the tenant is restricted to.
+ * @throws Refusal `brand_required` when there is neither; those of {@link loadBrand}
  */
-export async function resolveBrandId(db: Db, tenant: Tenant, given: string | undefined): Promise<Id<'brd'>> {
-  if (given !== undefined) return (await loadBrand(db, tenant, given, 'brand_id')).id
+export async function resolveBrandId(db: Db, tenant: Tenant, brandId: string | undefined): Promise<Id<'brd'>> {
+  if (brandId !== undefined) return (await loadBrand(db, tenant, brandId, 'brand_id')).id
   if (tenant.brandId !== null) return tenant.brandId
   throw refuse('brand_required', {
-    message: 'brand_id: this API key is of the whole organization; say which brand is meant.',
+    message: 'brand_id is required: this API key belongs to the whole organization.',
     param: 'brand_id',
   })
 }
 
-/** Makes a brand. @throws Refusal `slug_taken` */
+/** Creates a brand with the status `pending`. @throws Refusal `slug_taken` */
 export async function createBrand(
   deps: BrandDeps,
   tenant: Pick<Tenant, 'organizationId'>,
@@ -89,7 +94,7 @@ export async function createBrand(
     updated_at: at,
   }
   const shape = toJsonBrand(brand)
-  await unlessTaken(slug, () =>
+  await refuseTakenSlug(slug, () =>
     inTransaction(deps.db, async db => {
       await insertBrand(db, brand)
       await storeResponse(db, reservation, { status: 201, body: shape, at })
@@ -98,12 +103,12 @@ export async function createBrand(
   return shape
 }
 
-/** The organization's brands that the tenant may see, oldest first. */
+/** The brands that the tenant may see, oldest first. */
 export async function listBrands(deps: BrandDeps, tenant: Tenant): Promise<readonly BrandJson[]> {
   return (await selectBrands(deps.db, tenant.organizationId, tenant.brandId)).map(toJsonBrand)
 }
 
-/** Changes what is given. @throws Refusal `not_found`, `slug_taken` */
+/** Changes the fields that are given. @throws Refusal `not_found`, `slug_taken` */
 export function changeBrand(
   deps: BrandDeps,
   tenant: Tenant,
@@ -112,7 +117,7 @@ export function changeBrand(
   reservation?: Reservation,
 ): Promise<BrandJson> {
   const { name, slug } = change
-  return unlessTaken(slug ?? '', () =>
+  return refuseTakenSlug(slug ?? '', () =>
     inTransaction(deps.db, async db => {
       const brand = await loadBrand(db, tenant, id)
       const at = deps.clock.now()
@@ -129,7 +134,7 @@ export function changeBrand(
   )
 }
 
-/** Marks the brand ready. @throws Refusal `not_found`, `brand_restricted` */
+/** Sets the brand's status to `ready`; repeating it changes nothing. @throws Refusal `not_found`, `brand_restricted` */
 export function provisionBrand(
   deps: BrandDeps,
   tenant: Tenant,
@@ -147,23 +152,26 @@ export function provisionBrand(
   })
 }
 
-/** A brand by its id alone, for the operator. */
+/** The brand with this id in any organization: for the operator. */
 export async function findBrand(db: Db, id: Id<'brd'>): Promise<BrandRow | undefined> {
   return selectAnyBrand(db, id)
 }
 
-/** One brand. @throws Refusal `not_found`, `brand_restricted` */
+/** @throws Refusal `not_found`, `brand_restricted` */
 export async function getBrand(deps: BrandDeps, tenant: Tenant, id: string): Promise<BrandJson> {
   return toJsonBrand(await loadBrand(deps.db, tenant, id))
 }
 
-async function unlessTaken<Result>(slug: string, work: () => Promise<Result>): Promise<Result> {
+/** The refusals of writing the slug of a brand. */
+export const brandSlugRefusals = ['slug_taken'] as const
+
+async function refuseTakenSlug<Result>(slug: string, work: () => Promise<Result>): Promise<Result> {
   try {
     return await work()
   } catch (error) {
     if (!isDuplicate(error, 'brands_slug')) throw error
     throw refuse('slug_taken', {
-      message: `The slug "${slug}" belongs to another brand of the organization.`,
+      message: `Another brand of the organization has the slug "${slug}".`,
       param: 'slug',
     })
   }

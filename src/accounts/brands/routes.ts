@@ -2,10 +2,19 @@ import { t } from 'elysia'
 import { idParamsSchema } from '../../api/common-schemas.ts'
 import { describeRoute } from '../../api/describe.ts'
 import { api } from '../../api/route.ts'
-import { type BrandDeps, changeBrand, createBrand, getBrand, listBrands, provisionBrand } from './brands.ts'
+import {
+  type BrandDeps,
+  brandRefusals,
+  brandSlugRefusals,
+  changeBrand,
+  createBrand,
+  getBrand,
+  listBrands,
+  provisionBrand,
+} from './brands.ts'
 import { brandNameSchema, brandSchema, brandSlugSchema } from './schema.ts'
 
-/** SPEC section 4, Brands. */
+/** The operations on brands. */
 export function brandRoutes(deps: BrandDeps) {
   return api('brands')
     .post(
@@ -15,7 +24,7 @@ export function brandRoutes(deps: BrandDeps) {
         return createBrand(deps, caller, body, reservation)
       },
       {
-        detail: describeRoute('createBrand', 'Create a brand', ['slug_taken']),
+        detail: describeRoute('createBrand', 'Create a brand', brandSlugRefusals),
         scope: { scope: 'brands:write', organizationOnly: true },
         body: t.Object({ name: brandNameSchema, slug: brandSlugSchema }),
         response: { 201: brandSchema },
@@ -27,7 +36,7 @@ export function brandRoutes(deps: BrandDeps) {
       response: t.Object({ data: t.Array(brandSchema) }),
     })
     .get('/v1/brands/:id', ({ caller, params }) => getBrand(deps, caller, params.id), {
-      detail: describeRoute('getBrand', 'Read a brand', ['not_found', 'brand_restricted']),
+      detail: describeRoute('getBrand', 'Get a brand', brandRefusals),
       scope: 'brands:read',
       params: idParamsSchema,
       response: brandSchema,
@@ -36,7 +45,10 @@ export function brandRoutes(deps: BrandDeps) {
       '/v1/brands/:id',
       ({ caller, params, body, reservation }) => changeBrand(deps, caller, params.id, body, reservation),
       {
-        detail: describeRoute('updateBrand', 'Change the name or slug of a brand', ['not_found', 'slug_taken']),
+        detail: describeRoute('updateBrand', 'Change the name or slug of a brand', [
+          ...brandRefusals,
+          ...brandSlugRefusals,
+        ]),
         scope: { scope: 'brands:write', organizationOnly: true },
         params: idParamsSchema,
         body: t.Object({ name: t.Optional(brandNameSchema), slug: t.Optional(brandSlugSchema) }),
@@ -47,7 +59,7 @@ export function brandRoutes(deps: BrandDeps) {
       '/v1/brands/:id/provision',
       ({ caller, params, reservation }) => provisionBrand(deps, caller, params.id, reservation),
       {
-        detail: describeRoute('provisionBrand', 'Mark a brand ready', ['not_found', 'brand_restricted']),
+        detail: describeRoute('provisionBrand', 'Mark a brand ready', brandRefusals),
         scope: 'brands:write',
         params: idParamsSchema,
         response: brandSchema,

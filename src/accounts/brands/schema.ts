@@ -1,7 +1,7 @@
 import { type Static, t } from 'elysia'
 import { dateTimeSchema, oneOf } from '../../api/common-schemas.ts'
 import { toIso } from '../../base/clock.ts'
-import type { BrandRow } from '../organizations/table.ts'
+import type { BrandRow } from './table.ts'
 
 export const brandNameSchema = t.String({
   minLength: 1,
@@ -15,7 +15,7 @@ export const brandSlugSchema = t.String({
   expected: '1 to 63 lower-case letters, digits and hyphens that do not start with a hyphen',
 })
 
-/** A brand as the API shows it. */
+/** A brand in API responses. */
 export const brandSchema = t.Object(
   {
     id: t.String(),

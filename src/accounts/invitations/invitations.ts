@@ -9,7 +9,7 @@ import { type Db, inTransaction } from '../../base/database/database.ts'
 import { toJson } from '../../base/database/schema.ts'
 import { isId, newId } from '../../base/ids.ts'
 import { refuse } from '../../base/refusal.ts'
-import { resolveBrandIds } from '../brands/brands.ts'
+import { brandRefusals, resolveBrandIds } from '../brands/brands.ts'
 import { formatPermissions, type Permission } from '../keys/permissions.ts'
 import { memberExistsRefusal } from '../members/members.ts'
 import { canonicalEmail } from '../members/schema.ts'
@@ -27,34 +27,36 @@ import {
 
 const dayMs = 24 * 60 * 60 * 1000
 const openMs = 7 * dayMs
-/** Whoever asks why a link works no more does so within a season; after that nobody needs to know whom it was for. */
-const keptClosedMs = 90 * dayMs
+/** How long a closed invitation is kept, so that someone with an old link learns why it no longer works. */
+const keepClosedMs = 90 * dayMs
 
-/** What the work on invitations uses. */
 export interface InvitationDeps {
   readonly db: Db
   readonly clock: Clock
-  /** Where clients reach us, without a final slash. */
+  /** The public base URL, without a trailing slash. */
   readonly publicUrl: string
 }
 
+/** The refusals of {@link createInvitation}. */
+export const createInvitationRefusals = [...brandRefusals] as const
+
 /**
- * Invites someone to brands, as a member. `link` is shown this once: only the SHA-256 of the 256 random bits in it is
- * kept. Whoever has the link may accept for 7 days, once; where `email` is given, as that address only.
- * @throws Refusal `invalid_request` for an email that is none or a member's already, `not_found` for a brand
+ * Invites someone to become a member with access to these brands. `link` is returned only here: only the SHA-256 of the
+ * 256 random bits in it is stored. Anyone with the link may accept it, once, within 7 days; with `email` only as that address.
+ * @throws Refusal `invalid_request` for an email that is malformed or already a member's, `not_found` for a brand
  */
 export async function createInvitation(
   deps: InvitationDeps,
   inviter: Pick<Caller, 'organizationId' | 'memberId'>,
-  wanted: {
+  invitation: {
     readonly email?: string | undefined
     readonly brand_ids: readonly string[]
     readonly permissions: readonly Permission[]
   },
 ): Promise<CreatedInvitationJson> {
   const { organizationId } = inviter
-  const email = wanted.email === undefined ? null : parseInviteeEmail(wanted.email)
-  const brandIds = await resolveBrandIds(deps.db, organizationId, wanted.brand_ids, 'brand_ids')
+  const email = invitation.email === undefined ? null : parseInviteeEmail(invitation.email)
+  const brandIds = await resolveBrandIds(deps.db, organizationId, invitation.brand_ids, 'brand_ids')
   if (email !== null && (await selectMemberByEmail(deps.db, organizationId, email))) throw memberExistsRefusal(email)
   const token = randomBytes(32).toString('base64url')
   const at = deps.clock.now()
@@ -63,7 +65,7 @@ export async function createInvitation(
     organization_id: organizationId,
     email,
     brand_ids: toJson(brandIds),
-    permissions: formatPermissions(wanted.permissions),
+    permissions: formatPermissions(invitation.permissions),
     invited_by: inviter.memberId,
     token_hash: hashToken(token),
     created_at: at,
@@ -76,12 +78,12 @@ export async function createInvitation(
   return { ...toJsonInvitation(row), link: `${deps.publicUrl}/invitations/${token}` }
 }
 
-/** What is kept of a link. */
+/** The stored form of a link's token: its SHA-256. */
 export function hashToken(token: string): Buffer {
   return createHash('sha256').update(token).digest()
 }
 
-/** @throws Refusal `invalid_request` that names `email` */
+/** The address in canonical form. @throws Refusal `invalid_request` with the parameter `email` */
 export function parseInviteeEmail(text: string): string {
   const email = canonicalEmail(text)
   if (email === undefined)
@@ -92,36 +94,36 @@ export function parseInviteeEmail(text: string): string {
   return email
 }
 
-/** Drops invitations that were closed long ago, at most `most`; says how many. For housekeeping. */
+/** Deletes up to `most` invitations that expired more than 90 days ago; resolves to how many. For retention. */
 export async function deleteClosedInvitations(
   { db, clock }: Pick<InvitationDeps, 'db' | 'clock'>,
   most: number,
 ): Promise<number> {
-  return await deleteInvitations(db, plusMs(clock.now(), -keptClosedMs), most)
+  return await deleteInvitations(db, plusMs(clock.now(), -keepClosedMs), most)
 }
 
 /** A page of the organization's open invitations, oldest first. @throws Refusal `invalid_cursor` */
 export async function listInvitations(
   deps: InvitationDeps,
   { organizationId }: Pick<Tenant, 'organizationId'>,
-  page: { readonly limit?: string | undefined; readonly cursor?: string | undefined },
+  query: { readonly limit?: string | undefined; readonly cursor?: string | undefined },
 ): Promise<{ data: InvitationJson[]; next_cursor: string | null }> {
-  const limit = pageSize(page.limit)
-  const after = page.cursor === undefined ? undefined : readPlace(page.cursor)
+  const limit = pageSize(query.limit)
+  const after = query.cursor === undefined ? undefined : parseInvitationCursor(query.cursor)
   const rows = await selectOpenInvitations(deps.db, organizationId, deps.clock.now(), { after, limit: limit + 1 })
-  const shown = rows.slice(0, limit)
-  const last = rows.length > limit ? shown.at(-1) : undefined
-  return { data: shown.map(toJsonInvitation), next_cursor: last ? encodeCursor(toIso(last.expires_at), last.id) : null }
+  const page = rows.slice(0, limit)
+  const last = rows.length > limit ? page.at(-1) : undefined
+  return { data: page.map(toJsonInvitation), next_cursor: last ? encodeCursor(toIso(last.expires_at), last.id) : null }
 }
 
-function readPlace(cursor: string): InvitationCursor {
+function parseInvitationCursor(cursor: string): InvitationCursor {
   const [end = '', id = ''] = decodeCursor(cursor, 2)
   const expires_at = fromIso(end)
   if (expires_at && isId('inv', id)) return { expires_at, id }
-  throw refuse('invalid_cursor', { message: 'This is not a cursor of this list.', param: 'cursor' })
+  throw refuse('invalid_cursor', { message: 'This is not a cursor of the list of invitations.', param: 'cursor' })
 }
 
-/** Changes what is given of an open invitation; its link stays. @throws Refusal `not_found`, `invitation_closed` */
+/** Changes the given fields of an open invitation; its link stays valid. @throws Refusal `not_found`, `invitation_closed` */
 export function changeInvitation(
   deps: InvitationDeps,
   tenant: Pick<Tenant, 'organizationId'>,
@@ -148,7 +150,7 @@ export function changeInvitation(
   })
 }
 
-/** Ends an open invitation: nobody can accept it any more. @throws Refusal `not_found`, `invitation_closed` */
+/** Revokes an open invitation: its link can no longer be accepted. @throws Refusal `not_found`, `invitation_closed` */
 export function revokeInvitation(
   deps: InvitationDeps,
   tenant: Pick<Tenant, 'organizationId'>,
@@ -177,13 +179,16 @@ async function lockOpen(
   return invitation
 }
 
-/** @throws Refusal `invitation_closed` when it was accepted, revoked, or has expired */
+/** The refusals of every change of an invitation. */
+export const openInvitationRefusals = ['not_found', 'invitation_closed'] as const
+
+/** @throws Refusal `invitation_closed` when the invitation was accepted or revoked, or has expired */
 export function requireOpen(invitation: InvitationRow, now: Instant): void {
-  const ended = endOf(invitation, now)
-  if (ended) throw refuse('invitation_closed', { message: `The invitation ${ended}.`, reason: ended })
+  const reason = closedReason(invitation, now)
+  if (reason) throw refuse('invitation_closed', { message: `The invitation ${reason}.`, reason })
 }
 
-function endOf({ accepted_at, revoked_at, expires_at }: InvitationRow, now: Instant): string | undefined {
+function closedReason({ accepted_at, revoked_at, expires_at }: InvitationRow, now: Instant): string | undefined {
   if (accepted_at !== null) return 'was accepted'
   if (revoked_at !== null) return 'was revoked'
   return expires_at <= now ? 'has expired' : undefined

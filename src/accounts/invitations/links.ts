@@ -3,21 +3,23 @@ import { toIso } from '../../base/clock.ts'
 import { type Db, inTransaction } from '../../base/database/database.ts'
 import { fromJson } from '../../base/database/schema.ts'
 import { refuse } from '../../base/refusal.ts'
+import { selectBrandNames } from '../brands/table.ts'
 import { parsePermissions } from '../keys/permissions.ts'
 import { addMember } from '../members/members.ts'
 import type { MemberJson } from '../members/schema.ts'
-import { selectBrandNames } from '../organizations/table.ts'
 import { hashToken, parseInviteeEmail, requireOpen } from './invitations.ts'
 import type { InvitationLinkJson } from './schema.ts'
 import { type InvitationRow, lockInvitationByToken, selectInvitationByToken, updateInvitation } from './table.ts'
 
-/** What those who follow a link need. */
 export interface InvitationLinkDeps {
   readonly db: Db
   readonly clock: Clock
 }
 
-/** What the link invites to. @throws Refusal `not_found`, `invitation_closed` */
+/** The refusals of both uses of a link. Who tries too many links is refused as `rate_limited`. */
+export const invitationLinkRefusals = ['not_found', 'invitation_closed', 'rate_limited'] as const
+
+/** What the invitation behind a link grants. @throws Refusal `not_found`, `invitation_closed` */
 export async function getInvitationLink(deps: InvitationLinkDeps, token: string): Promise<InvitationLinkJson> {
   const invitation = await selectInvitationByToken(deps.db, hashToken(token))
   if (!invitation) throw noInvitation()
@@ -34,10 +36,10 @@ export async function getInvitationLink(deps: InvitationLinkDeps, token: string)
 }
 
 /**
- * Makes whoever holds the link a member of the organization that invited, and closes the invitation: of several who
- * accept at once, one does.
- * @throws Refusal `not_found`, `invitation_closed`, `invalid_request` for an email that is none, another than the
- * invited one, or a member's already
+ * Makes whoever holds the link a member of the inviting organization and closes the invitation. When several accept at
+ * once, one succeeds.
+ * @throws Refusal `not_found`, `invitation_closed`, `invalid_request` for an email that is malformed, differs from the
+ * invited one, or is already a member's
  */
 export function acceptInvitation(
   deps: InvitationLinkDeps,
@@ -56,7 +58,7 @@ export function acceptInvitation(
     } as const
     const member = await addMember(
       db,
-      { organizationId: invitation.organization_id, email: emailFor(invitation, email), name, access: reach },
+      { organizationId: invitation.organization_id, email: resolveEmail(invitation, email), name, access: reach },
       deps.clock,
     )
     await updateInvitation(db, invitation.organization_id, invitation.id, { accepted_at: at, member_id: member.id })
@@ -64,15 +66,18 @@ export function acceptInvitation(
   })
 }
 
-/** The link alone is what is asked for, so what it says is not repeated. */
+/** Does not repeat the token: it is a secret, and counts as a failed authentication. */
 function noInvitation() {
   return refuse('not_found', { message: 'There is no invitation with this link.', isFailedAuthentication: true })
 }
 
-function emailFor(invitation: InvitationRow, given: string | undefined): string {
-  const email = given === undefined ? undefined : parseInviteeEmail(given)
+function resolveEmail(invitation: InvitationRow, acceptedAs: string | undefined): string {
+  const email = acceptedAs === undefined ? undefined : parseInviteeEmail(acceptedAs)
   if (invitation.email === null && email === undefined)
-    throw refuse('invalid_request', { message: '`email` is required: the invitation names nobody.', param: 'email' })
+    throw refuse('invalid_request', {
+      message: '`email` is required: the invitation is not for a particular address.',
+      param: 'email',
+    })
   if (invitation.email !== null && email !== undefined && email !== invitation.email)
     throw refuse('invalid_request', {
       message: `The invitation is for another address than ${email}.`,

@@ -4,24 +4,27 @@ import { describeRoute } from '../../api/describe.ts'
 import { limitParamSchema } from '../../api/page.ts'
 import { publicBody } from '../../api/public-body.ts'
 import { api } from '../../api/route.ts'
+import { brandRefusals } from '../brands/brands.ts'
 import { brandIdsSchema, memberNameSchema, memberSchema, permissionsSchema } from '../members/schema.ts'
 import {
   changeInvitation,
   createInvitation,
+  createInvitationRefusals,
   type InvitationDeps,
   listInvitations,
+  openInvitationRefusals,
   revokeInvitation,
 } from './invitations.ts'
-import { acceptInvitation, getInvitationLink, type InvitationLinkDeps } from './links.ts'
+import { acceptInvitation, getInvitationLink, type InvitationLinkDeps, invitationLinkRefusals } from './links.ts'
 import { createdInvitationSchema, invitationLinkSchema, invitationSchema } from './schema.ts'
 
 const emailParam = t.Optional(t.String({ minLength: 1, maxLength: 320 }))
 
-/** SPEC section 4, invitations. */
+/** The operations on invitations. */
 export function invitationRoutes(deps: InvitationDeps) {
   return api('invitations')
     .get('/v1/invitations', ({ caller, query }) => listInvitations(deps, caller, query), {
-      detail: describeRoute('listInvitations', 'List open invitations', ['invalid_cursor', 'brand_restricted']),
+      detail: describeRoute('listInvitations', 'List open invitations'),
       scope: { scope: 'members:read', organizationOnly: true },
       query: t.Object({ limit: limitParamSchema, cursor: t.Optional(t.String()) }),
       response: t.Object({ data: t.Array(invitationSchema), next_cursor: nullable(t.String()) }),
@@ -33,11 +36,7 @@ export function invitationRoutes(deps: InvitationDeps) {
         return createInvitation(deps, caller, body)
       },
       {
-        detail: describeRoute('createInvitation', 'Invite someone to brands', [
-          'not_found',
-          'brand_restricted',
-          'idempotency_not_supported',
-        ]),
+        detail: describeRoute('createInvitation', 'Invite someone to brands', createInvitationRefusals),
         scope: { scope: 'members:write', organizationOnly: true, idempotency: 'refused' },
         body: t.Object({ email: emailParam, brand_ids: brandIdsSchema, permissions: permissionsSchema }),
         response: { 201: createdInvitationSchema },
@@ -48,9 +47,8 @@ export function invitationRoutes(deps: InvitationDeps) {
       ({ caller, params, body, reservation }) => changeInvitation(deps, caller, params.id, body, reservation),
       {
         detail: describeRoute('updateInvitation', 'Change the brands or permissions of an open invitation', [
-          'not_found',
-          'brand_restricted',
-          'invitation_closed',
+          ...openInvitationRefusals,
+          ...brandRefusals,
         ]),
         scope: { scope: 'members:write', organizationOnly: true },
         params: idParamsSchema,
@@ -62,11 +60,7 @@ export function invitationRoutes(deps: InvitationDeps) {
       '/v1/invitations/:id',
       ({ caller, params, reservation }) => revokeInvitation(deps, caller, params.id, reservation),
       {
-        detail: describeRoute('revokeInvitation', 'Revoke an open invitation', [
-          'not_found',
-          'brand_restricted',
-          'invitation_closed',
-        ]),
+        detail: describeRoute('revokeInvitation', 'Revoke an open invitation', openInvitationRefusals),
         scope: { scope: 'members:write', organizationOnly: true },
         params: idParamsSchema,
         response: t.Object({ id: t.String(), deleted: t.Literal(true) }),
@@ -74,16 +68,15 @@ export function invitationRoutes(deps: InvitationDeps) {
     )
 }
 
-const linkRefusals = ['not_found', 'invitation_closed', 'rate_limited'] as const
 const maxAcceptBytes = 16 * 1024
 const tokenParams = t.Object({ token: t.String({ minLength: 1, maxLength: 128 }) })
 const acceptBody = t.Object({ email: emailParam, name: memberNameSchema })
 
-/** What a link leads to: it needs no key, because the link is the secret. */
+/** The operations behind an invitation's link. They need no API key: the link is the secret. */
 export function invitationLinkRoutes(deps: InvitationLinkDeps) {
   return new Elysia({ name: 'invitation-links', normalize: false })
     .get('/invitations/:token', ({ params }) => getInvitationLink(deps, params.token), {
-      detail: describeRoute('getInvitationLink', 'Read what a link invites to', linkRefusals),
+      detail: describeRoute('getInvitationLink', 'Get what an invitation link grants', invitationLinkRefusals),
       params: tokenParams,
       query: t.Object({}, { additionalProperties: false }),
       response: invitationLinkSchema,
@@ -96,7 +89,7 @@ export function invitationLinkRoutes(deps: InvitationLinkDeps) {
       },
       {
         ...publicBody(acceptBody, maxAcceptBytes),
-        detail: describeRoute('acceptInvitation', 'Accept an invitation', linkRefusals),
+        detail: describeRoute('acceptInvitation', 'Accept an invitation', invitationLinkRefusals),
         params: tokenParams,
         query: t.Object({}, { additionalProperties: false }),
         response: { 201: memberSchema },

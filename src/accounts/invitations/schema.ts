@@ -13,29 +13,29 @@ const fields = {
   brand_ids: t.Array(t.String()),
   permissions: permissionsSchema,
   status: t.Literal('open'),
-  invited_by: nullable(t.String({ description: 'The member who invited; null: the operator' })),
+  invited_by: nullable(t.String({ description: 'The member who sent the invitation; null: the operator.' })),
   created_at: dateTimeSchema,
   expires_at: dateTimeSchema,
 }
 
-/** An open invitation as the API shows it. */
+/** An open invitation in API responses. */
 export const invitationSchema = t.Object(fields, { title: 'Invitation' })
 
-/** The same, when it is made. */
+/** The response to its creation. */
 export const createdInvitationSchema = t.Object(
   {
     ...fields,
-    link: t.String({ description: 'Shown this once; whoever has it may accept' }),
+    link: t.String({ description: 'Returned only here. Anyone who has it may accept the invitation.' }),
   },
   { title: 'InvitationMade' },
 )
 
-/** An invitation as whoever holds its link sees it. */
+/** What the holder of an invitation's link is shown. */
 export const invitationLinkSchema = t.Object(
   {
     organization: t.Object({ name: t.String() }),
     brands: t.Array(t.Object({ name: t.String() })),
-    email: nullable(t.String({ description: 'Whom it is for; null: anyone with the link' })),
+    email: nullable(t.String({ description: 'The only address that may accept it; null: any.' })),
     role: t.Literal('member'),
     permissions: permissionsSchema,
     expires_at: dateTimeSchema,

@@ -25,21 +25,21 @@ export async function insertInvitation(db: Db, row: InvitationRow): Promise<void
   await db.insertInto('invitations').values(row).execute()
 }
 
-/** A place in a list of invitations. */
+/** Keyset position in a list of invitations. */
 export type InvitationCursor = Pick<InvitationRow, 'expires_at' | 'id'>
 
-/** The organization's invitations that are open at `now`, those that end first first: a range of one index. */
+/** The organization's invitations that are open at `now`, by expiry: a range of one index. */
 export async function selectOpenInvitations(
   db: Db,
   organizationId: Id<'org'>,
   now: Instant,
   { after, limit }: { readonly after: InvitationCursor | undefined; readonly limit: number },
 ): Promise<InvitationRow[]> {
-  // Spelled out: as a comparison of pairs neither server would use the index.
+  // Spelled out: MariaDB and MySQL do not use the index for a row-value comparison.
   const from = after
     ? sql`AND expires_at >= ${after.expires_at} AND (expires_at > ${after.expires_at} OR id > ${after.id})`
     : sql``
-  // Forced: left to choose, the servers go through those that are closed too.
+  // Forced: left to choose, both servers scan the closed invitations as well.
   const { rows } = await sql<InvitationRow>`SELECT ${sql.raw(invitationColumns.join(', '))}
     FROM invitations FORCE INDEX (invitations_open)
     WHERE organization_id = ${organizationId} AND accepted_at IS NULL AND revoked_at IS NULL AND expires_at > ${now} ${from}
@@ -47,7 +47,7 @@ export async function selectOpenInvitations(
   return rows
 }
 
-/** Drops at most `most` invitations that ended before `before` if nobody took them or took them back; says how many. */
+/** Deletes up to `most` invitations whose expiry is before `before`, whatever became of them; resolves to how many. */
 export async function deleteInvitations(db: Db, before: Instant, most: number): Promise<number> {
   const { numDeletedRows } = await db
     .deleteFrom('invitations')
@@ -57,7 +57,7 @@ export async function deleteInvitations(db: Db, before: Instant, most: number): 
   return Number(numDeletedRows)
 }
 
-/** Locked until the transaction ends. */
+/** The invitation, locked until the transaction ends. */
 export function lockInvitation(db: Db, organizationId: Id<'org'>, id: Id<'inv'>): Promise<InvitationRow | undefined> {
   return db
     .selectFrom('invitations')
@@ -68,12 +68,12 @@ export function lockInvitation(db: Db, organizationId: Id<'org'>, id: Id<'inv'>)
     .executeTakeFirst()
 }
 
-/** An invitation as whoever holds its link sees it. */
+/** An invitation with the name of its organization. */
 export interface InvitationWithOrganizationRow extends InvitationRow {
   readonly organization_name: string
 }
 
-/** The invitation whose link holds this, whosever it is: the link is all that is shown. */
+/** The invitation with this token, in any organization: the link is the only credential. */
 export function selectInvitationByToken(db: Db, tokenHash: Buffer): Promise<InvitationWithOrganizationRow | undefined> {
   return db
     .selectFrom('invitations')
@@ -84,7 +84,7 @@ export function selectInvitationByToken(db: Db, tokenHash: Buffer): Promise<Invi
     .executeTakeFirst()
 }
 
-/** The same, locked until the transaction ends. */
+/** The invitation with this token, locked until the transaction ends. */
 export function lockInvitationByToken(db: Db, tokenHash: Buffer): Promise<InvitationRow | undefined> {
   return db
     .selectFrom('invitations')

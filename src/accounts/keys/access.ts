@@ -5,12 +5,13 @@ import type { Id } from '../../base/ids.ts'
 import { parsePermissions, parseScopes } from './permissions.ts'
 import type { KeyAuthRow } from './table.ts'
 
-/** What a key may do at this moment; undefined: its member was removed, and the key with them. */
+/** What a key may do at the moment. */
 export type KeyAccess = Pick<Caller, 'scopes' | 'memberId' | 'role' | 'denial'>
 
 /**
- * What the rows of a key and of the person behind it allow. A member's key does what both it and the member may do. An
- * organization's key outlives its maker, but manages members only while its maker is owner or admin.
+ * What a key may do, from its row and the current row of its member or maker; undefined: its member was removed. A
+ * member's key may do what both the key and the member may. An organization's key outlives its maker, but may manage
+ * members only while its maker is owner or admin.
  */
 export function resolveKeyAccess(row: KeyAuthRow): KeyAccess | undefined {
   if (row.member_id === null) return organizationAccess(row)

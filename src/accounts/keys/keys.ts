@@ -41,11 +41,11 @@ function hashSecret(secret: string): Buffer {
   return createHash('sha256').update(secret).digest()
 }
 
-const form = /^mrk_([0-9a-hjkmnp-tv-z]{26})_([0-9A-Za-z]{43})_([0-9A-Za-z]{6})$/
+const keyForm = /^mrk_([0-9a-hjkmnp-tv-z]{26})_([0-9A-Za-z]{43})_([0-9A-Za-z]{6})$/
 
-/** A key as the client shows it; undefined when it cannot be one (form, checksum). */
-function readKey(key: string): { readonly id: Id<'key'>; readonly secret: string } | undefined {
-  const [, token, secret, crc] = form.exec(key) ?? []
+/** The id and secret of a presented key; undefined when its form or checksum is wrong. */
+function parseKey(key: string): { readonly id: Id<'key'>; readonly secret: string } | undefined {
+  const [, token, secret, crc] = keyForm.exec(key) ?? []
   if (token === undefined || secret === undefined || crc !== checksum(key.slice(0, -7))) return undefined
   return { id: `key_${token}`, secret }
 }
@@ -57,29 +57,28 @@ export interface NewKey {
   readonly name: string
   readonly scopes: readonly Scope[]
   readonly expiresAt: Instant | null
-  /** The member who makes it; absent: the operator's command line. */
+  /** The member who creates it; absent: the operator's command line. */
   readonly makerId?: Id<'mem'>
-  /** The member whose key it is, never able to do more than they; absent: the organization's own. */
+  /** The member it belongs to, whose permissions bound it; absent: it belongs to the organization. */
   readonly memberId?: Id<'mem'>
 }
 
-/** A key that was made, shown this once. */
+/** A new key. `key` holds the secret, which is not stored and cannot be shown again. */
 export interface CreatedKey {
   readonly id: Id<'key'>
   readonly key: string
 }
 
 /**
- * Makes an API key: `mrk_<key id, 26>_<secret, 43 base62>_<crc32, 6 base62>`. `key` is shown this once; only the secret's
- * SHA-256 is kept.
- * @throws Refusal `invalid_request` for a key that is restricted to a brand and would manage members
+ * Creates an API key: `mrk_<key id, 26>_<secret, 43 base62>_<crc32, 6 base62>`. Only the secret's SHA-256 is stored.
+ * @throws Refusal `invalid_request` for a key that is restricted to a brand and has a scope that manages members
  */
 export async function createKey(
   db: Db,
   { organizationId, brandId, name, scopes, expiresAt, makerId, memberId }: NewKey,
   clock: Clock,
 ): Promise<CreatedKey> {
-  if (brandId !== null) requireNoManaging(scopes)
+  if (brandId !== null) requireNoMemberScopes(scopes)
   const id = newId('key')
   const secret = toBase62(getRandomValues(new Uint8Array(32)), 43)
   const key = `mrk_${id.slice(4)}_${secret}`
@@ -101,7 +100,7 @@ export async function createKey(
   return { id, key: `${key}_${checksum(key)}` }
 }
 
-function requireNoManaging(scopes: readonly Scope[]): void {
+function requireNoMemberScopes(scopes: readonly Scope[]): void {
   const at = scopes.findIndex(managesMembers)
   if (at !== -1)
     throw refuse('invalid_request', {
@@ -110,7 +109,7 @@ function requireNoManaging(scopes: readonly Scope[]): void {
     })
 }
 
-/** A member as far as a key shows them. `email` null: they are one no more. */
+/** A key's member or maker. `email` null: they were removed. */
 export interface KeyMember {
   readonly id: Id<'mem'>
   readonly email: string | null
@@ -125,17 +124,17 @@ export interface ListedKey {
   readonly scopes: readonly Scope[]
   readonly expiresAt: Instant | null
   readonly revokedAt: Instant | null
-  /** Since when it is not taken; null: it is, as far as this goes. */
+  /** Since when it is disabled; null: it is not. */
   readonly disabledAt: Instant | null
   readonly lastUsedAt: Instant | null
   readonly createdAt: Instant
-  /** The member whose key it is; null: the organization's own. */
+  /** The member it belongs to; null: it belongs to the organization. */
   readonly member: KeyMember | null
-  /** The member who made it; null: the operator's command line. */
+  /** The member who created it; null: the operator's command line. */
   readonly maker: KeyMember | null
 }
 
-/** The organization's keys, or those of all where it is null; oldest first, also those that no longer work. */
+/** The organization's keys, or with null those of all organizations; oldest first, revoked and expired ones too. */
 export async function listKeys(db: Db, organizationId: Id<'org'> | null): Promise<readonly ListedKey[]> {
   const rows = await selectKeys(db, organizationId)
   return rows.map(row => ({
@@ -154,71 +153,79 @@ export async function listKeys(db: Db, organizationId: Id<'org'> | null): Promis
   }))
 }
 
-/** Ends a key: its very next request is refused. False when there is no such key. */
+/** Revokes a key: its next request is refused. False when there is no such key. */
 export async function revokeKey(db: Db, id: string, clock: Clock): Promise<boolean> {
   return isId('key', id) && (await updateKeyRevoked(db, id, clock.now()))
 }
 
-/** Keeps a key from being taken, from its very next request on, until it is enabled. False when there is no such key. */
+/** Disables a key, from its next request on, until it is enabled again. False when there is no such key. */
 export async function disableKey(db: Db, id: string, clock: Clock): Promise<boolean> {
   return isId('key', id) && (await updateKeyDisabled(db, id, clock.now()))
 }
 
-/** Lets a disabled key be taken again; a revoked or expired one stays so. False when there is no such key. */
+/** Enables a disabled key; a revoked or expired one stays so. False when there is no such key. */
 export async function enableKey(db: Db, id: string): Promise<boolean> {
   return isId('key', id) && (await updateKeyDisabled(db, id, null))
 }
 
-/** Tells who asks. */
+/** Authenticates API requests. */
 export interface KeyAuthenticator {
   /**
-   * Who shows the key in an Authorization header, by what the database holds at this moment.
+   * The caller whose key is in the Authorization header, as the database has it at this moment.
    * @throws Refusal `missing_api_key`, `invalid_api_key`, `api_key_revoked`, `api_key_expired`
    */
   authenticate(authorization: string | null): Promise<Caller>
-  /** Writes down the uses that are not yet written. */
+  /** Writes the pending `last_used_at` times. */
   close(): Promise<void>
 }
 
 type KeyLookup =
-  | { readonly kind: 'known'; readonly row: KeyAuthRow | undefined }
-  | { readonly kind: 'trouble'; readonly error: unknown }
+  | { readonly kind: 'done'; readonly row: KeyAuthRow | undefined }
+  | { readonly kind: 'failed'; readonly error: unknown }
 
-/** Requests at the same time share one look-up; nothing outlives it, so that a revocation acts at once. */
+/** The refusals of {@link KeyAuthenticator.authenticate}. */
+export const authenticationRefusals = [
+  'missing_api_key',
+  'invalid_api_key',
+  'api_key_expired',
+  'api_key_revoked',
+] as const
+
+/** Concurrent requests share one query; nothing is cached beyond it, so a revocation takes effect at once. */
 export function openKeyAuthenticator(db: Db, clock: Clock): KeyAuthenticator {
   const find = batched<Id<'key'>, KeyLookup>({ maxItems: 64, maxInFlight: 1 }, async ids => {
     try {
       const rows = new Map((await selectKeysForAuth(db, padToPowerOfTwo([...new Set(ids)]))).map(row => [row.id, row]))
-      return ids.map(id => ({ kind: 'known', row: rows.get(id) }))
+      return ids.map(id => ({ kind: 'done', row: rows.get(id) }))
     } catch (error) {
-      // Not thrown: each of them would then be looked up alone, one after the other, while the database is away.
-      return ids.map(() => ({ kind: 'trouble', error }))
+      // Not thrown: `batched` would then look each id up alone, one after the other, while the database is down.
+      return ids.map(() => ({ kind: 'failed', error }))
     }
   })
-  const uses = startKeyUseTracker(db)
+  const tracker = startKeyUseTracker(db)
 
   return {
     async authenticate(authorization) {
-      const shown = bearer(authorization)
-      const key = readKey(shown)
-      if (!key) throw refuse('invalid_api_key', { message: `The API key "${shown.slice(0, 8)}…" is not one of ours.` })
-      const found = await find(key.id)
-      if (found.kind === 'trouble') throw found.error
-      const { row } = found
+      const presented = bearerToken(authorization)
+      const key = parseKey(presented)
+      if (!key) throw refuse('invalid_api_key', { message: `The API key "${presented.slice(0, 8)}…" is malformed.` })
+      const lookup = await find(key.id)
+      if (lookup.kind === 'failed') throw lookup.error
+      const { row } = lookup
       if (!row || !timingSafeEqual(row.secret_hash, hashSecret(key.secret)))
         throw refuse('invalid_api_key', { message: `There is no API key ${key.id} with this secret.` })
       const now = clock.now()
       requireLive(row, now)
       const access = resolveKeyAccess(row)
-      if (!access) throw revoked(row)
-      uses.record(row, now)
+      if (!access) throw revokedRefusal(row)
+      tracker.record(row, now)
       return { keyId: row.id, organizationId: row.organization_id, brandId: row.brand_id, ...access }
     },
-    close: () => uses.close(),
+    close: () => tracker.close(),
   }
 }
 
-function bearer(authorization: string | null): string {
+function bearerToken(authorization: string | null): string {
   const [, key] = /^Bearer +(\S+) *$/i.exec(authorization ?? '') ?? []
   if (key === undefined)
     throw refuse('missing_api_key', {
@@ -227,12 +234,12 @@ function bearer(authorization: string | null): string {
   return key
 }
 
-function revoked(row: KeyAuthRow) {
+function revokedRefusal(row: KeyAuthRow) {
   return refuse('api_key_revoked', { message: `The API key ${row.id} was revoked.` })
 }
 
 function requireLive(row: KeyAuthRow, now: Instant): void {
-  if (row.revoked_at !== null) throw revoked(row)
+  if (row.revoked_at !== null) throw revokedRefusal(row)
   if (row.disabled_at !== null) throw refuse('api_key_revoked', { message: `The API key ${row.id} is disabled.` })
   if (row.expires_at !== null && row.expires_at <= now)
     throw refuse('api_key_expired', { message: `The API key ${row.id} has expired.` })

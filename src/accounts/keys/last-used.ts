@@ -4,16 +4,16 @@ import type { Id } from '../../base/ids.ts'
 import { updateMembersActive } from '../members/table.ts'
 import { type KeyAuthRow, updateKeysUsed } from './table.ts'
 
-const noteEveryMs = 2000
+const writeEveryMs = 2000
 
-/** Keeps `last_used_at` of keys and `last_active_at` of the members whose keys they are. */
+/** Keeps `last_used_at` of keys and `last_active_at` of their members up to date. */
 export interface KeyUseTracker {
   record(row: KeyAuthRow, now: Instant): void
-  /** Writes down what is not yet written. */
+  /** Writes what is pending. */
   close(): Promise<void>
 }
 
-/** Notes uses to the minute, apart from the requests. */
+/** Tracks uses to the minute and writes them in batches, outside of the requests. */
 export function startKeyUseTracker(db: Db): KeyUseTracker {
   const used = new Map<Id<'key'>, Instant>()
   const active = new Map<Id<'mem'>, Instant>()
@@ -34,7 +34,7 @@ export function startKeyUseTracker(db: Db): KeyUseTracker {
       if (isUseKnown && isActivityKnown) return
       used.set(row.id, minute)
       if (row.member_id !== null) active.set(row.member_id, minute)
-      timer ??= setTimeout(() => void write(), noteEveryMs)
+      timer ??= setTimeout(() => void write(), writeEveryMs)
     },
     async close() {
       clearTimeout(timer)
@@ -43,16 +43,16 @@ export function startKeyUseTracker(db: Db): KeyUseTracker {
   }
 }
 
-/** What could not be written is written with the next use. */
-async function writeDue<Of>(
-  due: Map<Of, Instant>,
-  update: (ids: readonly Of[], minute: Instant) => Promise<void>,
+/** Writes and clears `due`. A failed write is dropped: the next use of the key is recorded again. */
+async function writeDue<KeyOrMemberId>(
+  due: Map<KeyOrMemberId, Instant>,
+  update: (ids: readonly KeyOrMemberId[], minute: Instant) => Promise<void>,
 ): Promise<void> {
   const byMinute = Map.groupBy([...due], ([, minute]) => minute)
   due.clear()
-  for (const [minute, of] of byMinute)
+  for (const [minute, entries] of byMinute)
     await update(
-      of.map(([id]) => id),
+      entries.map(([id]) => id),
       minute,
     ).catch(() => undefined)
 }

@@ -9,7 +9,7 @@ import { type CreatedKey, createKey } from './keys.ts'
 import { parsePermissions } from './permissions.ts'
 import { updateKeyRevokedInOrganization } from './table.ts'
 
-/** The member who acts, in their organization. */
+/** The member who makes the request, in their organization. */
 export interface ActingMember {
   readonly organizationId: Id<'org'>
   readonly memberId: Id<'mem'>
@@ -23,37 +23,37 @@ export interface MemberKeyRequest {
 }
 
 /**
- * Makes a key as this member. What an owner or admin makes is the organization's, and outlives them. What a member with
- * API access makes is theirs: restricted to one of their brands, with none but their permissions.
+ * Creates a key on behalf of this member. A key made by an owner or admin belongs to the organization and outlives them. A
+ * key made by a member with API access is their own: restricted to one of their brands and to their permissions.
  * @throws Refusal `not_found`, `insufficient_scope`, `brand_restricted`, and what {@link createKey} throws
  */
 export function createKeyAsMember(
   db: Db,
-  acting: ActingMember,
-  wanted: MemberKeyRequest,
+  actor: ActingMember,
+  request: MemberKeyRequest,
   clock: Clock,
 ): Promise<CreatedKey> {
   return inTransaction(db, async tx => {
-    const { organizationId, memberId: makerId } = acting
-    const member = await requireMember(tx, acting)
-    if (wanted.brandId !== null) await loadBrand(tx, { organizationId, brandId: null }, wanted.brandId, 'brand_id')
-    if (member.role !== 'member') return createKey(tx, { ...wanted, organizationId, makerId }, clock)
-    requirePermissions(member, wanted.scopes)
-    await requireOwnBrand(tx, member, wanted.brandId)
-    return createKey(tx, { ...wanted, organizationId, makerId, memberId: makerId }, clock)
+    const { organizationId, memberId: makerId } = actor
+    const member = await requireMember(tx, actor)
+    if (request.brandId !== null) await loadBrand(tx, { organizationId, brandId: null }, request.brandId, 'brand_id')
+    if (member.role !== 'member') return createKey(tx, { ...request, organizationId, makerId }, clock)
+    requirePermissions(member, request.scopes)
+    await requireOwnBrand(tx, member, request.brandId)
+    return createKey(tx, { ...request, organizationId, makerId, memberId: makerId }, clock)
   })
 }
 
 /**
- * Ends a key as this member, from the next request on: any of the organization's for an owner or admin, else one of
- * their own.
+ * Revokes a key on behalf of this member, from its next request on: an owner or admin any key of the organization, a
+ * member only their own.
  * @throws Refusal `not_found`
  */
-export async function revokeKeyAsMember(db: Db, acting: ActingMember, id: string, clock: Clock): Promise<void> {
-  const member = await requireMember(db, acting)
-  const whose = member.role === 'member' ? member.id : null
+export async function revokeKeyAsMember(db: Db, actor: ActingMember, id: string, clock: Clock): Promise<void> {
+  const member = await requireMember(db, actor)
+  const onlyOf = member.role === 'member' ? member.id : null
   const isRevoked =
-    isId('key', id) && (await updateKeyRevokedInOrganization(db, acting.organizationId, whose, id, clock.now()))
+    isId('key', id) && (await updateKeyRevokedInOrganization(db, actor.organizationId, onlyOf, id, clock.now()))
   if (!isRevoked) throw refuse('not_found', { message: `There is no key ${id}.` })
 }
 

@@ -27,13 +27,13 @@ export async function insertKey(db: Db, row: KeyRow): Promise<void> {
   await db.insertInto('api_keys').values(row).execute()
 }
 
-/** A key, and the addresses of its member and its maker; null: there is none, or not any more. */
+/** A key with the addresses of its member and its maker; null: it has none, or they were removed. */
 export interface KeyListRow extends KeyRow {
   readonly member_email: string | null
   readonly maker_email: string | null
 }
 
-/** The organization's keys, or those of all where it is null; oldest first. */
+/** The organization's keys, or with null those of all organizations; oldest first. */
 export function selectKeys(db: Db, organizationId: Id<'org'> | null): Promise<KeyListRow[]> {
   let query = db
     .selectFrom('api_keys')
@@ -53,12 +53,12 @@ export function selectKeys(db: Db, organizationId: Id<'org'> | null): Promise<Ke
   return query.orderBy('api_keys.id').execute()
 }
 
-/** A key, and what its member and its maker are now; null: there is none, or not any more. */
+/** A key with the current state of its member and its maker; null: it has none, or they were removed. */
 export interface KeyAuthRow extends KeyRow {
   readonly member_role: Role | null
   readonly member_permissions: string | null
   readonly member_active_at: Instant | null
-  /** The key's brand, where the member has it. */
+  /** The key's brand, if the member still has access to it. */
   readonly member_brand_id: Id<'brd'> | null
   readonly maker_role: Role | null
 }
@@ -72,12 +72,12 @@ const selectLive = `SELECT ${keyColumns.map(keyColumn => `k.${keyColumn}`).join(
   LEFT JOIN members r ON r.id = k.maker_id AND r.organization_id = k.organization_id
   WHERE k.id IN`
 
-/** The keys with these ids, whosever they are: who asks is not known yet. Joined by primary keys alone. */
+/** The keys with these ids in any organization: the caller is not known yet. Joins by primary keys only. */
 export function selectKeysForAuth(db: Db, ids: readonly Id<'key'>[]): Promise<KeyAuthRow[]> {
   return selectRows<KeyAuthRow>(db, `${selectLive} (${placeholders(ids)})`, ids)
 }
 
-/** Is there such a key? A second revocation keeps the first one's time. */
+/** Revokes the key; a repeated revocation keeps the first time. False when there is no such key. */
 export async function updateKeyRevoked(db: Db, id: Id<'key'>, at: Instant): Promise<boolean> {
   const { numUpdatedRows } = await db
     .updateTable('api_keys')
@@ -87,7 +87,7 @@ export async function updateKeyRevoked(db: Db, id: Id<'key'>, at: Instant): Prom
   return numUpdatedRows > 0n
 }
 
-/** Is there such a key? Null enables it; one that is disabled keeps the time since when. */
+/** Disables the key since `at`, or enables it (null); a disabled key keeps its time. False when there is no such key. */
 export async function updateKeyDisabled(db: Db, id: Id<'key'>, at: Instant | null): Promise<boolean> {
   const { numUpdatedRows } = await db
     .updateTable('api_keys')
@@ -97,7 +97,7 @@ export async function updateKeyDisabled(db: Db, id: Id<'key'>, at: Instant | nul
   return numUpdatedRows > 0n
 }
 
-/** Has the organization such a key, of this member where one is given? A second revocation keeps the first one's time. */
+/** Revokes a key of the organization, with `memberId` only that member's. False when there is no such key. */
 export async function updateKeyRevokedInOrganization(
   db: Db,
   organizationId: Id<'org'>,
@@ -115,7 +115,7 @@ export async function updateKeyRevokedInOrganization(
   return numUpdatedRows > 0n
 }
 
-/** Ends the keys that are this member's. */
+/** Revokes all keys of this member. */
 export async function updateMemberKeysRevoked(
   db: Db,
   organizationId: Id<'org'>,

@@ -2,6 +2,7 @@ import type { Caller } from '../../api/caller.ts'
 import type { Reservation } from '../../api/idempotency/reservation.ts'
 import { storeResponse } from '../../api/idempotency/store.ts'
 import { decodeCursor, encodeCursor, pageSize } from '../../api/page.ts'
+import type { Tenant } from '../../api/tenant.ts'
 import type { Clock } from '../../base/clock.ts'
 import { type Db, inTransaction, isDuplicate } from '../../base/database/database.ts'
 import type { Role } from '../../base/database/schema.ts'
@@ -24,49 +25,48 @@ import {
   updateMember,
 } from './table.ts'
 
-/** What the work on members uses. */
 export interface MemberDeps {
   readonly db: Db
   readonly clock: Clock
 }
 
-/** For whom: the organization, and on whose authority. The operator's command line counts as owner. */
+/** The organization, and the role of whoever acts in it. The operator's command line acts as owner. */
 export type ActingRole = Pick<Caller, 'organizationId' | 'role'>
 
-/** What someone may do: an owner or admin everything, a member so much in these brands. */
+/** What a member may do: an owner or admin everything, a `member` these permissions in these brands. */
 export type MemberAccess =
   | { readonly role: 'owner' | 'admin' }
   | { readonly role: 'member'; readonly brandIds: readonly string[]; readonly permissions: readonly Permission[] }
 
 export interface NewMember {
   readonly organizationId: Id<'org'>
-  /** As {@link canonicalEmail} gives it. */
+  /** In the form of {@link canonicalEmail}. */
   readonly email: string
   readonly name: string
   readonly access: MemberAccess
 }
 
-/** A page of the organization's members, in the order in which they came. @throws Refusal `invalid_cursor` */
+/** A page of the organization's members, in the order in which they joined. @throws Refusal `invalid_cursor` */
 export async function listMembers(
   deps: Pick<MemberDeps, 'db'>,
-  owner: Pick<ActingRole, 'organizationId'>,
-  page: { readonly limit?: string | undefined; readonly cursor?: string | undefined },
+  tenant: Pick<Tenant, 'organizationId'>,
+  query: { readonly limit?: string | undefined; readonly cursor?: string | undefined },
 ): Promise<{ data: MemberJson[]; next_cursor: string | null }> {
-  const limit = pageSize(page.limit)
-  const after = page.cursor === undefined ? undefined : readPlace(page.cursor)
-  const rows = await selectMembers(deps.db, owner.organizationId, { after, limit: limit + 1 })
-  const shown = rows.slice(0, limit)
-  const last = rows.length > limit ? shown.at(-1) : undefined
-  return { data: await showMembers(deps.db, shown), next_cursor: last ? encodeCursor(last.id) : null }
+  const limit = pageSize(query.limit)
+  const after = query.cursor === undefined ? undefined : parseMemberCursor(query.cursor)
+  const rows = await selectMembers(deps.db, tenant.organizationId, { after, limit: limit + 1 })
+  const page = rows.slice(0, limit)
+  const last = rows.length > limit ? page.at(-1) : undefined
+  return { data: await toJsonMembers(deps.db, page), next_cursor: last ? encodeCursor(last.id) : null }
 }
 
-function readPlace(cursor: string): Id<'mem'> {
+function parseMemberCursor(cursor: string): Id<'mem'> {
   const [id = ''] = decodeCursor(cursor, 1)
   if (isId('mem', id)) return id
-  throw refuse('invalid_cursor', { message: 'This is not a cursor of this list.', param: 'cursor' })
+  throw refuse('invalid_cursor', { message: 'This is not a cursor of the list of members.', param: 'cursor' })
 }
 
-async function showMembers(db: Db, rows: readonly MemberRow[]): Promise<MemberJson[]> {
+async function toJsonMembers(db: Db, rows: readonly MemberRow[]): Promise<MemberJson[]> {
   const brands = await selectMemberBrands(
     db,
     rows.map(row => row.id),
@@ -74,14 +74,14 @@ async function showMembers(db: Db, rows: readonly MemberRow[]): Promise<MemberJs
   return rows.map(row => toJsonMember(row, brands.get(row.id) ?? []))
 }
 
-/** A member, as the operator finds them. */
+/** A member's organization and permissions. */
 export interface MemberPermissions {
   readonly organizationId: Id<'org'>
-  /** An owner or admin has every one. */
+  /** An owner or admin has all. */
   readonly permissions: ReadonlySet<string>
 }
 
-/** The member with this id, whose organization is not known yet: for the operator. */
+/** The member with this id in any organization: for the operator. */
 export async function findMember(db: Db, id: Id<'mem'>): Promise<MemberPermissions | undefined> {
   const row = await selectAnyMember(db, id)
   if (!row) return undefined
@@ -90,8 +90,8 @@ export async function findMember(db: Db, id: Id<'mem'>): Promise<MemberPermissio
 }
 
 /**
- * Makes a member, inside a transaction.
- * @throws Refusal `invalid_request` when the organization has a member with this email, `not_found` for a brand
+ * Inserts a member, in the caller's transaction.
+ * @throws Refusal `invalid_request` when the organization already has a member with this email, `not_found` for a brand
  */
 export async function addMember(db: Db, { organizationId, email, name, access }: NewMember, clock: Clock) {
   const row: MemberRow = {
@@ -110,12 +110,12 @@ export async function addMember(db: Db, { organizationId, email, name, access }:
     if (isDuplicate(error, 'members_email')) throw memberExistsRefusal(email)
     throw error
   }
-  return { ...toJsonMember(row, await giveBrands(db, row, brandsOf(access))), id: row.id }
+  return { ...toJsonMember(row, await setBrands(db, row, brandsOf(access))), id: row.id }
 }
 
-/** The refusal of an email that a member has already. */
+/** The refusal of an email that is already a member's. */
 export function memberExistsRefusal(email: string) {
-  return refuse('invalid_request', { message: `${email} is a member of the organization already.`, param: 'email' })
+  return refuse('invalid_request', { message: `${email} is already a member of the organization.`, param: 'email' })
 }
 
 function permissionsOf(reach: MemberAccess): string {
@@ -126,23 +126,26 @@ function brandsOf(reach: MemberAccess): readonly string[] {
   return reach.role === 'member' ? reach.brandIds : []
 }
 
-async function giveBrands(
+async function setBrands(
   db: Db,
   row: Pick<MemberRow, 'id' | 'organization_id'>,
-  wanted: readonly string[],
+  ids: readonly string[],
 ): Promise<readonly Id<'brd'>[]> {
-  const brandIds = await resolveBrandIds(db, row.organization_id, wanted, 'brand_ids')
+  const brandIds = await resolveBrandIds(db, row.organization_id, ids, 'brand_ids')
   await replaceMemberBrands(db, row.id, brandIds)
   return brandIds
 }
 
+/** The refusals of {@link changeMember}. */
+export const changeMemberRefusals = ['not_found', 'role_fixed'] as const
+
 /**
- * Changes what is given of a member's brands and permissions; their keys feel it at once.
+ * Changes the given brands and permissions of a member; it applies to their keys at once.
  * @throws Refusal `not_found`, `role_fixed` for an owner or admin
  */
 export function changeMember(
   deps: MemberDeps,
-  owner: ActingRole,
+  actor: ActingRole,
   id: string,
   change: {
     readonly brand_ids?: readonly string[] | undefined
@@ -151,14 +154,14 @@ export function changeMember(
   reservation?: Reservation,
 ): Promise<MemberJson> {
   return inTransaction(deps.db, async db => {
-    const { member } = await lockMember(db, owner.organizationId, id)
+    const { member } = await lockMember(db, actor.organizationId, id)
     if (member.role !== 'member')
       throw refuse('role_fixed', {
-        message: `${id} is ${withArticle(member.role)}, who has all brands and every permission.`,
+        message: `${id} is ${withArticle(member.role)} and has all brands and permissions.`,
       })
     if (change.permissions)
-      await updateMember(db, owner.organizationId, member.id, { permissions: formatPermissions(change.permissions) })
-    if (change.brand_ids) await giveBrands(db, member, change.brand_ids)
+      await updateMember(db, actor.organizationId, member.id, { permissions: formatPermissions(change.permissions) })
+    if (change.brand_ids) await setBrands(db, member, change.brand_ids)
     const body = await readMember(db, member)
     await storeResponse(db, reservation, { status: 200, body, at: deps.clock.now() })
     return body
@@ -166,8 +169,8 @@ export function changeMember(
 }
 
 /**
- * Makes a member an owner, an admin or a member with so much reach.
- * @throws Refusal `not_found`, `last_owner` when nobody else would own the organization
+ * Makes a member an owner, an admin, or a `member` with these brands and permissions.
+ * @throws Refusal `not_found`, `last_owner` when the organization would be left without an owner
  */
 export function changeRole(
   deps: Pick<MemberDeps, 'db'>,
@@ -179,31 +182,34 @@ export function changeRole(
     const { member, owners } = await lockMember(db, organizationId, id)
     if (reach.role !== 'owner') requireOtherOwner(member, owners)
     await updateMember(db, organizationId, member.id, { role: reach.role, permissions: permissionsOf(reach) })
-    await giveBrands(db, member, brandsOf(reach))
+    await setBrands(db, member, brandsOf(reach))
     return readMember(db, member)
   })
 }
 
+/** The refusals of {@link removeMember}. */
+export const removeMemberRefusals = ['not_found', 'role_not_allowed', 'last_owner'] as const
+
 /**
- * Removes a member and revokes their keys; those of the organization that they made go on.
+ * Removes a member and revokes their keys. Keys of the organization that they created keep working.
  * @throws Refusal `not_found`, `role_not_allowed` unless an owner removes an owner or admin, `last_owner`
  */
 export function removeMember(
   deps: MemberDeps,
-  owner: ActingRole,
+  actor: ActingRole,
   id: string,
   reservation?: Reservation,
 ): Promise<{ id: string; deleted: true }> {
   return inTransaction(deps.db, async db => {
-    const { member, owners } = await lockMember(db, owner.organizationId, id)
-    if (member.role !== 'member' && owner.role !== 'owner')
+    const { member, owners } = await lockMember(db, actor.organizationId, id)
+    if (member.role !== 'member' && actor.role !== 'owner')
       throw refuse('role_not_allowed', {
-        message: `${id} is ${withArticle(member.role)}; only a key that an owner made removes them.`,
+        message: `${id} is ${withArticle(member.role)}; only a key that an owner created can remove them.`,
       })
     requireOtherOwner(member, owners)
     const at = deps.clock.now()
-    await updateMemberKeysRevoked(db, owner.organizationId, member.id, at)
-    await deleteMember(db, owner.organizationId, member.id)
+    await updateMemberKeysRevoked(db, actor.organizationId, member.id, at)
+    await deleteMember(db, actor.organizationId, member.id)
     const body = { id: member.id, deleted: true as const }
     await storeResponse(db, reservation, { status: 200, body, at })
     return body
@@ -234,9 +240,9 @@ function requireOtherOwner(member: MemberRow, owners: readonly MemberRow[]): voi
 async function readMember(db: Db, { organization_id, id }: MemberRow): Promise<MemberJson> {
   const row = await selectMember(db, organization_id, id)
   if (!row) throw noMember(id)
-  const [shown] = await showMembers(db, [row])
-  if (!shown) throw noMember(id)
-  return shown
+  const [json] = await toJsonMembers(db, [row])
+  if (!json) throw noMember(id)
+  return json
 }
 
 function withArticle(role: Role): string {

@@ -3,14 +3,21 @@ import { idParamsSchema, nullable } from '../../api/common-schemas.ts'
 import { describeRoute } from '../../api/describe.ts'
 import { limitParamSchema } from '../../api/page.ts'
 import { api } from '../../api/route.ts'
-import { changeMember, listMembers, type MemberDeps, removeMember } from './members.ts'
+import {
+  changeMember,
+  changeMemberRefusals,
+  listMembers,
+  type MemberDeps,
+  removeMember,
+  removeMemberRefusals,
+} from './members.ts'
 import { brandIdsSchema, memberSchema, permissionsSchema } from './schema.ts'
 
-/** SPEC section 4, members. */
+/** The operations on members. */
 export function memberRoutes(deps: MemberDeps) {
   return api('members')
     .get('/v1/members', ({ caller, query }) => listMembers(deps, caller, query), {
-      detail: describeRoute('listMembers', 'List members and what they may do', ['invalid_cursor', 'brand_restricted']),
+      detail: describeRoute('listMembers', 'List members and what they may do'),
       scope: { scope: 'members:read', organizationOnly: true },
       query: t.Object({ limit: limitParamSchema, cursor: t.Optional(t.String()) }),
       response: t.Object({ data: t.Array(memberSchema), next_cursor: nullable(t.String()) }),
@@ -19,11 +26,7 @@ export function memberRoutes(deps: MemberDeps) {
       '/v1/members/:id',
       ({ caller, params, body, reservation }) => changeMember(deps, caller, params.id, body, reservation),
       {
-        detail: describeRoute('updateMember', 'Change the brands or permissions of a member', [
-          'not_found',
-          'brand_restricted',
-          'role_fixed',
-        ]),
+        detail: describeRoute('updateMember', 'Change the brands or permissions of a member', changeMemberRefusals),
         scope: { scope: 'members:write', organizationOnly: true },
         params: idParamsSchema,
         body: t.Object({ brand_ids: t.Optional(brandIdsSchema), permissions: t.Optional(permissionsSchema) }),
@@ -34,12 +37,7 @@ export function memberRoutes(deps: MemberDeps) {
       '/v1/members/:id',
       ({ caller, params, reservation }) => removeMember(deps, caller, params.id, reservation),
       {
-        detail: describeRoute('removeMember', 'Remove a member and revoke their keys', [
-          'not_found',
-          'brand_restricted',
-          'role_not_allowed',
-          'last_owner',
-        ]),
+        detail: describeRoute('removeMember', 'Remove a member and revoke their keys', removeMemberRefusals),
         scope: { scope: 'members:write', organizationOnly: true },
         params: idParamsSchema,
         response: t.Object({ id: t.String(), deleted: t.Literal(true) }),

@@ -20,7 +20,7 @@ export const brandIdsSchema = t.Array(t.String({ minLength: 1 }), { minItems: 1,
 
 export const permissionsSchema = t.Array(oneOf(permissions), { maxItems: permissions.length })
 
-/** A member as the API shows it. An owner or admin has all brands (null) and every permission. */
+/** A member in API responses. An owner or admin has all brands (null) and all permissions. */
 export const memberSchema = t.Object(
   {
     id: t.String(),
@@ -51,7 +51,7 @@ export function toJsonMember(row: MemberRow, brandIds: readonly string[]): Membe
   }
 }
 
-/** A bare address in lower case, as members are known by; undefined when it is none. */
+/** A bare address in lower case, the form that identifies members; undefined when the text is no bare address. */
 export function canonicalEmail(text: string): string | undefined {
   const parsed = parseAddress(text)
   return parsed && parsed.name === '' ? parsed.address.toLowerCase() : undefined

@@ -21,14 +21,14 @@ export async function insertMember(db: Db, row: MemberRow): Promise<void> {
   await db.insertInto('members').values(row).execute()
 }
 
-/** The organization's members from the one after `after` on, in the order in which they came: a range of one index. */
+/** The organization's members after the member `after`, in the order in which they joined: a range of one index. */
 export async function selectMembers(
   db: Db,
   organizationId: Id<'org'>,
   { after, limit }: { readonly after: Id<'mem'> | undefined; readonly limit: number },
 ): Promise<MemberRow[]> {
   const from = after === undefined ? sql`` : sql`AND id > ${after}`
-  // Forced: left to choose, the servers sort all members of the organization.
+  // Forced: left to choose, both servers sort all members of the organization.
   const { rows } = await sql<MemberRow>`SELECT ${sql.raw(memberColumns.join(', '))}
     FROM members FORCE INDEX (members_organization)
     WHERE organization_id = ${organizationId} ${from} ORDER BY id LIMIT ${sql.lit(limit)}`.execute(db)
@@ -53,14 +53,14 @@ export function selectMemberByEmail(db: Db, organizationId: Id<'org'>, email: st
     .executeTakeFirst()
 }
 
-/** The member with this id in whatever organization: for the operator. */
+/** The member with this id in any organization: for the operator. */
 export function selectAnyMember(db: Db, id: Id<'mem'>): Promise<MemberRow | undefined> {
   return db.selectFrom('members').select(memberColumns).where('id', '=', id).executeTakeFirst()
 }
 
 /**
- * This member and all owners, locked until the transaction ends: whoever changes who owns the organization waits for
- * whoever else does.
+ * This member and all owners, locked until the transaction ends: transactions that change who owns the organization wait
+ * for each other.
  */
 export function lockMemberAndOwners(db: Db, organizationId: Id<'org'>, id: Id<'mem'>): Promise<MemberRow[]> {
   return db
@@ -96,12 +96,12 @@ export async function updateMembersActive(db: Db, ids: readonly Id<'mem'>[], at:
     .execute()
 }
 
-/** Deletes the member, with the brands they have. */
+/** Deletes the member and their access to brands. */
 export async function deleteMember(db: Db, organizationId: Id<'org'>, id: Id<'mem'>): Promise<void> {
   await db.deleteFrom('members').where('organization_id', '=', organizationId).where('id', '=', id).execute()
 }
 
-/** The brands of each of these members, in the order in which the brands were made. */
+/** The brands of each of these members, oldest brand first. */
 export async function selectMemberBrands(
   db: Db,
   ids: readonly Id<'mem'>[],
@@ -114,10 +114,10 @@ export async function selectMemberBrands(
     .orderBy('brand_id')
     .execute()
   const byMember = Map.groupBy(rows, row => row.member_id)
-  return new Map([...byMember].map(([id, of]) => [id, of.map(row => row.brand_id)]))
+  return new Map([...byMember].map(([id, memberRows]) => [id, memberRows.map(row => row.brand_id)]))
 }
 
-/** The member has these brands from now on, and no others. */
+/** Replaces the member's brands by these. */
 export async function replaceMemberBrands(db: Db, id: Id<'mem'>, brandIds: readonly Id<'brd'>[]): Promise<void> {
   await db.deleteFrom('member_brands').where('member_id', '=', id).execute()
   if (brandIds.length > 0)

@@ -6,13 +6,12 @@ import { type requestPageSchema, toJsonRequest } from './schema.ts'
 import { selectRequests } from './table.ts'
 import type { RequestLog } from './writer.ts'
 
-/** What the work on requests uses. */
 export interface RequestLogDeps {
   readonly db: Db
   readonly requestLog: Pick<RequestLog, 'flush'>
 }
 
-/** Which requests a list shows, as the query says it. */
+/** The query parameters of the list of requests. */
 export interface RequestQuery {
   readonly limit?: string
   readonly before?: string
@@ -21,8 +20,8 @@ export interface RequestQuery {
 }
 
 /**
- * A page of the organization's requests, newest first, with all that this process has answered; for a key that is
- * restricted to a brand, those made with keys of that brand. @throws Refusal `invalid_request` (before)
+ * A page of the organization's requests, newest first, including all that this process has answered so far. A key that is
+ * restricted to a brand sees the requests made with keys of that brand. @throws Refusal `invalid_request` (before)
  */
 export async function listRequests(
   deps: RequestLogDeps,

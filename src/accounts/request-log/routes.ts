@@ -5,14 +5,16 @@ import { api } from '../../api/route.ts'
 import { listRequests, type RequestLogDeps } from './list.ts'
 import { requestPageSchema } from './schema.ts'
 
-/** SPEC section 4, Request logs. */
+/** The request log. */
 export function requestRoutes(deps: RequestLogDeps) {
   return api('requests').get('/v1/requests', ({ caller, query }) => listRequests(deps, caller, query), {
-    detail: describeRoute('listRequests', 'List requests made to the API'),
+    detail: describeRoute('listRequests', 'List API requests'),
     scope: 'email:read',
     query: t.Object({
       limit: limitParamSchema,
-      before: t.Optional(t.String({ maxLength: 64, description: 'Shows earlier ones: pass on `next_before`.' })),
+      before: t.Optional(
+        t.String({ maxLength: 64, description: 'Only requests before this instant: pass on `next_before`.' }),
+      ),
       status: t.Optional(t.String({ pattern: '^[1-5][0-9]{2}$', expected: 'an HTTP status such as 404' })),
       method: t.Optional(t.String({ pattern: '^[A-Za-z]{1,10}$', expected: 'an HTTP method such as POST' })),
     }),

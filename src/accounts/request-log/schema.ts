@@ -5,7 +5,7 @@ import type { RequestLogRow } from './table.ts'
 
 const requestSchema = t.Object(
   {
-    id: t.String({ description: 'The X-Request-Id of its answer.' }),
+    id: t.String({ description: 'The X-Request-Id of the response.' }),
     created_at: dateTimeSchema,
     client_request_id: nullable(t.String({ description: 'The X-Request-Id that the client sent.' })),
     method: t.String(),
@@ -18,7 +18,7 @@ const requestSchema = t.Object(
     user_agent: nullable(t.String()),
     error_code: nullable(t.String()),
     idempotent_replay: t.Boolean(),
-    email_id: nullable(t.String({ description: 'The email that the request made.' })),
+    email_id: nullable(t.String({ description: 'The email that the request created.' })),
   },
   { title: 'ApiRequest' },
 )

@@ -8,12 +8,12 @@ import { padToPowerOfTwo } from '../../base/database/select-rows.ts'
 
 export type RequestLogRow = DatabaseSchema['request_log']
 
-/** Inserts the rows whose place (organization, created_at) is free; are all of them there now? */
+/** Inserts the rows whose primary key (organization, created_at) is free. False when some were not inserted. */
 export async function insertRequests(db: Db, rows: readonly RequestLogRow[]): Promise<boolean> {
   return (await insertRows(db, 'request_log', padToPowerOfTwo(rows), 'unless there')) === rows.length
 }
 
-/** Of these rows, the ids of those that are there. */
+/** The ids of those of these rows that are in the table. */
 export async function selectExistingIds(db: Db, rows: readonly RequestLogRow[]): Promise<ReadonlySet<string>> {
   const byOrganization = Map.groupBy(rows, row => row.organization_id)
   const found = await db
@@ -21,13 +21,13 @@ export async function selectExistingIds(db: Db, rows: readonly RequestLogRow[]):
     .select('id')
     .where(where =>
       where.or(
-        Array.from(byOrganization, ([organizationId, of]) =>
+        Array.from(byOrganization, ([organizationId, organizationRows]) =>
           where.and([
             where('organization_id', '=', organizationId),
             where(
               'created_at',
               'in',
-              of.map(row => row.created_at),
+              organizationRows.map(row => row.created_at),
             ),
           ]),
         ),
@@ -37,18 +37,18 @@ export async function selectExistingIds(db: Db, rows: readonly RequestLogRow[]):
   return new Set(found.map(row => row.id))
 }
 
-/** Which requests of an organization are asked for. */
+/** Which requests of an organization to select; null: any. */
 export interface RequestFilter extends Tenant {
   readonly status: number | null
   readonly method: string | null
 }
 
-/** So many of the newest are looked through for one page: a rare status costs no more than that. */
-const maxLookedThrough = 10_000
+/** A filtered page scans at most this many rows, so that a rare status costs no more than that. */
+const maxScanned = 10_000
 
 /**
- * At most `limit` requests, newest first, made before `before`; and from where to go on: null when there are no more.
- * Where a filter finds little among many, a page may hold less than `limit`, and still say where to go on.
+ * At most `limit` requests, newest first, made before `before`, and the `before` of the next page; null: this is the last.
+ * With a filter that matches few rows a page may hold fewer than `limit` requests although more pages follow.
  */
 export async function selectRequests(
   db: Db,
@@ -92,13 +92,13 @@ function scoped(db: Db, { organizationId }: RequestFilter, before: Instant | nul
   return before === null ? query : query.where('created_at', '<', before)
 }
 
-/** The oldest request that this page looks at; null: all of them. */
+/** The oldest request that this page scans; null: it scans all. */
 async function selectWindowEnd(db: Db, filter: RequestFilter, before: Instant | null): Promise<Instant | null> {
   const row = await scoped(db, filter, before)
     .select('created_at')
     .orderBy('created_at', 'desc')
     .limit(sql.lit(1))
-    .offset(sql.lit(maxLookedThrough - 1))
+    .offset(sql.lit(maxScanned - 1))
     .executeTakeFirst()
   return row?.created_at ?? null
 }

@@ -4,36 +4,36 @@ import type { Log } from '../../base/observability/log.ts'
 import { counter } from '../../base/observability/metrics.ts'
 import { insertRequests, type RequestLogRow, selectExistingIds } from './table.ts'
 
-/** Keeps what was asked of the API, apart from the answers: nothing that it does can fail or delay one. */
+/** Records API requests in the background: nothing it does can fail or delay a response. */
 export interface RequestLog {
-  /** Takes a request that was answered. The oldest one that waits is dropped when too many do. */
+  /** Queues a request that was answered. When the queue is full its oldest row is dropped. */
   record(row: RequestLogRow): void
-  /** Resolves once what was noted before is written, but after a second in any case. */
+  /** Resolves once everything queued so far is written, at the latest after a second. */
   flush(): Promise<void>
-  /** Writes what waits, for at most two seconds. */
+  /** Writes the queued rows, for at most two seconds, and drops the rest. */
   close(): Promise<void>
 }
 
-const maxWaiting = 10_000
+const maxQueued = 10_000
 const maxRows = 128
 const writeEveryMs = 250
-const againMs = 1000
-const writtenMs = 1000
+const retryMs = 1000
+const flushMs = 1000
 const closeMs = 2000
 
 const droppedTotal = counter(
   'mailroom_request_log_dropped_total',
-  'Requests that are missing in the request log, as the database could not take them in time.',
+  'Requests missing from the request log because the database did not take them in time.',
 )
 
-/** A log that writes batches into `db`, a few a second. While the database is away it keeps the newest 10,000 requests. */
+/** A request log that writes batches to `db`, a few a second. While the database is down it queues the newest 10,000 requests. */
 export function openRequestLog(db: Db, log: Log): RequestLog {
-  let waiting: RequestLogRow[] = []
-  /** How many were ever taken, and how many of them need no more work. */
-  const count = { noted: 0, settled: 0 }
+  let queue: RequestLogRow[] = []
+  /** How many rows were ever queued, and how many of them were written or dropped. */
+  const count = { queued: 0, settled: 0 }
   let timer: Timer | undefined
   let writing: Promise<void> | undefined
-  let isInTrouble = false
+  let isFailing = false
   let isClosed = false
 
   function drop(rows: readonly RequestLogRow[]): void {
@@ -42,80 +42,87 @@ export function openRequestLog(db: Db, log: Log): RequestLog {
   }
 
   function putBack(batch: readonly RequestLogRow[]): void {
-    waiting = [...batch, ...waiting]
-    drop(waiting.splice(0, Math.max(0, waiting.length - maxWaiting)))
+    queue = [...batch, ...queue]
+    drop(queue.splice(0, Math.max(0, queue.length - maxQueued)))
   }
 
   async function writeBatch(): Promise<void> {
-    const batch = distinct(waiting.splice(0, maxRows))
+    const batch = distinctInstants(queue.splice(0, maxRows))
     try {
       await writeRequests(db, batch)
       count.settled += batch.length
-      isInTrouble = false
+      isFailing = false
     } catch (error) {
-      if (!isInTrouble) log.error({ err: error }, 'the request log was not written')
-      isInTrouble = true
-      if (isDatabaseUnavailable(error) && !isClosed) putBack(batch)
+      const willRetry = isDatabaseUnavailable(error) && !isClosed
+      if (!isFailing)
+        log.error(
+          { err: error, rows: batch.length },
+          willRetry
+            ? 'could not write the request log: its rows stay queued'
+            : 'could not write the request log: dropped its rows',
+        )
+      isFailing = true
+      if (willRetry) putBack(batch)
       else drop(batch)
     }
   }
 
-  /** Writes whole batches and what is left over now; what comes meanwhile waits for company. */
+  /** Writes one batch, then more while whole batches are queued; a rest waits for the timer. */
   async function writeAll(): Promise<void> {
     clearTimeout(timer)
     timer = undefined
     do await writeBatch()
-    while (waiting.length >= maxRows && !isInTrouble)
+    while (queue.length >= maxRows && !isFailing)
   }
 
   function write(): Promise<void> {
     writing ??= writeAll().finally(() => {
       writing = undefined
-      if (waiting.length > 0) timer ??= setTimeout(write, isInTrouble ? againMs : writeEveryMs)
+      if (queue.length > 0) timer ??= setTimeout(write, isFailing ? retryMs : writeEveryMs)
     })
     return writing
   }
 
-  /** Writes what was noted before, unless there is trouble. */
-  async function writeNoted(): Promise<void> {
-    const { noted } = count
-    while (count.settled < noted) {
+  /** Writes what was queued when it was called; stops at the first failure. */
+  async function writeQueued(): Promise<void> {
+    const { queued } = count
+    while (count.settled < queued) {
       await write()
-      if (isInTrouble) return
+      if (isFailing) return
     }
   }
 
   return {
     record(row) {
       if (isClosed) return droppedTotal.inc()
-      count.noted++
-      waiting.push(row)
-      if (waiting.length > maxWaiting) drop(waiting.splice(0, 1))
+      count.queued++
+      queue.push(row)
+      if (queue.length > maxQueued) drop(queue.splice(0, 1))
       if (!writing) timer ??= setTimeout(write, writeEveryMs)
     },
-    flush: () => atMost(writtenMs, writeNoted()),
+    flush: () => atMost(flushMs, writeQueued()),
     async close() {
-      await atMost(closeMs, writeNoted())
+      await atMost(closeMs, writeQueued())
       isClosed = true
       clearTimeout(timer)
-      drop(waiting)
-      waiting = []
+      drop(queue)
+      queue = []
     },
   }
 }
 
-/** Resolves with `work`, or without it once `ms` have passed. */
+/** Resolves when `work` does, at the latest after `ms`. */
 async function atMost(ms: number, work: Promise<void>): Promise<void> {
   let timer: Timer | undefined
-  const late = new Promise<void>(resolve => {
+  const timeout = new Promise<void>(resolve => {
     timer = setTimeout(resolve, ms)
   })
-  await Promise.race([work, late])
+  await Promise.race([work, timeout])
   clearTimeout(timer)
 }
 
-/** The same rows, no two of them at one instant: a later one is moved on by a microsecond. */
-function distinct(rows: readonly RequestLogRow[]): RequestLogRow[] {
+/** The rows in order of time, no two at the same instant: each duplicate is moved a microsecond later. */
+function distinctInstants(rows: readonly RequestLogRow[]): RequestLogRow[] {
   let last = 0
   return rows
     .map(row => ({ row, at: microsecondsOf(row.created_at) }))
@@ -127,17 +134,17 @@ function distinct(rows: readonly RequestLogRow[]): RequestLogRow[] {
 }
 
 /**
- * Writes rows of which no two have the same instant. Where another process has taken an instant in the organization, the
- * row is moved on, a little further at each try, until its instant is free. What an earlier try has written stays.
+ * Writes rows of which no two have the same instant. A row whose instant another process has used in the organization is
+ * moved later, a little further at each attempt, until its instant is free. What an earlier attempt wrote stays.
  */
 async function writeRequests(db: Db, rows: readonly RequestLogRow[]): Promise<void> {
-  let left = rows
-  for (let leap = 8; !(await insertRequests(db, left)); leap *= 2) {
-    const there = await selectExistingIds(db, left)
-    const by = Math.ceil(Math.random() * leap)
-    left = left
-      .filter(row => !there.has(row.id))
-      .map(row => ({ ...row, created_at: instantAt(microsecondsOf(row.created_at) + by) }))
-    if (left.length === 0) return
+  let remaining = rows
+  for (let maxDelayUs = 8; !(await insertRequests(db, remaining)); maxDelayUs *= 2) {
+    const writtenIds = await selectExistingIds(db, remaining)
+    const delayUs = Math.ceil(Math.random() * maxDelayUs)
+    remaining = remaining
+      .filter(row => !writtenIds.has(row.id))
+      .map(row => ({ ...row, created_at: instantAt(microsecondsOf(row.created_at) + delayUs) }))
+    if (remaining.length === 0) return
   }
 }

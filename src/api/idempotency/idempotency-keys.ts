@@ -14,6 +14,7 @@ import {
   releaseKey,
   renewReservations,
   reserveKeys,
+  reserveKeysRefusals,
   storedByWork,
   storeResponses,
 } from './store.ts'
@@ -52,6 +53,13 @@ interface ReservationFailure {
   readonly kind: 'trouble'
   readonly error: unknown
 }
+
+/** The refusals of {@link IdempotencyKeys.reserve}. */
+export const idempotencyRefusals = [
+  'idempotency_key_invalid',
+  'idempotency_key_reused',
+  ...reserveKeysRefusals,
+] as const
 
 /** Renews, by default three times a lease, what is held for long. */
 export function openIdempotencyKeys(db: Db, clock: Clock, log: Log, renewEveryMs = leaseMs / 3): IdempotencyKeys {

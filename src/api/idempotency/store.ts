@@ -160,6 +160,9 @@ export function reservationLost() {
   return keyInProgress()
 }
 
+/** The refusals of {@link reserveKeys}. */
+export const reserveKeysRefusals = ['idempotency_in_progress'] as const
+
 /** The refusal while the same request is at work. */
 export function keyInProgress() {
   return refuse('idempotency_in_progress', {

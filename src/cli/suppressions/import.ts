@@ -1,5 +1,5 @@
 import { createReadStream } from 'node:fs'
-import { selectBrands } from '../../accounts/organizations/table.ts'
+import { selectBrands } from '../../accounts/brands/table.ts'
 import { systemClock } from '../../base/clock.ts'
 import type { Db } from '../../base/database/database.ts'
 import { CommandError } from '../../base/operator-error.ts'

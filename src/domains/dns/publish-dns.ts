@@ -2,15 +2,18 @@ import type { Tenant } from '../../api/tenant.ts'
 import { applyCheckResults, checkSenderRecords } from '../check.ts'
 import type { DomainDeps } from '../deps.ts'
 import { ensureSenderSetup, toExpectedRecord } from '../enrolment.ts'
-import { loadDomain } from '../load-domain.ts'
-import { checkOwnership, requireOwnership } from '../ownership.ts'
+import { domainRefusals, loadDomain } from '../load-domain.ts'
+import { checkOwnership, ownershipRefusals, requireOwnership } from '../ownership.ts'
 import { checkClaim } from '../receiving-claim.ts'
 import { type DnsRecordJson, toJsonRecord, toJsonStoredRecord } from '../schema.ts'
 import { type DomainRecordRow, type DomainRow, selectRecords, updateDomain } from '../table.ts'
 import { type PublishResult, publishToZone } from './publish.ts'
 import { byPurpose, type ExpectedRecord } from './records.ts'
 import type { PublicationJson } from './schema.ts'
-import { openZone } from './zone-access.ts'
+import { openZone, zoneRefusals } from './zone-access.ts'
+
+/** The refusals of {@link publishDns}. */
+export const publishDnsRefusals = [...domainRefusals, ...zoneRefusals, ...ownershipRefusals] as const
 
 /**
  * Publishes the domain's records, but MX, in its zone, and looks at once at what DNS says of them. Repeating it changes

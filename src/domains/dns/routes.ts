@@ -3,10 +3,18 @@ import { idParamsSchema, nullable } from '../../api/common-schemas.ts'
 import { describeRoute } from '../../api/describe.ts'
 import { limitParamSchema } from '../../api/page.ts'
 import { api } from '../../api/route.ts'
-import type { RefusalCode } from '../../base/refusal.ts'
 import type { DomainDeps } from '../deps.ts'
-import { changeRecord, createRecord, listRecords, removeRecord } from './managed-records/managed-records.ts'
-import { publishDns } from './publish-dns.ts'
+import {
+  changeRecord,
+  changeRecordRefusals,
+  createRecord,
+  createRecordRefusals,
+  listRecords,
+  listRecordsRefusals,
+  removeRecord,
+  removeRecordRefusals,
+} from './managed-records/managed-records.ts'
+import { publishDns, publishDnsRefusals } from './publish-dns.ts'
 import {
   dnsSetupSchema,
   managedRecordSchema,
@@ -14,45 +22,27 @@ import {
   publicationSchema,
   recordChangeSchema,
 } from './schema.ts'
-import { getDnsSetup } from './setup.ts'
+import { dnsSetupRefusals, getDnsSetup } from './setup.ts'
 
 const recordParams = t.Object({ id: t.String({ minLength: 1 }), record_id: t.String({ minLength: 1 }) })
-
-/** The refusals of every operation that reads or writes a domain's zone. */
-const zoneRefusals: readonly RefusalCode[] = [
-  'not_found',
-  'brand_restricted',
-  'dns_provider_not_configured',
-  'dns_zone_not_accessible',
-  'dns_provider_error',
-  'ownership_not_verified',
-  'dns_unavailable',
-]
 
 /** The operations on what stands in DNS for a domain. */
 export function dnsRoutes(deps: DomainDeps) {
   return api('dns')
     .post('/v1/domains/:id/publish-dns', ({ caller, params }) => publishDns(deps, caller, params.id), {
-      detail: describeRoute('publishDns', 'Publish the DNS records of a domain, but MX', zoneRefusals),
+      detail: describeRoute('publishDns', 'Publish the DNS records of a domain, but MX', publishDnsRefusals),
       scope: 'domains:write',
       params: idParamsSchema,
       response: publicationSchema,
     })
     .get('/v1/domains/:id/dns', ({ caller, params }) => getDnsSetup(deps, caller, params.id), {
-      detail: describeRoute('getDns', 'Tell what is to stand in DNS for a domain', [
-        'not_found',
-        'brand_restricted',
-        'dns_provider_error',
-      ]),
+      detail: describeRoute('getDns', 'Tell what is to stand in DNS for a domain', dnsSetupRefusals),
       scope: 'domains:read',
       params: idParamsSchema,
       response: dnsSetupSchema,
     })
     .get('/v1/domains/:id/dns/records', ({ caller, params, query }) => listRecords(deps, caller, params.id, query), {
-      detail: describeRoute('listDnsRecords', 'List the DNS records at and below a domain', [
-        ...zoneRefusals,
-        'invalid_cursor',
-      ]),
+      detail: describeRoute('listDnsRecords', 'List the DNS records at and below a domain', listRecordsRefusals),
       scope: 'domains:read',
       params: idParamsSchema,
       query: t.Object(
@@ -75,11 +65,7 @@ export function dnsRoutes(deps: DomainDeps) {
           ),
         ),
       {
-        detail: describeRoute('createDnsRecord', 'Publish a DNS record', [
-          ...zoneRefusals,
-          'dns_name_not_allowed',
-          'dns_record_conflict',
-        ]),
+        detail: describeRoute('createDnsRecord', 'Publish a DNS record', createRecordRefusals),
         scope: 'domains:write',
         params: idParamsSchema,
         body: newRecordSchema,
@@ -91,12 +77,7 @@ export function dnsRoutes(deps: DomainDeps) {
       ({ caller, params, body, reservation }) =>
         changeRecord(deps, caller, params.id, params.record_id, body, reservation),
       {
-        detail: describeRoute('updateDnsRecord', 'Change a DNS record', [
-          ...zoneRefusals,
-          'record_managed',
-          'dns_name_not_allowed',
-          'dns_record_conflict',
-        ]),
+        detail: describeRoute('updateDnsRecord', 'Change a DNS record', changeRecordRefusals),
         scope: 'domains:write',
         params: recordParams,
         body: recordChangeSchema,
@@ -107,7 +88,7 @@ export function dnsRoutes(deps: DomainDeps) {
       '/v1/domains/:id/dns/records/:record_id',
       ({ caller, params, reservation }) => removeRecord(deps, caller, params.id, params.record_id, reservation),
       {
-        detail: describeRoute('deleteDnsRecord', 'Delete a DNS record', [...zoneRefusals, 'record_managed']),
+        detail: describeRoute('deleteDnsRecord', 'Delete a DNS record', removeRecordRefusals),
         scope: 'domains:write',
         params: recordParams,
         response: t.Object({ id: t.String(), deleted: t.Literal(true) }),

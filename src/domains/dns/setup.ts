@@ -1,12 +1,15 @@
 import type { Tenant } from '../../api/tenant.ts'
 import { toIso } from '../../base/clock.ts'
 import type { DomainDeps } from '../deps.ts'
-import { loadDomainView } from '../domain-view.ts'
-import { loadDomain } from '../load-domain.ts'
+import { domainViewRefusals, loadDomainView } from '../domain-view.ts'
+import { domainRefusals, loadDomain } from '../load-domain.ts'
 import { checkOwnership } from '../ownership.ts'
 import { toJsonRecord } from '../schema.ts'
 import type { DnsSetupJson } from './schema.ts'
 import { findZone } from './zone-access.ts'
+
+/** The refusals of {@link getDnsSetup}. */
+export const dnsSetupRefusals = [...domainRefusals, ...domainViewRefusals, 'dns_provider_error'] as const
 
 /**
  * What is to stand in DNS for a domain, and who could publish it. Ownership is looked up now; of the other records it says

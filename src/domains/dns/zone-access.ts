@@ -8,6 +8,9 @@ export interface ZoneAccess {
   readonly provider: string
 }
 
+/** The refusals of {@link openZone} and of every use of the zone. */
+export const zoneRefusals = ['dns_provider_not_configured', 'dns_zone_not_accessible', 'dns_provider_error'] as const
+
 /**
  * The zone that holds `domain`, in which every failure of the provider is the refusal `dns_provider_error`.
  * @throws Refusal `dns_provider_not_configured`, `dns_zone_not_accessible`, `dns_provider_error`.

@@ -1,12 +1,12 @@
 import type { Reservation } from '../../api/idempotency/reservation.ts'
 import { storeResponse } from '../../api/idempotency/store.ts'
-import { requireBrand, type Tenant } from '../../api/tenant.ts'
+import { requireBrand, requireBrandRefusals, type Tenant } from '../../api/tenant.ts'
 import type { Instant } from '../../base/clock.ts'
 import { type Db, inTransaction, isDuplicate } from '../../base/database/database.ts'
 import { isId, newId } from '../../base/ids.ts'
 import { type Refusal, refuse } from '../../base/refusal.ts'
 import type { DomainDeps } from '../deps.ts'
-import { loadDomain } from '../load-domain.ts'
+import { domainRefusals, loadDomain } from '../load-domain.ts'
 import { claimUnlessLive, receivingAfterAttempt } from '../receiving-claim.ts'
 import { type CreatedMailboxJson, type MailboxJson, receivingNextStep, toJsonMailbox } from '../schema.ts'
 import { type DomainRow, lockDomain } from '../table.ts'
@@ -25,6 +25,9 @@ export interface NewMailbox {
   /** null: the catch-all. */
   readonly localPart: string | null
 }
+
+/** The refusals of {@link createMailbox}. */
+export const createMailboxRefusals = [...domainRefusals, 'mailbox_exists', 'receiving_claimed'] as const
 
 /**
  * Makes a mailbox and tries to claim the domain's mail for it; where that cannot be finished yet, `receiving` says why.
@@ -121,6 +124,9 @@ export async function listMailboxes(deps: DomainDeps, tenant: Tenant): Promise<{
     ),
   }
 }
+
+/** The refusals of {@link removeMailbox}. */
+export const removeMailboxRefusals = ['not_found', ...requireBrandRefusals] as const
 
 /**
  * Gives the address up; what it received stays, without a mailbox.

@@ -7,8 +7,8 @@ import { refuse } from '../../base/refusal.ts'
 import { type DeliveryTrace, traceHeaders, withTraceHeaders } from '../../mail/authentication-results.ts'
 import type { BlobStore } from '../../ports/blobs/port.ts'
 import { releasedReason } from '../quarantine/table.ts'
-import { requireMessage, verdictsOf } from './messages.ts'
-import { purgedRefusal } from './purged-message.ts'
+import { messageRefusals, requireMessage, verdictsOf } from './messages.ts'
+import { purgedRefusal, purgedRefusals } from './purged-message.ts'
 import { readStoredAttachment, readStoredMessage } from './stored-message.ts'
 import { type MessageDetailRow, selectAttachments } from './table.ts'
 
@@ -18,6 +18,12 @@ interface DownloadDeps {
   /** Our name, as Received and Authentication-Results say it. */
   readonly hostname: string
 }
+
+/** The refusals of {@link requireClean}. */
+export const scanRefusals = ['attachment_infected', 'attachment_unscanned'] as const
+
+/** The refusals of both downloads. */
+export const downloadRefusals = [...messageRefusals, ...purgedRefusals, ...scanRefusals] as const
 
 /**
  * An attachment as it was sent. What counts is what the scanner said of itself, where it was scanned by itself.

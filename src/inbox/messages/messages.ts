@@ -2,7 +2,7 @@ import type { Caller } from '../../api/caller.ts'
 import type { Reservation } from '../../api/idempotency/reservation.ts'
 import { storeResponse } from '../../api/idempotency/store.ts'
 import type { MessageCursor } from '../../api/page.ts'
-import { requireBrand } from '../../api/tenant.ts'
+import { requireBrand, requireBrandRefusals } from '../../api/tenant.ts'
 import { type Db, inTransaction } from '../../base/database/database.ts'
 import { type Folder, fromJson } from '../../base/database/schema.ts'
 import { isId } from '../../base/ids.ts'
@@ -44,6 +44,9 @@ function canMatch({ mailboxId, threadId }: MessageListing): boolean {
   return isThread && (mailboxId === undefined || isId('mbx', mailboxId))
 }
 
+/** The refusals of {@link requireMessage}. */
+export const messageRefusals = ['not_found', ...requireBrandRefusals] as const
+
 /**
  * The message with this id, if the key may see it.
  * @throws Refusal not_found, as for an id that does not exist; brand_restricted in another brand of the organization.
@@ -59,6 +62,9 @@ export async function requireMessage(db: Db, caller: Caller, id: string): Promis
 export function moveMessage(db: Db, caller: Caller, id: string, folder: Folder, reservation?: Reservation) {
   return changeMessage(db, caller, id, { change: { folder }, answer: { id, folder } }, reservation)
 }
+
+/** The refusals of {@link restoreMessage}. */
+export const restoreMessageRefusals = [...messageRefusals, 'not_in_trash'] as const
 
 /** Brings a message back from the trash. @throws Refusal not_in_trash */
 export function restoreMessage(db: Db, caller: Caller, id: string, reservation?: Reservation) {

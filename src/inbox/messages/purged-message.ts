@@ -33,6 +33,9 @@ export function purgedMessageSummary(row: PurgedMessageRow): MessageSummary {
   }
 }
 
+/** The refusals of content that retention has deleted. */
+export const purgedRefusals = ['not_found'] as const
+
 /** The refusal of what retention removed at that time. */
 export function purgedRefusal(what: string, at: Instant): Refusal {
   return refuse('not_found', {

@@ -1,6 +1,6 @@
 import type { AcceptedEmail } from '../../sending/accept/accepted.ts'
 import { maxBodyBytes } from '../../sending/accept/parse-request.ts'
-import { effectiveScan, requireClean } from '../messages/download.ts'
+import { effectiveScan, requireClean, scanRefusals } from '../messages/download.ts'
 import { requireMessage } from '../messages/messages.ts'
 import { readStoredSummary } from '../messages/stored-message.ts'
 import { forwardHeaders } from './headers.ts'
@@ -15,10 +15,14 @@ import {
   resolveSender,
   sendIntoThread,
   threadHeadersOf,
+  threadSendRefusals,
   withText,
 } from './reply-sender.ts'
 import type { ForwardFields } from './schema.ts'
 import { forwardSubject } from './subject.ts'
+
+/** The refusals of {@link forwardMessage}. */
+export const forwardRefusals = [...threadSendRefusals, ...scanRefusals] as const
 
 /**
  * Sends a message on to others, below what is said of it, in the message's thread; it marks nothing as read. The message's

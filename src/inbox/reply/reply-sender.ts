@@ -4,9 +4,13 @@ import { refuse } from '../../base/refusal.ts'
 import { splitAddress } from '../../mail/address.ts'
 import type { MessageSummary } from '../../mail/message.ts'
 import type { AcceptedEmail } from '../../sending/accept/accepted.ts'
+import { attachmentRefusals } from '../../sending/accept/attachments.ts'
+import { acceptanceRefusals } from '../../sending/accept/checks.ts'
 import { readAddress } from '../../sending/accept/recipients.ts'
+import { fromRefusals } from '../../sending/accept/resolve.ts'
 import type { SendEmail } from '../../sending/emails/schema.ts'
 import { type SendDeps, send } from '../../sending/send.ts'
+import { messageRefusals } from '../messages/messages.ts'
 import type { MessageDetailRow } from '../messages/table.ts'
 import type { InboxDeps } from '../routes.ts'
 import type { TextWorker } from '../text-worker/text-worker.ts'
@@ -66,6 +70,15 @@ export function threadHeadersOf(
 ): ThreadHeaders {
   return { messageId: message_id, inReplyTo, references }
 }
+
+/** The refusals of every email that a message gives rise to. */
+export const threadSendRefusals = [
+  ...messageRefusals,
+  ...fromRefusals,
+  'too_many_recipients',
+  ...attachmentRefusals,
+  ...acceptanceRefusals,
+] as const
 
 /** Sends the email into the thread of the message. @throws Refusal, those of a send */
 export async function sendIntoThread(

@@ -20,6 +20,7 @@ import {
   resolveSender,
   sendIntoThread,
   threadHeadersOf,
+  threadSendRefusals,
   withText,
 } from './reply-sender.ts'
 import type { ReplyFields } from './schema.ts'
@@ -27,6 +28,9 @@ import { replySubject } from './subject.ts'
 
 /** Who is answered: whoever asked for it, or all who got the message with us. */
 export type ReplyAudience = 'author' | 'all'
+
+/** The refusals of {@link replyToMessage}. */
+export const replyRefusals = [...threadSendRefusals, 'no_content', 'no_reply_address'] as const
 
 /**
  * Answers a message, in its thread; it marks nothing as read. What is infected or could not be scanned is not quoted.

@@ -1,24 +1,12 @@
 import { idParamsSchema } from '../../api/common-schemas.ts'
 import { describeRoute } from '../../api/describe.ts'
 import { api } from '../../api/route.ts'
-import type { RefusalCode } from '../../base/refusal.ts'
 import { toJsonAccepted } from '../../sending/accept/accepted.ts'
 import { sendAcceptedSchema } from '../../sending/emails/schema.ts'
-import { forwardMessage } from './forward.ts'
-import { replyToMessage } from './reply.ts'
+import { forwardMessage, forwardRefusals } from './forward.ts'
+import { replyRefusals, replyToMessage } from './reply.ts'
 import type { ReplyDeps } from './reply-sender.ts'
 import { forwardBodySchema, replyBodySchema } from './schema.ts'
-
-const refusals: readonly RefusalCode[] = [
-  'not_found',
-  'brand_restricted',
-  'from_not_allowed',
-  'attachments_too_large',
-  'domain_not_verified',
-  'too_many_recipients',
-  'too_many_attachments',
-  'recipient_suppressed',
-]
 
 const scope = ['email:send', 'inbox:read'] as const
 
@@ -48,12 +36,7 @@ export function replyRoutes(deps: ReplyDeps) {
         return toJsonAccepted(await forwardMessage(deps, { caller, id: params.id, reservation }, body))
       },
       {
-        detail: describeRoute('forwardMessage', 'Forward a message', [
-          ...refusals,
-          'attachment_infected',
-          'attachment_unscanned',
-          'quota_exceeded',
-        ]),
+        detail: describeRoute('forwardMessage', 'Forward a message', forwardRefusals),
         scope,
         params: idParamsSchema,
         body: forwardBodySchema,
@@ -64,7 +47,7 @@ export function replyRoutes(deps: ReplyDeps) {
 
 function replying(operationId: string, summary: string) {
   return {
-    detail: describeRoute(operationId, summary, [...refusals, 'no_content', 'no_reply_address', 'quota_exceeded']),
+    detail: describeRoute(operationId, summary, replyRefusals),
     scope,
     params: idParamsSchema,
     body: replyBodySchema,

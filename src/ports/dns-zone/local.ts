@@ -1,7 +1,8 @@
 import type { Clock } from '../../base/clock.ts'
 import { type Db, inTransaction } from '../../base/database/database.ts'
 import { newId } from '../../base/ids.ts'
-import { canonicalName, isSameRecord } from './names.ts'
+import { canonicalName } from '../resolver/names.ts'
+import { isSameRecord } from './names.ts'
 import type { DnsProvider, ExistingRecord, WriteResult, Zone, ZoneRecord } from './port.ts'
 import {
   deleteLocalRecord,
@@ -22,26 +23,26 @@ export function localZone(db: Db, clock: Clock): DnsProvider {
     recordsAt: name => selectLocalRecordsAt(db, canonicalName(name)),
     recordsUnder: name => selectLocalRecordsUnder(db, canonicalName(name)),
     create: (record, mark) =>
-      written(db, async tx => {
-        const here = within(record)
-        const at = clock.now()
-        const fresh: ExistingRecord = { ...here, id: newId('rec'), mark, createdAt: at, updatedAt: at }
-        const refused = refusedBeside(here, await selectLocalRecordsAt(tx, here.name))
-        if (refused) return refused
-        await insertLocalRecord(tx, fresh, at)
-        return { kind: 'written', record: fresh }
+      withZoneLock(db, async tx => {
+        const local = requireLocal(record)
+        const now = clock.now()
+        const created: ExistingRecord = { ...local, id: newId('rec'), mark, createdAt: now, updatedAt: now }
+        const conflict = findConflict(local, await selectLocalRecordsAt(tx, local.name))
+        if (conflict) return conflict
+        await insertLocalRecord(tx, created, now)
+        return { kind: 'written', record: created }
       }),
     update: (id, record, mark) =>
-      written(db, async tx => {
+      withZoneLock(db, async tx => {
         const before = await selectLocalRecord(tx, id)
         if (!before) return undefined
-        const here = within(record)
-        const others = (await selectLocalRecordsAt(tx, here.name)).filter(existingRecord => existingRecord.id !== id)
-        const refused = refusedBeside(here, others)
-        if (refused) return refused
-        const after: ExistingRecord = { ...before, ...here, mark, updatedAt: clock.now() }
-        await updateLocalRecord(tx, after)
-        return { kind: 'written', record: after }
+        const local = requireLocal(record)
+        const others = (await selectLocalRecordsAt(tx, local.name)).filter(existing => existing.id !== id)
+        const conflict = findConflict(local, others)
+        if (conflict) return conflict
+        const updated: ExistingRecord = { ...before, ...local, mark, updatedAt: clock.now() }
+        await updateLocalRecord(tx, updated)
+        return { kind: 'written', record: updated }
       }),
     remove: id => deleteLocalRecord(db, id),
   }
@@ -52,8 +53,11 @@ export function localZone(db: Db, clock: Clock): DnsProvider {
   }
 }
 
-/** One writer at a time, so that what was read at a name holds until the write is made. */
-function written<Result extends WriteResult | undefined>(db: Db, work: (tx: Db) => Promise<Result>): Promise<Result> {
+/** Runs `work` while no other process writes to the zone, so that what it reads holds until it writes. */
+function withZoneLock<Result extends WriteResult | undefined>(
+  db: Db,
+  work: (tx: Db) => Promise<Result>,
+): Promise<Result> {
   return inTransaction(db, async tx => {
     await lockLocalZone(tx, apex)
     return work(tx)
@@ -61,21 +65,21 @@ function written<Result extends WriteResult | undefined>(db: Db, work: (tx: Db) 
 }
 
 /** RFC 2181 §5 and RFC 1034 §3.6.2: each record once, and a CNAME alone. */
-function refusedBeside(record: ZoneRecord, others: readonly ExistingRecord[]): WriteResult | undefined {
-  const same = others.find(existingRecord => isSameRecord(existingRecord, record))
+function findConflict(record: ZoneRecord, others: readonly ExistingRecord[]): WriteResult | undefined {
+  const same = others.find(existing => isSameRecord(existing, record))
   if (same) return { kind: 'exists', record: same }
-  const inTheWay = others.filter(existingRecord => existingRecord.type === 'CNAME' || record.type === 'CNAME')
-  return inTheWay.length > 0 ? { kind: 'conflict', existing: inTheWay } : undefined
+  const conflicting = others.filter(existing => existing.type === 'CNAME' || record.type === 'CNAME')
+  return conflicting.length > 0 ? { kind: 'conflict', existing: conflicting } : undefined
 }
 
 /** @throws when the record's name is outside the zone. */
-function within(record: ZoneRecord): ZoneRecord {
-  if (!isLocal(record.name)) throw new Error(`${record.name} is not below .test, where the local zone ends`)
+function requireLocal(record: ZoneRecord): ZoneRecord {
+  if (!isLocal(record.name)) throw new Error(`${record.name} is outside the local zone, which holds names below .test`)
   const { type, value, priority, ttlSeconds } = record
   return { type, name: canonicalName(record.name), value, priority, ttlSeconds }
 }
 
-/** Does the local zone hold this name? */
+/** Is it a name below `.test`? */
 function isLocal(name: string): boolean {
   return canonicalName(name).endsWith(`.${apex}`)
 }

@@ -7,12 +7,12 @@ type LocalRow = DatabaseSchema['local_records']
 
 const columns = ['id', 'type', 'name', 'value', 'priority', 'ttl', 'mark', 'created_at', 'updated_at'] as const
 
-/** Keeps every other writer of the zone waiting until the transaction ends. */
+/** Makes every other writer of the zone wait until the transaction ends. */
 export async function lockLocalZone(db: Db, name: string): Promise<void> {
   await db.insertInto('local_zones').values({ name }).onDuplicateKeyUpdate({ name }).execute()
 }
 
-/** The records of this name, in the order in which they were added. */
+/** The records of this name, oldest first. */
 export async function selectLocalRecordsAt(db: Db, name: string): Promise<readonly ExistingRecord[]> {
   const rows = await db
     .selectFrom('local_records')
@@ -21,7 +21,7 @@ export async function selectLocalRecordsAt(db: Db, name: string): Promise<readon
     .orderBy('created_at')
     .orderBy('id')
     .execute()
-  return rows.map(toHeld)
+  return rows.map(toExistingRecord)
 }
 
 /** The records of this name and of all names below it. */
@@ -30,12 +30,10 @@ export async function selectLocalRecordsUnder(db: Db, name: string): Promise<rea
   const rows = await db
     .selectFrom('local_records')
     .select(columns)
-    .where(expressionBuilder =>
-      expressionBuilder.or([expressionBuilder('name', '=', name), expressionBuilder('name', 'like', below)]),
-    )
+    .where(eb => eb.or([eb('name', '=', name), eb('name', 'like', below)]))
     .orderBy('id')
     .execute()
-  return rows.map(toHeld)
+  return rows.map(toExistingRecord)
 }
 
 export async function selectLocalRecord(db: Db, id: string): Promise<ExistingRecord | undefined> {
@@ -44,7 +42,7 @@ export async function selectLocalRecord(db: Db, id: string): Promise<ExistingRec
     .select(columns)
     .where('id', '=', id as LocalRow['id'])
     .executeTakeFirst()
-  return row && toHeld(row)
+  return row && toExistingRecord(row)
 }
 
 export async function insertLocalRecord(db: Db, record: ExistingRecord, at: Instant): Promise<void> {
@@ -69,12 +67,12 @@ export async function deleteLocalRecord(db: Db, id: string): Promise<void> {
     .execute()
 }
 
-/** Gives a zone to `holder` until then, unless another one holds it now. Did they get it? */
+/** Leases a zone to `holder` until `until`, unless another holder's lease is valid at `now`. Did it? */
 export async function leaseZone(
   db: Db,
-  turn: { readonly zone: string; readonly holder: string; readonly now: Instant; readonly until: Instant },
+  lease: { readonly zone: string; readonly holder: string; readonly now: Instant; readonly until: Instant },
 ): Promise<boolean> {
-  const { zone, holder, now, until } = turn
+  const { zone, holder, now, until } = lease
   const { numUpdatedRows } = await db
     .updateTable('zone_turns')
     .set({ holder, until })
@@ -90,6 +88,7 @@ export async function leaseZone(
   return numInsertedOrUpdatedRows > 0n
 }
 
+/** Gives a lease back; one that someone else has by now stays. */
 export async function deleteZoneLease(db: Db, zone: string, holder: string): Promise<void> {
   await db.deleteFrom('zone_turns').where('zone', '=', zone).where('holder', '=', holder).execute()
 }
@@ -98,7 +97,7 @@ function toRow({ type, name, value, priority, ttlSeconds, mark, updatedAt }: Exi
   return { type, name, value, priority, ttl: ttlSeconds, mark, updated_at: updatedAt }
 }
 
-function toHeld(row: LocalRow): ExistingRecord {
+function toExistingRecord(row: LocalRow): ExistingRecord {
   const { id, name, value, priority, ttl, mark } = row
   const type = row.type as ZoneRecord['type']
   return {

@@ -1,9 +1,9 @@
-/** RFC 1035 §3.3: a string is one octet of length and as many octets as that can say. */
+/** RFC 1035 §3.3: the length of a string is one octet. */
 const maxStringBytes = 255
 
 /**
- * The text as a zone file has it (RFC 1035 §5.1): strings of at most 255 octets in quotes, one after the other; quotes,
- * backslashes and all that is not printable ASCII escaped.
+ * A text in zone file format (RFC 1035 §5.1): quoted strings of at most 255 octets, separated by spaces; quotes,
+ * backslashes and all that is not printable ASCII are escaped.
  */
 export function quoteText(text: string): string {
   const bytes = Buffer.from(text)
@@ -24,8 +24,8 @@ const stringForm = /"((?:[^"\\]|\\[\s\S])*)"|((?:[^\s"\\]|\\[\s\S])+)/g
 const escapeForm = /\\(\d{3})|\\([\s\S])|([^\\]+)/g
 
 /**
- * The text in one piece, from the form of a zone file. What does not begin with a quote is taken as it is: not every
- * provider quotes.
+ * The text without quotes and escapes, from zone file format. What does not begin with a quote is returned unchanged: not
+ * every provider quotes.
  */
 export function unquoteText(content: string): string {
   if (!content.trimStart().startsWith('"')) return content

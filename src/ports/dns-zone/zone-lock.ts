@@ -6,31 +6,32 @@ import { DnsZoneError } from './port.ts'
 import { deleteZoneLease, leaseZone } from './table.ts'
 
 /**
- * Lets one at a time change a zone: reads and writes of `work` belong together. `signal` fires when the turn ends, and
- * what comes after it must change nothing.
- * @throws DnsZoneError when the turn does not come in time.
+ * Runs `work` while no one else changes the zone, so that what it reads holds until it writes. `signal` fires when the
+ * lock expires: after that `work` must change nothing.
+ * @throws DnsZoneError when the lock is not free in time
  */
 export type ZoneLock = <Result>(zone: string, work: (signal: AbortSignal) => Promise<Result>) => Promise<Result>
 
 export interface ZoneLockTimes {
-  /** How long a turn lasts at most. */
+  /** How long the lock is held at most. */
   readonly leaseMs: number
+  /** How long to wait for it. */
   readonly maxWaitMs: number
 }
 
-const usualTimes: ZoneLockTimes = { leaseMs: 15_000, maxWaitMs: 25_000 }
-/** Between the end of the work and the next one's turn: for a write that is on its way, and for clocks that differ. */
+const defaultTimes: ZoneLockTimes = { leaseMs: 15_000, maxWaitMs: 25_000 }
+/** From the end of `leaseMs` until others may take the lock: for a write in flight, and for clocks that differ. */
 const marginMs = 5000
 const pollMs = 40
 
 /**
- * Turns that all processes on the database take, by leases: whoever dies in their turn holds up the others until it ends.
- * Within a process they come in order.
+ * A lock for each zone that all processes on the database share: a lease in the table `zone_turns`. The lease of a process
+ * that died blocks the others until it expires. Within a process callers get the lock in order.
  */
-export function databaseZoneLock(db: Db, clock: Clock, { leaseMs, maxWaitMs } = usualTimes): ZoneLock {
-  const here = new Map<string, ReturnType<typeof newSemaphore>>()
+export function databaseZoneLock(db: Db, clock: Clock, { leaseMs, maxWaitMs } = defaultTimes): ZoneLock {
+  const semaphores = new Map<string, ReturnType<typeof newSemaphore>>()
 
-  async function take(zone: string, holder: string, signal: AbortSignal): Promise<void> {
+  async function waitForLease(zone: string, holder: string, signal: AbortSignal): Promise<void> {
     for (; !signal.aborted; await Bun.sleep(pollMs * (0.5 + Math.random()))) {
       const now = clock.now()
       const until = plusMs(now, leaseMs + marginMs)
@@ -40,17 +41,17 @@ export function databaseZoneLock(db: Db, clock: Clock, { leaseMs, maxWaitMs } = 
   }
 
   return async (zone, work) => {
-    const turn = here.get(zone) ?? newSemaphore(1)
-    here.set(zone, turn)
+    const acquire = semaphores.get(zone) ?? newSemaphore(1)
+    semaphores.set(zone, acquire)
     const signal = AbortSignal.timeout(maxWaitMs)
-    const release = await turn(signal)
+    const release = await acquire(signal)
     if (!release) throw busy()
     const holder = newSortableToken()
     try {
-      await take(zone, holder, signal)
+      await waitForLease(zone, holder, signal)
       return await work(AbortSignal.timeout(leaseMs))
     } finally {
-      // The work is done, whatever becomes of this: the lease runs out by itself.
+      // The work is done, even if this fails: the lease expires by itself.
       await deleteZoneLease(db, zone, holder).catch(() => undefined)
       release()
     }
@@ -58,5 +59,5 @@ export function databaseZoneLock(db: Db, clock: Clock, { leaseMs, maxWaitMs } = 
 }
 
 function busy(): DnsZoneError {
-  return new DnsZoneError('The zone is being changed by others; try again.', 5)
+  return new DnsZoneError('The zone is being changed by someone else; try again.', 5)
 }

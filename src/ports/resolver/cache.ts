@@ -1,60 +1,42 @@
+import { LRUCache } from 'lru-cache'
 import type { DnsAnswer } from './port.ts'
 
-/** An answer that may be kept. */
+/** An answer that may be cached: a failure never is. */
 export type CacheableAnswer<Data> = Exclude<DnsAnswer<Data>, { kind: 'failed' }>
 
-interface CacheEntry {
-  readonly answer: CacheableAnswer<unknown>
-  readonly untilMs: number
-  readonly bytes: number
-}
-
-/** How much a cache holds. */
+/** Bounds of a cache. */
 export interface CacheLimits {
   readonly maxEntries: number
-  /** As the answers came over the wire. */
+  /** Summed sizes of the responses as they came over the wire. */
   readonly maxBytes: number
 }
 
-/** Answers by question, for as long as each may be believed. */
+/** Answers by question, each for its own TTL. */
 export interface AnswerCache {
+  /** The answer with what is left of its TTL; undefined when there is none or it has expired. */
   get(key: string): CacheableAnswer<unknown> | undefined
-  set(key: string, answer: CacheableAnswer<unknown>, seconds: number, bytes: number): void
+  /** Caches an answer for `ttlSeconds`. One with a TTL of 0, or larger than the whole cache, is not cached. */
+  set(key: string, answer: CacheableAnswer<unknown>, ttlSeconds: number, bytes: number): void
 }
 
-/** A cache in memory; what was asked for longest ago gives way. `nowMs`: a clock that never goes back. */
-export function createAnswerCache(limits: CacheLimits, nowMs: () => number): AnswerCache {
-  const kept = new Map<string, CacheEntry>()
-  let bytes = 0
-
-  function drop(key: string, cacheEntry: CacheEntry): void {
-    kept.delete(key)
-    bytes -= cacheEntry.bytes
-  }
-
+/** A cache in memory that evicts the least recently used answers. `nowMs`: a monotonic clock, in milliseconds. */
+export function createAnswerCache({ maxEntries, maxBytes }: CacheLimits, nowMs: () => number): AnswerCache {
+  const cache = new LRUCache<string, CacheableAnswer<unknown>>({
+    max: maxEntries,
+    maxSize: maxBytes,
+    perf: { now: nowMs },
+    // The default reads the clock once a timer tick.
+    ttlResolution: 0,
+  })
   return {
     get(key) {
-      const found = kept.get(key)
-      if (!found) return undefined
-      const leftMs = found.untilMs - nowMs()
-      if (leftMs <= 0) {
-        drop(key, found)
-        return undefined
-      }
-      kept.delete(key)
-      kept.set(key, found)
-      return found.answer.kind === 'found' ? { ...found.answer, ttlSeconds: Math.ceil(leftMs / 1000) } : found.answer
+      const remainingMs = cache.getRemainingTTL(key)
+      const answer = remainingMs > 0 ? cache.get(key) : undefined
+      return answer?.kind === 'found' ? { ...answer, ttlSeconds: Math.ceil(remainingMs / 1000) } : answer
     },
-    set(key, answer, seconds, size) {
-      const before = kept.get(key)
-      if (before) drop(key, before)
-      if (seconds <= 0 || size > limits.maxBytes) return
-      kept.set(key, { answer, untilMs: nowMs() + seconds * 1000, bytes: size })
-      bytes += size
-      for (const [oldest, each] of kept) {
-        if (kept.size <= limits.maxEntries && bytes <= limits.maxBytes) break
-        drop(oldest, each)
-      }
+    set(key, answer, ttlSeconds, bytes) {
+      if (ttlSeconds <= 0) cache.delete(key)
+      else cache.set(key, answer, { ttl: ttlSeconds * 1000, size: bytes })
     },
   }
 }

@@ -1,20 +1,20 @@
 import type { Resolver } from './port.ts'
 
-/** Do the DNS servers that we ask answer at all? Never rejects. */
+/** Do our own DNS servers answer at all? Never rejects. */
 export type Canary = () => Promise<boolean>
 
-/** Mail that meets DNS trouble comes in crowds; one question speaks for all that ask meanwhile. */
-const keptMs = 1000
+/** Messages that meet DNS failures come in bursts: one query serves all that ask within this time. */
+const cachedMs = 1000
 
 /**
- * Asks for `name`, past every cache. Its absence is an answer as well: only a failure says that names cannot be looked
- * up. It should be a name whose own servers are not in doubt, such as ours.
+ * Looks up `name` past every cache. That the name does not exist is an answer too: only a failure means that our servers
+ * cannot resolve names. `name` should be one whose own name servers are reliable, such as ours.
  */
 export function createCanary(resolver: Resolver, name: string): Canary {
   let last: { readonly at: number; readonly isAnswered: Promise<boolean> } | undefined
   return () => {
     const at = performance.now()
-    if (!last || at - last.at > keptMs) last = { at, isAnswered: isAnswered() }
+    if (!last || at - last.at > cachedMs) last = { at, isAnswered: isAnswered() }
     return last.isAnswered
   }
 

@@ -1,54 +1,56 @@
 import type { CacheableAnswer } from './cache.ts'
+import { canonicalName } from './names.ts'
 import type { RecordType } from './port.ts'
-import { canonicalName, type DnsResponse, dataOf, ttlSeconds } from './wire-format.ts'
+import { type DnsResponse, dataOf, ttlSeconds } from './wire-format.ts'
 
-/** CNAMEs that are followed for one question. */
-export const maxChain = 8
+/** How many CNAMEs are followed for one lookup. */
+export const maxCnames = 8
 
 /** What a response says about a name, once its CNAMEs are followed. */
 export type CnameChainResult =
-  | { readonly kind: 'says'; readonly answer: CacheableAnswer<unknown>; readonly keepSeconds: number }
-  /** The chain leads out of this response: ask for its last name. */
-  | { readonly kind: 'leads-to'; readonly name: string; readonly ttlSeconds: number }
+  | { readonly kind: 'answered'; readonly answer: CacheableAnswer<unknown>; readonly ttlSeconds: number }
+  /** The chain ends at a name that this response has no records of: look that name up next. */
+  | { readonly kind: 'continues'; readonly name: string; readonly ttlSeconds: number }
   | { readonly kind: 'failed'; readonly why: string }
 
 /**
- * Reads a NOERROR or NXDOMAIN response to a question for `name`.
- * `passed` holds the names that the chain has been through, `name` not among them; those that it goes through here are
- * added. NXDOMAIN speaks of the chain's last name (RFC 6604 §3).
+ * Reads a NOERROR or NXDOMAIN response to a query for `name`. NXDOMAIN is about the last name of the chain (RFC 6604 §3).
+ * @param visited the names that the chain has been through in earlier responses, without `name`; the names that it goes
+ * through here are added
  */
 export function readChain(
   response: DnsResponse,
   name: string,
   type: RecordType,
-  passed: Set<string>,
+  visited: Set<string>,
 ): CnameChainResult {
-  let here = name
-  let keepSeconds = Number.POSITIVE_INFINITY
+  let current = name
+  let chainSeconds = Number.POSITIVE_INFINITY
   for (;;) {
-    const owned = response.answers.filter(answer => canonicalName(answer.name) === here)
-    const records = owned.map(answer => dataOf(answer, type)).filter(each => each !== undefined)
+    const owned = response.answers.filter(answer => canonicalName(answer.name) === current)
+    const records = owned.map(answer => dataOf(answer, type)).filter(data => data !== undefined)
     if (records.length > 0) {
       const ttls = owned.filter(answer => answer.type === type).map(ttlSeconds)
-      keepSeconds = Math.min(keepSeconds, ...ttls)
-      return { kind: 'says', answer: { kind: 'found', records, ttlSeconds: keepSeconds }, keepSeconds }
+      chainSeconds = Math.min(chainSeconds, ...ttls)
+      const answer = { kind: 'found', records, ttlSeconds: chainSeconds } as const
+      return { kind: 'answered', answer, ttlSeconds: chainSeconds }
     }
-    const alias = owned.find(answer => answer.type === 'CNAME')
-    const target = alias && dataOf(alias, 'CNAME')
-    if (alias === undefined || target === undefined) break
-    passed.add(here)
-    if (passed.has(target)) return { kind: 'failed', why: `CNAME loop at ${target}` }
-    if (passed.size > maxChain) return { kind: 'failed', why: `more than ${maxChain} CNAMEs` }
-    keepSeconds = Math.min(keepSeconds, ttlSeconds(alias))
-    here = target
+    const cname = owned.find(answer => answer.type === 'CNAME')
+    const target = cname && dataOf(cname, 'CNAME')
+    if (cname === undefined || target === undefined) break
+    visited.add(current)
+    if (visited.has(target)) return { kind: 'failed', why: `CNAME loop at ${target}` }
+    if (visited.size > maxCnames) return { kind: 'failed', why: `more than ${maxCnames} CNAMEs` }
+    chainSeconds = Math.min(chainSeconds, ttlSeconds(cname))
+    current = target
   }
   const { negativeTtlSeconds } = response
-  if (response.rcode === 'NXDOMAIN') return absent('nxdomain', Math.min(keepSeconds, negativeTtlSeconds ?? 0))
-  if (here === name || negativeTtlSeconds !== null)
-    return absent('nodata', Math.min(keepSeconds, negativeTtlSeconds ?? 0))
-  return { kind: 'leads-to', name: here, ttlSeconds: keepSeconds }
+  const absenceSeconds = Math.min(chainSeconds, negativeTtlSeconds ?? 0)
+  if (response.rcode === 'NXDOMAIN') return absent('nxdomain', absenceSeconds)
+  if (current === name || negativeTtlSeconds !== null) return absent('nodata', absenceSeconds)
+  return { kind: 'continues', name: current, ttlSeconds: chainSeconds }
 }
 
-function absent(why: 'nxdomain' | 'nodata', keepSeconds: number): CnameChainResult {
-  return { kind: 'says', answer: { kind: 'none', why }, keepSeconds }
+function absent(why: 'nxdomain' | 'nodata', seconds: number): CnameChainResult {
+  return { kind: 'answered', answer: { kind: 'none', why }, ttlSeconds: seconds }
 }

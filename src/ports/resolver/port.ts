@@ -1,4 +1,7 @@
-/** What a record of each type holds. TXT: the strings of one record, joined (RFC 7208 §3.3). Names: lower case, no final dot. */
+/**
+ * The data of a record of each type. TXT: the strings of one record, joined without a separator (RFC 7208 §3.3), as UTF-8.
+ * A, AAAA: the address as text. Names (CNAME, PTR, MX's `exchange`): lower case, without the final dot; the root is ''.
+ */
 export interface RecordData {
   readonly TXT: string
   readonly MX: { readonly priority: number; readonly exchange: string }
@@ -16,32 +19,43 @@ export interface RecordData {
 
 export type RecordType = keyof RecordData
 
-/**
- * What DNS says. `none` is its word that there is nothing (`nxdomain`: no such name; `nodata`: no such record there) and
- * may be believed; `failed` says nothing about the name (SERVFAIL, REFUSED, time-out, a chain that loops or is too long).
- */
+/** What a lookup came to. `none` may be believed; `failed` says nothing about the name. */
 export type DnsAnswer<Data> =
+  /** At least one record. `ttlSeconds`: the lowest TTL of the records and of the CNAMEs that led to them, as it remains. */
   | { readonly kind: 'found'; readonly records: readonly Data[]; readonly ttlSeconds: number }
+  /** There is no such name (`nxdomain`), or no record of the type at it (`nodata`). */
   | { readonly kind: 'none'; readonly why: 'nxdomain' | 'nodata' }
+  /** SERVFAIL, REFUSED, a timeout, a CNAME loop, too many CNAMEs. `why` is for an operator. */
   | { readonly kind: 'failed'; readonly why: string }
 
 export interface LookupOptions {
-  /** Ask over TCP, twice, past every cache, and only believe the same answer: for proofs of ownership. */
+  /**
+   * For proofs of ownership: look up over TCP, twice, without the cache, and answer only when both answers have the same
+   * records, in any order; else `failed`. Nothing of it is cached.
+   */
   readonly forProof?: boolean
-  /** Ask now, past what is kept: for learning whether anyone answers. */
+  /** Do not answer from the cache: for learning whether the servers answer now. */
   readonly bypassCache?: boolean
-  /** Give up (`failed`) when this fires. */
+  /** When this fires, the answer is `failed`, at once. */
   readonly signal?: AbortSignal
 }
 
 /**
- * Answers questions about names. Never throws for what the network or a server does. CNAMEs are followed (at most 8),
- * answers are kept for their TTL and absences for the SOA's minimum, each within bounds; a failure is never kept.
+ * Looks up records in DNS.
+ *
+ * An adapter
+ * - never throws nor rejects for what the network or a server does: that is `failed`;
+ * - takes names in any case, with or without the final dot; a name that cannot exist (RFC 1035 §2.3.4) is `nxdomain`,
+ *   without a query;
+ * - follows CNAMEs, at most 8, also across responses; a lookup of type CNAME gives the alias itself;
+ * - believes only responses to its own query: same id, same question, same server (RFC 5452);
+ * - may cache answers for their TTL and absences for the negative TTL (RFC 2308), both within bounds, and never failures;
+ * - sends one query when several callers look up the same at the same time.
  */
 export interface Resolver {
   resolve<Type extends RecordType>(
     name: string,
     type: Type,
-    question?: LookupOptions,
+    options?: LookupOptions,
   ): Promise<DnsAnswer<RecordData[Type]>>
 }

@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 import type { Endpoint } from '../../base/config/config.ts'
 
-/** The servers that `/etc/resolv.conf` names, in its order; the machine itself where it names none (resolv.conf(5)). */
+/** The name servers in `/etc/resolv.conf`, in its order; 127.0.0.1 when it lists none (resolv.conf(5)). */
 export function systemServers(file = '/etc/resolv.conf'): readonly Endpoint[] {
-  const servers = serversIn(readIfThere(file))
+  const servers = serversIn(readIfPresent(file))
   return servers.length > 0 ? servers : [{ host: '127.0.0.1', port: 53 }]
 }
 
@@ -16,7 +16,7 @@ function serversIn(text: string): readonly Endpoint[] {
     .map(host => ({ host: host ?? '', port: 53 }))
 }
 
-function readIfThere(file: string): string {
+function readIfPresent(file: string): string {
   try {
     return readFileSync(file, 'utf8')
   } catch {

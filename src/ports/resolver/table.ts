@@ -10,13 +10,13 @@ export interface LocalRecord {
   readonly ttl: number
 }
 
-/** A name of which there is a record, or below which there is one. */
+/** The records at a name; the name exists when there are records at it or below it (RFC 8020). */
 export interface LocalNameRecords {
   readonly records: readonly LocalRecord[]
   readonly exists: boolean
 }
 
-/** What the `local` zone holds at each of these names (lower case, ASCII, no final dot), in their order. */
+/** The records of the `local` zone at each of these names (lower case, ASCII, no final dot), in the order of the names. */
 export async function selectLocalNames(db: Db, names: readonly string[]): Promise<readonly LocalNameRecords[]> {
   const rows = await db
     .selectFrom('local_records')
@@ -24,20 +24,20 @@ export async function selectLocalNames(db: Db, names: readonly string[]): Promis
     .where('name', 'in', [...new Set(names)])
     .orderBy('id')
     .execute()
-  const held = Map.groupBy(rows, row => row.name)
-  const absent = [...new Set(names.filter(name => !held.has(name)))]
+  const byName = Map.groupBy(rows, row => row.name)
+  const absent = [...new Set(names.filter(name => !byName.has(name)))]
   const parents = absent.length > 0 ? await selectParents(db, absent) : new Set<string>()
-  return names.map(name => ({ records: held.get(name) ?? [], exists: held.has(name) || parents.has(name) }))
+  return names.map(name => ({ records: byName.get(name) ?? [], exists: byName.has(name) || parents.has(name) }))
 }
 
-/** Those of these names that have records below them. */
+/** Which of these names have records below them. */
 async function selectParents(db: Db, names: readonly string[]): Promise<ReadonlySet<string>> {
   const below = names.map(
     name => sql<number>`EXISTS (SELECT 1 FROM local_records WHERE name LIKE ${`%.${name.replace(/[\\%_]/g, '\\$&')}`})`,
   )
-  const found = await sql<
+  const result = await sql<
     Record<string, number>
-  >`SELECT ${sql.join(below.map((rawBuilder, i) => sql`${rawBuilder} AS ${sql.ref(`n${i}`)}`))}`.execute(db)
-  const [row = {}] = found.rows
+  >`SELECT ${sql.join(below.map((exists, i) => sql`${exists} AS ${sql.ref(`n${i}`)}`))}`.execute(db)
+  const [row = {}] = result.rows
   return new Set(names.filter((_, i) => row[`n${i}`] === 1))
 }

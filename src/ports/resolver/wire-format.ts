@@ -1,10 +1,11 @@
 import { type Answer, decode, encode, RECURSION_DESIRED } from 'dns-packet'
+import { canonicalName } from './names.ts'
 import type { RecordData, RecordType } from './port.ts'
 
-/** The UDP size that we allow (DNS Flag Day 2020): what goes past comes over TCP. */
+/** The largest UDP response that we ask for (DNS Flag Day 2020); what is larger comes over TCP. */
 const udpPayloadSize = 1232
 
-/** A question as it is sent. */
+/** A query, and its bytes as they are sent. */
 export interface DnsQuery {
   readonly id: number
   readonly name: string
@@ -12,16 +13,16 @@ export interface DnsQuery {
   readonly bytes: Buffer
 }
 
-/** An answer that belongs to its question. */
+/** A response that belongs to its query. */
 export interface DnsResponse {
   readonly rcode: Rcode
   readonly truncated: boolean
   readonly answers: readonly Answer[]
-  /** How long an absence may be remembered, in seconds (RFC 2308 §5); null: not at all. */
+  /** How long an absence may be cached, in seconds: from the SOA record (RFC 2308 §5); null: there is none. */
   readonly negativeTtlSeconds: number | null
-  /** Only names other servers: this one does not answer for us. */
+  /** Does it only name other servers? Then this server does no recursion for us. */
   readonly isReferral: boolean
-  /** Its size, in bytes. */
+  /** In bytes, as it came over the wire. */
   readonly size: number
 }
 
@@ -29,24 +30,7 @@ export type Rcode = 'NOERROR' | 'NXDOMAIN' | 'FORMERR' | 'SERVFAIL' | 'NOTIMP' |
 
 const rcodes: readonly Rcode[] = ['NOERROR', 'FORMERR', 'SERVFAIL', 'NXDOMAIN', 'NOTIMP', 'REFUSED']
 
-/** A name as we keep and compare it: lower case, no final dot. */
-export function canonicalName(name: string): string {
-  const lower = name.toLowerCase()
-  return lower.endsWith('.') ? lower.slice(0, -1) : lower
-}
-
-/** Can this name exist at all (RFC 1035 §2.3.4)? What cannot is not asked for. */
-export function isValidName(name: string): boolean {
-  if (name === '' || Buffer.byteLength(name) > 253) return false
-  for (const label of name.split('.')) {
-    const bytes = Buffer.byteLength(label)
-    if (bytes === 0 || bytes > 63) return false
-  }
-  for (let i = 0; i < name.length; i++) if (name.charCodeAt(i) < 0x20) return false
-  return true
-}
-
-/** A recursive question with EDNS0. */
+/** A recursive query with EDNS0 (RFC 6891). */
 export function encodeQuery(id: number, name: string, type: RecordType): DnsQuery {
   const bytes = encode({
     type: 'query',
@@ -72,8 +56,8 @@ export function encodeQuery(id: number, name: string, type: RecordType): DnsQuer
 const headerBytes = 12
 
 /**
- * Reads a message as the answer to `query`.
- * @returns undefined when it is not one: another id or question (RFC 5452 §4), or no response at all;
+ * Reads a message as the response to `query`.
+ * @returns undefined when it is not one: another id, another question (RFC 5452 §4), or not a response;
  * `unreadable` when it is, but cannot be decoded.
  */
 export function decodeResponse(message: Buffer, query: DnsQuery): DnsResponse | 'unreadable' | undefined {
@@ -82,7 +66,7 @@ export function decodeResponse(message: Buffer, query: DnsQuery): DnsResponse | 
   const rcode = rcodes[flags & 0xf] ?? 'other'
   if ((flags & 0x8000) === 0) return undefined
   const questions = message.readUInt16BE(4)
-  // Some servers leave the question out of an error; that claims nothing, so it may be believed.
+  // Some servers omit the question from an error. An error says nothing about the name, so it is accepted.
   const isBareError = questions === 0 && rcode !== 'NOERROR' && rcode !== 'NXDOMAIN'
   if (!isBareError && (questions !== 1 || !hasSameQuestion(message, query.bytes))) return undefined
   const truncated = (flags & 0x0200) !== 0
@@ -100,7 +84,7 @@ export function decodeResponse(message: Buffer, query: DnsQuery): DnsResponse | 
   }
 }
 
-/** The name, type and class in the question section, byte for byte but for the case of letters. */
+/** The name, type and class in the question section, byte for byte except for the case of letters. */
 function hasSameQuestion(message: Buffer, query: Buffer): boolean {
   let end = headerBytes
   while (query[end] !== 0) end += 1 + (query[end] ?? 0)
@@ -126,7 +110,7 @@ export function ttlSeconds(record: Answer): number {
   return ttl > 0x7fffffff ? 0 : ttl
 }
 
-/** What a record holds, in the port's form; undefined when it is of another type. */
+/** A record's data in the port's form; undefined when it is of another type, or cannot be read. */
 export function dataOf<Type extends RecordType>(record: Answer, type: Type): RecordData[Type] | undefined {
   return record.type === type ? (readData(record) as RecordData[Type] | undefined) : undefined
 }

@@ -49,6 +49,9 @@ export function readAttachments(input: readonly AttachmentInput[] | null | undef
   })
 }
 
+/** The refusals of {@link requireAttachmentLimits}. */
+export const attachmentRefusals = ['too_many_attachments', 'attachments_too_large'] as const
+
 /** @throws too_many_attachments, attachments_too_large (10 MiB, decoded). */
 export function requireAttachmentLimits(attachments: readonly OutgoingAttachment[]): void {
   if (attachments.length > maxAttachments)

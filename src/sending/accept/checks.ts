@@ -66,6 +66,14 @@ export function suppressionSets(
   return { suppressed: keys(false), unsubscribed: keys(true) }
 }
 
+/** The refusals of the acceptance checks, quota included. */
+export const acceptanceRefusals = [
+  'domain_not_verified',
+  'from_not_allowed',
+  'recipient_suppressed',
+  'quota_exceeded',
+] as const
+
 /** Why a send is refused, by the first of the gate's conditions that it does not meet; quota comes after these. */
 export function runChecks(send: CheckedSend, facts: AcceptanceFacts): Refusal | undefined {
   return refuseUnready(send, facts) ?? refusePaused(send, facts) ?? refuseSuppressed(send, facts)

@@ -4,7 +4,7 @@ import type { Address } from '../../mail/address.ts'
 import type { SendEmail } from '../emails/schema.ts'
 import { requireLinkable } from '../suppressions/unsubscribe-link.ts'
 import { readVariables, type TemplateVariables } from '../templates/content.ts'
-import { type OutgoingAttachment, readAttachments, requireAttachmentLimits } from './attachments.ts'
+import { attachmentRefusals, type OutgoingAttachment, readAttachments, requireAttachmentLimits } from './attachments.ts'
 import { type HeaderField, readHeaders } from './headers.ts'
 import { maxRecipients, type RecipientLists, readAddress, readAddresses, readRecipients } from './recipients.ts'
 
@@ -62,6 +62,9 @@ function readFields(fields: SendEmail, now: Instant): OutgoingEmail {
     template: readTemplate(fields),
   }
 }
+
+/** The refusals of {@link requireWithinLimits}. */
+export const limitRefusals = ['too_many_recipients', 'no_content', ...attachmentRefusals] as const
 
 /** @throws no_content, too_many_recipients, too_many_attachments, attachments_too_large. */
 export function requireWithinLimits({ recipients, attachments, subject, text, html }: OutgoingEmail): void {

@@ -16,6 +16,9 @@ export type FindDomain = (name: {
   readonly domain: string
 }) => Promise<SendingDomain | undefined>
 
+/** The refusals of {@link resolveFrom}. */
+export const fromRefusals = ['domain_not_verified', 'from_not_allowed'] as const
+
 /**
  * The registered domain, and with it the brand, that an email is from: From's domain, exactly.
  * @throws domain_not_verified when the organization has no such domain, from_not_allowed when it is of another brand than

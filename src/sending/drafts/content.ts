@@ -10,6 +10,9 @@ import type { DraftScope, DraftsDeps } from './deps.ts'
 import type { DraftChange } from './schema.ts'
 import type { DraftRow } from './table.ts'
 
+/** The refusals of {@link readDraftChange} beyond `invalid_request`. */
+export const draftContentRefusals = ['not_found'] as const
+
 /**
  * The columns that a request gives, and what follows from them.
  * @throws Refusal `not_found` for `brand_id` and `in_reply_to`, `invalid_request`

@@ -41,6 +41,9 @@ export async function readDraft({ db }: DraftsDeps, owner: DraftScope, id: strin
   return toJsonDraft(await requireDraft(db, owner, id))
 }
 
+/** The refusals of {@link requireDraft}. */
+export const draftRefusals = ['not_found'] as const
+
 /** The draft with this id. @throws Refusal `not_found` */
 export async function requireDraft(db: Db, { organizationId }: DraftScope, id: string): Promise<DraftRow> {
   const row = isId('drf', id) ? await selectDraft(db, { organization_id: organizationId, id }) : undefined

@@ -6,10 +6,11 @@ import { api } from '../../api/route.ts'
 import { toJsonAccepted } from '../accept/accepted.ts'
 import { sendAcceptedSchema } from '../emails/schema.ts'
 import type { SendDeps } from '../send.ts'
+import { draftContentRefusals } from './content.ts'
 import type { ReceivedMessages } from './deps.ts'
-import { changeDraft, createDraft, listDrafts, readDraft, removeDraft } from './drafts.ts'
+import { changeDraft, createDraft, draftRefusals, listDrafts, readDraft, removeDraft } from './drafts.ts'
 import { draftChangeSchema, draftPageSchema, draftSchema, newDraftSchema } from './schema.ts'
-import { sendDraft } from './send.ts'
+import { sendDraft, sendDraftRefusals } from './send.ts'
 
 const reading = { scope: 'drafts:read', organizationOnly: true } as const
 const writing = { scope: 'drafts:write', organizationOnly: true } as const
@@ -19,7 +20,7 @@ export function draftRoutes(sending: SendDeps, received: ReceivedMessages) {
   const deps = { db: sending.db, clock: sending.clock, received }
   return api('drafts')
     .get('/v1/drafts', ({ caller, query }) => listDrafts(deps, caller, query), {
-      detail: describeRoute('listDrafts', 'List drafts', ['invalid_cursor']),
+      detail: describeRoute('listDrafts', 'List drafts'),
       scope: reading,
       query: t.Object({ limit: limitParamSchema, cursor: t.Optional(t.String()) }),
       response: draftPageSchema,
@@ -31,14 +32,14 @@ export function draftRoutes(sending: SendDeps, received: ReceivedMessages) {
         return createDraft(deps, caller, body, reservation)
       },
       {
-        detail: describeRoute('createDraft', 'Create a draft', ['not_found']),
+        detail: describeRoute('createDraft', 'Create a draft', draftContentRefusals),
         scope: writing,
         body: newDraftSchema,
         response: { 201: draftSchema },
       },
     )
     .get('/v1/drafts/:id', ({ caller, params }) => readDraft(deps, caller, params.id), {
-      detail: describeRoute('getDraft', 'Read a draft', ['not_found']),
+      detail: describeRoute('getDraft', 'Read a draft', draftRefusals),
       scope: reading,
       params: idParamsSchema,
       response: draftSchema,
@@ -47,7 +48,7 @@ export function draftRoutes(sending: SendDeps, received: ReceivedMessages) {
       '/v1/drafts/:id',
       ({ caller, params, body, reservation }) => changeDraft(deps, caller, params.id, body, reservation),
       {
-        detail: describeRoute('updateDraft', 'Update a draft', ['not_found']),
+        detail: describeRoute('updateDraft', 'Update a draft', [...draftRefusals, ...draftContentRefusals]),
         scope: writing,
         params: idParamsSchema,
         body: draftChangeSchema,
@@ -55,7 +56,7 @@ export function draftRoutes(sending: SendDeps, received: ReceivedMessages) {
       },
     )
     .delete('/v1/drafts/:id', ({ caller, params, reservation }) => removeDraft(deps, caller, params.id, reservation), {
-      detail: describeRoute('deleteDraft', 'Delete a draft', ['not_found']),
+      detail: describeRoute('deleteDraft', 'Delete a draft', draftRefusals),
       scope: writing,
       params: idParamsSchema,
       response: t.Object({ id: t.String(), deleted: t.Literal(true) }),
@@ -67,15 +68,7 @@ export function draftRoutes(sending: SendDeps, received: ReceivedMessages) {
         return toJsonAccepted(await sendDraft({ sending, received }, caller, params.id, reservation))
       },
       {
-        detail: describeRoute('sendDraft', 'Send a draft', [
-          'not_found',
-          'draft_incomplete',
-          'from_not_allowed',
-          'domain_not_verified',
-          'too_many_recipients',
-          'recipient_suppressed',
-          'quota_exceeded',
-        ]),
+        detail: describeRoute('sendDraft', 'Send a draft', sendDraftRefusals),
         scope: { scope: ['drafts:write', 'email:send'], organizationOnly: true },
         params: idParamsSchema,
         response: { 202: sendAcceptedSchema },

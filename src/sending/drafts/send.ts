@@ -3,12 +3,13 @@ import { fromJson } from '../../base/database/schema.ts'
 import { Refusal, refuse } from '../../base/refusal.ts'
 import { splitAddress } from '../../mail/address.ts'
 import type { AcceptedEmail, SingleUseItem } from '../accept/accepted.ts'
+import { acceptanceRefusals } from '../accept/checks.ts'
 import { readAddress, readAddresses } from '../accept/recipients.ts'
-import type { AuthorizedSender } from '../accept/resolve.ts'
+import { type AuthorizedSender, fromRefusals } from '../accept/resolve.ts'
 import type { SendEmail } from '../emails/schema.ts'
 import { type SendDeps, send } from '../send.ts'
 import type { ReceivedMessages, ReplyContext } from './deps.ts'
-import { requireDraft } from './drafts.ts'
+import { draftRefusals, requireDraft } from './drafts.ts'
 import { type DraftRow, deleteDraft, lockUnchangedDraft } from './table.ts'
 
 /** What sending drafts stands on. */
@@ -18,6 +19,15 @@ export interface DraftSendDeps {
 }
 
 const maxTries = 5
+
+/** The refusals of {@link sendDraft}. */
+export const sendDraftRefusals = [
+  ...draftRefusals,
+  'draft_incomplete',
+  ...fromRefusals,
+  'too_many_recipients',
+  ...acceptanceRefusals,
+] as const
 
 /**
  * Sends a draft: the transaction that accepts the email removes the draft, so that of several sends one sends it. A draft

@@ -9,8 +9,11 @@ import { refuse } from '../../base/refusal.ts'
 import { recordEvents } from '../events/events.ts'
 import { selectRecipients } from '../events/table.ts'
 import { deleteOutboxRows, lockOutboxRowsOf } from '../relay/outbox.ts'
-import { readEmail, requireEmail } from './emails.ts'
+import { emailRefusals, readEmail, requireEmail } from './emails.ts'
 import type { EmailDetail } from './schema.ts'
+
+/** The refusals of {@link cancelEmail}. */
+export const cancelEmailRefusals = [...emailRefusals, 'not_scheduled'] as const
 
 /**
  * Takes a scheduled email back: none of its recipients gets it. The relay that claims one of them at the same time is

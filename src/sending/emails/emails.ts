@@ -1,6 +1,6 @@
 import { loadBrand } from '../../accounts/brands/brands.ts'
 import { pageSize, readInstant } from '../../api/page.ts'
-import { requireBrand, type Tenant } from '../../api/tenant.ts'
+import { requireBrand, requireBrandRefusals, type Tenant } from '../../api/tenant.ts'
 import { type Instant, toIso } from '../../base/clock.ts'
 import type { Db } from '../../base/database/database.ts'
 import { type EmailStatus, fromJson, toJson } from '../../base/database/schema.ts'
@@ -128,6 +128,9 @@ export async function readEmailContent(
     available: true,
   }
 }
+
+/** The refusals of {@link requireEmail}. */
+export const emailRefusals = ['not_found', ...requireBrandRefusals] as const
 
 /** @throws not_found, brand_restricted. */
 export async function requireEmail(db: Db, tenant: Tenant, id: string): Promise<EmailDetailRow> {

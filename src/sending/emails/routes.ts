@@ -1,12 +1,13 @@
 import { t } from 'elysia'
+import { brandRefusals } from '../../accounts/brands/brands.ts'
 import { idParamsSchema } from '../../api/common-schemas.ts'
 import { describeRoute } from '../../api/describe.ts'
 import { limitParamSchema } from '../../api/page.ts'
 import { api } from '../../api/route.ts'
 import { toJsonAccepted } from '../accept/accepted.ts'
-import { type SendDeps, send } from '../send.ts'
-import { cancelEmail } from './cancel.ts'
-import { listEmails, readEmail, readEmailContent } from './emails.ts'
+import { type SendDeps, send, sendRefusals } from '../send.ts'
+import { cancelEmail, cancelEmailRefusals } from './cancel.ts'
+import { emailRefusals, listEmails, readEmail, readEmailContent } from './emails.ts'
 import {
   emailContentSchema,
   emailDetailSchema,
@@ -27,26 +28,14 @@ export function emailRoutes(deps: SendDeps) {
         return toJsonAccepted(await send({ sender: caller, fields: body, reservation }, deps))
       },
       {
-        detail: describeRoute('sendEmail', 'Send an email', [
-          'from_not_allowed',
-          'attachments_too_large',
-          'domain_not_verified',
-          'too_many_recipients',
-          'too_many_attachments',
-          'no_content',
-          'recipient_suppressed',
-          'template_not_found',
-          'template_variable_missing',
-          'template_invalid',
-          'quota_exceeded',
-        ]),
+        detail: describeRoute('sendEmail', 'Send an email', sendRefusals),
         scope: 'email:send',
         body: sendEmailSchema,
         response: { 202: sendAcceptedSchema },
       },
     )
     .get('/v1/emails', ({ caller, query }) => listEmails(deps.db, caller, query), {
-      detail: describeRoute('listEmails', 'List sent emails', ['not_found', 'brand_restricted']),
+      detail: describeRoute('listEmails', 'List sent emails', brandRefusals),
       scope: 'email:read',
       query: t.Object({
         limit: limitParamSchema,
@@ -59,7 +48,7 @@ export function emailRoutes(deps: SendDeps) {
       response: emailPageSchema,
     })
     .get('/v1/emails/:id', ({ caller, params }) => readEmail(deps.db, caller, params.id, silenceAt(deps)), {
-      detail: describeRoute('getEmail', 'Read a sent email and its events', ['not_found', 'brand_restricted']),
+      detail: describeRoute('getEmail', 'Read a sent email and its events', emailRefusals),
       scope: 'email:read',
       params: idParamsSchema,
       response: emailDetailSchema,
@@ -68,18 +57,14 @@ export function emailRoutes(deps: SendDeps) {
       '/v1/emails/:id/cancel',
       ({ caller, params, reservation }) => cancelEmail(deps, caller, params.id, reservation),
       {
-        detail: describeRoute('cancelEmail', 'Cancel a scheduled email', [
-          'not_found',
-          'brand_restricted',
-          'not_scheduled',
-        ]),
+        detail: describeRoute('cancelEmail', 'Cancel a scheduled email', cancelEmailRefusals),
         scope: 'email:send',
         params: idParamsSchema,
         response: emailDetailSchema,
       },
     )
     .get('/v1/emails/:id/content', ({ caller, params }) => readEmailContent(deps, caller, params.id), {
-      detail: describeRoute('getEmailContent', 'Read what a sent email held', ['not_found', 'brand_restricted']),
+      detail: describeRoute('getEmailContent', 'Read what a sent email held', emailRefusals),
       scope: 'email:read',
       params: idParamsSchema,
       response: emailContentSchema,

@@ -1,5 +1,5 @@
 import { type Operator, recordAuditEntry } from '../../accounts/audit/audit.ts'
-import type { BrandRow } from '../../accounts/organizations/table.ts'
+import type { BrandRow } from '../../accounts/brands/table.ts'
 import { fromIso, type Instant } from '../../base/clock.ts'
 import { type Db, inTransaction, isDuplicate } from '../../base/database/database.ts'
 import type { Id } from '../../base/ids.ts'

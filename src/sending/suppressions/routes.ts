@@ -1,4 +1,5 @@
 import { t } from 'elysia'
+import { brandIdRefusals, brandRefusals } from '../../accounts/brands/brands.ts'
 import { describeRoute } from '../../api/describe.ts'
 import { limitParamSchema } from '../../api/page.ts'
 import { api } from '../../api/route.ts'
@@ -15,17 +16,17 @@ import {
   createSuppression,
   listSuppressions,
   removeSuppression,
+  removeSuppressionRefusals,
   type SuppressionsDeps,
 } from './suppressions.ts'
 
 const brandId = t.Optional(t.String())
-const refusals = ['brand_required', 'not_found', 'brand_restricted'] as const
 
 /** SPEC section 4: suppressions. */
 export function suppressionRoutes(deps: SuppressionsDeps) {
   return api('suppressions')
     .get('/v1/suppressions', ({ caller, query }) => listSuppressions(deps, caller, query), {
-      detail: describeRoute('listSuppressions', 'List suppressed recipients', ['not_found', 'brand_restricted']),
+      detail: describeRoute('listSuppressions', 'List suppressed recipients', brandRefusals),
       scope: 'suppressions:read',
       query: t.Object({
         limit: limitParamSchema,
@@ -43,7 +44,7 @@ export function suppressionRoutes(deps: SuppressionsDeps) {
         return shape
       },
       {
-        detail: describeRoute('createSuppression', 'Suppress a recipient', refusals),
+        detail: describeRoute('createSuppression', 'Suppress a recipient', brandIdRefusals),
         scope: 'suppressions:write',
         body: newSuppressionSchema,
         response: { 200: suppressionSchema, 201: suppressionSchema },
@@ -53,7 +54,7 @@ export function suppressionRoutes(deps: SuppressionsDeps) {
       '/v1/suppressions/check',
       ({ caller, query }) => checkSuppression(deps, caller, { email: query.email, brandId: query.brand_id }),
       {
-        detail: describeRoute('checkSuppression', 'Check whether a recipient is suppressed', refusals),
+        detail: describeRoute('checkSuppression', 'Check whether a recipient is suppressed', brandIdRefusals),
         scope: 'suppressions:read',
         query: t.Object({
           email: t.String({ maxLength: 1024, description: 'The address of the recipient.' }),
@@ -67,7 +68,7 @@ export function suppressionRoutes(deps: SuppressionsDeps) {
       ({ caller, params, query, reservation }) =>
         removeSuppression(deps, caller, { email: params.email, brandId: query.brand_id }, reservation),
       {
-        detail: describeRoute('deleteSuppression', 'Remove a suppression', refusals),
+        detail: describeRoute('deleteSuppression', 'Remove a suppression', removeSuppressionRefusals),
         scope: 'suppressions:write',
         params: t.Object({ email: t.String({ minLength: 1, maxLength: 1024 }) }),
         query: t.Object({ brand_id: brandId }),

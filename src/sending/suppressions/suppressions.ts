@@ -1,4 +1,4 @@
-import { loadBrand, resolveBrandId } from '../../accounts/brands/brands.ts'
+import { brandIdRefusals, loadBrand, resolveBrandId } from '../../accounts/brands/brands.ts'
 import type { Reservation } from '../../api/idempotency/reservation.ts'
 import { storeResponse } from '../../api/idempotency/store.ts'
 import { decodeCursor, encodeCursor, pageSize, readInstant } from '../../api/page.ts'
@@ -86,6 +86,9 @@ export async function createSuppression(
     return { shape, isNew }
   })
 }
+
+/** The refusals of {@link removeSuppression}. */
+export const removeSuppressionRefusals = [...brandIdRefusals, 'not_found'] as const
 
 /** Lets a brand send to an address again. @throws Refusal `not_found`, and those of {@link placeOf} */
 export async function removeSuppression(

@@ -66,6 +66,9 @@ export function withDefaults(
   return { values, missing }
 }
 
+/** The refusals of {@link requireValidSources} and {@link renderTemplate}. */
+export const templateContentRefusals = ['template_invalid'] as const
+
 /** @throws Refusal `template_invalid` where the template is not Liquid, or more of it than is taken */
 export async function requireValidSources(
   rendering: TemplateRenderer,

@@ -2,9 +2,16 @@ import type { BrandTenant } from '../../api/tenant.ts'
 import type { Db } from '../../base/database/database.ts'
 import { refuse } from '../../base/refusal.ts'
 import { type OutgoingEmail, readBody } from '../accept/parse-request.ts'
-import { renderTemplate, withDefaults } from './content.ts'
+import { renderTemplate, templateContentRefusals, withDefaults } from './content.ts'
 import type { TemplateRenderer } from './renderer.ts'
 import { selectTemplate, type TemplateRow } from './table.ts'
+
+/** The refusals of {@link fillTemplate}. */
+export const fillTemplateRefusals = [
+  'template_not_found',
+  'template_variable_missing',
+  ...templateContentRefusals,
+] as const
 
 /**
  * The email with what its template makes of its variables; what the request gave itself stays.

@@ -1,7 +1,9 @@
 import { t } from 'elysia'
+import { brandRefusals } from '../../accounts/brands/brands.ts'
 import { describeRoute } from '../../api/describe.ts'
 import { limitParamSchema } from '../../api/page.ts'
 import { api } from '../../api/route.ts'
+import { templateContentRefusals } from './content.ts'
 import {
   newTemplateSchema,
   templateChangeSchema,
@@ -18,11 +20,12 @@ import {
   readTemplate,
   removeTemplate,
   type TemplatesDeps,
+  templateRefusals,
+  templateWriteRefusals,
 } from './templates.ts'
 
 const params = t.Object({ slug: t.String({ minLength: 1 }) })
 const query = t.Object({ brand_id: t.Optional(t.String()) })
-const ofBrand = ['brand_required', 'not_found', 'brand_restricted'] as const
 
 /** SPEC section 4: templates. */
 export function templateRoutes(deps: TemplatesDeps) {
@@ -34,14 +37,14 @@ export function templateRoutes(deps: TemplatesDeps) {
         return createTemplate(deps, caller, body, reservation)
       },
       {
-        detail: describeRoute('createTemplate', 'Create a template', [...ofBrand, 'slug_taken', 'template_invalid']),
+        detail: describeRoute('createTemplate', 'Create a template', templateWriteRefusals),
         scope: 'templates:write',
         body: newTemplateSchema,
         response: { 201: templateSchema },
       },
     )
     .get('/v1/templates', ({ caller, query }) => listTemplates(deps, caller, query), {
-      detail: describeRoute('listTemplates', 'List templates', ['invalid_cursor', 'not_found', 'brand_restricted']),
+      detail: describeRoute('listTemplates', 'List templates', brandRefusals),
       scope: 'templates:read',
       query: t.Object({ limit: limitParamSchema, cursor: t.Optional(t.String()), brand_id: t.Optional(t.String()) }),
       response: templatePageSchema,
@@ -50,7 +53,7 @@ export function templateRoutes(deps: TemplatesDeps) {
       '/v1/templates/:slug',
       ({ caller, params, query }) => readTemplate(deps, caller, { slug: params.slug, brandId: query.brand_id }),
       {
-        detail: describeRoute('getTemplate', 'Read a template', ofBrand),
+        detail: describeRoute('getTemplate', 'Read a template', templateRefusals),
         scope: 'templates:read',
         params,
         query,
@@ -62,7 +65,7 @@ export function templateRoutes(deps: TemplatesDeps) {
       ({ caller, params, query, body, reservation }) =>
         changeTemplate(deps, caller, { slug: params.slug, brandId: query.brand_id }, body, reservation),
       {
-        detail: describeRoute('updateTemplate', 'Update a template', [...ofBrand, 'slug_taken', 'template_invalid']),
+        detail: describeRoute('updateTemplate', 'Update a template', [...templateRefusals, ...templateWriteRefusals]),
         scope: 'templates:write',
         params,
         query,
@@ -75,7 +78,7 @@ export function templateRoutes(deps: TemplatesDeps) {
       ({ caller, params, query, reservation }) =>
         removeTemplate(deps, caller, { slug: params.slug, brandId: query.brand_id }, reservation),
       {
-        detail: describeRoute('deleteTemplate', 'Delete a template', ofBrand),
+        detail: describeRoute('deleteTemplate', 'Delete a template', templateRefusals),
         scope: 'templates:write',
         params,
         query,
@@ -87,7 +90,10 @@ export function templateRoutes(deps: TemplatesDeps) {
       ({ caller, params, body }) =>
         previewTemplate(deps, caller, { slug: params.slug, brandId: body.brand_id }, body.variables),
       {
-        detail: describeRoute('previewTemplate', 'Render a template with variables', [...ofBrand, 'template_invalid']),
+        detail: describeRoute('previewTemplate', 'Render a template with variables', [
+          ...templateRefusals,
+          ...templateContentRefusals,
+        ]),
         scope: 'templates:read',
         params,
         body: t.Object({ brand_id: t.Optional(t.String()), variables: t.Optional(variablesSchema) }),

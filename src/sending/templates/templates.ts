@@ -1,4 +1,4 @@
-import { loadBrand, resolveBrandId } from '../../accounts/brands/brands.ts'
+import { brandIdRefusals, loadBrand, resolveBrandId } from '../../accounts/brands/brands.ts'
 import type { Reservation } from '../../api/idempotency/reservation.ts'
 import { storeResponse } from '../../api/idempotency/store.ts'
 import { pageSize } from '../../api/page.ts'
@@ -15,6 +15,7 @@ import {
   renderTemplate,
   requireValidSources,
   type TemplateVariables,
+  templateContentRefusals,
   withDefaults,
 } from './content.ts'
 import type { TemplateRenderer } from './renderer.ts'
@@ -207,6 +208,9 @@ async function placeOf(db: Db, tenant: Tenant, { slug, brandId }: TemplateName):
   return { organizationId: tenant.organizationId, brandId: await resolveBrandId(db, tenant, brandId), slug }
 }
 
+/** The refusals of every operation on one template. */
+export const templateRefusals = [...brandIdRefusals, 'not_found'] as const
+
 function notFound({ slug }: TemplateKey): never {
   throw refuse('not_found', { message: `The brand has no template ${slug.slice(0, 80)}.` })
 }
@@ -219,6 +223,9 @@ async function unlessTaken<Result>(slug: string, work: () => Promise<Result>): P
     throw slugTaken(slug)
   }
 }
+
+/** The refusals of writing a template. */
+export const templateWriteRefusals = [...brandIdRefusals, 'slug_taken', ...templateContentRefusals] as const
 
 function slugTaken(slug: string) {
   return refuse('slug_taken', {

@@ -14,6 +14,9 @@ interface Faulted {
   Errors(value: unknown): Iterable<SchemaViolation>
 }
 
+/** The refusals of a request that failed because of a bug, or because the database or the disk is unavailable. */
+export const serverFaultRefusals = ['internal_error', 'unavailable'] as const
+
 /** What the client is told about whatever was thrown while its request was answered. */
 export function classifyError(error: unknown): ClassifiedError {
   if (error instanceof Refusal)

@@ -186,9 +186,15 @@ function spanOf({ id, request }: PendingRequest, route: string | undefined): Spa
   }
 }
 
+/** The refusals of a caller that makes too many requests. */
+export const rateRefusals = ['rate_limited'] as const
+
 function rateLimited(message: string, allowance: RateLimitStatus, nowMs: number): Refusal {
   return refuse('rate_limited', { message, retryAfterSeconds: secondsUntilReset(allowance, nowMs) })
 }
+
+/** The refusals of {@link requireBoundedBody}. */
+export const largeBodyRefusals = ['payload_too_large'] as const
 
 /**
  * Outside /v1 a route may read its body as it likes; here it is kept from being endless. The news of providers, who may

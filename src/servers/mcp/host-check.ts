@@ -3,6 +3,9 @@ import { type Refusal, refuse } from '../../base/refusal.ts'
 
 const loopback: readonly string[] = ['localhost', 'ip6-localhost']
 
+/** The refusals of {@link hostCheck}. */
+export const hostRefusals = ['origin_not_allowed'] as const
+
 /**
  * Keeps web pages of others out (DNS rebinding): a page that a browser loaded under some name of its own cannot speak to
  * us under that name. Names of ours are allowed, and bare addresses, which no page can be rebound to.

@@ -3,7 +3,7 @@ import { describeRoute } from '../../api/describe.ts'
 import { requestContextOf } from '../../api/request-context.ts'
 import { api } from '../../api/route.ts'
 import type { ToolCallDeps } from './call-tool.ts'
-import { hostCheck } from './host-check.ts'
+import { hostCheck, hostRefusals } from './host-check.ts'
 import { handleMessage } from './protocol.ts'
 import type { Tool } from './tools.ts'
 
@@ -35,7 +35,7 @@ export function mcpRoutes({ tools, names, origins, ...use }: McpDeps) {
         detail: describeRoute(
           'mcp',
           'Speak the Model Context Protocol',
-          ['origin_not_allowed'],
+          hostRefusals,
           'One JSON-RPC message a request. Tools and their schemas: the method `tools/list`.',
         ),
         scope: { scope: [], idempotency: 'refused', body: 'bytes' },

@@ -29,19 +29,19 @@ const a = (name: string, value = '192.0.2.1'): ZoneRecord => ({
   priority: null,
   ttlSeconds: 300,
 })
-const troubleOf = async (work: Promise<unknown>): Promise<DnsZoneError> => {
+const zoneErrorOf = async (work: Promise<unknown>): Promise<DnsZoneError> => {
   const error = await work.then(
     () => undefined,
     (thrown: unknown) => thrown,
   )
-  if (!(error instanceof DnsZoneError)) throw new Error(`no ZoneTrouble: ${error}`)
+  if (!(error instanceof DnsZoneError)) throw new Error(`not a DnsZoneError: ${error}`)
   return error
 }
 
 zoneContract('cloudflare', () => ({ provider, under: `below.${apex}`, elsewhere: 'contract.invalid' }))
 
 describe('the zone of a name', () => {
-  test('is the nearest that is active and kept at Cloudflare', async () => {
+  test('is the nearest that is active and served by Cloudflare', async () => {
     expect((await provider.findZone('a.b.deep.contract.example'))?.apex).toBe('deep.contract.example')
     cloudflare.addZone('pending.contract.example', { status: 'pending' })
     expect((await provider.findZone('a.pending.contract.example'))?.apex).toBe(apex)
@@ -49,7 +49,7 @@ describe('the zone of a name', () => {
     expect(await provider.findZone('a.secondary.contract.example')).toBeNull()
   })
 
-  test('is asked for at most eight times, however deep the name is, and kept for the next time', async () => {
+  test('takes at most eight requests to find, however deep the name is, and is cached', async () => {
     const name = `${'a.'.repeat(80)}${apex}`
     cloudflare.requests.length = 0
     expect((await provider.findZone(name))?.apex).toBe(apex)
@@ -67,7 +67,7 @@ test('the records of a zone are read page by page', async () => {
   expect(cloudflare.requests.map(request => request.query.get('page'))).toEqual(['1', '1', '2', '3', '4'])
 })
 
-test('what a record has at Cloudflare besides stays as it is, and other types are left alone', async () => {
+test('proxying, tags and TTL of a record at Cloudflare stay as they are, and other types are left alone', async () => {
   const name = `proxied.${apex}`
   cloudflare.addRecord(apex, {
     type: 'A',
@@ -78,10 +78,10 @@ test('what a record has at Cloudflare besides stays as it is, and other types ar
     comment: 'by hand',
   })
   cloudflare.addRecord(apex, { type: 'SRV', name, content: '0 5060 sip.example' })
-  const [held, ...more] = await zone.recordsAt(name)
+  const [existing, ...more] = await zone.recordsAt(name)
   expect(more).toEqual([])
-  expect(held).toMatchObject({ type: 'A', ttlSeconds: 300, mark: 'by hand' })
-  await zone.update(held?.id ?? '', { ...a(name, '192.0.2.9'), ttlSeconds: 900 }, held?.mark ?? null)
+  expect(existing).toMatchObject({ type: 'A', ttlSeconds: 300, mark: 'by hand' })
+  await zone.update(existing?.id ?? '', { ...a(name, '192.0.2.9'), ttlSeconds: 900 }, existing?.mark ?? null)
   expect(cloudflare.recordsOf(apex).filter(record => record.name === name)).toMatchObject([
     { content: '192.0.2.9', proxied: true, ttl: 1, tags: ['team:web'], comment: 'by hand' },
     { type: 'SRV' },
@@ -96,13 +96,10 @@ test('a text is sent in quotes, in strings of 255 octets, and read with quotes o
     `"${'x'.repeat(255)}" "${'x'.repeat(45)}"`,
   )
   cloudflare.addRecord(apex, { type: 'TXT', name, content: 'v=old; without quotes' })
-  expect((await zone.recordsAt(name)).map(existingRecord => existingRecord.value).toSorted()).toEqual([
-    'v=old; without quotes',
-    value,
-  ])
+  expect((await zone.recordsAt(name)).map(record => record.value).toSorted()).toEqual(['v=old; without quotes', value])
 })
 
-test('beside the CNAME at the top of a zone, which Cloudflare flattens, a text may stand', async () => {
+test('other records may stand beside the CNAME at a zone’s apex, which Cloudflare flattens', async () => {
   cloudflare.addZone('flat.example')
   cloudflare.addRecord('flat.example', { type: 'CNAME', name: 'flat.example', content: 'host.example' })
   const flat = await provider.findZone('flat.example')
@@ -111,7 +108,7 @@ test('beside the CNAME at the top of a zone, which Cloudflare flattens, a text m
   expect(await flat?.create(a('flat.example'), null)).toMatchObject({ kind: 'conflict', existing: [{}, {}] })
 })
 
-test.each([81_057, 81_058])('that a record is there already, as code %d, is no error', async code => {
+test.each([81_057, 81_058])('error code %d, the record already exists, is not an error', async code => {
   const name = `raced-${code}.${apex}`
   cloudflare.failWith(({ method }) => {
     if (method !== 'POST') return undefined
@@ -122,64 +119,64 @@ test.each([81_057, 81_058])('that a record is there already, as code %d, is no e
 })
 
 describe('a token', () => {
-  test('that Cloudflare does not know is said to be refused, without being told', async () => {
+  test('that Cloudflare does not know is reported as refused, and is not shown', async () => {
     const wrong = open('wrong-token')
-    const error = await troubleOf(wrong.findZone(apex))
-    expect(error.message).toBe('Cloudflare does not let our API token do this (9109).')
+    const error = await zoneErrorOf(wrong.findZone(apex))
+    expect(error.message).toBe('Cloudflare refused our API token (9109).')
     expect(await wrong.checkHealth()).toBe(error.message)
     expect(await provider.checkHealth()).toBeNull()
     expect(JSON.stringify(error, Object.getOwnPropertyNames(error)) + error.stack).not.toContain('wrong-token')
   })
 
-  test('that may not write is said to be refused', async () => {
+  test('that may not write is reported as refused', async () => {
     cloudflare.failWith(({ method }) =>
       method === 'POST' ? cloudflareError(403, 10_000, 'Authentication error') : undefined,
     )
-    expect((await troubleOf(zone.create(a(`ro.${apex}`), null))).message).toContain('10000')
+    expect((await zoneErrorOf(zone.create(a(`ro.${apex}`), null))).message).toContain('10000')
   })
 })
 
-describe('trouble that passes', () => {
+describe('a temporary error', () => {
   const failing = (times: number, response: () => Response) => {
     let left = times
     cloudflare.requests.length = 0
     cloudflare.failWith(() => (left-- > 0 ? response() : undefined))
   }
 
-  test('is waited out by a read, three times at most', async () => {
+  test('makes a read try again, three times in all', async () => {
     failing(2, () => cloudflareError(429, 971, 'Please wait', { 'retry-after': '0' }))
     expect(await zone.recordsAt(`quiet.${apex}`)).toEqual([])
     expect(cloudflare.requests).toHaveLength(3)
     failing(9, () => new Response('<html>', { status: 502 }))
-    expect((await troubleOf(zone.recordsAt(`quiet.${apex}`))).message).toBe('Cloudflare answered 502')
+    expect((await zoneErrorOf(zone.recordsAt(`quiet.${apex}`))).message).toBe('Cloudflare responded with status 502')
     expect(cloudflare.requests).toHaveLength(3)
   })
 
-  test('is the caller’s when Cloudflare wants a long wait', async () => {
+  test('is left to the caller when Cloudflare asks for a long wait', async () => {
     failing(9, () => cloudflareError(429, 971, 'Please wait', { 'retry-after': '120' }))
-    expect(await troubleOf(zone.recordsAt(`quiet.${apex}`))).toMatchObject({ retryAfterSeconds: 120 })
+    expect(await zoneErrorOf(zone.recordsAt(`quiet.${apex}`))).toMatchObject({ retryAfterSeconds: 120 })
     expect(cloudflare.requests).toHaveLength(1)
   })
 
-  test('is not waited out by a write', async () => {
+  test('does not make a write try again', async () => {
     let writes = 0
     cloudflare.failWith(({ method }) => {
       if (method !== 'POST') return undefined
       writes++
       return cloudflareError(500, 10_001, 'Internal error')
     })
-    await troubleOf(zone.create(a(`once.${apex}`), null))
+    await zoneErrorOf(zone.create(a(`once.${apex}`), null))
     expect(writes).toBe(1)
   })
 
-  test('includes a server that is away', async () => {
+  test('is what an unreachable server is', async () => {
     const away = cloudflareZones({ token: 'x', url: 'http://127.0.0.1:9/client/v4' })
-    expect(await away.checkHealth()).toBe('Cloudflare does not answer.')
+    expect(await away.checkHealth()).toBe('Cloudflare did not respond.')
   })
 })
 
-test('a zone that has gone is trouble, not an absence of its records', async () => {
+test('a zone that was deleted is an error, not an absence of its records', async () => {
   cloudflare.failWith(() => cloudflareError(404, 7003, 'Could not route'))
-  await troubleOf(zone.remove('0'.repeat(32)))
-  await troubleOf(zone.update('0'.repeat(32), a(`x.${apex}`), null))
+  await zoneErrorOf(zone.remove('0'.repeat(32)))
+  await zoneErrorOf(zone.update('0'.repeat(32), a(`x.${apex}`), null))
 })

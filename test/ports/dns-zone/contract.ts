@@ -1,19 +1,19 @@
 import { expect, test } from 'bun:test'
 import type { DnsProvider, Zone, ZoneRecord } from '../../../src/ports/dns-zone/port.ts'
 
-/** A DNS provider's zone, empty below `under`. */
-export interface ContractedZone {
+/** A DNS provider to test, and names in its zones: no records are at or below `under` yet. */
+export interface ProviderUnderTest {
   readonly provider: DnsProvider
-  /** A name in a zone that we may change. */
+  /** A name in a zone that may be changed. */
   readonly under: string
-  /** A name in none. */
+  /** A name in no zone of the provider. */
   readonly elsewhere: string
 }
 
 const base = { priority: null, ttlSeconds: 300 } as const
 
-/** What every zone does: ports/dns-zone/port.ts. */
-export function zoneContract(name: string, open: () => ContractedZone): void {
+/** Tests what src/ports/dns-zone/port.ts asks of every adapter. */
+export function zoneContract(name: string, open: () => ProviderUnderTest): void {
   let count = 0
 
   async function fresh(): Promise<{ zone: Zone; here: string }> {
@@ -33,7 +33,7 @@ export function zoneContract(name: string, open: () => ContractedZone): void {
     expect(await provider.findZone(elsewhere)).toBeNull()
   })
 
-  test(`${name}: gives back what was written, with its mark, at its name and under those above it`, async () => {
+  test(`${name}: returns what was written, with its mark, at its name and under the names above it`, async () => {
     const { zone, here } = await fresh()
     const record = { ...txt(`a.${here}`, '"x" \\; ü '.repeat(80)), ttlSeconds: 60 }
     const written = await zone.create(record, 'mark 1')
@@ -48,7 +48,7 @@ export function zoneContract(name: string, open: () => ContractedZone): void {
     expect(await zone.recordsUnder(`a.${here}`)).toHaveLength(1)
   })
 
-  test(`${name}: keeps names apart by whole labels, wildcards and underscores for what they are`, async () => {
+  test(`${name}: compares names by whole labels, and takes wildcards and underscores literally`, async () => {
     const { zone, here } = await fresh()
     for (const at of [`*.${here}`, `_x.${here}`, `yx.${here}`, `x${here}`, `a.b.${here}`])
       await zone.create(a(at), null)
@@ -59,17 +59,18 @@ export function zoneContract(name: string, open: () => ContractedZone): void {
     expect(await zone.recordsUnder(here)).toHaveLength(4)
   })
 
-  test(`${name}: holds the same record once, also when it is written several times at once`, async () => {
+  test(`${name}: stores the same record once, also when it is written several times at once`, async () => {
     const { zone, here } = await fresh()
     const written = await Promise.all([1, 2, 3, 4].map(n => zone.create(a(here), `mark ${n}`)))
     expect(written.map(writeResult => writeResult.kind).toSorted()).toEqual(['exists', 'exists', 'exists', 'written'])
-    const [held, ...more] = await zone.recordsAt(here)
+    const [existing, ...more] = await zone.recordsAt(here)
     expect(more).toEqual([])
-    for (const writeResult of written) expect(writeResult).toMatchObject({ record: { id: held?.id, mark: held?.mark } })
+    for (const writeResult of written)
+      expect(writeResult).toMatchObject({ record: { id: existing?.id, mark: existing?.mark } })
     expect(await zone.create(a(here, '192.0.2.2'), null)).toMatchObject({ kind: 'written' })
   })
 
-  test(`${name}: lets a CNAME stand alone, also when both are written at once`, async () => {
+  test(`${name}: lets nothing stand beside a CNAME, also when both are written at once`, async () => {
     const { zone, here } = await fresh()
     const kinds = (await Promise.all([zone.create(a(here), null), zone.create(cname(here), null)])).map(
       writeResult => writeResult.kind,
@@ -105,7 +106,7 @@ export function zoneContract(name: string, open: () => ContractedZone): void {
     expect(await zone.recordsAt(here)).toMatchObject([{ value: '192.0.2.1' }])
   })
 
-  test(`${name}: takes a record away, and is not troubled by one that is not there`, async () => {
+  test(`${name}: deletes a record, and accepts that it is not there`, async () => {
     const { zone, here } = await fresh()
     const created = await zone.create(a(here), null)
     if (created.kind !== 'written') throw new Error(created.kind)

@@ -16,7 +16,7 @@ afterAll(() => database.close())
 
 zoneContract('local', () => ({ provider, under: 'contract.test', elsewhere: 'contract.example' }))
 
-test('local: dates a record by when it was made and when it was last changed', async () => {
+test('local: a record has the times when it was created and last updated', async () => {
   const zone = await provider.findZone('dated.test')
   const record = { type: 'A', name: 'dated.test', value: '192.0.2.1', priority: null, ttlSeconds: 60 } as const
   const created = await zone?.create(record, null)
@@ -30,7 +30,7 @@ test('local: dates a record by when it was made and when it was last changed', a
   expect((changed?.updatedAt ?? '') > (createdAt ?? '')).toBe(true)
 })
 
-test('local: writes nothing outside of its zone', async () => {
+test('local: refuses to write outside its zone', async () => {
   const zone = await provider.findZone('a.test')
   const outside = { type: 'A', name: 'a.example', value: '192.0.2.1', priority: null, ttlSeconds: 60 } as const
   expect(async () => zone?.create(outside, null)).toThrow('.test')

@@ -30,8 +30,8 @@ afterAll(async () => {
 })
 
 function open(key = powerDns.key): DnsProvider {
-  const turns = databaseZoneLock(database.db, systemClock)
-  return powerDnsZones({ url: powerDns.url, key, clock: systemClock, zoneLock: turns })
+  const zoneLock = databaseZoneLock(database.db, systemClock)
+  return powerDnsZones({ url: powerDns.url, key, clock: systemClock, zoneLock })
 }
 
 zoneContract('powerdns', () => ({ provider, under: 'below.contract.example', elsewhere: 'contract.invalid' }))
@@ -45,8 +45,8 @@ const text = (name: string, value: string): ZoneRecord => ({
   ttlSeconds: 300,
 })
 
-async function zone(of = provider): Promise<Zone> {
-  const found = await of.findZone(apex)
+async function openZone(from = provider): Promise<Zone> {
+  const found = await from.findZone(apex)
   if (!found) throw new Error('no zone')
   return found
 }
@@ -56,8 +56,8 @@ async function setsOf(name: string): Promise<readonly RrSet[]> {
   return rrsets.filter((rrset: RrSet) => rrset.name === `${name}.`)
 }
 
-async function made(held: Zone, record: ZoneRecord, mark: string | null = 'ours'): Promise<ExistingRecord> {
-  const written = await held.create(record, mark)
+async function created(zone: Zone, record: ZoneRecord, mark: string | null = 'ours'): Promise<ExistingRecord> {
+  const written = await zone.create(record, mark)
   if (written.kind !== 'written') throw new Error(written.kind)
   return written.record
 }
@@ -68,14 +68,14 @@ describe('the zone of a name', () => {
     expect((await provider.findZone('along.contract.example'))?.apex).toBe(apex)
   })
 
-  test('is none where the nearest one is a secondary, whose records come from elsewhere', async () => {
+  test('is none when the nearest one is a secondary, whose records come from its primary', async () => {
     await powerDns.addZone('secondary.contract.example', 'Slave')
     expect(await provider.findZone('a.secondary.contract.example')).toBeNull()
   })
 })
 
-describe('what is not ours', () => {
-  test('in a set of records stays as it is: records, comments, TTL, what is disabled', async () => {
+describe('what other people wrote', () => {
+  test('to the same set stays as it is: records, comments, TTL, disabled records', async () => {
     const name = `shared.${apex}`
     const comments = [{ content: 'do not touch', account: 'jane', modified_at: 1_700_000_000 }]
     await powerDns.put(apex, name, 'TXT', ['"by" " hand"'], { ttl: 7200, comments })
@@ -83,15 +83,15 @@ describe('what is not ours', () => {
     const records = [...(before?.records ?? []), { content: '"off"', disabled: true }]
     await powerDns.put(apex, name, 'TXT', [], { ttl: 7200, comments, records })
 
-    const held = await zone()
-    const ours = await made(held, text(name, 'ours'))
+    const zone = await openZone()
+    const ours = await created(zone, text(name, 'ours'))
     expect(ours.ttlSeconds).toBe(7200)
-    expect((await held.recordsAt(name)).map(existingRecord => [existingRecord.value, existingRecord.mark])).toEqual([
+    expect((await zone.recordsAt(name)).map(({ value, mark }) => [value, mark])).toEqual([
       ['by hand', null],
       ['ours', 'ours'],
     ])
-    await held.update(ours.id, text(name, 'ours still'), 'ours')
-    await held.remove(ours.id)
+    await zone.update(ours.id, text(name, 'ours still'), 'ours')
+    await zone.remove(ours.id)
     const [after, ...more] = await setsOf(name)
     expect(more).toEqual([])
     expect(after).toMatchObject({ ttl: 7200, comments })
@@ -99,66 +99,62 @@ describe('what is not ours', () => {
     expect(new Set(after?.records)).toEqual(new Set(records))
   })
 
-  test('is not what it was once somebody changed our record by hand', async () => {
+  test('replaces our record: its mark and times no longer count once somebody changed it by hand', async () => {
     const name = `taken.${apex}`
-    const held = await zone()
-    await made(held, text(name, 'ours'))
+    const zone = await openZone()
+    await created(zone, text(name, 'ours'))
     await powerDns.put(apex, name, 'TXT', ['"theirs"'])
-    expect(await held.recordsAt(name)).toMatchObject([{ value: 'theirs', mark: null, createdAt: null }])
-    await made(held, text(name, 'second'))
+    expect(await zone.recordsAt(name)).toMatchObject([{ value: 'theirs', mark: null, createdAt: null }])
+    await created(zone, text(name, 'second'))
     expect((await setsOf(name))[0]?.comments).toHaveLength(1)
   })
 
-  test('keeps an id of its own where it is like what we changed before', async () => {
+  test('has an id of its own, even if it equals what our record was before an update', async () => {
     const name = `again.${apex}`
-    const held = await zone()
+    const zone = await openZone()
     await powerDns.put(apex, name, 'TXT', ['"1"'])
-    const [first] = await held.recordsAt(name)
-    await held.update(first?.id ?? '', text(name, '2'), null)
+    const [first] = await zone.recordsAt(name)
+    await zone.update(first?.id ?? '', text(name, '2'), null)
     const { records = [], comments = [] } = (await setsOf(name))[0] ?? {}
     await powerDns.put(apex, name, 'TXT', [], { records: [...records, { content: '"1"', disabled: false }], comments })
-    const ids = (await held.recordsUnder(apex))
-      .filter(existingRecord => existingRecord.name === name)
-      .map(existingRecord => existingRecord.id)
+    const ids = (await zone.recordsUnder(apex)).filter(record => record.name === name).map(record => record.id)
     expect(new Set(ids).size).toBe(2)
     expect(ids).toContain(first?.id ?? '')
   })
 
-  test('of a type that we do not know is not shown, and a CNAME not put beside it', async () => {
+  test('of an unsupported type is not shown, and no CNAME is put beside it', async () => {
     const name = `caa.${apex}`
     await powerDns.put(apex, name, 'CAA', ['0 issue "ca.example"'])
-    const held = await zone()
-    expect(await held.recordsAt(name)).toEqual([])
+    const zone = await openZone()
+    expect(await zone.recordsAt(name)).toEqual([])
     const alias: ZoneRecord = { ...text(name, 'host.example'), type: 'CNAME' }
-    expect(await held.create(alias, null)).toEqual({ kind: 'conflict', existing: [] })
+    expect(await zone.create(alias, null)).toEqual({ kind: 'conflict', existing: [] })
   })
 })
 
-test('a long text is answered by DNS in one piece, however it was cut by hand', async () => {
+test('a long text is one record in DNS, however somebody split it by hand', async () => {
   const resolver = networkResolver({ servers: [powerDns.endpoint], timeoutMs: 2000 })
-  const ask = (name: string) => resolver.resolve(name, 'TXT', { forProof: true })
+  const lookUp = (name: string) => resolver.resolve(name, 'TXT', { forProof: true })
   const value = `v=DKIM1; p=${'A1b/'.repeat(300)}; n="quoted" \\ ü`
-  const held = await zone()
-  await made(held, text(`lengthy.${apex}`, value))
-  expect(await ask(`lengthy.${apex}`)).toMatchObject({ kind: 'found', records: [value] })
+  const zone = await openZone()
+  await created(zone, text(`lengthy.${apex}`, value))
+  expect(await lookUp(`lengthy.${apex}`)).toMatchObject({ kind: 'found', records: [value] })
   await powerDns.put(apex, `cut.${apex}`, 'TXT', ['"v=spf1 include:a" ".example -" "all"'])
-  expect((await held.recordsAt(`cut.${apex}`)).map(existingRecord => existingRecord.value)).toEqual([
-    'v=spf1 include:a.example -all',
-  ])
-  expect(await held.create(text(`cut.${apex}`, 'v=spf1 include:a.example -all'), null)).toMatchObject({
+  expect((await zone.recordsAt(`cut.${apex}`)).map(record => record.value)).toEqual(['v=spf1 include:a.example -all'])
+  expect(await zone.create(text(`cut.${apex}`, 'v=spf1 include:a.example -all'), null)).toMatchObject({
     kind: 'exists',
   })
 })
 
-test('processes that write into one set at the same time lose nothing of each other', async () => {
+test('processes that write to one set at the same time do not overwrite each other', async () => {
   const name = `busy.${apex}`
-  const processes = await Promise.all([1, 2, 3].map(() => zone(open())))
-  await Promise.all(processes.flatMap((held, i) => [1, 2, 3].map(n => made(held, text(name, `${i} ${n}`)))))
+  const processes = await Promise.all([1, 2, 3].map(() => openZone(open())))
+  await Promise.all(processes.flatMap((zone, i) => [1, 2, 3].map(n => created(zone, text(name, `${i} ${n}`)))))
   expect(await processes[0]?.recordsAt(name)).toHaveLength(9)
   expect(await database.db.selectFrom('zone_turns').selectAll().execute()).toEqual([])
 })
 
-test('a process that died in its turn holds up the others until the turn ends, and no longer', async () => {
+test('the lock of a process that died blocks the others until it expires, and no longer', async () => {
   const now = systemClock.now()
   await database.db
     .insertInto('zone_turns')
@@ -166,28 +162,28 @@ test('a process that died in its turn holds up the others until the turn ends, a
     .execute()
   const impatient = databaseZoneLock(database.db, systemClock, { leaseMs: 1000, maxWaitMs: 200 })
   const options = { url: powerDns.url, key: powerDns.key, clock: systemClock, zoneLock: impatient }
-  const waiting = (await zone(powerDnsZones(options))).create(text(`late.${apex}`, 'x'), null)
-  expect(await troubleOf(waiting)).toContain('being changed by others')
-  await made(await zone(), text(`late.${apex}`, 'x'))
+  const waiting = (await openZone(powerDnsZones(options))).create(text(`late.${apex}`, 'x'), null)
+  expect(await zoneErrorOf(waiting)).toContain('being changed by someone else')
+  await created(await openZone(), text(`late.${apex}`, 'x'))
   expect(systemClock.now() > plusMs(now, 700)).toBe(true)
 })
 
 describe('a server', () => {
-  test('that does not know our key is said to, without the key', async () => {
+  test('that refuses our key is reported, without the key', async () => {
     const wrong = open('wrong-key')
-    expect(await troubleOf(wrong.findZone(apex))).toBe('PowerDNS does not take our API key.')
-    expect(await wrong.checkHealth()).toBe('PowerDNS does not take our API key.')
+    expect(await zoneErrorOf(wrong.findZone(apex))).toBe('PowerDNS refused our API key.')
+    expect(await wrong.checkHealth()).toBe('PowerDNS refused our API key.')
     expect(await provider.checkHealth()).toBeNull()
   })
 
-  test('that is away, or sends us elsewhere, or talks nonsense is trouble that shows nothing of ours', async () => {
+  test('that is unreachable, redirects, or sends nonsense is an error that shows nothing of ours', async () => {
     const seen: (string | null)[] = []
-    let answer = () => Response.redirect('http://127.0.0.1:9/')
+    let respond = () => Response.redirect('http://127.0.0.1:9/')
     const elsewhere = Bun.serve({
       port: 0,
       fetch: request => {
         seen.push(request.headers.get('x-api-key'))
-        return answer()
+        return respond()
       },
     })
     const odd = powerDnsZones({
@@ -196,26 +192,26 @@ describe('a server', () => {
       clock: systemClock,
       zoneLock: databaseZoneLock(database.db, systemClock),
     })
-    expect(await troubleOf(odd.findZone(apex))).toBe('PowerDNS answered 302')
+    expect(await zoneErrorOf(odd.findZone(apex))).toBe('PowerDNS responded with status 302')
     expect(seen).toHaveLength(1)
-    answer = () => new Response('<html>')
-    expect(await troubleOf(odd.findZone(apex))).toBe('PowerDNS gave an answer that cannot be read.')
-    answer = () => new Response('{"error":"busy"}', { status: 429, headers: { 'retry-after': '7' } })
+    respond = () => new Response('<html>')
+    expect(await zoneErrorOf(odd.findZone(apex))).toBe('PowerDNS sent an unreadable response.')
+    respond = () => new Response('{"error":"busy"}', { status: 429, headers: { 'retry-after': '7' } })
     expect(await odd.findZone(apex).catch((error: unknown) => error)).toMatchObject({ retryAfterSeconds: 7 })
     seen.length = 0
-    answer = () => new Response('', { status: 503 })
-    expect(await troubleOf(odd.findZone(apex))).toBe('PowerDNS answered 503')
+    respond = () => new Response('', { status: 503 })
+    expect(await zoneErrorOf(odd.findZone(apex))).toBe('PowerDNS responded with status 503')
     expect(seen).toHaveLength(3)
     await elsewhere.stop(true)
-    expect(await odd.checkHealth()).toBe('PowerDNS does not answer.')
+    expect(await odd.checkHealth()).toBe('PowerDNS did not respond.')
   })
 })
 
-async function troubleOf(work: Promise<unknown>): Promise<string> {
+async function zoneErrorOf(work: Promise<unknown>): Promise<string> {
   const error = await work.then(
     () => undefined,
     (thrown: unknown) => thrown,
   )
-  if (!(error instanceof DnsZoneError)) throw new Error(`no ZoneTrouble: ${error}`)
+  if (!(error instanceof DnsZoneError)) throw new Error(`not a DnsZoneError: ${error}`)
   return error.message
 }

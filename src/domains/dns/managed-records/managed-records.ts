@@ -8,12 +8,12 @@ import { Refusal, refuse } from '../../../base/refusal.ts'
 import type { ExistingRecord, ZoneRecord } from '../../../ports/dns-zone/port.ts'
 import { applyCheckResults } from '../../check.ts'
 import type { DomainDeps } from '../../deps.ts'
-import { loadDomain } from '../../load-domain.ts'
-import { checkOwnership, requireOwnership } from '../../ownership.ts'
+import { domainRefusals, loadDomain } from '../../load-domain.ts'
+import { checkOwnership, ownershipRefusals, requireOwnership } from '../../ownership.ts'
 import { type DomainRow, lockDomain } from '../../table.ts'
 import { requestMark } from '../record-owner.ts'
 import type { ManagedRecordJson } from '../schema.ts'
-import { openZone, type ZoneAccess } from '../zone-access.ts'
+import { openZone, type ZoneAccess, zoneRefusals } from '../zone-access.ts'
 import {
   apiRecordId,
   findRecordById,
@@ -23,13 +23,22 @@ import {
   type ManagedRecordQuery,
   toJsonManagedRecord,
 } from './list.ts'
-import { allowedRecords, requireAllowedName } from './name-permission.ts'
-import { applyRecordChange, type NewRecord, parseRecord, type RecordChange } from './parse-record.ts'
-import { isEqual, requireRoom, takeWritten } from './record-conflicts.ts'
+import { allowedRecords, recordNameRefusals, requireAllowedName } from './name-permission.ts'
+import {
+  applyRecordChange,
+  type NewRecord,
+  parseRecord,
+  type RecordChange,
+  recordValueRefusals,
+} from './parse-record.ts'
+import { isEqual, recordConflictRefusals, requireRoom, takeWritten } from './record-conflicts.ts'
 import { deleteRemoval, hasRemoval, insertRemoval } from './table.ts'
 
 /** For longer than an answer is kept for a repeated request. */
 const removalKeptMs = 48 * 60 * 60 * 1000
+
+/** The refusals of {@link listRecords}, which every other operation on records has too. */
+export const listRecordsRefusals = [...domainRefusals, ...zoneRefusals, ...ownershipRefusals] as const
 
 /**
  * The records that stand at and below the domain in its zone, whoever made them.
@@ -46,6 +55,14 @@ export async function listRecords(
   requireOwnership(await checkOwnership(deps.resolver, tenant.organizationId, domain.domain))
   return listRecordPage(deps.db, tenant, domain.domain, access, query)
 }
+
+/** The refusals of {@link createRecord}. */
+export const createRecordRefusals = [
+  ...listRecordsRefusals,
+  ...recordNameRefusals,
+  ...recordValueRefusals,
+  ...recordConflictRefusals,
+] as const
 
 /**
  * Publishes a record of the person's own. A retry under the same Idempotency-Key takes up the record that the attempt
@@ -72,6 +89,9 @@ export async function createRecord(
   await settle(deps, { tenant, domain, name: record.name, undo, status: 201, shape, reservation })
   return shape
 }
+
+/** The refusals of {@link changeRecord}. */
+export const changeRecordRefusals = [...createRecordRefusals, 'record_managed'] as const
 
 /**
  * Changes what is given of a record; its type stays.
@@ -110,6 +130,9 @@ async function rewrite(access: ZoneAccess, before: ExistingRecord, record: ZoneR
   if (!written) throw noRecord(apiRecordId(access, before))
   return takeWritten(record, written, held => held.id === before.id)
 }
+
+/** The refusals of {@link removeRecord}. */
+export const removeRecordRefusals = [...listRecordsRefusals, 'record_managed'] as const
 
 /**
  * Takes a record out of the zone. The intent of a request with an Idempotency-Key is kept, by which its retry knows that it

@@ -4,6 +4,9 @@ import { type Refusal, refuse } from '../../../base/refusal.ts'
 import { isOwnershipName, isWithin, namesBetween } from './record-name.ts'
 import { selectForeignNames } from './table.ts'
 
+/** The refusals of {@link requireAllowedName}. */
+export const recordNameRefusals = ['dns_name_not_allowed'] as const
+
 /**
  * Which names the tenant of `domain` may see and touch in its zone, which others share: those equal to or below the domain,
  * but neither those by which ownership is proven, nor those at or below a longer domain that somebody else registered. A

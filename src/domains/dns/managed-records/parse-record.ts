@@ -21,6 +21,9 @@ export interface RecordChange {
   readonly priority?: number | null | undefined
 }
 
+/** The refusals of {@link parseRecord} beyond `invalid_request`. */
+export const recordValueRefusals = ['dns_name_not_allowed'] as const
+
 /**
  * The record in its canonical form. Pure.
  * @throws Refusal `invalid_request` with the parameter at fault; `dns_name_not_allowed` for a text that proves ownership.

@@ -2,6 +2,9 @@ import { type Refusal, refuse } from '../../../base/refusal.ts'
 import type { ExistingRecord, WriteResult, ZoneRecord } from '../../../ports/dns-zone/port.ts'
 import type { ZoneAccess } from '../zone-access.ts'
 
+/** The refusals of {@link requireRoom}. */
+export const recordConflictRefusals = ['dns_record_conflict'] as const
+
 /**
  * What the zone itself may not know to refuse. RFC 1912 §2.4: no CNAME at the zone's top; RFC 7505 §3: no server stands
  * beside the word that there is none.

@@ -6,19 +6,22 @@ import { DnsZoneError } from '../port.ts'
 
 export interface CloudflareAddress {
   readonly token: string
-  /** Of the API; Cloudflare's own unless given. */
+  /** Of the API; https://api.cloudflare.com/client/v4 unless given. */
   readonly url?: string
 }
 
-/** Cloudflare's own client, cut down to what is used here. */
+/** Cloudflare's own client, with only the resources that are used here. */
 export type CloudflareClient = ReturnType<typeof openClient>
 
 const requestMs = 10_000
 const maxTries = 3
-/** Waits that are longer are the caller's: an API client must not hang on Cloudflare's rate limit. */
-const longestWaitMs = 2000
+/** A longer wait is left to the caller: a request to our API must not hang on Cloudflare's rate limit. */
+const maxWaitMs = 2000
 
-/** By itself it retries for as long as Retry-After says, and takes what is not given here from the environment. */
+/**
+ * Left to its defaults the client retries for as long as Retry-After says, and reads each credential that is not given
+ * from the environment.
+ */
 export function openClient({ token, url = 'https://api.cloudflare.com/client/v4' }: CloudflareAddress) {
   return createClient({
     resources: [BaseRecords, BaseZones],
@@ -34,38 +37,38 @@ export function openClient({ token, url = 'https://api.cloudflare.com/client/v4'
   })
 }
 
-/** What to give for the API's error codes instead of an error; undefined: nothing. */
+/** The answer that stands for the API's error codes; undefined: they are an error. */
 type ExpectedErrors<Answer> = (codes: readonly number[]) => Answer | undefined | Promise<Answer | undefined>
 
-/** Reads, again after what may pass. @throws DnsZoneError */
-export async function read<Answer>(ask: () => Promise<Answer>, unless?: ExpectedErrors<Answer>): Promise<Answer> {
+/** Makes a read request, and repeats it after errors that may be temporary. @throws DnsZoneError */
+export async function read<Answer>(request: () => Promise<Answer>, expected?: ExpectedErrors<Answer>): Promise<Answer> {
   for (let attempt = 1; ; attempt++) {
     try {
-      return await ask()
+      return await request()
     } catch (error) {
       const waitMs = retryAfterMs(error) ?? 200 * 2 ** attempt * Math.random()
-      if (attempt === maxTries || !mayPass(error) || waitMs > longestWaitMs) return insteadOf(error, unless)
+      if (attempt === maxTries || !isTemporary(error) || waitMs > maxWaitMs) return answerOrThrow(error, expected)
       await Bun.sleep(waitMs)
     }
   }
 }
 
-/** Writes once: whether a write whose answer is lost is to be made again, its caller knows. @throws DnsZoneError */
-export async function write<Answer>(ask: () => Promise<Answer>, unless: ExpectedErrors<Answer>): Promise<Answer> {
+/** Makes a write request once: only its caller knows whether one whose response was lost may be repeated. @throws DnsZoneError */
+export async function write<Answer>(request: () => Promise<Answer>, expected: ExpectedErrors<Answer>): Promise<Answer> {
   try {
-    return await ask()
+    return await request()
   } catch (error) {
-    return insteadOf(error, unless)
+    return answerOrThrow(error, expected)
   }
 }
 
-async function insteadOf<Answer>(error: unknown, unless: ExpectedErrors<Answer> | undefined): Promise<Answer> {
-  const instead = error instanceof APIError ? await unless?.(codesOf(error)) : undefined
-  if (instead === undefined) throw troubleOf(error)
-  return instead
+async function answerOrThrow<Answer>(error: unknown, expected: ExpectedErrors<Answer> | undefined): Promise<Answer> {
+  const answer = error instanceof APIError ? await expected?.(codesOf(error)) : undefined
+  if (answer === undefined) throw toZoneError(error)
+  return answer
 }
 
-function mayPass(error: unknown): boolean {
+function isTemporary(error: unknown): boolean {
   return error instanceof APIError && (error.status === undefined || error.status === 429 || error.status >= 500)
 }
 
@@ -76,25 +79,25 @@ function retryAfterMs(error: unknown): number | undefined {
 }
 
 function codesOf({ errors }: APIError): readonly number[] {
-  // Empty where the answer is not Cloudflare's JSON, whatever the type says.
+  // Absent when the response is not Cloudflare's JSON, whatever the type says.
   return ((errors as APIError['errors'] | undefined) ?? []).flatMap(error => error.code ?? [])
 }
 
-/** 6003: the token has the form of none; 9109 and 1000: it is none; 10000: it may not do this. */
+/** 6003: malformed token; 1000, 9106, 9109: unknown token; 10000: the token lacks the permission. */
 const tokenCodes: readonly number[] = [1000, 6003, 9106, 9109, 10_000]
 
-/** @returns what is not the provider's doing as it is */
-function troubleOf(error: unknown): unknown {
+/** An error of the API as a {@link DnsZoneError}; any other error unchanged. */
+function toZoneError(error: unknown): unknown {
   if (!(error instanceof APIError)) return error
   const codes = codesOf(error)
   const waitMs = retryAfterMs(error)
   const retryAfter = waitMs === undefined ? undefined : Math.max(1, Math.ceil(waitMs / 1000))
-  const because = (message: string) => new DnsZoneError(message, retryAfter, { cause: error })
-  if (error instanceof APIConnectionError || error.status === undefined) return because('Cloudflare does not answer.')
-  const isOfToken = error.status === 401 || error.status === 403 || codes.some(code => tokenCodes.includes(code))
-  if (isOfToken) return because(`Cloudflare does not let our API token do this (${codes[0] ?? error.status}).`)
-  if (error.status === 429) return because('Cloudflare takes no more requests at the moment (429).')
+  const zoneError = (message: string) => new DnsZoneError(message, retryAfter, { cause: error })
+  if (error instanceof APIConnectionError || error.status === undefined) return zoneError('Cloudflare did not respond.')
+  const isTokenRefused = error.status === 401 || error.status === 403 || codes.some(code => tokenCodes.includes(code))
+  if (isTokenRefused) return zoneError(`Cloudflare refused our API token (${codes[0] ?? error.status}).`)
+  if (error.status === 429) return zoneError('Cloudflare is rate limiting our requests (429).')
   const [first] = (error.errors as APIError['errors'] | undefined) ?? []
-  const saying = first?.message === undefined ? '' : `: ${first.message.slice(0, 200)} (${first.code})`
-  return because(`Cloudflare answered ${error.status}${saying}`)
+  const detail = first?.message === undefined ? '' : `: ${first.message.slice(0, 200)} (${first.code})`
+  return zoneError(`Cloudflare responded with status ${error.status}${detail}`)
 }

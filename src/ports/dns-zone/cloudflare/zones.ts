@@ -1,7 +1,9 @@
 import type { RecordCreateParams, RecordResponse } from 'cloudflare/resources/dns/records'
 import type { Zone as CloudflareZone } from 'cloudflare/resources/zones/zones'
+import { LRUCache } from 'lru-cache'
 import { fromIso } from '../../../base/clock.ts'
-import { canonicalIpv6, canonicalName, isInZone, isSameRecord, zoneNames } from '../names.ts'
+import { canonicalName } from '../../resolver/names.ts'
+import { canonicalIpv6, isInZone, isSameRecord, zoneNames } from '../names.ts'
 import {
   type DnsProvider,
   DnsZoneError,
@@ -13,32 +15,32 @@ import {
 import { quoteText, unquoteText } from '../txt-quoting.ts'
 import { type CloudflareAddress, type CloudflareClient, openClient, read, write } from './client.ts'
 
-/** Codes of the API: what is to be written stands there already, or cannot stand beside what does, or is not there. */
+/** Error codes of the API: the same record exists; the record cannot stand beside another one; there is no such record. */
 const identicalCodes: readonly number[] = [81057, 81058]
-const besideCodes: readonly number[] = [81053, 81054]
+const conflictCodes: readonly number[] = [81053, 81054]
 const absentCodes: readonly number[] = [81044]
 
-/** 1 stands for `automatic`, which is 300 seconds. */
+/** A TTL of 1 stands for `automatic`, which is 300 seconds. */
 const automaticTtl = 1
 const automaticSeconds = 300
 const pageSize = 1000
 const maxPages = 100
-const zoneKeptMs = 60_000
-const maxZonesKept = 1000
+const zoneCacheMs = 60_000
+const maxCachedZones = 1000
 
 /**
- * The zones that an API token of Cloudflare may change. The mark is the record's comment. What else a record has there
- * (proxying, tags) is left as it is. At a zone's apex Cloudflare flattens a CNAME, beside which others may stand then.
+ * The zones that an API token of Cloudflare may change. A record's mark is its comment at Cloudflare. A CNAME at a zone's
+ * apex is flattened there, so that other records may stand beside it.
  */
 export function openCloudflare(address: CloudflareAddress): DnsProvider {
   const client = openClient(address)
-  const kept = new Map<string, { readonly zone: CloudflareZone; readonly untilMs: number }>()
+  const zones = new LRUCache<string, CloudflareZone>({ max: maxCachedZones, ttl: zoneCacheMs })
 
-  async function findZone(domain: string): Promise<CloudflareZone | null> {
+  async function requestZone(domain: string): Promise<CloudflareZone | null> {
     for (const name of zoneNames(domain, 2)) {
       const { result } = await read(() => client.zones.list({ name, status: 'active', per_page: 50 }))
-      const zone = result.find(zone => zone.name === name && zone.status === 'active')
-      // The records of other kinds of zones are kept elsewhere: they come from a primary, or answer for a few names only.
+      const zone = result.find(candidate => candidate.name === name && candidate.status === 'active')
+      // We cannot change the records of other types of zones: they come from a primary, or cover a few names only.
       if (zone) return zone.type === undefined || zone.type === 'full' ? zone : null
     }
     return null
@@ -48,12 +50,9 @@ export function openCloudflare(address: CloudflareAddress): DnsProvider {
     name: 'cloudflare',
     async findZone(domain) {
       const name = canonicalName(domain)
-      const known = kept.get(name)
-      if (known && known.untilMs > performance.now()) return openZone(known.zone, client)
-      const zone = await findZone(name)
+      const zone = zones.get(name) ?? (await requestZone(name))
       if (!zone) return null
-      if (kept.size >= maxZonesKept) kept.clear()
-      kept.set(name, { zone, untilMs: performance.now() + zoneKeptMs })
+      if (!zones.has(name)) zones.set(name, zone)
       return openZone(zone, client)
     },
     checkHealth: () =>
@@ -70,88 +69,88 @@ function openZone({ id: zone_id, name: apex }: CloudflareZone, client: Cloudflar
   const { records } = client.dns
 
   async function list(name?: ListFilter): Promise<readonly ExistingRecord[]> {
-    const found: RecordResponse[] = []
+    const all: RecordResponse[] = []
     for (let page = 1; page <= maxPages; page++) {
       const filter = name && { name }
-      const answer = await read(() => records.list({ zone_id, ...filter, order: 'name', per_page: pageSize, page }))
-      found.push(...answer.result)
-      const { per_page = pageSize } = answer.result_info
-      if (answer.result.length < per_page) return found.flatMap(recordResponse => readRecord(recordResponse) ?? [])
+      const { result, result_info } = await read(() =>
+        records.list({ zone_id, ...filter, order: 'name', per_page: pageSize, page }),
+      )
+      all.push(...result)
+      if (result.length < (result_info.per_page ?? pageSize)) return all.flatMap(record => readRecord(record) ?? [])
     }
-    throw new DnsZoneError(`The zone ${apex} holds more records than are read at once.`)
+    throw new DnsZoneError(`The zone ${apex} holds more than ${maxPages * pageSize} records.`)
   }
 
-  async function at(name: string): Promise<readonly ExistingRecord[]> {
-    const here = (await list({ exact: canonicalName(name) })).filter(
-      existingRecord => existingRecord.name === canonicalName(name),
-    )
-    return here.toSorted((one, other) => compare(one.createdAt ?? '', other.createdAt ?? ''))
+  async function recordsAt(name: string): Promise<readonly ExistingRecord[]> {
+    const found = await list({ exact: canonicalName(name) })
+    const exact = found.filter(record => record.name === canonicalName(name))
+    return exact.toSorted((one, other) => compare(one.createdAt ?? '', other.createdAt ?? ''))
   }
 
-  /** What Cloudflare may take, but DNS does not. */
-  async function besideOthers(record: ZoneRecord, except?: string): Promise<WriteResult | undefined> {
+  /** Checks what Cloudflare does not refuse but DNS does not allow. `ownId`: the record that is to be replaced. */
+  async function findConflict(record: ZoneRecord, ownId?: string): Promise<WriteResult | undefined> {
     if (!isInZone(record.name, apex)) throw new DnsZoneError(`${record.name} is not in the zone ${apex}.`)
-    const others = (await at(record.name)).filter(existingRecord => existingRecord.id !== except)
-    const same = others.find(existingRecord => isSameRecord(existingRecord, record))
+    const others = (await recordsAt(record.name)).filter(existing => existing.id !== ownId)
+    const same = others.find(existing => isSameRecord(existing, record))
     if (same) return { kind: 'exists', record: same }
-    const inTheWay = others.filter(existingRecord => existingRecord.type === 'CNAME' || record.type === 'CNAME')
-    return record.name !== apex && inTheWay.length > 0 ? { kind: 'conflict', existing: inTheWay } : undefined
+    const conflicting = others.filter(existing => existing.type === 'CNAME' || record.type === 'CNAME')
+    return record.name !== apex && conflicting.length > 0 ? { kind: 'conflict', existing: conflicting } : undefined
   }
 
-  async function refusedBy(codes: readonly number[], record: ZoneRecord): Promise<WriteResult | undefined> {
+  /** The result for the error codes of a write; undefined: they mean neither a duplicate nor a conflict. */
+  async function resultOfCodes(codes: readonly number[], record: ZoneRecord): Promise<WriteResult | undefined> {
     const isIdentical = codes.some(code => identicalCodes.includes(code))
-    if (!isIdentical && !codes.some(code => besideCodes.includes(code))) return undefined
-    const existing = await at(record.name)
-    const same = existing.find(existingRecord => isSameRecord(existingRecord, record))
+    if (!isIdentical && !codes.some(code => conflictCodes.includes(code))) return undefined
+    const existing = await recordsAt(record.name)
+    const same = existing.find(other => isSameRecord(other, record))
     return same ? { kind: 'exists', record: same } : { kind: 'conflict', existing }
   }
 
-  async function written(asked: Promise<RecordResponse>): Promise<WriteResult> {
-    const record = readRecord(await asked)
-    if (!record) throw new DnsZoneError('Cloudflare gave an answer that cannot be read.')
+  async function toWritten(response: Promise<RecordResponse>): Promise<WriteResult> {
+    const record = readRecord(await response)
+    if (!record) throw new DnsZoneError('Cloudflare sent an unreadable response.')
     return { kind: 'written', record }
   }
 
   return {
     apex,
-    recordsAt: at,
+    recordsAt,
     async recordsUnder(name) {
       const top = canonicalName(name)
       if (top === apex) return list()
-      return [...(await at(top)), ...(await list({ endswith: `.${top}` }))].filter(existingRecord =>
-        isInZone(existingRecord.name, top),
-      )
+      const records = [...(await recordsAt(top)), ...(await list({ endswith: `.${top}` }))]
+      return records.filter(record => isInZone(record.name, top))
     },
     async create(record, mark) {
-      const beside = await besideOthers(record)
-      if (beside) return beside
+      const conflict = await findConflict(record)
+      if (conflict) return conflict
       const body = { zone_id, ...contentOf(record), ttl: record.ttlSeconds, ...(mark !== null && { comment: mark }) }
       return write<WriteResult>(
-        () => written(records.create(body as RecordCreateParams)),
-        codes => refusedBy(codes, record),
+        () => toWritten(records.create(body as RecordCreateParams)),
+        codes => resultOfCodes(codes, record),
       )
     },
     async update(id, record, mark) {
-      const before = await read<RecordResponse | null>(() => records.get(id, { zone_id }), unlessAbsent)
+      const before = await read<RecordResponse | null>(() => records.get(id, { zone_id }), nullIfAbsent)
       if (before === null) return undefined
-      const beside = await besideOthers(record, id)
-      if (beside) return beside
+      const conflict = await findConflict(record, id)
+      if (conflict) return conflict
       const isAutomatic = before.ttl === automaticTtl && record.ttlSeconds === automaticSeconds
       const ttl = isAutomatic || before.proxied ? automaticTtl : record.ttlSeconds
       const body = { zone_id, ...contentOf(record), ttl, comment: mark ?? '' }
-      const changed = await write<WriteResult | null>(
-        () => written(records.edit(id, body as RecordCreateParams)),
-        async codes => unlessAbsent(codes) ?? (await refusedBy(codes, record)),
+      const result = await write<WriteResult | null>(
+        () => toWritten(records.edit(id, body as RecordCreateParams)),
+        async codes => nullIfAbsent(codes) ?? (await resultOfCodes(codes, record)),
       )
-      return changed ?? undefined
+      return result ?? undefined
     },
     async remove(id) {
-      await write<unknown>(() => records.delete(id, { zone_id }), unlessAbsent)
+      await write<unknown>(() => records.delete(id, { zone_id }), nullIfAbsent)
     },
   }
 }
 
-function unlessAbsent(codes: readonly number[]): null | undefined {
+function nullIfAbsent(codes: readonly number[]): null | undefined {
   return codes.some(code => absentCodes.includes(code)) ? null : undefined
 }
 

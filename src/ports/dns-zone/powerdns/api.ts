@@ -1,10 +1,10 @@
 import { DnsZoneError } from '../port.ts'
 
-/** Where a PowerDNS server's API is reached. */
+/** Where a PowerDNS server's API is, and its key. */
 export interface PowerDnsAddress {
-  /** Up to, but without, `/api/v1`. */
+  /** Without `/api/v1`. */
   readonly url: string
-  /** `api-key` of its configuration. */
+  /** `api-key` in the server's configuration. */
   readonly key: string
 }
 
@@ -20,7 +20,7 @@ export interface RrSetComment {
   readonly modified_at?: number
 }
 
-/** All records of one name and type, in the forms of a zone file; names end with a dot. */
+/** All records of one name and type, in zone file format; names end with a dot. */
 export interface RrSet {
   readonly name: string
   readonly type: string
@@ -29,43 +29,43 @@ export interface RrSet {
   readonly comments: readonly RrSetComment[]
 }
 
-/** A set as it is to be: without records it disappears, with its comments. */
+/** A set as it should become; one without records is deleted, with its comments. */
 export type RrSetChange = RrSet
 
 export interface PowerDnsZone {
-  /** As it stands in paths. */
+  /** Its form in paths. */
   readonly id: string
   readonly name: string
   readonly kind: string
 }
 
-interface WholeZone {
+interface ZoneContent {
   readonly rrsets: readonly RrSet[]
 }
 
-/** What we ask of the HTTP API of a PowerDNS authoritative server, 4.7 and later. */
+/** The requests that we make to the HTTP API of a PowerDNS authoritative server, version 4.7 or later. */
 export interface PowerDnsApi {
   /** The zone of exactly this name. */
   findZone(name: string): Promise<PowerDnsZone | undefined>
   /** All sets of the zone. */
   sets(findZone: PowerDnsZone, signal?: AbortSignal): Promise<readonly RrSet[]>
-  /** The sets of one name, without what is disabled in them: not for writing them back. */
+  /** The sets of one name, without disabled records, so not for writing back. */
   setsAt(findZone: PowerDnsZone, name: string): Promise<readonly RrSet[]>
   /**
-   * Changes some sets, all or none.
-   * @returns why the server does not take them together with what stands there, in its words; undefined: it took them
+   * Changes all of these sets, or none.
+   * @returns the server's error when they conflict with other records; undefined: they were changed
    */
   change(findZone: PowerDnsZone, changes: readonly RrSetChange[], signal: AbortSignal): Promise<string | undefined>
-  /** @throws DnsZoneError when the server is away or does not take the key. */
+  /** @throws DnsZoneError when the server cannot be reached or refuses the key */
   checkAccess(): Promise<void>
 }
 
 const requestMs = 5000
 const maxTries = 3
-const maxAnswerBytes = 64 * 1024 * 1024
+const maxResponseBytes = 64 * 1024 * 1024
 const serverPath = '/api/v1/servers/localhost'
 
-/** @throws DnsZoneError from every method, when the server is away or says no. */
+/** Every method throws a DnsZoneError when the server cannot be reached or refuses the request. */
 export function powerDnsApi({ url, key }: PowerDnsAddress): PowerDnsApi {
   const base = `${url.replace(/\/+$/, '')}${serverPath}`
 
@@ -76,23 +76,23 @@ export function powerDnsApi({ url, key }: PowerDnsAddress): PowerDnsApi {
         method: body ? 'PATCH' : 'GET',
         headers: { 'x-api-key': key, accept: 'application/json', ...(body && { 'content-type': 'application/json' }) },
         ...(body && { body: JSON.stringify(body) }),
-        // Whoever the server sends us to is not to see the key.
+        // The key must not follow a redirect.
         redirect: 'manual',
         signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
       })
     } catch (cause) {
-      throw new DnsZoneError('PowerDNS does not answer.', undefined, { cause })
+      throw new DnsZoneError('PowerDNS did not respond.', undefined, { cause })
     }
   }
 
-  /** A write is made once: whether one whose answer is lost is to be made again, its caller knows. */
-  async function read<Answer>(path: string, signal?: AbortSignal): Promise<Answer> {
+  /** Makes a read request, and repeats it after errors that may be temporary. Writes are made once, see {@link change}. */
+  async function read<Body>(path: string, signal?: AbortSignal): Promise<Body> {
     for (let attempt = 1; ; attempt++) {
       const response = await send(path, signal).catch((error: unknown) => error)
-      if (response instanceof Response && response.ok) return (await readJson(response)) as Answer
-      const trouble = response instanceof Response ? await troubleOf(response) : response
-      const mayPass = !(response instanceof Response) || response.status >= 500
-      if (!mayPass || attempt === maxTries || signal?.aborted) throw trouble
+      if (response instanceof Response && response.ok) return (await readJson(response)) as Body
+      const error = response instanceof Response ? await zoneErrorOf(response) : response
+      const isTemporary = !(response instanceof Response) || response.status >= 500
+      if (!isTemporary || attempt === maxTries || signal?.aborted) throw error
       await Bun.sleep(100 * 3 ** attempt * Math.random())
     }
   }
@@ -101,13 +101,13 @@ export function powerDnsApi({ url, key }: PowerDnsAddress): PowerDnsApi {
   return {
     findZone: async name =>
       (await read<readonly PowerDnsZone[]>(`/zones?dnssec=false&zone=${encodeURIComponent(`${name}.`)}`)).find(
-        powerDnsZone => powerDnsZone.name.toLowerCase() === `${name}.`,
+        zone => zone.name.toLowerCase() === `${name}.`,
       ),
-    sets: async (zone, signal) => (await read<WholeZone>(pathOf(zone), signal)).rrsets,
+    sets: async (zone, signal) => (await read<ZoneContent>(pathOf(zone), signal)).rrsets,
     setsAt: async (zone, name) => {
-      const { rrsets } = await read<WholeZone>(`${pathOf(zone)}?rrset_name=${encodeURIComponent(`${name}.`)}`)
-      // Comments come for every name, with sets that are empty (4.7).
-      return rrsets.filter(rrset => rrset.name.toLowerCase() === `${name}.`)
+      const { rrsets } = await read<ZoneContent>(`${pathOf(zone)}?rrset_name=${encodeURIComponent(`${name}.`)}`)
+      // PowerDNS 4.7 also returns an empty set for each other name that has comments.
+      return rrsets.filter(set => set.name.toLowerCase() === `${name}.`)
     },
     change: async (zone, changes, signal) => {
       const rrsets = changes.map(change => ({
@@ -116,45 +116,45 @@ export function powerDnsApi({ url, key }: PowerDnsAddress): PowerDnsApi {
       }))
       const response = await send(pathOf(zone), signal, { rrsets })
       if (response.ok) return undefined
-      const why = await sayingOf(response)
-      if (response.status === 422 && /conflict|already exists|duplicate/i.test(why)) return why
-      throw troubleWith(response, why)
+      const message = await errorMessageOf(response)
+      if (response.status === 422 && /conflict|already exists|duplicate/i.test(message)) return message
+      throw toZoneError(response, message)
     },
     checkAccess: async () => void (await read('')),
   }
 }
 
-async function troubleOf(response: Response): Promise<DnsZoneError> {
-  return troubleWith(response, await sayingOf(response))
+async function zoneErrorOf(response: Response): Promise<DnsZoneError> {
+  return toZoneError(response, await errorMessageOf(response))
 }
 
-function troubleWith({ status, headers }: Response, why: string): DnsZoneError {
+function toZoneError({ status, headers }: Response, message: string): DnsZoneError {
   const seconds = Number(headers.get('retry-after') ?? Number.NaN)
   const retryAfter = seconds >= 0 ? Math.ceil(seconds) : undefined
-  if (status === 401 || status === 403) return new DnsZoneError('PowerDNS does not take our API key.')
-  if (status === 429) return new DnsZoneError('PowerDNS takes no more requests at the moment.', retryAfter)
-  return new DnsZoneError(`PowerDNS answered ${status}${why === '' ? '' : `: ${why}`}`, retryAfter)
+  if (status === 401 || status === 403) return new DnsZoneError('PowerDNS refused our API key.')
+  if (status === 429) return new DnsZoneError('PowerDNS is rate limiting our requests.', retryAfter)
+  return new DnsZoneError(`PowerDNS responded with status ${status}${message === '' ? '' : `: ${message}`}`, retryAfter)
 }
 
-/** What the server says of its refusal. */
-async function sayingOf(response: Response): Promise<string> {
-  const said = (await readJson(response).catch(() => undefined)) as { readonly error?: unknown } | undefined
-  return typeof said?.error === 'string' ? said.error.slice(0, 200) : ''
+/** The server's own error message, shortened; empty when there is none. */
+async function errorMessageOf(response: Response): Promise<string> {
+  const body = (await readJson(response).catch(() => undefined)) as { readonly error?: unknown } | undefined
+  return typeof body?.error === 'string' ? body.error.slice(0, 200) : ''
 }
 
-/** @throws DnsZoneError when it is no JSON, breaks off, or is beyond the size that a zone may have here. */
+/** @throws DnsZoneError when the body is not JSON, breaks off, or is larger than any zone that we read */
 async function readJson(response: Response): Promise<unknown> {
   const parts: Uint8Array[] = []
   let size = 0
   try {
     for await (const part of response.body ?? []) {
       size += part.length
-      if (size > maxAnswerBytes) break
+      if (size > maxResponseBytes) break
       parts.push(part)
     }
-    if (size <= maxAnswerBytes) return JSON.parse(Buffer.concat(parts).toString())
+    if (size <= maxResponseBytes) return JSON.parse(Buffer.concat(parts).toString())
   } catch (cause) {
-    throw new DnsZoneError('PowerDNS gave an answer that cannot be read.', undefined, { cause })
+    throw new DnsZoneError('PowerDNS sent an unreadable response.', undefined, { cause })
   }
-  throw new DnsZoneError(`The zone takes more than ${maxAnswerBytes} bytes.`)
+  throw new DnsZoneError(`The zone is larger than ${maxResponseBytes} bytes.`)
 }

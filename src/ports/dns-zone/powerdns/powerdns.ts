@@ -1,6 +1,7 @@
 import type { Clock } from '../../../base/clock.ts'
 import { newId } from '../../../base/ids.ts'
-import { canonicalName, isInZone, isSameRecord, zoneNames } from '../names.ts'
+import { canonicalName } from '../../resolver/names.ts'
+import { isInZone, isSameRecord, zoneNames } from '../names.ts'
 import {
   type DnsProvider,
   DnsZoneError,
@@ -15,17 +16,17 @@ import { contentOf, contentToken, type PlacedRecord, type RecordNote, readSets, 
 
 export interface PowerDnsOptions extends PowerDnsAddress {
   readonly clock: Clock
-  /** PowerDNS replaces whole sets of records: what is read must hold until the write is made. */
+  /** A write replaces a whole set of records, so the zone is locked from the read to the write. */
   readonly zoneLock: ZoneLock
 }
 
-/** The kinds whose records are changed here; those of a secondary come from its primary. */
-const changeableKinds: readonly string[] = ['native', 'master', 'primary', 'producer']
+/** Kinds of zones whose records are changed on this server; those of a secondary come from its primary. */
+const writableKinds: readonly string[] = ['native', 'master', 'primary', 'producer']
 
 /**
- * The zones of a PowerDNS authoritative server, by its HTTP API. Records of a set share a TTL there; a set that holds
- * somebody else's records keeps its own. What somebody else writes into the same set at the same moment may be lost:
- * the server has no conditional write.
+ * The zones of a PowerDNS authoritative server, by its HTTP API. The records of a set share one TTL there; a set that holds
+ * other people's records keeps its TTL. What another program writes to the same set at the same moment may be lost, since
+ * the API has no conditional write.
  */
 export function powerDnsZones({ clock, zoneLock, ...address }: PowerDnsOptions): DnsProvider {
   const api = powerDnsApi(address)
@@ -34,7 +35,7 @@ export function powerDnsZones({ clock, zoneLock, ...address }: PowerDnsOptions):
     async findZone(domain) {
       for (const name of zoneNames(domain, 1)) {
         const zone = await api.findZone(name)
-        if (zone) return changeableKinds.includes(zone.kind.toLowerCase()) ? openZone(api, zone, zoneLock, clock) : null
+        if (zone) return writableKinds.includes(zone.kind.toLowerCase()) ? openZone(api, zone, zoneLock, clock) : null
       }
       return null
     },
@@ -50,15 +51,15 @@ function openZone(api: PowerDnsApi, zone: PowerDnsZone, turns: ZoneLock, clock: 
   const apex = canonicalName(zone.name)
 
   async function recordsAt(name: string): Promise<readonly ExistingRecord[]> {
-    return readSets(await api.setsAt(zone, canonicalName(name))).map(set => set.record)
+    return readSets(await api.setsAt(zone, canonicalName(name))).map(placed => placed.record)
   }
 
-  /** Does the work in a turn of its own, on the zone as it stands then. */
-  function onSets<Result>(work: (sets: readonly RrSet[], signal: AbortSignal) => Promise<Result>): Promise<Result> {
+  /** Runs `work` on the current sets of the zone, while the zone is locked. */
+  function withSets<Result>(work: (sets: readonly RrSet[], signal: AbortSignal) => Promise<Result>): Promise<Result> {
     return turns(apex, async signal => work(await api.sets(zone, signal), signal))
   }
 
-  /** Writes the record into its set; `before` is the record whose place it takes, in this set or in another one. */
+  /** Writes a record into its set. `before`: the record that it replaces, in this set or another one. */
   async function write(
     all: readonly RrSet[],
     record: ZoneRecord,
@@ -67,20 +68,21 @@ function openZone(api: PowerDnsApi, zone: PowerDnsZone, turns: ZoneLock, clock: 
     signal: AbortSignal,
   ): Promise<WriteResult> {
     if (!isInZone(record.name, apex)) throw new DnsZoneError(`${record.name} is not in the zone ${apex}.`)
-    const sets = all.filter(rrSet => canonicalName(rrSet.name) === record.name)
-    const beside = readSets(sets).filter(set => set.record.id !== before?.record.id)
-    const same = beside.find(placedRecord => isSameRecord(placedRecord.record, record))
-    if (same) return { kind: 'exists', record: same.record }
+    const sets = all.filter(set => canonicalName(set.name) === record.name)
+    const existing = readSets(sets)
+      .map(placed => placed.record)
+      .filter(({ id }) => id !== before?.record.id)
+    const same = existing.find(other => isSameRecord(other, record))
+    if (same) return { kind: 'exists', record: same }
     const others = sets.filter(set => set !== before?.set || set.records.length > 1)
-    if (others.some(rrSet => rrSet.type === 'CNAME' || record.type === 'CNAME'))
-      return { kind: 'conflict', existing: beside.map(placedRecord => placedRecord.record) }
-    const set = sets.find(set => set.type === record.type) ?? emptySet(record)
-    const stays = before?.set === set ? recordsWithout(before) : set.records
-    const ttl = stays.length === 0 || (before && areOurs(set)) ? record.ttlSeconds : set.ttl
-    const after = withRecords(set, [...stays, { content: contentOf(record), disabled: false }], { ttl, note })
-    const left = before && before.set !== set ? [withRecords(before.set, recordsWithout(before))] : []
-    const refused = await api.change(zone, [...left, after], signal)
-    if (refused !== undefined) return { kind: 'conflict', existing: beside.map(placedRecord => placedRecord.record) }
+    if (others.some(set => set.type === 'CNAME' || record.type === 'CNAME')) return { kind: 'conflict', existing }
+    const set = sets.find(({ type }) => type === record.type) ?? emptySet(record)
+    const remaining = before?.set === set ? recordsWithout(before) : set.records
+    const ttl = remaining.length === 0 || (before && isOurs(set)) ? record.ttlSeconds : set.ttl
+    const written = withRecords(set, [...remaining, { content: contentOf(record), disabled: false }], { ttl, note })
+    const vacated = before && before.set !== set ? [withRecords(before.set, recordsWithout(before))] : []
+    const conflict = await api.change(zone, [...vacated, written], signal)
+    if (conflict !== undefined) return { kind: 'conflict', existing }
     const { id, mark, created, updated } = note
     return { kind: 'written', record: { ...record, ttlSeconds: ttl, id, mark, createdAt: created, updatedAt: updated } }
   }
@@ -91,18 +93,18 @@ function openZone(api: PowerDnsApi, zone: PowerDnsZone, turns: ZoneLock, clock: 
     async recordsUnder(name) {
       const top = canonicalName(name)
       return readSets(await api.sets(zone))
-        .map(set => set.record)
-        .filter(existingRecord => isInZone(existingRecord.name, top))
+        .map(placed => placed.record)
+        .filter(record => isInZone(record.name, top))
     },
     create: (record, mark) =>
-      onSets((sets, signal) => {
+      withSets((sets, signal) => {
         const now = clock.now()
         const note = { id: newId('rec'), token: contentToken(record), mark, created: now, updated: now }
         return write(sets, record, note, undefined, signal)
       }),
     update: (id, record, mark) =>
-      onSets(async (sets, signal) => {
-        const before = readSets(sets).find(set => set.record.id === id)
+      withSets(async (sets, signal) => {
+        const before = readSets(sets).find(placed => placed.record.id === id)
         if (!before) return undefined
         const created = before.record.createdAt
         return write(
@@ -114,11 +116,11 @@ function openZone(api: PowerDnsApi, zone: PowerDnsZone, turns: ZoneLock, clock: 
         )
       }),
     remove: id =>
-      onSets(async (sets, signal) => {
-        const before = readSets(sets).find(set => set.record.id === id)
+      withSets(async (sets, signal) => {
+        const before = readSets(sets).find(placed => placed.record.id === id)
         if (!before) return
-        const refused = await api.change(zone, [withRecords(before.set, recordsWithout(before))], signal)
-        if (refused !== undefined) throw new DnsZoneError(`PowerDNS did not delete the record: ${refused}`)
+        const conflict = await api.change(zone, [withRecords(before.set, recordsWithout(before))], signal)
+        if (conflict !== undefined) throw new DnsZoneError(`PowerDNS did not delete the record: ${conflict}`)
       }),
   }
 }
@@ -131,8 +133,8 @@ function recordsWithout({ set, index }: PlacedRecord): RrSet['records'] {
   return set.records.filter((_, i) => i !== index)
 }
 
-/** Did we write all of the set's records? */
-function areOurs(set: RrSet): boolean {
+/** Did Mailroom write all of the set's records? */
+function isOurs(set: RrSet): boolean {
   const placed = readSets([set])
-  return placed.length === set.records.length && placed.every(placedRecord => placedRecord.note)
+  return placed.length === set.records.length && placed.every(({ note }) => note)
 }

@@ -1,24 +1,25 @@
 import { type Instant, millisecondsOf } from '../../../base/clock.ts'
 import { stableToken } from '../../../base/ids.ts'
-import { canonicalIpv6, canonicalName } from '../names.ts'
+import { canonicalName } from '../../resolver/names.ts'
+import { canonicalIpv6 } from '../names.ts'
 import type { ExistingRecord, ZoneRecord } from '../port.ts'
 import { quoteText, unquoteText } from '../txt-quoting.ts'
 import type { RrSet, RrSetComment } from './api.ts'
 
 /**
- * What PowerDNS has no place for in a record, kept in a comment beside the record's set. Once somebody changes the record
- * by other means it speaks of nothing any more.
+ * What PowerDNS cannot store in a record, kept as JSON in a comment of the record's set. A note whose record somebody
+ * changed by other means belongs to no record any more.
  */
 export interface RecordNote {
   readonly id: string
-  /** Of the record that it speaks of. */
+  /** {@link contentToken} of its record. */
   readonly token: string
   readonly mark: string | null
   readonly created: Instant | null
   readonly updated: Instant
 }
 
-/** A record, and its place in its set. */
+/** A record, and where it is in its set. */
 export interface PlacedRecord {
   readonly set: RrSet
   readonly index: number
@@ -27,38 +28,37 @@ export interface PlacedRecord {
 }
 
 const types: readonly string[] = ['A', 'AAAA', 'CNAME', 'MX', 'TXT'] satisfies ZoneRecord['type'][]
-/** Who wrote a comment, in PowerDNS's own field for that. */
+/** The account of our comments: PowerDNS's own field for who wrote one. */
 const account = 'mailroom'
 
-/** The records of these sets that are in force and of a type that we know, the oldest first. */
+/** The records of these sets that are enabled and of a supported type, oldest first. */
 export function readSets(sets: readonly RrSet[]): readonly PlacedRecord[] {
   const placed = sets.filter(set => types.includes(set.type)).flatMap(readSet)
-  const noted = new Set(placed.flatMap(placedRecord => placedRecord.note?.id ?? []))
+  const notedIds = new Set(placed.flatMap(({ note }) => note?.id ?? []))
   return placed
-    .map(placedRecord =>
-      placedRecord.note || !noted.has(placedRecord.record.id) ? placedRecord : renamed(placedRecord),
-    )
-    .toSorted((one, other) => ageOf(one) - ageOf(other))
+    .map(record => (record.note || !notedIds.has(record.record.id) ? record : withOtherId(record)))
+    .toSorted((one, other) => createdMs(one) - createdMs(other))
 }
 
-/** A record that we changed kept its id; another one like it was before that change is another one. */
-function renamed(placed: PlacedRecord): PlacedRecord {
+/** A record that we updated keeps its id; a later record with the content that it had before needs another id. */
+function withOtherId(placed: PlacedRecord): PlacedRecord {
   return { ...placed, record: { ...placed.record, id: stableToken(placed.record.id) } }
 }
 
-function ageOf({ note }: PlacedRecord): number {
+/** When it was created; 0 where that is unknown, so that it counts as the oldest. */
+function createdMs({ note }: PlacedRecord): number {
   return note?.created ? millisecondsOf(note.created) : 0
 }
 
 function readSet(set: RrSet): readonly PlacedRecord[] {
   const notes = set.comments.map(readNote)
   return set.records.flatMap(({ content, disabled }, index) => {
-    const read = disabled ? undefined : readRecord(set, content)
-    if (!read) return []
-    const token = contentToken(read)
-    const note = notes.find(note => note?.token === token)
+    const record = disabled ? undefined : readRecord(set, content)
+    if (!record) return []
+    const token = contentToken(record)
+    const note = notes.find(candidate => candidate?.token === token)
     const { id = token, mark = null, created = null, updated = null } = note ?? {}
-    return [{ set, index, note, record: { ...read, id, mark, createdAt: created, updatedAt: updated } }]
+    return [{ set, index, note, record: { ...record, id, mark, createdAt: created, updatedAt: updated } }]
   })
 }
 
@@ -82,7 +82,7 @@ function readRecord({ name, type, ttl }: RrSet, content: string): ZoneRecord | u
   }
 }
 
-/** The record's value in the form of a zone file. */
+/** The record's value in zone file format. */
 export function contentOf({ type, value, priority }: ZoneRecord): string {
   switch (type) {
     case 'A':
@@ -99,12 +99,12 @@ export function contentOf({ type, value, priority }: ZoneRecord): string {
   }
 }
 
-/** Stands for what a record says, however it is written. */
+/** A token of what the record holds, however it is written. */
 export function contentToken({ type, name, value, priority }: ZoneRecord): string {
   return stableToken(JSON.stringify([type, name, value, priority]))
 }
 
-/** The set with other records, its comments kept but for our notes of records that are not there any more. */
+/** The set with other records: comments stay, except our notes of records that are gone. */
 export function withRecords(
   { name, type, ttl, comments }: RrSet,
   records: RrSet['records'],
@@ -112,12 +112,12 @@ export function withRecords(
 ): RrSet {
   const { note } = change
   const set = { name, type, ttl: change.ttl ?? ttl, records, comments: [] }
-  const tokens = new Set(readSet(set).map(placedRecord => contentToken(placedRecord.record)))
-  const kept = comments.filter(comment => {
-    const kept = readNote(comment)
-    return comment.account !== account || (kept && kept.token !== note?.token && tokens.has(kept.token))
+  const tokens = new Set(readSet(set).map(({ record }) => contentToken(record)))
+  const remaining = comments.filter(comment => {
+    const old = readNote(comment)
+    return comment.account !== account || (old && old.token !== note?.token && tokens.has(old.token))
   })
-  return { ...set, comments: note ? [...kept, writeNote(note)] : kept }
+  return { ...set, comments: note ? [...remaining, writeNote(note)] : remaining }
 }
 
 function writeNote(note: RecordNote): RrSetComment {
@@ -128,8 +128,9 @@ function readNote({ account: writer, content }: RrSetComment): RecordNote | unde
   if (writer !== account) return undefined
   try {
     const note = JSON.parse(content) as Partial<RecordNote> | null
-    const isWhole = typeof note?.id === 'string' && typeof note.token === 'string' && typeof note.updated === 'string'
-    return isWhole ? (note as RecordNote) : undefined
+    const isComplete =
+      typeof note?.id === 'string' && typeof note.token === 'string' && typeof note.updated === 'string'
+    return isComplete ? (note as RecordNote) : undefined
   } catch {
     return undefined
   }

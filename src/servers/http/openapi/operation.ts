@@ -2,7 +2,7 @@ import { type JsonSchema, jsonSchema } from '../../../api/json-schema.ts'
 import type { OperationSpec } from '../../../api/operations.ts'
 import type { TypeBoxSchema } from '../../../api/validation.ts'
 import { type ComponentRegistry, mapSubschemas } from './components.ts'
-import { headerRefs, refusalsOf, successHeaders } from './responses.ts'
+import { headerRefs, refusalsByStatus, successHeaders } from './responses.ts'
 
 /** An OpenAPI Operation Object. */
 export interface OperationObject {
@@ -164,7 +164,7 @@ function beside(status: string, { schema, ...content }: { readonly schema: JsonS
 
 function errors(operation: OperationSpec, components: ComponentRegistry) {
   return Object.fromEntries(
-    [...refusalsOf(operation)].map(([status, codes]) => [
+    [...refusalsByStatus(operation)].map(([status, codes]) => [
       String(status),
       components.errorResponse(status, codes, operation.requirements !== null),
     ]),

@@ -1,8 +1,16 @@
+import { authenticationRefusals } from '../../../accounts/keys/keys.ts'
 import type { ResponseDescription } from '../../../api/describe.ts'
+import { idempotencyRefusals } from '../../../api/idempotency/idempotency-keys.ts'
 import type { JsonSchema } from '../../../api/json-schema.ts'
 import type { OperationSpec } from '../../../api/operations.ts'
-import type { OperationRequirements } from '../../../api/route.ts'
+import { cursorRefusals } from '../../../api/page.ts'
+import { publicBodyRefusals } from '../../../api/public-body.ts'
+import { bodyRefusals } from '../../../api/request-body.ts'
+import { keyNotSupportedRefusals, scopeRefusals } from '../../../api/route.ts'
+import { validationRefusals } from '../../../api/validation.ts'
 import { catalogueEntry, type RefusalCode, refusalCodes } from '../../../base/refusal.ts'
+import { serverFaultRefusals } from '../error-classification.ts'
+import { largeBodyRefusals, rateRefusals } from '../request-pipeline.ts'
 
 const header = (description: string, schema: JsonSchema, required = true) => ({ description, required, schema })
 
@@ -65,10 +73,12 @@ export const errorSchema: JsonSchema = {
   },
 }
 
-/** What an operation may be refused with, by status in ascending order. */
-export function refusalsOf(operation: OperationSpec): ReadonlyMap<number, readonly RefusalCode[]> {
+/** The refusals of an operation, by status in ascending order: those that every operation of its kind has, and its own. */
+export function refusalsByStatus(operation: OperationSpec): ReadonlyMap<number, readonly RefusalCode[]> {
   const byStatus = new Map<number, Set<RefusalCode>>()
-  const common = operation.requirements ? commonRefusals(operation, operation.requirements) : publicRefusals(operation)
+  const common = operation.requirements
+    ? apiRefusals(operation, operation.requirements.idempotencyRefused)
+    : publicRefusals(operation)
   for (const code of [...common, ...operation.description['x-refusals']]) {
     const status = statusIn(operation, code)
     byStatus.set(status, (byStatus.get(status) ?? new Set()).add(code))
@@ -76,40 +86,31 @@ export function refusalsOf(operation: OperationSpec): ReadonlyMap<number, readon
   return new Map([...byStatus].sort(([one], [other]) => one - other).map(([status, codes]) => [status, [...codes]]))
 }
 
-type Asking = Pick<OperationSpec, 'method'> & Partial<Pick<OperationSpec, 'query'>>
-
-/** What the edge and the kit of routes refuse, for every operation of this kind. */
-function commonRefusals({ method, query }: Asking, need: Partial<OperationRequirements>): readonly RefusalCode[] {
+/** The refusals of the request pipeline and of route.ts, in the order of their checks. */
+function apiRefusals(
+  { method, query }: Pick<OperationSpec, 'method'> & Partial<Pick<OperationSpec, 'query'>>,
+  isKeyRefused = false,
+): readonly RefusalCode[] {
   const hasCursor = Object.keys(query?.properties ?? {}).some(name => name === 'cursor' || name === 'cursor_at')
   const writes = method !== 'GET'
-  const keyed: readonly RefusalCode[] = need.idempotencyRefused
-    ? ['idempotency_not_supported']
-    : ['idempotency_key_invalid', 'idempotency_key_reused', 'idempotency_in_progress']
   return [
-    'invalid_request',
-    ...(hasCursor ? (['invalid_cursor'] as const) : []),
-    ...(writes ? (['invalid_json', 'payload_too_large', 'unsupported_media_type'] as const) : []),
-    ...(writes ? keyed : []),
-    'missing_api_key',
-    'invalid_api_key',
-    'api_key_expired',
-    'api_key_revoked',
-    'insufficient_scope',
-    'brand_restricted',
-    'rate_limited',
-    'internal_error',
-    'unavailable',
+    ...validationRefusals,
+    ...(hasCursor ? cursorRefusals : []),
+    ...(writes ? [...bodyRefusals, ...(isKeyRefused ? keyNotSupportedRefusals : idempotencyRefusals)] : []),
+    ...authenticationRefusals,
+    ...scopeRefusals,
+    ...rateRefusals,
+    ...serverFaultRefusals,
   ]
 }
 
-/** The same where no key is needed. */
+/** The same for a route outside /v1. */
 function publicRefusals({ body, params, query }: OperationSpec): readonly RefusalCode[] {
+  const isValidated = body || params || query
   return [
-    ...(body || params || query ? (['invalid_request'] as const) : []),
-    ...(body ? (['invalid_json', 'unsupported_media_type'] as const) : []),
-    'payload_too_large',
-    'internal_error',
-    'unavailable',
+    ...(isValidated ? validationRefusals : []),
+    ...(body ? publicBodyRefusals : largeBodyRefusals),
+    ...serverFaultRefusals,
   ]
 }
 
@@ -148,8 +149,8 @@ const names: Readonly<Record<number, string>> = {
 }
 
 const ordinary: readonly RefusalCode[] = [
-  ...commonRefusals({ method: 'GET' }, {}),
-  ...commonRefusals({ method: 'POST' }, {}),
+  ...apiRefusals({ method: 'GET' }),
+  ...apiRefusals({ method: 'POST' }),
   'not_found',
 ]
 
