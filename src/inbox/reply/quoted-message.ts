@@ -25,7 +25,7 @@ export async function prepareQuotedMessage(
   attachments: SendEmail['attachments'] = [],
 ): Promise<QuotedMessage> {
   const contentIds = attachments.flatMap(attachment => attachment.content_id?.replace(/^<|>$/g, '') ?? []).join(' ')
-  const html = facts.html === null ? null : await texts.run('quotableHtml', facts.html, contentIds)
+  const html = facts.html === null ? null : await texts.run('sanitizeQuotedHtml', facts.html, contentIds)
   const text = facts.text ?? (html === null ? null : await texts.run('textAlternative', html))
   return { facts, receivedAt: message.received_at, text, html }
 }

@@ -36,7 +36,7 @@ async function buildSegment({ db, texts }: SegmentDeps, organizationId: Id<'org'
   const messages = await selectUnsegmentedTexts(db, organizationId)
   if (messages.length === 0) return false
   const words = messages.map(message => message.words).join('\n')
-  const postings = await texts.run('blockPostings', words)
+  const postings = await texts.run('buildPostings', words)
   if (postings === null) throw new Error(`block ${block} of ${organizationId} could not be gathered`)
   const messageIds = messages.map(message => message.message_id)
   return await inTransaction(db, async tx => {

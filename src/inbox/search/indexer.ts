@@ -47,7 +47,7 @@ export async function indexBatch(deps: IndexerDeps): Promise<number> {
 async function searchTextRow(deps: IndexerDeps, message: UnindexedRow): Promise<NewSearchTextRow> {
   const { id, organization_id, brand_id } = message
   const text = searchableText(message, await parseOrNull(deps, message)).slice(0, maxCharacters)
-  const words = await deps.texts.run('searchText', text)
+  const words = await deps.texts.run('toSearchText', text)
   return { message_id: id, organization_id, brand_id, words: words ?? '' }
 }
 

@@ -1,28 +1,18 @@
+import { serveTasks } from '../../base/concurrency/worker-tasks.ts'
 import { findFault, type RenderResult, renderParts, type TemplateFault, type TemplateSources } from './engine.ts'
 
-// What runs on the thread that rendering.ts starts: one task after the other.
+// What the thread of renderer.ts does, one task after the other.
 
-export type RenderTask =
-  | { readonly kind: 'check'; readonly sources: TemplateSources }
-  | { readonly kind: 'render'; readonly sources: TemplateSources; readonly variables: object }
-
-export type RenderWorkerMessage =
-  /** It has loaded what it needs. */
-  { readonly kind: 'ready' } | { readonly kind: 'checked'; readonly fault: TemplateFault | undefined } | RenderResult
-
-declare const self: {
-  postMessage(message: RenderWorkerMessage): void
-  onmessage: ((event: { readonly data: RenderTask }) => void) | null
+export interface RenderTask {
+  readonly sources: TemplateSources
+  readonly variables: object
 }
 
-self.onmessage = ({ data }) => {
-  switch (data.kind) {
-    case 'check':
-      return self.postMessage({ kind: 'checked', fault: findFault(data.sources) })
-    case 'render':
-      return self.postMessage(renderParts(data.sources, data.variables))
-    default:
-      data satisfies never
-  }
+const tasks = {
+  check: (sources: TemplateSources): TemplateFault | undefined => findFault(sources),
+  render: ({ sources, variables }: RenderTask): RenderResult => renderParts(sources, variables),
 }
-self.postMessage({ kind: 'ready' })
+
+export type RenderTasks = typeof tasks
+
+serveTasks(tasks)

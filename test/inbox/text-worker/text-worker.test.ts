@@ -14,8 +14,8 @@ test('gives the same on its thread as here', async () => {
   const [short, long, ...words] = await Promise.all([
     worker.run('sanitizeHtml', paragraph + bad, 'block'),
     worker.run('sanitizeHtml', longHtml + bad, 'block'),
-    worker.run('searchText', 'Ein Wort'),
-    worker.run('searchText', 'Ein Wort '.repeat(5000)),
+    worker.run('toSearchText', 'Ein Wort'),
+    worker.run('toSearchText', 'Ein Wort '.repeat(5000)),
   ])
   expect(long).toBe((short ?? '').repeat(15_000))
   expect(words).toEqual([' 0ein 0wort ', ` ${'0ein 0wort '.repeat(5000)}`])
@@ -39,7 +39,7 @@ test('gives up on what takes too long, and goes on with the next', async () => {
   expect(hopeless).toBeNull()
   // A busy machine may take longer than that to start the thread again.
   let next: string | null = null
-  for (let i = 0; i < 10 && next === null; i++) next = await worker.run('searchText', 'word '.repeat(5000))
+  for (let i = 0; i < 10 && next === null; i++) next = await worker.run('toSearchText', 'word '.repeat(5000))
   expect(next).toStartWith(' 0word ')
 })
 

@@ -5,15 +5,15 @@ import { quoteInHtml, quoteInText } from '../reply/quotation.ts'
 import { buildPostings } from '../search/segment.ts'
 import { toSearchText } from '../search/tokenizer.ts'
 
-/** What takes long when a text is long. Each depends on nothing but what it is given. */
+/** Tasks that take long when a text is long. Each depends on nothing but its arguments. */
 export const textTasks = {
   sanitizeHtml,
-  quotableHtml: sanitizeQuotedHtml,
+  sanitizeQuotedHtml,
   quoteInText,
   quoteInHtml,
   replyTextOf,
-  searchText: toSearchText,
-  blockPostings: buildPostings,
+  toSearchText,
+  buildPostings,
   textAlternative,
 } as const satisfies Record<string, (text: string, ...more: never[]) => string | null>
 
