@@ -15,7 +15,6 @@ import { acmeIntervalMs } from '../ports/certificates/acme/acme.ts'
 import { certificateFilesIntervalMs } from '../ports/certificates/files.ts'
 import { sqsEventQueue } from '../ports/provider/ses/sqs-queue.ts'
 import { deliverReportsRound } from '../ports/provider/simulator/deliver-reports.ts'
-import { reportTaker } from '../receiving/reports/record-report.ts'
 import { simulatedMail } from '../receiving/reports/simulated-mail.ts'
 import { rescanRound } from '../receiving/rescan/rescan.ts'
 import { openRetentionRound } from '../retention/retention.ts'
@@ -230,8 +229,7 @@ function cleanup(deleteRows: (deps: { readonly db: Db; readonly clock: Clock }, 
 }
 
 function openRescan({ db, clock, log, scanner, resolver }: AppContext): JobRound {
-  const takeReport = reportTaker({ db, log, resolver })
-  const deps = { db, blobs: mysqlBlobs(db, clock), scanner, takeReport, clock, log }
+  const deps = { db, blobs: mysqlBlobs(db, clock), scanner, resolver, clock, log }
   return signal => rescanRound(deps, signal)
 }
 

@@ -2,9 +2,10 @@ import { join } from 'node:path'
 import { mailauthAuthenticator } from '../ports/authenticator/mailauth.ts'
 import { mysqlBlobs } from '../ports/blobs/mysql.ts'
 import type { Certificates } from '../ports/certificates/port.ts'
-import { whileThereIsRoom } from '../receiving/disk-guard.ts'
-import { bySize, openParsePool } from '../receiving/parse-pool/parse-pool.ts'
-import { openWayIn } from '../receiving/way-in.ts'
+import { MessageFiler } from '../receiving/file.ts'
+import { authenticatorBySize, openParsePool } from '../receiving/parse-pool/parse-pool.ts'
+import { type ReceiveDeps, receive } from '../receiving/receive.ts'
+import { batchedClaimLookups, findRecipient, type RecipientDeps } from '../receiving/recipient.ts'
 import { openSmtpServer } from '../servers/smtp/server.ts'
 import type { AppContext } from './app-context.ts'
 import { jobs, startJobs } from './jobs.ts'
@@ -15,27 +16,40 @@ const parseThreads = 1
 export async function startSmtpRole(context: AppContext, certificates: Certificates): Promise<string> {
   const { config, log, clock, resolver, canary, scanner, bounces, diskSpace, onStop } = context
   const db = context.openPool('smtp')
-  const checking = { resolver, hostname: config.hostname, messageTimeoutMs: config.dnsMessageSeconds * 1000 }
-  const parsePool = openParsePool({ ...checking, count: parseThreads })
+  const blobs = mysqlBlobs(db, clock)
+  const hasDiskSpace = diskSpace.hasSpace
+  const authentication = { resolver, hostname: config.hostname, messageTimeoutMs: config.dnsMessageSeconds * 1000 }
+  const parsePool = openParsePool({ ...authentication, count: parseThreads })
   onStop(() => parsePool.close())
-  const wayIn = openWayIn({
+  const recipientDeps: RecipientDeps = {
     db,
-    blobs: mysqlBlobs(db, clock),
-    ...bySize(mailauthAuthenticator(checking), parsePool),
+    findClaims: batchedClaimLookups(db),
+    hasDiskSpace,
+    postmaster: config.postmaster,
+    bounces,
+  }
+  const receiveDeps: ReceiveDeps = {
+    db,
+    blobs,
+    log,
+    resolver,
+    hasDiskSpace,
+    parsePool,
+    authenticator: authenticatorBySize(mailauthAuthenticator(authentication), parsePool),
     canary,
     scanner,
     scanWaitMs: config.scanWaitSeconds * 1000,
     policy: { dmarcReject: config.dmarcReject, unscanned: config.unscanned },
-    postmaster: config.postmaster,
-    bounces,
-    resolver,
-    log,
-  })
+    filer: new MessageFiler({ db, blobs }),
+  }
   startJobs(jobs.smtp, context)
   const spoolFolder = join(config.varFolder, 'spool')
   const server = await openSmtpServer({
     config,
-    inbound: whileThereIsRoom(wayIn, diskSpace.hasSpace),
+    inbound: {
+      findRecipient: address => findRecipient(address, recipientDeps),
+      receive: mail => receive(mail, receiveDeps),
+    },
     certificates,
     log,
     clock,

@@ -20,23 +20,16 @@ import { refuseMail } from './smtp-refusal.ts'
 import { digestOf } from './store.ts'
 import { insertAttachments, insertMessages, lockMailboxes } from './table.ts'
 
-function toFilingItem(what: FileableMessage): FilingItem {
-  return {
-    ...what,
-    mailboxIds: [...new Set(what.mail.recipients.flatMap(recipient => recipient.mailboxId ?? []))],
-    sameness: createHash('sha256').update(`${what.mail.mailFrom}\0`).update(digestOf(what.bytes)).digest(),
-  }
-}
-
 type FilingOutcome =
   | { readonly kind: 'filed'; readonly id: string }
   | { readonly kind: 'mailbox_gone' }
   | { readonly kind: 'aborted' }
 
-/** The same bytes from the same reverse-path are one message for this long. */
+/** For so long the same bytes from the same reverse-path to the same mailbox are one message. */
 const duplicateWindowMs = 3 * 24 * 3600 * 1000
 
-/** Where messages come all the time, a commit for more of them takes the less of the database and of us. */
+const maxBatch = 32
+/** How long a batch waits for more messages while many come: one commit for several costs less than one for each. */
 const batchWaitMs = 2
 
 export interface FilerDeps {
@@ -44,21 +37,26 @@ export interface FilerDeps {
   readonly blobs: BlobStore
 }
 
-/**
- * Files messages, many in one short transaction: a row for each mailbox that a message is for, its attachments, and the
- * thread it joins. What a mailbox has already is not filed again; its id is the answer then. Resolves after the commit.
- * @throws SmtpRefusal mailbox_gone, answer_late
- */
-export function filer({ db, blobs }: FilerDeps): (what: FileableMessage) => Promise<{ readonly id: string }> {
-  const fileOne = batched<FilingItem, FilingOutcome>({ maxItems: 32, maxInFlight: 1, gatherMs: batchWaitMs }, all =>
-    fileBatch(db, blobs, all),
-  )
-  return async what => {
-    const item = toFilingItem(what)
-    const outcome = await fileOne(item).catch((error: unknown) => {
+/** Files messages; those that come at the same time share one short transaction. One for all that share a pool. */
+export class MessageFiler {
+  readonly #fileInBatch: (item: FilingItem) => Promise<FilingOutcome>
+
+  constructor({ db, blobs }: FilerDeps) {
+    const limits = { maxItems: maxBatch, maxInFlight: 1, gatherMs: batchWaitMs }
+    this.#fileInBatch = batched<FilingItem, FilingOutcome>(limits, items => fileBatch(db, blobs, items))
+  }
+
+  /**
+   * Files a message: a row for each mailbox that it is for, its attachments, and the thread it joins. A mailbox that has the
+   * message already does not get it again; the id is that of the message it has. Resolves after the commit.
+   * @throws SmtpRefusal mailbox_gone, answer_late
+   */
+  async file(message: FileableMessage): Promise<{ readonly id: string }> {
+    const item = toFilingItem(message)
+    const outcome = await this.#fileInBatch(item).catch((error: unknown) => {
       if (error instanceof FilingInterruptedError) return { kind: 'aborted' } as const
       // Whether the commit took place may be unknown; if it did, the second time finds the message filed.
-      if (isDatabaseUnavailable(error)) return fileOne(item)
+      if (isDatabaseUnavailable(error)) return this.#fileInBatch(item)
       throw error
     })
     switch (outcome.kind) {
@@ -71,6 +69,15 @@ export function filer({ db, blobs }: FilerDeps): (what: FileableMessage) => Prom
       default:
         return outcome satisfies never
     }
+  }
+}
+
+function toFilingItem(message: FileableMessage): FilingItem {
+  const { mail, bytes } = message
+  return {
+    ...message,
+    mailboxIds: [...new Set(mail.recipients.flatMap(recipient => recipient.mailboxId ?? []))],
+    sameness: createHash('sha256').update(`${mail.mailFrom}\0`).update(digestOf(bytes)).digest(),
   }
 }
 

@@ -39,7 +39,7 @@ export interface IncomingMessage {
   readonly signal: AbortSignal
 }
 
-/** What the door needs of the way in. */
+/** What the SMTP server calls: findRecipient in recipient.ts and receive in receive.ts, with what they depend on. */
 export interface InboundPipeline {
   /**
    * The recipient for the forward-path `address`: as the client wrote it, or a bare `postmaster`.

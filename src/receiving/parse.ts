@@ -37,9 +37,6 @@ export interface FilingSummary
   readonly isBeyondScanning: boolean
 }
 
-/** Takes a message apart for filing. Never rejects for what is in it. */
-export type Parse = (content: MessageSource) => Promise<FilingSummary>
-
 /** Of its text no more than the preview is kept: what lies further back is not decoded. */
 const filingLimits = { ...parseLimits, maxTextBytes: 512 * 1024 }
 

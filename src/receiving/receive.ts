@@ -1,100 +1,98 @@
 import type { Log } from '../base/observability/log.ts'
 import { counter, timed } from '../base/observability/metrics.ts'
-import { type SetSpanAttributes, traced } from '../base/observability/tracing.ts'
+import { traced } from '../base/observability/tracing.ts'
 import type { BlobStore } from '../ports/blobs/port.ts'
 import { decide, type InboundPolicy } from './decide.ts'
+import type { MessageFiler } from './file.ts'
 import type { IncomingMessage } from './incoming-message.ts'
-import type { FileableMessage } from './message-row.ts'
-import type { Parse } from './parse.ts'
-import type { TakeReport } from './reports/record-report.ts'
+import { type ParsePool, parse } from './parse-pool/parse-pool.ts'
+import { type ReportDeps, recordReport } from './reports/record-report.ts'
 import { type ScanDeps, scanMessage } from './scan.ts'
 import { refuseMail, toSmtpRefusal } from './smtp-refusal.ts'
 import { store } from './store.ts'
 import { type VerifyDeps, verify } from './verify.ts'
 
-/** What the way in works with. */
-export interface ReceiveDeps extends ScanDeps, VerifyDeps {
-  readonly parse: Parse
+export interface ReceiveDeps extends ReportDeps, ScanDeps, VerifyDeps {
+  /** Is there enough free disk space for new mail? */
+  readonly hasDiskSpace: () => boolean
+  /** For large messages; absent: all are parsed on this thread. */
+  readonly parsePool?: ParsePool
   readonly policy: InboundPolicy
   readonly blobs: BlobStore
-  readonly file: (what: FileableMessage) => Promise<{ readonly id: string }>
-  readonly takeReport: TakeReport
-  readonly log: Log
+  readonly filer: MessageFiler
 }
-
-const received = counter('mailroom_received_total', 'Messages after DATA, by what became of them.', ['outcome'])
-for (const outcome of ['inbox', 'spam', 'quarantine', 'report']) received.inc({ outcome }, 0)
 
 /**
- * The way in: what happens to a message between its final dot and our answer. Resolves once it is filed for good.
- * @throws SmtpRefusal: what the sender must change (5yz), or our trouble (4yz).
+ * The inbound pipeline: what happens to a message between its final dot and our reply. Resolves once it is stored durably,
+ * with the id for the reply.
+ * @throws SmtpRefusal: what the sender must change (5yz), or what may succeed later (4yz).
  */
-export function receive(mail: IncomingMessage, deps: ReceiveDeps): Promise<{ readonly id: string }> {
-  const facts = { 'mailroom.transaction_id': mail.id, 'mailroom.recipients': mail.recipients.length }
-  return traced({ name: 'receive message', kind: 'server', attributes: facts }, note => answer(mail, deps, note))
+export async function receive(mail: IncomingMessage, deps: ReceiveDeps): Promise<{ readonly id: string }> {
+  if (!deps.hasDiskSpace()) throw refuseMail('disk_full')
+  return await withOutcome(mail, deps.log, async () => {
+    const recipients = mail.recipients.filter(recipient => !recipient.bounceOf)
+    if (recipients.length === 0) return await receiveReport(mail, deps)
+    const message = { ...mail, recipients }
+    const [{ verdicts, isResolverUnavailable }, { summary, scan }] = await Promise.all([
+      timed('in', 'verify', () => verify(message, deps)),
+      parseAndScan(message, deps),
+    ])
+    const decision = decide({ verdicts, isResolverUnavailable, scan, summary }, deps.policy)
+    if (decision.kind === 'refuse') throw refuseMail(decision.code)
+    const bytes = await timed('in', 'store', () => store(message, deps.blobs))
+    const { id } = await timed('in', 'file', () =>
+      deps.filer.file({ mail: message, verdicts, scan, summary, decision, bytes }),
+    )
+    // What a report in a mailbox says counts only where it is not doubtful who sent it.
+    const isForBounceAddress = recipients.length < mail.recipients.length
+    if (isForBounceAddress || (decision.folder === 'inbox' && summary.report))
+      await timed('in', 'report', () => recordReport(mail, summary, deps))
+    return { id, outcome: decision.folder }
+  })
 }
 
-async function answer(
-  mail: IncomingMessage,
-  deps: ReceiveDeps,
-  note: SetSpanAttributes,
-): Promise<{ readonly id: string }> {
-  try {
-    const taken = await takeIn(mail, deps)
-    note({ 'mailroom.message_id': taken.id })
-    return taken
-  } catch (error) {
-    const refusal = toSmtpRefusal(error)
-    note({ 'mailroom.refusal': refusal.code })
-    received.inc({ outcome: refusal.code })
-    if (refusal !== error) deps.log.error({ err: error, transaction_id: mail.id }, 'could not receive a message')
-    throw refusal
-  }
-}
-
-async function takeIn(mail: IncomingMessage, deps: ReceiveDeps): Promise<{ readonly id: string }> {
-  const recipients = mail.recipients.filter(recipient => !recipient.bounceOf)
-  return recipients.length === 0 ? takeReport(mail, deps) : fileAndTake(mail, { ...mail, recipients }, deps)
-}
-
-/** What comes to bounce addresses alone is read and not kept. The address says what it is about, so nobody is authenticated. */
-async function takeReport(mail: IncomingMessage, deps: ReceiveDeps): Promise<{ readonly id: string }> {
-  const { report, isAutomaticReply } = await timed('in', 'parse', () => deps.parse(mail.content))
+/** What comes to bounce addresses alone is read and not stored. The address says which email it is about, so it is not verified. */
+async function receiveReport(mail: IncomingMessage, deps: ReceiveDeps) {
+  const summary = await timed('in', 'parse', () => parse(mail.content, deps.parsePool))
   if (mail.signal.aborted) throw refuseMail('answer_late')
-  await timed('in', 'report', () => deps.takeReport(mail, report, isAutomaticReply))
-  received.inc({ outcome: 'report' })
-  return { id: mail.id }
+  await timed('in', 'report', () => recordReport(mail, summary, deps))
+  return { id: mail.id, outcome: 'report' }
 }
 
-/** Files `filed`, which is `mail` for its mailboxes, and takes what it reports, unless it is doubtful who sent it. */
-async function fileAndTake(
-  mail: IncomingMessage,
-  filed: IncomingMessage,
-  deps: ReceiveDeps,
-): Promise<{ readonly id: string }> {
-  const [{ verdicts, isResolverUnavailable }, { outline, scan }] = await Promise.all([
-    timed('in', 'verify', () => verify(filed, deps)),
-    parseAndScan(filed, deps),
-  ])
-  const decision = decide({ verdicts, isResolverUnavailable, scan, summary: outline }, deps.policy)
-  if (decision.kind === 'refuse') throw refuseMail(decision.code)
-  const bytes = await timed('in', 'store', () => store(filed, deps.blobs))
-  const what = { mail: filed, verdicts, scan, summary: outline, decision, bytes }
-  const { id } = await timed('in', 'file', () => deps.file(what))
-  const isToAddress = filed.recipients.length < mail.recipients.length
-  if (isToAddress || (decision.folder === 'inbox' && outline.report))
-    await timed('in', 'report', () => deps.takeReport(mail, outline.report, outline.isAutomaticReply))
-  received.inc({ outcome: decision.folder })
-  return { id }
-}
-
-/** The parser knows at once what the scanner would take seconds to give up on. */
+/** Parsed first: the parser knows at once what the scanner would take seconds to give up on. */
 async function parseAndScan({ content, signal }: IncomingMessage, deps: ReceiveDeps) {
-  const outline = await timed('in', 'parse', () => deps.parse(content))
-  const scan = outline.isBeyondScanning
+  const summary = await timed('in', 'parse', () => parse(content, deps.parsePool))
+  const scan = summary.isBeyondScanning
     ? beyondScanning
     : await timed('in', 'scan', () => scanMessage(content, signal, deps))
-  return { outline, scan }
+  return { summary, scan }
 }
 
 const beyondScanning = { kind: 'unscanned', why: 'it has too many parts', isLasting: true } as const
+
+const received = counter('mailroom_received_total', 'Messages after DATA, by outcome.', ['outcome'])
+for (const outcome of ['inbox', 'spam', 'quarantine', 'report']) received.inc({ outcome }, 0)
+
+/** Traces and counts what `run` comes to. What it throws becomes a refusal, and is logged where it was not one. */
+async function withOutcome(
+  mail: IncomingMessage,
+  log: Log,
+  run: () => Promise<{ readonly id: string; readonly outcome: string }>,
+): Promise<{ readonly id: string }> {
+  const attributes = { 'mailroom.transaction_id': mail.id, 'mailroom.recipients': mail.recipients.length }
+  return await traced({ name: 'receive message', kind: 'server', attributes }, async setAttributes => {
+    try {
+      const { id, outcome } = await run()
+      setAttributes({ 'mailroom.message_id': id })
+      received.inc({ outcome })
+      return { id }
+    } catch (error) {
+      const refusal = toSmtpRefusal(error)
+      setAttributes({ 'mailroom.refusal': refusal.code })
+      received.inc({ outcome: refusal.code })
+      if (refusal !== error)
+        log.error({ err: error, transaction_id: mail.id }, 'could not receive a message; the sender was asked to retry')
+      throw refusal
+    }
+  })
+}

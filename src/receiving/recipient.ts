@@ -7,7 +7,7 @@ import { type BounceAddresses, findBounceRecipient, isBounceHost } from './repor
 import { refuseMail } from './smtp-refusal.ts'
 import { type RecipientClaimRow, selectClaims } from './table.ts'
 
-/** Local parts that every domain that receives must take (RFC 5321 §4.5.1, RFC 2142). */
+/** Local parts for which every receiving domain must accept mail (RFC 5321 §4.5.1, RFC 2142). */
 const requiredLocalParts = new Set(['postmaster', 'abuse'])
 
 interface ClaimLookup {
@@ -16,55 +16,69 @@ interface ClaimLookup {
   readonly localParts: readonly string[]
 }
 
+/** The claim on a domain, a row for each of its mailboxes that may take the mail. Lookups at the same time share a query. */
+export type FindClaims = (lookup: ClaimLookup) => Promise<readonly RecipientClaimRow[]>
+
+export function batchedClaimLookups(db: Db): FindClaims {
+  return batched({ maxItems: 64, maxInFlight: 1 }, lookups => findClaims(db, lookups))
+}
+
+export interface RecipientDeps {
+  readonly db: Db
+  /** See {@link batchedClaimLookups}. */
+  readonly findClaims: FindClaims
+  /** Is there enough free disk space for new mail? */
+  readonly hasDiskSpace: () => boolean
+  /** The operator's mailbox, for mail to a postmaster where there is no such mailbox. */
+  readonly postmaster?: string | undefined
+  /** Where reports of what we sent come to; undefined: to mailboxes only. */
+  readonly bounces?: BounceAddresses | undefined
+}
+
 /**
- * Finds the recipient for a forward-path. An exact mailbox beats the one before a `+`, and that the catch-all; local parts
- * compare without case. What is meant for a postmaster and finds none goes to the mailbox `postmaster`, the operator's: also
- * at the names that reports come to, where there are no mailboxes (RFC 5321 §4.5.1).
- * A bounce address of ours comes before all of them. Look-ups that come together share a round trip.
- * @throws SmtpRefusal address_malformed, relay_denied, receiving_not_ready, mailbox_unknown
+ * Finds the recipient for a forward-path. A bounce address of ours comes first; then an exact mailbox, one before a `+`, and
+ * the catch-all; local parts compare without case. Mail for a postmaster or abuse address that has no mailbox goes to the
+ * operator's, also at the names of our bounce addresses (RFC 5321 §4.5.1).
+ * @throws SmtpRefusal disk_full, address_malformed, relay_denied, receiving_not_ready, mailbox_unknown
  */
-export function recipientFinder(
-  db: Db,
-  postmaster: string | undefined,
-  bounces?: BounceAddresses,
-): (address: string) => Promise<InboundRecipient> {
-  const claims = batched<ClaimLookup, readonly RecipientClaimRow[]>({ maxItems: 64, maxInFlight: 1 }, wanted =>
-    findClaims(db, wanted),
-  )
+export async function findRecipient(address: string, deps: RecipientDeps): Promise<InboundRecipient> {
+  if (!deps.hasDiskSpace()) throw refuseMail('disk_full')
+  const isBarePostmaster = address.toLowerCase() === 'postmaster'
+  const recipient = isBarePostmaster ? undefined : await findAddress(address, deps)
+  if (recipient) return recipient
+  const isForOperator = isBarePostmaster || hasRequiredLocalPart(address)
+  if (deps.postmaster === undefined || !isForOperator) throw refuseMail('mailbox_unknown')
+  const operator = await findAddress(deps.postmaster, deps)
+  if (!operator) throw refuseMail('mailbox_unknown')
+  return { ...operator, address }
+}
 
-  async function find(address: string): Promise<InboundRecipient | undefined> {
-    const path = readForwardPath(address)
-    const { localPart, domain, canonical } = path
-    const bounced = bounces && (await findBounceRecipient(db, bounces, path))
-    if (bounced) return bounced
-    const localParts = candidateLocalParts(localPart)
-    const rows = await claims({ domain, localParts })
-    const [claim] = rows
-    if (!claim) {
-      if (bounces && requiredLocalParts.has(localPart.toLowerCase()) && (await isBounceHost(db, bounces, domain)))
-        return undefined
-      throw refuseMail('relay_denied', { detail: `Relaying is denied: ${domain} does not receive mail here` })
-    }
-    if (!claim.identity_verified) throw refuseMail('receiving_not_ready')
-    const mailbox = localParts.map(part => rows.find(row => row.local_part === part)).find(row => row !== undefined)
-    if (!mailbox?.mailbox_id || !mailbox.brand_id) return undefined
-    return {
-      address: canonical,
-      organizationId: claim.organization_id,
-      brandId: mailbox.brand_id,
-      domainId: claim.domain_id,
-      mailboxId: mailbox.mailbox_id,
-    }
+/** Undefined: the domain receives mail here, and has no mailbox for this address. */
+async function findAddress(
+  address: string,
+  { db, findClaims, bounces }: RecipientDeps,
+): Promise<InboundRecipient | undefined> {
+  const path = readForwardPath(address)
+  const { localPart, domain, canonical } = path
+  const bounceRecipient = bounces && (await findBounceRecipient(db, bounces, path))
+  if (bounceRecipient) return bounceRecipient
+  const localParts = candidateLocalParts(localPart)
+  const rows = await findClaims({ domain, localParts })
+  const [claim] = rows
+  if (!claim) {
+    if (bounces && requiredLocalParts.has(localPart.toLowerCase()) && (await isBounceHost(db, bounces, domain)))
+      return undefined
+    throw refuseMail('relay_denied', { detail: `Relaying is denied: ${domain} does not receive mail here` })
   }
-
-  return async address => {
-    const isBare = address.toLowerCase() === 'postmaster'
-    const found = isBare ? undefined : await find(address)
-    if (found) return found
-    if (postmaster === undefined || !(isBare || hasRequiredLocalPart(address))) throw refuseMail('mailbox_unknown')
-    const operators = await find(postmaster)
-    if (!operators) throw refuseMail('mailbox_unknown')
-    return { ...operators, address }
+  if (!claim.identity_verified) throw refuseMail('receiving_not_ready')
+  const mailbox = localParts.map(part => rows.find(row => row.local_part === part)).find(row => row !== undefined)
+  if (!mailbox?.mailbox_id || !mailbox.brand_id) return undefined
+  return {
+    address: canonical,
+    organizationId: claim.organization_id,
+    brandId: mailbox.brand_id,
+    domainId: claim.domain_id,
+    mailboxId: mailbox.mailbox_id,
   }
 }
 
@@ -85,9 +99,9 @@ function readForwardPath(address: string) {
   return { localPart, domain, canonical: `${localPart}@${domain}` }
 }
 
-async function findClaims(db: Db, wanted: readonly ClaimLookup[]): Promise<readonly (readonly RecipientClaimRow[])[]> {
-  const domains = [...new Set(wanted.map(claimLookup => claimLookup.domain))]
-  const localParts = [...new Set(wanted.flatMap(claimLookup => claimLookup.localParts))]
+async function findClaims(db: Db, lookups: readonly ClaimLookup[]): Promise<readonly (readonly RecipientClaimRow[])[]> {
+  const domains = [...new Set(lookups.map(lookup => lookup.domain))]
+  const localParts = [...new Set(lookups.flatMap(lookup => lookup.localParts))]
   const byDomain = Map.groupBy(await selectClaims(db, domains, localParts), row => row.domain)
-  return wanted.map(claimLookup => byDomain.get(claimLookup.domain) ?? [])
+  return lookups.map(lookup => byDomain.get(lookup.domain) ?? [])
 }

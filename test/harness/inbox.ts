@@ -14,9 +14,10 @@ import { mysqlBlobs } from '../../src/ports/blobs/mysql.ts'
 import { createCanary } from '../../src/ports/resolver/canary.ts'
 import { networkResolver } from '../../src/ports/resolver/network.ts'
 import { clamdScanner } from '../../src/ports/scanner/clamd.ts'
+import { MessageFiler } from '../../src/receiving/file.ts'
 import type { IncomingMessage } from '../../src/receiving/incoming-message.ts'
-import { parseForFiling } from '../../src/receiving/parse.ts'
-import { openWayIn } from '../../src/receiving/way-in.ts'
+import { type ReceiveDeps, receive } from '../../src/receiving/receive.ts'
+import { batchedClaimLookups, findRecipient, type RecipientDeps } from '../../src/receiving/recipient.ts'
 import { draftRoutes } from '../../src/sending/drafts/routes.ts'
 import { emailRoutes } from '../../src/sending/emails/routes.ts'
 import { openSending } from '../../src/sending/send.ts'
@@ -99,21 +100,22 @@ export async function openTestInbox({ indexes = false } = {}): Promise<TestInbox
   const indexing = indexes
     ? startJob({ name: 'search-index', intervalMs: 500, log }, () => indexRound({ db, blobs, texts, log }))
     : undefined
-  const wayInWith = (clamd: string) =>
-    openWayIn({
-      db,
-      blobs,
-      authenticator: mailauthAuthenticator({ resolver, hostname, messageTimeoutMs: 2000 }),
-      canary: createCanary(resolver, hostname),
-      scanner: clamdScanner({ address: { kind: 'unix', path: clamd }, timeoutMs: 20_000, maxConcurrentScans: 4 }),
-      scanWaitMs: 0,
-      parse: parseForFiling,
-      policy: { dmarcReject: false, unscanned: 'quarantine' },
-      postmaster: undefined,
-      log,
-    })
-  const wayIn = wayInWith((process.env['MAILROOM_TEST_CLAMD'] ?? '').replace(/^unix:/, ''))
-  const unscanningWayIn = wayInWith(`${door.varFolder}/no-clamd`)
+  const hasDiskSpace = () => true
+  const recipientDeps: RecipientDeps = { db, findClaims: batchedClaimLookups(db), hasDiskSpace }
+  const depsWithClamd = (clamd: string): ReceiveDeps => ({
+    db,
+    blobs,
+    log,
+    hasDiskSpace,
+    authenticator: mailauthAuthenticator({ resolver, hostname, messageTimeoutMs: 2000 }),
+    canary: createCanary(resolver, hostname),
+    scanner: clamdScanner({ address: { kind: 'unix', path: clamd }, timeoutMs: 20_000, maxConcurrentScans: 4 }),
+    scanWaitMs: 0,
+    policy: { dmarcReject: false, unscanned: 'quarantine' },
+    filer: new MessageFiler({ db, blobs }),
+  })
+  const scanning = depsWithClamd((process.env['MAILROOM_TEST_CLAMD'] ?? '').replace(/^unix:/, ''))
+  const withoutScanner = depsWithClamd(`${door.varFolder}/no-clamd`)
 
   async function post(path: string, json: object | undefined, key: string): Promise<ApiJson> {
     const { status, json: answer } = await door.call('POST', path, {
@@ -143,10 +145,9 @@ export async function openTestInbox({ indexes = false } = {}): Promise<TestInbox
       return { brandId, domainId, domain, mailboxId }
     },
     async deliver(message, to, { unscanned = false, ...more } = {}) {
-      const way = unscanned ? unscanningWayIn : wayIn
-      const recipients = await Promise.all([to].flat().map(address => way.findRecipient(address)))
+      const recipients = await Promise.all([to].flat().map(address => findRecipient(address, recipientDeps)))
       const bytes = Buffer.from(message)
-      const { id } = await way.receive({
+      const mail: IncomingMessage = {
         id: newId('msg'),
         mailFrom: 'bounce@sender.example',
         recipients,
@@ -158,7 +159,8 @@ export async function openTestInbox({ indexes = false } = {}): Promise<TestInbox
         receivedAt: door.clock.now(),
         signal: new AbortController().signal,
         ...more,
-      })
+      }
+      const { id } = await receive(mail, unscanned ? withoutScanner : scanning)
       return id as Id<'msg'>
     },
     async download(path, key = door.key) {

@@ -11,6 +11,7 @@ import {
   daysAgo,
   fakeAuthenticator,
   fakeScanner,
+  inboundPipeline,
   inMemory,
   mailTo,
   message,
@@ -18,7 +19,6 @@ import {
   type Receiver,
   receiver,
   refusalOf,
-  wayIn,
 } from './fixtures.ts'
 
 let database: FreshDatabase
@@ -32,17 +32,25 @@ afterAll(() => database.close())
 async function withMailbox(localPart = 'hello') {
   const ours = await receiver(database)
   const mailboxId = await ours.mailbox(localPart)
-  const way = wayIn(ours)
-  const recipient = await way.findRecipient(`${localPart}@${ours.domain}`)
-  return { ours, mailboxId, way, recipient }
+  const inbound = inboundPipeline(ours)
+  const recipient = await inbound.findRecipient(`${localPart}@${ours.domain}`)
+  return { ours, mailboxId, inbound, recipient }
 }
+
+test('accepts no recipient and no message while the disks are nearly full', async () => {
+  const { ours, recipient } = await withMailbox()
+  const inbound = inboundPipeline(ours, { hasDiskSpace: () => false })
+  expect(await refusalOf(inbound.findRecipient(`hello@${ours.domain}`))).toBe('disk_full')
+  expect(await refusalOf(inbound.receive(mailTo([recipient], inMemory(message()))))).toBe('disk_full')
+  expect(await messagesOf(ours)).toEqual([])
+})
 
 describe('files a message', () => {
   test('with all that is known of it', async () => {
-    const { ours, mailboxId, way, recipient } = await withMailbox()
+    const { ours, mailboxId, inbound, recipient } = await withMailbox()
     const raw = message(['To: B <b@x.test>', 'In-Reply-To: <0@x.test>', 'References: <9@x.test> <0@x.test>'])
     const mail = mailTo([recipient], inMemory(raw), { tls: 'TLSv1.3 TLS_AES_256_GCM_SHA384', smtputf8: true })
-    const { id } = await way.receive(mail)
+    const { id } = await inbound.receive(mail)
     const [row] = await messagesOf(ours)
     expect(row).toMatchObject({
       id,
@@ -86,10 +94,10 @@ describe('files a message', () => {
   })
 
   test('with its attachments', async () => {
-    const { ours, way, recipient } = await withMailbox()
+    const { ours, inbound, recipient } = await withMailbox()
     const body =
       '--b\r\n\r\nHi\r\n--b\r\nContent-Type: text/csv; name=a.csv\r\nContent-Disposition: attachment\r\n\r\n1,2\r\n--b--\r\n'
-    const { id } = await way.receive(
+    const { id } = await inbound.receive(
       mailTo([recipient], inMemory(message(['Content-Type: multipart/mixed; boundary=b'], body))),
     )
     const rows = await database.db
@@ -113,20 +121,20 @@ describe('files a message', () => {
   })
 
   test('in the thread of what it answers', async () => {
-    const { ours, way, recipient } = await withMailbox()
+    const { ours, inbound, recipient } = await withMailbox()
     const first = message(['X: 1'])
     const answered = /Message-ID: (<.*>)/.exec(first)?.[1]
-    const one = await way.receive(mailTo([recipient], inMemory(first)))
-    await way.receive(mailTo([recipient], inMemory(message([`In-Reply-To: ${answered}`]))))
+    const one = await inbound.receive(mailTo([recipient], inMemory(first)))
+    await inbound.receive(mailTo([recipient], inMemory(message([`In-Reply-To: ${answered}`]))))
     expect((await messagesOf(ours)).map(row => row.thread_id)).toEqual([one.id, one.id])
   })
 
   test('as a reply to the email of ours that it answers, and says so there', async () => {
-    const { ours, way, recipient } = await withMailbox()
+    const { ours, inbound, recipient } = await withMailbox()
     const emailId = await sentEmail(ours, 'sent@ours.test')
     const answer = message(['In-Reply-To: <sent@ours.test>'])
-    const { id } = await way.receive(mailTo([recipient], inMemory(answer)))
-    await way.receive(mailTo([recipient], inMemory(answer)))
+    const { id } = await inbound.receive(mailTo([recipient], inMemory(answer)))
+    await inbound.receive(mailTo([recipient], inMemory(answer)))
     const rows = await messagesOf(ours)
     expect(rows.map(row => [row.in_reply_to_email_id, row.thread_id])).toEqual([[emailId, emailId]])
     const events = await database.db.selectFrom('email_events').selectAll().where('email_id', '=', emailId).execute()
@@ -142,9 +150,11 @@ describe('files a message', () => {
     ['a note of absence marked as bulk', ['Precedence: bulk'], 'ann@x.test'],
     ['what a program made', ['AUTO-SUBMITTED: Auto-Generated; owner-email="a@x.test"'], 'ann@x.test'],
   ])('in the thread of the email that it refers to, as no reply: %s', async (_, lines, mailFrom) => {
-    const { ours, way, recipient } = await withMailbox()
+    const { ours, inbound, recipient } = await withMailbox()
     const emailId = await sentEmail(ours, 'sent@ours.test')
-    await way.receive(mailTo([recipient], inMemory(message(['References: <sent@ours.test>', ...lines])), { mailFrom }))
+    await inbound.receive(
+      mailTo([recipient], inMemory(message(['References: <sent@ours.test>', ...lines])), { mailFrom }),
+    )
     const rows = await messagesOf(ours)
     expect(rows.map(row => [row.in_reply_to_email_id, row.thread_id])).toEqual([[null, emailId]])
     const events = await database.db.selectFrom('email_events').select('id').where('email_id', '=', emailId).execute()
@@ -152,10 +162,10 @@ describe('files a message', () => {
   })
 
   test('as a reply what says that a person wrote it', async () => {
-    const { ours, way, recipient } = await withMailbox()
+    const { ours, inbound, recipient } = await withMailbox()
     const emailId = await sentEmail(ours, 'sent@ours.test')
     const lines = ['In-Reply-To: <sent@ours.test>', 'Auto-Submitted: no (a person)']
-    await way.receive(mailTo([recipient], inMemory(message(lines))))
+    await inbound.receive(mailTo([recipient], inMemory(message(lines))))
     expect((await messagesOf(ours)).map(row => row.in_reply_to_email_id)).toEqual([emailId])
   })
 
@@ -163,21 +173,21 @@ describe('files a message', () => {
     const { ours, recipient } = await withMailbox()
     const dmarc = { result: 'fail', domain: 'x.test', aligned: false, detail: null, policy: 'reject' } as const
     const authenticator = fakeAuthenticator({ dmarc })
-    await wayIn(ours, { authenticator }).receive(mailTo([recipient], inMemory(message())))
+    await inboundPipeline(ours, { authenticator }).receive(mailTo([recipient], inMemory(message())))
     const [row] = await messagesOf(ours)
     expect(row).toMatchObject({ folder: 'spam', folder_reason: 'dmarc_fail', dmarc: 'fail' })
     expect(JSON.parse(row?.verdicts ?? '{}').dmarc).toEqual(dmarc)
-    const rejecting = wayIn(ours, { authenticator, policy: { dmarcReject: true, unscanned: 'quarantine' } })
+    const rejecting = inboundPipeline(ours, { authenticator, policy: { dmarcReject: true, unscanned: 'quarantine' } })
     expect(await refusalOf(rejecting.receive(mailTo([recipient], inMemory(message()))))).toBe('dmarc_reject')
     expect(await messagesOf(ours)).toHaveLength(1)
   })
 
   test('with fields as long as they come', async () => {
-    const { ours, way, recipient } = await withMailbox()
+    const { ours, inbound, recipient } = await withMailbox()
     const long = 'ü😀'.repeat(3000)
     const many = Array.from({ length: 1500 }, (_, i) => `"${long.slice(0, 50)}" <a${i}@x.test>`).join(', ')
     const raw = `From: "${long}" <a@x.test>\r\nSubject: ${long}\r\nTo: ${many}\r\nMessage-ID: <${'m'.repeat(2000)}@x>\r\nIn-Reply-To: <${'r'.repeat(990)}@x>\r\n\r\n${long}`
-    const { id } = await way.receive(
+    const { id } = await inbound.receive(
       mailTo([recipient], inMemory(raw), { helo: 'h'.repeat(400), mailFrom: `${'f'.repeat(400)}@x` }),
     )
     expect((await messagesOf(ours)).map(row => row.id)).toEqual([newestId(id)])
@@ -250,15 +260,15 @@ describe('one message', () => {
   test('to several mailboxes is filed in each, its bytes kept once an organization', async () => {
     const ours = await receiver(database)
     const theirs = await receiver(database)
-    const way = wayIn(ours)
+    const inbound = inboundPipeline(ours)
     for (const localPart of ['one', 'two']) await ours.mailbox(localPart)
     await theirs.mailbox('three')
     const recipients = await Promise.all(
       [`one@${ours.domain}`, `two@${ours.domain}`, `two+again@${ours.domain}`, `three@${theirs.domain}`].map(address =>
-        way.findRecipient(address),
+        inbound.findRecipient(address),
       ),
     )
-    const { id } = await way.receive(mailTo(recipients, inMemory(message())))
+    const { id } = await inbound.receive(mailTo(recipients, inMemory(message())))
     const rows = await messagesOf(ours)
     expect(rows.map(row => row.rcpt_to).sort()).toEqual([`one@${ours.domain}`, `two@${ours.domain}`])
     expect(new Set(rows.map(row => row.blob_id)).size).toBe(1)
@@ -269,83 +279,83 @@ describe('one message', () => {
   })
 
   test('that comes again is filed once', async () => {
-    const { ours, way, recipient } = await withMailbox()
+    const { ours, inbound, recipient } = await withMailbox()
     const raw = message()
-    const first = await way.receive(mailTo([recipient], inMemory(raw)))
-    const again = await way.receive(mailTo([recipient], inMemory(raw)))
+    const first = await inbound.receive(mailTo([recipient], inMemory(raw)))
+    const again = await inbound.receive(mailTo([recipient], inMemory(raw)))
     expect(again.id).toBe(first.id)
     expect(await messagesOf(ours)).toHaveLength(1)
-    await way.receive(mailTo([recipient], inMemory(raw), { mailFrom: 'other@x.test' }))
+    await inbound.receive(mailTo([recipient], inMemory(raw), { mailFrom: 'other@x.test' }))
     expect(await messagesOf(ours)).toHaveLength(2)
   })
 
   test('that comes many times at once is filed once', async () => {
-    const { ours, way, recipient } = await withMailbox()
-    const other = wayIn(ours)
+    const { ours, inbound, recipient } = await withMailbox()
+    const other = inboundPipeline(ours)
     const raw = message()
     const answers = await Promise.all(
-      Array.from({ length: 20 }, (_, i) => (i % 2 ? way : other).receive(mailTo([recipient], inMemory(raw)))),
+      Array.from({ length: 20 }, (_, i) => (i % 2 ? inbound : other).receive(mailTo([recipient], inMemory(raw)))),
     )
     expect(await messagesOf(ours)).toHaveLength(1)
     expect(new Set(answers.map(answer => answer.id)).size).toBe(1)
   })
 
   test('that comes again after three days is filed again', async () => {
-    const { ours, way, recipient } = await withMailbox()
+    const { ours, inbound, recipient } = await withMailbox()
     const raw = message()
-    await way.receive(mailTo([recipient], inMemory(raw), { receivedAt: daysAgo(3.1) }))
-    await way.receive(mailTo([recipient], inMemory(raw)))
+    await inbound.receive(mailTo([recipient], inMemory(raw), { receivedAt: daysAgo(3.1) }))
+    await inbound.receive(mailTo([recipient], inMemory(raw)))
     expect(await messagesOf(ours)).toHaveLength(2)
-    await way.receive(mailTo([recipient], inMemory(raw), { receivedAt: plusMs(systemClock.now(), 60_000) }))
+    await inbound.receive(mailTo([recipient], inMemory(raw), { receivedAt: plusMs(systemClock.now(), 60_000) }))
     expect(await messagesOf(ours)).toHaveLength(2)
   })
 
   test('that one of two mailboxes has is filed in the other', async () => {
-    const { ours, way, recipient } = await withMailbox()
+    const { ours, inbound, recipient } = await withMailbox()
     await ours.mailbox('second')
-    const second = await way.findRecipient(`second@${ours.domain}`)
+    const second = await inbound.findRecipient(`second@${ours.domain}`)
     const raw = message()
-    const first = await way.receive(mailTo([recipient], inMemory(raw)))
-    expect(await way.receive(mailTo([recipient, second], inMemory(raw)))).toEqual(first)
+    const first = await inbound.receive(mailTo([recipient], inMemory(raw)))
+    expect(await inbound.receive(mailTo([recipient, second], inMemory(raw)))).toEqual(first)
     expect(await messagesOf(ours)).toHaveLength(2)
   })
 })
 
 test('files many at once, each in its place', async () => {
-  const { ours, way, recipient } = await withMailbox()
+  const { ours, inbound, recipient } = await withMailbox()
   const all = Array.from({ length: 100 }, (_, i) => message([`X-Number: ${i}`]))
-  const answers = await Promise.all(all.map(raw => way.receive(mailTo([recipient], inMemory(raw)))))
+  const answers = await Promise.all(all.map(raw => inbound.receive(mailTo([recipient], inMemory(raw)))))
   const rows = await messagesOf(ours)
   expect(new Set(rows.map(row => row.id))).toEqual(new Set(answers.map(answer => newestId(answer.id))))
   expect(rows).toHaveLength(100)
 })
 
 test('defers the whole mail when a mailbox was deleted since its RCPT, and no other mail', async () => {
-  const { ours, way, recipient } = await withMailbox()
+  const { ours, inbound, recipient } = await withMailbox()
   await ours.mailbox('gone')
-  const gone = await way.findRecipient(`gone@${ours.domain}`)
+  const gone = await inbound.findRecipient(`gone@${ours.domain}`)
   await database.db.deleteFrom('mailboxes').where('local_part', '=', 'gone').execute()
   const [refused, fine] = await Promise.all([
-    refusalOf(way.receive(mailTo([recipient, gone], inMemory(message())))),
-    way.receive(mailTo([recipient], inMemory(message()))),
+    refusalOf(inbound.receive(mailTo([recipient, gone], inMemory(message())))),
+    inbound.receive(mailTo([recipient], inMemory(message()))),
   ])
   expect(refused).toBe('mailbox_gone')
   expect((await messagesOf(ours)).map(row => row.id)).toEqual([newestId(fine.id)])
 })
 
 test('files nothing for a client that has gone', async () => {
-  const { ours, way, recipient } = await withMailbox()
+  const { ours, inbound, recipient } = await withMailbox()
   const mail = mailTo([recipient], inMemory(message()), { signal: AbortSignal.abort() })
   const [late, fine] = await Promise.all([
-    refusalOf(way.receive(mail)),
-    way.receive(mailTo([recipient], inMemory(message()))),
+    refusalOf(inbound.receive(mail)),
+    inbound.receive(mailTo([recipient], inMemory(message()))),
   ])
   expect(late).toBe('answer_late')
   expect((await messagesOf(ours)).map(row => row.id)).toEqual([newestId(fine.id)])
 })
 
 test('files nothing for clients that go while their messages are being filed', async () => {
-  const { ours, way, recipient } = await withMailbox()
+  const { ours, inbound, recipient } = await withMailbox()
   const leaving = new AbortController()
   const mails = Array.from({ length: 10 }, (_, i) =>
     mailTo([recipient], inMemory(message()), i % 2 ? { signal: leaving.signal } : {}),
@@ -357,7 +367,7 @@ test('files nothing for clients that go while their messages are being filed', a
     leaving.abort()
   })
   await Bun.sleep(30)
-  const outcomes = await Promise.all(mails.map(mail => refusalOf(way.receive(mail))))
+  const outcomes = await Promise.all(mails.map(mail => refusalOf(inbound.receive(mail))))
   await lock
   expect(outcomes).toEqual(mails.map((_, i) => (i % 2 ? 'answer_late' : 'none')))
   expect(await messagesOf(ours)).toHaveLength(5)
@@ -373,14 +383,14 @@ describe('refuses', () => {
     ['a message that goes round in circles', message(Array(50).fill('Received: from x')), 'mail_loop'],
   ] as const)
     test(what, async () => {
-      const { ours, way, recipient } = await withMailbox()
-      expect(await refusalOf(way.receive(mailTo([recipient], inMemory(raw))))).toBe(code)
+      const { ours, inbound, recipient } = await withMailbox()
+      expect(await refusalOf(inbound.receive(mailTo([recipient], inMemory(raw))))).toBe(code)
       expect(await messagesOf(ours)).toHaveLength(0)
     })
 
   test('with 451 when our own parts fail, and files nothing', async () => {
     const { ours, recipient } = await withMailbox()
-    const broken = wayIn(ours, { authenticator: { authenticate: () => Promise.reject(new Error('broken')) } })
+    const broken = inboundPipeline(ours, { authenticator: { authenticate: () => Promise.reject(new Error('broken')) } })
     expect(await refusalOf(broken.receive(mailTo([recipient], inMemory(message()))))).toBe('our_trouble')
     expect(await messagesOf(ours)).toHaveLength(0)
   })
@@ -388,7 +398,7 @@ describe('refuses', () => {
   test('what cannot be scanned, where that is the policy', async () => {
     const { ours, recipient } = await withMailbox()
     const scanner = fakeScanner({ kind: 'unscanned', why: 'away' }, false)
-    const deferring = wayIn(ours, { scanner, policy: { dmarcReject: false, unscanned: 'defer' } })
+    const deferring = inboundPipeline(ours, { scanner, policy: { dmarcReject: false, unscanned: 'defer' } })
     expect(await refusalOf(deferring.receive(mailTo([recipient], inMemory(message()))))).toBe('scanner_away')
     expect(await messagesOf(ours)).toHaveLength(0)
   })
@@ -419,9 +429,9 @@ describe('files in under two seconds', () => {
     ],
   ] as const)
     test(what, async () => {
-      const { ours, way, recipient } = await withMailbox()
+      const { ours, inbound, recipient } = await withMailbox()
       const started = performance.now()
-      await way.receive(mailTo([recipient], inMemory(Buffer.from(raw, 'latin1'))))
+      await inbound.receive(mailTo([recipient], inMemory(Buffer.from(raw, 'latin1'))))
       expect(performance.now() - started).toBeLessThan(2000)
       const [row] = await messagesOf(ours)
       expect(row?.from_address).toBe('a@x.test')

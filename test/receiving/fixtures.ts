@@ -8,10 +8,11 @@ import type { MessageSource } from '../../src/mail/message-source.ts'
 import type { Authenticator, Verdict, Verdicts } from '../../src/ports/authenticator/port.ts'
 import { mysqlBlobs } from '../../src/ports/blobs/mysql.ts'
 import type { Scanner, ScanResult } from '../../src/ports/scanner/port.ts'
-import type { InboundRecipient, IncomingMessage } from '../../src/receiving/incoming-message.ts'
-import { parseForFiling } from '../../src/receiving/parse.ts'
+import { MessageFiler } from '../../src/receiving/file.ts'
+import type { InboundPipeline, InboundRecipient, IncomingMessage } from '../../src/receiving/incoming-message.ts'
+import { type ReceiveDeps, receive } from '../../src/receiving/receive.ts'
+import { batchedClaimLookups, findRecipient, type RecipientDeps } from '../../src/receiving/recipient.ts'
 import { SmtpRefusal } from '../../src/receiving/smtp-refusal.ts'
-import { openWayIn, type WayInParts } from '../../src/receiving/way-in.ts'
 import { insertAcceptedEmails } from '../harness/accepted-emails.ts'
 import type { FreshDatabase } from '../harness/database.ts'
 
@@ -139,20 +140,31 @@ export function reportFixture(name: string): string {
   return readFileSync(join(import.meta.dir, `../fixtures/reports/${name}.eml`), 'latin1')
 }
 
-export function wayIn({ database }: Receiver, parts: Partial<WayInParts> = {}) {
-  return openWayIn({
-    db: database.db,
-    blobs: mysqlBlobs(database.db, systemClock),
+/** The inbound pipeline on a real database, with an authenticator and a scanner that approve of everything. */
+export function inboundPipeline(
+  { database: { db } }: Receiver,
+  { postmaster, bounces, ...more }: Partial<Pick<RecipientDeps, 'postmaster' | 'bounces'> & ReceiveDeps> = {},
+): InboundPipeline {
+  const blobs = mysqlBlobs(db, systemClock)
+  const hasDiskSpace = more.hasDiskSpace ?? (() => true)
+  const recipientDeps: RecipientDeps = { db, findClaims: batchedClaimLookups(db), hasDiskSpace, postmaster, bounces }
+  const receiveDeps: ReceiveDeps = {
+    db,
+    blobs,
+    log,
+    hasDiskSpace,
     authenticator: fakeAuthenticator(),
     canary: () => Promise.resolve(true),
     scanner: fakeScanner({ kind: 'clean' }),
     scanWaitMs: 0,
-    parse: parseForFiling,
     policy: { dmarcReject: false, unscanned: 'quarantine' },
-    log,
-    postmaster: undefined,
-    ...parts,
-  })
+    filer: new MessageFiler({ db, blobs }),
+    ...more,
+  }
+  return {
+    findRecipient: address => findRecipient(address, recipientDeps),
+    receive: mail => receive(mail, receiveDeps),
+  }
 }
 
 export function inMemory(bytes: Buffer | string): MessageSource {

@@ -4,7 +4,7 @@ import { type Id, newId } from '../../src/base/ids.ts'
 import { secretsOf } from '../../src/base/secrets/secrets.ts'
 import { newReturnPaths } from '../../src/sending/reports/return-path.ts'
 import { type FreshDatabase, freshDatabase } from '../harness/database.ts'
-import { type Receiver, receiver, refusalOf, wayIn } from './fixtures.ts'
+import { inboundPipeline, type Receiver, receiver, refusalOf } from './fixtures.ts'
 
 let database: FreshDatabase
 let ours: Receiver
@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => database.close())
 
 test('finds a mailbox without regard to case', async () => {
-  const { findRecipient } = wayIn(ours)
+  const { findRecipient } = inboundPipeline(ours)
   expect(await findRecipient(`HeLLo@${ours.domain.toUpperCase()}`)).toEqual({
     address: `HeLLo@${ours.domain}`,
     organizationId: ours.organizationId,
@@ -31,7 +31,7 @@ test('finds a mailbox without regard to case', async () => {
 
 test('finds the mailbox before a plus, unless there is one with it', async () => {
   const exact = await ours.mailbox('hello+exact')
-  const { findRecipient } = wayIn(ours)
+  const { findRecipient } = inboundPipeline(ours)
   const found = await findRecipient(`hello+a+b@${ours.domain}`)
   expect([found.mailboxId, found.address]).toEqual([hello, `hello+a+b@${ours.domain}`])
   expect((await findRecipient(`Hello+Exact@${ours.domain}`)).mailboxId).toBe(exact)
@@ -40,7 +40,7 @@ test('finds the mailbox before a plus, unless there is one with it', async () =>
 test('falls back on the catch-all', async () => {
   const other = await receiver(database)
   const [named, all] = [await other.mailbox('named'), await other.mailbox('')]
-  const { findRecipient } = wayIn(other)
+  const { findRecipient } = inboundPipeline(other)
   const found = async (localPart: string) => (await findRecipient(`${localPart}@${other.domain}`)).mailboxId
   expect(await found('named')).toBe(named)
   expect(await found('anything')).toBe(all)
@@ -51,7 +51,7 @@ test('falls back on the catch-all', async () => {
 })
 
 test('refuses what it does not know', async () => {
-  const { findRecipient } = wayIn(ours)
+  const { findRecipient } = inboundPipeline(ours)
   expect(await refusalOf(findRecipient(`nobody@${ours.domain}`))).toBe('mailbox_unknown')
   expect(await refusalOf(findRecipient('hello@elsewhere.test'))).toBe('relay_denied')
   expect(await refusalOf(findRecipient(`hello@sub.${ours.domain}`))).toBe('relay_denied')
@@ -75,20 +75,20 @@ test('takes nothing for a domain whose receiving identity is not verified', asyn
     .set({ identity_verified: 0 })
     .where('domain', '=', other.domain)
     .execute()
-  expect(await refusalOf(wayIn(other).findRecipient(`hello@${other.domain}`))).toBe('receiving_not_ready')
+  expect(await refusalOf(inboundPipeline(other).findRecipient(`hello@${other.domain}`))).toBe('receiving_not_ready')
 })
 
 test('takes nothing for a mailbox of another organization that has the same domain', async () => {
   const other = await receiver(database)
   await database.db.updateTable('domains').set({ domain: ours.domain }).where('id', '=', other.domainId).execute()
   await other.mailbox('theirs')
-  expect(await refusalOf(wayIn(ours).findRecipient(`theirs@${ours.domain}`))).toBe('mailbox_unknown')
+  expect(await refusalOf(inboundPipeline(ours).findRecipient(`theirs@${ours.domain}`))).toBe('mailbox_unknown')
 })
 
 test('brings what is meant for a postmaster to the operator', async () => {
   const other = await receiver(database)
   const own = await other.mailbox('abuse')
-  const { findRecipient } = wayIn(other, { postmaster: `hello@${ours.domain}` })
+  const { findRecipient } = inboundPipeline(other, { postmaster: `hello@${ours.domain}` })
   for (const address of ['postmaster', 'PostMaster', `postmaster@${other.domain}`, `POSTMASTER@${other.domain}`]) {
     const found = await findRecipient(address)
     expect([found.address, found.mailboxId, found.organizationId]).toEqual([address, hello, ours.organizationId])
@@ -97,11 +97,11 @@ test('brings what is meant for a postmaster to the operator', async () => {
   expect((await findRecipient(`abuse@${ours.domain}`)).mailboxId).toBe(hello)
   expect(await refusalOf(findRecipient('postmaster@elsewhere.test'))).toBe('relay_denied')
   expect(await refusalOf(findRecipient('abuse'))).toBe('address_malformed')
-  expect(await refusalOf(wayIn(other).findRecipient('postmaster'))).toBe('mailbox_unknown')
+  expect(await refusalOf(inboundPipeline(other).findRecipient('postmaster'))).toBe('mailbox_unknown')
 })
 
 test('answers each of many that ask at once', async () => {
-  const { findRecipient } = wayIn(ours)
+  const { findRecipient } = inboundPipeline(ours)
   const answers = await Promise.all(
     Array.from({ length: 200 }, (_, i) =>
       i % 2
@@ -131,7 +131,7 @@ test('takes mail for a postmaster at the names that bounces come to, and for nob
       checked_at: null,
     })
     .execute()
-  const { findRecipient } = wayIn(ours, { bounces, postmaster: `hello@${ours.domain}` })
+  const { findRecipient } = inboundPipeline(ours, { bounces, postmaster: `hello@${ours.domain}` })
   for (const address of [
     `postmaster@${host}`,
     `PostMaster@${host.toUpperCase()}`,
@@ -143,6 +143,6 @@ test('takes mail for a postmaster at the names that bounces come to, and for nob
   }
   for (const address of [`hello@${host}`, `postmaster+x@${host}`, 'hello@mx.ours.test', 'postmaster@mx.other.test'])
     expect(await refusalOf(findRecipient(address))).toBe('relay_denied')
-  const { findRecipient: withoutOperator } = wayIn(ours, { bounces })
+  const { findRecipient: withoutOperator } = inboundPipeline(ours, { bounces })
   expect(await refusalOf(withoutOperator(`postmaster@${host}`))).toBe('mailbox_unknown')
 })

@@ -4,7 +4,7 @@ import { createCanary } from '../../src/ports/resolver/canary.ts'
 import { networkResolver } from '../../src/ports/resolver/network.ts'
 import { type FreshDatabase, freshDatabase } from '../harness/database.ts'
 import { startDns, type TestDns } from '../harness/dns.ts'
-import { inMemory, mailTo, message, messagesOf, receiver, refusalOf, wayIn } from './fixtures.ts'
+import { inboundPipeline, inMemory, mailTo, message, messagesOf, receiver, refusalOf } from './fixtures.ts'
 
 let database: FreshDatabase
 let dns: TestDns
@@ -20,18 +20,18 @@ afterAll(async () => {
 
 const ourName = 'mx.ours.example'
 
-/** A way in that asks the DNS server, and its mailbox. */
+/** A inbound in that asks the DNS server, and its mailbox. */
 async function receiving() {
   const resolver = networkResolver({ servers: [dns.endpoint], timeoutMs: 200 })
   const checking = { resolver, hostname: ourName, messageTimeoutMs: 5000 }
   const ours = await receiver(database)
   await ours.mailbox('hello')
-  const way = wayIn(ours, {
+  const inbound = inboundPipeline(ours, {
     authenticator: mailauthAuthenticator(checking),
     canary: createCanary(resolver, ourName),
   })
-  const recipient = await way.findRecipient(`hello@${ours.domain}`)
-  return { ours, resolver, receive: () => way.receive(mailTo([recipient], inMemory(message()))) }
+  const recipient = await inbound.findRecipient(`hello@${ours.domain}`)
+  return { ours, resolver, receive: () => inbound.receive(mailTo([recipient], inMemory(message()))) }
 }
 
 test('files the message of a sender whose DNS servers are silent, while ours answer', async () => {

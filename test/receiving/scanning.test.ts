@@ -8,10 +8,9 @@ import { type ClamdAddress, readConfig } from '../../src/base/config/config.ts'
 import { mysqlBlobs } from '../../src/ports/blobs/mysql.ts'
 import { clamdScanner } from '../../src/ports/scanner/clamd.ts'
 import type { Scanner } from '../../src/ports/scanner/port.ts'
-import { reportTaker } from '../../src/receiving/reports/record-report.ts'
 import { rescanDue, rescanRound } from '../../src/receiving/rescan/rescan.ts'
 import { type FreshDatabase, freshDatabase } from '../harness/database.ts'
-import { inMemory, log, mailTo, message, messagesOf, type Receiver, receiver, wayIn } from './fixtures.ts'
+import { inboundPipeline, inMemory, log, mailTo, message, messagesOf, type Receiver, receiver } from './fixtures.ts'
 
 let database: FreshDatabase
 let ours: Receiver
@@ -33,9 +32,9 @@ function scannerAt(address: ClamdAddress, timeoutMs = 10_000): Scanner {
 async function receive(raw: string, scanner: Scanner, scanWaitMs = 0) {
   ours = await receiver(database)
   await ours.mailbox('hello')
-  const way = wayIn(ours, { scanner, scanWaitMs })
-  const recipient = await way.findRecipient(`hello@${ours.domain}`)
-  await way.receive(mailTo([recipient], inMemory(raw)))
+  const inbound = inboundPipeline(ours, { scanner, scanWaitMs })
+  const recipient = await inbound.findRecipient(`hello@${ours.domain}`)
+  await inbound.receive(mailTo([recipient], inMemory(raw)))
   return await filed()
 }
 
@@ -130,7 +129,7 @@ describe('a scanner that is away', () => {
 
   function rescanning(scanner: Scanner, clock: Clock) {
     const { db } = database
-    return { db, blobs: mysqlBlobs(db, systemClock), scanner, takeReport: reportTaker({ db, log }), clock, log }
+    return { db, blobs: mysqlBlobs(db, systemClock), scanner, clock, log }
   }
 
   test('sends a clean message to quarantine, and its return releases it', async () => {
@@ -262,7 +261,7 @@ describe('a scanner that is away', () => {
   })
 })
 
-/** A way to the real clamd that opens after a while. */
+/** A inbound to the real clamd that opens after a while. */
 async function relayLater(path: string, afterMs: number): Promise<{ server: Server; accepted(): number }> {
   const { connect } = await import('node:net')
   let accepted = 0

@@ -1,98 +1,57 @@
+import { serveTasks } from '../../base/concurrency/worker-tasks.ts'
 import type { MessageSource } from '../../mail/message-source.ts'
-import { mailauthAuthenticator } from '../../ports/authenticator/mailauth.ts'
-import type { AuthenticationInput, Authenticator, Verdicts } from '../../ports/authenticator/port.ts'
+import { type MailauthOptions, mailauthAuthenticator } from '../../ports/authenticator/mailauth.ts'
+import type { AuthenticationInput, Verdicts } from '../../ports/authenticator/port.ts'
 import type { DnsAnswer, LookupOptions, RecordData, RecordType, Resolver } from '../../ports/resolver/port.ts'
 import { type FilingSummary, parseForFiling } from '../parse.ts'
 
-// What runs on a thread of its own: checking and taking apart messages that are too large for the event loop.
+// What a worker of the parse pool does with messages that are too large for the event loop.
 
-export type Task =
-  | { readonly kind: 'authenticate'; readonly what: AuthenticationInput }
-  | { readonly kind: 'outline'; readonly content: MessageSource }
-
-export interface Results {
-  readonly authenticate: Verdicts
-  readonly outline: FilingSummary
+export interface AuthenticationTask {
+  readonly message: AuthenticationInput
+  readonly options: Omit<MailauthOptions, 'resolver'>
 }
 
-export type ToWorker =
-  | { readonly kind: 'start'; readonly hostname: string; readonly messageTimeoutMs: number }
-  | { readonly kind: 'task'; readonly id: number; readonly task: Task }
-  | { readonly kind: 'answer'; readonly id: number; readonly answer: DnsAnswer<unknown> }
-
-export type FromWorker =
-  | { readonly kind: 'done'; readonly id: number; readonly result: Results[Task['kind']] }
-  | { readonly kind: 'failed'; readonly id: number; readonly error: Error }
-  | { readonly kind: 'question'; readonly id: number; readonly name: string; readonly type: RecordType }
-
-declare const self: {
-  postMessage(message: FromWorker): void
-  onmessage: ((event: { readonly data: ToWorker }) => void) | null
+export interface DnsQuestion {
+  readonly name: string
+  readonly type: RecordType
 }
 
-const questions = new Map<number, (answer: DnsAnswer<unknown>) => void>()
-let lastQuestion = 0
+type LookUp = (question: DnsQuestion) => Promise<DnsAnswer<RecordData[RecordType]>>
 
-/** Asks the resolver of the main thread, where the cache is. */
-const resolver: Resolver = {
-  resolve<Type extends RecordType>(name: string, type: Type, { signal }: LookupOptions = {}) {
-    return new Promise<DnsAnswer<RecordData[Type]>>(resolve => {
-      const id = ++lastQuestion
-      const finish = (answer: DnsAnswer<unknown>) => {
-        questions.delete(id)
-        signal?.removeEventListener('abort', giveUp)
-        resolve(answer as DnsAnswer<RecordData[Type]>)
-      }
-      const giveUp = () => finish({ kind: 'failed', why: 'out of time' })
-      if (signal?.aborted) return giveUp()
-      questions.set(id, finish)
-      signal?.addEventListener('abort', giveUp)
-      self.postMessage({ kind: 'question', id, name, type })
-    })
+const tasks = {
+  authenticate({ message, options }: AuthenticationTask, lookUp: LookUp): Promise<Verdicts> {
+    const authenticator = mailauthAuthenticator({ ...options, resolver: resolverOver(lookUp) })
+    return authenticator.authenticate({ ...message, content: withBuffer(message.content) })
+  },
+  parse(content: MessageSource): Promise<FilingSummary> {
+    return parseForFiling(withBuffer(content))
   },
 }
 
-let authenticator: Authenticator | undefined
+export type ParseTasks = typeof tasks
 
-function run(task: Task): Promise<Results[Task['kind']]> {
-  switch (task.kind) {
-    case 'authenticate':
-      if (!authenticator) throw new Error('a task came before the start')
-      return authenticator.authenticate({ ...task.what, content: received(task.what.content) })
-    case 'outline':
-      return parseForFiling(received(task.content))
-    default:
-      return task satisfies never
+/** The resolver of the main thread, where the cache is. */
+function resolverOver(lookUp: LookUp): Resolver {
+  return {
+    resolve<Type extends RecordType>(name: string, type: Type, { signal }: LookupOptions = {}) {
+      return new Promise<DnsAnswer<RecordData[Type]>>((resolve, reject) => {
+        const giveUp = () => resolve({ kind: 'failed', why: 'out of time' })
+        if (signal?.aborted) return giveUp()
+        signal?.addEventListener('abort', giveUp)
+        lookUp({ name, type })
+          .then(answer => resolve(answer as DnsAnswer<RecordData[Type]>), reject)
+          .finally(() => signal?.removeEventListener('abort', giveUp))
+      })
+    },
   }
 }
 
-/** A Buffer arrives as a plain Uint8Array. */
-function received(content: MessageSource): MessageSource {
+/** A Buffer arrives in a worker as a plain Uint8Array. */
+function withBuffer(content: MessageSource): MessageSource {
   if (content.kind === 'file') return content
   const { buffer, byteOffset, byteLength } = content.bytes
   return { ...content, bytes: Buffer.from(buffer, byteOffset, byteLength) }
 }
 
-self.onmessage = ({ data }) => {
-  switch (data.kind) {
-    case 'start':
-      authenticator = mailauthAuthenticator({ ...data, resolver })
-      return
-    case 'answer':
-      questions.get(data.id)?.(data.answer)
-      return
-    case 'task':
-      Promise.try(run, data.task).then(
-        result => self.postMessage({ kind: 'done', id: data.id, result }),
-        (error: unknown) =>
-          self.postMessage({
-            kind: 'failed',
-            id: data.id,
-            error: error instanceof Error ? error : new Error(String(error)),
-          }),
-      )
-      return
-    default:
-      data satisfies never
-  }
-}
+serveTasks(tasks)

@@ -7,50 +7,50 @@ import type { Resolver } from '../../ports/resolver/port.ts'
 import type { DeliveryEvent } from '../../sending/events/delivery-event.ts'
 import { classifyBounce } from '../../sending/reports/classify-bounce.ts'
 import { type DeliveryReport, recordReports } from '../../sending/reports/reports.ts'
+import type { FilingSummary } from '../parse.ts'
 import { refuseMail } from '../smtp-refusal.ts'
 import { reportsCounter } from './bounce-address.ts'
 import { findRelayTargets, type RelayTarget, relayedDetail } from './relayed-dsn.ts'
 import { findReportedEmails, type ReportedEmail, type ReportMessage } from './reported-emails.ts'
 
-/**
- * Takes what a message reports of emails of ours. Resolves after the commit; the same again changes nothing.
- *
- * Anyone may write a report, so it counts only as far as it is tied to an email: by the bounce address that it came to, which
- * stands for one recipient, whatever the report says; or by naming an email, as only who had the message can, in a mailbox
- * of the organization that sent it, and then for the recipients that it names; where there are several, who all know the id,
- * it is no reason to suppress one. All else changes nothing.
- * @throws SmtpRefusal reports_only
- */
-export type TakeReport = (mail: ReportMessage, report: Report | null, isAutomaticReply: boolean) => Promise<void>
-
 export interface ReportDeps {
   readonly db: Db
   readonly log: Log
-  /** Who is asked for the mail exchangers of recipients; undefined: nobody, and what was relayed is not known to have come. */
+  /** Asked for the recipients' mail exchangers; absent: a relayed message is never known to be delivered. */
   readonly resolver?: Resolver | undefined
 }
 
-export function reportTaker({ db, log, resolver }: ReportDeps): TakeReport {
-  return async (mail, report, isAutomaticReply) => {
-    const isToAddress = mail.recipients.some(recipient => recipient.bounceOf)
-    const kind = report?.kind ?? (isAutomaticReply ? 'auto-reply' : 'none')
-    if (!report || kind === 'none' || kind === 'auto-reply') {
-      if (isToAddress) refuseOrIgnore(mail, kind, log)
-      return
-    }
-    const subjects = await findReportedEmails(db, mail, report)
-    const relayed = await relayTargetsOf(subjects, report, resolver, mail.signal)
-    const told = subjects.flatMap(subject => deliveryReport(mail, report, subject, relayed.get(subject)) ?? [])
-    const isNew = await inTransaction(db, tx => recordReports(tx, told, mail.receivedAt))
-    for (const [i, { event }] of told.entries()) {
-      reportsCounter.inc({ outcome: isNew[i] ? kind : 'repeated' })
-      log.info(
-        { email_id: event.emailId, ...messageLogKeys(mail), report: kind, type: event.type, is_new: isNew[i] === true },
-        'took a report',
-      )
-    }
-    if (told.length === 0) reportsCounter.inc({ outcome: 'unattributed' })
+/**
+ * Records what a message reports about emails we sent. Resolves after the commit; the same report again changes nothing.
+ *
+ * Anyone may write a report, so it counts only as far as it is tied to an email: by the bounce address it came to, which
+ * stands for one recipient, whatever the report says; or by naming an email, as only who got the message can, in a mailbox
+ * of the organization that sent it, and then for the recipients it names. Where the email had several, who all know its id,
+ * nobody is suppressed for it. Any other report changes nothing.
+ * @throws SmtpRefusal reports_only
+ */
+export async function recordReport(
+  mail: ReportMessage,
+  { report, isAutomaticReply }: Pick<FilingSummary, 'report' | 'isAutomaticReply'>,
+  { db, log, resolver }: ReportDeps,
+): Promise<void> {
+  const kind = report?.kind ?? (isAutomaticReply ? 'auto-reply' : 'none')
+  if (!report || kind === 'none' || kind === 'auto-reply') {
+    if (mail.recipients.some(recipient => recipient.bounceOf)) refuseOrIgnore(mail, kind, log)
+    return
   }
+  const emails = await findReportedEmails(db, mail, report)
+  const relayed = await relayTargetsOf(emails, report, resolver, mail.signal)
+  const reports = emails.flatMap(email => deliveryReport(mail, report, email, relayed.get(email)) ?? [])
+  const isNew = await inTransaction(db, tx => recordReports(tx, reports, mail.receivedAt))
+  for (const [i, { event }] of reports.entries()) {
+    reportsCounter.inc({ outcome: isNew[i] ? kind : 'repeated' })
+    log.info(
+      { email_id: event.emailId, ...messageLogKeys(mail), report: kind, type: event.type, is_new: isNew[i] === true },
+      'recorded a delivery report',
+    )
+  }
+  if (reports.length === 0) reportsCounter.inc({ outcome: 'unattributed' })
 }
 
 /** What comes to a bounce address and reports nothing: a note of absence is let go, a person is told. */

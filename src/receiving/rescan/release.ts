@@ -1,29 +1,27 @@
-import { type Db, inTransaction } from '../../base/database/database.ts'
+import { inTransaction } from '../../base/database/database.ts'
 import { maxReportBytes } from '../../mail/reports/report-mime.ts'
 import type { BlobStore } from '../../ports/blobs/port.ts'
 import { acceptedReason, scanColumns } from '../message-row.ts'
 import { parseForReport } from '../parse.ts'
-import type { TakeReport } from '../reports/record-report.ts'
+import { type ReportDeps, recordReport } from '../reports/record-report.ts'
 import type { ReportMessage } from '../reports/reported-emails.ts'
 import { type UnscannedRow, updateAttachmentScan, updateReleased } from '../table.ts'
 
-export interface ReleaseDeps {
-  readonly db: Db
+export interface ReleaseDeps extends ReportDeps {
   readonly blobs: BlobStore
-  readonly takeReport: TakeReport
 }
 
 /**
- * Lets a message go that a later scan found clean: to the folder where it would have gone, with what it reports of emails of
- * ours taken where that counts. The report first: should the process die between the two, it is scanned and taken again,
+ * Releases a message that a later scan found clean: to the folder where it would have gone, after recording what it reports
+ * about emails we sent, where that counts. If the process dies between the two, the message is scanned and recorded again,
  * and counts once.
  */
 export async function releaseFromQuarantine(row: UnscannedRow, deps: ReleaseDeps): Promise<void> {
   const first = await firstBytes(row, deps)
-  const { report, isAutomaticReply } = parseForReport(first)
-  if (row.release_folder === 'inbox' && report) await deps.takeReport(toReportMessage(row), report, isAutomaticReply)
+  const summary = parseForReport(first)
+  if (row.release_folder === 'inbox' && summary.report) await recordReport(toReportMessage(row), summary, deps)
   await inTransaction(deps.db, async tx => {
-    if (await updateReleased(tx, row, acceptedReason({ report, isAutomaticReply })))
+    if (await updateReleased(tx, row, acceptedReason(summary)))
       await updateAttachmentScan(tx, row, scanColumns({ kind: 'clean' }))
   })
 }
@@ -34,7 +32,7 @@ async function firstBytes(row: UnscannedRow, { blobs }: Pick<ReleaseDeps, 'blobs
   return Buffer.concat(chunks)
 }
 
-/** The mail that it was, as far as its report is concerned. */
+/** What counts of the message for its report. */
 function toReportMessage(row: UnscannedRow): ReportMessage {
   const { id, organization_id: organizationId, mailbox_id: mailboxId, mail_from: mailFrom } = row
   return {

@@ -1,7 +1,6 @@
 import { Readable } from 'node:stream'
 import { type Clock, type Instant, microsecondsOf, plusMs } from '../../base/clock.ts'
 import { inTransaction } from '../../base/database/database.ts'
-import type { Log } from '../../base/observability/log.ts'
 import { counter } from '../../base/observability/metrics.ts'
 import type { BlobStore } from '../../ports/blobs/port.ts'
 import type { Scanner } from '../../ports/scanner/port.ts'
@@ -13,7 +12,6 @@ import { type ReleaseDeps, releaseFromQuarantine } from './release.ts'
 export interface RescanDeps extends ReleaseDeps {
   readonly scanner: Scanner
   readonly clock: Clock
-  readonly log: Log
 }
 
 const batchSize = 10

@@ -179,7 +179,7 @@ test('what clients write as they like makes no labels of its own', async () => {
 })
 
 test('an email can be followed through the log, from the request that made it to the report of it', async () => {
-  await until(() => lineOf('took a report', 'email_id', emailId))
+  await until(() => lineOf('recorded a delivery report', 'email_id', emailId))
   expect(lineOf('request answered', 'request_id', requestId)).toMatchObject({
     email_id: emailId,
     method: 'POST',
@@ -187,7 +187,7 @@ test('an email can be followed through the log, from the request that made it to
     status: 202,
   })
   expect(lineOf('submitted', 'email_id', emailId)).toMatchObject({ attempt: 1, outcome: 'accepted', smtp_code: 250 })
-  const took = lineOf('took a report', 'email_id', emailId)
+  const took = lineOf('recorded a delivery report', 'email_id', emailId)
   expect(took).toMatchObject({ report: 'bounce', type: 'bounced', is_new: true })
   expect(lineOf('message accepted', 'transaction_id', took?.['transaction_id'])).toBeDefined()
 })

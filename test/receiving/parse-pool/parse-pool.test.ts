@@ -3,11 +3,12 @@ import { randomBytes } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { WorkerError } from '../../../src/base/concurrency/worker-pool.ts'
 import type { MessageSource } from '../../../src/mail/message-source.ts'
 import { mailauthAuthenticator } from '../../../src/ports/authenticator/mailauth.ts'
 import type { DnsAnswer, Resolver } from '../../../src/ports/resolver/port.ts'
 import { parseForFiling } from '../../../src/receiving/parse.ts'
-import { bySize, openParsePool, type ParsePool, WorkerError } from '../../../src/receiving/parse-pool/parse-pool.ts'
+import { authenticatorBySize, openParsePool, type ParsePool } from '../../../src/receiving/parse-pool/parse-pool.ts'
 import { inMemory, message } from '../fixtures.ts'
 
 const open: { close(): void | Promise<void> }[] = []
@@ -22,10 +23,10 @@ const zone: Readonly<Record<string, string>> = {
   '_dmarc.x.test': 'v=DMARC1; p=reject',
 }
 
-function resolverOf(asked: string[] = []): Resolver {
+function resolverOf(questions: string[] = []): Resolver {
   return {
     resolve(name, type) {
-      asked.push(`${name} ${type}`)
+      questions.push(`${name} ${type}`)
       const record = type === 'TXT' ? zone[name] : undefined
       const answer = record ? { kind: 'found', records: [record], ttlSeconds: 60 } : { kind: 'none', why: 'nxdomain' }
       return Promise.resolve(answer as DnsAnswer<never>)
@@ -35,14 +36,14 @@ function resolverOf(asked: string[] = []): Resolver {
 
 const silent: Resolver = { resolve: () => new Promise(() => undefined) }
 
-function workers(resolver: Resolver, more: { count?: number; taskTimeoutMs?: number } = {}): ParsePool {
-  const heavy = openParsePool({ resolver, hostname: 'mx.ours.test', messageTimeoutMs: 60_000, count: 1, ...more })
-  open.push(heavy)
-  return heavy
+function openPool(resolver: Resolver, options: { count?: number; taskTimeoutMs?: number } = {}): ParsePool {
+  const pool = openParsePool({ resolver, hostname: 'mx.ours.test', messageTimeoutMs: 60_000, count: 1, ...options })
+  open.push(pool)
+  return pool
 }
 
 async function inFile(bytes: string): Promise<MessageSource> {
-  const folder = await mkdtemp(join(tmpdir(), 'heavy-'))
+  const folder = await mkdtemp(join(tmpdir(), 'parse-pool-'))
   open.push({ close: () => rm(folder, { recursive: true }) })
   const path = join(folder, 'message')
   await Bun.write(path, bytes)
@@ -58,23 +59,23 @@ function large(attachment: Buffer = randomBytes(2_000_000)): string {
 
 const envelope = { remoteIp: '192.0.2.1', helo: 'mx.x.test', mailFrom: 'bounce@x.test' }
 
-test('finds the same as the main thread does', async () => {
-  const asked: string[] = []
-  const resolver = resolverOf(asked)
-  const heavy = workers(resolver)
-  const light = mailauthAuthenticator({ resolver, hostname: 'mx.ours.test', messageTimeoutMs: 5000 })
+test('gives the same results as the main thread', async () => {
+  const questions: string[] = []
+  const resolver = resolverOf(questions)
+  const pool = openPool(resolver)
+  const inline = mailauthAuthenticator({ resolver, hostname: 'mx.ours.test', messageTimeoutMs: 5000 })
   const raw = large(randomBytes(400_000))
   for (const content of [await inFile(raw), inMemory(raw)]) {
-    const verdicts = await heavy.authenticator.authenticate({ content, ...envelope })
-    expect(verdicts).toEqual(await light.authenticate({ content, ...envelope }))
+    const verdicts = await pool.authenticator.authenticate({ content, ...envelope })
+    expect(verdicts).toEqual(await inline.authenticate({ content, ...envelope }))
     expect([verdicts.spf.result, verdicts.dmarc.result]).toEqual(['pass', 'pass'])
-    expect(await heavy.parse(content)).toEqual(await parseForFiling(content))
+    expect(await pool.parse(content)).toEqual(await parseForFiling(content))
   }
-  expect(asked).toContain('_dmarc.x.test TXT')
+  expect(questions).toContain('_dmarc.x.test TXT')
 })
 
 test('leaves the event loop free', async () => {
-  const heavy = workers(resolverOf())
+  const pool = openPool(resolverOf())
   const hostile = [
     large(randomBytes(8_000_000)),
     `${message(['DKIM-Signature: v=1; a=rsa-sha256; d=x.test; s=s; h=from; bh=AAAA; b=AAAA']).slice(0, -10)}${'\n'.repeat(5_000_000)}`,
@@ -82,7 +83,7 @@ test('leaves the event loop free', async () => {
     message(['Content-Type: multipart/mixed; boundary=b'], '--b\r\n\r\nhi\r\n'.repeat(40_000)),
   ]
   const contents = await Promise.all(hostile.map(inFile))
-  await heavy.parse(await inFile('From: a@x.test\r\n\r\n'))
+  await pool.parse(await inFile('From: a@x.test\r\n\r\n'))
   let worstMs = 0
   let last = performance.now()
   const timer = setInterval(() => {
@@ -90,48 +91,45 @@ test('leaves the event loop free', async () => {
     last = performance.now()
   }, 1)
   await Promise.all(
-    contents.flatMap(content => [heavy.authenticator.authenticate({ content, ...envelope }), heavy.parse(content)]),
+    contents.flatMap(content => [pool.authenticator.authenticate({ content, ...envelope }), pool.parse(content)]),
   )
   clearInterval(timer)
   expect(worstMs).toBeLessThan(50)
 })
 
 test('fails the tasks of a worker that is ended, and starts another', async () => {
-  const heavy = workers(silent, { taskTimeoutMs: 1500 })
+  const pool = openPool(silent, { taskTimeoutMs: 1500 })
   const content = await inFile(large())
-  const stuck = [1, 2, 3].map(() => heavy.authenticator.authenticate({ content, ...envelope }))
+  const stuck = [1, 2, 3].map(() => pool.authenticator.authenticate({ content, ...envelope }))
   const outcomes = await Promise.allSettled(stuck)
   for (const outcome of outcomes) expect(outcome.status === 'rejected' && outcome.reason).toBeInstanceOf(WorkerError)
-  expect((await heavy.parse(content)).attachments).toHaveLength(1)
+  expect((await pool.parse(content)).attachments).toHaveLength(1)
 })
 
-test('files with what its header tells a message that ends its worker', async () => {
-  const heavy = workers(resolverOf(), { taskTimeoutMs: 1 })
-  const outline = await heavy.parse(await inFile(large()))
-  expect(outline.from).toEqual([{ address: 'a@x.test', name: 'Ann' }])
-  expect(outline.subject).toBe('Hello')
-  expect(outline.attachments).toEqual([])
-  expect(outline.problem).toBe('it could not be taken apart: a task took too long')
+test('describes a message whose worker is ended by its header alone', async () => {
+  const pool = openPool(resolverOf(), { taskTimeoutMs: 1 })
+  const summary = await pool.parse(await inFile(large()))
+  expect(summary.from).toEqual([{ address: 'a@x.test', name: 'Ann' }])
+  expect(summary.subject).toBe('Hello')
+  expect(summary.attachments).toEqual([])
+  expect(summary.problem).toBe('it could not be parsed: a task took too long')
 })
 
-test('files nothing half when it is closed', async () => {
-  const heavy = workers(resolverOf())
-  const parsing = heavy.parse(await inFile(large()))
-  heavy.close()
+test('rejects, and describes nothing by its header alone, when it is closed', async () => {
+  const pool = openPool(resolverOf())
+  const parsing = pool.parse(await inFile(large()))
+  pool.close()
   expect(await parsing.catch((error: Error) => error.message)).toBe('the workers were closed')
-  expect(await heavy.parse(await inFile(large())).catch((error: Error) => error.message)).toBe(
-    'the workers were closed',
-  )
+  expect(await pool.parse(await inFile(large())).catch((error: Error) => error.message)).toBe('the workers were closed')
 })
 
 test('rejects when a file cannot be read', async () => {
-  const heavy = workers(resolverOf())
+  const pool = openPool(resolverOf())
   const gone: MessageSource = { kind: 'file', path: '/nonexistent/message', size: 1_000_000 }
-  expect(await heavy.parse(gone).catch((error: Error) => error.message)).toContain('ENOENT')
+  expect(await pool.parse(gone).catch((error: Error) => error.message)).toContain('ENOENT')
 })
 
-test('gets only what is large', async () => {
-  const heavy = workers(resolverOf())
+test('authenticates small messages on this thread and large ones in the pool', async () => {
   const used: string[] = []
   const named = (name: string) => ({
     authenticate: () => {
@@ -139,10 +137,10 @@ test('gets only what is large', async () => {
       return Promise.reject(new Error(name))
     },
   })
-  const { authenticator } = bySize(named('light'), { ...heavy, authenticator: named('heavy') })
+  const authenticator = authenticatorBySize(named('inline'), { authenticator: named('pool') })
   const many = message(['X: y\r\n'.repeat(9000).trim()])
   for (const raw of [message(), message([], 'x'.repeat(200_000)), large(), many])
     await authenticator.authenticate({ content: inMemory(raw), ...envelope }).catch(() => undefined)
   await authenticator.authenticate({ content: await inFile(message()), ...envelope }).catch(() => undefined)
-  expect(used).toEqual(['light', 'light', 'heavy', 'heavy', 'heavy'])
+  expect(used).toEqual(['inline', 'inline', 'pool', 'pool', 'pool'])
 })

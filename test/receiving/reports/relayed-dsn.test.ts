@@ -7,7 +7,7 @@ import { networkResolver } from '../../../src/ports/resolver/network.ts'
 import { newReturnPaths } from '../../../src/sending/reports/return-path.ts'
 import { type FreshDatabase, freshDatabase } from '../../harness/database.ts'
 import { type DnsNode, startDns, type TestDns } from '../../harness/dns.ts'
-import { inMemory, mailTo, type Receiver, receiver, reportFixture, sentEmail, wayIn } from '../fixtures.ts'
+import { inboundPipeline, inMemory, mailTo, type Receiver, receiver, reportFixture, sentEmail } from '../fixtures.ts'
 
 const hostname = 'mx.ours.test'
 const returnPaths = newReturnPaths(secretsOf([randomBytes(32)]))
@@ -47,9 +47,9 @@ function relayed({
 
 async function deliver(id: Id<'eml'>, report: string): Promise<void> {
   const resolver = networkResolver({ servers: [dns.endpoint], timeoutMs: 200 })
-  const way = wayIn(shop, { bounces: { returnPaths, hostname }, resolver })
-  const recipient = await way.findRecipient(returnPaths.addressOf({ emailId: id, position: 0 }, hostname))
-  await way.receive(mailTo([recipient], inMemory(report), { mailFrom: '' }))
+  const inbound = inboundPipeline(shop, { bounces: { returnPaths, hostname }, resolver })
+  const recipient = await inbound.findRecipient(returnPaths.addressOf({ emailId: id, position: 0 }, hostname))
+  await inbound.receive(mailTo([recipient], inMemory(report), { mailFrom: '' }))
 }
 
 async function eventsOf(id: Id<'eml'>) {

@@ -5,11 +5,12 @@ import { fromJson } from '../../../src/base/database/schema.ts'
 import type { Id } from '../../../src/base/ids.ts'
 import { registry } from '../../../src/base/observability/metrics.ts'
 import { secretsOf } from '../../../src/base/secrets/secrets.ts'
-import type { IncomingMessage } from '../../../src/receiving/incoming-message.ts'
+import type { InboundPipeline, IncomingMessage } from '../../../src/receiving/incoming-message.ts'
 import { newReturnPaths } from '../../../src/sending/reports/return-path.ts'
 import { type FreshDatabase, freshDatabase } from '../../harness/database.ts'
 import {
   fakeAuthenticator,
+  inboundPipeline,
   inMemory,
   mailTo,
   messagesOf,
@@ -18,7 +19,6 @@ import {
   refusalOf,
   reportFixture,
   sentEmail,
-  wayIn as wayInOf,
 } from '../fixtures.ts'
 
 const hostname = 'mx.ours.test'
@@ -26,7 +26,7 @@ const returnPaths = newReturnPaths(secretsOf([randomBytes(32)]))
 
 let database: FreshDatabase
 let shop: Receiver
-let wayIn: ReturnType<typeof wayInOf>
+let inbound: InboundPipeline
 
 beforeAll(async () => {
   database = await freshDatabase(8)
@@ -34,7 +34,7 @@ beforeAll(async () => {
 afterAll(() => database.close())
 beforeEach(async () => {
   shop = await receiver(database)
-  wayIn = wayInOf(shop, { bounces: { returnPaths, hostname } })
+  inbound = inboundPipeline(shop, { bounces: { returnPaths, hostname } })
 })
 
 const sent = (to?: readonly string[]): Promise<Id<'eml'>> => sentEmail(shop, to)
@@ -46,7 +46,7 @@ async function deliver(
   message: string,
   to: readonly string[],
   more: Partial<IncomingMessage> = {},
-  by = wayIn,
+  by = inbound,
 ): Promise<void> {
   const recipients = await Promise.all(to.map(address => by.findRecipient(address)))
   await by.receive(mailTo(recipients, inMemory(Buffer.from(message, 'latin1')), { mailFrom: '', ...more }))
@@ -261,7 +261,7 @@ describe('a report that comes to the address made for a recipient', () => {
       .replace('!', bounceAddress(id).includes('0@') ? '1' : '0')
     expect(
       await countedBy('forged', async () =>
-        expect(await refusalOf(wayIn.findRecipient(forged))).toBe('mailbox_unknown'),
+        expect(await refusalOf(inbound.findRecipient(forged))).toBe('mailbox_unknown'),
       ),
     ).toBe(1)
   })
@@ -306,11 +306,11 @@ describe('a forged report changes nothing', () => {
     for (const address of wrong)
       expect(
         await countedBy('forged', async () =>
-          expect(await refusalOf(wayIn.findRecipient(address))).toBe('mailbox_unknown'),
+          expect(await refusalOf(inbound.findRecipient(address))).toBe('mailbox_unknown'),
         ),
       ).toBe(1)
-    expect(await refusalOf(wayIn.findRecipient(right.replace(hostname, 'mx.other.test')))).toBe('mailbox_unknown')
-    expect(await refusalOf(wayIn.findRecipient(bounceAddress(id, 7)))).toBe('mailbox_unknown')
+    expect(await refusalOf(inbound.findRecipient(right.replace(hostname, 'mx.other.test')))).toBe('mailbox_unknown')
+    expect(await refusalOf(inbound.findRecipient(bounceAddress(id, 7)))).toBe('mailbox_unknown')
     expect(await eventsOf(id)).toEqual([])
   })
 
@@ -347,7 +347,7 @@ describe('a forged report changes nothing', () => {
   test('that DMARC or SPF speaks against', async () => {
     await shop.mailbox('')
     const id = await sent()
-    const failing = wayInOf(shop, {
+    const failing = inboundPipeline(shop, {
       bounces: { returnPaths, hostname },
       authenticator: fakeAuthenticator({ spf: { result: 'fail', domain: 'x.test', aligned: null, detail: null } }),
     })

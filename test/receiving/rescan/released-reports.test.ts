@@ -2,12 +2,12 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { type Clock, plusMs, systemClock } from '../../../src/base/clock.ts'
 import type { Id } from '../../../src/base/ids.ts'
 import { mysqlBlobs } from '../../../src/ports/blobs/mysql.ts'
-import { reportTaker } from '../../../src/receiving/reports/record-report.ts'
 import { rescanDue } from '../../../src/receiving/rescan/rescan.ts'
 import { type FreshDatabase, freshDatabase } from '../../harness/database.ts'
 import {
   fakeAuthenticator,
   fakeScanner,
+  inboundPipeline,
   inMemory,
   log,
   mailTo,
@@ -17,7 +17,6 @@ import {
   receiver,
   reportFixture,
   sentEmail,
-  wayIn,
 } from '../fixtures.ts'
 
 const fixtureId = 'eml_01kq5x9m3t8v0w2y4z6a8c1d3f'
@@ -45,17 +44,17 @@ function reportOn(id: Id<'eml'>, name = 'postfix'): string {
 /** Comes to a mailbox while nobody can scan it. */
 async function comeUnscanned(text: string, spf: 'none' | 'fail' = 'none'): Promise<void> {
   const verdict = { result: spf, domain: 'x.test', aligned: null, detail: null } as const
-  const way = wayIn(shop, {
+  const inbound = inboundPipeline(shop, {
     scanner: fakeScanner({ kind: 'unscanned', why: 'away' }, false),
     authenticator: fakeAuthenticator({ spf: verdict }),
   })
-  const recipient = await way.findRecipient(`hello@${shop.domain}`)
-  await way.receive(mailTo([recipient], inMemory(Buffer.from(text, 'latin1')), { mailFrom: '' }))
+  const recipient = await inbound.findRecipient(`hello@${shop.domain}`)
+  await inbound.receive(mailTo([recipient], inMemory(Buffer.from(text, 'latin1')), { mailFrom: '' }))
 }
 
 async function rescan(scan: Parameters<typeof fakeScanner>[0] = { kind: 'clean' }): Promise<void> {
   const { db } = database
-  const deps = { db, blobs: mysqlBlobs(db, systemClock), takeReport: reportTaker({ db, log }), clock: inAnHour, log }
+  const deps = { db, blobs: mysqlBlobs(db, systemClock), clock: inAnHour, log }
   await rescanDue({ ...deps, scanner: fakeScanner(scan) })
 }
 

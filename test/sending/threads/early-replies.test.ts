@@ -8,7 +8,7 @@ import { recordProviderEvents } from '../../../src/sending/reports/provider-even
 import { joinThreads } from '../../../src/sending/threads/threads.ts'
 import { insertAcceptedEmails } from '../../harness/accepted-emails.ts'
 import { type FreshDatabase, freshDatabase } from '../../harness/database.ts'
-import { inMemory, log, mailTo, message, type Receiver, receiver, wayIn } from '../../receiving/fixtures.ts'
+import { inboundPipeline, inMemory, log, mailTo, message, type Receiver, receiver } from '../../receiving/fixtures.ts'
 
 let database: FreshDatabase
 let shop: Receiver
@@ -66,10 +66,10 @@ interface Written {
 }
 
 async function come({ messageId, fields = [], receivedAt = systemClock.now() }: Written): Promise<Id<'msg'>> {
-  const way = wayIn(shop)
+  const inbound = inboundPipeline(shop)
   const text = message(fields).replace(/^Message-ID: .*$/m, `Message-ID: <${messageId}>`)
-  const mail = mailTo([await way.findRecipient(`hello@${shop.domain}`)], inMemory(text), { receivedAt })
-  return (await way.receive(mail)).id as Id<'msg'>
+  const mail = mailTo([await inbound.findRecipient(`hello@${shop.domain}`)], inMemory(text), { receivedAt })
+  return (await inbound.receive(mail)).id as Id<'msg'>
 }
 
 const answering = (...ids: readonly string[]): readonly string[] => [
