@@ -7,6 +7,7 @@ import {
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server'
 import type { RequestContext } from '../../api/request-context.ts'
+import { version } from '../../base/version.ts'
 import { callTool, type ToolCallDeps } from './call-tool.ts'
 import { mayCall, type Tool } from './tools.ts'
 import { whoami, whoamiTool } from './whoami.ts'
@@ -54,7 +55,7 @@ function acceptingAll(headers: Headers): Headers {
 
 function serverFor(admission: RequestContext, tools: ReadonlyMap<string, Tool>, deps: ToolCallDeps): Server {
   const { caller } = admission
-  const server = new Server({ name: 'mailroom', version: '1.0.0' }, { capabilities: { tools: {} }, instructions })
+  const server = new Server({ name: 'mailroom', version }, { capabilities: { tools: {} }, instructions })
   server.setRequestHandler('tools/list', () => ({
     tools: [whoamiTool, ...[...tools.values()].filter(tool => mayCall(tool, caller)).map(tool => tool.listing)],
   }))

@@ -3,11 +3,13 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 import { createKey } from '../../../src/accounts/keys/keys.ts'
 import { type Scope, scopes } from '../../../src/api/scope.ts'
 import { systemClock } from '../../../src/base/clock.ts'
+import { version } from '../../../src/base/version.ts'
 import { toolDefinitions } from '../../../src/servers/mcp/tool-definitions.ts'
 import { type Mailroom, startMailroom } from '../../harness/mailroom.ts'
 import { runConformance, startAuthorizationProxy } from '../../harness/mcp.ts'
 import { fetchValidated } from '../../harness/openapi-validation.ts'
 import { SmtpClient } from '../../harness/smtp-client.ts'
+import { until } from '../../harness/until.ts'
 
 let mailroom: Mailroom
 let client: Client
@@ -105,77 +107,76 @@ async function receive(subject: string): Promise<string> {
 
 describe('every tool', () => {
   const called = new Set<string>()
-  const deps = async (name: string, given: object = {}) => {
+  const callTool = async (name: string, given: object = {}) => {
     called.add(name)
     return call(name, given)
   }
 
   test('sends, lists and reads emails', async () => {
-    const sent = await deps('send_email', {
+    const sent = await callTool('send_email', {
       from: 'hello@demo.test',
       to: 'bob@friend.test',
       subject: 'Hi',
       text: 'Hello Bob.',
     })
-    const { data } = await deps('list_emails', { limit: 5 })
+    const { data } = await callTool('list_emails', { limit: 5 })
     expect(data[0].id).toBe(sent.id)
-    expect((await deps('get_email', { id: sent.id })).recipients[0].email).toBe('bob@friend.test')
-    expect(inside((await deps('get_email_content', { id: sent.id })).text)).toContain('Hello Bob.')
+    expect((await callTool('get_email', { id: sent.id })).recipients[0].email).toBe('bob@friend.test')
+    expect(inside((await callTool('get_email_content', { id: sent.id })).text)).toContain('Hello Bob.')
   })
 
   test('lists, searches, reads and moves messages', async () => {
     const id = await receive('zebra')
-    expect((await deps('list_messages', { folder: 'inbox' })).data[0].id).toBe(id)
-    const message = await deps('get_message', { id })
+    expect((await callTool('list_messages', { folder: 'inbox' })).data[0].id).toBe(id)
+    const message = await callTool('get_message', { id })
     expect([message.read, message.untrusted]).toEqual([true, true])
     expect(inside(message.subject)).toBe(`zebra ${hostile}`)
     const [attachment] = message.attachments
-    const bytes = await deps('get_attachment', { id, attachment_id: attachment.id })
+    const bytes = await callTool('get_attachment', { id, attachment_id: attachment.id })
     expect(Buffer.from(bytes.content_base64, 'base64').toString()).toContain('attached')
-    expect(await deps('move_message', { id, folder: 'trash' })).toEqual({ id, folder: 'trash' })
-    expect(await deps('restore_message', { id })).toEqual({ id, folder: 'inbox' })
-    expect(await deps('mark_read', { id, read: false })).toEqual({ id, read: false })
-    expect(await deps('star_message', { id, starred: true })).toEqual({ id, starred: true })
-    for (const deadline = Date.now() + 5000; Date.now() < deadline; await Bun.sleep(20))
-      if ((await deps('search_messages', { q: 'zebra' })).data.length > 0) break
-    expect((await deps('search_messages', { q: 'zebra' })).data[0].id).toBe(id)
+    expect(await callTool('move_message', { id, folder: 'trash' })).toEqual({ id, folder: 'trash' })
+    expect(await callTool('restore_message', { id })).toEqual({ id, folder: 'inbox' })
+    expect(await callTool('mark_read', { id, read: false })).toEqual({ id, read: false })
+    expect(await callTool('star_message', { id, starred: true })).toEqual({ id, starred: true })
+    await until(async () => (await callTool('search_messages', { q: 'zebra' })).data.length > 0)
+    expect((await callTool('search_messages', { q: 'zebra' })).data[0].id).toBe(id)
   })
 
   test('answers and forwards messages', async () => {
     const id = await receive('question')
-    expect((await deps('reply_to_message', { id, text: 'Yes.' })).recipients[0].email).toBe('ann@sender.example')
-    expect((await deps('reply_all', { id, text: 'Yes, all.' })).status).toBe('queued')
-    expect((await deps('forward_message', { id, to: 'bob@friend.test', text: 'See below.' })).status).toBe('queued')
+    expect((await callTool('reply_to_message', { id, text: 'Yes.' })).recipients[0].email).toBe('ann@sender.example')
+    expect((await callTool('reply_all', { id, text: 'Yes, all.' })).status).toBe('queued')
+    expect((await callTool('forward_message', { id, to: 'bob@friend.test', text: 'See below.' })).status).toBe('queued')
   })
 
   test('writes, sends and deletes drafts', async () => {
-    const { id } = await deps('create_draft', { from: 'hello@demo.test', subject: 'Draft' })
-    expect((await deps('list_drafts')).data[0].id).toBe(id)
-    await deps('update_draft', { id, to: ['bob@friend.test'], text: 'Done.' })
-    expect(inside((await deps('get_draft', { id })).text)).toBe('Done.')
-    expect((await deps('send_draft', { id })).status).toBe('queued')
+    const { id } = await callTool('create_draft', { from: 'hello@demo.test', subject: 'Draft' })
+    expect((await callTool('list_drafts')).data[0].id).toBe(id)
+    await callTool('update_draft', { id, to: ['bob@friend.test'], text: 'Done.' })
+    expect(inside((await callTool('get_draft', { id })).text)).toBe('Done.')
+    expect((await callTool('send_draft', { id })).status).toBe('queued')
     const other = await call('create_draft', { subject: 'No' })
-    expect(await deps('delete_draft', { id: other.id })).toEqual({ id: other.id, deleted: true })
+    expect(await callTool('delete_draft', { id: other.id })).toEqual({ id: other.id, deleted: true })
   })
 
   test('reads domains, mailboxes, templates and suppressions', async () => {
-    const { data } = await deps('list_domains')
+    const { data } = await callTool('list_domains')
     expect(data[0].domain).toBe('demo.test')
-    expect((await deps('get_domain', { id: data[0].id })).ready_to_send).toBe(true)
-    expect((await deps('check_domain', { id: data[0].id })).status).toBe('verified')
-    expect((await deps('list_mailboxes')).data.length).toBe(2)
+    expect((await callTool('get_domain', { id: data[0].id })).ready_to_send).toBe(true)
+    expect((await callTool('check_domain', { id: data[0].id })).status).toBe('verified')
+    expect((await callTool('list_mailboxes')).data.length).toBe(2)
     const brand = { brand_id: mailroom.demo.brand_id }
     const template = { ...brand, slug: 'hello', name: 'Hello', subject: 'Hello {{ name }}', text: 'Hello {{ name }}.' }
     expect((await mailroom.api('POST', '/v1/templates', template)).status).toBe(201)
-    expect((await deps('list_templates')).data[0].slug).toBe('hello')
-    const preview = await deps('preview_template', { ...brand, slug: 'hello', variables: { name: 'Ann' } })
+    expect((await callTool('list_templates')).data[0].slug).toBe('hello')
+    const preview = await callTool('preview_template', { ...brand, slug: 'hello', variables: { name: 'Ann' } })
     expect(preview.text).toBe('Hello Ann.')
-    expect((await deps('check_suppression', { ...brand, email: 'x@y.example' })).suppressed).toBe(false)
-    expect((await deps('list_suppressions')).data).toEqual([])
+    expect((await callTool('check_suppression', { ...brand, email: 'x@y.example' })).suppressed).toBe(false)
+    expect((await callTool('list_suppressions')).data).toEqual([])
   })
 
   test('tells who the key is', async () => {
-    expect(await deps('whoami')).toEqual({
+    expect(await callTool('whoami')).toEqual({
       api_key_id: expect.stringMatching(/^key_/),
       organization_id: mailroom.demo.organization_id,
       brand_id: null,
@@ -184,8 +185,12 @@ describe('every tool', () => {
   })
 
   test('was called', () => {
-    expect([...called].sort()).toEqual(['whoami', ...toolDefinitions.map(toolDefinition => toolDefinition.name)].sort())
+    expect([...called].sort()).toEqual(['whoami', ...toolDefinitions.map(({ name }) => name)].sort())
   })
+})
+
+test('introduces itself with the version of the program', () => {
+  expect(client.getServerVersion()).toMatchObject({ name: 'mailroom', version })
 })
 
 test('lists every tool with schemas for its arguments and its answer, and says what it does', async () => {

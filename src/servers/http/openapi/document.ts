@@ -7,7 +7,10 @@ import { createComponentRegistry } from './components.ts'
 import { createOperationObject, type OperationExample, type OperationObject } from './operation.ts'
 import { errorSchema, responseHeaders } from './responses.ts'
 
-/** The interface described in OpenAPI 3.1. */
+/** The version of the interface, which changes only with the interface; the program has its own. SPEC section 9. */
+const interfaceVersion = '1.0.0'
+
+/** An OpenAPI 3.1 document. */
 export interface OpenApiDocument {
   readonly openapi: string
   readonly info: Readonly<Record<string, unknown>>
@@ -24,36 +27,36 @@ export interface OpenApiDocument {
   }
 }
 
-/** The sections, by the first part of the path after /v1. */
+/** The tags of operations, by the first segment of the path after /v1. */
 const tags: Readonly<Record<string, readonly [name: string, description: string]>> = {
-  emails: ['Emails', 'Sending, and what became of what was sent.'],
+  emails: ['Emails', 'Sending emails, and their delivery status.'],
   inbox: ['Inbox', 'Received messages.'],
-  mailboxes: ['Mailboxes', 'The addresses that receive.'],
+  mailboxes: ['Mailboxes', 'The addresses that receive mail.'],
   domains: ['Domains', 'The domains that send and receive, and their DNS records.'],
-  brands: ['Brands', 'What domains, mailboxes, templates, members and keys are grouped by.'],
+  brands: ['Brands', 'Groups of domains, mailboxes, templates, members and keys.'],
   templates: ['Templates', 'Subjects and bodies with variables.'],
-  drafts: ['Drafts', 'Text messages that are not sent yet.'],
-  suppressions: ['Suppressions', 'Recipients that are not sent to.'],
+  drafts: ['Drafts', 'Unsent text messages.'],
+  suppressions: ['Suppressions', 'Recipients that emails are no longer sent to.'],
   members: ['Members', 'The people of the organization.'],
   invitations: ['Invitations', 'Invitations to become a member.'],
-  requests: ['Requests', 'What was asked of the API.'],
-  mcp: ['MCP', 'The same for language models, by the Model Context Protocol.'],
+  requests: ['Requests', 'The log of API requests.'],
+  mcp: ['MCP', 'The API as tools for language models, over the Model Context Protocol.'],
 }
-const publicTag = ['Service', 'Of the server itself; needs no key.'] as const
+const publicTag = ['Service', 'Health of the server, and this description. No key is needed.'] as const
 
 const introduction = `Sends transactional email through a provider, and receives email into mailboxes.
 
 - Every request below \`/v1\` carries \`Authorization: Bearer <API key>\`. A key belongs to one organization, has scopes, and may be restricted to one brand.
-- Bodies are JSON. On input null equals omitted, except on PATCH, where it clears what may be null. Properties and query parameters that an operation does not know are refused.
+- Bodies are JSON. In a request null means omitted, except on PATCH, where it clears a nullable field. Unknown properties and query parameters are refused.
 - Times are ISO 8601 in UTC with six decimals. Identifiers are opaque.
 - HEAD works wherever GET does. An unknown path or method is a 404 \`not_found\`.
-- POST, PATCH and DELETE take an \`Idempotency-Key\`: for 24 hours the same request with the same key is done once and answered alike.
+- POST, PATCH and DELETE accept an \`Idempotency-Key\`: for 24 hours the same request with the same key is processed once and gets the same response.
 - Every error has the same body. \`error.code\` is for programs, \`error.requirement\` says what must change.`
 
 /**
- * The description of these routes, made of what they themselves say.
+ * The OpenAPI document of these routes, generated from their schemas, requirements and descriptions.
  * @param examples by operationId
- * @throws when a route below /v1 does not say what it is or answers
+ * @throws when a route below /v1 has no description or no response schema
  */
 export function createOpenApiDocument(
   app: AnyElysia,
@@ -61,33 +64,37 @@ export function createOpenApiDocument(
 ): OpenApiDocument {
   const components = createComponentRegistry()
   const paths: Record<string, Record<string, OperationObject>> = {}
-  const used = new Map<string, string>()
-  const put = ({ method, path }: OperationSpec, described: OperationObject) => {
-    const at = path.replaceAll(/:(\w+)/g, '{$1}')
-    paths[at] = { ...paths[at], [method.toLowerCase()]: described }
+  const usedTags = new Map<string, string>()
+  const addOperation = ({ method, path }: OperationSpec, object: OperationObject) => {
+    const template = path.replaceAll(/:(\w+)/g, '{$1}')
+    paths[template] = { ...paths[template], [method.toLowerCase()]: object }
   }
   for (const operation of operationsOf(app)) {
     const section = operation.path.split('/')[2] ?? ''
     const [name, description] = tags[section] ?? [section, '']
-    used.set(name, description)
-    put(operation, createOperationObject(operation, name, components, examples[operation.description.operationId]))
+    usedTags.set(name, description)
+    addOperation(
+      operation,
+      createOperationObject(operation, name, components, examples[operation.description.operationId]),
+    )
   }
   for (const operation of publicOperationsOf(app)) {
-    used.set(...publicTag)
-    put(operation, createOperationObject(operation, publicTag[0], components, undefined))
+    usedTags.set(...publicTag)
+    addOperation(operation, createOperationObject(operation, publicTag[0], components, undefined))
   }
   return {
     openapi: '3.1.0',
     info: {
       title: 'Mailroom',
-      version,
-      summary: 'Email out and in, for programs.',
+      version: interfaceVersion,
+      'x-mailroom-version': version,
+      summary: 'Send and receive email.',
       description: introduction,
       contact: { name: 'The operator of this server' },
     },
     servers: [{ url: '/', description: 'This server.' }],
     security: [{ apiKey: [] }],
-    tags: [...used].map(([name, description]) => ({ name, description })),
+    tags: [...usedTags].map(([name, description]) => ({ name, description })),
     paths,
     components: {
       schemas: { Error: errorSchema, ...components.schemas },
@@ -97,7 +104,7 @@ export function createOpenApiDocument(
         IdempotencyKey: {
           name: 'Idempotency-Key',
           in: 'header',
-          description: 'The same request with the same key is done once, and answered alike for 24 hours.',
+          description: 'For 24 hours the same request with the same key is processed once and gets the same response.',
           schema: { type: 'string', minLength: 8, maxLength: 255 },
         },
       },

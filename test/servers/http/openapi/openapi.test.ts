@@ -64,9 +64,7 @@ test('is not made of a route that does not say what it is or what it answers', (
     scope: [],
     detail: describeRoute('listBrands', 'List brands'),
   })
-  expect(() => createOpenApiDocument(new Elysia().use(shapeless), {})).toThrow(
-    'GET /v1/brands does not say what it answers',
-  )
+  expect(() => createOpenApiDocument(new Elysia().use(shapeless), {})).toThrow('GET /v1/brands has no response schema')
 })
 
 test('does not give one name to two shapes', () => {
@@ -82,7 +80,7 @@ test('does not give one name to two shapes', () => {
       response: t.Object({ b: t.String() }, { title: 'Brand' }),
     })
   expect(() => createOpenApiDocument(new Elysia().use(routes), {})).toThrow(
-    'two shapes that differ have the title Brand',
+    'two different schemas have the title Brand',
   )
 })
 
@@ -97,7 +95,8 @@ describe('the door', () => {
 
   test('gives the description to whoever asks, once for each version of it', async () => {
     const first = await get('/openapi.json')
-    expect([first.status, first.json.openapi, first.json.info.version]).toEqual([200, '3.1.0', version])
+    expect([first.status, first.json.openapi]).toEqual([200, '3.1.0'])
+    expect(first.json.info).toMatchObject({ version: '1.0.0', 'x-mailroom-version': version })
     expect(first.json.paths['/v1/brands'].post.operationId).toBe('createBrand')
     const etag = first.headers.get('etag') ?? ''
     const again = await get('/openapi.json', { 'if-none-match': `W/"x", ${etag}` })
