@@ -3,17 +3,17 @@ import type { Log } from '../../base/observability/log.ts'
 
 export interface AcmeChallengeServerDeps {
   readonly listen: Endpoint
-  /** What is to be found under a token; undefined: there is none such. */
+  /** The key authorization of a token; undefined: no order has this token. */
   readonly findKeyAuthorization: (token: string) => Promise<string | undefined>
   readonly log: Log
 }
 
-const pathForm = /^\/\.well-known\/acme-challenge\/([A-Za-z0-9_-]{1,128})$/
+const challengePath = /^\/\.well-known\/acme-challenge\/([A-Za-z0-9_-]{1,128})$/
 const idleSeconds = 10
 
 /**
- * Opens the listener at which an ACME authority sees that a name is ours (HTTP-01, RFC 8555 §8.3). It answers nothing else.
- * All processes of a machine may listen at its one port: each knows all tokens.
+ * Listens for HTTP-01 challenges, by which an ACME authority validates that a name is ours (RFC 8555 §8.3), and answers
+ * nothing else. All processes of a machine may listen on the one port: each of them finds every token.
  */
 export function openAcmeChallengeServer({ listen, findKeyAuthorization, log }: AcmeChallengeServerDeps): {
   readonly port: number
@@ -27,15 +27,15 @@ export function openAcmeChallengeServer({ listen, findKeyAuthorization, log }: A
     idleTimeout: idleSeconds,
     maxRequestBodySize: 0,
     async fetch(request) {
-      const token = pathForm.exec(new URL(request.url).pathname)?.[1]
+      const token = challengePath.exec(new URL(request.url).pathname)?.[1]
       if (token === undefined || request.method !== 'GET') return notFound()
       try {
-        const found = await findKeyAuthorization(token)
-        return found === undefined
+        const keyAuthorization = await findKeyAuthorization(token)
+        return keyAuthorization === undefined
           ? notFound()
-          : new Response(found, { headers: { 'content-type': 'application/octet-stream' } })
+          : new Response(keyAuthorization, { headers: { 'content-type': 'application/octet-stream' } })
       } catch (error) {
-        log.error({ err: error }, 'could not answer an ACME challenge')
+        log.error({ err: error }, 'ACME challenge not answered: its token could not be looked up')
         return new Response('Try again\n', { status: 503 })
       }
     },

@@ -5,27 +5,27 @@ export interface RoutePath {
 }
 
 /**
- * A function that gives the methods a path has, as the header Allow lists them; undefined where there is no such path.
- * Parts that start with `:` stand for any one part, as in Elysia.
+ * A function that gives the methods of a path as the header Allow lists them; undefined where no route has the path. A
+ * segment that starts with `:` matches any one segment, as in Elysia.
  */
 export function allowedMethods(routes: readonly RoutePath[]): (path: string) => string | undefined {
-  const known = routes.map(({ method, path }) => ({ method, parts: partsOf(path) }))
+  const templates = routes.map(({ method, path }) => ({ method, segments: segmentsOf(path) }))
   return path => {
-    const parts = partsOf(path)
-    const methods = known.filter(route => matches(route.parts, parts)).map(route => route.method)
-    const all = new Set(methods.flatMap(method => (method === 'GET' ? ['GET', 'HEAD'] : [method])))
-    return all.size === 0 ? undefined : [...all].sort().join(', ')
+    const segments = segmentsOf(path)
+    const methods = templates.filter(template => matches(template.segments, segments)).map(({ method }) => method)
+    const withHead = new Set(methods.flatMap(method => (method === 'GET' ? ['GET', 'HEAD'] : [method])))
+    return withHead.size === 0 ? undefined : [...withHead].sort().join(', ')
   }
 }
 
-function partsOf(path: string): readonly string[] {
-  // A slash at the end makes no difference to Elysia.
+function segmentsOf(path: string): readonly string[] {
+  // Elysia ignores a slash at the end.
   return path.replace(/\/$/, '').split('/').slice(1)
 }
 
-function matches(route: readonly string[], parts: readonly string[]): boolean {
+function matches(template: readonly string[], segments: readonly string[]): boolean {
   return (
-    route.length === parts.length &&
-    route.every((value, i) => value === parts[i] || (value.startsWith(':') && parts[i] !== ''))
+    template.length === segments.length &&
+    template.every((segment, i) => segment === segments[i] || (segment.startsWith(':') && segments[i] !== ''))
   )
 }

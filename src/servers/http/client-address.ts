@@ -2,19 +2,19 @@ import { isIP } from 'node:net'
 import { networkMatcher, unmapIpv4 } from '../../base/networks.ts'
 
 /**
- * A function that gives the client's address, of what the connection and the request say: the nearest one in
- * X-Forwarded-For that is not a proxy of ours, where the connection comes from such a one; else the connection's own.
+ * A function that gives the address of the client. Where the connection comes from one of our proxies, that is the
+ * nearest address in X-Forwarded-For that is not one of them; otherwise the address of the connection.
  * @param proxies IP addresses and networks (`10.0.0.0/8`)
  */
 export function clientAddressReader(proxies: readonly string[]): (peer: string, headers: Headers) => string {
   if (proxies.length === 0) return unmapIpv4
-  const isOurs = networkMatcher(proxies)
+  const isProxy = networkMatcher(proxies)
   return (peer, headers) => {
     let client = unmapIpv4(peer)
-    const said = (headers.get('x-forwarded-for') ?? '').split(',').reverse()
-    for (const value of said) {
-      const address = withoutPort(value.trim())
-      if (!isOurs(client) || isIP(address) === 0) return client
+    const forwardedFor = (headers.get('x-forwarded-for') ?? '').split(',').reverse()
+    for (const entry of forwardedFor) {
+      const address = withoutPort(entry.trim())
+      if (!isProxy(client) || isIP(address) === 0) return client
       client = unmapIpv4(address)
     }
     return client
@@ -25,7 +25,7 @@ function withoutPort(text: string): string {
   return /^\[(.+)\](?::\d+)?$/.exec(text)?.[1] ?? /^([\d.]+):\d+$/.exec(text)?.[1] ?? text
 }
 
-/** What addresses are counted by: an IPv4 address, or the /64 of an IPv6 one (a host has all of it). */
+/** The key that requests are counted by: an IPv4 address, or the /64 of an IPv6 address, since one host has all of it. */
 export function addressGroup(address: string): string {
   const plain = unmapIpv4(address)
   if (!plain.includes(':')) return plain
@@ -35,6 +35,6 @@ export function addressGroup(address: string): string {
   const zeros = tail === undefined ? [] : Array.from({ length: 8 - left.length - right.length }, () => '0')
   return [...left, ...zeros, ...right]
     .slice(0, 4)
-    .map(value => Number.parseInt(value, 16).toString(16))
+    .map(group => Number.parseInt(group, 16).toString(16))
     .join(':')
 }

@@ -3,21 +3,21 @@ import { refuseInvalid, type SchemaViolation } from '../../api/validation.ts'
 import { isDatabaseUnavailable } from '../../base/database/database.ts'
 import { Refusal, refuse } from '../../base/refusal.ts'
 
-/** An error as a refusal, and whether it is our fault, to be logged with its stack. */
+/** An error as the refusal that the client gets. `isServerFault`: the fault is ours, to be logged with its stack. */
 export interface ClassifiedError {
   readonly refusal: Refusal
   readonly isServerFault: boolean
 }
 
-/** A compiled schema: that of the query or the path, which Elysia checks itself. */
-interface Faulted {
+/** A schema as Elysia compiled it: that of the query or the path, which Elysia validates itself. */
+interface CompiledSchema {
   Errors(value: unknown): Iterable<SchemaViolation>
 }
 
 /** The refusals of a request that failed because of a bug, or because the database or the disk is unavailable. */
 export const serverFaultRefusals = ['internal_error', 'unavailable'] as const
 
-/** What the client is told about whatever was thrown while its request was answered. */
+/** What the client gets for an error that was thrown while its request was processed. */
 export function classifyError(error: unknown): ClassifiedError {
   if (error instanceof Refusal)
     return { refusal: error, isServerFault: error.status === 500 && error.detail.cause !== undefined }
@@ -25,25 +25,25 @@ export function classifyError(error: unknown): ClassifiedError {
   if (error instanceof ParseError) return classifyError(error.cause)
   if (error instanceof NotFoundError)
     return {
-      refusal: refuse('not_found', { message: 'There is no such path, or not with this method.' }),
+      refusal: refuse('not_found', { message: 'There is no operation with this method and path.' }),
       isServerFault: false,
     }
   if (error instanceof ValidationError && error.type !== 'response')
     return {
-      refusal: refuseInvalid((error.validator as unknown as Faulted).Errors(error.value), error.value),
+      refusal: refuseInvalid((error.validator as unknown as CompiledSchema).Errors(error.value), error.value),
       isServerFault: false,
     }
   if (isDatabaseUnavailable(error) || isDiskError(error))
     return {
       refusal: refuse('unavailable', {
-        message: 'The service cannot reach its database or its disk at the moment; try again.',
+        message: 'The database or the disk is not available at the moment; try again.',
         retryAfterSeconds: 5,
         cause: error,
       }),
       isServerFault: true,
     }
   return {
-    refusal: refuse('internal_error', { message: 'Something went wrong on our side; try again.', cause: error }),
+    refusal: refuse('internal_error', { message: 'An internal error occurred; try again.', cause: error }),
     isServerFault: true,
   }
 }

@@ -2,57 +2,61 @@ import { Elysia } from 'elysia'
 import type { OperationDescription, ResponseDescription } from '../../api/describe.ts'
 import { type Readiness, readyResponse } from '../../health/readiness/readiness.ts'
 
-/** `/health`: the process lives. `/ready`: it can do its work. Neither needs a key. */
+/** `/health`: the process runs. `/ready`: everything it depends on works. Neither needs a key. */
 export function healthRoutes(readiness: Readiness) {
-  return new Elysia({ name: 'service' })
-    .get('/health', () => ({ status: 'ok' }), { detail: saysHealth })
-    .get('/ready', () => readyResponse(readiness), { detail: saysReady })
+  return new Elysia({ name: 'health' })
+    .get('/health', () => ({ status: 'ok' }), { detail: healthOperation })
+    .get('/ready', () => readyResponse(readiness), { detail: readyOperation })
 }
 
-const saysHealth: OperationDescription = {
+const healthOperation: OperationDescription = {
   operationId: 'getHealth',
-  summary: 'Tell whether the process lives',
+  summary: 'Check that the process runs',
   'x-refusals': [],
-  responses: { 200: answer('It lives.', { status: { type: 'string', const: 'ok' } }) },
+  responses: { 200: jsonResponse('The process runs.', { status: { type: 'string', const: 'ok' } }) },
 }
 
-const part = {
+const check = {
   type: 'object',
   required: ['ready', 'detail'],
   properties: {
     ready: { type: 'boolean' },
-    detail: { type: ['string', 'null'], description: 'Why not, or how much.' },
+    detail: { type: ['string', 'null'], description: 'The reason when it is not ready, or a measured value.' },
   },
 } as const
 
-const parts = {
-  database: { ...part, description: 'The database answers.' },
-  scanner: { ...part, description: 'The virus scanner answers.' },
-  resolver: { ...part, description: 'DNS answers.' },
-  relay: { ...part, description: 'The relay that delivers answers.' },
-  dns_provider: { ...part, description: 'The DNS provider, where one is configured, takes our credentials.' },
-  certificates: { ...part, description: 'Our certificates, where there are any, have not expired.' },
-  disk: { ...part, description: 'There is room on the disk.' },
-  queue_age: { ...part, description: 'What is due is sent in time.' },
+const checks = {
+  database: { ...check, description: 'The database responds.' },
+  scanner: { ...check, description: 'The virus scanner responds.' },
+  resolver: { ...check, description: 'The DNS resolver responds.' },
+  relay: { ...check, description: 'The email provider responds.' },
+  dns_provider: { ...check, description: 'The DNS provider, if one is configured, accepts the credentials.' },
+  certificates: { ...check, description: 'The certificates, if there are any, have not expired.' },
+  disk: { ...check, description: 'The disk has enough free space.' },
+  queue_age: { ...check, description: 'Emails that are due are sent in time.' },
 }
 
-const ofMailroom = { type: 'string', description: 'The version of Mailroom.' } as const
+const versionSchema = { type: 'string', description: 'The version of the program.' } as const
 
-const saysReady: OperationDescription = {
+const readyOperation: OperationDescription = {
   operationId: 'getReadiness',
-  summary: 'Tell whether all parts are ready',
+  summary: 'Check that everything the process depends on works',
   'x-refusals': [],
   responses: {
-    200: answer('Every part is ready.', { status: { type: 'string', const: 'ready' }, version: ofMailroom, ...parts }),
-    503: answer('A part is not ready.', {
+    200: jsonResponse('Every check passes.', {
+      status: { type: 'string', const: 'ready' },
+      version: versionSchema,
+      ...checks,
+    }),
+    503: jsonResponse('A check fails.', {
       status: { type: 'string', const: 'not_ready' },
-      version: ofMailroom,
-      ...parts,
+      version: versionSchema,
+      ...checks,
     }),
   },
 }
 
-function answer(description: string, properties: Readonly<Record<string, object>>): ResponseDescription {
+function jsonResponse(description: string, properties: Readonly<Record<string, object>>): ResponseDescription {
   const schema = { type: 'object', required: ['status'], properties }
   return { description, content: { 'application/json': { schema } } }
 }

@@ -1,28 +1,28 @@
 import { refuse } from '../../base/refusal.ts'
 
-/** What all request bodies together may hold at once, in bytes. */
+/** The memory that the bodies of all requests under way may use together, in bytes. */
 const maxBytes = 256 * 1024 * 1024
 
-/** Keeps what is held of request bodies within bounds. */
+/** Bounds the memory of request bodies. */
 export interface MemoryBudget {
-  /** @throws Refusal `unavailable` when there is no room. */
+  /** @throws Refusal `unavailable` when the budget does not have so many bytes left. */
   acquire(bytes: number): void
   release(bytes: number): void
 }
 
 export function openMemoryBudget(): MemoryBudget {
-  let taken = 0
+  let usedBytes = 0
   return {
     acquire(bytes) {
-      if (taken + bytes > maxBytes)
+      if (usedBytes + bytes > maxBytes)
         throw refuse('unavailable', {
-          message: 'Too many large requests are under way; try again.',
+          message: 'Too many large requests are being processed; try again.',
           retryAfterSeconds: 1,
         })
-      taken += bytes
+      usedBytes += bytes
     },
     release(bytes) {
-      taken -= bytes
+      usedBytes -= bytes
     },
   }
 }

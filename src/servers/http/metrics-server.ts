@@ -3,9 +3,12 @@ import type { Endpoint } from '../../base/config/config.ts'
 import { gauge, registry } from '../../base/observability/metrics.ts'
 import { version } from '../../base/version.ts'
 
-gauge('mailroom_build_info', '1, of the version that runs.', ['version', 'bun']).set({ version, bun: Bun.version }, 1)
+gauge('mailroom_build_info', '1, labelled with the running version.', ['version', 'bun']).set(
+  { version, bun: Bun.version },
+  1,
+)
 
-/** Opens `/metrics` for Prometheus, on a listener of its own: keep it private. */
+/** Serves `/metrics` for Prometheus on a listener of its own, which is to be kept private. */
 export function openMetricsServer(listen: Endpoint): { readonly port: number; close(): Promise<void> } {
   if (!registry.getSingleMetric('process_cpu_user_seconds_total')) collectDefaultMetrics({ register: registry })
   const server = Bun.serve({

@@ -5,10 +5,10 @@ import type { Instant } from '../../base/clock.ts'
 import { type Id, newId } from '../../base/ids.ts'
 import type { RateLimitStatus } from './rate-limiter.ts'
 
-/** One request on its way through the door, and what was learnt of it so far. */
+/** A request in the pipeline, and what is known of it so far. */
 export interface PendingRequest {
   readonly request: Request
-  /** As the routes see it: HEAD is GET there. */
+  /** As the routes get it: HEAD is GET there. */
   readonly routedRequest: Request
   readonly id: Id<'req'>
   readonly receivedAt: Instant
@@ -16,25 +16,25 @@ export interface PendingRequest {
   readonly path: string
   /** From `?` on; may be empty. */
   readonly query: string
-  /** Below /v1, where a key is needed. */
+  /** Below /v1, where an API key is required. */
   readonly isApi: boolean
-  /** Of the client; known once it has a caller. */
+  /** Set with the caller. */
   clientAddress?: string
   caller?: Caller
   rateLimit?: RateLimitStatus
   reservation?: Reservation
   replayedResponse?: JsonResponse
   errorCode?: string
-  /** The email that it made. */
+  /** The email that it created. */
   emailId?: Id<'eml'>
-  /** Bytes of its body that it has room for. */
+  /** Bytes that its body has acquired of the memory budget. */
   budgetedBytes: number
 }
 
-/** What comes in, before anything is known of who sent it. */
-export function newPendingRequest(request: Request, at: Instant): PendingRequest {
+/** A request that has just come in, before authentication. */
+export function newPendingRequest(request: Request, receivedAt: Instant): PendingRequest {
   const { url } = request
-  // As Elysia finds it, so that no path is one thing here and another there.
+  // Found as Elysia finds it, so that both see the same path.
   const start = url.indexOf('/', 'http://'.length)
   const queryAt = url.indexOf('?', start + 1)
   const path = url.substring(start, queryAt === -1 ? undefined : queryAt)
@@ -42,7 +42,7 @@ export function newPendingRequest(request: Request, at: Instant): PendingRequest
     request,
     routedRequest: request.method === 'HEAD' ? new Request(url, { method: 'GET', headers: request.headers }) : request,
     id: newId('req'),
-    receivedAt: at,
+    receivedAt,
     startedMs: performance.now(),
     path,
     query: queryAt === -1 ? '' : url.substring(queryAt),
@@ -51,12 +51,12 @@ export function newPendingRequest(request: Request, at: Instant): PendingRequest
   }
 }
 
-/** What a HEAD may do: it has no effects, so it reads and no more. */
+/** The caller of a HEAD request, which has no effects: without the scopes that write. */
 export function readOnlyCaller(caller: Caller): Caller {
   return { ...caller, scopes: new Set([...caller.scopes].filter(scope => scope.endsWith(':read'))) }
 }
 
-/** The answer to HEAD: what GET would have answered, without its body. */
+/** The response to HEAD: that of GET without its body. */
 export async function withoutBody(response: Response): Promise<Response> {
   const headers = new Headers(response.headers)
   if (headers.has('content-length')) await response.body?.cancel()

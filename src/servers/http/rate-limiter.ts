@@ -1,4 +1,4 @@
-/** What a taker has left in this minute. */
+/** The state of one key's limit in the current minute. */
 export interface RateLimitStatus {
   readonly isAllowed: boolean
   readonly limit: number
@@ -9,36 +9,36 @@ export interface RateLimitStatus {
 
 const windowMs = 60_000
 
-/** Counts by name, in windows of one minute that are the same for all. Nothing is kept past a window. */
+/** Counts by key in fixed windows of one minute, the same for all keys. Nothing is remembered past a window. */
 export interface RateLimiter {
-  /** Counts one. */
-  consume(name: string, nowMs: number): RateLimitStatus
+  /** Counts one request. */
+  consume(key: string, nowMs: number): RateLimitStatus
 }
 
-/** At most `perMinute` for each name. */
+/** At most `perMinute` requests for each key. */
 export function openRateLimiter(perMinute: number): RateLimiter {
-  let window = 0
+  let currentWindow = 0
   let counts = new Map<string, number>()
   return {
-    consume(name, nowMs) {
-      const current = Math.floor(nowMs / windowMs)
-      if (current !== window) {
-        window = current
+    consume(key, nowMs) {
+      const window = Math.floor(nowMs / windowMs)
+      if (window !== currentWindow) {
+        currentWindow = window
         counts = new Map()
       }
-      const count = (counts.get(name) ?? 0) + 1
-      counts.set(name, count)
+      const count = (counts.get(key) ?? 0) + 1
+      counts.set(key, count)
       return {
         isAllowed: count <= perMinute,
         limit: perMinute,
         remaining: Math.max(0, perMinute - count),
-        resetsAt: ((current + 1) * windowMs) / 1000,
+        resetsAt: ((window + 1) * windowMs) / 1000,
       }
     },
   }
 }
 
 /** Seconds until the window ends, at least 1. */
-export function secondsUntilReset(allowance: RateLimitStatus, nowMs: number): number {
-  return Math.max(1, Math.ceil(allowance.resetsAt - nowMs / 1000))
+export function secondsUntilReset({ resetsAt }: RateLimitStatus, nowMs: number): number {
+  return Math.max(1, Math.ceil(resetsAt - nowMs / 1000))
 }

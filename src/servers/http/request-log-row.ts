@@ -2,35 +2,35 @@ import type { RequestLogRow } from '../../accounts/request-log/table.ts'
 import type { Caller } from '../../api/caller.ts'
 import type { PendingRequest } from './pending-request.ts'
 
-/** What the request log keeps of a request with a valid key: nothing of its query, its header or its bodies. */
-export function requestLogRow(exchange: PendingRequest, caller: Caller, status: number): RequestLogRow {
-  const { request } = exchange
+/** The row of the request log for a request with a valid key: without its query and its body. */
+export function requestLogRow(pending: PendingRequest, caller: Caller, status: number): RequestLogRow {
+  const { request } = pending
   return {
-    id: exchange.id,
+    id: pending.id,
     organization_id: caller.organizationId,
-    created_at: exchange.receivedAt,
+    created_at: pending.receivedAt,
     client_request_id: clientRequestId(request),
     method: printable(request.method, 10),
-    path: printable(withoutKeys(exchange.path), 512),
+    path: printable(withoutKeys(pending.path), 512),
     status,
-    duration_ms: Math.round(performance.now() - exchange.startedMs),
+    duration_ms: Math.round(performance.now() - pending.startedMs),
     api_key_id: caller.keyId,
     brand_id: caller.brandId,
-    ip: (exchange.clientAddress ?? 'unknown').slice(0, 45),
+    ip: (pending.clientAddress ?? 'unknown').slice(0, 45),
     user_agent: printableOrNull(request.headers.get('user-agent'), 255),
-    error_code: exchange.errorCode ?? null,
-    idempotent_replay: exchange.replayedResponse ? 1 : 0,
-    email_id: exchange.emailId ?? null,
+    error_code: pending.errorCode ?? null,
+    idempotent_replay: pending.replayedResponse ? 1 : 0,
+    email_id: pending.emailId ?? null,
   }
 }
 
-/** The id that the client gave its request; null where it gave none, or one of another form. */
+/** The id that the client gave its request in X-Request-Id; null: it gave none, or an unusable one. */
 export function clientRequestId(request: Request): string | null {
   const id = request.headers.get('x-request-id')
   return id !== null && /^[A-Za-z0-9._-]{1,128}$/.test(id) ? id : null
 }
 
-/** An API key that someone put into a path by mistake is not kept. */
+/** Redacts an API key that a client put into the path by mistake. */
 function withoutKeys(path: string): string {
   return path.includes('mrk_') ? path.replaceAll(/mrk_[^/]*/g, 'mrk_…') : path
 }

@@ -19,163 +19,168 @@ import { clientRequestId, requestLogRow } from './request-log-row.ts'
 import type { ResponseBuffer } from './response-buffer.ts'
 import { countResponse, knownMethod } from './response-metrics.ts'
 
-/** What the edge uses. */
+/** What the request pipeline depends on. */
 export interface RequestPipelineDeps {
-  readonly keyring: KeyAuthenticator
+  readonly authenticator: KeyAuthenticator
   readonly idempotencyKeys: IdempotencyKeys
   readonly requestLog: RequestLog
   readonly clock: Clock
   readonly log: Log
   readonly ratePerMinute: number
   readonly authFailuresPerMinute: number
-  /** The routes. What they throw, and NotFoundError, comes through. */
+  /** The routes. It rejects with what they throw, and with NotFoundError. */
   readonly dispatch: (request: Request) => Response | Promise<Response>
   readonly bufferResponse: ResponseBuffer
-  /** The methods of a path, for Allow; undefined: there is no such path. */
+  /** The methods of a path, for the header Allow; undefined: no route has the path. */
   readonly allowedMethods: (path: string) => string | undefined
-  /** The route of a path, as it is written; undefined: there is none. */
+  /** The template of a path's route (`/v1/emails/:id`); undefined: no route has the path. */
   readonly routeTemplate: (path: string) => string | undefined
 }
 
-/** Asks for the address of the client, while it is there. */
+/** Gives the address of the client; only while the connection is open. */
 export type ClientAddressGetter = () => string
 
 /**
- * What every request passes, in this order: its id, who asks (401), how often (429), then the routes (404, 403 and on).
- * Whatever comes of it gets the headers that every answer has. Never rejects.
+ * The steps of every request, in this order: its id, authentication (401), the rate limit (429), then the routes (404, 403
+ * and so on). Every response gets the common headers, is logged and is counted. Never rejects.
  */
 export function openRequestPipeline(
   deps: RequestPipelineDeps,
-): (request: Request, addressOf: ClientAddressGetter) => Promise<Response> {
-  const organizations = openRateLimiter(deps.ratePerMinute)
-  const failures = openRateLimiter(deps.authFailuresPerMinute)
-  const room = openMemoryBudget()
+): (request: Request, getAddress: ClientAddressGetter) => Promise<Response> {
+  const organizationLimiter = openRateLimiter(deps.ratePerMinute)
+  const failureLimiter = openRateLimiter(deps.authFailuresPerMinute)
+  const memory = openMemoryBudget()
 
-  function authenticate(exchange: PendingRequest, addressOf: ClientAddressGetter): Promise<Caller> {
-    return countingFailures(addressOf, () => deps.keyring.authenticate(exchange.request.headers.get('authorization')))
+  function authenticate(pending: PendingRequest, getAddress: ClientAddressGetter): Promise<Caller> {
+    return countingFailures(getAddress, () =>
+      deps.authenticator.authenticate(pending.request.headers.get('authorization')),
+    )
   }
 
-  /** Who shows no secret of ours is counted by address; past the limit, that is the answer. */
-  async function countingFailures<Of>(addressOf: ClientAddressGetter, attempt: () => Of | Promise<Of>): Promise<Of> {
+  /** Counts failed authentications by client address; past the limit the request is refused with `rate_limited` instead. */
+  async function countingFailures<Result>(
+    getAddress: ClientAddressGetter,
+    attempt: () => Result | Promise<Result>,
+  ): Promise<Result> {
     try {
       return await attempt()
     } catch (error) {
       if (error instanceof Refusal && (error.status === 401 || error.detail.isFailedAuthentication))
-        requireFewFailures(addressGroup(addressOf()))
+        requireFewAuthFailures(addressGroup(getAddress()))
       throw error
     }
   }
 
-  /** Outside /v1 a route lets in by a secret of its own, or anyone. */
-  function dispatchOpen(exchange: PendingRequest, addressOf: ClientAddressGetter): Promise<Response> {
-    if (!exchange.path.startsWith('/provider/')) requireBoundedBody(exchange.request)
-    return countingFailures(addressOf, () => deps.dispatch(exchange.routedRequest))
+  /** Outside /v1 a route authenticates by a secret of its own, such as a link, or is open to everyone. */
+  function dispatchPublic(pending: PendingRequest, getAddress: ClientAddressGetter): Promise<Response> {
+    if (!pending.path.startsWith('/provider/')) requireBoundedBody(pending.request)
+    return countingFailures(getAddress, () => deps.dispatch(pending.routedRequest))
   }
 
-  function requireFewFailures(address: string): void {
+  function requireFewAuthFailures(address: string): void {
     const nowMs = millisecondsOf(deps.clock.now())
-    const allowance = failures.consume(address, nowMs)
-    if (!allowance.isAllowed)
-      throw rateLimited('Too many requests from this address carried no valid API key or link.', allowance, nowMs)
+    const status = failureLimiter.consume(address, nowMs)
+    if (!status.isAllowed)
+      throw rateLimited('Too many requests from this address carried no valid API key or link.', status, nowMs)
   }
 
-  function requireRate(exchange: PendingRequest, caller: Caller): void {
+  function requireWithinRate(pending: PendingRequest, caller: Caller): void {
     const nowMs = millisecondsOf(deps.clock.now())
-    const allowance = organizations.consume(caller.organizationId, nowMs)
-    exchange.rateLimit = allowance
-    if (!allowance.isAllowed)
-      throw rateLimited(`The organization may make ${allowance.limit} requests a minute.`, allowance, nowMs)
+    const status = organizationLimiter.consume(caller.organizationId, nowMs)
+    pending.rateLimit = status
+    if (!status.isAllowed)
+      throw rateLimited(`The organization may make ${status.limit} requests a minute.`, status, nowMs)
   }
 
-  function admission(exchange: PendingRequest, caller: Caller): RequestContext {
+  function requestContext(pending: PendingRequest, caller: Caller): RequestContext {
     return {
-      requestId: exchange.id,
-      caller: exchange.request.method === 'HEAD' ? readOnlyCaller(caller) : caller,
+      requestId: pending.id,
+      caller: pending.request.method === 'HEAD' ? readOnlyCaller(caller) : caller,
       reserveMemory(bytes) {
-        room.acquire(bytes)
-        exchange.budgetedBytes += bytes
+        memory.acquire(bytes)
+        pending.budgetedBytes += bytes
       },
       async reserveIdempotencyKey(key, body) {
-        const { method } = exchange.request
-        const target = exchange.path + exchange.query
-        const taken = await deps.idempotencyKeys.reserve(key, { caller, method, target, body })
-        if ('token' in taken) exchange.reservation = taken
-        else exchange.replayedResponse = taken
-        return exchange.replayedResponse
+        const { method } = pending.request
+        const target = pending.path + pending.query
+        const reserved = await deps.idempotencyKeys.reserve(key, { caller, method, target, body })
+        if ('token' in reserved) pending.reservation = reserved
+        else pending.replayedResponse = reserved
+        return pending.replayedResponse
       },
       get reservation() {
-        return exchange.reservation
+        return pending.reservation
       },
       setEmailId(id) {
-        exchange.emailId = id
+        pending.emailId = id
       },
     }
   }
 
-  async function respond(exchange: PendingRequest, addressOf: ClientAddressGetter): Promise<Response> {
-    if (exchange.isApi) {
-      const caller = await authenticate(exchange, addressOf)
-      exchange.caller = caller
-      exchange.clientAddress = addressOf()
-      requireRate(exchange, caller)
-      setRequestContext(exchange.routedRequest, admission(exchange, caller))
+  async function respond(pending: PendingRequest, getAddress: ClientAddressGetter): Promise<Response> {
+    if (pending.isApi) {
+      const caller = await authenticate(pending, getAddress)
+      pending.caller = caller
+      pending.clientAddress = getAddress()
+      requireWithinRate(pending, caller)
+      setRequestContext(pending.routedRequest, requestContext(pending, caller))
     }
-    const response = await (exchange.isApi ? deps.dispatch(exchange.routedRequest) : dispatchOpen(exchange, addressOf))
-    return exchange.request.method === 'HEAD' ? withoutBody(response) : deps.bufferResponse(response)
+    const response = await (pending.isApi ? deps.dispatch(pending.routedRequest) : dispatchPublic(pending, getAddress))
+    return pending.request.method === 'HEAD' ? withoutBody(response) : deps.bufferResponse(response)
   }
 
-  async function settle(exchange: PendingRequest, response: Response): Promise<void> {
-    if (!exchange.reservation) return
+  async function settleIdempotencyKey(pending: PendingRequest, response: Response): Promise<void> {
+    if (!pending.reservation) return
     try {
-      await deps.idempotencyKeys.settle(exchange.reservation, response.status, () => response.clone().text())
+      await deps.idempotencyKeys.settle(pending.reservation, response.status, () => response.clone().text())
     } catch (error) {
       deps.log.error(
-        { request_id: exchange.id, err: error },
-        'the end of a request was not noted for its idempotency key',
+        { request_id: pending.id, err: error },
+        'response not stored for its idempotency key: a retry with the key does the work again',
       )
     }
   }
 
-  async function refused(exchange: PendingRequest, error: unknown): Promise<Response> {
+  async function errorResponse(pending: PendingRequest, error: unknown): Promise<Response> {
     const { refusal, isServerFault } = classifyError(error)
-    if (isServerFault) deps.log.error({ request_id: exchange.id, err: error }, 'request failed')
+    if (isServerFault) deps.log.error({ request_id: pending.id, err: error }, 'request failed')
     const { retryAfterSeconds } = refusal.detail
     const headers = new Headers()
     if (retryAfterSeconds !== undefined) headers.set('retry-after', String(retryAfterSeconds))
     if (refusal.status === 401) headers.set('www-authenticate', 'Bearer')
-    const allow = error instanceof NotFoundError ? deps.allowedMethods(exchange.path) : undefined
+    const allow = error instanceof NotFoundError ? deps.allowedMethods(pending.path) : undefined
     if (allow !== undefined) headers.set('allow', allow)
-    exchange.errorCode = refusal.code
+    pending.errorCode = refusal.code
     const response = Response.json(errorBody(refusal), { status: refusal.status, headers })
-    return exchange.request.method === 'HEAD' ? withoutBody(response) : response
+    return pending.request.method === 'HEAD' ? withoutBody(response) : response
   }
 
-  async function answer(exchange: PendingRequest, addressOf: ClientAddressGetter): Promise<Response> {
+  async function handle(pending: PendingRequest, getAddress: ClientAddressGetter): Promise<Response> {
     let response: Response
     try {
-      response = await respond(exchange, addressOf)
+      response = await respond(pending, getAddress)
     } catch (error) {
-      response = await refused(exchange, error)
+      response = await errorResponse(pending, error)
     }
-    await settle(exchange, response)
-    room.release(exchange.budgetedBytes)
-    setCommonHeaders(response.headers, exchange)
-    recordResponse(deps, exchange, response.status)
-    if (exchange.caller) deps.requestLog.record(requestLogRow(exchange, exchange.caller, response.status))
+    await settleIdempotencyKey(pending, response)
+    memory.release(pending.budgetedBytes)
+    setCommonHeaders(response.headers, pending)
+    recordResponse(deps, pending, response.status)
+    if (pending.caller) deps.requestLog.record(requestLogRow(pending, pending.caller, response.status))
     return response
   }
 
-  return (request, addressOf) => {
-    const exchange = newPendingRequest(request, deps.clock.now())
-    return traced(spanOf(exchange, deps.routeTemplate(exchange.path)), async note => {
-      const response = await answer(exchange, addressOf)
-      note({ 'http.response.status_code': response.status, 'mailroom.email_id': exchange.emailId })
+  return (request, getAddress) => {
+    const pending = newPendingRequest(request, deps.clock.now())
+    return traced(spanOf(pending, deps.routeTemplate(pending.path)), async setAttributes => {
+      const response = await handle(pending, getAddress)
+      setAttributes({ 'http.response.status_code': response.status, 'mailroom.email_id': pending.emailId })
       return response
     })
   }
 }
 
-/** Named as OpenTelemetry names what an HTTP server does; the path itself may hold secrets. */
+/** Named by OpenTelemetry's conventions for HTTP servers; by the route, since the path itself may hold secrets. */
 function spanOf({ id, request }: PendingRequest, route: string | undefined): SpanOptions {
   const method = knownMethod(request.method)
   return {
@@ -189,16 +194,16 @@ function spanOf({ id, request }: PendingRequest, route: string | undefined): Spa
 /** The refusals of a caller that makes too many requests. */
 export const rateRefusals = ['rate_limited'] as const
 
-function rateLimited(message: string, allowance: RateLimitStatus, nowMs: number): Refusal {
-  return refuse('rate_limited', { message, retryAfterSeconds: secondsUntilReset(allowance, nowMs) })
+function rateLimited(message: string, status: RateLimitStatus, nowMs: number): Refusal {
+  return refuse('rate_limited', { message, retryAfterSeconds: secondsUntilReset(status, nowMs) })
 }
 
 /** The refusals of {@link requireBoundedBody}. */
 export const largeBodyRefusals = ['payload_too_large'] as const
 
 /**
- * Outside /v1 a route may read its body as it likes; here it is kept from being endless. The news of providers, who may
- * send theirs chunked, are counted by their route.
+ * Outside /v1 routes read their bodies themselves; this keeps those from being endless. Providers may send their events
+ * chunked: their route counts the bytes.
  */
 function requireBoundedBody(request: Request): void {
   if (request.headers.has('transfer-encoding') || Number(request.headers.get('content-length') ?? 0) > maxBodyBytes)
@@ -216,28 +221,28 @@ function setCommonHeaders(headers: Headers, { id, rateLimit }: PendingRequest): 
 
 function recordResponse(
   { log, routeTemplate }: Pick<RequestPipelineDeps, 'log' | 'routeTemplate'>,
-  exchange: PendingRequest,
+  pending: PendingRequest,
   status: number,
 ): void {
-  const seconds = (performance.now() - exchange.startedMs) / 1000
-  const { method } = exchange.request
-  const route = routeTemplate(exchange.path)
-  countResponse({ method, route, status, code: exchange.errorCode, seconds })
-  // What went well is counted, and seen in the log only by who asks for it; unless it made an email, whose way begins here.
-  const level = status < 400 && exchange.emailId === undefined ? 'debug' : 'info'
+  const seconds = (performance.now() - pending.startedMs) / 1000
+  const { method } = pending.request
+  const route = routeTemplate(pending.path)
+  countResponse({ method, route, status, code: pending.errorCode, seconds })
+  // A success is logged at debug only, unless it created an email: its way through the log begins here.
+  const level = status < 400 && pending.emailId === undefined ? 'debug' : 'info'
   if (!log.isLevelEnabled(level)) return
   log[level](
     {
-      request_id: exchange.id,
-      client_request_id: clientRequestId(exchange.request) ?? undefined,
+      request_id: pending.id,
+      client_request_id: clientRequestId(pending.request) ?? undefined,
       method,
       route,
       status,
       duration_ms: Math.round(seconds * 10_000) / 10,
-      api_key_id: exchange.caller?.keyId,
-      email_id: exchange.emailId,
-      error_code: exchange.errorCode,
-      idempotent_replay: exchange.replayedResponse !== undefined || undefined,
+      api_key_id: pending.caller?.keyId,
+      email_id: pending.emailId,
+      error_code: pending.errorCode,
+      idempotent_replay: pending.replayedResponse !== undefined || undefined,
     },
     'request answered',
   )

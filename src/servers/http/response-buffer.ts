@@ -3,51 +3,51 @@ import { type FileHandle, open, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { newSortableToken } from '../../base/ids.ts'
 
-const inMemoryBytes = 1024 * 1024
-const keptMs = 1000
-const leftoverMs = 60_000
+const maxMemoryBytes = 1024 * 1024
+const unlinkAfterMs = 1000
+const staleMs = 60_000
 
-/** Gives answers that stream the Content-Length they declare. */
+/** Gives a response with a streamed body the Content-Length that it declares. */
 export type ResponseBuffer = (response: Response) => Promise<Response>
 
 /**
- * Bun drops the Content-Length of a body that is a stream and sends it in chunks (oven-sh/bun#10507), but not that of
- * bytes or of a file. So up to 1 MiB is read into memory, and what is larger goes through a file in `folder`, so that
- * memory does not grow with downloads. What declares no length stays as it is.
+ * Bun drops the Content-Length of a streamed body and sends it in chunks (oven-sh/bun#10507), but keeps that of bytes or
+ * of a file. So a body of up to 1 MiB is read into memory, and a larger one is written to a file in `folder`, so that
+ * memory does not grow with downloads. A response that declares no length is left as it is.
  */
 export function openResponseBuffer(folder: string): ResponseBuffer {
   mkdirSync(folder, { recursive: true })
-  removeLeftovers(folder)
+  removeStaleFiles(folder)
   return async response => {
     const declared = response.headers.get('content-length')
     if (declared === null || !response.body) return response
     const { status, headers } = response
-    if (Number(declared) <= inMemoryBytes) return new Response(await response.arrayBuffer(), { status, headers })
+    if (Number(declared) <= maxMemoryBytes) return new Response(await response.arrayBuffer(), { status, headers })
     const path = join(folder, newSortableToken())
     try {
-      await writeOut(path, response.body, Number(declared))
+      await writeToFile(path, response.body, Number(declared))
     } finally {
-      // By then Bun has opened it, which it does as soon as it has the answer.
-      setTimeout(() => void unlink(path).catch(() => undefined), keptMs)
+      // Bun opens the file as soon as it gets the response.
+      setTimeout(() => void unlink(path).catch(() => undefined), unlinkAfterMs)
     }
     return new Response(Bun.file(path), { status, headers })
   }
 }
 
-/** What a process that died has left; a file that another one is using is younger. */
-function removeLeftovers(folder: string): void {
+/** Removes the files of a process that died; a file that another process is using is younger. */
+function removeStaleFiles(folder: string): void {
   for (const name of readdirSync(folder)) {
     const path = join(folder, name)
     const stat = statSync(path, { throwIfNoEntry: false })
-    if (stat && stat.mtimeMs < Date.now() - leftoverMs) rmSync(path, { force: true })
+    if (stat && stat.mtimeMs < Date.now() - staleMs) rmSync(path, { force: true })
   }
 }
 
-async function writeOut(path: string, body: ReadableStream<Uint8Array>, declared: number): Promise<void> {
+async function writeToFile(path: string, body: ReadableStream<Uint8Array>, declared: number): Promise<void> {
   const file = await open(path, 'wx', 0o600)
   try {
     const length = await copy(body, file)
-    if (length !== declared) throw new Error(`a download of ${declared} bytes turned out to have ${length}`)
+    if (length !== declared) throw new Error(`a response declared ${declared} bytes and had ${length}`)
   } finally {
     await file.close()
   }

@@ -1,46 +1,48 @@
 import type { RoutePath } from './allowed-methods.ts'
 
+/** A node of the tree of routes, reached by the segments of a path. */
 interface PathNode {
-  readonly named: Map<string, PathNode>
-  /** What follows a part that stands for any. */
-  any?: PathNode
+  readonly literal: Map<string, PathNode>
+  /** After a segment that is a parameter. */
+  parameter?: PathNode
   template?: string
 }
 
-const newPart = (): PathNode => ({ named: new Map() })
+const newNode = (): PathNode => ({ literal: new Map() })
 
 /**
- * A function that gives the route that a path belongs to, as it is written (`/v1/emails/:id`); undefined: to none. Its
- * answers are bounded, whatever is asked for.
+ * A function that gives the template of a path's route (`/v1/emails/:id`); undefined: no route has the path. It has as many
+ * results as there are routes, whatever the paths.
  */
 export function routeTemplates(routes: readonly RoutePath[]): (path: string) => string | undefined {
-  const root = newPart()
+  const root = newNode()
   for (const { path } of routes) {
-    let at = root
-    for (const part of partsOf(path)) at = part.startsWith(':') ? anyAfter(at) : namedAfter(at, part)
-    at.template = path
+    let node = root
+    for (const segment of segmentsOf(path))
+      node = segment.startsWith(':') ? parameterAfter(node) : literalAfter(node, segment)
+    node.template = path
   }
   return path => {
-    let at: PathNode | undefined = root
-    for (const part of partsOf(path)) {
-      at = at.named.get(part) ?? (part === '' ? undefined : at.any)
-      if (at === undefined) return undefined
+    let node: PathNode | undefined = root
+    for (const segment of segmentsOf(path)) {
+      node = node.literal.get(segment) ?? (segment === '' ? undefined : node.parameter)
+      if (node === undefined) return undefined
     }
-    return at.template
+    return node.template
   }
 }
 
-function anyAfter(part: PathNode): PathNode {
-  part.any ??= newPart()
-  return part.any
+function parameterAfter(node: PathNode): PathNode {
+  node.parameter ??= newNode()
+  return node.parameter
 }
 
-function namedAfter(part: PathNode, name: string): PathNode {
-  const next = part.named.get(name) ?? newPart()
-  part.named.set(name, next)
+function literalAfter(node: PathNode, segment: string): PathNode {
+  const next = node.literal.get(segment) ?? newNode()
+  node.literal.set(segment, next)
   return next
 }
 
-function partsOf(path: string): readonly string[] {
+function segmentsOf(path: string): readonly string[] {
   return (path.endsWith('/') ? path.slice(0, -1) : path).split('/').slice(1)
 }

@@ -23,7 +23,7 @@ import { openResponseBuffer } from './response-buffer.ts'
 import { routeTemplates } from './route-template.ts'
 import { openTlsListener } from './tls-listener.ts'
 
-/** What the HTTP door is made of. */
+/** What the HTTP server depends on. */
 export interface HttpServerDeps {
   readonly config: Pick<
     Config,
@@ -31,42 +31,42 @@ export interface HttpServerDeps {
   >
   /** The pool of the HTTP role. */
   readonly db: Db
-  /** The routes, one instance a feature (web/route.ts). What lies outside /v1 needs no key. */
+  /** The routes, one Elysia instance a feature (api/route.ts). Routes outside /v1 need no key. */
   readonly features: readonly AnyElysia[]
   readonly requestLog: RequestLog
   readonly log: Log
   readonly clock: Clock
   readonly readiness: Readiness
-  /** Where the same is served by HTTPS, and with what. */
+  /** Where to serve the same over HTTPS, and with which certificates. */
   readonly https?: { readonly listen: Endpoint; readonly certificates: Certificates } | undefined
   readonly mcp: Pick<McpDeps, 'names' | 'origins'>
 }
 
-/** A listener that is open. */
+/** A running HTTP server. */
 export interface HttpServer {
   /** Without a final slash. */
   readonly url: string
-  /** The same by HTTPS; null: nowhere. */
+  /** The URL over HTTPS; null: it is not served over HTTPS. */
   readonly tlsUrl: string | null
   readonly port: number
-  /** Takes no more requests, lets those under way end (at most `graceMs`), then cuts what is left. */
+  /** Accepts no more requests, lets those under way finish (at most `graceMs`), then closes the connections that are left. */
   close(graceMs?: number): Promise<void>
 }
 
-/** The longest that a connection may be silent, also while its request is worked on, in seconds. */
+/** How long a connection may be silent, also while its request is processed, in seconds. */
 const idleSeconds = 200
 
-/** Opens the HTTP API: `/v1` with what `features` bring, `/health` and `/ready`. Port 0 takes a free one. */
+/** Starts the HTTP server: the routes of `features`, MCP, `/health`, `/ready` and the OpenAPI document. Port 0 takes a free one. */
 export function openHttpServer(deps: HttpServerDeps): HttpServer {
   const { config, db, log, clock } = deps
-  const keyring = openKeyAuthenticator(db, clock)
-  const heldKeys = openIdempotencyKeys(db, clock, log)
+  const authenticator = openKeyAuthenticator(db, clock)
+  const idempotencyKeys = openIdempotencyKeys(db, clock, log)
   const app = createRoutes(deps)
   const tools = once(() => createTools(operationsOf(app)))
-  app.use(mcpRoutes({ ...deps.mcp, tools, dispatch: request => app.fetch(request), idempotencyKeys: heldKeys, log }))
-  const answer = openRequestPipeline({
-    keyring,
-    idempotencyKeys: heldKeys,
+  app.use(mcpRoutes({ ...deps.mcp, tools, dispatch: request => app.fetch(request), idempotencyKeys, log }))
+  const respond = openRequestPipeline({
+    authenticator,
+    idempotencyKeys,
     requestLog: deps.requestLog,
     clock,
     log,
@@ -77,17 +77,17 @@ export function openHttpServer(deps: HttpServerDeps): HttpServer {
     allowedMethods: allowedMethods(app.routes),
     routeTemplate: routeTemplates(app.routes),
   })
-  const addressOf = clientAddressReader(config.trustedProxies ?? [])
+  const readAddress = clientAddressReader(config.trustedProxies ?? [])
   const fetch = (request: Request, listener: Bun.Server<undefined>) =>
-    answer(withPlainScheme(request), () =>
-      addressOf(listener.requestIP(request)?.address ?? 'unknown', request.headers),
+    respond(withPlainScheme(request), () =>
+      readAddress(listener.requestIP(request)?.address ?? 'unknown', request.headers),
     )
   const server = Bun.serve({
     hostname: config.httpListen.host,
     port: config.httpListen.port,
     idleTimeout: idleSeconds,
     development: false,
-    // Bodies are counted in the routes, where the refusal is an answer of ours; Bun's own is an empty 413 before all else.
+    // The routes limit bodies, with an error body of ours; Bun would answer an empty 413 before anything else.
     maxRequestBodySize: Number.MAX_SAFE_INTEGER,
     fetch,
   })
@@ -100,17 +100,17 @@ export function openHttpServer(deps: HttpServerDeps): HttpServer {
     async close(graceMs = 10_000) {
       await Promise.all([tls?.close(graceMs), Promise.race([server.stop(), Bun.sleep(graceMs)])])
       await server.stop(true)
-      heldKeys.close()
-      await keyring.close()
+      idempotencyKeys.close()
+      await authenticator.close()
     },
   }
 }
 
-/** All that the door answers. */
+/** All routes but MCP, which needs the others. */
 export function createRoutes({ features, readiness }: Pick<HttpServerDeps, 'features' | 'readiness'>): AnyElysia {
-  // Otherwise Elysia looks for the path after the 11th character, which a host of one letter is shorter than.
+  // Otherwise Elysia looks for the path from the 11th character on, which is too late for a host of one letter.
   const app = new Elysia({ name: 'mailroom', normalize: false, handler: { standardHostname: false } })
-    // The edge answers for errors, so that all of them are answered in one place.
+    // The request pipeline turns errors into responses, all of them in one place.
     .onError(({ error }) => {
       throw error
     })
@@ -119,16 +119,16 @@ export function createRoutes({ features, readiness }: Pick<HttpServerDeps, 'feat
   return app.use(openApiRoutes(() => createOpenApiDocument(app, examples)))
 }
 
-/** The routes look for the path after `http://`; with a scheme of another length they would find none. */
+/** The routes look for the path after `http://`; after a longer scheme they would not find it. */
 function withPlainScheme(request: Request): Request {
   return request.url.startsWith('https:') ? new Request(`http:${request.url.slice('https:'.length)}`, request) : request
 }
 
-function once<Value>(make: () => Value): () => Value {
-  let made: { readonly value: Value } | undefined
+function once<Value>(create: () => Value): () => Value {
+  let created: { readonly value: Value } | undefined
   return () => {
-    made ??= { value: make() }
-    return made.value
+    created ??= { value: create() }
+    return created.value
   }
 }
 

@@ -14,38 +14,38 @@ export interface TlsListenerDeps {
 
 export interface TlsListener {
   readonly port: number
-  /** Takes no more requests, lets those under way end (at most `graceMs`), then cuts what is left. */
+  /** Accepts no more requests, lets those under way finish (at most `graceMs`), then closes the connections that are left. */
   close(graceMs: number): Promise<void>
 }
 
-/** How long a request may go on under a certificate that another has followed. */
+/** How long a request may go on after its certificate was replaced. */
 const retiredMs = 3_600_000
 
 /**
- * Serves HTTPS, TLS 1.2 and later, each name with its certificate; from the first one on. Bun.serve keeps the
- * certificates that it began with (`reload` changes none): with others another listener begins at the same port, and the
- * old one ends with the requests that it has.
- * @throws when somebody else listens there
+ * Serves HTTPS (TLS 1.2 and later), each name with its certificate, as soon as there is a first certificate. Bun.serve
+ * cannot change its certificates (`reload` ignores them): for new ones a second listener starts on the same port, and the
+ * old one stops once it has finished its requests.
+ * @throws when another program listens on the port
  */
 export function openTlsListener(deps: TlsListenerDeps): TlsListener {
   const { certificates, log } = deps
   const port = freePort(deps.listen)
   const retired = new Set<Server>()
-  let serving: Server | undefined
+  let current: Server | undefined
   let isClosing = false
 
   function renew(): void {
     if (isClosing) return
-    const shown = certificates.current()
-    if (shown.length === 0) return
-    const before = serving
+    const currentCertificates = certificates.current()
+    if (currentCertificates.length === 0) return
+    const previous = current
     try {
-      serving = begin(deps, port, shown)
+      current = startServer(deps, port, currentCertificates)
     } catch (error) {
-      log.error({ err: error }, 'HTTPS goes on with the certificates that it had')
+      log.error({ err: error }, 'HTTPS listener not restarted with the new certificates: it keeps serving the old ones')
       return
     }
-    if (before) retire(before)
+    if (previous) retire(previous)
   }
 
   function retire(server: Server): void {
@@ -63,19 +63,23 @@ export function openTlsListener(deps: TlsListenerDeps): TlsListener {
     port,
     async close(graceMs) {
       isClosing = true
-      const all = [...retired, ...(serving ? [serving] : [])]
-      await Promise.race([Promise.all(all.map(each => each.stop())), Bun.sleep(graceMs)])
-      await Promise.all(all.map(each => each.stop(true)))
+      const servers = [...retired, ...(current ? [current] : [])]
+      await Promise.race([Promise.all(servers.map(server => server.stop())), Bun.sleep(graceMs)])
+      await Promise.all(servers.map(server => server.stop(true)))
     },
   }
 }
 
-function begin({ listen, idleSeconds, fetch }: TlsListenerDeps, port: number, shown: readonly Certificate[]): Server {
+function startServer(
+  { listen, idleSeconds, fetch }: TlsListenerDeps,
+  port: number,
+  certificates: readonly Certificate[],
+): Server {
   return Bun.serve({
     hostname: listen.host,
     port,
     reusePort: true,
-    tls: contexts(shown),
+    tls: tlsContexts(certificates),
     idleTimeout: idleSeconds,
     development: false,
     maxRequestBodySize: Number.MAX_SAFE_INTEGER,
@@ -83,22 +87,22 @@ function begin({ listen, idleSeconds, fetch }: TlsListenerDeps, port: number, sh
   })
 }
 
-/** The first certificate for clients that name no host of ours, then one entry for each name. */
-function contexts(shown: readonly Certificate[]) {
+/** The first certificate for clients that name none of our hosts (SNI), then one entry for each name. */
+function tlsContexts(certificates: readonly Certificate[]) {
   const byName = new Map<string, Certificate>()
-  for (const certificate of shown)
+  for (const certificate of certificates)
     for (const name of certificate.names) if (!byName.has(name)) byName.set(name, certificate)
-  const [first] = shown
+  const [first] = certificates
   return [
     ...(first ? [{ cert: first.chain, key: first.privateKey }] : []),
     ...[...byName].map(([serverName, { chain, privateKey }]) => ({ cert: chain, key: privateKey, serverName })),
   ]
 }
 
-/** The port, once it is certain that nobody listens there: listeners that share a port do not find each other in the way. */
+/** The port to listen on. Listens there exclusively for a moment, since `reusePort` would share it with another program. */
 function freePort({ host, port }: Endpoint): number {
   const probe = Bun.listen({ hostname: host, port, socket: { data() {} } })
-  const found = probe.port
+  const { port: available } = probe
   probe.stop(true)
-  return found
+  return available
 }

@@ -3,25 +3,25 @@ import type { JsonSchema } from '../../../api/json-schema.ts'
 import type { RefusalCode } from '../../../base/refusal.ts'
 import { errorResponse, errorResponseName } from './responses.ts'
 
-/** What of the document stands under a name of its own. */
+/** The schemas and responses that the document defines once, by name. */
 export interface ComponentRegistry {
   readonly schemas: Readonly<Record<string, JsonSchema>>
-  /** The same schema; what carries a `title` is put among the components, and a reference stands in its place. */
+  /** The schema, each subschema with a `title` registered as a component and replaced by a reference. */
   nameSchema(schema: JsonSchema): JsonSchema
   readonly responses: Readonly<Record<string, ResponseDescription>>
-  /** A reference to that answer, which is put among the components; `isApi`: below /v1. */
+  /** A reference to this error response, which is registered as a component. `isApi`: below /v1. */
   errorResponse(status: number, codes: readonly RefusalCode[], isApi: boolean): JsonSchema
 }
 
-/** @throws when two shapes that differ have one title: then one of them needs another. */
+/** Its `nameSchema` throws when two different schemas have the same title: then one of them needs another. */
 export function createComponentRegistry(): ComponentRegistry {
   const schemas: Record<string, JsonSchema> = {}
   const responses: Record<string, ResponseDescription> = {}
 
-  function keep(title: string, schema: JsonSchema): JsonSchema {
+  function register(title: string, schema: JsonSchema): JsonSchema {
     const known = schemas[title]
     if (known && JSON.stringify(known) !== JSON.stringify(schema))
-      throw new Error(`two shapes that differ have the title ${title}`)
+      throw new Error(`two different schemas have the title ${title}`)
     schemas[title] = schema
     return { $ref: `#/components/schemas/${title}` }
   }
@@ -30,8 +30,8 @@ export function createComponentRegistry(): ComponentRegistry {
     const inner = mapSubschemas(schema, name)
     const { title, ...rest } = inner
     if (typeof title !== 'string') return inner
-    if (!Array.isArray(inner.type)) return keep(title, rest)
-    return { anyOf: [keep(title, withoutNull(rest)), { type: 'null' }] }
+    if (!Array.isArray(inner.type)) return register(title, rest)
+    return { anyOf: [register(title, withoutNull(rest)), { type: 'null' }] }
   }
 
   function refuse(status: number, codes: readonly RefusalCode[], isApi: boolean): JsonSchema {
@@ -42,7 +42,7 @@ export function createComponentRegistry(): ComponentRegistry {
   return { schemas, nameSchema: name, responses, errorResponse: refuse }
 }
 
-/** What JSON schema a shape has where it may not be null. */
+/** The schema without the type and value null. */
 function withoutNull(schema: JsonSchema): JsonSchema {
   const [type] = [schema.type].flat().filter(each => each !== 'null')
   return {
@@ -52,7 +52,7 @@ function withoutNull(schema: JsonSchema): JsonSchema {
   }
 }
 
-/** The same schema, with `change` made to each schema that it directly holds. */
+/** The schema with `change` applied to each of its direct subschemas. */
 export function mapSubschemas(schema: JsonSchema, change: (schema: JsonSchema) => JsonSchema): JsonSchema {
   const { properties, items, anyOf, additionalProperties } = schema
   return {

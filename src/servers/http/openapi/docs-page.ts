@@ -2,7 +2,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { NotFoundError } from 'elysia'
 
-/** What the page may load and do: what comes from here, and no script or style within the page. */
+/** Content-Security-Policy of the page: it loads from this server only, and has no inline script or style. */
 const policy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -14,7 +14,7 @@ const policy = [
   "frame-ancestors 'none'",
 ].join('; ')
 
-/** The page that shows `/openapi.json`, with Swagger UI. */
+/** The page that shows `/openapi.json` in Swagger UI. */
 export const docsPage = {
   html: `<!doctype html>
 <html lang="en">
@@ -28,7 +28,7 @@ export const docsPage = {
     <script defer src="/docs/start.js"></script>
   </head>
   <body>
-    <noscript>This page needs JavaScript; the description itself is /openapi.json.</noscript>
+    <noscript>This page needs JavaScript; the OpenAPI document itself is at /openapi.json.</noscript>
     <main id="reference"></main>
   </body>
 </html>
@@ -41,11 +41,11 @@ export const docsPage = {
   },
 } as const
 
-/** No validator: it would send the description's address to a server of others. */
+/** Without the validator, which would send the document's address to a server of others. */
 const start = `SwaggerUIBundle({ url: '/openapi.json', dom_id: '#reference', deepLinking: true, validatorUrl: null })\n`
 
-/** By name; what is not here is not served. */
-const types = {
+/** Media types by file name; no other file is served. */
+const mediaTypes = {
   'swagger-ui.css': 'text/css;charset=utf-8',
   'swagger-ui-bundle.js': 'text/javascript;charset=utf-8',
   'favicon-32x32.png': 'image/png',
@@ -53,19 +53,19 @@ const types = {
 
 const folder = dirname(fileURLToPath(import.meta.resolve('swagger-ui-dist/package.json')))
 
-/** A function that answers with a file of the page. */
+/** A function that serves a file of the page. @throws NotFoundError */
 export function openDocsAssets(): (name: string) => Response {
   return name => {
-    if (name === 'start.js') return served(start, 'text/javascript;charset=utf-8')
-    if (!isFile(name)) throw new NotFoundError()
-    return served(Bun.file(join(folder, name)), types[name])
+    if (name === 'start.js') return fileResponse(start, 'text/javascript;charset=utf-8')
+    if (!isAsset(name)) throw new NotFoundError()
+    return fileResponse(Bun.file(join(folder, name)), mediaTypes[name])
   }
 }
 
-function isFile(name: string): name is keyof typeof types {
-  return Object.hasOwn(types, name)
+function isAsset(name: string): name is keyof typeof mediaTypes {
+  return Object.hasOwn(mediaTypes, name)
 }
 
-function served(body: string | Blob, type: string): Response {
+function fileResponse(body: string | Blob, type: string): Response {
   return new Response(body, { headers: { 'content-type': type, 'x-content-type-options': 'nosniff' } })
 }

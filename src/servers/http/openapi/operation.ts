@@ -15,18 +15,18 @@ export interface OperationObject {
   readonly requestBody?: object
   readonly responses: Readonly<Record<string, object>>
   readonly 'x-scopes'?: readonly string[]
-  /** Closed to keys that are restricted to a brand. */
+  /** Not available to keys that are restricted to a brand. */
   readonly 'x-organization-only'?: boolean
 }
 
-/** One answer of an operation, as somebody was really given it. */
+/** A response of an operation that was recorded in a test run. */
 export interface OperationExample {
   readonly status: number
   readonly request?: unknown
   readonly response: unknown
 }
 
-/** @throws when the route does not say what it answers */
+/** @throws when the route has no response schema */
 export function createOperationObject(
   operation: OperationSpec,
   tag: string,
@@ -37,23 +37,25 @@ export function createOperationObject(
   return {
     operationId: description.operationId,
     summary: description.summary,
-    description: [description.description, ...needInWords(operation)].filter(each => each !== undefined).join('\n\n'),
+    description: [description.description, ...describeRequirements(operation)]
+      .filter(text => text !== undefined)
+      .join('\n\n'),
     tags: [tag],
     security: requirements ? [{ apiKey: [] }] : [],
     ...(requirements && { 'x-scopes': requirements.scopes, 'x-organization-only': requirements.organizationOnly }),
     parameters: parametersOf(operation, components),
     ...bodyOf(operation, components, example),
-    responses: { ...errors(operation, components), ...successes(operation, components, example) },
+    responses: { ...errorResponsesOf(operation, components), ...responsesOf(operation, components, example) },
   }
 }
 
-function needInWords({ requirements, method }: OperationSpec): readonly (string | undefined)[] {
-  if (!requirements) return ['Needs no key.']
+function describeRequirements({ requirements, method }: OperationSpec): readonly (string | undefined)[] {
+  if (!requirements) return ['Needs no API key.']
   const scopes = requirements.scopes.map(scope => `\`${scope}\``).join(' and ')
   return [
-    requirements.scopes.length === 0 ? 'Any valid key may do this.' : `Needs the scope ${scopes}.`,
-    requirements.organizationOnly ? 'Closed to keys that are restricted to a brand.' : undefined,
-    requirements.idempotencyRefused && method !== 'GET' ? 'Takes no `Idempotency-Key`.' : undefined,
+    requirements.scopes.length === 0 ? 'Any valid API key may use it.' : `Needs the scope ${scopes}.`,
+    requirements.organizationOnly ? 'Not available to API keys that are restricted to a brand.' : undefined,
+    requirements.idempotencyRefused && method !== 'GET' ? 'Does not accept an `Idempotency-Key`.' : undefined,
   ]
 }
 
@@ -61,39 +63,39 @@ function parametersOf(
   { method, requirements, params, query }: OperationSpec,
   components: ComponentRegistry,
 ): readonly object[] {
-  const inPath = Object.entries(params?.properties ?? {}).map(([name, each]) => ({
+  const inPath = Object.entries(params?.properties ?? {}).map(([name, schema]) => ({
     name,
     in: 'path',
     required: true,
-    ...described(each, pathWords[name] ?? `The \`${name}\` of the path.`, components),
+    ...describeParameter(schema, pathDescriptions[name] ?? `The \`${name}\` of the path.`, components),
   }))
   const required = (query?.['required'] ?? []) as readonly string[]
-  const inQuery = Object.entries(query?.properties ?? {}).map(([name, each]) => ({
+  const inQuery = Object.entries(query?.properties ?? {}).map(([name, schema]) => ({
     name,
     in: 'query',
     required: required.includes(name),
-    ...described(each, queryWords[name], components),
+    ...describeParameter(schema, queryDescriptions[name], components),
   }))
-  const keyed = method !== 'GET' && requirements !== null && !requirements.idempotencyRefused
-  return [...inPath, ...inQuery, ...(keyed ? [{ $ref: '#/components/parameters/IdempotencyKey' }] : [])]
+  const acceptsKey = method !== 'GET' && requirements !== null && !requirements.idempotencyRefused
+  return [...inPath, ...inQuery, ...(acceptsKey ? [{ $ref: '#/components/parameters/IdempotencyKey' }] : [])]
 }
 
-const pathWords: Readonly<Record<string, string>> = {
-  id: 'Its identifier.',
+const pathDescriptions: Readonly<Record<string, string>> = {
+  id: 'The identifier.',
   attachmentId: 'The `id` of an attachment of the message.',
   record_id: 'The `id` of the DNS record.',
   slug: 'The `slug` of the template.',
   email: 'The address of the recipient, percent-encoded.',
 }
 
-const queryWords: Readonly<Record<string, string>> = {
-  brand_id: 'Of this brand. A key that is restricted to a brand implies it.',
-  cursor: 'The page after: the `next_cursor` of the page before.',
+const queryDescriptions: Readonly<Record<string, string>> = {
+  brand_id: 'The brand. An API key that is restricted to a brand implies it.',
+  cursor: 'The `next_cursor` of the previous page.',
 }
 
-/** The schema of a parameter, and what it is: its own words stand beside the schema. */
-function described(shape: TypeBoxSchema, words: string | undefined, components: ComponentRegistry) {
-  const { documented, description = words, ...schema } = jsonSchema(shape)
+/** The schema of a parameter, with its description beside it; a description in the schema wins over `fallback`. */
+function describeParameter(typeBox: TypeBoxSchema, fallback: string | undefined, components: ComponentRegistry) {
+  const { documented, description = fallback, ...schema } = jsonSchema(typeBox)
   return {
     ...(description === undefined ? {} : { description }),
     schema: components.nameSchema((documented as JsonSchema | undefined) ?? schema),
@@ -102,7 +104,7 @@ function described(shape: TypeBoxSchema, words: string | undefined, components: 
 
 function bodyOf({ method, body }: OperationSpec, components: ComponentRegistry, example: OperationExample | undefined) {
   if (!body) return {}
-  const schema = closed(jsonSchema(body))
+  const schema = withoutUnknownProperties(jsonSchema(body))
   return {
     requestBody: {
       required: method === 'PATCH' || (schema.required ?? []).length > 0,
@@ -116,13 +118,13 @@ function bodyOf({ method, body }: OperationSpec, components: ComponentRegistry, 
   }
 }
 
-/** A body takes no property that it does not name, at any depth. */
-function closed(schema: JsonSchema): JsonSchema {
-  const inner = mapSubschemas(schema, closed)
+/** The schema without additional properties, at any depth: requests with unknown properties are refused. */
+function withoutUnknownProperties(schema: JsonSchema): JsonSchema {
+  const inner = mapSubschemas(schema, withoutUnknownProperties)
   return inner.properties ? { additionalProperties: false, ...inner } : inner
 }
 
-function successes(
+function responsesOf(
   { method, path, requirements, description, responses }: OperationSpec,
   components: ComponentRegistry,
   example: OperationExample | undefined,
@@ -134,35 +136,35 @@ function successes(
   const headers = headerRefs(names)
   if (description.responses)
     return Object.fromEntries(
-      Object.entries(description.responses).map(([status, each]) => [
+      Object.entries(description.responses).map(([status, response]) => [
         status,
-        { ...each, headers: { ...headers, ...each.headers } },
+        { ...response, headers: { ...headers, ...response.headers } },
       ]),
     )
-  if (!responses) throw new Error(`${method} ${path} does not say what it answers`)
+  if (!responses) throw new Error(`${method} ${path} has no response schema`)
   return Object.fromEntries(
-    Object.entries(responses).map(([status, shape]) => {
-      const schema = components.nameSchema(jsonSchema(shape))
+    Object.entries(responses).map(([status, typeBox]) => {
+      const schema = components.nameSchema(jsonSchema(typeBox))
       const content = { schema, ...(example?.status === Number(status) ? { example: example.response } : {}) }
       return [
         status,
         {
           description: `${description.summary}.`,
           headers,
-          ...(schema.type === 'void' ? {} : { content: { 'application/json': beside(status, content) } }),
+          ...(schema.type === 'void' ? {} : { content: { 'application/json': orCommonError(status, content) } }),
         },
       ]
     }),
   )
 }
 
-/** Where an operation has an error of its own shape, the errors of every operation may come as well. */
-function beside(status: string, { schema, ...content }: { readonly schema: JsonSchema }) {
+/** A status with an error schema of the operation's own may also carry the common error. */
+function orCommonError(status: string, { schema, ...content }: { readonly schema: JsonSchema }) {
   const isError = Number(status) >= 400
   return { schema: isError ? { anyOf: [schema, { $ref: '#/components/schemas/Error' }] } : schema, ...content }
 }
 
-function errors(operation: OperationSpec, components: ComponentRegistry) {
+function errorResponsesOf(operation: OperationSpec, components: ComponentRegistry) {
   return Object.fromEntries(
     [...refusalsByStatus(operation)].map(([status, codes]) => [
       String(status),

@@ -14,19 +14,19 @@ import { largeBodyRefusals, rateRefusals } from '../request-pipeline.ts'
 
 const header = (description: string, schema: JsonSchema, required = true) => ({ description, required, schema })
 
-/** The headers of answers, as components. */
+/** The response headers, as components. */
 export const responseHeaders = {
-  'X-Request-Id': header('Identifies the request, also in the request log.', { type: 'string', pattern: '^req_' }),
-  'Cache-Control': header('No answer may be kept by a cache.', { type: 'string', const: 'no-store' }),
-  'X-RateLimit-Limit': header('Requests a minute that the organization may make to the process that answers.', {
+  'X-Request-Id': header('The id of the request, also in the request log.', { type: 'string', pattern: '^req_' }),
+  'Cache-Control': header('No response may be cached.', { type: 'string', const: 'no-store' }),
+  'X-RateLimit-Limit': header('Requests per minute that the organization may make to this process.', {
     type: 'integer',
   }),
-  'X-RateLimit-Remaining': header('How many of them are left.', { type: 'integer' }),
-  'X-RateLimit-Reset': header('When the window ends, in Unix time (seconds).', { type: 'integer' }),
-  'Retry-After': header('When to come back, in seconds.', { type: 'integer', minimum: 1 }),
+  'X-RateLimit-Remaining': header('Requests left in the current window.', { type: 'integer' }),
+  'X-RateLimit-Reset': header('When the window ends, as Unix time in seconds.', { type: 'integer' }),
+  'Retry-After': header('Seconds to wait before a retry.', { type: 'integer', minimum: 1 }),
   'WWW-Authenticate': header('How to authenticate (RFC 6750).', { type: 'string', const: 'Bearer' }),
   'Idempotent-Replay': header(
-    'The request was answered before, and this is that answer.',
+    'The request was processed before; this is the stored response.',
     { type: 'string', const: 'true' },
     false,
   ),
@@ -34,18 +34,18 @@ export const responseHeaders = {
 
 export type HeaderName = keyof typeof responseHeaders
 
-const everywhere: readonly HeaderName[] = ['X-Request-Id', 'Cache-Control']
-const rates: readonly HeaderName[] = ['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset']
+const commonHeaders: readonly HeaderName[] = ['X-Request-Id', 'Cache-Control']
+const rateHeaders: readonly HeaderName[] = ['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset']
 
 /** An OpenAPI map of headers, by reference. */
 export function headerRefs(names: readonly HeaderName[]) {
   return Object.fromEntries(names.map(name => [name, { $ref: `#/components/headers/${name}` }]))
 }
 
-/** The headers of an answer that is no error. */
+/** The headers of a successful response. */
 export function successHeaders(isApi: boolean, mayBeReplayed: boolean): readonly HeaderName[] {
   const replay: readonly HeaderName[] = mayBeReplayed ? ['Idempotent-Replay'] : []
-  return [...everywhere, ...(isApi ? rates : []), ...replay]
+  return [...commonHeaders, ...(isApi ? rateHeaders : []), ...replay]
 }
 
 /** SPEC section 7. */
@@ -58,16 +58,16 @@ export const errorSchema: JsonSchema = {
       required: ['code', 'message', 'requirement', 'retryable'],
       properties: {
         code: { type: 'string', enum: refusalCodes, description: 'For programs.' },
-        message: { type: 'string', description: 'For people; names the value at fault.' },
+        message: { type: 'string', description: 'For people; names the invalid value.' },
         requirement: {
           type: 'string',
           enum: [...new Set(refusalCodes.map(code => catalogueEntry(code).requirement))],
-          description: 'What must change before the request can succeed.',
+          description: 'What has to change before the request can succeed.',
         },
-        reason: { type: 'string', description: 'More about why.' },
-        resolution: { type: 'string', description: 'What to do.' },
-        retryable: { type: 'boolean', description: 'The same request may succeed later.' },
-        param: { type: 'string', description: 'The parameter at fault, such as `to[3]`.' },
+        reason: { type: 'string', description: 'A more specific reason.' },
+        resolution: { type: 'string', description: 'How to resolve it.' },
+        retryable: { type: 'boolean', description: 'Whether the same request may succeed later.' },
+        param: { type: 'string', description: 'The invalid parameter, such as `to[3]`.' },
       },
     },
   },
@@ -114,24 +114,24 @@ function publicRefusals({ body, params, query }: OperationSpec): readonly Refusa
   ]
 }
 
-/** SPEC section 4: 402 is the answer of POST /v1/emails alone. */
+/** SPEC section 4: only POST /v1/emails responds 402; elsewhere it is 422. */
 function statusIn({ method, path }: OperationSpec, code: RefusalCode): number {
   if (code === 'quota_exceeded' && `${method} ${path}` !== 'POST /v1/emails') return 422
   return catalogueEntry(code).status
 }
 
-const phrases: Readonly<Record<number, string>> = {
-  400: 'The request is not as it should be.',
-  401: 'There is no API key, or not a valid one.',
-  402: 'The plan allows no more.',
+const descriptions: Readonly<Record<number, string>> = {
+  400: 'The request is invalid.',
+  401: 'The API key is missing or not valid.',
+  402: 'The quota of the plan is used up.',
   403: 'The API key may not do this.',
-  404: 'There is no such thing in the organization.',
-  409: 'It does not go with what is there.',
-  413: 'It is too large.',
+  404: 'The organization has no such resource.',
+  409: 'The request conflicts with the current state.',
+  413: 'The request is too large.',
   415: 'The body is not JSON.',
-  422: 'It cannot be done as things are.',
-  429: 'Not now; come back later.',
-  500: 'Something is wrong on our side; try again.',
+  422: 'The request is valid but cannot be processed in the current state.',
+  429: 'Too many requests, or the same request is in progress; retry later.',
+  500: 'An error of the server or of a service it depends on; try again.',
 }
 
 const names: Readonly<Record<number, string>> = {
@@ -148,25 +148,25 @@ const names: Readonly<Record<number, string>> = {
   500: 'InternalServerError',
 }
 
-const ordinary: readonly RefusalCode[] = [
+const commonCodes: readonly RefusalCode[] = [
   ...apiRefusals({ method: 'GET' }),
   ...apiRefusals({ method: 'POST' }),
   'not_found',
 ]
 
-/** The name of that answer among the components: `Conflict.slug_taken`. */
+/** The component name of an error response: `Conflict.slug_taken`. */
 export function errorResponseName(status: number, codes: readonly RefusalCode[]): string {
   const isWrite = codes.includes('invalid_json') || codes.includes('idempotency_in_progress')
-  const special = codes.filter(code => !ordinary.includes(code))
+  const special = codes.filter(code => !commonCodes.includes(code))
   return [`${names[status] ?? status}${isWrite ? 'OnWrite' : ''}`, ...special].join('.')
 }
 
-/** The answer with this status and one of these codes; `isApi`: below /v1. */
+/** An error response with this status and one of these codes. `isApi`: below /v1. */
 export function errorResponse(status: number, codes: readonly RefusalCode[], isApi: boolean): ResponseDescription {
   const list = codes.map(code => `\`${code}\` → \`${catalogueEntry(code).requirement}\``).join(', ')
   return {
-    description: `${phrases[status] ?? 'An error.'} ${list}`,
-    headers: { ...headerRefs(everywhere), ...(isApi && errorHeaders(status)) },
+    description: `${descriptions[status] ?? 'An error.'} ${list}`,
+    headers: { ...headerRefs(commonHeaders), ...(isApi && errorHeaders(status)) },
     content: {
       'application/json': {
         schema: {
@@ -185,16 +185,16 @@ function errorHeaders(status: number): Readonly<Record<string, object>> {
     case 401:
       return headerRefs(['WWW-Authenticate'])
     case 429:
-      // Whoever has no valid key is limited by address, and has no rate of an organization.
-      return { ...headerRefs(['Retry-After']), ...optional(rates) }
+      // Without a valid key the limit is one of the client's address, and there are no rate headers.
+      return { ...headerRefs(['Retry-After']), ...optionalHeaders(rateHeaders) }
     case 500:
-      // The key may not have been looked up yet.
-      return optional([...rates, 'Retry-After'])
+      // The error may come before the key was looked up.
+      return optionalHeaders([...rateHeaders, 'Retry-After'])
     default:
-      return headerRefs(rates)
+      return headerRefs(rateHeaders)
   }
 }
 
-function optional(names: readonly HeaderName[]): Readonly<Record<string, object>> {
+function optionalHeaders(names: readonly HeaderName[]): Readonly<Record<string, object>> {
   return Object.fromEntries(names.map(name => [name, { ...responseHeaders[name], required: false }]))
 }
