@@ -17,7 +17,7 @@ import { countUnsent } from '../sending/accept/table.ts'
 import { draftRoutes } from '../sending/drafts/routes.ts'
 import { emailRoutes } from '../sending/emails/routes.ts'
 import { providerRoutes } from '../sending/reports/routes.ts'
-import type { SendDeps } from '../sending/send.ts'
+import type { SendDeps } from '../sending/accept/open-sending.ts'
 import { suppressionRoutes } from '../sending/suppressions/routes.ts'
 import { unsubscribeRoutes } from '../sending/suppressions/unsubscribe-routes.ts'
 import { templateRoutes } from '../sending/templates/routes.ts'
@@ -59,7 +59,7 @@ export function httpFeatures(parts: HttpFeatureDeps): readonly AnyElysia[] {
     providerRoutes({ db, clock, webhooks, log }),
     inboxRoutes(inbox),
     replyRoutes({ ...inbox, sending }),
-    templateRoutes({ db, clock, rendering: sending.rendering }),
+    templateRoutes({ db, clock, renderer: sending.renderer }),
     draftRoutes(sending, receivedMessages(inbox)),
     requestRoutes({ db, requestLog }),
   ]

@@ -4,7 +4,7 @@ import { createReadiness } from '../health/readiness/checks.ts'
 import { openTextWorker } from '../inbox/text-worker/text-worker.ts'
 import { mysqlBlobs } from '../ports/blobs/mysql.ts'
 import type { Certificates } from '../ports/certificates/port.ts'
-import { openSending } from '../sending/send.ts'
+import { openSending } from '../sending/accept/open-sending.ts'
 import { openHttpServer } from '../servers/http/server.ts'
 import { createDnsZone, providerWebhooks } from './adapters.ts'
 import type { AppContext } from './app-context.ts'
@@ -52,7 +52,7 @@ export function startHttpRole(
     parseLargeMessage: texts.readSummary,
     wake,
   })
-  onStop(() => sending.rendering.close())
+  onStop(() => sending.renderer.close())
   const readiness = createReadiness({ ...context, zone, certificates })
   startJobs(jobs.http, { ...context, domains, texts, readiness })
   const server = openHttpServer({

@@ -3,8 +3,8 @@ import type { Db } from '../../src/base/database/database.ts'
 import type { DatabaseSchema } from '../../src/base/database/schema.ts'
 import { type Id, newId } from '../../src/base/ids.ts'
 import { mysqlBlobs } from '../../src/ports/blobs/mysql.ts'
-import type { AuthorizedSender } from '../../src/sending/accept/resolve.ts'
-import { openSending, type SendDeps } from '../../src/sending/send.ts'
+import { openSending, type SendDeps } from '../../src/sending/accept/open-sending.ts'
+import type { AuthorizedSender } from '../../src/sending/accept/sender.ts'
 
 /** An organization with one brand and one domain that may send. */
 export interface Organization {

@@ -1,4 +1,4 @@
-import type { AcceptedEmail } from '../../sending/accept/accepted.ts'
+import type { AcceptedEmail } from '../../sending/accept/accepted-response.ts'
 import { maxBodyBytes } from '../../sending/accept/parse-request.ts'
 import { effectiveScan, requireClean, scanRefusals } from '../messages/download.ts'
 import { requireMessage } from '../messages/messages.ts'

@@ -1,7 +1,7 @@
 import { refuse } from '../../base/refusal.ts'
 import { formatAddress } from '../../mail/address.ts'
 import type { MessageSummary } from '../../mail/message.ts'
-import type { AcceptedEmail } from '../../sending/accept/accepted.ts'
+import type { AcceptedEmail } from '../../sending/accept/accepted-response.ts'
 import type { SendEmail } from '../../sending/emails/schema.ts'
 import { effectiveScan, isHarmless } from '../messages/download.ts'
 import { requireMessage } from '../messages/messages.ts'

@@ -1,7 +1,7 @@
 import { idParamsSchema } from '../../api/common-schemas.ts'
 import { describeRoute } from '../../api/describe.ts'
 import { api } from '../../api/route.ts'
-import { toJsonAccepted } from '../../sending/accept/accepted.ts'
+import { toJsonAccepted } from '../../sending/accept/accepted-response.ts'
 import { sendAcceptedSchema } from '../../sending/emails/schema.ts'
 import { forwardMessage, forwardRefusals } from './forward.ts'
 import { replyRefusals, replyToMessage } from './reply.ts'

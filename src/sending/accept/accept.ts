@@ -1,30 +1,19 @@
-import { consumeQuota, monthOf } from '../../accounts/organizations/quota.ts'
-import { reservationLost, storeResponses } from '../../api/idempotency/store.ts'
-import { type Clock, type Instant, instantAt, microsecondsOf } from '../../base/clock.ts'
+import { storeResponses } from '../../api/idempotency/store.ts'
+import type { Clock } from '../../base/clock.ts'
 import { batched } from '../../base/concurrency/batch.ts'
 import { type Db, inTransaction, isDuplicate } from '../../base/database/database.ts'
-import type { Id } from '../../base/ids.ts'
 import type { Refusal } from '../../base/refusal.ts'
 import type { BlobStore } from '../../ports/blobs/port.ts'
 import { joinThreads } from '../threads/threads.ts'
-import {
-  type AcceptedEmail,
-  acceptedEmail,
-  acceptedResponseBody,
-  checkedSend,
-  emailRows,
-  type SendCandidate,
-  type StampedCandidate,
-} from './accepted.ts'
-import { type AcceptanceFacts, refuseOverQuota, runChecks, suppressionSets } from './checks.ts'
+import { type AcceptedEmail, acceptedEmail, acceptedResponseBody } from './accepted-response.ts'
+import type { SendCandidate, StampedCandidate } from './candidate.ts'
+import { checkSends } from './checks.ts'
+import { emailRows } from './email-rows.ts'
+import { loadFacts } from './facts.ts'
 import { referencesOf } from './headers.ts'
-import { insertEmails, lockDomains, selectSuppressed } from './table.ts'
-
-type AcceptOutcome =
-  | { readonly kind: 'accepted'; readonly accepted: AcceptedEmail }
-  | { readonly kind: 'refused'; readonly refusal: Refusal }
-
-const maxTries = 12
+import { storeStagedMessages } from './stage-message.ts'
+import { insertEmails } from './table.ts'
+import { UniqueInstants } from './unique-instants.ts'
 
 export interface AcceptDeps {
   readonly db: Db
@@ -34,231 +23,143 @@ export interface AcceptDeps {
   readonly provider: string
 }
 
-/**
- * Accepts sends: those that come at the same time pass the gate and are written in one transaction. What it gave is
- * durable. The function throws the send's own refusal.
- */
-export function openQueue(deps: AcceptDeps): (send: SendCandidate) => Promise<AcceptedEmail> {
-  const stamps = uniqueInstants(deps.clock)
-  const accept = batched<SendCandidate, AcceptOutcome>({ maxItems: 32, maxInFlight: 1 }, async sends => {
+type AcceptResult =
+  | { readonly kind: 'accepted'; readonly accepted: AcceptedEmail }
+  | { readonly kind: 'refused'; readonly refusal: Refusal }
+
+const maxTries = 12
+
+/** Accepts composed sends: those that come at the same time share a transaction. One for a process. */
+export class Acceptor {
+  private readonly deps: AcceptDeps
+  private readonly instants: UniqueInstants
+  private readonly acceptBatched: (candidate: SendCandidate) => Promise<AcceptResult>
+
+  constructor(deps: AcceptDeps) {
+    this.deps = deps
+    this.instants = new UniqueInstants(deps.clock)
+    this.acceptBatched = batched({ maxItems: 32, maxInFlight: 1 }, candidates => this.acceptBatch(candidates))
+  }
+
+  /**
+   * Applies the acceptance checks and writes the email with its outbox rows, in one transaction; resolves once that is
+   * committed.
+   * @throws Refusal of the first check that the send fails
+   */
+  async checkAndEnqueue(candidate: SendCandidate): Promise<AcceptedEmail> {
+    const result = await this.acceptBatched(candidate)
+    switch (result.kind) {
+      case 'accepted':
+        return result.accepted
+      case 'refused':
+        throw result.refusal
+      default:
+        return result satisfies never
+    }
+  }
+
+  /** Tries again with other instants when another process gave one of the same. */
+  private async acceptBatch(candidates: readonly SendCandidate[]): Promise<readonly AcceptResult[]> {
     for (let attempt = 1; ; attempt++) {
-      const stamped = sends.map(send => ({ ...send, createdAt: stamps.next() }))
+      const stamped = candidates.map(candidate => ({ ...candidate, createdAt: this.instants.next() }))
       try {
-        return await acceptAll(deps, stamped)
+        return await acceptAll(this.deps, stamped)
       } catch (error) {
         if (attempt === maxTries || !isDuplicate(error, 'emails_created')) throw error
-        stamps.leap(attempt)
+        this.instants.leap(attempt)
       }
     }
-  })
-  return async send => {
-    const outcome = await accept(send)
-    switch (outcome.kind) {
-      case 'accepted':
-        return outcome.accepted
-      case 'refused':
-        throw outcome.refusal
-      default:
-        return outcome satisfies never
-    }
   }
 }
 
-/** Instants of which no two are the same, at or after the clock's. Another process may still give the same. */
-function uniqueInstants(clock: Clock) {
-  let last = 0
-  return {
-    next(): Instant {
-      const now = microsecondsOf(clock.now())
-      // A clock that was set back by more than a minute is followed.
-      last = now > last || now < last - 60_000_000 ? now : last + 1
-      return instantAt(last)
-    },
-    /** After a collision: past where the others are, by a different step for each of them. */
-    leap(attempt: number): void {
-      last += Math.ceil(Math.random() * 20 * 2 ** attempt)
-    },
-  }
-}
-
-async function acceptAll(deps: AcceptDeps, sends: readonly StampedCandidate[]): Promise<readonly AcceptOutcome[]> {
-  const lost = new Set<StampedCandidate>()
+/** Done again, as a whole, without the sends whose Idempotency-Key went to another request meanwhile. */
+async function acceptAll(deps: AcceptDeps, candidates: readonly StampedCandidate[]): Promise<readonly AcceptResult[]> {
+  const lostReservations = new Set<StampedCandidate>()
   for (;;) {
     try {
-      return await inTransaction(deps.db, tx => acceptIn({ ...deps, db: tx }, sends, lost))
+      return await inTransaction(deps.db, tx => checkAndEnqueueIn(tx, deps, candidates, lostReservations))
     } catch (error) {
-      // The whole is done again without those whose reservation went to another.
       if (!(error instanceof ReservationsLostError)) throw error
-      for (const send of error.sends) lost.add(send)
+      for (const candidate of error.candidates) lostReservations.add(candidate)
     }
   }
-}
-
-async function acceptIn(
-  deps: AcceptDeps,
-  sends: readonly StampedCandidate[],
-  lost: ReadonlySet<StampedCandidate>,
-): Promise<readonly AcceptOutcome[]> {
-  const { db } = deps
-  const facts = await loadFacts(db, sends)
-  const refusals = new Map<StampedCandidate, Refusal>()
-  for (const send of sends) {
-    const refusal = lost.has(send) ? reservationLost() : runChecks(checkedSend(send), facts)
-    if (refusal) refusals.set(send, refusal)
-  }
-  for (const send of await findDeprived(
-    db,
-    sends.filter(send => !refusals.has(send)),
-  ))
-    if (send.consumes) refusals.set(send, send.consumes.refuse())
-  const gated = sends.filter(send => !refusals.has(send))
-  const granted = await countAll(db, gated, facts)
-  gated.forEach((send, i) => {
-    if (!granted[i]) refusals.set(send, refuseOverQuota(send.quotaStatus))
-  })
-  const accepted = new Map(gated.filter((_, i) => granted[i]).map(send => [send, acceptedEmail(send, facts)]))
-  await storeAll(db, accepted)
-  await writeAll(deps, accepted)
-  for (const { consumes } of accepted.keys()) await consumes?.remove(db)
-  return sends.map((send): AcceptOutcome => {
-    const passed = accepted.get(send)
-    return passed
-      ? { kind: 'accepted', accepted: passed }
-      : { kind: 'refused', refusal: refusals.get(send) ?? reservationLost() }
-  })
-}
-
-/** The sends that cannot have what they use up; of several that want the same the first gets it. */
-async function findDeprived(db: Db, sends: readonly StampedCandidate[]): Promise<readonly StampedCandidate[]> {
-  const held = new Set<string>()
-  const deprived: StampedCandidate[] = []
-  // In one order, so that two transactions never wait for each other.
-  const wanting = sends.flatMap(send => (send.consumes ? [{ send, wanted: send.consumes }] : []))
-  for (const { send, wanted } of wanting.sort((a, b) => (a.wanted.id < b.wanted.id ? -1 : 1))) {
-    if (!held.has(wanted.id) && (await wanted.lock(db))) held.add(wanted.id)
-    else deprived.push(send)
-  }
-  return deprived
-}
-
-async function loadFacts(db: Db, sends: readonly StampedCandidate[]): Promise<AcceptanceFacts> {
-  const domains = await lockDomains(
-    db,
-    sends.map(send => send.domain.id),
-  )
-  const candidates = sends.flatMap(({ domain, recipients }) =>
-    recipients.map(({ email }) => ({ brandId: domain.brandId, email: email.toLowerCase() })),
-  )
-  const now = sends[0]?.createdAt
-  const suppressed = now === undefined ? [] : await selectSuppressed(db, candidates, now)
-  return {
-    readyDomains: new Set(domains.filter(domain => domain.status === 'verified').map(domain => domain.id)),
-    pausedDomains: new Map(
-      domains.flatMap(domain => (domain.pauseReason === null ? [] : [[domain.id, domain.pauseReason] as const])),
-    ),
-    plans: new Map(domains.map(domain => [domain.organizationId, domain.plan])),
-    ...suppressionSets(suppressed),
-  }
-}
-
-/** Each counts in the month in which it is accepted; only around midnight may a batch know two of them. */
-async function countAll(
-  db: Db,
-  sends: readonly StampedCandidate[],
-  { plans }: AcceptanceFacts,
-): Promise<readonly boolean[]> {
-  const granted = new Map<StampedCandidate, boolean>()
-  for (const of of Map.groupBy(sends, send => monthOf(send.createdAt)).values()) {
-    const at = of[0]?.createdAt
-    if (at === undefined) continue
-    const takes = of.map(({ sender: { organizationId } }) => ({
-      organizationId,
-      plan: plans.get(organizationId) ?? 'free',
-      count: 1,
-    }))
-    const answers = await consumeQuota(db, takes, at)
-    of.forEach((send, i) => {
-      granted.set(send, answers[i] ?? false)
-    })
-  }
-  return sends.map(send => granted.get(send) ?? false)
 }
 
 class ReservationsLostError extends Error {
-  readonly sends: readonly StampedCandidate[]
-  constructor(sends: readonly StampedCandidate[]) {
-    super('an Idempotency-Key is held by another request')
-    this.sends = sends
+  override readonly name = 'ReservationsLostError'
+  readonly candidates: readonly StampedCandidate[]
+  constructor(candidates: readonly StampedCandidate[]) {
+    super('the Idempotency-Key is held by another request')
+    this.candidates = candidates
   }
 }
 
-/** The answers that repeated requests will get, under the reservations that are still held. */
-async function storeAll(db: Db, accepted: ReadonlyMap<StampedCandidate, AcceptedEmail>): Promise<void> {
-  const answers = [...accepted].flatMap(([send, each]) =>
-    send.reservation
-      ? [
-          {
-            send,
-            answer: {
-              reservation: send.reservation,
-              status: 202,
-              body: acceptedResponseBody(each),
-              at: send.createdAt,
-            },
-          },
-        ]
-      : [],
+/** What the transaction does: check, store the responses, enqueue, remove the drafts that were sent. */
+async function checkAndEnqueueIn(
+  tx: Db,
+  deps: AcceptDeps,
+  candidates: readonly StampedCandidate[],
+  lostReservations: ReadonlySet<StampedCandidate>,
+): Promise<readonly AcceptResult[]> {
+  const facts = await loadFacts(tx, candidates, lostReservations)
+  const refusals = await checkSends(tx, candidates, facts)
+  const accepted = new Map(
+    candidates
+      .filter(candidate => !refusals.has(candidate))
+      .map(candidate => [candidate, acceptedEmail(candidate, facts)] as const),
   )
-  if (answers.length === 0) return
-  const stored = await storeResponses(
-    db,
-    answers.map(answer => answer.answer),
+  await storeAcceptedResponses(tx, accepted)
+  await enqueue(tx, deps, accepted)
+  for (const { consumes } of accepted.keys()) await consumes?.remove(tx)
+  return candidates.map(candidate => toResult(accepted.get(candidate), refusals.get(candidate)))
+}
+
+function toResult(accepted: AcceptedEmail | undefined, refusal: Refusal | undefined): AcceptResult {
+  if (accepted) return { kind: 'accepted', accepted }
+  if (refusal) return { kind: 'refused', refusal }
+  throw new Error('a send was neither accepted nor refused')
+}
+
+/** Stores the responses that repeated requests will get. @throws ReservationsLostError */
+async function storeAcceptedResponses(tx: Db, accepted: ReadonlyMap<StampedCandidate, AcceptedEmail>): Promise<void> {
+  const responses = [...accepted].flatMap(([candidate, email]) => {
+    const { reservation, createdAt } = candidate
+    return reservation
+      ? [{ candidate, response: { reservation, status: 202, body: acceptedResponseBody(email), at: createdAt } }]
+      : []
+  })
+  if (responses.length === 0) return
+  const isStored = await storeResponses(
+    tx,
+    responses.map(({ response }) => response),
   )
-  const lost = answers.filter((_, i) => !stored[i]).map(answer => answer.send)
+  const lost = responses.filter((_, i) => !isStored[i]).map(({ candidate }) => candidate)
   if (lost.length > 0) throw new ReservationsLostError(lost)
 }
 
-async function writeAll(
-  { db, blobs, provider }: AcceptDeps,
+/** Writes the accepted emails: their threads, messages, recipients, events and outbox rows. */
+async function enqueue(
+  tx: Db,
+  { blobs, provider }: AcceptDeps,
   accepted: ReadonlyMap<StampedCandidate, AcceptedEmail>,
 ): Promise<void> {
   if (accepted.size === 0) return
+  const candidates = [...accepted.keys()]
   const threads = await joinThreads(
-    db,
-    Array.from(accepted.keys(), send => ({
-      brandId: send.domain.brandId,
-      itemId: send.threadId ?? send.emailId,
-      messageId: send.messageId,
-      references: referencesOf(send.outgoing.headers),
-      emailId: send.emailId,
+    tx,
+    candidates.map(({ domain, threadId, emailId, messageId, email }) => ({
+      brandId: domain.brandId,
+      itemId: threadId ?? emailId,
+      messageId,
+      references: referencesOf(email.headers),
+      emailId,
     })),
   )
-  const blobIds = await storeMessages(db, blobs, [...accepted.keys()])
-  const rows = Array.from(accepted, ([send, each], i) =>
-    emailRows(send, each, {
-      threadId: threads[i]?.threadId ?? send.emailId,
-      provider,
-      blobId: blobIds[i] ?? unstored(),
-    }),
-  )
-  await insertEmails(db, rows)
-}
-
-/** The blobs of the messages; those that are not stored yet are stored now. */
-async function storeMessages(
-  db: Db,
-  blobs: BlobStore,
-  sends: readonly StampedCandidate[],
-): Promise<readonly Id<'blb'>[]> {
-  const fresh = sends.flatMap(({ sender: { organizationId }, message }) =>
-    message.kind === 'new' ? [{ organizationId, bytes: message.bytes }] : [],
-  )
-  const stored = fresh.length > 0 ? (await blobs.storeWithin(db, fresh)).values() : [].values()
-  return sends.map(({ message }) =>
-    message.kind === 'stored' ? message.blobId : (stored.next().value?.id ?? unstored()),
-  )
-}
-
-function unstored(): never {
-  throw new Error('a message was not stored')
+  const blobIds = await storeStagedMessages(tx, blobs, candidates)
+  const rows = Array.from(accepted, ([candidate, email], i) => {
+    const blobId = blobIds[i]
+    if (blobId === undefined) throw new Error('a message was not stored')
+    return emailRows(candidate, email, { threadId: threads[i]?.threadId ?? candidate.emailId, provider, blobId })
+  })
+  await insertEmails(tx, rows)
 }

@@ -58,3 +58,18 @@ export function readRecipients(input: {
 function count(input: AddressInput): number {
   return typeof input === 'string' ? 1 : (input?.length ?? 0)
 }
+
+/** A recipient of the envelope (RCPT TO). */
+export interface EnvelopeRecipient {
+  /** The address, its domain as an A-label. */
+  readonly email: string
+  /** Which field of the request names it. */
+  readonly type: 'to' | 'cc' | 'bcc'
+}
+
+/** The envelope's recipients, in the order to, cc, bcc. */
+export function envelopeRecipients({ to, cc, bcc }: RecipientLists): readonly EnvelopeRecipient[] {
+  const withType = (type: EnvelopeRecipient['type'], addresses: readonly Address[]) =>
+    addresses.map(({ address }) => ({ email: address, type }))
+  return [...withType('to', to), ...withType('cc', cc), ...withType('bcc', bcc)]
+}

@@ -1,16 +1,10 @@
-import type { Tenant } from '../../api/tenant.ts'
 import type { Id } from '../../base/ids.ts'
-import { refuse } from '../../base/refusal.ts'
 import { type Address, splitAddress } from '../../mail/address.ts'
+import { checkFrom } from './checks.ts'
+import type { AuthorizedSender } from './sender.ts'
 import type { SendingDomain } from './table.ts'
 
-/** Who sends: a key's organization, and the one brand that the key is restricted to. */
-export interface AuthorizedSender extends Tenant {
-  /** null: not by a key. */
-  readonly keyId: Id<'key'> | null
-}
-
-/** Looks up a domain by its exact name in an organization. */
+/** Looks up a domain by its exact name in an organization; undefined: it has no such domain. */
 export type FindDomain = (name: {
   readonly organizationId: Id<'org'>
   readonly domain: string
@@ -29,17 +23,10 @@ export async function resolveFrom(
   sender: AuthorizedSender,
   findDomain: FindDomain,
 ): Promise<SendingDomain> {
-  const { domain } = splitAddress(from.address)
-  const found = await findDomain({ organizationId: sender.organizationId, domain })
-  if (!found)
-    throw refuse('domain_not_verified', {
-      message: `from: ${domain} is not a registered domain; register it and publish its records first.`,
-      param: 'from',
-    })
-  if (sender.brandId !== null && sender.brandId !== found.brandId)
-    throw refuse('from_not_allowed', {
-      message: `from: ${domain} belongs to another brand than the one this API key is restricted to.`,
-      param: 'from',
-    })
-  return found
+  const { domain: domainName } = splitAddress(from.address)
+  const domain = await findDomain({ organizationId: sender.organizationId, domain: domainName })
+  const refusal = checkFrom({ domainName, domain, sender })
+  if (refusal) throw refusal
+  if (!domain) throw new Error('From’s domain passed the checks without being registered')
+  return domain
 }

@@ -7,10 +7,10 @@ import { timed } from '../../base/observability/metrics.ts'
 import { traced } from '../../base/observability/tracing.ts'
 import type { BlobStore } from '../../ports/blobs/port.ts'
 import type { Provider, SubmissionOutcome } from '../../ports/provider/port.ts'
-import { isSuppressed, suppressionSets } from '../accept/checks.ts'
 import { selectSuppressed } from '../accept/table.ts'
 import { selectPausedBrandIds } from '../reports/pause-table.ts'
 import type { ReturnPathSource } from '../reports/return-path.ts'
+import { isSuppressed, suppressionSets } from '../suppressions/suppression-sets.ts'
 import type { DkimKey } from './dkim-signature.ts'
 import type { OutboxLeases } from './leases.ts'
 import type { ClaimedRecipient } from './outbox.ts'
@@ -253,7 +253,7 @@ async function loadClaimFacts(
         ? reversePaths.returnPaths.addressOf(claimedRecipient, host)
         : claimedRecipient.fromAddress
     },
-    isSuppressed: claimedRecipient => isSuppressed(claimedRecipient, { email: claimedRecipient.recipient }, onList),
+    isSuppressed: claimedRecipient => isSuppressed(claimedRecipient, claimedRecipient.recipient, onList),
     isPaused: claimedRecipient => paused.has(claimedRecipient.brandId),
   }
 }

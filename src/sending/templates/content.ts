@@ -71,11 +71,11 @@ export const templateContentRefusals = ['template_invalid'] as const
 
 /** @throws Refusal `template_invalid` where the template is not Liquid, or more of it than is taken */
 export async function requireValidSources(
-  rendering: TemplateRenderer,
+  renderer: TemplateRenderer,
   owner: string,
   sources: TemplateSources,
 ): Promise<void> {
-  const fault = await rendering.findFault(owner, sources)
+  const fault = await renderer.findFault(owner, sources)
   if (fault) throw faulty(fault.part, fault.what)
 }
 
@@ -88,13 +88,13 @@ const maxBodyBytes = 2 * 1024 * 1024
  * @throws Refusal `template_invalid` where that fails or makes too much
  */
 export async function renderTemplate(
-  rendering: TemplateRenderer,
+  renderer: TemplateRenderer,
   owner: string,
   sources: TemplateSources,
   values: TemplateVariables,
   param?: 'template',
 ): Promise<TemplateSources> {
-  const made = await rendering.render(owner, sources, values)
+  const made = await renderer.render(owner, sources, values)
   if (made.kind === 'faulty') throw faulty(made.fault.part, made.fault.what, param)
   const subject = made.subject === null ? null : withoutLineBreaks(made.subject)
   if (subject !== null && subject.length > maxSubject)

@@ -1,5 +1,6 @@
 import type { BrandTenant } from '../../api/tenant.ts'
 import type { Db } from '../../base/database/database.ts'
+import { timed } from '../../base/observability/metrics.ts'
 import { refuse } from '../../base/refusal.ts'
 import { type OutgoingEmail, readBody } from '../accept/parse-request.ts'
 import { renderTemplate, templateContentRefusals, withDefaults } from './content.ts'
@@ -13,30 +14,41 @@ export const fillTemplateRefusals = [
   ...templateContentRefusals,
 ] as const
 
+interface FillDeps {
+  readonly db: Db
+  readonly renderer: TemplateRenderer
+}
+
 /**
- * The email with what its template makes of its variables; what the request gave itself stays.
+ * The email with what its template renders to; what the request itself gives stays, and an email without a template is as
+ * it was.
  * @throws Refusal `template_not_found`, `template_variable_missing`, `template_invalid`
  */
-export async function fillTemplate(
-  outgoing: OutgoingEmail,
+export async function fillTemplate(email: OutgoingEmail, tenant: BrandTenant, deps: FillDeps): Promise<OutgoingEmail> {
+  const { template } = email
+  return template === null ? email : timed('out', 'template', () => fill(email, template, tenant, deps))
+}
+
+async function fill(
+  email: OutgoingEmail,
   { slug, variables }: NonNullable<OutgoingEmail['template']>,
   tenant: BrandTenant,
-  deps: { readonly db: Db; readonly rendering: TemplateRenderer },
+  { db, renderer }: FillDeps,
 ): Promise<OutgoingEmail> {
-  const template = (await selectTemplate(deps.db, { ...tenant, slug })) ?? unknownTemplate(slug)
+  const template = (await selectTemplate(db, { ...tenant, slug })) ?? unknownTemplate(slug)
   const { values, missing } = withDefaults(template, variables)
   refuseMissing(missing, template)
-  const wanted = {
-    subject: outgoing.subject === '' ? template.subject : null,
-    text: outgoing.text === null ? template.text : null,
-    html: outgoing.html === null ? template.html : null,
+  const sources = {
+    subject: email.subject === '' ? template.subject : null,
+    text: email.text === null ? template.text : null,
+    html: email.html === null ? template.html : null,
   }
-  const made = await renderTemplate(deps.rendering, tenant.organizationId, wanted, values, 'template')
+  const rendered = await renderTemplate(renderer, tenant.organizationId, sources, values, 'template')
   return {
-    ...outgoing,
-    subject: made.subject ?? outgoing.subject,
-    text: outgoing.text ?? readBody(made.text ?? undefined, 'text'),
-    html: outgoing.html ?? readBody(made.html ?? undefined, 'html'),
+    ...email,
+    subject: rendered.subject ?? email.subject,
+    text: email.text ?? readBody(rendered.text ?? undefined, 'text'),
+    html: email.html ?? readBody(rendered.html ?? undefined, 'html'),
   }
 }
 

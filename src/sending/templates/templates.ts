@@ -43,7 +43,7 @@ import {
 export interface TemplatesDeps {
   readonly db: Db
   readonly clock: Clock
-  readonly rendering: TemplateRenderer
+  readonly renderer: TemplateRenderer
 }
 
 /** A template as a path and `brand_id` name it. */
@@ -68,7 +68,7 @@ export async function createTemplate(
   const brandId = await resolveBrandId(deps.db, tenant, body.brand_id)
   const { slug, name = slug } = body
   if (await selectTemplateExists(deps.db, { organizationId, brandId, slug })) throw slugTaken(slug)
-  await requireValidSources(deps.rendering, organizationId, sources)
+  await requireValidSources(deps.renderer, organizationId, sources)
   const at = deps.clock.now()
   const row: TemplateRow = {
     id: newId('tpl'),
@@ -133,7 +133,7 @@ export async function changeTemplate(
   const { slug = place.slug } = change
   if (!(await selectTemplateExists(deps.db, place))) notFound(place)
   if (slug !== place.slug && (await selectTemplateExists(deps.db, { ...place, slug }))) throw slugTaken(slug)
-  await requireValidSources(deps.rendering, tenant.organizationId, {
+  await requireValidSources(deps.renderer, tenant.organizationId, {
     subject: null,
     text: null,
     html: null,
@@ -196,7 +196,7 @@ export async function previewTemplate(
   const template = (await selectTemplate(deps.db, place)) ?? notFound(place)
   const { values, missing } = withDefaults(template, given)
   const { subject, text, html } = await renderTemplate(
-    deps.rendering,
+    deps.renderer,
     tenant.organizationId,
     readSources(template),
     values,

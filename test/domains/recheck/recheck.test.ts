@@ -12,7 +12,8 @@ import type { DomainJson } from '../../../src/domains/schema.ts'
 import { mysqlBlobs } from '../../../src/ports/blobs/mysql.ts'
 import { claimDueRows } from '../../../src/sending/relay/outbox.ts'
 import { endBeforeSubmission } from '../../../src/sending/relay/outcome.ts'
-import { openSending, send } from '../../../src/sending/send.ts'
+import { openSending } from '../../../src/sending/accept/open-sending.ts'
+import { send } from '../../../src/sending/send.ts'
 import { type TestClock, testClock } from '../../harness/http-server.ts'
 import {
   breakName,
@@ -275,7 +276,7 @@ function accept(domain: string, afterMs: number) {
   const scheduledAt = afterMs === 0 ? {} : { scheduled_at: `${plusMs(clock.now(), afterMs).replace(' ', 'T')}Z` }
   const fields = { from: `hello@${domain}`, to: 'bob@b.example', subject: 'Hello', text: 'Hello', ...scheduledAt }
   const sender = { organizationId: tenant.owner.organizationId, brandId: null, keyId: null }
-  return send({ sender, fields }, sending).finally(() => sending.rendering.close())
+  return send({ sender, fields }, sending).finally(() => sending.renderer.close())
 }
 
 /** What the relay does with a scheduled email once it is due. */

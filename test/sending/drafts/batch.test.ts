@@ -4,10 +4,12 @@ import { Refusal } from '../../../src/base/refusal.ts'
 import { receivedMessages } from '../../../src/inbox/reply/received-messages.ts'
 import { openTextWorker } from '../../../src/inbox/text-worker/text-worker.ts'
 import { mysqlBlobs } from '../../../src/ports/blobs/mysql.ts'
+import type { SendDeps } from '../../../src/sending/accept/open-sending.ts'
 import { createDraft } from '../../../src/sending/drafts/drafts.ts'
 import { sendDraft } from '../../../src/sending/drafts/send.ts'
 import { send } from '../../../src/sending/send.ts'
 import { type FreshDatabase, freshDatabase } from '../../harness/database.ts'
+import { until } from '../../harness/until.ts'
 import { makeOrganization, sendingOn } from '../fixtures.ts'
 
 let database: FreshDatabase
@@ -24,31 +26,33 @@ test('sends a draft once when all who send it are accepted in one transaction', 
   const fields = { from: 'ann@acme.example', to: 'bob@b.example', subject: 'Once', text: 'Hello' }
   const { id } = await createDraft({ db, clock: systemClock, received }, acme.sender, fields)
 
-  let queued = 0
-  const parts = sendingOn(db)
-  const sending: typeof parts = {
-    ...parts,
-    enqueue: candidate => {
-      queued++
-      return parts.enqueue(candidate)
+  let waiting = 0
+  const { acceptor, ...others } = sendingOn(db)
+  const sending: SendDeps = {
+    ...others,
+    acceptor: {
+      checkAndEnqueue(candidate) {
+        waiting++
+        return acceptor.checkAndEnqueue(candidate)
+      },
     },
   }
   const sends: Promise<unknown>[] = []
   await db.transaction().execute(async tx => {
-    // Whoever is first waits for the domain; the others gather behind it and go together.
+    // The first waits for the domain's row; the others gather behind it and share the next transaction.
     await tx.selectFrom('domains').select('id').where('id', '=', acme.domainId).forUpdate().execute()
     sends.push(send({ sender: acme.sender, fields: { ...fields, subject: 'First' } }, sending))
-    while (queued < 1) await Bun.sleep(1)
+    await until(() => waiting === 1)
     for (let i = 0; i < 20; i++) sends.push(sendDraft({ sending, received }, acme.sender, id))
-    while (queued < 21) await Bun.sleep(1)
+    await until(() => waiting === 21)
   })
-  const [first, ...others] = await Promise.allSettled(sends)
+  const [first, ...drafts] = await Promise.allSettled(sends)
   expect(first?.status).toBe('fulfilled')
-  expect(others.filter(promiseSettledResult => promiseSettledResult.status === 'fulfilled')).toHaveLength(1)
-  for (const promiseSettledResult of others)
-    if (promiseSettledResult.status === 'rejected') {
-      expect(promiseSettledResult.reason).toBeInstanceOf(Refusal)
-      expect(promiseSettledResult.reason.code).toBe('not_found')
+  expect(drafts.filter(sent => sent.status === 'fulfilled')).toHaveLength(1)
+  for (const sent of drafts)
+    if (sent.status === 'rejected') {
+      expect(sent.reason).toBeInstanceOf(Refusal)
+      expect(sent.reason.code).toBe('not_found')
     }
   const emails = await db.selectFrom('emails').select('id').where('subject', '=', 'Once').execute()
   expect(emails).toHaveLength(1)

@@ -6,10 +6,11 @@ import type { Id } from '../../../src/base/ids.ts'
 import { mysqlBlobs } from '../../../src/ports/blobs/mysql.ts'
 import type { BlobStore } from '../../../src/ports/blobs/port.ts'
 import { sandboxProvider } from '../../../src/ports/provider/sandbox.ts'
+import { openSending } from '../../../src/sending/accept/open-sending.ts'
 import { recordEvents } from '../../../src/sending/events/events.ts'
 import { startRelay } from '../../../src/sending/relay/relay.ts'
 import { type PauseDeps, pauseBrandsOverLimits } from '../../../src/sending/reports/pause.ts'
-import { openSending, send } from '../../../src/sending/send.ts'
+import { send } from '../../../src/sending/send.ts'
 import { createSendingDomain, insertAcceptedEmails, type SendingDomain } from '../../harness/accepted-emails.ts'
 import { runCommand } from '../../harness/cli.ts'
 import { type FreshDatabase, freshDatabase } from '../../harness/database.ts'
@@ -93,7 +94,7 @@ async function trySend(from = shop) {
   try {
     return await send({ sender, fields }, sending)
   } finally {
-    await sending.rendering.close()
+    await sending.renderer.close()
   }
 }
 

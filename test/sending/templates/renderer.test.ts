@@ -1,8 +1,8 @@
 import { afterAll, expect, test } from 'bun:test'
 import { openTemplateRenderer } from '../../../src/sending/templates/renderer.ts'
 
-const rendering = openTemplateRenderer()
-afterAll(() => rendering.close())
+const renderer = openTemplateRenderer()
+afterAll(() => renderer.close())
 
 const nothing = { subject: null, text: null, html: null }
 /** What the counts of the engine do not see: it ends by the clock. */
@@ -10,25 +10,25 @@ const slow = { ...nothing, text: `{% for i in (1..90000) %}{{ a${'.b'.repeat(800
 
 test('renders, checks and says what is wrong', async () => {
   const sources = { subject: 'Hello {{ name }}', text: 'T {{ name }}', html: '<p>{{ name }}</p>' }
-  expect(await rendering.render('org', sources, { name: '<Ann>' })).toEqual({
+  expect(await renderer.render('org', sources, { name: '<Ann>' })).toEqual({
     kind: 'rendered',
     subject: 'Hello <Ann>',
     text: 'T <Ann>',
     html: '<p>&lt;Ann&gt;</p>',
   })
-  expect(await rendering.findFault('org', sources)).toBeUndefined()
-  expect(await rendering.findFault('org', { ...sources, html: '{% include "a" %}' })).toMatchObject({ part: 'html' })
+  expect(await renderer.findFault('org', sources)).toBeUndefined()
+  expect(await renderer.findFault('org', { ...sources, html: '{% include "a" %}' })).toMatchObject({ part: 'html' })
 })
 
 test('leaves the event loop free while a template takes all it can', async () => {
-  await rendering.findFault('org', nothing)
+  await renderer.findFault('org', nothing)
   let longest = 0
   let last = performance.now()
   const ticking = setInterval(() => {
     longest = Math.max(longest, performance.now() - last)
     last = performance.now()
   }, 1)
-  const rendered = await rendering.render('org', slow, { a: {} })
+  const rendered = await renderer.render('org', slow, { a: {} })
   clearInterval(ticking)
   expect(rendered).toMatchObject({ kind: 'faulty', fault: { part: 'text' } })
   expect(longest).toBeGreaterThan(0)
@@ -52,7 +52,7 @@ test('ends a thread that does not answer, and goes on with another', async () =>
 test('takes owners in turn: one with many slow templates does not keep the others waiting for all of them', async () => {
   const done: string[] = []
   const render = async (owner: string, sources: typeof slow) => {
-    await rendering.render(owner, sources, { a: {} })
+    await renderer.render(owner, sources, { a: {} })
     done.push(owner)
   }
   const hostile = Array.from({ length: 4 }, () => render('hostile', slow))

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Id } from '../../../src/base/ids.ts'
-import type { SendDeps } from '../../../src/sending/send.ts'
+import type { SendDeps } from '../../../src/sending/accept/open-sending.ts'
 import { templateRoutes } from '../../../src/sending/templates/routes.ts'
 import { type CallOptions, openTestHttpServer, type TestHttpServer } from '../../harness/http-server.ts'
 import { makeDomain, sendingOn } from '../fixtures.ts'
@@ -12,13 +12,13 @@ beforeAll(async () => {
   door = await openTestHttpServer({
     features: ({ database: { db }, clock }) => {
       sending = sendingOn(db, clock)
-      return [templateRoutes({ db, clock, rendering: sending.rendering })]
+      return [templateRoutes({ db, clock, renderer: sending.renderer })]
     },
   })
   brandId = (await makeDomain(door.database.db, door.organizationId, 'acme.example')).brandId
 })
 afterAll(async () => {
-  sending.rendering.close()
+  sending.renderer.close()
   await door.close()
 })
 
