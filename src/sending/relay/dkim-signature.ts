@@ -1,4 +1,5 @@
 import { createPrivateKey, type KeyObject, sign } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
 import RelaxedBody from 'nodemailer/lib/dkim/relaxed-body'
 
 /** A key that signs for a domain. */
@@ -101,13 +102,11 @@ async function hashBody(body: Buffer): Promise<string> {
   return hash
 }
 
-const parsedKeys = new Map<string, KeyObject>()
-const maxParsedKeys = 2000
+const parsedKeys = new LRUCache<string, KeyObject>({ max: 2000 })
 
 function parsedKey(privateKey: string): KeyObject {
-  const known = parsedKeys.get(privateKey)
-  if (known) return known
-  if (parsedKeys.size >= maxParsedKeys) parsedKeys.clear()
+  const cached = parsedKeys.get(privateKey)
+  if (cached) return cached
   const key = createPrivateKey(privateKey)
   parsedKeys.set(privateKey, key)
   return key

@@ -11,9 +11,9 @@ import {
   toValue,
   toValueSync,
 } from 'liquidjs'
+import { LRUCache } from 'lru-cache'
 import { BudgetExceededError, RenderBudget } from './budget.ts'
 import { budgetOf, countedFilters, countedOperators } from './filters.ts'
-import { newTemplateCache } from './template-cache.ts'
 
 /** The parts of an email that a template makes. */
 export const templateParts = ['subject', 'text', 'html'] as const
@@ -108,10 +108,19 @@ const engines: Readonly<Record<TemplatePart, Liquid>> = {
   html: engineFor('html'),
 }
 
-const keep = newTemplateCache<Parsed[]>(1024 * 1024)
+/** Parsed templates by part and source, up to so many characters of source in all. */
+const parsedTemplates = new LRUCache<string, Parsed[]>({
+  maxSize: 1024 * 1024,
+  sizeCalculation: (_, key) => key.length,
+})
 
 function parse(part: TemplatePart, source: string): Parsed[] {
-  return keep(`${part} ${source}`, () => parseAnew(part, source))
+  const key = `${part} ${source}`
+  const cached = parsedTemplates.get(key)
+  if (cached) return cached
+  const parsed = parseAnew(part, source)
+  parsedTemplates.set(key, parsed)
+  return parsed
 }
 
 function parseAnew(part: TemplatePart, source: string): Parsed[] {

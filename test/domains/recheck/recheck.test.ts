@@ -10,9 +10,9 @@ import { type RecheckDeps, recheckDueDomains, recheckRound } from '../../../src/
 import { updateNextCheck } from '../../../src/domains/recheck/table.ts'
 import type { DomainJson } from '../../../src/domains/schema.ts'
 import { mysqlBlobs } from '../../../src/ports/blobs/mysql.ts'
+import { openSending } from '../../../src/sending/accept/open-sending.ts'
 import { claimDueRows } from '../../../src/sending/relay/outbox.ts'
 import { endBeforeSubmission } from '../../../src/sending/relay/outcome.ts'
-import { openSending } from '../../../src/sending/accept/open-sending.ts'
 import { send } from '../../../src/sending/send.ts'
 import { type TestClock, testClock } from '../../harness/http-server.ts'
 import {
