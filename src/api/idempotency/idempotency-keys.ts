@@ -3,54 +3,36 @@ import { batched } from '../../base/concurrency/batch.ts'
 import type { Db } from '../../base/database/database.ts'
 import type { Log } from '../../base/observability/log.ts'
 import { refuse } from '../../base/refusal.ts'
-import type { Caller } from '../caller.ts'
 import type { JsonResponse } from '../request-context.ts'
-import type { Reservation } from './reservation.ts'
-import {
-  keyInProgress,
-  leaseMs,
-  type ReservationRequest,
-  type ReservationResult,
-  releaseKey,
-  renewReservations,
-  reserveKeys,
-  reserveKeysRefusals,
-  storedByWork,
-  storeResponses,
-} from './store.ts'
+import { type FingerprintedRequest, fingerprintOf } from './fingerprint.ts'
+import { keyInProgress, keyInProgressRefusals, leaseMs, type Reservation } from './reservation.ts'
+import { type ReservationRequest, type ReservationResult, renewReservations, reserveKeys } from './reserve.ts'
+import { storeResponses } from './store.ts'
+import { deleteReservation } from './table.ts'
 
-/** All that makes a request the same request. */
-export interface FingerprintedRequest {
-  readonly caller: Pick<Caller, 'keyId' | 'organizationId' | 'brandId' | 'scopes'>
-  readonly method: string
-  /** Path and query, as they came. */
-  readonly target: string
-  readonly body: Uint8Array
-}
-
-/** SHA-256 of key id, effective scopes, brand, method, path, query and body. */
-export function fingerprintOf({ caller, method, target, body }: FingerprintedRequest): Buffer {
-  const head = JSON.stringify([caller.keyId, [...caller.scopes].sort(), caller.brandId, method, target])
-  return new Bun.CryptoHasher('sha256').update(`${head}\n`).update(body).digest()
-}
-
-/** The Idempotency-Keys that requests of this process hold. */
+/**
+ * The Idempotency-Keys of the requests of this process. A request reserves its key before its work starts
+ * (reserve.ts), the response is stored with the work (store.ts) or here, and a repetition of the request gets it for 24
+ * hours. Reservations of requests that take long are renewed.
+ */
 export interface IdempotencyKeys {
   /**
-   * Holds `key` for a request, or gives the answer that the same request had.
+   * Reserves `key` for a request, or gives the stored response of the same request.
    * @throws Refusal `idempotency_key_invalid`, `idempotency_key_reused`, `idempotency_in_progress`
    */
-  reserve(key: string, sameness: FingerprintedRequest): Promise<Reservation | JsonResponse>
+  reserve(key: string, request: FingerprintedRequest): Promise<Reservation | JsonResponse>
   /**
-   * Ends the hold with what was answered: 2xx is kept, where the work has not kept it itself; anything else frees the key.
-   * @param body the answer's body; asked only where it is to be kept
+   * Ends a reservation once the request is answered: a 2xx response is stored, unless the work has stored it; after any
+   * other the key is free again.
+   * @param body the response's body; called only where it is to be stored
    */
   settle(reservation: Reservation, status: number, body: () => Promise<string>): Promise<void>
+  /** Renews no more reservations. */
   close(): void
 }
 
 interface ReservationFailure {
-  readonly kind: 'trouble'
+  readonly kind: 'failed'
   readonly error: unknown
 }
 
@@ -58,68 +40,70 @@ interface ReservationFailure {
 export const idempotencyRefusals = [
   'idempotency_key_invalid',
   'idempotency_key_reused',
-  ...reserveKeysRefusals,
+  ...keyInProgressRefusals,
 ] as const
 
-/** Renews, by default three times a lease, what is held for long. */
+/** @param renewEveryMs how often reservations are renewed; by default three times a lease */
 export function openIdempotencyKeys(db: Db, clock: Clock, log: Log, renewEveryMs = leaseMs / 3): IdempotencyKeys {
-  const claim = batched<ReservationRequest, ReservationResult | ReservationFailure>(
+  const reserveBatched = batched<ReservationRequest, ReservationResult | ReservationFailure>(
     { maxItems: 64, maxInFlight: 2 },
-    async asks => {
+    async requests => {
       try {
-        return await reserveKeys(db, asks, clock)
+        return await reserveKeys(db, requests, clock)
       } catch (error) {
-        // Not thrown: each of them would then be asked for alone, one after the other, while the database is away.
-        return asks.map(() => ({ kind: 'trouble', error }))
+        // Not thrown: while the database is away, each request of the batch would be tried alone, one after the other.
+        return requests.map(() => ({ kind: 'failed', error }))
       }
     },
   )
-  const held = new Set<Reservation>()
+  const inFlight = new Set<Reservation>()
   const renewal = setInterval(() => {
-    renewReservations(db, [...held], clock).catch(error =>
-      log.error({ err: error }, 'idempotency keys were not renewed'),
+    renewReservations(db, [...inFlight], clock).catch(error =>
+      log.error({ err: error }, 'could not renew the idempotency keys of requests in flight; they expire in a minute'),
     )
   }, renewEveryMs)
   renewal.unref()
 
   return {
-    async reserve(key, sameness) {
-      requireForm(key)
-      const { organizationId } = sameness.caller
-      const claimed = await claim({ organizationId, key, fingerprint: fingerprintOf(sameness) })
-      switch (claimed.kind) {
-        case 'held':
-          held.add(claimed.reservation)
-          return claimed.reservation
-        case 'answered':
-          return claimed.answer
-        case 'in-flight':
+    async reserve(key, request) {
+      requireKeyLength(key)
+      const { organizationId } = request.caller
+      const result = await reserveBatched({ organizationId, key, fingerprint: fingerprintOf(request) })
+      switch (result.kind) {
+        case 'reserved':
+          inFlight.add(result.reservation)
+          return result.reservation
+        case 'completed':
+          return result.response
+        case 'in-progress':
           throw keyInProgress()
-        case 'trouble':
-          throw claimed.error
+        case 'failed':
+          throw result.error
         case 'reused':
           throw refuse('idempotency_key_reused', {
             message: 'This Idempotency-Key was used for another request.',
             param: 'Idempotency-Key',
           })
         default:
-          return claimed satisfies never
+          return result satisfies never
       }
     },
     async settle(reservation, status, body) {
-      held.delete(reservation)
-      const isKept = status >= 200 && status < 300
-      if (!isKept) return releaseKey(db, reservation)
-      if (storedByWork(reservation)) return
-      const answer = { reservation, status, body: await body(), at: clock.now() }
-      const [kept] = await storeResponses(db, [answer])
-      if (!kept) log.warn('an answer was not kept: its idempotency key was taken over')
+      inFlight.delete(reservation)
+      const isSuccess = status >= 200 && status < 300
+      if (!isSuccess) return deleteReservation(db, reservation)
+      if (reservation.isResponseStored) return
+      const [isStored] = await storeResponses(db, [{ reservation, status, body: await body() }])
+      if (!isStored)
+        log.warn(
+          'did not store a response: another request has taken over its idempotency key, whose lease had run out',
+        )
     },
     close: () => clearInterval(renewal),
   }
 }
 
-function requireForm(key: string): void {
+function requireKeyLength(key: string): void {
   if (key.length < 8 || key.length > 255)
     throw refuse('idempotency_key_invalid', {
       message: `The Idempotency-Key has ${key.length} characters; expected 8 to 255.`,

@@ -12,18 +12,18 @@ export type IdempotencyRow = DatabaseSchema['idempotency_keys']
 /** An Idempotency-Key belongs to an organization. */
 export type IdempotencyKeyRef = Pick<IdempotencyRow, 'organization_id' | 'idempotency_key'>
 
-/** The rows of these keys, without waiting for whoever writes them. */
+/** The rows of these keys; does not wait for transactions that are writing them. */
 export function selectIdempotencyKeys(db: Db, keys: readonly IdempotencyKeyRef[]): Promise<IdempotencyRow[]> {
-  const wanted = padToPowerOfTwo(keys)
+  const padded = padToPowerOfTwo(keys)
   return selectRows<IdempotencyRow>(
     db,
     `SELECT organization_id, idempotency_key, fingerprint, token, leased_until, status, answer, created_at
-     FROM idempotency_keys WHERE ${wanted.map(() => '(organization_id = ? AND idempotency_key = ?)').join(' OR ')}`,
-    wanted.flatMap(key => [key.organization_id, key.idempotency_key]),
+     FROM idempotency_keys WHERE ${padded.map(() => '(organization_id = ? AND idempotency_key = ?)').join(' OR ')}`,
+    padded.flatMap(key => [key.organization_id, key.idempotency_key]),
   )
 }
 
-/** Makes those rows whose key is free; says how many. In one order, so that two statements never wait for each other. */
+/** Inserts the rows whose key has no row yet; gives how many. Sorted, so that two statements cannot deadlock. */
 export function insertIdempotencyKeys(db: Db, rows: readonly IdempotencyRow[]): Promise<number> {
   const inOrder = rows.toSorted((a, b) => (sortKeyOf(a) < sortKeyOf(b) ? -1 : 1))
   return insertRows(db, 'idempotency_keys', padToPowerOfTwo(inOrder), 'unless there')
@@ -33,7 +33,7 @@ function sortKeyOf(key: IdempotencyKeyRef): string {
   return `${key.organization_id} ${key.idempotency_key}`
 }
 
-/** Puts `row` in the place of the one with the token `old`; false when that one is not there any more. */
+/** Replaces the row `old` by `row`; false when `old` has changed meanwhile. */
 export async function updateIdempotencyKey(db: Db, old: IdempotencyRow, row: IdempotencyRow): Promise<boolean> {
   const { numUpdatedRows } = await db
     .updateTable('idempotency_keys')
@@ -47,7 +47,7 @@ export async function updateIdempotencyKey(db: Db, old: IdempotencyRow, row: Ide
   return numUpdatedRows > 0n
 }
 
-/** An answer to be kept for a reservation. */
+/** A response that is to be stored for a reservation. */
 export interface StoredResponse {
   readonly reservation: Reservation
   readonly status: number
@@ -56,27 +56,27 @@ export interface StoredResponse {
   readonly at?: Instant
 }
 
-/** Stores each answer where its token still holds the key; says how many. One statement for all. */
-export function updateResponses(db: Db, answers: readonly StoredResponse[]): Promise<number> {
-  const stored = padToPowerOfTwo(answers)
-  const each = (text: string, separator: string) => stored.map(() => text).join(separator)
-  const tokens = stored.map(({ reservation }) => reservation.token)
+/** Stores each response whose token still has its key reserved; gives how many. One statement for all. */
+export function updateResponses(db: Db, responses: readonly StoredResponse[]): Promise<number> {
+  const padded = padToPowerOfTwo(responses)
+  const repeat = (text: string, separator: string) => padded.map(() => text).join(separator)
+  const tokens = padded.map(({ reservation }) => reservation.token)
   return executeUpdate(
     db,
     `UPDATE idempotency_keys
-     SET status = CASE token ${each('WHEN ? THEN ?', ' ')} END, answer = CASE token ${each('WHEN ? THEN ?', ' ')} END
-     WHERE token IN (${each('?', ', ')}) AND status IS NULL
-       AND (${each('(organization_id = ? AND idempotency_key = ?)', ' OR ')})`,
+     SET status = CASE token ${repeat('WHEN ? THEN ?', ' ')} END, answer = CASE token ${repeat('WHEN ? THEN ?', ' ')} END
+     WHERE token IN (${repeat('?', ', ')}) AND status IS NULL
+       AND (${repeat('(organization_id = ? AND idempotency_key = ?)', ' OR ')})`,
     [
-      ...stored.flatMap(({ reservation, status }) => [reservation.token, status]),
-      ...stored.flatMap(({ reservation, body }) => [reservation.token, body]),
+      ...padded.flatMap(({ reservation, status }) => [reservation.token, status]),
+      ...padded.flatMap(({ reservation, body }) => [reservation.token, body]),
       ...tokens,
-      ...stored.flatMap(({ reservation }) => [reservation.organizationId, reservation.key]),
+      ...padded.flatMap(({ reservation }) => [reservation.organizationId, reservation.key]),
     ],
   )
 }
 
-/** Of these tokens, those that hold a key with an answer. */
+/** The tokens of those reservations whose response is stored. */
 export async function selectCompletedTokens(
   db: Db,
   reservations: readonly Reservation[],
@@ -89,7 +89,7 @@ export async function selectCompletedTokens(
   return new Set(rows.map(row => row.token))
 }
 
-/** Gives the key back, unless it has an answer or someone else holds it. */
+/** Frees the key of a reservation, unless its response is stored or another request has taken it over. */
 export async function deleteReservation(db: Db, { organizationId, key, token }: Reservation): Promise<void> {
   await db
     .deleteFrom('idempotency_keys')
@@ -100,6 +100,7 @@ export async function deleteReservation(db: Db, { organizationId, key, token }: 
     .execute()
 }
 
+/** Moves the end of the leases of these reservations to `until`. */
 export async function updateLeases(db: Db, reservations: readonly Reservation[], until: Instant): Promise<void> {
   await sql`
     UPDATE idempotency_keys SET leased_until = ${until}
@@ -108,11 +109,11 @@ export async function updateLeases(db: Db, reservations: readonly Reservation[],
   `.execute(db)
 }
 
-/** Deletes at most `most` rows that are older than `before` and held by nobody; says how many. */
-export async function deleteExpiredKeys(db: Db, before: Instant, now: Instant, most: number): Promise<number> {
+/** Deletes at most `limit` rows that were created before `before` and are not reserved; gives how many. */
+export async function deleteExpiredKeys(db: Db, before: Instant, now: Instant, limit: number): Promise<number> {
   const result = await sql`
     DELETE FROM idempotency_keys WHERE created_at < ${before} AND leased_until < ${now}
-    ORDER BY created_at LIMIT ${sql.lit(most)}
+    ORDER BY created_at LIMIT ${sql.lit(limit)}
   `.execute(db)
   return Number(result.numAffectedRows ?? 0n)
 }

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
-import { reserveKeys } from '../../../src/api/idempotency/store.ts'
+import { reserveKeys } from '../../../src/api/idempotency/reserve.ts'
 import { plusMs, systemClock, toIso } from '../../../src/base/clock.ts'
 import { newSortableToken } from '../../../src/base/ids.ts'
 import { Refusal } from '../../../src/base/refusal.ts'
@@ -453,7 +453,7 @@ describe('with an Idempotency-Key', () => {
   })
   async function reserve(organization: Organization, key: string) {
     const [claim] = await reserveKeys(database.db, [ask(organization, key)], systemClock)
-    if (claim?.kind !== 'held') throw new Error('the key was not free')
+    if (claim?.kind !== 'reserved') throw new Error('the key was not free')
     return claim.reservation
   }
 
@@ -461,7 +461,7 @@ describe('with an Idempotency-Key', () => {
     const reservation = await reserve(acme, 'key-one-1')
     const accepted = await send({ sender: acme.sender, fields: plain, reservation }, deps)
     const [again] = await reserveKeys(database.db, [ask(acme, 'key-one-1')], systemClock)
-    expect(again).toEqual({ kind: 'answered', answer: { status: 202, body: acceptedResponseBody(accepted) } })
+    expect(again).toEqual({ kind: 'completed', response: { status: 202, body: acceptedResponseBody(accepted) } })
   })
 
   test('a refusal stores nothing, so that the key is free again', async () => {
