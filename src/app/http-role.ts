@@ -1,4 +1,5 @@
 import { openRequestLog } from '../accounts/request-log/writer.ts'
+import { hourMs } from '../base/clock.ts'
 import type { DomainDeps } from '../domains/deps.ts'
 import { createReadiness } from '../health/readiness/checks.ts'
 import { openTextWorker } from '../inbox/text-worker/text-worker.ts'
@@ -47,7 +48,7 @@ export function startHttpRole(
     clock,
     provider: provider.traits.name,
     publicUrl: config.publicUrl,
-    unconfirmedMs: config.unconfirmedHours * 3_600_000,
+    unconfirmedMs: config.unconfirmedHours * hourMs,
     hasDiskSpace: diskSpace.hasSpace,
     parseLargeMessage: texts.readSummary,
     wake,

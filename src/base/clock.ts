@@ -6,7 +6,11 @@ declare const instant: unique symbol
  */
 export type Instant = string & { readonly [instant]: true }
 
-/** Where time comes from. Tests hand in one they can set. */
+export const minuteMs = 60_000
+export const hourMs = 60 * minuteMs
+export const dayMs = 24 * hourMs
+
+/** Where time comes from. Tests pass a clock that they can set. */
 export interface Clock {
   now(): Instant
 }

@@ -2,7 +2,7 @@ import { brandRefusals, loadBrand } from '../accounts/brands/brands.ts'
 import type { Reservation } from '../api/idempotency/reservation.ts'
 import { storeResponse } from '../api/idempotency/store.ts'
 import type { Tenant } from '../api/tenant.ts'
-import { plusMs, toIso } from '../base/clock.ts'
+import { minuteMs, plusMs, toIso } from '../base/clock.ts'
 import { inTransaction, isDuplicate } from '../base/database/database.ts'
 import { type Id, newId } from '../base/ids.ts'
 import { type Refusal, refuse } from '../base/refusal.ts'
@@ -92,7 +92,7 @@ export async function createDomain(deps: DomainDeps, tenant: Tenant, wanted: New
 }
 
 /** Nobody has published anything before; an absence that is seen too early is remembered by the servers that are asked. */
-const firstLookMs = 2 * 60_000
+const firstLookMs = 2 * minuteMs
 
 async function register(
   deps: DomainDeps,

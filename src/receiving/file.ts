@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { plusMs } from '../base/clock.ts'
+import { dayMs, plusMs } from '../base/clock.ts'
 import { batched } from '../base/concurrency/batch.ts'
 import { type Db, inTransaction, isDatabaseUnavailable } from '../base/database/database.ts'
 import { type Id, newId } from '../base/ids.ts'
@@ -26,7 +26,7 @@ type FilingOutcome =
   | { readonly kind: 'aborted' }
 
 /** For so long the same bytes from the same reverse-path to the same mailbox are one message. */
-const duplicateWindowMs = 3 * 24 * 3600 * 1000
+const duplicateWindowMs = 3 * dayMs
 
 const maxBatch = 32
 /** How long a batch waits for more messages while many come: one commit for several costs less than one for each. */

@@ -1,4 +1,4 @@
-import { type Clock, type Instant, plusMs } from '../base/clock.ts'
+import { type Clock, dayMs, type Instant, plusMs } from '../base/clock.ts'
 import type { Db } from '../base/database/database.ts'
 import type { Id } from '../base/ids.ts'
 import { countUnreferenced } from '../ports/blobs/tombstones-table.ts'
@@ -6,7 +6,7 @@ import type { RetentionKind, RetentionSettings } from './policies/kinds.ts'
 import { loadRetentionPolicies, type RetentionPolicies } from './policies/policies.ts'
 import { retentionTargets } from './retention.ts'
 import { selectCursor } from './targets/cursors-table.ts'
-import { countWhile, dayMs, isRetainedFor } from './targets/scan.ts'
+import { countWhile, isRetainedFor } from './targets/scan.ts'
 import type { RetainedItem, RetentionTarget } from './targets/target.ts'
 
 export interface RemovalAmount {

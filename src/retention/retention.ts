@@ -1,4 +1,4 @@
-import { plusMs } from '../base/clock.ts'
+import { minuteMs, plusMs } from '../base/clock.ts'
 import type { JobRound } from '../base/concurrency/background-job.ts'
 import { claimLease, deleteLease } from '../base/database/leases-table.ts'
 import { newSortableToken } from '../base/ids.ts'
@@ -45,7 +45,7 @@ export interface Retention {
 }
 
 const leaseName = 'retention'
-const leaseMs = 10 * 60_000
+const leaseMs = 10 * minuteMs
 
 /** Removes what has had its time, and blobs that nothing refers to. Every step may be taken again, or by another process. */
 export function openRetention(deps: RetentionDeps): Retention {

@@ -4,7 +4,7 @@ import type { Reservation } from '../../api/idempotency/reservation.ts'
 import { storeResponse } from '../../api/idempotency/store.ts'
 import { decodeCursor, encodeCursor, pageSize } from '../../api/page.ts'
 import type { Tenant } from '../../api/tenant.ts'
-import { type Clock, fromIso, type Instant, plusMs, toIso } from '../../base/clock.ts'
+import { type Clock, dayMs, fromIso, type Instant, plusMs, toIso } from '../../base/clock.ts'
 import { type Db, inTransaction } from '../../base/database/database.ts'
 import { toJson } from '../../base/database/schema.ts'
 import { isId, newId } from '../../base/ids.ts'
@@ -25,7 +25,6 @@ import {
   updateInvitation,
 } from './table.ts'
 
-const dayMs = 24 * 60 * 60 * 1000
 const openMs = 7 * dayMs
 /** How long a closed invitation is kept, so that someone with an old link learns why it no longer works. */
 const keepClosedMs = 90 * dayMs

@@ -1,3 +1,4 @@
+import { dayMs } from '../../base/clock.ts'
 import type { Id } from '../../base/ids.ts'
 import { type Refusal, refuse } from '../../base/refusal.ts'
 
@@ -18,7 +19,7 @@ export interface Reservation {
 export const leaseMs = 60_000
 
 /** How long a stored response is replayed to repetitions of its request. */
-export const responseRetentionMs = 24 * 60 * 60 * 1000
+export const responseRetentionMs = dayMs
 
 /** The refusals of {@link keyInProgress}. */
 export const keyInProgressRefusals = ['idempotency_in_progress'] as const

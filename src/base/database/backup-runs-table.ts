@@ -1,11 +1,11 @@
-import { type Instant, plusMs } from '../clock.ts'
+import { dayMs, type Instant, plusMs } from '../clock.ts'
 import { type Db, inTransaction } from './database.ts'
 
 /** The row of `backup_runs` that is no backup: whoever begins one, or takes blobs away, holds it. */
 const gateRowId = 'gate'
 
 /** How long backups are remembered. */
-const backupHistoryMs = 400 * 24 * 3600 * 1000
+const backupHistoryMs = 400 * dayMs
 
 /** Notes a backup that is under way, until `expiresAt` unless it is renewed. */
 export async function insertBackupRun(db: Db, id: string, now: Instant, expiresAt: Instant): Promise<void> {

@@ -1,4 +1,4 @@
-import { type Clock, type Instant, plusMs } from '../../base/clock.ts'
+import { type Clock, dayMs, type Instant, plusMs } from '../../base/clock.ts'
 import { type Db, inTransaction } from '../../base/database/database.ts'
 import { refuse } from '../../base/refusal.ts'
 import type { Secrets } from '../../base/secrets/secrets.ts'
@@ -11,7 +11,6 @@ import { type DomainRow, deleteRecord, lockDomain, selectRecords, updateDomain, 
 import { generatePrivateKey, openPrivateKey, rotationSelector, sealDkimKey } from './keys.ts'
 import { type DkimKeyRow, deleteDkimKey, insertDkimKey, selectDkimKeys, updateDkimKeyState } from './table.ts'
 
-const dayMs = 24 * 3_600_000
 /** How long a key stays published after it last signed: mail that it signed may still be on its way, or be checked later. */
 const retireMs = 7 * dayMs
 

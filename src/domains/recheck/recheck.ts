@@ -1,4 +1,4 @@
-import { plusMs } from '../../base/clock.ts'
+import { minuteMs, plusMs } from '../../base/clock.ts'
 import type { Log } from '../../base/observability/log.ts'
 import { counter } from '../../base/observability/metrics.ts'
 import { Refusal } from '../../base/refusal.ts'
@@ -23,7 +23,7 @@ export interface RecheckDeps extends DomainDeps {
 
 const maxAtOnce = 8
 /** How long one look may take before another process takes the domain. */
-const leaseMs = 5 * 60_000
+const leaseMs = 5 * minuteMs
 const firstWaitMs = 60_000
 
 const rechecks = counter('mailroom_domain_rechecks_total', 'Looks at domains that nobody asked for.', ['outcome'])

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import { type Instant, plusMs } from '../../base/clock.ts'
+import { dayMs, type Instant, plusMs } from '../../base/clock.ts'
 import { pluralize } from '../../base/format.ts'
 import { unmapIpv4 } from '../../base/networks.ts'
 import { isPrivateAddress } from './addresses.ts'
@@ -9,7 +9,7 @@ import { error, type Finding, ok, skipped, warning } from './finding.ts'
 
 /** Fewer may all have come from one server. */
 const minimumMessages = 5
-const weekMs = 7 * 86_400_000
+const weekMs = 7 * dayMs
 
 export const clientAddressesCheck: DoctorCheck = {
   name: 'client_addresses',

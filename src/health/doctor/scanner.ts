@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import { millisecondsOf } from '../../base/clock.ts'
+import { dayMs, millisecondsOf } from '../../base/clock.ts'
 import type { ClamdAddress } from '../../base/config/config.ts'
 import { formatBytes, pluralize } from '../../base/format.ts'
 import { sendClamdCommand } from '../../ports/scanner/clamd-commands.ts'
@@ -7,7 +7,6 @@ import type { DoctorCheck } from './check.ts'
 import { error, note, ok, skipped, warning } from './finding.ts'
 
 const answerMs = 2000
-const dayMs = 86_400_000
 const warningAgeDays = 3
 const errorAgeDays = 14
 

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net'
-import { plusMs } from '../../base/clock.ts'
+import { dayMs, plusMs } from '../../base/clock.ts'
 import { isPrivateAddress, resolveAddresses, reverseName } from './addresses.ts'
 import type { DoctorCheck, DoctorDeps } from './check.ts'
 import { clientAddressesCheck } from './client-addresses.ts'
@@ -8,7 +8,7 @@ import { combineFindings, error, type Finding, note, ok, skipped, warning } from
 import { fetchGreeting } from './smtp-greeting.ts'
 
 const greetMs = 7000
-const weekMs = 7 * 86_400_000
+const weekMs = 7 * dayMs
 
 const hostnameCheck: DoctorCheck = {
   name: 'hostname',

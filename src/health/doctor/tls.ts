@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import { millisecondsOf } from '../../base/clock.ts'
+import { dayMs, millisecondsOf } from '../../base/clock.ts'
 import type { Db } from '../../base/database/database.ts'
 import { pluralize } from '../../base/format.ts'
 import { policyRecords } from '../../domains/mta-sts/mta-sts.ts'
@@ -11,7 +11,6 @@ import { resolveAddresses } from './addresses.ts'
 import type { DoctorCheck, DoctorDeps } from './check.ts'
 import { combineFindings, error, type Finding, note, ok, skipped, warning } from './finding.ts'
 
-const dayMs = 86_400_000
 const expiresSoonMs = 14 * dayMs
 const maxPolicies = 50
 

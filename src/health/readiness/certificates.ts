@@ -1,8 +1,8 @@
+import { dayMs } from '../../base/clock.ts'
 import type { CertificateState, Certificates } from '../../ports/certificates/port.ts'
 import type { ReadinessPartState } from './readiness.ts'
 
 const maxShown = 5
-const dayMs = 86_400_000
 
 /**
  * How it stands with the certificates, those in trouble and those that expire first before the others. One of ours that has

@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises'
 import { sql } from 'kysely'
-import { type Clock, millisecondsOf } from '../../base/clock.ts'
+import { type Clock, millisecondsOf, minuteMs } from '../../base/clock.ts'
 import type { Config } from '../../base/config/config.ts'
 import type { Db } from '../../base/database/database.ts'
 import type { DiskSpaceMonitor, FullFolder } from '../../base/disk-space.ts'
@@ -30,7 +30,7 @@ export interface ReadinessDeps {
 }
 
 const timeoutMs = 5000
-const maxQueueAgeMs = 15 * 60_000
+const maxQueueAgeMs = 15 * minuteMs
 
 /** Checks each part that the service needs, all at the same time, each for at most five seconds. */
 export function createReadiness(deps: ReadinessDeps): Readiness {
@@ -115,5 +115,5 @@ export async function findQueueProblem({
 }: Pick<ReadinessDeps, 'db' | 'clock'>): Promise<string | undefined> {
   const due = await selectOldestDueAt(db)
   const waitedMs = due === undefined ? 0 : millisecondsOf(clock.now()) - millisecondsOf(due)
-  return waitedMs > maxQueueAgeMs ? `an email has been due for ${Math.round(waitedMs / 60_000)} minutes` : undefined
+  return waitedMs > maxQueueAgeMs ? `an email has been due for ${Math.round(waitedMs / minuteMs)} minutes` : undefined
 }

@@ -1,4 +1,4 @@
-import { type Clock, plusMs } from '../../base/clock.ts'
+import { type Clock, dayMs, plusMs } from '../../base/clock.ts'
 import { isBackupRunning } from '../../base/database/backup-runs-table.ts'
 import { type Db, inTransaction } from '../../base/database/database.ts'
 import type { Id } from '../../base/ids.ts'
@@ -33,7 +33,6 @@ export interface BlobCleanupDeps {
   selectReferencedBlobs(db: Db, ids: readonly Id<'blb'>[]): Promise<ReadonlySet<Id<'blb'>>>
 }
 
-const dayMs = 24 * 3_600_000
 /** What was stored so short a time ago may still be referred to. */
 const newMs = dayMs
 const forgottenMs = 7 * dayMs

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { type FileHandle, open } from 'node:fs/promises'
-import { type Clock, type Instant, plusMs } from '../../base/clock.ts'
+import { type Clock, dayMs, type Instant, plusMs } from '../../base/clock.ts'
 import { batched } from '../../base/concurrency/batch.ts'
 import { limitConcurrency } from '../../base/concurrency/semaphore.ts'
 import { type Db, inTransaction, isDuplicate, LockLostError } from '../../base/database/database.ts'
@@ -31,7 +31,7 @@ const maxStatementBytes = 8 * 1024 * 1024
 const maxStagedAtOnce = 4
 const maxTries = 5
 /** Bytes that are stored again are renewed when they are older than this: what is forgotten goes after 7 days. */
-const renewAfterMs = 24 * 3600 * 1000
+const renewAfterMs = dayMs
 
 interface SmallBlob extends BlobKey {
   readonly bytes: Buffer

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream'
-import { type Clock, type Instant, microsecondsOf, plusMs } from '../../base/clock.ts'
+import { type Clock, dayMs, hourMs, type Instant, microsecondsOf, minuteMs, plusMs } from '../../base/clock.ts'
 import { inTransaction } from '../../base/database/database.ts'
 import { counter } from '../../base/observability/metrics.ts'
 import type { BlobStore } from '../../ports/blobs/port.ts'
@@ -16,11 +16,11 @@ export interface RescanDeps extends ReleaseDeps {
 
 const batchSize = 10
 /** How long one scan may take before another process takes the message. */
-const leaseMs = 10 * 60_000
+const leaseMs = 10 * minuteMs
 const firstWaitMs = 60_000
-const longestWaitMs = 3_600_000
+const longestWaitMs = hourMs
 /** What cannot be scanned for so long stays in quarantine. */
-const giveUpMs = 14 * 24 * 3_600_000
+const giveUpMs = 14 * dayMs
 
 const rescans = counter('mailroom_rescans_total', 'Later scans of messages that could not be scanned.', ['outcome'])
 

@@ -1,9 +1,8 @@
 import { stat, statfs } from 'node:fs/promises'
-import { type Clock, millisecondsOf, plusMs } from '../../base/clock.ts'
+import { type Clock, dayMs, millisecondsOf, plusMs } from '../../base/clock.ts'
 import type { Config } from '../../base/config/config.ts'
 import type { Db } from '../../base/database/database.ts'
 import { mysqlDataDir } from '../../base/database/mysql-data-dir.ts'
-import { dayMs } from '../targets/scan.ts'
 import { selectFirstSampleSince, selectTableSizes } from './table.ts'
 
 /** A disk that Mailroom writes to, in bytes. */

@@ -1,6 +1,5 @@
-import { plusMs } from '../../base/clock.ts'
+import { dayMs, plusMs } from '../../base/clock.ts'
 import { gauge } from '../../base/observability/metrics.ts'
-import { dayMs } from '../targets/scan.ts'
 import { type ForecastDeps, forecastStorage } from './forecast.ts'
 import { insertStorageSample, selectTableSizes } from './table.ts'
 

@@ -1,10 +1,8 @@
-import { type Instant, plusMs } from '../../base/clock.ts'
+import { dayMs, type Instant, plusMs } from '../../base/clock.ts'
 import { counter } from '../../base/observability/metrics.ts'
 import type { RetentionPolicies } from '../policies/policies.ts'
 import { deleteDeferred, insertDeferred, selectCursor, selectDeferred, upsertCursor } from './cursors-table.ts'
 import type { RetainedItem, RetentionTarget, RetentionTargetDeps } from './target.ts'
-
-export const dayMs = 24 * 3_600_000
 
 const cleared = counter('mailroom_retention_cleared_total', 'What had its time and was removed.', ['kind'])
 const clearedBytes = counter('mailroom_retention_cleared_bytes_total', 'Bytes of what had its time, about.', ['kind'])

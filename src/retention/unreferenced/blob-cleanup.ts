@@ -1,3 +1,4 @@
+import { hourMs } from '../../base/clock.ts'
 import { counter } from '../../base/observability/metrics.ts'
 import {
   type BlobCleanupDeps,
@@ -17,7 +18,7 @@ const blobsPerCheck = 500
 const blobsPerRemoval = 50
 const chunkStepsPerRound = 10
 /** All blobs are looked at no more often than this. */
-const cycleMs = 6 * 3_600_000
+const cycleMs = 6 * hourMs
 
 /** Finds the blobs that nothing refers to, and removes them once they have been forgotten for long enough. */
 export function blobCleanupTasks(deps: Pick<BlobCleanupDeps, 'db' | 'clock'>): readonly RetentionTask[] {

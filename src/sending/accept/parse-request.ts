@@ -1,4 +1,4 @@
-import { fromIso, type Instant, millisecondsOf, plusMs } from '../../base/clock.ts'
+import { dayMs, fromIso, type Instant, millisecondsOf, plusMs } from '../../base/clock.ts'
 import { refuse } from '../../base/refusal.ts'
 import type { Address } from '../../mail/address.ts'
 import type { SendEmail } from '../emails/schema.ts'
@@ -32,7 +32,6 @@ export interface OutgoingEmail {
 /** The most that text, or html, may have. */
 export const maxBodyBytes = 2 * 1024 * 1024
 const maxScheduleDays = 30
-const dayMs = 24 * 3600 * 1000
 const maxExpiryMs = 5 * dayMs
 // biome-ignore lint/suspicious/noControlCharactersInRegex: that is what is looked for
 const lineBreaking = /[\r\n\u0000]/

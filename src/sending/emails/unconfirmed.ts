@@ -1,4 +1,4 @@
-import { type Instant, millisecondsOf } from '../../base/clock.ts'
+import { dayMs, hourMs, type Instant, millisecondsOf } from '../../base/clock.ts'
 import type { EmailRecipientRow } from '../events/table.ts'
 
 /** From when on silence is shown as what it is. */
@@ -8,7 +8,7 @@ export interface UnconfirmedPolicy {
   readonly afterMs: number
 }
 
-export const defaultUnconfirmedMs = 24 * 3600 * 1000
+export const defaultUnconfirmedMs = dayMs
 
 /**
  * What is known of a recipient, in words. Of one that the relay took long ago, without a word since, it says that: `sent` is
@@ -21,7 +21,7 @@ export function recipientDetail(
   if (status !== 'sent' || silence === null) return detail
   const silentMs = millisecondsOf(silence.now) - millisecondsOf(updated_at)
   if (silentMs < silence.afterMs) return detail
-  const hours = Math.floor(silentMs / 3_600_000)
+  const hours = Math.floor(silentMs / hourMs)
   const said = detail === null ? '' : ` The relay said: ${detail}`
   return `Unconfirmed: the relay took it, and for ${hours} ${hours === 1 ? 'hour' : 'hours'} there was no word of its delivery.${said}`
 }

@@ -1,3 +1,4 @@
+import { minuteMs } from '../../base/clock.ts'
 /** Holds back what is in trouble, and tries now and then whether it still is. Times are milliseconds since 1970. */
 export interface CircuitBreaker {
   /** May a submission go out now? While held back, one probe at a time, and none before {@link CircuitBreaker.openUntil}. */
@@ -16,7 +17,7 @@ export interface CircuitBreaker {
 
 const openAfter = 5
 const firstWaitMs = 1000
-const maxWaitMs = 5 * 60 * 1000
+const maxWaitMs = 5 * minuteMs
 
 /** Holds back after five troubles in a row; a probe after 1 s, 2 s, 4 s … 5 min, and the first that gets through ends it. */
 export function newCircuitBreaker(): CircuitBreaker {

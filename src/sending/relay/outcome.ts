@@ -1,4 +1,4 @@
-import { type Instant, plusMs, toIso } from '../../base/clock.ts'
+import { type Instant, minuteMs, plusMs, toIso } from '../../base/clock.ts'
 import type { ProviderReply, SubmissionOutcome } from '../../ports/provider/port.ts'
 import type { Bounce, DeliveryEvent } from '../events/delivery-event.ts'
 import { classifyBounce } from '../reports/classify-bounce.ts'
@@ -137,7 +137,7 @@ export function nextAfterError(
 }
 
 /** How long an email of a paused brand waits before it is looked at again. */
-const pausedWaitMs = 2 * 60_000
+const pausedWaitMs = 2 * minuteMs
 
 /** Waits until the brand sends again, which costs no attempt; told as a delay the first time. */
 export function postponeForPause(claimed: ClaimedRecipient, now: Instant): NextStep {

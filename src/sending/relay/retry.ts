@@ -1,4 +1,4 @@
-import { type Instant, plusMs } from '../../base/clock.ts'
+import { hourMs, type Instant, plusMs } from '../../base/clock.ts'
 
 /** How attempts follow each other. */
 export interface RetryPolicy {
@@ -8,7 +8,7 @@ export interface RetryPolicy {
   readonly random: () => number
 }
 
-const maxWaitMs = 4 * 60 * 60 * 1000
+const maxWaitMs = 4 * hourMs
 
 /** Wait after `attempts` (1 or more) failed ones, in milliseconds: doubles, at most 4 h, ± 20 %. RFC 5321 §4.5.4.1. */
 export function retryWaitMs(attempts: number, { firstMs, random }: RetryPolicy): number {

@@ -1,4 +1,4 @@
-import { type Clock, plusMs } from '../../base/clock.ts'
+import { type Clock, hourMs, plusMs } from '../../base/clock.ts'
 import type { Db } from '../../base/database/database.ts'
 import type { Id } from '../../base/ids.ts'
 import type { Log } from '../../base/observability/log.ts'
@@ -70,7 +70,7 @@ async function pauseSome({ db, clock, log, limits }: PauseDeps, ids: readonly Id
 /** Why a brand is to be paused, in a sentence; undefined: it is not. Pure. */
 export function pauseReason({ sent, bounced, complained }: BrandSendCounts, limits: PauseLimits): string | undefined {
   if (sent < limits.minSent || sent === 0) return undefined
-  const hours = limits.windowMs / 3_600_000
+  const hours = limits.windowMs / hourMs
   const sentence = (count: number, what: string, most: number) =>
     `${count} of ${sent} emails of at most ${hours} hours ${what}, ${percent(count, sent)}; at most ${most} % may.`
   if (isAbove(bounced, sent, limits.bouncePercent)) return sentence(bounced, 'bounced', limits.bouncePercent)

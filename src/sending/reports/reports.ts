@@ -1,4 +1,4 @@
-import { type Instant, plusMs } from '../../base/clock.ts'
+import { dayMs, type Instant, plusMs } from '../../base/clock.ts'
 import type { Db } from '../../base/database/database.ts'
 import type { Id } from '../../base/ids.ts'
 import type { DeliveryEvent } from '../events/delivery-event.ts'
@@ -15,7 +15,7 @@ export interface DeliveryReport {
   readonly bounce: BounceClass | null
 }
 
-const apartMs = 24 * 3600 * 1000
+const apartMs = dayMs
 
 /**
  * Records reports, and keeps the recipients from further mail of which a report says that they complained or are not there:

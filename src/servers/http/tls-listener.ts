@@ -1,3 +1,4 @@
+import { hourMs } from '../../base/clock.ts'
 import type { Endpoint } from '../../base/config/config.ts'
 import type { Log } from '../../base/observability/log.ts'
 import type { Certificate, Certificates } from '../../ports/certificates/port.ts'
@@ -19,7 +20,7 @@ export interface TlsListener {
 }
 
 /** How long a request may go on after its certificate was replaced. */
-const retiredMs = 3_600_000
+const retiredMs = hourMs
 
 /**
  * Serves HTTPS (TLS 1.2 and later), each name with its certificate, as soon as there is a first certificate. Bun.serve

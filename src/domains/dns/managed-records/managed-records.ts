@@ -1,7 +1,7 @@
 import type { Reservation } from '../../../api/idempotency/reservation.ts'
 import { storeResponse } from '../../../api/idempotency/store.ts'
 import type { Tenant } from '../../../api/tenant.ts'
-import { plusMs } from '../../../base/clock.ts'
+import { hourMs, plusMs } from '../../../base/clock.ts'
 import { type Db, inTransaction } from '../../../base/database/database.ts'
 import { newSortableToken, stableToken } from '../../../base/ids.ts'
 import { Refusal, refuse } from '../../../base/refusal.ts'
@@ -35,7 +35,7 @@ import { isEqual, recordConflictRefusals, requireRoom, takeWritten } from './rec
 import { deleteRemoval, hasRemoval, insertRemoval } from './table.ts'
 
 /** For longer than an answer is kept for a repeated request. */
-const removalKeptMs = 48 * 60 * 60 * 1000
+const removalKeptMs = 48 * hourMs
 
 /** The refusals of {@link listRecords}, which every other operation on records has too. */
 export const listRecordsRefusals = [...domainRefusals, ...zoneRefusals, ...ownershipRefusals] as const

@@ -1,4 +1,4 @@
-import { type Instant, plusMs } from '../../../base/clock.ts'
+import { dayMs, type Instant, minuteMs, plusMs } from '../../../base/clock.ts'
 import { startJob } from '../../../base/concurrency/background-job.ts'
 import { limitConcurrency } from '../../../base/concurrency/semaphore.ts'
 import { createCertificateStore } from '../certificate-store.ts'
@@ -33,9 +33,9 @@ export interface AcmeDeps extends OrderDeps {
 
 /** How often the names and the issued certificates are read again, in milliseconds. */
 export const acmeIntervalMs = 5000
-const addressPauseMs = 10 * 60_000
-const challengeLifeMs = 86_400_000
-const forgottenAfterMs = 90 * 86_400_000
+const addressPauseMs = 10 * minuteMs
+const challengeLifeMs = dayMs
+const forgottenAfterMs = 90 * dayMs
 
 /**
  * Certificates that an ACME authority issues, kept in the database: every process shows them, answers for their challenges

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { type Clock, type Instant, instantAt, millisecondsOf, plusMs } from '../../../base/clock.ts'
+import { type Clock, type Instant, instantAt, millisecondsOf, minuteMs, plusMs } from '../../../base/clock.ts'
 import type { Db } from '../../../base/database/database.ts'
 import { newSortableToken } from '../../../base/ids.ts'
 import type { Log } from '../../../base/observability/log.ts'
@@ -36,8 +36,8 @@ export interface OrderDeps {
 }
 
 /** The longest for one order; the lease outlasts it, so that two processes never order for one name at once. */
-const orderMs = 4 * 60_000
-const leaseMs = 5 * 60_000
+const orderMs = 4 * minuteMs
+const leaseMs = 5 * minuteMs
 
 const orders = counter('mailroom_certificate_orders_total', 'Certificates ordered by ACME, by what became of it.', [
   'result',
@@ -65,7 +65,7 @@ function inTime<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Res
   return Promise.race([
     work,
     new Promise<never>((_, reject) => {
-      const end = () => reject(new Error(`no certificate within ${orderMs / 60_000} minutes`))
+      const end = () => reject(new Error(`no certificate within ${orderMs / minuteMs} minutes`))
       if (either.aborted) end()
       else either.addEventListener('abort', end, { once: true })
     }),

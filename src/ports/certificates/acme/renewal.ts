@@ -1,6 +1,8 @@
-const firstRetryMs = 5 * 60_000
-const longestRetryMs = 12 * 3_600_000
-const longestAskedMs = 7 * 24 * 3_600_000
+import { dayMs, hourMs, minuteMs } from '../../../base/clock.ts'
+
+const firstRetryMs = 5 * minuteMs
+const longestRetryMs = 12 * hourMs
+const longestAskedMs = 7 * dayMs
 
 /** When a certificate is renewed: at two thirds of its life, and up to a fiftieth of it later, so that not all are at once. */
 export function renewalTime(life: { readonly notBefore: Date; readonly notAfter: Date }, random: number): Date {

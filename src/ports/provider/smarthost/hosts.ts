@@ -1,3 +1,4 @@
+import { minuteMs } from '../../../base/clock.ts'
 /** One of several hosts, of which the first that is not in trouble is used. */
 export interface FailoverHost<Of> {
   readonly value: Of
@@ -8,7 +9,7 @@ export interface FailoverHost<Of> {
 }
 
 const firstHoldMs = 15_000
-const maxHoldMs = 5 * 60_000
+const maxHoldMs = 5 * minuteMs
 
 interface State {
   holdMs: number

@@ -1,4 +1,4 @@
-import type { Instant } from '../../../base/clock.ts'
+import { hourMs, type Instant, minuteMs } from '../../../base/clock.ts'
 
 /** A request by which someone who says to be the provider brings news. */
 export interface WebhookRequest {
@@ -62,6 +62,6 @@ export interface ProviderWebhook {
 }
 
 /** How much older than its arrival a signature may be, in milliseconds: providers repeat for a day what was not taken. */
-export const maxSignatureAgeMs = 25 * 3600 * 1000
+export const maxSignatureAgeMs = 25 * hourMs
 /** How far ahead of ours the provider's clock may be, in milliseconds. */
-export const maxClockAheadMs = 5 * 60 * 1000
+export const maxClockAheadMs = 5 * minuteMs
