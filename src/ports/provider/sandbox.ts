@@ -4,19 +4,19 @@ import { newSortableToken } from '../../base/ids.ts'
 import type { Provider, Submission, SubmissionOutcome } from './port.ts'
 
 export interface SandboxOptions {
-  /** Called with all that is taken; what it does is done before the submission is answered. */
+  /** Stores an accepted submission; awaited before the outcome is returned. */
   readonly store: (submission: Submission) => Promise<void>
 }
 
 const submissionsAtOnce = 10
 
-const taken: SubmissionOutcome = {
+const accepted: SubmissionOutcome = {
   kind: 'accepted',
-  reply: { phase: 'final-dot', code: 250, enhancedCode: '2.0.0', text: 'Kept in the sandbox' },
+  reply: { phase: 'final-dot', code: 250, enhancedCode: '2.0.0', text: 'Stored in the sandbox' },
   providerMessageId: null,
 }
 
-/** Takes everything and delivers nothing, for trying without a relay. */
+/** Accepts everything and delivers nothing: for trying Mailroom without a relay. */
 export function sandboxProvider({ store }: SandboxOptions): Provider {
   return {
     traits: {
@@ -31,7 +31,7 @@ export function sandboxProvider({ store }: SandboxOptions): Provider {
     },
     async submit(submission) {
       await store(submission)
-      return submission.recipients.map(() => taken)
+      return submission.recipients.map(() => accepted)
     },
     checkHealth: () => Promise.resolve(null),
     close: () => Promise.resolve(),
@@ -39,8 +39,8 @@ export function sandboxProvider({ store }: SandboxOptions): Provider {
 }
 
 /**
- * Keeps messages as `.eml` files in `folder`, the newest `maxFiles` of them, each with its envelope as the header fields
- * Return-Path and Delivered-To in front.
+ * Stores messages as `.eml` files in `folder`, the newest `maxFiles` of them, each with its envelope in front as the header
+ * fields Return-Path and Delivered-To.
  */
 export function storeInFolder(folder: string, maxFiles: number): SandboxOptions['store'] {
   let names: Promise<string[]> | undefined
@@ -50,11 +50,11 @@ export function storeInFolder(folder: string, maxFiles: number): SandboxOptions[
   }
   return async ({ mailFrom, recipients, message }) => {
     names ??= list()
-    const kept = await names
+    const stored = await names
     const name = `${newSortableToken()}.eml`
-    kept.push(name)
+    stored.push(name)
     const envelope = [`Return-Path: <${mailFrom}>`, ...recipients.map(recipient => `Delivered-To: ${recipient}`), '']
     await Bun.write(join(folder, name), Buffer.concat([Buffer.from(envelope.join('\r\n')), message]))
-    await Promise.all(kept.splice(0, kept.length - maxFiles).map(old => rm(join(folder, old), { force: true })))
+    await Promise.all(stored.splice(0, stored.length - maxFiles).map(old => rm(join(folder, old), { force: true })))
   }
 }

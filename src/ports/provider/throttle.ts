@@ -1,23 +1,23 @@
-/** Lets through what comes, one after the other. */
+/** Resolves when the caller may go on. */
 export type Throttle = (signal: AbortSignal) => Promise<void>
 
 /**
- * At most `perSecond` a second, evenly spaced; those that come faster wait their turn, in order, or until their signal
- * fires. null: no limit.
+ * Lets at most `perSecond` callers through a second, evenly spaced, in the order in which they came; one whose signal fires
+ * goes on at once. null: no limit.
  */
 export function createThrottle(perSecond: number | null): Throttle {
   if (perSecond === null) return () => Promise.resolve()
-  const apartMs = 1000 / perSecond
+  const spacingMs = 1000 / perSecond
   let next = 0
   return async signal => {
     const now = performance.now()
     const at = Math.max(now, next)
-    next = at + apartMs
-    if (at > now && !signal.aborted) await waited(at - now, signal)
+    next = at + spacingMs
+    if (at > now && !signal.aborted) await sleepUntilAborted(at - now, signal)
   }
 }
 
-function waited(ms: number, signal: AbortSignal): Promise<void> {
+function sleepUntilAborted(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise(resolve => {
     const done = () => {
       clearTimeout(timer)

@@ -87,7 +87,7 @@ const events: readonly [string, SubmissionOutcome, object | null][] = [
     { kind: 'deferred', reply: reply('final-dot', null), ambiguous: true },
     { type: 'delayed', smtpCode: null, extra: { phase: 'final-dot', attempt: 1, ambiguous: true } },
   ],
-  ['trouble of the route is nothing to tell', { kind: 'route-trouble', reply: reply('mail', 553) }, null],
+  ['trouble of the route is nothing to tell', { kind: 'route-error', reply: reply('mail', 553) }, null],
 ]
 
 test.each(events)('%s', (_, outcome, event) => {
@@ -127,7 +127,7 @@ test('deferred counts an attempt and waits; trouble of the route counts none', (
     dueAt: plusMs(now, 60_000),
     lastReply: '451 4.7.1 said so',
   })
-  const trouble = nextAfterOutcome(claimed, { kind: 'route-trouble', reply: reply('auth', 535) }, now, policy)
+  const trouble = nextAfterOutcome(claimed, { kind: 'route-error', reply: reply('auth', 535) }, now, policy)
   expect(trouble).toEqual({
     kind: 'retry',
     event: null,

@@ -39,7 +39,7 @@ export function nextAfterOutcome(
       const dueAt = nextAttemptAt(attempts, now, claimed.expiresAt, policy)
       return { kind: 'retry', event, dueAt, attempts, lastReply: replyLine(outcome.reply) }
     }
-    case 'route-trouble':
+    case 'route-error':
       return postponeAttempt(claimed, plusMs(now, routeWaitMs), replyLine(outcome.reply))
     default:
       return outcome satisfies never
@@ -101,7 +101,7 @@ export function outcomeToEvent(
         : { ...base, type: 'rejected', extra }
     case 'deferred':
       return claimed.attempts > 0 && !isAmbiguous ? null : { ...base, type: 'delayed', extra }
-    case 'route-trouble':
+    case 'route-error':
       return null
     default:
       return outcome satisfies never

@@ -66,7 +66,7 @@ export function newProviderHealth(provider: string, clock: Clock, log: Log): Pro
       return instantAt(Math.max(until, nowMs() + meanwhileMs) * 1000)
     },
     recordOutcomes(domainId, outcomes) {
-      const trouble = outcomes.find(outcome => outcome.kind === 'route-trouble')
+      const trouble = outcomes.find(outcome => outcome.kind === 'route-error')
       const own = domains.get(domainId)
       if (!trouble) {
         domains.delete(domainId)

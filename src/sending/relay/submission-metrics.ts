@@ -8,8 +8,11 @@ const submissions = counter(
   'Attempts to submit a recipient to the provider, by outcome and class of the reply (`none`: there was no reply).',
   ['outcome', 'reply'],
 )
-for (const outcome of ['accepted', 'deferred', 'failed', 'route-trouble'] satisfies SubmissionOutcome['kind'][])
-  submissions.inc({ outcome, reply: outcome === 'accepted' ? '2xx' : outcome === 'failed' ? '5xx' : '4xx' }, 0)
+for (const outcome of ['accepted', 'deferred', 'failed', 'route-error'] satisfies SubmissionOutcome['kind'][])
+  submissions.inc(
+    { outcome: labelOf(outcome), reply: outcome === 'accepted' ? '2xx' : outcome === 'failed' ? '5xx' : '4xx' },
+    0,
+  )
 
 const sendDelay = histogram(
   'mailroom_send_delay_seconds',
@@ -24,9 +27,14 @@ export function countSubmission(
   { kind, reply }: SubmissionOutcome,
   now: Instant,
 ): void {
-  submissions.inc({ outcome: kind, reply: classOf(reply.code) })
+  submissions.inc({ outcome: labelOf(kind), reply: classOf(reply.code) })
   if (kind === 'accepted')
     sendDelay.observe(Math.max(0, millisecondsOf(now) - millisecondsOf(scheduledAt ?? createdAt)) / 1000)
+}
+
+/** The label of an outcome: dashboards and alerts know a route error by its older name. */
+function labelOf(kind: SubmissionOutcome['kind']): string {
+  return kind === 'route-error' ? 'route-trouble' : kind
 }
 
 /** RFC 5321 §4.2.1: what the first digit says. */

@@ -64,11 +64,11 @@ async function receiveProviderEvents(
     case 'malformed':
       deps.log.warn({ provider: webhook.name, why: reading.why }, 'could not read a provider’s news')
       throw refuse('invalid_request', { message: reading.why })
-    case 'news': {
-      const { once, news } = reading
-      if (once !== null && !(await claimSingleUseToken(deps, webhook.name, once, body)))
+    case 'events': {
+      const { singleUseToken, events } = reading
+      if (singleUseToken !== null && !(await claimSingleUseToken(deps, webhook.name, singleUseToken, body)))
         throw refuseForged(deps, webhook, 'The signature came before, with another body.')
-      return recordProviderEvents(deps, webhook.name, news)
+      return recordProviderEvents(deps, webhook.name, events)
     }
     default:
       return reading satisfies never

@@ -70,9 +70,9 @@ interface Told {
 
 const failed: Told = { kind: 'failed', phase: 'final-dot' }
 /** Of the domain alone: the reply has a code. */
-const domainTrouble: Told = { kind: 'route-trouble', phase: 'mail', code: 554 }
-const accountTrouble: Told = { kind: 'route-trouble', phase: 'mail' }
-const credentials: Told = { kind: 'route-trouble', phase: 'auth' }
+const domainTrouble: Told = { kind: 'route-error', phase: 'mail', code: 554 }
+const accountTrouble: Told = { kind: 'route-error', phase: 'mail' }
+const credentials: Told = { kind: 'route-error', phase: 'auth' }
 const unknown: Told = { kind: 'deferred', phase: 'final-dot', ambiguous: true }
 
 const answers: readonly (readonly [status: number, error: string, message: string, told: Told])[] = [
@@ -124,7 +124,7 @@ for (const answer of unreadable)
 test('a proxy that answers 400 in no form of SES costs no mail', () =>
   withSes(async (ses, provider) => {
     ses.response = { status: 400, body: '<html>Bad Request' }
-    expect((await provider.submit(submission()))[0]?.kind).toBe('route-trouble')
+    expect((await provider.submit(submission()))[0]?.kind).toBe('route-error')
   }))
 
 test('SES that does not answer in time may have taken the message', () =>
@@ -136,7 +136,7 @@ test('SES that does not answer in time may have taken the message', () =>
 
 test('a connection that is refused is the route’s trouble, one that is cut off may have carried the message', async () => {
   const refused = newProvider('http://127.0.0.1:1')
-  expect((await refused.submit(submission()))[0]).toMatchObject({ kind: 'route-trouble', reply: { phase: 'connect' } })
+  expect((await refused.submit(submission()))[0]).toMatchObject({ kind: 'route-error', reply: { phase: 'connect' } })
   expect(await refused.checkHealth()).toContain('ECONNREFUSED')
   const server = await listening(createServer(socket => socket.once('data', () => socket.destroy())))
   const cut = newProvider(`http://127.0.0.1:${server.port}`)
@@ -157,7 +157,7 @@ test('without credentials the route is in trouble and no mail is lost', () =>
     delete process.env['AWS_ACCESS_KEY_ID']
     try {
       expect((await provider.submit(submission()))[0]).toMatchObject({
-        kind: 'route-trouble',
+        kind: 'route-error',
         reply: { phase: 'auth' },
       })
     } finally {

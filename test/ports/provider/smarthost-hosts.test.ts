@@ -47,7 +47,7 @@ test('a host that is not there gives way, and is no trouble as long as another i
   expect((await provider.submit(submission()))[0]?.kind).toBe('accepted')
   await second.close()
   expect(await provider.checkHealth()).toContain('ECONNREFUSED')
-  expect((await provider.submit(submission()))[0]?.kind).toBe('route-trouble')
+  expect((await provider.submit(submission()))[0]?.kind).toBe('route-error')
 })
 
 test('a kept connection whose socket is gone is replaced, and no fault of the message', async () => {
@@ -58,7 +58,7 @@ test('a kept connection whose socket is gone is replaced, and no fault of the me
     await sink.close()
     // Time enough for the sockets to be gone, and not for all that follows from it.
     await provider.checkHealth()
-    expect((await provider.submit(submission()))[0]?.kind).toBe('route-trouble')
+    expect((await provider.submit(submission()))[0]?.kind).toBe('route-error')
   }
 })
 

@@ -59,7 +59,7 @@ const reply = (phase: string, code: number | null, enhancedCode: string | null, 
   enhancedCode,
   text,
 })
-const trouble = (...of: Parameters<typeof reply>) => ({ kind: 'route-trouble', reply: reply(...of) })
+const trouble = (...of: Parameters<typeof reply>) => ({ kind: 'route-error', reply: reply(...of) })
 const failed = (...of: Parameters<typeof reply>) => ({ kind: 'failed', reply: reply(...of) })
 const deferred = (...of: Parameters<typeof reply>) => ({ kind: 'deferred', reply: reply(...of), ambiguous: false })
 const gone = 'Connection closed unexpectedly'
@@ -202,8 +202,8 @@ test('nobody there is trouble of the route', async () => {
 })
 
 test.each([
-  ['banner', { banner: '' }, 'route-trouble', 'banner', undefined],
-  ['MAIL', { mail: '' }, 'route-trouble', 'mail', undefined],
+  ['banner', { banner: '' }, 'route-error', 'banner', undefined],
+  ['MAIL', { mail: '' }, 'route-error', 'mail', undefined],
   ['RCPT', { rcpt: '' }, 'deferred', 'rcpt', false],
   ['the final dot', { dot: '' }, 'deferred', 'final-dot', true],
 ] as const)('a relay silent at %s is left when the signal fires', async (_, script, kind, phase, ambiguous) => {
@@ -374,17 +374,17 @@ test.each([
 
   const wrong = providerAt(`${protocol}//user:wrong@127.0.0.1:${port}`)
   open.push(wrong)
-  expect((await wrong.submit(given))[0]).toMatchObject({ kind: 'route-trouble', reply: { phase: 'auth', code: 535 } })
+  expect((await wrong.submit(given))[0]).toMatchObject({ kind: 'route-error', reply: { phase: 'auth', code: 535 } })
   rmSync(folder, { recursive: true })
 })
 
 test('TLS that fails is trouble of the route', async () => {
   const { relay, provider } = await relayWith({ ehlo: '250-relay.test\r\n250 STARTTLS' })
   expect((await provider.submit(submission()))[0]).toMatchObject({
-    kind: 'route-trouble',
+    kind: 'route-error',
     reply: { phase: 'starttls' },
   })
   const implicit = providerAt(relay.url.replace('smtp:', 'smtps:'))
   open.push(implicit)
-  expect((await implicit.submit(submission()))[0]).toMatchObject({ kind: 'route-trouble', reply: { phase: 'connect' } })
+  expect((await implicit.submit(submission()))[0]).toMatchObject({ kind: 'route-error', reply: { phase: 'connect' } })
 })

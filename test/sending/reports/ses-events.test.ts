@@ -356,7 +356,7 @@ test('a certificate that has run out proves nothing', async () => {
     const receivedAt = plusMs(systemClock.now(), aheadMs)
     return webhook.read({ headers: new Headers(), query: new URLSearchParams(), body, receivedAt })
   }
-  expect((await read(0)).kind).toBe('news')
+  expect((await read(0)).kind).toBe('events')
   expect((await read(25 * 3600 * 1000)).kind).toBe('forged')
 })
 

@@ -2,13 +2,13 @@ import type { SESv2Client } from '@aws-sdk/client-sesv2'
 
 export interface SesClientOptions {
   readonly region: string
-  /** Where SES is reached, if not where the region has it. */
+  /** URL of the SES API; undefined: that of the region. */
   readonly endpoint: string | undefined
-  /** At once. */
+  /** Connections at once. */
   readonly maxConnections: number
 }
 
-/** The client and the commands that it takes. */
+/** The client, and the module with its commands and errors. */
 export interface LoadedSes {
   readonly client: SESv2Client
   readonly sdk: typeof import('@aws-sdk/client-sesv2')
@@ -19,31 +19,31 @@ export interface SesClient {
   close(): Promise<void>
 }
 
-const connectMs = 10_000
+const connectTimeoutMs = 10_000
 
 /**
- * The client takes 29 MB and is loaded when it is first used. It repeats nothing of itself: what is tried again, and when, is
- * for its users to say.
+ * The client takes 29 MB of memory and is loaded when it is first used. It makes each request once: by default the SDK
+ * retries three times, also submissions that SES may have accepted.
  */
 export function createSesClient({ region, endpoint, maxConnections }: SesClientOptions): SesClient {
-  let opened: Promise<LoadedSes> | undefined
+  let loaded: Promise<LoadedSes> | undefined
   async function load(): Promise<LoadedSes> {
     const sdk = await import('@aws-sdk/client-sesv2')
     const client = new sdk.SESv2Client({
       region,
       maxAttempts: 1,
-      requestHandler: { connectionTimeout: connectMs, httpsAgent: { maxSockets: maxConnections } },
+      requestHandler: { connectionTimeout: connectTimeoutMs, httpsAgent: { maxSockets: maxConnections } },
       ...(endpoint && { endpoint }),
     })
     return { client, sdk }
   }
   const open = () => {
-    opened ??= load()
-    return opened
+    loaded ??= load()
+    return loaded
   }
   return Object.assign(open, {
     async close() {
-      if (opened) (await opened).client.destroy()
+      if (loaded) (await loaded).client.destroy()
     },
   })
 }

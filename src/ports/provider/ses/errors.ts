@@ -1,69 +1,75 @@
 import type { ProviderReply, SubmissionOutcome, SubmissionPhase } from '../port.ts'
 import { noReply } from '../smarthost/replies.ts'
 
-/** SES takes the mail of one domain only once it has verified it. */
-const domainUnknown = /\bnot verified\b/i
+/** SES accepts mail of a domain only once it has verified that domain. */
+const domainNotVerified = /\bnot verified\b/i
 
-/** About this one message. */
-const ofMessage = new Set(['BadRequestException', 'InvalidParameterValue', 'MessageRejected', 'ValidationException'])
+/** Errors about this message alone. */
+const messageErrors = new Set([
+  'BadRequestException',
+  'InvalidParameterValue',
+  'MessageRejected',
+  'ValidationException',
+])
 
-/** The connection was not made, so that nothing was handed over. */
-const unconnected = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'ENETDOWN'])
+/** The connection could not be made, so nothing was submitted. */
+const connectErrors = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'ENETDOWN'])
 
-/** What the client threw, as far as it can be told. */
+/** What the SDK threw. */
 interface SesError {
   readonly name: string
   readonly text: string
   readonly code: string
-  /** Of the HTTP response; null: there was none. */
+  /** HTTP status; null: there was no response. */
   readonly status: number | null
 }
 
 /**
- * What a submission came to that SES did not take. What is not known to be the message's fault holds the route back, of the
- * one domain or of all: no mail is lost to an account that is suspended, paused, over its quota or without credentials.
- * HTTP has no reply codes; the one that is given is of SES's own SMTP interface, and tells that the sender was met.
+ * The outcome of a submission that failed. An error that is not known to be about the message is a route error, of one
+ * sender domain or of all: no mail may be lost to an account that is suspended, paused, over its quota or without credentials.
+ * HTTP has no SMTP reply codes. For an unverified sender domain the code is the one that SES's SMTP interface gives (554), by
+ * which the relay knows that only this domain is affected.
  * https://docs.aws.amazon.com/ses/latest/APIReference-V2/API_SendEmail.html#API_SendEmail_Errors
  */
 export function outcomeOfError(error: unknown): SubmissionOutcome {
-  const thrown = readThrown(error)
-  const { name, text, status } = thrown
-  if (status === null) return unanswered(thrown)
-  if (name === 'MailFromDomainNotVerifiedException' || (name === 'MessageRejected' && domainUnknown.test(text)))
-    return { kind: 'route-trouble', reply: { ...said('mail', thrown), code: 554 } }
-  if (status === 401 || status === 403) return { kind: 'route-trouble', reply: said('auth', thrown) }
-  if (status === 413 || (status === 400 && ofMessage.has(name)))
-    return { kind: 'failed', reply: said('final-dot', thrown) }
-  // A response that cannot be read, or one that tells of trouble within, says not how far the message came.
+  const sesError = parseError(error)
+  const { name, text, status } = sesError
+  if (status === null) return outcomeWithoutResponse(sesError)
+  if (name === 'MailFromDomainNotVerifiedException' || (name === 'MessageRejected' && domainNotVerified.test(text)))
+    return { kind: 'route-error', reply: { ...replyOf('mail', sesError), code: 554 } }
+  if (status === 401 || status === 403) return { kind: 'route-error', reply: replyOf('auth', sesError) }
+  if (status === 413 || (status === 400 && messageErrors.has(name)))
+    return { kind: 'failed', reply: replyOf('final-dot', sesError) }
+  // An unreadable response or an internal error does not say whether SES accepted the message.
   if (status < 400 || (status >= 500 && status !== 503))
-    return { kind: 'deferred', reply: said('final-dot', thrown), ambiguous: true }
-  return { kind: 'route-trouble', reply: said('mail', thrown) }
+    return { kind: 'deferred', reply: replyOf('final-dot', sesError), ambiguous: true }
+  return { kind: 'route-error', reply: replyOf('mail', sesError) }
 }
 
-/** In a few words, for who asks whether SES can be reached. */
+/** The error in a few words, for an operator. */
 export function describeError(error: unknown): string {
-  return lineOf(readThrown(error))
+  return lineOf(parseError(error))
 }
 
-function unanswered(thrown: SesError): SubmissionOutcome {
-  if (thrown.name === 'CredentialsProviderError') return { kind: 'route-trouble', reply: said('auth', thrown) }
-  if (unconnected.has(thrown.code)) return { kind: 'route-trouble', reply: said('connect', thrown) }
-  return { kind: 'deferred', reply: said('final-dot', thrown), ambiguous: true }
+function outcomeWithoutResponse(sesError: SesError): SubmissionOutcome {
+  if (sesError.name === 'CredentialsProviderError') return { kind: 'route-error', reply: replyOf('auth', sesError) }
+  if (connectErrors.has(sesError.code)) return { kind: 'route-error', reply: replyOf('connect', sesError) }
+  return { kind: 'deferred', reply: replyOf('final-dot', sesError), ambiguous: true }
 }
 
-function said(phase: SubmissionPhase, thrown: SesError): ProviderReply {
-  return noReply(phase, lineOf(thrown))
+function replyOf(phase: SubmissionPhase, sesError: SesError): ProviderReply {
+  return noReply(phase, lineOf(sesError))
 }
 
 function lineOf({ name, text, status }: SesError): string {
   return `${name}: ${text}${status === null ? '' : ` (HTTP ${status})`}`
 }
 
-function readThrown(error: unknown): SesError {
+function parseError(error: unknown): SesError {
   if (!(error instanceof Error)) return { name: 'Error', text: String(error), code: '', status: null }
   const { code, $metadata } = error as { code?: unknown; $metadata?: { httpStatusCode?: unknown } }
   const status = $metadata?.httpStatusCode
-  // The client appends advice for who debugs it.
+  // The SDK appends debugging advice on further lines.
   const [text = ''] = error.message.split('\n')
   return {
     name: error.name,

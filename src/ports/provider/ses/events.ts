@@ -1,50 +1,52 @@
 import { eventTime, fieldsAt, type JsonFields, parseReplyText, textAt } from '../webhooks/request-fields.ts'
-import type { ProviderBounce, ProviderEvent, WebhookRequest } from '../webhooks/webhook.ts'
+import type { EventMeaning, ProviderBounce, ProviderEvent, WebhookRequest } from '../webhooks/webhook.ts'
 import { messageIdDomain, sesEmailIdTag } from './message-id.ts'
 
 type Arrival = Pick<WebhookRequest, 'receivedAt'>
 
 /**
- * What an event that SES publishes says, once for each recipient it names; nothing where it does not concern a delivery or
- * an email of ours. https://docs.aws.amazon.com/ses/latest/dg/event-publishing-retrieving-sns-contents.html
+ * The provider events in an event that SES publishes, one for each recipient that it names; none if it is not about a
+ * delivery or not about an email of ours.
+ * https://docs.aws.amazon.com/ses/latest/dg/event-publishing-retrieving-sns-contents.html
  */
 export function readSesEvent(event: JsonFields, region: string, arrival: Arrival): readonly ProviderEvent[] {
   const mail = fieldsAt(event, 'mail')
-  const told = tellOf(event, mail)
+  const summary = summarize(event, mail)
   const emailId = firstText(fieldsAt(mail, 'tags')[sesEmailIdTag])
   const messageId = textAt(mail, 'messageId')
-  if (!told || emailId === null || messageId === null) return []
-  const at = textAt(told.about, 'timestamp') ?? textAt(mail, 'timestamp')
-  return told.recipients.map(({ address, said, status }) => {
-    const inText = parseReplyText(said)
+  if (!summary || emailId === null || messageId === null) return []
+  const at = textAt(summary.about, 'timestamp') ?? textAt(mail, 'timestamp')
+  return summary.recipients.map(({ address, text, status }) => {
+    const reply = parseReplyText(text)
     return {
-      type: told.type,
-      bounce: told.bounce,
-      ...inText,
-      enhancedCode: inText.enhancedCode ?? statusIn(status),
+      type: summary.type,
+      bounce: summary.bounce,
+      ...reply,
+      enhancedCode: reply.enhancedCode ?? statusIn(status),
       emailId,
       recipient: address,
       occurredAt: eventTime(at === null ? null : Date.parse(at), arrival),
-      key: [told.type, messageId, address.toLowerCase(), at, textAt(told.about, 'feedbackId')].join(' '),
+      key: [summary.type, messageId, address.toLowerCase(), at, textAt(summary.about, 'feedbackId')].join(' '),
       providerMessageId: messageId,
       wireMessageId: `${messageId}@${messageIdDomain(region)}`,
     }
   })
 }
 
-interface SesEventSummary extends Pick<ProviderEvent, 'type' | 'bounce'> {
+interface SesEventSummary extends EventMeaning {
+  /** The part of the event that describes what happened. */
   readonly about: JsonFields
   readonly recipients: readonly EventRecipient[]
 }
 
-/** A recipient that an event names. */
+/** A recipient that an event names, with its reply and enhanced status code. */
 interface EventRecipient {
   readonly address: string
-  readonly said: string | null
+  readonly text: string | null
   readonly status: string | null
 }
 
-function tellOf(event: JsonFields, mail: JsonFields): SesEventSummary | undefined {
+function summarize(event: JsonFields, mail: JsonFields): SesEventSummary | undefined {
   switch (textAt(event, 'eventType')) {
     case 'Delivery': {
       const about = fieldsAt(event, 'delivery')
@@ -52,40 +54,38 @@ function tellOf(event: JsonFields, mail: JsonFields): SesEventSummary | undefine
         type: 'delivered',
         bounce: null,
         about,
-        recipients: named(about['recipients'], textAt(about, 'smtpResponse')),
+        recipients: readRecipients(about['recipients'], textAt(about, 'smtpResponse')),
       }
     }
     case 'DeliveryDelay': {
       const about = fieldsAt(event, 'deliveryDelay')
-      const recipients = named(about['delayedRecipients'], textAt(about, 'delayType'))
+      const recipients = readRecipients(about['delayedRecipients'], textAt(about, 'delayType'))
       return { type: 'delayed', bounce: null, about, recipients }
     }
     case 'Bounce': {
       const about = fieldsAt(event, 'bounce')
       const kind = `${textAt(about, 'bounceType')}/${textAt(about, 'bounceSubType')}`
-      return { ...meaningOfBounce(about), about, recipients: named(about['bouncedRecipients'], kind) }
+      return { ...meaningOfBounce(about), about, recipients: readRecipients(about['bouncedRecipients'], kind) }
     }
     case 'Complaint':
       return complaint(fieldsAt(event, 'complaint'))
     case 'Reject': {
       const about = fieldsAt(event, 'reject')
-      return { ...rejected, about, recipients: named(mail['destination'], textAt(about, 'reason')) }
+      return { ...rejected, about, recipients: readRecipients(mail['destination'], textAt(about, 'reason')) }
     }
     case 'Rendering Failure': {
       const about = fieldsAt(event, 'failure')
-      return { ...rejected, about, recipients: named(mail['destination'], textAt(about, 'errorMessage')) }
+      return { ...rejected, about, recipients: readRecipients(mail['destination'], textAt(about, 'errorMessage')) }
     }
     default:
       return undefined
   }
 }
 
-type Meaning = Pick<ProviderEvent, 'type' | 'bounce'>
+const rejected: EventMeaning = { type: 'rejected', bounce: null }
 
-const rejected: Meaning = { type: 'rejected', bounce: null }
-
-/** What SES did not even try, for the address is on a list of its own or of the account, is its own refusal. */
-function meaningOfBounce(bounce: JsonFields): Meaning {
+/** SES did not try addresses on its suppression list or the account's: it rejected them itself. */
+function meaningOfBounce(bounce: JsonFields): EventMeaning {
   const subType = textAt(bounce, 'bounceSubType') ?? ''
   if (['Suppressed', 'OnAccountSuppressionList', 'UnsubscribedRecipient'].includes(subType)) return rejected
   return { type: 'bounced', bounce: { type: typeOf(textAt(bounce, 'bounceType')), scope: scopeOf(subType) } }
@@ -102,7 +102,7 @@ function typeOf(bounceType: string | null): ProviderBounce['type'] {
   }
 }
 
-/** `General` says nothing of where: the server's own words do. */
+/** null for `General`: then the server's reply decides. */
 function scopeOf(subType: string): ProviderBounce['scope'] {
   switch (subType) {
     case 'NoEmail':
@@ -117,33 +117,39 @@ function scopeOf(subType: string): ProviderBounce['scope'] {
   }
 }
 
-/** A `not-spam` report takes a complaint back (RFC 5965 §7.3 has its types), and makes none. */
+/** A `not-spam` report withdraws a complaint (feedback types: RFC 5965 §7.3), so it is none. */
 function complaint(about: JsonFields): SesEventSummary | undefined {
   const feedback = textAt(about, 'complaintFeedbackType')
   if (feedback === 'not-spam') return undefined
   const isListed = textAt(about, 'complaintSubType') === 'OnAccountSuppressionList'
-  const said = isListed ? 'OnAccountSuppressionList' : feedback
-  const recipients = named(about['complainedRecipients'], said)
+  const text = isListed ? 'OnAccountSuppressionList' : feedback
+  const recipients = readRecipients(about['complainedRecipients'], text)
   return { ...(isListed ? rejected : { type: 'complained', bounce: null }), about, recipients }
 }
 
-/** More recipients than these no message of SES's has. */
+/** SES allows no more in one message. */
 const maxRecipients = 50
 
-/** Recipients as SES lists them: addresses, or objects with what was said of each; else `said` counts for all. */
-function named(list: unknown, said: string | null): readonly EventRecipient[] {
+/** Recipients as SES lists them: addresses, or objects. `text`: the reply for those that have none of their own. */
+function readRecipients(list: unknown, text: string | null): readonly EventRecipient[] {
   if (!Array.isArray(list)) return []
-  return list.slice(0, maxRecipients).flatMap((each: unknown) => {
-    const entry = fieldsAt({ each: typeof each === 'string' ? { emailAddress: each } : each }, 'each')
+  return list.slice(0, maxRecipients).flatMap((recipient: unknown) => {
+    const entry = fieldsAt({ entry: typeof recipient === 'string' ? { emailAddress: recipient } : recipient }, 'entry')
     const address = textAt(entry, 'emailAddress')
     return address === null
       ? []
-      : [{ address: bare(address), said: textAt(entry, 'diagnosticCode') ?? said, status: textAt(entry, 'status') }]
+      : [
+          {
+            address: withoutDisplayName(address),
+            text: textAt(entry, 'diagnosticCode') ?? text,
+            status: textAt(entry, 'status'),
+          },
+        ]
   })
 }
 
 /** SES may give an address with its display name. */
-function bare(address: string): string {
+function withoutDisplayName(address: string): string {
   return /<([^<>]+)>\s*$/.exec(address)?.[1] ?? address
 }
 

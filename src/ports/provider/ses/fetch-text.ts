@@ -1,10 +1,13 @@
-const answerMs = 5000
+const timeoutMs = 5000
 const maxBytes = 64 * 1024
 
-/** Gets a small text, without following anyone elsewhere; null: the answer is not a good one, or too large. */
+/**
+ * Fetches a text of at most 64 KiB, without following redirects. null: the response is not 2xx, or too large.
+ * @throws when there is no response, or a status of 500 or more
+ */
 export async function fetchText(url: string): Promise<string | null> {
-  const response = await fetch(url, { redirect: 'manual', signal: AbortSignal.timeout(answerMs) })
-  if (response.status >= 500) throw new Error(`${url} answered ${response.status}`)
+  const response = await fetch(url, { redirect: 'manual', signal: AbortSignal.timeout(timeoutMs) })
+  if (response.status >= 500) throw new Error(`${url} responded with status ${response.status}`)
   if (!response.ok || !response.body) return null
   const parts: Uint8Array[] = []
   let size = 0

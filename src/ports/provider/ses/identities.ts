@@ -5,22 +5,22 @@ import { describeError } from './errors.ts'
 
 export interface SesIdentitiesOptions {
   readonly region: string
-  /** Does news of what was sent come to us? Then SES need not mail it to the sender besides. */
+  /** Do SES's events reach us? Then SES need not mail bounces and complaints to the sender as well. */
   readonly receivesEvents: boolean
 }
 
-const answerMs = 10_000
+const timeoutMs = 10_000
 
 /**
- * The domains that an account may send from. SES signs with keys of its own (Easy DKIM) besides ours, and takes a domain for
- * verified once it sees their records; its reverse-path comes to be below the domain once it sees those of the custom MAIL
- * FROM domain. What an operator has set up otherwise stays.
+ * The domains that an account may send from. SES adds a DKIM signature with its own keys (Easy DKIM) to ours, and verifies a
+ * domain by the records of these keys. Once it finds the records of the custom MAIL FROM domain, its reverse-path is below the
+ * domain. What an operator has set up differently stays.
  * https://docs.aws.amazon.com/ses/latest/dg/creating-identities.html
  */
 export function sesIdentities(open: SesClient, { region, receivesEvents }: SesIdentitiesOptions): ProviderIdentities {
   async function find({ client, sdk }: LoadedSes, domain: string): Promise<GetEmailIdentityResponse | null> {
     try {
-      return await client.send(new sdk.GetEmailIdentityCommand({ EmailIdentity: domain }), inTime())
+      return await client.send(new sdk.GetEmailIdentityCommand({ EmailIdentity: domain }), requestOptions())
     } catch (error) {
       if (error instanceof sdk.NotFoundException) return null
       throw error
@@ -29,9 +29,9 @@ export function sesIdentities(open: SesClient, { region, receivesEvents }: SesId
 
   async function create({ client, sdk }: LoadedSes, domain: string): Promise<void> {
     try {
-      await client.send(new sdk.CreateEmailIdentityCommand({ EmailIdentity: domain }), inTime())
+      await client.send(new sdk.CreateEmailIdentityCommand({ EmailIdentity: domain }), requestOptions())
     } catch (error) {
-      // Somebody else registers it now: an identity is the account's, whoever asks for it.
+      // Another process registered it at the same time: an identity belongs to the account.
       if (!(error instanceof sdk.AlreadyExistsException)) throw error
     }
   }
@@ -45,12 +45,12 @@ export function sesIdentities(open: SesClient, { region, receivesEvents }: SesId
           MailFromDomain: `mr-bounces.${domain}`,
           BehaviorOnMxFailure: 'USE_DEFAULT_VALUE',
         }),
-        inTime(),
+        requestOptions(),
       )
     if (receivesEvents && identity?.FeedbackForwardingStatus === true)
       await client.send(
         new sdk.PutEmailIdentityFeedbackAttributesCommand({ EmailIdentity: domain, EmailForwardingEnabled: false }),
-        inTime(),
+        requestOptions(),
       )
   }
 
@@ -58,21 +58,21 @@ export function sesIdentities(open: SesClient, { region, receivesEvents }: SesId
     name: 'Amazon SES',
     location: `ses ${region}`,
     enrol: domain =>
-      orTrouble(async () => {
+      orProviderError(async () => {
         const ses = await open()
         if ((await find(ses, domain)) === null) await create(ses, domain)
         await setUp(ses, domain, await find(ses, domain))
         return recordsOf(domain, region, await find(ses, domain))
       }),
-    check: domain => orTrouble(async () => (await find(await open(), domain))?.VerifiedForSendingStatus === true),
+    check: domain => orProviderError(async () => (await find(await open(), domain))?.VerifiedForSendingStatus === true),
   }
 }
 
-function inTime() {
-  return { abortSignal: AbortSignal.timeout(answerMs) }
+function requestOptions() {
+  return { abortSignal: AbortSignal.timeout(timeoutMs) }
 }
 
-async function orTrouble<Result>(work: () => Promise<Result>): Promise<Result> {
+async function orProviderError<Result>(work: () => Promise<Result>): Promise<Result> {
   try {
     return await work()
   } catch (cause) {

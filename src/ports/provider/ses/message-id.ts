@@ -1,7 +1,7 @@
-/** The last part of Message-IDs that SES gives in a region: `email` is what it calls its first one. */
+/** The domain of the Message-IDs that SES assigns in a region; in us-east-1 it begins with `email`. */
 export function messageIdDomain(region: string): string {
   return `${region === 'us-east-1' ? 'email' : region}.amazonses.com`
 }
 
-/** The name under which an email's id goes along as a message tag, and comes back with each event. */
+/** The message tag that holds an email's id; SES returns it with each event. */
 export const sesEmailIdTag = 'mailroom-id'

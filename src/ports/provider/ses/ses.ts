@@ -7,36 +7,36 @@ import { messageIdDomain, sesEmailIdTag } from './message-id.ts'
 
 export interface SesOptions {
   readonly region: string
-  /** Names what SES does with the news of what is sent; null: the account's own, or nothing. */
+  /** The configuration set, which says where SES publishes events; null: the account's default, if any. */
   readonly configurationSet: string | null
   /** Submissions a second, at most; null: no limit. */
   readonly perSecond: number | null
-  /** Does news of what was sent come to us? */
+  /** Do SES's events reach us, by a queue or a webhook? */
   readonly receivesEvents: boolean
-  /** Where SES is reached, if not where the region has it. */
+  /** URL of the SES API; undefined: that of the region. */
   readonly endpoint: string | undefined
 }
 
 const submissionsAtOnce = 10
-/** What waits for its turn is at most so far behind, in seconds. */
-const maxBehindSeconds = 10
-const troubleMs = 10_000
+/** Submissions that wait for the throttle take no longer than this. */
+const maxThrottleSeconds = 10
+const healthCheckMs = 10_000
 
 /**
- * Amazon SES by its API v2, with the credentials that AWS's own tools would find. It replaces Message-ID and Date, and the
- * reverse-path is below its own domain or the identity's custom MAIL FROM domain, whose MX is SES's: notifications never
- * reach us. https://docs.aws.amazon.com/ses/latest/dg/send-email-raw.html
+ * Amazon SES by its API v2, with the credentials that the AWS SDK finds. SES replaces Message-ID and Date. The reverse-path
+ * that recipients see is below SES's domain or the identity's custom MAIL FROM domain; the MX of both is SES, so delivery status
+ * notifications never reach us. https://docs.aws.amazon.com/ses/latest/dg/send-email-raw.html
  */
 export function sesProvider(options: SesOptions): Provider {
   const { region, perSecond } = options
-  const pace = createThrottle(perSecond)
+  const throttle = createThrottle(perSecond)
   const open = createSesClient({ ...options, maxConnections: submissionsAtOnce + 1 })
 
   async function submitOne(submission: Submission, recipient: string): Promise<SubmissionOutcome> {
     try {
       const { client, sdk } = await open()
       const command = new sdk.SendEmailCommand({
-        // Without one SES goes by the header.
+        // For the null reverse-path SES takes the sender from the header.
         ...(submission.mailFrom !== '' && { FromEmailAddress: submission.mailFrom }),
         Destination: { ToAddresses: [recipient] },
         Content: { Raw: { Data: submission.message } },
@@ -44,13 +44,13 @@ export function sesProvider(options: SesOptions): Provider {
         ...(options.configurationSet !== null && { ConfigurationSetName: options.configurationSet }),
       })
       const { MessageId: id } = await client.send(command, { abortSignal: submission.signal })
-      return taken(id ?? null)
+      return accepted(id ?? null)
     } catch (error) {
       return outcomeOfError(error)
     }
   }
 
-  function taken(id: string | null): SubmissionOutcome {
+  function accepted(id: string | null): SubmissionOutcome {
     return {
       kind: 'accepted',
       reply: { phase: 'final-dot', code: 250, enhancedCode: null, text: id === null ? 'Ok' : `Ok ${id}` },
@@ -69,20 +69,20 @@ export function sesProvider(options: SesOptions): Provider {
       smtputf8: false,
       multipleRecipients: false,
       maxConcurrentSubmissions:
-        perSecond === null ? submissionsAtOnce : Math.min(submissionsAtOnce, perSecond * maxBehindSeconds),
+        perSecond === null ? submissionsAtOnce : Math.min(submissionsAtOnce, perSecond * maxThrottleSeconds),
     },
     async submit(submission) {
-      await pace(submission.signal)
+      await throttle(submission.signal)
       return Promise.all(submission.recipients.map(recipient => submitOne(submission, recipient)))
     },
     async checkHealth() {
       try {
         const { client, sdk } = await open()
         const account = await client.send(new sdk.GetAccountCommand({}), {
-          abortSignal: AbortSignal.timeout(troubleMs),
+          abortSignal: AbortSignal.timeout(healthCheckMs),
         })
-        if (account.EnforcementStatus === 'SHUTDOWN') return 'SES has suspended sending of the account'
-        return account.SendingEnabled === false ? 'sending of the account is paused' : null
+        if (account.EnforcementStatus === 'SHUTDOWN') return 'SES has suspended sending for the account'
+        return account.SendingEnabled === false ? 'sending is paused for the account' : null
       } catch (error) {
         return describeError(error)
       }

@@ -11,11 +11,11 @@ import {
 } from '../webhooks/webhook.ts'
 import { readSesEvent } from './events.ts'
 
-/** Gets what an address of Amazon's holds; null: its answer is not a good one. Throws when there is none. */
+/** Fetches a URL at Amazon; null: the response is not 2xx. @throws when there is no response */
 export type FetchText = (url: string) => Promise<string | null>
 
 export interface SnsOptions {
-  /** `arn:aws:sns:<region>:<account>:<name>`: anyone may sign with SNS, so that only this topic's word counts. */
+  /** `arn:aws:sns:<region>:<account>:<name>`: anyone can have SNS sign messages, so only those of this topic count. */
   readonly topicArn: string
   readonly fetchText: FetchText
 }
@@ -23,8 +23,8 @@ export interface SnsOptions {
 const maxCertificates = 8
 
 /**
- * What SES publishes to a topic of SNS that is subscribed by HTTPS. A signature proves SNS, and the topic in it our account.
- * The subscription is confirmed when SNS asks for that.
+ * The events that SES publishes to an SNS topic with an HTTPS subscription. The signature proves SNS, and the topic that it
+ * covers proves our account. The subscription is confirmed when SNS asks for that.
  * https://docs.aws.amazon.com/sns/latest/dg/sns-verify-signature-of-message.html
  */
 export function snsWebhook({ topicArn, fetchText }: SnsOptions): ProviderWebhook {
@@ -35,78 +35,78 @@ export function snsWebhook({ topicArn, fetchText }: SnsOptions): ProviderWebhook
   async function certificateAt(url: string): Promise<X509Certificate | null> {
     const known = certificates.get(url)
     if (known) return known
-    const pem = await reached(fetchText, url)
+    const pem = await fetchFromAmazon(fetchText, url)
     const certificate = pem === null ? null : readCertificate(pem)
     if (certificate && certificates.size < maxCertificates) certificates.set(url, certificate)
     return certificate
   }
 
-  async function whyForged(message: JsonFields, request: WebhookRequest): Promise<string | null> {
-    if (textAt(message, 'TopicArn') !== topicArn) return 'It is not of our topic.'
-    if (!isRecent(textAt(message, 'Timestamp'), request)) return 'The message is of another time.'
+  async function findForgery(message: JsonFields, request: WebhookRequest): Promise<string | null> {
+    if (textAt(message, 'TopicArn') !== topicArn) return 'The message is not from our topic.'
+    if (!isRecent(textAt(message, 'Timestamp'), request)) return 'The message is too old or in the future.'
     const url = textAt(message, 'SigningCertURL') ?? ''
-    if (!isCertificateUrl(url, host)) return 'The certificate is not at a place of Amazon’s.'
+    if (!isCertificateUrl(url, host)) return 'The certificate URL is not at Amazon.'
     const certificate = await certificateAt(url)
-    if (!certificate || !isValidAt(certificate, request)) return 'There is no valid certificate.'
-    return isSigned(message, certificate) ? null : 'The signature is absent or wrong.'
+    if (!certificate || !isValidAt(certificate, request)) return 'The certificate is missing or not valid.'
+    return isSigned(message, certificate) ? null : 'The signature is missing or wrong.'
   }
 
   async function confirm(message: JsonFields): Promise<WebhookResult> {
     const url = textAt(message, 'SubscribeURL') ?? ''
-    if (!isBelow(url, host)) return malformed('The subscription is confirmed at no place of Amazon’s.')
-    if ((await reached(fetchText, url)) === null) return malformed('SNS did not take the confirmation.')
-    return nothing
+    if (!isAtAmazon(url, host)) return malformed('The subscription URL is not at Amazon.')
+    if ((await fetchFromAmazon(fetchText, url)) === null) return malformed('SNS refused the confirmation.')
+    return noEvents
   }
 
   return {
     name: 'ses',
     async read(request) {
       const [message, ...more] = parseJsonObjects(request.body) ?? []
-      if (!message || more.length > 0) return forged('The body is no message of SNS.')
-      const why = await whyForged(message, request)
-      if (why !== null) return forged(why)
+      if (!message || more.length > 0) return forged('The body is not a message of SNS.')
+      const forgery = await findForgery(message, request)
+      if (forgery !== null) return forged(forgery)
       switch (textAt(message, 'Type')) {
         case 'SubscriptionConfirmation':
           return confirm(message)
         case 'Notification':
           return readNotification(message, region, request)
         default:
-          return nothing
+          return noEvents
       }
     },
   }
 }
 
-const nothing: WebhookResult = { kind: 'news', news: [], once: null }
+const noEvents: WebhookResult = { kind: 'events', events: [], singleUseToken: null }
 
 function readNotification(message: JsonFields, region: string, request: WebhookRequest): WebhookResult {
   const text = textAt(message, 'Message') ?? ''
   const events = parseJsonObjects(Buffer.from(text))
-  // SES says in plain text that it may publish here.
-  if (!events) return text.startsWith('{') ? malformed('The message is no event of SES.') : nothing
-  return { kind: 'news', news: events.flatMap(event => readSesEvent(event, region, request)), once: null }
+  // SES sends a plain text when it is allowed to publish to the topic.
+  if (!events) return text.startsWith('{') ? malformed('The message is not an event of SES.') : noEvents
+  return { kind: 'events', events: events.flatMap(event => readSesEvent(event, region, request)), singleUseToken: null }
 }
 
 function regionOf(topicArn: string): string {
   return topicArn.split(':')[3] ?? ''
 }
 
-/** @throws Refusal `unavailable` where Amazon cannot be reached: SNS says it again. */
-async function reached(get: FetchText, url: string): Promise<string | null> {
+/** @throws Refusal `unavailable` when Amazon cannot be reached: SNS retries the request then. */
+async function fetchFromAmazon(fetchText: FetchText, url: string): Promise<string | null> {
   try {
-    return await get(url)
+    return await fetchText(url)
   } catch (cause) {
     throw refuse('unavailable', { message: 'Amazon SNS cannot be reached now.', retryAfterSeconds: 20, cause })
   }
 }
 
-function isBelow(url: string, host: string): boolean {
+function isAtAmazon(url: string, host: string): boolean {
   const parsed = URL.parse(url)
   return parsed?.protocol === 'https:' && parsed.host === host && parsed.username === '' && parsed.password === ''
 }
 
 function isCertificateUrl(url: string, host: string): boolean {
-  return isBelow(url, host) && /^https:\/\/[^/]+\/SimpleNotificationService-[0-9a-zA-Z]{1,64}\.pem$/.test(url)
+  return isAtAmazon(url, host) && /^https:\/\/[^/]+\/SimpleNotificationService-[0-9a-zA-Z]{1,64}\.pem$/.test(url)
 }
 
 function isRecent(timestamp: string | null, { receivedAt }: WebhookRequest): boolean {
@@ -148,7 +148,7 @@ function isSigned(message: JsonFields, certificate: X509Certificate): boolean {
   }
 }
 
-/** Name and value on a line each; a field that is absent is left out. */
+/** The text that SNS signs: name and value of each field, each on a line; fields that are missing are left out. */
 function signedText(message: JsonFields): string {
   const names =
     textAt(message, 'Type') === 'Notification' ? signedFields.Notification : signedFields.SubscriptionConfirmation

@@ -12,26 +12,26 @@ export interface SesQueueOptions {
   readonly log: Log
 }
 
-/** News that waits for us at the provider's. */
+/** A queue of provider events, at the provider. */
 export interface ProviderEventQueue {
   /**
-   * Waits for news, hands on each message's, and takes from the queue what `take` did not throw at: the rest comes again.
-   * `done`: there was nothing, or nothing could be taken. @throws what the queue does
+   * Waits for messages, passes the events of each to `record`, and deletes the messages that were recorded. Those for which
+   * `record` threw come again. `done`: there were no messages, or none could be recorded. @throws what the queue throws
    */
-  receive(take: (news: readonly ProviderEvent[]) => Promise<void>, signal: AbortSignal): Promise<'more' | 'done'>
+  receive(record: (events: readonly ProviderEvent[]) => Promise<void>, signal: AbortSignal): Promise<'more' | 'done'>
   close(): Promise<void>
 }
 
-/** The longest that SQS has. */
+/** The longest wait that SQS allows. */
 const waitSeconds = 20
-const answerMs = 30_000
+const timeoutMs = 30_000
 const maxMessages = 10
-/** What was not taken by then comes again. */
-const invisibleSeconds = 60
+/** A message that was not deleted by then comes again. */
+const visibilityTimeoutSeconds = 60
 
 /**
- * A queue of SQS that SES's topic fills, wrapped by SNS or raw. Who may write to it its own policy says. Nothing is lost
- * while we are away.
+ * An SQS queue that is subscribed to SES's topic, with or without raw message delivery. The queue's policy decides who may
+ * write to it. It keeps the messages while Mailroom is down.
  * https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-short-and-long-polling.html
  */
 export function sqsEventQueue({ queueUrl: QueueUrl, region, clock, log }: SesQueueOptions): ProviderEventQueue {
@@ -44,10 +44,10 @@ export function sqsEventQueue({ queueUrl: QueueUrl, region, clock, log }: SesQue
       QueueUrl,
       MaxNumberOfMessages: maxMessages,
       WaitTimeSeconds: waitSeconds,
-      VisibilityTimeout: invisibleSeconds,
+      VisibilityTimeout: visibilityTimeoutSeconds,
     })
     try {
-      const within = AbortSignal.any([signal, AbortSignal.timeout(answerMs)])
+      const within = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)])
       return (await client.send(command, { abortSignal: within })).Messages ?? []
     } catch (error) {
       if (signal.aborted) return []
@@ -55,38 +55,45 @@ export function sqsEventQueue({ queueUrl: QueueUrl, region, clock, log }: SesQue
     }
   }
 
-  /** What stays by mistake comes again, and changes nothing then. */
+  /** A message that is not deleted comes again; its events are then known and change nothing. */
   async function remove(messages: readonly Message[]): Promise<void> {
     if (messages.length === 0 || !opened) return
     const { client, sdk } = await opened
     const Entries = messages.map(({ ReceiptHandle }, i) => ({ Id: String(i), ReceiptHandle }))
     const { Failed = [] } = await client.send(new sdk.DeleteMessageBatchCommand({ QueueUrl, Entries }), {
-      abortSignal: AbortSignal.timeout(answerMs),
+      abortSignal: AbortSignal.timeout(timeoutMs),
     })
-    if (Failed.length > 0) log.warn({ provider: 'ses', failed: Failed.length }, 'could not take news off the queue')
+    if (Failed.length > 0)
+      log.warn(
+        { provider: 'ses', failed: Failed.length },
+        'could not delete recorded messages from the SQS queue; they will come again',
+      )
   }
 
   function read({ Body = '', MessageId }: Message): readonly ProviderEvent[] {
-    const news = newsIn(Body, region, clock)
-    if (news) return news
-    log.warn({ provider: 'ses', queue_message_id: MessageId }, 'could not read a provider’s news')
+    const events = parseMessage(Body, region, clock)
+    if (events) return events
+    log.warn({ provider: 'ses', queue_message_id: MessageId }, 'ignored an SQS message that is not an event of SES')
     return []
   }
 
   return {
-    async receive(take, signal) {
-      const taken: Message[] = []
+    async receive(record, signal) {
+      const recorded: Message[] = []
       const messages = await receive(signal)
       for (const message of messages) {
         try {
-          await take(read(message))
-          taken.push(message)
+          await record(read(message))
+          recorded.push(message)
         } catch (error) {
-          log.error({ err: error, queue_message_id: message.MessageId }, 'could not record a provider’s news')
+          log.error(
+            { err: error, queue_message_id: message.MessageId },
+            'could not record provider events; the SQS message will come again',
+          )
         }
       }
-      await remove(taken)
-      return taken.length > 0 ? 'more' : 'done'
+      await remove(recorded)
+      return recorded.length > 0 ? 'more' : 'done'
     },
     async close() {
       if (opened) (await opened).client.destroy()
@@ -94,19 +101,19 @@ export function sqsEventQueue({ queueUrl: QueueUrl, region, clock, log }: SesQue
   }
 }
 
-/** Undefined: it is in no form that SES or SNS has. */
-function newsIn(body: string, region: string, clock: Clock): readonly ProviderEvent[] | undefined {
+/** undefined: not a message of SES or SNS. */
+function parseMessage(body: string, region: string, clock: Clock): readonly ProviderEvent[] | undefined {
   const [outer] = parseJsonObjects(Buffer.from(body)) ?? []
   if (!outer) return undefined
   const inner = textAt(outer, 'Type') === 'Notification' ? textAt(outer, 'Message') : null
   if (inner === null) return readSesEvent(outer, region, { receivedAt: clock.now() })
   const events = parseJsonObjects(Buffer.from(inner))
-  // SES says in plain text that it may publish.
+  // SES sends a plain text when it is allowed to publish to the topic.
   if (!events) return inner.startsWith('{') ? undefined : []
   return events.flatMap(event => readSesEvent(event, region, { receivedAt: clock.now() }))
 }
 
-/** Loaded when it is first used. */
+/** The SDK is loaded when it is first used. */
 async function open(
   region: string,
   queueUrl: string,

@@ -16,25 +16,25 @@ export interface ReportDeliveryDeps {
   readonly db: Db
   readonly clock: Clock
   readonly log: Log
-  /** Takes a report as mail to our reverse-path, as if it had come in. False: that is no address for reports. */
+  /** Receives a report as mail to our reverse-path, like one from outside. False: that is not an address for reports. */
   readonly receiveReport: (mail: ReportMail) => Promise<boolean>
-  /** Takes an answer that a program gave, as mail to the envelope sender. */
+  /** Receives an auto-reply as mail to the envelope sender. */
   readonly receiveAutoReply: (mail: ReportMail) => Promise<unknown>
-  /** Takes news as if a webhook had brought them. */
-  readonly recordEvents: (news: readonly ProviderEvent[]) => Promise<void>
+  /** Records provider events, like those of a webhook. */
+  readonly recordEvents: (events: readonly ProviderEvent[]) => Promise<void>
 }
 
 /** How long after the submission its reports come, in milliseconds. */
-const afterMs = 500
-/** How long one may take before another process tells it. */
+const delayMs = 500
+/** How long one may take to deliver before another process tries. */
 const leaseMs = 10_000
 const maxAtOnce = 20
 
-/** Keeps what is to be told a moment later: what a process that dies has not told, another does. */
+/** Stores reports to be delivered a moment later, by this process or, if it dies, by another one. */
 export function storeReports({ db, clock }: Pick<ReportDeliveryDeps, 'db' | 'clock'>) {
   return async (reports: readonly SimulatedReport[]): Promise<void> => {
     if (reports.length === 0) return
-    const dueAt = plusMs(clock.now(), afterMs)
+    const dueAt = plusMs(clock.now(), delayMs)
     await insertReports(
       db,
       reports.map(report => ({ ...report, dueAt })),
@@ -42,7 +42,7 @@ export function storeReports({ db, clock }: Pick<ReportDeliveryDeps, 'db' | 'clo
   }
 }
 
-/** A round of the job `simulator-reports`: delivers the reports that are due. Delivered again after a crash, each counts once. */
+/** One round of the job `simulator-reports`: delivers the reports that are due. One that is delivered again after a crash counts once. */
 export async function deliverReportsRound(deps: ReportDeliveryDeps, signal: AbortSignal): Promise<'more' | 'done'> {
   const { db, clock, log } = deps
   const due = await selectDueReports(db, clock.now(), maxAtOnce)
@@ -62,7 +62,7 @@ export async function deliverReportsRound(deps: ReportDeliveryDeps, signal: Abor
   return due.length === maxAtOnce ? 'more' : 'done'
 }
 
-/** Reports come as they would from outside: as mail to the reverse-path where that is ours, else as news of the provider. */
+/** As they would come from outside: as mail to the reverse-path if that is ours, else as provider events. */
 async function deliver({ kind, mail, event }: PendingReport, deps: ReportDeliveryDeps): Promise<void> {
   if (kind === 'absence') await deps.receiveAutoReply(mail)
   else if (!(await deps.receiveReport(mail)) && event) await deps.recordEvents([event])

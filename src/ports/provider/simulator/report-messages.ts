@@ -1,43 +1,43 @@
 import { newSortableToken } from '../../../base/ids.ts'
 import type { Submission } from '../port.ts'
 
-/** A message that comes in because of one that went out. */
+/** A message that comes in because of one that was sent. */
 export interface ReportMail {
-  /** Where it goes: the reverse-path of what it reports on. */
+  /** Its recipient: the reverse-path of the message that it is about. */
   readonly rcptTo: string
-  /** Whole, CRLF line ends. Its own reverse-path is null (RFC 5321 §4.5.5). */
+  /** The whole message, with CRLF line ends. Its own reverse-path is null (RFC 5321 §4.5.5). */
   readonly message: Buffer
 }
 
 const host = 'mx.simulator.test'
 
-/** What one report tells of a submission to one recipient. */
+/** What a delivery status notification says of one recipient. */
 export interface SimulatedStatus {
   readonly action: 'failed' | 'delayed' | 'delivered'
   /** RFC 3463. */
   readonly status: string
-  /** The reply that it had. */
+  /** The reply of the recipient's server. */
   readonly reply: string
 }
 
-/** A delivery status notification, with the header of what it is about. RFC 3464, RFC 3461 §6. */
+/** A delivery status notification, with the header of the message that it is about. RFC 3464, RFC 3461 §6. */
 export function dsnMessage(
   { emailId, mailFrom, message }: Submission,
   recipient: string,
-  told: SimulatedStatus,
+  status: SimulatedStatus,
 ): ReportMail {
   return report(mailFrom, 'Delivery Status Notification', 'delivery-status', [
-    part('text/plain; charset=us-ascii', [`Delivery to ${recipient}: ${told.action}.`, told.reply]),
+    part('text/plain; charset=us-ascii', [`Delivery to ${recipient}: ${status.action}.`, status.reply]),
     part('message/delivery-status', [
       `Reporting-MTA: dns; ${host}`,
       `Original-Envelope-Id: ${emailId}`,
       '',
       `Original-Recipient: rfc822;${recipient}`,
       `Final-Recipient: rfc822;${recipient}`,
-      `Action: ${told.action}`,
-      `Status: ${told.status}`,
+      `Action: ${status.action}`,
+      `Status: ${status.status}`,
       `Remote-MTA: dns; ${host}`,
-      `Diagnostic-Code: smtp; ${told.reply}`,
+      `Diagnostic-Code: smtp; ${status.reply}`,
     ]),
     part('text/rfc822-headers', [headerOf(message)]),
   ])
@@ -58,14 +58,14 @@ export function complaintMessage({ mailFrom, message }: Submission, recipient: s
   ])
 }
 
-/** An out-of-office answer. RFC 3834. */
+/** An out-of-office reply. RFC 3834. */
 export function autoReplyMessage({ mailFrom, message }: Submission, recipient: string): ReportMail {
   const messageId = /^message-id:\s*(<[^<>\s]+>)/im.exec(headerOf(message))?.[1]
-  const answered = messageId ? [`In-Reply-To: ${messageId}`, `References: ${messageId}`] : []
+  const threading = messageId ? [`In-Reply-To: ${messageId}`, `References: ${messageId}`] : []
   const lines = [
     ...header(recipient, mailFrom, 'Out of office'),
     'Auto-Submitted: auto-replied',
-    ...answered,
+    ...threading,
     'Content-Type: text/plain; charset=us-ascii',
     '',
     'I am out of the office.',

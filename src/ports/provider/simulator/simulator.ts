@@ -5,45 +5,45 @@ import type { ProviderEvent } from '../webhooks/webhook.ts'
 import { autoReplyMessage, complaintMessage, dsnMessage, type SimulatedStatus } from './report-messages.ts'
 import type { SimulatedReport } from './table.ts'
 
-/** The domain whose recipients are simulated. It is reserved: nobody has it (RFC 6761 §6.2). */
+/** The domain whose recipients are simulated. Names below `.test` are reserved, so nobody owns it (RFC 6761 §6.2). */
 const simulatedDomain = 'simulator.test'
 
 export interface SimulatorDeps {
   readonly clock: Clock
-  /** Keeps what is to be told of a submission, for good; see simulated-telling.ts. */
+  /** Stores the reports that follow a submission durably; deliver-reports.ts delivers them. */
   readonly storeReports: (reports: readonly SimulatedReport[]) => Promise<void>
   readonly log: Log
 }
 
-/** What happens to mail to a simulated recipient. */
+/** What happens to mail for a simulated recipient: the outcome, the delivery status reported later, and what follows that. */
 interface Behaviour {
   readonly outcome: SubmissionOutcome
   readonly status: SimulatedStatus | null
   readonly followUp: 'complaint' | 'absence' | null
 }
 
-const taken: SubmissionOutcome = {
+const accepted: SubmissionOutcome = {
   kind: 'accepted',
-  reply: reply('final-dot', 250, '2.0.0', 'Taken by the simulator'),
+  reply: reply('final-dot', 250, '2.0.0', 'Accepted by the simulator'),
   providerMessageId: null,
 }
 const delivered: SimulatedStatus = { action: 'delivered', status: '2.0.0', reply: '250 2.0.0 Delivered (simulated)' }
 const onlyOutcome = (outcome: SubmissionOutcome): Behaviour => ({ outcome, status: null, followUp: null })
 
 const behaviours: Readonly<Record<string, Behaviour>> = {
-  delivered: { outcome: taken, status: delivered, followUp: null },
+  delivered: { outcome: accepted, status: delivered, followUp: null },
   bounce: {
-    outcome: taken,
+    outcome: accepted,
     status: { action: 'failed', status: '5.1.1', reply: '550 5.1.1 No such user (simulated)' },
     followUp: null,
   },
   softbounce: {
-    outcome: taken,
+    outcome: accepted,
     status: { action: 'failed', status: '4.2.2', reply: '452 4.2.2 Mailbox full (simulated)' },
     followUp: null,
   },
-  complaint: { outcome: taken, status: delivered, followUp: 'complaint' },
-  ooto: { outcome: taken, status: delivered, followUp: 'absence' },
+  complaint: { outcome: accepted, status: delivered, followUp: 'complaint' },
+  ooto: { outcome: accepted, status: delivered, followUp: 'absence' },
   delay: onlyOutcome({
     kind: 'deferred',
     reply: reply('rcpt', 451, '4.7.1', 'Try again later (simulated)'),
@@ -61,16 +61,16 @@ function reply(phase: ProviderReply['phase'], code: number, enhancedCode: string
   return { phase, code, enhancedCode, text }
 }
 
-const notKept: SubmissionOutcome = {
+const notStored: SubmissionOutcome = {
   kind: 'deferred',
-  reply: reply('final-dot', 451, '4.3.0', 'The simulator could not keep what it has to tell'),
+  reply: reply('final-dot', 451, '4.3.0', 'The simulator could not store its reports'),
   ambiguous: false,
 }
 
 /**
- * Keeps back what is for recipients at `simulator.test` and lets happen what their local part says, a `+tag` aside:
- * `delivered`, `bounce`, `softbounce`, `complaint`, `delay`, `reject`, `ooto` (an out-of-office answer). What it will tell
- * of a message is durable before it takes that.
+ * A provider that simulates the recipients at `simulator.test` and passes all others on to `provider`. The local part,
+ * without its `+tag`, chooses the behaviour: `delivered`, `bounce`, `softbounce`, `complaint`, `delay`, `reject`, `ooto` (an
+ * out-of-office reply). The reports of a message are stored before it is accepted.
  */
 export function withSimulator(provider: Provider, deps: SimulatorDeps): Provider {
   async function simulate(submission: Submission, recipients: ReadonlyMap<string, Behaviour>): Promise<boolean> {
@@ -81,7 +81,10 @@ export function withSimulator(provider: Provider, deps: SimulatorDeps): Provider
       await deps.storeReports(reports.flat())
       return true
     } catch (error) {
-      deps.log.error({ err: error, email_id: submission.emailId }, 'could not keep simulated reports')
+      deps.log.error(
+        { err: error, email_id: submission.emailId },
+        'could not store simulated reports; the email will be tried again',
+      )
       return false
     }
   }
@@ -89,50 +92,53 @@ export function withSimulator(provider: Provider, deps: SimulatorDeps): Provider
   return {
     traits: provider.traits,
     async submit(submission) {
-      const own = submission.recipients.map(behaviourOf)
+      const behaviours = submission.recipients.map(behaviourOf)
       const simulated = new Map(
-        submission.recipients.flatMap((recipient, i) => (own[i] ? [[recipient, own[i]] as const] : [])),
+        submission.recipients.flatMap((recipient, i) => (behaviours[i] ? [[recipient, behaviours[i]] as const] : [])),
       )
-      const others = submission.recipients.filter((_, i) => own[i] === null)
-      const [isKept, elsewhere] = await Promise.all([
+      const real = submission.recipients.filter((_, i) => behaviours[i] === null)
+      const [isStored, realOutcomes] = await Promise.all([
         simulated.size > 0 ? simulate(submission, simulated) : true,
-        others.length > 0 ? provider.submit({ ...submission, recipients: others }) : [],
+        real.length > 0 ? provider.submit({ ...submission, recipients: real }) : [],
       ])
       let next = 0
-      return own.map(behaviour => (behaviour ? (isKept ? behaviour.outcome : notKept) : (elsewhere[next++] ?? taken)))
+      return behaviours.map(behaviour => {
+        if (!behaviour) return realOutcomes[next++] ?? accepted
+        return isStored ? behaviour.outcome : notStored
+      })
     },
     checkHealth: () => provider.checkHealth(),
     close: () => provider.close(),
   }
 }
 
-/** What is told of a recipient afterwards: nothing where the outcome says all. */
+/** The reports that follow; none where the outcome is final. */
 function reportsOf(
   submission: Submission,
   recipient: string,
-  { status: told, followUp }: Behaviour,
+  { status, followUp }: Behaviour,
   clock: Clock,
 ): readonly SimulatedReport[] {
-  if (told === null) return []
+  if (status === null) return []
   const base = { emailId: submission.emailId, recipient }
-  const event = newsOf(submission, recipient, told, clock)
-  const status = { ...base, kind: 'status', mail: dsnMessage(submission, recipient, told), event } as const
+  const event = statusEvent(submission, recipient, status, clock)
+  const report = { ...base, kind: 'status', mail: dsnMessage(submission, recipient, status), event } as const
   switch (followUp) {
     case 'complaint':
       return [
-        status,
-        { ...base, kind: followUp, mail: complaintMessage(submission, recipient), event: complaintNews(event) },
+        report,
+        { ...base, kind: followUp, mail: complaintMessage(submission, recipient), event: complaintEvent(event) },
       ]
     case 'absence':
-      return [status, { ...base, kind: followUp, mail: autoReplyMessage(submission, recipient), event: null }]
+      return [report, { ...base, kind: followUp, mail: autoReplyMessage(submission, recipient), event: null }]
     case null:
-      return [status]
+      return [report]
     default:
       return followUp satisfies never
   }
 }
 
-/** null: the recipient is a real one. */
+/** null: a real recipient. */
 function behaviourOf(recipient: string): Behaviour | null {
   const at = recipient.lastIndexOf('@')
   if (recipient.slice(at + 1).toLowerCase() !== simulatedDomain) return null
@@ -140,26 +146,31 @@ function behaviourOf(recipient: string): Behaviour | null {
   return Object.hasOwn(behaviours, name) ? (behaviours[name] ?? unknown) : unknown
 }
 
-function newsOf({ emailId }: Submission, recipient: string, told: SimulatedStatus, clock: Clock): ProviderEvent {
+function statusEvent(
+  { emailId }: Submission,
+  recipient: string,
+  simulated: SimulatedStatus,
+  clock: Clock,
+): ProviderEvent {
   const occurredAt = clock.now()
-  const isBounce = told.action === 'failed'
-  const type = told.status.startsWith('4') ? 'transient' : 'permanent'
+  const isBounce = simulated.action === 'failed'
+  const type = simulated.status.startsWith('4') ? 'transient' : 'permanent'
   return {
     type: isBounce ? 'bounced' : 'delivered',
     emailId,
     recipient,
     occurredAt,
-    key: `simulated ${told.action} ${emailId} ${recipient}`,
-    smtpCode: Number(told.reply.slice(0, 3)),
-    enhancedCode: told.status,
-    detail: told.reply,
+    key: `simulated ${simulated.action} ${emailId} ${recipient}`,
+    smtpCode: Number(simulated.reply.slice(0, 3)),
+    enhancedCode: simulated.status,
+    detail: simulated.reply,
     bounce: isBounce ? { type, scope: 'recipient' } : null,
     providerMessageId: null,
     wireMessageId: null,
   }
 }
 
-function complaintNews(event: ProviderEvent): ProviderEvent {
+function complaintEvent(event: ProviderEvent): ProviderEvent {
   return {
     ...event,
     type: 'complained',

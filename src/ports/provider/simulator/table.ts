@@ -7,22 +7,22 @@ import type { Id } from '../../../base/ids.ts'
 import type { ProviderEvent } from '../webhooks/webhook.ts'
 import type { ReportMail } from './report-messages.ts'
 
-/** What the simulator will tell of one recipient of an email. */
+/** A report that the simulator delivers later, about one recipient of an email. */
 export interface SimulatedReport {
   readonly emailId: Id<'eml'>
   readonly recipient: string
   readonly kind: 'status' | 'complaint' | 'absence'
   readonly mail: ReportMail
-  /** The same as news of the provider; null: it is nothing that a provider tells. */
+  /** The same as a provider event; null: providers do not report it. */
   readonly event: ProviderEvent | null
 }
 
-/** One that waits; `dueAt` is at the same time the lease of whoever tells it. */
+/** A report that is to be delivered. While a process delivers it, `dueAt` is the end of that process's lease. */
 export interface PendingReport extends SimulatedReport {
   readonly dueAt: Instant
 }
 
-/** Keeps reports until they are told; one that waits already stays as it is. */
+/** Inserts reports; one that is there already stays as it is. */
 export async function insertReports(db: Db, reports: readonly PendingReport[]): Promise<void> {
   const rows = reports.map(({ emailId, recipient, kind, dueAt, mail, event }) => ({
     email_id: emailId,
@@ -36,7 +36,7 @@ export async function insertReports(db: Db, reports: readonly PendingReport[]): 
   await insertRows(db, 'simulated_reports', rows, 'unless there')
 }
 
-/** Reports that are due, the longest due first. */
+/** Reports that are due, in the order of `dueAt`. */
 export async function selectDueReports(db: Db, now: Instant, limit: number): Promise<readonly PendingReport[]> {
   const rows = await db
     .selectFrom('simulated_reports')
@@ -55,7 +55,7 @@ export async function selectDueReports(db: Db, now: Instant, limit: number): Pro
   }))
 }
 
-/** Takes a report for oneself until then. False: someone else has taken it. */
+/** Leases a report to the caller until `until`. False: another process has it. */
 export async function leaseReport(db: Db, report: PendingReport, until: Instant): Promise<boolean> {
   const { numUpdatedRows } = await db
     .updateTable('simulated_reports')
@@ -68,7 +68,7 @@ export async function leaseReport(db: Db, report: PendingReport, until: Instant)
   return numUpdatedRows > 0n
 }
 
-/** Forgets a report that was told. */
+/** Deletes a report that was delivered. */
 export async function deleteReport(db: Db, { emailId, recipient, kind }: SimulatedReport): Promise<void> {
   await db
     .deleteFrom('simulated_reports')

@@ -7,29 +7,29 @@ export interface SessionPoolOptions extends SessionOptions {
 /** A session for one transaction. */
 export interface PooledSession {
   readonly session: SmarthostSession
-  /** Was it used before? Then it may have died unseen. */
-  readonly isUsed: boolean
+  /** Was it used before? Then the relay may have closed it meanwhile. */
+  readonly wasUsed: boolean
 }
 
-/** Sessions with the relay, opened when needed and used again. */
+/** Sessions with the relay, opened on demand and reused. */
 export interface SessionPool {
   /**
-   * A session of its own for the caller: a waiting one, or, where `fresh` asks for it or none waits, a new one. Waits
-   * when all are in use. @throws SessionRefused when a new one cannot be made ready.
+   * A session for the caller alone: an idle one, or a new one if `fresh` or when none is idle. Waits while all are in use.
+   * @throws SessionError when a new one cannot be opened
    */
   acquire(signal: AbortSignal, fresh: boolean): Promise<PooledSession>
   release(session: SmarthostSession): void
-  /** Ends the waiting sessions now and the others when they are given back. */
+  /** Closes the idle sessions now and the others when they are released. */
   close(): Promise<void>
 }
 
-// Relays limit both: Postfix ends a connection after 300 s of silence and counts the mails of one.
+// Relays limit both: Postfix closes a connection after 300 s of silence, and after a number of messages.
 const idleMs = 15_000
 const maxTransactions = 100
 
 export function createSessionPool(options: SessionPoolOptions): SessionPool {
   const idle: SmarthostSession[] = []
-  const lent = new Set<SmarthostSession>()
+  const inUse = new Set<SmarthostSession>()
   const timers = new Map<SmarthostSession, Timer>()
   const waiting: (() => void)[] = []
   let opening = 0
@@ -61,20 +61,20 @@ export function createSessionPool(options: SessionPoolOptions): SessionPool {
 
   return {
     async acquire(signal, fresh) {
-      while (lent.size + opening >= options.maxSessions && !signal.aborted)
+      while (inUse.size + opening >= options.maxSessions && !signal.aborted)
         await new Promise<void>(resolve => waiting.push(resolve))
-      const used = fresh ? undefined : takeIdle()
+      const idleSession = fresh ? undefined : takeIdle()
       try {
-        const session = used ?? (await open(signal))
-        lent.add(session)
-        return { session, isUsed: used !== undefined }
+        const session = idleSession ?? (await open(signal))
+        inUse.add(session)
+        return { session, wasUsed: idleSession !== undefined }
       } catch (error) {
         waiting.shift()?.()
         throw error
       }
     },
     release(session) {
-      lent.delete(session)
+      inUse.delete(session)
       if (isClosing || !session.isLive || session.transactions >= maxTransactions) void session.quit()
       else {
         idle.push(session)

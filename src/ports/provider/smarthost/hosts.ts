@@ -1,50 +1,53 @@
 import { minuteMs } from '../../../base/clock.ts'
-/** One of several hosts, of which the first that is not in trouble is used. */
+
+/** One of several hosts, of which the first that works is used. */
 export interface FailoverHost<Of> {
   readonly value: Of
-  /** It was reached. */
+  /** To be called when the host worked. */
   succeeded(): void
-  /** It could not be used: others come first for a while. */
+  /** To be called when the host failed: the others come first for a while. */
   failed(): void
 }
 
-const firstHoldMs = 15_000
-const maxHoldMs = 5 * minuteMs
+const firstBackoffMs = 15_000
+const maxBackoffMs = 5 * minuteMs
 
-interface State {
-  holdMs: number
-  /** Milliseconds of the machine's running time; 0: it is not held. */
-  heldUntil: number
+interface HostState {
+  backoffMs: number
+  /** On the clock `nowMs`; 0: the host has not failed. */
+  unavailableUntil: number
 }
 
 /**
- * Hosts in the operator's order. One in trouble steps back for 15 s, 30 s … 5 min; after that one submission tries it again
- * while the others stay where they are, and once it is reached it has its place back.
+ * Hosts in the operator's order. One that failed comes last for 15 s, 30 s … 5 min. After that a single submission tries it
+ * again, and once it works it has its place back.
+ * @param nowMs a monotonic clock, in milliseconds
  */
 export function failoverHosts<Of>(values: readonly Of[], nowMs: () => number = () => performance.now()) {
-  const states: State[] = values.map(() => ({ holdMs: 0, heldUntil: 0 }))
+  const states: HostState[] = values.map(() => ({ backoffMs: 0, unavailableUntil: 0 }))
 
-  function hold(state: State): void {
-    state.holdMs = Math.min(Math.max(state.holdMs * 2, firstHoldMs), maxHoldMs)
-    state.heldUntil = nowMs() + state.holdMs
+  function backOff(state: HostState): void {
+    state.backoffMs = Math.min(Math.max(state.backoffMs * 2, firstBackoffMs), maxBackoffMs)
+    state.unavailableUntil = nowMs() + state.backoffMs
   }
 
-  /** All of them: those that may be used first, and then, as nothing else is left, those that are held. */
+  /** All hosts: the available ones, and after them those that failed, for when nothing else is left. */
   return (): readonly FailoverHost<Of>[] => {
-    const hosts = values.map((value, i) => ({ value, state: states[i] ?? { holdMs: 0, heldUntil: 0 } }))
-    const isFree = ({ state }: (typeof hosts)[number]) => state.heldUntil === 0 || nowMs() >= state.heldUntil
-    const free = hosts.filter(isFree)
-    const held = hosts.filter(host => !free.includes(host))
-    // Whoever is tried again is tried by one: for the next it is as held as before.
-    const [first] = free
-    if (first && first.state.heldUntil > 0) first.state.heldUntil = nowMs() + first.state.holdMs
-    return [...free, ...held].map(({ value, state }) => ({
+    const hosts = values.map((value, i) => ({ value, state: states[i] ?? { backoffMs: 0, unavailableUntil: 0 } }))
+    const isAvailable = ({ state }: (typeof hosts)[number]) =>
+      state.unavailableUntil === 0 || nowMs() >= state.unavailableUntil
+    const available = hosts.filter(isAvailable)
+    const failed = hosts.filter(host => !available.includes(host))
+    // One submission at a time tries a failed host again: for the next caller it is unavailable as before.
+    const [first] = available
+    if (first && first.state.unavailableUntil > 0) first.state.unavailableUntil = nowMs() + first.state.backoffMs
+    return [...available, ...failed].map(({ value, state }) => ({
       value,
       succeeded() {
-        state.holdMs = 0
-        state.heldUntil = 0
+        state.backoffMs = 0
+        state.unavailableUntil = 0
       },
-      failed: () => hold(state),
+      failed: () => backOff(state),
     }))
   }
 }

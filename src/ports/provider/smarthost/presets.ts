@@ -4,23 +4,23 @@ import { mailgunEmailIdField } from '../webhooks/mailgun.ts'
 import { postmarkEmailIdField } from '../webhooks/postmark.ts'
 import { sendgridEmailIdField } from '../webhooks/sendgrid.ts'
 
-/** Whose relay it is, as far as that changes what may be claimed. */
+/** The kind of relay, as far as it makes a difference. */
 export type PresetName = 'postfix' | 'postmark' | 'mailgun' | 'sendgrid' | 'brevo' | 'none'
 
-/** What a relay of a kind does to what it is handed. */
+/** What relays of a kind do to messages. */
 export interface Preset
   extends Pick<ProviderTraits, 'name' | 'returnPath' | 'messageId' | 'unsignedHeaders' | 'reports'> {
-  /** Does it heed what is asked of delivery status notifications (RFC 3461), where it offers that? */
+  /** Does it honour DSN parameters (RFC 3461), where it offers them? */
   readonly supportsDsn: boolean
-  /** Does its reply to the final dot tell the Message-ID that it gives? */
+  /** Does its reply to the final dot contain the Message-ID that it assigns? */
   readonly repliesWithMessageId: boolean
-  /** Header fields for the relay alone, which takes them off: by them its news name the email. */
+  /** Header fields for the relay, which removes them and returns the email's id in its events. */
   readonly headerFieldsFor: (emailId: string) => readonly string[]
 }
 
 const noFields = () => []
 
-/** An MTA: keeps envelope and header, and sends notifications to the reverse-path. */
+/** An MTA: keeps the envelope and the header, and sends delivery status notifications to the reverse-path. */
 const postfix: Preset = {
   name: 'smarthost',
   returnPath: 'ours',
@@ -32,12 +32,12 @@ const postfix: Preset = {
   headerFieldsFor: noFields,
 }
 
-/** What the services have in common: a reverse-path of their own, and news by webhook. */
+/** What email services have in common: a reverse-path of their own, and events by webhook. */
 const service = { returnPath: 'theirs', reports: 'webhook', supportsDsn: false, repliesWithMessageId: false } as const
 
 const presets: Readonly<Record<PresetName, Preset>> = {
   postfix,
-  /** A relay of which nothing is known: nothing is claimed that it could undo. */
+  /** An unknown relay: it may change whatever any relay changes. */
   none: {
     ...postfix,
     returnPath: 'theirs',
@@ -47,8 +47,8 @@ const presets: Readonly<Record<PresetName, Preset>> = {
     supportsDsn: false,
   },
   /**
-   * Its reverse-path is below pm.mtasv.net or the custom Return-Path domain, which is its own. It replaces the Message-ID
-   * unless X-PM-KeepID says not to. https://postmarkapp.com/developer/user-guide/send-email-with-smtp
+   * Its reverse-path is below pm.mtasv.net or the custom Return-Path domain, whose mail it receives. It replaces the
+   * Message-ID unless X-PM-KeepID is set. https://postmarkapp.com/developer/user-guide/send-email-with-smtp
    */
   postmark: {
     ...service,
@@ -74,7 +74,7 @@ const presets: Readonly<Record<PresetName, Preset>> = {
     headerFieldsFor: emailId => [`X-SMTPAPI: ${JSON.stringify({ unique_args: { [sendgridEmailIdField]: emailId } })}`],
   },
   /**
-   * It names messages itself (`…@smtp-relay.mailin.fr`) and adds its own List-Unsubscribe where a list asks for that.
+   * It assigns Message-IDs (`…@smtp-relay.mailin.fr`), and adds its own List-Unsubscribe to mail of lists.
    * https://developers.brevo.com/docs/smtp-integration
    */
   brevo: {
@@ -89,8 +89,8 @@ const presets: Readonly<Record<PresetName, Preset>> = {
 
 export const presetNames = Object.keys(presets) as readonly PresetName[]
 
-/** A preset as it holds here: news that nobody can bring (`bringsNews` false) are not counted on. */
-export function presetOf(name: PresetName, bringsNews: boolean): Preset {
+/** A preset; if events cannot reach us (`receivesEvents` false), it has no reports by webhook. */
+export function presetOf(name: PresetName, receivesEvents: boolean): Preset {
   const preset = presets[name]
-  return preset.reports === 'webhook' && !bringsNews ? { ...preset, reports: 'none' } : preset
+  return preset.reports === 'webhook' && !receivesEvents ? { ...preset, reports: 'none' } : preset
 }

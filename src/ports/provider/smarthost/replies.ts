@@ -1,21 +1,21 @@
 import { oneLine } from '../../../mail/text.ts'
 import type { ProviderReply, SubmissionOutcome, SubmissionPhase } from '../port.ts'
 
-/** What the relay said during one mail transaction, and how that ended. */
+/** The relay's replies during one mail transaction, and how it ended. */
 export interface Transcript {
-  /** Raw replies in order: to MAIL, to each RCPT, to DATA, to the final dot. Fewer when it ended before. */
+  /** Raw replies in order: to MAIL, to each RCPT, to DATA, to the final dot. Fewer when the transaction ended before that. */
   readonly replies: readonly string[]
-  /** Had we handed all of the message, up to the final dot, to the connection? Then it may have arrived. */
+  /** Was the whole message, with the final dot, handed to the connection? Then the relay may have accepted it. */
   readonly handedOver: boolean
-  /** Why the connection ended; null: it lives. */
+  /** Why the connection ended; null: it is open. */
   readonly ended: string | null
-  /** Why this message cannot be said on this connection at all (larger than the relay's SIZE); null: it can. */
+  /** Why this message cannot be sent on this connection at all (larger than the relay's SIZE); null: it can. */
   readonly unsendable: string | null
 }
 
 const maxText = 500
 
-/** A raw SMTP reply, of one or several lines, in its parts. RFC 5321 §4.2, RFC 2034 §4. */
+/** Parses an SMTP reply of one or several lines. RFC 5321 §4.2, RFC 2034 §4. */
 export function readReply(phase: SubmissionPhase, raw: string): ProviderReply {
   const lines = raw
     .split(/\r?\n/)
@@ -30,8 +30,8 @@ export function readReply(phase: SubmissionPhase, raw: string): ProviderReply {
 }
 
 /**
- * What became of each recipient, told from the replies alone (RFC 5321 §4.3.2). A reply to RCPT concerns its recipient,
- * one after DATA the message; everything before, a 421 anywhere, and what only the account can mean, is the route's.
+ * The outcome of each recipient, from the replies alone (RFC 5321 §4.3.2). A reply to RCPT is about its recipient, one after
+ * DATA about the message. Anything before RCPT, a 421 anywhere, and a refusal of our account is a route error.
  */
 export function outcomesOf(transcript: Transcript, recipients: number): readonly SubmissionOutcome[] {
   const [mail, ...rest] = transcript.replies
@@ -42,17 +42,17 @@ export function outcomesOf(transcript: Transcript, recipients: number): readonly
   if (!isPositive(toMail)) return filled(recipients, refusedAtMail(toMail))
 
   const envelope = rest.slice(0, recipients).map(raw => readReply('rcpt', raw))
-  const whole = envelope.some(isPositive) ? wholeMessage(transcript, rest.slice(recipients)) : undefined
+  const outcome = envelope.some(isPositive) ? messageOutcome(transcript, rest.slice(recipients)) : undefined
   return Array.from({ length: recipients }, (_, i) => {
     const reply = envelope[i]
     if (reply === undefined) return endedAt('rcpt', transcript)
     if (!isPositive(reply)) return refused(reply)
-    return whole ?? endedAt('rcpt', transcript)
+    return outcome ?? endedAt('rcpt', transcript)
   })
 }
 
-/** What became of the recipients that were taken. */
-function wholeMessage(transcript: Transcript, [data, final]: readonly string[]): SubmissionOutcome {
+/** The outcome of the recipients that were accepted at RCPT. */
+function messageOutcome(transcript: Transcript, [data, final]: readonly string[]): SubmissionOutcome {
   if (data === undefined) return endedAt('data', transcript)
   const toData = readReply('data', data)
   if (!isPositive(toData)) return refused(toData)
@@ -69,30 +69,30 @@ function isPositive({ code }: ProviderReply): boolean {
   return code !== null && code >= 200 && code < 400
 }
 
-/** What happened where there was no reply. */
+/** Stands for a reply where there was none; `text` says what happened instead. */
 export function noReply(phase: SubmissionPhase, text: string): ProviderReply {
   return { phase, code: null, enhancedCode: null, text: oneLine(text).slice(0, maxText) }
 }
 
-/** Before RCPT the relay is at fault; from there on it may be this message that it cannot take. */
+/** The outcome when the connection ended: before RCPT a route error; later the cause may be this message. */
 function endedAt(phase: SubmissionPhase, { ended }: Transcript): SubmissionOutcome {
   const reply = noReply(phase, ended ?? 'The relay gave no reply.')
   return phase === 'mail'
-    ? { kind: 'route-trouble', reply }
+    ? { kind: 'route-error', reply }
     : { kind: 'deferred', reply, ambiguous: phase === 'final-dot' }
 }
 
 function refusedAtMail(reply: ProviderReply): SubmissionOutcome {
-  return isTooLarge(reply) ? { kind: 'failed', reply } : { kind: 'route-trouble', reply }
+  return isTooLarge(reply) ? { kind: 'failed', reply } : { kind: 'route-error', reply }
 }
 
-/** We announce the size, so this answer to MAIL is about this message. RFC 1870 §6.1. */
+/** MAIL announces the size, so this reply is about this message. RFC 1870 §6.1. */
 function isTooLarge({ code, enhancedCode }: ProviderReply): boolean {
   return (code === 552 && enhancedCode === null) || (code !== null && code >= 500 && enhancedCode === '5.3.4')
 }
 
 function refused(reply: ProviderReply): SubmissionOutcome {
-  if (concernsRoute(reply)) return { kind: 'route-trouble', reply }
+  if (isRouteError(reply)) return { kind: 'route-error', reply }
   const isPermanent = reply.code !== null && reply.code >= 500
   return isPermanent ? { kind: 'failed', reply } : { kind: 'deferred', reply, ambiguous: false }
 }
@@ -106,12 +106,12 @@ const relayDenied =
 const accountRefused =
   /\baccount\b.{0,40}\b(?:suspended|disabled|deactivated|blocked|locked|not (?:active|activated|verified))|\bsending (?:is |has been )?(?:suspended|paused|disabled)|\b(?:daily|hourly|monthly|sending)\b.{0,30}\b(?:quota|limit)\b.{0,20}\bexceeded|\bmaximum credits exceeded|\baddress is not verified|\bunauthori[sz]ed ip\b|\bunauthenticated senders?\b/i
 
-/** Is it us, or our account, that the relay refuses? Careful: what is not sure to mean that is the message's. */
-function concernsRoute({ phase, code, enhancedCode, text }: ProviderReply): boolean {
+/** Does the relay refuse us, or our account? When that is not certain, the refusal is about the message. */
+function isRouteError({ phase, code, enhancedCode, text }: ProviderReply): boolean {
   if (code !== null && routeCodes.has(code)) return true
   if (code === null || code < 500) return false
   if (relayDenied.test(text)) return true
-  // 5.1.x and 5.2.x speak of an address and its mailbox (RFC 3463 §3.2, §3.3).
+  // 5.1.x and 5.2.x are about an address and its mailbox (RFC 3463 §3.2, §3.3).
   const afterRcpt = phase === 'data' || phase === 'final-dot'
   return afterRcpt && !/^5\.[12]\./.test(enhancedCode ?? '') && accountRefused.test(text)
 }
@@ -122,7 +122,7 @@ const queueIdForms = [
   /^Ok:? ([0-9a-f]{8,}(?:-[0-9a-f]+)+)$/i, // Amazon SES
 ]
 
-/** The name that the relay gave the message, where its reply has one in a form we know. */
+/** The relay's own id of the message, where its reply has one in a known form. */
 function queueId({ text }: ProviderReply): string | null {
   for (const form of queueIdForms) {
     const id = form.exec(text)?.[1]

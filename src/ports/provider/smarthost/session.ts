@@ -4,19 +4,19 @@ import type { ProviderReply, Submission, SubmissionPhase } from '../port.ts'
 import type { SmarthostAddress } from './address.ts'
 import { noReply, readReply, type Transcript } from './replies.ts'
 
-/** A connection to the relay that is past EHLO, TLS and AUTH, for one mail transaction after the other. */
+/** A connection to the relay after EHLO, TLS and AUTH, for one mail transaction after the other. */
 export interface SmarthostSession {
   /** Does the relay offer SMTPUTF8? */
   readonly smtputf8: boolean
-  /** Mail transactions begun on it. */
+  /** How many mail transactions were begun. */
   readonly transactions: number
-  /** May another transaction be begun? */
+  /** Is the connection still open? */
   readonly isLive: boolean
-  /** One mail transaction. Never throws; ends with the connection when the submission's signal fires. */
+  /** Runs one mail transaction. Never rejects; closes the connection when the submission's signal fires. */
   transact(submission: Submission): Promise<Transcript>
-  /** Ends a transaction that was not carried through (RSET). */
+  /** Aborts a mail transaction that was not completed (RSET). */
   reset(): Promise<void>
-  /** Says QUIT; resolves when the connection is closed. */
+  /** Sends QUIT; resolves when the connection is closed. */
   quit(): Promise<void>
   /** Calls back when the connection is closed. */
   onceClosed(listener: () => void): void
@@ -24,46 +24,46 @@ export interface SmarthostSession {
 
 export interface SessionOptions {
   readonly address: SmarthostAddress
-  /** The name in EHLO. */
+  /** Our name in EHLO. */
   readonly hostname: string
   /** How long the relay may take to be ready for a transaction, in milliseconds. */
   readonly readyMs: number
-  /** How long the relay may be silent then, in milliseconds. */
+  /** How long the relay may be silent after that, in milliseconds. */
   readonly silenceMs: number
-  /** Of what the relay is to notify the reverse-path, where it offers to (RFC 3461 §4.1); null: as it does by itself. */
+  /** NOTIFY of each recipient, where the relay offers DSN (RFC 3461 §4.1); null: the relay's default. */
   readonly notify: readonly ('SUCCESS' | 'FAILURE' | 'DELAY')[] | null
 }
 
-/** A connection could not be made ready: `reply` is what stopped it. */
+/** A session could not be opened; `reply` is the reason. */
 export class SessionError extends Error {
   readonly reply: ProviderReply
   constructor(reply: ProviderReply) {
     super(reply.text)
-    this.name = 'SessionRefused'
+    this.name = 'SessionError'
     this.reply = reply
   }
 }
 
-// Larger messages go piece by piece, so that a connection that ends early is not taken for one that ended at the dot.
+// Larger messages are sent in pieces, so that a connection that ends early is told from one that ends after the final dot.
 const pieceBytes = 64 * 1024
-const quitMs = 2000
+const quitTimeoutMs = 2000
 
 /**
  * Connects and goes through EHLO, STARTTLS and AUTH as the address asks.
- * @throws SessionRefused with the phase at which it stopped.
+ * @throws SessionError with the phase at which it stopped.
  */
 export async function openSession(options: SessionOptions, signal: AbortSignal): Promise<SmarthostSession> {
   const { credentials } = options.address
   const connection = new Connection(options)
 
-  const unready = await connection.until(signal, done => connection.smtp.connect(done))
-  if (unready) throw connection.refused(connection.phaseBeforeAuth(unready), unready)
+  const connectError = await connection.run(signal, done => connection.smtp.connect(done))
+  if (connectError) throw connection.refused(connection.phaseBeforeAuth(connectError), connectError)
   const smtputf8 = /^250[ -]SMTPUTF8\b/im.test(connection.replies.at(-1) ?? '')
   if (credentials) {
     if (!connection.smtp.allowsAuth) throw connection.refused('auth', new Error('The relay does not offer AUTH.'))
     const auth = { user: credentials.user, pass: credentials.password }
-    const denied = await connection.until(signal, done => connection.smtp.login(auth, done))
-    if (denied) throw connection.refused('auth', denied)
+    const authError = await connection.run(signal, done => connection.smtp.login(auth, done))
+    if (authError) throw connection.refused('auth', authError)
   }
 
   let transactions = 0
@@ -80,12 +80,12 @@ export async function openSession(options: SessionOptions, signal: AbortSignal):
       return transact(connection, submission, options.notify)
     },
     async reset() {
-      const failed = await connection.until(AbortSignal.timeout(options.readyMs), done => connection.smtp.reset(done))
-      if (failed) connection.smtp.close()
+      const error = await connection.run(AbortSignal.timeout(options.readyMs), done => connection.smtp.reset(done))
+      if (error) connection.smtp.close()
     },
     async quit() {
       if (connection.ended !== null) return
-      const timer = setTimeout(() => connection.smtp.close(), quitMs)
+      const timer = setTimeout(() => connection.smtp.close(), quitTimeoutMs)
       connection.smtp.quit()
       await connection.closed
       clearTimeout(timer)
@@ -109,20 +109,25 @@ async function transact(
       })
   const dsn = notify ? { dsn: notificationsOf(submission, notify) } : {}
   const envelope = { from: mailFrom, to: [...recipients], size: message.length, ...dsn }
-  const error = await connection.until(signal, done => connection.smtp.send(envelope, content, done))
-  // A socket may be gone, or half closed, before its connection says so; nodemailer says it like an error in the message.
+  const error = await connection.run(signal, done => connection.smtp.send(envelope, content, done))
+  // nodemailer reports a socket that is already closed, or half closed, like an error in the message, without closing.
   if (error && (error as NodemailerError).code === 'ECONNECTION') connection.giveUp(error.message)
   const { replies, ended } = connection
-  const isOurs = error !== undefined && ended === null && replies.length === 0
-  return { replies: [...replies], handedOver, ended, unsendable: isOurs ? error.message : null }
+  const isUnsendable = error !== undefined && ended === null && replies.length === 0
+  return { replies: [...replies], handedOver, ended, unsendable: isUnsendable ? error.message : null }
 }
 
-/** The header only comes back, with our name for the email, and the recipient as we have it. RFC 3461 §4. */
+/** Asks for notifications with the header only, our id of the email, and the recipient's address as submitted. RFC 3461 §4. */
 function notificationsOf({ emailId, recipients }: Submission, notify: NonNullable<SessionOptions['notify']>) {
-  const [recipient = '', ...others] = recipients
-  // nodemailer gives all recipients the same, and an address beyond ASCII has another form (RFC 6533 §3).
-  const isOne = others.length === 0 && /^[!-~]+$/.test(recipient)
-  return { ret: 'HDRS' as const, envid: emailId, notify: [...notify], ...(isOne && { orcpt: `rfc822;${recipient}` }) }
+  const [recipient = '', ...more] = recipients
+  // nodemailer sends one ORCPT for all recipients; an address beyond ASCII would need another form (RFC 6533 §3).
+  const hasOrcpt = more.length === 0 && /^[!-~]+$/.test(recipient)
+  return {
+    ret: 'HDRS' as const,
+    envid: emailId,
+    notify: [...notify],
+    ...(hasOrcpt && { orcpt: `rfc822;${recipient}` }),
+  }
 }
 
 function inPieces(message: Buffer): Readable {
@@ -138,11 +143,11 @@ function inPieces(message: Buffer): Readable {
 
 type NodemailerError = Error & { readonly response?: unknown; readonly command?: unknown; readonly code?: unknown }
 
-/** nodemailer's connection, with its replies in order and its end in one place. */
+/** nodemailer's SMTP connection, with the relay's replies in order, and one place that knows when and why it ended. */
 class Connection {
   readonly smtp: SMTPConnection
   replies: string[] = []
-  /** Why the connection ended; null: it lives. */
+  /** Why the connection ended; null: it is open. */
   ended: string | null = null
   readonly closed: Promise<void>
 
@@ -160,9 +165,9 @@ class Connection {
       socketCloseTimeout: 0,
       allowInternalNetworkInterfaces: true,
       tls: { rejectUnauthorized: address.verifyCertificate, minVersion: 'TLSv1.2' },
-      // The replies in their order tell the phase, which nodemailer's errors do not.
+      // nodemailer's errors do not say at which step they happened; the replies, read from its log, do.
       transactionLog: true,
-      logger: listener(raw => this.replies.push(raw)),
+      logger: replyLogger(raw => this.replies.push(raw)),
     })
     this.smtp.on('error', (error: Error) => {
       this.ended ??= error.message
@@ -178,8 +183,8 @@ class Connection {
 
   private failure: Error | undefined
 
-  /** Runs one of nodemailer's calls; done too when the connection ends, which not all of them report. */
-  async until(signal: AbortSignal, start: (done: (error?: Error | null) => void) => void): Promise<Error | undefined> {
+  /** Runs one of nodemailer's calls. Some of them never call back when the connection ends, so that is watched as well. */
+  async run(signal: AbortSignal, start: (done: (error?: Error | null) => void) => void): Promise<Error | undefined> {
     const abort = () => this.giveUp('The relay took too long.')
     if (signal.aborted) abort()
     signal.addEventListener('abort', abort, { once: true })
@@ -213,8 +218,8 @@ class Connection {
   }
 }
 
-/** A logger that hears the relay's replies and nothing else. */
-function listener(onReply: (raw: string) => void) {
+/** A logger for nodemailer that passes on the relay's replies and drops everything else. */
+function replyLogger(onReply: (raw: string) => void) {
   const silent = () => undefined
   const debug = (entry: { readonly tnx?: unknown }, text: unknown) => {
     if (entry.tnx === 'server' && typeof text === 'string') onReply(text)

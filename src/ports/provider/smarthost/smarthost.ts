@@ -8,24 +8,24 @@ import { noReply, outcomesOf, type Transcript } from './replies.ts'
 import { openSession, SessionError, type SessionOptions } from './session.ts'
 
 export interface SmarthostOptions {
-  /** `smtp://user:password@host:port` or `smtps://…`, in the order in which they are used; see {@link readSmarthostUrl}. */
+  /** `smtp://user:password@host:port` or `smtps://…`, in order of preference; see {@link readSmarthostUrl}. */
   readonly urls: readonly string[]
-  /** Connections at once, to each host. */
+  /** Connections at once to each host. */
   readonly connections: number
   /** Submissions a second, at most; null: no limit. */
   readonly perSecond: number | null
-  /** The longest silence of the relay, in milliseconds; it must be ready within half a minute. */
+  /** How long the relay may be silent, in milliseconds; to be ready for a message it has at most half a minute. */
   readonly attemptTimeoutMs: number
   /** Our name in EHLO. */
   readonly hostname: string
   readonly preset: Preset
-  /** Ask for notifications of deliveries too (RFC 3461 §4.1). */
+  /** Ask for notifications of successful deliveries too (NOTIFY=SUCCESS, RFC 3461 §4.1)? */
   readonly dsnSuccess: boolean
 }
 
 const readyMs = 30_000
-/** What waits for its turn is at most so far behind, in seconds. */
-const maxBehindSeconds = 10
+/** Submissions that wait for the throttle take no longer than this. */
+const maxThrottleSeconds = 10
 
 interface RelayHost {
   readonly session: SessionOptions
@@ -33,25 +33,25 @@ interface RelayHost {
 }
 
 /**
- * SMTP relays, the first of them that is not in trouble. Connections are kept and used again; one that died while it waited
- * is replaced unseen. What one host refuses for the route's sake is offered to the next: nothing of it was taken.
+ * SMTP relays, through nodemailer. Uses the first host that works: after a route error a message is submitted to the next
+ * host, since the first one did not accept it. Connections are pooled; one that died while it was idle is replaced.
  */
 export function smarthostProvider(options: SmarthostOptions): Provider {
   const { preset, perSecond, connections } = options
   const relays = options.urls.map(url => openRelay(url, options))
   const hosts = failoverHosts(relays)
-  const pace = createThrottle(perSecond)
+  const throttle = createThrottle(perSecond)
   let smtputf8 = false
 
   async function transact(pool: SessionPool, submission: Submission, fresh: boolean): Promise<Transcript> {
-    const { session, isUsed } = await pool.acquire(submission.signal, fresh)
+    const { session, wasUsed } = await pool.acquire(submission.signal, fresh)
     smtputf8 = session.smtputf8
     const transcript = await session.transact(submission)
-    // What ended without the relay taking the message leaves its envelope behind (RFC 5321 §4.1.1.5).
-    const isTaken = transcript.replies.at(-1)?.startsWith('2')
-    if (session.isLive && !isTaken && transcript.unsendable === null) await session.reset()
+    // Where the relay did not accept the message, the session still has its envelope (RFC 5321 §4.1.1.5).
+    const isAccepted = transcript.replies.at(-1)?.startsWith('2')
+    if (session.isLive && !isAccepted && transcript.unsendable === null) await session.reset()
     pool.release(session)
-    return isUsed && hadDied(transcript) && !submission.signal.aborted ? transact(pool, submission, true) : transcript
+    return wasUsed && hadDied(transcript) && !submission.signal.aborted ? transact(pool, submission, true) : transcript
   }
 
   async function submitTo({ pool }: RelayHost, submission: Submission): Promise<readonly SubmissionOutcome[]> {
@@ -60,7 +60,7 @@ export function smarthostProvider(options: SmarthostOptions): Provider {
       return preset.repliesWithMessageId ? outcomes.map(withMessageId) : outcomes
     } catch (error) {
       const reply = error instanceof SessionError ? error.reply : noReply('connect', String(error))
-      return submission.recipients.map(() => ({ kind: 'route-trouble', reply }))
+      return submission.recipients.map(() => ({ kind: 'route-error', reply }))
     }
   }
 
@@ -75,23 +75,24 @@ export function smarthostProvider(options: SmarthostOptions): Provider {
         return smtputf8
       },
       multipleRecipients: false,
-      maxConcurrentSubmissions: perSecond === null ? connections : Math.min(connections, perSecond * maxBehindSeconds),
+      maxConcurrentSubmissions:
+        perSecond === null ? connections : Math.min(connections, perSecond * maxThrottleSeconds),
     },
     async submit(submission) {
-      await pace(submission.signal)
-      const whole = withFields(submission, preset)
+      await throttle(submission.signal)
+      const prepared = withFields(submission, preset)
       let outcomes: readonly SubmissionOutcome[] = []
       for (const host of hosts()) {
-        outcomes = await submitTo(host.value, whole)
-        if (isHostTrouble(outcomes)) host.failed()
+        outcomes = await submitTo(host.value, prepared)
+        if (isHostFailure(outcomes)) host.failed()
         else host.succeeded()
-        if (submission.signal.aborted || !outcomes.every(outcome => outcome.kind === 'route-trouble')) break
+        if (submission.signal.aborted || !outcomes.every(outcome => outcome.kind === 'route-error')) break
       }
       return outcomes
     },
     async checkHealth() {
-      const all = await Promise.all(relays.map(relay => troubleOf(relay.session)))
-      return all.includes(null) ? null : all.join('; ')
+      const problems = await Promise.all(relays.map(relay => healthOf(relay.session)))
+      return problems.includes(null) ? null : problems.join('; ')
     },
     async close() {
       await Promise.all(relays.map(relay => relay.pool.close()))
@@ -114,7 +115,7 @@ function notifications(ofSuccess: boolean): SessionOptions['notify'] {
   return ofSuccess ? ['SUCCESS', 'FAILURE', 'DELAY'] : ['FAILURE', 'DELAY']
 }
 
-/** With the fields for the relay in front of it; the signatures do not cover them. */
+/** The submission with the preset's header fields in front, which our signatures do not cover. */
 function withFields(submission: Submission, { headerFieldsFor }: Preset): Submission {
   const fields = headerFieldsFor(submission.emailId).map(field => `${field}\r\n`)
   if (fields.length === 0) return submission
@@ -126,14 +127,14 @@ function withMessageId(outcome: SubmissionOutcome): SubmissionOutcome {
   return { ...outcome, wireMessageId: outcome.providerMessageId }
 }
 
-/** Is it the host that is in trouble, rather than what it thinks of this sender? */
-function isHostTrouble([first]: readonly SubmissionOutcome[]): boolean {
-  if (first?.kind !== 'route-trouble') return false
+/** Did the host fail, rather than refuse this sender? */
+function isHostFailure([first]: readonly SubmissionOutcome[]): boolean {
+  if (first?.kind !== 'route-error') return false
   const { phase, code } = first.reply
   return code === null || code === 421 || !['mail', 'rcpt', 'data', 'final-dot'].includes(phase)
 }
 
-async function troubleOf(session: SessionOptions): Promise<string | null> {
+async function healthOf(session: SessionOptions): Promise<string | null> {
   try {
     const opened = await openSession(session, AbortSignal.timeout(session.readyMs))
     await opened.quit()
@@ -145,7 +146,7 @@ async function troubleOf(session: SessionOptions): Promise<string | null> {
   }
 }
 
-/** Had the relay left the connection before it heard of this message? */
+/** Had the relay closed the connection before it received anything of this message? */
 function hadDied({ replies, ended }: Transcript): boolean {
   return ended !== null && (replies.length === 0 || (replies.length === 1 && replies[0]?.startsWith('421') === true))
 }

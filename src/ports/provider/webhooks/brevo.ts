@@ -10,41 +10,41 @@ import {
   textAt,
   withoutBrackets,
 } from './request-fields.ts'
-import type { ProviderBounce, ProviderEvent, ProviderWebhook, WebhookRequest } from './webhook.ts'
+import type { EventMeaning, ProviderBounce, ProviderEvent, ProviderWebhook, WebhookRequest } from './webhook.ts'
 
-/** The name under which an email's id goes along in `X-Mailin-custom`, which comes back whole. */
+/** The field of the `X-Mailin-custom` header that holds an email's id; Brevo returns the header with each event. */
 export const brevoEmailIdField = 'mailroom-id'
 
 /**
- * Brevo's transactional webhooks, one event or a batch. They are not signed: a token goes with them.
+ * Brevo's transactional webhooks, one event or a batch. They are not signed: each request carries a token.
  * https://developers.brevo.com/docs/transactional-webhooks
  */
 export function brevoWebhook(token: string): ProviderWebhook {
   return {
     name: 'brevo',
     async read(request) {
-      if (!carriesSecret(request, token)) return forged('The token is absent or another.')
+      if (!carriesSecret(request, token)) return forged('The token is missing or wrong.')
       const events = parseJsonObjects(request.body)
       if (!events || events.some(event => textAt(event, 'event') === null))
-        return malformed('The body is no event of Brevo.')
-      return { kind: 'news', news: events.flatMap(event => readEvent(event, request)), once: null }
+        return malformed('The body is not an event of Brevo.')
+      return { kind: 'events', events: events.flatMap(event => readEvent(event, request)), singleUseToken: null }
     },
   }
 }
 
 function readEvent(event: JsonFields, request: WebhookRequest): readonly ProviderEvent[] {
   const name = textAt(event, 'event') ?? ''
-  const told = Object.hasOwn(meanings, name) ? meanings[name] : undefined
+  const meaning = Object.hasOwn(meanings, name) ? meanings[name] : undefined
   const emailId = emailIdIn(textAt(event, 'X-Mailin-custom'))
   const recipient = textAt(event, 'email')
-  if (emailId === null || recipient === null || !told) return []
-  // `date` and `ts` are in the account's time zone, and there is no name of the event.
+  if (emailId === null || recipient === null || !meaning) return []
+  // `date` and `ts` are in the account's time zone. Events have no id.
   const ms = numberAt(event, 'ts_epoch')
   const seconds = numberAt(event, 'ts_event')
   const messageId = withoutBrackets(textAt(event, 'message-id'))
   return [
     {
-      ...told,
+      ...meaning,
       ...parseReplyText(textAt(event, 'reason')),
       emailId,
       recipient,
@@ -56,20 +56,18 @@ function readEvent(event: JsonFields, request: WebhookRequest): readonly Provide
   ]
 }
 
-/** Brevo gives the field back as it was written, or as pairs of its own making. */
+/** Brevo returns the header as it was written, or split into pairs. */
 function emailIdIn(custom: string | null): string | null {
   return /\beml_[0-9a-z]{26}\b/.exec(custom ?? '')?.[0] ?? null
 }
 
-type Meaning = Pick<ProviderEvent, 'type' | 'bounce'>
-
-const bounced = (type: ProviderBounce['type'], scope: ProviderBounce['scope']): Meaning => ({
+const bounced = (type: ProviderBounce['type'], scope: ProviderBounce['scope']): EventMeaning => ({
   type: 'bounced',
   bounce: { type, scope },
 })
 
-/** What is left out tells nothing of a delivery (`request`, opens, clicks). */
-const meanings: Readonly<Record<string, Meaning>> = {
+/** Events that are not listed say nothing about the delivery (`request`, opens, clicks). */
+const meanings: Readonly<Record<string, EventMeaning>> = {
   delivered: { type: 'delivered', bounce: null },
   deferred: { type: 'delayed', bounce: null },
   hard_bounce: bounced('permanent', 'recipient'),

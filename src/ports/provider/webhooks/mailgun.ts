@@ -13,13 +13,13 @@ import {
   textAt,
   withoutBrackets,
 } from './request-fields.ts'
-import type { ProviderEvent, ProviderWebhook, WebhookRequest } from './webhook.ts'
+import type { EventMeaning, ProviderEvent, ProviderWebhook, WebhookRequest } from './webhook.ts'
 
-/** The name under which an email's id goes along in `X-Mailgun-Variables`, and comes back. */
+/** The variable in the `X-Mailgun-Variables` header that holds an email's id; Mailgun returns it with each event. */
 export const mailgunEmailIdField = 'mailroom-id'
 
 /**
- * Mailgun's webhooks. The signature is over a time and a token and not over the event, so that each token is taken with one
+ * Mailgun's webhooks. The signature covers a timestamp and a token but not the event, so each token is accepted with one
  * body only. https://documentation.mailgun.com/docs/mailgun/user-manual/webhooks/securing-webhooks
  */
 export function mailgunWebhook(signingKey: string): ProviderWebhook {
@@ -27,17 +27,17 @@ export function mailgunWebhook(signingKey: string): ProviderWebhook {
     name: 'mailgun',
     async read(request) {
       const [body, ...more] = parseJsonObjects(request.body) ?? []
-      if (!body || more.length > 0) return forged('The body is no event of Mailgun.')
+      if (!body || more.length > 0) return forged('The body is not an event of Mailgun.')
       const signature = fieldsAt(body, 'signature')
       const timestamp = textAt(signature, 'timestamp') ?? ''
       const token = textAt(signature, 'token') ?? ''
       const expected = createHmac('sha256', signingKey).update(timestamp).update(token).digest('hex')
       if (token === '' || !isSameSecret(textAt(signature, 'signature') ?? '', expected))
-        return forged('The signature is absent or wrong.')
-      if (!isRecentTimestamp(timestamp, request.receivedAt)) return forged('The signature is of another time.')
+        return forged('The signature is missing or wrong.')
+      if (!isRecentTimestamp(timestamp, request.receivedAt)) return forged('The signature is too old or in the future.')
       const event = fieldsAt(body, 'event-data')
-      if (textAt(event, 'event') === null) return malformed('There is no event-data.')
-      return { kind: 'news', news: readEvent(event, request), once: token }
+      if (textAt(event, 'event') === null) return malformed('The event-data is missing.')
+      return { kind: 'events', events: readEvent(event, request), singleUseToken: token }
     },
   }
 }
@@ -46,28 +46,26 @@ function readEvent(event: JsonFields, request: WebhookRequest): readonly Provide
   const emailId = textAt(fieldsAt(event, 'user-variables'), mailgunEmailIdField)
   const headers = fieldsAt(fieldsAt(event, 'message'), 'headers')
   const recipient = textAt(event, 'recipient') ?? textAt(headers, 'to')
-  const told = meaningOf(event)
-  if (emailId === null || recipient === null || !told) return []
+  const meaning = meaningOf(event)
+  if (emailId === null || recipient === null || !meaning) return []
   const seconds = numberAt(event, 'timestamp')
   const messageId = withoutBrackets(textAt(headers, 'message-id'))
   return [
     {
-      ...told,
-      ...saidOf(event),
+      ...meaning,
+      ...replyOf(event),
       emailId,
       recipient,
       occurredAt: eventTime(seconds === null ? null : seconds * 1000, request),
       // An event's id is unique for a day only.
-      key: [textAt(event, 'id'), seconds, told.type, recipient.toLowerCase()].join(' '),
+      key: [textAt(event, 'id'), seconds, meaning.type, recipient.toLowerCase()].join(' '),
       providerMessageId: messageId,
       wireMessageId: messageId,
     },
   ]
 }
 
-type Meaning = Pick<ProviderEvent, 'type' | 'bounce'>
-
-function meaningOf(event: JsonFields): Meaning | undefined {
+function meaningOf(event: JsonFields): EventMeaning | undefined {
   switch (textAt(event, 'event')) {
     case 'delivered':
       return { type: 'delivered', bounce: null }
@@ -84,8 +82,8 @@ function meaningOf(event: JsonFields): Meaning | undefined {
   }
 }
 
-/** A permanent failure. What was not even tried, for it is on a list of Mailgun's, is Mailgun's own refusal. */
-function failed(event: JsonFields): Meaning {
+/** A permanent failure. An address on a suppression list of Mailgun's was not tried: Mailgun rejected it. */
+function failed(event: JsonFields): EventMeaning {
   const reason = textAt(event, 'reason') ?? ''
   if (reason.startsWith('suppress-')) return { type: 'rejected', bounce: null }
   if (reason === 'old') return { type: 'bounced', bounce: { type: 'undetermined', scope: null } }
@@ -95,12 +93,12 @@ function failed(event: JsonFields): Meaning {
   return { type: 'bounced', bounce: { type, scope: reason === 'bounce' && !isSoft ? 'recipient' : null } }
 }
 
-/** Codes of Mailgun's own (6xx, 498, 499) are no replies of a server. */
-function saidOf(event: JsonFields) {
+/** The reply of the recipient's server. Codes of Mailgun's own (6xx, 498, 499) are not replies of a server. */
+function replyOf(event: JsonFields) {
   const status = fieldsAt(event, 'delivery-status')
-  const said = textAt(status, 'message') ?? textAt(status, 'description') ?? textAt(fieldsAt(event, 'reject'), 'reason')
+  const text = textAt(status, 'message') ?? textAt(status, 'description') ?? textAt(fieldsAt(event, 'reject'), 'reason')
   const code = numberAt(status, 'code')
-  const inText = parseReplyText(said)
+  const inText = parseReplyText(text)
   return {
     ...inText,
     smtpCode: code !== null && /^[245][0-5]\d$/.test(String(code)) ? code : inText.smtpCode,

@@ -9,24 +9,24 @@ import {
   parseReplyText,
   textAt,
 } from './request-fields.ts'
-import type { ProviderBounce, ProviderEvent, ProviderWebhook, WebhookRequest } from './webhook.ts'
+import type { EventMeaning, ProviderBounce, ProviderEvent, ProviderWebhook, WebhookRequest } from './webhook.ts'
 
-/** The name under which an email's id goes along as metadata (`X-PM-Metadata-…`), and comes back. */
+/** The metadata field (`X-PM-Metadata-…`) that holds an email's id; Postmark returns it with each record. */
 export const postmarkEmailIdField = 'mailroom-id'
 
 /**
- * Postmark's webhooks for deliveries, bounces, complaints and subscriptions. They are not signed: the URL holds a secret.
+ * Postmark's webhooks for deliveries, bounces, complaints and subscriptions. They are not signed: the URL contains a secret.
  * https://postmarkapp.com/developer/webhooks/webhooks-overview
  */
 export function postmarkWebhook(secret: string): ProviderWebhook {
   return {
     name: 'postmark',
     async read(request) {
-      if (!carriesSecret(request, secret)) return forged('The secret is absent or another.')
+      if (!carriesSecret(request, secret)) return forged('The secret is missing or wrong.')
       const events = parseJsonObjects(request.body)
       if (!events || events.some(event => textAt(event, 'RecordType') === null))
-        return malformed('The body is no record of Postmark.')
-      return { kind: 'news', news: events.flatMap(event => readRecord(event, request)), once: null }
+        return malformed('The body is not a record of Postmark.')
+      return { kind: 'events', events: events.flatMap(event => readRecord(event, request)), singleUseToken: null }
     },
   }
 }
@@ -34,14 +34,14 @@ export function postmarkWebhook(secret: string): ProviderWebhook {
 function readRecord(record: JsonFields, request: WebhookRequest): readonly ProviderEvent[] {
   const emailId = textAt(fieldsAt(record, 'Metadata'), postmarkEmailIdField)
   const recipient = textAt(record, 'Email') ?? textAt(record, 'Recipient')
-  const told = meaningOf(record)
-  if (emailId === null || recipient === null || !told) return []
-  const at = ['DeliveredAt', 'BouncedAt', 'ChangedAt'].map(name => textAt(record, name)).find(each => each !== null)
+  const meaning = meaningOf(record)
+  if (emailId === null || recipient === null || !meaning) return []
+  const at = ['DeliveredAt', 'BouncedAt', 'ChangedAt'].map(name => textAt(record, name)).find(time => time !== null)
   const kind = [textAt(record, 'RecordType'), textAt(record, 'Type'), textAt(record, 'ID')]
   const messageId = textAt(record, 'MessageID')
   return [
     {
-      ...told,
+      ...meaning,
       emailId,
       recipient,
       occurredAt: eventTime(at ? Date.parse(at) : null, request),
@@ -53,9 +53,7 @@ function readRecord(record: JsonFields, request: WebhookRequest): readonly Provi
   ]
 }
 
-type Meaning = Pick<ProviderEvent, 'type' | 'bounce'>
-
-function meaningOf(record: JsonFields): Meaning | undefined {
+function meaningOf(record: JsonFields): EventMeaning | undefined {
   switch (textAt(record, 'RecordType')) {
     case 'Delivery':
       return { type: 'delivered', bounce: null }
@@ -64,7 +62,7 @@ function meaningOf(record: JsonFields): Meaning | undefined {
     case 'Bounce':
       return bounceTypes[textAt(record, 'Type') ?? '']
     case 'SubscriptionChange':
-      // What follows from a bounce or a complaint is told by their own records; `Customer` is the operator's own doing.
+      // A suppression after a bounce or complaint has a record of its own; origin `Customer` is the operator's own change.
       return record['SuppressSending'] === true &&
         textAt(record, 'SuppressionReason') === 'ManualSuppression' &&
         textAt(record, 'Origin') === 'Recipient'
@@ -75,18 +73,18 @@ function meaningOf(record: JsonFields): Meaning | undefined {
   }
 }
 
-const bounced = (type: ProviderBounce['type'], scope: ProviderBounce['scope']): Meaning => ({
+const bounced = (type: ProviderBounce['type'], scope: ProviderBounce['scope']): EventMeaning => ({
   type: 'bounced',
   bounce: { type, scope },
 })
-const delayed: Meaning = { type: 'delayed', bounce: null }
-const rejected: Meaning = { type: 'rejected', bounce: null }
+const delayed: EventMeaning = { type: 'delayed', bounce: null }
+const rejected: EventMeaning = { type: 'rejected', bounce: null }
 
 /**
- * Postmark's types of bounces; those left out tell nothing of a delivery (automatic answers, tests, inbound).
+ * Postmark's bounce types. Those that are not listed say nothing about the delivery (auto-replies, tests, inbound).
  * https://postmarkapp.com/developer/api/bounce-api#bounce-types
  */
-const bounceTypes: Readonly<Record<string, Meaning>> = {
+const bounceTypes: Readonly<Record<string, EventMeaning>> = {
   HardBounce: bounced('permanent', 'recipient'),
   BadEmailAddress: bounced('permanent', 'recipient'),
   SoftBounce: bounced('transient', null),

@@ -10,27 +10,27 @@ import {
   type WebhookResult,
 } from './webhook.ts'
 
-/** A JSON object of which nothing is known. */
+/** A JSON object whose fields are not checked yet. */
 export type JsonFields = Readonly<Record<string, unknown>>
 
 function isFields(value: unknown): value is JsonFields {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** The object below `name`; empty where there is none. */
+/** The object in the field `name`; empty where there is none. */
 export function fieldsAt(fields: JsonFields, name: string): JsonFields {
   const value = Object.hasOwn(fields, name) ? fields[name] : undefined
   return isFields(value) ? value : {}
 }
 
-/** The text at `name`, also of a number; null where it is absent or empty. */
+/** The text in the field `name`, or a number as text; null where it is missing or empty. */
 export function textAt(fields: JsonFields, name: string): string | null {
   const value = Object.hasOwn(fields, name) ? fields[name] : undefined
   if (typeof value === 'number' && Number.isFinite(value)) return String(value)
   return typeof value === 'string' && value !== '' ? value : null
 }
 
-/** The number at `name`, also where it is written as text. */
+/** The number in the field `name`, which may be written as text; null where there is none. */
 export function numberAt(fields: JsonFields, name: string): number | null {
   const text = textAt(fields, name)
   const number = text === null ? Number.NaN : Number(text)
@@ -38,10 +38,10 @@ export function numberAt(fields: JsonFields, name: string): number | null {
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
-/** More come in no batch that a provider documents. */
+/** More than in any batch that a provider documents. */
 const maxEvents = 10_000
 
-/** The JSON objects of a body that is one or an array of them; undefined: it is neither. */
+/** The objects in a body that is a JSON object or an array of objects; undefined: it is neither. */
 export function parseJsonObjects(body: Buffer): readonly JsonFields[] | undefined {
   try {
     const value: unknown = JSON.parse(utf8.decode(body))
@@ -60,7 +60,7 @@ export function forged(why: string): WebhookResult {
   return { kind: 'forged', why }
 }
 
-/** Are two secrets the same? In a time that tells nothing of either. */
+/** Are two secrets the same? In constant time. */
 export function isSameSecret(given: string, secret: string): boolean {
   const hash = (text: string) => createHash('sha256').update(text).digest()
   return timingSafeEqual(hash(given), hash(secret))
@@ -68,7 +68,7 @@ export function isSameSecret(given: string, secret: string): boolean {
 
 /**
  * Does the request carry the secret: as a bearer token (RFC 6750), as the password of basic authentication (RFC 7617),
- * which is how a URL with a password arrives, or as `?token=`?
+ * which is how a password in the URL arrives, or as `?token=`?
  */
 export function carriesSecret({ headers, query }: WebhookRequest, secret: string): boolean {
   const [, scheme = '', credentials = ''] = /^(\S+) +(\S+)\s*$/.exec(headers.get('authorization') ?? '') ?? []
@@ -84,7 +84,7 @@ export function carriesSecret({ headers, query }: WebhookRequest, secret: string
   }
 }
 
-/** Is a time in seconds since 1970, which a signature covers, near enough to the arrival? */
+/** Is a signed timestamp (seconds since 1970) close enough to the arrival of the request? */
 export function isRecentTimestamp(seconds: string, receivedAt: Instant): boolean {
   if (!/^\d{9,11}$/.test(seconds)) return false
   const ageMs = millisecondsOf(receivedAt) - Number(seconds) * 1000
@@ -93,7 +93,7 @@ export function isRecentTimestamp(seconds: string, receivedAt: Instant): boolean
 
 const earliestMs = Date.UTC(2000, 0)
 
-/** When something happened, as the provider says; the arrival where it says nothing that can be. */
+/** When an event happened (milliseconds since 1970); the arrival of the request where the provider gives no possible time. */
 export function eventTime(ms: number | null, { receivedAt }: Pick<WebhookRequest, 'receivedAt'>): Instant {
   const arrivedMs = millisecondsOf(receivedAt)
   if (ms === null || Number.isNaN(ms) || ms < earliestMs || ms > arrivedMs) return receivedAt
@@ -102,7 +102,7 @@ export function eventTime(ms: number | null, { receivedAt }: Pick<WebhookRequest
 
 const maxDetail = 500
 
-/** What a server said, on one line, with the codes that it holds. */
+/** A server's reply on one line, with the codes that are in it. */
 export function parseReplyText(text: string | null): Pick<ProviderEvent, 'smtpCode' | 'enhancedCode' | 'detail'> {
   const detail = oneLine(text ?? '').slice(0, maxDetail)
   return {

@@ -11,13 +11,13 @@ import {
   textAt,
   withoutBrackets,
 } from './request-fields.ts'
-import type { ProviderEvent, ProviderWebhook, WebhookRequest } from './webhook.ts'
+import type { EventMeaning, ProviderEvent, ProviderWebhook, WebhookRequest } from './webhook.ts'
 
-/** The name under which an email's id goes along in `X-SMTPAPI`, and comes back among an event's own fields. */
+/** The unique argument in the `X-SMTPAPI` header that holds an email's id; SendGrid returns it as a field of each event. */
 export const sendgridEmailIdField = 'mailroom_id'
 
 /**
- * SendGrid's signed event webhook: ECDSA over the time and the body.
+ * SendGrid's signed event webhook: ECDSA over the timestamp and the body.
  * https://www.twilio.com/docs/sendgrid/for-developers/tracking-events/getting-started-event-webhook-security-features
  */
 export function sendgridWebhook(key: KeyObject): ProviderWebhook {
@@ -27,11 +27,11 @@ export function sendgridWebhook(key: KeyObject): ProviderWebhook {
       const timestamp = request.headers.get('x-twilio-email-event-webhook-timestamp') ?? ''
       const signature = request.headers.get('x-twilio-email-event-webhook-signature') ?? ''
       if (!isSigned(key, Buffer.concat([Buffer.from(timestamp), request.body]), signature))
-        return forged('The signature is absent or wrong.')
-      if (!isRecentTimestamp(timestamp, request.receivedAt)) return forged('The signature is of another time.')
+        return forged('The signature is missing or wrong.')
+      if (!isRecentTimestamp(timestamp, request.receivedAt)) return forged('The signature is too old or in the future.')
       const events = parseJsonObjects(request.body)
-      if (!events) return malformed('The body is no batch of events.')
-      return { kind: 'news', news: events.flatMap(event => readEvent(event, request)), once: null }
+      if (!events) return malformed('The body is not a batch of events.')
+      return { kind: 'events', events: events.flatMap(event => readEvent(event, request)), singleUseToken: null }
     },
   }
 }
@@ -48,15 +48,15 @@ function readEvent(event: JsonFields, request: WebhookRequest): readonly Provide
   const emailId = textAt(event, sendgridEmailIdField)
   const recipient = textAt(event, 'email')
   const key = textAt(event, 'sg_event_id')
-  const told = meaningOf(event)
-  if (emailId === null || recipient === null || key === null || !told) return []
+  const meaning = meaningOf(event)
+  if (emailId === null || recipient === null || key === null || !meaning) return []
   const seconds = numberAt(event, 'timestamp')
-  const said = parseReplyText(textAt(event, 'response') ?? textAt(event, 'reason'))
+  const reply = parseReplyText(textAt(event, 'response') ?? textAt(event, 'reason'))
   return [
     {
-      ...told,
-      ...said,
-      enhancedCode: said.enhancedCode ?? statusOf(event),
+      ...meaning,
+      ...reply,
+      enhancedCode: reply.enhancedCode ?? statusOf(event),
       emailId,
       recipient,
       occurredAt: eventTime(seconds === null ? null : seconds * 1000, request),
@@ -72,10 +72,8 @@ function statusOf(event: JsonFields): string | null {
   return /^[245]\.\d{1,3}\.\d{1,3}$/.test(status) ? status : null
 }
 
-type Meaning = Pick<ProviderEvent, 'type' | 'bounce'>
-
 /** https://www.twilio.com/docs/sendgrid/for-developers/tracking-events/event */
-function meaningOf(event: JsonFields): Meaning | undefined {
+function meaningOf(event: JsonFields): EventMeaning | undefined {
   switch (textAt(event, 'event')) {
     case 'delivered':
       return { type: 'delivered', bounce: null }
@@ -95,7 +93,7 @@ function meaningOf(event: JsonFields): Meaning | undefined {
   }
 }
 
-/** `blocked`: refused for the moment or for what we are. `expired`: tried for three days. */
+/** `blocked`: refused for now, or because of the sender. `expired`: SendGrid gave up after three days. */
 function bounceOf(event: JsonFields): ProviderEvent['bounce'] {
   switch (textAt(event, 'type')) {
     case 'blocked':

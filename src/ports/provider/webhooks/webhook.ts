@@ -1,67 +1,77 @@
 import { hourMs, type Instant, minuteMs } from '../../../base/clock.ts'
 
-/** A request by which someone who says to be the provider brings news. */
+/** An HTTP request that claims to bring provider events. */
 export interface WebhookRequest {
   readonly headers: Headers
   readonly query: URLSearchParams
-  /** As it came: signatures are over its bytes. */
+  /** The bytes as they came: signatures cover them. */
   readonly body: Buffer
   readonly receivedAt: Instant
 }
 
-/** What the provider says became of an email for one recipient. */
+/** What the provider reports about an email and one of its recipients. Simulated ones are stored as JSON. */
 export interface ProviderEvent {
   /**
-   * `delayed`: it goes on trying. `bounced`: the recipient's side refused. `rejected`: the provider itself did.
-   * `unsubscribed`: a wish of the recipient, no news of the email.
+   * `delayed`: the provider keeps trying. `bounced`: the recipient's side refused. `rejected`: the provider itself refused.
+   * `unsubscribed`: the recipient wants no more mail; says nothing about the delivery.
    */
   readonly type: 'delivered' | 'delayed' | 'bounced' | 'rejected' | 'complained' | 'unsubscribed'
-  /** Our name for the email, as it went along with it. */
+  /** Our id of the email, as it was submitted with it. */
   readonly emailId: string
   readonly recipient: string
   readonly occurredAt: Instant
-  /** The same text whenever the provider tells this again, and for nothing else that it tells. */
+  /** Identifies the event: the same each time that the provider reports it, and different for every other event. */
   readonly key: string
   readonly smtpCode: number | null
   /** RFC 3463. */
   readonly enhancedCode: string | null
-  /** The recipient's server's own words, or the provider's, on one line. */
+  /** The reply of the recipient's server, or else the provider's explanation, on one line. */
   readonly detail: string | null
-  /** What the provider makes of a bounce; a null is where it makes nothing of it. */
+  /** How the provider classifies a bounce; null: it is not a bounce. */
   readonly bounce: ProviderBounce | null
   readonly providerMessageId: string | null
   /** The Message-ID that recipients see, without angle brackets. */
   readonly wireMessageId: string | null
 }
 
+/** A provider's classification of a bounce; null where it gives none. */
 export interface ProviderBounce {
   readonly type: 'permanent' | 'transient' | 'undetermined' | null
   readonly scope: 'recipient' | 'infrastructure' | null
 }
 
+/** What an event of a provider's own API means. */
+export type EventMeaning = Pick<ProviderEvent, 'type' | 'bounce'>
+
 export type WebhookResult =
-  /** It is the provider's. */
+  /** Proven to be the provider's. */
   | {
-      readonly kind: 'news'
-      /** In the order told; what does not concern deliveries is left out. */
-      readonly news: readonly ProviderEvent[]
-      /** What may be taken once only, with this body: for signatures that do not cover the body. */
-      readonly once: string | null
+      readonly kind: 'events'
+      /** In the order reported, without those that are not about deliveries or not about emails of ours. */
+      readonly events: readonly ProviderEvent[]
+      /**
+       * A token that is valid once, with this body only: for signatures that do not cover the body. null: the signature
+       * covers it, or the request carries a secret.
+       */
+      readonly singleUseToken: string | null
     }
-  /** It does not prove to be the provider's, or not to be an old one. */
+  /** Not proven to be the provider's, or too old. */
   | { readonly kind: 'forged'; readonly why: string }
-  /** It is the provider's, and not of a form that it documents. */
+  /** The provider's, but in no form that it documents. */
   | { readonly kind: 'malformed'; readonly why: string }
 
-/** How a provider brings news by HTTP. */
+/**
+ * How a provider reports events by HTTP. An adapter proves the sender before it reads anything else, and ignores events
+ * that it does not know.
+ */
 export interface ProviderWebhook {
-  /** The last part of its path, and the provider's name. */
+  /** The provider's name, which is also a part of the URL: `/provider/<name>/events`. */
   readonly name: string
-  /** Whether a request is the provider's, and what it says. Never throws for what the request holds. */
+  /** Never rejects for what the request holds. `why` in the result is sent back to the provider. */
   read(request: WebhookRequest): Promise<WebhookResult>
 }
 
-/** How much older than its arrival a signature may be, in milliseconds: providers repeat for a day what was not taken. */
+/** How old a signature may be on arrival, in milliseconds: providers retry for up to a day. */
 export const maxSignatureAgeMs = 25 * hourMs
 /** How far ahead of ours the provider's clock may be, in milliseconds. */
 export const maxClockAheadMs = 5 * minuteMs
