@@ -1,7 +1,16 @@
 import { expect, test } from 'bun:test'
 import { type Instant, toIso } from '../base/clock.ts'
+import { newId } from '../base/ids.ts'
 import { Refusal } from '../base/refusal.ts'
-import { decodeCursor, encodeCursor, pageSize, readInstant, readMessageCursor, toJsonMessageCursor } from './page.ts'
+import {
+  decodeCursor,
+  encodeCursor,
+  pageSize,
+  readIdCursor,
+  readInstant,
+  readMessageCursor,
+  toJsonMessageCursor,
+} from './page.ts'
 
 function refusalOf(run: () => unknown): [string, string | undefined] | undefined {
   try {
@@ -13,17 +22,24 @@ function refusalOf(run: () => unknown): [string, string | undefined] | undefined
   }
 }
 
-test('holds 50 rows a page unless told, and never more than 200', () => {
+test('has 50 rows on a page by default, and at most 200', () => {
   expect([undefined, '1', '007', '200', '201', '999999999'].map(pageSize)).toEqual([50, 1, 7, 200, 200, 200])
 })
 
-test('gives back what an opaque cursor holds, and takes no other', () => {
+test('decodes its own opaque cursors and refuses others', () => {
   expect(decodeCursor(encodeCursor('a b', 'ü'), 2)).toEqual(['a b', 'ü'])
   for (const cursor of [encodeCursor('a'), 'x', '', Buffer.from('[1,2]').toString('base64url')])
     expect(refusalOf(() => decodeCursor(cursor, 2))).toEqual(['invalid_cursor', 'cursor'])
 })
 
-test('reads the two halves of a cursor of messages together', () => {
+test('reads an id out of a cursor, of the right kind only', () => {
+  const id = newId('tpl')
+  expect(readIdCursor('tpl', encodeCursor(id))).toBe(id)
+  expect(readIdCursor('tpl', undefined)).toBeNull()
+  expect(refusalOf(() => readIdCursor('drf', encodeCursor(id)))).toEqual(['invalid_cursor', 'cursor'])
+})
+
+test('reads the two parts of a message cursor together', () => {
   const last = { receivedAt: '2026-01-31 08:15:00.000001' as Instant, id: 'msg_x' }
   const shown = toJsonMessageCursor(last)
   expect(shown).toEqual({ received_at: toIso(last.receivedAt), id: 'msg_x' })

@@ -1,6 +1,7 @@
 import { t } from 'elysia'
 import { fromIso, type Instant, toIso } from '../base/clock.ts'
-import { refuse } from '../base/refusal.ts'
+import { type Id, type IdPrefix, isId } from '../base/ids.ts'
+import { type Refusal, refuse } from '../base/refusal.ts'
 
 const defaultLimit = 50
 const maxLimit = 200
@@ -10,17 +11,17 @@ export const limitParamSchema = t.Optional(
   t.String({
     pattern: '^0*[1-9][0-9]{0,8}$',
     expected: 'a whole number of at least 1',
-    description: 'The most rows that a page holds; more than 200 is as 200.',
+    description: 'Rows on a page, at most; above 200 counts as 200.',
     documented: { type: 'integer', minimum: 1, default: 50 },
   }),
 )
 
-/** How many rows a page holds: 1 to 200, 50 where nothing is said; more is capped. */
+/** How many rows a page has: 50 by default, at most 200. */
 export function pageSize(limit: string | undefined): number {
   return limit === undefined ? defaultLimit : Math.min(Number(limit), maxLimit)
 }
 
-/** An opaque cursor that holds these texts: what {@link decodeCursor} gives back. */
+/** An opaque cursor made of these strings; {@link decodeCursor} gives them back. */
 export function encodeCursor(...parts: readonly string[]): string {
   return Buffer.from(JSON.stringify(parts)).toString('base64url')
 }
@@ -28,21 +29,37 @@ export function encodeCursor(...parts: readonly string[]): string {
 /** The refusals of {@link decodeCursor}. */
 export const cursorRefusals = ['invalid_cursor'] as const
 
-/** The texts in a cursor of ours, `count` of them. @throws Refusal `invalid_cursor` */
+/** The `count` strings that a cursor is made of. @throws Refusal `invalid_cursor` */
 export function decodeCursor(cursor: string, count: number): readonly string[] {
   try {
     const parts: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString())
     if (Array.isArray(parts) && parts.length === count && parts.every(part => typeof part === 'string')) return parts
   } catch {
-    // Not one of ours.
+    // Not made by encodeCursor.
   }
-  throw refuse('invalid_cursor', {
-    message: `"${cursor.slice(0, 80)}" is not a cursor of this list; pass on next_cursor as it was given.`,
+  throw invalidCursor(cursor)
+}
+
+/**
+ * The id in the cursor of a list that is ordered by id; null without a cursor: the list starts at its first row.
+ * @throws Refusal `invalid_cursor`
+ */
+export function readIdCursor<Prefix extends IdPrefix>(prefix: Prefix, cursor: string | undefined): Id<Prefix> | null {
+  if (cursor === undefined) return null
+  const [id = ''] = decodeCursor(cursor, 1)
+  if (isId(prefix, id)) return id
+  throw invalidCursor(cursor)
+}
+
+/** The refusal of a cursor that this list did not give. */
+export function invalidCursor(cursor: string): Refusal {
+  return refuse('invalid_cursor', {
+    message: `"${cursor.slice(0, 80)}" is not a cursor of this list; pass next_cursor unchanged.`,
     param: 'cursor',
   })
 }
 
-/** The date-time in the query or body parameter `param`. @throws Refusal `invalid_request` */
+/** The date-time in a query or body parameter; `param` names it. @throws Refusal `invalid_request` */
 export function readInstant(text: string, param: string): Instant {
   const at = fromIso(text)
   if (at === undefined)
@@ -53,15 +70,15 @@ export function readInstant(text: string, param: string): Instant {
   return at
 }
 
-/** Where a page of messages starts: after this one. */
+/** The message after which a page of messages starts. */
 export interface MessageCursor {
   readonly receivedAt: Instant
   readonly id: string
 }
 
 /**
- * The position that `cursor_at` and `cursor_id` give together, undefined without either.
- * @throws Refusal `invalid_cursor` when one is missing, `invalid_request` when `cursor_at` is no date-time
+ * The cursor that `cursor_at` and `cursor_id` make up together; undefined without both.
+ * @throws Refusal `invalid_cursor` when one of them is missing, `invalid_request` when `cursor_at` is not a date-time
  */
 export function readMessageCursor(
   cursorAt: string | undefined,
@@ -70,13 +87,13 @@ export function readMessageCursor(
   if (cursorAt === undefined && cursorId === undefined) return undefined
   if (cursorAt === undefined || cursorId === undefined)
     throw refuse('invalid_cursor', {
-      message: 'cursor_at and cursor_id go together; pass on both from next_cursor.',
+      message: 'cursor_at and cursor_id go together; pass both from next_cursor.',
       param: cursorAt === undefined ? 'cursor_at' : 'cursor_id',
     })
   return { receivedAt: readInstant(cursorAt, 'cursor_at'), id: cursorId }
 }
 
-/** `next_cursor` of a page of messages: the last row's place, or null at the end. */
+/** `next_cursor` of a page of messages whose last row is `last`; null at the end of the list. */
 export function toJsonMessageCursor(last: MessageCursor | undefined): { received_at: string; id: string } | null {
   return last ? { received_at: toIso(last.receivedAt), id: last.id } : null
 }

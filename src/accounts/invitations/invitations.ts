@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import type { Caller } from '../../api/caller.ts'
 import type { Reservation } from '../../api/idempotency/reservation.ts'
 import { storeResponse } from '../../api/idempotency/store.ts'
-import { decodeCursor, encodeCursor, pageSize } from '../../api/page.ts'
+import { decodeCursor, encodeCursor, invalidCursor, pageSize } from '../../api/page.ts'
 import type { Tenant } from '../../api/tenant.ts'
 import { type Clock, dayMs, fromIso, type Instant, plusMs, toIso } from '../../base/clock.ts'
 import { type Db, inTransaction } from '../../base/database/database.ts'
@@ -119,7 +119,7 @@ function parseInvitationCursor(cursor: string): InvitationCursor {
   const [end = '', id = ''] = decodeCursor(cursor, 2)
   const expires_at = fromIso(end)
   if (expires_at && isId('inv', id)) return { expires_at, id }
-  throw refuse('invalid_cursor', { message: 'This is not a cursor of the list of invitations.', param: 'cursor' })
+  throw invalidCursor(cursor)
 }
 
 /** Changes the given fields of an open invitation; its link stays valid. @throws Refusal `not_found`, `invitation_closed` */

@@ -1,7 +1,7 @@
 import type { Caller } from '../../api/caller.ts'
 import type { Reservation } from '../../api/idempotency/reservation.ts'
 import { storeResponse } from '../../api/idempotency/store.ts'
-import { decodeCursor, encodeCursor, pageSize } from '../../api/page.ts'
+import { encodeCursor, pageSize, readIdCursor } from '../../api/page.ts'
 import type { Tenant } from '../../api/tenant.ts'
 import type { Clock } from '../../base/clock.ts'
 import { type Db, inTransaction, isDuplicate } from '../../base/database/database.ts'
@@ -53,17 +53,11 @@ export async function listMembers(
   query: { readonly limit?: string | undefined; readonly cursor?: string | undefined },
 ): Promise<{ data: MemberJson[]; next_cursor: string | null }> {
   const limit = pageSize(query.limit)
-  const after = query.cursor === undefined ? undefined : parseMemberCursor(query.cursor)
+  const after = readIdCursor('mem', query.cursor) ?? undefined
   const rows = await selectMembers(deps.db, tenant.organizationId, { after, limit: limit + 1 })
   const page = rows.slice(0, limit)
   const last = rows.length > limit ? page.at(-1) : undefined
   return { data: await toJsonMembers(deps.db, page), next_cursor: last ? encodeCursor(last.id) : null }
-}
-
-function parseMemberCursor(cursor: string): Id<'mem'> {
-  const [id = ''] = decodeCursor(cursor, 1)
-  if (isId('mem', id)) return id
-  throw refuse('invalid_cursor', { message: 'This is not a cursor of the list of members.', param: 'cursor' })
 }
 
 async function toJsonMembers(db: Db, rows: readonly MemberRow[]): Promise<MemberJson[]> {

@@ -1,6 +1,5 @@
-import { decodeCursor, encodeCursor } from '../../api/page.ts'
-import { type Id, type IdPrefix, isId } from '../../base/ids.ts'
-import { refuse } from '../../base/refusal.ts'
+import { encodeCursor } from '../../api/page.ts'
+import type { Id, IdPrefix } from '../../base/ids.ts'
 
 /** A page of large rows ends early when they fill this much; its cursor still says where to go on. */
 const maxPageBytes = 8 * 1024 * 1024
@@ -28,15 +27,4 @@ export function pageWithinBytes<Prefix extends IdPrefix>(
   }
   const last = ids.at(-1)
   return { ids, nextCursor: last !== undefined && ids.length < found.length ? encodeCursor(last) : null }
-}
-
-/** The id that a list goes on after; null: from the start. @throws Refusal `invalid_cursor` */
-export function readIdCursor<Prefix extends IdPrefix>(prefix: Prefix, cursor: string | undefined): Id<Prefix> | null {
-  if (cursor === undefined) return null
-  const [id = ''] = decodeCursor(cursor, 1)
-  if (isId(prefix, id)) return id
-  throw refuse('invalid_cursor', {
-    message: 'This is not a cursor of this list; pass on next_cursor as it was given.',
-    param: 'cursor',
-  })
 }

@@ -1,11 +1,10 @@
 import { brandIdRefusals, loadBrand, resolveBrandId } from '../../accounts/brands/brands.ts'
 import type { Reservation } from '../../api/idempotency/reservation.ts'
 import { storeResponse } from '../../api/idempotency/store.ts'
-import { decodeCursor, encodeCursor, pageSize, readInstant } from '../../api/page.ts'
+import { encodeCursor, pageSize, readIdCursor, readInstant } from '../../api/page.ts'
 import type { Tenant } from '../../api/tenant.ts'
 import { type Clock, type Instant, toIso } from '../../base/clock.ts'
 import { type Db, inTransaction } from '../../base/database/database.ts'
-import { isId } from '../../base/ids.ts'
 import { refuse } from '../../base/refusal.ts'
 import { readAddress } from '../accept/recipients.ts'
 import type { SuppressionJson } from './schema.ts'
@@ -47,7 +46,7 @@ export async function listSuppressions(
   const filter = { organizationId: tenant.organizationId, brandId, reason: query.reason ?? null }
   const limit = pageSize(query.limit)
   const now = clock.now()
-  const after = query.cursor === undefined ? null : readPlace(query.cursor)
+  const after = readIdCursor('sup', query.cursor)
   const rows = await selectSuppressions(db, filter, { after, limit: limit + 1, now })
   const page = rows.slice(0, limit)
   const last = page.at(-1)
@@ -55,12 +54,6 @@ export async function listSuppressions(
     data: page.flatMap(row => liveSuppression(row, now) ?? []).map(toJsonSuppression),
     next_cursor: rows.length > limit && last ? encodeCursor(last.id) : null,
   }
-}
-
-function readPlace(cursor: string): SuppressionRow['id'] {
-  const [id = ''] = decodeCursor(cursor, 1)
-  if (isId('sup', id)) return id
-  throw refuse('invalid_cursor', { message: 'This is not a cursor of this list.', param: 'cursor' })
 }
 
 /**

@@ -1,13 +1,13 @@
 import { brandIdRefusals, loadBrand, resolveBrandId } from '../../accounts/brands/brands.ts'
 import type { Reservation } from '../../api/idempotency/reservation.ts'
 import { storeResponse } from '../../api/idempotency/store.ts'
-import { pageSize } from '../../api/page.ts'
+import { pageSize, readIdCursor } from '../../api/page.ts'
 import type { Tenant } from '../../api/tenant.ts'
 import type { Clock } from '../../base/clock.ts'
 import { type Db, inTransaction, isDuplicate } from '../../base/database/database.ts'
 import { newId } from '../../base/ids.ts'
 import { refuse } from '../../base/refusal.ts'
-import { pageWithinBytes, readIdCursor } from '../emails/bounded-page.ts'
+import { pageWithinBytes } from '../emails/bounded-page.ts'
 import {
   readDeclaredVariables,
   readSources,
