@@ -8,62 +8,62 @@ import { handleMessage } from './protocol.ts'
 import type { Tool } from './tools.ts'
 
 export interface McpDeps extends ToolCallDeps {
-  /** Asked at the first call, when all routes are there. */
+  /** Called at the first request, when all routes are registered. */
   readonly tools: () => ReadonlyMap<string, Tool>
-  /** Host names of this Mailroom. */
+  /** Host names of this server. */
   readonly names: readonly string[]
-  /** Origins of web pages that may call. */
+  /** Further origins whose web pages may call. */
   readonly origins: readonly string[]
 }
 
-const message = t.Object({ jsonrpc: t.Literal('2.0') }, { additionalProperties: true })
+const messageSchema = t.Object({ jsonrpc: t.Literal('2.0') }, { additionalProperties: true })
 
 /** The Model Context Protocol, Streamable HTTP without sessions: POST only. */
-export function mcpRoutes({ tools, names, origins, ...use }: McpDeps) {
-  const refuseForeign = hostCheck(names, origins)
+export function mcpRoutes({ tools, names, origins, ...deps }: McpDeps) {
+  const checkHost = hostCheck(names, origins)
   return api('mcp')
     .post(
       '/v1/mcp',
       async ({ request, body }) => {
-        const refusal = refuseForeign(request.headers)
+        const refusal = checkHost(request.headers)
         if (refusal) throw refusal
-        const asked = readMessage(body as unknown as Uint8Array)
-        if ('fault' in asked) return protocolFault(asked.code, asked.fault)
-        return handleMessage(request, asked.message, requestContextOf(request), { ...use, tools: tools() })
+        const result = parseMessage(body as unknown as Uint8Array)
+        if ('error' in result) return protocolError(result.code, result.error)
+        return handleMessage(request, result.message, requestContextOf(request), { ...deps, tools: tools() })
       },
       {
         detail: describeRoute(
           'mcp',
-          'Speak the Model Context Protocol',
+          'Send a Model Context Protocol message',
           hostRefusals,
-          'One JSON-RPC message a request. Tools and their schemas: the method `tools/list`.',
+          'One JSON-RPC message per request. The method `tools/list` lists the tools with their schemas.',
         ),
         scope: { scope: [], idempotency: 'refused', body: 'bytes' },
-        response: { 200: message, 202: t.Void(), 400: message },
+        response: { 200: messageSchema, 202: t.Void(), 400: messageSchema },
       },
     )
     .get('/v1/mcp', methodNotAllowed)
     .delete('/v1/mcp', methodNotAllowed)
 }
 
-type MessageResult = { readonly message: unknown } | { readonly fault: string; readonly code: number }
+type MessageResult = { readonly message: unknown } | { readonly error: string; readonly code: number }
 
-/** JSON-RPC 2.0 section 5.1; batches were taken out of the protocol in its revision 2025-06-18. */
-function readMessage(bytes: Uint8Array): MessageResult {
+/** JSON-RPC 2.0 section 5.1. Revision 2025-06-18 of the protocol removed batches. */
+function parseMessage(bytes: Uint8Array): MessageResult {
   try {
     const message: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
     return typeof message === 'object' && message !== null && !Array.isArray(message)
       ? { message }
-      : { code: -32600, fault: 'Invalid Request: send one JSON-RPC message, not a batch.' }
+      : { code: -32600, error: 'Invalid Request: send one JSON-RPC message, not a batch.' }
   } catch {
-    return { code: -32700, fault: 'Parse error: the body is not JSON.' }
+    return { code: -32700, error: 'Parse error: the body is not JSON.' }
   }
 }
 
-function protocolFault(code: number, text: string, status = 400, headers: Record<string, string> = {}): Response {
+function protocolError(code: number, text: string, status = 400, headers: Record<string, string> = {}): Response {
   return Response.json({ jsonrpc: '2.0', id: null, error: { code, message: text } }, { status, headers })
 }
 
 function methodNotAllowed(): Response {
-  return protocolFault(-32000, 'Method not allowed: send messages with POST.', 405, { allow: 'POST' })
+  return protocolError(-32000, 'Method not allowed: send messages with POST.', 405, { allow: 'POST' })
 }

@@ -3,9 +3,9 @@ import type { Operation } from '../../api/operations.ts'
 import type { TypeBoxSchema } from '../../api/validation.ts'
 import type { ToolDefinition } from './tool-definitions.ts'
 
-/** Where an argument goes in the request that the tool makes. */
+/** Where each argument goes in the request of the tool. */
 export interface ArgumentLocations {
-  /** Of the path, by the argument's name. */
+  /** The parameter of the path, by the argument's name. */
   readonly path: ReadonlyMap<string, string>
   readonly query: ReadonlySet<string>
   readonly hasBody: boolean
@@ -20,10 +20,10 @@ const idempotencyKey: JsonSchema = {
   type: 'string',
   minLength: 8,
   maxLength: 255,
-  description: 'The same key with the same arguments does the work once: a repetition gets the first answer.',
+  description: 'A repeated call with the same key and the same arguments is processed once and gets the first result.',
 }
 
-/** The arguments of a tool: path, query and body of its operation in one object. */
+/** The arguments of a tool: path parameters, query and body of its operation in one object. */
 export function toolInput({ renamedParameters = {} }: ToolDefinition, operation: Operation): ToolInput {
   const path = new Map(
     [...operation.path.matchAll(/:(\w+)/g)].map(([, name = '']) => [renamedParameters[name] ?? name, name] as const),
@@ -32,8 +32,8 @@ export function toolInput({ renamedParameters = {} }: ToolDefinition, operation:
   const body = propertiesOf(operation.body)
   const properties: Record<string, JsonSchema> = {
     ...Object.fromEntries([...path.keys()].map(name => [name, { type: 'string', minLength: 1 }])),
-    ...Object.fromEntries(Object.entries(query).map(([name, each]) => [name, queryArgument(name, each)])),
-    ...Object.fromEntries(Object.entries(body).map(([name, each]) => [name, jsonSchema(each)])),
+    ...Object.fromEntries(Object.entries(query).map(([name, schema]) => [name, queryArgument(name, schema)])),
+    ...Object.fromEntries(Object.entries(body).map(([name, schema]) => [name, jsonSchema(schema)])),
     ...(operation.method === 'GET' ? {} : { idempotency_key: idempotencyKey }),
   }
   return {
@@ -47,34 +47,37 @@ export function toolInput({ renamedParameters = {} }: ToolDefinition, operation:
   }
 }
 
-/** A query is text; a model is shown what the text stands for. */
+/** A query parameter is a string; for a model `limit` is the number that it stands for. */
 function queryArgument(name: string, schema: TypeBoxSchema): JsonSchema {
   return name === 'limit'
-    ? { type: 'integer', minimum: 1, maximum: 200, default: 50, description: 'How many, at most.' }
+    ? { type: 'integer', minimum: 1, maximum: 200, default: 50, description: 'The maximum number of items.' }
     : jsonSchema(schema)
 }
 
-/** What a tool answers with; `untrusted` and `fence` where it holds text from outside. */
+/** The result of a tool; with `untrusted` and `fence` where it contains text from outside. */
 export function toolOutput({ returnsUntrustedText }: ToolDefinition, operation: Operation): JsonSchema {
-  const [answer] = Object.entries(operation.responses ?? {})
+  const [result] = Object.entries(operation.responses ?? {})
     .filter(([status]) => status.startsWith('2'))
     .map(([, schema]) => jsonSchema(schema))
-  const { properties, required = [] } = answer ?? attachmentOutput
-  const marks = returnsUntrustedText ? fenceMarks : {}
+  const { properties, required = [] } = result ?? attachmentSchema
+  const fence = returnsUntrustedText ? fenceSchemas : {}
   return {
     type: 'object',
-    properties: { ...properties, ...marks },
-    required: [...required, ...Object.keys(marks)],
+    properties: { ...properties, ...fence },
+    required: [...required, ...Object.keys(fence)],
   }
 }
 
-const fenceMarks: Readonly<Record<string, JsonSchema>> = {
-  untrusted: { const: true, description: 'The answer holds text from outside, between marks with the id `fence`.' },
+const fenceSchemas: Readonly<Record<string, JsonSchema>> = {
+  untrusted: {
+    const: true,
+    description: 'The result contains text from outside, between <untrusted> tags with the id `fence`.',
+  },
   fence: { type: 'string' },
 }
 
-/** An operation that answers with bytes. */
-const attachmentOutput: JsonSchema = {
+/** The result of an operation that responds with bytes. */
+const attachmentSchema: JsonSchema = {
   type: 'object',
   properties: {
     size: { type: 'integer', description: 'Bytes.' },

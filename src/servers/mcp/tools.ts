@@ -5,7 +5,7 @@ import type { Operation } from '../../api/operations.ts'
 import { type ToolDefinition, toolDefinitions } from './tool-definitions.ts'
 import { type ArgumentLocations, toolInput, toolOutput } from './tool-schemas.ts'
 
-/** A tool with the operation that it is. */
+/** An MCP tool: an operation of the API. */
 export interface Tool {
   readonly definition: ToolDefinition
   readonly operation: Operation
@@ -14,38 +14,39 @@ export interface Tool {
   readonly listing: ListedTool
 }
 
-/** The tools by name. @throws when a tool's operation is not among these. */
+/** The tools by name. @throws when the operation of a tool is not among `operations`. */
 export function createTools(operations: readonly Operation[]): ReadonlyMap<string, Tool> {
   const byName = new Map(operations.map(operation => [`${operation.method} ${operation.path}`, operation]))
   return new Map(
-    toolDefinitions.map(entry => {
-      const operation = byName.get(entry.operation)
-      if (!operation) throw new Error(`the tool ${entry.name} stands for ${entry.operation}, which no route has`)
-      return [entry.name, toolOf(entry, operation)]
+    toolDefinitions.map(definition => {
+      const operation = byName.get(definition.operation)
+      if (!operation)
+        throw new Error(`the tool ${definition.name} needs the operation ${definition.operation}, which does not exist`)
+      return [definition.name, toolOf(definition, operation)]
     }),
   )
 }
 
-function toolOf(entry: ToolDefinition, operation: Operation): Tool {
-  const input = toolInput(entry, operation)
-  const listed: ListedTool = {
-    name: entry.name,
-    title: entry.title,
-    description: entry.description,
+function toolOf(definition: ToolDefinition, operation: Operation): Tool {
+  const input = toolInput(definition, operation)
+  const listing: ListedTool = {
+    name: definition.name,
+    title: definition.title,
+    description: definition.description,
     inputSchema: input.schema as ListedTool['inputSchema'],
-    outputSchema: toolOutput(entry, operation) as NonNullable<ListedTool['outputSchema']>,
+    outputSchema: toolOutput(definition, operation) as NonNullable<ListedTool['outputSchema']>,
     annotations: {
-      title: entry.title,
-      readOnlyHint: entry.effect === 'reads',
-      destructiveHint: entry.effect === 'destroys',
-      idempotentHint: entry.effect === 'reads',
+      title: definition.title,
+      readOnlyHint: definition.effect === 'reads',
+      destructiveHint: definition.effect === 'destroys',
+      idempotentHint: definition.effect === 'reads',
       openWorldHint: operation.requirements.scopes.includes('email:send'),
     },
   }
-  return { definition: entry, operation, input, acceptsIdempotencyKey: operation.method !== 'GET', listing: listed }
+  return { definition, operation, input, acceptsIdempotencyKey: operation.method !== 'GET', listing }
 }
 
-/** May the key do what the tool does? What it may not is not shown to it. */
+/** Whether the key may call the tool. `tools/list` omits the others. */
 export function mayCall({ operation: { requirements } }: Tool, caller: Caller): boolean {
   return (
     requirements.scopes.every(scope => caller.scopes.has(scope)) &&

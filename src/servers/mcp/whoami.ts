@@ -1,11 +1,11 @@
 import type { CallToolResult, Tool as ListedTool } from '@modelcontextprotocol/server'
 import type { Caller } from '../../api/caller.ts'
 
-/** The one tool that is no operation: it says whom the key belongs to and what it may do. */
+/** The one tool that is not an operation: it returns the organization and the rights of the key. */
 export const whoamiTool: ListedTool = {
   name: 'whoami',
   title: 'Who am I?',
-  description: 'Tells the organization and brand of the API key, and its scopes.',
+  description: 'Returns the organization and brand of the API key, and its scopes.',
   inputSchema: { type: 'object', properties: {}, additionalProperties: false },
   outputSchema: {
     type: 'object',
@@ -21,11 +21,11 @@ export const whoamiTool: ListedTool = {
 }
 
 export function whoami(caller: Caller): CallToolResult {
-  const answer = {
+  const result = {
     api_key_id: caller.keyId,
     organization_id: caller.organizationId,
     brand_id: caller.brandId,
     scopes: [...caller.scopes],
   }
-  return { content: [{ type: 'text', text: JSON.stringify(answer) }], structuredContent: answer }
+  return { content: [{ type: 'text', text: JSON.stringify(result) }], structuredContent: result }
 }
