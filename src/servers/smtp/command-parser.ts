@@ -1,43 +1,43 @@
 import { SMTPStream } from 'smtp-server/lib/smtp-stream.js'
 import { DataDecoder, type DataSink } from './data-decoder.ts'
 
-/** Where the bytes of DATA go. */
+/** Receives the bytes of DATA. */
 export interface DataReceiver extends DataSink {
-  /** Resolves when more bytes may come; undefined: now. */
+  /** Resolves when it takes more bytes; undefined: it takes them now. */
   backpressure(): Promise<void> | undefined
-  /** The final dot came. What the client sent after it waits until `resume`. */
+  /** The final dot came. Commands that the client sent after it wait until `resume` is called. */
   end(resume: () => void): void
 }
 
 /**
- * Splits what a client sends into commands, as smtp-server does, and into DATA, as it should: the library's own reading
- * of DATA drops dots after a bare LF, keeps the one of `.x`, and takes a turn of the event loop for each stuffed dot.
+ * Splits a client's input into commands, as smtp-server does, and DATA, with a decoder of our own: the library's drops dots
+ * after a bare LF, keeps the dot of `.x`, and takes a turn of the event loop for each stuffed dot.
  */
 export class CommandParser extends SMTPStream {
-  private data: { readonly decoder: DataDecoder; readonly taker: DataReceiver } | undefined
+  private data: { readonly decoder: DataDecoder; readonly receiver: DataReceiver } | undefined
 
-  /** What follows the current command is DATA. */
-  startData(taker: DataReceiver): void {
+  /** The bytes after the current command are DATA. */
+  startData(receiver: DataReceiver): void {
     this._dataMode = true
-    this.data = { decoder: new DataDecoder(), taker }
+    this.data = { decoder: new DataDecoder(), receiver }
   }
 
   override _feedDataStream(chunk: Buffer, done: (error?: Error | null) => void): void {
-    const end = this.data ? this.data.decoder.decode(chunk, this.data.taker) : chunk.length
-    const taker = this.data?.taker
+    const end = this.data ? this.data.decoder.decode(chunk, this.data.receiver) : chunk.length
+    const receiver = this.data?.receiver
     if (end < 0) {
-      const busy = taker?.backpressure()
-      if (busy) void busy.then(() => done())
+      const ready = receiver?.backpressure()
+      if (ready) void ready.then(() => done())
       else done()
     } else {
       this._dataMode = false
       this._remainder = ''
       this.data = undefined
-      taker?.end(() => this._write(chunk.subarray(end), 'buffer', done))
+      receiver?.end(() => this._write(chunk.subarray(end), 'buffer', done))
     }
   }
 
-  /** A line that the client did not end is no command. */
+  /** An unterminated line at the end of the connection is not a command. */
   override _flushData(): void {
     this._remainder = ''
   }

@@ -2,42 +2,42 @@ import { isIPv6 } from 'node:net'
 import type { SmtpRefusalCode } from '../../receiving/smtp-refusal.ts'
 import { sessionsOpen } from './metrics.ts'
 
-/** Counts sessions, in all and by the network they come from. */
+/** Limits the sessions at once, in total and by the client's network. */
 export interface ConnectionLimiter {
-  /** Takes a session from this address in, or says why not. What was taken in is to be released once. */
+  /** Counts a session from this address; or gives the refusal. A counted session has to be released once. */
   acquire(address: string): SmtpRefusalCode | undefined
   release(address: string): void
 }
 
 export function openConnectionLimiter(limits: {
-  readonly inAll: number
-  readonly perAddress: number
+  readonly total: number
+  readonly perNetwork: number
 }): ConnectionLimiter {
   const byNetwork = new Map<string, number>()
-  let inAll = 0
+  let total = 0
   return {
     acquire(address) {
       const network = networkOf(address)
-      const here = byNetwork.get(network) ?? 0
-      if (here >= limits.perAddress) return 'too_many_sessions_from_address'
-      if (inAll >= limits.inAll) return 'too_many_sessions'
-      byNetwork.set(network, here + 1)
-      inAll++
+      const count = byNetwork.get(network) ?? 0
+      if (count >= limits.perNetwork) return 'too_many_sessions_from_address'
+      if (total >= limits.total) return 'too_many_sessions'
+      byNetwork.set(network, count + 1)
+      total++
       sessionsOpen.inc()
       return undefined
     },
     release(address) {
       const network = networkOf(address)
-      const here = (byNetwork.get(network) ?? 1) - 1
-      if (here === 0) byNetwork.delete(network)
-      else byNetwork.set(network, here)
-      inAll--
+      const count = (byNetwork.get(network) ?? 1) - 1
+      if (count === 0) byNetwork.delete(network)
+      else byNetwork.set(network, count)
+      total--
       sessionsOpen.dec()
     },
   }
 }
 
-/** Who counts as one: an IPv4 address, or the /64 of an IPv6 address, since one customer gets at least that. */
+/** The network of a client: an IPv4 address, or the /64 of an IPv6 address, the least that one customer gets. */
 export function networkOf(address: string): string {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)
   if (mapped?.[1]) return mapped[1]

@@ -2,25 +2,25 @@ const CR = 0x0d
 const LF = 0x0a
 const DOT = 0x2e
 const lineStartWithDot = Buffer.from('\r\n.')
-const heldCr = Buffer.from('\r')
+const carriageReturn = Buffer.from('\r')
 
-/** How far what came last goes towards the end of DATA. */
+/** How much of CRLF.CRLF the last bytes match. */
 type DecoderState = 'text' | 'cr' | 'line-start' | 'dot' | 'dot-cr'
 
-/** Where decoded bytes go; slices of what was decoded, in order. */
+/** Receives the decoded bytes: slices of the input, in order. */
 export interface DataSink {
   write(bytes: Buffer): void
 }
 
 /**
  * Undoes the dot-stuffing of one message and finds its end (RFC 5321 §4.5.2). A line starts after CRLF and nowhere else,
- * and only CRLF.CRLF ends the message: to take a bare CR or LF for a line end is what makes SMTP smuggling possible. The
- * dot that starts a longer line is dropped; every other byte stays as it came.
+ * and only CRLF.CRLF ends the message: accepting a bare CR or LF as a line end makes SMTP smuggling possible. The dot that
+ * starts a longer line is dropped; every other byte is kept.
  */
 export class DataDecoder {
   private state: DecoderState = 'line-start'
 
-  /** Decodes `chunk` into `sink`; gives the index after the final dot's CRLF, or -1 when the message goes on. */
+  /** Decodes `chunk` into `sink`. Returns the index after the final dot's CRLF, or -1 when the message goes on. */
   decode(chunk: Buffer, sink: DataSink): number {
     let start = 0
     let at = 0
@@ -29,7 +29,7 @@ export class DataDecoder {
       switch (this.state) {
         case 'text': {
           const found = chunk.indexOf(lineStartWithDot, at)
-          this.state = found < 0 ? progressAtEnd(chunk, at) : 'line-start'
+          this.state = found < 0 ? stateAtEnd(chunk, at) : 'line-start'
           at = found < 0 ? chunk.length : found + 2
           break
         }
@@ -51,8 +51,8 @@ export class DataDecoder {
           break
         case 'dot-cr':
           if (byte === LF) return at + 1
-          // The CR is content after all; when it came in an earlier chunk it is not in this one.
-          if (at === 0) sink.write(heldCr)
+          // The CR belongs to the content; one from an earlier chunk has to be written separately.
+          if (at === 0) sink.write(carriageReturn)
           this.state = 'cr'
           break
       }
@@ -62,7 +62,7 @@ export class DataDecoder {
   }
 }
 
-function progressAtEnd(chunk: Buffer, from: number): DecoderState {
+function stateAtEnd(chunk: Buffer, from: number): DecoderState {
   const last = chunk[chunk.length - 1]
   if (last === CR) return 'cr'
   return last === LF && chunk.length - from >= 2 && chunk[chunk.length - 2] === CR ? 'line-start' : 'text'

@@ -7,16 +7,16 @@ export interface MailTransaction {
   readonly id: string
   readonly mailFrom: string
   readonly smtputf8: boolean
-  /** By their address in lower case, so that none is there twice. */
+  /** By lower-case address, so that no address is there twice. */
   readonly recipients: Map<string, InboundRecipient>
 }
 
-/** Does the refusal tell a client that it may be guessing addresses? */
+/** Whether the refusal counts as a guessed address. */
 export function isUnknownRecipient(code: SmtpRefusalCode): boolean {
   return code === 'mailbox_unknown' || code === 'relay_denied'
 }
 
-/** The forward-path of RCPT, or why this transaction does not take it, as far as that is known without looking it up. */
+/** Parses RCPT, and refuses what can be refused without looking the recipient up. */
 export function parseRecipient(
   line: string,
   transaction: MailTransaction | undefined,
@@ -29,7 +29,7 @@ export function parseRecipient(
   return transaction.recipients.size < maxRecipients ? path : { kind: 'refused', code: 'too_many_recipients' }
 }
 
-/** What is wrong with the parameters of MAIL: SIZE (RFC 1870), BODY (RFC 6152) and SMTPUTF8 (RFC 6531) are known. */
+/** The refusal of the parameters of MAIL, if any. Supported are SIZE (RFC 1870), BODY (RFC 6152) and SMTPUTF8 (RFC 6531). */
 export function mailParameterError({ parameters }: ParsedPath, maxBytes: number): SmtpRefusalCode | undefined {
   for (const [keyword, value] of parameters) {
     switch (keyword) {

@@ -1,28 +1,28 @@
 import { counter, gauge, histogram } from '../../base/observability/metrics.ts'
 
-export const sessionsOpen = gauge('mailroom_smtp_sessions', 'SMTP sessions now.')
+export const sessionsOpen = gauge('mailroom_smtp_sessions', 'Open SMTP sessions.')
 
 export const sessionsCut = counter(
   'mailroom_smtp_sessions_cut_total',
-  'SMTP sessions that were not admitted or were cut, by the reason.',
+  'SMTP sessions that the server rejected or closed, by reason.',
   ['reason'],
 )
 
 export const recipientReplies = counter(
   'mailroom_smtp_recipients_total',
-  'RCPT commands, by `accepted` or the reason of the refusal.',
+  'Replies to RCPT: `accepted` or the reason of the refusal.',
   ['result'],
 )
 
 export const messageReplies = counter(
   'mailroom_smtp_messages_total',
-  'Messages after DATA, by `accepted`, the reason of the refusal, or `client_gone`.',
+  'Results of DATA: `accepted`, the reason of the refusal, or `client_gone`.',
   ['result'],
 )
 
 export const dataSeconds = histogram(
   'mailroom_smtp_data_seconds',
-  'From DATA to the final dot (`transfer`), and from there to our answer (`answer`).',
+  'Time from DATA to the final dot (`transfer`), and from there to the reply (`answer`).',
   ['part'],
   [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 600],
 )

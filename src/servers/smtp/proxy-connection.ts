@@ -1,42 +1,42 @@
 import type { Socket } from 'node:net'
 import { type ClientEndpoint, readProxyHeader } from './proxy-header.ts'
 
-/** What a load balancer said of a connection, or why it is not taken; `ended`: it closed before it said anything. */
+/** The client that a load balancer reports for a connection, or why it is refused; `ended`: closed before any byte came. */
 export type ProxyHeaderResult =
   | { readonly kind: 'client'; readonly client: ClientEndpoint }
   | { readonly kind: 'own' }
   | { readonly kind: 'refused'; readonly why: 'malformed' | 'late' | 'ended' }
 
 /**
- * Waits for the header of the PROXY protocol that this connection has to begin with, and takes it off: what follows it is
- * left to be read. Where it is refused the socket is destroyed without a word, as the protocol asks. Never rejects.
+ * Reads the header of the PROXY protocol that this connection has to begin with; the bytes after it stay unread. A refused
+ * connection is destroyed without a reply, as the protocol requires. Never rejects.
  */
 export function awaitProxyHeader(socket: Socket, timeoutMs: number): Promise<ProxyHeaderResult> {
   return new Promise(resolve => {
-    let heard: Buffer = Buffer.alloc(0)
-    const conclude = (introduction: ProxyHeaderResult) => {
+    let received: Buffer = Buffer.alloc(0)
+    const conclude = (result: ProxyHeaderResult) => {
       clearTimeout(timer)
-      socket.off('data', listen).off('end', end).off('close', end).off('error', end)
+      socket.off('data', onData).off('end', onEnd).off('close', onEnd).off('error', onEnd)
       socket.pause()
-      if (introduction.kind === 'refused') {
+      if (result.kind === 'refused') {
         socket.on('error', () => undefined)
         socket.destroy()
       }
-      resolve(introduction)
+      resolve(result)
     }
-    const listen = (chunk: Buffer) => {
-      heard = Buffer.concat([heard, chunk])
-      const header = readProxyHeader(heard)
+    const onData = (chunk: Buffer) => {
+      received = Buffer.concat([received, chunk])
+      const header = readProxyHeader(received)
       if (header.kind === 'incomplete') return
       if (header.kind === 'malformed') {
         conclude({ kind: 'refused', why: 'malformed' })
         return
       }
       conclude(header.kind === 'client' ? { kind: 'client', client: header.client } : { kind: 'own' })
-      if (heard.length > header.length) socket.unshift(heard.subarray(header.length))
+      if (received.length > header.length) socket.unshift(received.subarray(header.length))
     }
-    const end = () => conclude({ kind: 'refused', why: heard.length === 0 ? 'ended' : 'malformed' })
+    const onEnd = () => conclude({ kind: 'refused', why: received.length === 0 ? 'ended' : 'malformed' })
     const timer = setTimeout(() => conclude({ kind: 'refused', why: 'late' }), timeoutMs)
-    socket.on('data', listen).on('end', end).on('close', end).on('error', end)
+    socket.on('data', onData).on('end', onEnd).on('close', onEnd).on('error', onEnd)
   })
 }

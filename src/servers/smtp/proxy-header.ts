@@ -1,33 +1,33 @@
 import { isIPv4, isIPv6 } from 'node:net'
 
-/** Where a client is: its end of the connection, or what a load balancer tells of it. */
+/** The client's end of a connection, as the socket or a load balancer reports it. */
 export interface ClientEndpoint {
   readonly address: string
   readonly port: number
 }
 
-/** What the first bytes of a connection say. `length`: of the header, in bytes; what follows is the client's. */
+/** The header at the start of a connection. `length`: the bytes of the header; the client's own bytes follow. */
 export type ProxyHeader =
   | { readonly kind: 'incomplete' }
   | { readonly kind: 'malformed' }
   | { readonly kind: 'client'; readonly client: ClientEndpoint; readonly length: number }
-  /** The balancer speaks for itself, or cannot tell: the address of the connection counts. */
+  /** A connection of the load balancer itself, or of an unknown client: the address of the connection counts. */
   | { readonly kind: 'own'; readonly length: number }
 
 const signature = Buffer.from('\r\n\r\n\0\r\nQUIT\n', 'latin1')
 /** Signature, version and command, family, and the length of the rest. */
 const fixedBytes = 16
-/** A header with all that balancers add to it has a few hundred bytes; one may say up to 65,535. */
+/** Headers with all known extensions have a few hundred bytes; the protocol allows 65,535. */
 const maxBytes = 4096
-/** With the longest addresses and CRLF, as the protocol counts them. */
+/** The longest header of version 1, CRLF included, as the protocol counts it. */
 const maxLineBytes = 107
 
 const incomplete: ProxyHeader = { kind: 'incomplete' }
 const malformed: ProxyHeader = { kind: 'malformed' }
 
 /**
- * Reads a header of the PROXY protocol, version 1 (a line of text) or 2 (binary), from the bytes that have come so far.
- * Clients over TCP are told; other families and extensions (TLV) are passed over.
+ * Parses a header of the PROXY protocol, version 1 (a line of text) or 2 (binary), from the bytes received so far. Gives
+ * the client of TCP connections; other families, and extensions (TLV), are ignored.
  * https://www.haproxy.org/download/3.2/doc/proxy-protocol.txt §2
  */
 export function readProxyHeader(bytes: Buffer): ProxyHeader {
@@ -70,11 +70,11 @@ function readBinary(bytes: Buffer): ProxyHeader {
   if ((command !== local && command !== proxied) || length > maxBytes) return malformed
   if (command === proxied && !assigned.has(family)) return malformed
   const addressBytes = family === tcp4 ? 4 : family === tcp6 ? 16 : 0
-  const isTold = command === proxied && addressBytes > 0
+  const hasClient = command === proxied && addressBytes > 0
   // Two addresses and two ports.
-  if (isTold && length < fixedBytes + 2 * addressBytes + 4) return malformed
+  if (hasClient && length < fixedBytes + 2 * addressBytes + 4) return malformed
   if (bytes.length < length) return incomplete
-  if (!isTold) return { kind: 'own', length }
+  if (!hasClient) return { kind: 'own', length }
   const source = bytes.subarray(fixedBytes, fixedBytes + addressBytes)
   const port = bytes.readUInt16BE(fixedBytes + 2 * addressBytes)
   return { kind: 'client', client: { address: addressOf(source), port }, length }
@@ -86,7 +86,7 @@ function addressOf(bytes: Buffer): string {
   return canonical(groups.join(':'))
 }
 
-/** As RFC 5952 writes it; an IPv4 address within an IPv6 one as such. */
+/** The canonical form (RFC 5952); an IPv4-mapped IPv6 address becomes the IPv4 address. */
 function canonical(address: string): string {
   if (isIPv4(address)) return address
   const text = new URL(`http://[${address}]`).hostname.slice(1, -1)

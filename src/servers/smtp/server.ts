@@ -20,11 +20,11 @@ import { openSpoolFolder } from './spool.ts'
 export interface SmtpServerDeps {
   readonly config: SmtpConfig
   readonly inbound: InboundPipeline
-  /** STARTTLS is offered while there is one; sessions that have begun keep theirs. */
+  /** STARTTLS is offered once there is a certificate. Sessions under way keep theirs. */
   readonly certificates: Certificates
   readonly log: Log
   readonly clock: Clock
-  /** Where messages past 256 KiB wait until they are answered; made when it is absent. */
+  /** Holds messages past 256 KiB until they are answered; created when it is absent. */
   readonly spoolFolder: string
   /** Shorter times, for tests. */
   readonly timeouts?: Partial<SmtpTimeouts>
@@ -33,25 +33,25 @@ export interface SmtpServerDeps {
 export interface SmtpServer {
   readonly address: Endpoint
   /**
-   * Takes no new session and no new transaction, lets those under way finish (half a minute at most), and resolves once
-   * every session has ended and the way in has settled what it was given.
+   * Accepts no new session and no new transaction, lets those under way finish (for at most half a minute), and resolves
+   * once every session has ended and the inbound pipeline has settled every message.
    */
   close(): Promise<void>
 }
 
 /**
- * Listens for mail. Offered are PIPELINING, 8BITMIME, SMTPUTF8, SIZE, ENHANCEDSTATUSCODES, and STARTTLS where there is a
- * certificate; not AUTH, DSN, CHUNKING or BINARYMIME. RFC 5321.
- * @throws when the address cannot be listened on.
+ * Listens for mail (RFC 5321). Offers PIPELINING, 8BITMIME, SMTPUTF8, SIZE, ENHANCEDSTATUSCODES, and STARTTLS with a
+ * certificate; not AUTH, DSN, CHUNKING or BINARYMIME.
+ * @throws when it cannot listen on the address
  */
 export async function openSmtpServer(options: SmtpServerDeps): Promise<SmtpServer> {
   const { config, log } = options
   const limits = sessionLimits(config, options.timeouts)
-  const admission = openConnectionLimiter({ inAll: config.maxSessions, perAddress: config.maxSessionsPerAddress })
+  const limiter = openConnectionLimiter({ total: config.maxSessions, perNetwork: config.maxSessionsPerAddress })
   const sessions = new Set<SmtpSession>()
   let closing: Promise<void> | undefined
-  let settling = 0
-  const deps: SmtpSessionDeps = {
+  let inFlight = 0
+  const sessionDeps: SmtpSessionDeps = {
     inbound: options.inbound,
     log,
     clock: options.clock,
@@ -59,20 +59,20 @@ export async function openSmtpServer(options: SmtpServerDeps): Promise<SmtpServe
     spoolFolder: openSpoolFolder(options.spoolFolder),
     isClosing: () => closing !== undefined,
     addInFlight: by => {
-      settling += by
+      inFlight += by
     },
   }
   const server = new LimitedSmtpServer(serverOptions(config, limits), {
-    sessionDeps: deps,
-    limiter: admission,
+    sessionDeps,
+    limiter,
     sessions,
     isProxy: networkMatcher(config.smtpProxies ?? []),
     maxPendingHeaders: config.maxSessions,
   })
-  server.on('error', error => log.error({ err: error }, 'SMTP listener failed'))
-  const show = () => server.useCertificate(options.certificates, config.hostname)
-  show()
-  options.certificates.onChange(show)
+  server.on('error', error => log.error({ err: error }, 'SMTP listener failed: new connections may not be accepted'))
+  const updateCertificate = () => server.useCertificate(options.certificates, config.hostname)
+  updateCertificate()
+  options.certificates.onChange(updateCertificate)
   const address = await listen(server, config.smtpListen)
   const ticker = setInterval(() => {
     const now = performance.now()
@@ -81,15 +81,15 @@ export async function openSmtpServer(options: SmtpServerDeps): Promise<SmtpServe
 
   async function drain(): Promise<void> {
     server.server.close()
-    const end = performance.now() + limits.drainMs
-    while (sessions.size > 0 && performance.now() < end) {
+    const deadline = performance.now() + limits.drainMs
+    while (sessions.size > 0 && performance.now() < deadline) {
       for (const session of sessions) if (session.isIdle) session.cut('shutting_down')
       await Bun.sleep(20)
     }
     for (const session of sessions) session.cut('shutting_down')
     await Bun.sleep(sessions.size > 0 ? 20 : 0)
     for (const session of sessions) session.hangUp()
-    while (settling > 0 && performance.now() < end + limits.drainMs) await Bun.sleep(20)
+    while (inFlight > 0 && performance.now() < deadline + limits.drainMs) await Bun.sleep(20)
     clearInterval(ticker)
   }
   return {
@@ -112,7 +112,7 @@ function listen(server: SMTPServer, { host, port }: Endpoint): Promise<Endpoint>
   })
 }
 
-const neverOffered = ['AUTH', 'HELP', 'XCLIENT', 'XFORWARD', 'WIZ', 'SHELL', 'KILL', 'LHLO']
+const unsupportedCommands = ['AUTH', 'HELP', 'XCLIENT', 'XFORWARD', 'WIZ', 'SHELL', 'KILL', 'LHLO']
 
 function serverOptions(config: SmtpConfig, limits: SessionLimits): SMTPServerOptions {
   return {
@@ -122,9 +122,9 @@ function serverOptions(config: SmtpConfig, limits: SessionLimits): SMTPServerOpt
     size: limits.maxMessageBytes,
     hideENHANCEDSTATUSCODES: false,
     hideDSN: true,
-    // Without a certificate of ours the library would use one whose key is published.
+    // Without a certificate of ours smtp-server would use its own, whose private key is public.
     hideSTARTTLS: true,
-    disabledCommands: [...neverOffered, 'STARTTLS'],
+    disabledCommands: [...unsupportedCommands, 'STARTTLS'],
     disableReverseLookup: true,
     maxCommandLength: limits.maxCommandOctets,
     logger: false,
@@ -137,13 +137,13 @@ interface ListenerDeps {
   readonly sessionDeps: SmtpSessionDeps
   readonly limiter: ConnectionLimiter
   readonly sessions: Set<SmtpSession>
-  /** Is this the address of a load balancer, whose connections begin with a header of the PROXY protocol? */
+  /** Whether the address is that of a load balancer, whose connections begin with a header of the PROXY protocol. */
   readonly isProxy: (address: string) => boolean
-  /** Connections of load balancers whose header has not come yet, at most. */
+  /** The most connections of load balancers that may wait for their header. */
   readonly maxPendingHeaders: number
 }
 
-/** The library's listener, with sessions of ours and a limit for each address before anything is spent on them. */
+/** The listener of smtp-server, with our sessions; limits connections before any work is done for them. */
 class LimitedSmtpServer extends SMTPServer {
   private readonly deps: ListenerDeps
   private pendingHeaders = 0
@@ -153,19 +153,19 @@ class LimitedSmtpServer extends SMTPServer {
     this.deps = deps
   }
 
-  /** Shows the certificate of this name from the next handshake on. */
+  /** Uses the certificate for this name from the next TLS handshake on. */
   useCertificate(certificates: Certificates, name: string): void {
     const certificate = certificateFor(certificates.current(), name)
     if (!certificate) return
     this.updateSecureContext({ cert: certificate.chain, key: certificate.privateKey, minVersion: 'TLSv1.2' })
-    Object.assign(this.options, { hideSTARTTLS: false, disabledCommands: neverOffered })
+    Object.assign(this.options, { hideSTARTTLS: false, disabledCommands: unsupportedCommands })
   }
 
   override connect(socket: Socket): void {
     const address = socket.remoteAddress
     if (address === undefined) socket.destroy()
     else if (this.deps.isProxy(address)) void this.connectProxied(socket, address)
-    else this.begin(socket, { address, port: socket.remotePort ?? 0 })
+    else this.startSession(socket, { address, port: socket.remotePort ?? 0 })
   }
 
   private async connectProxied(socket: Socket, address: string): Promise<void> {
@@ -175,27 +175,30 @@ class LimitedSmtpServer extends SMTPServer {
       return
     }
     this.pendingHeaders++
-    const introduction = await awaitProxyHeader(socket, sessionDeps.limits.proxyHeaderMs)
+    const header = await awaitProxyHeader(socket, sessionDeps.limits.proxyHeaderMs)
     this.pendingHeaders--
-    switch (introduction.kind) {
+    switch (header.kind) {
       case 'client':
-        this.begin(socket, introduction.client)
+        this.startSession(socket, header.client)
         break
       case 'own':
-        this.begin(socket, { address, port: socket.remotePort ?? 0 })
+        this.startSession(socket, { address, port: socket.remotePort ?? 0 })
         break
       case 'refused':
-        // Load balancers look after us by connections on which they say nothing.
-        if (introduction.why === 'ended') return
+        // A health check of the load balancer: it connects and sends nothing.
+        if (header.why === 'ended') return
         sessionsCut.inc({ reason: 'proxy_header' })
-        sessionDeps.log.warn({ remote_ip: address, reason: introduction.why }, 'no header of a load balancer')
+        sessionDeps.log.warn(
+          { remote_ip: address, reason: header.why },
+          'connection closed: a trusted proxy sent no valid PROXY protocol header',
+        )
         break
       default:
-        introduction satisfies never
+        header satisfies never
     }
   }
 
-  private begin(socket: Socket, client: ClientEndpoint): void {
+  private startSession(socket: Socket, client: ClientEndpoint): void {
     const { sessionDeps, limiter, sessions } = this.deps
     const { address } = client
     const refusal = sessionDeps.isClosing() ? 'shutting_down' : limiter.acquire(address)
@@ -209,7 +212,7 @@ class LimitedSmtpServer extends SMTPServer {
     })
     sessions.add(session)
     this.connections.add(session)
-    session.on('error', error => sessionDeps.log.debug({ session_id: session.id, err: error }, 'session failed'))
+    session.on('error', error => sessionDeps.log.debug({ session_id: session.id, err: error }, 'SMTP session failed'))
     session.init()
   }
 }

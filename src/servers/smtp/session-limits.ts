@@ -1,6 +1,6 @@
 import type { Config } from '../../base/config/config.ts'
 
-/** What of the configuration the door needs. */
+/** The configuration of the SMTP server. */
 export type SmtpConfig = Pick<
   Config,
   | 'smtpListen'
@@ -17,15 +17,15 @@ export type SmtpConfig = Pick<
   | 'answerSeconds'
 >
 
-/** What is fixed, but for tests, which cannot wait that long. In milliseconds. */
+/** Times that only tests change, because they cannot wait that long. In milliseconds. */
 export interface SmtpTimeouts {
-  /** Over how long the rate of a message is measured. */
+  /** The window over which the transfer rate of a message is measured. */
   readonly rateWindowMs: number
-  /** How much longer each further unknown recipient waits for its answer. */
+  /** By how much each further unknown recipient delays its reply. */
   readonly unknownDelayMs: number
   /** How long a TLS handshake may take. */
   readonly handshakeMs: number
-  /** How long transactions under way may take when the door closes. */
+  /** How long transactions under way may take when the server closes. */
   readonly drainMs: number
   /** How long a load balancer may take for its header. */
   readonly proxyHeaderMs: number
@@ -47,22 +47,22 @@ export interface SessionLimits extends SmtpTimeouts {
   readonly idleMs: number
   readonly answerMs: number
   readonly minBytesPerSecond: number
-  /** Replies of 4yz or 5yz in one session, but for those that say 4.5.3, which RFC 5321 §4.5.3.1.10 asks for. */
+  /** Replies of 4yz or 5yz in one session, without those of 4.5.3, which RFC 5321 §4.5.3.1.10 requires. */
   readonly maxErrors: number
-  /** RCPT commands past the limit of recipients in one session. */
+  /** RCPT commands past the recipient limit, in one session. */
   readonly maxSurplusRecipients: number
-  /** Unknown recipients in one session; the first few are answered without delay. */
+  /** Unknown recipients in one session; the first `promptUnknown` get their reply without delay. */
   readonly maxUnknown: number
   readonly promptUnknown: number
   readonly maxUnknownDelayMs: number
-  /** RFC 5321 §4.5.3.1.4 asks for 512 octets, and more for extensions. */
+  /** RFC 5321 §4.5.3.1.4 requires 512 octets, and more for extensions. */
   readonly maxCommandOctets: number
 }
 
-export function sessionLimits(config: SmtpConfig, pace: Partial<SmtpTimeouts> = {}): SessionLimits {
+export function sessionLimits(config: SmtpConfig, timeouts: Partial<SmtpTimeouts> = {}): SessionLimits {
   return {
     ...defaultTimeouts,
-    ...pace,
+    ...timeouts,
     maxMessageBytes: config.maxMessageBytes,
     maxRecipients: config.maxRecipients,
     sessionMs: config.sessionSeconds * 1000,
@@ -78,7 +78,7 @@ export function sessionLimits(config: SmtpConfig, pace: Partial<SmtpTimeouts> = 
   }
 }
 
-/** How often sessions are looked at: often enough for the shortest limit, once a second at most. */
+/** The interval at which sessions are checked: short enough for the shortest limit, at most a second. */
 export function tickMs(limits: SessionLimits): number {
   const shortest = Math.min(limits.sessionMs, limits.idleMs, limits.answerMs, limits.rateWindowMs, limits.handshakeMs)
   return Math.min(1000, Math.max(20, shortest / 5))

@@ -28,17 +28,17 @@ const replies = {
   data: { code: 354, enhanced: '', text: 'End data with <CR><LF>.<CR><LF>' },
 } as const satisfies Record<string, SmtpReply>
 
-const enhancedForm = /^[245]\.\d{1,3}\.\d{1,3}$/
+const enhancedStatusCode = /^[245]\.\d{1,3}\.\d{1,3}$/
 
 /**
- * One SMTP session. smtp-server reads the lines, answers the simple commands and does STARTTLS; the envelope, DATA and
- * every limit are ours. Its own time limits, which only know idleness, are off: {@link SmtpSession.check} holds ours.
+ * One SMTP session. smtp-server reads the lines, handles the simple commands and STARTTLS; the envelope, DATA and every
+ * limit are ours. Its own timeouts, which only measure idle time, are off: {@link SmtpSession.check} applies ours.
  */
 export class SmtpSession extends SMTPConnection implements TransferSession {
   private readonly deps: SmtpSessionDeps
   private readonly onClosed: () => void
   private readonly startedAt = performance.now()
-  /** Since when the client owes us a command. */
+  /** Since when the server waits for a command. */
   private waitingSince = this.startedAt
   private transaction: MailTransaction | undefined
   private transfer: Transfer | undefined
@@ -47,8 +47,8 @@ export class SmtpSession extends SMTPConnection implements TransferSession {
   private surplusRecipients = 0
   private unknownRecipients = 0
   private tlsText: string | undefined
-  /** The socket whose replies are gathered. */
-  private gathering: Socket | undefined
+  /** The socket that is corked, so that its replies leave together. */
+  private corked: Socket | undefined
 
   constructor(server: SMTPServer, socket: Socket, client: ClientEndpoint, deps: SmtpSessionDeps, onClosed: () => void) {
     super(server, socket, { remoteAddress: client.address, remotePort: client.port })
@@ -64,12 +64,12 @@ export class SmtpSession extends SMTPConnection implements TransferSession {
     }
   }
 
-  /** Is nothing under way that closing would interrupt? */
+  /** Whether closing would interrupt no transaction. */
   get isIdle(): boolean {
     return !this.transaction && !this.transfer
   }
 
-  /** To be called now and then: ends what takes too long. */
+  /** Applies the timeouts; the server calls it at every tick. */
   check(now: number): void {
     if (this._closing || this._closed) {
       if (this._socket.destroyed) this._onClose()
@@ -85,21 +85,24 @@ export class SmtpSession extends SMTPConnection implements TransferSession {
   private overdue(now: number): SmtpRefusalCode | undefined {
     const { idleMs, handshakeMs, sessionMs } = this.deps.limits
     if (now - this.waitingSince >= (this._upgrading ? handshakeMs : idleMs)) return 'idle'
-    // A transaction that has begun gets a little longer, so that an honest one is not cut inside.
+    // A transaction under way gets some more time, so that an honest one is not cut.
     return now - this.startedAt >= sessionMs + (this.transaction ? idleMs : 0) ? 'session_expired' : undefined
   }
 
-  /** Says why and closes. */
+  /** Sends the reply for the reason and closes the session. */
   cut(code: SmtpRefusalCode): void {
     if (this._closing || this._closed) return
     sessionsCut.inc({ reason: code })
-    this.deps.log.info({ session_id: this.id, remote_ip: this.remoteAddress, reason: code }, 'session cut')
-    this.answer(replyFor(code))
+    this.deps.log.info(
+      { session_id: this.id, remote_ip: this.remoteAddress, reason: code },
+      'SMTP session closed by the server',
+    )
+    this.reply(replyFor(code))
     this.close()
     this.transfer?.abandon(code)
   }
 
-  /** Closes without a word. */
+  /** Closes the connection without a reply. */
   hangUp(): void {
     this._socket.destroy()
     this._onClose()
@@ -109,10 +112,10 @@ export class SmtpSession extends SMTPConnection implements TransferSession {
     this.transaction = undefined
     this.transfer = undefined
     this.waitingSince = performance.now()
-    this.answer(reply)
+    this.reply(reply)
   }
 
-  private answer({ code, enhanced, text }: SmtpReply): void {
+  private reply({ code, enhanced, text }: SmtpReply): void {
     this.send(code, text, enhanced)
   }
 
@@ -123,26 +126,26 @@ export class SmtpSession extends SMTPConnection implements TransferSession {
   }
 
   /**
-   * Replies to commands that were sent together leave together (RFC 2920 §3.2): each packet of its own costs more than
-   * the command. None waits for longer than a look-up.
+   * Sends the replies to pipelined commands together (RFC 2920 §3.2): a packet of its own costs more than the command. A
+   * reply waits at most for the look-up of a recipient.
    */
-  private gatherReplies(): void {
-    if (this.gathering) return
-    this.gathering = this._socket
-    this.gathering.cork()
-    setImmediate(() => this.releaseReplies())
+  private corkReplies(): void {
+    if (this.corked) return
+    this.corked = this._socket
+    this.corked.cork()
+    setImmediate(() => this.uncorkReplies())
   }
 
-  private releaseReplies(): void {
-    // The answer of a look-up leaves with what came before it.
+  private uncorkReplies(): void {
+    // The reply that waits for the look-up leaves together with those before it.
     if (this.lookup) return
-    this.gathering?.uncork()
-    this.gathering = undefined
+    this.corked?.uncork()
+    this.corked = undefined
   }
 
   override handler_MAIL(command: Buffer, done: Done): void {
-    this.gatherReplies()
-    this.answer(this.beginTransaction(command.toString()))
+    this.corkReplies()
+    this.reply(this.beginTransaction(command.toString()))
     done()
   }
 
@@ -150,8 +153,8 @@ export class SmtpSession extends SMTPConnection implements TransferSession {
     if (this.transaction) return replyFor('out_of_order')
     if (this.deps.isClosing()) return replyFor('shutting_down')
     const path = parsePath('MAIL FROM', line, false)
-    const fault = path.kind === 'refused' ? path.code : mailParameterError(path, this.deps.limits.maxMessageBytes)
-    if (path.kind === 'refused' || fault) return replyFor(fault ?? 'sender_malformed')
+    const error = path.kind === 'refused' ? path.code : mailParameterError(path, this.deps.limits.maxMessageBytes)
+    if (path.kind === 'refused' || error) return replyFor(error ?? 'sender_malformed')
     const { address, parameters } = path
     const smtputf8 = parameters.has('SMTPUTF8')
     this.transaction = { id: newSortableToken(), mailFrom: address, smtputf8, recipients: new Map() }
@@ -159,7 +162,7 @@ export class SmtpSession extends SMTPConnection implements TransferSession {
   }
 
   override handler_RCPT(command: Buffer, done: Done): void {
-    this.gatherReplies()
+    this.corkReplies()
     const { transaction } = this
     const path = parseRecipient(command.toString(), transaction, this.deps.limits.maxRecipients)
     if (path.kind === 'refused') this.refuseRecipient(refuseMail(path.code), done)
@@ -167,17 +170,17 @@ export class SmtpSession extends SMTPConnection implements TransferSession {
       this.lookUp(path.address, done, recipient => {
         transaction?.recipients.set(recipient.address.toLowerCase(), recipient)
         recipientReplies.inc({ result: 'accepted' })
-        this.answer(replies.rcpt)
+        this.reply(replies.rcpt)
         done()
       })
   }
 
   private lookUp(address: string, done: Done, accept: (recipient: InboundRecipient) => void): void {
-    const conclude = (say: () => void) => {
+    const conclude = (sendReply: () => void) => {
       if (this.lookup !== lookup) return
       this.lookup = undefined
-      setImmediate(() => this.releaseReplies())
-      if (!this._closing && !this._closed) say()
+      setImmediate(() => this.uncorkReplies())
+      if (!this._closing && !this._closed) sendReply()
     }
     const lookup = {
       since: performance.now(),
@@ -192,29 +195,29 @@ export class SmtpSession extends SMTPConnection implements TransferSession {
 
   private refuseRecipient(refusal: SmtpRefusal, done: Done): void {
     recipientReplies.inc({ result: refusal.code })
-    const facts = { session_id: this.id, remote_ip: this.remoteAddress, reason: refusal.code }
-    if (refusal.code === 'our_trouble') this.deps.log.error({ ...facts, err: refusal.cause }, 'recipient refused')
-    else this.deps.log.info(facts, 'recipient refused')
-    const end = this.endAfter(refusal.code)
-    const reply = () => {
-      this.answer(refusal.reply)
+    const fields = { session_id: this.id, remote_ip: this.remoteAddress, reason: refusal.code }
+    if (refusal.code === 'our_trouble') this.deps.log.error({ ...fields, err: refusal.cause }, 'recipient refused')
+    else this.deps.log.info(fields, 'recipient refused')
+    const reasonToClose = this.reasonToClose(refusal.code)
+    const sendReply = () => {
+      this.reply(refusal.reply)
       done()
     }
     const delayMs = this.delayOf(refusal.code)
-    if (end) this.cut(end)
-    else if (delayMs === 0) reply()
-    else setTimeout(reply, delayMs)
+    if (reasonToClose) this.cut(reasonToClose)
+    else if (delayMs === 0) sendReply()
+    else setTimeout(sendReply, delayMs)
   }
 
-  /** Counts the refused recipient; why the session ends with it, if it does. */
-  private endAfter(code: SmtpRefusalCode): SmtpRefusalCode | undefined {
+  /** Counts the refused recipient. Returns why the session has to be closed, if it has to. */
+  private reasonToClose(code: SmtpRefusalCode): SmtpRefusalCode | undefined {
     const { maxUnknown, maxSurplusRecipients } = this.deps.limits
     if (isUnknownRecipient(code)) return ++this.unknownRecipients > maxUnknown ? 'too_many_unknown' : undefined
     const isSurplus = code === 'too_many_recipients' && ++this.surplusRecipients > maxSurplusRecipients
     return isSurplus ? 'too_many_errors' : undefined
   }
 
-  /** How long the answer waits, in milliseconds: longer with each unknown recipient, so that guessing addresses is slow. */
+  /** The delay of the reply in milliseconds: longer with each unknown recipient, which slows down address harvesting. */
   private delayOf(code: SmtpRefusalCode): number {
     const { promptUnknown, unknownDelayMs, maxUnknownDelayMs } = this.deps.limits
     const steps = isUnknownRecipient(code) ? Math.max(0, this.unknownRecipients - promptUnknown) : 0
@@ -222,7 +225,7 @@ export class SmtpSession extends SMTPConnection implements TransferSession {
   }
 
   override handler_DATA(command: Buffer, done: Done): void {
-    this.answer(this.beginTransfer(command.toString()))
+    this.reply(this.beginTransfer(command.toString()))
     done()
   }
 
@@ -236,7 +239,7 @@ export class SmtpSession extends SMTPConnection implements TransferSession {
     return replies.data
   }
 
-  /** Every reply goes through here. */
+  /** Counts errors: all replies pass here, those of smtp-server as well. */
   override send(code: number, text?: string | string[] | null, context?: string | false): void {
     super.send(code, text, context)
     if (code < 400 || code === 421 || context === '4.5.3') return
@@ -244,16 +247,16 @@ export class SmtpSession extends SMTPConnection implements TransferSession {
   }
 
   /**
-   * The library knows one enhanced code for each basic code (550 is 5.1.1, 452 is 4.2.2, 552 is 5.2.2); ours come with
-   * the reply. What is left to it are the simple commands, and 421 for those who misbehave.
+   * smtp-server has one enhanced code for each basic code (550 is 5.1.1, 452 is 4.2.2, 552 is 5.2.2); our replies bring
+   * their own. Only the simple commands, and 421, get the library's.
    */
   override _getEnhancedStatusCode(code: number, context?: string | false): string {
-    if (typeof context === 'string' && enhancedForm.test(context)) return context
+    if (typeof context === 'string' && enhancedStatusCode.test(context)) return context
     if (code === 421 && context !== false) return '4.7.0'
     return super._getEnhancedStatusCode(code, context)
   }
 
-  /** The library waits 100 ms for clients that talk too early, and asks for the name of their address. */
+  /** Without the library's wait of 100 ms for early talkers, and without its reverse DNS look-up. */
   override init(): void {
     this._setListeners(() => this.connectionReady())
   }

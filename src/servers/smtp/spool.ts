@@ -5,43 +5,43 @@ import { limitConcurrency } from '../../base/concurrency/semaphore.ts'
 import type { MessageSource } from '../../mail/message-source.ts'
 import type { DataSink } from './data-decoder.ts'
 
-/** A message stays in memory up to this; past it, it goes to a file. */
+/** A larger message is written to a file. */
 const maxMemoryBytes = 256 * 1024
-/** What all messages under way may hold in memory together; past it they go to files earlier. */
-const maxMemoryBytesInAll = 64 * 1024 * 1024
-/** A file is written in pieces of about this size. */
-const pieceBytes = 64 * 1024
-/** So many pieces are kept as they came; after them small ones are gathered, since each costs more than it holds. */
-const maxLoosePieces = 16
-const smallPieceBytes = 4096
-/** Who waits to write takes nothing from its client: so many pieces at most come in one turn of the event loop. */
-const maxWritesAtOnce = 8
+/** Past this total of all messages under way, smaller messages are written to files as well. */
+const maxTotalMemoryBytes = 64 * 1024 * 1024
+/** Files are written in chunks of about this size. */
+const chunkBytes = 64 * 1024
+/** After so many chunks, small ones are copied together: the overhead of each is larger than its bytes. */
+const maxUncopiedChunks = 16
+const smallChunkBytes = 4096
+/** Bounds what is read in one turn of the event loop: a session that waits to write does not read from its client. */
+const maxConcurrentWrites = 8
 
-const fileForm = /^smtp-(\d+)-[0-9a-z]+$/
+const spoolFileName = /^smtp-(\d+)-[0-9a-z]+$/
 
-/** Where messages are kept while they come in and until they are answered. */
+/** Holds messages from DATA until they are answered. */
 export interface SpoolFolder {
   open(id: string, maxBytes: number): Spool
 }
 
 /**
- * The spool in `path`, which is made when it is absent. Files that a process left behind which is no longer there are
- * removed; processes on one machine may share the folder.
+ * The spool in `path`, which is created when it is absent. Removes the files of processes that no longer run; several
+ * processes of one machine may share the folder.
  */
 export function openSpoolFolder(path: string): SpoolFolder {
   mkdirSync(path, { recursive: true, mode: 0o700 })
   for (const name of readdirSync(path)) {
-    const pid = Number(fileForm.exec(name)?.[1])
+    const pid = Number(spoolFileName.exec(name)?.[1])
     if (pid && (pid === process.pid || !isAlive(pid))) rmSync(join(path, name), { force: true })
   }
-  const shared = { bytes: 0, inTurn: limitConcurrency(maxWritesAtOnce) }
+  const shared = { bytes: 0, limitWrites: limitConcurrency(maxConcurrentWrites) }
   return { open: (id, maxBytes) => new Spool(join(path, `smtp-${process.pid}-${id}`), maxBytes, shared) }
 }
 
-/** What the messages under way share: the bytes that they hold in memory, and the turns to write to files. */
+/** Shared by all messages under way: the bytes in memory, and the limit of concurrent writes. */
 interface SharedBuffers {
   bytes: number
-  readonly inTurn: ReturnType<typeof limitConcurrency>
+  readonly limitWrites: ReturnType<typeof limitConcurrency>
 }
 
 function isAlive(pid: number): boolean {
@@ -53,15 +53,15 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** The bytes of one message while they come in. What goes past `maxBytes` is counted but not kept, and neither is the rest. */
+/** The bytes of one message during DATA. Of a message past `maxBytes` the size is counted, and no byte is kept. */
 export class Spool implements DataSink {
-  /** All that came, kept or not. */
+  /** All bytes that came, kept or not. */
   size = 0
-  private pieces: Buffer[] = []
+  private chunks: Buffer[] = []
   private memoryBytes = 0
-  /** Room for small pieces, and how much of it is used. */
-  private gathering: Buffer | undefined
-  private gathered = 0
+  /** The chunk that small ones are copied to, and its bytes in use. */
+  private collected: Buffer | undefined
+  private collectedBytes = 0
   private file: Promise<FileHandle> | undefined
   private writing: Promise<void> | undefined
   private writeError: unknown
@@ -84,23 +84,23 @@ export class Spool implements DataSink {
     this.size += bytes.length
     if (this.isDiscarded) return
     if (this.isTooLarge || this.writeError !== undefined) {
-      this.letGo()
+      this.dropBytes()
       return
     }
-    this.hold(bytes)
-    const isMuch = this.size > maxMemoryBytes || this.shared.bytes > maxMemoryBytesInAll
-    if (isMuch && !this.file) this.openFile()
-    if (this.file && this.memoryBytes >= pieceBytes && !this.writing) this.startWriting()
+    this.keep(bytes)
+    const isLarge = this.size > maxMemoryBytes || this.shared.bytes > maxTotalMemoryBytes
+    if (isLarge && !this.file) this.openFile()
+    if (this.file && this.memoryBytes >= chunkBytes && !this.writing) this.startWriting()
   }
 
-  /** Resolves when more may be written; undefined: now. */
+  /** Resolves when it takes more bytes; undefined: it takes them now. */
   backpressure(): Promise<void> | undefined {
     return this.writing
   }
 
-  /** The message, once all of it came. @throws what kept the file from being written. */
+  /** The message, once all of it came. @throws the error of writing the file */
   async finish(): Promise<MessageSource> {
-    if (!this.file) return { kind: 'memory', bytes: this.takePieces(), size: this.size }
+    if (!this.file) return { kind: 'memory', bytes: this.takeChunks(), size: this.size }
     await this.writing
     if (this.memoryBytes > 0) this.startWriting()
     await this.writing
@@ -108,9 +108,9 @@ export class Spool implements DataSink {
     return { kind: 'file', path: this.path, size: this.size }
   }
 
-  /** Forgets the bytes and removes the file. To be called once, at the end. */
+  /** Drops the bytes and removes the file. To be called once, at the end. */
   async discard(): Promise<void> {
-    this.letGo()
+    this.dropBytes()
     if (!this.file) return
     await this.writing
     const file = await this.file.catch(() => undefined)
@@ -125,40 +125,40 @@ export class Spool implements DataSink {
     })
   }
 
-  private hold(bytes: Buffer): void {
+  private keep(bytes: Buffer): void {
     this.memoryBytes += bytes.length
     this.shared.bytes += bytes.length
-    if (this.pieces.length < maxLoosePieces || bytes.length >= smallPieceBytes) {
-      this.seal()
-      this.pieces.push(bytes)
+    if (this.chunks.length < maxUncopiedChunks || bytes.length >= smallChunkBytes) {
+      this.finishCollected()
+      this.chunks.push(bytes)
       return
     }
-    if (this.gathering && this.gathered + bytes.length > this.gathering.length) this.seal()
-    this.gathering ??= Buffer.allocUnsafe(pieceBytes)
-    bytes.copy(this.gathering, this.gathered)
-    this.gathered += bytes.length
+    if (this.collected && this.collectedBytes + bytes.length > this.collected.length) this.finishCollected()
+    this.collected ??= Buffer.allocUnsafe(chunkBytes)
+    bytes.copy(this.collected, this.collectedBytes)
+    this.collectedBytes += bytes.length
   }
 
-  private seal(): void {
-    if (this.gathering) this.pieces.push(this.gathering.subarray(0, this.gathered))
-    this.gathering = undefined
-    this.gathered = 0
+  private finishCollected(): void {
+    if (this.collected) this.chunks.push(this.collected.subarray(0, this.collectedBytes))
+    this.collected = undefined
+    this.collectedBytes = 0
   }
 
-  private takePieces(): Buffer {
-    this.seal()
-    const only = this.pieces.length === 1 ? this.pieces[0] : undefined
-    const bytes = only ?? Buffer.concat(this.pieces, this.memoryBytes)
-    this.pieces = []
+  private takeChunks(): Buffer {
+    this.finishCollected()
+    const only = this.chunks.length === 1 ? this.chunks[0] : undefined
+    const bytes = only ?? Buffer.concat(this.chunks, this.memoryBytes)
+    this.chunks = []
     return bytes
   }
 
   private startWriting(): void {
     const written = this.memoryBytes
-    const bytes = this.takePieces()
+    const bytes = this.takeChunks()
     this.memoryBytes = 0
     this.writing = this.shared
-      .inTurn(() => this.append(bytes))
+      .limitWrites(() => this.append(bytes))
       .catch(error => {
         this.writeError ??= error
       })
@@ -174,23 +174,23 @@ export class Spool implements DataSink {
       const { bytesWritten } = await file.write(bytes, at)
       at += bytesWritten
     }
-    letGoOf(bytes)
+    releaseMemory(bytes)
   }
 
-  private letGo(): void {
+  private dropBytes(): void {
     this.isDiscarded = true
     this.shared.bytes -= this.memoryBytes
     this.memoryBytes = 0
-    this.pieces = []
-    this.gathering = undefined
-    this.gathered = 0
+    this.chunks = []
+    this.collected = undefined
+    this.collectedBytes = 0
   }
 }
 
 /**
- * Gives the memory of a large piece back at once; nobody has it any more but us. With many clients at the same time the
- * collector would come hundreds of megabytes later.
+ * Frees the memory of a large chunk at once, which nobody else refers to. With many clients at once the garbage collector
+ * would run only hundreds of megabytes later.
  */
-function letGoOf({ buffer, byteLength }: Buffer): void {
-  if (byteLength >= pieceBytes && byteLength === buffer.byteLength && buffer instanceof ArrayBuffer) buffer.transfer(0)
+function releaseMemory({ buffer, byteLength }: Buffer): void {
+  if (byteLength >= chunkBytes && byteLength === buffer.byteLength && buffer instanceof ArrayBuffer) buffer.transfer(0)
 }

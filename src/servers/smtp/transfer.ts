@@ -12,17 +12,17 @@ import type { MailTransaction } from './envelope.ts'
 import { dataSeconds, messageReplies } from './metrics.ts'
 import type { Spool } from './spool.ts'
 
-/** What a session tells about itself, and what it does when it is told. */
+/** The session, as far as a transfer needs it. */
 export interface TransferSession {
   readonly id: string
   readonly client: Pick<IncomingMessage, 'remoteIp' | 'helo' | 'tls'>
-  /** The answer to DATA. */
+  /** Sends the final reply to DATA. */
   replyToData(reply: SmtpReply): void
-  /** Says why and closes. */
+  /** Sends the reply for the reason and closes the session. */
   cut(code: SmtpRefusalCode): void
 }
 
-/** One message from the reply 354 to our answer. */
+/** One message, from the reply 354 to the final reply. */
 export class Transfer implements DataReceiver {
   private phase: 'transfer' | 'answer' | 'over' = 'transfer'
   private phaseSince = performance.now()
@@ -48,7 +48,7 @@ export class Transfer implements DataReceiver {
   }
 
   backpressure(): Promise<void> | undefined {
-    // A client that never said the size hears of it at the end; one that goes on and on does not get there.
+    // A message past SIZE is refused after its end; one that does not end is cut.
     if (this.spool.size > 2 * this.deps.limits.maxMessageBytes) this.session.cut('message_too_large')
     return this.spool.backpressure()
   }
@@ -62,7 +62,7 @@ export class Transfer implements DataReceiver {
     void this.settle()
   }
 
-  /** Ends what takes too long: the transfer below the minimum rate, our answer past its deadline. RFC 1047. */
+  /** Applies the timeouts: cuts a transfer below the minimum rate, and defers when our reply is late (RFC 1047). */
   check(now: number): void {
     const { answerMs, rateWindowMs, minBytesPerSecond } = this.deps.limits
     if (this.phase === 'answer' && now - this.phaseSince >= answerMs) {
@@ -73,18 +73,18 @@ export class Transfer implements DataReceiver {
     const isSlow = this.windowBytes * 1000 < minBytesPerSecond * (now - this.windowSince)
     this.windowSince = now
     this.windowBytes = 0
-    // While it is we who do not take more, the client is not slow.
+    // While we exert backpressure, the client is not slow.
     if (isSlow && !this.spool.backpressure()) this.session.cut('too_slow')
   }
 
-  /** Ends without an answer to DATA: the client has gone, or was cut for this reason. */
+  /** Ends without a reply to DATA: the client has gone, or the session was closed for this reason. */
   abandon(reason: SmtpRefusalCode | 'client_gone'): void {
     if (this.phase === 'over') return
     const wasTransfer = this.phase === 'transfer'
     this.phase = 'over'
     this.stop.abort()
     this.note(reason)
-    // While the way in has the message, settling discards it.
+    // While the inbound pipeline has the message, settling discards it.
     if (wasTransfer) void this.discard()
   }
 
@@ -119,9 +119,12 @@ export class Transfer implements DataReceiver {
 
   private conclude(outcome: { readonly id: string } | SmtpRefusal): void {
     if (this.phase === 'over') {
-      // The client has heard something else, or nothing, and will come again.
+      // The client got another reply, or none, and will send the message again.
       if (!(outcome instanceof SmtpRefusal))
-        this.deps.log.warn({ transaction_id: this.transaction.id, message_id: outcome.id }, 'message filed unanswered')
+        this.deps.log.warn(
+          { transaction_id: this.transaction.id, message_id: outcome.id },
+          'message filed after its reply was due: the client may send it again',
+        )
       return
     }
     this.phase = 'over'
@@ -140,7 +143,7 @@ export class Transfer implements DataReceiver {
   ): void {
     messageReplies.inc({ result })
     const { log } = this.deps
-    const facts = {
+    const fields = {
       session_id: this.session.id,
       transaction_id: this.transaction.id,
       remote_ip: this.session.client.remoteIp,
@@ -150,18 +153,18 @@ export class Transfer implements DataReceiver {
       recipients: this.transaction.recipients.size,
       ms: Math.round(performance.now() - this.phaseSince),
     }
-    if (!outcome) log.info({ ...facts, reason: result }, 'message abandoned')
-    else if (!(outcome instanceof SmtpRefusal)) log.info({ ...facts, message_id: outcome.id }, 'message accepted')
+    if (!outcome) log.info({ ...fields, reason: result }, 'message abandoned')
+    else if (!(outcome instanceof SmtpRefusal)) log.info({ ...fields, message_id: outcome.id }, 'message accepted')
     else if (outcome.code === 'our_trouble')
-      log.error({ ...facts, reason: result, err: outcome.cause }, 'message refused')
-    else log.info({ ...facts, reason: result, cause: causeOf(outcome) }, 'message refused')
+      log.error({ ...fields, reason: result, err: outcome.cause }, 'message refused')
+    else log.info({ ...fields, reason: result, cause: causeOf(outcome) }, 'message refused')
   }
 
   private async discard(): Promise<void> {
     try {
       await this.spool.discard()
     } catch (error) {
-      this.deps.log.error({ transaction_id: this.transaction.id, err: error }, 'spool file not removed')
+      this.deps.log.error({ transaction_id: this.transaction.id, err: error }, 'spool file could not be removed')
     }
   }
 }

@@ -71,7 +71,7 @@ test('closes a balancer’s connection without a word where the header is absent
   door = await openTestSmtpServer({ smtpProxies: balancer })
   for (const first of ['EHLO client.test\r\n', 'PROXY TCP4 nobody 198.51.100.1 1 25\r\n', 'PROXY TC'])
     expect(await (await connected(`${first}`.padEnd(120, 'x'))).rest()).toBe('')
-  expect(door.logged.filter(line => line.includes('no header of a load balancer'))).toHaveLength(3)
+  expect(door.logged.filter(line => line.includes('no valid PROXY protocol header'))).toHaveLength(3)
 })
 
 test('gives a balancer a short time for its header, and others are served meanwhile', async () => {
