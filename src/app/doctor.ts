@@ -9,20 +9,18 @@ import { countByLevel, type DoctorResult, runChecks } from '../health/doctor/run
 import { createAdapters } from './adapters.ts'
 import type { AppContext } from './app-context.ts'
 
-const smtpPort = 25
-/** Within what a check may take, so that a relay that is silent is told as such. */
+const publicSmtpPort = 25
+/** Shorter than the time limit of a check, so that a silent relay is reported as such. */
 const relayProbeSeconds = 8
 
-const findings = gauge('mailroom_doctor_findings', 'What the quick part of doctor found last, by how grave it is.', [
-  'level',
-])
+const findings = gauge('mailroom_doctor_findings', 'Findings of the last quick run of doctor, by level.', ['level'])
 
 /**
  * Prepares the job `doctor`: the quick checks, in the process that serves. A problem is logged once, and again when its level
  * changes. With the provider `sandbox` Mailroom is only being tried out, so that problems are logged at `info`.
  */
 export function openDoctor({ config, db, clock, resolver, log }: AppContext): JobRound {
-  const deps: DoctorDeps = { config, db, clock, resolver, relays: [], publicSmtpPort: smtpPort }
+  const deps: DoctorDeps = { config, db, clock, resolver, relays: [], publicSmtpPort }
   let logged: ReadonlyMap<string, string> | undefined
   return async () => {
     const results = await runChecks(quickChecks, deps, checkTimeoutMs.quick)
@@ -31,24 +29,24 @@ export function openDoctor({ config, db, clock, resolver, log }: AppContext): Jo
   }
 }
 
-/** Logs what is new since `told`: by name, the level of what was told. */
+/** Logs the findings whose level changed since `logged`; gives the level of each check, by name. */
 function logFindings(
-  examined: readonly DoctorResult[],
-  told: ReadonlyMap<string, string> | undefined,
+  results: readonly DoctorResult[],
+  logged: ReadonlyMap<string, string> | undefined,
   log: Pick<Log, 'error' | 'warn' | 'info'>,
 ): ReadonlyMap<string, string> {
-  const counts = countByLevel(examined)
+  const counts = countByLevel(results)
   for (const [level, count] of Object.entries(counts)) findings.set({ level }, count)
-  for (const doctorResult of examined) {
-    if (!('todo' in doctorResult) || told?.get(doctorResult.name) === doctorResult.level) continue
-    const line = { check: doctorResult.name, seen: doctorResult.seen, todo: doctorResult.todo }
-    if (doctorResult.level === 'error') log.error(line, 'doctor found a fault')
-    else if (doctorResult.level === 'warning') log.warn(line, 'doctor found a weakness')
-    else log.info(line, 'doctor noted something')
+  for (const result of results) {
+    if (!('todo' in result) || logged?.get(result.name) === result.level) continue
+    const line = { check: result.name, seen: result.seen, todo: result.todo }
+    if (result.level === 'error') log.error(line, 'doctor: error')
+    else if (result.level === 'warning') log.warn(line, 'doctor: warning')
+    else log.info(line, 'doctor: note')
   }
   const { error: errors, warning: warnings, note: notes, ok } = counts
-  if (told === undefined) log.info({ errors, warnings, notes, ok }, 'ran the quick part of doctor')
-  return new Map(examined.map(doctorResult => [doctorResult.name, doctorResult.level]))
+  if (logged === undefined) log.info({ errors, warnings, notes, ok }, 'doctor ran its quick checks')
+  return new Map(results.map(result => [result.name, result.level]))
 }
 
 function atInfoLevel(log: Log): Pick<Log, 'error' | 'warn' | 'info'> {
@@ -56,10 +54,10 @@ function atInfoLevel(log: Log): Pick<Log, 'error' | 'warn' | 'info'> {
   return { error: info, warn: info, info }
 }
 
-/** Runs `work` with all that the checks look at, for a process that does not serve. */
+/** Runs `work` with what the checks depend on, for a command. */
 export async function withDoctorDeps<Result>(
   config: Config,
-  work: (parts: DoctorDeps) => Promise<Result>,
+  work: (deps: DoctorDeps) => Promise<Result>,
 ): Promise<Result> {
   const database = openDatabase(config.databaseUrl, 4)
   const { clock, resolver } = createAdapters(config)
@@ -71,14 +69,14 @@ export async function withDoctorDeps<Result>(
       clock,
       resolver: resolver({ database }),
       relays,
-      publicSmtpPort: smtpPort,
+      publicSmtpPort,
     })
   } finally {
     await database.close()
   }
 }
 
-/** Each host by itself: the provider of all is content with one of them. */
+/** One for each host: the provider itself is healthy when one of several is. */
 function relayProbes(config: Config): readonly RelayProbe[] {
   if (config.provider !== 'smarthost') return [relayProbe(config.provider, config)]
   return (config.smarthostUrls ?? []).map(url => {

@@ -4,34 +4,34 @@ import type { Db } from '../../base/database/database.ts'
 import type { Resolver } from '../../ports/resolver/port.ts'
 import type { Finding } from './finding.ts'
 
-/** What is looked at, in the order in which it is told. */
+/** The areas of the checks, in the order of the output. */
 export const checkAreas = ['database', 'scanner', 'dns', 'smtp', 'tls', 'relay', 'machine'] as const
 
 export type CheckArea = (typeof checkAreas)[number]
 
-/** A relay that mail goes out by, and how to try it without sending anything. */
+/** A relay of the configured provider, and how to try it without sending anything. */
 export interface RelayProbe {
-  /** Without its password. */
+  /** Without user and password. */
   readonly name: string
-  /** null: it is reached, and takes our log-in; else `phase: what it said`. */
+  /** null: it can be reached and accepts the login; else `phase: its reply or the error`. */
   findProblem(): Promise<string | null>
 }
 
-/** What the checks look at. */
+/** What the checks depend on. */
 export interface DoctorDeps {
   readonly config: Config
   readonly db: Db
   readonly clock: Clock
   readonly resolver: Resolver
   readonly relays: readonly RelayProbe[]
-  /** Where the world reaches our SMTP door. */
+  /** The port on which other servers reach our SMTP server: 25, except in tests. */
   readonly publicSmtpPort: number
 }
 
-/** One look at one thing. What it throws is told as a finding. */
+/** Checks one thing. What it throws becomes a finding of level `error`. */
 export interface DoctorCheck {
-  /** Unique; two or three words with `_` between them, for programs too. */
+  /** Unique and stable, since programs read it: one to three words with `_` between them. */
   readonly name: string
   readonly area: CheckArea
-  run(parts: DoctorDeps): Promise<Finding>
+  run(deps: DoctorDeps): Promise<Finding>
 }

@@ -8,7 +8,7 @@ import { scannerChecks } from './scanner.ts'
 import { smtpChecks } from './smtp.ts'
 import { certificateCheck, tlsChecks } from './tls.ts'
 
-/** What asks nothing but the database, clamd and files. */
+/** The checks that ask only the database, clamd and files. */
 export const quickChecks: readonly DoctorCheck[] = [
   ...databaseChecks,
   ...scannerChecks,
@@ -27,5 +27,5 @@ export const allChecks: readonly DoctorCheck[] = [
   ...machineChecks,
 ]
 
-/** How long one check may take, in milliseconds. */
+/** The time limit of one check, in milliseconds. */
 export const checkTimeoutMs = { all: 10_000, quick: 3000 } as const

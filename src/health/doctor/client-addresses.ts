@@ -7,7 +7,7 @@ import type { DoctorCheck } from './check.ts'
 import { maxRecentMessages, type RecentClient, selectRecentClients } from './client-addresses-table.ts'
 import { error, type Finding, ok, skipped, warning } from './finding.ts'
 
-/** Fewer may all have come from one server. */
+/** With fewer messages it is likely enough that one server sent them all. */
 const minimumMessages = 5
 const weekMs = 7 * dayMs
 
@@ -15,7 +15,7 @@ export const clientAddressesCheck: DoctorCheck = {
   name: 'client_addresses',
   area: 'smtp',
   async run({ db, config, clock }) {
-    if (!config.roles.includes('smtp')) return skipped('this process takes no mail (MAILROOM_ROLES)')
+    if (!config.roles.includes('smtp')) return skipped('this process does not receive mail (MAILROOM_ROLES)')
     return assessClients(await selectRecentClients(db, maxRecentMessages), {
       gateways: await defaultGateways(),
       hasProxies: (config.smtpProxies ?? []).length > 0,
@@ -25,33 +25,33 @@ export const clientAddressesCheck: DoctorCheck = {
 }
 
 /**
- * Do the messages of the last week come from whoever sent them, or all from what stands in between? Where Docker or a load
- * balancer hides the client, SPF judges that one for all.
+ * Did the messages of the last week come from many clients, or all from one gateway in between? Where Docker or a load
+ * balancer hides the client's address, SPF and the limits for each address judge the gateway.
  */
 function assessClients(
-  peers: readonly RecentClient[],
+  clients: readonly RecentClient[],
   where: { readonly gateways: readonly string[]; readonly hasProxies: boolean; readonly since: Instant },
 ): Finding {
-  const recent = peers.filter(peer => peer.received_at > where.since).map(peer => unmapIpv4(peer.remote_ip))
+  const recent = clients.filter(client => client.received_at > where.since).map(client => unmapIpv4(client.remote_ip))
   const distinct = [...new Set(recent)]
   const [only = ''] = distinct
-  if (recent.length === 0) return skipped('no mail has come in within a week')
+  if (recent.length === 0) return skipped('no mail came within a week')
   const seen = `${pluralize(recent.length, 'message')} of the last week, ${distinct.length === 1 ? 'all from one address' : `from ${distinct.length} addresses`}`
   const isOne = distinct.length === 1 && isPrivateAddress(only)
   const looksLikeGateway = where.gateways.includes(only) || /^172\.(1[6-9]|2\d|3[01])\.\d+\.1$/.test(only)
   if (!isOne || (!looksLikeGateway && recent.length < minimumMessages)) return ok(seen)
-  const all = `all mail of the last week (${recent.length}) came from ${only}, ${looksLikeGateway ? 'which looks like a gateway of Docker' : 'a private address'}: SPF and the limits judge that, and not who sent it`
+  const all = `all mail of the last week (${recent.length}) came from ${only}, ${looksLikeGateway ? 'which looks like a gateway of Docker' : 'a private address'}: SPF and the limits judge that address, not the sender’s`
   if (recent.length < minimumMessages) return warning(all, todoForHiddenClients(where.hasProxies))
   return error(all, todoForHiddenClients(where.hasProxies))
 }
 
 function todoForHiddenClients(hasProxies: boolean): string {
   return hasProxies
-    ? 'Let the load balancer itself see the clients: what it says by the PROXY protocol is this address.'
-    : 'Let clients’ addresses through: on Docker a network with IPv6 and no userland proxy (see docker/README.md), with a load balancer the PROXY protocol and its address in MAILROOM_SMTP_PROXIES.'
+    ? 'Make the load balancer see the addresses of clients: this address is what it sends by the PROXY protocol.'
+    : 'Pass on the addresses of clients. Docker: use a network with IPv6 and no userland proxy (see docker/README.md). Load balancer: turn on the PROXY protocol and set MAILROOM_SMTP_PROXIES to its address.'
 }
 
-/** By which addresses this machine, or container, reaches all others. */
+/** The default gateways of this machine or container, IPv4. */
 async function defaultGateways(): Promise<readonly string[]> {
   const text = await readFile('/proc/net/route', 'utf8').catch(() => '')
   const routes = text.split('\n').map(line => line.split('\t'))

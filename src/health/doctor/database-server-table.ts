@@ -24,7 +24,7 @@ export type ServerVariables = Readonly<Partial<Record<(typeof variableNames)[num
 
 export async function selectServerVariables(db: Db): Promise<ServerVariables> {
   const { rows } = await sql<{ readonly Variable_name: string; readonly Value: string }>`SHOW GLOBAL VARIABLES
-    WHERE Variable_name IN (${sql.join(variableNames.map(variableName => sql.lit(variableName)))})`.execute(db)
+    WHERE Variable_name IN (${sql.join(variableNames.map(name => sql.lit(name)))})`.execute(db)
   return Object.fromEntries(rows.map(row => [row.Variable_name, row.Value]))
 }
 
@@ -34,20 +34,20 @@ export async function selectMaxConnectionsUsed(db: Db): Promise<number> {
   return Number(rows[0]?.Value ?? 0)
 }
 
-/** The server's own time, UTC. */
+/** The clock of the server, UTC. */
 export async function selectServerTime(db: Db): Promise<Instant> {
   const { rows } = await sql<{ readonly now: Instant }>`SELECT CAST(UTC_TIMESTAMP(6) AS CHAR) AS now`.execute(db)
   return rows[0]?.now as Instant
 }
 
-/** The character set that the database gives to what names none. */
+/** The default character set of the database. */
 export async function selectCharacterSet(db: Db): Promise<string> {
   const { rows } = await sql<{ readonly name: string }>`SELECT DEFAULT_CHARACTER_SET_NAME AS name
     FROM information_schema.SCHEMATA WHERE SCHEMA_NAME = DATABASE()`.execute(db)
   return rows[0]?.name ?? 'none'
 }
 
-/** The migrations that have been done; empty: the tables are not made yet. */
+/** The migrations that have been applied; empty: the tables have not been created yet. */
 export async function selectAppliedMigrations(db: Db): Promise<readonly string[]> {
   const { rows: tables } = await sql`SELECT 1 FROM information_schema.TABLES
     WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = 'kysely_migration'`.execute(db)

@@ -6,10 +6,10 @@ import { selectCharacterSet, selectMaxConnectionsUsed, selectServerVariables } f
 import { combineFindings, error, type Finding, note, ok, warning } from './finding.ts'
 
 const minimumPacketBytes = 16 * MiB
-/** Below it a database is held in memory as a whole anyway. */
+/** A smaller database fits into any buffer pool well enough. */
 const smallData = 1024 * MiB
 
-const durability: DoctorCheck = {
+const durabilityCheck: DoctorCheck = {
   name: 'durability',
   area: 'database',
   async run({ db }) {
@@ -21,97 +21,100 @@ const durability: DoctorCheck = {
     } = await selectServerVariables(db)
     const findings: Finding[] = [
       flush === '1'
-        ? ok('each commit is on the disk before it is answered')
+        ? ok('each commit is flushed to disk before it is acknowledged')
         : error(
-            `innodb_flush_log_at_trx_commit is ${flush}: mail that was answered with 250 is lost when the machine stops`,
-            'Set innodb_flush_log_at_trx_commit = 1 in the server’s configuration, and now by SET GLOBAL.',
+            `innodb_flush_log_at_trx_commit is ${flush}: mail that was accepted (250) is lost when the machine crashes`,
+            'Set innodb_flush_log_at_trx_commit = 1 in the server’s configuration, and right now with SET GLOBAL.',
           ),
     ]
     if (log_bin === 'ON' && sync_binlog !== '1')
       findings.push(
         warning(
-          `sync_binlog is ${sync_binlog}: after a crash the binary log, and what replicates it, may lack mail that was accepted`,
-          'Set sync_binlog = 1 in the server’s configuration, and now by SET GLOBAL.',
+          `sync_binlog is ${sync_binlog}: after a crash the binary log and the replicas may lack mail that was accepted`,
+          'Set sync_binlog = 1 in the server’s configuration, and right now with SET GLOBAL.',
         ),
       )
     if (innodb_doublewrite === 'OFF')
       findings.push(
         warning(
-          'innodb_doublewrite is OFF: a page half written when the power fails cannot be mended',
-          'Set innodb_doublewrite = ON, unless the file system writes pages of 16 KiB whole (ZFS).',
+          'innodb_doublewrite is OFF: a page that is half written when the power fails cannot be repaired',
+          'Set innodb_doublewrite = ON, unless the file system writes 16 KiB pages atomically (ZFS).',
         ),
       )
     return combineFindings(findings)
   },
 }
 
-const packet: DoctorCheck = {
+const packetSizeCheck: DoctorCheck = {
   name: 'packet_size',
   area: 'database',
   async run({ db }) {
     const bytes = Number((await selectServerVariables(db)).max_allowed_packet)
     if (bytes >= minimumPacketBytes) return ok(`max_allowed_packet is ${formatBytes(bytes)}`)
     return error(
-      `max_allowed_packet is ${formatBytes(bytes)}: emails with much content are refused by the database`,
-      'Set max_allowed_packet = 16M or more in the server’s configuration, and now by SET GLOBAL; then start Mailroom again.',
+      `max_allowed_packet is ${formatBytes(bytes)}: the database refuses large statements, so that large messages cannot be stored`,
+      'Set max_allowed_packet = 16M or more in the server’s configuration, and right now with SET GLOBAL; then start Mailroom again.',
     )
   },
 }
 
-const connections: DoctorCheck = {
+const connectionsCheck: DoctorCheck = {
   name: 'connections',
   area: 'database',
   async run({ db, config }) {
-    const most = Number((await selectServerVariables(db)).max_connections)
+    const max = Number((await selectServerVariables(db)).max_connections)
     const used = await selectMaxConnectionsUsed(db)
-    // One pool for each role, and one for what runs beside them.
+    // One pool for each role, and one for the background jobs.
     const needed = (config.roles.length + 1) * config.databaseConnections
-    const seen = `max_connections is ${most}, a process like this one may hold ${needed}, and ${used} were in use at once`
-    if (needed + 5 > most)
+    const seen = `max_connections is ${max}; a process with these settings opens up to ${needed}, and up to ${used} were in use at once`
+    if (needed + 5 > max)
       return error(
         seen,
-        `Set max_connections to ${Math.max(150, needed * 2)} or more, or MAILROOM_DATABASE_CONNECTIONS lower: it is for each role.`,
+        `Set max_connections to ${Math.max(150, needed * 2)} or more, or lower MAILROOM_DATABASE_CONNECTIONS, which counts for each role.`,
       )
-    if (used >= most * 0.9)
-      return warning(seen, 'Raise max_connections: when there is no connection left, senders are told to come again.')
+    if (used >= max * 0.9)
+      return warning(seen, 'Raise max_connections: when no connection is left, incoming mail is deferred.')
     return ok(seen)
   },
 }
 
-const settings: DoctorCheck = {
+const settingsCheck: DoctorCheck = {
   name: 'settings',
   area: 'database',
   async run({ db }) {
     const { innodb_buffer_pool_size, log_bin, binlog_format } = await selectServerVariables(db)
     const characterSet = await selectCharacterSet(db)
     const pool = Number(innodb_buffer_pool_size)
-    const data = (await selectTableSizes(db)).reduce((sum, tableSiz) => sum + tableSiz.bytes, 0)
-    const findings: Finding[] = [
-      ok(`buffer pool ${formatBytes(pool)} for ${formatBytes(data)} of data; full-text settings play no part`),
-    ]
+    const data = (await selectTableSizes(db)).reduce((sum, table) => sum + table.bytes, 0)
+    const findings: Finding[] = [ok(`the buffer pool is ${formatBytes(pool)} for ${formatBytes(data)} of data`)]
     if (characterSet !== 'utf8mb4')
       findings.push(
         note(
           `the database’s default character set is ${characterSet}`,
-          'Mailroom’s own tables name theirs; ALTER DATABASE … CHARACTER SET utf8mb4 keeps tools beside it from guessing.',
+          'Mailroom’s tables set theirs, so this harms nothing. ALTER DATABASE … CHARACTER SET utf8mb4 makes it the default for other tools too.',
         ),
       )
     if (log_bin === 'ON' && binlog_format === 'STATEMENT')
       findings.push(
         error(
-          'binlog_format is STATEMENT, with which the server refuses changes under READ COMMITTED',
-          'Set binlog_format = ROW (or MIXED) in the server’s configuration, and now by SET GLOBAL; then start Mailroom again.',
+          'binlog_format is STATEMENT, with which the server refuses writes under READ COMMITTED',
+          'Set binlog_format = ROW (or MIXED) in the server’s configuration, and right now with SET GLOBAL; then start Mailroom again.',
         ),
       )
     if (data > smallData && pool < data / 20)
       findings.push(
         warning(
-          `the buffer pool is ${formatBytes(pool)} for ${formatBytes(data)} of data: most look-ups wait for the disk`,
-          'Raise innodb_buffer_pool_size, to about half of the memory where the database has a machine of its own.',
+          `the buffer pool is ${formatBytes(pool)} for ${formatBytes(data)} of data: most lookups wait for the disk`,
+          'Raise innodb_buffer_pool_size: to about half of the memory if the database has a machine of its own.',
         ),
       )
     return combineFindings(findings)
   },
 }
 
-export const databaseSettingsChecks: readonly DoctorCheck[] = [durability, packet, connections, settings]
+export const databaseSettingsChecks: readonly DoctorCheck[] = [
+  durabilityCheck,
+  packetSizeCheck,
+  connectionsCheck,
+  settingsCheck,
+]

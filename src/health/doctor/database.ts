@@ -18,7 +18,7 @@ const connectionCheck: DoctorCheck = {
     } catch (thrown) {
       return error(
         `the database does not answer: ${(thrown as Error).message}`,
-        'See whether it runs, and whether MAILROOM_DATABASE_URL names its address, account, password and database. Until it answers senders are told to come again (451), and nothing is sent.',
+        'Check that it runs, and that MAILROOM_DATABASE_URL has the right address, account, password and database. Until it answers incoming mail is deferred (451), and nothing is sent.',
       )
     }
   },
@@ -32,12 +32,12 @@ function versionFinding({
   version_comment?: string
 }): Finding {
   const product = /mariadb/i.test(`${version} ${version_comment}`) ? 'MariaDB' : 'MySQL'
-  const [major = 0, minor = 0] = version.split('.').map(value => Number.parseInt(value, 10))
+  const [major = 0, minor = 0] = version.split('.').map(part => Number.parseInt(part, 10))
   const [leastMajor, leastMinor] = minimumVersion[product]
   const seen = `${product} ${version}`
   if (major > leastMajor || (major === leastMajor && minor >= leastMinor)) return ok(seen)
   return error(
-    `${seen} is older than what Mailroom is tested with`,
+    `${seen} is older than the versions that Mailroom supports`,
     `Upgrade the server to ${product} ${leastMajor}.${leastMinor} or later.`,
   )
 }
@@ -50,10 +50,10 @@ const writableCheck: DoctorCheck = {
     const isOn = (value: string | undefined) => value === 'ON' || value === '1'
     if (isOn(innodb_read_only) || isOn(super_read_only) || isOn(read_only))
       return error(
-        'the server is read-only, as a replica is',
-        'Name the primary in MAILROOM_DATABASE_URL, or, where this one is to take its place, SET GLOBAL read_only = 0.',
+        'the server is read-only, like a replica',
+        'Set MAILROOM_DATABASE_URL to the primary; or, if this server is to become the primary, SET GLOBAL read_only = 0.',
       )
-    return ok('the server takes writes')
+    return ok('the server accepts writes')
   },
 }
 
@@ -66,24 +66,27 @@ const migrationsCheck: DoctorCheck = {
       const newer = await newerMigrations(db, migrationNames)
       if (newer.length > 0)
         return note(
-          `the tables are a newer version’s (${newer.join(', ')}), which only added to them`,
-          'Start the newer version again once what spoke against it is mended.',
+          `a newer version has migrated the tables (${newer.join(', ')}), in a way that this version works with`,
+          'Start the newer version again once the reason to go back to this one is fixed.',
         )
     } catch (thrown) {
-      if (thrown instanceof NewerSchemaError) return error('the tables are a newer version’s', thrown.message)
-      if (thrown instanceof UnfinishedRestoreError) return error('a restore was broken off', thrown.message)
+      if (thrown instanceof NewerSchemaError) return error('a newer version has migrated the tables', thrown.message)
+      if (thrown instanceof UnfinishedRestoreError) return error('a restore was not finished', thrown.message)
       throw thrown
     }
-    const done = await selectAppliedMigrations(db)
-    const pending = migrationNames.filter(migrationName => !done.includes(migrationName))
-    if (done.length === 0)
-      return note('there are no tables yet', 'They are made by ./mailroom migrate, or when it serves.')
+    const applied = await selectAppliedMigrations(db)
+    const pending = migrationNames.filter(name => !applied.includes(name))
+    if (applied.length === 0)
+      return note(
+        'there are no tables yet',
+        './mailroom migrate creates them, and so does ./mailroom serve when it starts.',
+      )
     if (pending.length > 0)
       return warning(
-        `not done yet: ${pending.join(', ')}`,
-        'Run ./mailroom migrate with this version, or start it; where it serves already, its log says why they failed.',
+        `not applied yet: ${pending.join(', ')}`,
+        'Run ./mailroom migrate with this version, or start it. If it is running already, its log says why they failed.',
       )
-    return ok(`all ${done.length} are done`)
+    return ok(`all ${applied.length} have been applied`)
   },
 }
 

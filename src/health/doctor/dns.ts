@@ -2,41 +2,39 @@ import { randomBytes } from 'node:crypto'
 import type { DoctorCheck } from './check.ts'
 import { error, note, ok, skipped, warning } from './finding.ts'
 
-/** Names that many ask for, so that any resolver knows them. */
+/** Popular names, which any resolver has in its cache. */
 const wellKnown = ['gmail.com', 'outlook.com', 'yahoo.com', 'icloud.com', 'example.com'] as const
 const slowMs = 500
-/** A DKIM key of 2048 bits: one record, more than one string (RFC 6376 §3.6.2.2). */
-const longText = '20230601._domainkey.gmail.com'
-/** What each list answers for its test entry (RFC 5782 §5); from 127.255.255.0/24 it says that it does not answer us. */
-const listEntry = '2.0.0.127.zen.spamhaus.org'
-/** A zone that is signed wrongly on purpose. */
-const badlySigned = 'dnssec-failed.org'
-const advice =
-  'Name a resolver near by in MAILROOM_RESOLVERS, best one of your own that asks the servers of each domain itself (unbound).'
+/** A DKIM key of 2048 bits: one record of several strings (RFC 6376 §3.6.2.2). */
+const longRecordName = '20230601._domainkey.gmail.com'
+/** The test entry that each list has (RFC 5782 §5). An answer in 127.255.255.0/24 means that it refuses this resolver. */
+const blockListTestName = '2.0.0.127.zen.spamhaus.org'
+/** A zone with wrong signatures on purpose. */
+const badlySignedName = 'dnssec-failed.org'
+const advice = 'Set MAILROOM_RESOLVERS to a resolver close by, best a recursive resolver of your own (unbound).'
 
 const resolverCheck: DoctorCheck = {
   name: 'resolver',
   area: 'dns',
   async run({ resolver }) {
-    const asked = await Promise.all(
+    const lookups = await Promise.all(
       wellKnown.map(async name => {
-        const begun = performance.now()
+        const start = performance.now()
         const answer = await resolver.resolve(name, 'MX', { bypassCache: true })
-        return { answer, ms: performance.now() - begun }
+        return { answer, ms: performance.now() - start }
       }),
     )
-    const failed = asked.filter(each => each.answer.kind === 'failed')
-    const why = failed.map(each => (each.answer.kind === 'failed' ? each.answer.why : ''))[0]
-    const median = Math.round(asked.map(each => each.ms).sort((a, b) => a - b)[2] ?? 0)
-    if (failed.length === asked.length)
+    const failed = lookups.filter(lookup => lookup.answer.kind === 'failed')
+    const why = failed.map(({ answer }) => (answer.kind === 'failed' ? answer.why : ''))[0]
+    const median = Math.round(lookups.map(lookup => lookup.ms).sort((a, b) => a - b)[2] ?? 0)
+    if (failed.length === lookups.length)
       return error(
         `no DNS server answers (${why})`,
-        'See whether the servers of MAILROOM_RESOLVERS (without it, of /etc/resolv.conf) are reached, by UDP and TCP. Until then all mail is answered 451.',
+        'Check that the servers in MAILROOM_RESOLVERS (without it, in /etc/resolv.conf) can be reached by UDP and TCP. Until then all mail is deferred (451).',
       )
-    if (failed.length > 0)
-      return warning(`${failed.length} of ${asked.length} questions had no answer (${why})`, advice)
-    if (median > slowMs) return warning(`half of the answers take longer than ${median} ms`, advice)
-    return ok(`it answers, half of the time within ${median} ms`)
+    if (failed.length > 0) return warning(`${failed.length} of ${lookups.length} lookups failed (${why})`, advice)
+    if (median > slowMs) return warning(`half of the lookups take longer than ${median} ms`, advice)
+    return ok(`half of the lookups take at most ${median} ms`)
   },
 }
 
@@ -44,15 +42,14 @@ const longAnswersCheck: DoctorCheck = {
   name: 'long_answers',
   area: 'dns',
   async run({ resolver }) {
-    const answer = await resolver.resolve(longText, 'TXT', { bypassCache: true })
-    if (answer.kind === 'none') return skipped(`${longText}, a long record, is not there to be asked for`)
+    const answer = await resolver.resolve(longRecordName, 'TXT', { bypassCache: true })
+    if (answer.kind === 'none')
+      return skipped(`there is no record at ${longRecordName}, the long record that is looked up`)
     if (answer.kind === 'found' && answer.records.some(record => record.length > 255 && /p=[\w+/=]{300}/.test(record)))
-      return ok('a record of several strings comes whole')
+      return ok('long records are answered whole')
     return error(
-      answer.kind === 'failed'
-        ? `a long record cannot be had: ${answer.why}`
-        : 'of a record of several strings only a part comes',
-      `Let DNS answers of more than 512 bytes through, by UDP and by TCP on port 53: most DKIM keys are that long, and without them good mail looks forged. ${advice}`,
+      answer.kind === 'failed' ? `a long record could not be looked up: ${answer.why}` : 'long records are cut short',
+      `Let DNS answers of more than 512 bytes through, by UDP and by TCP on port 53: most DKIM keys are that long, and without them the signatures of good mail fail. ${advice}`,
     )
   },
 }
@@ -61,21 +58,21 @@ const absentNamesCheck: DoctorCheck = {
   name: 'absent_names',
   area: 'dns',
   async run({ resolver }) {
-    const unknown = `mailroom-${randomBytes(8).toString('hex')}`
-    const names = [`${unknown}.example`, `www.${unknown}.com`]
-    const asked = await Promise.all(names.map(name => resolver.resolve(name, 'A', { bypassCache: true })))
-    if (asked.some(dnsAnswer => dnsAnswer.kind === 'found'))
+    const random = `mailroom-${randomBytes(8).toString('hex')}`
+    const names = [`${random}.example`, `www.${random}.com`]
+    const answers = await Promise.all(names.map(name => resolver.resolve(name, 'A', { bypassCache: true })))
+    if (answers.some(answer => answer.kind === 'found'))
       return error(
-        'it gives addresses for names that do not exist',
-        `Turn that off at the resolver: forged senders look real with it. ${advice}`,
+        'the resolver gives addresses for names that do not exist',
+        `Turn that off at the resolver: forged sender domains look real with it. ${advice}`,
       )
-    const failed = asked.find(dnsAnswer => dnsAnswer.kind === 'failed')
+    const failed = answers.find(answer => answer.kind === 'failed')
     if (failed?.kind === 'failed')
       return warning(
-        `it does not say that a name is absent: ${failed.why}`,
-        `Mail from domains without SPF waits for each such answer. ${advice}`,
+        `lookups of names that do not exist fail: ${failed.why}`,
+        `Mail from domains without SPF waits for the timeout of each such lookup. ${advice}`,
       )
-    return ok('absent names are told as absent')
+    return ok('names that do not exist are answered so (NXDOMAIN)')
   },
 }
 
@@ -83,13 +80,13 @@ const blockListsCheck: DoctorCheck = {
   name: 'block_lists',
   area: 'dns',
   async run({ resolver }) {
-    const answer = await resolver.resolve(listEntry, 'A', { bypassCache: true })
-    if (answer.kind === 'failed') return skipped(`${listEntry} cannot be asked for: ${answer.why}`)
+    const answer = await resolver.resolve(blockListTestName, 'A', { bypassCache: true })
+    if (answer.kind === 'failed') return skipped(`${blockListTestName} could not be looked up: ${answer.why}`)
     const blocked = answer.kind === 'none' || answer.records.every(record => record.startsWith('127.255.255.'))
     if (!blocked) return ok('Spamhaus answers this resolver')
     return note(
-      'Spamhaus does not answer this resolver: it is a public one, or asks too much',
-      'Mailroom asks no such list itself; a filter on this machine that does sees nothing with this resolver, and other zones may slow it down as well. A resolver of your own (unbound) is not turned away.',
+      'Spamhaus refuses this resolver: it is a public one, or asks too often',
+      'Mailroom itself asks no DNS block list; a spam filter on this machine that does finds nothing with this resolver. A resolver of your own (unbound) is not refused.',
     )
   },
 }
@@ -99,14 +96,14 @@ const dnssecCheck: DoctorCheck = {
   area: 'dns',
   async run({ resolver }) {
     const [bad, good] = await Promise.all([
-      resolver.resolve(badlySigned, 'A', { bypassCache: true }),
+      resolver.resolve(badlySignedName, 'A', { bypassCache: true }),
       resolver.resolve('example.com', 'A', { bypassCache: true }),
     ])
-    if (good.kind === 'failed' || bad.kind === 'none') return skipped(`${badlySigned} cannot be asked for`)
-    if (bad.kind === 'failed') return ok('it proves signed answers (DNSSEC)')
+    if (good.kind === 'failed' || bad.kind === 'none') return skipped(`${badlySignedName} could not be looked up`)
+    if (bad.kind === 'failed') return ok('the resolver validates DNSSEC')
     return note(
-      'it does not prove signed answers (DNSSEC)',
-      'SPF, DKIM and DMARC believe what DNS says: a resolver that validates, reached over loopback or a network of your own, keeps others from answering in its place.',
+      'the resolver does not validate DNSSEC',
+      'SPF, DKIM and DMARC depend on DNS: use a resolver that validates DNSSEC, over loopback or your own network, so that nobody can forge its answers.',
     )
   },
 }

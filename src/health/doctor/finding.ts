@@ -1,6 +1,6 @@
 /**
- * What a check found. `error`: mail is lost, refused or not sent; `warning`: it suffers, or will; `note`: worth knowing.
- * `seen` is a sentence without its full stop, `todo` says what to do, in whole sentences.
+ * What a check found. `error`: mail is lost, refused or not sent; `warning`: mail is delayed or endangered, or will be; `note`:
+ * worth knowing. `seen` is a sentence without its full stop; `todo` says in whole sentences what to do and why.
  */
 export type Finding =
   | { readonly level: 'ok' | 'skipped'; readonly seen: string }
@@ -12,7 +12,7 @@ export function ok(seen: string): Finding {
   return { level: 'ok', seen }
 }
 
-/** Does not apply here, or cannot be known. */
+/** The check does not apply here, or could not be made. */
 export function skipped(seen: string): Finding {
   return { level: 'skipped', seen }
 }
@@ -31,15 +31,15 @@ export function error(seen: string, todo: string): Finding {
 
 const severity: Readonly<Record<FindingLevel, number>> = { skipped: 0, ok: 1, note: 2, warning: 3, error: 4 }
 
-/** One finding of several about the same thing: as grave as the gravest, told together with all that are no better than a note. */
+/** Combines findings about one thing: the highest level, and all that are a note or worse. */
 export function combineFindings(findings: readonly Finding[]): Finding {
-  const gravest = [...findings].sort((a, b) => severity[b.level] - severity[a.level])
-  const [first] = gravest
-  if (!first) return skipped('there is nothing to look at')
-  const faults = gravest.filter(finding => 'todo' in finding)
-  if (faults.length === 0) return { level: first.level, seen: combinedSeen(findings) } as Finding
-  const todo = [...new Set(faults.map(fault => fault.todo))].join(' ')
-  return { level: first.level, seen: combinedSeen(faults), todo } as Finding
+  const bySeverity = [...findings].sort((a, b) => severity[b.level] - severity[a.level])
+  const [first] = bySeverity
+  if (!first) return skipped('there is nothing to check')
+  const problems = bySeverity.filter(finding => 'todo' in finding)
+  if (problems.length === 0) return { level: first.level, seen: combinedSeen(findings) } as Finding
+  const todo = [...new Set(problems.map(problem => problem.todo))].join(' ')
+  return { level: first.level, seen: combinedSeen(problems), todo } as Finding
 }
 
 function combinedSeen(findings: readonly Finding[]): string {

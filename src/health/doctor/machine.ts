@@ -23,11 +23,11 @@ const folderCheck: DoctorCheck = {
       () => undefined,
       (thrown: NodeJS.ErrnoException) => thrown,
     )
-    if (problem?.code === 'ENOENT') return skipped(`${varFolder} is made when it first serves`)
+    if (problem?.code === 'ENOENT') return skipped(`${varFolder} is created when Mailroom first serves`)
     if (problem !== undefined)
       return error(
         `${varFolder} cannot be written: ${problem.message}`,
-        'Give the folder of MAILROOM_VAR to the account that runs Mailroom: larger messages are spooled there.',
+        'Let the account that runs Mailroom write the folder in MAILROOM_VAR: larger messages are spooled there.',
       )
     const full = await findFullFolder([varFolder], leastFreeBytes)
     if (full)
@@ -60,12 +60,12 @@ function assessDisk({ path, holds, free, total, daysUntilFull }: DiskForecast, m
 const queueCheck: DoctorCheck = {
   name: 'queue',
   area: 'machine',
-  async run(parts) {
-    const trouble = await findQueueProblem(parts)
-    if (trouble === undefined) return ok('no email waits longer than it should')
+  async run(deps) {
+    const problem = await findQueueProblem(deps)
+    if (problem === undefined) return ok('no email is overdue')
     return error(
-      trouble,
-      'See why none is taken: whether a process with the role relay runs, and what the relay says (./mailroom queue list).',
+      problem,
+      'Check that a process with the role relay is running, and what the relay replies (./mailroom queue list).',
     )
   },
 }
@@ -75,24 +75,30 @@ const clockCheck: DoctorCheck = {
   area: 'machine',
   async run({ db, clock }) {
     const before = millisecondsOf(clock.now())
-    const theirs = millisecondsOf(await selectServerTime(db))
+    const server = millisecondsOf(await selectServerTime(db))
     const after = millisecondsOf(clock.now())
-    // It was read at some moment between the two.
-    const off = Math.max(before - theirs, theirs - after, 0)
+    // The server read its clock at some moment between the two.
+    const off = Math.max(before - server, server - after, 0)
     const todo =
-      'Let chrony or systemd-timesyncd keep the clocks of both machines: retries, signatures (DKIM) and certificates go by them.'
+      'Synchronize the clocks of both machines with chrony or systemd-timesyncd: retries, DKIM signatures and certificates depend on them.'
     const findings = [
       off > farOffMs
-        ? error(`our clock and the database server’s are ${Math.round(off / 1000)} seconds apart`, todo)
+        ? error(
+            `the clocks of this machine and of the database server are ${Math.round(off / 1000)} seconds apart`,
+            todo,
+          )
         : off > offMs
-          ? warning(`our clock and the database server’s are ${(off / 1000).toFixed(1)} seconds apart`, todo)
-          : ok('it agrees with the database server’s'),
+          ? warning(
+              `the clocks of this machine and of the database server are ${(off / 1000).toFixed(1)} seconds apart`,
+              todo,
+            )
+          : ok('it agrees with the clock of the database server'),
     ]
     if (isClockSynchronized() === false)
       findings.push(
         note(
-          'the kernel knows of nothing that keeps the clock right',
-          'Install chrony or start systemd-timesyncd, unless what this machine runs in sees to its clock.',
+          'the kernel reports that nothing synchronizes the clock',
+          'Install chrony or start systemd-timesyncd, unless the host of this virtual machine or container synchronizes the clock.',
         ),
       )
     return combineFindings(findings)
@@ -105,8 +111,8 @@ const secretKeyCheck: DoctorCheck = {
   async run({ config }) {
     if (config.secrets !== undefined) return ok('MAILROOM_SECRET_KEY is set')
     if (await Bun.file(join(config.varFolder, 'secret.key')).exists())
-      return ok('secret.key is in MAILROOM_VAR; a copy of it belongs in another place')
-    return skipped('secret.key is made when it first serves')
+      return ok('secret.key is in MAILROOM_VAR; keep a copy of it elsewhere')
+    return skipped('secret.key is created when Mailroom first serves')
   },
 }
 

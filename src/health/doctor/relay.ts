@@ -6,39 +6,43 @@ import { fetchGreeting } from './smtp-greeting.ts'
 
 const greetMs = 7000
 
-/** What to do, by the phase at which the relay stopped. */
+/** What to do, by the phase in which the attempt failed. */
 const todoAt: Readonly<Record<string, string>> = {
   connect:
-    'See whether the host and port in MAILROOM_SMARTHOST_URL are right, and whether your provider lets connections out: port 25 is often closed, 587 and 465 rarely.',
-  banner: 'The relay does not want this address as a client: allow it there, or see what it says.',
-  ehlo: 'The relay does not take our name: set MAILROOM_HOSTNAME to a name that DNS knows.',
+    'Check the host and port in MAILROOM_SMARTHOST_URL, and whether your hosting provider allows outgoing connections: port 25 is often blocked, 587 and 465 rarely.',
+  banner: 'The relay rejects the address of this machine: allow it there; its reply may say more.',
+  ehlo: 'The relay rejects our name in EHLO: set MAILROOM_HOSTNAME to a name that exists in DNS.',
   starttls:
-    'With a password TLS is required: use a port of the relay that offers STARTTLS (587), or smtps:// (465), and the name that its certificate is for.',
-  auth: 'Put the user and password that the relay gave you into MAILROOM_SMARTHOST_URL; characters such as @, / and % must be percent-encoded.',
+    'A password is only sent over TLS: use a port of the relay that offers STARTTLS (587), or smtps:// (465), and the host name in its certificate.',
+  auth: 'Put the user and password of your account at the relay into MAILROOM_SMARTHOST_URL; characters such as @, / and % must be percent-encoded.',
 }
 
 const loginCheck: DoctorCheck = {
   name: 'log_in',
   area: 'relay',
   async run({ config, relays }) {
-    if (!config.roles.includes('relay')) return skipped('this process sends nothing (MAILROOM_ROLES)')
+    if (!config.roles.includes('relay')) return skipped('this process does not send mail (MAILROOM_ROLES)')
     if (config.provider === 'sandbox')
       return warning(
-        'the provider is the sandbox: what is sent goes to nobody',
-        'Set MAILROOM_PROVIDER and the relay’s URL to deliver mail.',
+        'the provider is the sandbox: emails are stored in a folder and delivered to nobody',
+        'Set MAILROOM_PROVIDER, and for smarthost MAILROOM_SMARTHOST_URL, to deliver emails.',
       )
     const tried = await Promise.all(
-      relays.map(async relay => ({ name: relay.name, trouble: await relay.findProblem() })),
+      relays.map(async relay => ({ name: relay.name, problem: await relay.findProblem() })),
     )
-    const findings = tried.map(({ name, trouble }): Finding => {
-      if (trouble === null) return ok(`${name} takes our log-in; nothing was sent`)
-      const phase = /^(\w+):/.exec(trouble)?.[1] ?? ''
+    const findings = tried.map(({ name, problem }): Finding => {
+      if (problem === null) return ok(`${name} accepts the login; nothing was sent`)
+      const phase = /^(\w+):/.exec(problem)?.[1] ?? ''
       const todo = Object.hasOwn(todoAt, phase) ? todoAt[phase] : undefined
-      return error(`${name}: ${trouble}`, todo ?? 'See what the provider says; until then emails wait in the queue.')
+      return error(
+        `${name}: ${problem}`,
+        todo ?? 'The reply of the provider says why; until then emails wait in the queue.',
+      )
     })
-    const troubled = tried.filter(each => each.trouble !== null)
-    const told = combineFindings(findings)
-    return told.level === 'error' && troubled.length < tried.length ? { ...told, level: 'warning' } : told
+    const combined = combineFindings(findings)
+    // One relay that works is enough to send.
+    const works = tried.some(({ problem }) => problem === null)
+    return combined.level === 'error' && works ? { ...combined, level: 'warning' } : combined
   },
 }
 
@@ -46,7 +50,7 @@ const encryptionCheck: DoctorCheck = {
   name: 'encryption',
   area: 'relay',
   async run({ config }) {
-    if (!config.roles.includes('relay') || config.provider !== 'smarthost') return skipped('there is no relay by SMTP')
+    if (!config.roles.includes('relay') || config.provider !== 'smarthost') return skipped('no relay is used by SMTP')
     const urls = config.smarthostUrls ?? []
     return combineFindings(await Promise.all(urls.map(url => checkStarttls(url, config.hostname))))
   },
@@ -54,16 +58,16 @@ const encryptionCheck: DoctorCheck = {
 
 async function checkStarttls(url: string, ourName: string): Promise<Finding> {
   const { host, port, implicitTls, requireTls } = readSmarthostUrl(url)
-  if (implicitTls) return ok(`${host}: TLS from the first byte`)
+  if (implicitTls) return ok(`${host} is reached with implicit TLS`)
   const greeting = await fetchGreeting(host, port, ourName, greetMs).catch(() => undefined)
   if (!greeting) return skipped(`${host} does not answer`)
   if (greeting.extensions.some(extension => /^STARTTLS\b/i.test(extension))) return ok(`${host} offers STARTTLS`)
   const seen = `${host} does not offer STARTTLS`
   if (requireTls) return error(seen, todoAt['starttls'] ?? '')
-  if (host === 'localhost' || host === '::1' || host.startsWith('127.')) return ok(`${seen}; it is this machine`)
+  if (host === 'localhost' || host === '::1' || host.startsWith('127.')) return ok(`${seen}, but is this machine`)
   return warning(
-    `${seen}: emails go to it in the clear`,
-    'Turn TLS on at the relay, or see that nobody else is on the way there.',
+    `${seen}: emails go to it unencrypted`,
+    'Turn on TLS at the relay, or make sure that the network up to it is trusted.',
   )
 }
 
@@ -71,11 +75,11 @@ const publicUrlCheck: DoctorCheck = {
   name: 'public_url',
   area: 'relay',
   async run({ config }) {
-    const doubt = oneClickWarning(config.publicUrl)
-    if (doubt === null) return ok(`links in emails begin with ${config.publicUrl}`)
+    const problem = oneClickWarning(config.publicUrl)
+    if (problem === null) return ok(`links in emails start with ${config.publicUrl}`)
     return warning(
-      doubt,
-      'Set MAILROOM_PUBLIC_URL to the https address that recipients reach: large receivers ask bulk mail for one click.',
+      problem,
+      'Set MAILROOM_PUBLIC_URL to an https URL that recipients can reach: large mailbox providers require one-click unsubscription of bulk mail.',
     )
   },
 }

@@ -1,25 +1,25 @@
 import { connect } from 'node:net'
 
-/** How a server at the other end greets and what it offers. */
+/** The greeting of an SMTP server, and what it offers. */
 export interface SmtpGreeting {
   readonly banner: string
-  /** The lines of its reply to EHLO; empty: it refused. */
+  /** The lines of its reply to EHLO; empty: it rejected EHLO. */
   readonly extensions: readonly string[]
 }
 
 const maxBytes = 16 * 1024
 const quitMs = 2000
 
-/** Connects, says EHLO and QUIT, and begins no mail transaction (RFC 5321 §4.1.1.1). @throws why there is no greeting */
+/** Connects and sends EHLO and QUIT; starts no mail transaction (RFC 5321 §4.1.1.1). @throws Error with the reason why there is no greeting */
 export function fetchGreeting(host: string, port: number, ourName: string, timeoutMs: number): Promise<SmtpGreeting> {
   return new Promise((resolve, reject) => {
     const socket = connect({ host, port })
-    let heard = ''
+    let received = ''
     let banner: string | undefined
-    const end = (give: () => void) => {
+    const end = (settle: () => void) => {
       clearTimeout(timer)
       socket.destroy()
-      give()
+      settle()
     }
     const fail = (why: string) => end(() => reject(new Error(why)))
     const timer = setTimeout(
@@ -30,11 +30,11 @@ export function fetchGreeting(host: string, port: number, ourName: string, timeo
     socket.on('error', error => fail(('code' in error && String(error.code)) || error.message))
     socket.on('close', () => fail('it closed the connection'))
     socket.on('data', (chunk: string) => {
-      heard += chunk
-      const reply = /^(?:\d{3}-.*\r?\n)*\d{3}(?: .*)?\r?\n/.exec(heard)?.[0]
-      if (heard.length > maxBytes) fail('it says too much')
+      received += chunk
+      const reply = /^(?:\d{3}-.*\r?\n)*\d{3}(?: .*)?\r?\n/.exec(received)?.[0]
+      if (received.length > maxBytes) fail('its reply is too long')
       if (reply === undefined) return
-      heard = heard.slice(reply.length)
+      received = received.slice(reply.length)
       const lines = reply.trim().split(/\r?\n/)
       if (banner === undefined) {
         banner = lines[0] ?? ''

@@ -17,23 +17,23 @@ const hostnameCheck: DoctorCheck = {
     const { hostname } = config
     if (isIP(hostname) !== 0 || !hostname.includes('.') || hostname.endsWith('.localdomain'))
       return error(
-        `MAILROOM_HOSTNAME is ${hostname}, which is no name that the world knows`,
-        'Set it to the name of this machine in DNS, such as mail.example.com: it is what other servers see, and where bounces come to.',
+        `MAILROOM_HOSTNAME is ${hostname}, which is not a public host name`,
+        'Set it to the DNS name of this machine, such as mail.example.com: other servers see it, and bounces come to it.',
       )
     const { addresses, failed } = await resolveAddresses(resolver, hostname)
     if (addresses.length === 0 && failed !== null)
-      return warning(`${hostname} cannot be asked for: ${failed}`, 'Mend the resolver first.')
+      return warning(`${hostname} could not be looked up: ${failed}`, 'Fix the resolver first.')
     if (addresses.length === 0)
       return error(
         `${hostname} has no address in DNS`,
-        `Publish an A record (and AAAA, where there is IPv6) for ${hostname} that leads here.`,
+        `Publish an A record (and AAAA, where there is IPv6) for ${hostname} with the address of this machine.`,
       )
     if (addresses.every(isPrivateAddress))
       return error(
-        `${hostname} leads to ${addresses.join(', ')}, where the world cannot reach it`,
-        `Publish the public address of this machine for ${hostname}; where only this resolver sees another one, MAILROOM_RESOLVERS names what the world asks.`,
+        `${hostname} resolves to ${addresses.join(', ')}, which cannot be reached from the Internet`,
+        `Publish the public address of this machine for ${hostname}. If only the local resolver gives a private address (split DNS), set MAILROOM_RESOLVERS to public resolvers.`,
       )
-    return ok(`${hostname} leads to ${addresses.join(', ')}`)
+    return ok(`${hostname} resolves to ${addresses.join(', ')}`)
   },
 }
 
@@ -44,15 +44,15 @@ const reverseNameCheck: DoctorCheck = {
     const { addresses } = await resolveAddresses(resolver, config.hostname)
     const findings = addresses.map(async address => {
       const answer = await resolver.resolve(reverseName(address), 'PTR', { bypassCache: true })
-      if (answer.kind === 'failed') return skipped(`the name of ${address} cannot be asked for: ${answer.why}`)
+      if (answer.kind === 'failed') return skipped(`the PTR record of ${address} could not be looked up: ${answer.why}`)
       const names = answer.kind === 'found' ? answer.records : []
       if (names.includes(config.hostname.toLowerCase()))
-        return ok(`${address} is called ${config.hostname}, as in EHLO`)
+        return ok(`the PTR record of ${address} is ${config.hostname}, the name in EHLO`)
       return warning(
         names.length === 0
-          ? `${address} has no name in DNS (PTR)`
-          : `${address} is called ${names.join(', ')} in DNS, and we say ${config.hostname}`,
-        `Have whoever gave you ${address} set its PTR record to ${config.hostname}, or set MAILROOM_HOSTNAME to a name that leads both ways: servers distrust others.`,
+          ? `${address} has no PTR record`
+          : `the PTR record of ${address} is ${names.join(', ')}, and EHLO says ${config.hostname}`,
+        `Ask your hosting provider to set the PTR record of ${address} to ${config.hostname}, or set MAILROOM_HOSTNAME to a name with matching forward and reverse DNS (FCrDNS): many servers distrust others.`,
       )
     })
     return addresses.length === 0
@@ -64,44 +64,45 @@ const reverseNameCheck: DoctorCheck = {
 const port25Check: DoctorCheck = {
   name: 'port_25',
   area: 'smtp',
-  async run(parts) {
-    const { config, resolver, publicSmtpPort } = parts
-    if (!config.roles.includes('smtp')) return skipped('this process takes no mail (MAILROOM_ROLES)')
+  async run(deps) {
+    const { config, resolver } = deps
+    if (!config.roles.includes('smtp')) return skipped('this process does not receive mail (MAILROOM_ROLES)')
     const { addresses } = await resolveAddresses(resolver, config.hostname)
     if (addresses.length === 0) return skipped(`${config.hostname} has no address`)
-    return combineFindings(await Promise.all(addresses.map(address => checkReachable(parts, address, publicSmtpPort))))
+    return combineFindings(await Promise.all(addresses.map(address => checkReachable(deps, address))))
   },
 }
 
-async function checkReachable(parts: DoctorDeps, address: string, publicSmtpPort: number): Promise<Finding> {
-  const { hostname } = parts.config
+async function checkReachable(deps: DoctorDeps, address: string): Promise<Finding> {
+  const { publicSmtpPort } = deps
+  const { hostname } = deps.config
   const at = `${address} port ${publicSmtpPort}`
   const greeting = await fetchGreeting(address, publicSmtpPort, hostname, greetMs).catch((thrown: Error) => thrown)
   if (greeting instanceof Error) {
     const seen = `${at} cannot be reached from here: ${greeting.message}`
-    if (await hasRecentPublicMail(parts))
+    if (await hasRecentPublicMail(deps))
       return note(
         seen,
-        'Mail from other networks has come in within a week, so it is this machine alone that does not reach its own public address (hairpin NAT).',
+        'Nothing, most likely: mail came from other networks within a week, so only this machine cannot reach its own public address (hairpin NAT).',
       )
     return warning(
       seen,
-      `Open TCP port 25 in the firewall and with your provider, publish or forward it to MAILROOM_SMTP_LISTEN, and see that Mailroom serves. Behind NAT a machine may not reach its own public address: then try from elsewhere, with nc ${hostname} 25.`,
+      `Open TCP port 25 in the firewall and at your hosting provider, forward it to MAILROOM_SMTP_LISTEN, and check that Mailroom is running. Behind NAT a machine may not reach its own public address: then try from elsewhere with nc ${hostname} 25.`,
     )
   }
   if (greeting.banner.slice(4).toLowerCase().split(' ')[0] === hostname.toLowerCase())
     return ok(`${at} greets as ${hostname}`)
   return error(
-    `at ${at} another server answers: ${greeting.banner.slice(0, 120)}`,
-    'Stop the other mail server on this machine (postfix, exim), or let port 25 lead to Mailroom: it gets the mail now.',
+    `another server answers at ${at}: ${greeting.banner.slice(0, 120)}`,
+    'That server gets your mail. Stop it (postfix or exim on this machine?), or forward port 25 to Mailroom.',
   )
 }
 
-/** Has mail come in lately from where the world is? */
+/** Has mail come from a public address within a week? */
 async function hasRecentPublicMail({ db, clock }: DoctorDeps): Promise<boolean> {
   const since = plusMs(clock.now(), -weekMs)
-  const peers = await selectRecentClients(db, maxRecentMessages).catch((): readonly RecentClient[] => [])
-  return peers.some(peer => peer.received_at > since && !isPrivateAddress(peer.remote_ip))
+  const clients = await selectRecentClients(db, maxRecentMessages).catch((): readonly RecentClient[] => [])
+  return clients.some(client => client.received_at > since && !isPrivateAddress(client.remote_ip))
 }
 
 export const smtpChecks: readonly DoctorCheck[] = [hostnameCheck, reverseNameCheck, port25Check, clientAddressesCheck]

@@ -5,8 +5,9 @@ import type { ReadinessPartState } from './readiness.ts'
 const maxShown = 5
 
 /**
- * How it stands with the certificates, those in trouble and those that expire first before the others. One of ours that has
- * expired makes the instance unready; what goes wrong before does not, nor does what a domain's owner has to see to.
+ * The state of the certificates, first those that could not be renewed, then by expiry. An expired certificate for a name of
+ * ours makes the instance unready. A failed renewal before that does not, nor does a certificate for a domain's policy host,
+ * which depends on the DNS records of the domain's owner.
  */
 export function certificateReadiness(
   certificates: Certificates,
@@ -16,12 +17,12 @@ export function certificateReadiness(
   if (states.length === 0) return {}
   const ready = !states.some(state => state.isOurs && state.notAfter !== null && state.notAfter.getTime() <= nowMs)
   const urgent = [...states].sort((a, b) => urgency(a) - urgency(b))
-  const more = states.length - maxShown
-  const told = urgent.slice(0, maxShown).map(certificateState => describeCertificate(certificateState, nowMs))
-  return { certificates: { ready, detail: [...told, ...(more > 0 ? [`and ${more} more`] : [])].join('; ') } }
+  const hidden = states.length - maxShown
+  const shown = urgent.slice(0, maxShown).map(state => describeCertificate(state, nowMs))
+  return { certificates: { ready, detail: [...shown, ...(hidden > 0 ? [`and ${hidden} more`] : [])].join('; ') } }
 }
 
-/** The least comes first. */
+/** The lowest comes first. */
 function urgency({ lastError, notAfter }: CertificateState): number {
   return (notAfter?.getTime() ?? 0) - (lastError === null ? 0 : Number.MAX_SAFE_INTEGER / 2)
 }

@@ -1,6 +1,6 @@
 import { version } from '../../base/version.ts'
 
-/** What the service needs. `queue_age`: how long the oldest email that is due has been waiting. */
+/** A part that the service needs. `queue_age`: how long the email that is due longest has been waiting. */
 export type ReadinessPart =
   | 'database'
   | 'scanner'
@@ -13,16 +13,16 @@ export type ReadinessPart =
 
 export interface ReadinessPartState {
   readonly ready: boolean
-  /** What a person reads: why not, or how much. */
+  /** For a person: why it is not ready, or a remark. */
   readonly detail: string | null
 }
 
-/** The parts that this process uses; others are absent. Never throws. */
+/** The state of the parts that this process uses; others are absent. Never throws. */
 export type Readiness = () => Promise<Readonly<Partial<Record<ReadinessPart, ReadinessPartState>>>>
 
-/** The answer of `/ready`: 200 when every part is ready, else 503, with each part. */
+/** The response of `/ready`: 200 when every part is ready, else 503; the body has each part. */
 export async function readyResponse(readiness: Readiness): Promise<Response> {
   const parts = await readiness()
-  const isReady = Object.values(parts).every(readinessPartState => readinessPartState.ready)
+  const isReady = Object.values(parts).every(part => part.ready)
   return Response.json({ status: isReady ? 'ready' : 'not_ready', version, ...parts }, { status: isReady ? 200 : 503 })
 }

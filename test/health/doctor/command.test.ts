@@ -29,7 +29,7 @@ const settings = (more: Readonly<Record<string, string>> = {}) => ({
   ...more,
 })
 
-test('doctor tells each finding with what to do, in text and in JSON, and logs in to the relay without sending', async () => {
+test('doctor prints each finding with what to do, as text and as JSON, and logs in to the relay without sending', async () => {
   relay.setScript({ ehlo: '250-relay.test\r\n250 AUTH PLAIN', auth: '535 5.7.8 wrong password' })
   const [text, json] = await Promise.all([
     runCommand(['doctor'], settings()),
@@ -46,7 +46,7 @@ test('doctor tells each finding with what to do, in text and in JSON, and logs i
   expect(findings.map((finding: { check: string }) => finding.check).sort()).toEqual(
     allChecks.map(allCheck => allCheck.name).sort(),
   )
-  expect(Object.values<number>(counts).reduce((sum, each) => sum + each)).toBe(findings.length)
+  expect(Object.values<number>(counts).reduce((sum, count) => sum + count)).toBe(findings.length)
   for (const { level, seen, do: todo } of findings) {
     expect(seen).not.toBe('')
     expect(['ok', 'skipped'].includes(level) ? todo === null : todo.endsWith('.')).toBe(true)
@@ -63,7 +63,7 @@ test('doctor --quick asks neither DNS nor the relay, and its status is 0 where n
   expect([doctor.dns.questions.length, relay.connections()]).toEqual([asked, connected])
 })
 
-test('with no database doctor still tells the rest', async () => {
+test('doctor checks the rest while the database is away', async () => {
   const away = settings({ MAILROOM_DATABASE_URL: 'mysql://mailroom@127.0.0.1:1/mailroom' })
   const { status, out } = await runCommand(['doctor', '--quick', '--json'], away)
   expect(status).toBe(1)
@@ -75,16 +75,16 @@ test('with no database doctor still tells the rest', async () => {
   expect(levels.get('clamd')).toBe('ok')
 })
 
-test('serve says at its start what the quick part found, and shows it as a metric', async () => {
+test('serve logs what the quick checks find at its start, and shows the number as a metric', async () => {
   const mailroom = await startMailroom({ MAILROOM_CLAMD: 'unix:/nonexistent/clamd.ctl' })
   try {
-    await until(() => mailroom.log.some(logLine => logLine.msg === 'ran the quick part of doctor'))
-    expect(mailroom.log.find(logLine => logLine.msg === 'doctor found a fault')).toMatchObject({
+    await until(() => mailroom.log.some(logLine => logLine.msg === 'doctor ran its quick checks'))
+    expect(mailroom.log.find(logLine => logLine.msg === 'doctor: error')).toMatchObject({
       check: 'clamd',
       seen: expect.stringContaining('/nonexistent/clamd.ctl'),
       todo: expect.stringContaining('MAILROOM_CLAMD'),
     })
-    expect(mailroom.log.find(logLine => logLine.msg === 'ran the quick part of doctor')?.['errors']).toBe(1)
+    expect(mailroom.log.find(logLine => logLine.msg === 'doctor ran its quick checks')?.['errors']).toBe(1)
     const { metrics } = mailroom.log.find(logLine => logLine.msg === 'serving') as unknown as { metrics: string }
     expect(await (await fetch(`http://${metrics}/metrics`)).text()).toContain(
       'mailroom_doctor_findings{level="error"} 1',
@@ -94,14 +94,14 @@ test('serve says at its start what the quick part found, and shows it as a metri
   }
 })
 
-test('a check that throws or takes too long is a finding, and holds no other up', async () => {
-  const look = (run: () => Promise<never>) => ({ name: 'x', area: 'machine', run }) as const
+test('a check that throws or takes too long becomes a finding, and delays no other check', async () => {
+  const check = (run: () => Promise<never>) => ({ name: 'x', area: 'machine', run }) as const
   const never = new Promise<never>(() => undefined)
-  const parts = {} as Parameters<typeof runChecks>[1]
+  const deps = {} as Parameters<typeof runChecks>[1]
   const broken = async () => {
     throw new Error('permission denied')
   }
-  const [thrown, late] = await runChecks([look(broken), look(() => never)], parts, 50)
+  const [thrown, late] = await runChecks([check(broken), check(() => never)], deps, 50)
   expect(thrown).toMatchObject({ level: 'error', seen: expect.stringContaining('permission denied') })
   expect(late).toMatchObject({ level: 'warning', seen: expect.stringContaining('no answer within 0.05 seconds') })
   expect(new Set(quickChecks.map(quickCheck => quickCheck.name)).size).toBe(quickChecks.length)

@@ -18,12 +18,12 @@ beforeAll(async () => {
 })
 afterAll(() => doctor.close())
 
-test('a database that is set up as it should be is fine', async () => {
+test('a well configured database passes all checks', async () => {
   for (const name of ['connection', 'packet_size', 'connections', 'writable', 'settings', 'migrations'])
     expect(await doctor.run(name)).toMatchObject({ name, level: 'ok', seen: expect.any(String) })
 })
 
-test('a database that loses mail when the machine stops, takes small packets and few connections is told with what to set', async () => {
+test('a database that would lose mail in a crash, with small packets and few connections, is reported with the settings to change', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'mailroom-doctor-mariadb-'))
   const options = [
     '--innodb-flush-log-at-trx-commit=2',
@@ -36,28 +36,28 @@ test('a database that loses mail when the machine stops, takes small packets and
   const server = await startMariadb({ folder, options })
   const bad = openDatabase(server.url, 2)
   try {
-    const look = (name: string) => doctor.run(name, { MAILROOM_DATABASE_URL: server.url }, { db: bad.db })
-    expect(await look('durability')).toMatchObject({
+    const runCheck = (name: string) => doctor.run(name, { MAILROOM_DATABASE_URL: server.url }, { db: bad.db })
+    expect(await runCheck('durability')).toMatchObject({
       level: 'error',
       seen: expect.stringMatching(/innodb_flush_log_at_trx_commit is 2.*sync_binlog is 0/),
       todo: expect.stringMatching(/innodb_flush_log_at_trx_commit = 1.*sync_binlog = 1/),
     })
-    expect(await look('packet_size')).toMatchObject({
+    expect(await runCheck('packet_size')).toMatchObject({
       level: 'error',
       seen: expect.stringContaining('max_allowed_packet is 4 MiB'),
       todo: expect.stringContaining('max_allowed_packet = 16M'),
     })
-    expect(await look('connections')).toMatchObject({
+    expect(await runCheck('connections')).toMatchObject({
       level: 'error',
       todo: expect.stringContaining('max_connections'),
     })
-    expect(await look('settings')).toMatchObject({
+    expect(await runCheck('settings')).toMatchObject({
       level: 'error',
       seen: expect.stringMatching(/binlog_format is STATEMENT.*latin1/),
     })
-    expect(await look('migrations')).toMatchObject({ level: 'note', seen: 'there are no tables yet' })
+    expect(await runCheck('migrations')).toMatchObject({ level: 'note', seen: 'there are no tables yet' })
     await sql`SET GLOBAL read_only = 1`.execute(bad.db)
-    expect(await look('writable')).toMatchObject({ level: 'error', todo: expect.stringContaining('primary') })
+    expect(await runCheck('writable')).toMatchObject({ level: 'error', todo: expect.stringContaining('primary') })
   } finally {
     await bad.close()
     await server.stop()
@@ -65,7 +65,7 @@ test('a database that loses mail when the machine stops, takes small packets and
   }
 })
 
-test('a database that is away is told once; what else needs it says only that it cannot be asked', async () => {
+test('a database that is away is reported once, and the other checks that need it are skipped', async () => {
   const away = openDatabase('mysql://mailroom@127.0.0.1:1/mailroom', 1)
   try {
     expect(await doctor.run('connection', {}, { db: away.db })).toMatchObject({
@@ -75,14 +75,14 @@ test('a database that is away is told once; what else needs it says only that it
     for (const name of ['durability', 'migrations', 'client_addresses', 'queue'])
       expect(await doctor.run(name, {}, { db: away.db })).toMatchObject({
         level: 'skipped',
-        seen: 'the database cannot be asked',
+        seen: 'the database is not available',
       })
   } finally {
     await away.close()
   }
 })
 
-test('a database that lets nobody in, and one without tables, are told once too', async () => {
+test('a database that refuses the login, and one without tables, are reported once too', async () => {
   const wrong = new URL(doctor.database.url)
   wrong.username = 'nobody'
   const shut = openDatabase(wrong.href, 1)
@@ -95,8 +95,8 @@ test('a database that lets nobody in, and one without tables, are told once too'
     expect((await doctor.run('connection', {}, { db: empty.db })).level).toBe('ok')
     expect((await doctor.run('migrations', {}, { db: empty.db })).level).toBe('note')
     for (const name of ['client_addresses', 'queue', 'mta_sts', 'disk']) {
-      expect((await doctor.run(name, {}, { db: shut.db })).seen).toBe('the database cannot be asked')
-      expect((await doctor.run(name, {}, { db: empty.db })).seen).toBe('the tables are not made yet')
+      expect((await doctor.run(name, {}, { db: shut.db })).seen).toBe('the database is not available')
+      expect((await doctor.run(name, {}, { db: empty.db })).seen).toBe('the tables have not been created yet')
     }
   } finally {
     await shut.close()
@@ -113,13 +113,13 @@ async function withDatabase(work: (database: FreshDatabase) => Promise<void>): P
   }
 }
 
-test('migrations that are not done are named, those of a newer version and a restore that was broken off as well', () =>
+test('pending migrations are named, and so are those of a newer version and an unfinished restore', () =>
   withDatabase(async ({ db }) => {
     const last = migrationNames.at(-1) ?? ''
     await sql`DELETE FROM kysely_migration WHERE name = ${last}`.execute(db)
     expect(await doctor.run('migrations', {}, { db })).toMatchObject({
       level: 'warning',
-      seen: `not done yet: ${last}`,
+      seen: `not applied yet: ${last}`,
       todo: expect.stringContaining('./mailroom migrate'),
     })
     await sql`INSERT INTO kysely_migration (name, timestamp) VALUES (${last}, ''), ('9999-later', '')`.execute(db)
@@ -142,7 +142,7 @@ test('migrations that are not done are named, those of a newer version and a res
     })
   }))
 
-test('a clock that is off from the database server’s is told', async () => {
+test('a clock that differs from that of the database server is reported', async () => {
   expect((await doctor.run('clock')).seen).not.toContain('apart')
   const ahead = { now: () => plusMs(systemClock.now(), 30_000) }
   const behind = { now: () => plusMs(systemClock.now(), -600_000) }
@@ -154,7 +154,7 @@ test('a clock that is off from the database server’s is told', async () => {
   expect((await doctor.run('clock', {}, { clock: behind })).level).toBe('error')
 })
 
-test('a disk with less room than mail needs is told', async () => {
+test('a disk with too little free space is reported', async () => {
   expect(['ok', 'warning']).toContain((await doctor.run('disk')).level)
   expect(await doctor.run('disk', { MAILROOM_LEAST_FREE_BYTES: '900000000000000' })).toMatchObject({
     level: 'error',
@@ -162,7 +162,7 @@ test('a disk with less room than mail needs is told', async () => {
   })
 })
 
-test('a folder that cannot be used is told, also while the database is away', async () => {
+test('a folder that cannot be used is reported, also while the database is away', async () => {
   expect((await doctor.run('folder')).level).toBe('ok')
   expect((await doctor.run('folder', { MAILROOM_VAR: '/nonexistent/var' })).level).toBe('skipped')
   expect(await doctor.run('folder', { MAILROOM_VAR: '/etc/hostname/var' })).toMatchObject({

@@ -33,9 +33,9 @@ async function mailFrom(...addresses: readonly string[]): Promise<void> {
     await inbox.deliver(messageOf([`Subject: ${i}`]), `hello@${us.domain}`, { remoteIp })
 }
 
-const look = (name: string, settings = {}) => doctor.run(name, settings, { db: inbox.server.database.db })
+const runCheck = (name: string, settings = {}) => doctor.run(name, settings, { db: inbox.server.database.db })
 
-test('port 25 at our public address is ours when it greets with our name', async () => {
+test('port 25 of our public address passes when it greets with our host name', async () => {
   const reach = () => doctor.run('port_25', {}, { publicSmtpPort: portOf(server.url) })
   server.setScript({ banner: '220 mail.ours.test ESMTP' })
   expect(await reach()).toMatchObject({ level: 'ok', seen: expect.stringContaining('greets as mail.ours.test') })
@@ -49,7 +49,7 @@ test('port 25 at our public address is ours when it greets with our name', async
   expect(await reach()).toMatchObject({ level: 'warning', seen: expect.stringContaining('554 go away') })
 })
 
-test('a port 25 that is not reached is a warning, and only a note while mail comes in from the world', async () => {
+test('a port 25 that cannot be reached is a warning, and only a note while mail comes from public addresses', async () => {
   const reach = () => doctor.run('port_25', {}, { db: inbox.server.database.db, publicSmtpPort: 1 })
   await mailFrom('10.1.2.3')
   expect(await reach()).toMatchObject({
@@ -66,31 +66,34 @@ test('a port 25 that is not reached is a warning, and only a note while mail com
 
 test('mail that all comes from a gateway of Docker is an error; from many, or too little of it, is not', async () => {
   await mailFrom()
-  expect((await look('client_addresses')).level).toBe('skipped')
+  expect((await runCheck('client_addresses')).level).toBe('skipped')
   await mailFrom('198.51.100.7')
-  expect((await look('client_addresses')).level).toBe('ok')
+  expect((await runCheck('client_addresses')).level).toBe('ok')
   await mailFrom('172.18.0.1')
-  expect(await look('client_addresses')).toMatchObject({
+  expect(await runCheck('client_addresses')).toMatchObject({
     level: 'warning',
     seen: expect.stringContaining('172.18.0.1'),
   })
   await mailFrom(...Array.from({ length: 6 }, () => '172.18.0.1'))
-  expect(await look('client_addresses')).toMatchObject({
+  expect(await runCheck('client_addresses')).toMatchObject({
     level: 'error',
     seen: expect.stringMatching(/all mail of the last week \(6\).*gateway of Docker.*SPF/),
     todo: expect.stringContaining('docker/README.md'),
   })
-  expect(await look('client_addresses', { MAILROOM_SMTP_PROXIES: '10.0.0.0/8' })).toMatchObject({
+  expect(await runCheck('client_addresses', { MAILROOM_SMTP_PROXIES: '10.0.0.0/8' })).toMatchObject({
     level: 'error',
     todo: expect.stringContaining('PROXY protocol'),
   })
   await mailFrom(...Array.from({ length: 5 }, () => '::ffff:10.9.8.7'))
-  expect(await look('client_addresses')).toMatchObject({ level: 'error', seen: expect.stringContaining('10.9.8.7') })
+  expect(await runCheck('client_addresses')).toMatchObject({
+    level: 'error',
+    seen: expect.stringContaining('10.9.8.7'),
+  })
   await mailFrom(...Array.from({ length: 6 }, () => '172.18.0.1'), '198.51.100.7')
-  expect((await look('client_addresses')).level).toBe('ok')
+  expect((await runCheck('client_addresses')).level).toBe('ok')
 })
 
-test('a relay that does not answer, offers no STARTTLS or refuses the log-in is told by what stopped it', async () => {
+test('a relay that does not answer, offers no STARTTLS or refuses the login is reported with the cause', async () => {
   const relays = (url: string) => ({ MAILROOM_PROVIDER: 'smarthost', MAILROOM_SMARTHOST_URL: url })
   const login = (url: string, ...troubles: readonly (string | null)[]) =>
     doctor.run('log_in', relays(url), {
@@ -111,16 +114,16 @@ test('a relay that does not answer, offers no STARTTLS or refuses the log-in is 
   const elsewhere = server.url.replace('127.0.0.1', '[::ffff:127.0.0.1]')
   expect(await doctor.run('encryption', relays(elsewhere))).toMatchObject({
     level: 'warning',
-    seen: expect.stringContaining('in the clear'),
+    seen: expect.stringContaining('unencrypted'),
   })
   server.setScript({ ehlo: '250-relay.test\r\n250 STARTTLS' })
   expect((await doctor.run('encryption', relays(elsewhere))).level).toBe('ok')
   expect(server.commands.some(command => /^\d+ (MAIL|RCPT|DATA)/i.test(command))).toBe(false)
 })
 
-test('an email that has been due for long is told', async () => {
+test('an email that has been due for long is reported', async () => {
   const { db } = inbox.server.database
-  expect((await look('queue')).level).toBe('ok')
+  expect((await runCheck('queue')).level).toBe('ok')
   const { json } = await inbox.server.call('POST', '/v1/emails', {
     json: { from: `hello@${us.domain}`, to: 'you@friend.test', subject: 'x', text: 'x' },
   })
@@ -129,34 +132,37 @@ test('an email that has been due for long is told', async () => {
     .updateTable('outbox')
     .set({ due_at: plusMs(systemClock.now(), -3_600_000) })
     .execute()
-  expect(await look('queue')).toMatchObject({ level: 'error', seen: expect.stringContaining('60 minutes') })
+  expect(await runCheck('queue')).toMatchObject({ level: 'error', seen: expect.stringContaining('60 minutes') })
 })
 
-test('the secret key is looked for', async () => {
+test('the secret key file is found, with the advice to keep a copy', async () => {
   expect((await doctor.run('secret_key')).level).toBe('skipped')
   await Bun.write(join(doctor.varFolder, 'secret.key'), 'x')
   expect(await doctor.run('secret_key')).toMatchObject({ level: 'ok', seen: expect.stringContaining('copy') })
 })
 
-test('records of MTA-STS that are not published, or are those of the policy before, are named', async () => {
+test('MTA-STS records that are not published, or belong to an earlier policy, are named', async () => {
   const { db } = inbox.server.database
   const { dns } = doctor
   const { domain } = us
-  expect((await look('mta_sts')).level).toBe('skipped')
+  expect((await runCheck('mta_sts')).level).toBe('skipped')
   const policy = await setPolicy({ db, clock: systemClock }, domain, 'enforce')
-  expect(await look('mta_sts')).toMatchObject({
+  expect(await runCheck('mta_sts')).toMatchObject({
     level: 'warning',
-    seen: expect.stringMatching(/mta-sts\..* has no address; _mta-sts\..* does not say/),
+    seen: expect.stringMatching(/mta-sts\..* has no address; _mta-sts\..* has no TXT record/),
     todo: expect.stringContaining(`./mailroom domain mta-sts ${domain} enforce`),
   })
   dns.zone[`mta-sts.${domain}`] = { A: ['192.0.2.1'] }
   dns.zone[`_mta-sts.${domain}`] = { TXT: [`v=STSv1; id=${policy.policy_id}`] }
-  expect(await look('mta_sts')).toMatchObject({ level: 'ok', seen: `${domain} (enforce)` })
+  expect(await runCheck('mta_sts')).toMatchObject({ level: 'ok', seen: `${domain} (enforce)` })
   await setPolicy({ db, clock: systemClock }, domain, 'testing')
-  expect(await look('mta_sts')).toMatchObject({ level: 'note', seen: expect.stringContaining(`_mta-sts.${domain}`) })
+  expect(await runCheck('mta_sts')).toMatchObject({
+    level: 'note',
+    seen: expect.stringContaining(`_mta-sts.${domain}`),
+  })
 })
 
-test('links in emails that are not https are told', async () => {
+test('links in emails that are not https are reported', async () => {
   expect(await doctor.run('public_url')).toMatchObject({ level: 'warning', todo: expect.stringContaining('https') })
   expect((await doctor.run('public_url', { MAILROOM_PUBLIC_URL: 'https://mail.ours.test' })).level).toBe('ok')
 })

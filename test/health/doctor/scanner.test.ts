@@ -34,23 +34,23 @@ function version(daysAgo: number): string {
   return `ClamAV 1.4.3/27480/${weekday} ${month} ${day?.replace(/^0/, ' ')} ${time} ${year}`
 }
 
-test('a real clamd answers, takes our largest message and has threads enough', async () => {
+test('a real clamd answers, accepts our largest message and has enough threads', async () => {
   expect(await doctor.run('clamd')).toMatchObject({ level: 'ok' })
-  expect(await doctor.run('scan_size')).toMatchObject({ level: 'ok', seen: 'clamd takes messages of 35 MiB' })
+  expect(await doctor.run('scan_size')).toMatchObject({ level: 'ok', seen: 'clamd accepts messages of 35 MiB' })
   expect(await doctor.run('scan_threads')).toMatchObject({
     level: 'ok',
-    seen: expect.stringContaining('clamd scans 16'),
+    seen: expect.stringContaining('clamd scans up to 16'),
   })
   expect((await doctor.run('scan_memory')).seen).toContain('signatures take')
   // This one knows EICAR only.
   expect(await doctor.run('signatures')).toMatchObject({
     level: 'warning',
-    seen: expect.stringContaining('no signatures of ClamAV’s own'),
+    seen: expect.stringContaining('no official signatures'),
     todo: expect.stringContaining('freshclam'),
   })
 })
 
-test('a real clamd that takes less than our largest message, or fewer at once, is told with what to set', async () => {
+test('a real clamd that accepts less than our largest message, or fewer scans at once, is reported with the settings to change', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'mailroom-doctor-clamd-'))
   const clamd = await startClamd({ folder, settings: { StreamMaxLength: '1M', MaxThreads: '4' } })
   try {
@@ -70,7 +70,7 @@ test('a real clamd that takes less than our largest message, or fewer at once, i
   }
 })
 
-test('a clamd that is away is told once, and what becomes of mail meanwhile', async () => {
+test('a clamd that is away is reported once, with what happens to mail meanwhile', async () => {
   const away = { MAILROOM_CLAMD: 'unix:/nonexistent/clamd.ctl' }
   expect(await doctor.run('clamd', away)).toMatchObject({
     level: 'error',
@@ -84,7 +84,7 @@ test('a clamd that is away is told once, and what becomes of mail meanwhile', as
     expect((await doctor.run(name, away)).level).toBe('skipped')
 })
 
-test('old signatures are told with their age', async () => {
+test('old signatures are reported with their age', async () => {
   const levelAt = (days: number) => {
     let level: string | undefined
     return withAnswers({ VERSION: version(days) }, async address => {
@@ -99,7 +99,7 @@ test('old signatures are told with their age', async () => {
   expect(await levelAt(40)).toBe('error')
 })
 
-test('signatures that leave no room to be loaded twice are noted', () => {
+test('signatures that do not fit into memory twice are a note', () => {
   const stats =
     'POOLS: 1\n\nSTATE: VALID PRIMARY\nMEMSTATS: heap N/A pools_used 99999999.0M pools_total 99999999.9M\nEND'
   return withAnswers({ STATS: stats }, async address => {

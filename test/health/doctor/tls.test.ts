@@ -33,37 +33,42 @@ function filesOf({ chain, key }: CertificatePair) {
   return { MAILROOM_TLS_CERT: certFile, MAILROOM_TLS_KEY: keyFile }
 }
 
-const lookAt = (pair: CertificatePair, afterDays = 0) =>
+const checkCertificate = (pair: CertificatePair, afterDays = 0) =>
   doctor.run('certificate', filesOf(pair), { clock: { now: () => plusMs(systemClock.now(), afterDays * day) } })
 
-test('without a certificate STARTTLS is not offered, which is told', async () => {
+test('a missing certificate is reported, since STARTTLS is not offered', async () => {
   expect(await doctor.run('certificate')).toMatchObject({
     level: 'warning',
     todo: expect.stringContaining('MAILROOM_TLS_CERT'),
   })
 })
 
-test('a certificate is told with the days it has left, and once these are few or over', async () => {
+test('a certificate is reported with its days left, and as a problem when these are few or over', async () => {
   const pair = root.issue(['mail.ours.test'], 90)
-  expect(await lookAt(pair)).toMatchObject({ level: 'warning', seen: expect.stringMatching(/authority/) })
-  expect((await lookAt(pair)).seen).not.toContain('left')
-  expect(await lookAt(pair, 80)).toMatchObject({
+  expect(await checkCertificate(pair)).toMatchObject({ level: 'warning', seen: expect.stringMatching(/authority/) })
+  expect((await checkCertificate(pair)).seen).not.toContain('left')
+  expect(await checkCertificate(pair, 80)).toMatchObject({
     level: 'warning',
     seen: expect.stringMatching(/the certificate has 9 days left/),
     todo: expect.stringContaining('certbot renew'),
   })
-  expect(await lookAt(pair, 91)).toMatchObject({ level: 'error', seen: expect.stringContaining('expired at') })
+  expect(await checkCertificate(pair, 91)).toMatchObject({
+    level: 'error',
+    seen: expect.stringContaining('expired at'),
+  })
 })
 
-test('a certificate for another name, of nobody, or with another key is told', async () => {
-  expect(await lookAt(root.issue(['other.test'], 90))).toMatchObject({
+test('a certificate for another name, a self-signed one, and one with another key are reported', async () => {
+  expect(await checkCertificate(root.issue(['other.test'], 90))).toMatchObject({
     level: 'warning',
     seen: expect.stringContaining('it is for other.test'),
     todo: expect.stringContaining('mail.ours.test'),
   })
-  expect(await lookAt(selfSigned(['mail.ours.test']))).toMatchObject({ seen: expect.stringContaining('self-signed') })
+  expect(await checkCertificate(selfSigned(['mail.ours.test']))).toMatchObject({
+    seen: expect.stringContaining('self-signed'),
+  })
   const mixed = { chain: root.issue(['mail.ours.test']).chain, key: root.issue(['mail.ours.test']).key }
-  expect(await lookAt(mixed)).toMatchObject({ level: 'error', seen: expect.stringContaining('private key') })
+  expect(await checkCertificate(mixed)).toMatchObject({ level: 'error', seen: expect.stringContaining('private key') })
   const gone = { MAILROOM_TLS_CERT: '/nonexistent/chain.pem', MAILROOM_TLS_KEY: '/nonexistent/key.pem' }
   expect(await doctor.run('certificate', gone)).toMatchObject({
     level: 'error',
@@ -71,7 +76,7 @@ test('a certificate for another name, of nobody, or with another key is told', a
   })
 })
 
-test('one that an authority has not issued yet is told', async () => {
+test('a certificate that the authority has not issued yet is reported', async () => {
   const acme = { MAILROOM_ACME_DIRECTORY: 'https://acme.example/directory', MAILROOM_ACME_ACCEPT_TERMS: 'true' }
   expect(await doctor.run('certificate', acme)).toMatchObject({
     level: 'warning',
