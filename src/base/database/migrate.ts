@@ -16,6 +16,7 @@ import * as lists from './migrations/0013-lists.ts'
 import * as certificates from './migrations/0014-certificates.ts'
 import * as retention from './migrations/0015-retention.ts'
 import * as schemaFloor from './migrations/0016-schema-floor.ts'
+import * as searchReindex from './migrations/0017-search-reindex.ts'
 import { requireNoUnfinishedRestore } from './restores-table.ts'
 import { newerMigrations } from './schema-version.ts'
 
@@ -41,6 +42,7 @@ const migrations: Readonly<Record<string, Migration>> = {
   '0014-certificates': certificates,
   '0015-retention': retention,
   '0016-schema-floor': schemaFloor,
+  '0017-search-reindex': searchReindex,
 }
 
 /** The names of this version's migrations, in the order they run. */

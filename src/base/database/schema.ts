@@ -581,24 +581,33 @@ export interface DatabaseSchema {
     message_id: Id<'msg'>
     organization_id: Id<'org'>
     brand_id: Id<'brd'>
-    /** With a space before and after each. */
+    /** Its tokens in order, with a space before and after each. */
     words: string
     /** Of the words. */
     bytes: number
-    /** Its place in its block, counted through all blocks of the organization; null: in none yet. See inbox/search-block.ts. */
+    /** Its position, counted through all segments of the organization; null: in no segment. See docs/search-index.md. */
     place: number | null
   }
   search_heads: {
     organization_id: Id<'org'>
-    /** How many there are. */
+    /** How many segments there are. */
     blocks: number
+    /** Counts the times when texts that were in the index changed. */
+    revision: Generated<number>
   }
   search_postings: {
     organization_id: Id<'org'>
+    /** The segment's number, from 0. */
     block: number
-    /** Of a word. */
     term: Buffer
+    /** The posting list: the positions of the messages that contain the term. */
     places: Buffer
+  }
+  /** How far each run over all search texts has come, while there is one; see inbox/search/reindex.ts. */
+  search_reindex: {
+    name: string
+    /** The id of the message that was looked at last. */
+    position: string
   }
 
   /** How long what is stored is kept; see retention/policies.ts. */

@@ -4,8 +4,8 @@ import type { TextWorker } from '../text-worker/text-worker.ts'
 import { readPostings, segmentSize } from './segment.ts'
 import {
   insertSegment,
-  lockNextSegment,
-  selectSegmentCount,
+  lockIndexHead,
+  selectIndexHead,
   selectUnsegmentedSizes,
   selectUnsegmentedTexts,
 } from './table.ts'
@@ -15,33 +15,35 @@ export interface SegmentDeps {
   readonly texts: TextWorker
 }
 
-/** The words that are read through at each search, at most, beside those that come meanwhile. */
+/** The words that each search scans at most, beside those that come while a segment is built. */
 const maxUnsegmentedBytes = 4 * 1024 * 1024
 
 /**
- * Puts the oldest messages of these organizations into a block, where there are enough that are in none: those are read
- * through at each search. How many blocks were made.
+ * Builds a segment of the oldest messages of each of these organizations that has enough of them in none: each search scans
+ * those. Returns how many segments were built.
  */
 export async function buildSegments(deps: SegmentDeps, organizationIds: readonly Id<'org'>[]): Promise<number> {
-  let made = 0
+  let built = 0
   for (const { organization_id, messages, bytes } of await selectUnsegmentedSizes(deps.db, organizationIds))
     if (messages >= segmentSize || bytes >= maxUnsegmentedBytes)
-      made += (await buildSegment(deps, organization_id)) ? 1 : 0
-  return made
+      built += (await buildSegment(deps, organization_id)) ? 1 : 0
+  return built
 }
 
-/** False: another process made this block meanwhile. */
+/** False: meanwhile another process built this segment, or changed texts in the index. */
 async function buildSegment({ db, texts }: SegmentDeps, organizationId: Id<'org'>): Promise<boolean> {
-  const block = await selectSegmentCount(db, organizationId)
+  const { segments: segment, revision } = await selectIndexHead(db, organizationId)
   const messages = await selectUnsegmentedTexts(db, organizationId)
   if (messages.length === 0) return false
   const words = messages.map(message => message.words).join('\n')
   const postings = await texts.run('buildPostings', words)
-  if (postings === null) throw new Error(`block ${block} of ${organizationId} could not be gathered`)
+  if (postings === null)
+    throw new Error(`the search segment ${segment} of ${organizationId} could not be built in time`)
   const messageIds = messages.map(message => message.message_id)
   return await inTransaction(db, async tx => {
-    if ((await lockNextSegment(tx, organizationId)) !== block) return false
-    await insertSegment(tx, organizationId, block, messageIds, readPostings(postings))
+    const head = await lockIndexHead(tx, organizationId)
+    if (head?.segments !== segment || head.revision !== revision) return false
+    await insertSegment(tx, organizationId, segment, messageIds, readPostings(postings))
     return true
   })
 }

@@ -1,9 +1,9 @@
 import { leadingCharacter, type Token, tokenize } from './tokenizer.ts'
 
-/** What a text must hold: one word, words in this order with nothing between, or words that begin so. */
+/** What a text must contain: words next to each other in this order, or a character of a script without spaces. */
 export type QueryClause =
   | { readonly kind: 'words'; readonly words: readonly [Token, ...Token[]] }
-  /** A character of an undivided script, alone or at the head of a pair. */
+  /** Alone, or as the first of a pair. */
   | { readonly kind: 'character'; readonly character: Token }
 
 export interface SearchQuery {
@@ -11,28 +11,28 @@ export interface SearchQuery {
   readonly excluded: readonly QueryClause[]
 }
 
-/** Reads words, "phrases" and -exclusions; null when it asks for nothing (exclusions alone exclude from nothing). */
+/** Parses words, "phrases" and -exclusions; null when no word is required (exclusions alone exclude from nothing). */
 export function parseQuery(query: string): SearchQuery | null {
-  const wanted: QueryClause[] = []
-  const unwanted: QueryClause[] = []
+  const required: QueryClause[] = []
+  const excluded: QueryClause[] = []
   for (const [, minus, phrase, bare] of query.matchAll(/(-?)(?:"([^"]*)"?|([^\s"]+))/g)) {
-    const asked = clauseOf(tokenize(phrase ?? bare ?? ''))
-    if (asked) (minus ? unwanted : wanted).push(asked)
+    const clause = clauseOf(tokenize(phrase ?? bare ?? ''))
+    if (clause) (minus ? excluded : required).push(clause)
   }
-  return wanted.length > 0 ? { required: wanted, excluded: unwanted } : null
+  return required.length > 0 ? { required, excluded } : null
 }
 
 function clauseOf(words: readonly Token[]): QueryClause | undefined {
   const last = words.at(-1)
   if (last === undefined) return undefined
-  const isLone = leadingCharacter(last) === last
-  if (isLone && words.length === 1) return { kind: 'character', character: last }
+  const isCharacter = leadingCharacter(last) === last
+  if (isCharacter && words.length === 1) return { kind: 'character', character: last }
   // The text may go on where the query ends: there its last character stands in a pair, not alone.
-  const [first = last, ...rest] = isLone ? words.slice(0, -1) : words
+  const [first = last, ...rest] = isCharacter ? words.slice(0, -1) : words
   return { kind: 'words', words: [first, ...rest] }
 }
 
-/** As a pattern of LIKE over words with a space before and after each. */
-export function likePattern(asked: QueryClause): string {
-  return asked.kind === 'character' ? `% ${asked.character}%` : `% ${asked.words.join(' ')} %`
+/** As a LIKE pattern over words with a space before and after each. */
+export function likePattern(clause: QueryClause): string {
+  return clause.kind === 'character' ? `% ${clause.character}%` : `% ${clause.words.join(' ')} %`
 }

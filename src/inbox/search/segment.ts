@@ -3,60 +3,60 @@ import type { QueryClause, SearchQuery } from './query.ts'
 import { leadingCharacter, type Token } from './tokenizer.ts'
 
 /**
- * Messages of one organization that were indexed one after the other, at most {@link segmentSize}. Of each word a block keeps
- * in which of its messages it is: so what is asked of a block costs about the same, however common its words are.
+ * The most messages in a segment. The messages of one organization that were indexed one after the other make a segment; it
+ * has, for each token, a list of its messages that contain the token. So a segment costs a query about the same, however
+ * common the query's words are. See docs/search-index.md.
  */
 export const segmentSize = 2048
 
-/** A word that is in more messages of a block than this is kept as a bit for each, and so are pairs of such words. */
+/** Terms in more messages of a segment have a bitmap as posting list; pairs of tokens are terms where both have bitmaps. */
 const maxListedPositions = 127
 const bitmapBytes = segmentSize / 8
 const termBytes = 8
 
-/** What a posting is found by in its block: of a word, or of two words that follow each other. */
+/** A hash of a token, or of two tokens that follow each other. */
 export type Term = Buffer
 
-/** Those places in a block (0-based) that have a word: two bytes each or, where there are many, a bit for each place. */
+/** The positions (0-based) of a segment's messages that contain a term: two bytes each, or a bit for each of all positions. */
 export type PostingList = Buffer
 
-function termOf(...words: readonly Token[]): Term {
-  return createHash('sha256').update(words.join(' ')).digest().subarray(0, termBytes)
+function termOf(...tokens: readonly Token[]): Term {
+  return createHash('sha256').update(tokens.join(' ')).digest().subarray(0, termBytes)
 }
 
-/** A word of a block, and where it is. */
 export interface Posting {
   readonly term: Term
   readonly list: PostingList
 }
 
 /**
- * The postings of a block whose messages have these words, one message a line, in the order of their places. As text, for
- * {@link readPostings}: it is work for a thread.
+ * The postings of a segment whose messages have these tokens, one message a line, in the order of their positions. As text,
+ * which {@link readPostings} reads: it is made on a worker.
  */
 export function buildPostings(texts: string): string {
   const messages = texts.split('\n').map(text => text.trim().split(' '))
-  const places = new Map<string, number[]>()
-  const add = (key: string, place: number) => {
-    const known = places.get(key)
-    if (!known) places.set(key, [place])
-    else if (known.at(-1) !== place) known.push(place)
+  const positions = new Map<string, number[]>()
+  const add = (key: string, position: number) => {
+    const known = positions.get(key)
+    if (!known) positions.set(key, [position])
+    else if (known.at(-1) !== position) known.push(position)
   }
-  for (const [place, words] of messages.entries())
-    for (const word of words) {
-      add(word, place)
-      const character = leadingCharacter(word)
-      if (character) add(characterKey(character), place)
+  for (const [position, tokens] of messages.entries())
+    for (const token of tokens) {
+      add(token, position)
+      const character = leadingCharacter(token)
+      if (character) add(characterKey(character), position)
     }
-  const common = new Set(places.keys().filter(word => (places.get(word)?.length ?? 0) > maxListedPositions))
-  for (const [place, words] of messages.entries())
-    for (const [i, word] of words.entries()) {
-      const next = words[i + 1]
-      if (next !== undefined && common.has(word) && common.has(next)) add(`${word} ${next}`, place)
+  const common = new Set(positions.keys().filter(key => (positions.get(key)?.length ?? 0) > maxListedPositions))
+  for (const [position, tokens] of messages.entries())
+    for (const [i, token] of tokens.entries()) {
+      const next = tokens[i + 1]
+      if (next !== undefined && common.has(token) && common.has(next)) add(`${token} ${next}`, position)
     }
-  const postings = Array.from(places, ([key, found]) => {
-    const term = termOf(key).toString('hex')
-    return `${term}${packPositions(found).toString('hex')}`
-  })
+  const postings = Array.from(
+    positions,
+    ([key, ofKey]) => termOf(key).toString('hex') + packPositions(ofKey).toString('hex'),
+  )
   return postings.sort().join('\n')
 }
 
@@ -67,67 +67,73 @@ export function readPostings(text: string): readonly Posting[] {
   }))
 }
 
-/** Apart from the word that the character is at the end of a text. */
+/** Another key than that of the token, which the character alone is at the end of a text. */
 function characterKey(character: Token): string {
   return `${character}*`
 }
 
-function packPositions(places: readonly number[]): PostingList {
-  if (places.length <= maxListedPositions) {
-    const listed = Buffer.alloc(places.length * 2)
-    for (const [i, place] of places.entries()) listed.writeUInt16LE(place, i * 2)
-    return listed
+function packPositions(positions: readonly number[]): PostingList {
+  if (positions.length <= maxListedPositions) {
+    const list = Buffer.alloc(positions.length * 2)
+    for (const [i, position] of positions.entries()) list.writeUInt16LE(position, i * 2)
+    return list
   }
-  const bits = Buffer.alloc(bitmapBytes)
-  for (const place of places) bits[place >> 3] = (bits[place >> 3] ?? 0) | (1 << (place & 7))
-  return bits
+  const bitmap = Buffer.alloc(bitmapBytes)
+  for (const position of positions) setBit(bitmap, position)
+  return bitmap
 }
 
-function toBitmap(places: PostingList | undefined): Buffer {
-  if (places?.length === bitmapBytes) return places
-  const bits = Buffer.alloc(bitmapBytes)
-  for (let at = 0; places && at < places.length; at += 2) {
-    const place = places.readUInt16LE(at)
-    bits[place >> 3] = (bits[place >> 3] ?? 0) | (1 << (place & 7))
-  }
-  return bits
+function toBitmap(list: PostingList | undefined): Buffer {
+  if (list?.length === bitmapBytes) return list
+  const bitmap = Buffer.alloc(bitmapBytes)
+  for (let at = 0; list && at < list.length; at += 2) setBit(bitmap, list.readUInt16LE(at))
+  return bitmap
 }
 
-/** A query as it is asked of blocks. */
+function setBit(bitmap: Buffer, position: number): void {
+  bitmap[position >> 3] = (bitmap[position >> 3] ?? 0) | (1 << (position & 7))
+}
+
+/** A query in terms of posting lists. */
 export interface SegmentQuery {
-  /** The terms whose postings are needed. */
+  /** The terms whose posting lists are needed. */
   readonly terms: readonly Term[]
-  /** The places in a block that may have what is wanted, the newest first: phrases are still to be looked for there. */
+  /**
+   * The positions in a segment, highest first, of the messages that may match: all that match and some that have the words
+   * of a phrase elsewhere.
+   * @param postings the segment's posting lists, by {@link termKey}
+   */
   readonly positionsIn: (postings: ReadonlyMap<string, PostingList>) => readonly number[]
 }
 
-/** A posting's key in the map that {@link SegmentQuery.positionsIn} takes. */
 export function termKey(term: Term): string {
   return term.toString('latin1')
 }
 
-export function segmentQuery({ required, excluded: unwanted }: SearchQuery): SegmentQuery {
-  const all = required.map(queryClause => clauseTerms(queryClause))
-  const none = unwanted.filter(queryClause => queryClause.kind === 'character' || queryClause.words.length === 1)
-  const excluded = none.flatMap(queryClause => clauseTerms(queryClause).words)
-  const needed = [...all.flatMap(clauseTerms => [...clauseTerms.words, ...clauseTerms.pairs]), ...excluded]
+export function segmentQuery(query: SearchQuery): SegmentQuery {
+  const required = query.required.map(clauseTerms)
+  // An excluded phrase excludes no message that only has its words.
+  const excluded = query.excluded
+    .filter(clause => clause.kind === 'character' || clause.words.length === 1)
+    .flatMap(clause => clauseTerms(clause).words)
+  const needed = [...required.flatMap(({ words, pairs }) => [...words, ...pairs]), ...excluded]
   return {
     terms: [...new Map(needed.map(term => [termKey(term), term])).values()],
     positionsIn(postings) {
-      const posted = (term: Term) => postings.get(termKey(term))
-      const found = Buffer.alloc(bitmapBytes, 0xff)
-      const keep = (bits: Buffer) => {
-        for (let i = 0; i < bitmapBytes; i++) found[i] = (found[i] ?? 0) & (bits[i] ?? 0)
+      const listOf = (term: Term) => postings.get(termKey(term))
+      const matches = Buffer.alloc(bitmapBytes, 0xff)
+      const intersect = (bitmap: Buffer) => {
+        for (let i = 0; i < bitmapBytes; i++) matches[i] = (matches[i] ?? 0) & (bitmap[i] ?? 0)
       }
-      for (const { words, pairs } of all) {
-        for (const word of words) keep(toBitmap(posted(word)))
+      for (const { words, pairs } of required) {
+        for (const word of words) intersect(toBitmap(listOf(word)))
         for (const [i, pair] of pairs.entries()) {
-          const areCommon = [words[i], words[i + 1]].every(word => word && posted(word)?.length === bitmapBytes)
-          if (areCommon) keep(toBitmap(posted(pair)))
+          const areCommon = [words[i], words[i + 1]].every(word => word && listOf(word)?.length === bitmapBytes)
+          if (areCommon) intersect(toBitmap(listOf(pair)))
         }
       }
-      for (const word of excluded) keep(toBitmap(posted(word)).map(byte => byte ^ 0xff) as Buffer)
-      return positionsOf(found)
+      for (const word of excluded) intersect(toBitmap(listOf(word)).map(byte => byte ^ 0xff) as Buffer)
+      return positionsOf(matches)
     },
   }
 }
@@ -138,16 +144,16 @@ interface ClauseTerms {
   readonly pairs: readonly Term[]
 }
 
-function clauseTerms(asked: QueryClause): ClauseTerms {
-  if (asked.kind === 'character') return { words: [termOf(characterKey(asked.character))], pairs: [] }
-  const { words } = asked
+function clauseTerms(clause: QueryClause): ClauseTerms {
+  if (clause.kind === 'character') return { words: [termOf(characterKey(clause.character))], pairs: [] }
+  const { words } = clause
   const pairs = words.slice(1).map((word, i) => termOf(words[i] ?? '', word))
   return { words: words.map(word => termOf(word)), pairs }
 }
 
-function positionsOf(bits: Buffer): readonly number[] {
-  const places: number[] = []
-  for (let place = segmentSize - 1; place >= 0; place--)
-    if ((bits[place >> 3] ?? 0) & (1 << (place & 7))) places.push(place)
-  return places
+function positionsOf(bitmap: Buffer): readonly number[] {
+  const positions: number[] = []
+  for (let position = segmentSize - 1; position >= 0; position--)
+    if ((bitmap[position >> 3] ?? 0) & (1 << (position & 7))) positions.push(position)
+  return positions
 }

@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { type Selectable, sql } from 'kysely'
 import type { Tenant } from '../../api/tenant.ts'
 import type { Db } from '../../base/database/database.ts'
 import { insertRows } from '../../base/database/insert-rows.ts'
@@ -9,32 +9,37 @@ import { itemColumns, type MessageItemRow } from '../messages/table.ts'
 import { likePattern, type QueryClause, type SearchQuery } from './query.ts'
 import { type Posting, type PostingList, segmentSize, type Term } from './segment.ts'
 
+/** What indexing needs of a message. */
+export const unindexedColumns = [
+  'id',
+  'organization_id',
+  'brand_id',
+  'blob_id',
+  'size',
+  'subject',
+  'from_name',
+  'from_address',
+  'to_addresses',
+  'rcpt_to',
+  'message_id',
+  'in_reply_to',
+  'raw_purged_at',
+] as const
+
+export type UnindexedRow = Pick<Selectable<DatabaseSchema['messages']>, (typeof unindexedColumns)[number]>
+
 /** The oldest messages that have no search text yet. */
-export async function selectUnindexed(db: Db, limit: number) {
+export async function selectUnindexed(db: Db, limit: number): Promise<readonly UnindexedRow[]> {
   return await db
     .selectFrom('messages')
-    .select([
-      'id',
-      'organization_id',
-      'brand_id',
-      'blob_id',
-      'size',
-      'subject',
-      'from_name',
-      'from_address',
-      'to_addresses',
-      'rcpt_to',
-      'message_id',
-      'in_reply_to',
-      'raw_purged_at',
-    ])
+    .select(unindexedColumns)
     .where('indexed', '=', 0)
     .orderBy('id')
     .limit(sql.lit(limit))
     .execute()
 }
 
-/** Writes search text, which is passed over where another process was quicker, and marks the messages as indexed. */
+/** Inserts search texts, except where another process was quicker, and marks the messages as indexed. */
 export async function insertSearchText(db: Db, rows: readonly NewSearchTextRow[]): Promise<void> {
   await insertRows(
     db,
@@ -53,47 +58,46 @@ export async function insertSearchText(db: Db, rows: readonly NewSearchTextRow[]
     .execute()
 }
 
-/** What is looked for, and whose. */
 export interface SearchCriteria {
   readonly tenant: Tenant
   readonly query: SearchQuery
   readonly folder: Folder | undefined
 }
 
-/** Of the messages that are in no block yet, the newest that are sought. */
+/** The newest matches among the messages that are in no segment yet. */
 export async function selectUnsegmentedMatches(
   db: Db,
-  sought: SearchCriteria,
+  criteria: SearchCriteria,
   limit: number,
 ): Promise<MessageItemRow[]> {
-  let found = matchingItems(db, sought).where('s.place', 'is', null)
-  for (const queryClause of sought.query.required) found = found.where('s.words', 'like', likePattern(queryClause))
-  for (const queryClause of sought.query.excluded) found = found.where('s.words', 'not like', likePattern(queryClause))
-  return await found.orderBy('s.message_id', 'desc').limit(sql.lit(limit)).execute()
+  let matches = matchingItems(db, criteria).where('s.place', 'is', null)
+  for (const clause of criteria.query.required) matches = matches.where('s.words', 'like', likePattern(clause))
+  for (const clause of criteria.query.excluded) matches = matches.where('s.words', 'not like', likePattern(clause))
+  return await matches.orderBy('s.message_id', 'desc').limit(sql.lit(limit)).execute()
 }
 
-/** Of the messages at these places, the newest that are sought: what blocks do not tell is looked at in the words. */
+/** The newest matches among the messages at these positions: phrases, which posting lists do not know, are checked in the words. */
 export async function selectMatchesAt(
   db: Db,
-  sought: SearchCriteria,
-  places: readonly number[],
+  criteria: SearchCriteria,
+  positions: readonly number[],
   limit: number,
 ): Promise<MessageItemRow[]> {
-  let found = matchingItems(db, sought).where('s.place', 'in', [...padToPowerOfTwo(places)])
-  for (const queryClause of sought.query.required)
-    if (isPhrase(queryClause)) found = found.where('s.words', 'like', likePattern(queryClause))
-  for (const queryClause of sought.query.excluded)
-    if (isPhrase(queryClause)) found = found.where('s.words', 'not like', likePattern(queryClause))
-  return await found.orderBy('s.message_id', 'desc').limit(sql.lit(limit)).execute()
+  let matches = matchingItems(db, criteria).where('s.place', 'in', [...padToPowerOfTwo(positions)])
+  for (const clause of criteria.query.required)
+    if (isPhrase(clause)) matches = matches.where('s.words', 'like', likePattern(clause))
+  for (const clause of criteria.query.excluded)
+    if (isPhrase(clause)) matches = matches.where('s.words', 'not like', likePattern(clause))
+  return await matches.orderBy('s.message_id', 'desc').limit(sql.lit(limit)).execute()
 }
 
-function isPhrase(asked: QueryClause): boolean {
-  return asked.kind === 'words' && asked.words.length > 1
+function isPhrase(clause: QueryClause): boolean {
+  return clause.kind === 'words' && clause.words.length > 1
 }
 
 function matchingItems(db: Db, { tenant, folder }: SearchCriteria) {
   let items = db
-    // Neither server may begin elsewhere: until its statistics catch up it takes a table that has grown for a small one.
+    // The order is forced on both servers: until their statistics catch up they take a table that has grown for a small one.
     .selectFrom(sql<DatabaseSchema['search_texts']>`search_texts`.as<'s'>(sql`s force index (search_texts_place)`))
     .innerJoin('messages as m', 'm.id', 's.message_id')
     .modifyFront(sql`straight_join`)
@@ -105,40 +109,46 @@ function matchingItems(db: Db, { tenant, folder }: SearchCriteria) {
   return items
 }
 
-/** How many blocks the organization has. */
-export async function selectSegmentCount(db: Db, organizationId: Id<'org'>): Promise<number> {
+/** The state of an organization's index. */
+export interface IndexHead {
+  readonly segments: number
+  /** It changes when texts that are indexed change. */
+  readonly revision: number
+}
+
+export async function selectIndexHead(db: Db, organizationId: Id<'org'>): Promise<IndexHead> {
   const head = await db
     .selectFrom('search_heads')
-    .select('blocks')
+    .select(['blocks as segments', 'revision'])
     .where('organization_id', '=', organizationId)
     .executeTakeFirst()
-  return head?.blocks ?? 0
+  return head ?? { segments: 0, revision: 0 }
 }
 
 export interface PostingRow {
+  readonly segment: number
   readonly term: Term
-  readonly block: number
-  readonly places: PostingList
+  readonly list: PostingList
 }
 
-/** The postings of these terms in these blocks of the organization. */
+/** The postings of these terms in these segments of the organization. */
 export async function selectPostings(
   db: Db,
   organizationId: Id<'org'>,
-  blocks: readonly number[],
+  segments: readonly number[],
   terms: readonly Term[],
 ): Promise<readonly PostingRow[]> {
-  const [there, asked] = [padToPowerOfTwo(blocks), padToPowerOfTwo(terms)]
-  // One by one: a range of blocks would be read whole.
+  const [inSegments, ofTerms] = [padToPowerOfTwo(segments), padToPowerOfTwo(terms)]
+  // One by one: a range of segments would be read whole.
   return await selectRows(
     db,
-    `SELECT block, term, places FROM search_postings
-     WHERE organization_id = ? AND block IN (${placeholders(there)}) AND term IN (${placeholders(asked)})`,
-    [organizationId, ...there, ...asked],
+    `SELECT block AS segment, term, places AS list FROM search_postings
+     WHERE organization_id = ? AND block IN (${placeholders(inSegments)}) AND term IN (${placeholders(ofTerms)})`,
+    [organizationId, ...inSegments, ...ofTerms],
   )
 }
 
-/** How many messages of each of these organizations are in no block, and the bytes of their words. */
+/** How many messages of each of these organizations are in no segment, and the bytes of their words. */
 export async function selectUnsegmentedSizes(db: Db, organizationIds: readonly Id<'org'>[]) {
   return await db
     .selectFrom('search_texts')
@@ -149,20 +159,19 @@ export async function selectUnsegmentedSizes(db: Db, organizationIds: readonly I
     .execute()
 }
 
-/** Takes hold of the organization's next block until the transaction ends: its number; undefined: someone else has. */
-export async function lockNextSegment(db: Db, organizationId: Id<'org'>): Promise<number | undefined> {
+/** Locks the organization's index until the transaction ends; undefined: another transaction has locked it. */
+export async function lockIndexHead(db: Db, organizationId: Id<'org'>): Promise<IndexHead | undefined> {
   await insertRows(db, 'search_heads', [{ organization_id: organizationId, blocks: 0 }], 'unless there')
-  const head = await db
+  return await db
     .selectFrom('search_heads')
-    .select('blocks')
+    .select(['blocks as segments', 'revision'])
     .where('organization_id', '=', organizationId)
     .forUpdate()
     .skipLocked()
     .executeTakeFirst()
-  return head?.blocks
 }
 
-/** The oldest messages that are in no block, with their words. */
+/** The oldest messages that are in no segment, with their words. */
 export async function selectUnsegmentedTexts(db: Db, organizationId: Id<'org'>) {
   return await db
     .selectFrom('search_texts')
@@ -176,11 +185,11 @@ export async function selectUnsegmentedTexts(db: Db, organizationId: Id<'org'>) 
 
 const rowsPerStatement = 2000
 
-/** Writes the organization's block of this number: its messages, in the order of their places, and its postings. */
+/** Inserts the organization's segment of this number: its messages, in the order of their positions, and its postings. */
 export async function insertSegment(
   db: Db,
   organizationId: Id<'org'>,
-  block: number,
+  segment: number,
   messageIds: readonly Id<'msg'>[],
   postings: readonly Posting[],
 ): Promise<void> {
@@ -190,9 +199,9 @@ export async function insertSegment(
       'search_postings',
       postings
         .slice(at, at + rowsPerStatement)
-        .map(({ term, list }) => ({ organization_id: organizationId, block, term, places: list })),
+        .map(({ term, list }) => ({ organization_id: organizationId, block: segment, term, places: list })),
     )
-  const place = sql<number>`${sql.lit(block * segmentSize)} + FIELD(message_id, ${sql.join(messageIds)}) - 1`
+  const place = sql<number>`${sql.lit(segment * segmentSize)} + FIELD(message_id, ${sql.join(messageIds)}) - 1`
   await db
     .updateTable('search_texts')
     .set({ place })
@@ -201,12 +210,11 @@ export async function insertSegment(
     .execute()
   await db
     .updateTable('search_heads')
-    .set({ blocks: block + 1 })
+    .set({ blocks: segment + 1 })
     .where('organization_id', '=', organizationId)
     .execute()
 }
 
-export type UnindexedRow = Awaited<ReturnType<typeof selectUnindexed>>[number]
 export type NewSearchTextRow = Pick<
   DatabaseSchema['search_texts'],
   'message_id' | 'organization_id' | 'brand_id' | 'words'

@@ -1,5 +1,5 @@
 import { type Db, inTransaction } from '../../base/database/database.ts'
-import { deletePostings, isSegmentEmpty, selectSearchSegments } from '../unreferenced/search-segments-table.ts'
+import { deletePostings, isSegmentEmpty, selectSearchSegments } from '../../inbox/search/segments-table.ts'
 import {
   deleteMessages,
   lockMessagesInFolder,

@@ -1,15 +1,15 @@
 import { sql } from 'kysely'
 import type { Db } from '../../base/database/database.ts'
 import type { Id } from '../../base/ids.ts'
-import { segmentSize } from '../../inbox/search/segment.ts'
+import { segmentSize } from './segment.ts'
 
-/** A block of an organization's search index; see inbox/search-block.ts. */
+/** A segment of an organization's search index; see segment.ts. */
 export interface SearchSegment {
   readonly organizationId: Id<'org'>
   readonly segment: number
 }
 
-/** The blocks that these messages are in. */
+/** The segments that these messages are in. */
 export async function selectSearchSegments(db: Db, ids: readonly string[]): Promise<readonly SearchSegment[]> {
   if (ids.length === 0) return []
   const rows = await db
@@ -18,11 +18,11 @@ export async function selectSearchSegments(db: Db, ids: readonly string[]): Prom
     .where('message_id', 'in', ids as readonly Id<'msg'>[])
     .where('place', 'is not', null)
     .execute()
-  const all = rows.map(row => ({
+  const segments = rows.map(row => ({
     organizationId: row.organization_id,
     segment: Math.floor((row.place ?? 0) / segmentSize),
   }))
-  return [...new Map(all.map(each => [`${each.organizationId} ${each.segment}`, each])).values()]
+  return [...new Map(segments.map(segment => [`${segment.organizationId} ${segment.segment}`, segment])).values()]
 }
 
 export async function isSegmentEmpty(db: Db, { organizationId, segment }: SearchSegment): Promise<boolean> {
@@ -37,7 +37,7 @@ export async function isSegmentEmpty(db: Db, { organizationId, segment }: Search
   return row === undefined
 }
 
-/** Removes at most `most` words of a block; how many that were. */
+/** Deletes at most `most` postings of a segment. Returns how many there were. */
 export async function deletePostings(
   db: Db,
   { organizationId, segment }: SearchSegment,
