@@ -3,20 +3,20 @@ import type { Id } from '../base/ids.ts'
 import type { Scope } from './scope.ts'
 import type { Tenant } from './tenant.ts'
 
-/** Who asks: what a valid key and the person behind it may do, at the moment of the request. */
+/** An authenticated API key: what it, and the member behind it, may do at the moment of the request. */
 export interface Caller extends Tenant {
   readonly keyId: Id<'key'>
-  /** Those of the key that the person behind it has too. */
+  /** The scopes of the key that its member has as well. */
   readonly scopes: ReadonlySet<Scope>
-  /** The member whose key it is, or who made it for the organization; null: the operator's command line. */
+  /** The member who owns the key, or who created it for the organization; null: the operator's command line. */
   readonly memberId: Id<'mem'> | null
-  /** What they are now: the command line counts as owner, and who was removed no longer stands above anyone. */
+  /** The member's role now: `owner` for the operator's command line, `member` for a member who was removed. */
   readonly role: Role
-  /** Why the key, though valid, may do nothing at this moment; null: it may do what its scopes say. */
+  /** Why this valid key may not be used at the moment; null: it may. */
   readonly denial: AccessDenial | null
 }
 
-/** What a member lost that their key cannot do without. */
+/** A permission that the key needs and its member no longer has. */
 export interface AccessDenial {
   readonly code: 'insufficient_scope' | 'brand_restricted'
   readonly message: string

@@ -2,12 +2,12 @@ import { t } from 'elysia'
 
 type AnySchema = Parameters<typeof t.Union>[0][number]
 
-/** ISO 8601, UTC, six decimals. */
+/** ISO 8601 in UTC with six decimals. */
 export const dateTimeSchema = t.String({ format: 'date-time' })
 
-export const nullable = <Of extends AnySchema>(shape: Of) => t.Union([shape, t.Null()])
+export const nullable = <Of extends AnySchema>(schema: Of) => t.Union([schema, t.Null()])
 
-/** One of these words. Not t.UnionEnum: that has a default, which Elysia fills in where a query says nothing. */
+/** One of these strings. Not t.UnionEnum: that has a default, which Elysia fills in where a query leaves it out. */
 export function oneOf<const Choice extends string>(choices: readonly Choice[], options?: { description: string }) {
   return t.Union(
     choices.map(choice => t.Literal(choice)),
@@ -15,5 +15,5 @@ export function oneOf<const Choice extends string>(choices: readonly Choice[], o
   ) as unknown as ReturnType<typeof t.Unsafe<Choice>>
 }
 
-/** The `{id}` of a path. */
+/** The path parameter `id`. */
 export const idParamsSchema = t.Object({ id: t.String({ minLength: 1 }) })

@@ -1,12 +1,12 @@
 import type { RefusalCode } from '../base/refusal.ts'
 
-/** What the API's description says of an operation besides its shapes and its scope. */
+/** What the OpenAPI document says of an operation besides its schemas and its scope: the `detail` of its route. */
 export interface OperationDescription {
   readonly operationId: string
   readonly summary: string
   readonly description?: string
   readonly 'x-refusals': readonly RefusalCode[]
-  /** The answers whose shape is no JSON, by status, as OpenAPI has them. */
+  /** Responses that are not JSON, by status. */
   readonly responses?: Readonly<Record<string, ResponseDescription>>
 }
 
@@ -18,8 +18,8 @@ export interface ResponseDescription {
 }
 
 /**
- * For a route's `detail`.
- * @param refusals the codes that this operation may end with beyond those of every operation (of the edge and its schema)
+ * The `detail` of a route.
+ * @param refusals the error codes of this operation, beyond those that every operation may give
  */
 export function describeRoute(
   operationId: string,

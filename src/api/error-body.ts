@@ -1,6 +1,6 @@
 import type { Refusal } from '../base/refusal.ts'
 
-/** SPEC section 7. What does not apply is absent. */
+/** The JSON body of an error response (SPEC section 7). What does not apply is absent. */
 export interface ErrorBody {
   readonly error: {
     readonly code: string
@@ -13,7 +13,7 @@ export interface ErrorBody {
   }
 }
 
-/** A refusal as the API shows it. Its cause is never shown. */
+/** The error body of a refusal. Its cause is for the log and never shown. */
 export function errorBody(refusal: Refusal): ErrorBody {
   const { reason, resolution, param } = refusal.detail
   return {

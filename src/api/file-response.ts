@@ -1,15 +1,15 @@
 import type { OperationDescription } from './describe.ts'
 
-/** Bytes that go to a client as a file. */
+/** A file that a client downloads. */
 export interface FileDownload {
   readonly filename: string
-  /** Of the bytes; null: not known before they are read. */
+  /** In bytes; null: unknown before they are read. */
   readonly size: number | null
   readonly bytes: ReadableStream<Uint8Array>
   readonly contentType: 'application/octet-stream' | 'message/rfc822'
 }
 
-/** Always a download, never shown or guessed at by a browser. RFC 6266, RFC 8187. */
+/** The response that a browser saves as a file, and never displays or sniffs (RFC 6266, RFC 8187). */
 export function fileResponse({ filename, size, bytes, contentType }: FileDownload): Response {
   return new Response(bytes, {
     headers: {
@@ -21,14 +21,14 @@ export function fileResponse({ filename, size, bytes, contentType }: FileDownloa
   })
 }
 
-/** For a route's `detail`: that its answer is a file. */
+/** The part of a route's `detail` that describes a download as its response. */
 export function describeFile(contentType: FileDownload['contentType']): {
   readonly responses: NonNullable<OperationDescription['responses']>
 } {
   return {
     responses: {
       200: {
-        description: 'The bytes, as a download.',
+        description: 'The file, as a download.',
         headers: {
           'Content-Disposition': { required: true, schema: { type: 'string', pattern: '^attachment' } },
           'Content-Length': { description: 'In bytes.', schema: { type: 'integer' } },
@@ -40,7 +40,7 @@ export function describeFile(contentType: FileDownload['contentType']): {
   }
 }
 
-/** An ASCII name for old clients and the whole one for the others; no path, quote or control character in either. */
+/** With an ASCII name for old clients and the full name for others; neither holds a path, quotes or control characters. */
 export function contentDisposition(filename: string): string {
   const safe = filename
     .toWellFormed()
@@ -49,7 +49,7 @@ export function contentDisposition(filename: string): string {
   const ascii = safe.replace(/[^ -~]|["%;]/g, '_')
   const encoded = encodeURIComponent(safe).replace(
     /['()*!]/g,
-    value => `%${value.charCodeAt(0).toString(16).toUpperCase()}`,
+    character => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
   )
   return `attachment; filename="${ascii}"; filename*=UTF-8''${encoded}`
 }

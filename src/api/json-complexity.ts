@@ -1,7 +1,7 @@
-/** What JSON costs to read. */
+/** What decides how much a JSON text costs to parse. */
 export interface JsonComplexity {
   readonly depth: number
-  /** Texts, lists, objects and what is between commas, roughly. */
+  /** About how many strings, arrays, objects and other values it holds. */
   readonly values: number
 }
 
@@ -14,22 +14,22 @@ const openObject = 0x7b
 const closeObject = 0x7d
 
 /**
- * Looks over bytes that claim to be JSON, without reading them: the parser takes 700 MB and seconds for 16 MiB of
- * brackets. It ends as soon as either limit is passed, and says nothing of whether it is JSON.
+ * Measures JSON without parsing it: JSON.parse takes 700 MB and seconds for 16 MiB of brackets. Stops as soon as either
+ * limit is exceeded. Whether the bytes are JSON at all is not checked.
  */
-export function measureJson(bytes: Uint8Array, most: JsonComplexity): JsonComplexity {
+export function measureJson(bytes: Uint8Array, limits: JsonComplexity): JsonComplexity {
   let depth = 0
   let deepest = 0
   let values = 0
-  let isInText = false
-  for (let i = 0; i < bytes.length && deepest <= most.depth && values <= most.values; i++) {
+  let isInString = false
+  for (let i = 0; i < bytes.length && deepest <= limits.depth && values <= limits.values; i++) {
     const byte = bytes[i]
-    if (isInText) {
+    if (isInString) {
       if (byte === backslash) i++
-      else if (byte === quote) isInText = false
+      else if (byte === quote) isInString = false
       continue
     }
-    if (byte === quote) isInText = true
+    if (byte === quote) isInString = true
     if (byte === quote || byte === comma) values++
     else if (byte === openList || byte === openObject) {
       values++

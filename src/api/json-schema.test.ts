@@ -6,7 +6,7 @@ import type { TypeBoxSchema } from './validation.ts'
 
 const of = (schema: unknown) => jsonSchema(schema as TypeBoxSchema)
 
-test('shows a choice of words as an enumeration', () => {
+test('turns a choice of strings into an enum', () => {
   expect(of(oneOf(['to', 'cc'], { description: 'Which.' }))).toEqual({
     type: 'string',
     enum: ['to', 'cc'],
@@ -14,7 +14,7 @@ test('shows a choice of words as an enumeration', () => {
   })
 })
 
-test('shows what may be null as a type of two', () => {
+test('turns a nullable schema into a union of types', () => {
   expect(of(nullable(dateTimeSchema))).toEqual({ type: ['string', 'null'], format: 'date-time' })
   expect(of(nullable(oneOf(['a', 'b'])))).toEqual({ type: ['string', 'null'], enum: ['a', 'b', null] })
   expect(of(nullable(t.Object({ a: t.String() })))).toEqual({
@@ -30,7 +30,7 @@ test('keeps the branches of another union', () => {
   })
 })
 
-test('shows a record by the shape of its values, and what is expected in words', () => {
+test('turns a record into the schema of its values, and `expected` into a description', () => {
   expect(of(t.Object({ metadata: t.Record(t.String(), t.String({ expected: 'a word' })) }))).toEqual({
     type: 'object',
     properties: { metadata: { type: 'object', additionalProperties: { type: 'string', description: 'A word.' } } },
@@ -38,7 +38,7 @@ test('shows a record by the shape of its values, and what is expected in words',
   })
 })
 
-test('shows a number as a number', () => {
+test('turns a number of Elysia into a number', () => {
   expect(of(t.Integer({ minimum: 1, description: 'Seconds.' }))).toEqual({
     type: 'integer',
     minimum: 1,

@@ -3,12 +3,12 @@ import type { OperationDescription } from './describe.ts'
 import type { OperationRequirements } from './route.ts'
 import type { TypeBoxSchema } from './validation.ts'
 
-/** An operation, as its route says it. */
+/** An operation of the HTTP API, as its route declares it. */
 export interface OperationSpec {
   readonly method: string
   /** `/v1/emails/:id` */
   readonly path: string
-  /** null: outside /v1, where no key is needed. */
+  /** null: outside /v1, where no API key is needed. */
   readonly requirements: OperationRequirements | null
   readonly description: OperationDescription
   readonly params: TypeBoxSchema | undefined
@@ -18,7 +18,7 @@ export interface OperationSpec {
   readonly responses: Readonly<Record<string, TypeBoxSchema>> | undefined
 }
 
-/** An operation below /v1. */
+/** An operation under /v1. */
 export interface Operation extends OperationSpec {
   readonly requirements: OperationRequirements
 }
@@ -32,17 +32,17 @@ interface OperationHooks {
   readonly response?: TypeBoxSchema | Readonly<Record<string, TypeBoxSchema>>
 }
 
-/** All operations below /v1 of these routes, in the order in which they were given. */
+/** All operations under /v1 of these routes, in the order of the routes. @throws where a route has no `detail` */
 export function operationsOf(app: AnyElysia): readonly Operation[] {
   return app.routes.flatMap(route => {
     const { requirements, detail } = route.hooks as OperationHooks
     if (!requirements) return []
-    if (!detail?.operationId) throw new Error(`${route.method} ${route.path} does not say what it is`)
-    return [{ ...schemasOf(route), requirements: requirements, description: detail }]
+    if (!detail?.operationId) throw new Error(`${route.method} ${route.path} has no detail with an operationId`)
+    return [{ ...schemasOf(route), requirements, description: detail }]
   })
 }
 
-/** Those that need no key and say what they are; pages for people do not. */
+/** The described operations that need no API key. Web pages have no description. */
 export function publicOperationsOf(app: AnyElysia): readonly OperationSpec[] {
   return app.routes.flatMap(route => {
     const { requirements, detail } = route.hooks as OperationHooks

@@ -7,24 +7,24 @@ import { bodyValidator, type TypeBoxSchema } from './validation.ts'
 export const publicBodyRefusals = [...bodyRefusals] as const
 
 /**
- * For a route outside /v1, which `api` does not guard: a JSON body of at most `maxBytes`, checked as strictly as one of
- * /v1. It refuses with `payload_too_large`, `unsupported_media_type`, `invalid_json` or `invalid_request`.
+ * The `body` and `parse` hooks of a route outside /v1: a JSON body of at most `maxBytes`, validated as strictly as under
+ * /v1. They refuse with `payload_too_large`, `unsupported_media_type`, `invalid_json` or `invalid_request`.
  */
 export function publicBody<Of extends ReturnType<typeof t.Object>>(schema: Of, maxBytes: number) {
-  const check = bodyValidator(schema as unknown as TypeBoxSchema)
+  const validate = bodyValidator(schema as unknown as TypeBoxSchema)
   return {
-    // It is checked here, in full; Elysia keeps it for the types and the API's description.
+    // Validated in `parse`; Elysia keeps the schema for the types and the OpenAPI document.
     body: { ...schema, noValidate: true } as Of,
     async parse({ request }: { readonly request: Request }) {
-      const bytes = await readBody(request, atMost(maxBytes))
+      const bytes = await readBody(request, byteLimit(maxBytes))
       if (bytes.length > 0) requireJsonContentType(request.headers)
-      return check(bytes.length > 0 ? readJson(bytes, true) : {})
+      return validate(bytes.length > 0 ? readJson(bytes, true) : {})
     },
   }
 }
 
-/** Counts what is about to be read. */
-function atMost(maxBytes: number): (bytes: number) => void {
+/** A function that counts bytes and throws past `maxBytes`. */
+function byteLimit(maxBytes: number): (bytes: number) => void {
   let read = 0
   return bytes => {
     read += bytes

@@ -2,25 +2,26 @@ import type { Id } from '../base/ids.ts'
 import type { Caller } from './caller.ts'
 import type { Reservation } from './idempotency/reservation.ts'
 
-/** What the door knows of a request that it let in, for the routes. */
+/** An authenticated request under way: what its route needs of the server. */
 export interface RequestContext {
-  /** As the answer and the request log name it. */
+  /** Shown in X-Request-Id and in the request log. */
   readonly requestId: Id<'req'>
   readonly caller: Caller
-  /** Makes room for so many bytes more of its body. @throws Refusal `unavailable` when too much is in flight. */
+  /** Reserves memory for more bytes of the body. @throws Refusal `unavailable` when too many bytes are in flight */
   reserveMemory(bytes: number): void
   /**
-   * Holds the Idempotency-Key `key` for this request (`reservation`), or gives the answer that the same request had.
-   * @param body its bytes as they came
+   * Reserves the Idempotency-Key `key` for this request (see `reservation`), or gives the stored response of the same
+   * request.
+   * @param body the bytes that the client sent
    * @throws Refusal `idempotency_key_invalid`, `idempotency_key_reused`, `idempotency_in_progress`
    */
   reserveIdempotencyKey(key: string, body: Uint8Array): Promise<JsonResponse | undefined>
   readonly reservation: Reservation | undefined
-  /** For the request log: the email that this request made. */
+  /** Records in the request log which email the request created. */
   setEmailId(id: Id<'eml'>): void
 }
 
-/** An answer as it was given: JSON. */
+/** A response with a JSON body. */
 export interface JsonResponse {
   readonly status: number
   readonly body: string
@@ -28,14 +29,14 @@ export interface JsonResponse {
 
 const requestContexts = new WeakMap<Request, RequestContext>()
 
-/** Lets a request in: from here on its route may ask who it is. */
-export function setRequestContext(request: Request, admission: RequestContext): void {
-  requestContexts.set(request, admission)
+/** Makes `context` the one that the request's route finds with {@link requestContextOf}. */
+export function setRequestContext(request: Request, context: RequestContext): void {
+  requestContexts.set(request, context)
 }
 
-/** @throws when the door did not let the request in, so that a route never runs for nobody. */
+/** @throws when the request was not authenticated, so that no route runs without a caller */
 export function requestContextOf(request: Request): RequestContext {
-  const admission = requestContexts.get(request)
-  if (!admission) throw new Error('a route with a scope was reached without authentication')
-  return admission
+  const context = requestContexts.get(request)
+  if (!context) throw new Error('a route with a scope was reached without authentication')
+  return context
 }

@@ -1,6 +1,6 @@
 const kinds = ['brands', 'domains', 'inbox', 'suppressions', 'templates', 'drafts', 'members'] as const
 
-/** What a key may be allowed to do. */
+/** A permission of an API key. */
 export type Scope = 'email:send' | 'email:read' | `${(typeof kinds)[number]}:${'read' | 'write'}`
 
 export const scopes: readonly Scope[] = [
@@ -9,7 +9,7 @@ export const scopes: readonly Scope[] = [
   ...kinds.flatMap(kind => [`${kind}:read`, `${kind}:write`] as const),
 ]
 
-/** Only keys of the whole organization that an owner or admin made carry such a scope. */
+/** Only organization-wide keys created by an owner or admin may have such a scope. */
 export function managesMembers(scope: Scope): boolean {
   return scope.startsWith('members:')
 }

@@ -1,7 +1,7 @@
 import { getSchemaValidator, t } from 'elysia'
 import { type Refusal, refuse } from '../base/refusal.ts'
 
-/** What is used here of a TypeBox schema. */
+/** The keywords of a TypeBox schema that are used here. */
 export interface TypeBoxSchema {
   readonly type?: string
   readonly anyOf?: readonly TypeBoxSchema[]
@@ -9,12 +9,12 @@ export interface TypeBoxSchema {
   readonly properties?: Readonly<Record<string, TypeBoxSchema>>
   readonly items?: TypeBoxSchema
   readonly default?: unknown
-  /** Ours: what a right value looks like, for the sentence that refuses a wrong one. */
+  /** Our own keyword: describes a valid value, for the error message of an invalid one. */
   readonly expected?: string
   readonly [keyword: string]: unknown
 }
 
-/** One thing that is wrong with a value, as TypeBox tells it: `path` is a JSON pointer (RFC 6901). */
+/** A validation error of TypeBox; `path` is a JSON pointer (RFC 6901). */
 export interface SchemaViolation {
   readonly path: string
   readonly message: string
@@ -28,7 +28,7 @@ interface Validator {
   Errors(value: unknown): Iterable<SchemaViolation>
 }
 
-/** The same schema, with no object anywhere in it that takes properties it does not name. */
+/** The same schema with unknown properties refused in all its objects. */
 function strict(schema: TypeBoxSchema): TypeBoxSchema {
   const copy: Record<string | symbol, unknown> = { ...schema }
   if (schema.properties) {
@@ -36,63 +36,62 @@ function strict(schema: TypeBoxSchema): TypeBoxSchema {
     copy['additionalProperties'] ??= false
   }
   if (schema.items) copy['items'] = strict(schema.items)
-  if (schema.anyOf) copy['anyOf'] = schema.anyOf.filter(typeBoxSchema => !isNumberInText(typeBoxSchema)).map(strict)
+  if (schema.anyOf) copy['anyOf'] = schema.anyOf.filter(branch => !isNumberInText(branch)).map(strict)
   return copy as TypeBoxSchema
 }
 
-/** Elysia's numbers take the number as text too, which is right for a query and wrong for JSON. */
-function isNumberInText({ type, format }: TypeBoxSchema): boolean {
+/** Elysia's number is a union that accepts a number as text too: right for a query, wrong for JSON. */
+export function isNumberInText({ type, format }: TypeBoxSchema): boolean {
   return type === 'string' && (format === 'integer' || format === 'numeric')
 }
 
 /**
- * A function that gives the body back as the schema has it, defaults of its own properties filled in.
- * It throws Refusal `invalid_request` that names the parameter and the value at fault.
+ * A function that validates a body and gives it back with the defaults of its top-level properties. It throws Refusal
+ * `invalid_request`, which names the parameter and its value.
  */
 export function bodyValidator(schema: TypeBoxSchema): (body: unknown) => unknown {
   const validator = getSchemaValidator(strict(schema) as never, { normalize: false }) as unknown as Validator
-  const defaults = Object.entries(schema.properties ?? {}).filter(([, each]) => each.default !== undefined)
+  const defaults = Object.entries(schema.properties ?? {}).filter(([, property]) => property.default !== undefined)
   return body => {
     const filled =
       defaults.length > 0 && isRecord(body)
-        ? { ...Object.fromEntries(defaults.map(([name, each]) => [name, each.default])), ...body }
+        ? { ...Object.fromEntries(defaults.map(([name, property]) => [name, property.default])), ...body }
         : body
     if (validator.Check(filled)) return filled
     throw refuseInvalid(validator.Errors(filled), filled)
   }
 }
 
-/** A body that holds nothing: for operations that take none. */
+/** The body of operations that have none. */
 export const emptyBodySchema = t.Object({}, { additionalProperties: false })
 
-const maxFaults = 50
+const maxViolations = 50
 
 /** The refusals of a request that does not match its schema. */
 export const validationRefusals = ['invalid_request'] as const
 
 /**
- * The refusal that says which parameter is wrong, what it holds and what was expected: one that the operation does not
- * know, else the first fault. `whole`: what was validated.
+ * The refusal that names the invalid parameter, its value and what was expected: an unknown parameter if there is one, else
+ * the first violation.
+ * @param whole the value that was validated
  */
-export function refuseInvalid(faults: Iterable<SchemaViolation>, whole: unknown): Refusal {
-  let fault: SchemaViolation | undefined
+export function refuseInvalid(violations: Iterable<SchemaViolation>, whole: unknown): Refusal {
+  let reported: SchemaViolation | undefined
   let seen = 0
-  for (const schemaViolation of faults) {
-    if (seen++ === maxFaults) break
-    fault ??= schemaViolation
-    if (schemaViolation.message !== unexpected) continue
-    fault = schemaViolation
+  for (const violation of violations) {
+    if (seen++ === maxViolations) break
+    reported ??= violation
+    if (violation.message !== unexpected) continue
+    reported = violation
     break
   }
-  return fault
-    ? refuseViolation(fault, whole)
-    : refuse('invalid_request', { message: 'The request is not as it should be.' })
+  return reported ? refuseViolation(reported, whole) : refuse('invalid_request', { message: 'The request is invalid.' })
 }
 
 const unexpected = 'Unexpected property'
 
-function refuseViolation(fault: SchemaViolation, whole: unknown): Refusal {
-  const deepest = descend(fault)
+function refuseViolation(violation: SchemaViolation, whole: unknown): Refusal {
+  const deepest = deepestViolation(violation)
   const param = paramOf(deepest.path, whole)
   const named = param === '' ? 'The request body' : `\`${param}\``
   const message =
@@ -104,16 +103,16 @@ function refuseViolation(fault: SchemaViolation, whole: unknown): Refusal {
   return refuse('invalid_request', { message, ...(param === '' ? {} : { param }) })
 }
 
-/** A union's own fault says little; the branch that got furthest into the value says what is wrong there. */
-function descend(fault: SchemaViolation): SchemaViolation {
+/** The violation of a union says little: that of the branch which matched furthest into the value says what is wrong. */
+function deepestViolation(violation: SchemaViolation): SchemaViolation {
   let deepest: SchemaViolation | undefined
-  for (const branch of fault.errors ?? [])
+  for (const branch of violation.errors ?? [])
     for (const first of branch) {
-      const found = descend(first)
-      if (found.path.length > (deepest ?? fault).path.length) deepest = found
+      const found = deepestViolation(first)
+      if (found.path.length > (deepest ?? violation).path.length) deepest = found
       break
     }
-  return deepest ?? fault
+  return deepest ?? violation
 }
 
 /** `/to/3` as `to[3]`, `/attachments/0/content` as `attachments[0].content`. */
@@ -132,10 +131,10 @@ function expectedBy(schema: TypeBoxSchema): string {
   if (schema.expected) return schema.expected
   if (schema.const !== undefined) return JSON.stringify(schema.const)
   if (schema.anyOf) return [...new Set(schema.anyOf.map(expectedBy))].join(' or ')
-  if (Array.isArray(schema['enum'])) return schema['enum'].map(each => JSON.stringify(each)).join(' or ')
+  if (Array.isArray(schema['enum'])) return schema['enum'].map(value => JSON.stringify(value)).join(' or ')
   switch (schema.type) {
     case 'string':
-      return `a string${lengths(schema['minLength'], schema['maxLength'], 'characters')}${
+      return `a string${rangeOf(schema['minLength'], schema['maxLength'], 'characters')}${
         schema['format']
           ? ` in the form ${schema['format']}`
           : schema['pattern']
@@ -143,13 +142,13 @@ function expectedBy(schema: TypeBoxSchema): string {
             : ''
       }`
     case 'array':
-      return `a list${lengths(schema['minItems'], schema['maxItems'], 'items')}`
+      return `a list${rangeOf(schema['minItems'], schema['maxItems'], 'items')}`
     case 'object':
-      return `an object${lengths(schema['minProperties'], schema['maxProperties'], 'properties')}`
+      return `an object${rangeOf(schema['minProperties'], schema['maxProperties'], 'properties')}`
     case 'integer':
-      return `a whole number${lengths(schema['minimum'], schema['maximum'], '')}`
+      return `a whole number${rangeOf(schema['minimum'], schema['maximum'], '')}`
     case 'number':
-      return `a number${lengths(schema['minimum'], schema['maximum'], '')}`
+      return `a number${rangeOf(schema['minimum'], schema['maximum'], '')}`
     case 'boolean':
       return 'true or false'
     case 'null':
@@ -159,11 +158,11 @@ function expectedBy(schema: TypeBoxSchema): string {
   }
 }
 
-function lengths(least: unknown, most: unknown, unit: string): string {
+function rangeOf(min: unknown, max: unknown, unit: string): string {
   const of = unit === '' ? '' : ` ${unit}`
-  if (least !== undefined && most !== undefined) return ` (${least} to ${most}${of})`
-  if (least !== undefined) return ` (at least ${least}${of})`
-  return most === undefined ? '' : ` (at most ${most}${of})`
+  if (min !== undefined && max !== undefined) return ` (${min} to ${max}${of})`
+  if (min !== undefined) return ` (at least ${min}${of})`
+  return max === undefined ? '' : ` (at most ${max}${of})`
 }
 
 function shown(value: unknown): string {

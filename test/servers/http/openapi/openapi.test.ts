@@ -59,7 +59,9 @@ describe('the description of the API', () => {
 
 test('is not made of a route that does not say what it is or what it answers', () => {
   const silent = api('a').get('/v1/brands', () => ({}), { scope: [], response: t.Object({}) })
-  expect(() => createOpenApiDocument(new Elysia().use(silent), {})).toThrow('GET /v1/brands does not say what it is')
+  expect(() => createOpenApiDocument(new Elysia().use(silent), {})).toThrow(
+    'GET /v1/brands has no detail with an operationId',
+  )
   const shapeless = api('b').get('/v1/brands', () => ({}), {
     scope: [],
     detail: describeRoute('listBrands', 'List brands'),
