@@ -6,83 +6,49 @@ import { CommandError, UsageError } from '../base/operator-error.ts'
 import { Refusal } from '../base/refusal.ts'
 import { UnknownSecretKeyError } from '../base/secrets/secret-keys.ts'
 import { version } from '../base/version.ts'
-import { auditCommand } from './audit.ts'
-import { backupCommand } from './backup.ts'
-import { benchCommand } from './bench.ts'
-import { brandCommand } from './brand.ts'
+import { suggest } from './command/suggestion.ts'
 import type { Command } from './command.ts'
-import { doctorCommand } from './doctor.ts'
-import { domainCommand } from './domain.ts'
-import { keyCommand } from './key.ts'
-import { memberCommand } from './member.ts'
-import { messagesCommand } from './messages.ts'
-import { migrateCommand } from './migrate.ts'
-import { orgCommand } from './org.ts'
-import { quarantineCommand } from './quarantine.ts'
-import { queueCommand } from './queue.ts'
-import { restoreCommand } from './restore.ts'
-import { retentionCommand } from './retention.ts'
-import { serveCommand } from './serve.ts'
-import { suppressionsCommand } from './suppressions.ts'
-import { upCommand } from './up.ts'
+import { commands } from './commands.ts'
 
-const commands = new Map<string, Command>([
-  ['up', upCommand],
-  ['serve', serveCommand],
-  ['migrate', migrateCommand],
-  ['org', orgCommand],
-  ['key', keyCommand],
-  ['member', memberCommand],
-  ['domain', domainCommand],
-  ['brand', brandCommand],
-  ['suppressions', suppressionsCommand],
-  ['queue', queueCommand],
-  ['quarantine', quarantineCommand],
-  ['messages', messagesCommand],
-  ['audit', auditCommand],
-  ['backup', backupCommand],
-  ['restore', restoreCommand],
-  ['retention', retentionCommand],
-  ['doctor', doctorCommand],
-  ['bench', benchCommand],
-])
-
-/** Runs the command that `args` names and gives the exit status: 0 done, 1 could not be done, 2 called or set up wrongly. */
+/** Runs the command that `args` name. The exit status: 0 done, 1 failed, 2 wrong arguments or settings. */
 async function run(args: readonly string[]): Promise<number> {
   const [name = '', ...rest] = args
   if (name === '--version') return print(version)
-  const command = commands.get(name)
-  if (!command) return complain(`there is no command "${name}"; ./mailroom --help lists them.`, 2)
-  if (rest.includes('--help') || rest.includes('-h')) return print(command.usage)
-  const form = rest.includes('--json') ? 'json' : 'text'
+  const group = commands.get(name)
+  if (!group) return complain(`there is no command "${name}"${suggest(name, [...commands.keys()])}`, 2)
+  const { command, args: commandArgs } = group.resolve(rest.filter(arg => arg !== '--json'))
+  if (rest.includes('--help') || rest.includes('-h')) return print(rest[0]?.startsWith('-') ? group.help : command.help)
+  const format = rest.includes('--json') ? 'json' : 'text'
   try {
-    const told = await command.run(
-      rest.filter(value => value !== '--json'),
-      process.env,
-      form,
-    )
-    if (!told) return 0
-    await print(form === 'json' ? JSON.stringify(told.json) : told.text)
-    return told.status ?? 0
+    const output = await command.run(commandArgs, process.env, format)
+    if (!output) return 0
+    await print(format === 'json' ? JSON.stringify(output.json) : output.text)
+    return output.status ?? 0
   } catch (error) {
-    if (error instanceof UsageError) return complain(`${error.message}.\n\n${command.usage}`, 2)
-    if (isOfTheSetUp(error)) return complain(error.message, 2)
+    if (error instanceof UsageError) return complain(`${sentence(error.message)}\n\n${usageHint(command)}`, 2)
+    if (isSetupError(error)) return complain(error.message, 2)
     if (error instanceof CommandError || error instanceof Refusal) return complain(error.message, 1)
-    if (isSystemTrouble(error)) return complain(`${error.message}.`, 1)
-    if (isDatabaseUnavailable(error)) return complain(`the database cannot be used: ${(error as Error).message}.`, 1)
+    if (isSystemError(error)) return complain(error.message, 1)
+    if (isDatabaseUnavailable(error)) return complain(`the database cannot be used: ${(error as Error).message}`, 1)
     throw error
   }
 }
 
-/** What an operator set up does not go together. */
-function isOfTheSetUp(error: unknown): error is Error {
+/** How to call a command; of a group, only where to read that. */
+function usageHint({ name, usage }: Command): string {
+  const more = `./mailroom ${name} --help says more.`
+  return usage.length > 1 ? more : `${usage[0]}\n\n${more}`
+}
+
+/** Are settings, secret key, tables or a restore not in order? Nothing that runs again helps; the operator has to act. */
+function isSetupError(error: unknown): error is Error {
   return [ConfigError, UnknownSecretKeyError, UnfinishedRestoreError, NewerSchemaError].some(
     kind => error instanceof kind,
   )
 }
 
-/** A port that is taken, a folder that may not be written: what the system refused, apart from connections. */
-function isSystemTrouble(error: unknown): error is Error {
+/** Something that the system refused, such as a port in use or a directory without write permission; not a connection. */
+function isSystemError(error: unknown): error is Error {
   return error instanceof Error && 'syscall' in error && error.syscall !== 'connect'
 }
 
@@ -92,9 +58,13 @@ async function print(text: string): Promise<number> {
 }
 
 async function complain(text: string, status: number): Promise<number> {
-  await Bun.write(Bun.stderr, `mailroom: ${text}\n`)
+  await Bun.write(Bun.stderr, `mailroom: ${sentence(text)}\n`)
   return status
 }
 
-// What still waits then, such as the time limit of something that has ended long since, is not waited for.
+function sentence(text: string): string {
+  return /[.?]$/.test(text) ? text : `${text}.`
+}
+
+// Exits at once: what is still pending then, such as a timeout of something that has ended, is not waited for.
 process.exit(await run(process.argv.slice(2)))

@@ -1,100 +1,112 @@
-import { parseArgs } from 'node:util'
-import { readConfig } from '../base/config/config.ts'
-import { type Db, openDatabase } from '../base/database/database.ts'
 import { UsageError } from '../base/operator-error.ts'
+import { commandHelp, groupHelp, type ListingLine, usageOf } from './command/help.ts'
+import { type Arguments, type Options, parseArguments, type Values } from './command/parse.ts'
+import { suggest } from './command/suggestion.ts'
 
 /** The environment that settings are read from. */
 export type Environment = Readonly<Record<string, string | undefined>>
 
-/** What a command has to tell: `text` for a person, `json` for a program. */
+export type OutputFormat = 'text' | 'json'
+
+/** The result of a command: `text` for a person, `json` for a program. */
 export interface CommandOutput {
   readonly text: string
   readonly json: unknown
-  /** The exit status; 0 where nothing is said: 1 when what it tells is that something is not as it should be. */
+  /** The exit status, 0 by default; 1: the command ran, and reports that something is wrong. */
   readonly status?: 0 | 1
 }
 
-/** One command of the operator's. */
+export interface CommandContext {
+  readonly env: Environment
+  /** Only a command that writes its own output needs it. */
+  readonly format: OutputFormat
+}
+
+/** A command of `./mailroom`, or a group of them such as `org`. */
 export interface Command {
+  /** All words that call it: `migrate`, `org`, `org create`. */
+  readonly name: string
+  /** How to call it; a line for each command of a group. */
+  readonly usage: readonly string[]
   /** What `--help` prints. */
-  readonly usage: string
+  readonly help: string
+  /** Its line in `./mailroom --help`; a line for each command of a group. */
+  readonly listing: readonly ListingLine[]
+  /** The command that `args` call, and the arguments for it. A group resolves to itself where they call none. */
+  resolve(args: readonly string[]): ResolvedCommand
   /**
-   * Does it. What it gives back is printed, as JSON where `--json` was given; null: it has said all itself, in the `form`
-   * that was asked for.
+   * Runs it. The caller prints the output; null: the command has written it itself.
+   * @throws UsageError when `args` do not fit the definition
    */
-  run(args: readonly string[], env: Environment, form?: 'text' | 'json'): Promise<CommandOutput | null>
+  run(args: readonly string[], env: Environment, format?: OutputFormat): Promise<CommandOutput | null>
 }
 
-/** What a command was called with. */
-export interface ParsedArguments {
-  readonly words: readonly string[]
-  readonly options: Readonly<Record<string, string | undefined>>
-  /** What each of the options that may come several times holds: `--brand A --brand B,C` has three. */
-  readonly lists: Readonly<Record<string, readonly string[] | undefined>>
-  readonly flags: ReadonlySet<string>
+interface ResolvedCommand {
+  readonly command: Command
+  readonly args: readonly string[]
 }
 
-/** What a command takes. */
-interface ArgumentNames {
-  /** What each word stands for, in order; all are required. */
-  readonly words?: readonly string[]
-  /** May more words follow? */
-  readonly rest?: boolean
-  /** Options with a value. */
-  readonly options?: readonly string[]
-  /** Options with a value that may come several times, or hold several values with commas between. */
-  readonly lists?: readonly string[]
-  /** Options without one. */
-  readonly flags?: readonly string[]
+/** One command: argument parsing, `--help` and its line in `./mailroom --help` all come from this. */
+export interface CommandDefinition<Args extends Arguments, Opts extends Options> {
+  /** All words that call it: `migrate`, `org create`. */
+  readonly name: string
+  /** What it does, in one line without a period. */
+  readonly summary: string
+  /** More for `--help`. A blank line ends a paragraph; a line that starts with spaces is printed as it is. */
+  readonly details?: string
+  /** What is given by position, in this order. */
+  readonly arguments?: Args
+  readonly options?: Opts
+  /** Does it take --json? By default it does. */
+  readonly hasJson?: boolean
+  run(values: Values<Args, Opts>, context: CommandContext): Promise<CommandOutput | null>
 }
 
-/** @throws UsageError when the arguments are not what the command takes. */
-export function readArguments(args: readonly string[], takes: ArgumentNames): ParsedArguments {
-  const { words: expected = [], rest = false, options = [], lists = [], flags = [] } = takes
-  const { values, positionals } = parse(args, {
-    ...Object.fromEntries(options.map(name => [name, { type: 'string' as const }])),
-    ...Object.fromEntries(lists.map(name => [name, { type: 'string' as const, multiple: true }])),
-    ...Object.fromEntries(flags.map(name => [name, { type: 'boolean' as const }])),
-  })
-  const missing = expected[positionals.length]
-  if (missing) throw new UsageError(`${missing} is absent`)
-  if (positionals.length > expected.length && !rest)
-    throw new UsageError(`"${positionals[expected.length]}" is one word too many`)
-  const texts = Object.entries(values).flatMap(([name, value]) => (typeof value === 'string' ? [[name, value]] : []))
-  const several = Object.entries(values).flatMap(([name, value]) =>
-    Array.isArray(value) ? [[name, parts(value)]] : [],
-  )
-  return {
-    words: positionals,
-    options: Object.fromEntries(texts),
-    lists: Object.fromEntries(several),
-    flags: new Set(Object.keys(values).filter(name => values[name] === true)),
+export function defineCommand<
+  const Args extends Arguments = Readonly<Record<never, never>>,
+  const Opts extends Options = Readonly<Record<never, never>>,
+>(definition: CommandDefinition<Args, Opts>): Command {
+  const { name, summary, arguments: positional = {}, options = {} } = definition
+  const usage = usageOf(definition)
+  const command: Command = {
+    name,
+    usage: [usage.full],
+    help: commandHelp(definition),
+    listing: [{ call: usage.short, summary }],
+    resolve: args => ({ command, args }),
+    run: async (args, env, format = 'text') =>
+      definition.run(parseArguments(args, positional, options) as Values<Args, Opts>, { env, format }),
   }
+  return command
 }
 
-function parts(values: readonly (string | boolean)[]): readonly string[] {
-  return values.flatMap(value => String(value).split(',')).map(part => part.trim())
-}
-
-function parse(
-  args: readonly string[],
-  options: Record<string, { readonly type: 'string' | 'boolean'; readonly multiple?: boolean }>,
-) {
-  try {
-    return parseArgs({ args: [...args], options, allowPositionals: true, strict: true })
-  } catch (error) {
-    throw new UsageError((error as Error).message.split('.')[0] ?? 'the arguments cannot be read')
+/**
+ * Commands that share their first word. The one whose name is that word alone runs where no other is named. `notes` is
+ * what `--help` says of all of them, in the form of {@link CommandDefinition.details}.
+ */
+export function defineGroup(name: string, notes: string, commands: readonly Command[]): Command {
+  const byWord = new Map(commands.map(command => [command.name.slice(name.length + 1), command]))
+  const words = [...byWord.keys()].filter(word => word !== '')
+  const group: Command = {
+    name,
+    usage: commands.flatMap(command => command.usage),
+    help: groupHelp(commands, notes),
+    listing: commands.flatMap(command => command.listing),
+    resolve(args) {
+      const [word = '', ...rest] = args
+      const named = byWord.get(word)
+      if (named) return named.resolve(word === '' ? args : rest)
+      return byWord.get('')?.resolve(args) ?? { command: group, args }
+    },
+    run: async (args, env, format) => {
+      const resolved = group.resolve(args)
+      if (resolved.command !== group) return resolved.command.run(resolved.args, env, format)
+      throw new UsageError(
+        args[0] === undefined
+          ? `./mailroom ${name} needs one of: ${words.join(', ')}`
+          : `"${args[0]}" is not a command of ./mailroom ${name}${suggest(args[0], words)}`,
+      )
+    },
   }
-}
-
-/** Runs `work` on the database of the settings, and closes it. */
-export async function withDatabase<Result>(env: Environment, work: (db: Db) => Promise<Result>): Promise<Result> {
-  // What a relay needs is not asked of a command that relays nothing.
-  const config = readConfig({ ...env, MAILROOM_ROLES: 'http' })
-  const { db, close } = openDatabase(config.databaseUrl, 2)
-  try {
-    return await work(db)
-  } finally {
-    await close()
-  }
+  return group
 }

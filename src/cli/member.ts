@@ -14,76 +14,105 @@ import { type Db, inTransaction } from '../base/database/database.ts'
 import type { Role } from '../base/database/schema.ts'
 import type { Id } from '../base/ids.ts'
 import { CommandError, UsageError } from '../base/operator-error.ts'
-import {
-  type Command,
-  type CommandOutput,
-  type Environment,
-  type ParsedArguments,
-  readArguments,
-  withDatabase,
-} from './command.ts'
-import { readBrandId, readMemberId, readOrganizationId, requireOrganization } from './ids.ts'
+import { defineCommand, defineGroup } from './command.ts'
+import { databaseNote, withDatabase } from './database.ts'
 import { currentOperator } from './operator.ts'
+import { requireOrganization } from './require-organization.ts'
+import { brandId, choice, memberId, organizationId } from './values.ts'
 
 const maxNameLength = 120
 
-export const memberCommand: Command = {
-  usage: `./mailroom member add --org ID --email ADDRESS --name NAME --role ${roles.join('|')}
-    [--brand ID]... [--permissions A,B] [--json]
-./mailroom member list --org ID [--json]
-./mailroom member role ID ${roles.join('|')} [--brand ID]... [--permissions A,B] [--json]
-./mailroom member remove ID [--json]
-
-add makes someone a member of an organization. Owners and admins may do everything, in all its brands; only owners
-  remove owners and admins. A member has the brands that --brand names, at least one, and there what --permissions
-  says, or everything without it. The permissions are:
-  ${permissions.join(' ').replace(/(.{60,90}) /g, '$1\n  ')}
-list shows who they are and what they may do.
-role makes someone an owner, an admin or a member; their keys feel it with their very next request.
-remove takes someone out and revokes their own keys; those that they made for the organization go on.
-The last owner of an organization can neither be removed nor become anything else.
-The database is the one of MAILROOM_DATABASE_URL.`,
-
-  run([verb, ...args], env) {
-    if (verb === 'add') return add(args, env)
-    if (verb === 'list') return list(args, env)
-    if (verb === 'role') return role(args, env)
-    if (verb === 'remove') return remove(args, env)
-    throw new UsageError(`member takes add, list, role or remove, not "${verb ?? ''}"`)
+const accessOptions = {
+  brand: { ...brandId, description: 'a brand that a member has access to; at least one', repeatable: true },
+  permissions: {
+    placeholder: 'A,B',
+    description: 'what a member may do in these brands; without it everything',
+    read: readPermission,
+    repeatable: true,
   },
-}
+} as const
 
-async function add(args: readonly string[], env: Environment): Promise<CommandOutput> {
-  const called = readArguments(args, { options: ['org', 'email', 'name', 'role'], lists: ['brand', 'permissions'] })
-  const { options } = called
-  const wanted = {
-    organizationId: readOrganizationId(options['org']),
-    email: readEmail(options['email']),
-    name: readName(options['name']),
-    access: readReach(readRole(options['role']), called),
-  }
-  const made = await withDatabase(env, async db => {
-    await requireOrganization(db, wanted.organizationId)
-    return inTransaction(db, async tx => {
-      const made = await addMember(tx, wanted, systemClock)
-      const detail = { organization_id: wanted.organizationId, ...wanted.access }
-      await recordAuditEntry(tx, currentOperator(env), { action: 'member.add', subject: made.id, detail })
-      return made
+const add = defineCommand({
+  name: 'member add',
+  summary: 'Add an owner, an admin, or a member with access to some brands',
+  details: `Owners and admins may do everything in all brands of the organization; only owners can remove owners and
+admins. The permissions of a member are:
+
+${permissions.join(' ')}`,
+  options: {
+    org: { ...organizationId, description: 'the organization', required: true },
+    email: { placeholder: 'ADDRESS', description: 'the address of the person', read: readEmail, required: true },
+    name: { placeholder: 'NAME', description: 'the name of the person', read: readName, required: true },
+    role: { ...choice(roles), description: 'the role', required: true },
+    ...accessOptions,
+  },
+  async run({ org, email, name, role, brand, permissions }, { env }) {
+    const access = readAccess(role, brand, permissions)
+    const member = await withDatabase(env, async db => {
+      await requireOrganization(db, org)
+      return inTransaction(db, async tx => {
+        const added = await addMember(tx, { organizationId: org, email, name, access }, systemClock)
+        const detail = { organization_id: org, ...access }
+        await recordAuditEntry(tx, currentOperator(env), { action: 'member.add', subject: added.id, detail })
+        return added
+      })
     })
-  })
-  return { json: made, text: `Made ${made.email} a member: ${line(made)}` }
-}
+    return { json: member, text: `Added ${member.email}: ${describe(member)}` }
+  },
+})
 
-async function list(args: readonly string[], env: Environment): Promise<CommandOutput> {
-  const organizationId = readOrganizationId(readArguments(args, { options: ['org'] }).options['org'])
-  const members = await withDatabase(env, async db => {
-    await requireOrganization(db, organizationId)
-    return allMembers(db, organizationId)
-  })
-  return { json: members, text: members.map(line).join('\n') }
-}
+const list = defineCommand({
+  name: 'member list',
+  summary: 'List the members of an organization and what they may do',
+  options: { org: { ...organizationId, description: 'the organization', required: true } },
+  async run({ org }, { env }) {
+    const members = await withDatabase(env, async db => {
+      await requireOrganization(db, org)
+      return listAllMembers(db, org)
+    })
+    return { json: members, text: members.map(describe).join('\n') }
+  },
+})
 
-async function allMembers(db: Db, organizationId: Id<'org'>): Promise<readonly MemberJson[]> {
+const setRole = defineCommand({
+  name: 'member role',
+  summary: 'Change the role of a member',
+  details: `Their keys are bound by the new role from the next request on. The last owner of an organization cannot get
+another role.`,
+  arguments: { id: memberId, role: { ...choice(roles), placeholder: 'ROLE', description: roles.join(', ') } },
+  options: accessOptions,
+  async run({ id, role, brand, permissions }, { env }) {
+    const access = readAccess(role, brand, permissions)
+    const member = await withDatabase(env, async db => {
+      const changed = await changeRole({ db }, await organizationOf(db, id), id, access)
+      await recordAuditEntry(db, currentOperator(env), { action: 'member.role', subject: id, detail: { ...access } })
+      return changed
+    })
+    return { json: member, text: describe(member) }
+  },
+})
+
+const remove = defineCommand({
+  name: 'member remove',
+  summary: 'Remove a member and revoke their keys',
+  details: `Keys that they created for the organization keep working. The last owner of an organization cannot be
+removed.`,
+  arguments: { id: memberId },
+  async run({ id }, { env }) {
+    const removed = await withDatabase(env, async db => {
+      const operator = { organizationId: await organizationOf(db, id), role: 'owner' } as const
+      const removed = await removeMember({ db, clock: systemClock }, operator, id)
+      const detail = { organization_id: operator.organizationId }
+      await recordAuditEntry(db, currentOperator(env), { action: 'member.remove', subject: id, detail })
+      return removed
+    })
+    return { json: removed, text: `Removed ${id} and revoked their keys.` }
+  },
+})
+
+export const memberCommand = defineGroup('member', databaseNote, [add, list, setRole, remove])
+
+async function listAllMembers(db: Db, organizationId: Id<'org'>): Promise<readonly MemberJson[]> {
   const members: MemberJson[] = []
   let cursor: string | undefined
   do {
@@ -94,74 +123,46 @@ async function allMembers(db: Db, organizationId: Id<'org'>): Promise<readonly M
   return members
 }
 
-async function role(args: readonly string[], env: Environment): Promise<CommandOutput> {
-  const called = readArguments(args, { words: ['ID', 'ROLE'], lists: ['brand', 'permissions'] })
-  const [text = '', wanted = ''] = called.words
-  const id = readMemberId(text)
-  const access = readReach(readRole(wanted), called)
-  const changed = await withDatabase(env, async db => {
-    const changed = await changeRole({ db }, await organizationOf(db, id), id, access)
-    await recordAuditEntry(db, currentOperator(env), { action: 'member.role', subject: id, detail: { ...access } })
-    return changed
-  })
-  return { json: changed, text: line(changed) }
-}
-
-async function remove(args: readonly string[], env: Environment): Promise<CommandOutput> {
-  const [text = ''] = readArguments(args, { words: ['ID'] }).words
-  const id = readMemberId(text)
-  const removed = await withDatabase(env, async db => {
-    const operator = { organizationId: await organizationOf(db, id), role: 'owner' } as const
-    const removed = await removeMember({ db, clock: systemClock }, operator, id)
-    const detail = { organization_id: operator.organizationId }
-    await recordAuditEntry(db, currentOperator(env), { action: 'member.remove', subject: id, detail })
-    return removed
-  })
-  return { json: removed, text: `Removed ${id} and revoked their keys.` }
-}
-
 async function organizationOf(db: Db, id: Id<'mem'>): Promise<Id<'org'>> {
-  const found = await findMember(db, id)
-  if (!found) throw new CommandError(`There is no member ${id}.`)
-  return found.organizationId
+  const member = await findMember(db, id)
+  if (!member) throw new CommandError(`There is no member ${id}.`)
+  return member.organizationId
 }
 
-function line(each: MemberJson): string {
-  const access = each.brand_ids ? `${each.brand_ids.join(' ')}\n  ${each.permissions.join(' ')}` : 'everything'
-  return `${each.id}  ${each.role}  ${each.name} <${each.email}>  (last active ${each.last_active_at ?? 'never'})\n  ${access}`
+function describe(member: MemberJson): string {
+  const { id, role, name, email, brand_ids, permissions, last_active_at } = member
+  const access = brand_ids ? `${brand_ids.join(' ')}\n  ${permissions.join(' ')}` : 'everything'
+  return `${id}  ${role}  ${name} <${email}>  (last active ${last_active_at ?? 'never'})\n  ${access}`
 }
 
-function readEmail(text: string | undefined): string {
-  if (text === undefined) throw new UsageError('--email is absent')
+function readEmail(text: string): string {
   const email = canonicalEmail(text)
   if (email === undefined) throw new UsageError(`"${text}" is not an address such as name@example.com`)
   return email
 }
 
-function readName(text: string | undefined): string {
-  const name = text?.trim() ?? ''
+function readName(text: string): string {
+  const name = text.trim()
   if (!name || name.length > maxNameLength || /\p{Cc}/u.test(name))
-    throw new UsageError(`--name takes a name of 1 to ${maxNameLength} characters on one line`)
+    throw new UsageError(`a name has 1 to ${maxNameLength} characters on one line`)
   return name
-}
-
-function readRole(text: string | undefined): Role {
-  const found = roles.find(role => role === text)
-  if (!found) throw new UsageError(text === undefined ? '--role is absent' : `"${text}" is none of ${roles.join(', ')}`)
-  return found
-}
-
-function readReach(role: Role, { lists }: Pick<ParsedArguments, 'lists'>): MemberAccess {
-  const { brand, permissions: granted } = lists
-  if (role === 'member') {
-    if (!brand) throw new UsageError('--brand is absent: a member has at least one brand')
-    return { role, brandIds: brand.map(readBrandId), permissions: granted?.map(readPermission) ?? permissions }
-  }
-  if (brand || granted) throw new UsageError(`an ${role} may do everything; --brand and --permissions are for members`)
-  return { role }
 }
 
 function readPermission(text: string): Permission {
   if (!isPermission(text)) throw new UsageError(`"${text}" is not a permission; there are ${permissions.join(', ')}`)
   return text
+}
+
+function readAccess(
+  role: Role,
+  brandIds: readonly Id<'brd'>[] | undefined,
+  granted: readonly Permission[] | undefined,
+): MemberAccess {
+  if (role === 'member') {
+    if (!brandIds) throw new UsageError('--brand is missing: a member has at least one brand')
+    return { role, brandIds, permissions: granted ?? permissions }
+  }
+  if (brandIds || granted)
+    throw new UsageError(`an ${role} may do everything; --brand and --permissions are for members`)
+  return { role }
 }

@@ -1,18 +1,17 @@
 import { migrate } from '../base/database/migrate.ts'
-import { type Command, readArguments, withDatabase } from './command.ts'
+import { defineCommand } from './command.ts'
+import { withDatabase } from './database.ts'
 
-export const migrateCommand: Command = {
-  usage: `./mailroom migrate [--json]
-
-Brings the tables of MAILROOM_DATABASE_URL up to this version, and says which migrations ran.
-It may be run again at any time; serve does it too when it starts.`,
-
-  async run(args, env) {
-    readArguments(args, {})
+export const migrateCommand = defineCommand({
+  name: 'migrate',
+  summary: 'Bring the tables of the database up to this version',
+  details: `Prints the migrations that ran on the database of MAILROOM_DATABASE_URL. It can be run again at any time; serve also
+does it when it starts.`,
+  async run(_values, { env }) {
     const migrations = await withDatabase(env, migrate)
     return {
       json: { migrations },
-      text: migrations.length === 0 ? 'The tables were up to date.' : `Migrated: ${migrations.join(', ')}`,
+      text: migrations.length === 0 ? 'The tables were up to date.' : `Ran the migrations ${migrations.join(', ')}.`,
     }
   },
-}
+})

@@ -6,36 +6,43 @@ import { inspectBackup } from '../backup/restore/inspect.ts'
 import { requireEmptyDatabase, requireKnownVersion, restoreBackup } from '../backup/restore/restore.ts'
 import { ensureSecretKey } from '../backup/restore/secret-key.ts'
 import { systemClock } from '../base/clock.ts'
-import { readConfig, readEnvValue } from '../base/config/config.ts'
+import { readEnvValue } from '../base/config/config.ts'
 import { openDatabase } from '../base/database/database.ts'
 import { CommandError } from '../base/operator-error.ts'
-import { requireOpening } from './backup/verify.ts'
-import { type Command, readArguments } from './command.ts'
+import { requireDecryptionKeys } from './backup/verify.ts'
+import { defineCommand } from './command.ts'
+import { readCommandConfig } from './database.ts'
 
-export const restoreCommand: Command = {
-  usage: `./mailroom restore DIR|- [--id ID] [--identity FILE] [--json]
+export const restoreCommand = defineCommand({
+  name: 'restore',
+  summary: 'Restore a backup into an empty database, with the queue held',
+  details: `Restores the newest backup of a directory into the database of MAILROOM_DATABASE_URL, which must be empty. All
+files are checked first: if one is damaged, nothing is changed. If a restore is interrupted, run the same command again; until
+it has finished, nothing serves on that database.
 
-Restores the newest backup of DIR, or that with --id, or the one on standard input (-), into the database of
-MAILROOM_DATABASE_URL, which must be empty. All files are looked into first: nothing is changed when one is damaged. A
-restore that was killed goes on when the same command is given again; until then nothing serves on that database.
---identity FILE opens what is encrypted with age; for GnuPG the key must be in gpg's keyring.
+What waited to be sent is held, so that mail which went out since the backup is not sent twice, and all API keys are disabled.
+When no other Mailroom serves the same domains any more:
 
-All that waited to be sent is held, so that what went out since the backup does not go out again, and all API keys are
-disabled. Then, when nothing else serves the same domains any more:
-  ./mailroom queue list --held      what would be sent
-  ./mailroom queue release --all    let it go
-  ./mailroom key enable ID          let a key be used again`,
-
-  async run(args, env) {
-    const { words, options } = readArguments(args, { words: ['DIR'], options: ['id', 'identity'] })
-    const config = readConfig({ ...env, MAILROOM_ROLES: 'http' })
-    const identities = options['identity'] === undefined ? [] : readIdentities(options['identity'])
-    const from = { id: options['id'], varFolder: config.varFolder }
-    return await withBackup(words[0] ?? '', from, async (folder, manifest) => {
+  ./mailroom queue list --held      list what would be sent
+  ./mailroom queue release --all    send it
+  ./mailroom key enable ID          enable a key`,
+  arguments: { from: { placeholder: 'DIR', description: 'the directory; -: standard input' } },
+  options: {
+    id: { placeholder: 'ID', description: 'restore this backup instead of the newest' },
+    identity: {
+      placeholder: 'FILE',
+      description:
+        'the identity that decrypts a backup encrypted with age; for GnuPG the key must be in the keyring of gpg',
+    },
+  },
+  async run({ from, id, identity }, { env }) {
+    const { databaseUrl, varFolder } = readCommandConfig(env)
+    const identities = identity === undefined ? [] : readIdentities(identity)
+    return await withBackup(from, { id, varFolder }, async (folder, manifest) => {
       requireKnownVersion(manifest)
-      const opening = requireOpening(manifest, identities, false) ?? { identities }
+      const opening = requireDecryptionKeys(manifest, identities, false) ?? { identities }
       const progress = progressOnStderr()
-      const { db, close } = openDatabase(config.databaseUrl, 1)
+      const { db, close } = openDatabase(databaseUrl, 1)
       try {
         await requireEmptyDatabase(db, manifest)
         const { problems } = await inspectBackup(folder, manifest, opening, progress)
@@ -46,30 +53,17 @@ disabled. Then, when nothing else serves the same domains any more:
         const { secret_key } = manifest
         const includedKey = secret_key ? String(await readContent(folder, secret_key, opening)).trim() : undefined
         const sealed = { sealedBy: manifest.secret_keys, includedKey }
-        const aboutKey = ensureSecretKey(sealed, readEnvValue(env, 'MAILROOM_SECRET_KEY'), config.varFolder)
-        const done = await restoreBackup({
-          db,
-          clock: systemClock,
-          folder,
-          manifest,
-          opening,
-          progress,
-          isTrial: false,
-        })
+        const keyRemark = ensureSecretKey(sealed, readEnvValue(env, 'MAILROOM_SECRET_KEY'), varFolder)
+        const deps = { db, clock: systemClock, folder, manifest, opening, progress, isTrial: false }
+        const { rows, suspendedRecipients, disabledKeys } = await restoreBackup(deps)
+        const { taken_at, blobs } = manifest
         return {
-          json: {
-            id: manifest.id,
-            taken_at: manifest.taken_at,
-            rows: done.rows,
-            blobs: manifest.blobs,
-            held: done.suspendedRecipients,
-            disabled_keys: done.disabledKeys,
-          },
+          json: { id: manifest.id, taken_at, rows, blobs, held: suspendedRecipients, disabled_keys: disabledKeys },
           text: [
-            `Restored the backup ${manifest.id}, as all was at ${manifest.taken_at}: ${done.rows} rows, ${manifest.blobs} blobs.`,
-            aboutKey,
-            `${done.suspendedRecipients} recipients wait to be sent to, and are on hold: \`queue list --held\` shows them, \`queue release --all\` lets them go.`,
-            `${done.disabledKeys} API keys are disabled: \`key enable ID\` lets one be used again.`,
+            `Restored the backup ${manifest.id}, taken at ${taken_at}: ${rows} rows, ${blobs} blobs.`,
+            keyRemark,
+            `${suspendedRecipients} recipients that waited to be sent to are held: \`queue list --held\` lists them, \`queue release --all\` sends them.`,
+            `${disabledKeys} API keys are disabled: \`key enable ID\` enables one.`,
           ].join('\n'),
         }
       } finally {
@@ -77,4 +71,4 @@ disabled. Then, when nothing else serves the same domains any more:
       }
     })
   },
-}
+})

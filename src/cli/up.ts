@@ -8,7 +8,7 @@ import { type Db, openDatabase } from '../base/database/database.ts'
 import type { Id } from '../base/ids.ts'
 import { CommandError } from '../base/operator-error.ts'
 import { serve } from '../main.ts'
-import { type Command, type Environment, readArguments } from './command.ts'
+import { defineCommand, type Environment } from './command.ts'
 import { createDemo, isKeyValid } from './demo.ts'
 import { defaultScopes } from './key.ts'
 import { clamavFolder, installedSignatures, startClamd } from './private/clamd.ts'
@@ -20,71 +20,67 @@ import { welcomeText } from './up/welcome.ts'
 
 const defaultFolder = join(import.meta.dir, '../../var')
 
-export const upCommand: Command = {
-  usage: `./mailroom up [--var DIR] [--fresh]
+export const upCommand = defineCommand({
+  name: 'up',
+  summary: 'Try Mailroom on this machine: start all of it with demo data',
+  details: `Starts a private MariaDB and a private clamd, the organization and brand demo, the domain demo.test, which sends and
+receives, the mailbox hello@demo.test, a catch-all and an API key. Outgoing mail goes to a sandbox that stores it. Prints
+commands to try, and writes DIR/up.json when it is ready.
 
-Starts a whole Mailroom on this machine alone, to try it: a MariaDB and a clamd of its own, the organization and brand
-demo, the domain demo.test, which sends and receives, the mailbox hello@demo.test and a catch-all, and a key. Mail goes
-out to a sandbox that keeps it. It prints what to do next, and writes DIR/up.json when it is ready.
-
-  --var DIR   where everything is kept between runs (default: var, beside this command)
-  --fresh     take away what earlier runs left in DIR, mail and all, and begin with nothing
-
-SMTP is on 127.0.0.1:2525 and HTTP on 127.0.0.1:8080. Every MAILROOM_* variable that you set holds here as well: with
-MAILROOM_HTTP_LISTEN=127.0.0.1:0 a free port is taken, and with MAILROOM_DATABASE_URL or MAILROOM_CLAMD yours are used
-and none of its own are started. Ctrl-C or SIGTERM lets what is under way finish, then ends all of it.`,
-
-  async run(args, env) {
-    const { options, flags } = readArguments(args, { options: ['var'], flags: ['fresh'] })
-    const folder = resolve(options['var'] ?? defaultFolder)
-    const held = await claimFolder(folder, flags.has('fresh'))
-    const told = untilShutdownSignal()
-    const ends: ShutdownSteps = [async () => held.giveBack()]
+SMTP listens on 127.0.0.1:2525 and HTTP on 127.0.0.1:8080. MAILROOM_* variables that you set are used: with
+MAILROOM_HTTP_LISTEN=127.0.0.1:0 a free port is taken; with MAILROOM_DATABASE_URL or MAILROOM_CLAMD your own server is used and
+no private one is started. Ctrl-C or SIGTERM finishes the work in progress, then stops all of it.`,
+  options: {
+    var: {
+      placeholder: 'DIR',
+      description: 'where everything is stored between runs; without it var, beside ./mailroom',
+    },
+    fresh: { description: 'first delete what earlier runs left in DIR, including the mail' },
+  },
+  hasJson: false,
+  async run({ var: varFolder = defaultFolder, fresh }, { env }) {
+    const folder = resolve(varFolder)
+    const claim = await claimFolder(folder, fresh)
+    const shutdown = untilShutdownSignal()
+    const steps: ShutdownSteps = [async () => claim.release()]
     try {
-      await start(folder, env, ends)
-      await told
-      say('ending; what is under way finishes first')
+      await start(folder, env, steps)
+      await shutdown
+      report('stopping; work in progress is finished first')
     } finally {
       rmSync(pathsIn(folder).up, { force: true })
-      for (const end of ends.reverse()) await end()
+      for (const step of steps.reverse()) await step()
     }
     return null
   },
-}
+})
 
-/** How to end what was started, in the order in which it was started. */
+/** How to stop what was started, in the order in which it was started. */
 type ShutdownSteps = (() => Promise<void>)[]
 
-async function start(folder: string, env: Environment, ends: ShutdownSteps): Promise<void> {
-  const places = pathsIn(folder)
-  const config = readConfig({ ...(await startServers(folder, env, ends)), ...trialSettings(env), ...given(env) })
-  const serving = await serve(config)
-  ends.push(() => serving.stop())
-  const { http, smtp } = serving
+async function start(folder: string, env: Environment, steps: ShutdownSteps): Promise<void> {
+  const paths = pathsIn(folder)
+  const config = readConfig({ ...(await startServers(folder, env, steps)), ...trialSettings(env), ...setValues(env) })
+  const app = await serve(config)
+  steps.push(() => app.stop())
+  const { http, smtp } = app
   if (!http || !smtp) throw new CommandError('up needs the roles http and smtp; MAILROOM_ROLES leaves one of them out.')
   const database = openDatabase(config.databaseUrl, 2)
-  ends.push(() => database.close())
-  const key = await demoKey(database.db, http, places.demo)
+  steps.push(() => database.close())
+  const key = await demoKey(database.db, http, paths.demo)
   const demo = await createDemo({ base: http, key }, database.db)
-  const file: UpFile = {
-    http,
-    smtp,
-    key,
-    ...demo,
-    database_url: config.databaseUrl,
-    pid: process.pid,
-  }
-  writeJsonFile(places.up, file)
-  process.stdout.write(welcomeText(file, places.up))
+  const file: UpFile = { http, smtp, key, ...demo, database_url: config.databaseUrl, pid: process.pid }
+  writeJsonFile(paths.up, file)
+  process.stdout.write(welcomeText(file, paths.up))
 }
 
-/** The private servers, except those that the environment names, and the settings that lead to them. */
-async function startServers(folder: string, env: Environment, ends: ShutdownSteps): Promise<Environment> {
-  const places = pathsIn(folder)
+/** Starts the private servers, except where the environment names others, and gives the settings that lead to them. */
+async function startServers(folder: string, env: Environment, steps: ShutdownSteps): Promise<Environment> {
+  const paths = pathsIn(folder)
   const { MAILROOM_DATABASE_URL: databaseUrl, MAILROOM_CLAMD: clamdAddress } = env
   const [mariadb, clamd] = await allAfterSettled([
-    databaseUrl ? Promise.resolve(undefined) : startOwnMariadb(places.mariadb, ends),
-    clamdAddress ? Promise.resolve(undefined) : startOwnClamd(places.clamd, ends),
+    databaseUrl ? Promise.resolve(undefined) : startOwnMariadb(paths.mariadb, steps),
+    clamdAddress ? Promise.resolve(undefined) : startOwnClamd(paths.clamd, steps),
   ])
   return {
     MAILROOM_VAR: folder,
@@ -93,26 +89,26 @@ async function startServers(folder: string, env: Environment, ends: ShutdownStep
   }
 }
 
-async function startOwnMariadb(folder: string, ends: ShutdownSteps) {
-  say(`starting a MariaDB in ${folder}`)
+async function startOwnMariadb(folder: string, steps: ShutdownSteps) {
+  report(`starting a private MariaDB in ${folder}`)
   const mariadb = await startMariadb({ folder })
-  ends.push(() => mariadb.stop())
+  steps.push(() => mariadb.stop())
   return mariadb
 }
 
-async function startOwnClamd(folder: string, ends: ShutdownSteps) {
-  const known = installedSignatures()
-  say(
-    known.signatures
-      ? `starting a clamd in ${folder}, with ClamAV's database; that takes a while`
-      : `starting a clamd in ${folder}; ClamAV's database is not in ${clamavFolder}, so it knows the EICAR test file only`,
+async function startOwnClamd(folder: string, steps: ShutdownSteps) {
+  const installed = installedSignatures()
+  report(
+    installed.signatures
+      ? `starting a private clamd in ${folder} with ClamAV's database; this takes a while`
+      : `starting a private clamd in ${folder}; ClamAV's database is not in ${clamavFolder}, so it detects only the EICAR test file`,
   )
-  const clamd = await startClamd({ folder, ...known })
-  ends.push(() => clamd.stop())
+  const clamd = await startClamd({ folder, ...installed })
+  steps.push(() => clamd.stop())
   return clamd
 }
 
-/** What holds for a trial on one machine unless the environment says otherwise. */
+/** The defaults for a trial on one machine. */
 function trialSettings(env: Environment): Environment {
   const httpListen = env['MAILROOM_HTTP_LISTEN'] ?? '127.0.0.1:8080'
   return {
@@ -128,31 +124,36 @@ function trialSettings(env: Environment): Environment {
   }
 }
 
-/** What the environment sets; a variable that is set to nothing is not set. */
-function given(env: Environment): Environment {
+/** The variables that are set; one with an empty value is not. */
+function setValues(env: Environment): Environment {
   return Object.fromEntries(Object.entries(env).filter(([, value]) => value))
 }
 
-/** What is kept from run to run, so that the same organization and key are used again. */
+/** Stored between runs, so that the same organization and key are used again. */
 interface DemoAccess {
   readonly organization_id: Id<'org'>
   readonly key: string
 }
 
 async function demoKey(db: Db, base: string, file: string): Promise<string> {
-  const kept = readJsonFile<DemoAccess>(file)
-  if (kept && (await isKeyValid({ base, key: kept.key }))) return kept.key
-  const isThere = (await listOrganizations(db)).some(organization => organization.id === kept?.organization_id)
-  const organizationId =
-    kept && isThere
-      ? kept.organization_id
-      : (await createOrganization(db, { name: 'Demo', plan: 'unlimited' }, systemClock)).id
-  const made = { organizationId, brandId: null, name: 'Made by ./mailroom up', scopes: defaultScopes, expiresAt: null }
-  const { key } = await createKey(db, made, systemClock)
+  const stored = readJsonFile<DemoAccess>(file)
+  if (stored && (await isKeyValid({ base, key: stored.key }))) return stored.key
+  const organizations = await listOrganizations(db)
+  const existing = organizations.find(organization => organization.id === stored?.organization_id)
+  const { id: organizationId } =
+    existing ?? (await createOrganization(db, { name: 'Demo', plan: 'unlimited' }, systemClock))
+  const request = {
+    organizationId,
+    brandId: null,
+    name: 'Made by ./mailroom up',
+    scopes: defaultScopes,
+    expiresAt: null,
+  }
+  const { key } = await createKey(db, request, systemClock)
   writeJsonFile(file, { organization_id: organizationId, key } satisfies DemoAccess)
   return key
 }
 
-function say(text: string): void {
+function report(text: string): void {
   process.stderr.write(`mailroom: ${text}\n`)
 }

@@ -214,11 +214,11 @@ test('a backup begins only once whoever takes blobs away has committed', async (
 })
 
 test.each([
-  [['backup'], 'DIR is absent'],
-  [['backup', '/nowhere', '--pace', '0'], '--pace takes a percentage from 1 to 100'],
+  [['backup'], 'DIR is missing'],
+  [['backup', '/nowhere', '--pace', '0'], '--pace: "0" is not a percentage from 1 to 100'],
   [['backup', '/nowhere', '--age', 'age1x'], '"age1x" is not a recipient of age'],
   [['backup', '/nowhere', '--age', '/nowhere/file'], 'is neither a recipient of age (age1…) nor a file of them'],
-  [['backup', 'prune', '/nowhere'], '--keep takes how many backups stay'],
+  [['backup', 'prune', '/nowhere'], '--keep is missing'],
   [['backup', 'verify', '/nowhere', '--identity', '/nowhere'], 'is not an identity file of age'],
 ])('says what is wrong with %p', async ([command, ...args], sentence) => {
   const env = { MAILROOM_DATABASE_URL: store.database.url, MAILROOM_VAR: store.folder }

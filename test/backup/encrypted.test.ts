@@ -39,7 +39,7 @@ test('a backup for age is opened by its identity alone, and brings the secret ke
     expect(readFileSync(join(folder, value)).toString('latin1')).toStartWith('age-encryption.org/v1')
 
   const closed = await store.mailroom(['backup', 'verify', folder])
-  expect([closed.status, closed.err]).toEqual([2, expect.stringContaining('--identity is absent')])
+  expect([closed.status, closed.err]).toEqual([2, expect.stringContaining('--identity is missing')])
   const quick = await store.mailroom(['backup', 'verify', folder, '--quick'])
   expect([quick.status, quick.out]).toEqual([0, expect.stringContaining('What is encrypted was not opened')])
   const another = await generateX25519Identity()

@@ -21,7 +21,7 @@ beforeAll(async () => {
   store = await createBackupSource(20)
   const made = await piped(['backup', '-'], new Uint8Array())
   expect(made.status).toBe(0)
-  expect(made.err).toContain('Made the backup ')
+  expect(made.err).toContain('Created the backup ')
   archive = made.bytes
 }, 120_000)
 

@@ -70,7 +70,7 @@ test('shows people what it did, and ends with status 1 for the last owner', asyn
   const settings = { MAILROOM_DATABASE_URL: database.url }
   const wanted = ['--org', other, '--email', 'O@friend.test', '--name', 'Olga', '--role', 'owner']
   const made = await runCommand(['member', 'add', ...wanted], settings)
-  expect(made.out).toMatch(/^Made o@friend\.test a member: mem_\w{26} {2}owner {2}Olga <o@friend\.test>/)
+  expect(made.out).toMatch(/^Added o@friend\.test: mem_\w{26} {2}owner {2}Olga <o@friend\.test>/)
   const id = /mem_\w{26}/.exec(made.out)?.[0] ?? ''
   const ran = await runCommand(['member', 'remove', id], settings)
   expect([ran.status, ran.err]).toEqual([1, `mailroom: ${id} is the only owner of the organization.\n`])
@@ -125,9 +125,9 @@ test('lists whose each key is, who made it, and when it was last used', async ()
   ])
   await told(memberCommand, 'remove', limited.id)
   const text = (await keyCommand.run(['list', '--org', organization], { MAILROOM_DATABASE_URL: database.url }))?.text
-  expect(text).toContain('last used never)\n  the organization’s own, made on the command line\n')
-  expect(text).toContain(`the organization’s own, made by owner@friend.test, ${owner.id}\n`)
-  expect(text).toContain(`last used ${listed[2].last_used_at})\n  of ${limited.id}, a member no more\n`)
+  expect(text).toContain('last used never)\n  belongs to the organization, created on the command line\n')
+  expect(text).toContain(`belongs to the organization, created by owner@friend.test, ${owner.id}\n`)
+  expect(text).toContain(`last used ${listed[2].last_used_at})\n  belongs to ${limited.id}, no longer a member\n`)
 })
 
 test('a key that the command line makes may manage members only where that was asked for', async () => {
@@ -140,13 +140,17 @@ test('says what is wrong', async () => {
   const { id } = await add('member', '--brand', brand, '--permissions', 'inbox:read')
   const adding = ['add', '--org', org, '--email', 'x@friend.test', '--name', 'X']
   for (const [command, args, sentence] of [
-    [memberCommand, ['fly'], 'member takes add, list, role or remove, not "fly"'],
-    [memberCommand, ['add', '--org', org], '--email is absent'],
+    [memberCommand, ['fly'], '"fly" is not a command of ./mailroom member; there are add, list, role, remove'],
+    [memberCommand, ['add', '--org', org], '--email is missing'],
     [memberCommand, ['add', '--org', org, '--email', 'Ann <x@y.test>'], 'is not an address'],
-    [memberCommand, ['add', '--org', org, '--email', 'x@friend.test', '--name', ' '], '--name takes a name'],
-    [memberCommand, adding, '--role is absent'],
+    [
+      memberCommand,
+      ['add', '--org', org, '--email', 'x@friend.test', '--name', ' '],
+      '--name: a name has 1 to 120 characters',
+    ],
+    [memberCommand, adding, '--role is missing'],
     [memberCommand, [...adding, '--role', 'king'], '"king" is none of owner, admin, member'],
-    [memberCommand, [...adding, '--role', 'member'], '--brand is absent'],
+    [memberCommand, [...adding, '--role', 'member'], '--brand is missing'],
     [memberCommand, [...adding, '--role', 'admin', '--brand', brand], 'an admin may do everything'],
     [
       memberCommand,

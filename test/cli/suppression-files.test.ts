@@ -100,8 +100,8 @@ test('takes NDJSON, line by line', async () => {
   expect(json).toMatchObject({
     added: 1,
     bad_lines: [
-      { line: 2, reason: 'this is not a JSON object' },
-      { line: 4, reason: 'this is not a JSON object' },
+      { line: 2, reason: 'not a JSON object' },
+      { line: 4, reason: 'not a JSON object' },
       { line: 5, reason: 'expires_at 2026-01-02T03:04:05Z is past' },
     ],
   })

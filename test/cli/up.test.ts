@@ -84,6 +84,6 @@ test('a port that is taken ends it with a sentence, and nothing of it stays', as
 
 test('a second one in the same folder is told so, and the first goes on', async () => {
   const first = await start()
-  await expect(startUp(folder.path)).rejects.toThrow(`Mailroom is up in ${folder.path} already, as process`)
+  await expect(startUp(folder.path)).rejects.toThrow(`Mailroom is running in ${folder.path} already, as process`)
   expect((await get(first, '/v1/brands')).status).toBe(200)
 })

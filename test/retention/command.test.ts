@@ -63,8 +63,12 @@ test.each([
   [['set', 'events', '3'], UsageError, 'a number of days from 7 to'],
   [['set', '--brand', 'brd_00000000000000000000000000', 'spam', '5'], CommandError, 'There is no brand'],
   [['set', '--org', 'org_00000000000000000000000000', 'spam', '5'], CommandError, 'There is no organization'],
-  [['set', '--org', 'a', '--brand', 'b', 'spam', '5'], UsageError, 'exclude each other'],
-  [['forget'], UsageError, 'retention takes show, set, plan or run'],
+  [
+    ['set', '--org', `org_${'0'.repeat(26)}`, '--brand', `brd_${'0'.repeat(26)}`, 'spam', '5'],
+    UsageError,
+    'exclude each other',
+  ],
+  [['forget'], UsageError, '"forget" is not a command of ./mailroom retention'],
 ])('%p is refused', async (args, kind, why) => {
   const trouble = await Promise.try(() => run(...args)).catch((error: unknown) => error)
   expect(trouble).toBeInstanceOf(kind)

@@ -1,26 +1,19 @@
 import { listBackups, loadManifest } from '../../backup/files/folder.ts'
-import { pruneBackups } from '../../backup/files/prune.ts'
 import { manifestFiles, totalBytes } from '../../backup/format/manifest.ts'
-import { CommandError, UsageError } from '../../base/operator-error.ts'
-import { type CommandOutput, readArguments } from '../command.ts'
+import { CommandError } from '../../base/operator-error.ts'
+import { defineCommand } from '../command.ts'
 
-/** `backup list DIR` */
-export async function runList(args: readonly string[]): Promise<CommandOutput> {
-  const [folder = ''] = readArguments(args, { words: ['DIR'] }).words
-  const all = await Promise.all(listBackups(folder).map(id => describe(folder, id)))
-  return {
-    json: all,
-    text: all
-      .map(each =>
-        'damage' in each
-          ? `${each.id}  ${each.damage}`
-          : `${each.id}  ${(each.bytes / 1024 / 1024).toFixed(1)} MiB, ${each.messages} messages, ${each.blobs} blobs, encryption ${each.encryption}`,
-      )
-      .join('\n'),
-  }
-}
+export const list = defineCommand({
+  name: 'backup list',
+  summary: 'List the backups in a directory',
+  arguments: { folder: { placeholder: 'DIR' } },
+  async run({ folder }) {
+    const backups = await Promise.all(listBackups(folder).map(id => toJsonBackup(folder, id)))
+    return { json: backups, text: backups.map(describe).join('\n') }
+  },
+})
 
-async function describe(folder: string, id: string) {
+async function toJsonBackup(folder: string, id: string) {
   try {
     const manifest = await loadManifest(folder, id)
     const { taken_at, blobs, encryption, tables } = manifest
@@ -32,15 +25,9 @@ async function describe(folder: string, id: string) {
   }
 }
 
-/** `backup prune DIR --keep N` */
-export async function runPrune(args: readonly string[]): Promise<CommandOutput> {
-  const { words, options } = readArguments(args, { words: ['DIR'], options: ['keep'] })
-  const keep = Number(options['keep'])
-  if (!/^\d{1,6}$/.test(options['keep'] ?? '') || keep < 1)
-    throw new UsageError('--keep takes how many backups stay, at least 1')
-  const removed = await pruneBackups(words[0] ?? '', keep)
-  return {
-    json: { removed },
-    text: removed.length === 0 ? 'Nothing was to be removed.' : `Removed ${removed.join(', ')}.`,
-  }
+function describe(backup: Awaited<ReturnType<typeof toJsonBackup>>): string {
+  if ('damage' in backup) return `${backup.id}  ${backup.damage}`
+  const { id, bytes, messages, blobs, encryption } = backup
+  const mib = (bytes / 1024 / 1024).toFixed(1)
+  return `${id}  ${mib} MiB, ${messages} messages, ${blobs} blobs, encryption ${encryption}`
 }

@@ -7,59 +7,76 @@ import { inspectBackup } from '../../backup/restore/inspect.ts'
 import { requireKnownVersion } from '../../backup/restore/restore.ts'
 import { runTrialRestore } from '../../backup/restore/trial-restore.ts'
 import { systemClock } from '../../base/clock.ts'
-import { readConfig } from '../../base/config/config.ts'
 import { updateRestoreTrial } from '../../base/database/backup-runs-table.ts'
 import { isDatabaseUnavailable } from '../../base/database/database.ts'
 import { UsageError } from '../../base/operator-error.ts'
-import { type CommandOutput, type Environment, readArguments, withDatabase } from '../command.ts'
+import { type CommandOutput, defineCommand, type Environment } from '../command.ts'
+import { readCommandConfig, withDatabase } from '../database.ts'
 
+/** Other programs on the machine come first. */
 const niceness = 10
 
-/** `backup verify DIR|-` */
-export async function runVerify(args: readonly string[], env: Environment): Promise<CommandOutput> {
-  const { words, options, flags } = readArguments(args, {
-    words: ['DIR'],
-    options: ['id', 'identity', 'database-url'],
-    flags: ['quick'],
-  })
-  const config = readConfig({ ...env, MAILROOM_ROLES: 'http' })
-  const isQuick = flags.has('quick')
-  const identities = options['identity'] === undefined ? [] : readIdentities(options['identity'])
-  setPriority(niceness)
-  const from = { id: options['id'], varFolder: config.varFolder }
-  return await withBackup(words[0] ?? '', from, async (folder, manifest) => {
-    const opening = requireOpening(manifest, identities, isQuick)
-    const progress = progressOnStderr()
-    const looked = await inspectBackup(folder, manifest, opening, progress)
-    const wrong = [...looked.problems]
-    const isTried = opening !== null && !isQuick && wrong.length === 0
-    if (isTried) {
-      requireKnownVersion(manifest)
-      const live = { databaseUrl: config.databaseUrl, scratchUrl: options['database-url'], clock: systemClock }
-      wrong.push(...(await runTrialRestore({ ...live, folder, manifest, opening, progress })))
-    }
-    const kind = wrong.length > 0 ? 'refuted' : isTried ? 'proven' : null
-    const isRecorded = kind !== null && (await record(env, manifest.id, kind))
-    return describeVerification(manifest, wrong, { isTried, isWholeLook: looked.isComplete, isRecorded })
-  })
-}
+export const verify = defineCommand({
+  name: 'backup verify',
+  summary: 'Prove that a backup can be restored, by restoring it',
+  details: `Restores the backup into a temporary database and compares the rows of each table and the content of each blob. It
+lists any damage, and then ends with status 1. The time of the last success is a metric
+(mailroom_restore_last_proven_timestamp_seconds).`,
+  arguments: { folder: { placeholder: 'DIR', description: 'the directory; -: standard input' } },
+  options: {
+    id: { placeholder: 'ID', description: 'verify this backup instead of the newest' },
+    identity: {
+      placeholder: 'FILE',
+      description:
+        'the identity that decrypts a backup encrypted with age; for GnuPG the key must be in the keyring of gpg',
+    },
+    quick: { description: 'only read the files; without the key, only check that they are as they were written' },
+    'database-url': {
+      placeholder: 'URL',
+      description: 'restore into this empty database, and empty it again afterwards',
+    },
+  },
+  async run({ folder: from, id, identity, quick, 'database-url': scratchUrl }, { env }) {
+    const config = readCommandConfig(env)
+    const identities = identity === undefined ? [] : readIdentities(identity)
+    setPriority(niceness)
+    return await withBackup(from, { id, varFolder: config.varFolder }, async (folder, manifest) => {
+      const keys = requireDecryptionKeys(manifest, identities, quick)
+      const progress = progressOnStderr()
+      const inspection = await inspectBackup(folder, manifest, keys, progress)
+      const problems = [...inspection.problems]
+      const isRestored = keys !== null && !quick && problems.length === 0
+      if (isRestored) {
+        requireKnownVersion(manifest)
+        const live = { databaseUrl: config.databaseUrl, scratchUrl, clock: systemClock }
+        problems.push(...(await runTrialRestore({ ...live, folder, manifest, opening: keys, progress })))
+      }
+      const result = problems.length > 0 ? 'refuted' : isRestored ? 'proven' : null
+      const isRecorded = result !== null && (await record(env, manifest.id, result))
+      return describeVerification(manifest, problems, { isRestored, isComplete: inspection.isComplete, isRecorded })
+    })
+  },
+})
 
-/** @throws UsageError where an encrypted backup is to be restored for a trial, and nothing opens it */
-export function requireOpening(
+/**
+ * What decrypts the backup; null: nothing does, which `isOptional` allows.
+ * @throws UsageError where it is needed and missing
+ */
+export function requireDecryptionKeys(
   manifest: Manifest,
   identities: readonly string[],
-  mayStayClosed: boolean,
+  isOptional: boolean,
 ): DecryptionKeys | null {
-  const needsIdentity = manifestFiles(manifest).some(manifestFile => manifestFile.name.endsWith('.age'))
+  const needsIdentity = manifestFiles(manifest).some(file => file.name.endsWith('.age'))
   if (!needsIdentity || identities.length > 0) return { identities }
-  if (mayStayClosed) return null
-  throw new UsageError('--identity is absent: the backup is encrypted with age')
+  if (isOptional) return null
+  throw new UsageError('--identity is missing: the backup is encrypted with age')
 }
 
-/** Was the backup one of the live database's? */
-async function record(env: Environment, id: string, kind: 'proven' | 'refuted'): Promise<boolean> {
+/** Records the result in the live database. False: it is not the database of this backup, or cannot be reached. */
+async function record(env: Environment, id: string, result: 'proven' | 'refuted'): Promise<boolean> {
   try {
-    return await withDatabase(env, db => updateRestoreTrial(db, id, kind, systemClock.now()))
+    return await withDatabase(env, db => updateRestoreTrial(db, id, result, systemClock.now()))
   } catch (error) {
     if (isDatabaseUnavailable(error)) return false
     throw error
@@ -67,44 +84,48 @@ async function record(env: Environment, id: string, kind: 'proven' | 'refuted'):
 }
 
 interface VerificationScope {
-  readonly isTried: boolean
-  readonly isWholeLook: boolean
+  readonly isRestored: boolean
+  readonly isComplete: boolean
   readonly isRecorded: boolean
 }
 
 function describeVerification(
   manifest: Manifest,
-  wrong: readonly string[],
-  { isTried, isWholeLook, isRecorded }: VerificationScope,
+  problems: readonly string[],
+  { isRestored, isComplete, isRecorded }: VerificationScope,
 ): CommandOutput {
   const { id, tables, blobs, taken_at, damaged_blobs } = manifest
   const rows = tables.reduce((sum, table) => sum + table.rows, 0)
   const json = {
     id,
     taken_at,
-    whole: wrong.length === 0,
-    restored: isTried,
+    whole: problems.length === 0,
+    restored: isRestored,
     recorded: isRecorded,
     rows,
     blobs,
-    damages: wrong,
+    damages: problems,
     damaged_before: damaged_blobs,
   }
-  if (wrong.length > 0)
-    return { json, status: 1, text: [`The backup ${id} is damaged:`, ...wrong.map(value => `  ${value}`)].join('\n') }
-  const did = isTried
-    ? `was restored for a trial and is whole: ${rows} rows and ${blobs} blobs, each with the bytes of its hash.`
-    : isWholeLook
+  if (problems.length > 0)
+    return {
+      json,
+      status: 1,
+      text: [`The backup ${id} is damaged:`, ...problems.map(problem => `  ${problem}`)].join('\n'),
+    }
+  const result = isRestored
+    ? `was restored into a temporary database and is complete: ${rows} rows and ${blobs} blobs, each with the content of its hash.`
+    : isComplete
       ? `has all its files, each as it was written, with ${rows} rows and ${blobs} blobs. It was not restored.`
-      : 'has all its files, each as it was written. What is encrypted was not opened: that takes --identity.'
-  const remark =
-    isTried && !isRecorded
-      ? '\nThe database of MAILROOM_DATABASE_URL does not know this backup: the trial is not recorded.'
+      : 'has all its files, each as it was written. Encrypted files were not decrypted: that needs --identity.'
+  const notRecorded =
+    isRestored && !isRecorded
+      ? '\nThe database of MAILROOM_DATABASE_URL does not know this backup: the result is not recorded.'
       : ''
-  return { json, text: `The backup ${id} ${did}${lostBefore(manifest)}${remark}` }
+  return { json, text: `The backup ${id} ${result}${damagedBefore(manifest)}${notRecorded}` }
 }
 
-function lostBefore({ damaged_blobs }: Manifest): string {
+function damagedBefore({ damaged_blobs }: Manifest): string {
   if (damaged_blobs.length === 0) return ''
-  return `\nThese blobs were damaged in the database already when it was made: ${damaged_blobs.join(', ')}`
+  return `\nThese blobs were damaged in the database already when the backup was taken: ${damaged_blobs.join(', ')}`
 }

@@ -2,47 +2,56 @@ import { selectAuditEntries } from '../../accounts/audit/table.ts'
 import { systemClock, toIso } from '../../base/clock.ts'
 import type { Db } from '../../base/database/database.ts'
 import { fromJson } from '../../base/database/schema.ts'
-import { isId } from '../../base/ids.ts'
-import { CommandError, UsageError } from '../../base/operator-error.ts'
+import { CommandError } from '../../base/operator-error.ts'
 import { findQuarantined, type QuarantinedMessage } from '../../inbox/quarantine/quarantine.ts'
 import { bodyStart } from '../../mail/header.ts'
 import { mysqlBlobs } from '../../ports/blobs/mysql.ts'
-import { type CommandOutput, type Environment, readArguments, withDatabase } from '../command.ts'
+import { defineCommand } from '../command.ts'
+import { withDatabase } from '../database.ts'
 import { sanitizeForTerminal } from '../terminal-text.ts'
+import { messageId } from '../values.ts'
 import { describeQuarantined, toJsonQuarantined } from './format.ts'
 
 const maxHeaderBytes = 64 * 1024
 
-export async function runShow(args: readonly string[], env: Environment): Promise<CommandOutput> {
-  const [id = ''] = readArguments(args, { words: ['MESSAGE'] }).words
-  if (!isId('msg', id)) throw new UsageError(`"${id}" is not the id of a message`)
-  const { message, header, deeds } = await withDatabase(env, async db => {
-    const message = await findQuarantined(db, id)
-    if (!message) throw new CommandError(`There is no message ${id}.`)
-    const deeds = await selectAuditEntries(db, { subject: id }, { limit: 100 })
-    return { message, header: await headerOf(db, message), deeds }
-  })
-  const told = deeds.map(({ at, actor, action, detail }) => ({
-    ...{ at: toIso(at), actor, action },
-    detail: fromJson(detail),
-  }))
-  const { folder, folder_reason, spf, dkim, dmarc, helo, remote_ip, rescan_at } = message
-  return {
-    json: { ...toJsonQuarantined(message), header, audit: told },
-    text: [
-      describeQuarantined(message),
-      `  in ${folder} (${folder_reason}), of ${message.organization_id}`,
-      `  came from ${remote_ip} (${sanitizeForTerminal(helo)}); spf ${spf}, dkim ${dkim}, dmarc ${dmarc}`,
-      ...(rescan_at ? [`  scanned again ${toIso(rescan_at)}`] : []),
-      ...told.map(each => `  ${each.at}  ${sanitizeForTerminal(each.actor)}  ${each.action}`),
-      '',
-      header === null ? 'Its bytes are gone.' : header.split(/\r?\n/).map(sanitizeForTerminal).join('\n').trimEnd(),
-    ].join('\n'),
-  }
-}
+export const show = defineCommand({
+  name: 'quarantine show',
+  summary: 'Show all that is known of a message in quarantine',
+  details: 'Shows its header, the results of its checks, and what operators did with it.',
+  arguments: { id: messageId },
+  async run({ id }, { env }) {
+    const { message, header, entries } = await withDatabase(env, async db => {
+      const message = await findQuarantined(db, id)
+      if (!message) throw new CommandError(`There is no message ${id}.`)
+      const entries = await selectAuditEntries(db, { subject: id }, { limit: 100 })
+      return { message, header: await readHeader(db, message), entries }
+    })
+    const audit = entries.map(({ at, actor, action, detail }) => ({
+      at: toIso(at),
+      actor,
+      action,
+      detail: fromJson(detail),
+    }))
+    const { folder, folder_reason, spf, dkim, dmarc, helo, remote_ip, rescan_at } = message
+    return {
+      json: { ...toJsonQuarantined(message), header, audit },
+      text: [
+        describeQuarantined(message),
+        `  in ${folder} (${folder_reason}), of ${message.organization_id}`,
+        `  received from ${remote_ip} (${sanitizeForTerminal(helo)}); spf ${spf}, dkim ${dkim}, dmarc ${dmarc}`,
+        ...(rescan_at ? [`  scanned again ${toIso(rescan_at)}`] : []),
+        ...audit.map(({ at, actor, action }) => `  ${at}  ${sanitizeForTerminal(actor)}  ${action}`),
+        '',
+        header === null
+          ? 'Its content was deleted.'
+          : header.split(/\r?\n/).map(sanitizeForTerminal).join('\n').trimEnd(),
+      ].join('\n'),
+    }
+  },
+})
 
-/** Its header as it came; null: its bytes are there no more. */
-async function headerOf(db: Db, { organization_id, blob_id }: QuarantinedMessage): Promise<string | null> {
+/** The header as it was received; null where the content was deleted. */
+async function readHeader(db: Db, { organization_id, blob_id }: QuarantinedMessage): Promise<string | null> {
   const chunks: Buffer[] = []
   try {
     const bytes = mysqlBlobs(db, systemClock).read(organization_id, blob_id, { end: maxHeaderBytes })
@@ -50,6 +59,6 @@ async function headerOf(db: Db, { organization_id, blob_id }: QuarantinedMessage
   } catch {
     return null
   }
-  const first = Buffer.concat(chunks)
-  return first.subarray(0, bodyStart(first) ?? first.length).toString()
+  const start = Buffer.concat(chunks)
+  return start.subarray(0, bodyStart(start) ?? start.length).toString()
 }

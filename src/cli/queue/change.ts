@@ -1,77 +1,135 @@
 import type { Id } from '../../base/ids.ts'
 import { UsageError } from '../../base/operator-error.ts'
 import { applyToQueue, type QueueAction, type QueueOutcome } from '../../sending/queue/operator-queue.ts'
-import { type CommandOutput, type Environment, readArguments, withDatabase } from '../command.ts'
-import { requireOrganization } from '../ids.ts'
+import type { QueueFilter } from '../../sending/queue/table.ts'
+import { type CommandOutput, defineCommand, type Environment } from '../command.ts'
+import { withDatabase } from '../database.ts'
 import { currentOperator } from '../operator.ts'
 import { openProgressLine } from '../progress-line.ts'
-import { requireSelection } from './filter.ts'
+import { requireOrganization } from '../require-organization.ts'
+import { dryRun, emailId } from '../values.ts'
+import { filterOptions, requireSelection } from './filter.ts'
 
 const maxReasonLength = 200
 
-const past: Readonly<Record<QueueAction['kind'], readonly [done: string, would: string]>> = {
-  retry: ['Due now', 'Would be due now'],
-  hold: ['Held', 'Would hold'],
-  release: ['Released', 'Would release'],
-  cancel: ['Canceled', 'Would cancel'],
+const emails = { email: { ...emailId, repeatable: true } } as const
+const options = { ...filterOptions, all: { description: 'the whole queue' }, 'dry-run': dryRun }
+
+export const retry = defineCommand({
+  name: 'queue retry',
+  summary: 'Make the next attempt now instead of after its wait',
+  details: `Recipients that are held or scheduled stay so. While the relay's circuit breaker is open, still only one email at
+a time is tried.`,
+  arguments: emails,
+  options,
+  run: ({ email, all, 'dry-run': isDryRun, ...filter }, { env }) =>
+    change({ kind: 'retry' }, requireSelection(email, filter, all), isDryRun, env),
+})
+
+export const hold = defineCommand({
+  name: 'queue hold',
+  summary: 'Keep what is in the queue from being sent, until it is released',
+  details: `What is accepted later is not held. A hold does not extend the life of an email: it fails when its expires_in (at
+most 5 days) is over, held or not, and its event then says that it was held. ./mailroom queue list shows when.`,
+  arguments: emails,
+  options: {
+    ...options,
+    reason: {
+      placeholder: 'TEXT',
+      description: 'a note for operators, shown by queue list but not by the API',
+      read: readReason,
+    },
+  },
+  run: ({ email, all, 'dry-run': isDryRun, reason, ...filter }, { env }) =>
+    change({ kind: 'hold', reason: reason ?? null }, requireSelection(email, filter, all), isDryRun, env),
+})
+
+export const release = defineCommand({
+  name: 'queue release',
+  summary: 'Send what is held: at once, or at the time it is scheduled for',
+  arguments: emails,
+  options,
+  run: ({ email, all, 'dry-run': isDryRun, ...filter }, { env }) =>
+    change({ kind: 'release' }, requireSelection(email, filter, all), isDryRun, env),
+})
+
+export const cancel = defineCommand({
+  name: 'queue cancel',
+  summary: 'Remove recipients from the queue for good',
+  details: 'They get the status canceled, with an event that names the operator.',
+  arguments: emails,
+  options,
+  run: ({ email, all, 'dry-run': isDryRun, ...filter }, { env }) =>
+    change({ kind: 'cancel' }, requireSelection(email, filter, all), isDryRun, env),
+})
+
+function readReason(text: string): string | null {
+  const reason = text.trim()
+  if (reason.length > maxReasonLength) throw new UsageError(`a reason has at most ${maxReasonLength} characters`)
+  return reason || null
 }
 
-/** What is said of the recipients with each other outcome. */
-function remarks(kind: QueueAction['kind']): Readonly<Record<Exclude<QueueOutcome, 'done'>, string>> {
-  const inFlight: Readonly<Record<QueueAction['kind'], string>> = {
-    retry: 'being submitted now',
-    hold: 'being submitted now: this attempt is finished, another is not made while they are held',
-    release: 'being submitted since before they were held',
-    cancel: 'being submitted now, so that they cannot be canceled; run it again',
-  }
-  return {
-    in_flight: inFlight[kind],
-    as_it_was: kind === 'hold' ? 'held already' : 'not held',
-    held: 'held, and stay so',
-    scheduled: 'scheduled for later, and stay so',
+const verbs: Readonly<Record<QueueAction['kind'], { readonly done: string; readonly dryRun: string }>> = {
+  retry: { done: 'Due now', dryRun: 'Would be due now' },
+  hold: { done: 'Held', dryRun: 'Would hold' },
+  release: { done: 'Released', dryRun: 'Would release' },
+  cancel: { done: 'Canceled', dryRun: 'Would cancel' },
+}
+
+const inFlight: Readonly<Record<QueueAction['kind'], string>> = {
+  retry: 'being submitted now',
+  hold: 'being submitted now: this attempt is finished, and no other is made while they are held',
+  release: 'being submitted since before they were held',
+  cancel: 'being submitted now and cannot be canceled; run the command again',
+}
+
+/** What the output says of the recipients with this outcome. */
+function describeOutcome(kind: QueueAction['kind'], outcome: QueueOutcome): string {
+  switch (outcome) {
+    case 'in_flight':
+      return inFlight[kind]
+    case 'as_it_was':
+      return kind === 'hold' ? 'held already' : 'not held'
+    case 'held':
+      return 'held, and stay so'
+    case 'scheduled':
+      return 'scheduled for later, and stay so'
+    case 'done':
+      return verbs[kind].done
+    default:
+      return outcome satisfies never
   }
 }
 
-export async function runChange(
-  kind: QueueAction['kind'],
-  args: readonly string[],
+async function change(
+  action: QueueAction,
+  filter: QueueFilter,
+  isDryRun: boolean,
   env: Environment,
 ): Promise<CommandOutput> {
-  const called = readArguments(args, {
-    rest: true,
-    options: ['org', 'domain', 'status', ...(kind === 'hold' ? ['reason'] : [])],
-    flags: ['all', 'dry-run'],
-  })
-  const filter = requireSelection(called)
-  const reason = called.options['reason']?.trim() || null
-  if (reason !== null && reason.length > maxReasonLength)
-    throw new UsageError(`a reason has at most ${maxReasonLength} characters`)
-  const work: QueueAction = kind === 'hold' ? { kind, reason } : { kind }
-  const isDry = called.flags.has('dry-run')
   const tally = { done: 0, in_flight: 0, as_it_was: 0, held: 0, scheduled: 0 }
-  const met = new Set<Id<'eml'>>()
+  const found = new Set<Id<'eml'>>()
   const progress = openProgressLine('recipients')
   await withDatabase(env, async db => {
     if (filter.organizationId !== undefined) await requireOrganization(db, filter.organizationId)
     let count = 0
-    for await (const part of applyToQueue(db, filter, work, currentOperator(env), isDry)) {
-      for (const { row, outcome } of part) {
+    for await (const results of applyToQueue(db, filter, action, currentOperator(env), isDryRun)) {
+      for (const { row, outcome } of results) {
         tally[outcome]++
-        if (filter.emailIds) met.add(row.emailId)
+        if (filter.emailIds) found.add(row.emailId)
       }
-      count += part.length
+      count += results.length
       progress.report(count)
     }
   }).finally(() => progress.end())
-  const notQueued = (filter.emailIds ?? []).filter(id => !met.has(id))
+  const notQueued = (filter.emailIds ?? []).filter(id => !found.has(id))
+  const { done, ...others } = tally
+  const remarks = Object.entries(others).filter(([, count]) => count > 0)
   return {
-    json: { action: kind, dry_run: isDry, ...tally, not_queued: notQueued },
+    json: { action: action.kind, dry_run: isDryRun, ...tally, not_queued: notQueued },
     text: [
-      `${past[kind][isDry ? 1 : 0]}: ${tally.done} ${tally.done === 1 ? 'recipient' : 'recipients'}.`,
-      ...Object.entries(remarks(kind)).flatMap(([outcome, says]) => {
-        const count = tally[outcome as QueueOutcome]
-        return count > 0 ? `${count} ${says}.` : []
-      }),
+      `${verbs[action.kind][isDryRun ? 'dryRun' : 'done']}: ${done} ${done === 1 ? 'recipient' : 'recipients'}.`,
+      ...remarks.map(([outcome, count]) => `${count} ${describeOutcome(action.kind, outcome as QueueOutcome)}.`),
       ...notQueued.map(id => `${id} has nothing in the queue.`),
     ].join('\n'),
   }

@@ -3,30 +3,34 @@ import { systemClock } from '../../base/clock.ts'
 import { formatBytes } from '../../base/format.ts'
 import { planRetention, type RemovalAmount, type RetentionPlan } from '../../retention/plan.ts'
 import { forecastStorage, type StorageForecast } from '../../retention/storage/forecast.ts'
-import { type CommandOutput, type Environment, readArguments, withDatabase } from '../command.ts'
+import { defineCommand } from '../command.ts'
+import { readCommandConfig, withDatabase } from '../database.ts'
 import { openProgressLine } from '../progress-line.ts'
-import { describeDays, readCommandConfig } from './policies.ts'
+import { describeDays } from './policies.ts'
 
-export async function runPlan(args: readonly string[], env: Environment): Promise<CommandOutput> {
-  readArguments(args, {})
-  const config = readCommandConfig(env)
-  const clock = systemClock
-  const progress = openProgressLine('items looked at')
-  const { plan, forecast, names } = await withDatabase(env, async db => ({
-    plan: await planRetention({ db, clock, settings: config }, count => progress.report(count)),
-    forecast: await forecastStorage({ db, clock, config }),
-    names: new Map((await listOrganizations(db)).map(organization => [organization.id as string, organization.name])),
-  }))
-  progress.end()
-  return {
-    json: {
-      planned: plan.removals.map(toJsonPlanned),
-      forgotten: plan.unreferencedBlobs,
-      forecast: toJsonForecast(forecast),
-    },
-    text: [...planLines(plan, names), '', ...forecastLines(forecast)].join('\n'),
-  }
-}
+export const plan = defineCommand({
+  name: 'retention plan',
+  summary: 'Show what will be deleted, and when the disk will be full',
+  details: 'Changes nothing. Shows what would be deleted now and within 30 days.',
+  async run(_values, { env }) {
+    const config = readCommandConfig(env)
+    const clock = systemClock
+    const progress = openProgressLine('items checked')
+    const { plan, forecast, names } = await withDatabase(env, async db => ({
+      plan: await planRetention({ db, clock, settings: config }, count => progress.report(count)),
+      forecast: await forecastStorage({ db, clock, config }),
+      names: new Map((await listOrganizations(db)).map(organization => [organization.id as string, organization.name])),
+    })).finally(() => progress.end())
+    return {
+      json: {
+        planned: plan.removals.map(toJsonPlanned),
+        forgotten: plan.unreferencedBlobs,
+        forecast: toJsonForecast(forecast),
+      },
+      text: [...planLines(plan, names), '', ...forecastLines(forecast)].join('\n'),
+    }
+  },
+})
 
 function toJsonPlanned({ kind, organizationId, brandId, days, now, soon }: RetentionPlan['removals'][number]) {
   return { kind, organization_id: organizationId, brand_id: brandId, days, now, within_30_days: soon }
@@ -52,29 +56,29 @@ function planLines(
   names: ReadonlyMap<string, string>,
 ): readonly string[] {
   const lines = removals.map(({ kind, organizationId, brandId, days, now, soon }) => {
-    const whose = `${names.get(organizationId) ?? organizationId}${brandId ? ` ${brandId}` : ''}`
-    return `${kind} after ${describeDays(days)}, ${whose}: now ${shown(now)}; within 30 days ${shown(soon)} more`
+    const owner = `${names.get(organizationId) ?? organizationId}${brandId ? ` ${brandId}` : ''}`
+    return `${kind} after ${describeDays(days)}, ${owner}: now ${describeAmount(now)}; within 30 days ${describeAmount(soon)} more`
   })
   return [
-    ...(lines.length > 0 ? lines : ['Nothing goes within 30 days.']),
+    ...(lines.length > 0 ? lines : ['Nothing is deleted within 30 days.']),
     ...(unreferencedBlobs.items > 0
-      ? [`Bytes that nothing refers to any more, after seven days: ${shown(unreferencedBlobs)}`]
+      ? [`Content that nothing refers to any more, after seven days: ${describeAmount(unreferencedBlobs)}`]
       : []),
   ]
 }
 
-function shown({ items, bytes }: RemovalAmount): string {
+function describeAmount({ items, bytes }: RemovalAmount): string {
   return items === 0 ? 'nothing' : `${items} (${formatBytes(bytes)})`
 }
 
 function forecastLines({ disks, stored, reusable, growth }: StorageForecast): readonly string[] {
   const perDay = growth.over7Days ?? growth.over30Days
-  const grows =
+  const rate =
     perDay === null
-      ? 'how fast it grows is known after a day'
+      ? 'its growth is known after a day'
       : `${perDay < 0 ? '-' : ''}${formatBytes(Math.abs(perDay))} more a day`
   return [
-    `Stored: ${formatBytes(stored)}, and ${formatBytes(reusable)} free within the files of the tables; ${grows}.`,
+    `Stored: ${formatBytes(stored)}, and ${formatBytes(reusable)} free inside the table files; ${rate}.`,
     ...disks.map(({ path, holds, free, total, daysUntilFull }) => {
       const when = daysUntilFull === null ? '' : `; full in ${describeDays(daysUntilFull)}`
       return `${path} (${holds}): ${formatBytes(free)} of ${formatBytes(total)} free${when}.`

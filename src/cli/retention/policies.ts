@@ -1,72 +1,87 @@
 import { recordAuditEntry } from '../../accounts/audit/audit.ts'
-import { readConfig } from '../../base/config/config.ts'
 import { inTransaction } from '../../base/database/database.ts'
+import type { Id } from '../../base/ids.ts'
 import { CommandError, UsageError } from '../../base/operator-error.ts'
-import { isRetentionKind, minimumDays, type RetentionDays, retentionKindNames } from '../../retention/policies/kinds.ts'
+import {
+  isRetentionKind,
+  minimumDays,
+  type RetentionDays,
+  type RetentionKind,
+  retentionKindNames,
+} from '../../retention/policies/kinds.ts'
 import { loadRetentionPolicies, type PolicyScope, setRetentionPolicy } from '../../retention/policies/policies.ts'
 import { selectBrandOrganization } from '../../retention/policies/table.ts'
-import { type CommandOutput, type Environment, readArguments, withDatabase } from '../command.ts'
-import { readBrandId, readOrganizationId, requireOrganization } from '../ids.ts'
+import { defineCommand } from '../command.ts'
+import { readCommandConfig, withDatabase } from '../database.ts'
 import { currentOperator } from '../operator.ts'
+import { requireOrganization } from '../require-organization.ts'
+import { brandId, organizationId } from '../values.ts'
 
-const mostDays = 36_500
+const maxDays = 36_500
 
-/** The configuration for a command that relays nothing. */
-export function readCommandConfig(env: Environment) {
-  return readConfig({ ...env, MAILROOM_ROLES: 'http' })
-}
+export const show = defineCommand({
+  name: 'retention show',
+  summary: 'Show how long everything is kept',
+  async run(_values, { env }) {
+    const settings = readCommandConfig(env)
+    const { rows } = await withDatabase(env, db => loadRetentionPolicies(db, settings))
+    const lines = rows.map(({ scope, kind, days }) => `${scope.padEnd(30)}  ${kind.padEnd(12)}  ${describeDays(days)}`)
+    return { json: rows, text: lines.join('\n') }
+  },
+})
 
-export async function runShow(args: readonly string[], env: Environment): Promise<CommandOutput> {
-  readArguments(args, {})
-  const settings = readCommandConfig(env)
-  const { rows } = await withDatabase(env, db => loadRetentionPolicies(db, settings))
-  return {
-    json: rows,
-    text: rows
-      .map(({ scope, kind, days }) => `${scope.padEnd(30)}  ${kind.padEnd(12)}  ${describeDays(days)}`)
-      .join('\n'),
-  }
-}
+export const set = defineCommand({
+  name: 'retention set',
+  summary: 'Set how long a kind is kept',
+  details: `Without --org and --brand it is set for the whole instance. What is set for an organization holds for its brands
+that have nothing set themselves. The change takes effect within a minute.`,
+  arguments: {
+    kind: { placeholder: 'KIND', description: retentionKindNames.join(', '), read: readKind },
+    days: { placeholder: 'DAYS', description: 'a number of days, forever, or inherit: remove what was set' },
+  },
+  options: {
+    org: { ...organizationId, description: 'set it for this organization' },
+    brand: { ...brandId, description: 'set it for this brand' },
+  },
+  async run({ kind, days: text, org, brand }, { env }) {
+    const days = readDays(text, minimumDays(kind, readCommandConfig(env)))
+    const scope = scopeOf(org, brand)
+    const operator = currentOperator(env)
+    await withDatabase(env, async db => {
+      if (org !== undefined) await requireOrganization(db, org)
+      if (brand !== undefined && !(await selectBrandOrganization(db, brand)))
+        throw new CommandError(`There is no brand ${brand}.`)
+      await inTransaction(db, async tx => {
+        await setRetentionPolicy({ db: tx, clock: operator.clock }, scope, kind, days)
+        await recordAuditEntry(tx, operator, { action: 'retention.set', subject: scope, detail: { kind, days } })
+      })
+    })
+    const period = days === 'inherit' ? 'as long as its organization or the instance sets' : describeDays(days)
+    return { json: { scope, kind, days }, text: `${scope}: ${kind} is kept ${period}.` }
+  },
+})
 
 export function describeDays(days: RetentionDays): string {
-  if (days === null) return 'for ever'
+  if (days === null) return 'forever'
   return days === 1 ? '1 day' : `${days} days`
 }
 
-export async function runSet(args: readonly string[], env: Environment): Promise<CommandOutput> {
-  const { words, options } = readArguments(args, { words: ['KIND', 'DAYS'], options: ['org', 'brand'] })
-  const [kind = '', text = ''] = words
-  if (!isRetentionKind(kind))
-    throw new UsageError(`"${kind}" is not a kind; there are ${retentionKindNames.join(', ')}`)
-  const settings = readCommandConfig(env)
-  const days = readDays(text, minimumDays(kind, settings))
-  const scope = readScope(options)
-  const operator = currentOperator(env)
-  await withDatabase(env, async db => {
-    if (options['org'] !== undefined) await requireOrganization(db, readOrganizationId(options['org']))
-    const brand = options['brand']
-    if (brand !== undefined && !(await selectBrandOrganization(db, brand)))
-      throw new CommandError(`There is no brand ${brand}.`)
-    await inTransaction(db, async tx => {
-      await setRetentionPolicy({ db: tx, clock: operator.clock }, scope, kind, days)
-      await recordAuditEntry(tx, operator, { action: 'retention.set', subject: scope, detail: { kind, days } })
-    })
-  })
-  const shown = days === 'inherit' ? 'as long as what it belongs to says' : describeDays(days)
-  return { json: { scope, kind, days }, text: `${scope}: ${kind} is kept ${shown}.` }
-}
-
-function readScope({ org, brand }: Readonly<Record<string, string | undefined>>): PolicyScope {
+function scopeOf(org: Id<'org'> | undefined, brand: Id<'brd'> | undefined): PolicyScope {
   if (org !== undefined && brand !== undefined)
     throw new UsageError('--org and --brand exclude each other: a brand belongs to one organization')
-  if (brand !== undefined) return readBrandId(brand)
-  return org === undefined ? 'instance' : readOrganizationId(org)
+  return brand ?? org ?? 'instance'
 }
 
-function readDays(text: string, least: number): RetentionDays | 'inherit' {
+function readKind(text: string): RetentionKind {
+  if (!isRetentionKind(text))
+    throw new UsageError(`"${text}" is not a kind; there are ${retentionKindNames.join(', ')}`)
+  return text
+}
+
+function readDays(text: string, minimum: number): RetentionDays | 'inherit' {
   if (text === 'inherit') return text
   if (text === 'forever') return null
   const days = /^\d{1,6}$/.test(text) ? Number(text) : Number.NaN
-  if (days >= least && days <= mostDays) return days
-  throw new UsageError(`"${text}" is neither forever, inherit nor a number of days from ${least} to ${mostDays}`)
+  if (days >= minimum && days <= maxDays) return days
+  throw new UsageError(`"${text}" is neither forever, inherit nor a number of days from ${minimum} to ${maxDays}`)
 }

@@ -2,6 +2,7 @@ import { createReadStream } from 'node:fs'
 import { selectBrands } from '../../accounts/brands/table.ts'
 import { systemClock } from '../../base/clock.ts'
 import type { Db } from '../../base/database/database.ts'
+import type { Id } from '../../base/ids.ts'
 import { CommandError } from '../../base/operator-error.ts'
 import {
   InvalidEntryError,
@@ -10,81 +11,116 @@ import {
   type SuppressionImportContext,
 } from '../../sending/suppressions/import.ts'
 import type { NewSuppression } from '../../sending/suppressions/suppress.ts'
-import { type CommandOutput, type Environment, type ParsedArguments, readArguments, withDatabase } from '../command.ts'
-import { readBrandId, readOrganizationId, requireOrganization } from '../ids.ts'
+import { defineCommand } from '../command.ts'
+import { withDatabase } from '../database.ts'
 import { currentOperator } from '../operator.ts'
-import { readOneOf } from '../option-values.ts'
 import { openProgressLine } from '../progress-line.ts'
+import { requireOrganization } from '../require-organization.ts'
 import { sanitizeForTerminal } from '../terminal-text.ts'
-import { csvEntries, jsonEntries } from './read-file.ts'
+import { brandId, choice, dryRun, organizationId } from '../values.ts'
+import { csvEntries, jsonEntries, type SuppressionFileLine } from './read-file.ts'
 
-const atOnce = 200
-/** Bad lines that are told one by one. */
-const maxTold = 1000
+const batchSize = 200
+/** The most bad lines that are reported one by one. */
+const maxReportedLines = 1000
 
-export async function runImport(args: readonly string[], env: Environment): Promise<CommandOutput> {
-  const called = readArguments(args, { words: ['FILE'], options: ['org', 'brand', 'format'], flags: ['dry-run'] })
-  const isDry = called.flags.has('dry-run')
-  const operator = currentOperator(env)
-  const tally = { added: 0, unchanged: 0, bad: 0 }
-  const bad: { line: number; reason: string }[] = []
-  const progress = openProgressLine('lines')
-  await withDatabase(env, async db => {
-    const ground = await importTargetOf(db, called)
-    let waiting: (readonly NewSuppression[])[] = []
-    const take = async () => {
-      if (waiting.length === 0) return
-      const { added, unchanged } = await importEntries(db, waiting, ground, operator, isDry)
-      tally.added += added
-      tally.unchanged += unchanged
-      waiting = []
-      progress.report(tally.added + tally.unchanged + tally.bad)
+type FileFormat = 'csv' | 'ndjson'
+
+export const importFile = defineCommand({
+  name: 'suppressions import',
+  summary: 'Add the addresses of a CSV or NDJSON file to the suppression list',
+  details: `The first line of a CSV file names the fields, in any order; each line of an NDJSON file is an object with them:
+
+  email                     the address; the only required field
+  reason                    hard_bounce, complaint, unsubscribe or manual (default: manual)
+  brand                     id or slug of the brand (default: --brand, or the only brand of the organization)
+  created_at, expires_at, unsubscribed_at
+                            times such as 2027-01-31T08:00:00Z
+  evidence                  a reply or report, for people
+
+Other fields are ignored. Lines that cannot be read are reported with their numbers; the others are imported, and the exit
+status is 1. An address that is on the list already stays as it is there: the same file can be imported again.`,
+  arguments: { file: { placeholder: 'FILE', description: 'the file; -: standard input' } },
+  options: {
+    org: { ...organizationId, description: 'the organization', required: true },
+    brand: { ...brandId, description: 'the brand of entries that name none' },
+    format: {
+      ...choice(['csv', 'ndjson']),
+      description: 'without it ndjson for files that end in .ndjson or .jsonl, else csv',
+    },
+    'dry-run': dryRun,
+  },
+  async run({ file, org, brand, format = formatOf(file), 'dry-run': isDryRun }, { env }) {
+    const operator = currentOperator(env)
+    const tally = { added: 0, unchanged: 0, bad: 0 }
+    const badLines: { line: number; reason: string }[] = []
+    const progress = openProgressLine('lines')
+    await withDatabase(env, async db => {
+      const context = await importContext(db, org, brand)
+      let batch: (readonly NewSuppression[])[] = []
+      const flush = async () => {
+        if (batch.length === 0) return
+        const { added, unchanged } = await importEntries(db, batch, context, operator, isDryRun)
+        tally.added += added
+        tally.unchanged += unchanged
+        batch = []
+        progress.report(tally.added + tally.unchanged + tally.bad)
+      }
+      for await (const line of readFile(file, format)) {
+        const read = readSuppressions(line, context)
+        if (typeof read === 'string') {
+          tally.bad++
+          if (badLines.length < maxReportedLines) badLines.push({ line: line.line, reason: sanitizeForTerminal(read) })
+        } else if (batch.push(read) >= batchSize) await flush()
+      }
+      await flush()
+    }).finally(() => progress.end())
+    const { added, unchanged, bad } = tally
+    return {
+      json: { dry_run: isDryRun, ...tally, bad_lines: badLines },
+      text: [
+        ...badLines.map(({ line, reason }) => `line ${line}: ${reason}`),
+        ...(bad > badLines.length ? [`…and ${bad - badLines.length} more lines`] : []),
+        `${isDryRun ? 'Would add' : 'Added'} ${added}; ${unchanged} were there already; ${bad} could not be read.`,
+      ].join('\n'),
+      ...(bad > 0 && { status: 1 }),
     }
-    for await (const entry of entriesOf(called)) {
-      const read =
-        'trouble' in entry ? entry.trouble : readLine(() => readEntry(entry.entry, ground, systemClock.now()))
-      if (typeof read === 'string') {
-        tally.bad++
-        if (bad.length < maxTold) bad.push({ line: entry.line, reason: sanitizeForTerminal(read) })
-      } else if (waiting.push(read) >= atOnce) await take()
-    }
-    await take()
-  }).finally(() => progress.end())
-  const { added, unchanged } = tally
-  return {
-    json: { dry_run: isDry, ...tally, bad_lines: bad },
-    text: [
-      ...bad.map(each => `line ${each.line}: ${each.reason}`),
-      ...(tally.bad > bad.length ? [`…and ${tally.bad - bad.length} more lines`] : []),
-      `${isDry ? 'Would add' : 'Added'} ${added}; ${unchanged} were there already; ${tally.bad} could not be read.`,
-    ].join('\n'),
-    ...(tally.bad > 0 && { status: 1 }),
-  }
-}
+  },
+})
 
-function readLine<Value>(read: () => Value): Value | string {
+/** The suppressions of a line; a text: why it cannot be read. */
+function readSuppressions(
+  line: SuppressionFileLine,
+  context: SuppressionImportContext,
+): readonly NewSuppression[] | string {
+  if ('error' in line) return line.error
   try {
-    return read()
+    return readEntry(line.entry, context, systemClock.now())
   } catch (error) {
     if (error instanceof InvalidEntryError) return error.message
     throw error
   }
 }
 
-async function importTargetOf(db: Db, { options }: ParsedArguments): Promise<SuppressionImportContext> {
-  const organizationId = readOrganizationId(options['org'])
+/** @throws CommandError when there is no such organization or brand */
+async function importContext(
+  db: Db,
+  organizationId: Id<'org'>,
+  brandId: Id<'brd'> | undefined,
+): Promise<SuppressionImportContext> {
   await requireOrganization(db, organizationId)
   const brands = await selectBrands(db, organizationId, null)
-  const brandId = options['brand'] === undefined ? undefined : readBrandId(options['brand'])
   if (brandId !== undefined && !brands.some(brand => brand.id === brandId))
     throw new CommandError(`The organization has no brand ${brandId}.`)
-  const only = brands.length === 1 ? brands[0]?.id : undefined
-  return { organizationId, brands, brandId: brandId ?? only }
+  const onlyBrandId = brands.length === 1 ? brands[0]?.id : undefined
+  return { organizationId, brands, brandId: brandId ?? onlyBrandId }
 }
 
-function entriesOf({ words: [file = ''], options }: ParsedArguments) {
+function formatOf(file: string): FileFormat {
+  return /\.(ndjson|jsonl)$/.test(file) ? 'ndjson' : 'csv'
+}
+
+function readFile(file: string, format: FileFormat): AsyncIterable<SuppressionFileLine> {
   const input = file === '-' ? process.stdin : createReadStream(file)
-  const usual = /\.(ndjson|jsonl)$/.test(file) ? 'ndjson' : 'csv'
-  const format = readOneOf(['csv', 'ndjson'], options['format'] ?? usual, 'format')
   return format === 'csv' ? csvEntries(input) : jsonEntries(input)
 }

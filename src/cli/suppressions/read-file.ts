@@ -3,40 +3,40 @@ import { CsvError, parse } from 'csv-parse/sync'
 import { CommandError } from '../../base/operator-error.ts'
 import { type SuppressionEntry, suppressionEntryFields } from '../../sending/suppressions/import.ts'
 
-/** An entry of a file and its line (1-based), or why that cannot be read. */
+/** An entry of a file with the number of its line (1-based), or why it cannot be read. */
 export type SuppressionFileLine =
   | { readonly line: number; readonly entry: SuppressionEntry }
-  | { readonly line: number; readonly trouble: string }
+  | { readonly line: number; readonly error: string }
 
 const maxLineBytes = 64 * 1024
 
-/** Lines that a field between quotes may go over. */
+/** The most lines that one record may have. */
 const maxRecordLines = 100
 
 /**
- * The entries of a CSV file (RFC 4180) whose first line names the fields. A quote that is not closed spoils its own line
- * and no other. @throws CommandError
+ * The entries of a CSV file (RFC 4180) whose first line names the fields. A quote that is not closed makes only its own
+ * line unreadable. @throws CommandError
  */
 export async function* csvEntries(file: Readable): AsyncGenerator<SuppressionFileLine> {
   let names: readonly string[] | undefined
-  let open: readonly string[] = []
+  let record: readonly string[] = []
   let line = 1
-  const take = (count: number) => {
+  const consume = (count: number) => {
     line += count
-    open = open.slice(count)
+    record = record.slice(count)
   }
   for await (const text of withEnd(linesOf(file), null)) {
-    if (text !== null) open = [...open, text]
-    while (open.length > 0) {
-      const isWhole = isClosed(open)
-      if (!isWhole && text !== null && open.length < maxRecordLines) break
-      const cells = isWhole ? cellsOf(open.join('\n'), names?.length) : unclosed
-      // What goes over several lines and is no record begins with a quote too many: its first line is told alone.
-      const count = typeof cells === 'string' ? 1 : open.length
+    if (text !== null) record = [...record, text]
+    while (record.length > 0) {
+      const isWhole = isClosed(record)
+      if (!isWhole && text !== null && record.length < maxRecordLines) break
+      const cells = isWhole ? cellsOf(record.join('\n'), names?.length) : unclosed
+      // Several lines that are no record begin with a quote too many: only the first line is reported.
+      const count = typeof cells === 'string' ? 1 : record.length
       if (names === undefined) names = readHeader(typeof cells === 'string' ? [] : cells)
-      else if (typeof cells === 'string') yield { line, trouble: cells }
+      else if (typeof cells === 'string') yield { line, error: cells }
       else if (cells.length > 0) yield { line, entry: entryOf(names, cells) }
-      take(count)
+      consume(count)
     }
   }
   if (names === undefined) readHeader([])
@@ -53,12 +53,12 @@ function entryOf(names: readonly string[], cells: readonly string[]): Suppressio
   return Object.fromEntries(names.map((name, i) => [name, cells[i] ?? '']))
 }
 
-/** The fields of a record, none of an empty line; a text: what is wrong with it. */
+/** The fields of a record, none for an empty line; a text: what is wrong with the record. */
 function cellsOf(text: string, expected: number | undefined): readonly string[] | string {
   try {
     const [cells = []] = parse(text, { skip_empty_lines: true, trim: true })
     if (expected === undefined || cells.length === 0 || cells.length === expected) return cells
-    return `this has ${cells.length} fields, and the first line ${expected}`
+    return `this line has ${cells.length} fields, but the first line names ${expected}`
   } catch (error) {
     if (error instanceof CsvError) return error.message.replace(/ (?:at|on) line \d+$/, '')
     throw error
@@ -85,7 +85,7 @@ export async function* jsonEntries(file: Readable): AsyncGenerator<SuppressionFi
     line++
     if (text.trim() === '') continue
     const entry = readObject(text)
-    yield entry ? { line, entry } : { line, trouble: 'this is not a JSON object' }
+    yield entry ? { line, entry } : { line, error: 'not a JSON object' }
   }
 }
 
@@ -93,15 +93,15 @@ function readObject(text: string): SuppressionEntry | undefined {
   try {
     const value: unknown = JSON.parse(text)
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined
-    const fields = Object.entries(value).filter(([, each]) => each !== null && each !== undefined)
-    return Object.fromEntries(fields.map(([name, each]) => [name === 'brand_id' ? 'brand' : name, String(each)]))
+    const fields = Object.entries(value).filter(([, field]) => field !== null && field !== undefined)
+    return Object.fromEntries(fields.map(([name, field]) => [name === 'brand_id' ? 'brand' : name, String(field)]))
   } catch {
     return undefined
   }
 }
 
 async function* linesOf(file: Readable): AsyncGenerator<string> {
-  // It takes a byte order mark away.
+  // It drops a byte order mark.
   const decoder = new TextDecoder()
   let pending = ''
   for await (const bytes of file as AsyncIterable<Buffer>) {

@@ -4,7 +4,7 @@ import { CommandError } from '../../base/operator-error.ts'
 import type { DemoIds } from '../demo.ts'
 import { runningPid, stopProcess } from '../private/process.ts'
 
-/** What a running `up` writes into `up.json` for programs that want to talk to it. */
+/** What a running `up` writes to `up.json`, for programs that use it. */
 export interface UpFile extends DemoIds {
   /** The API's base address. */
   readonly http: string
@@ -16,7 +16,7 @@ export interface UpFile extends DemoIds {
   readonly pid: number
 }
 
-/** Everything that `up` keeps in its folder, besides the file `pid`. */
+/** Everything that `up` stores in its folder, besides the file `pid`. */
 export function pathsIn(folder: string) {
   return {
     mariadb: join(folder, 'mariadb'),
@@ -29,52 +29,52 @@ export function pathsIn(folder: string) {
 }
 
 /**
- * Takes the folder for this process, until it ends or gives it back; `isFresh` takes away what earlier runs left in it,
- * and nothing else.
- * @throws CommandError when another `up` has it.
+ * Claims the folder for this process, until it ends or releases it. `isFresh` deletes what earlier runs left in it, and
+ * nothing else.
+ * @throws CommandError when another `up` uses it
  */
-export async function claimFolder(folder: string, isFresh: boolean): Promise<{ giveBack(): void }> {
-  const places = pathsIn(folder)
+export async function claimFolder(folder: string, isFresh: boolean): Promise<{ release(): void }> {
+  const paths = pathsIn(folder)
   const pidFile = join(folder, 'pid')
   const other = runningPid(pidFile)
   if (other && other !== process.pid && isMailroom(other))
-    throw new CommandError(`Mailroom is up in ${folder} already, as process ${other}.`)
-  // Servers that give up root's rights must be able to pass.
+    throw new CommandError(`Mailroom is running in ${folder} already, as process ${other}.`)
+  // Servers that drop root privileges have to get through it.
   mkdirSync(folder, { recursive: true, mode: 0o711 })
   writeFileSync(pidFile, String(process.pid))
-  rmSync(places.up, { force: true })
+  rmSync(paths.up, { force: true })
   if (isFresh) await wipe(folder)
-  return { giveBack: () => rmSync(pidFile, { force: true }) }
+  return { release: () => rmSync(pidFile, { force: true }) }
 }
 
 async function wipe(folder: string): Promise<void> {
-  const places = pathsIn(folder)
-  for (const server of [places.mariadb, places.clamd]) {
-    const left = runningPid(join(server, 'pid'))
-    if (left && commandOf(left).includes(folder)) await stopProcess(left, 60_000)
+  const paths = pathsIn(folder)
+  for (const server of [paths.mariadb, paths.clamd]) {
+    const pid = runningPid(join(server, 'pid'))
+    if (pid && commandOf(pid).includes(folder)) await stopProcess(pid, 60_000)
   }
-  for (const place of Object.values(places)) rmSync(place, { recursive: true, force: true })
+  for (const path of Object.values(paths)) rmSync(path, { recursive: true, force: true })
 }
 
 function isMailroom(pid: number): boolean {
   return commandOf(pid).includes('cli.ts')
 }
 
-/** The command line of a process; a number may have gone to another program since it was noted. */
+/** The command line of a process: the system may have given a recorded pid to another program since. */
 function commandOf(pid: number): string {
   const file = `/proc/${pid}/cmdline`
   if (existsSync(file)) return readFileSync(file, 'utf8')
   return Bun.spawnSync(['ps', '-ww', '-o', 'args=', '-p', String(pid)]).stdout.toString()
 }
 
-/** What `file` holds; undefined when it is not there. */
+/** The content of `file`; undefined when there is no such file. */
 export function readJsonFile<Value>(file: string): Value | undefined {
   return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Value) : undefined
 }
 
-/** Writes the whole file or nothing, for us alone: it holds a key. */
+/** Writes the file atomically, readable by us only: it contains a key. */
 export function writeJsonFile(file: string, value: unknown): void {
-  const beside = `${file}.new`
-  writeFileSync(beside, `${JSON.stringify(value, null, 2)}\n`, { mode: 0o600 })
-  renameSync(beside, file)
+  const temporary = `${file}.new`
+  writeFileSync(temporary, `${JSON.stringify(value, null, 2)}\n`, { mode: 0o600 })
+  renameSync(temporary, file)
 }

@@ -3,13 +3,13 @@ import type { UpFile } from './folder.ts'
 /** What `up` prints when it is ready: the key, and commands to copy. */
 export function welcomeText(up: UpFile, file: string): string {
   return `
-Mailroom is up.
+Mailroom is running.
 
   API   ${up.http}
   SMTP  ${up.smtp}
   Key   ${up.key}
 
-Send a message to it:
+Send it a message:
 
   printf 'From: you@friend.test\\r\\nTo: hello@demo.test\\r\\nSubject: Hello\\r\\n\\r\\nIs anyone there?\\r\\n' |
     curl --url smtp://${up.smtp} --mail-from you@friend.test --mail-rcpt hello@demo.test --upload-file -
@@ -18,11 +18,11 @@ Read what arrived:
 
   curl -H 'Authorization: Bearer ${up.key}' ${up.http}/v1/inbox
 
-Send one from it; the sandbox keeps it:
+Send an email from it, which the sandbox stores:
 
   curl -H 'Authorization: Bearer ${up.key}' -H 'Content-Type: application/json' ${up.http}/v1/emails \\
     -d '{"from": "hello@demo.test", "to": "you@friend.test", "subject": "Hello back", "text": "Yes."}'
 
-All of this is in ${file} too. Ctrl-C ends it; what arrived is kept for the next time.
+All of this is also in ${file}. Ctrl-C stops it; the mail is kept for the next run.
 `
 }

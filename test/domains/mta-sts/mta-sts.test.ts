@@ -152,5 +152,5 @@ test('a domain that does not receive here gets none', async () => {
   await receivingDomain('soon.example', 0)
   for (const domain of ['soon.example', 'unknown.example'])
     await expect(mtaSts(domain, 'testing')).rejects.toThrow(`${domain} does not receive its mail here.`)
-  await expect(mtaSts('soon.example', 'sometimes')).rejects.toThrow('testing, enforce or off')
+  await expect(mtaSts('soon.example', 'sometimes')).rejects.toThrow('none of testing, enforce, off')
 })

@@ -129,7 +129,7 @@ test('writes to standard output, and how much on standard error', async () => {
 })
 
 test.each([
-  [['export'], 'say whose'],
+  [['export'], 'give one of --mailbox, --brand and --org'],
   [['export', '--org', 'org_00000000000000000000000000'], 'There is no organization'],
   [['export', '--mailbox', 'nobody@nowhere.test'], 'There is no mailbox'],
   [['export', '--mailbox', 'nobody'], 'neither the id of a mailbox nor an address'],
