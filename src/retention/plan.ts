@@ -6,29 +6,31 @@ import type { RetentionKind, RetentionSettings } from './policies/kinds.ts'
 import { loadRetentionPolicies, type RetentionPolicies } from './policies/policies.ts'
 import { retentionTargets } from './retention.ts'
 import { selectCursor } from './targets/cursors-table.ts'
-import { countWhile, isRetainedFor } from './targets/scan.ts'
+import { isRetainedFor, takeWhile } from './targets/scan.ts'
 import type { RetainedItem, RetentionTarget } from './targets/target.ts'
 
+/** How much would be deleted. */
 export interface RemovalAmount {
   readonly items: number
-  /** What it frees, at most: the same bytes may be kept for others. */
+  /** An upper limit of what is freed: the same content may be stored for other messages too. */
   readonly bytes: number
 }
 
-/** What would go of one kind, of one organization and brand. */
+/** What would be deleted of one kind, for one organization and brand. */
 export interface PlannedRemoval {
   readonly kind: RetentionKind
   readonly organizationId: Id<'org'>
   readonly brandId: Id<'brd'> | null
   readonly days: number
   readonly now: RemovalAmount
-  /** What goes within the next 30 days, without what goes now. */
+  /** Within the next 30 days, in addition to `now`. */
   readonly soon: RemovalAmount
 }
 
+/** What retention would delete. */
 export interface RetentionPlan {
   readonly removals: readonly PlannedRemoval[]
-  /** Blobs that nothing refers to any more; each goes seven days after that was seen. */
+  /** Blobs that nothing refers to any more; each is deleted seven days after that was noticed. */
   readonly unreferencedBlobs: RemovalAmount
 }
 
@@ -36,19 +38,19 @@ const soonMs = 30 * dayMs
 const batchSize = 1000
 const none: RemovalAmount = { items: 0, bytes: 0 }
 
-/** What would go now and within 30 days, and changes nothing. Goes through all that is old enough; `told` hears how much. */
+/** Plans what would be deleted now and within 30 days, and changes nothing. `onItem` gets the number of items planned so far. */
 export async function planRetention(
   { db, clock, settings }: { readonly db: Db; readonly clock: Clock; readonly settings: RetentionSettings },
-  told: (items: number) => void = () => undefined,
+  onItem: (items: number) => void = () => undefined,
 ): Promise<RetentionPlan> {
   const policies = await loadRetentionPolicies(db, settings)
   const planned = new Map<string, PlannedRemoval>()
   let items = 0
-  for (const shelf of retentionTargets)
-    for (const days of policies.periodsOf(shelf.kind))
-      for await (const dueItem of dueItems({ db, policies }, shelf, days, plusMs(clock.now(), soonMs))) {
-        addPlanned(planned, { ...dueItem, kind: shelf.kind, days, isNow: dueAt(dueItem, days) <= clock.now() })
-        told(++items)
+  for (const target of retentionTargets)
+    for (const days of policies.periodsOf(target.kind))
+      for await (const item of dueItems({ db, policies }, target, days, plusMs(clock.now(), soonMs))) {
+        addPlanned(planned, { ...item, kind: target.kind, days, isNow: dueAt(item, days) <= clock.now() })
+        onItem(++items)
       }
   const { count, bytes } = await countUnreferenced(db)
   return { removals: [...planned.values()], unreferencedBlobs: { items: count, bytes } }
@@ -58,29 +60,21 @@ function dueAt({ retainedFrom }: RetainedItem, days: number): Instant {
   return plusMs(retainedFrom, days * dayMs)
 }
 
-/** What is kept for so many days and goes by then, from where the walk is. */
+/** The items with this retention time that are due by then, from the position of the scan on. */
 async function* dueItems(
   { db, policies }: { readonly db: Db; readonly policies: RetentionPolicies },
-  shelf: RetentionTarget,
+  target: RetentionTarget,
   days: number,
   by: Instant,
 ): AsyncGenerator<RetainedItem> {
   const before = plusMs(by, -days * dayMs)
-  for (let after: string | undefined = await selectCursor(db, shelf.name, days); after !== undefined; ) {
-    const found = await shelf.selectAfter(db, after, before, batchSize)
-    const past = found.slice(
-      0,
-      countWhile(found, retainedItem => retainedItem.enteredAt < before),
-    )
-    for (const retainedItem of past)
-      if (
-        !retainedItem.isCleared &&
-        !retainedItem.isInUse &&
-        isRetainedFor(days, shelf, retainedItem, policies) &&
-        dueAt(retainedItem, days) <= by
-      )
-        yield retainedItem
-    after = past.length === batchSize ? past.at(-1)?.position : undefined
+  for (let after: string | undefined = await selectCursor(db, target.name, days); after !== undefined; ) {
+    const found = await target.selectAfter(db, after, before, batchSize)
+    const old = takeWhile(found, item => item.enteredAt < before)
+    for (const item of old)
+      if (!item.isCleared && !item.isInUse && isRetainedFor(days, target, item, policies) && dueAt(item, days) <= by)
+        yield item
+    after = old.length === batchSize ? old.at(-1)?.position : undefined
   }
 }
 

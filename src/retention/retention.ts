@@ -13,7 +13,7 @@ import { eventsTarget, sentAttachmentsTarget, sentBodiesTarget } from './targets
 import type { RetentionTarget, RetentionTargetDeps } from './targets/target.ts'
 import { blobCleanupTasks } from './unreferenced/blob-cleanup.ts'
 
-/** All that is kept for a time. */
+/** Everything that has a retention time. */
 export const retentionTargets: readonly RetentionTarget[] = [
   folderTarget('spam'),
   folderTarget('trash'),
@@ -30,44 +30,47 @@ export interface RetentionDeps extends RetentionTargetDeps {
   readonly settings: RetentionSettings
 }
 
-/** How a round goes on. */
+/** Controls a round while it runs. */
 export interface RoundControl {
-  /** Lets others have the database, after a step that took so long. */
+  /** Waits between two steps, so that mail has the database; `tookMs` is the duration of the last step. */
   pause(tookMs: number): Promise<void>
   isStopping(): boolean
-  /** Told of each step that did something. */
+  /** Called after each step that deleted something. */
   onStep?(name: string, step: ScanStep): void
 }
 
 export interface Retention {
-  /** A small step of each kind of work that there is. `busy`: another process is at it. */
-  runRound(pace: RoundControl): Promise<'more' | 'done' | 'busy'>
+  /** Runs one small step of each task. `busy`: another process is running a round. */
+  runRound(control: RoundControl): Promise<'more' | 'done' | 'busy'>
 }
 
 const leaseName = 'retention'
 const leaseMs = 10 * minuteMs
 
-/** Removes what has had its time, and blobs that nothing refers to. Every step may be taken again, or by another process. */
+/**
+ * Deletes what has passed its retention time, and blobs that nothing refers to, in small steps. A step may be repeated, also by
+ * another process; a lease keeps two processes from doing the same work.
+ */
 export function openRetention(deps: RetentionDeps): Retention {
   const holder = newSortableToken()
-  const blobWork = blobCleanupTasks(deps)
-  const hold = () => {
+  const blobTasks = blobCleanupTasks(deps)
+  const claim = () => {
     const now = deps.clock.now()
     return claimLease(deps.db, { name: leaseName, holder, now, until: plusMs(now, leaseMs) })
   }
   return {
-    async runRound(pace) {
-      if (!(await hold())) return 'busy'
+    async runRound(control) {
+      if (!(await claim())) return 'busy'
       let isMore = false
       try {
         const policies = await loadRetentionPolicies(deps.db, deps.settings)
-        for (const { name, run } of [...targetTasks(deps, policies), ...blobWork]) {
-          if (pace.isStopping() || !(await hold())) break
-          const started = performance.now()
+        for (const { name, run } of [...targetTasks(deps, policies), ...blobTasks]) {
+          if (control.isStopping() || !(await claim())) break
+          const start = performance.now()
           const step = await run()
           isMore ||= step.isMore
-          if (step.items > 0) pace.onStep?.(name, step)
-          await pace.pause(performance.now() - started)
+          if (step.items > 0) control.onStep?.(name, step)
+          await control.pause(performance.now() - start)
         }
       } finally {
         await deleteLease(deps.db, leaseName, holder)
@@ -80,23 +83,23 @@ export function openRetention(deps: RetentionDeps): Retention {
 const rowsPerUpdate = 500
 
 function targetTasks(deps: RetentionDeps, policies: RetentionPolicies): readonly RetentionTask[] {
-  const adopt = async (): Promise<ScanStep> => {
-    const adopted = await updateMissingFolderSince(deps.db, deps.clock.now(), rowsPerUpdate)
-    return { items: 0, bytes: 0, isMore: adopted === rowsPerUpdate }
+  const startMissingTimes = async (): Promise<ScanStep> => {
+    const updated = await updateMissingFolderSince(deps.db, deps.clock.now(), rowsPerUpdate)
+    return { items: 0, bytes: 0, isMore: updated === rowsPerUpdate }
   }
   return [
-    { name: 'adopt', run: adopt },
-    ...retentionTargets.flatMap((shelf): readonly RetentionTask[] => [
-      ...policies.periodsOf(shelf.kind).map(days => ({
-        name: shelf.kind,
-        run: () => scanNext(deps, shelf, days, policies),
+    { name: 'folder_since', run: startMissingTimes },
+    ...retentionTargets.flatMap((target): readonly RetentionTask[] => [
+      ...policies.periodsOf(target.kind).map(days => ({
+        name: target.kind,
+        run: () => scanNext(deps, target, days, policies),
       })),
-      { name: shelf.kind, run: () => retryDeferred(deps, shelf, policies) },
+      { name: target.kind, run: () => retryDeferred(deps, target, policies) },
     ]),
   ]
 }
 
-/** At most one part in five of the time is spent on it. */
+/** A pause lasts so many times as long as the step before: a fifth of the time is spent on retention. */
 const pauseFactor = 4
 const maxPauseMs = 5000
 
@@ -104,11 +107,11 @@ const maxPauseMs = 5000
 export function openRetentionRound(deps: RetentionDeps): JobRound {
   const retention = openRetention(deps)
   return async signal => {
-    const done = await retention.runRound({
+    const result = await retention.runRound({
       pause: tookMs => pauseUnlessStopping(signal, Math.min(pauseFactor * tookMs, maxPauseMs)),
       isStopping: () => signal.aborted,
     })
-    return done === 'more' ? 'more' : 'done'
+    return result === 'more' ? 'more' : 'done'
   }
 }
 

@@ -1,13 +1,13 @@
-/** What is kept for a time of its own, and what `./mailroom retention` calls it. */
+/** The kinds of stored data with a retention time of their own, as `./mailroom retention` names and describes them. */
 export const retentionKinds = {
-  sent_bodies: 'the content of sent emails; the email, its recipients and its events stay',
-  attachments: 'the attachments of sent and received mail; a line of text takes the place of each',
-  raw_messages: 'received messages as they came; what lists and search show of them stays',
-  events: 'what happened to emails; their status stays',
-  request_log: 'requests to the API',
-  spam: 'messages in spam, whole, from when they came there',
-  trash: 'messages in trash, whole, from when they came there',
-  quarantine: 'messages in quarantine, whole, from when they came there; not while they wait for a scan',
+  sent_bodies: 'content of sent emails; the email, its recipients and its events stay',
+  attachments: 'attachments of sent and received mail; a line of text replaces each',
+  raw_messages: 'raw content of received messages; what lists and search show stays',
+  events: 'events of emails; their status stays',
+  request_log: 'log of requests to the API',
+  spam: 'whole messages, counted from when they came into spam',
+  trash: 'whole messages, counted from when they came into trash',
+  quarantine: 'whole messages, counted from when they came into quarantine; not while they wait to be scanned',
 } as const satisfies Record<string, string>
 
 export type RetentionKind = keyof typeof retentionKinds
@@ -18,19 +18,19 @@ export function isRetentionKind(text: string): text is RetentionKind {
   return text in retentionKinds
 }
 
-/** Days, or null: for ever. */
+/** A retention time in days; null: forever. */
 export type RetentionDays = number | null
 
-/** A provider may tell the same again for some days, which the events are compared with. */
+/** A provider may report the same event again for some days; it is recognized by the stored one. */
 const minimumEventDays = 7
 
 export interface RetentionSettings {
   readonly requestLogDays: number
-  /** Rates of bounces and complaints are counted in the events of so many hours. */
+  /** The bounce and complaint rates are computed from the events of so many hours. */
   readonly pauseWindowHours: number
 }
 
-/** What holds where nobody has set anything. */
+/** The retention times where none is set. */
 export function defaultDays({ requestLogDays }: RetentionSettings): Readonly<Record<RetentionKind, RetentionDays>> {
   return {
     sent_bodies: null,
@@ -44,7 +44,7 @@ export function defaultDays({ requestLogDays }: RetentionSettings): Readonly<Rec
   }
 }
 
-/** The shortest time that something is kept, whatever is set. */
+/** The shortest retention time that can be set, in days. */
 export function minimumDays(kind: RetentionKind, { pauseWindowHours }: RetentionSettings): number {
   return kind === 'events' ? Math.max(minimumEventDays, Math.ceil(pauseWindowHours / 24)) : 1
 }

@@ -5,15 +5,15 @@ import { deleteCursors } from '../targets/cursors-table.ts'
 import { defaultDays, minimumDays, type RetentionDays, type RetentionKind, type RetentionSettings } from './kinds.ts'
 import { deletePolicy, type RetentionPolicyRow, selectPolicies, upsertPolicy } from './table.ts'
 
-/** For whom: a brand or an organization, by its id, or all who have set nothing of their own. */
+/** What a policy applies to: a brand, an organization, or the whole instance. The narrowest one wins. */
 export type PolicyScope = Id<'brd'> | Id<'org'> | 'instance'
 
-/** How long what is stored is kept: what is set for the brand, else for the organization, else for the instance. */
+/** The retention times: the one set for the brand, else for its organization, else for the instance. */
 export interface RetentionPolicies {
   daysFor(kind: RetentionKind, organizationId: Id<'org'>, brandId: Id<'brd'> | null): RetentionDays
-  /** All the times that this kind is kept by someone, other than for ever. */
+  /** All different retention times of this kind, in days, shortest first, without forever. */
   periodsOf(kind: RetentionKind): readonly number[]
-  /** What is set, and for the instance what holds. */
+  /** The policies that are set; for the instance all that are in force, defaults included. */
   readonly rows: readonly RetentionPolicyRow[]
 }
 
@@ -46,8 +46,8 @@ function resolvePolicies(rows: readonly RetentionPolicyRow[], settings: Retentio
 }
 
 /**
- * Sets how long a kind is kept, or takes back what was set, in the caller's transaction; what lies behind is looked through
- * again then.
+ * Sets a retention time, or with `inherit` removes the one that was set, in the caller's transaction. The scans of the kind start
+ * again from the beginning.
  */
 export async function setRetentionPolicy(
   { db, clock }: { readonly db: Db; readonly clock: Clock },

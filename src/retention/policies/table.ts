@@ -3,7 +3,7 @@ import type { Db } from '../../base/database/database.ts'
 import { insertRows } from '../../base/database/insert-rows.ts'
 import type { RetentionDays, RetentionKind } from './kinds.ts'
 
-/** What was set for a brand or an organization, by its id, or for the instance. */
+/** A policy that was set for a brand or an organization, by its id, or for `instance`. */
 export interface RetentionPolicyRow {
   readonly scope: string
   readonly kind: string
@@ -32,7 +32,7 @@ export async function deletePolicy(db: Db, scope: string, kind: RetentionKind): 
   await db.deleteFrom('retention_policies').where('scope', '=', scope).where('kind', '=', kind).execute()
 }
 
-/** The brand's organization; undefined: there is no such brand. */
+/** The organization of a brand; undefined: there is no such brand. */
 export async function selectBrandOrganization(db: Db, brandId: string) {
   const row = await db
     .selectFrom('brands')

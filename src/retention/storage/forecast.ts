@@ -11,18 +11,18 @@ export interface DiskForecast {
   readonly holds: 'database' | 'spool'
   readonly free: number
   readonly total: number
-  /** null: it does not grow, or nobody knows yet. */
+  /** null: the stored data does not grow, or that is not known yet. */
   readonly daysUntilFull: number | null
 }
 
-/** How the disks stand, and when they will be full. */
+/** The free space of the disks, and when they will be full. */
 export interface StorageForecast {
-  /** The first one, where the database is on this machine, is that of its data. */
+  /** First the disk of the database's data directory, if the database is on this machine. */
   readonly disks: readonly DiskForecast[]
-  /** What the tables take, in bytes, and what is free within their files. */
+  /** The size of the tables, and the free space within their files, in bytes. */
   readonly stored: number
   readonly reusable: number
-  /** Bytes a day, over so many days or as many as are known; null: less than a day is. */
+  /** Bytes a day, over so many days or as many as were sampled; null: less than a day was. */
   readonly growth: { readonly over7Days: number | null; readonly over30Days: number | null }
 }
 
@@ -32,10 +32,10 @@ export interface ForecastDeps {
   readonly config: Pick<Config, 'varFolder' | 'databaseUrl'>
 }
 
-/** When the disks will be full, if what is stored goes on growing as it did: the faster of the last 7 and 30 days. */
+/** Forecasts when the disks will be full if the stored data grows as in the last 7 or 30 days, whichever was faster. */
 export async function forecastStorage({ db, clock, config }: ForecastDeps): Promise<StorageForecast> {
   const tables = await selectTableSizes(db)
-  const sum = (of: 'bytes' | 'reusable') => tables.reduce((total, table) => total + table[of], 0)
+  const sum = (column: 'bytes' | 'reusable') => tables.reduce((total, table) => total + table[column], 0)
   const [stored, reusable] = [sum('bytes'), sum('reusable')]
   const growthOver = (days: number) => growthSince({ db, clock }, days, stored)
   const growth = { over7Days: await growthOver(7), over30Days: await growthOver(30) }
@@ -44,14 +44,14 @@ export async function forecastStorage({ db, clock, config }: ForecastDeps): Prom
   const database = data === undefined ? [] : [await diskForecast(data, 'database', reusable, perDay)]
   const isShared = data !== undefined && (await deviceOf(data)) === (await deviceOf(config.varFolder))
   const spool = await diskForecast(config.varFolder, 'spool', isShared ? reusable : 0, isShared ? perDay : 0)
-  return { disks: [...database, spool].filter(each => each !== undefined), stored, reusable, growth }
+  return { disks: [...database, spool].filter(disk => disk !== undefined), stored, reusable, growth }
 }
 
 async function growthSince({ db, clock }: Pick<ForecastDeps, 'db' | 'clock'>, days: number, stored: number) {
   const now = clock.now()
-  const first = await selectFirstSampleSince(db, plusMs(now, -days * dayMs))
-  const passed = first ? (millisecondsOf(now) - millisecondsOf(first.taken_at)) / dayMs : 0
-  return first && passed >= 1 ? Math.round((stored - Number(first.bytes)) / passed) : null
+  const sample = await selectFirstSampleSince(db, plusMs(now, -days * dayMs))
+  const passedDays = sample ? (millisecondsOf(now) - millisecondsOf(sample.taken_at)) / dayMs : 0
+  return sample && passedDays >= 1 ? Math.round((stored - Number(sample.bytes)) / passedDays) : null
 }
 
 async function diskForecast(
@@ -60,11 +60,11 @@ async function diskForecast(
   reusable: number,
   perDay: number,
 ): Promise<DiskForecast | undefined> {
-  const found = await statfs(path).catch(() => undefined)
-  if (!found) return undefined
-  const free = found.bavail * found.bsize
+  const stats = await statfs(path).catch(() => undefined)
+  if (!stats) return undefined
+  const free = stats.bavail * stats.bsize
   const daysUntilFull = perDay > 0 ? Math.floor((free + reusable) / perDay) : null
-  return { path, holds, free, total: found.blocks * found.bsize, daysUntilFull }
+  return { path, holds, free, total: stats.blocks * stats.bsize, daysUntilFull }
 }
 
 async function deviceOf(path: string): Promise<number | undefined> {

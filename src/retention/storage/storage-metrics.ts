@@ -3,14 +3,17 @@ import { gauge } from '../../base/observability/metrics.ts'
 import { type ForecastDeps, forecastStorage } from './forecast.ts'
 import { insertStorageSample, selectTableSizes } from './table.ts'
 
-const diskFree = gauge('mailroom_disk_free_bytes', 'Free on the disks that Mailroom writes to.', ['path'])
+const diskFree = gauge('mailroom_disk_free_bytes', 'Free space of the disks that Mailroom writes to.', ['path'])
 const diskFullIn = gauge(
   'mailroom_disk_full_in_seconds',
-  'When the disk will be full if it goes on as in the last days; absent: it does not grow, or less than a day is known.',
+  'Time until the disk is full if the data grows as in the last days; absent: it does not grow, or less than a day was measured.',
   ['path'],
 )
-const storedBytes = gauge('mailroom_stored_bytes', 'What the tables take, as the server estimates it.', ['kind'])
-const reusableBytes = gauge('mailroom_reusable_bytes', 'Free within the files of the tables, for what is stored next.')
+const storedBytes = gauge('mailroom_stored_bytes', 'Size of the tables, as the database server estimates it.', ['kind'])
+const reusableBytes = gauge(
+  'mailroom_reusable_bytes',
+  'Free space within the files of the tables, which new data uses first.',
+)
 
 const tableKinds: Readonly<Record<string, string>> = {
   blobs: 'content',
@@ -36,11 +39,11 @@ const sampleRetentionMs = 40 * dayMs
 export async function measureStorage(deps: ForecastDeps): Promise<void> {
   const { db, clock } = deps
   const tables = await selectTableSizes(db)
-  const sizes = Map.groupBy(tables, table => tableKinds[table.name] ?? 'other')
-  for (const [kind, of] of sizes)
+  const byKind = Map.groupBy(tables, table => tableKinds[table.name] ?? 'other')
+  for (const [kind, sizes] of byKind)
     storedBytes.set(
       { kind },
-      of.reduce((sum, tableSize) => sum + tableSize.bytes, 0),
+      sizes.reduce((sum, table) => sum + table.bytes, 0),
     )
   const now = clock.now()
   const hour = `${now.slice(0, hourLength)}:00:00.000000` as typeof now

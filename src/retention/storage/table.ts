@@ -2,17 +2,17 @@ import { sql } from 'kysely'
 import type { Instant } from '../../base/clock.ts'
 import type { Db } from '../../base/database/database.ts'
 
-/** What a table takes on the disk, as its server estimates it, in bytes. */
+/** The size of a table on disk, as the server estimates it, in bytes. */
 export interface TableSize {
   readonly name: string
   readonly bytes: number
-  /** Free within its file: what is stored next goes there. InnoDB does not make files smaller. */
+  /** Free space within its file, which new rows use first. InnoDB never shrinks files. */
   readonly reusable: number
 }
 
 export async function selectTableSizes(db: Db): Promise<readonly TableSize[]> {
   return await db.connection().execute(async connection => {
-    // MySQL alone would give what it found up to a day ago; to MariaDB it is a comment.
+    // MySQL caches these figures for a day by default; to MariaDB the setting is a comment.
     await sql`SET SESSION sql_mode = @@sql_mode /*!80000 , SESSION information_schema_stats_expiry = 0 */`.execute(
       connection,
     )
@@ -26,18 +26,18 @@ export async function selectTableSizes(db: Db): Promise<readonly TableSize[]> {
   })
 }
 
-/** Notes how much is stored, unless another process has for this time; forgets what was noted before `forgetBefore`. */
+/** Stores a sample, unless another process did for this time; deletes the samples taken before `deleteBefore`. */
 export async function insertStorageSample(
   db: Db,
   takenAt: Instant,
   bytes: number,
-  forgetBefore: Instant,
+  deleteBefore: Instant,
 ): Promise<void> {
   await db.insertInto('storage_samples').ignore().values({ taken_at: takenAt, bytes }).execute()
-  await db.deleteFrom('storage_samples').where('taken_at', '<', forgetBefore).execute()
+  await db.deleteFrom('storage_samples').where('taken_at', '<', deleteBefore).execute()
 }
 
-/** The first that was noted at `since` or later. */
+/** The first sample taken at `since` or later. */
 export async function selectFirstSampleSince(db: Db, since: Instant) {
   return await db
     .selectFrom('storage_samples')

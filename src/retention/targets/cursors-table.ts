@@ -3,7 +3,7 @@ import type { Instant } from '../../base/clock.ts'
 import type { Db } from '../../base/database/database.ts'
 import { insertRows } from '../../base/database/insert-rows.ts'
 
-/** How far a walk has come; empty: it has not begun. */
+/** The position up to which a target was scanned for a retention time; empty: from the start. */
 export async function selectCursor(db: Db, name: string, days: number): Promise<string> {
   const row = await db
     .selectFrom('retention_cursors')
@@ -23,7 +23,7 @@ export async function upsertCursor(db: Db, name: string, days: number, position:
   )
 }
 
-/** Lets the walks over what is of this kind, such as `attachments` of both ways, begin again. */
+/** Makes the scans of all targets of this kind, such as `attachments.in` and `attachments.out`, start again. */
 export async function deleteCursors(db: Db, kind: string): Promise<void> {
   await db
     .deleteFrom('retention_cursors')
@@ -31,25 +31,25 @@ export async function deleteCursors(db: Db, kind: string): Promise<void> {
     .execute()
 }
 
-/** What is to be looked at again, and when. */
+/** An item that could not be cleared yet, and when to try again. */
 export interface DeferredItem {
   readonly id: string
   readonly againAt: Instant
 }
 
-export async function insertDeferred(db: Db, name: string, all: readonly DeferredItem[]): Promise<void> {
-  const rows = all.map(({ id, againAt }) => ({ kind: name, item_id: id, again_at: againAt }))
+export async function insertDeferred(db: Db, name: string, items: readonly DeferredItem[]): Promise<void> {
+  const rows = items.map(({ id, againAt }) => ({ kind: name, item_id: id, again_at: againAt }))
   await insertRows(db, 'retention_waiting', rows, 'ON DUPLICATE KEY UPDATE again_at = VALUES(again_at)')
 }
 
-export async function selectDeferred(db: Db, name: string, now: Instant, most: number): Promise<readonly string[]> {
+export async function selectDeferred(db: Db, name: string, now: Instant, limit: number): Promise<readonly string[]> {
   const rows = await db
     .selectFrom('retention_waiting')
     .select('item_id')
     .where('kind', '=', name)
     .where('again_at', '<=', now)
     .orderBy('again_at')
-    .limit(sql.lit(most))
+    .limit(sql.lit(limit))
     .execute()
   return rows.map(row => row.item_id)
 }

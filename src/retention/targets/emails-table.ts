@@ -4,7 +4,7 @@ import type { Db } from '../../base/database/database.ts'
 import type { DatabaseSchema, Flag } from '../../base/database/schema.ts'
 import type { Id } from '../../base/ids.ts'
 
-/** A sent email as retention looks at it. */
+/** What retention reads of a sent email. */
 export interface RetentionEmailRow {
   readonly id: Id<'eml'>
   readonly organization_id: Id<'org'>
@@ -14,11 +14,11 @@ export interface RetentionEmailRow {
   readonly sent_at: Instant | null
   readonly attachments: DatabaseSchema['emails']['attachments']
   readonly blob_id: Id<'blb'>
-  /** null: it was removed. */
+  /** Of the content; null: it was deleted. */
   readonly size: number | string | null
   readonly content_purged_at: Instant | null
   readonly attachments_purged_at: Instant | null
-  /** Something of it is still to be sent. */
+  /** It is still to be sent to some recipient. */
   readonly is_unsent: Flag | string
 }
 
@@ -34,16 +34,16 @@ async function selectEmailRows(db: Db, rest: RawBuilder<unknown>): Promise<reado
   return rows
 }
 
-/** Emails after `after` by id, which is about the order in which they were accepted. */
-export async function selectEmailsAfter(db: Db, after: string, most: number): Promise<readonly RetentionEmailRow[]> {
-  return await selectEmailRows(db, sql`WHERE e.id > ${after} ORDER BY e.id LIMIT ${sql.lit(most)}`)
+/** The emails after an id, in the order of ids, which is roughly that of acceptance. */
+export async function selectEmailsAfter(db: Db, after: string, limit: number): Promise<readonly RetentionEmailRow[]> {
+  return await selectEmailRows(db, sql`WHERE e.id > ${after} ORDER BY e.id LIMIT ${sql.lit(limit)}`)
 }
 
 export async function selectEmailsById(db: Db, ids: readonly string[]): Promise<readonly RetentionEmailRow[]> {
   return ids.length === 0 ? [] : await selectEmailRows(db, sql`WHERE e.id IN (${sql.join(ids)})`)
 }
 
-/** Those of the emails of which nothing is to be sent, locked until the transaction ends. */
+/** Locks those of the emails that are not to be sent to anybody any more. */
 async function lockSent(tx: Db, ids: readonly string[]): Promise<readonly Id<'eml'>[]> {
   const { rows } = await sql<{ readonly id: Id<'eml'>; readonly is_unsent: Flag | string }>`
     SELECT e.id, ${isUnsent('e')} AS is_unsent FROM emails e
@@ -51,7 +51,7 @@ async function lockSent(tx: Db, ids: readonly string[]): Promise<readonly Id<'em
   return rows.filter(row => Number(row.is_unsent) === 0).map(row => row.id)
 }
 
-/** Lets go of the content of those of the emails that are sent; which those were. */
+/** Removes the content from those of the emails that are no longer to be sent; gives their ids. */
 export async function updateContentPurged(tx: Db, ids: readonly string[], now: Instant): Promise<readonly Id<'eml'>[]> {
   const sent = await lockSent(tx, ids)
   if (sent.length > 0)
@@ -64,7 +64,7 @@ export async function updateContentPurged(tx: Db, ids: readonly string[], now: I
   return sent
 }
 
-/** Puts the message without its attachments in the place of the one with them, where it is sent. Was it? */
+/** Replaces the content by that without attachments. False: the email is still to be sent, and nothing changed. */
 export async function updateEmailBlob(
   tx: Db,
   id: Id<'eml'>,
@@ -81,7 +81,7 @@ export async function updateEmailBlob(
   return true
 }
 
-/** An event as retention looks at it, with its email's brand. */
+/** What retention reads of an event, with the brand of its email. */
 export interface RetentionEventRow {
   readonly id: Id<'evt'>
   readonly organization_id: Id<'org'>
@@ -99,9 +99,9 @@ async function selectEventRows(db: Db, rest: RawBuilder<unknown>): Promise<reado
   return rows
 }
 
-/** Events after `after` by id, which is about the order in which they were recorded. */
-export async function selectEventsAfter(db: Db, after: string, most: number): Promise<readonly RetentionEventRow[]> {
-  return await selectEventRows(db, sql`WHERE v.id > ${after} ORDER BY v.id LIMIT ${sql.lit(most)}`)
+/** The events after an id, in the order of ids, which is roughly that of recording. */
+export async function selectEventsAfter(db: Db, after: string, limit: number): Promise<readonly RetentionEventRow[]> {
+  return await selectEventRows(db, sql`WHERE v.id > ${after} ORDER BY v.id LIMIT ${sql.lit(limit)}`)
 }
 
 export async function selectEventsById(db: Db, ids: readonly string[]): Promise<readonly RetentionEventRow[]> {

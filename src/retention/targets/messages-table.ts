@@ -4,7 +4,7 @@ import type { Db } from '../../base/database/database.ts'
 import type { Flag, Folder } from '../../base/database/schema.ts'
 import type { Id } from '../../base/ids.ts'
 
-/** A received message as retention looks at it. */
+/** What retention reads of a received message. */
 export interface RetentionMessageRow {
   readonly id: Id<'msg'>
   readonly organization_id: Id<'org'>
@@ -15,17 +15,17 @@ export interface RetentionMessageRow {
   readonly size: number
   readonly blob_id: Id<'blb'>
   readonly attachment_count: number
-  /** Decoded. */
+  /** Of the decoded attachments. */
   readonly attachment_bytes: number | string
   readonly raw_purged_at: Instant | null
   readonly attachments_purged_at: Instant | null
-  /** It waits for a scan or for its search text. */
-  readonly is_held: Flag | string
+  /** It waits to be scanned again or to be indexed. */
+  readonly is_in_use: Flag | string
 }
 
 const columns = sql`m.id, m.organization_id, m.brand_id, m.received_at, m.folder, m.folder_since, m.size, m.blob_id,
   m.attachment_count, m.raw_purged_at, m.attachments_purged_at,
-  (m.rescan_at IS NOT NULL OR m.indexed = 0) AS is_held,
+  (m.rescan_at IS NOT NULL OR m.indexed = 0) AS is_in_use,
   CASE WHEN m.attachment_count = 0 THEN 0
     ELSE (SELECT COALESCE(SUM(a.size), 0) FROM attachments a WHERE a.message_id = m.id) END AS attachment_bytes`
 
@@ -34,29 +34,29 @@ async function selectMessageRows(db: Db, rest: RawBuilder<unknown>): Promise<rea
   return rows
 }
 
-/** Messages after `after` by id, which is about the order in which they came. */
+/** The messages after an id, in the order of ids, which is roughly that of arrival. */
 export async function selectMessagesAfter(
   db: Db,
   after: string,
-  most: number,
+  limit: number,
 ): Promise<readonly RetentionMessageRow[]> {
-  return await selectMessageRows(db, sql`WHERE m.id > ${after} ORDER BY m.id LIMIT ${sql.lit(most)}`)
+  return await selectMessageRows(db, sql`WHERE m.id > ${after} ORDER BY m.id LIMIT ${sql.lit(limit)}`)
 }
 
-/** Messages of a folder after a place in the order in which they came there, up to `before`. */
+/** The messages that came into a folder before a time, in that order, after a given one. */
 export async function selectMessagesInFolder(
   db: Db,
   folder: Folder,
   after: { readonly since: string; readonly id: string },
   before: Instant,
-  most: number,
+  limit: number,
 ): Promise<readonly RetentionMessageRow[]> {
-  // Spelled out: as a comparison of pairs neither server would use the index.
+  // Neither server would use the index for a comparison of pairs.
   return await selectMessageRows(
     db,
     sql`FORCE INDEX (messages_leaving) WHERE m.folder = ${folder} AND m.folder_since >= ${after.since}
       AND (m.folder_since > ${after.since} OR m.id > ${after.id}) AND m.folder_since < ${before}
-      ORDER BY m.folder_since, m.id LIMIT ${sql.lit(most)}`,
+      ORDER BY m.folder_since, m.id LIMIT ${sql.lit(limit)}`,
   )
 }
 
@@ -64,7 +64,7 @@ export async function selectMessagesById(db: Db, ids: readonly string[]): Promis
   return ids.length === 0 ? [] : await selectMessageRows(db, sql`WHERE m.id IN (${sql.join(ids)})`)
 }
 
-/** Those of the messages that are still in the folder and not held, locked until the transaction ends. */
+/** Locks those of the messages that are still in the folder and not in use. */
 export async function lockMessagesInFolder(
   tx: Db,
   folder: Folder,
@@ -83,7 +83,7 @@ export async function lockMessagesInFolder(
   return rows.map(row => row.id)
 }
 
-/** Removes messages with all that belongs to them alone. Their place in a thread stays, for answers to them. */
+/** Deletes messages with their attachments and search text. Their thread references stay, for replies to them. */
 export async function deleteMessages(tx: Db, ids: readonly Id<'msg'>[]): Promise<void> {
   if (ids.length === 0) return
   await tx.deleteFrom('search_texts').where('message_id', 'in', ids).execute()
@@ -91,7 +91,7 @@ export async function deleteMessages(tx: Db, ids: readonly Id<'msg'>[]): Promise
   await tx.deleteFrom('messages').where('id', 'in', ids).execute()
 }
 
-/** Lets go of the bytes of messages that do not wait for anything; which those were. */
+/** Removes the raw content from those of the messages that are not in use; gives their ids. */
 export async function updateRawPurged(tx: Db, ids: readonly string[], now: Instant): Promise<readonly Id<'msg'>[]> {
   const rows = await tx
     .selectFrom('messages')
@@ -113,7 +113,7 @@ export async function updateRawPurged(tx: Db, ids: readonly string[], now: Insta
   return found
 }
 
-/** Puts the message without its attachments in the place of the one with them, unless that has changed. */
+/** Replaces the raw content by that without attachments, unless it has changed meanwhile. */
 export async function updateMessageBlob(
   db: Db,
   id: Id<'msg'>,
@@ -128,7 +128,7 @@ export async function updateMessageBlob(
     .execute()
 }
 
-/** What the message says of its attachments, in order. */
+/** The attachments of a message, in order. */
 export async function selectAttachments(db: Db, id: Id<'msg'>) {
   const rows = await db
     .selectFrom('attachments')
@@ -140,14 +140,14 @@ export async function selectAttachments(db: Db, id: Id<'msg'>) {
 }
 
 /**
- * Begins the time of messages in a folder that is emptied of which it is not known since when they are there: an earlier
- * version, which may still serve, does not note it. At most `most` of each folder; the most that one had.
+ * Starts the retention time now for messages in spam, trash and quarantine without one: an earlier version, which may still be
+ * running, does not set it. Updates at most `limit` messages of each folder; gives the highest number of one folder.
  */
-export async function updateMissingFolderSince(db: Db, now: Instant, most: number): Promise<number> {
+export async function updateMissingFolderSince(db: Db, now: Instant, limit: number): Promise<number> {
   let found = 0n
   for (const folder of ['spam', 'trash', 'quarantine']) {
     const { numAffectedRows = 0n } = await sql`UPDATE messages SET folder_since = ${now}
-      WHERE folder = ${folder} AND folder_since IS NULL LIMIT ${sql.lit(most)}`.execute(db)
+      WHERE folder = ${folder} AND folder_since IS NULL LIMIT ${sql.lit(limit)}`.execute(db)
     if (numAffectedRows > found) found = numAffectedRows
   }
   return Number(found)

@@ -11,32 +11,32 @@ import {
 import { storeWithoutAttachments } from './strip-attachments.ts'
 import type { RetainedItem, RetentionTarget, RetentionTargetDeps } from './target.ts'
 
-/** Received messages as they came. */
+/** The raw content of received messages. */
 export const rawMessagesTarget: RetentionTarget = {
   kind: 'raw_messages',
   name: 'raw_messages',
   batchSize: 200,
-  selectAfter: async (db, after, _before, most) => (await selectMessagesAfter(db, after, most)).map(toRetainedRaw),
+  selectAfter: async (db, after, _before, limit) => (await selectMessagesAfter(db, after, limit)).map(toRetainedRaw),
   selectByIds: async (db, ids) => (await selectMessagesById(db, ids)).map(toRetainedRaw),
   async clear({ db, clock }, items) {
-    const ids = items.map(retainedItem => retainedItem.id)
-    const gone = new Set<string>(await inTransaction(db, tx => updateRawPurged(tx, ids, clock.now())))
-    return ids.filter(id => !gone.has(id))
+    const ids = items.map(item => item.id)
+    const purged = new Set<string>(await inTransaction(db, tx => updateRawPurged(tx, ids, clock.now())))
+    return ids.filter(id => !purged.has(id))
   },
 }
 
-/** Attachments of received messages. */
+/** The attachments of received messages. */
 export const receivedAttachmentsTarget: RetentionTarget = {
   kind: 'attachments',
   name: 'attachments.in',
   batchSize: 20,
-  selectAfter: async (db, after, _before, most) =>
-    (await selectMessagesAfter(db, after, most)).map(toRetainedAttachments),
+  selectAfter: async (db, after, _before, limit) =>
+    (await selectMessagesAfter(db, after, limit)).map(toRetainedAttachments),
   selectByIds: async (db, ids) => (await selectMessagesById(db, ids)).map(toRetainedAttachments),
   async clear(deps, items) {
     const rows = await selectMessagesById(
       deps.db,
-      items.map(retainedItem => retainedItem.id),
+      items.map(item => item.id),
     )
     for (const row of rows) await stripMessage(deps, row)
     return []
@@ -63,7 +63,7 @@ function toRetainedItem(row: RetentionMessageRow): Omit<RetainedItem, 'bytes' | 
     brandId: row.brand_id,
     enteredAt: row.received_at,
     retainedFrom: row.received_at,
-    isInUse: Number(row.is_held) === 1,
+    isInUse: Number(row.is_in_use) === 1,
   }
 }
 

@@ -3,7 +3,7 @@ import type { Instant } from '../../base/clock.ts'
 import type { Db } from '../../base/database/database.ts'
 import type { Id } from '../../base/ids.ts'
 
-/** A request as retention looks at it. */
+/** What retention reads of a request. */
 export interface RetentionRequestRow {
   readonly id: string
   readonly organization_id: Id<'org'>
@@ -11,18 +11,18 @@ export interface RetentionRequestRow {
   readonly created_at: Instant
 }
 
-/** Requests after a place in the order in which they were made, up to `before`. */
+/** The requests made before a time, in that order, after a given one. */
 export async function selectRequestsAfter(
   db: Db,
   after: { readonly at: string; readonly organizationId: string },
   before: Instant,
-  most: number,
+  limit: number,
 ): Promise<readonly RetentionRequestRow[]> {
   const { rows } = await sql<RetentionRequestRow>`
     SELECT id, organization_id, brand_id, created_at FROM request_log FORCE INDEX (request_log_created)
     WHERE created_at >= ${after.at} AND (created_at > ${after.at} OR organization_id > ${after.organizationId})
       AND created_at < ${before}
-    ORDER BY created_at, organization_id LIMIT ${sql.lit(most)}`.execute(db)
+    ORDER BY created_at, organization_id LIMIT ${sql.lit(limit)}`.execute(db)
   return rows
 }
 

@@ -1,27 +1,27 @@
 import { deleteRequests, type RetentionRequestRow, selectRequestsAfter } from './request-log-table.ts'
 import type { RetainedItem, RetentionTarget } from './target.ts'
 
-/** A row with its keys, about. */
-const bytesEach = 400
+/** Of a row with its index entries, roughly. */
+const rowBytes = 400
 
-/** The requests to the API. */
+/** The log of requests to the API. */
 export const requestLogTarget: RetentionTarget = {
   kind: 'request_log',
   name: 'request_log',
   batchSize: 1000,
-  async selectAfter(db, after, before, most) {
+  async selectAfter(db, after, before, limit) {
     const [at = '', organizationId = ''] = after.split('|')
-    const rows = await selectRequestsAfter(db, { at: at || '1970-01-01', organizationId }, before, most)
+    const rows = await selectRequestsAfter(db, { at: at || '1970-01-01', organizationId }, before, limit)
     return rows.map(toRetainedItem)
   },
-  // None ever waits.
+  // A request is never in use, so none is deferred.
   selectByIds: () => Promise.resolve([]),
   async clear({ db }, items) {
-    for (const [organizationId, of] of Map.groupBy(items, retainedItem => retainedItem.organizationId))
+    for (const [organizationId, requests] of Map.groupBy(items, item => item.organizationId))
       await deleteRequests(
         db,
         organizationId,
-        of.map(retainedItem => retainedItem.enteredAt),
+        requests.map(item => item.enteredAt),
       )
     return []
   },
@@ -35,7 +35,7 @@ function toRetainedItem(row: RetentionRequestRow): RetainedItem {
     brandId: row.brand_id,
     enteredAt: row.created_at,
     retainedFrom: row.created_at,
-    bytes: bytesEach,
+    bytes: rowBytes,
     isCleared: false,
     isInUse: false,
   }

@@ -4,114 +4,115 @@ import type { RetentionPolicies } from '../policies/policies.ts'
 import { deleteDeferred, insertDeferred, selectCursor, selectDeferred, upsertCursor } from './cursors-table.ts'
 import type { RetainedItem, RetentionTarget, RetentionTargetDeps } from './target.ts'
 
-const cleared = counter('mailroom_retention_cleared_total', 'What had its time and was removed.', ['kind'])
-const clearedBytes = counter('mailroom_retention_cleared_bytes_total', 'Bytes of what had its time, about.', ['kind'])
+const cleared = counter('mailroom_retention_cleared_total', 'Items deleted because their retention time had passed.', [
+  'kind',
+])
+const clearedBytes = counter(
+  'mailroom_retention_cleared_bytes_total',
+  'Bytes of the items deleted because their retention time had passed, roughly.',
+  ['kind'],
+)
 
-/** What a step did. */
+/** What a step of the job deleted. */
 export interface ScanStep {
   readonly items: number
   readonly bytes: number
-  /** Is there more to do at once? */
+  /** Is there more to do right away? */
   readonly isMore: boolean
 }
 
+/** A step of a round, with its name in the output of `./mailroom retention run`. */
 export interface RetentionTask {
   readonly name: string
   readonly run: () => Promise<ScanStep>
 }
 
 /**
- * Goes on along a shelf, past what is older than `days`, and clears what is kept so long and no longer. What is kept for
- * another time is passed over: the walk for that time comes by. A step that dies is taken again.
+ * Scans the next items of a target that are older than `days`, and clears those whose retention time that is. Each retention
+ * time has a scan of its own, with its own cursor. A step may be repeated.
  */
 export async function scanNext(
   deps: RetentionTargetDeps,
-  shelf: RetentionTarget,
+  target: RetentionTarget,
   days: number,
   policies: RetentionPolicies,
 ): Promise<ScanStep> {
   const { db, clock } = deps
   const before = plusMs(clock.now(), -days * dayMs)
-  const after = await selectCursor(db, shelf.name, days)
-  const found = await shelf.selectAfter(db, after, before, shelf.batchSize)
-  const past = found.slice(
-    0,
-    countWhile(found, retainedItem => retainedItem.enteredAt < before),
-  )
-  const ours = past.filter(
-    retainedItem => !retainedItem.isCleared && isRetainedFor(days, shelf, retainedItem, policies),
-  )
-  const step = await clearDue(deps, shelf, ours, () => days)
-  const last = past.at(-1)
-  if (last) await upsertCursor(db, shelf.name, days, last.position)
-  return { ...step, isMore: past.length === shelf.batchSize }
+  const after = await selectCursor(db, target.name, days)
+  const found = await target.selectAfter(db, after, before, target.batchSize)
+  const old = takeWhile(found, item => item.enteredAt < before)
+  const ours = old.filter(item => !item.isCleared && isRetainedFor(days, target, item, policies))
+  const step = await clearDue(deps, target, ours, () => days)
+  const last = old.at(-1)
+  if (last) await upsertCursor(db, target.name, days, last.position)
+  return { ...step, isMore: old.length === target.batchSize }
 }
 
-/** Looks again at what could not go when the walk came by. */
+/** Tries again to clear items that were in use, or not due yet, when they were scanned. */
 export async function retryDeferred(
   deps: RetentionTargetDeps,
-  shelf: RetentionTarget,
+  target: RetentionTarget,
   policies: RetentionPolicies,
 ): Promise<ScanStep> {
   const { db, clock } = deps
-  const ids = await selectDeferred(db, shelf.name, clock.now(), shelf.batchSize)
+  const ids = await selectDeferred(db, target.name, clock.now(), target.batchSize)
   if (ids.length === 0) return { items: 0, bytes: 0, isMore: false }
-  const daysOf = (retainedItem: RetainedItem) =>
-    policies.daysFor(shelf.kind, retainedItem.organizationId, retainedItem.brandId)
-  const found = (await shelf.selectByIds(db, ids)).filter(
-    retainedItem => !retainedItem.isCleared && daysOf(retainedItem) !== null,
-  )
-  const there = new Set(found.map(retainedItem => retainedItem.id))
-  const step = await clearDue(deps, shelf, found, retainedItem => daysOf(retainedItem) ?? 0)
+  const daysOf = (item: RetainedItem) => policies.daysFor(target.kind, item.organizationId, item.brandId)
+  const found = (await target.selectByIds(db, ids)).filter(item => !item.isCleared && daysOf(item) !== null)
+  const stillThere = new Set(found.map(item => item.id))
+  const step = await clearDue(deps, target, found, item => daysOf(item) ?? 0)
   await deleteDeferred(
     db,
-    shelf.name,
-    ids.filter(id => !there.has(id)),
+    target.name,
+    ids.filter(id => !stillThere.has(id)),
   )
-  return { ...step, isMore: ids.length === shelf.batchSize }
+  return { ...step, isMore: ids.length === target.batchSize }
 }
 
-/** Clears what may go, and remembers what may not yet. */
+/** Clears the items that are due and not in use, and defers the others, for a day at least. */
 async function clearDue(
   deps: RetentionTargetDeps,
-  shelf: RetentionTarget,
+  target: RetentionTarget,
   items: readonly RetainedItem[],
-  daysOf: (retainedItem: RetainedItem) => number,
+  daysOf: (item: RetainedItem) => number,
 ): Promise<Omit<ScanStep, 'isMore'>> {
   const now = deps.clock.now()
-  const goesAt = (retainedItem: RetainedItem) => plusMs(retainedItem.retainedFrom, daysOf(retainedItem) * dayMs)
-  const due = items.filter(retainedItem => !retainedItem.isInUse && goesAt(retainedItem) <= now)
-  const held = new Set(due.length > 0 ? await shelf.clear(deps, due) : [])
-  const gone = due.filter(retainedItem => !held.has(retainedItem.id))
+  const dueAt = (item: RetainedItem) => plusMs(item.retainedFrom, daysOf(item) * dayMs)
+  const due = items.filter(item => !item.isInUse && dueAt(item) <= now)
+  const inUse = new Set(due.length > 0 ? await target.clear(deps, due) : [])
+  const deleted = due.filter(item => !inUse.has(item.id))
   const later = items
-    .filter(retainedItem => !gone.includes(retainedItem))
-    .map(retainedItem => ({ id: retainedItem.id, againAt: laterOf(goesAt(retainedItem), plusMs(now, dayMs)) }))
-  await insertDeferred(deps.db, shelf.name, later)
+    .filter(item => !deleted.includes(item))
+    .map(item => ({ id: item.id, againAt: laterOf(dueAt(item), plusMs(now, dayMs)) }))
+  await insertDeferred(deps.db, target.name, later)
   await deleteDeferred(
     deps.db,
-    shelf.name,
-    gone.map(retainedItem => retainedItem.id),
+    target.name,
+    deleted.map(item => item.id),
   )
-  const bytes = gone.reduce((sum, retainedItem) => sum + retainedItem.bytes, 0)
-  cleared.inc({ kind: shelf.kind }, gone.length)
-  clearedBytes.inc({ kind: shelf.kind }, bytes)
-  return { items: gone.length, bytes }
+  const bytes = deleted.reduce((sum, item) => sum + item.bytes, 0)
+  cleared.inc({ kind: target.kind }, deleted.length)
+  clearedBytes.inc({ kind: target.kind }, bytes)
+  return { items: deleted.length, bytes }
 }
 
 function laterOf(a: Instant, b: Instant): Instant {
   return a > b ? a : b
 }
 
+/** Is this the retention time of the item? */
 export function isRetainedFor(
   days: number,
   { kind }: RetentionTarget,
-  retainedItem: RetainedItem,
+  item: RetainedItem,
   policies: RetentionPolicies,
 ): boolean {
-  return policies.daysFor(kind, retainedItem.organizationId, retainedItem.brandId) === days
+  return policies.daysFor(kind, item.organizationId, item.brandId) === days
 }
 
-export function countWhile<Item>(items: readonly Item[], isSo: (item: Item) => boolean): number {
-  const end = items.findIndex(each => !isSo(each))
-  return end < 0 ? items.length : end
+/** The items before the first for which the condition does not hold. */
+export function takeWhile<Item>(items: readonly Item[], holds: (item: Item) => boolean): readonly Item[] {
+  const end = items.findIndex(item => !holds(item))
+  return end < 0 ? items : items.slice(0, end)
 }

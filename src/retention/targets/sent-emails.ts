@@ -21,48 +21,48 @@ export const sentBodiesTarget: RetentionTarget = {
   kind: 'sent_bodies',
   name: 'sent_bodies',
   batchSize: 200,
-  selectAfter: async (db, after, _before, most) => (await selectEmailsAfter(db, after, most)).map(toRetainedContent),
+  selectAfter: async (db, after, _before, limit) => (await selectEmailsAfter(db, after, limit)).map(toRetainedContent),
   selectByIds: async (db, ids) => (await selectEmailsById(db, ids)).map(toRetainedContent),
   async clear({ db, clock }, items) {
-    const ids = items.map(retainedItem => retainedItem.id)
-    const gone = new Set<string>(await inTransaction(db, tx => updateContentPurged(tx, ids, clock.now())))
-    return ids.filter(id => !gone.has(id))
+    const ids = items.map(item => item.id)
+    const purged = new Set<string>(await inTransaction(db, tx => updateContentPurged(tx, ids, clock.now())))
+    return ids.filter(id => !purged.has(id))
   },
 }
 
-/** Attachments of sent emails. */
+/** The attachments of sent emails. */
 export const sentAttachmentsTarget: RetentionTarget = {
   kind: 'attachments',
   name: 'attachments.out',
   batchSize: 20,
-  selectAfter: async (db, after, _before, most) =>
-    (await selectEmailsAfter(db, after, most)).map(toRetainedAttachments),
+  selectAfter: async (db, after, _before, limit) =>
+    (await selectEmailsAfter(db, after, limit)).map(toRetainedAttachments),
   selectByIds: async (db, ids) => (await selectEmailsById(db, ids)).map(toRetainedAttachments),
   async clear(deps, items) {
-    const ids = items.map(retainedItem => retainedItem.id)
-    const held: string[] = []
-    for (const row of await selectEmailsById(deps.db, ids)) if (!(await stripEmail(deps, row))) held.push(row.id)
-    return held
+    const ids = items.map(item => item.id)
+    const unsent: string[] = []
+    for (const row of await selectEmailsById(deps.db, ids)) if (!(await stripEmail(deps, row))) unsent.push(row.id)
+    return unsent
   },
 }
 
-/** What happened to emails. */
+/** The events of emails. */
 export const eventsTarget: RetentionTarget = {
   kind: 'events',
   name: 'events',
   batchSize: 500,
-  selectAfter: async (db, after, _before, most) => (await selectEventsAfter(db, after, most)).map(toRetainedEvent),
+  selectAfter: async (db, after, _before, limit) => (await selectEventsAfter(db, after, limit)).map(toRetainedEvent),
   selectByIds: async (db, ids) => (await selectEventsById(db, ids)).map(toRetainedEvent),
   async clear({ db }, items) {
     await deleteEvents(
       db,
-      items.map(retainedItem => retainedItem.id),
+      items.map(item => item.id),
     )
     return []
   },
 }
 
-/** False: it is not sent. */
+/** Removes the attachments. False: the email is still to be sent. */
 async function stripEmail(deps: RetentionTargetDeps, row: RetentionEmailRow): Promise<boolean> {
   if (row.size === null) return true
   const { db, blobs, clock } = deps
@@ -87,18 +87,13 @@ function toRetainedItem(row: RetentionEmailRow): Omit<RetainedItem, 'bytes' | 'i
     organizationId: row.organization_id,
     brandId: row.brand_id,
     enteredAt: row.created_at,
-    retainedFrom: latest([row.created_at, row.scheduled_at, row.sent_at]),
+    retainedFrom: latest(row.created_at, row.scheduled_at, row.sent_at),
     isInUse: Number(row.is_unsent) === 1,
   }
 }
 
-function latest(all: readonly (Instant | null)[]): Instant {
-  const [last] = all
-    .filter(each => each !== null)
-    .sort()
-    .reverse()
-  if (last === undefined) throw new Error('there is no time among none')
-  return last
+function latest(first: Instant, ...others: readonly (Instant | null)[]): Instant {
+  return others.reduce<Instant>((last, time) => (time !== null && time > last ? time : last), first)
 }
 
 function toRetainedContent(row: RetentionEmailRow): RetainedItem {
@@ -106,9 +101,9 @@ function toRetainedContent(row: RetentionEmailRow): RetainedItem {
 }
 
 function toRetainedAttachments(row: RetentionEmailRow): RetainedItem {
-  const all = fromJson(row.attachments)
-  const isCleared = all.length === 0 || row.content_purged_at !== null || row.attachments_purged_at !== null
-  return { ...toRetainedItem(row), bytes: all.reduce((sum, each) => sum + each.size, 0), isCleared }
+  const attachments = fromJson(row.attachments)
+  const isCleared = attachments.length === 0 || row.content_purged_at !== null || row.attachments_purged_at !== null
+  return { ...toRetainedItem(row), bytes: attachments.reduce((sum, { size }) => sum + size, 0), isCleared }
 }
 
 function toRetainedEvent(row: RetentionEventRow): RetainedItem {

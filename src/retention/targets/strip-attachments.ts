@@ -3,7 +3,7 @@ import type { Id } from '../../base/ids.ts'
 import { type RemovedAttachment, withoutAttachments } from '../../mail/without-attachments.ts'
 import type { RetentionTargetDeps } from './target.ts'
 
-/** A stored message that is to lose its attachments. */
+/** A stored message whose attachments are to be removed. */
 interface MessageToStrip {
   readonly id: string
   readonly organizationId: Id<'org'>
@@ -12,8 +12,8 @@ interface MessageToStrip {
 }
 
 /**
- * Stores the message without its attachments. Undefined where it cannot be taken apart: then it stays as it is, since to
- * remove all of it is not what was asked for.
+ * Stores a copy of the message without its attachments; gives its blob. Undefined: the message cannot be parsed, and stays as it
+ * is, since to delete all of it would be more than the policy asks for.
  */
 export async function storeWithoutAttachments(
   { blobs, clock, log }: RetentionTargetDeps,
@@ -21,7 +21,7 @@ export async function storeWithoutAttachments(
 ): Promise<Id<'blb'> | undefined> {
   const bytes = await withoutAttachments(content, attachments, clock.now().slice(0, 10))
   if (!bytes) {
-    log.warn({ item_id: id }, 'kept a message with its attachments, as it cannot be taken apart')
+    log.warn({ item_id: id }, 'retention kept a message with its attachments: it could not be parsed')
     return undefined
   }
   const stored = await blobs.store(organizationId, { kind: 'memory', bytes, size: bytes.length })

@@ -5,25 +5,26 @@ import type { Log } from '../../base/observability/log.ts'
 import type { BlobStore } from '../../ports/blobs/port.ts'
 import type { RetentionKind } from '../policies/kinds.ts'
 
-/** Something that is kept for a time. */
+/** An item of a target: something that is deleted after its retention time. */
 export interface RetainedItem {
-  /** Its place on the shelf; what was put there later has a later one. */
+  /** Its position in the order of the scan, which is roughly that of {@link RetainedItem.enteredAt}. */
   readonly position: string
   readonly id: string
   readonly organizationId: Id<'org'>
   readonly brandId: Id<'brd'> | null
-  /** When it was put there. */
+  /** When it was stored, or came into the folder. */
   readonly enteredAt: Instant
-  /** From when its time counts: then, or later. */
+  /** The start of its retention time: then, or later. */
   readonly retainedFrom: Instant
-  /** What its going frees, about. */
+  /** What deleting it frees, roughly. */
   readonly bytes: number
-  /** There is nothing to clear, or no more. */
+  /** There is nothing to delete, or no longer. */
   readonly isCleared: boolean
-  /** It must not go yet, such as an email that was not sent. */
+  /** It must not be deleted yet, such as an email that is still to be sent. */
   readonly isInUse: boolean
 }
 
+/** What scanning and clearing a target depends on. */
 export interface RetentionTargetDeps {
   readonly db: Db
   readonly blobs: BlobStore
@@ -31,17 +32,17 @@ export interface RetentionTargetDeps {
   readonly log: Log
 }
 
-/** All of one kind that is stored, oldest first. */
+/** What retention deletes: one kind of stored items, which are scanned from the oldest on. */
 export interface RetentionTarget {
   readonly kind: RetentionKind
-  /** The kind, or `<kind>.<part>` where a kind has several shelves. */
+  /** The kind, or `<kind>.<part>` where a kind has several targets. Stored with the cursors. */
   readonly name: string
-  /** At most `most` after a place; no more need be given of what was put there at `before` or later. */
-  selectAfter(db: Db, after: string, before: Instant, most: number): Promise<readonly RetainedItem[]>
-  /** Those of these ids that are still there. */
+  /** The items after a position, at most `limit`; those that entered at `before` or later may be left out. */
+  selectAfter(db: Db, after: string, before: Instant, limit: number): Promise<readonly RetainedItem[]>
+  /** The items with these ids that still exist. */
   selectByIds(db: Db, ids: readonly string[]): Promise<readonly RetainedItem[]>
-  /** Clears what may go, and gives the ids of what may not go yet: that is looked at again as the rows are locked. */
+  /** Deletes the items; gives the ids of those that are in use, which is checked again while the rows are locked. */
   clear(deps: RetentionTargetDeps, items: readonly RetainedItem[]): Promise<readonly string[]>
-  /** How many are cleared at a time. */
+  /** How many are deleted at a time. */
   readonly batchSize: number
 }

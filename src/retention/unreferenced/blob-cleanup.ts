@@ -10,19 +10,22 @@ import { selectCursor, upsertCursor } from '../targets/cursors-table.ts'
 import type { RetentionTask, ScanStep } from '../targets/scan.ts'
 import { selectReferencedBlobs } from './blob-references-table.ts'
 
-const removed = counter('mailroom_blobs_removed_total', 'Blobs that nothing referred to and that were removed.')
-const removedBytes = counter('mailroom_blobs_removed_bytes_total', 'Bytes of those blobs.')
+const removed = counter('mailroom_blobs_removed_total', 'Blobs deleted because nothing referred to them.')
+const removedBytes = counter(
+  'mailroom_blobs_removed_bytes_total',
+  'Bytes of the blobs deleted because nothing referred to them.',
+)
 
 const cursorName = 'blobs'
 const blobsPerCheck = 500
 const blobsPerRemoval = 50
 const chunkStepsPerRound = 10
-/** All blobs are looked at no more often than this. */
+/** All blobs are checked at most once in this time. */
 const cycleMs = 6 * hourMs
 
-/** Finds the blobs that nothing refers to, and removes them once they have been forgotten for long enough. */
+/** Finds the blobs that nothing refers to, and deletes them seven days later (see ports/blobs/delete-unreferenced.ts). */
 export function blobCleanupTasks(deps: Pick<BlobCleanupDeps, 'db' | 'clock'>): readonly RetentionTask[] {
-  const cleaning: BlobCleanupDeps = { ...deps, selectReferencedBlobs }
+  const cleanupDeps: BlobCleanupDeps = { ...deps, selectReferencedBlobs }
   let nextCycle = 0
   return [
     {
@@ -30,7 +33,7 @@ export function blobCleanupTasks(deps: Pick<BlobCleanupDeps, 'db' | 'clock'>): r
       async run() {
         const after = await selectCursor(deps.db, cursorName, 0)
         if (after === '' && performance.now() < nextCycle) return emptyStep
-        const next = await markUnreferencedBlobs(cleaning, after, blobsPerCheck)
+        const next = await markUnreferencedBlobs(cleanupDeps, after, blobsPerCheck)
         await upsertCursor(deps.db, cursorName, 0, next ?? '')
         if (next === null) nextCycle = performance.now() + cycleMs
         return { ...emptyStep, isMore: next !== null }
@@ -39,7 +42,7 @@ export function blobCleanupTasks(deps: Pick<BlobCleanupDeps, 'db' | 'clock'>): r
     {
       name: 'blobs',
       async run() {
-        const { examined, count, bytes } = await deleteUnreferencedBlobs(cleaning, blobsPerRemoval)
+        const { examined, count, bytes } = await deleteUnreferencedBlobs(cleanupDeps, blobsPerRemoval)
         removed.inc(count)
         removedBytes.inc(bytes)
         return { items: count, bytes, isMore: examined === blobsPerRemoval }
@@ -48,7 +51,7 @@ export function blobCleanupTasks(deps: Pick<BlobCleanupDeps, 'db' | 'clock'>): r
     {
       name: 'blobs',
       async run() {
-        for (let i = 0; i < chunkStepsPerRound; i++) if (!(await deleteOrphanedChunks(cleaning))) return emptyStep
+        for (let i = 0; i < chunkStepsPerRound; i++) if (!(await deleteOrphanedChunks(cleanupDeps))) return emptyStep
         return { ...emptyStep, isMore: true }
       },
     },

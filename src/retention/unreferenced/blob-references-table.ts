@@ -1,7 +1,7 @@
 import type { Db } from '../../base/database/database.ts'
 import type { Id } from '../../base/ids.ts'
 
-/** Those of the blobs that a message or an email refers to: nothing else does. */
+/** Those of the blobs that a message or an email refers to; nothing else refers to blobs. */
 export async function selectReferencedBlobs(db: Db, ids: readonly Id<'blb'>[]): Promise<ReadonlySet<Id<'blb'>>> {
   const [messages, emails] = await Promise.all([
     db.selectFrom('messages').select('blob_id').distinct().where('blob_id', 'in', ids).execute(),
