@@ -18,14 +18,14 @@ import { dayMs } from './fixtures.ts'
 
 let database: FreshDatabase
 let blobs: BlobStore
-let cleaning: BlobCleanupDeps
+let cleanupDeps: BlobCleanupDeps
 const organizationId = newId('org')
 const clock = systemClock
 
 beforeAll(async () => {
   database = await freshDatabase(16)
   blobs = mysqlBlobs(database.db, clock)
-  cleaning = { db: database.db, clock, selectReferencedBlobs }
+  cleanupDeps = { db: database.db, clock, selectReferencedBlobs }
 })
 afterAll(() => database.close())
 
@@ -38,23 +38,23 @@ async function age(id: Id<'blb'>, days: number): Promise<void> {
   await database.db.updateTable('blobs').set({ created_at: at }).where('id', '=', id).execute()
 }
 
-/** Stored long ago, referred to by nothing, and forgotten for so many days. */
-async function forgotten(bytes: Buffer, days = 8): Promise<Id<'blb'>> {
+/** A blob that was stored long ago, and that nothing has referred to for so many days. */
+async function storeUnreferenced(bytes: Buffer, days = 8): Promise<Id<'blb'>> {
   const { id } = await blobs.store(organizationId, content(bytes))
   await age(id, 20)
-  await bury(id, days)
+  await addTombstone(id, days)
   return id
 }
 
-async function bury(id: Id<'blb'>, days: number): Promise<void> {
+async function addTombstone(id: Id<'blb'>, days: number): Promise<void> {
   await database.db
     .insertInto('blob_tombstones')
     .values({ blob_id: id, forgotten_at: plusMs(clock.now(), -days * dayMs), removed_at: null })
     .execute()
 }
 
-/** As an email refers to its message; nothing else of an email matters here. */
-async function refer(db: FreshDatabase['db'], blobId: Id<'blb'>): Promise<void> {
+/** Inserts an email with this content. */
+async function insertEmailWith(db: FreshDatabase['db'], blobId: Id<'blb'>): Promise<void> {
   const now = clock.now()
   const id = newId('eml')
   await db
@@ -93,7 +93,7 @@ async function refer(db: FreshDatabase['db'], blobId: Id<'blb'>): Promise<void> 
     .execute()
 }
 
-async function isThere(id: Id<'blb'>): Promise<boolean> {
+async function exists(id: Id<'blb'>): Promise<boolean> {
   return (await database.db.selectFrom('blobs').select('id').where('id', '=', id).execute()).length > 0
 }
 
@@ -101,49 +101,49 @@ async function tombstones(): Promise<readonly string[]> {
   return (await database.db.selectFrom('blob_tombstones').select('blob_id').execute()).map(row => row.blob_id)
 }
 
-async function chunksOf(id: Id<'blb'>): Promise<number> {
+async function countChunks(id: Id<'blb'>): Promise<number> {
   return (await database.db.selectFrom('blob_chunks').select('position').where('blob_id', '=', id).execute()).length
 }
 
-async function removeAll(): Promise<void> {
-  while ((await deleteUnreferencedBlobs(cleaning, 50)).examined === 50);
-  while (await deleteOrphanedChunks(cleaning));
+async function deleteAll(): Promise<void> {
+  while ((await deleteUnreferencedBlobs(cleanupDeps, 50)).examined === 50);
+  while (await deleteOrphanedChunks(cleanupDeps));
 }
 
-test('blobs that nothing refers to are found by their ids, a few at a time; new ones and those referred to are not', async () => {
+test('blobs that nothing refers to are found in batches by id; new ones and referenced ones are left alone', async () => {
   const ids = await Promise.all(
     Array.from({ length: 7 }, async () => (await blobs.store(organizationId, content(randomBytes(40)))).id),
   )
   const [fresh, referred, ...old] = ids.sort()
   for (const id of ids.slice(1)) await age(id, 2)
-  if (referred) await refer(database.db, referred)
+  if (referred) await insertEmailWith(database.db, referred)
   let after: string | null = ''
   for (let i = 0; after !== null; i++) {
     expect(i).toBeLessThan(5)
-    after = await markUnreferencedBlobs(cleaning, after, 3)
+    after = await markUnreferencedBlobs(cleanupDeps, after, 3)
   }
   expect([...(await tombstones())].sort()).toEqual(old)
   expect(fresh).toBeDefined()
-  await removeAll()
-  for (const id of ids) expect(await isThere(id)).toBeTrue()
+  await deleteAll()
+  for (const id of ids) expect(await exists(id)).toBeTrue()
 })
 
-test('after seven days their rows go, and their chunks follow a few at a time', async () => {
-  const id = await forgotten(randomBytes(3 * 1024 * 1024))
-  const young = await forgotten(randomBytes(10), 6)
-  expect(await chunksOf(id)).toBe(6)
-  await deleteUnreferencedBlobs(cleaning, 50)
-  expect(await isThere(id)).toBeFalse()
-  expect(await isThere(young)).toBeTrue()
-  expect(await deleteOrphanedChunks(cleaning)).toBeTrue()
-  expect(await chunksOf(id)).toBe(2)
-  await removeAll()
-  expect(await chunksOf(id)).toBe(0)
+test('after seven days the rows of unreferenced blobs are deleted, then their chunks in batches', async () => {
+  const id = await storeUnreferenced(randomBytes(3 * 1024 * 1024))
+  const young = await storeUnreferenced(randomBytes(10), 6)
+  expect(await countChunks(id)).toBe(6)
+  await deleteUnreferencedBlobs(cleanupDeps, 50)
+  expect(await exists(id)).toBeFalse()
+  expect(await exists(young)).toBeTrue()
+  expect(await deleteOrphanedChunks(cleanupDeps)).toBeTrue()
+  expect(await countChunks(id)).toBe(2)
+  await deleteAll()
+  expect(await countChunks(id)).toBe(0)
   expect(await tombstones()).not.toContain(id)
 })
 
-test('while a backup runs no row and no chunk goes', async () => {
-  const [id, half] = [await forgotten(randomBytes(10)), await forgotten(randomBytes(3 * 1024 * 1024))]
+test('while a backup runs no blob and no chunk is deleted', async () => {
+  const [id, half] = [await storeUnreferenced(randomBytes(10)), await storeUnreferenced(randomBytes(3 * 1024 * 1024))]
   await database.db.deleteFrom('blobs').where('id', '=', half).execute()
   await database.db
     .updateTable('blob_tombstones')
@@ -151,66 +151,68 @@ test('while a backup runs no row and no chunk goes', async () => {
     .where('blob_id', '=', half)
     .execute()
   await insertBackupRun(database.db, 'run', clock.now(), plusMs(clock.now(), dayMs))
-  await removeAll()
-  expect(await isThere(id)).toBeTrue()
-  expect(await chunksOf(half)).toBe(6)
+  await deleteAll()
+  expect(await exists(id)).toBeTrue()
+  expect(await countChunks(half)).toBe(6)
   await deleteBackupRun(database.db, 'run')
-  await removeAll()
-  expect(await isThere(id)).toBeFalse()
-  expect(await chunksOf(half)).toBe(0)
+  await deleteAll()
+  expect(await exists(id)).toBeFalse()
+  expect(await countChunks(half)).toBe(0)
 })
 
-test('what is stored again, or referred to again, stays and loses its tombstone', async () => {
+test('a blob that is stored or referenced again stays and loses its tombstone', async () => {
   const bytes = randomBytes(100)
-  const again = await forgotten(bytes)
+  const again = await storeUnreferenced(bytes)
   expect((await blobs.store(organizationId, content(bytes))).id).toBe(again)
-  const referred = await forgotten(randomBytes(100))
-  await refer(database.db, referred)
-  await removeAll()
-  expect(await isThere(again)).toBeTrue()
-  expect(await isThere(referred)).toBeTrue()
+  const referred = await storeUnreferenced(randomBytes(100))
+  await insertEmailWith(database.db, referred)
+  await deleteAll()
+  expect(await exists(again)).toBeTrue()
+  expect(await exists(referred)).toBeTrue()
   const left = await tombstones()
   expect(left).not.toContain(again)
   expect(left).not.toContain(referred)
 })
 
 for (const [how, size] of [
-  ['of one chunk, in the transaction that refers to it', 200],
-  ['of several chunks, staged before it is referred to', 600 * 1024],
+  ['one chunk, stored in the transaction that references it', 200],
+  ['several chunks, staged before they are referenced', 600 * 1024],
 ] as const)
-  test(`what is stored again while the cleaner comes by is whole whenever it is referred to: ${how}`, async () => {
+  test(`content that is stored again during the clean-up is whole once it is referenced: ${how}`, async () => {
     const rounds = size < 1000 ? 60 : 18
-    const outcomes = { kept: 0, made: 0 }
+    const outcomes = { reused: 0, created: 0 }
     for (let i = 0; i < rounds; i++) {
       const bytes = randomBytes(size)
-      const before = await forgotten(bytes)
+      const before = await storeUnreferenced(bytes)
       const store = async () => {
+        // Varies the order in which the two meet; nothing is waited for.
         if (i % 6 > 1) await Bun.sleep(Math.random() * 4)
         if (size >= 1000) {
           const { id } = await blobs.store(organizationId, content(bytes))
-          await refer(database.db, id)
+          await insertEmailWith(database.db, id)
           return id
         }
         return await inTransaction(database.db, async tx => {
           const [stored] = await blobs.storeWithin(tx, [{ organizationId, bytes }])
           if (!stored) throw new Error('nothing was stored')
-          await refer(tx, stored.id)
+          await insertEmailWith(tx, stored.id)
           return stored.id
         })
       }
-      // Either comes first some of the time, and all the rest they meet.
-      if (i % 6 === 0) await removeAll()
+      // Each comes first some of the time; in the other rounds they run at the same time.
+
+      if (i % 6 === 0) await deleteAll()
       const storing = store()
       if (i % 6 === 1) await storing
       const [id] = await Promise.all([
         storing,
-        deleteUnreferencedBlobs(cleaning, 50),
-        deleteUnreferencedBlobs(cleaning, 50),
+        deleteUnreferencedBlobs(cleanupDeps, 50),
+        deleteUnreferencedBlobs(cleanupDeps, 50),
       ])
-      await removeAll()
+      await deleteAll()
       expect(await blobs.readWhole(organizationId, id)).toEqual(bytes)
-      outcomes[id === before ? 'kept' : 'made']++
+      outcomes[id === before ? 'reused' : 'created']++
     }
-    expect(outcomes.kept).toBeGreaterThan(0)
-    expect(outcomes.made).toBeGreaterThan(0)
+    expect(outcomes.reused).toBeGreaterThan(0)
+    expect(outcomes.created).toBeGreaterThan(0)
   })

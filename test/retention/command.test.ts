@@ -27,7 +27,7 @@ function run(...args: readonly string[]) {
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: answers of every shape
-async function told(...args: readonly string[]): Promise<any> {
+async function json(...args: readonly string[]): Promise<any> {
   return (await run(...args))?.json
 }
 
@@ -41,20 +41,22 @@ async function trashed(days: number): Promise<string> {
   return id
 }
 
-test('set says how long a kind is kept, show tells it, inherit takes it back; who did it is written down', async () => {
+test('set changes a retention time, show lists it, inherit removes it, and the audit log has who did it', async () => {
   const policyOf = async (scope: string) =>
-    (await told('show')).find((each: { scope: string; kind: string }) => each.scope === scope && each.kind === 'spam')
+    (await json('show')).find(
+      (policy: { scope: string; kind: string }) => policy.scope === scope && policy.kind === 'spam',
+    )
   expect((await policyOf('instance')).days).toBe(30)
-  expect(await told('set', '--brand', us.brandId, 'spam', '5')).toEqual({ scope: us.brandId, kind: 'spam', days: 5 })
-  await told('set', 'spam', 'forever')
+  expect(await json('set', '--brand', us.brandId, 'spam', '5')).toEqual({ scope: us.brandId, kind: 'spam', days: 5 })
+  await json('set', 'spam', 'forever')
   expect((await policyOf(us.brandId)).days).toBe(5)
   expect((await policyOf('instance')).days).toBeNull()
-  await told('set', '--brand', us.brandId, 'spam', 'inherit')
-  await told('set', 'spam', 'inherit')
+  await json('set', '--brand', us.brandId, 'spam', 'inherit')
+  await json('set', 'spam', 'inherit')
   expect(await policyOf(us.brandId)).toBeUndefined()
   expect((await policyOf('instance')).days).toBe(30)
-  const deeds = await db().selectFrom('audit_log').select('subject').where('action', '=', 'retention.set').execute()
-  expect(deeds.length).toBe(4)
+  const entries = await db().selectFrom('audit_log').select('subject').where('action', '=', 'retention.set').execute()
+  expect(entries.length).toBe(4)
 })
 
 test.each([
@@ -75,7 +77,7 @@ test.each([
   expect(String(trouble)).toContain(why)
 })
 
-test('plan tells what goes now and within thirty days, and run then removes the one and not the other', async () => {
+test('plan shows what is due now and within thirty days, and run deletes only what is due now', async () => {
   const [old, young, forEver] = [
     await trashed(31),
     await trashed(10),
@@ -88,7 +90,7 @@ test('plan tells what goes now and within thirty days, and run then removes the 
       .where('id', '=', old as never)
       .executeTakeFirst()
   )?.size
-  const { planned } = await told('plan')
+  const { planned } = await json('plan')
   expect(planned).toContainEqual({
     kind: 'trash',
     organization_id: inbox.server.organizationId,
@@ -100,14 +102,14 @@ test('plan tells what goes now and within thirty days, and run then removes the 
   const text = (await run('plan'))?.text ?? ''
   expect(text).toMatch(/trash after 30 days, Test brd_\S+: now 1 \(.*\); within 30 days 1 \(.*\) more/)
   expect(text).toContain(`${inbox.server.varFolder} (spool): `)
-  const { removed } = await told('run')
+  const { removed } = await json('run')
   expect(removed.trash).toEqual({ items: 1, bytes: Number(size) })
   const statusOf = async (id: string) => (await inbox.server.call('GET', `/v1/inbox/${id}`)).status
   expect(await Promise.all([old, young, forEver].map(statusOf))).toEqual([404, 200, 200])
-  expect((await told('run')).removed).toEqual({})
+  expect((await json('run')).removed).toEqual({})
 })
 
-test('only one process removes at a time', async () => {
+test('only one process at a time has the lease of retention', async () => {
   const { clock } = inbox.server
   const lease = (holder: string, ms: number) => {
     const now = clock.now()
@@ -121,14 +123,14 @@ test('only one process removes at a time', async () => {
   expect(await lease(other, 60_000)).toBeFalse()
   await deleteLease(db(), 'retention', one)
   expect(await lease(other, -1)).toBeTrue()
-  // What has run out is free for whoever comes.
+  // An expired lease can be claimed by anybody.
   expect(await lease(one, 60_000)).toBeTrue()
   await deleteLease(db(), 'retention', one)
 })
 
-test('the forecast goes by what was stored a week and a month ago, and the metrics show it', async () => {
+test('the forecast follows the growth over a week and a month, and the metrics show it', async () => {
   await db().deleteFrom('storage_samples').execute()
-  const unknown = (await told('plan')).forecast
+  const unknown = (await json('plan')).forecast
   expect(unknown.bytes_a_day).toEqual({ over_7_days: null, over_30_days: null })
   const stored = unknown.stored_bytes
   expect(stored).toBeGreaterThan(100_000)
@@ -137,7 +139,7 @@ test('the forecast goes by what was stored a week and a month ago, and the metri
     .insertInto('storage_samples')
     .values([sample(60, 0), sample(29.9, 0), sample(6.9, stored - 69_000)])
     .execute()
-  const { bytes_a_day, disks, reusable_bytes } = (await told('plan')).forecast
+  const { bytes_a_day, disks, reusable_bytes } = (await json('plan')).forecast
   const near = (value: number, expected: number) => Math.abs(value / expected - 1) < 0.2
   expect(near(bytes_a_day.over_7_days, 10_000)).toBeTrue()
   expect(near(bytes_a_day.over_30_days, stored / 29.9)).toBeTrue()
@@ -154,6 +156,6 @@ test('the forecast goes by what was stored a week and a month ago, and the metri
   expect(text).toMatch(/mailroom_stored_bytes\{kind="messages"\} \d+/)
   expect(text).toContain(`mailroom_disk_free_bytes{path="${varFolder}"}`)
   expect(text).toContain(`mailroom_disk_full_in_seconds{path="${data.path}"}`)
-  // One for the hour; those of more than forty days ago are forgotten.
+  // One sample an hour is stored; those older than forty days are deleted.
   expect((await db().selectFrom('storage_samples').select('taken_at').execute()).length).toBe(3)
 })

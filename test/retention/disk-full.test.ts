@@ -6,13 +6,14 @@ import { type PrivateMariadb, startMariadb } from '../../src/cli/private/mariadb
 import { type Mailroom, startMailroom } from '../harness/mailroom.ts'
 import { canMountDisks, openSmallDisk, type SmallDisk } from '../harness/small-disk.ts'
 import { sendMail } from '../harness/smtp-delivery.ts'
+import { until } from '../harness/until.ts'
 
 const MiB = 1024 * 1024
 const leastFree = 8 * MiB
 const serverKey = 'MAILROOM_TEST_DATABASE_URL'
 const usualServer = process.env[serverKey]
 
-/** A Mailroom whose spool and whose database are each on a small disk. */
+/** The spool and the database are on a small disk each. */
 describe.if(canMountDisks)('on small disks', () => {
   let spoolDisk: SmallDisk
   let dataDisk: SmallDisk
@@ -49,7 +50,7 @@ describe.if(canMountDisks)('on small disks', () => {
   const receive = async (bytes?: number) => await sendMail(mailroom.smtp, letter(bytes))
   const accept = () => mailroom.api('POST', '/v1/emails', email)
 
-  /** Rows of all that a message or an email leaves. */
+  /** The number of rows in each table that accepting a message or an email writes. */
   async function rows(): Promise<readonly number[]> {
     const counts: number[] = []
     for (const table of ['messages', 'attachments', 'emails', 'email_recipients', 'blobs', 'blob_chunks']) {
@@ -61,22 +62,17 @@ describe.if(canMountDisks)('on small disks', () => {
     return counts
   }
 
-  async function until(isSo: () => Promise<boolean>): Promise<void> {
-    for (const deadline = Date.now() + 20_000; !(await isSo()); await Bun.sleep(50))
-      if (Date.now() > deadline) throw new Error('it did not come about')
-  }
+  const acceptsBoth = async () => (await receive()).startsWith('250 ') && (await accept()).status === 202
 
-  const takesBoth = async () => (await receive()).startsWith('250 ') && (await accept()).status === 202
-
-  async function refusesBoth(): Promise<void> {
+  async function expectBothRefused(): Promise<void> {
     await until(async () => (await receive()) === full)
     const { status, json, headers } = await accept()
     expect([status, json.error.code, json.error.requirement]).toEqual([500, 'unavailable', 'retry'])
     expect(Number(headers.get('retry-after'))).toBeGreaterThan(0)
   }
 
-  test('a message for whose spool file there is no space is answered 452 and leaves nothing', async () => {
-    await until(takesBoth)
+  test('a message whose spool file does not fit on the disk is answered 452 and leaves nothing behind', async () => {
+    await until(acceptsBoth)
     spoolDisk.fillUntilFree(leastFree + 2 * MiB)
     const before = await rows()
     expect(await receive(14 * MiB)).toBe(full)
@@ -90,17 +86,18 @@ describe.if(canMountDisks)('on small disks', () => {
     ['spool', () => spoolDisk],
     ['database', () => dataDisk],
   ] as const)
-    test(`while there is little space on the disk of the ${name}, nothing is taken, and then again by itself`, async () => {
-      await until(takesBoth)
+    test(`while the disk of the ${name} is nearly full, mail is refused and /ready answers 503, until there is space again`, async () => {
+      await until(acceptsBoth)
       diskOf().fillUntilFree(leastFree - 2 * MiB)
-      await refusesBoth()
+      await expectBothRefused()
       const before = await rows()
-      await refusesBoth()
+      await expectBothRefused()
       expect(await rows()).toEqual(before)
-      // What takes no space goes on.
+      expect((await mailroom.api('GET', '/ready')).json.disk.ready).toBe(false)
+      // Reading goes on.
       expect((await mailroom.api('GET', '/v1/inbox')).status).toBe(200)
       diskOf().empty()
-      await until(takesBoth)
+      await until(acceptsBoth)
       const text = mailroom.log.filter(line => line.msg.startsWith('the disk is full'))
       expect(text.length).toBeGreaterThan(0)
     })
@@ -109,8 +106,8 @@ describe.if(canMountDisks)('on small disks', () => {
     [1114, 'messages'],
     [1021, 'blobs'],
   ] as const)
-    test(`when the database has no room for what is written (${errno}) it is the same, and nothing stays half written`, async () => {
-      await until(takesBoth)
+    test(`while the database reports a full disk (${errno}), mail is refused and nothing stays half written`, async () => {
+      await until(acceptsBoth)
       const { db } = mailroom.database
       const other = table === 'messages' ? 'emails' : 'email_recipients'
       for (const value of [table, other])
@@ -121,9 +118,9 @@ describe.if(canMountDisks)('on small disks', () => {
           )
           .execute(db)
       const before = await rows()
-      await refusesBoth()
+      await expectBothRefused()
       expect(await rows()).toEqual(before)
       for (const value of [table, other]) await sql.raw(`DROP TRIGGER full_${value}`).execute(db)
-      await until(takesBoth)
+      await until(acceptsBoth)
     })
 })

@@ -9,10 +9,10 @@ const settings: RetentionSettings = { requestLogDays: 30, pauseWindowHours: 24 }
 
 export const dayMs = 24 * 3_600_000
 
-/** Removes all that has had its time now, as a process does that has just started. */
-export async function clearAll(db: Db, clock: Clock): Promise<void> {
+/** Runs the rounds of retention until nothing is left to delete, as a process does that has just started. */
+export async function runRetention(db: Db, clock: Clock): Promise<void> {
   const log = openLog('silent')
   const retention = openRetention({ db, clock, log, blobs: mysqlBlobs(db, clock), settings })
-  for (let done = 'more'; done !== 'done'; )
-    done = await retention.runRound({ pause: () => Promise.resolve(), isStopping: () => false })
+  for (let result = 'more'; result !== 'done'; )
+    result = await retention.runRound({ pause: () => Promise.resolve(), isStopping: () => false })
 }

@@ -6,7 +6,8 @@ import type { Id } from '../../src/base/ids.ts'
 import type { RetentionKind } from '../../src/retention/policies/kinds.ts'
 import { type PolicyScope, setRetentionPolicy } from '../../src/retention/policies/policies.ts'
 import { messageOf, multipart, openTestInbox, type ReceivingDomain, type TestInbox } from '../harness/inbox.ts'
-import { clearAll, dayMs } from './fixtures.ts'
+import { until } from '../harness/until.ts'
+import { dayMs, runRetention } from './fixtures.ts'
 
 let inbox: TestInbox
 let us: ReceivingDomain
@@ -21,8 +22,8 @@ afterAll(() => inbox.close())
 
 const db = () => inbox.server.database.db
 const daysAgo = (days: number) => plusMs(inbox.server.clock.now(), -days * dayMs)
-const clear = () => clearAll(db(), inbox.server.clock)
-const keep = (kind: RetentionKind, days: number | null | 'inherit', scope: PolicyScope = 'instance') =>
+const clear = () => runRetention(db(), inbox.server.clock)
+const setPolicy = (kind: RetentionKind, days: number | null | 'inherit', scope: PolicyScope = 'instance') =>
   setRetentionPolicy({ db: db(), clock: inbox.server.clock }, scope, kind, days)
 
 // biome-ignore lint/suspicious/noExplicitAny: answers of every shape
@@ -34,13 +35,11 @@ async function status(path: string): Promise<number> {
   return (await inbox.server.call('GET', path)).status
 }
 
-/** Received so many days ago, with its search text. */
+/** A message that was received so many days ago, and is indexed. */
 async function received(days: number, message = messageOf(), to = us): Promise<Id<'msg'>> {
   const id = await inbox.deliver(message, `hello@${to.domain}`)
-  for (const deadline = Date.now() + 20_000; Date.now() < deadline; await Bun.sleep(20)) {
-    const row = await db().selectFrom('messages').select('indexed').where('id', '=', id).executeTakeFirst()
-    if (row?.indexed === 1) break
-  }
+  const row = () => db().selectFrom('messages').select('indexed').where('id', '=', id).executeTakeFirst()
+  await until(async () => (await row())?.indexed === 1)
   await db()
     .updateTable('messages')
     .set({ received_at: daysAgo(days) })
@@ -58,7 +57,7 @@ async function move(id: string, folder: string, days: number): Promise<void> {
     .execute()
 }
 
-/** Sent so many days ago; nothing of it is in the queue any more unless it is said to be. */
+/** An email that was sent so many days ago, or with `isQueued` is still to be sent. */
 async function sent(days: number, more: object = {}, isQueued = false): Promise<Id<'eml'>> {
   const { json } = await inbox.server.call('POST', '/v1/emails', {
     json: { from: `a@${us.domain}`, to: 'b@else.example', subject: 'Hi', text: 'Words of mine', ...more },
@@ -72,7 +71,7 @@ async function sent(days: number, more: object = {}, isQueued = false): Promise<
   return json.id
 }
 
-/** Walks go in the order in which things came, which ages that are set here do not follow: so each test is alone. */
+/** Scans follow the order of arrival, from which the ages that are set here differ; so each test starts with empty tables. */
 beforeEach(async () => {
   for (const table of ['messages', 'emails', 'outbox', 'email_events', 'retention_cursors'] as const)
     await db().deleteFrom(table).execute()
@@ -80,7 +79,7 @@ beforeEach(async () => {
 
 const file = { filename: 'file.pdf', content: randomBytes(3000).toString('base64') }
 
-test('what has been in the trash for thirty days goes, whole; what came there later, or is elsewhere, stays', async () => {
+test('a message is deleted whole after thirty days in the trash; what came there later, or was restored, stays', async () => {
   const word = `w${randomBytes(6).toString('hex')}`
   const old = await received(90, messageOf([`Subject: ${word}`]))
   const young = await received(90, messageOf([`Subject: ${word}`]))
@@ -96,10 +95,10 @@ test('what has been in the trash for thirty days goes, whole; what came there la
   for (const table of ['search_texts', 'attachments'] as const)
     expect(await db().selectFrom(table).select('message_id').where('message_id', '=', old).execute()).toEqual([])
   const found = await get(`/v1/inbox/search?q=${word}`)
-  expect(found.data.map((each: { id: string }) => each.id).sort()).toEqual([young, restored].sort())
+  expect(found.data.map((message: { id: string }) => message.id).sort()).toEqual([young, restored].sort())
 })
 
-test('moved by the API, a message is in its folder from then on, and moving it there again changes nothing', async () => {
+test('the retention time of a folder starts when a message is moved there, and does not start again with a second move', async () => {
   const id = await received(90)
   const since = async () =>
     (await db().selectFrom('messages').select('folder_since').where('id', '=', id).executeTakeFirstOrThrow())
@@ -114,7 +113,7 @@ test('moved by the API, a message is in its folder from then on, and moving it t
   expect(await status(`/v1/inbox/${id}`)).toBe(200)
 })
 
-test('a message of which nobody knows since when it is in the trash has its time from now on', async () => {
+test('the retention time of a message that is in the trash without a date starts now', async () => {
   const id = await received(400)
   await db().updateTable('messages').set({ folder: 'trash', folder_since: null }).where('id', '=', id).execute()
   await clear()
@@ -130,7 +129,7 @@ test('a message of which nobody knows since when it is in the trash has its time
   expect(await status(`/v1/inbox/${id}`)).toBe(404)
 })
 
-test('what waits in quarantine for a scan stays until that is over', async () => {
+test('a message in quarantine stays while it waits to be scanned', async () => {
   const id = await inbox.deliver(messageOf(), `hello@${us.domain}`, { unscanned: true })
   await db()
     .updateTable('messages')
@@ -149,7 +148,7 @@ test('what waits in quarantine for a scan stays until that is over', async () =>
   expect(await status(`/v1/inbox/${id}`)).toBe(404)
 })
 
-test('when the last message of a block of the search index goes, the words of the block go', async () => {
+test('the posting lists of a search segment are deleted with its last message', async () => {
   const id = await received(50)
   const place = 9 * 2048 + 5
   const { organizationId } = inbox.server
@@ -167,8 +166,8 @@ test('when the last message of a block of the search index goes, the words of th
   expect(left).toEqual([{ block: 10 }])
 })
 
-test('of a received message without its bytes what lists show stays, and what is gone says so', async () => {
-  await keep('raw_messages', 60, us.brandId)
+test('lists still show a received message whose raw content was deleted, and reading it says that it was deleted', async () => {
+  await setPolicy('raw_messages', 60, us.brandId)
   const message = multipart(
     [{ bytes: 'The whole text' }, { bytes: randomBytes(100), disposition: 'attachment; filename=a.bin' }],
     ['Subject: A subject', 'To: x@y.example', 'In-Reply-To: <first@x.example>'],
@@ -202,11 +201,11 @@ test('of a received message without its bytes what lists show stays, and what is
     expect(await get(`/v1/inbox/${id}`)).toMatchObject({ text: 'The whole text', purged_at: null })
   const reply = await inbox.server.call('POST', `/v1/inbox/${old}/reply`, { json: { text: 'Yes' } })
   expect(reply.status).toBe(202)
-  await keep('raw_messages', 'inherit', us.brandId)
+  await setPolicy('raw_messages', 'inherit', us.brandId)
 })
 
-test('a received message without its attachments reads as before, and says what each was', async () => {
-  await keep('attachments', 10)
+test('a received message whose attachments were deleted reads as before, and names each attachment', async () => {
+  await setPolicy('attachments', 10)
   const bytes = randomBytes(200_000)
   const id = await received(
     11,
@@ -226,11 +225,11 @@ test('a received message without its attachments reads as before, and says what 
   expect(raw.bytes.length).toBeLessThan(10_000)
   const said = /removed-1\.txt"\r\n\r\n([A-Za-z0-9+/=\r\n]+)/.exec(raw.bytes.toString())?.[1] ?? ''
   expect(Buffer.from(said, 'base64').toString()).toMatch(/plan.*\.pdf" \(application\/pdf, 200000 bytes\) was removed/)
-  await keep('attachments', 'inherit')
+  await setPolicy('attachments', 'inherit')
 })
 
-test('the content of sent emails goes; of what is not sent, or was sent later than it was accepted, not yet', async () => {
-  await keep('sent_bodies', 30)
+test('the content of emails is deleted, counted from when they were sent, and never before', async () => {
+  await setPolicy('sent_bodies', 30)
   const old = await sent(31, { attachments: [file] })
   const queued = await sent(31, {}, true)
   const late = await sent(31)
@@ -274,11 +273,11 @@ test('the content of sent emails goes; of what is not sent, or was sent later th
   await clear()
   for (const id of [queued, late]) expect((await get(`/v1/emails/${id}/content`)).available).toBeFalse()
   expect(await db().selectFrom('retention_waiting').selectAll().where('kind', '=', 'sent_bodies').execute()).toEqual([])
-  await keep('sent_bodies', 'inherit')
+  await setPolicy('sent_bodies', 'inherit')
 })
 
-test('a sent email without its attachments keeps its text; one that is in the queue keeps both', async () => {
-  await keep('attachments', 10, inbox.server.organizationId)
+test('attachments are deleted from a sent email, which keeps its text, and not from one in the queue', async () => {
+  await setPolicy('attachments', 10, inbox.server.organizationId)
   const [old, queued] = [await sent(11, { attachments: [file] }), await sent(11, { attachments: [file] }, true)]
   const blobOf = async (id: Id<'eml'>) =>
     (await db().selectFrom('emails').select('blob_id').where('id', '=', id).executeTakeFirstOrThrow()).blob_id
@@ -291,10 +290,10 @@ test('a sent email without its attachments keeps its text; one that is in the qu
   })
   expect(await blobOf(old)).not.toBe(oldBlob)
   expect(await blobOf(queued)).toBe(queuedBlob)
-  await keep('attachments', 'inherit', inbox.server.organizationId)
+  await setPolicy('attachments', 'inherit', inbox.server.organizationId)
 })
 
-test('events go by the time of the brand, those of unsent emails and of other brands stay', async () => {
+test('events are deleted by the policy of the brand; those of unsent emails and of other brands stay', async () => {
   const [old, queued] = [await sent(90), await sent(90, {}, true)]
   const row = (emailId: Id<'eml'>, days: number, n: number) => ({
     id: `evt_${emailId.slice(4, 20)}${String(n).padStart(10, '0')}` as Id<'evt'>,
@@ -318,16 +317,16 @@ test('events go by the time of the brand, those of unsent emails and of other br
     .execute()
   const left = async () =>
     (await db().selectFrom('email_events').select('email_id').where('type', '=', 'sent').execute()).map(e => e.email_id)
-  await keep('events', 30, others.brandId)
+  await setPolicy('events', 30, others.brandId)
   await clear()
   expect((await left()).sort()).toEqual([old, old, queued].sort())
-  await keep('events', 30, us.brandId)
+  await setPolicy('events', 30, us.brandId)
   await clear()
   expect((await left()).sort()).toEqual([old, queued].sort())
-  await keep('events', 'inherit', us.brandId)
+  await setPolicy('events', 'inherit', us.brandId)
 })
 
-test('requests go after the days of the setting, or of their organization', async () => {
+test('requests are deleted by the policy of their organization, else by MAILROOM_REQUEST_LOG_DAYS', async () => {
   const other = await inbox.server.newOrganization()
   const rows = [inbox.server.organizationId, other].flatMap(organizationId =>
     [40, 20, 5].map((days, i) => ({
@@ -349,7 +348,7 @@ test('requests go after the days of the setting, or of their organization', asyn
     })),
   )
   await db().insertInto('request_log').values(rows).execute()
-  await keep('request_log', 10, other)
+  await setPolicy('request_log', 10, other)
   await clear()
   const left = async (of: Id<'org'>) => {
     const { rows: found } = await sql<{ n: number }>`SELECT COUNT(*) AS n FROM request_log
