@@ -6,7 +6,7 @@ import type { VerifiedMessage } from './signatures.ts'
 
 type ArcVerdict = Verdicts['arc']
 
-/** The ARC chain of a message that has one (RFC 8617 §5.2). Never throws. */
+/** Validates the ARC chain of a message (RFC 8617 §5.2); `none` without one. Never rejects. */
 export async function checkArc({ verifier, limits }: VerifiedMessage, resolver: MailauthResolve): Promise<ArcVerdict> {
   if (limits !== null && limits.arcProblem !== null) return verdict('fail', null, limits.arcProblem)
   const { chain, error, lastEntry } = verifier.arc

@@ -8,7 +8,7 @@ test('makes every line end CRLF', () => {
   expect(normal('')).toBe('')
 })
 
-test('does not copy what is in order', () => {
+test('does not copy text that has CRLF line ends already', () => {
   const bytes = Buffer.from('a: b\r\n\r\nc\r\n')
   expect(withCrlf(bytes)).toBe(bytes)
 })

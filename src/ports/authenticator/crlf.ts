@@ -1,31 +1,31 @@
 const cr = 0x0d
 const lf = 0x0a
 
-/** Makes every line end CRLF, chunk by chunk. What is in order already is passed on without a copy. */
+/** Makes every line end CRLF, chunk by chunk. A chunk that has CRLF line ends already is returned without a copy. */
 export interface CrlfNormalizer {
   write(chunk: Buffer): Buffer
-  /** What was held back: a CR at the very end. */
+  /** The rest of the text: a line end, if the last chunk ended with a CR. */
   end(): Buffer
 }
 
 /** Turns bare LF and bare CR (RFC 5322 §2.3 has neither) into CRLF. */
 export function crlfNormalizer(): CrlfNormalizer {
-  let heldCr = false
+  let pendingCr = false
   return {
     write(chunk) {
-      const input = heldCr ? Buffer.concat([Buffer.of(cr), chunk]) : chunk
-      heldCr = input[input.length - 1] === cr
-      const whole = heldCr ? input.subarray(0, -1) : input
-      const bare = countBare(whole)
-      return bare === 0 ? whole : rewrite(whole, bare)
+      const input = pendingCr ? Buffer.concat([Buffer.of(cr), chunk]) : chunk
+      pendingCr = input[input.length - 1] === cr
+      const lines = pendingCr ? input.subarray(0, -1) : input
+      const bare = countBare(lines)
+      return bare === 0 ? lines : rewrite(lines, bare)
     },
     end() {
-      return heldCr ? Buffer.of(cr, lf) : Buffer.alloc(0)
+      return pendingCr ? Buffer.of(cr, lf) : Buffer.alloc(0)
     },
   }
 }
 
-/** The whole of a text with CRLF line ends. */
+/** A whole text with CRLF line ends. */
 export function withCrlf(bytes: Buffer): Buffer {
   const normalizer = crlfNormalizer()
   const written = normalizer.write(bytes)

@@ -4,7 +4,7 @@ import type { Verdict } from './port.ts'
 import { type CheckResult, toAuthResult } from './result.ts'
 import type { VerifiedMessage } from './signatures.ts'
 
-/** Each signature that was checked; none for an unsigned message, one permerror where none could be checked. */
+/** The result of each signature that was checked; empty for an unsigned message, one permerror if none could be checked. */
 export function signaturesOf(message: VerifiedMessage, tooLongKeys: ReadonlySet<string>): readonly CheckResult[] {
   const { limits, verifier, error } = message
   if (error !== null) return [permerror(error)]
@@ -13,9 +13,9 @@ export function signaturesOf(message: VerifiedMessage, tooLongKeys: ReadonlySet<
   if (limits.dkimProblem !== null) return [permerror(limits.dkimProblem)]
   if (limits.checkedSignatures === 0) return [permerror('the signature is too long')]
   const checked = verifier.results.map(result => checkedSignature(result, tooLongKeys))
-  const left = limits.signatures - limits.checkedSignatures
+  const skipped = limits.signatures - limits.checkedSignatures
   const note = `; ${limits.checkedSignatures} of ${limits.signatures} signatures were checked`
-  return left === 0
+  return skipped === 0
     ? checked
     : checked.map(checkResult => ({ ...checkResult, detail: `${checkResult.detail ?? ''}${note}` }))
 }
@@ -41,7 +41,7 @@ function checkedSignature(signatureResult: SignatureResult, tooLongKeys: Readonl
   return { result: toAuthResult(status.result), domain, detail: withDetail(status.comment, rule, of) }
 }
 
-/** The signature that counts most: an aligned pass, else a pass, else the first. */
+/** The verdict that represents all signatures: an aligned pass, else a pass, else the first signature. */
 export function bestSignature(signatures: readonly CheckResult[], aligns: AlignmentCheck): Verdict {
   const verdicts = signatures.map(signature => ({
     ...signature,

@@ -8,8 +8,8 @@ import type { VerifiedMessage } from './signatures.ts'
 type DmarcVerdict = Verdicts['dmarc']
 
 /**
- * Does an identifier align with the domain in From (RFC 9989 §4.4)? null: From has no one domain. Without a policy that
- * says more, and for what did not pass, the Public Suffix List stands in for the tree walk.
+ * Does an identifier align with the domain in From (RFC 9989 §4.4)? null: From has not exactly one domain. Without a policy
+ * record, and for an identifier that did not pass, the Public Suffix List is used instead of the tree walk.
  */
 export type AlignmentCheck = (by: 'spf' | 'dkim', domain: string, isPass: boolean) => boolean | null
 
@@ -18,7 +18,7 @@ export interface DmarcResult {
   readonly aligns: AlignmentCheck
 }
 
-/** DMARC of what passed (RFC 9989 §5.3). Never throws. */
+/** Evaluates DMARC from the identifiers that passed (RFC 9989 §5.3). Never rejects. */
 export async function checkDmarc(
   message: VerifiedMessage,
   spf: CheckResult,
@@ -37,8 +37,8 @@ export async function checkDmarc(
     })
     if (!response) return withoutFromDomain('permerror', reason ?? 'From has no domain')
     const aligns = alignment(response, dkimAligned)
-    const doubt = response.status.result === 'fail' ? doubtOf(spf, signatures, aligns) : null
-    return { verdict: doubt === null ? verdictOf(response) : inDoubt(response, doubt), aligns }
+    const unchecked = response.status.result === 'fail' ? uncheckedMechanism(spf, signatures, aligns) : null
+    return { verdict: unchecked === null ? verdictOf(response) : undecided(response, unchecked), aligns }
   } catch (error) {
     return withoutFromDomain('temperror', describeException(error))
   }
@@ -65,16 +65,20 @@ function alignment(response: DmarcResponse, dkimAligned: ReadonlySet<string> | u
   }
 }
 
-/** What DNS trouble left open, though it would align; null: nothing. */
-function doubtOf(spf: CheckResult, signatures: readonly CheckResult[], aligns: AlignmentCheck): string | null {
+/** The mechanism whose identifier aligns but could not be checked because of a DNS error; null: none. */
+function uncheckedMechanism(
+  spf: CheckResult,
+  signatures: readonly CheckResult[],
+  aligns: AlignmentCheck,
+): string | null {
   const isOpen = (by: 'spf' | 'dkim', { result, domain }: CheckResult) =>
     result === 'temperror' && domain !== null && aligns(by, domain, false) === true
   if (isOpen('spf', spf)) return 'SPF'
   return signatures.some(signature => isOpen('dkim', signature)) ? 'DKIM' : null
 }
 
-function inDoubt(response: DmarcResponse, by: string): DmarcVerdict {
-  const detail = `neither passed, but ${by} met DNS trouble; ${response.status.comment ?? ''}`
+function undecided(response: DmarcResponse, mechanism: string): DmarcVerdict {
+  const detail = `neither passed, but ${mechanism} met a DNS error; ${response.status.comment ?? ''}`
   return { ...verdictOf(response), result: 'temperror', aligned: null, detail }
 }
 

@@ -1,8 +1,8 @@
 import type { VerifiedMessage } from './signatures.ts'
 
 /**
- * The addresses in all From fields, as DMARC read them. Of two fields there are always two entries at least, an empty
- * one for a field without an address, so that one entry means one field with one address.
+ * The addresses in all From fields, as mailauth read them for DMARC. Two fields always give at least two entries, an empty one
+ * for a field without an address: a single entry means one field with one address.
  */
 export function fromAddresses({ verifier }: VerifiedMessage): readonly string[] {
   const { headerFrom, fromFields } = verifier

@@ -1,30 +1,31 @@
 import type { HeaderField, ParsedHeaders } from 'mailauth/lib/tools.js'
 
-/** A header section that is longer is not read at all. */
+/** A longer header section is not read at all. */
 export const maxHeaderBytes = 256 * 1024
 const maxHeaderLines = 10_000
 const maxFields = 1000
-/** Of a field that is taken apart: From, Content-Type, the signatures. */
+/** Of a field that is parsed: From, Content-Type, signatures. */
 const maxFieldBytes = 8 * 1024
-/** White space in a row in a signature: mailauth takes time with its square. */
+/** A run of white space in a signature for which mailauth would take long: its time grows with the square of the length. */
 const longWhitespace = /[ \t\r\n]{256}/
 const maxSignatures = 10
 const maxArcSets = 10
 
-/** A header section with what would cost too much left out, and what that was. */
+/** A header section without the fields that would cost too much, and which those were. */
 export interface LimitedHeaders {
   readonly headers: ParsedHeaders
-  /** DKIM-Signature fields in the message, and those that are left to check. */
+  /** How many DKIM-Signature fields the message has, and how many of them are to be checked. */
   readonly signatures: number
   readonly checkedSignatures: number
-  /** Why no DKIM signature is checked; null: they are. */
+  /** Why no DKIM signature is checked at all; null: they are checked. */
   readonly dkimProblem: string | null
+  /** Why the ARC chain is not checked; null: it is checked. */
   readonly arcProblem: string | null
-  /** Is there anything left that signs the body? */
+  /** Is there a signature left that covers the body? */
   readonly needsBody: boolean
 }
 
-/** Is a header section small enough to be taken apart into fields? */
+/** Is a header section small enough to be parsed? */
 export function isReadableHeader(header: Buffer): boolean {
   if (header.length > maxHeaderBytes) return false
   let lines = 0
@@ -32,17 +33,17 @@ export function isReadableHeader(header: Buffer): boolean {
   return true
 }
 
-/** Keeps the work on one message within bounds: the first ten signatures, ARC of at most ten sets, no giant fields. */
+/** Bounds the work on one message: only the first ten signatures, at most ten ARC sets, no oversized fields. */
 export function limitHeaders(headers: ParsedHeaders): LimitedHeaders {
   const all = headers.parsed
   const signatures = all.filter(headerField => headerField.key === 'dkim-signature')
-  const checked = new Set(signatures.filter(isModest).slice(0, maxSignatures))
+  const checked = new Set(signatures.filter(isSmall).slice(0, maxSignatures))
   const dkimProblem = findDkimProblem(all)
   const arcProblem = findArcProblem(all)
   const parsed = all.filter(headerField => {
     if (headerField.key === 'dkim-signature') return dkimProblem === null && checked.has(headerField)
     if (isArc(headerField)) return arcProblem === null
-    return headerField.key !== 'from' || isModest(headerField)
+    return headerField.key !== 'from' || isSmall(headerField)
   })
   return {
     headers: { parsed: parsed.length === all.length ? all : parsed, original: headers.original },
@@ -58,8 +59,10 @@ export function limitHeaders(headers: ParsedHeaders): LimitedHeaders {
 
 function findDkimProblem(all: readonly HeaderField[]): string | null {
   if (all.length > maxFields) return `more than ${maxFields} header fields`
-  const giant = all.some(headerField => headerField.key === 'content-type' && headerField.line.length > maxFieldBytes)
-  return giant ? `a Content-Type field of more than ${maxFieldBytes} bytes` : null
+  const isOversized = all.some(
+    headerField => headerField.key === 'content-type' && headerField.line.length > maxFieldBytes,
+  )
+  return isOversized ? `a Content-Type field of more than ${maxFieldBytes} bytes` : null
 }
 
 function findArcProblem(all: readonly HeaderField[]): string | null {
@@ -67,13 +70,13 @@ function findArcProblem(all: readonly HeaderField[]): string | null {
   if (arc.length === 0) return null
   if (all.length > maxFields) return `more than ${maxFields} header fields`
   if (arc.length > maxArcSets * 3) return `more than ${maxArcSets} ARC sets`
-  return arc.every(isModest) ? null : `an ARC field of more than ${maxFieldBytes} bytes`
+  return arc.every(isSmall) ? null : `an ARC field of more than ${maxFieldBytes} bytes`
 }
 
 function isArc({ key }: HeaderField): boolean {
   return key === 'arc-seal' || key === 'arc-message-signature' || key === 'arc-authentication-results'
 }
 
-function isModest({ line }: HeaderField): boolean {
+function isSmall({ line }: HeaderField): boolean {
   return line.length <= maxFieldBytes && (line.length < 256 || !longWhitespace.test(line.toString('latin1')))
 }

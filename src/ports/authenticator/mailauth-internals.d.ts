@@ -1,4 +1,4 @@
-// Parts of mailauth 7.1.0 that it does not describe itself.
+// Types of internal modules of mailauth 7.1.0, which has none for them.
 
 declare module 'mailauth/lib/tools.js' {
   export interface HeaderField {
@@ -12,7 +12,7 @@ declare module 'mailauth/lib/tools.js' {
     readonly original: Buffer
   }
   export function parseHeaders(header: Buffer): ParsedHeaders
-  /** Relaxed alignment by the Public Suffix List: false, or the entry that aligns. */
+  /** Relaxed alignment by the Public Suffix List: the domain that aligns, or false. */
   export function getAlignment(fromDomain: string, domains: readonly string[]): { readonly domain: string } | false
   /** Lower case, A-labels, no final dot. */
   export function formatDomain(domain: string): string
@@ -28,7 +28,7 @@ declare module 'mailauth/lib/dkim/dkim-verifier.js' {
     readonly status: {
       readonly result: string
       readonly comment?: string
-      /** The domain in d=, when the Public Suffix List has it align with the one in From. */
+      /** The domain in d=, if it aligns with the one in From by the Public Suffix List. */
       readonly aligned?: string | false
       /** Bytes of the body that l= leaves unsigned. */
       readonly underSized?: number

@@ -1,14 +1,14 @@
 import type { RecordData, RecordType, Resolver } from '../resolver/port.ts'
 
-/** How mailauth asks: as with `dns.promises.resolve`, absences and failures are errors with a code. */
+/** The resolver that mailauth calls: like `dns.promises.resolve`, it reports absences and failures as errors with a code. */
 export type MailauthResolve = (name: string, type: string) => Promise<never[] | string[][] | object[]>
 
-/** A SubjectPublicKeyInfo of 4096 bits takes 550 bytes; a verification takes time with the square of the bits. */
+/** A SubjectPublicKeyInfo of 4096 bits takes 550 bytes; the time of a verification grows with the square of the bits. */
 const maxKeyBytes = 600
 
 /**
- * Our resolver as mailauth wants it: `ENOTFOUND` and `ENODATA` for what is not there, anything else for a failure, which
- * makes its checks say temperror. `onKeyTooLong` hears of DKIM keys (by name) that are refused.
+ * Adapts our resolver to mailauth: `ENOTFOUND` and `ENODATA` for absences, another code for a failure, for which mailauth's
+ * checks give temperror. `onKeyTooLong` is called with the name of each DKIM key that is refused as too long.
  */
 export function mailauthResolver(
   resolver: Resolver,

@@ -12,28 +12,27 @@ export interface MailauthOptions {
   readonly resolver: Resolver
   /** Our name, for SPF's macros. */
   readonly hostname: string
-  /** How long all DNS questions about one message may take. */
+  /** How long all DNS lookups for one message may take together. */
   readonly messageTimeoutMs: number
 }
 
 /**
- * An {@link Authenticator} on mailauth, by the letter of the RFCs (`strict`): SPF (RFC 7208), DKIM (RFC 6376, 8301,
- * 8463), DMARC (RFC 9989) and, where a message has it, ARC (RFC 8617). Beyond mailauth: a DKIM signature whose `l=`
- * leaves bytes unsigned fails, work and key sizes are bounded, and DMARC does not fail while DNS trouble hides what
- * might have passed.
- * Throws only what reading a spooled file throws.
+ * An {@link Authenticator} on mailauth in its `strict` mode: SPF (RFC 7208), DKIM (RFC 6376, 8301, 8463), DMARC (RFC 9989)
+ * and ARC (RFC 8617). Beyond mailauth, a DKIM signature whose `l=` leaves bytes unsigned fails, work and key sizes are
+ * bounded, and DMARC is temperror rather than fail while a DNS error leaves open what might have passed.
+ * Rejects only with what reading a spooled file throws.
  */
 export function mailauthAuthenticator({ resolver, hostname, messageTimeoutMs }: MailauthOptions): Authenticator {
   return {
-    async authenticate(what) {
+    async authenticate(input) {
       const deadline = new AbortController()
       const timer = setTimeout(() => deadline.abort(), messageTimeoutMs)
       const tooLongKeys = new Set<string>()
       const resolve = mailauthResolver(resolver, deadline.signal, name => tooLongKeys.add(name))
       try {
         const [spf, message] = await Promise.all([
-          checkSpf(what, hostname, resolve),
-          verifySignatures(what.content, resolve),
+          checkSpf(input, hostname, resolve),
+          verifySignatures(input.content, resolve),
         ])
         const signatures = signaturesOf(message, tooLongKeys)
         const { verdict: dmarc, aligns } = await checkDmarc(message, spf, signatures, resolve)

@@ -11,20 +11,20 @@ const results: ReadonlySet<string> = new Set<AuthResult>([
   'permerror',
 ])
 
-/** One identifier that was checked, before its alignment is known. */
+/** The result of checking one identifier, before its alignment is known. */
 export interface CheckResult {
   readonly result: AuthResult
-  /** Whom it speaks of; null where it says nothing of anyone. */
+  /** The domain that was checked; null: there is none. */
   readonly domain: string | null
   readonly detail: string | null
 }
 
-/** mailauth's word for a result; one that RFC 8601 does not have is a permerror. */
-export function toAuthResult(word: string): AuthResult {
-  return results.has(word) ? (word as AuthResult) : 'permerror'
+/** A result code of mailauth; one that RFC 8601 does not define counts as permerror. */
+export function toAuthResult(code: string): AuthResult {
+  return results.has(code) ? (code as AuthResult) : 'permerror'
 }
 
-/** What is left to say of a check that threw. */
+/** The detail of a check that threw. */
 export function describeException(error: unknown): string {
   return `could not be evaluated: ${error instanceof Error ? error.message : String(error)}`
 }

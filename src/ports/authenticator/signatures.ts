@@ -7,24 +7,24 @@ import { isReadableHeader, type LimitedHeaders, limitHeaders, maxHeaderBytes } f
 import type { MailauthResolve } from './mailauth-resolver.ts'
 import { describeException } from './result.ts'
 
-/** A message as mailauth has read it: its From fields, its signatures checked, its ARC sets collected. */
+/** A message that mailauth has read: From fields, verified DKIM signatures, ARC sets. */
 export interface VerifiedMessage {
   readonly verifier: DkimVerifier
-  /** null: the header section is too long to be read. */
+  /** What was left out of the header; null: the header section is too long to be read at all. */
   readonly limits: LimitedHeaders | null
-  /** What mailauth threw over the message; null: nothing. */
+  /** What mailauth threw for this message; null: nothing. */
   readonly error: string | null
 }
 
-/** Large: without line ends in the body mailauth begins again with every chunk. */
+/** Large, because mailauth searches a body without line ends from its start for every chunk. */
 const fileChunkBytes = 1024 * 1024
 
 /**
- * Reads a message once, with CRLF line ends, and checks its DKIM signatures.
+ * Reads a message once, with CRLF line ends, and verifies its DKIM signatures.
  *
- * This is `dkimVerify` of mailauth without its stream, which looks at each byte twice more and makes a chunk of every
- * bare LF (5 MB of them took 4 s); the result is the same.
- * @throws what reading a spooled file throws.
+ * Workaround for mailauth 7.1: this is its `dkimVerify` without the stream, which reads each byte twice more and makes a chunk
+ * of every bare LF (5 MB of them took 4 s). The result is the same.
+ * @throws what reading a spooled file throws
  */
 export async function verifySignatures(content: MessageSource, resolver: MailauthResolve): Promise<VerifiedMessage> {
   const verifier = new DkimVerifier({ resolver, strict: true })
@@ -46,7 +46,7 @@ export async function verifySignatures(content: MessageSource, resolver: Mailaut
   }
 }
 
-/** The header section with the empty line that ends it, and what was read past it. */
+/** The header section with the empty line that ends it, and what was read beyond it. */
 async function readHeader(chunks: AsyncGenerator<Buffer>): Promise<{ header: Buffer; rest: Buffer }> {
   let read: Buffer = Buffer.alloc(0)
   for (;;) {

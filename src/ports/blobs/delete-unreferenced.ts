@@ -14,96 +14,99 @@ import {
 } from './tombstones-table.ts'
 
 /*
- * Nobody counts what refers to a blob. Instead:
+ * References to a blob are not counted. Instead:
  *
- * 1. A blob to which nothing refers when it is looked at gets a tombstone.
- * 2. Seven days later it is locked and looked at again. When something refers to it, or it was stored again meanwhile,
- *    the tombstone goes. Else its row goes, and with that the content has no blob: who stores it again makes a new one.
- * 3. Its chunks follow, a few at a time.
+ * 1. A scan gives each blob that nothing refers to a tombstone.
+ * 2. Seven days later the blob is locked and checked again. If something refers to it, or it was stored again, the tombstone
+ *    is deleted. Otherwise the blob's row is deleted: from then on, storing the same bytes makes a new blob.
+ * 3. Its chunks are deleted, a few at a time.
  *
- * Who stores content that is there takes the blob only once its `created_at` says so within the last day, which takes the
- * same lock (see mysql.ts), and refers to it in minutes. So either they are first, and step 2 sees a blob that was stored
- * just now; or step 2 is, and they find none.
+ * There is no race with storing bytes that are already there: `store` uses such a blob only if `created_at` is less than a
+ * day old, or after setting it to now, which takes the same row lock (see mysql.ts); its caller refers to the blob within
+ * minutes. If `store` gets the lock first, step 2 finds a new blob; if step 2 does, `store` finds none.
  */
 
 export interface BlobCleanupDeps {
   readonly db: Db
   readonly clock: Clock
-  /** Those of the blobs that something refers to, as far as it is committed. */
+  /** Which of these blobs something refers to, in committed data. */
   selectReferencedBlobs(db: Db, ids: readonly Id<'blb'>[]): Promise<ReadonlySet<Id<'blb'>>>
 }
 
-/** What was stored so short a time ago may still be referred to. */
-const newMs = dayMs
-const forgottenMs = 7 * dayMs
+/** A blob younger than this may be about to be referred to. */
+const minAgeMs = dayMs
+const tombstoneMs = 7 * dayMs
 
-/** Looks at the next blobs after `after` by id, at most `most`; where it came to, or null at the end. */
+/**
+ * Scans at most `limit` blobs whose ids follow `after`, and gives those that nothing refers to a tombstone. Returns the
+ * cursor for the next call, or null at the end.
+ */
 export async function markUnreferencedBlobs(
   deps: BlobCleanupDeps,
   after: string,
-  most: number,
+  limit: number,
 ): Promise<string | null> {
   const { db, clock } = deps
   const now = clock.now()
-  const blobs = await selectBlobsAfter(db, after, most)
-  const old = blobs.filter(blob => blob.created_at < plusMs(now, -newMs)).map(blob => blob.id)
-  const referred = old.length > 0 ? await deps.selectReferencedBlobs(db, old) : new Set()
+  const blobs = await selectBlobsAfter(db, after, limit)
+  const old = blobs.filter(blob => blob.created_at < plusMs(now, -minAgeMs)).map(blob => blob.id)
+  const referenced = old.length > 0 ? await deps.selectReferencedBlobs(db, old) : new Set()
   await insertTombstones(
     db,
-    old.filter(id => !referred.has(id)),
+    old.filter(id => !referenced.has(id)),
     now,
   )
-  return blobs.length < most ? null : (blobs.at(-1)?.id ?? null)
+  return blobs.length < limit ? null : (blobs.at(-1)?.id ?? null)
 }
 
-/** What was removed of the blobs that were looked at. */
+/** How many blobs were examined, and the count and bytes of those that were deleted. */
 export interface BlobCleanupResult {
   readonly examined: number
   readonly count: number
   readonly bytes: number
 }
 
-/** Removes blobs that have been forgotten for seven days; looks at `most` of them at most. */
-export async function deleteUnreferencedBlobs(deps: BlobCleanupDeps, most: number): Promise<BlobCleanupResult> {
-  const due = await selectExpiredTombstones(deps.db, plusMs(deps.clock.now(), -forgottenMs), most)
+/** Deletes blobs whose tombstone is seven days old; examines at most `limit` of them. Stops while a backup runs. */
+export async function deleteUnreferencedBlobs(deps: BlobCleanupDeps, limit: number): Promise<BlobCleanupResult> {
+  const due = await selectExpiredTombstones(deps.db, plusMs(deps.clock.now(), -tombstoneMs), limit)
   let count = 0
   let bytes = 0
-  for (const [looked, id] of due.entries()) {
-    const removed = await inTransaction(deps.db, tx => removeOne({ ...deps, db: tx }, id))
-    if (removed === 'backup') return { examined: looked, count, bytes }
-    if (removed === 'wanted') continue
+  for (const [examined, id] of due.entries()) {
+    const result = await inTransaction(deps.db, tx => deleteUnlessReferenced({ ...deps, db: tx }, id))
+    if (result === 'backup') return { examined, count, bytes }
+    if (result === 'referenced') continue
     count++
-    bytes += removed
+    bytes += result
   }
   return { examined: due.length, count, bytes }
 }
 
-/** The bytes of it; `backup`: one is running, `wanted`: it stays. */
-async function removeOne(
+/** The size of the deleted blob; `backup`: a backup is running; `referenced`: the blob stays. */
+async function deleteUnlessReferenced(
   { db, clock, selectReferencedBlobs }: BlobCleanupDeps,
   id: Id<'blb'>,
-): Promise<number | 'backup' | 'wanted'> {
+): Promise<number | 'backup' | 'referenced'> {
   const now = clock.now()
   if (await isBackupRunning(db, now)) return 'backup'
   const blob = await lockBlob(db, id)
-  const isWanted =
-    !blob || blob.created_at >= plusMs(now, -forgottenMs) || (await selectReferencedBlobs(db, [id])).has(id)
-  if (isWanted) await deleteTombstones(db, [id])
+  const isReferenced =
+    !blob || blob.created_at >= plusMs(now, -tombstoneMs) || (await selectReferencedBlobs(db, [id])).has(id)
+  if (isReferenced) await deleteTombstones(db, [id])
   else await deleteBlob(db, id, now)
-  return isWanted ? 'wanted' : Number(blob.size)
+  return isReferenced ? 'referenced' : Number(blob.size)
 }
 
-/** So many chunks go at a time: 2 MiB, which a binary log holds whole. */
-const chunksAtOnce = 4
+/** Chunks deleted in one transaction: 2 MiB, a size that the binary log takes easily. */
+const chunkBatchSize = 4
 
-/** Removes chunks of blobs that are gone, a few of them; were there any? */
+/** Deletes a few chunks of a deleted blob. False: there are none, or a backup is running. */
 export async function deleteOrphanedChunks({ db, clock }: Pick<BlobCleanupDeps, 'db' | 'clock'>): Promise<boolean> {
   const [id] = await selectDeletedBlobs(db, 1)
   if (!id) return false
   return await inTransaction(db, async tx => {
-    // A backup reads the chunks of blobs whose rows it has seen.
+    // A backup still reads the chunks of blobs whose rows it has read before.
     if (await isBackupRunning(tx, clock.now())) return false
-    if ((await deleteChunks(tx, id, chunksAtOnce)) < chunksAtOnce) await deleteTombstones(tx, [id])
+    if ((await deleteChunks(tx, id, chunkBatchSize)) < chunkBatchSize) await deleteTombstones(tx, [id])
     return true
   })
 }

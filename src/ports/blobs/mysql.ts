@@ -24,26 +24,27 @@ import {
   updateBlobIfComplete,
 } from './table.ts'
 
-/** Bytes of each chunk but the last. */
+/** The size of each chunk except the last. */
 const chunkBytes = 512 * 1024
 /** Well below the 16 MiB of max_allowed_packet. */
 const maxStatementBytes = 8 * 1024 * 1024
-const maxStagedAtOnce = 4
+const maxConcurrentStaging = 4
 const maxTries = 5
-/** Bytes that are stored again are renewed when they are older than this: what is forgotten goes after 7 days. */
+/** A blob that is stored again gets a new `created_at` if it is older than this, since unreferenced blobs are deleted after 7 days. */
 const renewAfterMs = dayMs
 
+/** Content of at most one chunk. */
 interface SmallBlob extends BlobKey {
   readonly bytes: Buffer
 }
 
-/** Blobs in the tables `blobs` and `blob_chunks`, content-addressed within an organization. */
+/** A {@link BlobStore} in the tables `blobs` and `blob_chunks`: content-addressed within an organization, in chunks of 512 KiB. */
 export function mysqlBlobs(db: Db, clock: Clock): BlobStore {
   const storeOne = batched<SmallBlob, StoredBlob>({ maxItems: 64, maxInFlight: 1 }, items =>
     inTransaction(db, tx => storeSmall(tx, clock.now(), items)),
   )
-  const staging = limitConcurrency(maxStagedAtOnce)
-  const readOne = batched<BlobRef, Buffer | undefined>({ maxItems: 16, maxInFlight: 4 }, wanted => readAll(db, wanted))
+  const staging = limitConcurrency(maxConcurrentStaging)
+  const readOne = batched<BlobRef, Buffer | undefined>({ maxItems: 16, maxInFlight: 4 }, refs => readAll(db, refs))
   return {
     async store(organizationId, content) {
       if (content.kind === 'memory' && content.size <= chunkBytes) {
@@ -51,11 +52,11 @@ export function mysqlBlobs(db: Db, clock: Clock): BlobStore {
       }
       return await staging(() => stage(db, clock, organizationId, content))
     },
-    storeWithin: (tx, all) =>
+    storeWithin: (tx, items) =>
       storeSmall(
         tx,
         clock.now(),
-        all.map(({ organizationId, bytes }) => smallOf(organizationId, bytes)),
+        items.map(({ organizationId, bytes }) => smallOf(organizationId, bytes)),
       ),
     read: (organizationId, id, range = {}) => readRange(db, organizationId, id, range),
     async readWhole(organizationId, id) {
@@ -71,26 +72,26 @@ function smallOf(organizationId: Id<'org'>, bytes: Buffer): SmallBlob {
 }
 
 /**
- * Stores many of one chunk, inside a transaction. Almost always all are new; only when one is there already, or came at
- * the same time from elsewhere, are they looked up.
+ * Stores many small blobs inside a transaction. Almost always all of them are new; they are looked up only when one exists
+ * already, or was stored at the same time by another transaction.
  */
 async function storeSmall(db: Db, now: Instant, items: readonly SmallBlob[]): Promise<readonly StoredBlob[]> {
-  // In one order, so that two at once wait for each other rather than deadlock.
-  const wanted = new Map(items.map(item => [keyOf(item), item] as const).sort(([a], [b]) => (a < b ? -1 : 1)))
-  const fresh = Array.from(wanted.values(), item => ({ ...newRow(item, item.bytes.length, now), complete: 1 as const }))
+  // Sorted, so that two transactions with the same blobs wait for each other instead of deadlocking.
+  const byKey = new Map(items.map(item => [keyOf(item), item] as const).sort(([a], [b]) => (a < b ? -1 : 1)))
+  const fresh = Array.from(byKey.values(), item => ({ ...newRow(item, item.bytes.length, now), complete: 1 as const }))
   const inserted = await insertNewBlobs(db, fresh)
-  const there = inserted === fresh.length ? fresh : await selectBlobsByContent(db, [...wanted.values()])
+  const rows = inserted === fresh.length ? fresh : await selectBlobsByContent(db, [...byKey.values()])
   const freshIds = new Set(fresh.map(row => row.id))
-  const stored = new Map(there.map(row => [keyOf(keyIn(row)), row]))
-  const missing = there.filter(row => freshIds.has(row.id) || !row.complete)
+  const stored = new Map(rows.map(row => [keyOf(keyOfRow(row)), row]))
+  const missing = rows.filter(row => freshIds.has(row.id) || !row.complete)
   const chunks = missing.flatMap(row => {
-    const bytes = wanted.get(keyOf(keyIn(row)))?.bytes
+    const bytes = byKey.get(keyOf(keyOfRow(row)))?.bytes
     return bytes && bytes.length > 0 ? [{ blob_id: row.id, position: 0, bytes }] : []
   })
   for (const group of groupBySize(chunks)) await insertChunks(db, group)
-  for (const row of there) {
-    const isStill = row.complete ? await isThereStill(db, now, row) : await updateBlobComplete(db, row.id, now)
-    if (!isStill) throw vanished()
+  for (const row of rows) {
+    const exists = row.complete ? await renewIfOld(db, now, row) : await updateBlobComplete(db, row.id, now)
+    if (!exists) throw vanished()
   }
   return items.map(item => {
     const blob = stored.get(keyOf(item))
@@ -99,17 +100,17 @@ async function storeSmall(db: Db, now: Instant, items: readonly SmallBlob[]): Pr
   })
 }
 
-/** Says that bytes are wanted again, where what nothing refers to might go soon. False: they have just gone. */
-async function isThereStill(db: Db, now: Instant, row: BlobRow): Promise<boolean> {
+/** Protects a blob that is stored again from being deleted as unreferenced. False: it has just been deleted. */
+async function renewIfOld(db: Db, now: Instant, row: BlobRow): Promise<boolean> {
   return row.created_at >= plusMs(now, -renewAfterMs) || (await updateBlobCreatedAt(db, row.id, now))
 }
 
-/** The cleaner took it away between two statements; to the transaction that is a lock it lost, and it is done again. */
+/** The clean-up deleted a blob between two statements; as a lost lock this makes the whole transaction run again. */
 function vanished(): Error {
-  return new LockLostError('a blob was there and then gone')
+  return new LockLostError('a blob was deleted while it was stored again')
 }
 
-function keyIn(row: BlobRow): BlobKey {
+function keyOfRow(row: BlobRow): BlobKey {
   return { organizationId: row.organization_id, sha256: row.sha256 }
 }
 
@@ -123,45 +124,47 @@ function newRow({ organizationId, sha256 }: BlobKey, size: number, now: Instant)
 
 function groupBySize(chunks: readonly ChunkRow[]): readonly (readonly ChunkRow[])[] {
   const groups: ChunkRow[][] = []
-  let room = 0
+  let remainingBytes = 0
   for (const chunk of chunks) {
-    if (room < chunk.bytes.length) {
+    if (remainingBytes < chunk.bytes.length) {
       groups.push([])
-      room = maxStatementBytes
+      remainingBytes = maxStatementBytes
     }
     groups.at(-1)?.push(chunk)
-    room -= chunk.bytes.length + 64
+    remainingBytes -= chunk.bytes.length + 64
   }
   return groups
 }
 
 /**
- * Stores a large one: a row that says it is not whole yet, its chunks one by one, then the word that it is whole. Two at
- * once write the same chunks under the same id, and one that died half way is taken up where it stopped.
+ * Stores a large blob: a row that is not complete, its chunks one by one, then completes the row. Two that store the same
+ * bytes at once write the same chunks under the same id; one that died half way is continued where it stopped.
  */
 async function stage(db: Db, clock: Clock, organizationId: Id<'org'>, content: MessageSource): Promise<StoredBlob> {
   return await withSource(content, async source => {
     const key = { organizationId, sha256: await hash(source) }
     for (let attempt = 1; attempt <= maxTries; attempt++) {
-      const row = await findOrBegin(db, clock, key, source.size)
+      const row = await findOrInsert(db, clock, key, source.size)
       if (row?.complete) return row
       if (!row) continue
-      const there = await selectChunkPositions(db, row.id)
+      const stored = await selectChunkPositions(db, row.id)
       const count = Math.ceil(source.size / chunkBytes)
       for (let position = 0; position < count; position++)
-        if (!there.has(position))
+        if (!stored.has(position))
           await insertChunks(db, [{ blob_id: row.id, position, bytes: await source.chunk(position) }])
       if (await inTransaction(db, tx => updateBlobIfComplete(tx, row.id, count, clock.now()))) return row
     }
-    throw new Error('a blob could not be stored: it vanished each time it was staged')
+    throw new Error(
+      `a blob could not be stored: in ${maxTries} attempts another transaction began or deleted it each time`,
+    )
   })
 }
 
-/** The row for this content, whole or not; undefined when another began it or took it away just now. */
-async function findOrBegin(db: Db, clock: Clock, key: BlobKey, size: number): Promise<BlobRow | undefined> {
+/** The row of this content, complete or not; undefined when another transaction inserted or deleted it just now. */
+async function findOrInsert(db: Db, clock: Clock, key: BlobKey, size: number): Promise<BlobRow | undefined> {
   const now = clock.now()
   const [found] = await selectBlobsByContent(db, [key])
-  if (found) return (await isThereStill(db, now, found)) ? found : undefined
+  if (found) return (await renewIfOld(db, now, found)) ? found : undefined
   const row = newRow(key, size, now)
   try {
     await insertBlob(db, row)
@@ -172,6 +175,7 @@ async function findOrBegin(db: Db, clock: Clock, key: BlobKey, size: number): Pr
   }
 }
 
+/** Content, readable chunk by chunk. */
 interface ChunkSource {
   readonly size: number
   chunk(position: number): Promise<Buffer>
@@ -199,7 +203,7 @@ async function readChunk(file: FileHandle, content: MessageSource, position: num
   const bytes = Buffer.allocUnsafeSlow(Math.min(chunkBytes, content.size - start))
   for (let filled = 0; filled < bytes.length; ) {
     const { bytesRead } = await file.read(bytes, filled, bytes.length - filled, start + filled)
-    if (bytesRead === 0) throw new Error('a spooled file is shorter than it was said to be')
+    if (bytesRead === 0) throw new Error('a spooled file is shorter than its recorded size')
     filled += bytesRead
   }
   return bytes
@@ -232,22 +236,23 @@ async function* readRange(
   }
 }
 
+/** A blob of an organization. */
 interface BlobRef {
   readonly organizationId: Id<'org'>
   readonly id: Id<'blb'>
 }
 
-/** The bytes of each, undefined where the organization has no such blob. */
-async function readAll(db: Db, wanted: readonly BlobRef[]): Promise<readonly (Buffer | undefined)[]> {
-  const rows = await selectBlobsWithChunks(db, [...new Set(wanted.map(blobRef => blobRef.id))])
+/** The bytes of each blob; undefined where the organization has no such blob. */
+async function readAll(db: Db, refs: readonly BlobRef[]): Promise<readonly (Buffer | undefined)[]> {
+  const rows = await selectBlobsWithChunks(db, [...new Set(refs.map(ref => ref.id))])
   const byBlob = Map.groupBy(rows, row => row.id)
-  return wanted.map(({ organizationId, id }) => {
+  return refs.map(({ organizationId, id }) => {
     const own = byBlob.get(id)?.filter(row => row.organization_id === organizationId) ?? []
     const [first] = own
     if (!first) return undefined
     const ordered = own.toSorted((a, b) => (a.position ?? 0) - (b.position ?? 0)).flatMap(row => row.bytes ?? [])
     const bytes = ordered.length === 1 && ordered[0] ? ordered[0] : Buffer.concat(ordered)
-    if (bytes.length !== first.size) throw new Error(`the blob ${id} is not whole`)
+    if (bytes.length !== first.size) throw new Error(`the blob ${id} is not complete`)
     return bytes
   })
 }

@@ -2,31 +2,42 @@ import type { Db } from '../../base/database/database.ts'
 import type { Id } from '../../base/ids.ts'
 import type { MessageSource } from '../../mail/message-source.ts'
 
-/** Bytes that are kept once for an organization, however often they come. */
+/** A blob: bytes that are stored once for an organization, however often they come. */
 export interface StoredBlob {
   readonly id: Id<'blb'>
   readonly sha256: Buffer
   readonly size: number
 }
 
-/** Keeps bytes by their content. What `store` gave is durable; it may be referred to from a later transaction. */
+/**
+ * Stores bytes by their content: the same bytes of an organization are one blob. Organizations never share one.
+ *
+ * An adapter
+ * - has the bytes on durable storage when `store` resolves;
+ * - streams large content both ways, so that memory does not grow with its size;
+ * - guarantees that what `store` returned can be referred to for a day; after that, a blob that nothing refers to may be
+ *   deleted (delete-unreferenced.ts).
+ */
 export interface BlobStore {
-  /** Stores the bytes, streamed in chunks of 512 KiB, unless the organization has them already. */
+  /** Stores the bytes, unless the organization has them already; returns the blob in both cases. */
   store(organizationId: Id<'org'>, content: MessageSource): Promise<StoredBlob>
   /**
-   * As `store`, within the caller's transaction, so that one commit stands for the bytes and for what refers to them.
-   * For small messages only: at most 512 KiB each, a few MiB in all. In the order given.
+   * Like `store`, but inside the caller's transaction `db`, so that one commit covers the bytes and what refers to them. For
+   * small content only: at most 512 KiB each, a few MiB in all. Returns the blobs in the order given.
    */
   storeWithin(
     db: Db,
-    all: readonly { readonly organizationId: Id<'org'>; readonly bytes: Buffer }[],
+    items: readonly { readonly organizationId: Id<'org'>; readonly bytes: Buffer }[],
   ): Promise<readonly StoredBlob[]>
-  /** The bytes from `start` (0-based, default 0) up to and without `end`, chunk by chunk. @throws when there is no such blob. */
+  /**
+   * The bytes from `start` (0-based, default 0) up to but not including `end` (default: the size), in pieces.
+   * @throws when the organization has no such blob
+   */
   read(
     organizationId: Id<'org'>,
     id: Id<'blb'>,
     range?: { readonly start?: number; readonly end?: number },
   ): AsyncIterable<Buffer>
-  /** All bytes at once: for what is known to be small, such as an email to be sent. */
+  /** All bytes at once: for small blobs, such as an email to be sent. @throws when the organization has no such blob */
   readWhole(organizationId: Id<'org'>, id: Id<'blb'>): Promise<Buffer>
 }

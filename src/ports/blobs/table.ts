@@ -8,13 +8,13 @@ import type { Id } from '../../base/ids.ts'
 export type BlobRow = DatabaseSchema['blobs']
 export type ChunkRow = DatabaseSchema['blob_chunks']
 
-/** Whose bytes, by content. */
+/** Identifies a blob by its content. */
 export interface BlobKey {
   readonly organizationId: Id<'org'>
   readonly sha256: Buffer
 }
 
-/** The rows there are for these keys, in any order. */
+/** The rows that exist for these keys, in any order. */
 export async function selectBlobsByContent(db: Db, keys: readonly BlobKey[]): Promise<readonly BlobRow[]> {
   if (keys.length === 0) return []
   return await db
@@ -49,12 +49,12 @@ export async function insertBlob(db: Db, row: BlobRow): Promise<void> {
   await insertRows(db, 'blobs', [row])
 }
 
-/** Inserts those whose bytes the organization does not have; how many that were. */
+/** Inserts the blobs that the organization does not have yet; returns how many. */
 export async function insertNewBlobs(db: Db, rows: readonly BlobRow[]): Promise<number> {
   return await insertRows(db, 'blobs', rows, 'unless there')
 }
 
-/** A chunk that is there already is the same: its place and the blob's content say what it holds. */
+/** Inserts chunks. One that exists already has the same bytes, which follow from the blob's content and the position. */
 export async function insertChunks(db: Db, rows: readonly ChunkRow[]): Promise<void> {
   await insertRows(db, 'blob_chunks', rows, 'ON DUPLICATE KEY UPDATE position = position')
 }
@@ -74,7 +74,7 @@ export async function selectChunk(db: Db, id: Id<'blb'>, position: number): Prom
   return row?.bytes
 }
 
-/** Blobs that are complete, a row for each chunk of each (bytes null: an empty blob), in any order. */
+/** The chunks of complete blobs, in any order; an empty blob has one row with null bytes. */
 export async function selectBlobsWithChunks(db: Db, ids: readonly Id<'blb'>[]) {
   return await db
     .selectFrom('blobs')
@@ -85,7 +85,7 @@ export async function selectBlobsWithChunks(db: Db, ids: readonly Id<'blb'>[]) {
     .execute()
 }
 
-/** Says that a blob of one chunk, which another began, is whole. Was it there? */
+/** Marks a blob of one chunk, which another process began, as complete. False: there is no such blob. */
 export async function updateBlobComplete(db: Db, id: Id<'blb'>, now: Instant): Promise<boolean> {
   const { numUpdatedRows } = await db
     .updateTable('blobs')
@@ -95,7 +95,7 @@ export async function updateBlobComplete(db: Db, id: Id<'blb'>, now: Instant): P
   return numUpdatedRows > 0n
 }
 
-/** Says that these bytes were stored again at `now`, so that they are not taken for forgotten. Were they there? */
+/** Sets `created_at` to `now` because the bytes were stored again, which keeps the blob from being deleted. False: there is none. */
 export async function updateBlobCreatedAt(db: Db, id: Id<'blb'>, now: Instant): Promise<boolean> {
   const { numUpdatedRows } = await db
     .updateTable('blobs')
@@ -105,7 +105,7 @@ export async function updateBlobCreatedAt(db: Db, id: Id<'blb'>, now: Instant): 
   return numUpdatedRows > 0n
 }
 
-/** Marks a blob as whole, if all its chunks are there. */
+/** Marks a blob as complete if all its chunks are there. Was it? */
 export async function updateBlobIfComplete(db: Db, id: Id<'blb'>, chunks: number, now: Instant): Promise<boolean> {
   const row = await db.selectFrom('blobs').select('id').where('id', '=', id).forUpdate().executeTakeFirst()
   const { count } = await db

@@ -1,14 +1,14 @@
 import type { Certificate } from './port.ts'
 
-/** The certificates of a source, and who is told when they change. */
+/** The current certificates of a source, and the listeners to their changes. */
 export interface CertificateStore {
   readonly current: readonly Certificate[]
   replace(certificates: readonly Certificate[]): void
-  onChange(tell: () => void): void
+  onChange(listener: () => void): void
 }
 
 export function createCertificateStore(first: readonly Certificate[]): CertificateStore {
-  const told: (() => void)[] = []
+  const listeners: (() => void)[] = []
   let current = first
   return {
     get current() {
@@ -16,8 +16,8 @@ export function createCertificateStore(first: readonly Certificate[]): Certifica
     },
     replace(certificates) {
       current = certificates
-      for (const tell of told) tell()
+      for (const listener of listeners) listener()
     },
-    onChange: tell => void told.push(tell),
+    onChange: listener => void listeners.push(listener),
   }
 }

@@ -3,15 +3,15 @@ import { rootCertificates } from 'node:tls'
 import { CertificateError, readChain } from './pem.ts'
 import { covers } from './port.ts'
 
-/** What a client that checks makes of a chain: nothing good, nothing that it knows the root of, or no fault. */
+/** The result of validating a chain: invalid, valid up to a root that is not publicly trusted, or valid. */
 export type ChainTrust =
   | { readonly kind: 'bad'; readonly why: string }
   | { readonly kind: 'unknown_root'; readonly issuer: string }
   | { readonly kind: 'good' }
 
 /**
- * Judges a chain (PEM) as a client would that asks for `name` (RFC 8461 §4.2). A root that is not among the usual ones is
- * told apart: an authority of one's own may be known to those that matter.
+ * Validates a chain (PEM) as a client that connects to `name` does (RFC 8461 §4.2). An unknown root is a result of its own,
+ * since the clients that matter may trust a private authority.
  */
 export function checkChain(chain: string, name: string, now: Date): ChainTrust {
   try {
@@ -36,7 +36,7 @@ function bad(why: string): ChainTrust {
   return { kind: 'bad', why }
 }
 
-/** The end of the path that the chain makes, in whatever order it stands. */
+/** The last certificate of the path from `first`, whatever the order of the others. */
 function lastOf(first: X509Certificate, others: readonly X509Certificate[]): X509Certificate {
   const issuer = others.find(x509Certificate => isIssuedBy(first, x509Certificate))
   return issuer

@@ -19,9 +19,9 @@ export interface CertificateFilesOptions {
 export const certificateFilesIntervalMs = 10_000
 
 /**
- * The certificate in two files, read again and again: by what they hold, since certbot and Kubernetes change links and not
- * files. What is broken, half written or expired is not taken up while there is a better one.
- * @throws ConfigError when the first reading gives no certificate; an expired one is taken then.
+ * The certificate in two files, which are read again at an interval: certbot and Kubernetes replace links, which a file
+ * watcher would miss. While there is a good certificate, one that is broken, half written or expired does not replace it.
+ * @throws ConfigError when the first reading gives no certificate; an expired one is accepted then
  */
 export function fileCertificates({
   certFile,
@@ -30,54 +30,57 @@ export function fileCertificates({
   intervalMs = certificateFilesIntervalMs,
 }: CertificateFilesOptions): Certificates {
   const first = readFirst(certFile, keyFile)
-  const held = createCertificateStore([first])
-  let seen = first.chain + first.privateKey
-  let trouble: string | null = null
+  const store = createCertificateStore([first])
+  let lastRead = first.chain + first.privateKey
+  let lastError: string | null = null
 
-  function take(chain: string, privateKey: string): void {
+  function replace(chain: string, privateKey: string): void {
     const certificate = readCertificate(chain, privateKey)
-    const [last = first] = held.current
+    const [current = first] = store.current
     const now = Date.now()
-    if (certificate.notAfter.getTime() <= now && last.notAfter.getTime() > now)
+    if (certificate.notAfter.getTime() <= now && current.notAfter.getTime() > now)
       throw new CertificateError(`the certificate expired at ${certificate.notAfter.toISOString()}`)
-    trouble = null
-    if (chain === last.chain && privateKey === last.privateKey) return
-    held.replace([certificate])
-    log.info({ names: certificate.names, not_after: certificate.notAfter }, 'took up another certificate')
+    lastError = null
+    if (chain === current.chain && privateKey === current.privateKey) return
+    store.replace([certificate])
+    log.info({ names: certificate.names, not_after: certificate.notAfter }, 'loaded a new TLS certificate')
   }
 
-  function complain(why: string): void {
-    if (trouble === why) return
-    trouble = why
-    log.warn({ cert: certFile, key: keyFile, reason: why }, 'kept the certificate: the files hold no better one')
+  function reportError(why: string): void {
+    if (lastError === why) return
+    lastError = why
+    log.warn(
+      { cert: certFile, key: keyFile, reason: why },
+      'could not load the TLS certificate files; the previous certificate stays in use',
+    )
   }
 
-  async function look(): Promise<void> {
+  async function readFiles(): Promise<void> {
     try {
       const [chain, privateKey] = await Promise.all([readFile(certFile, 'utf8'), readFile(keyFile, 'utf8')])
-      if (chain + privateKey === seen && trouble === null) return
-      take(chain, privateKey)
-      seen = chain + privateKey
+      if (chain + privateKey === lastRead && lastError === null) return
+      replace(chain, privateKey)
+      lastRead = chain + privateKey
     } catch (error) {
-      complain((error as Error).message)
+      reportError((error as Error).message)
     }
   }
 
-  const rounds = startJob({ name: 'certificate-files', intervalMs, log }, async () => {
-    await look()
+  const job = startJob({ name: 'certificate-files', intervalMs, log }, async () => {
+    await readFiles()
     return 'done'
   })
   return {
-    current: () => held.current,
+    current: () => store.current,
     states: () =>
-      held.current.map(({ names, notAfter }) => ({
+      store.current.map(({ names, notAfter }) => ({
         name: names[0] ?? certFile,
         isOurs: true,
         notAfter,
-        lastError: trouble,
+        lastError,
       })),
-    onChange: held.onChange,
-    stop: () => rounds.stop(),
+    onChange: store.onChange,
+    stop: () => job.stop(),
   }
 }
 

@@ -3,23 +3,23 @@ import type { Certificates } from './port.ts'
 
 const expiry = gauge(
   'mailroom_certificate_expiry_timestamp_seconds',
-  'When each certificate that is shown expires, in seconds since 1970.',
+  'Expiry time of each certificate in use, in seconds since 1970.',
   ['name'],
 )
 
-/** Several sources as one; what an earlier one has goes first. */
+/** Several sources as one; the certificates of earlier sources come first. */
 export function mergeCertificates(sources: readonly Certificates[]): Certificates {
   const current = () => sources.flatMap(source => source.current())
   const states = () => sources.flatMap(source => source.states())
-  const note = () => {
+  const recordExpiry = () => {
     expiry.reset()
     for (const { name, notAfter } of states()) if (notAfter) expiry.set({ name }, notAfter.getTime() / 1000)
   }
-  const onChange: Certificates['onChange'] = tell => {
-    for (const source of sources) source.onChange(tell)
+  const onChange: Certificates['onChange'] = listener => {
+    for (const source of sources) source.onChange(listener)
   }
-  note()
-  onChange(note)
+  recordExpiry()
+  onChange(recordExpiry)
   return {
     current,
     states,

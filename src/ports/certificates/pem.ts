@@ -1,17 +1,17 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import type { Certificate } from './port.ts'
 
-/** These texts are no certificate and its key; the message says why, for an operator. */
+/** The texts are not a certificate and its key; the message says why, for an operator. */
 export class CertificateError extends Error {
   override readonly name = 'CertificateError'
 }
 
 const certificateForm = /-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g
-const mostCertificates = 10
+const maxCertificates = 10
 
 /**
- * Reads a chain and a private key, both PEM. The chain is given back as it came, so that a client is shown all of it.
- * @throws CertificateError where they do not belong together, or the certificate names no host
+ * Reads a chain and a private key, both PEM. The chain is returned unchanged, so that clients get all of it.
+ * @throws CertificateError when they do not belong together, or the certificate names no host
  */
 export function readCertificate(chain: string, privateKey: string): Certificate {
   const [first] = readChain(chain)
@@ -26,7 +26,7 @@ export function readCertificate(chain: string, privateKey: string): Certificate 
 /** @throws CertificateError */
 export function readChain(chain: string): readonly X509Certificate[] {
   const texts = chain.match(certificateForm) ?? []
-  if (texts.length > mostCertificates) throw new CertificateError(`the chain has more than ${mostCertificates} parts`)
+  if (texts.length > maxCertificates) throw new CertificateError(`the chain has more than ${maxCertificates} parts`)
   try {
     return texts.map(text => new X509Certificate(text))
   } catch {
@@ -42,7 +42,7 @@ function readKey(privateKey: string) {
   }
 }
 
-/** The host names of its subject alternative names; where it has none at all, its common name. */
+/** The host names in the subject alternative names; of a certificate without any, the common name. */
 function namesOf({ subjectAltName, subject }: X509Certificate): readonly string[] {
   const alternatives =
     subjectAltName?.split(', ') ??

@@ -6,8 +6,8 @@ function certificate(...names: string[]): Certificate {
 }
 
 test('a wildcard stands for one whole label', () => {
-  const wild = certificate('*.a.test')
-  expect(['x.a.test', 'X.A.test', 'a.test', 'y.x.a.test'].map(value => covers(wild, value))).toEqual([
+  const wildcard = certificate('*.a.test')
+  expect(['x.a.test', 'X.A.test', 'a.test', 'y.x.a.test'].map(name => covers(wildcard, name))).toEqual([
     true,
     true,
     false,
@@ -15,7 +15,7 @@ test('a wildcard stands for one whole label', () => {
   ])
 })
 
-test('a name is shown its certificate, else the first', () => {
+test('a client gets the certificate of the name that it asks for, else the first one', () => {
   const [first, second] = [certificate('a.test'), certificate('b.test')]
   expect(certificateFor([first, second], 'b.test')).toBe(second)
   expect(certificateFor([first, second], 'c.test')).toBe(first)

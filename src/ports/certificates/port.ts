@@ -1,8 +1,8 @@
-/** A certificate that we can show, with its key. */
+/** A certificate with its private key. */
 export interface Certificate {
-  /** The host names that it is for, lower case; the first label may be `*`. */
+  /** The host names that it covers, lower case; the first label may be `*`. */
   readonly names: readonly string[]
-  /** PEM: the certificate first, then what leads to the root. */
+  /** PEM: the certificate first, then the intermediate certificates. */
   readonly chain: string
   /** PEM. */
   readonly privateKey: string
@@ -10,37 +10,44 @@ export interface Certificate {
   readonly notAfter: Date
 }
 
-/** How it stands with a certificate that is there or should be. */
+/** The state of a certificate that exists or should exist. */
 export interface CertificateState {
   readonly name: string
-  /** Is the name one of this instance's, and not of a domain that it serves? */
+  /** Is it a name of this instance? Else it belongs to a domain that the instance serves. */
   readonly isOurs: boolean
   /** null: there is none. */
   readonly notAfter: Date | null
-  /** Why there is no newer one, for an operator; null: nothing is wrong. */
+  /** Why no newer certificate could be had, for an operator; null: nothing is wrong. */
   readonly lastError: string | null
 }
 
 /**
- * Where certificates come from. The last good one stays until a better one is there: nothing that goes wrong takes it away.
+ * A source of TLS certificates that keeps them up to date by itself.
+ *
+ * An adapter
+ * - keeps the last valid certificate of a name until it has a better one, whatever goes wrong;
+ * - reports what went wrong in `states`, and logs it once;
+ * - answers from memory: `current` and `states` are called for each connection.
  */
 export interface Certificates {
-  /** Those to show now; the first is for clients that ask for no name, or for one that none is for. */
+  /** The certificates to present now; the first one serves clients without SNI, or with a name that none covers. */
   current(): readonly Certificate[]
+  /** One state for each name that should have a certificate. */
   states(): readonly CertificateState[]
-  /** Calls `tell` after each change of `current`. */
-  onChange(tell: () => void): void
+  /** Calls `listener` after each change of `current`. */
+  onChange(listener: () => void): void
+  /** Stops renewing. */
   stop(): Promise<void>
 }
 
-/** The certificate to show under this name. */
+/** The certificate to present to a client that asks for `name` (SNI). */
 export function certificateFor(certificates: readonly Certificate[], name: string): Certificate | undefined {
   return certificates.find(certificate => covers(certificate, name)) ?? certificates[0]
 }
 
-/** Is it for this name? RFC 9525 §6.3: `*` stands for one whole label, the first. */
+/** Does the certificate cover this name? `*` stands for the whole first label (RFC 9525 §6.3). */
 export function covers({ names }: Pick<Certificate, 'names'>, name: string): boolean {
-  const wanted = name.toLowerCase()
-  const wildcard = wanted.replace(/^[^.]+/, '*')
-  return names.includes(wanted) || names.includes(wildcard)
+  const lower = name.toLowerCase()
+  const wildcard = lower.replace(/^[^.]+/, '*')
+  return names.includes(lower) || names.includes(wildcard)
 }

@@ -9,25 +9,25 @@ import type { Scanner, ScanResult } from './port.ts'
 
 export interface ClamdOptions {
   readonly address: ClamdAddress
-  /** For one scan in all, waiting for its turn included; longer than clamd takes to reload. */
+  /** How long one scan may take, with the wait for a free one; should be longer than clamd takes to reload. */
   readonly timeoutMs: number
-  /** Fewer than clamd's MaxThreads. */
+  /** Should be fewer than clamd's MaxThreads. */
   readonly maxConcurrentScans: number
 }
 
 type ScanInput = MessageSource | { readonly kind: 'stream'; readonly stream: Readable }
 
 const fileChunkBytes = 256 * 1024
-const maxReadyMs = 5000
+const maxPingMs = 5000
 
-/** A {@link Scanner} on clamd, by INSTREAM: what is scanned goes through the socket and is never held whole. */
+/** A {@link Scanner} on clamd (INSTREAM) through clamscan. The content is streamed through the socket. */
 export function clamdScanner({ address, timeoutMs, maxConcurrentScans }: ClamdOptions): Scanner {
   const client = openClient(address, timeoutMs)
-  const turn = newSemaphore(maxConcurrentScans)
+  const acquire = newSemaphore(maxConcurrentScans)
 
   async function scanInTurn(what: ScanInput, signal: AbortSignal): Promise<ScanResult> {
-    const release = await turn(signal)
-    if (!release) return unscanned('no scan was free in time')
+    const release = await acquire(signal)
+    if (!release) return unscanned('too many scans at once: none was free in time')
     const connection = connectionOf(await client)
     try {
       return await orAborted(signal, scanOver(connection, what, signal))
@@ -53,7 +53,7 @@ export function clamdScanner({ address, timeoutMs, maxConcurrentScans }: ClamdOp
 
     async isReady() {
       const connection = connectionOf(await client)
-      const deadline = AbortSignal.timeout(Math.min(timeoutMs, maxReadyMs))
+      const deadline = AbortSignal.timeout(Math.min(timeoutMs, maxPingMs))
       try {
         await orAborted(deadline, connection.clam.ping())
         return true
@@ -66,7 +66,7 @@ export function clamdScanner({ address, timeoutMs, maxConcurrentScans }: ClamdOp
   }
 }
 
-/** Runs no program and asks clamd nothing yet. */
+/** Only configures the library: it neither runs a program nor connects to clamd yet. */
 function openClient(address: ClamdAddress, timeoutMs: number): Promise<NodeClam> {
   const at = address.kind === 'unix' ? { socket: address.path } : { host: address.host, port: address.port }
   return new NodeClam().init({
@@ -75,12 +75,12 @@ function openClient(address: ClamdAddress, timeoutMs: number): Promise<NodeClam>
   })
 }
 
-/** One use of the library, and the socket that it opens for it. */
+/** One use of the library, with access to the socket that it opens. */
 interface ClamdConnection {
   readonly clam: NodeClam
-  /** Waits until the socket has taken what it was given. */
+  /** Resolves when the socket's buffer has drained. */
   drained(): Promise<void>
-  /** From now on all is kept back until the stream ends, and goes in one piece. */
+  /** From now on buffers all writes until the end of the stream, and sends them as one. */
   gather(): void
   close(): void
 }
@@ -88,8 +88,8 @@ interface ClamdConnection {
 type OpensSockets = { _initSocket(label: string): Promise<Socket> }
 
 /**
- * The library keeps its socket to itself: it does not wait for it to drain, and after a time-out leaves it open. So each
- * use gets an object of its own that notes the socket.
+ * Workaround for clamscan 2.4: it hides its socket, writes without waiting for it to drain, and leaves it open after a
+ * timeout. So each use gets its own object, derived from the shared one, whose `_initSocket` keeps the socket.
  */
 function connectionOf(shared: NodeClam): ClamdConnection {
   let socket: Socket | undefined
@@ -123,8 +123,8 @@ function connectionOf(shared: NodeClam): ClamdConnection {
 const endOfStream = Buffer.alloc(4)
 
 /**
- * The library writes the command, each length, each chunk and the end by themselves. For each piece that comes clamd's one
- * reading thread goes through all of its connections, which takes longer than the scan of a small message.
+ * Workaround for clamscan 2.4: it writes the command, each length, each chunk and the end of the stream separately. clamd has
+ * one reading thread, which goes through all connections for each packet: that takes longer than scanning a small message.
  */
 function gatherWrites(socket: Socket): void {
   const pieces: Buffer[] = []
@@ -165,12 +165,12 @@ async function scanOver(connection: ClamdConnection, what: ScanInput, signal: Ab
 
 async function scanChunks(connection: ClamdConnection, stream: Readable, signal: AbortSignal): Promise<ScanResult> {
   const chunks: AsyncIterator<Buffer> = stream.iterator()
-  // The library never ends what hangs, so the end below would not be reached.
+  // clamscan waits forever for a clamd that hangs, so `finally` might never run.
   signal.addEventListener('abort', () => stream.destroy(), { once: true })
   try {
     const first = await chunks.next()
-    const paced = first.done ? [] : pacedBy(connection, first.value, chunks)
-    return await scanSource(connection, Readable.from(paced, { objectMode: false }), first.done === true, signal)
+    const throttled = first.done ? [] : chunksOnDrain(connection, first.value, chunks)
+    return await scanSource(connection, Readable.from(throttled, { objectMode: false }), first.done === true, signal)
   } finally {
     stream.destroy()
   }
@@ -182,7 +182,7 @@ async function scanSource(
   isEmpty: boolean,
   signal: AbortSignal,
 ): Promise<ScanResult> {
-  // Nothing in it: the library would not even send its command.
+  // For an empty stream clamscan does not even send the command.
   if (isEmpty) return { kind: 'clean' }
   signal.addEventListener('abort', () => source.destroy(), { once: true })
   return scanFrom(await connection.clam.scanStream(source))
@@ -197,8 +197,8 @@ function readableOf(bytes: Buffer): Readable {
   })
 }
 
-/** Reads on only when the socket has taken what it was given. */
-async function* pacedBy(
+/** Reads the next chunk only when the socket has drained: clamscan ignores backpressure. */
+async function* chunksOnDrain(
   connection: ClamdConnection,
   first: Buffer,
   rest: AsyncIterator<Buffer>,
@@ -218,11 +218,14 @@ interface ScanReply {
   readonly resultString?: string
 }
 
-/** The library says `null` for a hang and for COMMAND READ TIMED OUT: only `false` is clean. */
+/**
+ * Workaround for clamscan 2.4: `isInfected` is null after a timeout, for an empty reply and for COMMAND READ TIMED OUT, so only
+ * `false` is clean. https://github.com/kylefarris/clamscan/issues/69
+ */
 function scanFrom({ isInfected, viruses, resultString }: ScanReply): ScanResult {
   if (isInfected === false) return { kind: 'clean' }
   if (isInfected !== true) return unscanned(resultString?.trim() || 'clamd closed the connection')
-  const signature = viruses.find(viruse => !viruse.startsWith('Heuristics.Limits.Exceeded'))
+  const signature = viruses.find(name => !name.startsWith('Heuristics.Limits.Exceeded'))
   if (signature !== undefined) return { kind: 'infected', signature }
   const [limit] = viruses
   return limit === undefined
@@ -246,5 +249,5 @@ function orAborted<Result>(signal: AbortSignal, work: Promise<Result>): Promise<
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   const { code } = error as { code?: unknown }
-  return (error.message || (typeof code === 'string' ? code : 'unknown trouble')).trim()
+  return (error.message || (typeof code === 'string' ? code : 'unknown error')).trim()
 }

@@ -2,8 +2,9 @@ import type { Readable } from 'node:stream'
 import type { MessageSource } from '../../mail/message-source.ts'
 
 /**
- * What the scanner says. Only `clean` is clean: every failure, limit or doubt is `unscanned`; `isLasting` where the same
- * bytes would get the same answer again.
+ * The result of a scan. Every failure, limit or doubt is `unscanned`, never `clean`. `signature`: the scanner's name for what
+ * it found. `why`: for operators. `isLasting`: scanning the same bytes again would give the same result, such as when they are
+ * beyond the scanner's limits.
  */
 export type ScanResult =
   | { readonly kind: 'clean' }
@@ -11,11 +12,16 @@ export type ScanResult =
   | { readonly kind: 'unscanned'; readonly why: string; readonly isLasting?: boolean }
 
 /**
- * Looks for malware. Never throws for what the scanner does. At most a configured number of scans run at once; others
- * wait their turn, within the same time limit.
+ * Scans for malware.
+ *
+ * An adapter
+ * - never rejects for what the scanner does: that is `unscanned`;
+ * - limits how many scans run at once; the others wait, within the time limit of the scan;
+ * - resolves within its time limit, and destroys a stream that it was given, whatever happens;
+ * - streams the content to the scanner: memory does not grow with its size.
  */
 export interface Scanner {
-  scan(what: MessageSource | { readonly kind: 'stream'; readonly stream: Readable }): Promise<ScanResult>
-  /** Does the scanner answer now? For readiness and for knowing when to scan again. */
+  scan(content: MessageSource | { readonly kind: 'stream'; readonly stream: Readable }): Promise<ScanResult>
+  /** Does the scanner answer now? For readiness, and to decide when to scan again. Never rejects. */
   isReady(): Promise<boolean>
 }

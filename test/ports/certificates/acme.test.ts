@@ -57,7 +57,7 @@ const here = { A: ['127.0.0.1'] }
 const ours = (...names: string[]) => names.map(name => ({ name, isOurs: true }))
 
 function open(
-  wanted: readonly CertificateName[],
+  names: readonly CertificateName[],
   more: Partial<Parameters<typeof acmeAuthority>[0]> = {},
   secrets = testSecrets,
 ): Certificates {
@@ -66,7 +66,7 @@ function open(
     clock,
     log,
     secrets,
-    listNames: async () => wanted,
+    listNames: async () => names,
     hasAddress: async name => dns.zone[name]?.A !== undefined,
     authority: acmeAuthority({
       directory: pebble.directory,
@@ -85,7 +85,7 @@ const row = (name: string) =>
   database.db.selectFrom('certificates').selectAll().where('name', '=', name).executeTakeFirstOrThrow()
 const firstOf = (certificates: Certificates) => certificates.current()[0]?.chain
 
-test('gets a certificate for each name, with the chain to the authority’s root, and keeps the keys sealed', async () => {
+test('gets a certificate for each name, with the chain to the authority’s root, and stores the keys sealed', async () => {
   const certificates = open(ours('a.test', 'b.test'))
   await until(() => certificates.current().length === 2)
   expect(certificates.current().map(certificate => certificate.names)).toEqual([['a.test'], ['b.test']])
@@ -109,7 +109,7 @@ test('gets a certificate for each name, with the chain to the authority’s root
   ])
 })
 
-test('two processes order once for a name, and both show it', async () => {
+test('two processes order once for a name, and both present the certificate', async () => {
   const [one, two] = [open(ours('a.test', 'b.test')), open(ours('a.test', 'b.test'))]
   await until(() => one.current().length === 2 && two.current().length === 2)
   expect(one.current().map(certificate => certificate.chain)).toEqual(
@@ -118,7 +118,7 @@ test('two processes order once for a name, and both show it', async () => {
   expect(await database.db.selectFrom('acme_accounts').selectAll().execute()).toHaveLength(1)
 })
 
-test('renews at two thirds of the life', async () => {
+test('renews after two thirds of the validity', async () => {
   const certificates = open(ours('a.test'))
   await until(() => firstOf(certificates) !== undefined)
   const first = firstOf(certificates)
@@ -132,7 +132,7 @@ test('renews at two thirds of the life', async () => {
   expect((await row('a.test')).failures).toBe(0)
 })
 
-test('a name that fails holds no other up, is tried again later and later, and keeps what it had', async () => {
+test('a name that fails does not delay the others, is retried at growing intervals, and keeps its certificate', async () => {
   const certificates = open(ours('a.test', 'c.test'))
   await until(() => certificates.current().length === 2)
   const before = certificates.current().map(certificate => certificate.chain)
@@ -152,7 +152,7 @@ test('a name that fails holds no other up, is tried again later and later, and k
   await until(() => certificates.states()[0]?.lastError === null)
 })
 
-test('an authority that limits us is asked again no sooner than it says', async () => {
+test('an authority that rate limits us is asked again no sooner than it says', async () => {
   const proxy = startRateLimitProxy(pebble, '7200')
   const certificates = open(ours('a.test'), { directory: proxy.directory, caFile: proxy.caFile, email: 'ann@a.test' })
   try {
@@ -170,7 +170,7 @@ test('an authority that limits us is asked again no sooner than it says', async 
   }
 })
 
-test('the name of a domain is not ordered for before DNS has an address for it', async () => {
+test('no certificate is ordered for the name of a domain before DNS has an address for it', async () => {
   const certificates = open([{ name: 'd.test', isOurs: false }])
   await until(() => certificates.states()[0]?.lastError === 'DNS has no address for it yet')
   expect((await row('d.test')).failures).toBe(0)
@@ -180,7 +180,7 @@ test('the name of a domain is not ordered for before DNS has an address for it',
   delete dns.zone['d.test']
 })
 
-test('what an older secret key sealed is opened, and sealed by the newer one', async () => {
+test('a key that an older secret key sealed is opened, and sealed with the newer one', async () => {
   const [older, newer] = [randomBytes(secretKeyBytes), randomBytes(secretKeyBytes)]
   const before = open(ours('a.test'), {}, secretsOf([older]))
   await until(() => firstOf(before) !== undefined)

@@ -34,7 +34,7 @@ function write(version: string, chain: string, key: string): void {
   writeFileSync(join(folder, version, 'key.pem'), key)
 }
 
-/** Lets the link lead there, at once. */
+/** Points the link at this version, atomically. */
 function point(version: string): void {
   symlinkSync(version, join(folder, 'next'))
   renameSync(join(folder, 'next'), join(folder, 'live'))
@@ -53,7 +53,7 @@ async function watching(work: (certificates: Certificates, changes: () => number
   }
 }
 
-test('takes up another pair when a link leads to it', async () => {
+test('loads another pair when the link points to it', async () => {
   const [one, two] = pairs
   write('1', one.chain, one.key)
   write('2', two.chain, two.key)
@@ -63,11 +63,11 @@ test('takes up another pair when a link leads to it', async () => {
     point('2')
     await until(() => changes() === 1)
     expect(certificates.current()[0]).toMatchObject({ names: ['two.test', '*.two.test'], chain: two.chain })
-    expect(certificates.states()[0]).toMatchObject({ name: 'two.test', isOurs: true, trouble: null })
+    expect(certificates.states()[0]).toMatchObject({ name: 'two.test', isOurs: true, lastError: null })
   })
 })
 
-test('keeps the last good pair while the files hold no better one, says why, and takes up the next good one', async () => {
+test('keeps the last good pair while the files hold no better one, reports why, and loads the next good one', async () => {
   const [one, two] = pairs
   const expired = root.issue(['one.test'], 0)
   write('good', one.chain, one.key)
@@ -102,7 +102,7 @@ test('keeps the last good pair while the files hold no better one, says why, and
   })
 })
 
-test('an expired pair is better than none at the start, and any good one better than that', async () => {
+test('accepts an expired pair at the start, and replaces it by any good one', async () => {
   const [one] = pairs
   const expired = root.issue(['old.test'], 0)
   write('expired', expired.chain, expired.key)
@@ -115,7 +115,7 @@ test('an expired pair is better than none at the start, and any good one better 
   })
 })
 
-test('files that hold no pair stop the start with a sentence', () => {
+test('files without a valid pair stop the start with a sentence', () => {
   const [one, two] = pairs
   const open = () => fileCertificates({ certFile: certFile(), keyFile: keyFile(), log })
   expect(open).toThrow(ConfigError)

@@ -16,61 +16,61 @@ import {
   updateNextAttempt,
 } from './table.ts'
 
-/** A name that a certificate is wanted for. */
+/** A name that should have a certificate. */
 export interface CertificateName {
   readonly name: string
   readonly isOurs: boolean
 }
 
 export interface AcmeDeps extends OrderDeps {
-  /** The names, in the order in which they are shown; each has a certificate of its own, so that none fails with another. */
+  /** The names, in the order in which they are shown. Each gets a certificate of its own, so that no name fails with another. */
   readonly listNames: () => Promise<readonly CertificateName[]>
-  /** Does DNS have an address for it? Asked of names of domains alone, whose owners publish them when they like. */
+  /** Does DNS have an address for the name? Asked for names of domains only, whose owners publish them when they like. */
   readonly hasAddress: (name: string) => Promise<boolean>
-  /** How often the names and what was issued are looked at, in milliseconds. */
+  /** {@link acmeIntervalMs} unless given. */
   readonly intervalMs?: number
 }
 
 /** How often the names and the issued certificates are read again, in milliseconds. */
 export const acmeIntervalMs = 5000
-const addressPauseMs = 10 * minuteMs
-const challengeLifeMs = dayMs
-const forgottenAfterMs = 90 * dayMs
+const addressRetryMs = 10 * minuteMs
+const maxChallengeAgeMs = dayMs
+const expiredRetentionMs = 90 * dayMs
 
 /**
- * Certificates that an ACME authority issues, kept in the database: every process shows them, answers for their challenges
- * and orders what is due, one process for a name at a time.
+ * Certificates from an ACME authority (RFC 8555), stored in the database. Every process presents them, answers their
+ * challenges and orders those that are due; one process at a time orders for a name.
  */
 export function acmeCertificates(deps: AcmeDeps): Certificates {
   const { db, clock, log, secrets } = deps
-  const held = createCertificateStore([])
+  const store = createCertificateStore([])
   const loaded = new Map<string, { readonly fingerprint: string; readonly certificate: Certificate }>()
   let states: readonly CertificateState[] = []
-  let listed: readonly CertificateRow[] = []
-  let wanted: readonly CertificateName[] = []
+  let rows: readonly CertificateRow[] = []
+  let requested: readonly CertificateName[] = []
 
   const oneAtATime = limitConcurrency(1)
-  const load = () => oneAtATime(loadNow)
+  const load = () => oneAtATime(loadAll)
 
-  async function loadNow(): Promise<void> {
-    wanted = await deps.listNames()
-    const names = wanted.map(certificateName => certificateName.name)
-    listed = await selectCertificates(db, names)
-    const known = new Map(listed.map(row => [row.name, row]))
+  async function loadAll(): Promise<void> {
+    requested = await deps.listNames()
+    const names = requested.map(({ name }) => name)
+    rows = await selectCertificates(db, names)
+    const known = new Map(rows.map(row => [row.name, row]))
     const missing = names.filter(name => !known.has(name))
     if (missing.length > 0) {
       await insertPendingCertificates(db, missing, clock.now())
-      listed = await selectCertificates(db, names)
+      rows = await selectCertificates(db, names)
     }
     let isChanged = false
-    for (const row of listed) if (await take(row)) isChanged = true
+    for (const row of rows) if (await loadIssued(row)) isChanged = true
     for (const name of loaded.keys()) if (!names.includes(name)) isChanged = loaded.delete(name)
-    states = wanted.map(certificateName => stateOf(certificateName, known.get(certificateName.name)))
-    if (isChanged) held.replace(names.flatMap(name => loaded.get(name)?.certificate ?? []))
+    states = requested.map(certificate => stateOf(certificate, known.get(certificate.name)))
+    if (isChanged) store.replace(names.flatMap(name => loaded.get(name)?.certificate ?? []))
   }
 
-  /** Takes up what was issued, where it is another one. Is it? */
-  async function take({ name, fingerprint }: CertificateRow): Promise<boolean> {
+  /** Loads the certificate that was issued for a name, unless it is loaded already. Was it? */
+  async function loadIssued({ name, fingerprint }: CertificateRow): Promise<boolean> {
     if (fingerprint === null || loaded.get(name)?.fingerprint === fingerprint) return false
     const issued = await selectIssuedCertificate(db, name)
     if (!issued) return false
@@ -79,8 +79,11 @@ export function acmeCertificates(deps: AcmeDeps): Certificates {
       loaded.set(name, { fingerprint, certificate })
       return true
     } catch (error) {
-      // One that cannot be opened holds none of the others up.
-      log.error({ name, err: error }, 'could not open a certificate’s key')
+      // The other names must not wait for this one.
+      log.error(
+        { name, err: error },
+        'could not open the private key of a certificate; the previous certificate stays in use',
+      )
       return false
     }
   }
@@ -91,27 +94,27 @@ export function acmeCertificates(deps: AcmeDeps): Certificates {
   }
 
   async function order(signal: AbortSignal): Promise<'more' | 'done'> {
-    await tidy(clock.now())
+    await deleteOld(clock.now())
     await load()
-    for (const each of listed.filter(row => isDue(row, clock.now()))) {
+    for (const row of rows.filter(candidate => isDue(candidate, clock.now()))) {
       if (signal.aborted) return 'done'
-      if (await waitsForAddress(each)) continue
-      if (await orderCertificate(deps, each, signal)) await load()
+      if (await waitsForAddress(row)) continue
+      if (await orderCertificate(deps, row, signal)) await load()
     }
     return 'done'
   }
 
-  /** An order that must fail is spared the authority, which counts them. */
+  /** Postpones an order that would fail, since authorities limit failed ones. Did it? */
   async function waitsForAddress(row: CertificateRow): Promise<boolean> {
-    const isOurs = wanted.find(certificateName => certificateName.name === row.name)?.isOurs ?? true
+    const isOurs = requested.find(({ name }) => name === row.name)?.isOurs ?? true
     if (isOurs || (await deps.hasAddress(row.name))) return false
-    await updateNextAttempt(db, row.name, plusMs(clock.now(), addressPauseMs), 'DNS has no address for it yet')
+    await updateNextAttempt(db, row.name, plusMs(clock.now(), addressRetryMs), 'DNS has no address for it yet')
     return true
   }
 
-  async function tidy(now: Instant): Promise<void> {
-    await deleteChallengesBefore(db, plusMs(now, -challengeLifeMs))
-    await deleteExpiredCertificates(db, plusMs(now, -forgottenAfterMs))
+  async function deleteOld(now: Instant): Promise<void> {
+    await deleteChallengesBefore(db, plusMs(now, -maxChallengeAgeMs))
+    await deleteExpiredCertificates(db, plusMs(now, -expiredRetentionMs))
   }
 
   const intervalMs = deps.intervalMs ?? acmeIntervalMs
@@ -122,9 +125,9 @@ export function acmeCertificates(deps: AcmeDeps): Certificates {
   const loading = startJob({ name: 'acme-load', intervalMs, log }, round)
   const ordering = startJob({ name: 'acme-order', intervalMs, log }, order)
   return {
-    current: () => held.current,
+    current: () => store.current,
     states: () => states,
-    onChange: held.onChange,
+    onChange: store.onChange,
     stop: async () => {
       await Promise.all([ordering.stop(), loading.stop()])
     },

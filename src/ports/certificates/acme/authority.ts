@@ -2,13 +2,13 @@ import { readFileSync } from 'node:fs'
 import { Agent } from 'node:https'
 import type { Client } from 'acme-client'
 
-/** Issues certificates for names, once it has seen that they are ours. */
+/** A certificate authority, which issues a certificate for a name once it has validated that we control it. */
 export interface CertificateAuthority {
-  /** The URL of its directory. */
+  /** The URL of its ACME directory, which identifies it. */
   readonly directory: string
-  /** A fresh private key for an account, PEM. */
+  /** A new private key for an account, PEM. */
   newAccountKey(): Promise<string>
-  /** @throws CertificateAuthorityError when it does not, or does not answer */
+  /** @throws CertificateAuthorityError when it refuses, or does not answer */
   issue(name: string, accountKey: string, challenges: ChallengeStore): Promise<IssuedCertificate>
 }
 
@@ -18,16 +18,16 @@ export interface IssuedCertificate {
   readonly privateKey: string
 }
 
-/** What the authority is to find at the name while it looks (RFC 8555 §8.3). */
+/** The HTTP-01 challenges that are to be served at `/.well-known/acme-challenge/<token>` (RFC 8555 §8.3). */
 export interface ChallengeStore {
   put(token: string, keyAuthorization: string): Promise<void>
   remove(token: string): Promise<void>
 }
 
-/** The authority issued nothing; the message says why, for an operator. */
+/** The authority issued no certificate; the message says why, for an operator. */
 export class CertificateAuthorityError extends Error {
   override readonly name = 'CertificateAuthorityError'
-  /** How long it asks us to wait, in milliseconds; 0: it does not say. */
+  /** How long the authority asks us to wait, in milliseconds; 0: it does not say. */
   readonly waitMs: number
 
   constructor(message: string, waitMs: number) {
@@ -39,37 +39,37 @@ export class CertificateAuthorityError extends Error {
 export interface AcmeOptions {
   readonly directory: string
   readonly email: string | undefined
-  /** File with the root certificate of the authority's own server; undefined: the usual roots. */
+  /** File with the root certificate of the authority's own server; undefined: the public roots. */
   readonly caFile: string | undefined
-  /** How often it is asked whether it is done, at first, in milliseconds. */
+  /** How often to poll the order at first, in milliseconds; 1000 unless given. */
   readonly pollIntervalMs?: number
 }
 
 const requestTimeoutMs = 30_000
-const pollTimes = 15
-const longestMessage = 500
+const maxPolls = 15
+const maxMessageLength = 500
 
 /**
- * An authority that speaks ACME (RFC 8555), asked through acme-client. Its terms of service are accepted. Keys are on
- * P-256. The library is loaded with the first order: few processes need it.
+ * An authority that speaks ACME (RFC 8555), through acme-client. Its terms of service are accepted. Keys are ECDSA P-256.
+ * The library is loaded with the first order: few processes need it.
  */
 export function acmeAuthority({ directory, email, caFile, pollIntervalMs = 1000 }: AcmeOptions): CertificateAuthority {
   let waitMs = 0
   let accountUrl: string | undefined
 
   /**
-   * The URL of the account, which is made if there is none. To ask for one that is there as for a new one is an empty
-   * update to the library, which authorities refuse.
+   * The URL of the account, which is registered if there is none. acme-client answers a registration of a known account with
+   * an empty update, which authorities refuse: so an existing account is asked for first.
    */
   async function register(client: Client): Promise<string> {
     const isKnown = await client.createAccount({ onlyReturnExisting: true }).then(
       () => true,
       () => false,
     )
-    const made = { termsOfServiceAgreed: true, ...(email && { contact: [`mailto:${email}`] }) }
+    const account = { termsOfServiceAgreed: true, ...(email && { contact: [`mailto:${email}`] }) }
     if (!isKnown)
-      await client.createAccount(made).catch(error => {
-        // Where another process was quicker, its account is ours.
+      await client.createAccount(account).catch(error => {
+        // If another process registered it first, that account is ours too.
         if (!hasAccount(client)) throw error
       })
     return client.getAccountUrl()
@@ -77,7 +77,7 @@ export function acmeAuthority({ directory, email, caFile, pollIntervalMs = 1000 
 
   async function load() {
     const acme = await import('acme-client')
-    // Its own retries wait as long as the authority says, within the order; ours come after it.
+    // By default acme-client sleeps within the order for as long as Retry-After says. We end the order and retry later.
     Object.assign(acme.axios.defaults, {
       timeout: requestTimeoutMs,
       acmeSettings: { retryMaxAttempts: 0, retryDefaultDelay: 1 },
@@ -110,7 +110,7 @@ export function acmeAuthority({ directory, email, caFile, pollIntervalMs = 1000 
           directoryUrl: directory,
           accountKey,
           ...(accountUrl && { accountUrl }),
-          backoffAttempts: pollTimes,
+          backoffAttempts: maxPolls,
           backoffMin: pollIntervalMs,
           backoffMax: pollIntervalMs * 10,
         })
@@ -118,7 +118,7 @@ export function acmeAuthority({ directory, email, caFile, pollIntervalMs = 1000 
         const chain = await client.auto({
           csr,
           challengePriority: ['http-01'],
-          // It would be from here that we looked; whether the world sees it, the authority finds out.
+          // acme-client would look from here, where the name may not be reachable; the authority's look is what counts.
           skipChallengeVerification: true,
           challengeCreateFn: (_authorization, { token, type }, keyAuthorization) => {
             if (type !== 'http-01') throw new Error('the authority offers no HTTP-01 challenge')
@@ -128,9 +128,9 @@ export function acmeAuthority({ directory, email, caFile, pollIntervalMs = 1000 
         })
         return { chain, privateKey: privateKey.toString() }
       } catch (error) {
-        // Should the account be gone, another one is registered.
+        // If the account was deleted, the next order registers another one.
         accountUrl = undefined
-        throw new CertificateAuthorityError((error as Error).message.slice(0, longestMessage), waitMs)
+        throw new CertificateAuthorityError((error as Error).message.slice(0, maxMessageLength), waitMs)
       }
     },
   }
@@ -144,7 +144,7 @@ function hasAccount(client: Client): boolean {
   }
 }
 
-/** Seconds or a date (RFC 9110 §10.2.3), as milliseconds from now; 0 where there is neither. */
+/** Retry-After (RFC 9110 §10.2.3), seconds or a date, as milliseconds from now; 0 if it is neither. */
 function readRetryAfter(text: unknown): number {
   if (typeof text !== 'string') return 0
   const ms = /^\d{1,9}$/.test(text) ? Number(text) * 1000 : Date.parse(text) - Date.now()

@@ -35,22 +35,25 @@ export interface OrderDeps {
   readonly authority: CertificateAuthority
 }
 
-/** The longest for one order; the lease outlasts it, so that two processes never order for one name at once. */
-const orderMs = 4 * minuteMs
+/** How long one order may take. The lease is longer, so that two processes never order for one name at once. */
+const orderTimeoutMs = 4 * minuteMs
 const leaseMs = 5 * minuteMs
 
-const orders = counter('mailroom_certificate_orders_total', 'Certificates ordered by ACME, by what became of it.', [
+const orders = counter('mailroom_certificate_orders_total', 'Certificate orders at the ACME authority, by result.', [
   'result',
 ])
 
-/** Orders a certificate for a name that is due, unless another process does. Did we? `signal`: leave it, it is tried again soon. */
+/**
+ * Orders a certificate for a name that is due, unless another process does. Did it order? `signal` aborts the order, which is
+ * then due again at once.
+ */
 export async function orderCertificate(deps: OrderDeps, due: CertificateRow, signal: AbortSignal): Promise<boolean> {
   const { db, clock } = deps
   const now = clock.now()
   const claim = { name: due.name, lease: newSortableToken() }
   if (!(await claimOrder(db, { ...claim, now, until: plusMs(now, leaseMs) }))) return false
   try {
-    const issued = await inTime(issue(deps, due.name), signal)
+    const issued = await withTimeout(issue(deps, due.name), signal)
     await settle(deps, claim, issued)
   } catch (error) {
     if (signal.aborted)
@@ -60,12 +63,12 @@ export async function orderCertificate(deps: OrderDeps, due: CertificateRow, sig
   return true
 }
 
-function inTime<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
-  const either = AbortSignal.any([signal, AbortSignal.timeout(orderMs)])
+function withTimeout<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
+  const either = AbortSignal.any([signal, AbortSignal.timeout(orderTimeoutMs)])
   return Promise.race([
     work,
     new Promise<never>((_, reject) => {
-      const end = () => reject(new Error(`no certificate within ${orderMs / minuteMs} minutes`))
+      const end = () => reject(new Error(`no certificate within ${orderTimeoutMs / minuteMs} minutes`))
       if (either.aborted) end()
       else either.addEventListener('abort', end, { once: true })
     }),
@@ -77,20 +80,25 @@ async function issue({ db, clock, secrets, authority }: OrderDeps, name: string)
     put: (token, keyAuthorization) => insertChallenge(db, token, keyAuthorization, clock.now()),
     remove: token => deleteChallenge(db, token),
   }
-  const account = await ourAccountKey(db, clock, secrets, authority)
+  const account = await loadAccountKey(db, clock, secrets, authority)
   return authority.issue(name, account, challenges)
 }
 
-/** One account for all processes. */
-async function ourAccountKey(db: Db, clock: Clock, secrets: Secrets, authority: CertificateAuthority): Promise<string> {
+/** The account key, which all processes share; created with the first order. */
+async function loadAccountKey(
+  db: Db,
+  clock: Clock,
+  secrets: Secrets,
+  authority: CertificateAuthority,
+): Promise<string> {
   const { directory } = authority
-  const place = accountKeyContext(directory)
+  const context = accountKeyContext(directory)
   const known = await selectAccountKey(db, directory)
-  if (known) return secrets.open(known, place)
-  await insertAccountKey(db, directory, secrets.seal(await authority.newAccountKey(), place), clock.now())
-  const kept = await selectAccountKey(db, directory)
-  if (!kept) throw new Error('the account with the authority was not kept')
-  return secrets.open(kept, place)
+  if (known) return secrets.open(known, context)
+  await insertAccountKey(db, directory, secrets.seal(await authority.newAccountKey(), context), clock.now())
+  const stored = await selectAccountKey(db, directory)
+  if (!stored) throw new Error('the ACME account key could not be stored')
+  return secrets.open(stored, context)
 }
 
 type OrderClaim = { readonly name: string; readonly lease: string }
@@ -98,7 +106,7 @@ type OrderClaim = { readonly name: string; readonly lease: string }
 async function settle(deps: OrderDeps, claim: OrderClaim, { chain, privateKey }: IssuedCertificate): Promise<void> {
   const certificate = readCertificate(chain, privateKey)
   if (!covers(certificate, claim.name))
-    throw new CertificateError(`the authority issued one for ${certificate.names[0]}`)
+    throw new CertificateError(`the authority issued a certificate for ${certificate.names[0]}`)
   const issued: SealedCertificate = {
     fingerprint: fingerprintOf(chain),
     chain,
@@ -109,7 +117,7 @@ async function settle(deps: OrderDeps, claim: OrderClaim, { chain, privateKey }:
   if (!(await updateIssuedCertificate(deps.db, claim, issued, instantOf(renewalTime(certificate, Math.random())))))
     return
   orders.inc({ result: 'issued' })
-  deps.log.info({ name: claim.name, not_after: certificate.notAfter }, 'a certificate was issued')
+  deps.log.info({ name: claim.name, not_after: certificate.notAfter }, 'TLS certificate issued')
 }
 
 async function settleFailure(deps: OrderDeps, claim: OrderClaim, failures: number, error: unknown): Promise<void> {
@@ -118,7 +126,10 @@ async function settleFailure(deps: OrderDeps, claim: OrderClaim, failures: numbe
   const againAt = plusMs(deps.clock.now(), retryDelayMs(failures, Math.random(), waitMs))
   await updateFailedOrder(deps.db, claim, { why, failures, againAt })
   orders.inc({ result: 'failed' })
-  deps.log.warn({ name: claim.name, reason: why, failures, again_at: againAt }, 'no certificate was issued')
+  deps.log.warn(
+    { name: claim.name, reason: why, failures, again_at: againAt },
+    'could not get a TLS certificate; it will be ordered again',
+  )
 }
 
 function fingerprintOf(chain: string): string {
@@ -132,7 +143,7 @@ function instantOf(date: Date): Instant {
   return instantAt(date.getTime() * 1000)
 }
 
-/** Is it time to order for this name? */
+/** Is an order for this name due? */
 export function isDue({ next_attempt_at }: Pick<CertificateRow, 'next_attempt_at'>, now: Instant): boolean {
   return millisecondsOf(next_attempt_at) <= millisecondsOf(now)
 }

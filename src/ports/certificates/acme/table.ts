@@ -4,31 +4,29 @@ import type { Db } from '../../../base/database/database.ts'
 import type { DatabaseSchema } from '../../../base/database/schema.ts'
 import type { SealedSecret } from '../../../base/secrets/secrets.ts'
 
-type Row = Selectable<DatabaseSchema['certificates']>
-
-/** A certificate without what is long. */
+/** A row without the certificate and its key. */
 export type CertificateRow = Pick<
-  Row,
+  Selectable<DatabaseSchema['certificates']>,
   'name' | 'fingerprint' | 'not_after' | 'next_attempt_at' | 'failures' | 'last_error'
 >
 
-const atOnce = 500
+const batchSize = 500
 
-/** What is there for these names. */
+/** The rows of these names, in any order. */
 export async function selectCertificates(db: Db, names: readonly string[]): Promise<readonly CertificateRow[]> {
-  const found: CertificateRow[] = []
-  for (let from = 0; from < names.length; from += atOnce)
-    found.push(
+  const selected: CertificateRow[] = []
+  for (let from = 0; from < names.length; from += batchSize)
+    selected.push(
       ...(await db
         .selectFrom('certificates')
         .select(['name', 'fingerprint', 'not_after', 'next_attempt_at', 'failures', 'last_error'])
-        .where('name', 'in', names.slice(from, from + atOnce))
+        .where('name', 'in', names.slice(from, from + batchSize))
         .execute()),
     )
-  return found
+  return selected
 }
 
-/** What was issued for a name and sealed; undefined: nothing yet. */
+/** The certificate of a name, with its sealed key; undefined: none was issued yet. */
 export async function selectIssuedCertificate(
   db: Db,
   name: string,
@@ -42,19 +40,19 @@ export async function selectIssuedCertificate(
   return { chain: row.chain, sealedKey: { keyId: row.sealed_by, text: row.private_key } }
 }
 
-/** Names that a certificate is wanted for from now on. */
+/** Inserts names without a certificate, due at once; names that are there stay as they are. */
 export async function insertPendingCertificates(db: Db, names: readonly string[], now: Instant): Promise<void> {
-  for (let from = 0; from < names.length; from += atOnce)
+  for (let from = 0; from < names.length; from += batchSize)
     await db
       .insertInto('certificates')
       .ignore()
       .values(
-        names.slice(from, from + atOnce).map(name => ({ name, next_attempt_at: now, failures: 0, created_at: now })),
+        names.slice(from, from + batchSize).map(name => ({ name, next_attempt_at: now, failures: 0, created_at: now })),
       )
       .execute()
 }
 
-/** Claims the order for a name that is due, until then. Was it still due? */
+/** Leases the order for a name to the caller until `until`. False: it is not due any more. */
 export async function claimOrder(
   db: Db,
   order: { readonly name: string; readonly lease: string; readonly now: Instant; readonly until: Instant },
@@ -76,7 +74,7 @@ export interface SealedCertificate {
   readonly notAfter: Instant
 }
 
-/** Keeps what was issued, unless the claim ran out and another one was made. Was it kept? */
+/** Stores a certificate, unless the caller's lease expired and another process has one. Was it stored? */
 export async function updateIssuedCertificate(
   db: Db,
   claim: { readonly name: string; readonly lease: string },
@@ -103,7 +101,7 @@ export async function updateIssuedCertificate(
   return numUpdatedRows > 0n
 }
 
-/** Notes why nothing was issued; what was issued before stays. */
+/** Records a failed order, unless another process has the lease; the previous certificate stays. */
 export async function updateFailedOrder(
   db: Db,
   claim: { readonly name: string; readonly lease: string },
@@ -117,7 +115,7 @@ export async function updateFailedOrder(
     .execute()
 }
 
-/** Puts an order off that would fail. */
+/** Postpones an order, unless a process is ordering now. */
 export async function updateNextAttempt(db: Db, name: string, againAt: Instant, why: string): Promise<void> {
   await db
     .updateTable('certificates')
@@ -127,12 +125,12 @@ export async function updateNextAttempt(db: Db, name: string, againAt: Instant, 
     .execute()
 }
 
-/** Forgets what nobody has renewed since then. */
+/** Deletes certificates that expired before `before`, some at a time. */
 export async function deleteExpiredCertificates(db: Db, before: Instant): Promise<void> {
-  await db.deleteFrom('certificates').where('not_after', '<', before).limit(atOnce).execute()
+  await db.deleteFrom('certificates').where('not_after', '<', before).limit(batchSize).execute()
 }
 
-/** The key of our account with an authority: this one, unless there is one. */
+/** Inserts the key of our account with an authority, unless there is one. */
 export async function insertAccountKey(db: Db, directory: string, sealed: SealedSecret, now: Instant): Promise<void> {
   await db
     .insertInto('acme_accounts')
@@ -158,7 +156,7 @@ export async function insertChallenge(db: Db, token: string, keyAuthorization: s
     .execute()
 }
 
-/** What the authority is to find under this token (RFC 8555 §8.3). */
+/** The key authorization that the authority expects for this token (RFC 8555 §8.3). */
 export async function selectKeyAuthorization(db: Db, token: string): Promise<string | undefined> {
   const row = await db
     .selectFrom('acme_challenges')
@@ -173,7 +171,7 @@ export async function deleteChallenge(db: Db, token: string): Promise<void> {
 }
 
 export async function deleteChallengesBefore(db: Db, before: Instant): Promise<void> {
-  await db.deleteFrom('acme_challenges').where('created_at', '<', before).limit(atOnce).execute()
+  await db.deleteFrom('acme_challenges').where('created_at', '<', before).limit(batchSize).execute()
 }
 
 interface SealedKeyRow {
@@ -182,7 +180,7 @@ interface SealedKeyRow {
   readonly sealed: SealedSecret
 }
 
-/** What is sealed with another key than this, its rows locked until the transaction ends. */
+/** Keys that are sealed with another secret key than `sealedBy`; locks their rows until the transaction ends. */
 export async function lockKeysNotSealedBy(db: Db, sealedBy: string, limit: number): Promise<readonly SealedKeyRow[]> {
   const certificates = await db
     .selectFrom('certificates')
