@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test'
-import { newCircuitBreaker } from './circuit-breaker.ts'
+import { CircuitBreaker } from './circuit-breaker.ts'
 
 function openAt(nowMs: number) {
-  const breaker = newCircuitBreaker()
+  const breaker = new CircuitBreaker()
   const alarms = Array.from({ length: 5 }, () => {
     breaker.beginAttempt()
     return breaker.recordFailure(nowMs)
@@ -21,7 +21,7 @@ test('five troubles in a row hold back, and alarm once', () => {
 })
 
 test('one that gets through between them begins the count again', () => {
-  const breaker = newCircuitBreaker()
+  const breaker = new CircuitBreaker()
   for (let i = 0; i < 4; i++) breaker.recordFailure(0)
   breaker.recordSuccess()
   for (let i = 0; i < 4; i++) breaker.recordFailure(0)

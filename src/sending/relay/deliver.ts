@@ -1,31 +1,34 @@
-import { type Clock, type Instant, plusMs } from '../../base/clock.ts'
+import { type Clock, type Instant, millisecondsOf, plusMs } from '../../base/clock.ts'
+import { batched } from '../../base/concurrency/batch.ts'
 import { limitConcurrency } from '../../base/concurrency/semaphore.ts'
 import { newWeightedSemaphore } from '../../base/concurrency/weighted-semaphore.ts'
-import { type Db, isDatabaseUnavailable } from '../../base/database/database.ts'
+import { type Db, inTransaction, isDatabaseUnavailable } from '../../base/database/database.ts'
 import type { Log } from '../../base/observability/log.ts'
 import { timed } from '../../base/observability/metrics.ts'
 import { traced } from '../../base/observability/tracing.ts'
+import type { FindSigningKeys, SigningKey } from '../../domains/dkim/keys.ts'
 import type { BlobStore } from '../../ports/blobs/port.ts'
 import type { Provider, SubmissionOutcome } from '../../ports/provider/port.ts'
-import { selectSuppressed } from '../accept/table.ts'
-import { selectPausedBrandIds } from '../reports/pause-table.ts'
+import { recordEvents } from '../events/events.ts'
+import { recordReports } from '../reports/reports.ts'
 import type { ReturnPathSource } from '../reports/return-path.ts'
-import { isSuppressed, suppressionSets } from '../suppressions/suppression-sets.ts'
-import type { DkimKey } from './dkim-signature.ts'
+import { type ClaimFacts, isSuppressedNow, loadClaimFacts, reversePathOf } from './claim-facts.ts'
+import { dkimSignatures } from './dkim-signature.ts'
+import { FairQueue } from './fair-queue.ts'
 import type { OutboxLeases } from './leases.ts'
-import type { ClaimedRecipient } from './outbox.ts'
+import { type ClaimedRecipient, claimDueRows, deleteOutboxRows, lockLeasedRows, updateRescheduled } from './outbox.ts'
 import {
+  bounceReport,
   endBeforeSubmission,
   type NextStep,
+  NoSigningKeyError,
   nextAfterError,
   nextAfterOutcome,
   postponeAttempt,
   postponeForPause,
 } from './outcome.ts'
-import { type FindSigningKeys, prepare } from './prepare.ts'
 import type { ProviderHealth } from './provider-health.ts'
 import type { RetryPolicy } from './retry.ts'
-import { settling } from './settle.ts'
 import { countSubmission } from './submission-metrics.ts'
 
 export interface DelivererDeps {
@@ -37,223 +40,316 @@ export interface DelivererDeps {
   readonly reversePaths?: ReturnPathSource | undefined
   readonly clock: Clock
   readonly log: Log
-  readonly route: ProviderHealth
+  readonly health: ProviderHealth
   readonly leases: OutboxLeases
+  /** How long a claim is valid without being renewed, in milliseconds. */
+  readonly leaseMs: number
   readonly retry: RetryPolicy
   /** The longest for one submission, in milliseconds. */
   readonly attemptMs: number
-  /** True once no further submission is to be begun. */
+  /** True once no further submission is to begin. */
   readonly isStopping: () => boolean
 }
 
-/** Messages in memory at once, in bytes; each is there about three times while it is signed and sent. */
-const maxBytes = 64 * 1024 * 1024
-const againMs = 1000
-const maxAgainMs = 10_000
-const maxTriesWhileStopping = 5
-
-export interface Deliverer {
-  /** Carries what one claim took to the provider and writes what became of it. Never throws. */
-  deliver(claimed: readonly ClaimedRecipient[]): Promise<void>
-  /** Does something wait to be written because the database is away? Then nothing more is to be taken. */
-  isBehind(): boolean
+/** Recipients of one email; all that is read of `first` besides its recipient is the same for each. */
+interface EmailRecipients {
+  readonly first: ClaimedRecipient
+  readonly recipients: readonly ClaimedRecipient[]
 }
 
-export function newDeliverer(deps: DelivererDeps): Deliverer {
-  const { db, provider, clock, log, route, leases, retry } = deps
-  const submitting = limitConcurrency(provider.traits.maxConcurrentSubmissions)
-  const inMemory = newWeightedSemaphore(maxBytes)
-  const settleOne = settling(db, clock)
-  const reversePaths = provider.traits.returnPath === 'ours' ? deps.reversePaths : undefined
-  let unwritten = 0
+/** Messages in memory at once, in bytes; each is there about three times while it is signed and submitted. */
+const maxMessageBytes = 64 * 1024 * 1024
+const retryMs = 1000
+const maxRetryMs = 10_000
+const maxSettleTriesWhileStopping = 5
 
-  async function carry(claimed: readonly ClaimedRecipient[]): Promise<void> {
+/**
+ * Delivers what the outbox holds: claim → prepare → sign → submit → settle, in the order of the methods below. Whatever
+ * happens to a recipient after its claim, it ends in {@link Deliverer.settle}.
+ */
+export class Deliverer {
+  private readonly deps: DelivererDeps
+  private readonly fairQueue = new FairQueue()
+  private readonly limitSubmissions: <Result>(work: () => Promise<Result>) => Promise<Result>
+  private readonly messageMemory = newWeightedSemaphore(maxMessageBytes)
+  private readonly writeSettlement: (settlement: Settlement) => Promise<boolean>
+  private readonly inFlight = new Set<Promise<void>>()
+  private waitingForDatabase = 0
+
+  constructor(deps: DelivererDeps) {
+    const keepsReturnPath = deps.provider.traits.returnPath === 'ours'
+    this.deps = { ...deps, reversePaths: keepsReturnPath ? deps.reversePaths : undefined }
+    this.limitSubmissions = limitConcurrency(deps.provider.traits.maxConcurrentSubmissions)
+    this.writeSettlement = newSettlementWriter(deps.db, deps.clock)
+  }
+
+  /** Do settlements wait because the database is unavailable? Then nothing more is to be claimed. */
+  isWaitingForDatabase(): boolean {
+    return this.waitingForDatabase > 0
+  }
+
+  /** Resolves once all that was claimed is settled. */
+  async drain(): Promise<void> {
+    await Promise.all(this.inFlight)
+  }
+
+  /** Claim: takes at most `maxRows` due recipients under a lease, and delivers them in the background; gives how many. */
+  async claim(maxRows: number, { expiredOnly }: { readonly expiredOnly: boolean }): Promise<number> {
+    const { db, clock, leaseMs, leases } = this.deps
+    const now = clock.now()
+    const claimed = await timed('out', 'claim', () =>
+      claimDueRows(db, { maxRows, leaseMs, now, expiredOnly }, (tx, count) => this.fairQueue.next(tx, count, now)),
+    )
+    leases.add(claimed, plusMs(now, leaseMs))
+    const delivery = this.deliver(claimed).finally(() => this.inFlight.delete(delivery))
+    this.inFlight.add(delivery)
+    return claimed.length
+  }
+
+  /** Never throws. */
+  private async deliver(claimed: readonly ClaimedRecipient[]): Promise<void> {
+    const { db, signingKeys, reversePaths, clock, log } = this.deps
     try {
-      const facts = await loadClaimFacts(db, { signingKeys: deps.signingKeys, reversePaths }, claimed, clock.now())
-      await Promise.all(
-        Array.from(Map.groupBy(claimed, claimedRecipient => claimedRecipient.emailId).values(), email =>
-          carryEmail(email, facts),
-        ),
-      )
+      const facts = await loadClaimFacts({ db, signingKeys, reversePaths }, claimed, clock.now())
+      const emails = Map.groupBy(claimed, recipient => recipient.emailId).values()
+      await Promise.all(Array.from(emails, recipients => this.deliverEmail(recipients, facts)))
     } catch (error) {
-      log.error({ err: error, claimed: claimed.length }, 'could not carry a claim')
-      await Promise.all(
-        claimed.map(claimedRecipient =>
-          settle(claimedRecipient, postponeAttempt(claimedRecipient, plusMs(clock.now(), againMs))),
-        ),
-      )
+      log.error({ err: error, claimed: claimed.length }, 'could not process claimed outbox rows')
+      await this.settleAll(claimed, recipient => postponeAttempt(recipient, plusMs(clock.now(), retryMs)))
     }
   }
 
-  /** The recipients of one email share its message. */
-  async function carryEmail(email: readonly ClaimedRecipient[], facts: ClaimFacts): Promise<void> {
-    const ends = email.map(
-      claimedRecipient =>
-        endBeforeSubmission(claimedRecipient, facts.isSuppressed(claimedRecipient), clock.now()) ??
-        (facts.isPaused(claimedRecipient) ? postponeForPause(claimedRecipient, clock.now()) : null),
-    )
-    const going = email.filter((_, i) => ends[i] === null)
+  /** Settles the recipients that are not to be submitted now; the others share one message. */
+  private async deliverEmail(recipients: readonly ClaimedRecipient[], facts: ClaimFacts): Promise<void> {
+    const now = this.deps.clock.now()
+    const steps = new Map(recipients.map(recipient => [recipient, stepBeforeSubmission(recipient, facts, now)]))
+    const toSubmit = recipients.filter(recipient => steps.get(recipient) === null)
+    const [first] = toSubmit
     await Promise.all([
-      ...email.map((claimedRecipient, i) => ends[i] && settle(claimedRecipient, ends[i])),
-      going[0] && goTraced(going, going[0], facts),
+      ...Array.from(steps, ([recipient, next]) => next && this.settle(recipient, next)),
+      first && this.deliverMessage({ first, recipients: toSubmit }, facts),
     ])
   }
 
-  function goTraced(email: readonly ClaimedRecipient[], first: ClaimedRecipient, facts: ClaimFacts): Promise<void> {
-    const { emailId, attempts } = first
-    const said = { 'mailroom.email_id': emailId, 'mailroom.attempt': attempts + 1, 'mailroom.recipients': email.length }
-    return traced({ name: 'submit email', kind: 'work', attributes: said }, () => go(email, first, facts))
+  private deliverMessage(email: EmailRecipients, facts: ClaimFacts): Promise<void> {
+    const { emailId, attempts } = email.first
+    const attributes = {
+      'mailroom.email_id': emailId,
+      'mailroom.attempt': attempts + 1,
+      'mailroom.recipients': email.recipients.length,
+    }
+    return traced({ name: 'submit email', kind: 'work', attributes }, () => this.prepareAndSubmit(email, facts))
   }
 
-  async function go(email: readonly ClaimedRecipient[], first: ClaimedRecipient, facts: ClaimFacts): Promise<void> {
-    const release = await inMemory.acquire(first.size)
+  private async prepareAndSubmit(email: EmailRecipients, facts: ClaimFacts): Promise<void> {
+    const { clock, log, retry } = this.deps
+    const release = await this.messageMemory.acquire(email.first.size)
     try {
-      const message = await prepare(first, facts.keysOf(first), { blobs: deps.blobs, clock, traits: provider.traits })
-      const isGrouped = provider.traits.multipleRecipients && reversePaths === undefined
-      const groups = isGrouped ? [email] : email.map(claimedRecipient => [claimedRecipient])
-      await Promise.all(groups.map(group => submitAndSettle(group, group[0] ?? first, { message, facts })))
+      const keys = requireSigningKeys(email.first, facts)
+      const message = await this.prepare(email.first)
+      const signed = await this.sign(message, keys)
+      await Promise.all(this.submissionsOf(email).map(group => this.submitAndSettle(group, signed, facts)))
     } catch (error) {
-      log.error({ err: error, email_id: first.emailId }, 'could not prepare an email')
-      const next = (claimedRecipient: ClaimedRecipient) =>
+      log.error({ err: error, email_id: email.first.emailId }, 'could not prepare an email for submission')
+      await this.settleAll(email.recipients, recipient =>
         isDatabaseUnavailable(error)
-          ? postponeAttempt(claimedRecipient, plusMs(clock.now(), againMs))
-          : nextAfterError(claimedRecipient, error, clock.now(), retry)
-      await Promise.all(email.map(claimedRecipient => settle(claimedRecipient, next(claimedRecipient))))
+          ? postponeAttempt(recipient, plusMs(clock.now(), retryMs))
+          : nextAfterError(recipient, error, clock.now(), retry),
+      )
     } finally {
       release()
     }
   }
 
-  async function submitAndSettle(
-    group: readonly ClaimedRecipient[],
-    first: ClaimedRecipient,
-    what: PreparedMessage,
-  ): Promise<void> {
-    const nexts = await submitting(async () => {
-      const isLost = !group.every(claimedRecipient => leases.isValid(claimedRecipient))
-      if (isLost || deps.isStopping())
-        return group.map(claimedRecipient => postponeAttempt(claimedRecipient, clock.now()))
-      if (!route.beginAttempt(first.domainId))
-        return group.map(claimedRecipient => postponeAttempt(claimedRecipient, route.retryAt(first.domainId)))
-      const outcomes = await timed('out', 'submit', () => submit(group, first, what))
-      route.recordOutcomes(first.domainId, outcomes)
-      const now = clock.now()
-      return outcomes.map((outcome, i) => nextAfterOutcome(group[i] ?? first, outcome, now, retry))
-    })
+  /**
+   * Prepare: the stored message with its Date, which is when the email was accepted or scheduled for: the same at each
+   * attempt.
+   */
+  private async prepare({ organizationId, blobId, scheduledAt, createdAt }: ClaimedRecipient): Promise<Buffer> {
+    const stored = await timed('out', 'read', () => this.deps.blobs.readWhole(organizationId, blobId))
+    return Buffer.concat([dateField(scheduledAt ?? createdAt), stored])
+  }
+
+  /** Sign: puts one DKIM signature a key in front of the message. */
+  private async sign(message: Buffer, keys: readonly SigningKey[]): Promise<Buffer> {
+    const { clock, provider } = this.deps
+    const nowSeconds = Math.floor(millisecondsOf(clock.now()) / 1000)
+    const signatures = await timed('out', 'sign', () =>
+      dkimSignatures(message, keys, nowSeconds, provider.traits.unsignedHeaders),
+    )
+    return Buffer.concat([signatures, message])
+  }
+
+  /** One submission a recipient, unless the provider takes several and their reverse-path is the same. */
+  private submissionsOf(email: EmailRecipients): readonly EmailRecipients[] {
+    const isGrouped = this.deps.provider.traits.multipleRecipients && this.deps.reversePaths === undefined
+    return isGrouped ? [email] : email.recipients.map(recipient => ({ first: recipient, recipients: [recipient] }))
+  }
+
+  private async submitAndSettle(group: EmailRecipients, message: Buffer, facts: ClaimFacts): Promise<void> {
+    const { clock } = this.deps
+    const steps = await this.limitSubmissions(() => this.submitWhenAllowed(group, message, facts))
     await Promise.all(
-      group.map((claimedRecipient, i) =>
-        settle(claimedRecipient, nexts[i] ?? postponeAttempt(claimedRecipient, clock.now())),
+      group.recipients.map((recipient, i) =>
+        this.settle(recipient, steps[i] ?? postponeAttempt(recipient, clock.now())),
       ),
     )
   }
 
-  async function submit(
-    group: readonly ClaimedRecipient[],
-    first: ClaimedRecipient,
-    { message, facts }: PreparedMessage,
+  /** Submits while the leases are valid and the circuit breaker is closed; gives what follows for each recipient. */
+  private async submitWhenAllowed(
+    group: EmailRecipients,
+    message: Buffer,
+    facts: ClaimFacts,
+  ): Promise<readonly NextStep[]> {
+    const { clock, health, leases, retry, isStopping } = this.deps
+    const { first, recipients } = group
+    const isLeaseLost = !recipients.every(recipient => leases.isValid(recipient))
+    if (isLeaseLost || isStopping()) return recipients.map(recipient => postponeAttempt(recipient, clock.now()))
+    if (!health.beginAttempt(first.domainId))
+      return recipients.map(recipient => postponeAttempt(recipient, health.retryAt(first.domainId)))
+    const outcomes = await timed('out', 'submit', () => this.submit(group, message, facts))
+    health.recordOutcomes(first.domainId, outcomes)
+    const now = clock.now()
+    return outcomes.map((outcome, i) => nextAfterOutcome(recipients[i] ?? first, outcome, now, retry))
+  }
+
+  /** Submit: hands the message to the provider; one outcome for each recipient, in their order. Never throws. */
+  private async submit(
+    { first, recipients }: EmailRecipients,
+    message: Buffer,
+    facts: ClaimFacts,
   ): Promise<readonly SubmissionOutcome[]> {
+    const { provider, reversePaths, attemptMs, log } = this.deps
     const abort = new AbortController()
-    const timer = setTimeout(() => abort.abort(), deps.attemptMs)
-    const recipients = group.map(claimedRecipient => claimedRecipient.recipient)
+    const timer = setTimeout(() => abort.abort(), attemptMs)
     try {
       const outcomes = await provider.submit({
         emailId: first.emailId,
-        mailFrom: facts.reversePathOf(first),
-        recipients,
+        mailFrom: reversePathOf(first, facts, reversePaths),
+        recipients: recipients.map(recipient => recipient.recipient),
         message,
         signal: abort.signal,
       })
-      outcomes.forEach((outcome, i) => {
-        const { kind, reply } = outcome
-        const claimed = group[i] ?? first
-        const { emailId, attempts } = claimed
-        countSubmission(claimed, outcome, clock.now())
-        log.info(
-          { email_id: emailId, attempt: attempts + 1, outcome: kind, phase: reply.phase, smtp_code: reply.code },
-          'submitted',
-        )
-      })
+      for (const [i, outcome] of outcomes.entries()) this.reportOutcome(recipients[i] ?? first, outcome)
       return outcomes
     } catch (error) {
-      // A provider does not throw; if it does, nobody knows how far it came.
-      log.error({ err: error, email_id: first.emailId }, 'the provider threw')
-      const reply = { phase: 'final-dot', code: null, enhancedCode: null, text: 'Internal trouble.' } as const
-      return group.map(() => ({ kind: 'deferred', reply, ambiguous: true }))
+      // A provider does not throw; if it does, nobody knows whether it accepted the message.
+      log.error(
+        { err: error, email_id: first.emailId },
+        'submission failed with an unexpected error; it is tried again',
+      )
+      const reply = { phase: 'final-dot', code: null, enhancedCode: null, text: 'Internal error.' } as const
+      return recipients.map(() => ({ kind: 'deferred', reply, ambiguous: true }))
     } finally {
       clearTimeout(timer)
     }
   }
 
+  private reportOutcome(claimed: ClaimedRecipient, outcome: SubmissionOutcome): void {
+    const { clock, log } = this.deps
+    const { kind, reply } = outcome
+    countSubmission(claimed, outcome, clock.now())
+    const { emailId, attempts } = claimed
+    log.info(
+      { email_id: emailId, attempt: attempts + 1, outcome: kind, phase: reply.phase, smtp_code: reply.code },
+      'submitted',
+    )
+  }
+
+  private async settleAll(
+    recipients: readonly ClaimedRecipient[],
+    nextStep: (recipient: ClaimedRecipient) => NextStep,
+  ): Promise<void> {
+    await Promise.all(recipients.map(recipient => this.settle(recipient, nextStep(recipient))))
+  }
+
   /**
-   * Writes it, however long that takes: what is let go unwritten is submitted again once its lease has run out. While the
-   * database is away nothing more is taken; what alone cannot be written keeps nothing else waiting.
+   * Settle: writes what follows for a recipient, however long that takes, because a lease released unwritten means another
+   * submission. While the database is unavailable nothing more is claimed; what alone cannot be written holds up nothing
+   * else.
    */
-  async function settle(claimed: ClaimedRecipient, next: NextStep): Promise<void> {
+  private async settle(claimed: ClaimedRecipient, next: NextStep): Promise<void> {
+    const { leases, log, isStopping } = this.deps
+    const logKeys = { email_id: claimed.emailId, attempt: claimed.attempts + 1 }
     leases.markSubmitted(claimed)
     for (let tries = 1; ; tries++) {
       try {
-        const isOurs = await timed('out', 'settle', () => settleOne({ claimed, next }))
-        if (!isOurs) log.warn({ email_id: claimed.emailId, attempt: claimed.attempts + 1 }, 'lost a lease')
+        const isWritten = await timed('out', 'settle', () => this.writeSettlement({ claimed, next }))
+        if (!isWritten) log.warn(logKeys, 'outbox lease lost; another process has the recipient')
         break
       } catch (error) {
-        log.error({ err: error, email_id: claimed.emailId, attempt: claimed.attempts + 1 }, 'could not settle')
-        if (deps.isStopping() && tries >= maxTriesWhileStopping) break
-        const isAway = isDatabaseUnavailable(error)
-        if (isAway) unwritten++
-        await Bun.sleep(isAway ? againMs : Math.min(againMs * tries, maxAgainMs))
-        if (isAway) unwritten--
+        log.error({ err: error, ...logKeys }, 'could not write the outcome of a submission; it is tried again')
+        if (isStopping() && tries >= maxSettleTriesWhileStopping) break
+        await this.waitToSettleAgain(tries, isDatabaseUnavailable(error))
       }
     }
     leases.release(claimed)
   }
 
-  return { deliver: carry, isBehind: () => unwritten > 0 }
-}
-
-/** What is submitted, to each of an email's recipients. */
-interface PreparedMessage {
-  readonly message: Buffer
-  readonly facts: ClaimFacts
-}
-
-interface ClaimFacts {
-  reversePathOf(claimed: ClaimedRecipient): string
-  keysOf(claimed: ClaimedRecipient): readonly DkimKey[]
-  isSuppressed(claimed: ClaimedRecipient): boolean
-  isPaused(claimed: ClaimedRecipient): boolean
-}
-
-/** The keys and return paths of the domains, who of the scheduled has been suppressed since, and which brands are paused. */
-async function loadClaimFacts(
-  db: Db,
-  { signingKeys, reversePaths }: Pick<DelivererDeps, 'signingKeys' | 'reversePaths'>,
-  claimed: readonly ClaimedRecipient[],
-  now: Instant,
-): Promise<ClaimFacts> {
-  const released = claimed.filter(
-    claimedRecipient => claimedRecipient.scheduledAt !== null && claimedRecipient.attempts === 0,
-  )
-  const candidates = released.map(claimedRecipient => ({
-    brandId: claimedRecipient.brandId,
-    email: claimedRecipient.recipient.toLowerCase(),
-  }))
-  const domainIds = [...new Set(claimed.map(claimedRecipient => claimedRecipient.domainId))]
-  const [keys, hosts, suppressed, paused] = await Promise.all([
-    signingKeys(db, domainIds),
-    reversePaths?.findHosts(db, domainIds),
-    candidates.length === 0 ? [] : selectSuppressed(db, candidates, now),
-    selectPausedBrandIds(db, [...new Set(claimed.map(claimedRecipient => claimedRecipient.brandId))]),
-  ])
-  const onList = suppressionSets(suppressed)
-  return {
-    keysOf: claimedRecipient => keys.get(claimedRecipient.domainId) ?? [],
-    reversePathOf(claimedRecipient) {
-      const host = hosts?.get(claimedRecipient.domainId) ?? reversePaths?.ownHost
-      return reversePaths && host
-        ? reversePaths.returnPaths.addressOf(claimedRecipient, host)
-        : claimedRecipient.fromAddress
-    },
-    isSuppressed: claimedRecipient => isSuppressed(claimedRecipient, claimedRecipient.recipient, onList),
-    isPaused: claimedRecipient => paused.has(claimedRecipient.brandId),
+  private async waitToSettleAgain(tries: number, isDatabaseAway: boolean): Promise<void> {
+    if (isDatabaseAway) this.waitingForDatabase++
+    await Bun.sleep(isDatabaseAway ? retryMs : Math.min(retryMs * tries, maxRetryMs))
+    if (isDatabaseAway) this.waitingForDatabase--
   }
+}
+
+/** What ends a recipient or makes it wait before it is submitted; null: it is to be submitted. */
+function stepBeforeSubmission(claimed: ClaimedRecipient, facts: ClaimFacts, now: Instant): NextStep | null {
+  const end = endBeforeSubmission(claimed, isSuppressedNow(claimed, facts), now)
+  if (end) return end
+  return facts.pausedBrands.has(claimed.brandId) ? postponeForPause(claimed, now) : null
+}
+
+/** @throws NoSigningKeyError */
+function requireSigningKeys({ domainId, fromAddress }: ClaimedRecipient, facts: ClaimFacts): readonly SigningKey[] {
+  const keys = facts.signingKeys.get(domainId)
+  if (!keys || keys.length === 0) throw new NoSigningKeyError(`The domain of ${fromAddress} has no signing key.`)
+  return keys
+}
+
+/** RFC 5322 §3.6.1. */
+function dateField(at: Instant): Buffer {
+  return Buffer.from(`Date: ${new Date(millisecondsOf(at)).toUTCString().replace('GMT', '+0000')}\r\n`)
+}
+
+/** What is to be written about one claimed recipient. */
+export interface Settlement {
+  readonly claimed: ClaimedRecipient
+  readonly next: NextStep
+}
+
+/** Writes settlements; those at the same time share a transaction. False: the lease was lost, and nothing was written. */
+export function newSettlementWriter(db: Db, clock: Clock): (settlement: Settlement) => Promise<boolean> {
+  return batched({ maxItems: 100, maxInFlight: 1 }, settlements =>
+    inTransaction(db, tx => writeSettlements(tx, settlements, clock)),
+  )
+}
+
+/** Statuses and events of the recipients whose lease is still ours, and their outbox rows deleted or rescheduled. */
+async function writeSettlements(tx: Db, settlements: readonly Settlement[], clock: Clock): Promise<readonly boolean[]> {
+  const leases = await lockLeasedRows(
+    tx,
+    settlements.map(settlement => settlement.claimed),
+  )
+  const now = clock.now()
+  const isOurs = ({ claimed }: Settlement) => leases.get(claimed.id) === claimed.lease
+  const ours = settlements.filter(isOurs)
+  const events = ours.flatMap(({ next }) => (next.event ? [next.event] : []))
+  const bounces = events.flatMap(event => bounceReport(event) ?? [])
+  if (bounces.length > 0) await recordReports(tx, bounces, now)
+  await recordEvents(
+    tx,
+    events.filter(event => event.type !== 'bounced'),
+    now,
+  )
+  await deleteOutboxRows(
+    tx,
+    ours.filter(({ next }) => next.kind === 'end').map(({ claimed }) => claimed.id),
+  )
+  await updateRescheduled(
+    tx,
+    ours.flatMap(({ claimed, next }) => (next.kind === 'retry' ? { ...next, id: claimed.id } : [])),
+  )
+  return settlements.map(isOurs)
 }

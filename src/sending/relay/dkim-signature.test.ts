@@ -1,14 +1,15 @@
 import { expect, test } from 'bun:test'
 import { generateKeyPairSync } from 'node:crypto'
 import { dkimVerify } from 'mailauth/lib/dkim/verify'
-import { type DkimKey, dkimSignatures } from './dkim-signature.ts'
+import type { SigningKey } from '../../domains/dkim/keys.ts'
+import { dkimSignatures } from './dkim-signature.ts'
 
 const pair = generateKeyPairSync('rsa', {
   modulusLength: 2048,
   publicKeyEncoding: { type: 'spki', format: 'der' },
   privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
 })
-const key: DkimKey = { domain: 'shop.example', selector: 'mr1-20260101-abcdef', privateKey: pair.privateKey }
+const key: SigningKey = { domain: 'shop.example', selector: 'mr1-20260101-abcdef', privateKey: pair.privateKey }
 const record = `v=DKIM1; k=rsa; p=${pair.publicKey.toString('base64')}`
 
 async function verdict(message: Buffer) {
@@ -16,7 +17,7 @@ async function verdict(message: Buffer) {
   return results.map(result => result.status)
 }
 
-async function signed(message: string, keys: readonly DkimKey[] = [key], unsigned: readonly string[] = []) {
+async function signed(message: string, keys: readonly SigningKey[] = [key], unsigned: readonly string[] = []) {
   const bytes = Buffer.from(message)
   return Buffer.concat([await dkimSignatures(bytes, keys, 1_760_000_000, unsigned), bytes])
 }

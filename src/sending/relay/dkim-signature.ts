@@ -1,16 +1,7 @@
 import { createPrivateKey, type KeyObject, sign } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import RelaxedBody from 'nodemailer/lib/dkim/relaxed-body'
-
-/** A key that signs for a domain. */
-export interface DkimKey {
-  /** d=. */
-  readonly domain: string
-  /** s=. */
-  readonly selector: string
-  /** RSA, PKCS #8, PEM. */
-  readonly privateKey: string
-}
+import type { SigningKey } from '../../domains/dkim/keys.ts'
 
 // Signed once more than they occur, so that none can be added in front of ours (RFC 6376 §5.4, §8.15).
 const oversigned = ['from', 'reply-to', 'to', 'cc', 'subject', 'date', 'message-id', 'in-reply-to', 'references']
@@ -23,7 +14,7 @@ const signedWherePresent = ['list-id', 'list-unsubscribe', 'list-unsubscribe-pos
  */
 export async function dkimSignatures(
   message: Buffer,
-  keys: readonly DkimKey[],
+  keys: readonly SigningKey[],
   atSeconds: number,
   unsigned: readonly string[] = [],
 ): Promise<Buffer> {

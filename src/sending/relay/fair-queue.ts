@@ -2,33 +2,35 @@ import type { Instant } from '../../base/clock.ts'
 import type { Db } from '../../base/database/database.ts'
 import { type FlowKey, selectFlows } from './outbox.ts'
 
-const maxWalked = 1000
-const freshMs = 250
+const maxScannedFlows = 1000
+const scanTtlMs = 250
 
 /**
- * Names lanes in turn, round and round: `(db, count, now) → those that have something due`. A walk of the index serves a
- * quarter of a second, so that a large backlog does not cost a walk for each claim.
+ * Names the flows (organization and destination) that have something due, round robin, so that no backlog holds up another
+ * flow. A scan of the index is used for a quarter of a second, so that a large backlog does not cost a scan for each claim.
  */
-export function roundRobinFlows(): (db: Db, count: number, now: Instant) => Promise<readonly FlowKey[]> {
-  let due: readonly FlowKey[] = []
-  let at = 0
-  let last: FlowKey | undefined
-  let walkedAt = Number.NEGATIVE_INFINITY
+export class FairQueue {
+  private due: readonly FlowKey[] = []
+  private nextIndex = 0
+  /** The last flow of the scan; undefined: the scan came to the end of the index. */
+  private last: FlowKey | undefined
+  private scannedAtMs = Number.NEGATIVE_INFINITY
 
-  async function walk(db: Db, now: Instant): Promise<void> {
-    const lanes = await selectFlows(db, last, maxWalked)
-    last = lanes.length < maxWalked ? undefined : lanes.at(-1)
-    due = lanes.filter(lane => lane.dueAt <= now)
-    at = 0
-    walkedAt = performance.now()
+  /** At most `count` flows that have something due at `now`. */
+  async next(db: Db, count: number, now: Instant): Promise<readonly FlowKey[]> {
+    if (this.nextIndex >= this.due.length || performance.now() - this.scannedAtMs > scanTtlMs) await this.scan(db, now)
+    const flows = this.due.slice(this.nextIndex, this.nextIndex + count)
+    this.nextIndex += flows.length
+    // All flows are in this scan: begin again with the first until the scan is old.
+    if (this.nextIndex >= this.due.length && this.last === undefined) this.nextIndex = 0
+    return flows
   }
 
-  return async (db, count, now) => {
-    if (at >= due.length || performance.now() - walkedAt > freshMs) await walk(db, now)
-    const turn = due.slice(at, at + count)
-    at += turn.length
-    // Everything was walked: the same lanes again until the walk is old.
-    if (at >= due.length && last === undefined) at = 0
-    return turn
+  private async scan(db: Db, now: Instant): Promise<void> {
+    const flows = await selectFlows(db, this.last, maxScannedFlows)
+    this.last = flows.length < maxScannedFlows ? undefined : flows.at(-1)
+    this.due = flows.filter(flow => flow.dueAt <= now)
+    this.nextIndex = 0
+    this.scannedAtMs = performance.now()
   }
 }

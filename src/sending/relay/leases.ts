@@ -5,79 +5,89 @@ import type { Log } from '../../base/observability/log.ts'
 import { gauge } from '../../base/observability/metrics.ts'
 import { type ClaimedRecipient, updateLeaseEnds } from './outbox.ts'
 
-/** What this process has taken from the outbox and not settled yet. */
-export interface OutboxLeases {
-  readonly size: number
-  /** Of these, how many wait for their submission or are in it. */
-  readonly unsubmitted: number
-  add(claimed: readonly ClaimedRecipient[], until: Instant): void
-  /** Is the lease sure not to have run out, so that nobody else submits the same? */
-  isValid(claimed: ClaimedRecipient): boolean
-  /** Its submission is over; it is still to be settled. */
-  markSubmitted(claimed: ClaimedRecipient): void
-  release(claimed: ClaimedRecipient): void
-  stop(): void
-}
-
-const heldGauge = gauge('mailroom_outbox_held', 'Recipients taken from the outbox and not settled yet.')
-
-/** Keeps leases alive, every third of their length, in one statement for all. */
-export function startOutboxLeases(deps: {
+export interface OutboxLeasesDeps {
   readonly db: Db
+  /** How long a lease is valid without being renewed, in milliseconds. */
   readonly leaseMs: number
   readonly clock: Clock
   readonly log: Log
-  /** There is room for another. */
-  readonly onRoom: () => void
-}): OutboxLeases {
-  const { db, leaseMs, clock, log } = deps
-  const held = new Map<Id<'out'>, { readonly claimed: ClaimedRecipient; until: Instant; isAhead: boolean }>()
-  let ahead = 0
+  /** Called when a recipient has been submitted or settled, so that more may be claimed. */
+  readonly onCapacity: () => void
+}
 
-  async function renew(): Promise<void> {
-    const before = [...held.values()]
-    const until = plusMs(clock.now(), leaseMs)
-    try {
-      const claimed = before.map(each => each.claimed)
-      // A transaction is taken up again after a deadlock with what settles at the same time.
-      await inTransaction(db, tx => updateLeaseEnds(tx, claimed, until))
-      for (const each of before) each.until = until
-    } catch (error) {
-      log.error({ err: error, held: before.length }, 'could not renew leases')
-    }
+interface Lease {
+  readonly claimed: ClaimedRecipient
+  until: Instant
+  isSubmitted: boolean
+}
+
+const claimedGauge = gauge('mailroom_outbox_held', 'Recipients claimed from the outbox and not settled yet.')
+
+/** The recipients that this process has claimed and not settled yet. Renews all leases every third of their length. */
+export class OutboxLeases {
+  private readonly deps: OutboxLeasesDeps
+  private readonly leases = new Map<Id<'out'>, Lease>()
+  private readonly timer: ReturnType<typeof setInterval>
+  private unsubmittedCount = 0
+
+  constructor(deps: OutboxLeasesDeps) {
+    this.deps = deps
+    this.timer = setInterval(() => void this.renew(), deps.leaseMs / 3)
   }
 
-  const timer = setInterval(() => void renew(), leaseMs / 3)
-  return {
-    get size() {
-      return held.size
-    },
-    get unsubmitted() {
-      return ahead
-    },
-    add(claimed, until) {
-      for (const claimedRecipient of claimed)
-        held.set(claimedRecipient.id, { claimed: claimedRecipient, until, isAhead: true })
-      ahead += claimed.length
-      heldGauge.set(held.size)
-    },
-    isValid: claimed => {
-      const own = held.get(claimed.id)
-      return own?.claimed === claimed && own.until > clock.now()
-    },
-    markSubmitted(claimed) {
-      const own = held.get(claimed.id)
-      if (own?.claimed !== claimed || !own.isAhead) return
-      own.isAhead = false
-      ahead--
-      deps.onRoom()
-    },
-    release(claimed) {
-      this.markSubmitted(claimed)
-      if (held.get(claimed.id)?.claimed === claimed) held.delete(claimed.id)
-      heldGauge.set(held.size)
-      deps.onRoom()
-    },
-    stop: () => clearInterval(timer),
+  get size(): number {
+    return this.leases.size
+  }
+
+  /** How many wait for their submission or are being submitted. */
+  get unsubmitted(): number {
+    return this.unsubmittedCount
+  }
+
+  add(recipients: readonly ClaimedRecipient[], until: Instant): void {
+    for (const claimed of recipients) this.leases.set(claimed.id, { claimed, until, isSubmitted: false })
+    this.unsubmittedCount += recipients.length
+    claimedGauge.set(this.leases.size)
+  }
+
+  /** Is it certain that no other process can have claimed the recipient? */
+  isValid(claimed: ClaimedRecipient): boolean {
+    const lease = this.leases.get(claimed.id)
+    return lease?.claimed === claimed && lease.until > this.deps.clock.now()
+  }
+
+  /** Its submission is over; it is still to be settled. */
+  markSubmitted(claimed: ClaimedRecipient): void {
+    const lease = this.leases.get(claimed.id)
+    if (lease?.claimed !== claimed || lease.isSubmitted) return
+    lease.isSubmitted = true
+    this.unsubmittedCount--
+    this.deps.onCapacity()
+  }
+
+  /** It is settled: its lease is renewed no longer. */
+  release(claimed: ClaimedRecipient): void {
+    this.markSubmitted(claimed)
+    if (this.leases.get(claimed.id)?.claimed === claimed) this.leases.delete(claimed.id)
+    claimedGauge.set(this.leases.size)
+    this.deps.onCapacity()
+  }
+
+  stop(): void {
+    clearInterval(this.timer)
+  }
+
+  private async renew(): Promise<void> {
+    const { db, leaseMs, clock, log } = this.deps
+    const leases = [...this.leases.values()]
+    const until = plusMs(clock.now(), leaseMs)
+    try {
+      const recipients = leases.map(lease => lease.claimed)
+      // In a transaction because those are tried again after a deadlock with settlements.
+      await inTransaction(db, tx => updateLeaseEnds(tx, recipients, until))
+      for (const lease of leases) lease.until = until
+    } catch (error) {
+      log.error({ err: error, held: leases.length }, 'could not renew outbox leases; claimed recipients may be lost')
+    }
   }
 }

@@ -2,9 +2,14 @@ import { type Instant, minuteMs, plusMs, toIso } from '../../base/clock.ts'
 import type { ProviderReply, SubmissionOutcome } from '../../ports/provider/port.ts'
 import type { Bounce, DeliveryEvent } from '../events/delivery-event.ts'
 import { classifyBounce } from '../reports/classify-bounce.ts'
+import type { DeliveryReport } from '../reports/reports.ts'
 import type { ClaimedRecipient } from './outbox.ts'
-import { NoSigningKeyError } from './prepare.ts'
 import { nextAttemptAt, type RetryPolicy } from './retry.ts'
+
+/** The domain has no key: what it sends would arrive unsigned. */
+export class NoSigningKeyError extends Error {
+  override readonly name = 'NoSigningKeyError'
+}
 
 /** What becomes of a claimed recipient. */
 export type NextStep =
@@ -194,4 +199,11 @@ const stillWaits: ReadonlySet<ClaimedRecipient['recipientStatus']> = new Set([
 /** A reply on one line: `451 4.7.1 Try again later`. */
 export function replyLine({ code, enhancedCode, text }: ProviderReply): string {
   return [code, enhancedCode, text].filter(part => part !== null && part !== '').join(' ')
+}
+
+/** The report of a refusal at RCPT, which may suppress the recipient; null: the event is no bounce. */
+export function bounceReport(event: DeliveryEvent): DeliveryReport | null {
+  const { type, recipient, smtpCode = null, enhancedCode = null, detail = null } = event
+  if (type !== 'bounced' || recipient === null) return null
+  return { event: { ...event, recipient }, bounce: classifyBounce({ smtpCode, enhancedCode, text: detail }) }
 }

@@ -3,93 +3,115 @@ import type { Id } from '../../base/ids.ts'
 import type { Log } from '../../base/observability/log.ts'
 import { gauge } from '../../base/observability/metrics.ts'
 import type { ProviderReply, SubmissionOutcome } from '../../ports/provider/port.ts'
-import { type CircuitBreaker, newCircuitBreaker } from './circuit-breaker.ts'
+import { CircuitBreaker } from './circuit-breaker.ts'
 import { replyLine } from './outcome.ts'
 
-/** The way to the provider, with a breaker for all of it and one for each domain whose mail it refuses. */
-export interface ProviderHealth {
-  /** All of it is held back until then; undefined: it is not. */
-  openUntil(): Instant | undefined
+const providerOpen = gauge(
+  'mailroom_route_held',
+  '1 while the relay circuit breaker is open: nothing is submitted to the provider but probes.',
+  ['provider'],
+)
+const domainsOpen = gauge(
+  'mailroom_route_domains_held',
+  'Domains whose circuit breaker is open, because the provider refuses their mail.',
+  ['provider'],
+)
+
+/** The soonest a postponed email is tried again, in milliseconds. */
+const minRetryMs = 1000
+
+/**
+ * Whether the provider accepts mail: one circuit breaker for all mail, and one for each domain whose mail the provider
+ * refuses. Opening is logged as an error, closing is noted.
+ */
+export class ProviderHealth {
+  private readonly provider: string
+  private readonly clock: Clock
+  private readonly log: Log
+  private readonly allMail = new CircuitBreaker()
+  private readonly domains = new Map<Id<'dom'>, CircuitBreaker>()
+
+  constructor(provider: string, clock: Clock, log: Log) {
+    this.provider = provider
+    this.clock = clock
+    this.log = log
+    this.updateGauges()
+  }
+
+  /** When the next probe may be made; undefined: the breaker for all mail is closed. */
+  openUntil(): Instant | undefined {
+    const untilMs = this.allMail.openUntil()
+    return untilMs === undefined ? undefined : instantAt(untilMs * 1000)
+  }
+
   /** May an email of this domain be submitted now? After `true` comes {@link ProviderHealth.recordOutcomes}. */
-  beginAttempt(domainId: Id<'dom'>): boolean
-  /** When an email that was not admitted may try again. */
-  retryAt(domainId: Id<'dom'>): Instant
-  /** Notes how a submission went that was admitted. */
-  recordOutcomes(domainId: Id<'dom'>, outcomes: readonly SubmissionOutcome[]): void
-}
-
-const held = gauge('mailroom_route_held', '1 while the route to the provider is held back.', ['provider'])
-const domainsHeld = gauge('mailroom_route_domains_held', 'Domains whose mail the provider refuses.', ['provider'])
-
-const meanwhileMs = 1000
-
-/** Holding back is logged as an error once, when it begins, and noted when it ends. */
-export function newProviderHealth(provider: string, clock: Clock, log: Log): ProviderHealth {
-  const whole = newCircuitBreaker()
-  const domains = new Map<Id<'dom'>, CircuitBreaker>()
-  const nowMs = () => millisecondsOf(clock.now())
-
-  function measure(): void {
-    held.set({ provider }, whole.openUntil() === undefined ? 0 : 1)
-    const ofDomains = Array.from(domains.values()).filter(domain => domain.openUntil() !== undefined)
-    domainsHeld.set({ provider }, ofDomains.length)
-  }
-  measure()
-
-  function troubled(breaker: CircuitBreaker, reply: ProviderReply, whose: object): void {
-    if (!breaker.recordFailure(nowMs())) return
-    measure()
-    log.error({ provider, ...whose, phase: reply.phase, reply: replyLine(reply) }, 'held the route back')
+  beginAttempt(domainId: Id<'dom'>): boolean {
+    const domain = this.domains.get(domainId)
+    const nowMs = this.nowMs()
+    if (!this.allMail.allowsAttempt(nowMs) || domain?.allowsAttempt(nowMs) === false) return false
+    this.allMail.beginAttempt()
+    domain?.beginAttempt()
+    return true
   }
 
-  function succeeded(breaker: CircuitBreaker | undefined, whose: object): void {
+  /** When an email that was not allowed may be tried again. */
+  retryAt(domainId: Id<'dom'>): Instant {
+    const openUntilMs = Math.max(this.allMail.openUntil() ?? 0, this.domains.get(domainId)?.openUntil() ?? 0)
+    return instantAt(Math.max(openUntilMs, this.nowMs() + minRetryMs) * 1000)
+  }
+
+  /** Records how an allowed submission went. */
+  recordOutcomes(domainId: Id<'dom'>, outcomes: readonly SubmissionOutcome[]): void {
+    const failure = outcomes.find(outcome => outcome.kind === 'route-error')
+    const domain = this.domains.get(domainId)
+    if (!failure) {
+      this.domains.delete(domainId)
+      this.recordSuccess(domain, { domain_id: domainId })
+      this.recordSuccess(this.allMail, {})
+    } else if (concernsAllMail(failure.reply)) {
+      domain?.recordNoResult()
+      this.recordFailure(this.allMail, failure.reply, {})
+    } else {
+      this.recordSuccess(this.allMail, {})
+      const breaker = domain ?? new CircuitBreaker()
+      this.domains.set(domainId, breaker)
+      this.recordFailure(breaker, failure.reply, { domain_id: domainId })
+    }
+  }
+
+  private recordFailure(breaker: CircuitBreaker, reply: ProviderReply, logKeys: object): void {
+    if (!breaker.recordFailure(this.nowMs())) return
+    this.updateGauges()
+    const { provider } = this
+    this.log.error(
+      { provider, ...logKeys, phase: reply.phase, reply: replyLine(reply) },
+      'relay circuit breaker opened',
+    )
+  }
+
+  private recordSuccess(breaker: CircuitBreaker | undefined, logKeys: object): void {
     if (!breaker?.recordSuccess()) return
-    measure()
-    log.info({ provider, ...whose }, 'opened the route again')
+    this.updateGauges()
+    this.log.info({ provider: this.provider, ...logKeys }, 'relay circuit breaker closed')
   }
 
-  return {
-    openUntil() {
-      const until = whole.openUntil()
-      return until === undefined ? undefined : instantAt(until * 1000)
-    },
-    beginAttempt(domainId) {
-      const own = domains.get(domainId)
-      const now = nowMs()
-      if (!whole.allowsAttempt(now) || own?.allowsAttempt(now) === false) return false
-      whole.beginAttempt()
-      own?.beginAttempt()
-      return true
-    },
-    retryAt(domainId) {
-      const until = Math.max(whole.openUntil() ?? 0, domains.get(domainId)?.openUntil() ?? 0)
-      return instantAt(Math.max(until, nowMs() + meanwhileMs) * 1000)
-    },
-    recordOutcomes(domainId, outcomes) {
-      const trouble = outcomes.find(outcome => outcome.kind === 'route-error')
-      const own = domains.get(domainId)
-      if (!trouble) {
-        domains.delete(domainId)
-        succeeded(own, { domain_id: domainId })
-        succeeded(whole, {})
-      } else if (concernsEveryone(trouble.reply)) {
-        own?.recordNoResult()
-        troubled(whole, trouble.reply, {})
-      } else {
-        succeeded(whole, {})
-        const breaker = own ?? newCircuitBreaker()
-        domains.set(domainId, breaker)
-        troubled(breaker, trouble.reply, { domain_id: domainId })
-      }
-    },
+  private updateGauges(): void {
+    const { provider } = this
+    const openDomains = Array.from(this.domains.values()).filter(breaker => breaker.openUntil() !== undefined)
+    providerOpen.set({ provider }, this.openUntil() === undefined ? 0 : 1)
+    domainsOpen.set({ provider }, openDomains.length)
+  }
+
+  private nowMs(): number {
+    return millisecondsOf(this.clock.now())
   }
 }
 
 /**
- * Is it the whole route that is in trouble, or only what one domain sends? Until AUTH nothing of the email was said, and
- * what concerns the session (no reply, 421, authentication) concerns everyone; else the relay has met the sender.
+ * Does an error concern all mail, or only that of one domain? Up to AUTH nothing about the email has been sent, and errors
+ * of the session (no reply, 421, authentication) concern all mail; otherwise the provider refuses the sender.
  */
-function concernsEveryone({ phase, code }: ProviderReply): boolean {
+function concernsAllMail({ phase, code }: ProviderReply): boolean {
   switch (phase) {
     case 'connect':
     case 'banner':

@@ -1,11 +1,9 @@
-import { type Instant, millisecondsOf, plusMs } from '../../base/clock.ts'
+import { type Instant, millisecondsOf } from '../../base/clock.ts'
 import { newWakeup } from '../../base/concurrency/wakeup.ts'
-import { timed } from '../../base/observability/metrics.ts'
-import { type DelivererDeps, newDeliverer } from './deliver.ts'
-import { roundRobinFlows } from './fair-queue.ts'
-import { startOutboxLeases } from './leases.ts'
-import { claimDueRows, selectOldestDueAt } from './outbox.ts'
-import { newProviderHealth } from './provider-health.ts'
+import { Deliverer, type DelivererDeps } from './deliver.ts'
+import { OutboxLeases } from './leases.ts'
+import { selectOldestDueAt } from './outbox.ts'
+import { ProviderHealth } from './provider-health.ts'
 
 export interface RelayDeps
   extends Pick<
@@ -14,117 +12,136 @@ export interface RelayDeps
   > {
   /** The wait before the second attempt, in milliseconds. */
   readonly retryFirstMs: number
-  /** How long a claim holds without being renewed, in milliseconds; 30 s unless given. */
+  /** How long a claim is valid without being renewed, in milliseconds; 30 s by default. */
   readonly leaseMs?: number
 }
 
-/** The worker that takes accepted emails to the provider. */
-export interface Relay {
-  /** Something may be due: looks at once. */
-  wake(): void
-  /** Takes nothing more, lets what is under way end, gives the rest back. */
-  stop(): Promise<void>
-}
-
+const defaultLeaseMs = 30_000
 /** How often the outbox is looked at when nobody calls {@link Relay.wake}, in milliseconds. */
 export const relayPollMs = 250
-const afterTroubleMs = 1000
+const afterErrorMs = 1000
 const expirySweepMs = 5000
-/** Submitted and waiting to be written, at most. */
+/** Recipients that have been submitted and wait to be settled, at most. */
 const maxSettling = 200
 
 /**
- * The way out after 202: claim → read → date → sign → submit → settle (carry.ts). Any number of processes may share an
- * outbox: what is taken is leased, and submitted only after the claim's commit. Claims are ahead of the submissions, by two
- * to four times as many as there may be at once, so that these do not wait for the database.
+ * The worker that delivers accepted emails: it claims from the outbox as long as there is capacity, and {@link Deliverer}
+ * does the rest. Any number of processes may share an outbox: what is claimed is leased, and submitted only after the
+ * claim's commit. It claims two to four times as many recipients as may be submitted at once, so that submissions do not
+ * wait for the database.
  */
-export function startRelay(deps: RelayDeps): Relay {
-  const { db, clock, log, provider, leaseMs = 30_000 } = deps
-  const minRoom = 2 * provider.traits.maxConcurrentSubmissions
-  const maxAhead = 4 * provider.traits.maxConcurrentSubmissions
-  const maxHeld = maxAhead + maxSettling
-  const asked = newWakeup()
-  const settled = newWakeup()
-  const leases = startOutboxLeases({ db, leaseMs, clock, log, onRoom: () => settled.notify() })
-  const route = newProviderHealth(provider.traits.name, clock, log)
-  const retry = { firstMs: deps.retryFirstMs, random: Math.random }
-  const carrier = newDeliverer({ ...deps, route, leases, retry, isStopping: () => isStopping })
-  const nextLanes = roundRobinFlows()
-  const underWay = new Set<Promise<void>>()
-  let isStopping = false
-  let isAsked = true
-  let sweptAt = 0
+export class Relay {
+  private readonly deps: RelayDeps
+  private readonly minClaim: number
+  private readonly maxUnsubmitted: number
+  private readonly health: ProviderHealth
+  private readonly leases: OutboxLeases
+  private readonly deliverer: Deliverer
+  /** Notified when something may be due. */
+  private readonly wakeup = newWakeup()
+  /** Notified when more may be claimed. */
+  private readonly capacity = newWakeup()
+  private readonly running: Promise<void>
+  private isStopping = false
+  /** May something be due that was not looked for yet? */
+  private isDue = true
+  private sweptAtMs = 0
 
-  async function take(want: number, expiredOnly: boolean): Promise<number> {
-    const now = clock.now()
-    const claimed = await timed('out', 'claim', () =>
-      claimDueRows(db, { maxRows: want, leaseMs, now, expiredOnly }, (tx, count) => nextLanes(tx, count, now)),
-    )
-    leases.add(claimed, plusMs(now, leaseMs))
-    const carried = carrier.deliver(claimed).finally(() => underWay.delete(carried))
-    underWay.add(carried)
-    return claimed.length
+  /** Starts at once. */
+  constructor(deps: RelayDeps) {
+    const { db, clock, log, provider, leaseMs = defaultLeaseMs, retryFirstMs } = deps
+    const { name, maxConcurrentSubmissions } = provider.traits
+    this.deps = deps
+    this.minClaim = 2 * maxConcurrentSubmissions
+    this.maxUnsubmitted = 4 * maxConcurrentSubmissions
+    this.health = new ProviderHealth(name, clock, log)
+    this.leases = new OutboxLeases({ db, leaseMs, clock, log, onCapacity: () => this.capacity.notify() })
+    this.deliverer = new Deliverer({
+      ...deps,
+      leaseMs,
+      health: this.health,
+      leases: this.leases,
+      retry: { firstMs: retryFirstMs, random: Math.random },
+      isStopping: () => this.isStopping,
+    })
+    this.running = this.run()
   }
 
-  /** One look at the outbox. Done when it is time for the next. */
-  async function look(): Promise<void> {
-    const heldUntil = route.openUntil()
-    if (heldUntil !== undefined) return lookWhileHeld(heldUntil)
-    const room = Math.min(maxAhead - leases.unsubmitted, maxHeld - leases.size)
-    if (room < minRoom || carrier.isBehind()) return settled.wait(relayPollMs)
-    if (!isAsked) {
-      const due = await selectOldestDueAt(db)
-      const waitMs = due === undefined ? relayPollMs : Math.min(relayPollMs, msUntil(due))
-      if (waitMs > 0) return asked.wait(waitMs)
-    }
-    isAsked = false
-    const taken = await take(room, false)
-    if (taken === room) isAsked = true
+  /** Something may be due: looks at once. */
+  wake(): void {
+    this.isDue = true
+    this.wakeup.notify()
   }
 
-  /** While the route is held back one email at a time probes it, and what runs out of time is still ended. */
-  async function lookWhileHeld(until: Instant): Promise<void> {
-    if (leases.size > 0) return settled.wait(relayPollMs)
-    const waitMs = msUntil(until)
-    if (waitMs <= 0) {
-      const taken = await take(1, false)
-      return taken === 0 ? asked.wait(relayPollMs) : undefined
-    }
-    if (performance.now() - sweptAt >= expirySweepMs) {
-      sweptAt = performance.now()
-      await take(maxAhead, true)
-    }
-    return asked.wait(Math.min(relayPollMs, waitMs))
+  /** Claims nothing more, lets submissions under way end, and gives the rest back. */
+  async stop(): Promise<void> {
+    this.isStopping = true
+    this.wakeup.notify()
+    this.capacity.notify()
+    await this.running
+    await this.deliverer.drain()
+    this.leases.stop()
   }
 
-  function msUntil(at: Instant): number {
-    return millisecondsOf(at) - millisecondsOf(clock.now())
-  }
-
-  async function work(): Promise<void> {
-    while (!isStopping)
+  private async run(): Promise<void> {
+    while (!this.isStopping)
       try {
-        await look()
+        await this.poll()
       } catch (error) {
-        log.error({ err: error }, 'could not take from the outbox')
-        isAsked = true
-        await asked.wait(afterTroubleMs)
+        this.deps.log.error({ err: error }, 'could not claim from the outbox; tried again in a second')
+        this.isDue = true
+        await this.wakeup.wait(afterErrorMs)
       }
   }
 
-  const working = work()
-  return {
-    wake() {
-      isAsked = true
-      asked.notify()
-    },
-    async stop() {
-      isStopping = true
-      asked.notify()
-      settled.notify()
-      await working
-      await Promise.all(underWay)
-      leases.stop()
-    },
+  /** Looks at the outbox once; resolves when it is time for the next look. */
+  private async poll(): Promise<void> {
+    const openUntil = this.health.openUntil()
+    if (openUntil !== undefined) return this.pollWhileOpen(openUntil)
+    const capacity = this.freeCapacity()
+    if (capacity < this.minClaim || this.deliverer.isWaitingForDatabase()) return this.capacity.wait(relayPollMs)
+    if (!this.isDue) {
+      const waitMs = await this.msUntilDue()
+      if (waitMs > 0) return this.wakeup.wait(waitMs)
+    }
+    this.isDue = false
+    const claimed = await this.deliverer.claim(capacity, { expiredOnly: false })
+    if (claimed === capacity) this.isDue = true
   }
+
+  /** While the circuit breaker is open: one email at a time probes the provider, and expired emails are still ended. */
+  private async pollWhileOpen(openUntil: Instant): Promise<void> {
+    if (this.leases.size > 0) return this.capacity.wait(relayPollMs)
+    const waitMs = this.msUntil(openUntil)
+    if (waitMs <= 0) {
+      const claimed = await this.deliverer.claim(1, { expiredOnly: false })
+      return claimed === 0 ? this.wakeup.wait(relayPollMs) : undefined
+    }
+    if (performance.now() - this.sweptAtMs >= expirySweepMs) {
+      this.sweptAtMs = performance.now()
+      await this.deliverer.claim(this.maxUnsubmitted, { expiredOnly: true })
+    }
+    return this.wakeup.wait(Math.min(relayPollMs, waitMs))
+  }
+
+  /** How many recipients may be claimed now. */
+  private freeCapacity(): number {
+    const maxClaimed = this.maxUnsubmitted + maxSettling
+    return Math.min(this.maxUnsubmitted - this.leases.unsubmitted, maxClaimed - this.leases.size)
+  }
+
+  /** Until the next recipient is due, in milliseconds, at most the poll interval. */
+  private async msUntilDue(): Promise<number> {
+    const dueAt = await selectOldestDueAt(this.deps.db)
+    return dueAt === undefined ? relayPollMs : Math.min(relayPollMs, this.msUntil(dueAt))
+  }
+
+  private msUntil(at: Instant): number {
+    return millisecondsOf(at) - millisecondsOf(this.deps.clock.now())
+  }
+}
+
+/** Starts the relay of this process. */
+export function startRelay(deps: RelayDeps): Relay {
+  return new Relay(deps)
 }

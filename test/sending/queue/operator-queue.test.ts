@@ -9,9 +9,9 @@ import type { BlobStore } from '../../../src/ports/blobs/port.ts'
 import { countDestinations, countQueue } from '../../../src/sending/queue/count-table.ts'
 import { applyToQueue, type QueueAction } from '../../../src/sending/queue/operator-queue.ts'
 import type { QueueFilter } from '../../../src/sending/queue/table.ts'
+import { newSettlementWriter } from '../../../src/sending/relay/deliver.ts'
 import { claimDueRows, selectOldestDueAt } from '../../../src/sending/relay/outbox.ts'
 import { startRelay } from '../../../src/sending/relay/relay.ts'
-import { settling } from '../../../src/sending/relay/settle.ts'
 import { type AcceptedEmail, createSendingDomain, insertAcceptedEmails } from '../../harness/accepted-emails.ts'
 import { type FreshDatabase, freshDatabase } from '../../harness/database.ts'
 import { countRowsRead } from '../../harness/rows-read.ts'
@@ -139,7 +139,7 @@ test('what is in flight is held once its attempt is over', async () => {
   const [row] = await outboxOf(id)
   expect(row?.lease).toBe(claimed?.lease ?? '')
   if (!claimed) throw new Error('nothing was claimed')
-  await settling(
+  await newSettlementWriter(
     database.db,
     systemClock,
   )({ claimed, next: { kind: 'retry', event: null, dueAt: now(), attempts: 1, lastReply: '451 later' } })

@@ -8,9 +8,9 @@ import type { Id } from '../../../src/base/ids.ts'
 import { newId } from '../../../src/base/ids.ts'
 import { mysqlBlobs } from '../../../src/ports/blobs/mysql.ts'
 import type { BlobStore } from '../../../src/ports/blobs/port.ts'
+import { newSettlementWriter } from '../../../src/sending/relay/deliver.ts'
 import { claimDueRows } from '../../../src/sending/relay/outbox.ts'
 import { type Relay, type RelayDeps, startRelay } from '../../../src/sending/relay/relay.ts'
-import { settling } from '../../../src/sending/relay/settle.ts'
 import {
   type AcceptedEmail,
   createSendingDomain,
@@ -250,7 +250,7 @@ test('a lease that was lost settles nothing', async () => {
     occurredAt: now(),
     source: 'smtp',
   } as const
-  const settle = settling(database.db, systemClock)
+  const settle = newSettlementWriter(database.db, systemClock)
   const results = await Promise.all([
     settle({ claimed: first, next: { kind: 'end', event } }),
     settle({ claimed: second, next: { kind: 'end', event: { ...event, type: 'sent' } } }),
