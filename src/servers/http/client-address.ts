@@ -24,17 +24,3 @@ export function clientAddressReader(proxies: readonly string[]): (peer: string, 
 function withoutPort(text: string): string {
   return /^\[(.+)\](?::\d+)?$/.exec(text)?.[1] ?? /^([\d.]+):\d+$/.exec(text)?.[1] ?? text
 }
-
-/** The key that requests are counted by: an IPv4 address, or the /64 of an IPv6 address, since one host has all of it. */
-export function addressGroup(address: string): string {
-  const plain = unmapIpv4(address)
-  if (!plain.includes(':')) return plain
-  const [head = '', tail] = address.split('%', 1)[0]?.split('::') ?? []
-  const left = head === '' ? [] : head.split(':')
-  const right = tail ? tail.split(':') : []
-  const zeros = tail === undefined ? [] : Array.from({ length: 8 - left.length - right.length }, () => '0')
-  return [...left, ...zeros, ...right]
-    .slice(0, 4)
-    .map(group => Number.parseInt(group, 16).toString(16))
-    .join(':')
-}

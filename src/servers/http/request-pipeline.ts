@@ -10,7 +10,7 @@ import { type Clock, millisecondsOf } from '../../base/clock.ts'
 import type { Log } from '../../base/observability/log.ts'
 import { type SpanOptions, traced } from '../../base/observability/tracing.ts'
 import { Refusal, refuse } from '../../base/refusal.ts'
-import { addressGroup } from './client-address.ts'
+import { clientNetwork } from '../client-network.ts'
 import { classifyError } from './error-classification.ts'
 import { openMemoryBudget } from './memory-budget.ts'
 import { newPendingRequest, type PendingRequest, readOnlyCaller, withoutBody } from './pending-request.ts'
@@ -57,7 +57,7 @@ export function openRequestPipeline(
     )
   }
 
-  /** Counts failed authentications by client address; past the limit the request is refused with `rate_limited` instead. */
+  /** Counts failed authentications by the client's network; past the limit the request is refused with `rate_limited` instead. */
   async function countingFailures<Result>(
     getAddress: ClientAddressGetter,
     attempt: () => Result | Promise<Result>,
@@ -66,7 +66,7 @@ export function openRequestPipeline(
       return await attempt()
     } catch (error) {
       if (error instanceof Refusal && (error.status === 401 || error.detail.isFailedAuthentication))
-        requireFewAuthFailures(addressGroup(getAddress()))
+        requireFewAuthFailures(clientNetwork(getAddress()))
       throw error
     }
   }

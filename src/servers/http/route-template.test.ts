@@ -8,7 +8,7 @@ const templateOf = routeTemplates(
   })),
 )
 
-test('names the route of a path as it is written', () => {
+test('gives the route template of a path', () => {
   expect(templateOf('/v1/emails/eml_1')).toBe('/v1/emails/:id')
   expect(templateOf('/v1/emails/eml_1/events')).toBe('/v1/emails/:id/events')
   expect(templateOf('/v1/emails/batch')).toBe('/v1/emails/batch')
@@ -16,7 +16,7 @@ test('names the route of a path as it is written', () => {
   expect(templateOf('/docs/a.css')).toBe('/docs/:file')
 })
 
-test('knows no route for a path that none has', () => {
+test('gives no template for a path without a route', () => {
   for (const path of ['/', '/v1', '/v1/emails//events', '/v1/emails/a/b', '/health/x', '/constructor'])
     expect(templateOf(path)).toBeUndefined()
 })

@@ -13,7 +13,7 @@ test.each([
   { host: 'mail.example.com', origin: 'https://mail.example.com' },
   { host: 'mail.example.com', origin: 'https://app.example.com' },
   { host: 'localhost:8080', origin: 'http://localhost:6274' },
-])('lets in %o', headers => {
+])('allows %o', headers => {
   expect(isRefused(headers)).toBe(false)
 })
 
@@ -26,6 +26,6 @@ test.each([
   { host: 'mail.example.com', origin: 'null' },
   { host: 'mail.example.com', origin: 'https://app.example.com.evil.example' },
   { host: 'localhost:8080', origin: 'file://' },
-])('keeps out %o', headers => {
+])('refuses %o', headers => {
   expect(isRefused(headers as Record<string, string>)).toBe(true)
 })

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { DataDecoder } from './data-decoder.ts'
 
-/** Decodes the chunks one after the other: the message, and what came after its end (null: no end). */
+/** The message in these chunks, and what follows its end (null: it does not end). */
 function decode(chunks: readonly string[]): { readonly message: string; readonly after: string | null } {
   const decoder = new DataDecoder()
   let message = ''
@@ -18,7 +18,7 @@ function decode(chunks: readonly string[]): { readonly message: string; readonly
   return { message, after: null }
 }
 
-/** What each wire form holds, and what follows its end. */
+/** The message in each wire form, and what follows its end. */
 const forms: Readonly<Record<string, readonly [wire: string, message: string, after: string | null]>> = {
   'an empty message': ['.\r\n', '', ''],
   'a plain message': ['a\r\nb\r\n.\r\n', 'a\r\nb\r\n', ''],

@@ -2,8 +2,8 @@ import { expect, test } from 'bun:test'
 import { parsePath } from './path.ts'
 
 const address = (verb: 'MAIL FROM' | 'RCPT TO', path: string, smtputf8 = false) => {
-  const reading = parsePath(verb, `${verb}:${path}`, smtputf8)
-  return reading.kind === 'path' ? reading.address : reading.code
+  const result = parsePath(verb, `${verb}:${path}`, smtputf8)
+  return result.kind === 'path' ? result.address : result.code
 }
 
 const long = `${'a'.repeat(60)}@${'b.'.repeat(100)}test`
@@ -61,21 +61,21 @@ const recipients: Readonly<Record<string, string>> = {
 for (const [path, expected] of Object.entries(recipients))
   test(`RCPT TO:${path}`, () => expect(address('RCPT TO', path)).toBe(expected))
 
-test('takes other scripts once MAIL said SMTPUTF8', () => {
+test('accepts non-ASCII addresses after MAIL with SMTPUTF8', () => {
   expect(address('RCPT TO', '<用户@例子.测试>', true)).toBe('用户@例子.测试')
   expect(address('RCPT TO', '<\ufffd@b.test>', true)).toBe('address_malformed')
 })
 
-test('reads parameters, whatever their case', () => {
-  const reading = parsePath('MAIL FROM', 'mail from:<a@b.test> size=5 Body=8BITMIME  SMTPUTF8', false)
-  expect(reading.kind === 'path' && Object.fromEntries(reading.parameters)).toEqual({
+test('parses parameters in any case', () => {
+  const result = parsePath('MAIL FROM', 'mail from:<a@b.test> size=5 Body=8BITMIME  SMTPUTF8', false)
+  expect(result.kind === 'path' && Object.fromEntries(result.parameters)).toEqual({
     SIZE: '5',
     BODY: '8BITMIME',
     SMTPUTF8: '',
   })
 })
 
-test('is quick with a line made to be slow', () => {
+test('parses lines made for backtracking quickly', () => {
   const started = performance.now()
   for (const part of ['"', '\\', '""', '"a', ' ', '<', '.a', 'a.'])
     parsePath('RCPT TO', `RCPT TO:<${part.repeat(2000)}`, true)
