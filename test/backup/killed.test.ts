@@ -14,6 +14,7 @@ import {
 } from '../harness/backups.ts'
 import { projectRoot } from '../harness/cli.ts'
 import { emptyDatabase } from '../harness/database.ts'
+import { until } from '../harness/until.ts'
 
 let store: BackupSource
 
@@ -39,11 +40,6 @@ function start(args: readonly string[], databaseUrl: string) {
   })
 }
 
-async function until(what: string, isSo: () => boolean | Promise<boolean>): Promise<void> {
-  for (const deadline = Date.now() + 30_000; !(await isSo()); await Bun.sleep(2))
-    if (Date.now() > deadline) throw new Error(`in vain: ${what}`)
-}
-
 function hasOutbox(folder: string): boolean {
   return existsSync(folder) && listFiles(folder).some(file => file.includes('tables/outbox'))
 }
@@ -64,7 +60,7 @@ test('a backup that was killed leaves nothing that looks whole, and the next cle
   const folder = join(store.folder, 'killed')
   await withLocked(store.database.db, 'blob_chunks', async () => {
     const child = start(['backup', folder], store.database.url)
-    await until('tables are written', () => hasOutbox(folder))
+    await until(() => hasOutbox(folder), { what: 'tables are written' })
     child.kill('SIGKILL')
     await child.exited
   })
@@ -82,7 +78,7 @@ test('a backup that is told to end takes away what it wrote', async () => {
   let ended: Promise<unknown> = Promise.resolve()
   await withLocked(store.database.db, 'blob_chunks', async () => {
     ended = runBackup(store, folder, { signal: ending.signal }).catch((error: Error) => error.message)
-    await until('tables are written', () => hasOutbox(folder))
+    await until(() => hasOutbox(folder), { what: 'tables are written' })
     ending.abort(new Error('told to end'))
   })
   expect(await ended).toBe('told to end')
@@ -96,10 +92,10 @@ test('a restore that was killed keeps everybody off the database, and goes on wh
   const elsewhere = { MAILROOM_DATABASE_URL: target.url }
   try {
     const child = start(['restore', folder], target.url)
-    await until('it began', async () => (await selectRestore(target.db).catch(() => undefined)) !== undefined)
+    await until(async () => (await selectRestore(target.db).catch(() => undefined)) !== undefined, { what: 'it began' })
     // The bytes come last.
     await withLocked(target.db, 'blob_chunks', async () => {
-      await until('rows are loaded', async () => ((await selectRestore(target.db))?.steps_done ?? 0) > 5)
+      await until(async () => ((await selectRestore(target.db))?.steps_done ?? 0) > 5, { what: 'rows are loaded' })
       child.kill('SIGKILL')
       await child.exited
     })

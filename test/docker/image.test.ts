@@ -7,6 +7,7 @@ import { freePort } from '../../src/cli/private/process.ts'
 import { type FreshDatabase, freshDatabase } from '../harness/database.ts'
 import { type ScriptedRelay, startScriptedRelay } from '../harness/scripted-relay.ts'
 import { SmtpClient } from '../harness/smtp-client.ts'
+import { until } from '../harness/until.ts'
 import { clamdSettings, readCompose, runFlags, secondsOf } from './compose-file.ts'
 import { type Engine, startEngine } from './engine.ts'
 import { buildMailroom, makeBaseImage } from './images.ts'
@@ -100,25 +101,14 @@ async function startMailroom(): Promise<void> {
   await engine.docker(
     ...['run', '--detach', '--name', 'mailroom', '--network', 'host', '--health-interval', '1s', ...flags, image],
   )
-  await until(
-    async () => (await inspect('.State.Health.Status')) === 'healthy',
-    60_000,
-    () => engine.docker('logs', 'mailroom'),
-  )
+  await until(async () => (await inspect('.State.Health.Status')) === 'healthy', {
+    withinMs: 60_000,
+    details: () => engine.docker('logs', 'mailroom'),
+  })
 }
 
 const inspect = (what: string) => engine.docker('inspect', '--format', `{{${what}}}`, 'mailroom')
 const inside = (command: string) => engine.run('exec', 'mailroom', 'bash', '-c', command)
-
-/** Asks until it is so. */
-async function until(
-  isSo: () => Promise<boolean> | boolean,
-  ms = 20_000,
-  say: () => unknown = () => '',
-): Promise<void> {
-  for (const deadline = Date.now() + ms; !(await isSo()); await Bun.sleep(20))
-    if (Date.now() > deadline) throw new Error(`it did not come about: ${isSo} ${await say()}`)
-}
 
 async function call(method: string, path: string, body?: object) {
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }

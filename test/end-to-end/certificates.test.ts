@@ -96,7 +96,7 @@ test('a domain that asks for a policy has it at a host of its own, with a certif
     .values({ id: newId('rec'), ...record, created_at: systemClock.now(), mark: null, updated_at: null })
     .execute()
   await setPolicy({ db, clock: systemClock }, 'demo.test', 'testing')
-  await until(() => isShown(policyHost), 40_000)
+  await until(() => isShown(policyHost), { withinMs: 40_000 })
   const answer = await fetch(`https://127.0.0.1:${https}/.well-known/mta-sts.txt`, {
     headers: { host: policyHost },
     tls: { ca: issuingRoot, serverName: policyHost },

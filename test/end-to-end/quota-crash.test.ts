@@ -3,6 +3,7 @@ import { sql } from 'kysely'
 import { acceptedInMonth } from '../../src/accounts/organizations/quota.ts'
 import { systemClock } from '../../src/base/clock.ts'
 import { type Mailroom, startMailroom } from '../harness/mailroom.ts'
+import { until } from '../harness/until.ts'
 
 const kills = 4
 const clients = 16
@@ -53,7 +54,9 @@ async function killWhileAccepting(): Promise<void> {
   await mailroom.database.db.connection().execute(async db => {
     await sql.raw('LOCK TABLES email_events WRITE').execute(db)
     try {
-      await until('a send waits for the table', async () => (await statementsUnderWay('INSERT INTO email_events')) > 0)
+      await until(async () => (await statementsUnderWay('INSERT INTO email_events')) > 0, {
+        what: 'a send waits for the table',
+      })
       await mailroom.kill('SIGKILL')
     } finally {
       await sql.raw('UNLOCK TABLES').execute(db)
@@ -63,7 +66,7 @@ async function killWhileAccepting(): Promise<void> {
 
 /** What the dead left is rolled back once the server has noticed. */
 async function whenNothingIsUnderWay(): Promise<void> {
-  await until('no send is under way', async () => (await statementsUnderWay('INSERT')) === 0)
+  await until(async () => (await statementsUnderWay('INSERT')) === 0, { what: 'no send is under way' })
 }
 
 /** How many connections to this database are at a statement that begins so. */
@@ -71,9 +74,4 @@ async function statementsUnderWay(beginning: string): Promise<number> {
   const { rows } = await sql<{ readonly count: number }>`SELECT COUNT(*) AS count FROM information_schema.processlist
     WHERE db = DATABASE() AND command <> 'Sleep' AND info LIKE ${`${beginning}%`}`.execute(mailroom.database.db)
   return Number(rows[0]?.count)
-}
-
-async function until(what: string, isSo: () => Promise<boolean>): Promise<void> {
-  for (const end = Date.now() + 20_000; !(await isSo()); await Bun.sleep(5))
-    if (Date.now() > end) throw new Error(`${what}: not within 20 s`)
 }

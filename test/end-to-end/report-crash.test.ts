@@ -6,6 +6,7 @@ import { type Mailroom, startMailroom } from '../harness/mailroom.ts'
 import { groupByEmail, headerValues, unstuffed } from '../harness/relayed-messages.ts'
 import { type ScriptedRelay, startScriptedRelay } from '../harness/scripted-relay.ts'
 import { sendMail } from '../harness/smtp-delivery.ts'
+import { until } from '../harness/until.ts'
 import { type ReportFacts, writeDsn, writeFeedback } from '../harness/write-reports.ts'
 
 /** A process that dies while it takes a report has taken all of it or nothing, and the reporter's next try ends it. */
@@ -33,26 +34,14 @@ interface Sent extends ReportFacts {
   readonly id: string
 }
 
-async function until<Value>(
-  ask: () => Promise<Value | undefined> | Value | undefined,
-  what: string,
-  withinMs = 20_000,
-): Promise<Value> {
-  for (const end = Date.now() + withinMs; Date.now() < end; await Bun.sleep(5)) {
-    const value = await ask()
-    if (value !== undefined) return value
-  }
-  throw new Error(`did not come: ${what}`)
-}
-
 const emailOf = async (id: string) => (await mailroom.api('GET', `/v1/emails/${id}`)).json
 
 /** An email that is sent, and settled. */
 async function sent(address: string): Promise<Sent> {
   const fields = { from: 'hello@demo.test', to: address, subject: 'Hello', text: 'Hello' }
   const { json } = await mailroom.api('POST', '/v1/emails', fields)
-  const taken = await until(() => groupByEmail(relay.accepted).get(json.id)?.[0], `${json.id} at the relay`)
-  await until(async () => ((await emailOf(json.id)).status === 'sent' ? true : undefined), `${json.id} sent`)
+  const taken = await until(() => groupByEmail(relay.accepted).get(json.id)?.[0], { what: `${json.id} at the relay` })
+  await until(async () => (await emailOf(json.id)).status === 'sent', { what: `${json.id} sent` })
   const message = unstuffed(taken)
   expect(headerValues(message, 'X-Mailroom-Id')).toEqual([json.id])
   const header = message.slice(0, message.indexOf('\r\n\r\n') + 2)
@@ -131,15 +120,15 @@ test('killed before the simulator’s reports are told, they are told after the 
   const complains = await send('complaint@simulator.test')
   const bounces = await send('bounce@simulator.test')
   for (const id of [complains, bounces])
-    await until(async () => ((await emailOf(id)).sent_at === null ? undefined : true), `${id} sent`)
+    await until(async () => (await emailOf(id)).sent_at !== null, { what: `${id} sent` })
   await mailroom.kill('SIGKILL')
   await mailroom.restart()
   for (const [id, status] of [
     [bounces, 'bounced'],
     [complains, 'complained'],
   ] as const)
-    await until(async () => ((await emailOf(id)).status === status ? true : undefined), `${id} ${status}`, leaseMs)
-  await until(async () => ((await waiting()).length === 0 ? true : undefined), 'nothing to be told', leaseMs)
+    await until(async () => (await emailOf(id)).status === status, { what: `${id} ${status}`, withinMs: leaseMs })
+  await until(async () => (await waiting()).length === 0, { what: 'nothing to be told', withinMs: leaseMs })
   const types = async (id: string) => (await emailOf(id)).events.map((event: { type: string }) => event.type)
   expect((await types(bounces)).filter((value: string) => value === 'bounced')).toEqual(['bounced'])
   expect((await types(complains)).filter((value: string) => value === 'complained')).toEqual(['complained'])

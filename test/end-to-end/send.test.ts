@@ -3,6 +3,7 @@ import { dkimVerify } from 'mailauth/lib/dkim/verify'
 import { type Mailroom, startMailroom } from '../harness/mailroom.ts'
 import { groupByEmail, headerValues, unstuffed } from '../harness/relayed-messages.ts'
 import { type RelayedMessage, type ScriptedRelay, startScriptedRelay } from '../harness/scripted-relay.ts'
+import { until } from '../harness/until.ts'
 
 /** From POST /v1/emails to what a relay hears, on a Mailroom in a process of its own. */
 let relay: ScriptedRelay
@@ -39,21 +40,15 @@ async function post(fields: object = {}): Promise<Accepted> {
   return json
 }
 
-/** Asks until it is so, for ten seconds at most. */
-async function until<Value>(ask: () => Promise<Value | undefined> | Value | undefined, what: string): Promise<Value> {
-  for (const deadline = Date.now() + 10_000; Date.now() < deadline; await Bun.sleep(5)) {
-    const value = await ask()
-    if (value !== undefined) return value
-  }
-  throw new Error(`did not come: ${what}`)
-}
-
 /** The email once it has this status. */
 function once(id: string, status: string) {
-  return until(async () => {
-    const { json } = await mailroom.api('GET', `/v1/emails/${id}`)
-    return json.status === status ? json : undefined
-  }, `${id} ${status}`)
+  return until(
+    async () => {
+      const { json } = await mailroom.api('GET', `/v1/emails/${id}`)
+      return json.status === status ? json : undefined
+    },
+    { what: `${id} ${status}` },
+  )
 }
 
 /** What the relay took of an email, in the order it came. */
@@ -66,7 +61,7 @@ function notOnce(emails: readonly Accepted[]): readonly (readonly [string, numbe
 }
 
 async function arrival(email: Accepted): Promise<RelayedMessage> {
-  return until(() => takenOf(email)[0], `${email.id} at the relay`)
+  return until(() => takenOf(email)[0], { what: `${email.id} at the relay` })
 }
 
 const queuedAs = { smtp_code: 250, enhanced_code: '2.0.0', detail: expect.stringContaining('queued as ABC123') }
@@ -163,10 +158,13 @@ test('a scheduled email leaves at its time and is dated with it', async () => {
 test('a relay that refuses one of two recipients has bounced this one and has the other', async () => {
   relay.setScript({ rcpt: to => (to.startsWith('gone@') ? '550 5.1.1 no such user' : '250 2.1.5 ok') })
   const email = await post({ to: ['gone@friend.test', 'here@friend.test'] })
-  await until(async () => {
-    const { json } = await mailroom.api('GET', `/v1/emails/${email.id}`)
-    return json.events.length === 3 ? json : undefined
-  }, 'both outcomes')
+  await until(
+    async () => {
+      const { json } = await mailroom.api('GET', `/v1/emails/${email.id}`)
+      return json.events.length === 3 ? json : undefined
+    },
+    { what: 'both outcomes' },
+  )
   const shown = await once(email.id, 'bounced')
   const refused = { smtp_code: 550, enhanced_code: '5.1.1', detail: 'no such user' }
   expect(shown.recipients).toEqual([
@@ -201,7 +199,7 @@ test('told to end while it relays it waits for the replies, leaves the rest queu
   const before = relay.accepted.length
   relay.setScript({ dotAfterMs: 300 })
   const emails = await Promise.all(Array.from({ length: 40 }, () => post()))
-  await until(() => relay.accepted.length - before >= 6 || undefined, 'the first at the relay')
+  await until(() => relay.accepted.length - before >= 6, { what: 'the first at the relay' })
   expect(await mailroom.kill('SIGTERM')).toBe(0)
   const taken = relay.accepted.length - before
   expect(taken).toBeWithin(6, 13)
@@ -231,16 +229,22 @@ test('two processes that relay from one outbox submit each of 300 emails once', 
       for (let i = 0; i < 50; i++) emails.push(await post())
     }),
   )
-  await until(async () => {
-    const left = await mailroom.database.db.selectFrom('outbox').select('id').execute()
-    return left.length === 0 || undefined
-  }, 'the end of the outbox')
+  await until(
+    async () => {
+      const left = await mailroom.database.db.selectFrom('outbox').select('id').execute()
+      return left.length === 0
+    },
+    { what: 'the end of the outbox' },
+  )
   expect(notOnce(emails)).toEqual([])
   const countSubmitted = () => relays.map(relay => relay.log.filter(line => line.msg === 'submitted').length)
-  const submitted = await until(async () => {
-    const counts = countSubmitted()
-    return counts.reduce((sum, count) => sum + count) >= 300 ? counts : undefined
-  }, 'the last line of their logs')
+  const submitted = await until(
+    async () => {
+      const counts = countSubmitted()
+      return counts.reduce((sum, count) => sum + count) >= 300 ? counts : undefined
+    },
+    { what: 'the last line of their logs' },
+  )
   expect(submitted.reduce((sum, each) => sum + each)).toBe(300)
   expect(Math.min(...submitted)).toBeGreaterThan(20)
   const statuses = await mailroom.database.db.selectFrom('emails').select(['id', 'status']).execute()

@@ -1,15 +1,8 @@
 import { expect, test } from 'bun:test'
-import { type ApiResponse, startMailroom } from '../harness/mailroom.ts'
+import { startMailroom } from '../harness/mailroom.ts'
 import { setAwsCredentials, startSes } from '../harness/ses.ts'
 import { startSqs } from '../harness/sqs.ts'
-
-/** Asks again until the answer is as wanted. */
-async function until(ask: () => Promise<ApiResponse>, isWanted: (email: { status: string }) => boolean) {
-  for (const deadline = Date.now() + 20_000; ; await Bun.sleep(50)) {
-    const { json } = await ask()
-    if (isWanted(json) || Date.now() > deadline) return json
-  }
-}
+import { until } from '../harness/until.ts'
 
 test('an email goes out by Amazon SES, and its queue tells that it arrived', async () => {
   const restore = setAwsCredentials()
@@ -30,11 +23,16 @@ test('an email goes out by Amazon SES, and its queue tells that it arrived', asy
     const accepted = await mailroom.api('POST', '/v1/emails', email)
     expect(accepted.status).toBe(202)
     const { id } = accepted.json
-    const read = () => mailroom.api('GET', `/v1/emails/${id}`)
+    const emailWith = (status: string) =>
+      until(
+        async () => {
+          const { json } = await mailroom.api('GET', `/v1/emails/${id}`)
+          return json.status === status ? json : undefined
+        },
+        { what: status },
+      )
 
-    const sent = await until(read, ({ status }) => status === 'sent')
-    expect(sent).toMatchObject({
-      status: 'sent',
+    expect(await emailWith('sent')).toMatchObject({
       provider: 'ses',
       provider_message_id: '0102018f-1-000000',
       wire_message_id: '0102018f-1-000000@eu-west-1.amazonses.com',
@@ -55,9 +53,8 @@ test('an email goes out by Amazon SES, and its queue tells that it arrived', asy
     const delivery = { timestamp, recipients, smtpResponse: '250 2.0.0 Ok' }
     sqs.put({ Type: 'Notification', Message: JSON.stringify({ eventType: 'Delivery', mail, delivery }) })
     sqs.release()
-    expect(await until(read, ({ status }) => status === 'delivered')).toMatchObject({ status: 'delivered' })
-    for (const deadline = Date.now() + 5000; sqs.waiting.size > 0 && Date.now() < deadline; ) await Bun.sleep(20)
-    expect(sqs.waiting.size).toBe(0)
+    await emailWith('delivered')
+    await until(() => sqs.waiting.size === 0)
   } finally {
     await mailroom.stop()
     await Promise.all([ses.close(), sqs.close()])

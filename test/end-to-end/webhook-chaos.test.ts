@@ -173,7 +173,7 @@ test('repeated, out of order, forged in between and with the process killed, Pos
     for (const address of rest) await send(address)
   })
   await Promise.all(sending)
-  await until(hasNoWork, 60_000)
+  await until(hasNoWork, { withinMs: 60_000 })
   await poster.drained()
 
   const taken = [...provider.ledger.values()].filter(ledgerEntry => ledgerEntry.acceptances > 0)

@@ -1,7 +1,27 @@
-const longestMs = 20_000
+const usualMs = 20_000
+const pollMs = 5
 
-/** Asks again and again until the answer is true. @throws when that takes too long */
-export async function until(ask: () => unknown, ms = longestMs): Promise<void> {
-  for (const deadline = Date.now() + ms; !(await ask()); await Bun.sleep(10))
-    if (Date.now() > deadline) throw new Error(`did not come true within ${ms} ms: ${ask}`)
+export interface UntilOptions {
+  /** What is waited for, for the error; the source of the condition where it is absent. */
+  readonly what?: string
+  /** Milliseconds; 20 seconds where it is absent. */
+  readonly withinMs?: number
+  /** More about the state, for the error. */
+  readonly details?: () => unknown
+}
+
+type Falsy = false | 0 | 0n | '' | null | undefined
+
+/** Polls the condition until its value is truthy, and returns that value. @throws Error when that takes too long */
+export async function until<Value>(
+  condition: () => Value | Promise<Value>,
+  { what, withinMs = usualMs, details }: UntilOptions = {},
+): Promise<Exclude<Value, Falsy>> {
+  for (const deadline = performance.now() + withinMs; ; await Bun.sleep(pollMs)) {
+    const value = await condition()
+    if (value) return value as Exclude<Value, Falsy>
+    if (performance.now() < deadline) continue
+    const state = details === undefined ? '' : `\n${await details()}`
+    throw new Error(`not within ${withinMs} ms: ${what ?? condition}${state}`)
+  }
 }

@@ -76,7 +76,7 @@ describe.if(canMountDisks)('on small disks', () => {
     spoolDisk.fillUntilFree(leastFree + 2 * MiB)
     const before = await rows()
     expect(await receive(14 * MiB)).toBe(full)
-    await until(() => Promise.resolve(readdirSync(join(spoolDisk.path, 'spool')).length === 0))
+    await until(() => readdirSync(join(spoolDisk.path, 'spool')).length === 0)
     expect(await rows()).toEqual(before)
     spoolDisk.empty()
     expect(await receive(14 * MiB)).toStartWith('250 ')

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { appendFileSync, existsSync, lstatSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs'
-import { type Machine, startMachine, until, whyNoMachine } from './machine.ts'
+import { until } from '../harness/until.ts'
+import { type Machine, startMachine, whyNoMachine } from './machine.ts'
 import { checkout } from './machine-disk.ts'
 
 const why = whyNoMachine()
@@ -117,11 +118,10 @@ describe.skipIf(why !== null)('systemd/install', () => {
     async () => {
       appendFileSync(machine.path('etc/mailroom/mailroom.env'), 'MAILROOM_DNS_ZONE=local\n')
       await machine.boot()
-      await until(
-        'Mailroom',
-        async () => (await machine.run('systemctl is-active mailroom')).status === 0,
-        () => '',
-      )
+      await until(async () => (await machine.run('systemctl is-active mailroom')).status === 0, {
+        what: 'the service is active',
+        withinMs: 60_000,
+      })
       expect(await firstMail('one')).toEqual({ status: 'sent', subjects: ['in one', 'out one'] })
       const status = file(`proc/${await mainPid()}/status`)
       expect(/^NoNewPrivs:\t(.*)$/m.exec(status)?.[1]).toBe('1')
@@ -169,16 +169,14 @@ describe.skipIf(why !== null)('systemd/install', () => {
       await Bun.sleep(9000)
       expect(await mainPid()).toBe(before)
       await sh(`kill -STOP ${before}`)
-      await until(
-        'another',
-        async () => !['0', before].includes(await mainPid()),
-        () => '',
-      )
-      await until(
-        'Mailroom',
-        async () => (await machine.run('systemctl is-active mailroom')).status === 0,
-        () => '',
-      )
+      await until(async () => !['0', before].includes(await mainPid()), {
+        what: 'another process runs',
+        withinMs: 60_000,
+      })
+      await until(async () => (await machine.run('systemctl is-active mailroom')).status === 0, {
+        what: 'the service is active',
+        withinMs: 60_000,
+      })
       expect(await sh('journalctl --unit=mailroom --output=cat')).toContain("Failed with result 'watchdog'")
       expect((await firstMail('three')).subjects).toContain('in three')
       await sh(`rm /${dropIn} && systemctl daemon-reload && systemctl restart mailroom`)

@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { CliResult } from '../harness/cli.ts'
+import { until } from '../harness/until.ts'
 import { runAsRoot } from './debian-base.ts'
 import { librariesCache, makeDisk } from './machine-disk.ts'
 
@@ -96,11 +97,11 @@ export async function startMachine(): Promise<Machine> {
   )
   const guard = Bun.spawn(['setsid', 'sh', '-c', ending, 'sh', String(unshared.pid), folder, group], { stdin: 'pipe' })
   const printed = collect(unshared.stdout, unshared.stderr)
-  await until(
-    'the machine',
-    () => printed.text.includes('ready\n'),
-    () => printed.text,
-  )
+  await until(() => printed.text.includes('ready\n'), {
+    what: 'the machine starts',
+    withinMs: 60_000,
+    details: () => printed.text,
+  })
   const pid = Number(readFileSync(`/proc/${unshared.pid}/task/${unshared.pid}/children`, 'utf8').trim())
   const within = (commands: string) => [
     'nsenter',
@@ -148,11 +149,11 @@ export async function startMachine(): Promise<Machine> {
       unshared.stdin.write('go\n')
       await unshared.stdin.flush()
       const state = async () => (await machine.run('systemctl is-system-running')).out.trim()
-      await until(
-        'systemd',
-        async () => ['running', 'degraded'].includes(await state()),
-        () => printed.text.slice(-4000),
-      )
+      await until(async () => ['running', 'degraded'].includes(await state()), {
+        what: 'systemd has started',
+        withinMs: 60_000,
+        details: () => printed.text.slice(-4000),
+      })
     },
     async end() {
       guard.stdin.end()
@@ -170,10 +171,4 @@ function collect(...streams: readonly ReadableStream<Uint8Array>[]): { text: str
   }
   for (const stream of streams) void read(stream)
   return collected
-}
-
-/** Asks again and again, for a minute at most. */
-export async function until(what: string, isSo: () => boolean | Promise<boolean>, tell: () => string): Promise<void> {
-  for (const deadline = Date.now() + 60_000; !(await isSo()); await Bun.sleep(100))
-    if (Date.now() > deadline) throw new Error(`${what} did not become ready:\n${tell()}`)
 }

@@ -258,7 +258,7 @@ test('the traces name no address, no subject and no path', () => {
 test('a collector that is away costs a line of the log, and neither mail nor a slow end', async () => {
   const beside = await mailroom.startSecondProcess({ MAILROOM_OTLP_ENDPOINT: 'http://127.0.0.1:1' })
   expect(await sendMail(beside.smtp, message)).toStartWith('250 ')
-  await until(() => beside.log.some(line => line.msg === 'traces were not sent'), 40_000)
+  await until(() => beside.log.some(line => line.msg === 'traces were not sent'), { withinMs: 40_000 })
   expect(await beside.kill('SIGTERM')).toBe(0)
 }, 90_000)
 

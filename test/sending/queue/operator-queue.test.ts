@@ -18,6 +18,7 @@ import { countRowsRead } from '../../harness/rows-read.ts'
 import { type RelayScript, startScriptedRelay } from '../../harness/scripted-relay.ts'
 import { signingKeys } from '../../harness/secrets.ts'
 import { testSmarthost } from '../../harness/smarthost.ts'
+import { until } from '../../harness/until.ts'
 
 let database: FreshDatabase
 let blobs: BlobStore
@@ -91,11 +92,6 @@ const deeds = async () =>
     detail: fromJson(detail),
   }))
 
-async function until(what: string, isTrue: () => Promise<boolean> | boolean): Promise<void> {
-  for (const end = performance.now() + 20_000; performance.now() < end; await Bun.sleep(10)) if (await isTrue()) return
-  throw new Error(`${what}: it did not come to that`)
-}
-
 const claimAll = (at = now()) =>
   claimDueRows(database.db, { maxRows: 100, leaseMs: 60_000, now: at, expiredOnly: false }, async () => [])
 
@@ -105,12 +101,12 @@ test('what is held is not sent until it is released, and what was not held is', 
   expect(await hold({})).toEqual({ as_it_was: 2 })
   const [free] = await accept({ to: ['free@x.test'] })
   const relay = await startRelaying()
-  await until('the other is sent', async () => (await outboxOf(free)).length === 0)
+  await until(async () => (await outboxOf(free)).length === 0, { what: 'the other is sent' })
   expect(relay.taken()).toEqual(['free@x.test'])
   expect(await outboxOf(held)).toMatchObject([{ attempts: 0, lease: null, held_reason: 'a look at it' }])
 
   expect(await work({}, { kind: 'release' })).toEqual({ done: 2 })
-  await until('it is sent', async () => (await outboxOf(held)).length === 0)
+  await until(async () => (await outboxOf(held)).length === 0, { what: 'it is sent' })
   expect(relay.taken()).toEqual(['free@x.test', 'held@x.test'])
   const [later] = await outboxOf(scheduled)
   const email = await database.db
@@ -125,7 +121,7 @@ test('a hold gives no more time, and the end says that there was one', async () 
   const [id] = await accept({ expiresAt: plusMs(now(), 1500) })
   await hold({ destination: 'x.test' }, 'for our eyes')
   const relay = await startRelaying()
-  await until('it is over', async () => (await outboxOf(id)).length === 0)
+  await until(async () => (await outboxOf(id)).length === 0, { what: 'it is over' })
   expect(relay.taken()).toEqual([])
   const [failed] = await eventsOf(id)
   expect(failed).toMatchObject({ type: 'failed', enhanced_code: '4.4.7' })
@@ -144,7 +140,7 @@ test('what is in flight is held once its attempt is over', async () => {
     systemClock,
   )({ claimed, next: { kind: 'retry', event: null, dueAt: now(), attempts: 1, lastReply: '451 later' } })
   const relay = await startRelaying()
-  await until('it is put away', async () => (await outboxOf(id))[0]?.due_at === row?.expires_at)
+  await until(async () => (await outboxOf(id))[0]?.due_at === row?.expires_at, { what: 'it is put away' })
   expect(await outboxOf(id)).toMatchObject([{ attempts: 1, lease: null, last_reply: '451 later' }])
   expect(relay.taken()).toEqual([])
 })
@@ -212,9 +208,9 @@ test('a cancel in the midst of sending takes each recipient or leaves it to the 
   const emails = Array.from({ length: 900 }, (_, i) => ({ to: [`u${i}@d${i % 3}.test`] }))
   const ids = await insertAcceptedEmails(database.db, blobs, from, now(), emails)
   const relay = await startRelaying()
-  await until('it sends', () => relay.taken().length > 0)
+  await until(() => relay.taken().length > 0, { what: 'it sends' })
   const { done = 0 } = await work({ organizationId: from.organizationId }, { kind: 'cancel' })
-  await until('nothing is left', async () => (await countQueue(database.db, now())).total === 0)
+  await until(async () => (await countQueue(database.db, now())).total === 0, { what: 'nothing is left' })
   const all = await database.db
     .selectFrom('email_recipients')
     .select(['email', 'status'])

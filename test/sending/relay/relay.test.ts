@@ -23,6 +23,7 @@ import { type FreshDatabase, freshDatabase } from '../../harness/database.ts'
 import { type RelayScript, type ScriptedRelay, startScriptedRelay } from '../../harness/scripted-relay.ts'
 import { signingKeys } from '../../harness/secrets.ts'
 import { testSmarthost } from '../../harness/smarthost.ts'
+import { until } from '../../harness/until.ts'
 
 let database: FreshDatabase
 let blobs: BlobStore
@@ -79,11 +80,6 @@ async function accepted(from: SendingDomain, email: AcceptedEmail = {}): Promise
   return id
 }
 
-async function until(what: string, isTrue: () => Promise<boolean> | boolean, ms = 8000): Promise<void> {
-  for (const end = performance.now() + ms; performance.now() < end; await Bun.sleep(5)) if (await isTrue()) return
-  throw new Error(`${what}: not within ${ms} ms`)
-}
-
 const outboxOf = (emailId: Id<'eml'>) =>
   database.db.selectFrom('outbox').selectAll().where('email_id', '=', emailId).orderBy('position').execute()
 const recipientsOf = (emailId: Id<'eml'>) =>
@@ -94,7 +90,7 @@ const emailOf = (emailId: Id<'eml'>) =>
   database.db.selectFrom('emails').selectAll().where('id', '=', emailId).executeTakeFirstOrThrow()
 const isDone = async (emailId: Id<'eml'>) => (await outboxOf(emailId)).length === 0
 const allDone = async () => (await database.db.selectFrom('outbox').select('id').limit(1).execute()).length === 0
-const done = (emailId: Id<'eml'>) => until('the email leaves the outbox', () => isDone(emailId))
+const done = (emailId: Id<'eml'>) => until(() => isDone(emailId), { what: 'the email leaves the outbox' })
 
 test('an accepted email is dated, signed, submitted and told as sent', async () => {
   const relay = await smarthost()
@@ -129,7 +125,7 @@ test('each recipient has its own submission and its own end', async () => {
   })
   const id = await accepted(await sender(), { to: ['a@x.test', 'b@x.test', 'c@x.test'] })
   start(relay.url, { retryFirstMs: 60_000 })
-  await until('all were tried', async () => (await eventsOf(id)).length === 3)
+  await until(async () => (await eventsOf(id)).length === 3, { what: 'all were tried' })
   expect(
     (await recipientsOf(id)).map(recipient => [
       recipient.email,
@@ -170,7 +166,7 @@ test('taken, and then gone: delayed and ambiguous, and sent again with the same 
   const relay = await smarthost({ dot: 'close' })
   const id = await accepted(await sender())
   start(relay.url, { retryFirstMs: 300 })
-  await until('the first attempt', async () => (await eventsOf(id)).length === 1)
+  await until(async () => (await eventsOf(id)).length === 1, { what: 'the first attempt' })
   relay.setScript({})
   await done(id)
   const events = await eventsOf(id)
@@ -203,7 +199,7 @@ test('an idle relay puts what it is woken for on the wire within 100 ms', async 
   const from = await sender()
   const worker = start(relay.url)
   await accepted(from)
-  await until('the first is sent', () => relay.accepted.length === 1)
+  await until(() => relay.accepted.length === 1, { what: 'the first is sent' })
   await Bun.sleep(300)
   const latencies: number[] = []
   for (let i = 0; i < 5; i++) {
@@ -211,7 +207,7 @@ test('an idle relay puts what it is woken for on the wire within 100 ms', async 
     await accepted(from)
     const started = performance.now()
     worker.wake()
-    await until('it is sent', () => relay.accepted.length === i + 2)
+    await until(() => relay.accepted.length === i + 2, { what: 'it is sent' })
     latencies.push(performance.now() - started)
   }
   expect(latencies.sort((a, b) => a - b)[2]).toBeLessThan(100)
@@ -222,7 +218,7 @@ test('what another process accepted is found without being woken', async () => {
   start(relay.url)
   await Bun.sleep(100)
   await accepted(await sender())
-  await until('it is sent', () => relay.accepted.length === 1, 2000)
+  await until(() => relay.accepted.length === 1, { what: 'it is sent', withinMs: 2000 })
 })
 
 test('two relays on one outbox submit nothing twice', async () => {
@@ -231,7 +227,7 @@ test('two relays on one outbox submit nothing twice', async () => {
   await accept(from, ...Array.from({ length: 200 }, (_, i) => ({ to: [`u${i}@d${i % 3}.test`] })))
   start(relay.url)
   start(relay.url)
-  await until('the outbox is empty', allDone, 20_000)
+  await until(allDone, { what: 'the outbox is empty', withinMs: 20_000 })
   expect(relay.accepted.length).toBe(200)
   expect(new Set(relay.accepted.map(relayedMessage => relayedMessage.to[0])).size).toBe(200)
 }, 30_000)
@@ -268,7 +264,7 @@ test('what cannot be written is not submitted again', async () => {
   await refuse.execute(database.db)
   const id = await accepted(await sender())
   start(relay.url, { leaseMs: 300 })
-  await until('it is taken', () => relay.accepted.length === 1)
+  await until(() => relay.accepted.length === 1, { what: 'it is taken' })
   await Bun.sleep(1500)
   await sql`DROP TRIGGER unwritable`.execute(database.db)
   await done(id)
@@ -314,13 +310,13 @@ test('10,000 emails of one organization do not hold up another’s, nor those to
   await accepted(big, { to: ['one@other.test'] })
   const worker = start(relay.url)
   const isTaken = (to: string) => relay.accepted.some(relayedMessage => relayedMessage.to.includes(to))
-  await until('both are sent', () => isTaken('one@small.test') && isTaken('one@other.test'))
+  await until(() => isTaken('one@small.test') && isTaken('one@other.test'), { what: 'both are sent' })
   expect(relay.accepted.length).toBeLessThan(100)
 
   await accepted(small, { to: ['two@small.test'] })
   worker.wake()
   const started = relay.accepted.length
-  await until('it is sent while the backlog lasts', () => isTaken('two@small.test'))
+  await until(() => isTaken('two@small.test'), { what: 'it is sent while the backlog lasts' })
   const index = relay.accepted.findIndex(relayedMessage => relayedMessage.to.includes('two@small.test'))
   expect(index - started).toBeLessThan(400)
 }, 60_000)
@@ -338,8 +334,8 @@ test('trouble of the route costs no attempt and is over soon after the route is'
   // The queue is not hammered against the relay: five troubles, what was under way then, and a probe or two.
   expect(relay.connections()).toBeLessThan(15)
   relay.setScript({})
-  await until('all are sent', () => relay.accepted.length === 20, 6000)
-  await until('all are settled', allDone)
+  await until(() => relay.accepted.length === 20, { what: 'all are sent', withinMs: 6000 })
+  await until(allDone, { what: 'all are settled' })
 }, 20_000)
 
 test('a sender that the relay refuses is held back and does not hold up others', async () => {
@@ -350,7 +346,7 @@ test('a sender that the relay refuses is held back and does not hold up others',
   await Bun.sleep(1500)
   const good = await accepted(await sender())
   worker.wake()
-  await until('the good one is sent', () => isDone(good), 2000)
+  await until(() => isDone(good), { what: 'the good one is sent', withinMs: 2000 })
   const refused = relay.commands.filter(command => command.includes('MAIL FROM:<hello@bad.test>')).length
   expect(refused).toBeLessThan(15)
   const [first] = badIds
@@ -363,7 +359,7 @@ test('what expires while the route is held back still fails in time', async () =
   await accept(from, ...Array.from({ length: 80 }, () => ({})))
   const id = await accepted(from, { expiresAt: plusMs(now(), 1500) })
   start(relay.url)
-  await until('it failed', async () => (await emailOf(id)).status === 'failed', 10_000)
+  await until(async () => (await emailOf(id)).status === 'failed', { what: 'it failed', withinMs: 10_000 })
   expect((await eventsOf(id)).map(event => event.enhanced_code)).toEqual(['4.4.7'])
 }, 20_000)
 
@@ -415,7 +411,7 @@ test('a domain without a key sends nothing unsigned', async () => {
   await database.db.deleteFrom('dkim_keys').where('domain_id', '=', from.domainId).execute()
   const id = await accepted(from)
   start(relay.url, { retryFirstMs: 60_000 })
-  await until('it was tried', async () => (await eventsOf(id)).length === 1)
+  await until(async () => (await eventsOf(id)).length === 1, { what: 'it was tried' })
   expect(await eventsOf(id)).toMatchObject([{ type: 'delayed', source: 'api' }])
   expect(relay.accepted).toEqual([])
 })
@@ -424,7 +420,7 @@ test('stopping lets what is under way end and gives the rest back', async () => 
   const relay = await smarthost()
   const ids = await accept(await sender(), ...Array.from({ length: 40 }, () => ({})))
   const worker = start(relay.url, { connections: 2 })
-  await until('some are under way', () => relay.accepted.length >= 5)
+  await until(() => relay.accepted.length >= 5, { what: 'some are under way' })
   const before = relay.accepted.length
   await worker.stop()
   const left = await database.db
