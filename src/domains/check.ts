@@ -3,13 +3,14 @@ import { refuse } from '../base/refusal.ts'
 import { ProviderError, type ProviderIdentities } from '../ports/provider/port.ts'
 import type { DomainDeps } from './deps.ts'
 import { checkRecord, type RecordCheck } from './dns/check-record.ts'
-import { isEnrolled, isProviderKey, toExpectedRecord } from './enrolment.ts'
+import { isEnrolled, isProviderKey } from './enrolment.ts'
 import type { OwnershipCheck } from './ownership.ts'
 import {
   type DomainRecordRow,
   type DomainRow,
   lockDomain,
   selectRecords,
+  toExpectedRecord,
   updateDomain,
   updateRecordCheck,
 } from './table.ts'

@@ -9,13 +9,13 @@ import { type Refusal, refuse } from '../base/refusal.ts'
 import { applyCheckResults, checkResultRefusals, checkSenderRecords } from './check.ts'
 import type { DomainBlockers, DomainDeps } from './deps.ts'
 import { activateNextKey } from './dkim/rotation.ts'
+import { publishDomainRecords } from './dns/publish.ts'
 import { domainViewRefusals, loadDomainView, loadDomainViews } from './domain-view.ts'
 import {
   enrolWithProvider,
   ensureSenderSetup,
   generateKeyIfMissing,
   isProviderKey,
-  publishDomainRecords,
   storeSenderSetup,
 } from './enrolment.ts'
 import { domainRefusals, loadDomain } from './load-domain.ts'
@@ -138,17 +138,17 @@ function taken(name: string): Refusal {
 
 /** What was published is looked at at once; what others are still to publish is not, so that no absence is cached. */
 async function publishAndCheck(deps: DomainDeps, domain: DomainRow): Promise<void> {
-  const publishing = await publishDomainRecords(deps, domain)
-  switch (publishing.kind) {
+  const attempt = await publishDomainRecords(deps, domain)
+  switch (attempt.kind) {
     case 'skipped':
       return
     case 'failed':
-      return updateDomain(deps.db, domain.id, { provider_error: publishing.why })
+      return updateDomain(deps.db, domain.id, { provider_error: attempt.reason })
     case 'done':
       await updateDomain(deps.db, domain.id, { provider_error: null })
       return applyCheckResults(deps, domain, { status: 'verified' }, await checkSenderRecords(deps, domain))
     default:
-      return publishing satisfies never
+      return attempt satisfies never
   }
 }
 

@@ -1,10 +1,8 @@
 import { type Db, inTransaction } from '../base/database/database.ts'
-import { DnsZoneError } from '../ports/dns-zone/port.ts'
 import { ProviderError } from '../ports/provider/port.ts'
 import type { DomainDeps } from './deps.ts'
 import { firstSelector, generatePrivateKey, openPrivateKey, sealDkimKey } from './dkim/keys.ts'
 import { type DkimKeyRow, insertDkimKey, selectDkimKeys } from './dkim/table.ts'
-import { publishToZone } from './dns/publish.ts'
 import { dkimRecord, senderRecords } from './dns/records.ts'
 import {
   type DomainRecordRow,
@@ -106,37 +104,4 @@ export async function ensureSenderSetup(deps: DomainDeps, domain: DomainRow): Pr
     await storeSenderSetup(db, domain, key, deps)
   })
   return enrolWithProvider(deps, domain)
-}
-
-/** `skipped`: there is no zone of ours that holds the domain. */
-export type PublishAttempt =
-  | { readonly kind: 'done' }
-  | { readonly kind: 'skipped' }
-  | { readonly kind: 'failed'; readonly why: string }
-
-/** Publishes all the domain's records but MX where we have a zone that holds it. Never throws for what the provider does. */
-export async function publishDomainRecords(
-  deps: DomainDeps,
-  domain: Pick<DomainRow, 'id' | 'domain'>,
-  isWanted: (record: DomainRecordRow) => boolean = () => true,
-): Promise<PublishAttempt> {
-  const { db, zone } = deps
-  if (zone === null) return { kind: 'skipped' }
-  const records = (await selectRecords(db, [domain.id])).filter(isWanted)
-  if (records.length === 0) return { kind: 'skipped' }
-  try {
-    const held = await zone.findZone(domain.domain)
-    if (held === null) return { kind: 'skipped' }
-    await publishToZone(held, domain.id, records.map(toExpectedRecord))
-    return { kind: 'done' }
-  } catch (error) {
-    if (!(error instanceof DnsZoneError)) throw error
-    return { kind: 'failed', why: `The records could not be published through ${zone.name}. ${error.message}` }
-  }
-}
-
-/** What is to be published, as it is kept. */
-export function toExpectedRecord(row: DomainRecordRow) {
-  const { purpose, type, name, value, priority } = row
-  return { purpose, type, name, value, priority, required: row.required === 1 }
 }

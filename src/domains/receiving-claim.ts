@@ -6,7 +6,6 @@ import type { DomainDeps } from './deps.ts'
 import { checkRecord, type RecordCheck } from './dns/check-record.ts'
 import { mxRecord, receivingIdentityRecord } from './dns/records.ts'
 import { loadReceivingView } from './domain-view.ts'
-import { toExpectedRecord } from './enrolment.ts'
 import { domainRefusals, loadDomain } from './load-domain.ts'
 import { countMailboxes } from './mailboxes/table.ts'
 import { checkOwnership, type OwnershipCheck, ownershipRefusals, requireOwnership } from './ownership.ts'
@@ -21,6 +20,7 @@ import {
   selectClaim,
   selectDomain,
   selectRecords,
+  toExpectedRecord,
   updateClaim,
   updateRecordCheck,
   upsertRecord,

@@ -119,7 +119,13 @@ export async function selectRecords(db: Db, domainIds: readonly Id<'dom'>[]): Pr
     .execute()
 }
 
-/** Keeps what is to be published; a record whose value changed is pending again. */
+/** The stored record in the form in which it is compared with DNS and published. */
+export function toExpectedRecord(row: DomainRecordRow): ExpectedRecord<DomainRecordRow['purpose']> {
+  const { purpose, type, name, value, priority } = row
+  return { purpose, type, name, value, priority, required: row.required === 1 }
+}
+
+/** Inserts an expected record or updates its value; a changed value makes it pending again. */
 export async function upsertRecord(
   db: Db,
   domainId: Id<'dom'>,

@@ -3,9 +3,9 @@ import { type Db, inTransaction } from '../../base/database/database.ts'
 import { refuse } from '../../base/refusal.ts'
 import type { Secrets } from '../../base/secrets/secrets.ts'
 import type { DomainDeps } from '../deps.ts'
+import { publishDomainRecords } from '../dns/publish.ts'
 import { recordOwnerOf } from '../dns/record-owner.ts'
 import { dkimRecord } from '../dns/records.ts'
-import { publishDomainRecords } from '../enrolment.ts'
 import { updateNextCheck } from '../recheck/table.ts'
 import { type DomainRow, deleteRecord, lockDomain, selectRecords, updateDomain, upsertRecord } from '../table.ts'
 import { generatePrivateKey, openPrivateKey, rotationSelector, sealDkimKey } from './keys.ts'
@@ -61,9 +61,9 @@ export async function publishNextKey(deps: DomainDeps, domain: DomainRow): Promi
   const next = nextOf(await selectDkimKeys(deps.db, domain.id))
   if (!next) return
   const name = recordName(next, domain)
-  const publishing = await publishDomainRecords(deps, domain, row => row.name === name && row.status !== 'verified')
-  if (publishing.kind === 'skipped') return
-  await updateDomain(deps.db, domain.id, { provider_error: publishing.kind === 'failed' ? publishing.why : null })
+  const attempt = await publishDomainRecords(deps, domain, row => row.name === name && row.status !== 'verified')
+  if (attempt.kind === 'skipped') return
+  await updateDomain(deps.db, domain.id, { provider_error: attempt.kind === 'failed' ? attempt.reason : null })
 }
 
 /** Signs with the key that is to follow once its record has been seen; the one before stays published for a while. */

@@ -1,18 +1,86 @@
+import type { Tenant } from '../../api/tenant.ts'
 import type { Id } from '../../base/ids.ts'
-import type { ExistingRecord, WriteResult, Zone, ZoneRecord } from '../../ports/dns-zone/port.ts'
+import {
+  DnsZoneError,
+  type ExistingRecord,
+  type WriteResult,
+  type Zone,
+  type ZoneRecord,
+} from '../../ports/dns-zone/port.ts'
+import { applyCheckResults, checkSenderRecords } from '../check.ts'
+import type { DomainDeps } from '../deps.ts'
+import { ensureSenderSetup } from '../enrolment.ts'
+import { domainRefusals, loadDomain } from '../load-domain.ts'
+import { checkOwnership, ownershipRefusals, requireOwnership } from '../ownership.ts'
+import { checkClaim } from '../receiving-claim.ts'
+import { type DomainRecordRow, type DomainRow, selectRecords, toExpectedRecord, updateDomain } from '../table.ts'
 import { evaluateValues } from './check-record.ts'
 import { managedMark, recordOwnerOf } from './record-owner.ts'
-import { type ExpectedRecord, toZoneRecord } from './records.ts'
+import { byPurpose, type ExpectedRecord, toZoneRecord } from './records.ts'
+import { type PublicationJson, toJsonPublication } from './schema.ts'
+import { describeConflict, openZone, zoneRefusals } from './zone-access.ts'
+
+/** The refusals of {@link publishDns}. */
+export const publishDnsRefusals = [...domainRefusals, ...zoneRefusals, ...ownershipRefusals] as const
+
+/**
+ * Publishes the domain's records except MX in its zone, then checks at once what DNS shows. Repeating it changes nothing.
+ * @throws Refusal `not_found`, `brand_restricted`, `dns_provider_not_configured`, `dns_zone_not_accessible`,
+ * `dns_provider_error`, `ownership_not_verified`, `dns_unavailable`.
+ */
+export async function publishDns(deps: DomainDeps, tenant: Tenant, id: string): Promise<PublicationJson> {
+  const domain = await loadDomain(deps.db, tenant, id)
+  const { zone } = await openZone(deps.zone, domain.domain)
+  const ownership = await checkOwnership(deps.resolver, tenant.organizationId, domain.domain)
+  await applyCheckResults(deps, domain, ownership, [])
+  requireOwnership(ownership)
+  const isEnrolled = await ensureSenderSetup(deps, domain)
+  const records = (await selectRecords(deps.db, [domain.id])).toSorted(byPurpose)
+  const result = await publishToZone(zone, domain.id, records.map(toExpectedRecord))
+  if (isEnrolled) await updateDomain(deps.db, domain.id, { provider_error: null })
+  await applyCheckResults(deps, domain, ownership, await checkSenderRecords(deps, domain))
+  await checkClaim(deps, domain)
+  return toJsonPublication(domain.id, result, await selectRecords(deps.db, [domain.id]))
+}
+
+/** `skipped`: there is nothing to publish, or no zone of the DNS provider holds the domain. */
+export type PublishAttempt =
+  | { readonly kind: 'done' }
+  | { readonly kind: 'skipped' }
+  | { readonly kind: 'failed'; readonly reason: string }
+
+/**
+ * Publishes those of the domain's records that `isWanted` selects, except MX, if the DNS provider has a zone that holds the
+ * domain. A failure of the provider is a result, not an exception.
+ */
+export async function publishDomainRecords(
+  { db, zone: provider }: Pick<DomainDeps, 'db' | 'zone'>,
+  domain: Pick<DomainRow, 'id' | 'domain'>,
+  isWanted: (record: DomainRecordRow) => boolean = () => true,
+): Promise<PublishAttempt> {
+  if (provider === null) return { kind: 'skipped' }
+  const records = (await selectRecords(db, [domain.id])).filter(isWanted)
+  if (records.length === 0) return { kind: 'skipped' }
+  try {
+    const zone = await provider.findZone(domain.domain)
+    if (zone === null) return { kind: 'skipped' }
+    await publishToZone(zone, domain.id, records.map(toExpectedRecord))
+    return { kind: 'done' }
+  } catch (error) {
+    if (!(error instanceof DnsZoneError)) throw error
+    return { kind: 'failed', reason: `The records could not be published through ${provider.name}. ${error.message}` }
+  }
+}
 
 /** What became of each record. */
 export interface PublishResult {
   readonly published: readonly ExpectedRecord[]
-  /** It was there already. */
+  /** These were in the zone already. */
   readonly unchanged: readonly ExpectedRecord[]
   readonly conflicts: readonly PublishConflict[]
 }
 
-/** Somebody else's records stand where ours should; they are never overwritten. */
+/** Records that Mailroom did not publish are in the way of one of ours. They are never overwritten. */
 export interface PublishConflict {
   readonly record: ExpectedRecord
   readonly existing: readonly ExistingRecord[]
@@ -26,11 +94,11 @@ type PublishOutcome =
   | { readonly kind: 'conflict'; readonly existing: readonly ExistingRecord[]; readonly reason: string }
 
 /**
- * Publishes the domain's records that are not there yet and brings up to date those that Mailroom published for it; running
- * it again changes nothing. An MX record is left out: it moves the domain's mail, so a person publishes it.
- * @throws whatever the zone throws; what was published before that stays.
+ * Creates the domain's records that are missing in the zone and updates those that Mailroom published for it before;
+ * repeating it changes nothing. MX records are left out: they redirect the domain's mail, so a person publishes them.
+ * @throws DnsZoneError of the zone; what was published before it stays
  */
-export async function publishToZone(
+async function publishToZone(
   zone: Zone,
   domainId: Id<'dom'>,
   records: readonly ExpectedRecord[],
@@ -38,8 +106,8 @@ export async function publishToZone(
   const published: ExpectedRecord[] = []
   const unchanged: ExpectedRecord[] = []
   const conflicts: PublishConflict[] = []
-  for (const record of records.filter(record => record.purpose !== 'mx')) {
-    const outcome = await publishOne(zone, domainId, record)
+  for (const record of records.filter(({ purpose }) => purpose !== 'mx')) {
+    const outcome = await publishRecord(zone, domainId, record)
     switch (outcome.kind) {
       case 'published':
         published.push(record)
@@ -57,58 +125,48 @@ export async function publishToZone(
   return { published, unchanged, conflicts }
 }
 
-async function publishOne(zone: Zone, domainId: Id<'dom'>, record: ExpectedRecord): Promise<PublishOutcome> {
-  const wanted = toZoneRecord(record)
-  const mark = managedMark(domainId, wanted)
-  const there = (await zone.recordsAt(record.name)).filter(existingRecord => existingRecord.type === record.type)
-  const status = judgeHeld(record, there)
+async function publishRecord(zone: Zone, domainId: Id<'dom'>, record: ExpectedRecord): Promise<PublishOutcome> {
+  const zoneRecord = toZoneRecord(record)
+  const mark = managedMark(domainId, zoneRecord)
+  const existing = (await zone.recordsAt(record.name)).filter(({ type }) => type === record.type)
+  const status = statusOf(record, existing)
   if (status === 'verified') return { kind: 'unchanged' }
-  if (status === 'pending') return outcomeOf(wanted, await zone.create(wanted, mark))
-  const outdated = there.find(
-    existingRecord => isMadeFor(domainId, existingRecord) && judgeHeld(record, [existingRecord]) === 'mismatch',
+  if (status === 'pending') return toOutcome(zoneRecord, await zone.create(zoneRecord, mark))
+  const outdated = existing.find(
+    candidate => isPublishedFor(domainId, candidate) && statusOf(record, [candidate]) === 'mismatch',
   )
-  const others = there.filter(existingRecord => existingRecord !== outdated)
-  if (!outdated || judgeHeld(record, others) !== 'pending')
+  const rest = existing.filter(candidate => candidate !== outdated)
+  if (!outdated || statusOf(record, rest) !== 'pending')
     return {
       kind: 'conflict',
-      existing: there.filter(
-        existingRecord => judgeHeld(record, [existingRecord]) !== 'pending' && !isMadeFor(domainId, existingRecord),
+      existing: existing.filter(
+        candidate => statusOf(record, [candidate]) !== 'pending' && !isPublishedFor(domainId, candidate),
       ),
-      reason: `What stands at ${record.name} was not published by Mailroom for this domain.`,
+      reason: `The existing record at ${record.name} was not published by Mailroom for this domain.`,
     }
-  const written = await zone.update(outdated.id, wanted, mark)
-  return outcomeOf(wanted, written ?? (await zone.create(wanted, mark)))
+  const written = await zone.update(outdated.id, zoneRecord, mark)
+  return toOutcome(zoneRecord, written ?? (await zone.create(zoneRecord, mark)))
 }
 
-function judgeHeld(record: ExpectedRecord, held: readonly ZoneRecord[]) {
-  return evaluateValues(
-    record,
-    held.map(zoneRecord =>
-      zoneRecord.type === 'MX' ? `${zoneRecord.priority} ${zoneRecord.value}` : zoneRecord.value,
-    ),
-  ).status
+/** `pending`: none of the existing records concerns this one. */
+function statusOf(record: ExpectedRecord, existing: readonly ZoneRecord[]) {
+  const values = existing.map(({ type, priority, value }) => (type === 'MX' ? `${priority} ${value}` : value))
+  return evaluateValues(record, values).status
 }
 
-function isMadeFor(domainId: Id<'dom'>, record: ExistingRecord): boolean {
-  const maker = recordOwnerOf(record)
-  return maker.kind === 'mailroom' && maker.domainId === domainId
+function isPublishedFor(domainId: Id<'dom'>, record: ExistingRecord): boolean {
+  const owner = recordOwnerOf(record)
+  return owner.kind === 'mailroom' && owner.domainId === domainId
 }
 
-function outcomeOf(wanted: ZoneRecord, written: WriteResult): PublishOutcome {
+function toOutcome(record: ZoneRecord, written: WriteResult): PublishOutcome {
   switch (written.kind) {
     case 'written':
       return { kind: 'published' }
     case 'exists':
       return { kind: 'unchanged' }
     case 'conflict':
-      return {
-        kind: 'conflict',
-        existing: written.existing,
-        reason:
-          wanted.type === 'CNAME'
-            ? `A CNAME must stand alone, and ${wanted.name} has other records.`
-            : `${wanted.name} is a CNAME, beside which no other record may stand.`,
-      }
+      return { kind: 'conflict', existing: written.existing, reason: describeConflict(record) }
     default:
       return written satisfies never
   }

@@ -14,7 +14,7 @@ import {
   removeRecord,
   removeRecordRefusals,
 } from './managed-records/managed-records.ts'
-import { publishDns, publishDnsRefusals } from './publish-dns.ts'
+import { publishDns, publishDnsRefusals } from './publish.ts'
 import {
   dnsSetupSchema,
   managedRecordSchema,

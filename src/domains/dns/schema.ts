@@ -1,6 +1,10 @@
 import { t } from 'elysia'
 import { dateTimeSchema, nullable, oneOf } from '../../api/common-schemas.ts'
-import { recordSchema } from '../schema.ts'
+import type { Id } from '../../base/ids.ts'
+import { type DnsRecordJson, recordSchema, toJsonRecord, toJsonStoredRecord } from '../schema.ts'
+import type { DomainRecordRow } from '../table.ts'
+import type { PublishResult } from './publish.ts'
+import type { ExpectedRecord } from './records.ts'
 
 const recordTypes = ['A', 'AAAA', 'CNAME', 'MX', 'TXT'] as const
 
@@ -92,3 +96,32 @@ export const publicationSchema = t.Object(
   { title: 'PublishDns' },
 )
 export type PublicationJson = typeof publicationSchema.static
+
+/** @param rows the domain's stored records after publishing */
+export function toJsonPublication(
+  domainId: Id<'dom'>,
+  result: PublishResult,
+  rows: readonly DomainRecordRow[],
+): PublicationJson {
+  const toJson = (record: ExpectedRecord): DnsRecordJson => {
+    const { purpose, name, type } = record
+    const stored = rows.find(row => row.purpose === purpose && row.name === name && row.type === type)
+    return stored ? toJsonStoredRecord(stored) : toJsonRecord(record, 'pending', [])
+  }
+  return {
+    domain_id: domainId,
+    published: result.published.map(toJson),
+    unchanged: result.unchanged.map(toJson),
+    conflicts: result.conflicts.map(({ record, existing, reason }) => ({
+      record: toJson(record),
+      existing: existing.map(({ type, name, value, ttlSeconds, priority }) => ({
+        type,
+        name,
+        value,
+        ttl: ttlSeconds,
+        priority,
+      })),
+      reason,
+    })),
+  }
+}

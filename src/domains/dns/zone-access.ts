@@ -1,6 +1,6 @@
 import { isDatabaseUnavailable } from '../../base/database/database.ts'
 import { refuse } from '../../base/refusal.ts'
-import { type DnsProvider, DnsZoneError, type Zone } from '../../ports/dns-zone/port.ts'
+import { type DnsProvider, DnsZoneError, type Zone, type ZoneRecord } from '../../ports/dns-zone/port.ts'
 
 /** The zone that holds a domain, and the name of the provider that keeps it. */
 export interface ZoneAccess {
@@ -58,4 +58,11 @@ async function withProviderRefusals<Result>(provider: string, work: () => Promis
       cause,
     })
   }
+}
+
+/** Why a zone did not take a record beside others at its name (RFC 1034 §3.6.2), for a person. */
+export function describeConflict({ type, name }: ZoneRecord): string {
+  return type === 'CNAME'
+    ? `A CNAME record cannot coexist with other records, and ${name} has some.`
+    : `${name} has a CNAME record, which cannot coexist with other records.`
 }

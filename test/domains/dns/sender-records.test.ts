@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Id } from '../../../src/base/ids.ts'
 import type { DomainDeps } from '../../../src/domains/deps.ts'
-import { publishDns } from '../../../src/domains/dns/publish-dns.ts'
+import { publishDns } from '../../../src/domains/dns/publish.ts'
 import { toZoneRecord } from '../../../src/domains/dns/records.ts'
 import { checkDomain, createDomain, provisionDomain } from '../../../src/domains/domains.ts'
 import { ownershipRecord } from '../../../src/domains/ownership.ts'

@@ -1,6 +1,6 @@
 import { type Refusal, refuse } from '../../../base/refusal.ts'
 import type { ExistingRecord, WriteResult, ZoneRecord } from '../../../ports/dns-zone/port.ts'
-import type { ZoneAccess } from '../zone-access.ts'
+import { describeConflict, type ZoneAccess } from '../zone-access.ts'
 
 /** The refusals of {@link requireRoom}. */
 export const recordConflictRefusals = ['dns_record_conflict'] as const
@@ -37,12 +37,7 @@ export function takeWritten(
       if (isOurs(written.record)) return written.record
       throw conflict(record, `The very same ${record.type} record ${record.name} is there already.`)
     case 'conflict':
-      throw conflict(
-        record,
-        record.type === 'CNAME'
-          ? `A CNAME must stand alone, and ${record.name} has other records.`
-          : `${record.name} is a CNAME, beside which no other record may stand.`,
-      )
+      throw conflict(record, describeConflict(record))
     default:
       return written satisfies never
   }
