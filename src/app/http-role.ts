@@ -29,7 +29,7 @@ export function startHttpRole(
     db,
     clock,
     resolver,
-    zone,
+    dnsProvider: zone,
     instance: {
       hostname: config.hostname,
       spfInclude: config.spfInclude,

@@ -15,41 +15,48 @@ import {
   updateRecordCheck,
 } from './table.ts'
 
-/** What was seen of one kept record. */
+/** A stored record and what DNS shows of it. */
 interface CheckedRecord {
   readonly record: DomainRecordRow
-  readonly judgement: RecordCheck
+  readonly check: RecordCheck
 }
 
 const senderPurposes: readonly string[] = ['dkim', 'spf', 'return_path', 'dmarc']
 
-/** Looks up what is published for sending from the domain. */
+/** Checks the records that sending from the domain depends on. */
 export async function checkSenderRecords(
   deps: DomainDeps,
   domain: Pick<DomainRow, 'id' | 'domain'>,
 ): Promise<readonly CheckedRecord[]> {
   const records = (await selectRecords(deps.db, [domain.id])).filter(record => senderPurposes.includes(record.purpose))
-  const seen = await Promise.all(
-    records.map(async record => ({ record, judgement: await checkRecord(deps.resolver, toExpectedRecord(record)) })),
+  const checked = await Promise.all(
+    records.map(async record => ({ record, check: await checkRecord(deps.resolver, toExpectedRecord(record)) })),
   )
-  return deps.identities ? confirmed(deps.identities, domain.domain, seen) : seen
+  return deps.identities ? requireProviderCheck(deps.identities, domain.domain, checked) : checked
 }
 
-/** The keys of the provider count once it has seen their records too: before that it takes no mail of the domain. */
-async function confirmed(
+/**
+ * DKIM records of the provider's keys are verified only once the provider has seen them too: before that it accepts no mail
+ * from the domain.
+ */
+async function requireProviderCheck(
   identities: ProviderIdentities,
   domain: string,
-  seen: readonly CheckedRecord[],
+  checked: readonly CheckedRecord[],
 ): Promise<readonly CheckedRecord[]> {
-  const isToConfirm = ({ record, judgement }: CheckedRecord) => isProviderKey(record) && judgement.status === 'verified'
-  if (!seen.some(isToConfirm)) return seen
-  const doubt = await doubtOf(identities, domain)
-  return doubt
-    ? seen.map(checkedRecord => (isToConfirm(checkedRecord) ? { ...checkedRecord, judgement: doubt } : checkedRecord))
-    : seen
+  const needsProvider = ({ record, check: judgement }: CheckedRecord) =>
+    isProviderKey(record) && judgement.status === 'verified'
+  if (!checked.some(needsProvider)) return checked
+  const failedCheck = await checkAtProvider(identities, domain)
+  return failedCheck
+    ? checked.map(checkedRecord =>
+        needsProvider(checkedRecord) ? { ...checkedRecord, check: failedCheck } : checkedRecord,
+      )
+    : checked
 }
 
-async function doubtOf(identities: ProviderIdentities, domain: string): Promise<RecordCheck | null> {
+/** null: the provider has verified the domain's keys. */
+async function checkAtProvider(identities: ProviderIdentities, domain: string): Promise<RecordCheck | null> {
   try {
     return (await identities.check(domain)) ? null : { status: 'pending', found: [] }
   } catch (error) {
@@ -58,86 +65,89 @@ async function doubtOf(identities: ProviderIdentities, domain: string): Promise<
   }
 }
 
+/** `requested`: an API call asked for the check; `scheduled`: it is a periodic recheck. */
+export type CheckTrigger = 'requested' | 'scheduled'
+
 /** The refusals of {@link applyCheckResults}. */
 export const checkResultRefusals = ['not_found'] as const
 
 /**
- * Keeps what was seen of the ownership record and of the sender's records, and what follows for sending. Where nobody
- * asked, what was verified stays so until {@link missesBeforeLoss} looks have not found it.
+ * Stores the results of a check of the ownership record and the sender's records, and the domain's status that follows. In
+ * scheduled rechecks what was verified stays so until {@link missesBeforeLoss} checks in a row have missed it.
  * @throws Refusal `not_found` when the domain was deleted meanwhile.
  */
 export async function applyCheckResults(
   deps: DomainDeps,
   domain: Pick<DomainRow, 'id' | 'organization_id'>,
-  proof: Pick<OwnershipCheck, 'status'>,
-  seen: readonly CheckedRecord[],
-  how: 'asked' | 'unasked' = 'asked',
+  ownership: Pick<OwnershipCheck, 'status'>,
+  checked: readonly CheckedRecord[],
+  trigger: CheckTrigger = 'requested',
 ): Promise<void> {
   const at = deps.clock.now()
   await inTransaction(deps.db, async db => {
     const before = await lockDomain(db, domain.organization_id, domain.id)
     if (!before) throw refuse('not_found', { message: `There is no domain ${domain.id}.` })
-    for (const { record, judgement } of seen) await updateRecordCheck(db, record.id, judgement, at)
+    for (const { record, check } of checked) await updateRecordCheck(db, record.id, check, at)
     const records = await selectRecords(db, [domain.id])
-    const isKnown = deps.identities === undefined || isEnrolled(deps, before)
-    const after = findingsAfter(before, proof, records, isKnown)
-    const isDoubtful = how === 'unasked' && isKnown && isLoss(before, after)
-    const isTooEarly = isDoubtful && before.misses + 1 < missesBeforeLoss
+    const isKnownToProvider = deps.identities === undefined || isEnrolled(deps, before)
+    const after = verificationAfterCheck(before, ownership, records, isKnownToProvider)
+    const isMiss = trigger === 'scheduled' && isKnownToProvider && isLoss(before, after)
+    const isIgnored = isMiss && before.misses + 1 < missesBeforeLoss
     await updateDomain(db, domain.id, {
-      ...(isTooEarly ? { misses: before.misses + 1 } : after),
-      ...(seen.length > 0 && { last_checked_at: at }),
+      ...(isIgnored ? { misses: before.misses + 1 } : after),
+      ...(checked.length > 0 && { last_checked_at: at }),
     })
   })
 }
 
-/** DNS servers that do not agree, or a zone that is being written anew, may look for a moment as if a record were gone. */
+/** Scheduled checks that must miss a verified record, in a row, before it counts as lost: servers may disagree for a while. */
 export const missesBeforeLoss = 3
 
 type DomainVerification = Pick<DomainRow, 'status' | 'ownership_verified' | 'misses'>
 
-/** `isKnown`: where the provider knows domains, it knows this one. */
-function findingsAfter(
+/** `isKnownToProvider`: the domain is enrolled, or the provider needs no enrolment. */
+function verificationAfterCheck(
   before: DomainVerification,
-  proof: Pick<OwnershipCheck, 'status'>,
+  ownership: Pick<OwnershipCheck, 'status'>,
   records: readonly DomainRecordRow[],
-  isKnown: boolean,
+  isKnownToProvider: boolean,
 ): DomainVerification {
-  const owned = stillOwned(before.ownership_verified === 1, proof)
-  const found = owned ? statusAfterCheck(before.status, records) : statusWithout(before.status)
-  // Nothing of it has failed: it waits for the provider.
-  const status = !isKnown && found === 'verified' ? 'pending' : found
+  const isOwned = isStillOwned(before.ownership_verified === 1, ownership)
+  const statusByRecords = isOwned ? statusAfterCheck(before.status, records) : statusWithoutRecords(before.status)
+  // Not failed: its records are right, and it only waits for the enrolment.
+  const status = !isKnownToProvider && statusByRecords === 'verified' ? 'pending' : statusByRecords
   const isUnknown =
-    proof.status === 'unknown' || records.some(record => record.required === 1 && record.status === 'unknown')
-  // A look that got no answer neither counts nor ends the count.
+    ownership.status === 'unknown' || records.some(record => record.required === 1 && record.status === 'unknown')
+  // A check without an answer from DNS neither adds to the misses nor resets them.
   const misses = isUnknown && status === before.status ? before.misses : 0
-  return { status, ownership_verified: owned ? 1 : 0, misses }
+  return { status, ownership_verified: isOwned ? 1 : 0, misses }
 }
 
 function isLoss(before: DomainVerification, after: DomainVerification): boolean {
-  const isDisowned = before.ownership_verified === 1 && after.ownership_verified === 0
-  return isDisowned || (before.status === 'verified' && after.status !== 'verified')
+  const isOwnershipLost = before.ownership_verified === 1 && after.ownership_verified === 0
+  return isOwnershipLost || (before.status === 'verified' && after.status !== 'verified')
 }
 
-/** Only DNS's word that the record is gone takes ownership away; no answer changes nothing. */
-function stillOwned(before: boolean, { status }: Pick<OwnershipCheck, 'status'>): boolean {
+/** Only an answer without the record ends ownership; a failed look-up changes nothing. */
+function isStillOwned(before: boolean, { status }: Pick<OwnershipCheck, 'status'>): boolean {
   return status === 'unknown' ? before : status === 'verified'
 }
 
 /**
- * Verified once all required records are; a look-up that failed takes that away as little as it gives it. What was verified
- * and is gone has failed. Pure.
+ * The domain's status after a check: `verified` when all required records are, `failed` when it was verified and one is
+ * missing or wrong. A failed look-up changes nothing. Pure.
  */
 export function statusAfterCheck(
   before: DomainRow['status'],
   records: readonly Pick<DomainRecordRow, 'purpose' | 'required' | 'status'>[],
 ): DomainRow['status'] {
   const required = records.filter(record => record.required === 1 && senderPurposes.includes(record.purpose))
-  if (required.length === 0 || required.some(pick => pick.status === 'pending' || pick.status === 'mismatch'))
-    return statusWithout(before)
-  return required.every(pick => pick.status === 'verified') ? 'verified' : before
+  if (required.length === 0 || required.some(({ status }) => status === 'pending' || status === 'mismatch'))
+    return statusWithoutRecords(before)
+  return required.every(({ status }) => status === 'verified') ? 'verified' : before
 }
 
-/** Without what is required: failed where it was there. */
-function statusWithout(before: DomainRow['status']): DomainRow['status'] {
+/** The status when a required record is missing or wrong. */
+function statusWithoutRecords(before: DomainRow['status']): DomainRow['status'] {
   return before === 'pending' ? 'pending' : 'failed'
 }

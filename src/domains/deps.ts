@@ -7,19 +7,18 @@ import type { ProviderIdentities } from '../ports/provider/port.ts'
 import type { Resolver } from '../ports/resolver/port.ts'
 import type { InstanceDnsSettings } from './dns/records.ts'
 
-/** What still needs a domain, each in a few words (`3 queued emails`); empty: nothing does. */
+/** What prevents the deletion of a domain, each in a few words (`3 queued emails`); empty: nothing. */
 export type DomainBlockers = (db: Db, domainId: Id<'dom'>) => Promise<readonly string[]>
 
-/** What the work on domains and mailboxes uses. */
 export interface DomainDeps {
   readonly db: Db
   readonly clock: Clock
   readonly resolver: Resolver
-  /** Where records are published; null: nowhere. */
-  readonly zone: DnsProvider | null
+  /** Where DNS records can be published; null: nowhere. */
+  readonly dnsProvider: DnsProvider | null
   readonly instance: InstanceDnsSettings
-  /** Where domains are to be known before their mail is taken; absent: nowhere. */
+  /** Where domains must be enrolled before the provider accepts their mail; absent: it needs no enrolment. */
   readonly identities?: ProviderIdentities | undefined
-  /** What seals the private keys. */
+  /** Seals the DKIM private keys. */
   readonly secrets: Secrets
 }

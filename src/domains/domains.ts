@@ -36,16 +36,16 @@ import {
 } from './table.ts'
 
 /**
- * What proves a domain, and whether DNS shows it now; the domain need not be registered.
+ * The TXT record that proves ownership of a domain, and whether DNS shows it now. The domain need not be registered.
  * @throws Refusal `not_found`, `brand_restricted`, `invalid_request`.
  */
 export async function getOwnership(
   deps: DomainDeps,
   tenant: Tenant,
-  wanted: { readonly brandId: string; readonly domain: string },
+  query: { readonly brandId: string; readonly domain: string },
 ): Promise<OwnershipJson> {
-  const brand = await loadBrand(deps.db, tenant, wanted.brandId, 'brand_id')
-  const domain = parseDomain(wanted.domain)
+  const brand = await loadBrand(deps.db, tenant, query.brandId, 'brand_id')
+  const domain = parseDomain(query.domain)
   const { record, status, found } = await checkOwnership(deps.resolver, tenant.organizationId, domain)
   return {
     domain,
@@ -59,9 +59,9 @@ export async function getOwnership(
 export interface NewDomain {
   readonly brandId: string
   readonly domain: string
-  /** Publish its records where a zone of ours holds it. */
+  /** Publish its records if the DNS provider has a zone that holds it. */
   readonly publishDns: boolean
-  /** The id to give it, by which a request that comes again takes up what an earlier one left; else a fresh one. */
+  /** The id to give it, so that a repeated request finds the domain that an earlier one created; absent: a new id. */
   readonly id?: Id<'dom'>
 }
 
@@ -74,25 +74,25 @@ export const createDomainRefusals = [
 ] as const
 
 /**
- * Registers a domain under a brand once DNS shows that the organization may use it, makes its DKIM key and names the
- * records to publish. Enrolment or publishing that fails leaves `provider_error` and no more.
+ * Registers a domain under a brand whose organization's ownership record is in DNS, generates its DKIM key and stores the
+ * records to publish. A failed enrolment or publication only sets `provider_error`.
  * @throws Refusal `not_found`, `brand_restricted`, `invalid_request`, `domain_taken`, `ownership_not_verified`,
  * `dns_unavailable`.
  */
-export async function createDomain(deps: DomainDeps, tenant: Tenant, wanted: NewDomain): Promise<DomainJson> {
-  const brand = await loadBrand(deps.db, tenant, wanted.brandId, 'brand_id')
-  const name = parseDomain(wanted.domain)
+export async function createDomain(deps: DomainDeps, tenant: Tenant, request: NewDomain): Promise<DomainJson> {
+  const brand = await loadBrand(deps.db, tenant, request.brandId, 'brand_id')
+  const name = parseDomain(request.domain)
   const existing = await selectDomainByName(deps.db, tenant.organizationId, name)
-  if (existing && (existing.id !== wanted.id || existing.brand_id !== brand.id)) throw taken(name)
+  if (existing && (existing.id !== request.id || existing.brand_id !== brand.id)) throw domainTaken(name)
   requireOwnership(await checkOwnership(deps.resolver, tenant.organizationId, name), 'domain')
-  const domain = existing ?? (await register(deps, tenant.organizationId, brand.id, name, wanted.id))
+  const domain = existing ?? (await register(deps, tenant.organizationId, brand.id, name, request.id))
   const isEnrolled = await enrolWithProvider(deps, domain)
-  if (isEnrolled && wanted.publishDns) await publishAndCheck(deps, domain)
+  if (isEnrolled && request.publishDns) await publishAndCheck(deps, domain)
   return loadDomainView(deps, domain)
 }
 
-/** Nobody has published anything before; an absence that is seen too early is remembered by the servers that are asked. */
-const firstLookMs = 2 * minuteMs
+/** Delay of the first recheck. An earlier one would find nothing published, and resolvers would cache that answer. */
+const firstCheckMs = 2 * minuteMs
 
 async function register(
   deps: DomainDeps,
@@ -117,26 +117,26 @@ async function register(
   const key = await generateKeyIfMissing(deps, domain)
   try {
     await inTransaction(deps.db, async db => {
-      await insertDomain(db, domain, plusMs(domain.created_at, firstLookMs))
+      await insertDomain(db, domain, plusMs(domain.created_at, firstCheckMs))
       await storeSenderSetup(db, domain, key, deps)
     })
   } catch (error) {
     if (!isDuplicate(error)) throw error
     const first = await selectDomainByName(deps.db, organizationId, name)
-    if (first?.id !== id || first.brand_id !== brandId) throw taken(name)
+    if (first?.id !== id || first.brand_id !== brandId) throw domainTaken(name)
     return first
   }
   return domain
 }
 
-function taken(name: string): Refusal {
+function domainTaken(name: string): Refusal {
   return refuse('domain_taken', {
-    message: `The domain ${name} is registered in this organization already.`,
+    message: `The domain ${name} is already registered in this organization.`,
     param: 'domain',
   })
 }
 
-/** What was published is looked at at once; what others are still to publish is not, so that no absence is cached. */
+/** Checks at once only if it published the records itself: otherwise resolvers would cache that they do not exist yet. */
 async function publishAndCheck(deps: DomainDeps, domain: DomainRow): Promise<void> {
   const attempt = await publishDomainRecords(deps, domain)
   switch (attempt.kind) {
@@ -152,7 +152,7 @@ async function publishAndCheck(deps: DomainDeps, domain: DomainRow): Promise<voi
   }
 }
 
-/** The organization's domains, or those of the owner's brand, by name. */
+/** The tenant's domains, by name. */
 export async function listDomains(deps: DomainDeps, tenant: Tenant): Promise<{ data: DomainJson[] }> {
   return { data: await loadDomainViews(deps, await selectDomains(deps.db, tenant.organizationId, tenant.brandId)) }
 }
@@ -165,7 +165,7 @@ export async function getDomain(deps: DomainDeps, tenant: Tenant, id: string): P
 export const provisionDomainRefusals = [...domainRefusals, ...checkResultRefusals, ...ownershipRefusals] as const
 
 /**
- * Takes up what an earlier attempt left undone: makes what is missing, keeps what is there, publishes where asked.
+ * Retries the enrolment and sets up what is missing for sending; publishes the records if asked to.
  * @throws Refusal `not_found`, `brand_restricted`, `ownership_not_verified`, `dns_unavailable`.
  */
 export async function provisionDomain(
@@ -175,9 +175,9 @@ export async function provisionDomain(
   publishDns: boolean,
 ): Promise<DomainJson> {
   const domain = await loadDomain(deps.db, tenant, id)
-  const proof = await checkOwnership(deps.resolver, tenant.organizationId, domain.domain)
-  await applyCheckResults(deps, domain, proof, [])
-  requireOwnership(proof)
+  const ownership = await checkOwnership(deps.resolver, tenant.organizationId, domain.domain)
+  await applyCheckResults(deps, domain, ownership, [])
+  requireOwnership(ownership)
   const isEnrolled = await ensureSenderSetup(deps, domain)
   if (isEnrolled && publishDns) await publishAndCheck(deps, domain)
   return loadDomainView(deps, domain)
@@ -187,19 +187,19 @@ export async function provisionDomain(
 export const checkDomainRefusals = [...domainRefusals, ...checkResultRefusals, ...ownershipRefusals] as const
 
 /**
- * Looks at DNS now: ownership, the sender's records, and receiving where it is claimed. What was found is kept in any
+ * Checks DNS now: ownership, the sender's records, and the receiving claim if there is one. The results are stored in any
  * case.
  * @throws Refusal `not_found`, `brand_restricted`, `ownership_not_verified`, `dns_unavailable` (of the ownership record;
  * other records become `unknown`).
  */
 export async function checkDomain(deps: DomainDeps, tenant: Tenant, id: string): Promise<DomainJson> {
   const domain = await loadDomain(deps.db, tenant, id)
-  const [proof, seen] = await Promise.all([
+  const [ownership, checked] = await Promise.all([
     checkOwnership(deps.resolver, tenant.organizationId, domain.domain),
     checkSenderRecords(deps, domain),
   ])
-  await applyCheckResults(deps, domain, proof, seen)
-  requireOwnership(proof)
+  await applyCheckResults(deps, domain, ownership, checked)
+  requireOwnership(ownership)
   await checkClaim(deps, domain)
   await activateNextKey(deps, domain)
   return loadDomainView(deps, domain)
@@ -209,7 +209,7 @@ export async function checkDomain(deps: DomainDeps, tenant: Tenant, id: string):
 export const removeDomainRefusals = [...domainRefusals, 'domain_in_use'] as const
 
 /**
- * Unregisters a domain and releases its receiving claim. What is published in DNS stays there, and so does mail.
+ * Deletes a domain and its receiving claim. Its DNS records stay published and its mail stays stored.
  * @throws Refusal `not_found`, `brand_restricted`, `domain_in_use`.
  */
 export async function removeDomain(
@@ -220,7 +220,7 @@ export async function removeDomain(
   reservation?: Reservation,
 ): Promise<RemovedDomainJson> {
   const domain = await loadDomain(deps.db, tenant, id)
-  const removed = removalOf(domain, await selectRecords(deps.db, [domain.id]), deps)
+  const removed = toJsonRemoval(domain, await selectRecords(deps.db, [domain.id]), deps)
   await inTransaction(deps.db, async db => {
     if (!(await lockDomain(db, tenant.organizationId, domain.id)))
       throw refuse('not_found', { message: `There is no domain ${id}.` })
@@ -237,7 +237,7 @@ export async function removeDomain(
   return removed
 }
 
-function removalOf(
+function toJsonRemoval(
   { id, domain }: DomainRow,
   records: readonly DomainRecordRow[],
   { identities }: Pick<DomainDeps, 'identities'>,
@@ -245,7 +245,7 @@ function removalOf(
   const provider = identities?.name ?? 'the provider'
   const keys = records.filter(isProviderKey).map(record => record.name)
   const returnPaths = new Set(records.filter(record => record.purpose === 'return_path').map(record => record.name))
-  const others = [...returnPaths].map(name => `, those of ${name}`)
+  const returnPathRecords = [...returnPaths].map(name => `, those of ${name}`)
   return {
     id,
     domain,
@@ -253,14 +253,16 @@ function removalOf(
     provider_identity_removed: false,
     dns_records_removed: false,
     warning: [
-      `The DNS records of ${domain} stay published: remove its MX record so that no mail for it is sent here, and its _mailroom, _mailroom-in, _domainkey and SPF records${others.join('')} when it is used no more.`,
+      `The DNS records of ${domain} stay published. Remove its MX record so that no mail for it is sent here, and its _mailroom, _mailroom-in, _domainkey and SPF records${returnPathRecords.join('')} once you no longer need them.`,
       ...(keys.length > 0
-        ? [`So do the keys of ${provider}, where the domain stays known: the CNAME records ${keys.join(', ')}.`]
+        ? [
+            `The domain also stays enrolled with ${provider}, whose DKIM records remain: the CNAME records ${keys.join(', ')}.`,
+          ]
         : []),
     ].join(' '),
   }
 }
 
-function counted(count: number, one: string, several: string): string {
-  return `${count} ${count === 1 ? one : several}`
+function counted(count: number, singular: string, plural: string): string {
+  return `${count} ${count === 1 ? singular : plural}`
 }

@@ -17,7 +17,7 @@ import {
 
 type EnrolCandidate = Pick<DomainRow, 'id' | 'domain' | 'created_at'>
 
-/** A first key for the domain, where it has none that signs. Made outside of any transaction: it takes a while. */
+/** A new DKIM key if the domain has none that signs. Generated outside of any transaction, because it takes a while. */
 export async function generateKeyIfMissing(deps: DomainDeps, domain: EnrolCandidate): Promise<DkimKeyRow | undefined> {
   if ((await selectDkimKeys(deps.db, domain.id)).some(signs)) return undefined
   const { id, created_at } = domain
@@ -25,19 +25,19 @@ export async function generateKeyIfMissing(deps: DomainDeps, domain: EnrolCandid
   return sealDkimKey({ ...key, state: 'signing', state_since: null }, await generatePrivateKey(), deps.secrets)
 }
 
-/** Keeps the key and what is to be published for sending. Running it again changes nothing. */
+/** Stores a new DKIM key and the records that sending depends on. Repeating it changes nothing. */
 export async function storeSenderSetup(
   db: Db,
   domain: EnrolCandidate,
-  fresh: DkimKeyRow | undefined,
+  newKey: DkimKeyRow | undefined,
   { instance, secrets, identities }: Pick<DomainDeps, 'instance' | 'secrets' | 'identities'>,
 ): Promise<void> {
-  // Of two that made a key at once the first one's counts.
-  if (fresh && !(await selectDkimKeys(db, domain.id)).some(signs)) await insertDkimKey(db, fresh)
+  // Of two processes that generate a key at once, the first to store it wins.
+  if (newKey && !(await selectDkimKeys(db, domain.id)).some(signs)) await insertDkimKey(db, newKey)
   for (const key of await selectDkimKeys(db, domain.id))
     await upsertRecord(db, domain.id, dkimRecord(domain.domain, key.selector, openPrivateKey(key, secrets), signs(key)))
   if (instance.returnPath !== 'ours' && !identities) await deleteRecords(db, domain.id, 'return_path')
-  if (!identities) await dropProviderKeys(db, domain.id)
+  if (!identities) await deleteProviderKeys(db, domain.id)
   for (const record of senderRecords(domain.domain, instance)) await upsertRecord(db, domain.id, record)
 }
 
@@ -45,12 +45,12 @@ function signs({ state }: DkimKeyRow): boolean {
   return state === 'signing'
 }
 
-/** Is it the record of a key that the provider signs with? Those of ours are published as they are. */
+/** Is it the CNAME record of a DKIM key of the provider? Mailroom's own keys are TXT records. */
 export function isProviderKey({ purpose, type }: Pick<DomainRecordRow, 'purpose' | 'type'>): boolean {
   return purpose === 'dkim' && type === 'CNAME'
 }
 
-/** Does the provider that delivers know the domain, or need to know none? */
+/** Is the domain enrolled with the current provider, or does that provider need no enrolment? */
 export function isEnrolled(
   { identities }: Pick<DomainDeps, 'identities'>,
   { enrolled_with }: Pick<DomainRow, 'enrolled_with'>,
@@ -58,15 +58,15 @@ export function isEnrolled(
   return enrolled_with === (identities?.location ?? null)
 }
 
-/** What a provider wanted published that delivers no more. */
-async function dropProviderKeys(db: Db, domainId: DomainRow['id']): Promise<void> {
+/** Deletes the DKIM records of a former provider. */
+async function deleteProviderKeys(db: Db, domainId: DomainRow['id']): Promise<void> {
   for (const record of await selectRecords(db, [domainId]))
     if (isProviderKey(record)) await deleteRecord(db, domainId, 'dkim', record.name)
 }
 
 /**
- * Makes the domain known to the provider where that is needed, and keeps what is to be published for it. False: it could not
- * be, and `provider_error` says why.
+ * Enrols the domain with the provider if that needs it, and stores the records that the provider asks for. False when it
+ * failed; `provider_error` has the reason.
  */
 export async function enrolWithProvider(deps: DomainDeps, domain: DomainRow): Promise<boolean> {
   const { identities } = deps
@@ -85,21 +85,21 @@ export async function enrolWithProvider(deps: DomainDeps, domain: DomainRow): Pr
     return true
   } catch (error) {
     if (!(error instanceof ProviderError)) throw error
-    const why = `The domain could not be enrolled with ${identities.name}. ${error.message}`
-    await updateDomain(deps.db, domain.id, { provider_error: why })
+    const reason = `The domain could not be enrolled with ${identities.name}. ${error.message}`
+    await updateDomain(deps.db, domain.id, { provider_error: reason })
     return false
   }
 }
 
 /**
- * Makes what a registered domain lacks for sending, and brings up to date what is to be published for it. False: the
- * provider could not be told of it.
+ * Creates what a registered domain lacks for sending, updates the records to publish, and enrols it with the provider. False
+ * when the enrolment failed.
  */
 export async function ensureSenderSetup(deps: DomainDeps, domain: DomainRow): Promise<boolean> {
   const key = await generateKeyIfMissing(deps, domain)
   await inTransaction(deps.db, async db => {
     if (!(await lockDomain(db, domain.organization_id, domain.id))) return
-    // Each provider has another, or none.
+    // It depends on the provider, and the new one may have none.
     if (!isEnrolled(deps, domain)) await deleteRecords(db, domain.id, 'return_path')
     await storeSenderSetup(db, domain, key, deps)
   })

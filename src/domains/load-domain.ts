@@ -9,7 +9,8 @@ export const domainRefusals = ['not_found', ...requireBrandRefusals] as const
 
 /**
  * The domain with this id.
- * @throws Refusal `not_found` when the organization has none, `brand_restricted` when it is another brand's.
+ * @param param the request parameter that holds the id, when it is not the path
+ * @throws Refusal `not_found` when the organization has no such domain, `brand_restricted` when it is another brand's
  */
 export async function loadDomain(db: Db, tenant: Tenant, id: string, param?: string): Promise<DomainRow> {
   const domain = isId('dom', id) ? await selectDomain(db, tenant.organizationId, id) : undefined

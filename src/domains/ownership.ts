@@ -5,13 +5,13 @@ import type { Resolver } from '../ports/resolver/port.ts'
 import { evaluateAnswer, type RecordCheck } from './dns/check-record.ts'
 import type { ExpectedRecord } from './dns/records.ts'
 
-/** Room for the longest name that is published below a domain: `<selector>._domainkey.`. */
+/** Leaves room for the longest name that is published below a domain: `<selector>._domainkey.`. */
 const maxDomainBytes = 253 - 32
 
-/** How every value that proves ownership starts. */
+/** The prefix of every value that proves ownership. */
 export const ownershipPrefix = 'mailroom-ownership='
 
-/** The TXT record by which whoever controls `domain` says that this organization may use it. */
+/** The TXT record with which whoever controls `domain` allows this organization to use it. */
 export function ownershipRecord(organizationId: Id<'org'>, domain: string): ExpectedRecord {
   return {
     purpose: 'ownership',
@@ -23,17 +23,17 @@ export function ownershipRecord(organizationId: Id<'org'>, domain: string): Expe
   }
 }
 
-/** What DNS says at this moment of an organization's right to a domain. */
+/** What DNS shows at this moment of an organization's ownership record. */
 export interface OwnershipCheck extends RecordCheck {
   readonly record: ExpectedRecord
-  /** The value was found, but a wildcard answered with it (RFC 4592), so that the record itself is not there. */
+  /** The value was found, but it comes from a wildcard (RFC 4592): the record itself does not exist. */
   readonly isWildcard?: true
 }
 
 /**
- * Looks the ownership record up, past every cache. Only a record of that very name counts: whoever may publish a wildcard
- * could lead the name to a value of their own, and keep the domain after its owner took the record away. So a name beside
- * it, which nobody can foresee, is asked for at the same time: a wildcard answers for both (RFC 4592).
+ * Looks the ownership record up, past every cache. Only a record of exactly that name counts: someone who may publish a
+ * wildcard could otherwise answer for the name, and keep the domain after its owner removed the record. So a random sibling
+ * name is looked up at the same time: a wildcard answers for both (RFC 4592).
  */
 export async function checkOwnership(
   resolver: Resolver,
@@ -41,75 +41,82 @@ export async function checkOwnership(
   domain: string,
 ): Promise<OwnershipCheck> {
   const record = ownershipRecord(organizationId, domain)
-  const beside = `${newSortableToken()}.${domain}`
-  const ask = async (name: string) => evaluateAnswer(record, await resolver.resolve(name, 'TXT', { forProof: true }))
-  const [proof, other] = await Promise.all([ask(record.name), ask(beside)])
-  if (proof.status !== 'verified') return { record, ...proof }
-  switch (other.status) {
+  const sibling = `${newSortableToken()}.${domain}`
+  const lookup = async (name: string) => evaluateAnswer(record, await resolver.resolve(name, 'TXT', { forProof: true }))
+  const [check, siblingCheck] = await Promise.all([lookup(record.name), lookup(sibling)])
+  if (check.status !== 'verified') return { record, ...check }
+  switch (siblingCheck.status) {
     case 'unknown':
-      return { record, ...other }
+      return { record, ...siblingCheck }
     case 'verified':
-      return { record, ...(await proveBesideWildcard(resolver, proof, record.name, beside)) }
+      return { record, ...(await distinguishFromWildcard(resolver, check, record.name, sibling)) }
     default:
-      return { record, ...proof }
+      return { record, ...check }
   }
 }
 
-/** Is the name, which has the value of a wildcard, led there by something of its own? Only of CNAMEs that can be told. */
-async function proveBesideWildcard(
+/**
+ * Both names have the value. The ownership record exists on its own only if the sibling gets the value through a wildcard
+ * CNAME and the name itself does not; otherwise they cannot be told apart.
+ */
+async function distinguishFromWildcard(
   resolver: Resolver,
-  proof: RecordCheck,
+  check: RecordCheck,
   name: string,
-  beside: string,
+  sibling: string,
 ): Promise<Omit<OwnershipCheck, 'record'>> {
-  const ask = (value: string) => resolver.resolve(value, 'CNAME', { forProof: true })
-  const [alias, wildcard] = await Promise.all([ask(name), ask(beside)])
+  const lookup = (owner: string) => resolver.resolve(owner, 'CNAME', { forProof: true })
+  const [alias, wildcard] = await Promise.all([lookup(name), lookup(sibling)])
   if (alias.kind === 'failed' || wildcard.kind === 'failed')
-    return { status: 'unknown', found: [], failure: 'Whether a wildcard answers could not be looked up.' }
+    return {
+      status: 'unknown',
+      found: [],
+      failure: 'It could not be determined whether the value comes from a wildcard record.',
+    }
   const isOwn = wildcard.kind === 'found' && !(alias.kind === 'found' && alias.records[0] === wildcard.records[0])
-  return isOwn ? proof : { status: 'pending', found: [], isWildcard: true }
+  return isOwn ? check : { status: 'pending', found: [], isWildcard: true }
 }
 
 /** The refusals of {@link requireOwnership}. */
 export const ownershipRefusals = ['ownership_not_verified', 'dns_unavailable'] as const
 
 /**
- * @param param the parameter that named the domain, where that is not the path
- * @throws Refusal `ownership_not_verified` when DNS says that the record is not there, `dns_unavailable` when DNS does
- * not say: a failure is never taken for an absence.
+ * @param param the request parameter that holds the domain, when it is not the path
+ * @throws Refusal `ownership_not_verified` when DNS answers without the record, `dns_unavailable` when the look-up fails: a
+ * failure is never taken for an absence.
  */
-export function requireOwnership(proof: OwnershipCheck, param?: string): void {
-  if (proof.status === 'verified') return
-  throw proof.status === 'unknown' ? dnsUnavailable(proof) : notProven(proof, param)
+export function requireOwnership(check: OwnershipCheck, param?: string): void {
+  if (check.status === 'verified') return
+  throw check.status === 'unknown' ? dnsUnavailable(check) : ownershipNotVerified(check, param)
 }
 
-function dnsUnavailable(proof: OwnershipCheck): Refusal {
+function dnsUnavailable(check: OwnershipCheck): Refusal {
   return refuse('dns_unavailable', {
-    message: `The TXT record ${proof.record.name} could not be looked up; try again.`,
-    reason: proof.failure ?? 'The look-up failed.',
+    message: `The TXT record ${check.record.name} could not be looked up; try again.`,
+    reason: check.failure ?? 'The look-up failed.',
     retryAfterSeconds: 5,
   })
 }
 
-function notProven(proof: OwnershipCheck, param: string | undefined): Refusal {
-  const { record } = proof
+function ownershipNotVerified(check: OwnershipCheck, param: string | undefined): Refusal {
+  const { record } = check
   return refuse('ownership_not_verified', {
-    message: `The TXT record ${record.name} does not hold ${record.value}.`,
+    message: `The TXT record ${record.name} does not have the value ${record.value}.`,
     ...(param === undefined ? {} : { param }),
-    reason: whyNotProven(proof),
-    resolution: `Publish a TXT record named ${record.name} with the value ${record.value}, keep it, and try again.`,
+    reason: describeMismatch(check),
+    resolution: `Publish a TXT record named ${record.name} with the value ${record.value}, keep it published, and try again.`,
   })
 }
 
-function whyNotProven({ found, isWildcard }: OwnershipCheck): string {
+function describeMismatch({ found, isWildcard }: OwnershipCheck): string {
   if (isWildcard)
-    return 'A wildcard answers with that value, as it does for other names; the record itself is not there.'
+    return 'A wildcard record answers with that value, as it does for other names; the record itself does not exist.'
   return found.length === 0 ? 'No such TXT record was found.' : `Found: ${found.join(' | ')}`
 }
 
 /**
- * The domain in its canonical form, a lower-case A-label.
- * @throws Refusal `invalid_request` when it is no domain, or too long for the names that are published below it.
+ * The domain in its canonical form: lower case, A-labels.
+ * @throws Refusal `invalid_request` when it is no domain name, or too long for the names that are published below it
  */
 export function parseDomain(text: string): string {
   const domain = canonicalDomain(text.replace(/\.$/, ''))

@@ -1,7 +1,7 @@
 import type { Tenant } from '../api/tenant.ts'
 import { inTransaction, isDuplicate } from '../base/database/database.ts'
 import { Refusal, refuse } from '../base/refusal.ts'
-import { applyCheckResults, missesBeforeLoss } from './check.ts'
+import { applyCheckResults, type CheckTrigger, missesBeforeLoss } from './check.ts'
 import type { DomainDeps } from './deps.ts'
 import { checkRecord, type RecordCheck } from './dns/check-record.ts'
 import { mxRecord, receivingIdentityRecord } from './dns/records.ts'
@@ -30,55 +30,59 @@ import {
 export const claimReceivingRefusals = [...domainRefusals, 'receiving_claimed', ...ownershipRefusals] as const
 
 /**
- * Claims the mail of a domain for its organization and finds out how far receiving has come.
+ * Claims the receiving of a domain's mail for its organization, checks its records, and resolves to the receiving status.
  * @throws Refusal `not_found`, `brand_restricted`, `receiving_claimed`; `dns_unavailable` when there is no claim yet and
- * DNS does not say whether there may be one. An ownership record that is not there is no refusal but the next step.
+ * ownership cannot be looked up. A missing ownership record is not refused: it is reported as the next step.
  */
 export async function claimReceiving(deps: DomainDeps, tenant: Tenant, id: string): Promise<ReceivingJson> {
   const domain = await loadDomain(deps.db, tenant, id)
   const attempt = await attemptClaim(deps, domain)
-  if (attempt.kind === 'unproven' && attempt.proof.status === 'unknown' && !attempt.claim)
-    requireOwnership(attempt.proof)
+  if (attempt.kind === 'unverified' && attempt.ownership.status === 'unknown' && !attempt.claim)
+    requireOwnership(attempt.ownership)
   return receivingAfterAttempt(deps, domain, attempt)
 }
 
-/** `unproven`: the ownership record is not there, or DNS does not say; a claim from before is kept. */
+/** `unverified`: the ownership record is missing or could not be looked up; an existing claim is kept. */
 export type ClaimAttempt =
   | { readonly kind: 'claimed' }
-  | { readonly kind: 'unproven'; readonly proof: OwnershipCheck; readonly claim: ReceivingClaimRow | undefined }
+  | { readonly kind: 'unverified'; readonly ownership: OwnershipCheck; readonly claim: ReceivingClaimRow | undefined }
 
 /**
- * Claims and checks, as far as DNS lets it.
- * @throws Refusal `receiving_claimed` when another organization receives for this name.
+ * Creates the claim if ownership is verified, and checks its records.
+ * @throws Refusal `receiving_claimed` when another organization has the claim on this name
  */
 async function attemptClaim(deps: DomainDeps, domain: DomainRow): Promise<ClaimAttempt> {
   const claim = await selectClaim(deps.db, domain.domain)
-  if (claim && claim.domain_id !== domain.id) throw claimed(domain.domain)
-  const proof = await checkOwnership(deps.resolver, domain.organization_id, domain.domain)
-  await applyCheckResults(deps, domain, proof, [])
-  if (proof.status !== 'verified') return { kind: 'unproven', proof, claim }
-  if (!claim) await stakeClaim(deps, domain)
+  if (claim && claim.domain_id !== domain.id) throw receivingClaimed(domain.domain)
+  const ownership = await checkOwnership(deps.resolver, domain.organization_id, domain.domain)
+  await applyCheckResults(deps, domain, ownership, [])
+  if (ownership.status !== 'verified') return { kind: 'unverified', ownership, claim }
+  if (!claim) await createClaim(deps, domain)
   await checkClaim(deps, domain)
   return { kind: 'claimed' }
 }
 
-/** As {@link attemptClaim}, but where mail arrives already DNS is not asked again. */
+/** As {@link attemptClaim}, without any DNS look-up if the domain receives mail already. */
 export async function claimUnlessLive(deps: DomainDeps, domain: DomainRow): Promise<ClaimAttempt> {
   const { live } = await loadReceivingView(deps, domain)
   return live ? { kind: 'claimed' } : attemptClaim(deps, domain)
 }
 
-/** How far receiving has come after an attempt. */
+/** The receiving status after an attempt. */
 export async function receivingAfterAttempt(
   deps: DomainDeps,
   domain: DomainRow,
   attempt: ClaimAttempt,
 ): Promise<ReceivingJson> {
-  const isUnknown = attempt.kind === 'unproven' && attempt.proof.status === 'unknown'
-  return loadReceivingView(deps, domain, isUnknown ? unfinished(attempt.proof.record.name, attempt.proof) : undefined)
+  const isUnknown = attempt.kind === 'unverified' && attempt.ownership.status === 'unknown'
+  return loadReceivingView(
+    deps,
+    domain,
+    isUnknown ? describeFailedLookup(attempt.ownership.record.name, attempt.ownership) : undefined,
+  )
 }
 
-async function stakeClaim(deps: DomainDeps, domain: DomainRow): Promise<void> {
+async function createClaim(deps: DomainDeps, domain: DomainRow): Promise<void> {
   try {
     await inTransaction(deps.db, async db => {
       if (!(await lockDomain(db, domain.organization_id, domain.id)))
@@ -98,33 +102,33 @@ async function stakeClaim(deps: DomainDeps, domain: DomainRow): Promise<void> {
   } catch (error) {
     if (!isDuplicate(error, 'PRIMARY')) throw error
     const first = await selectClaim(deps.db, domain.domain)
-    if (first?.domain_id !== domain.id) throw claimed(domain.domain)
+    if (first?.domain_id !== domain.id) throw receivingClaimed(domain.domain)
   }
 }
 
-function claimed(name: string): Refusal {
+function receivingClaimed(name: string): Refusal {
   return refuse('receiving_claimed', {
-    message: `Another organization receives the mail of ${name}.`,
-    resolution: 'Its claim ends when it deletes the domain.',
+    message: `Another organization has claimed the receiving of mail for ${name}.`,
+    resolution: 'The claim ends when that organization deletes the domain.',
   })
 }
 
 /**
- * Looks, without anyone asking, at how far receiving has come; and claims a domain's mail where it has mailboxes that wait
- * for its ownership to be proven.
+ * A scheduled recheck of a domain's receiving claim. Creates the claim if the domain has mailboxes that were waiting for its
+ * ownership to be verified.
  */
 export async function recheckClaim(deps: DomainDeps, domain: DomainRow): Promise<void> {
   const claim = await selectClaim(deps.db, domain.domain)
-  if (!claim && (await isOwned(deps, domain)) && (await countMailboxes(deps.db, domain.id)) > 0)
-    await unlessClaimed(() => stakeClaim(deps, domain))
-  await checkClaim(deps, domain, 'unasked')
+  if (!claim && (await isOwnershipVerified(deps, domain)) && (await countMailboxes(deps.db, domain.id)) > 0)
+    await ignoreClaimed(() => createClaim(deps, domain))
+  await checkClaim(deps, domain, 'scheduled')
 }
 
-async function isOwned({ db }: DomainDeps, domain: DomainRow): Promise<boolean> {
+async function isOwnershipVerified({ db }: DomainDeps, domain: DomainRow): Promise<boolean> {
   return (await selectDomain(db, domain.organization_id, domain.id))?.ownership_verified === 1
 }
 
-async function unlessClaimed(work: () => Promise<void>): Promise<void> {
+async function ignoreClaimed(work: () => Promise<void>): Promise<void> {
   try {
     await work()
   } catch (error) {
@@ -133,64 +137,64 @@ async function unlessClaimed(work: () => Promise<void>): Promise<void> {
 }
 
 /**
- * Looks at the receiving identity and the MX record of a domain whose mail is claimed, and keeps what was found. An
- * identity that was verified stays so, whatever DNS says later; a failed look-up changes nothing.
+ * Checks the receiving identity and MX record of a claimed domain and stores the results; without a claim it does nothing. A
+ * verified identity stays verified, whatever DNS shows later; a failed look-up changes nothing.
  */
 export async function checkClaim(
   deps: DomainDeps,
   domain: DomainRow,
-  how: 'asked' | 'unasked' = 'asked',
+  trigger: CheckTrigger = 'requested',
 ): Promise<void> {
   const claim = await selectClaim(deps.db, domain.domain)
   if (claim?.domain_id !== domain.id) return
-  const isCovered = await hasVerifiedDomain(deps.db, domain.organization_id, parentsOf(domain.domain))
-  await keepReceivingRecords(deps, domain, claim, isCovered)
+  const isCoveredByParent = await hasVerifiedDomain(deps.db, domain.organization_id, parentsOf(domain.domain))
+  await storeReceivingRecords(deps, domain, claim, isCoveredByParent)
   const records = (await selectRecords(deps.db, [domain.id])).filter(
     record => record.purpose === 'mx' || record.purpose === 'receiving_identity',
   )
-  const seen = await Promise.all(
-    records.map(async record => ({ record, judgement: await checkRecord(deps.resolver, toExpectedRecord(record)) })),
+  const checked = await Promise.all(
+    records.map(async record => ({ record, check: await checkRecord(deps.resolver, toExpectedRecord(record)) })),
   )
-  const identity = seen.find(each => each.record.purpose === 'receiving_identity')
-  const mx = seen.find(each => each.record.purpose === 'mx')
+  const identity = checked.find(({ record }) => record.purpose === 'receiving_identity')
+  const mx = checked.find(({ record }) => record.purpose === 'mx')
   const at = deps.clock.now()
   await inTransaction(deps.db, async db => {
     if (!(await lockDomain(db, domain.organization_id, domain.id))) return
-    for (const { record, judgement } of seen) await updateRecordCheck(db, record.id, judgement, at)
+    for (const { record, check } of checked) await updateRecordCheck(db, record.id, check, at)
     await updateClaim(db, domain.id, {
       checked_at: at,
       identity_error:
-        identity?.judgement.status === 'unknown' ? unfinished(identity.record.name, identity.judgement) : null,
-      ...((isCovered || identity?.judgement.status === 'verified') && { identity_verified: 1 }),
-      ...(mx && mxAfter(claim, mx.judgement, how)),
+        identity?.check.status === 'unknown' ? describeFailedLookup(identity.record.name, identity.check) : null,
+      ...((isCoveredByParent || identity?.check.status === 'verified') && { identity_verified: 1 }),
+      ...(mx && mxAfterCheck(claim, mx.check, trigger)),
     })
   })
 }
 
-/** As with sending, one look that nobody asked for and that does not find the record is not believed. */
-function mxAfter(
+/** As with sending, a scheduled check that misses a verified record does not count as a loss yet. */
+function mxAfterCheck(
   before: Pick<ReceivingClaimRow, 'mx_verified' | 'mx_misses'>,
   { status }: RecordCheck,
-  how: 'asked' | 'unasked',
+  trigger: CheckTrigger,
 ): Partial<ReceivingClaimRow> {
   if (status === 'unknown') return {}
   if (status === 'verified') return { mx_verified: 1, mx_misses: 0 }
   const misses = before.mx_misses + 1
-  if (how === 'unasked' && before.mx_verified === 1 && misses < missesBeforeLoss) return { mx_misses: misses }
+  if (trigger === 'scheduled' && before.mx_verified === 1 && misses < missesBeforeLoss) return { mx_misses: misses }
   return { mx_verified: 0, mx_misses: 0 }
 }
 
-async function keepReceivingRecords(
+async function storeReceivingRecords(
   deps: DomainDeps,
   domain: DomainRow,
   claim: ReceivingClaimRow,
-  isCovered: boolean,
+  isCoveredByParent: boolean,
 ): Promise<void> {
   const { organization_id: organizationId, domain: name } = domain
   await inTransaction(deps.db, async db => {
     if (!(await lockDomain(db, organizationId, domain.id))) return
     await upsertRecord(db, domain.id, mxRecord(name, deps.instance))
-    if (isCovered) await deleteRecords(db, domain.id, 'receiving_identity')
+    if (isCoveredByParent) await deleteRecords(db, domain.id, 'receiving_identity')
     else if (claim.identity_verified === 0) {
       await upsertRecord(db, domain.id, receivingIdentityRecord(organizationId, name, deps.instance))
     }
@@ -203,6 +207,6 @@ function parentsOf(name: string): readonly string[] {
   return labels.slice(1, -1).map((_, i) => labels.slice(i + 1).join('.'))
 }
 
-function unfinished(name: string, { failure }: RecordCheck): string {
-  return `The look-up of ${name} did not finish: ${failure ?? 'DNS did not answer'}.`
+function describeFailedLookup(name: string, { failure }: RecordCheck): string {
+  return `The look-up of ${name} failed: ${failure ?? 'DNS did not answer'}.`
 }

@@ -2,7 +2,7 @@ import type { Db } from '../base/database/database.ts'
 import { padToPowerOfTwo } from '../base/database/select-rows.ts'
 import type { Id } from '../base/ids.ts'
 
-/** The names to which bounces of these domains' mail can come: of those whose return-path records all stand. */
+/** The return-path names of those of these domains whose return-path records are all verified. */
 export async function selectVerifiedReturnPaths(
   db: Db,
   domainIds: readonly Id<'dom'>[],
@@ -22,7 +22,7 @@ export async function selectVerifiedReturnPaths(
   return names
 }
 
-/** Is this the name of a domain's return path, whether or not its records stand? */
+/** Is this the return-path name of some domain, whether or not its records are verified? */
 export async function isReturnPath(db: Db, name: string): Promise<boolean> {
   const row = await db
     .selectFrom('domain_records')

@@ -38,22 +38,25 @@ import {
 } from './schema.ts'
 
 const publishDns = t.Optional(
-  t.Boolean({ default: true, description: 'Publish the records where this server has a zone that holds the domain.' }),
+  t.Boolean({
+    default: true,
+    description: 'Publish the records if this server has access to a DNS zone that holds the domain.',
+  }),
 )
 
-/** The operations on domains. `blockers` tells what else needs a domain that is to be deleted. */
+/** The operations on domains. @param blockers finds what prevents the deletion of a domain */
 export function domainRoutes(deps: DomainDeps, blockers: DomainBlockers) {
   return api('domains')
     .get(
       '/v1/domains/ownership',
       ({ caller, query }) => getOwnership(deps, caller, { domain: query.domain, brandId: query.brand_id }),
       {
-        detail: describeRoute('getOwnership', 'Tell how the ownership of a domain is proven', brandRefusals),
+        detail: describeRoute('getOwnership', 'Get the DNS record that proves ownership of a domain', brandRefusals),
         scope: 'domains:read',
         query: t.Object(
           {
             domain: t.String({ minLength: 1, maxLength: 255, description: 'The domain name.' }),
-            brand_id: t.String({ minLength: 1, description: 'The brand that it is to be registered under.' }),
+            brand_id: t.String({ minLength: 1, description: 'The brand to register it under.' }),
           },
           { additionalProperties: false },
         ),
@@ -89,7 +92,7 @@ export function domainRoutes(deps: DomainDeps, blockers: DomainBlockers) {
       response: t.Object({ data: t.Array(domainSchema) }),
     })
     .get('/v1/domains/:id', ({ caller, params }) => getDomain(deps, caller, params.id), {
-      detail: describeRoute('getDomain', 'Read a domain', domainRefusals),
+      detail: describeRoute('getDomain', 'Get a domain', domainRefusals),
       scope: 'domains:read',
       params: idParamsSchema,
       response: domainSchema,
@@ -98,7 +101,7 @@ export function domainRoutes(deps: DomainDeps, blockers: DomainBlockers) {
       '/v1/domains/:id',
       ({ caller, params, reservation }) => removeDomain(deps, caller, params.id, blockers, reservation),
       {
-        detail: describeRoute('deleteDomain', 'Unregister a domain', removeDomainRefusals),
+        detail: describeRoute('deleteDomain', 'Delete a domain', removeDomainRefusals),
         scope: 'domains:write',
         params: idParamsSchema,
         response: removedDomainSchema,
@@ -108,7 +111,7 @@ export function domainRoutes(deps: DomainDeps, blockers: DomainBlockers) {
       '/v1/domains/:id/provision',
       ({ caller, params, body }) => provisionDomain(deps, caller, params.id, body.publish_dns ?? true),
       {
-        detail: describeRoute('provisionDomain', 'Take up an enrolment that did not finish', provisionDomainRefusals),
+        detail: describeRoute('provisionDomain', 'Retry provisioning of a domain', provisionDomainRefusals),
         scope: 'domains:write',
         params: idParamsSchema,
         body: t.Object({ publish_dns: publishDns }),
@@ -116,7 +119,7 @@ export function domainRoutes(deps: DomainDeps, blockers: DomainBlockers) {
       },
     )
     .post('/v1/domains/:id/check', ({ caller, params }) => checkDomain(deps, caller, params.id), {
-      detail: describeRoute('checkDomain', 'Look at the DNS records of a domain again', checkDomainRefusals),
+      detail: describeRoute('checkDomain', 'Check the DNS records of a domain now', checkDomainRefusals),
       scope: 'domains:write',
       params: idParamsSchema,
       response: domainSchema,
@@ -124,7 +127,7 @@ export function domainRoutes(deps: DomainDeps, blockers: DomainBlockers) {
     .post('/v1/domains/:id/receiving', ({ caller, params }) => claimReceiving(deps, caller, params.id), {
       detail: describeRoute(
         'claimReceiving',
-        'Claim the receiving of mail for a domain, and check it',
+        'Claim receiving of mail for a domain, and check its records',
         claimReceivingRefusals,
       ),
       scope: 'domains:write',
@@ -153,7 +156,7 @@ export function mailboxRoutes(deps: DomainDeps) {
         scope: 'inbox:write',
         body: t.Object({
           domain_id: t.String({ minLength: 1 }),
-          local_part: t.Optional(t.String({ description: 'Left out: a catch-all.' })),
+          local_part: t.Optional(t.String({ description: 'Omit it for a catch-all.' })),
         }),
         response: { 201: createdMailboxSchema },
       },
@@ -175,7 +178,7 @@ export function mailboxRoutes(deps: DomainDeps) {
     )
 }
 
-/** The same Idempotency-Key for the same domain makes the same id: a retry finds what the attempt before it made. */
+/** The id depends on the Idempotency-Key and the domain, so that a retry finds the domain that an earlier attempt created. */
 function idFor(reservation: Reservation | undefined, domain: string): { readonly id?: Id<'dom'> } {
   if (!reservation) return {}
   return { id: `dom_${stableToken(`${domain} for ${reservation.organizationId} by ${reservation.key}`)}` }

@@ -12,20 +12,20 @@ import {
 } from './dns/records.ts'
 import type { DomainRecordRow, DomainRow, ReceivingClaimRow } from './table.ts'
 
-/** A DNS record as the API shows it. */
+/** A DNS record in API responses. */
 export const recordSchema = t.Object(
   {
     purpose: oneOf(['ownership', 'dkim', 'spf', 'return_path', 'dmarc', 'receiving_identity', 'mx']),
     type: oneOf(['TXT', 'CNAME', 'MX']),
-    name: t.String({ description: 'Fully qualified, without a final dot.' }),
+    name: t.String({ description: 'Fully qualified, without a trailing dot.' }),
     value: t.String(),
     priority: nullable(t.Integer()),
     ttl: t.Integer({ description: 'Seconds.' }),
     status: oneOf(['pending', 'verified', 'mismatch', 'unknown'], {
-      description: '`unknown`: DNS did not answer, which says nothing about the record.',
+      description: '`unknown`: the look-up failed, so nothing is known about the record.',
     }),
-    found: t.Array(t.String(), { description: 'The values that were seen there.' }),
-    detail: t.Optional(t.String({ description: 'What is wrong with what was seen, where that needs words.' })),
+    found: t.Array(t.String(), { description: 'The values found at that name.' }),
+    detail: t.Optional(t.String({ description: 'What is wrong with the record, if `found` does not show it.' })),
     required: t.Boolean(),
   },
   { title: 'DnsRecord' },
@@ -34,12 +34,12 @@ export type DnsRecordJson = typeof recordSchema.static
 
 export const receivingSchema = t.Object(
   {
-    live: t.Boolean({ description: 'Mail for the domain arrives.' }),
-    next_step: t.Optional(oneOf(['ownership', 'identity', 'mx'], { description: 'What is missing first.' })),
+    live: t.Boolean({ description: 'The domain receives mail here.' }),
+    next_step: t.Optional(oneOf(['ownership', 'identity', 'mx'], { description: 'What to set up next.' })),
     mx: t.Object({ record: recordSchema }),
     identity: t.Object({
       dns_records: t.Array(recordSchema),
-      error: t.Optional(t.String({ description: 'Why a check could not finish.' })),
+      error: t.Optional(t.String({ description: 'Why a check failed.' })),
     }),
   },
   { title: 'Receiving' },
@@ -140,21 +140,21 @@ export function toJsonStoredRecord(row: DomainRecordRow): DnsRecordJson {
   return toJsonRecord({ ...row, required: row.required === 1 }, row.status, fromJson(row.found), row.detail)
 }
 
-/** The facts from which it follows whether a domain receives; null: its mail is not claimed. */
+/** What determines whether a domain receives mail; null: there is no receiving claim. */
 export interface ReceivingState {
   readonly ownership_verified: number
   readonly identity_verified: number | null
   readonly mx_verified: number | null
 }
 
-/** What mail for a domain still waits for, in the order in which it is to be done; undefined: nothing, it arrives. */
+/** The next step until a domain receives mail; undefined: it does. */
 export function receivingNextStep(facts: ReceivingState): ReceivingJson['next_step'] {
   if (facts.ownership_verified !== 1) return 'ownership'
   if (facts.identity_verified !== 1) return 'identity'
   return facts.mx_verified === 1 ? undefined : 'mx'
 }
 
-/** `problem`: why a check could not finish, where there is no claim to keep it with. */
+/** @param problem why a check failed, when there is no claim in which to store it */
 export function toJsonReceiving(
   domain: DomainRow,
   claim: ReceivingClaimRow | undefined,
@@ -213,7 +213,7 @@ export interface MailboxDetails {
   readonly domain: string
   readonly local_part: string
   readonly created_at: DomainRow['created_at']
-  /** Does mail for its domain arrive? */
+  /** Does its domain receive mail? */
   readonly isLive: boolean
 }
 

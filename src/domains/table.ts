@@ -33,7 +33,7 @@ export async function selectDomain(db: Db, organizationId: Id<'org'>, id: string
     .executeTakeFirst()
 }
 
-/** The domain, its row locked until the transaction ends. */
+/** The domain, locked until the transaction ends. */
 export async function lockDomain(db: Db, organizationId: Id<'org'>, id: Id<'dom'>): Promise<DomainRow | undefined> {
   return db
     .selectFrom('domains')
@@ -57,7 +57,7 @@ export async function selectDomainByName(
     .executeTakeFirst()
 }
 
-/** The domains of this name, whosoever they are. */
+/** The domains with this name in all organizations. */
 export async function selectDomainsNamed(db: Db, domain: string): Promise<readonly DomainRow[]> {
   return db.selectFrom('domains').select(domainColumns).where('domain', '=', domain).orderBy('id').execute()
 }
@@ -91,12 +91,12 @@ export async function updateDomain(
   await db.updateTable('domains').set(change).where('id', '=', id).execute()
 }
 
-/** Its records, keys and receiving claim go with it. */
+/** Deletes the domain with its records, keys and receiving claim. */
 export async function deleteDomain(db: Db, id: Id<'dom'>): Promise<void> {
   await db.deleteFrom('domains').where('id', '=', id).execute()
 }
 
-/** The records of these domains, in the order in which they were made. */
+/** The stored records of these domains, oldest first. */
 export async function selectRecords(db: Db, domainIds: readonly Id<'dom'>[]): Promise<readonly DomainRecordRow[]> {
   if (domainIds.length === 0) return []
   return db
@@ -149,7 +149,7 @@ export async function upsertRecord(
       checked_at: null,
     })
     .onDuplicateKeyUpdate({
-      // The assignments run from left to right: the status looks at the old value.
+      // Assignments are evaluated from left to right: the status compares with the old value.
       status: sql`IF(value = ${value}, status, 'pending')`,
       detail: sql`IF(value = ${value}, detail, NULL)`,
       value,
@@ -159,12 +159,12 @@ export async function upsertRecord(
     .execute()
 }
 
-/** Forgets what was to be published for this purpose. */
+/** Deletes the stored records of this purpose. */
 export async function deleteRecords(db: Db, domainId: Id<'dom'>, purpose: DomainRecordRow['purpose']): Promise<void> {
   await db.deleteFrom('domain_records').where('domain_id', '=', domainId).where('purpose', '=', purpose).execute()
 }
 
-/** Forgets one record that was to be published. */
+/** Deletes one stored record. */
 export async function deleteRecord(
   db: Db,
   domainId: Id<'dom'>,
@@ -204,18 +204,18 @@ const claimColumns = [
   'mx_misses',
 ] as const
 
-/** Who receives mail for this name, whichever organization it is. */
+/** The receiving claim on this name, of any organization. */
 export async function selectClaim(db: Db, domain: string): Promise<ReceivingClaimRow | undefined> {
   return db.selectFrom('receiving_claims').select(claimColumns).where('domain', '=', domain).executeTakeFirst()
 }
 
-/** The claims that belong to these domains. */
+/** The receiving claims of these domains. */
 export async function selectClaims(db: Db, domainIds: readonly Id<'dom'>[]): Promise<readonly ReceivingClaimRow[]> {
   if (domainIds.length === 0) return []
   return db.selectFrom('receiving_claims').select(claimColumns).where('domain_id', 'in', domainIds).execute()
 }
 
-/** @throws a duplicate on `PRIMARY` when somebody has claimed the name. */
+/** @throws a duplicate on `PRIMARY` when the name is claimed already */
 export async function insertClaim(db: Db, row: ReceivingClaimRow): Promise<void> {
   await db.insertInto('receiving_claims').values(row).execute()
 }
@@ -230,7 +230,7 @@ export async function updateClaim(
   await db.updateTable('receiving_claims').set(change).where('domain_id', '=', domainId).execute()
 }
 
-/** Has the organization verified one of these names, for sending or for receiving? */
+/** Has the organization verified a domain with one of these names, for sending or receiving? */
 export async function hasVerifiedDomain(db: Db, organizationId: Id<'org'>, names: readonly string[]): Promise<boolean> {
   if (names.length === 0) return false
   const found = await db

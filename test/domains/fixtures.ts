@@ -45,7 +45,7 @@ export async function openWorld(change: Partial<DomainDeps> = {}): Promise<World
     db: database.db,
     clock: tickingClock(),
     resolver: networkResolver({ servers: [dns.endpoint], timeoutMs: 300 }),
-    zone: null,
+    dnsProvider: null,
     instance: { hostname, spfInclude: 'spf.relay.example' },
     secrets: testSecrets,
     ...change,

@@ -20,7 +20,7 @@ beforeAll(async () => {
         db: database.db,
         clock,
         resolver: networkResolver({ servers: [dns.endpoint], timeoutMs: 300 }),
-        zone: null,
+        dnsProvider: null,
         instance: { hostname, spfInclude: undefined },
         secrets: testSecrets,
       }

@@ -71,7 +71,7 @@ export async function openTestInbox({ indexes = false } = {}): Promise<TestInbox
         db,
         clock,
         resolver,
-        zone: null,
+        dnsProvider: null,
         instance: { hostname, spfInclude: undefined },
         secrets: testSecrets,
       }

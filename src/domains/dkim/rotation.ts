@@ -11,35 +11,35 @@ import { type DomainRow, deleteRecord, lockDomain, selectRecords, updateDomain, 
 import { generatePrivateKey, openPrivateKey, rotationSelector, sealDkimKey } from './keys.ts'
 import { type DkimKeyRow, deleteDkimKey, insertDkimKey, selectDkimKeys, updateDkimKeyState } from './table.ts'
 
-/** How long a key stays published after it last signed: mail that it signed may still be on its way, or be checked later. */
-const retireMs = 7 * dayMs
+/** How long a key stays published after it stopped signing: mail that it signed may still be under way, or verified later. */
+const keepRetiredMs = 7 * dayMs
 
-/** The key that is to follow, and whether it was made by this. */
+/** The selector of the next key. `isNew`: this call generated it. */
 export interface StartedRotation {
   readonly selector: string
   readonly isNew: boolean
 }
 
 /**
- * Makes the key that is to follow the one that signs, and names its record. It signs once DNS shows it; until then nothing
- * changes. Where one waits already, that one is it.
+ * Generates the domain's next key and stores the record to publish. It starts to sign once its record is verified; until
+ * then nothing changes. If there is a next key already, resolves to that one.
  * @throws Refusal `not_found`
  */
 export async function startRotation(
   deps: { readonly db: Db; readonly clock: Clock; readonly secrets: Secrets },
   domain: DomainRow,
 ): Promise<StartedRotation> {
-  const waiting = nextOf(await selectDkimKeys(deps.db, domain.id))
-  if (waiting) return { selector: waiting.selector, isNew: false }
+  const pending = findNextKey(await selectDkimKeys(deps.db, domain.id))
+  if (pending) return { selector: pending.selector, isNew: false }
   const at = deps.clock.now()
   const privateKey = await generatePrivateKey()
   const selector = rotationSelector(at)
-  const whose = { domain_id: domain.id, selector, created_at: at }
-  const key = sealDkimKey({ ...whose, state: 'next', state_since: at }, privateKey, deps.secrets)
+  const id = { domain_id: domain.id, selector, created_at: at }
+  const key = sealDkimKey({ ...id, state: 'next', state_since: at }, privateKey, deps.secrets)
   return inTransaction(deps.db, async db => {
     if (!(await lockDomain(db, domain.organization_id, domain.id)))
       throw refuse('not_found', { message: `There is no domain ${domain.id}.` })
-    const first = nextOf(await selectDkimKeys(db, domain.id))
+    const first = findNextKey(await selectDkimKeys(db, domain.id))
     if (first) return { selector: first.selector, isNew: false }
     await insertDkimKey(db, key)
     await upsertRecord(db, domain.id, dkimRecord(domain.domain, selector, privateKey, false))
@@ -48,7 +48,7 @@ export async function startRotation(
   })
 }
 
-function nextOf(keys: readonly DkimKeyRow[]): DkimKeyRow | undefined {
+function findNextKey(keys: readonly DkimKeyRow[]): DkimKeyRow | undefined {
   return keys.find(key => key.state === 'next')
 }
 
@@ -56,9 +56,9 @@ function recordName({ selector }: DkimKeyRow, { domain }: Pick<DomainRow, 'domai
   return `${selector}._domainkey.${domain}`
 }
 
-/** Publishes the record of a key that is to follow, where we have a zone that holds the domain. */
+/** Publishes the record of the domain's next key if the DNS provider has a zone that holds the domain. */
 export async function publishNextKey(deps: DomainDeps, domain: DomainRow): Promise<void> {
-  const next = nextOf(await selectDkimKeys(deps.db, domain.id))
+  const next = findNextKey(await selectDkimKeys(deps.db, domain.id))
   if (!next) return
   const name = recordName(next, domain)
   const attempt = await publishDomainRecords(deps, domain, row => row.name === name && row.status !== 'verified')
@@ -66,14 +66,14 @@ export async function publishNextKey(deps: DomainDeps, domain: DomainRow): Promi
   await updateDomain(deps.db, domain.id, { provider_error: attempt.kind === 'failed' ? attempt.reason : null })
 }
 
-/** Signs with the key that is to follow once its record has been seen; the one before stays published for a while. */
+/** Starts to sign with the next key if its record is verified; the previous key retires and stays published for a week. */
 export async function activateNextKey(deps: DomainDeps, domain: DomainRow): Promise<void> {
-  if (!nextOf(await selectDkimKeys(deps.db, domain.id))) return
+  if (!findNextKey(await selectDkimKeys(deps.db, domain.id))) return
   await inTransaction(deps.db, async db => {
     if (!(await lockDomain(db, domain.organization_id, domain.id))) return
     const keys = await selectDkimKeys(db, domain.id)
-    const next = nextOf(keys)
-    if (!next || !(await isSeen(db, next, domain))) return
+    const next = findNextKey(keys)
+    if (!next || !(await isRecordVerified(db, next, domain))) return
     const at = deps.clock.now()
     for (const key of keys.filter(key => key.state !== 'retiring')) {
       const isNext = key.selector === next.selector
@@ -87,17 +87,17 @@ export async function activateNextKey(deps: DomainDeps, domain: DomainRow): Prom
   })
 }
 
-async function isSeen(db: Db, key: DkimKeyRow, domain: DomainRow): Promise<boolean> {
+async function isRecordVerified(db: Db, key: DkimKeyRow, domain: DomainRow): Promise<boolean> {
   const name = recordName(key, domain)
   return (await selectRecords(db, [domain.id])).some(record => record.name === name && record.status === 'verified')
 }
 
 /**
- * Forgets the keys that have not signed for long enough, and takes away their records that Mailroom published.
- * @throws whatever the zone throws; what is left is taken up the next time
+ * Deletes the keys that retired long enough ago, and removes their records from the zone if Mailroom published them.
+ * @throws DnsZoneError of the zone; the rest is deleted at the next recheck
  */
 export async function deleteRetiredKeys(deps: DomainDeps, domain: DomainRow): Promise<void> {
-  const before = plusMs(deps.clock.now(), -retireMs)
+  const before = plusMs(deps.clock.now(), -keepRetiredMs)
   for (const key of await selectDkimKeys(deps.db, domain.id)) {
     if (key.state !== 'retiring' || (key.state_since ?? key.created_at) > before) continue
     const name = recordName(key, domain)
@@ -109,20 +109,20 @@ export async function deleteRetiredKeys(deps: DomainDeps, domain: DomainRow): Pr
   }
 }
 
-async function unpublish({ zone }: DomainDeps, { id, domain }: DomainRow, name: string): Promise<void> {
-  const held = await zone?.findZone(domain)
-  if (!held) return
-  for (const record of await held.recordsAt(name)) {
-    const maker = recordOwnerOf(record)
-    if (maker.kind === 'mailroom' && maker.domainId === id) await held.remove(record.id)
+async function unpublish({ dnsProvider }: DomainDeps, { id, domain }: DomainRow, name: string): Promise<void> {
+  const zone = await dnsProvider?.findZone(domain)
+  if (!zone) return
+  for (const record of await zone.recordsAt(name)) {
+    const owner = recordOwnerOf(record)
+    if (owner.kind === 'mailroom' && owner.domainId === id) await zone.remove(record.id)
   }
 }
 
-/** Begins a rotation where the key that signs is older than so many days; 0: never. */
+/** Starts a rotation if the signing key is older than `rotateDays` days; 0: never. */
 export async function startRotationIfDue(deps: DomainDeps, domain: DomainRow, rotateDays: number): Promise<void> {
   if (rotateDays === 0 || domain.status !== 'verified') return
-  const signing = (await selectDkimKeys(deps.db, domain.id)).filter(dkimKey => dkimKey.state === 'signing')
-  if (signing.length > 0 && signing.every(each => isOld(each, plusMs(deps.clock.now(), -rotateDays * dayMs))))
+  const signing = (await selectDkimKeys(deps.db, domain.id)).filter(key => key.state === 'signing')
+  if (signing.length > 0 && signing.every(key => isOld(key, plusMs(deps.clock.now(), -rotateDays * dayMs))))
     await startRotation(deps, domain)
 }
 

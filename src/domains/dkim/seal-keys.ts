@@ -5,17 +5,17 @@ import type { Secrets } from '../../base/secrets/secrets.ts'
 import { openPrivateKey, sealContext } from './keys.ts'
 import { lockDkimKeysNotSealedBy, updateDkimKeySeal } from './table.ts'
 
-const atOnce = 100
+const batchSize = 100
 
 /**
- * Seals the DKIM keys that are not sealed with the first secret key: those from before there was one, and those of an
- * older one, which is forgotten then. Several processes may do it at once.
+ * Seals all DKIM keys that are not sealed with the current (first) secret key: unsealed ones and those sealed with an older
+ * secret key, which is then no longer needed. Several processes may do it at once.
  */
 export async function resealDkimKeys(db: Db, secrets: Secrets, log: Log): Promise<void> {
   let sealed = 0
-  for (let some = atOnce; some === atOnce; sealed += some)
-    some = await inTransaction(db, async tx => {
-      const rows = await lockDkimKeysNotSealedBy(tx, secrets.id, atOnce)
+  for (let count = batchSize; count === batchSize; sealed += count)
+    count = await inTransaction(db, async tx => {
+      const rows = await lockDkimKeysNotSealedBy(tx, secrets.id, batchSize)
       for (const row of rows)
         await updateDkimKeySeal(tx, row, secrets.seal(openPrivateKey(row, secrets), sealContext(row)))
       return rows.length

@@ -17,7 +17,7 @@ const columns = [
   'dkim_keys.state_since',
 ] as const
 
-/** The keys that sign for these domains, the oldest first, each with its domain's name. */
+/** The signing keys of these domains, oldest first, each with its domain's name. */
 export async function selectSigningKeys(
   db: Db,
   domainIds: readonly Id<'dom'>[],
@@ -34,7 +34,7 @@ export async function selectSigningKeys(
     .execute()
 }
 
-/** All keys of a domain, the oldest first. */
+/** All keys of a domain, oldest first. */
 export async function selectDkimKeys(db: Db, domainId: Id<'dom'>): Promise<readonly DkimKeyRow[]> {
   return db
     .selectFrom('dkim_keys')
@@ -45,7 +45,7 @@ export async function selectDkimKeys(db: Db, domainId: Id<'dom'>): Promise<reado
     .execute()
 }
 
-/** Keeps the key unless one with this selector is there. */
+/** Inserts the key unless the domain has one with this selector. */
 export async function insertDkimKey(db: Db, row: DkimKeyRow): Promise<void> {
   await db.insertInto('dkim_keys').values(row).onDuplicateKeyUpdate({ selector: row.selector }).execute()
 }
@@ -58,14 +58,14 @@ export async function updateDkimKeyState(
   state: DkimKeyRow['state'],
   at: Instant,
 ): Promise<void> {
-  await db.updateTable('dkim_keys').set({ state, state_since: at }).where(is(key)).execute()
+  await db.updateTable('dkim_keys').set({ state, state_since: at }).where(hasId(key)).execute()
 }
 
 export async function deleteDkimKey(db: Db, key: DkimKeyId): Promise<void> {
-  await db.deleteFrom('dkim_keys').where(is(key)).execute()
+  await db.deleteFrom('dkim_keys').where(hasId(key)).execute()
 }
 
-/** At most `most` keys that another secret key sealed, or none; locked until the transaction ends. */
+/** Up to `most` keys that are unsealed or sealed with another secret key, locked until the transaction ends. */
 export async function lockDkimKeysNotSealedBy(db: Db, secretId: string, most: number): Promise<readonly DkimKeyRow[]> {
   return db
     .selectFrom('dkim_keys')
@@ -79,9 +79,9 @@ export async function lockDkimKeysNotSealedBy(db: Db, secretId: string, most: nu
 }
 
 export async function updateDkimKeySeal(db: Db, key: DkimKeyId, { keyId, text }: SealedSecret): Promise<void> {
-  await db.updateTable('dkim_keys').set({ sealed_by: keyId, private_key: text }).where(is(key)).execute()
+  await db.updateTable('dkim_keys').set({ sealed_by: keyId, private_key: text }).where(hasId(key)).execute()
 }
 
-function is({ domain_id, selector }: DkimKeyId) {
+function hasId({ domain_id, selector }: DkimKeyId) {
   return sql<boolean>`domain_id = ${domain_id} AND selector = ${selector}`
 }

@@ -61,10 +61,15 @@ describe('mismatch, with what was found', () => {
 })
 
 test.each([
-  ['several records', spf, [spf.value, 'v=spf1 -all'], 'There are 2 SPF records at this name; receivers heed none'],
-  ['all permitted', spf, ['v=spf1 include:spf.relay.example +all'], 'It permits everyone to send (+all)'],
-  ['all permitted without a sign', anySpf, ['v=spf1 ALL'], 'It permits everyone to send (+all)'],
-  ['our include absent', spf, ['v=spf1 mx -all'], 'It lacks include:spf.relay.example.'],
+  [
+    'several records',
+    spf,
+    [spf.value, 'v=spf1 -all'],
+    'There are 2 SPF records at this name, so receivers ignore them all',
+  ],
+  ['all permitted', spf, ['v=spf1 include:spf.relay.example +all'], 'It allows everyone to send (+all)'],
+  ['all permitted without a sign', anySpf, ['v=spf1 ALL'], 'It allows everyone to send (+all)'],
+  ['our include absent', spf, ['v=spf1 mx -all'], 'It is missing include:spf.relay.example.'],
   ['several at the return path', bounceSpf, [spf.value, spf.value], 'There are 2 SPF records'],
 ])('SPF is wrong in words: %s', (_, record, values, words) => {
   const { status, detail } = evaluateValues(record, values)

@@ -2,14 +2,14 @@ import type { DnsAnswer, RecordData, Resolver } from '../../ports/resolver/port.
 import type { ExpectedRecord, RecordStatus } from './records.ts'
 import { includesOf, isSpf, spfLookupProblem, spfProblem } from './spf.ts'
 
-/** What DNS says of one record. */
+/** What DNS shows of one expected record. */
 export interface RecordCheck {
   readonly status: RecordStatus
-  /** What stands there instead, or as well: only values that bear on this record, cut to a bounded size. */
+  /** The values at that name that concern this record, their number and length limited. */
   readonly found: readonly string[]
-  /** Why DNS did not answer; only with `unknown`. */
+  /** Why the look-up failed; only with `unknown`. */
   readonly failure?: string
-  /** What is wrong with what was found, in a sentence, where `found` does not show it; only with `mismatch`. */
+  /** What is wrong, in a sentence, if `found` does not show it; only with `mismatch`. */
   readonly detail?: string
 }
 
@@ -18,21 +18,21 @@ type RecordAnswer = DnsAnswer<RecordData['TXT'] | RecordData['MX'] | RecordData[
 const maxFound = 10
 const maxFoundLength = 600
 
-/** Looks each record up, past every cache, and compares it by its meaning. */
+/** Looks the record up, past every cache, and compares it by its meaning. */
 export async function checkRecord(resolver: Resolver, record: ExpectedRecord): Promise<RecordCheck> {
-  const judgement = evaluateAnswer(record, await resolver.resolve(record.name, record.type, { forProof: true }))
-  const [spf] = judgement.found
-  if (judgement.status !== 'verified' || !isSpfRecord(record) || spf === undefined) return judgement
+  const check = evaluateAnswer(record, await resolver.resolve(record.name, record.type, { forProof: true }))
+  const [spf] = check.found
+  if (check.status !== 'verified' || !isSpfRecord(record) || spf === undefined) return check
   const detail = await spfLookupProblem(resolver, spf)
-  return detail === undefined ? judgement : { ...judgement, status: 'mismatch', detail }
+  return detail === undefined ? check : { ...check, status: 'mismatch', detail }
 }
 
-/** The SPF record of the domain, or of its return path. */
+/** Is it the SPF record of the domain or of its return path? */
 function isSpfRecord({ purpose, type }: ExpectedRecord): boolean {
   return purpose === 'spf' || (purpose === 'return_path' && type === 'TXT')
 }
 
-/** What an answer says of a record. Pure. */
+/** What a DNS answer shows of a record. Pure. */
 export function evaluateAnswer(record: ExpectedRecord, answer: RecordAnswer): RecordCheck {
   switch (answer.kind) {
     case 'failed':
@@ -46,20 +46,20 @@ export function evaluateAnswer(record: ExpectedRecord, answer: RecordAnswer): Re
   }
 }
 
-/** What the values that stand at a record's name say of it. MX values are `priority exchange`. Pure. */
+/** What the values at a record's name show of it. MX values are `priority exchange`. Pure. */
 export function evaluateValues(record: ExpectedRecord, values: readonly string[]): RecordCheck {
-  const relevant = values.filter(value => bearsOn(record, value))
+  const relevant = values.filter(value => concerns(record, value))
   if (relevant.length === 0) return { status: 'pending', found: [] }
   const found = relevant.slice(0, maxFound).map(value => value.slice(0, maxFoundLength))
-  const detail = faultOf(record, relevant)
+  const detail = spfProblemOf(record, relevant)
   if (detail !== undefined) return { status: 'mismatch', found, detail }
-  return { status: holds(record, relevant) ? 'verified' : 'mismatch', found }
+  return { status: matches(record, relevant) ? 'verified' : 'mismatch', found }
 }
 
-function faultOf(record: ExpectedRecord, values: readonly string[]): string | undefined {
+function spfProblemOf(record: ExpectedRecord, values: readonly string[]): string | undefined {
   if (!isSpfRecord(record)) return undefined
   const missing = missingIncludes(record, values[0] ?? '')
-  return spfProblem(values) ?? (missing.length > 0 ? `It lacks include:${missing.join(' include:')}.` : undefined)
+  return spfProblem(values) ?? (missing.length > 0 ? `It is missing include:${missing.join(' include:')}.` : undefined)
 }
 
 function missingIncludes(record: ExpectedRecord, found: string): readonly string[] {
@@ -71,8 +71,8 @@ function toValue(found: RecordData['TXT'] | RecordData['MX'] | RecordData['CNAME
   return typeof found === 'string' ? found : `${found.priority} ${found.exchange}`
 }
 
-/** A name may hold TXT records that have nothing to do with ours. */
-function bearsOn({ purpose, type }: ExpectedRecord, value: string): boolean {
+/** Does a value at the record's name concern it? A name may have unrelated TXT records. */
+function concerns({ purpose, type }: ExpectedRecord, value: string): boolean {
   switch (purpose) {
     case 'spf':
       return isSpf(value)
@@ -90,17 +90,17 @@ function bearsOn({ purpose, type }: ExpectedRecord, value: string): boolean {
   }
 }
 
-function holds(record: ExpectedRecord, values: readonly string[]): boolean {
+function matches(record: ExpectedRecord, values: readonly string[]): boolean {
   const [first = ''] = values
   switch (record.purpose) {
     case 'ownership':
-      // Several organizations' values may stand side by side.
+      // Several organizations' values may exist side by side.
       return values.some(value => value.trim() === record.value)
     case 'dkim':
       if (record.type === 'CNAME') return values.length === 1 && sameName(first, record.value)
       return values.length === 1 && publicKeyOf(first) === publicKeyOf(record.value)
     case 'spf':
-      // What may be wrong with it is told before.
+      // What may be wrong with it is in `detail`.
       return true
     case 'dmarc':
       return values.length === 1 && hasPolicy(first)
@@ -119,7 +119,7 @@ function sameName(one: string, other: string): boolean {
   return one.toLowerCase().replace(/\.$/, '') === other.toLowerCase().replace(/\.$/, '')
 }
 
-/** RFC 6376 §3.2: a list of tags; spaces mean nothing inside a base64 value. */
+/** A tag of a tag list (RFC 6376 §3.2), without white space, which base64 values may contain. */
 function tagOf(value: string, tag: string): string | undefined {
   for (const part of value.split(';')) {
     const [name = '', ...rest] = part.split('=')
@@ -128,7 +128,7 @@ function tagOf(value: string, tag: string): string | undefined {
   return undefined
 }
 
-/** An empty p= is a revoked key, RFC 6376 §3.6.1. */
+/** The value of p=, empty for a revoked key (RFC 6376 §3.6.1). */
 function publicKeyOf(value: string): string | undefined {
   const version = tagOf(value, 'v')
   return version === undefined || version === 'DKIM1' ? tagOf(value, 'p') : undefined

@@ -13,11 +13,12 @@ import { ensureSenderSetup } from '../enrolment.ts'
 import { domainRefusals, loadDomain } from '../load-domain.ts'
 import { checkOwnership, ownershipRefusals, requireOwnership } from '../ownership.ts'
 import { checkClaim } from '../receiving-claim.ts'
+import { type DnsRecordJson, toJsonRecord, toJsonStoredRecord } from '../schema.ts'
 import { type DomainRecordRow, type DomainRow, selectRecords, toExpectedRecord, updateDomain } from '../table.ts'
 import { evaluateValues } from './check-record.ts'
 import { managedMark, recordOwnerOf } from './record-owner.ts'
 import { byPurpose, type ExpectedRecord, toZoneRecord } from './records.ts'
-import { type PublicationJson, toJsonPublication } from './schema.ts'
+import type { PublicationJson } from './schema.ts'
 import { describeConflict, openZone, zoneRefusals } from './zone-access.ts'
 
 /** The refusals of {@link publishDns}. */
@@ -30,7 +31,7 @@ export const publishDnsRefusals = [...domainRefusals, ...zoneRefusals, ...owners
  */
 export async function publishDns(deps: DomainDeps, tenant: Tenant, id: string): Promise<PublicationJson> {
   const domain = await loadDomain(deps.db, tenant, id)
-  const { zone } = await openZone(deps.zone, domain.domain)
+  const { zone } = await openZone(deps.dnsProvider, domain.domain)
   const ownership = await checkOwnership(deps.resolver, tenant.organizationId, domain.domain)
   await applyCheckResults(deps, domain, ownership, [])
   requireOwnership(ownership)
@@ -41,6 +42,35 @@ export async function publishDns(deps: DomainDeps, tenant: Tenant, id: string): 
   await applyCheckResults(deps, domain, ownership, await checkSenderRecords(deps, domain))
   await checkClaim(deps, domain)
   return toJsonPublication(domain.id, result, await selectRecords(deps.db, [domain.id]))
+}
+
+/** @param rows the domain's stored records after publishing */
+function toJsonPublication(
+  domainId: Id<'dom'>,
+  result: PublishResult,
+  rows: readonly DomainRecordRow[],
+): PublicationJson {
+  const toJson = (record: ExpectedRecord): DnsRecordJson => {
+    const { purpose, name, type } = record
+    const stored = rows.find(row => row.purpose === purpose && row.name === name && row.type === type)
+    return stored ? toJsonStoredRecord(stored) : toJsonRecord(record, 'pending', [])
+  }
+  return {
+    domain_id: domainId,
+    published: result.published.map(toJson),
+    unchanged: result.unchanged.map(toJson),
+    conflicts: result.conflicts.map(({ record, existing, reason }) => ({
+      record: toJson(record),
+      existing: existing.map(({ type, name, value, ttlSeconds, priority }) => ({
+        type,
+        name,
+        value,
+        ttl: ttlSeconds,
+        priority,
+      })),
+      reason,
+    })),
+  }
 }
 
 /** `skipped`: there is nothing to publish, or no zone of the DNS provider holds the domain. */
@@ -54,21 +84,24 @@ export type PublishAttempt =
  * domain. A failure of the provider is a result, not an exception.
  */
 export async function publishDomainRecords(
-  { db, zone: provider }: Pick<DomainDeps, 'db' | 'zone'>,
+  { db, dnsProvider }: Pick<DomainDeps, 'db' | 'dnsProvider'>,
   domain: Pick<DomainRow, 'id' | 'domain'>,
   isWanted: (record: DomainRecordRow) => boolean = () => true,
 ): Promise<PublishAttempt> {
-  if (provider === null) return { kind: 'skipped' }
+  if (dnsProvider === null) return { kind: 'skipped' }
   const records = (await selectRecords(db, [domain.id])).filter(isWanted)
   if (records.length === 0) return { kind: 'skipped' }
   try {
-    const zone = await provider.findZone(domain.domain)
+    const zone = await dnsProvider.findZone(domain.domain)
     if (zone === null) return { kind: 'skipped' }
     await publishToZone(zone, domain.id, records.map(toExpectedRecord))
     return { kind: 'done' }
   } catch (error) {
     if (!(error instanceof DnsZoneError)) throw error
-    return { kind: 'failed', reason: `The records could not be published through ${provider.name}. ${error.message}` }
+    return {
+      kind: 'failed',
+      reason: `The records could not be published through ${dnsProvider.name}. ${error.message}`,
+    }
   }
 }
 

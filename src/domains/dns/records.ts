@@ -5,34 +5,34 @@ import type { ZoneRecord } from '../../ports/dns-zone/port.ts'
 /** What a record is published for. */
 export type RecordPurpose = 'ownership' | 'dkim' | 'spf' | 'return_path' | 'dmarc' | 'receiving_identity' | 'mx'
 
-/** What was seen of a record. `unknown`: DNS did not answer, which says nothing about the record. */
+/** The result of a record's check. `unknown`: the look-up failed, so nothing is known about the record. */
 export type RecordStatus = 'pending' | 'verified' | 'mismatch' | 'unknown'
 
-/** A record that somebody is to publish. The name is fully qualified, without a final dot. */
+/** A record that should be in DNS. The name is fully qualified, without a trailing dot. */
 export interface ExpectedRecord<Purpose extends RecordPurpose = RecordPurpose> {
   readonly purpose: Purpose
   readonly type: 'TXT' | 'CNAME' | 'MX'
   readonly name: string
   readonly value: string
   readonly priority: number | null
-  /** Does sending (or receiving) wait for it? */
+  /** Does sending (or receiving) depend on it? */
   readonly required: boolean
 }
 
-/** How long a record that we name may be kept by resolvers, in seconds. */
+/** The TTL of the records that we ask for, in seconds. */
 export const recordTtlSeconds = 300
 
-/** What an instance publishes of itself in its domains' records. */
+/** What an instance's own settings contribute to its domains' records. */
 export interface InstanceDnsSettings {
-  /** Our name, where the MX record leads. */
+  /** The host name that MX records point to. */
   readonly hostname: string
-  /** The name that SPF records include for the relay; undefined: none is demanded. */
+  /** The name that SPF records must include for the relay; undefined: none is required. */
   readonly spfInclude: string | undefined
-  /** Whose envelope sender the relay shows to receivers; where it is ours, bounces come to a name below the domain. */
+  /** Whose envelope sender receivers see: with `ours`, bounces come to a name below the domain. */
   readonly returnPath?: 'ours' | 'theirs'
 }
 
-/** The record of the key under `selector`; `required`: mail is signed with it. */
+/** The TXT record of one of our DKIM keys; `required`: it signs mail. */
 export function dkimRecord(
   domain: string,
   selector: string,
@@ -43,7 +43,7 @@ export function dkimRecord(
   return { purpose: 'dkim', type: 'TXT', name, value: dkimRecordValue(privateKey), priority: null, required }
 }
 
-/** The records for sending from `domain`, but those of its keys. */
+/** The records for sending from `domain`, except those of its DKIM keys. */
 export function senderRecords(
   domain: string,
   instance: InstanceDnsSettings,
@@ -67,8 +67,8 @@ function spfValue({ spfInclude, hostname }: InstanceDnsSettings): string {
 }
 
 /**
- * The name to which bounces of the domain's mail come, and the SPF record that receivers look at for them. Without it bounces
- * come to our own name.
+ * The records of the domain's return path: an MX record for the name that receives its bounces, and the SPF record that
+ * receivers check for it. Without them bounces come to the instance's own name.
  */
 function returnPathRecords(domain: string, instance: InstanceDnsSettings): readonly ExpectedRecord<'return_path'>[] {
   const record = { purpose: 'return_path', name: `mr-bounces.${domain}`, required: false } as const
@@ -78,7 +78,7 @@ function returnPathRecords(domain: string, instance: InstanceDnsSettings): reado
   ]
 }
 
-/** The CNAME that shows that `domain` is to be received by this organization here. Its target need not exist. */
+/** The CNAME that shows that this instance is to receive `domain` for this organization. Its target need not exist. */
 export function receivingIdentityRecord(
   organizationId: Id<'org'>,
   domain: string,
@@ -94,7 +94,7 @@ export function receivingIdentityRecord(
   }
 }
 
-/** The record that moves the domain's mail to us (RFC 5321 §5.1). */
+/** The record that directs the domain's mail to us (RFC 5321 §5.1). */
 export function mxRecord(domain: string, instance: InstanceDnsSettings): ExpectedRecord<'mx'> {
   return {
     purpose: 'mx',
@@ -108,7 +108,7 @@ export function mxRecord(domain: string, instance: InstanceDnsSettings): Expecte
 
 const order: readonly RecordPurpose[] = ['ownership', 'dkim', 'spf', 'return_path', 'dmarc', 'receiving_identity', 'mx']
 
-/** The order in which records are shown: by what they are for, then those of one name by type. */
+/** Sorts records for display: by purpose, those of one name by type. */
 export function byPurpose(
   one: Pick<ExpectedRecord, 'purpose' | 'name' | 'type'>,
   other: Pick<ExpectedRecord, 'purpose' | 'name' | 'type'>,
@@ -117,7 +117,7 @@ export function byPurpose(
   return between !== 0 || one.name !== other.name ? between : one.type.localeCompare(other.type)
 }
 
-/** The record in the form that a zone takes. */
+/** The record as the DNS zone port takes it. */
 export function toZoneRecord(record: ExpectedRecord): ZoneRecord {
   const { type, name, value, priority } = record
   return { type, name, value, priority, ttlSeconds: recordTtlSeconds }

@@ -26,17 +26,17 @@ import { dnsSetupRefusals, getDnsSetup } from './setup.ts'
 
 const recordParams = t.Object({ id: t.String({ minLength: 1 }), record_id: t.String({ minLength: 1 }) })
 
-/** The operations on what stands in DNS for a domain. */
+/** The operations on a domain's DNS records. */
 export function dnsRoutes(deps: DomainDeps) {
   return api('dns')
     .post('/v1/domains/:id/publish-dns', ({ caller, params }) => publishDns(deps, caller, params.id), {
-      detail: describeRoute('publishDns', 'Publish the DNS records of a domain, but MX', publishDnsRefusals),
+      detail: describeRoute('publishDns', 'Publish the DNS records of a domain, except MX', publishDnsRefusals),
       scope: 'domains:write',
       params: idParamsSchema,
       response: publicationSchema,
     })
     .get('/v1/domains/:id/dns', ({ caller, params }) => getDnsSetup(deps, caller, params.id), {
-      detail: describeRoute('getDns', 'Tell what is to stand in DNS for a domain', dnsSetupRefusals),
+      detail: describeRoute('getDns', 'Get the DNS records that a domain needs', dnsSetupRefusals),
       scope: 'domains:read',
       params: idParamsSchema,
       response: dnsSetupSchema,

@@ -1,10 +1,6 @@
 import { t } from 'elysia'
 import { dateTimeSchema, nullable, oneOf } from '../../api/common-schemas.ts'
-import type { Id } from '../../base/ids.ts'
-import { type DnsRecordJson, recordSchema, toJsonRecord, toJsonStoredRecord } from '../schema.ts'
-import type { DomainRecordRow } from '../table.ts'
-import type { PublishResult } from './publish.ts'
-import type { ExpectedRecord } from './records.ts'
+import { recordSchema } from '../schema.ts'
 
 const recordTypes = ['A', 'AAAA', 'CNAME', 'MX', 'TXT'] as const
 
@@ -12,12 +8,12 @@ export const managedRecordSchema = t.Object(
   {
     id: t.String(),
     type: oneOf(recordTypes),
-    name: t.String({ description: 'Fully qualified, without a final dot.' }),
+    name: t.String({ description: 'Fully qualified, without a trailing dot.' }),
     value: t.String(),
     ttl: t.Integer({ description: 'Seconds.' }),
-    priority: nullable(t.Integer({ description: 'Of MX only.' })),
+    priority: nullable(t.Integer({ description: 'MX only.' })),
     managed_by: oneOf(['mailroom', 'user'], {
-      description: '`mailroom`: published for a registered domain, and not to be changed by hand.',
+      description: '`mailroom`: published by Mailroom for a registered domain, and read-only here.',
     }),
     created_at: nullable(dateTimeSchema),
     updated_at: nullable(dateTimeSchema),
@@ -29,15 +25,19 @@ export type ManagedRecordJson = typeof managedRecordSchema.static
 const name = t.String({
   minLength: 1,
   maxLength: 255,
-  description: 'Relative to the domain (`www`, `@` for the domain itself) or in full.',
+  description: 'Relative to the domain (`www`, or `@` for the domain itself), or fully qualified.',
 })
 const value = t.String({
   minLength: 1,
   maxLength: 4096,
-  description: 'An address, a full name (CNAME, MX), or text in one piece without quotes (TXT).',
+  description: 'An address (A, AAAA), a fully qualified name (CNAME, MX), or the whole text without quotes (TXT).',
 })
-const seconds = { minimum: 60, maximum: 86_400, description: 'How long resolvers may keep it, in seconds.' }
-const priority = t.Integer({ minimum: 0, maximum: 65_535, description: 'Required for MX; no other type has one.' })
+const seconds = { minimum: 60, maximum: 86_400, description: 'TTL: how long resolvers may cache it, in seconds.' }
+const priority = t.Integer({
+  minimum: 0,
+  maximum: 65_535,
+  description: 'Required for MX, not allowed for other types.',
+})
 
 export const newRecordSchema = t.Object({
   type: oneOf(recordTypes),
@@ -62,7 +62,7 @@ export const dnsSetupSchema = t.Object(
       configured: t.Boolean(),
       name: nullable(t.String()),
       zone: nullable(
-        t.String({ description: 'The zone that holds the domain; null: none that this server may change.' }),
+        t.String({ description: 'The zone that holds the domain; null: this server has no access to one.' }),
       ),
     }),
     records: t.Array(recordSchema),
@@ -87,7 +87,7 @@ export const publicationSchema = t.Object(
             ttl: t.Integer(),
             priority: nullable(t.Integer()),
           }),
-          { description: 'What stands there and was not published by Mailroom; it is never overwritten.' },
+          { description: 'The existing records that Mailroom did not publish, which it never overwrites.' },
         ),
         reason: t.String(),
       }),
@@ -96,32 +96,3 @@ export const publicationSchema = t.Object(
   { title: 'PublishDns' },
 )
 export type PublicationJson = typeof publicationSchema.static
-
-/** @param rows the domain's stored records after publishing */
-export function toJsonPublication(
-  domainId: Id<'dom'>,
-  result: PublishResult,
-  rows: readonly DomainRecordRow[],
-): PublicationJson {
-  const toJson = (record: ExpectedRecord): DnsRecordJson => {
-    const { purpose, name, type } = record
-    const stored = rows.find(row => row.purpose === purpose && row.name === name && row.type === type)
-    return stored ? toJsonStoredRecord(stored) : toJsonRecord(record, 'pending', [])
-  }
-  return {
-    domain_id: domainId,
-    published: result.published.map(toJson),
-    unchanged: result.unchanged.map(toJson),
-    conflicts: result.conflicts.map(({ record, existing, reason }) => ({
-      record: toJson(record),
-      existing: existing.map(({ type, name, value, ttlSeconds, priority }) => ({
-        type,
-        name,
-        value,
-        ttl: ttlSeconds,
-        priority,
-      })),
-      reason,
-    })),
-  }
-}

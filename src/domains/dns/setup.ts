@@ -12,27 +12,31 @@ import { findZone } from './zone-access.ts'
 export const dnsSetupRefusals = [...domainRefusals, ...domainViewRefusals, 'dns_provider_error'] as const
 
 /**
- * What is to stand in DNS for a domain, and who could publish it. Ownership is looked up now; of the other records it says
- * what the last check saw.
- * @throws Refusal `not_found`, `brand_restricted`, `dns_provider_error`. A look-up that fails makes the ownership record
- * `unknown`.
+ * The DNS records that a domain needs, and the DNS provider that could publish them. Ownership is looked up now; the other
+ * records have the status of the last check.
+ * @throws Refusal `not_found`, `brand_restricted`, `dns_provider_error`. When the ownership look-up fails, the record's
+ * status is `unknown`.
  */
 export async function getDnsSetup(deps: DomainDeps, tenant: Tenant, id: string): Promise<DnsSetupJson> {
   const domain = await loadDomain(deps.db, tenant, id)
-  const [proof, zone, details] = await Promise.all([
+  const [ownership, zone, details] = await Promise.all([
     checkOwnership(deps.resolver, tenant.organizationId, domain.domain),
-    deps.zone && findZone(deps.zone, domain.domain),
+    deps.dnsProvider && findZone(deps.dnsProvider, domain.domain),
     loadDomainView(deps, domain),
   ])
   const { receiving } = details
   return {
     domain_id: domain.id,
     ownership: {
-      verified: proof.status === 'verified',
-      record: toJsonRecord(proof.record, proof.status, proof.found),
+      verified: ownership.status === 'verified',
+      record: toJsonRecord(ownership.record, ownership.status, ownership.found),
       checked_at: toIso(deps.clock.now()),
     },
-    dns_provider: { configured: deps.zone !== null, name: deps.zone?.name ?? null, zone: zone?.apex ?? null },
+    dns_provider: {
+      configured: deps.dnsProvider !== null,
+      name: deps.dnsProvider?.name ?? null,
+      zone: zone?.apex ?? null,
+    },
     records: [...details.dns_records, ...receiving.identity.dns_records, receiving.mx.record],
   }
 }

@@ -2,7 +2,7 @@ import { isDatabaseUnavailable } from '../../base/database/database.ts'
 import { refuse } from '../../base/refusal.ts'
 import { type DnsProvider, DnsZoneError, type Zone, type ZoneRecord } from '../../ports/dns-zone/port.ts'
 
-/** The zone that holds a domain, and the name of the provider that keeps it. */
+/** The zone that holds a domain, and the name of its DNS provider. */
 export interface ZoneAccess {
   readonly zone: Zone
   readonly provider: string
@@ -12,25 +12,25 @@ export interface ZoneAccess {
 export const zoneRefusals = ['dns_provider_not_configured', 'dns_zone_not_accessible', 'dns_provider_error'] as const
 
 /**
- * The zone that holds `domain`, in which every failure of the provider is the refusal `dns_provider_error`.
+ * The zone that holds `domain`. Every later failure of the provider there becomes the refusal `dns_provider_error`.
  * @throws Refusal `dns_provider_not_configured`, `dns_zone_not_accessible`, `dns_provider_error`.
  */
 export async function openZone(provider: DnsProvider | null, domain: string): Promise<ZoneAccess> {
   if (provider === null)
     throw refuse('dns_provider_not_configured', {
-      message: 'This server has no access to a DNS provider.',
-      resolution: 'Publish the records where the domain is hosted, or have the operator set MAILROOM_DNS_ZONE.',
+      message: 'No DNS provider is configured on this server.',
+      resolution: "Publish the records at the domain's DNS host, or ask the operator to set MAILROOM_DNS_ZONE.",
     })
   const zone = await findZone(provider, domain)
   if (zone === null)
     throw refuse('dns_zone_not_accessible', {
-      message: `The DNS provider ${provider.name} gives this server no zone that holds ${domain}.`,
-      resolution: 'Publish the records where the domain is hosted.',
+      message: `This server has no access to a zone at the DNS provider ${provider.name} that holds ${domain}.`,
+      resolution: "Publish the records at the domain's DNS host.",
     })
   return { zone, provider: provider.name }
 }
 
-/** The zone that holds `domain`, null where there is none. @throws Refusal `dns_provider_error`. */
+/** The zone that holds `domain`; null: there is none. @throws Refusal `dns_provider_error`. */
 export async function findZone(provider: DnsProvider, domain: string): Promise<Zone | null> {
   const { name } = provider
   const zone = await withProviderRefusals(name, () => provider.findZone(domain))
@@ -52,7 +52,7 @@ async function withProviderRefusals<Result>(provider: string, work: () => Promis
   } catch (cause) {
     if (isDatabaseUnavailable(cause)) throw cause
     throw refuse('dns_provider_error', {
-      message: `The DNS provider ${provider} did not do what was asked of it; try again.`,
+      message: `The request to the DNS provider ${provider} failed; try again.`,
       ...(cause instanceof DnsZoneError && { reason: cause.message }),
       retryAfterSeconds: (cause instanceof DnsZoneError && cause.retryAfterSeconds) || 5,
       cause,

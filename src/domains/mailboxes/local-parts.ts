@@ -1,6 +1,6 @@
 /**
- * The local parts of the mailboxes that mail for `localPart` may go to, the best first: its own, that before a `+`, and
- * that of the catch-all, which is empty. Local parts compare without case.
+ * The local parts of the mailboxes that may receive mail for `localPart`, best first: its own, the part before a `+`, and the
+ * catch-all's, which is empty. Local parts are compared case-insensitively.
  */
 export function candidateLocalParts(localPart: string): readonly string[] {
   const exact = localPart.normalize('NFC').toLowerCase()

@@ -30,18 +30,19 @@ export interface NewMailbox {
 export const createMailboxRefusals = [...domainRefusals, 'mailbox_exists', 'receiving_claimed'] as const
 
 /**
- * Makes a mailbox and tries to claim the domain's mail for it; where that cannot be finished yet, `receiving` says why.
+ * Creates a mailbox and tries to claim the receiving of the domain's mail; while that is incomplete, `receiving` has the next
+ * step.
  * @throws Refusal `not_found`, `brand_restricted`, `invalid_request`, `mailbox_exists`, `receiving_claimed`.
  */
 export async function createMailbox(
   deps: DomainDeps,
   tenant: Tenant,
-  wanted: NewMailbox,
+  request: NewMailbox,
   reservation?: Reservation,
 ): Promise<CreatedMailboxJson> {
-  const localPart = wanted.localPart === null ? '' : parseLocalPart(wanted.localPart)
-  const domain = await loadDomain(deps.db, tenant, wanted.domainId, 'domain_id')
-  if (await hasMailbox(deps.db, domain.id, localPart)) throw exists(domain.domain, localPart)
+  const localPart = request.localPart === null ? '' : parseLocalPart(request.localPart)
+  const domain = await loadDomain(deps.db, tenant, request.domainId, 'domain_id')
+  if (await hasMailbox(deps.db, domain.id, localPart)) throw mailboxExists(domain.domain, localPart)
   const receiving = await receivingAfterAttempt(deps, domain, await claimUnlessLive(deps, domain))
   const mailbox = newMailbox(domain, localPart, deps.clock.now())
   const created: CreatedMailboxJson = {
@@ -49,7 +50,7 @@ export async function createMailbox(
     receiving,
     receiving_mx: receiving.mx.record,
   }
-  await keep(deps.db, mailbox, domain, db =>
+  await storeMailbox(deps.db, mailbox, domain, db =>
     storeResponse(db, reservation, { status: 201, body: created, at: mailbox.created_at }),
   )
   return created
@@ -66,7 +67,12 @@ function newMailbox(domain: DomainRow, localPart: string, at: Instant): MailboxR
   }
 }
 
-async function keep(db: Db, mailbox: MailboxRow, domain: DomainRow, answer: (db: Db) => Promise<void>): Promise<void> {
+async function storeMailbox(
+  db: Db,
+  mailbox: MailboxRow,
+  domain: DomainRow,
+  answer: (db: Db) => Promise<void>,
+): Promise<void> {
   try {
     await inTransaction(db, async db => {
       if (!(await lockDomain(db, domain.organization_id, domain.id)))
@@ -75,43 +81,43 @@ async function keep(db: Db, mailbox: MailboxRow, domain: DomainRow, answer: (db:
       await answer(db)
     })
   } catch (error) {
-    throw isDuplicate(error, 'mailboxes_address') ? exists(domain.domain, mailbox.local_part) : error
+    throw isDuplicate(error, 'mailboxes_address') ? mailboxExists(domain.domain, mailbox.local_part) : error
   }
 }
 
-function exists(domain: string, localPart: string): Refusal {
+function mailboxExists(domain: string, localPart: string): Refusal {
   return refuse('mailbox_exists', {
     message:
-      localPart === '' ? `${domain} has a catch-all already.` : `There is a mailbox ${localPart}@${domain} already.`,
+      localPart === '' ? `${domain} already has a catch-all.` : `The mailbox ${localPart}@${domain} already exists.`,
     param: 'local_part',
   })
 }
 
 const maxLocalPart = 64
-// A dot-atom (RFC 5322 §3.2.3) without what has a meaning of its own in addresses: `+` (tags), `*` (the catch-all), and
-// `%` and `!` (source routes).
+// A dot-atom (RFC 5322 §3.2.3) without characters that have a special meaning: `+` (tags), `*` (the catch-all), `%` and
+// `!` (source routes).
 const atom = "[A-Za-z0-9#$&'/=?^_`{|}~-]+"
 const localPartForm = new RegExp(`^${atom}(?:\\.${atom})*$`)
 
 /**
  * The local part in lower case.
- * @throws Refusal `invalid_request` when it is empty, longer than 64 characters, or has characters that a mailbox's name
- * may not have.
+ * @throws Refusal `invalid_request` when it is empty, longer than 64 characters, or has characters that are not allowed
  */
 export function parseLocalPart(text: string): string {
-  if (text === '') throw malformed('The local part is empty; leave it out for a catch-all.')
+  if (text === '') throw invalidLocalPart('The local part is empty; omit it for a catch-all.')
   if (text.length > maxLocalPart)
-    throw malformed(`The local part has ${text.length} characters; at most ${maxLocalPart} are allowed.`)
-  if (text.includes('+')) throw malformed(`"${text}" has a "+": mail to name+tag goes to the mailbox "name".`)
-  if (!localPartForm.test(text)) throw malformed(`"${text}" is not a local part that a mailbox may have.`)
+    throw invalidLocalPart(`The local part has ${text.length} characters; at most ${maxLocalPart} are allowed.`)
+  if (text.includes('+'))
+    throw invalidLocalPart(`"${text}" contains "+": mail to name+tag is delivered to the mailbox "name".`)
+  if (!localPartForm.test(text)) throw invalidLocalPart(`"${text}" is not a valid local part for a mailbox.`)
   return text.toLowerCase()
 }
 
-function malformed(message: string): Refusal {
+function invalidLocalPart(message: string): Refusal {
   return refuse('invalid_request', { message, param: 'local_part' })
 }
 
-/** The organization's mailboxes, or those of the owner's brand, by address. */
+/** The tenant's mailboxes, by address. */
 export async function listMailboxes(deps: DomainDeps, tenant: Tenant): Promise<{ data: MailboxJson[] }> {
   const rows = await selectMailboxes(deps.db, tenant.organizationId, tenant.brandId)
   const unread = await selectUnreadCounts(
@@ -129,7 +135,7 @@ export async function listMailboxes(deps: DomainDeps, tenant: Tenant): Promise<{
 export const removeMailboxRefusals = ['not_found', ...requireBrandRefusals] as const
 
 /**
- * Gives the address up; what it received stays, without a mailbox.
+ * Deletes a mailbox; the messages that it received stay, without a mailbox.
  * @throws Refusal `not_found`, `brand_restricted`.
  */
 export async function removeMailbox(

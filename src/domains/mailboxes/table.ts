@@ -7,7 +7,7 @@ export type MailboxRow = Selectable<DatabaseSchema['mailboxes']>
 
 const mailboxColumns = ['id', 'organization_id', 'brand_id', 'domain_id', 'local_part', 'created_at'] as const
 
-/** The mailboxes of the organization, or of one of its brands, with what their domains receive; by address. */
+/** The mailboxes of the organization, or of one of its brands, with their domains' receiving status; by address. */
 export async function selectMailboxes(db: Db, organizationId: Id<'org'>, brandId: Id<'brd'> | null) {
   let query = db
     .selectFrom('mailboxes')
@@ -54,7 +54,7 @@ export async function insertMailbox(db: Db, row: MailboxRow): Promise<void> {
   await db.insertInto('mailboxes').values(row).execute()
 }
 
-/** Its messages stay, without a mailbox. */
+/** Deletes the mailbox; its messages stay, without a mailbox. */
 export async function deleteMailbox(db: Db, organizationId: Id<'org'>, id: Id<'mbx'>): Promise<void> {
   await db.deleteFrom('mailboxes').where('id', '=', id).where('organization_id', '=', organizationId).execute()
 }
@@ -68,7 +68,7 @@ export async function countMailboxes(db: Db, domainId: Id<'dom'>): Promise<numbe
   return Number(row.count)
 }
 
-/** How many messages in the folder `inbox` are unread; a mailbox with none is absent. */
+/** The number of unread messages in the folder `inbox` by mailbox; one without any is absent. */
 export async function selectUnreadCounts(
   db: Db,
   mailboxIds: readonly Id<'mbx'>[],

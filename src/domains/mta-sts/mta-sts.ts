@@ -7,20 +7,20 @@ export type MtaStsMode = MtaStsPolicyRow['mode']
 
 const day = 86_400
 
-/** How long senders keep a policy, in seconds: one that only tests, or ends the last one, is soon asked for again. */
+/** How long senders cache a policy, in seconds: short for one that only tests or withdraws an earlier one. */
 const maxAgeSeconds: Readonly<Record<MtaStsMode, number>> = { none: day, testing: day, enforce: 7 * day }
 
-/** Where senders look for the policy of a domain (RFC 8461 §3.3). */
+/** The host from which senders fetch a domain's policy (RFC 8461 §3.3). */
 export function policyHost(domain: string): string {
   return `mta-sts.${domain}`
 }
 
-/** The policy as it is served (RFC 8461 §3.2). `mx` is the host that all MX records of the domain name. */
+/** The policy file (RFC 8461 §3.2). @param mx the host that all MX records of the domain point to */
 export function policyText(mode: MtaStsMode, mx: string): string {
   return ['version: STSv1', `mode: ${mode}`, `mx: ${mx}`, `max_age: ${maxAgeSeconds[mode]}`, ''].join('\r\n')
 }
 
-/** Gives a domain this policy; another `id` tells senders that it changed. The one it has already stays as it is. */
+/** Sets a domain's policy with a new id, which tells senders that it changed. The same mode again changes nothing. */
 export async function setPolicy(
   { db, clock }: { readonly db: Db; readonly clock: Clock },
   domain: string,
@@ -33,11 +33,11 @@ export async function setPolicy(
   return policy
 }
 
-const mostPolicies = 5000
+const maxPolicies = 5000
 
 /**
- * The hosts at which policies must be found: also of those that are off, for as long as a sender may keep the policy from
- * before (RFC 8461 §8.3), and as long again.
+ * The hosts that must serve a policy. Includes domains whose policy was turned off, for twice as long as a sender may cache
+ * the earlier policy (RFC 8461 §8.3).
  */
 export async function policyHosts({
   db,
@@ -47,21 +47,21 @@ export async function policyHosts({
   readonly clock: Clock
 }): Promise<readonly string[]> {
   const since = plusMs(clock.now(), -2000 * Math.max(...Object.values(maxAgeSeconds)))
-  return (await selectPolicyDomains(db, since, mostPolicies)).map(policyHost)
+  return (await selectPolicyDomains(db, since, maxPolicies)).map(policyHost)
 }
 
-/** A record that belongs to the policy of a domain, for its owner to publish. */
+/** A DNS record that a domain's policy needs, for its owner to publish. */
 export interface PolicyRecord {
   readonly type: 'TXT' | 'CNAME'
   readonly name: string
   readonly value: string
-  /** Without a required one the policy has no effect. */
+  /** The policy has no effect without the required records. */
   readonly required: boolean
 }
 
 /**
  * The records to publish for a policy.
- * @param host where we serve HTTPS
+ * @param host our host that serves the policy over HTTPS
  */
 export function policyRecords(
   { domain, policy_id }: Pick<MtaStsPolicyRow, 'domain' | 'policy_id'>,
@@ -70,7 +70,7 @@ export function policyRecords(
   return [
     { type: 'CNAME', name: policyHost(domain), value: host, required: true },
     { type: 'TXT', name: `_mta-sts.${domain}`, value: `v=STSv1; id=${policy_id};`, required: true },
-    // RFC 8460 §3: senders report what they met, also while the policy only tests.
+    // TLS-RPT (RFC 8460 §3): senders report failures, also while the policy only tests.
     {
       type: 'TXT',
       name: `_smtp._tls.${domain}`,

@@ -5,7 +5,7 @@ import type { DatabaseSchema } from '../../base/database/schema.ts'
 
 export type MtaStsPolicyRow = Selectable<DatabaseSchema['mta_sts_policies']>
 
-/** The policy of a domain that we receive for; undefined: it has asked for none. */
+/** The MTA-STS policy of a domain; undefined: none was ever set. */
 export async function selectPolicy(db: Db, domain: string): Promise<MtaStsPolicyRow | undefined> {
   return db
     .selectFrom('mta_sts_policies')
@@ -14,7 +14,7 @@ export async function selectPolicy(db: Db, domain: string): Promise<MtaStsPolicy
     .executeTakeFirst()
 }
 
-/** The domains whose policies senders may still ask for, by name: those that are off only where that is newer than `since`. */
+/** The domains whose policy must be served, by name: policies that are off only if they changed after `since`. */
 export async function selectPolicyDomains(db: Db, since: Instant, limit: number): Promise<readonly string[]> {
   const rows = await db
     .selectFrom('mta_sts_policies')

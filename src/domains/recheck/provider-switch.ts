@@ -8,12 +8,12 @@ import { ensureSenderSetup, isEnrolled, isProviderKey } from '../enrolment.ts'
 import type { DomainRecordRow, DomainRow } from '../table.ts'
 import { updateNextCheckToNow, updateUnenrolledToPending } from './provider-switch-table.ts'
 
-const atOnce = 5000
+const batchSize = 5000
 
 /**
- * Before anything is served: where the provider takes mail of the domains that it knows and of no others, those that are not
- * enrolled with it, since another one delivered before, are not ready to send. They, and those that a provider knows which
- * delivers no more, are looked at first, which sets them up for the one that delivers now. Done again it changes nothing.
+ * Runs before anything is served, in case the operator has switched the provider. If the new one needs enrolment, verified
+ * domains that are not enrolled with it become `pending`. All domains enrolled elsewhere are due for a recheck now, which
+ * moves them to the new provider. Repeating it changes nothing.
  */
 export async function suspendUnenrolledDomains(deps: {
   readonly db: Db
@@ -23,32 +23,38 @@ export async function suspendUnenrolledDomains(deps: {
 }): Promise<void> {
   const { db, clock, identities, log } = deps
   if (identities) {
-    const why = `The domain is not enrolled with ${identities.name} yet. It is done soon, or at once by the provision operation.`
-    const count = await untilFewer(() => updateUnenrolledToPending(db, identities.location, { why, most: atOnce }))
-    if (count > 0) log.warn({ provider: identities.location, count }, 'domains wait to be enrolled with the provider')
+    const reason = `The domain is not enrolled with ${identities.name} yet. It will be soon, or at once with the provision operation.`
+    const count = await repeatUntilDone(() =>
+      updateUnenrolledToPending(db, identities.location, { reason, most: batchSize }),
+    )
+    if (count > 0)
+      log.warn(
+        { provider: identities.location, count },
+        'suspended sending for domains that are not enrolled with the provider; enrolling them now',
+      )
   }
   const now = clock.now()
-  await untilFewer(() => updateNextCheckToNow(db, identities?.location ?? null, { now, most: atOnce }))
+  await repeatUntilDone(() => updateNextCheckToNow(db, identities?.location ?? null, { now, most: batchSize }))
 }
 
-async function untilFewer(batch: () => Promise<number>): Promise<number> {
+async function repeatUntilDone(batch: () => Promise<number>): Promise<number> {
   let all = 0
-  for (let count = atOnce; count === atOnce; all += count) count = await batch()
+  for (let count = batchSize; count === batchSize; all += count) count = await batch()
   return all
 }
 
-/** Sets a domain up for the provider that delivers, where it was for another, and publishes what that takes where we can. */
+/** Moves a domain that is enrolled elsewhere to the current provider, and publishes the records that it needs if possible. */
 export async function moveToCurrentProvider(
   deps: DomainDeps & { readonly log: Log },
   domain: DomainRow,
 ): Promise<void> {
   if (isEnrolled(deps, domain) || !(await ensureSenderSetup(deps, domain))) return
-  deps.log.info({ domain_id: domain.id, from: domain.enrolled_with }, 'set a domain up for another provider')
-  await publishDomainRecords(deps, domain, isOfProvider)
+  deps.log.info({ domain_id: domain.id, from: domain.enrolled_with }, 'moved a domain to the current provider')
+  await publishDomainRecords(deps, domain, dependsOnProvider)
 }
 
-/** What depends on who delivers; what is seen already is not published once more. */
-function isOfProvider(record: DomainRecordRow): boolean {
+/** Records that depend on the provider and are not verified yet. */
+function dependsOnProvider(record: DomainRecordRow): boolean {
   const { purpose, status } = record
   return status !== 'verified' && (isProviderKey(record) || purpose === 'return_path' || purpose === 'spf')
 }

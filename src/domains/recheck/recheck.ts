@@ -15,95 +15,100 @@ import { type DueDomain, leaseDueDomains, updateNextCheck } from './table.ts'
 
 export interface RecheckDeps extends DomainDeps {
   readonly log: Log
-  /** The wait between looks at a domain of which nothing changes, in milliseconds. */
+  /** The longest wait between two rechecks, reached while nothing changes, in milliseconds. */
   readonly longestWaitMs: number
-  /** The age at which a DKIM key is followed by another, in days; 0: never. */
+  /** The age at which a DKIM key is rotated, in days; 0: never. */
   readonly rotateDays: number
 }
 
-const maxAtOnce = 8
-/** How long one look may take before another process takes the domain. */
+const maxPerBatch = 8
+/** How long a recheck may take before another process may lease the domain. */
 const leaseMs = 5 * minuteMs
 const firstWaitMs = 60_000
 
-const rechecks = counter('mailroom_domain_rechecks_total', 'Looks at domains that nobody asked for.', ['outcome'])
+const rechecksTotal = counter('mailroom_domain_rechecks_total', 'Scheduled rechecks of domains.', ['outcome'])
 
 /** A round of the job `domain-recheck`: checks the domains that are due. Any number of processes share the work. */
 export async function recheckRound(deps: RecheckDeps, signal: AbortSignal): Promise<'more' | 'done'> {
-  return (await recheckDueDomains(deps, signal)) === maxAtOnce ? 'more' : 'done'
+  return (await recheckDueDomains(deps, signal)) === maxPerBatch ? 'more' : 'done'
 }
 
-/** Looks at the domains that are due now, a few of them. How many were there? */
+/** Rechecks one batch of domains that are due; resolves to its size. */
 export async function recheckDueDomains(deps: RecheckDeps, signal?: AbortSignal): Promise<number> {
   const now = deps.clock.now()
-  const due = await leaseDueDomains(deps.db, now, { until: plusMs(now, leaseMs), most: maxAtOnce })
-  await Promise.all(due.map(dueDomain => (signal?.aborted ? giveBack(deps, dueDomain) : recheckOne(deps, dueDomain))))
+  const due = await leaseDueDomains(deps.db, now, { until: plusMs(now, leaseMs), most: maxPerBatch })
+  await Promise.all(
+    due.map(dueDomain => (signal?.aborted ? releaseLease(deps, dueDomain) : recheckOne(deps, dueDomain))),
+  )
   return due.length
 }
 
-function giveBack({ db, clock }: RecheckDeps, domain: DueDomain): Promise<void> {
+function releaseLease({ db, clock }: RecheckDeps, domain: DueDomain): Promise<void> {
   return updateNextCheck(db, domain.id, clock.now(), domain.checks_unchanged)
 }
 
-/** One domain's trouble holds up no other; it is looked at again when its lease runs out. */
+/** A failure affects only this domain, which is rechecked when its lease expires. */
 async function recheckOne(deps: RecheckDeps, domain: DueDomain): Promise<void> {
   try {
     const outcome = await recheck(deps, domain)
-    rechecks.inc({ outcome })
+    rechecksTotal.inc({ outcome })
   } catch (error) {
-    // Deleted meanwhile.
+    // The domain was deleted meanwhile.
     if (error instanceof Refusal && error.code === 'not_found') return
-    rechecks.inc({ outcome: 'trouble' })
-    deps.log.error({ err: error, domain_id: domain.id }, 'could not look at a domain again')
+    rechecksTotal.inc({ outcome: 'trouble' })
+    deps.log.error({ err: error, domain_id: domain.id }, 'could not recheck a domain; trying again in 5 minutes')
   }
 }
 
-/** Brings a domain up to what DNS says, and plans the next look: sooner where something is changing. */
+/** Updates a domain to what DNS shows and schedules the next recheck, sooner if something is changing. */
 async function recheck(deps: RecheckDeps, domain: DueDomain): Promise<'changed' | 'unchanged'> {
   const before = await loadDomainView(deps, domain)
   await moveToCurrentProvider(deps, domain)
   await publishNextKey(deps, domain)
-  await lookPatiently(deps, domain)
+  await recheckSending(deps, domain)
   await recheckClaim(deps, domain)
   await activateNextKey(deps, domain)
   await deleteRetiredKeys(deps, domain)
   await startRotationIfDue(deps, domain, deps.rotateDays)
   const after = await loadDomainView(deps, domain)
-  tell(deps.log, before, after)
-  const isChanging = facts(before) !== facts(after) || (await isMissing(deps, domain))
+  logChanges(deps.log, before, after)
+  const isChanging = comparableState(before) !== comparableState(after) || (await hasMisses(deps, domain))
   const unchanged = isChanging ? 0 : Math.min(domain.checks_unchanged + 1, 30)
   await updateNextCheck(deps.db, domain.id, plusMs(deps.clock.now(), waitMs(unchanged, deps.longestWaitMs)), unchanged)
   return isChanging ? 'changed' : 'unchanged'
 }
 
-async function lookPatiently(deps: RecheckDeps, domain: DomainRow): Promise<void> {
-  const [proof, seen] = await Promise.all([
+async function recheckSending(deps: RecheckDeps, domain: DomainRow): Promise<void> {
+  const [ownership, checked] = await Promise.all([
     checkOwnership(deps.resolver, domain.organization_id, domain.domain),
     checkSenderRecords(deps, domain),
   ])
-  await applyCheckResults(deps, domain, proof, seen, 'unasked')
+  await applyCheckResults(deps, domain, ownership, checked, 'scheduled')
 }
 
-/** Was something not found, that still counts as verified? */
-async function isMissing({ db }: RecheckDeps, domain: DomainRow): Promise<boolean> {
+/** Has something verified been missed that does not count as lost yet? */
+async function hasMisses({ db }: RecheckDeps, domain: DomainRow): Promise<boolean> {
   return ((await selectDomain(db, domain.organization_id, domain.id))?.misses ?? 0) > 0
 }
 
-function facts({ last_checked_at: _, ...facts }: DomainJson): string {
+function comparableState({ last_checked_at: _, ...facts }: DomainJson): string {
   return JSON.stringify(facts)
 }
 
-/** Doubles from a minute up, a tenth more or less so that domains made together are not looked at together. */
+/** Doubles from one minute, plus or minus a tenth, so that domains created together are not rechecked together. */
 function waitMs(unchanged: number, longestMs: number): number {
   return Math.min(firstWaitMs * 2 ** unchanged, longestMs) * (0.9 + Math.random() * 0.2)
 }
 
-function tell(log: Log, before: DomainJson, after: DomainJson): void {
-  const whose = { domain_id: after.id }
+function logChanges(log: Log, before: DomainJson, after: DomainJson): void {
+  const keys = { domain_id: after.id }
   if (before.ready_to_send && !after.ready_to_send)
-    log.warn({ ...whose, status: after.status }, 'a domain is no longer ready to send')
-  if (!before.ready_to_send && after.ready_to_send) log.info(whose, 'a domain became ready to send')
+    log.warn(
+      { ...keys, status: after.status },
+      'a domain is no longer ready to send: its sends are refused until its records are verified again',
+    )
+  if (!before.ready_to_send && after.ready_to_send) log.info(keys, 'a domain became ready to send')
   if (before.receiving.live && !after.receiving.live)
-    log.warn({ ...whose, next_step: after.receiving.next_step }, 'mail for a domain no longer comes here')
-  if (!before.receiving.live && after.receiving.live) log.info(whose, 'mail for a domain comes here')
+    log.warn({ ...keys, next_step: after.receiving.next_step }, 'a domain no longer receives mail here')
+  if (!before.receiving.live && after.receiving.live) log.info(keys, 'a domain now receives mail here')
 }

@@ -4,10 +4,10 @@ import { type Db, inTransaction } from '../../base/database/database.ts'
 import type { Id } from '../../base/ids.ts'
 import { type DomainRow, domainColumns } from '../table.ts'
 
-/** A domain that is due to be looked at. */
+/** A domain that is due for a recheck. */
 export type DueDomain = DomainRow & { readonly checks_unchanged: number }
 
-/** Takes at most `most` domains that are due, those that waited longest first; nobody else takes them before `until`. */
+/** Leases up to `most` domains that are due, longest overdue first: no other process leases them before `until`. */
 export async function leaseDueDomains(
   db: Db,
   now: Instant,
@@ -23,13 +23,13 @@ export async function leaseDueDomains(
       .forUpdate()
       .skipLocked()
       .execute()
-    const ids = due.map(each => each.id)
+    const ids = due.map(domain => domain.id)
     if (ids.length > 0) await tx.updateTable('domains').set({ next_check_at: until }).where('id', 'in', ids).execute()
     return due
   })
 }
 
-/** Says when a domain is looked at next without anyone asking. */
+/** Schedules the next recheck of a domain. @param unchanged how many rechecks in a row have found no change */
 export async function updateNextCheck(db: Db, id: Id<'dom'>, at: Instant, unchanged = 0): Promise<void> {
   await db.updateTable('domains').set({ next_check_at: at, checks_unchanged: unchanged }).where('id', '=', id).execute()
 }

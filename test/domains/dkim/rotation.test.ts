@@ -33,7 +33,7 @@ beforeAll(async () => {
   const { db, resolver } = world.use
   deps = {
     ...world.use,
-    zone: localZone(db, clock),
+    dnsProvider: localZone(db, clock),
     resolver: localResolver(db, resolver),
     log: pino({ level: 'silent' }),
     longestWaitMs: 3_600_000,
@@ -68,11 +68,11 @@ async function handMade(name: string): Promise<DomainJson> {
 
 /** A domain whose records Mailroom publishes. */
 async function inOurZone(name: string): Promise<DomainJson> {
-  const zone = await deps.zone?.findZone(name)
+  const zone = await deps.dnsProvider?.findZone(name)
   await zone?.create(toZoneRecord(ownershipRecord(tenant.owner.organizationId, name)), null)
   return createDomain(deps, tenant.owner, { brandId: tenant.brandId, domain: name, publishDns: true })
 }
-const held = async (name: string) => (await (await deps.zone?.findZone(name))?.recordsAt(name)) ?? []
+const held = async (name: string) => (await (await deps.dnsProvider?.findZone(name))?.recordsAt(name)) ?? []
 
 describe('another key', () => {
   test('waits until its record is seen, signs from then on, and the old record goes a week later', async () => {
@@ -167,7 +167,7 @@ describe('where Mailroom publishes the records', () => {
   test('what somebody else put at the old name stays', async () => {
     const domain = await inOurZone('kept.test')
     const [old] = dkimRecords(domain)
-    const zone = await deps.zone?.findZone('kept.test')
+    const zone = await deps.dnsProvider?.findZone('kept.test')
     await rotate(domain.id)
     await look(domain.id)
     await zone?.create({ type: 'TXT', name: old?.name ?? '', value: 'a note', priority: null, ttlSeconds: 300 }, null)

@@ -78,7 +78,7 @@ export async function openZoneDoor(change: Partial<DomainDeps> = {}): Promise<Zo
         db,
         clock,
         resolver: localResolver(db, networkResolver({ servers: [dns.endpoint], timeoutMs: 300 })),
-        zone: provider,
+        dnsProvider: provider,
         instance: { hostname, spfInclude: 'spf.relay.example' },
         secrets: testSecrets,
         ...change,

@@ -25,7 +25,7 @@ beforeAll(async () => {
   const held = await provider.findZone('a.test')
   if (!held) throw new Error('no zone')
   zone = held
-  deps = { ...world.use, zone: provider, resolver: localResolver(world.use.db, world.use.resolver) }
+  deps = { ...world.use, dnsProvider: provider, resolver: localResolver(world.use.db, world.use.resolver) }
 })
 afterAll(() => world.close())
 
@@ -131,7 +131,9 @@ test('no CNAME stands at the top of a zone', async () => {
   const { id } = await create('top.test', false)
   const top: DnsProvider = { ...provider, name: 'top', findZone: () => Promise.resolve({ ...zone, apex: 'top.test' }) }
   const alias = { type: 'CNAME', name: '@', value: 'host.example', ttl: 300, priority: null } as const
-  expect(await refusalOf(createRecord({ ...deps, zone: top }, tenant.owner, id, alias))).toBe('dns_record_conflict')
+  expect(await refusalOf(createRecord({ ...deps, dnsProvider: top }, tenant.owner, id, alias))).toBe(
+    'dns_record_conflict',
+  )
   expect(await zone.recordsAt('top.test')).toEqual([])
   expect(await createRecord(deps, tenant.owner, id, alias)).toMatchObject({ name: 'top.test' })
 })
@@ -145,7 +147,7 @@ describe('a zone that fails', () => {
 
   test('leaves the domain with provider_error, which a later success takes away', async () => {
     await own('unlucky.test')
-    const created = await create('unlucky.test', true, { ...deps, zone: failing })
+    const created = await create('unlucky.test', true, { ...deps, dnsProvider: failing })
     expect(created).toMatchObject({ ready_to_send: false, ownership_verified: true })
     expect(created.provider_error).toContain('the zone is locked')
     const { data } = await listDomains(deps, tenant.owner)

@@ -502,7 +502,7 @@ describe('the DNS setup', () => {
 })
 
 test('without a DNS provider only the setup is told', async () => {
-  const bare = await openZoneDoor({ zone: null })
+  const bare = await openZoneDoor({ dnsProvider: null })
   try {
     const id = await bare.register('bare.test')
     expect((await bare.call('GET', `/v1/domains/${id}/dns`)).json.dns_provider).toEqual({

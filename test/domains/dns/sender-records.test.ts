@@ -144,7 +144,7 @@ describe('a return path of its own', () => {
 
   test('is published in a zone of ours, MX and all, since it moves no mail of the domain', async () => {
     const zone = localZone(ours.db, tickingClock())
-    const inZone: DomainDeps = { ...ours, zone, resolver: localResolver(ours.db, ours.resolver) }
+    const inZone: DomainDeps = { ...ours, dnsProvider: zone, resolver: localResolver(ours.db, ours.resolver) }
     const held = await zone.findZone('ours.test')
     await held?.create(toZoneRecord(ownershipRecord(tenant.owner.organizationId, 'ours.test')), null)
     const domain = await createDomain(inZone, tenant.owner, {

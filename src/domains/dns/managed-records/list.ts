@@ -21,7 +21,7 @@ export interface ManagedRecordPage {
   next_cursor: string | null
 }
 
-/** @throws Refusal `invalid_cursor`, `dns_provider_error`. */
+/** One page of the records that the tenant may see. @throws Refusal `invalid_cursor`, `dns_provider_error`. */
 export async function listRecordPage(
   db: Db,
   tenant: Tenant,
@@ -33,18 +33,18 @@ export async function listRecordPage(
   const after = query.cursor === undefined ? undefined : decodeCursor(query.cursor, 3)
   const found = await allowedRecords(db, tenant, domain, await access.zone.recordsUnder(domain))
   const rows = found
-    .map(record => ({ record, place: [record.name, record.type, apiRecordId(access, record)] as const }))
-    .filter(({ place }) => after === undefined || compare(place, after) > 0)
-    .toSorted((one, other) => compare(one.place, other.place))
+    .map(record => ({ record, position: [record.name, record.type, apiRecordId(access, record)] as const }))
+    .filter(({ position }) => after === undefined || compare(position, after) > 0)
+    .toSorted((one, other) => compare(one.position, other.position))
   const page = rows.slice(0, size)
   const last = page.at(-1)
   return {
-    data: await showRecords(
+    data: await toJsonManagedRecords(
       db,
       access,
       page.map(({ record }) => record),
     ),
-    next_cursor: rows.length > size && last ? encodeCursor(...last.place) : null,
+    next_cursor: rows.length > size && last ? encodeCursor(...last.position) : null,
   }
 }
 
@@ -53,32 +53,36 @@ function compare(one: readonly string[], other: readonly string[]): number {
   return at === -1 ? 0 : (one[at] ?? '') < (other[at] ?? '') ? -1 : 1
 }
 
-/** The id that the API gives a record: the provider's own, in a form that tells nothing. */
+/** The record's id in the API: a hash of the provider's own id, which reveals nothing. */
 export function apiRecordId({ provider, zone }: ZoneAccess, { id }: Pick<ExistingRecord, 'id'>): Id<'rec'> {
   return `rec_${stableToken(JSON.stringify([provider, zone.apex, id]))}`
 }
 
 /** Did Mailroom publish this record for a domain that is still registered, here or in another organization? */
 export async function isManaged(db: Db, record: ExistingRecord): Promise<boolean> {
-  const maker = recordOwnerOf(record)
-  return maker.kind === 'mailroom' && (await selectRegisteredIds(db, [maker.domainId])).has(maker.domainId)
+  const owner = recordOwnerOf(record)
+  return owner.kind === 'mailroom' && (await selectRegisteredIds(db, [owner.domainId])).has(owner.domainId)
 }
 
-async function showRecords(
+async function toJsonManagedRecords(
   db: Db,
   access: ZoneAccess,
   records: readonly ExistingRecord[],
 ): Promise<ManagedRecordJson[]> {
-  const makers = records.map(recordOwnerOf)
-  const domainIds = makers.flatMap(maker => (maker.kind === 'mailroom' ? [maker.domainId] : []))
+  const owners = records.map(recordOwnerOf)
+  const domainIds = owners.flatMap(owner => (owner.kind === 'mailroom' ? [owner.domainId] : []))
   const registered = await selectRegisteredIds(db, [...new Set(domainIds)])
   return records.map((record, i) => {
-    const maker = makers[i]
-    return toJsonManagedRecord(access, record, maker?.kind === 'mailroom' && registered.has(maker.domainId))
+    const owner = owners[i]
+    return toJsonManagedRecord(access, record, owner?.kind === 'mailroom' && registered.has(owner.domainId))
   })
 }
 
-export function toJsonManagedRecord(access: ZoneAccess, record: ExistingRecord, isOurs: boolean): ManagedRecordJson {
+export function toJsonManagedRecord(
+  access: ZoneAccess,
+  record: ExistingRecord,
+  isManagedByMailroom: boolean,
+): ManagedRecordJson {
   const { type, name, value, ttlSeconds, priority, createdAt, updatedAt } = record
   return {
     id: apiRecordId(access, record),
@@ -87,13 +91,13 @@ export function toJsonManagedRecord(access: ZoneAccess, record: ExistingRecord, 
     value,
     ttl: ttlSeconds,
     priority,
-    managed_by: isOurs ? 'mailroom' : 'user',
+    managed_by: isManagedByMailroom ? 'mailroom' : 'user',
     created_at: createdAt && toIso(createdAt),
     updated_at: updatedAt && toIso(updatedAt),
   }
 }
 
-/** The record with this id among those of a domain's names; undefined when none has it. */
+/** The record with this id at or below the domain; undefined: there is none. */
 export async function findRecordById(
   access: ZoneAccess,
   domain: string,

@@ -31,18 +31,18 @@ import {
   type RecordChange,
   recordValueRefusals,
 } from './parse-record.ts'
-import { isEqual, recordConflictRefusals, requireRoom, takeWritten } from './record-conflicts.ts'
+import { isEqual, recordConflictRefusals, requireNoConflict, requireWritten } from './record-conflicts.ts'
 import { deleteRemoval, hasRemoval, insertRemoval } from './table.ts'
 
-/** For longer than an answer is kept for a repeated request. */
-const removalKeptMs = 48 * hourMs
+/** Longer than a response is stored under its Idempotency-Key. */
+const keepRemovalMs = 48 * hourMs
 
 /** The refusals of {@link listRecords}, which every other operation on records has too. */
 export const listRecordsRefusals = [...domainRefusals, ...zoneRefusals, ...ownershipRefusals] as const
 
 /**
- * The records that stand at and below the domain in its zone, whoever made them.
- * @throws Refusal `not_found`, `brand_restricted`, `invalid_cursor`, and as {@link openProven}.
+ * The records at and below the domain in its zone, whoever published them.
+ * @throws Refusal `not_found`, `brand_restricted`, `invalid_cursor`, and as {@link openVerifiedZone}.
  */
 export async function listRecords(
   deps: DomainDeps,
@@ -51,7 +51,7 @@ export async function listRecords(
   query: ManagedRecordQuery,
 ): Promise<ManagedRecordPage> {
   const domain = await loadDomain(deps.db, tenant, id)
-  const access = await openZone(deps.zone, domain.domain)
+  const access = await openZone(deps.dnsProvider, domain.domain)
   requireOwnership(await checkOwnership(deps.resolver, tenant.organizationId, domain.domain))
   return listRecordPage(deps.db, tenant, domain.domain, access, query)
 }
@@ -65,38 +65,38 @@ export const createRecordRefusals = [
 ] as const
 
 /**
- * Publishes a record of the person's own. A retry under the same Idempotency-Key takes up the record that the attempt
- * before it made.
+ * Publishes a record of the user's own. A retry under the same Idempotency-Key adopts the record that the earlier attempt
+ * created.
  * @throws Refusal `not_found`, `brand_restricted`, `invalid_request`, `dns_name_not_allowed`, `dns_record_conflict`, and as
- * {@link openProven}.
+ * {@link openVerifiedZone}.
  */
 export async function createRecord(
   deps: DomainDeps,
   tenant: Tenant,
   id: string,
-  wanted: NewRecord,
+  request: NewRecord,
   reservation?: Reservation,
 ): Promise<ManagedRecordJson> {
   const domain = await loadDomain(deps.db, tenant, id)
-  const record = parseRecord(wanted, domain.domain)
+  const record = parseRecord(request, domain.domain)
   await requireAllowedName(deps.db, tenant, domain.domain, record.name)
-  const access = await openProven(deps, domain)
-  await requireRoom(access, record)
+  const access = await openVerifiedZone(deps, domain)
+  await requireNoConflict(access, record)
   const mark = requestMark(reservation ? stableToken(JSON.stringify([domain.id, reservation.key])) : newSortableToken())
-  const made = takeWritten(record, await access.zone.create(record, mark), held => held.mark === mark)
-  const shape = toJsonManagedRecord(access, made, false)
+  const made = requireWritten(record, await access.zone.create(record, mark), existing => existing.mark === mark)
+  const json = toJsonManagedRecord(access, made, false)
   const undo = () => access.zone.remove(made.id)
-  await settle(deps, { tenant, domain, name: record.name, undo, status: 201, shape, reservation })
-  return shape
+  await commitWrite(deps, { tenant, domain, name: record.name, undo, status: 201, json, reservation })
+  return json
 }
 
 /** The refusals of {@link changeRecord}. */
 export const changeRecordRefusals = [...createRecordRefusals, 'record_managed'] as const
 
 /**
- * Changes what is given of a record; its type stays.
+ * Changes the given fields of a record; its type cannot change.
  * @throws Refusal `not_found`, `brand_restricted`, `record_managed`, `invalid_request`, `dns_name_not_allowed`,
- * `dns_record_conflict`, and as {@link openProven}.
+ * `dns_record_conflict`, and as {@link openVerifiedZone}.
  */
 export async function changeRecord(
   deps: DomainDeps,
@@ -107,8 +107,8 @@ export async function changeRecord(
   reservation?: Reservation,
 ): Promise<ManagedRecordJson> {
   const domain = await loadDomain(deps.db, tenant, id)
-  const access = await openProven(deps, domain)
-  const before = await ownRecord(
+  const access = await openVerifiedZone(deps, domain)
+  const before = await requireOwnRecord(
     deps.db,
     tenant,
     domain,
@@ -118,26 +118,26 @@ export async function changeRecord(
   const record = applyRecordChange(before, change, domain.domain)
   await requireAllowedName(deps.db, tenant, domain.domain, record.name)
   const after = isEqual(before, record) ? before : await rewrite(access, before, record)
-  const shape = toJsonManagedRecord(access, after, false)
+  const json = toJsonManagedRecord(access, after, false)
   const undo = async () => void (await access.zone.update(before.id, before, before.mark))
-  await settle(deps, { tenant, domain, name: record.name, undo, status: 200, shape, reservation })
-  return shape
+  await commitWrite(deps, { tenant, domain, name: record.name, undo, status: 200, json, reservation })
+  return json
 }
 
 async function rewrite(access: ZoneAccess, before: ExistingRecord, record: ZoneRecord): Promise<ExistingRecord> {
-  await requireRoom(access, record, before.id)
+  await requireNoConflict(access, record, before.id)
   const written = await access.zone.update(before.id, record, before.mark)
   if (!written) throw noRecord(apiRecordId(access, before))
-  return takeWritten(record, written, held => held.id === before.id)
+  return requireWritten(record, written, existing => existing.id === before.id)
 }
 
 /** The refusals of {@link removeRecord}. */
 export const removeRecordRefusals = [...listRecordsRefusals, 'record_managed'] as const
 
 /**
- * Takes a record out of the zone. The intent of a request with an Idempotency-Key is kept, by which its retry knows that it
- * is the one that made the record disappear.
- * @throws Refusal `not_found`, `brand_restricted`, `record_managed`, and as {@link openProven}.
+ * Deletes a record from the zone. The intent of a request with an Idempotency-Key is stored first, so that its retry can
+ * tell that the record is gone because of it.
+ * @throws Refusal `not_found`, `brand_restricted`, `record_managed`, and as {@link openVerifiedZone}.
  */
 export async function removeRecord(
   deps: DomainDeps,
@@ -147,14 +147,14 @@ export async function removeRecord(
   reservation?: Reservation,
 ): Promise<{ id: string; deleted: true }> {
   const domain = await loadDomain(deps.db, tenant, id)
-  const access = await openProven(deps, domain)
+  const access = await openVerifiedZone(deps, domain)
   const found = await findRecordById(access, domain.domain, recordId)
   const isGone = found === undefined && reservation && (await hasRemoval(deps.db, reservation, recordId))
   if (!isGone) {
-    const record = await ownRecord(deps.db, tenant, domain, recordId, found)
+    const record = await requireOwnRecord(deps.db, tenant, domain, recordId, found)
     if (reservation) {
       const at = deps.clock.now()
-      await insertRemoval(deps.db, reservation, apiRecordId(access, record), at, plusMs(at, -removalKeptMs))
+      await insertRemoval(deps.db, reservation, apiRecordId(access, record), at, plusMs(at, -keepRemovalMs))
     }
     await access.zone.remove(record.id)
   }
@@ -167,20 +167,20 @@ export async function removeRecord(
 }
 
 /**
- * The zone in which the domain's records may be changed now: DNS shows at this moment that it is the organization's.
+ * The zone that holds the domain, after verifying that DNS shows the organization's ownership at this moment.
  * @throws Refusal `dns_provider_not_configured`, `dns_zone_not_accessible`, `dns_provider_error`,
  * `ownership_not_verified`, `dns_unavailable`.
  */
-async function openProven(deps: DomainDeps, domain: DomainRow): Promise<ZoneAccess> {
-  const access = await openZone(deps.zone, domain.domain)
-  const proof = await checkOwnership(deps.resolver, domain.organization_id, domain.domain)
-  await applyCheckResults(deps, domain, proof, [])
-  requireOwnership(proof)
+async function openVerifiedZone(deps: DomainDeps, domain: DomainRow): Promise<ZoneAccess> {
+  const access = await openZone(deps.dnsProvider, domain.domain)
+  const ownership = await checkOwnership(deps.resolver, domain.organization_id, domain.domain)
+  await applyCheckResults(deps, domain, ownership, [])
+  requireOwnership(ownership)
   return access
 }
 
-/** The record, where the tenant may see it and it is theirs to change. @throws Refusal `not_found`, `record_managed`. */
-async function ownRecord(
+/** The record, if the tenant may see and change it. @throws Refusal `not_found`, `record_managed`. */
+async function requireOwnRecord(
   db: Db,
   tenant: Tenant,
   domain: DomainRow,
@@ -191,7 +191,7 @@ async function ownRecord(
   if (!record) throw noRecord(id)
   if (await isManaged(db, record))
     throw refuse('record_managed', {
-      message: `The ${record.type} record ${record.name} is published by Mailroom for a registered domain, which needs it.`,
+      message: `Mailroom publishes the ${record.type} record ${record.name} for a registered domain, which needs it.`,
     })
   return record
 }
@@ -200,34 +200,34 @@ function noRecord(id: string): Refusal {
   return refuse('not_found', { message: `There is no DNS record ${id} of this domain.` })
 }
 
-/** A record as it was written to the zone. */
+/** A write that has reached the zone and is to be committed. */
 interface ZoneWrite {
   readonly tenant: Tenant
   readonly domain: DomainRow
   readonly name: string
   readonly undo: () => Promise<void>
   readonly status: number
-  readonly shape: ManagedRecordJson
+  readonly json: ManagedRecordJson
   readonly reservation: Reservation | undefined
 }
 
 /**
- * Ends a write: keeps its answer, unless meanwhile the domain was deleted or somebody registered a longer domain that holds
- * the name; then the write is undone.
+ * Commits a write by storing its response. If meanwhile the domain was deleted, or someone registered a subdomain that holds
+ * the name, the write is undone instead.
  */
-async function settle(deps: DomainDeps, write: ZoneWrite): Promise<void> {
-  const { tenant, domain, name, status, shape, reservation } = write
+async function commitWrite(deps: DomainDeps, write: ZoneWrite): Promise<void> {
+  const { tenant, domain, name, status, json, reservation } = write
   try {
     await inTransaction(deps.db, async tx => {
       if (!(await lockDomain(tx, domain.organization_id, domain.id)))
         throw refuse('not_found', { message: `There is no domain ${domain.id}.` })
       await requireAllowedName(tx, tenant, domain.domain, name)
-      await storeResponse(tx, reservation, { status, body: shape, at: deps.clock.now() })
+      await storeResponse(tx, reservation, { status, body: json, at: deps.clock.now() })
     })
   } catch (error) {
-    const isOutOfReach =
+    const isNoLongerAllowed =
       error instanceof Refusal && (error.code === 'not_found' || error.code === 'dns_name_not_allowed')
-    if (isOutOfReach) await write.undo()
+    if (isNoLongerAllowed) await write.undo()
     throw error
   }
 }

@@ -8,20 +8,20 @@ import { selectForeignNames } from './table.ts'
 export const recordNameRefusals = ['dns_name_not_allowed'] as const
 
 /**
- * Which names the tenant of `domain` may see and touch in its zone, which others share: those equal to or below the domain,
- * but neither those by which ownership is proven, nor those at or below a longer domain that somebody else registered. A
- * wildcard never reaches into such a domain, whose own names are nearer (RFC 4592 §2.2.1).
- * @throws Refusal `dns_name_not_allowed` for any other name.
+ * Requires that the tenant of `domain` may use a name in its zone, which several tenants may share: a name at or below the
+ * domain, except names that prove ownership and names at or below a subdomain that someone else has registered. A wildcard
+ * does not apply inside such a subdomain, because its own names exist (RFC 4592 §2.2.1).
+ * @throws Refusal `dns_name_not_allowed` for any other name
  */
 export async function requireAllowedName(db: Db, tenant: Tenant, domain: string, name: string): Promise<void> {
   if (!isWithin(name, domain))
-    throw notAllowed(
-      `The name ${name} is not ${domain}, nor below it.`,
-      `Give a name relative to ${domain}, or in full.`,
+    throw nameNotAllowed(
+      `The name ${name} is neither ${domain} nor below it.`,
+      `Give a name relative to ${domain}, or a fully qualified one.`,
     )
-  if (isOwnershipName(name)) throw notAllowed(`The name ${name} is kept for proofs of ownership.`)
+  if (isOwnershipName(name)) throw nameNotAllowed(`The name ${name} is reserved for proofs of ownership.`)
   const foreign = await selectForeignNames(db, tenant, namesBetween(name, domain))
-  if (foreign.size > 0) throw notAllowed(`The name ${name} belongs to a longer domain that is registered by itself.`)
+  if (foreign.size > 0) throw nameNotAllowed(`The name ${name} belongs to a subdomain that is registered separately.`)
 }
 
 /** Those of the records that the tenant of `domain` may see. */
@@ -37,6 +37,6 @@ export async function allowedRecords<Named extends { readonly name: string }>(
   return near.filter(({ name }) => !namesBetween(name, domain).some(value => foreign.has(value)))
 }
 
-function notAllowed(message: string, resolution?: string): Refusal {
+function nameNotAllowed(message: string, resolution?: string): Refusal {
   return refuse('dns_name_not_allowed', { message, param: 'name', ...(resolution === undefined ? {} : { resolution }) })
 }

@@ -4,7 +4,7 @@ import { ownershipPrefix } from '../../ownership.ts'
 import { parseRecordName } from './record-name.ts'
 import { expectedValues, parseRecordValue } from './record-value.ts'
 
-/** A record as a person asks for it. The name may be relative to the domain. */
+/** A record as it is requested. The name may be relative to the domain. */
 export interface NewRecord {
   readonly type: ZoneRecord['type']
   readonly name: string
@@ -13,7 +13,7 @@ export interface NewRecord {
   readonly priority: number | null
 }
 
-/** What is to be different; what is undefined stays. */
+/** The fields to change; undefined: unchanged. */
 export interface RecordChange {
   readonly name?: string | undefined
   readonly value?: string | undefined
@@ -26,53 +26,53 @@ export const recordValueRefusals = ['dns_name_not_allowed'] as const
 
 /**
  * The record in its canonical form. Pure.
- * @throws Refusal `invalid_request` with the parameter at fault; `dns_name_not_allowed` for a text that proves ownership.
+ * @throws Refusal `invalid_request` with the parameter at fault; `dns_name_not_allowed` for a text that proves ownership
  */
-export function parseRecord(wanted: NewRecord, domain: string): ZoneRecord {
-  const { type, ttl } = wanted
-  const name = readName(wanted.name, domain)
-  const value = readValue(type, wanted.value)
-  return sound({ type, name, value, priority: wanted.priority, ttlSeconds: ttl })
+export function parseRecord(request: NewRecord, domain: string): ZoneRecord {
+  const { type, ttl } = request
+  const name = parseName(request.name, domain)
+  const value = parseValue(type, request.value)
+  return requireConsistent({ type, name, value, priority: request.priority, ttlSeconds: ttl })
 }
 
-/** The record with what is to be different; what stays is not judged by itself. @throws as {@link parseRecord} */
+/** The record with the changes; unchanged values are not validated again. @throws as {@link parseRecord} */
 export function applyRecordChange(before: ZoneRecord, change: RecordChange, domain: string): ZoneRecord {
   const { type } = before
-  return sound({
+  return requireConsistent({
     type,
-    name: change.name === undefined ? before.name : readName(change.name, domain),
-    value: change.value === undefined ? before.value : readValue(type, change.value),
+    name: change.name === undefined ? before.name : parseName(change.name, domain),
+    value: change.value === undefined ? before.value : parseValue(type, change.value),
     priority: change.priority === undefined ? before.priority : change.priority,
     ttlSeconds: change.ttl ?? before.ttlSeconds,
   })
 }
 
-function readName(text: string, domain: string): string {
+function parseName(text: string, domain: string): string {
   const name = parseRecordName(text, domain)
-  if (name === undefined) throw invalid('name', `"${text.slice(0, 100)}" is not a name that a DNS record may have.`)
+  if (name === undefined) throw invalid('name', `"${text.slice(0, 100)}" is not a valid name of a DNS record.`)
   return name
 }
 
-function readValue(type: ZoneRecord['type'], text: string): string {
+function parseValue(type: ZoneRecord['type'], text: string): string {
   const value = parseRecordValue(type, text)
   if (value === undefined)
-    throw invalid('value', `"${text.slice(0, 100)}" is not a value of ${type}; expected ${expectedValues[type]}.`)
-  // Wherever it stands, a wildcard or a CNAME could lead a look-up of an ownership record to it.
+    throw invalid('value', `"${text.slice(0, 100)}" is not a valid ${type} value; expected ${expectedValues[type]}.`)
+  // At any name: a wildcard or a CNAME could lead the look-up of an ownership record to it.
   if (type === 'TXT' && value.trimStart().startsWith(ownershipPrefix))
     throw refuse('dns_name_not_allowed', {
-      message: `A text that starts with "${ownershipPrefix}" proves ownership, and is not published here.`,
+      message: `A text that starts with "${ownershipPrefix}" proves ownership, and cannot be published here.`,
       param: 'value',
     })
   return value
 }
 
-/** The record, once its parts go together. */
-function sound(record: ZoneRecord): ZoneRecord {
+/** The record, after checking that its type, value and priority fit together. */
+function requireConsistent(record: ZoneRecord): ZoneRecord {
   const { type, name, value, priority } = record
-  if (type === 'CNAME' && value === name) throw invalid('value', `The CNAME ${name} leads to itself.`)
+  if (type === 'CNAME' && value === name) throw invalid('value', `The CNAME ${name} points to itself.`)
   if (type === 'MX' && priority === null) throw invalid('priority', 'An MX record needs a priority, 0 to 65535.')
   if (type !== 'MX' && priority !== null)
-    throw invalid('priority', `Only MX records have a priority, ${type} has none.`)
+    throw invalid('priority', `Only MX records have a priority; ${type} records do not.`)
   return record
 }
 

@@ -2,17 +2,18 @@ import { type Refusal, refuse } from '../../../base/refusal.ts'
 import type { ExistingRecord, WriteResult, ZoneRecord } from '../../../ports/dns-zone/port.ts'
 import { describeConflict, type ZoneAccess } from '../zone-access.ts'
 
-/** The refusals of {@link requireRoom}. */
+/** The refusals of {@link requireNoConflict}. */
 export const recordConflictRefusals = ['dns_record_conflict'] as const
 
 /**
- * What the zone itself may not know to refuse. RFC 1912 §2.4: no CNAME at the zone's top; RFC 7505 §3: no server stands
- * beside the word that there is none.
- * @throws Refusal `dns_record_conflict`.
+ * Refuses conflicts that the DNS provider may not detect: a CNAME at the zone apex (RFC 1912 §2.4), and a null MX beside
+ * other MX records (RFC 7505 §3).
+ * @param except the id of the record that is being replaced
+ * @throws Refusal `dns_record_conflict`
  */
-export async function requireRoom({ zone }: ZoneAccess, record: ZoneRecord, except?: string): Promise<void> {
+export async function requireNoConflict({ zone }: ZoneAccess, record: ZoneRecord, except?: string): Promise<void> {
   if (record.type === 'CNAME' && record.name === zone.apex)
-    throw conflict(record, `${record.name} is the top of its zone, where no CNAME may stand.`)
+    throw recordConflict(record, `${record.name} is the apex of its zone, where a CNAME record is not allowed.`)
   if (record.type !== 'MX') return
   const others = (await zone.recordsAt(record.name)).filter(
     existingRecord =>
@@ -20,30 +21,34 @@ export async function requireRoom({ zone }: ZoneAccess, record: ZoneRecord, exce
       existingRecord.id !== except &&
       !isEqual({ ...existingRecord, ttlSeconds: record.ttlSeconds }, record),
   )
-  const without = record.value === '.' ? others[0] : others.find(existingRecord => existingRecord.value === '.')
-  if (without) throw conflict(record, `The MX record "." must stand alone, and ${record.name} has another.`)
+  const conflicting = record.value === '.' ? others[0] : others.find(existingRecord => existingRecord.value === '.')
+  if (conflicting)
+    throw recordConflict(
+      record,
+      `The null MX record (".") cannot coexist with other MX records, and ${record.name} has one.`,
+    )
 }
 
-/** The record as it was written. @throws Refusal `dns_record_conflict` unless what stands there `isOurs`. */
-export function takeWritten(
+/** The written record, or an identical existing one that `isOurs`. @throws Refusal `dns_record_conflict` otherwise */
+export function requireWritten(
   record: ZoneRecord,
   written: WriteResult,
-  isOurs: (held: ExistingRecord) => boolean,
+  isOurs: (existing: ExistingRecord) => boolean,
 ): ExistingRecord {
   switch (written.kind) {
     case 'written':
       return written.record
     case 'exists':
       if (isOurs(written.record)) return written.record
-      throw conflict(record, `The very same ${record.type} record ${record.name} is there already.`)
+      throw recordConflict(record, `An identical ${record.type} record ${record.name} already exists.`)
     case 'conflict':
-      throw conflict(record, describeConflict(record))
+      throw recordConflict(record, describeConflict(record))
     default:
       return written satisfies never
   }
 }
 
-function conflict(record: ZoneRecord, message: string): Refusal {
+function recordConflict(record: ZoneRecord, message: string): Refusal {
   return refuse('dns_record_conflict', { message, param: record.type === 'CNAME' ? 'type' : 'name' })
 }
 

@@ -5,12 +5,12 @@ import type { Instant } from '../../../base/clock.ts'
 import type { Db } from '../../../base/database/database.ts'
 import type { Id } from '../../../base/ids.ts'
 
-const namesAtOnce = 500
-const forgottenAtOnce = 100
+const namesPerQuery = 500
+const deletedPerCall = 100
 
 /**
- * Those of these names that somebody else registered: another organization or, for a tenant restricted to a brand, another
- * brand.
+ * Those of these names that someone else has registered as a domain: another organization or, for a tenant restricted to a
+ * brand, another brand.
  */
 export async function selectForeignNames(
   db: Db,
@@ -19,11 +19,11 @@ export async function selectForeignNames(
 ): Promise<ReadonlySet<string>> {
   const { organizationId, brandId } = tenant
   const foreign = new Set<string>()
-  for (let start = 0; start < names.length; start += namesAtOnce) {
+  for (let start = 0; start < names.length; start += namesPerQuery) {
     const rows = await db
       .selectFrom('domains')
       .select('domain')
-      .where('domain', 'in', names.slice(start, start + namesAtOnce))
+      .where('domain', 'in', names.slice(start, start + namesPerQuery))
       .where(expressionBuilder =>
         expressionBuilder.or([
           expressionBuilder('organization_id', '!=', organizationId),
@@ -36,27 +36,27 @@ export async function selectForeignNames(
   return foreign
 }
 
-/** Those of these domains that are registered, whosever they are: their records are still looked after. */
+/** Those of these domains that are still registered, in any organization. */
 export async function selectRegisteredIds(db: Db, ids: readonly Id<'dom'>[]): Promise<ReadonlySet<Id<'dom'>>> {
   const registered = new Set<Id<'dom'>>()
-  for (let start = 0; start < ids.length; start += namesAtOnce) {
+  for (let start = 0; start < ids.length; start += namesPerQuery) {
     const rows = await db
       .selectFrom('domains')
       .select('id')
-      .where('id', 'in', ids.slice(start, start + namesAtOnce))
+      .where('id', 'in', ids.slice(start, start + namesPerQuery))
       .execute()
     for (const { id } of rows) registered.add(id)
   }
   return registered
 }
 
-/** Notes that this request sets out to delete the record, and forgets what was noted before `forgetBefore`. */
+/** Records that this request is about to delete the record, and deletes such entries from before `deleteBefore`. */
 export async function insertRemoval(
   db: Db,
   { organizationId, key }: Reservation,
   recordId: Id<'rec'>,
   at: Instant,
-  forgetBefore: Instant,
+  deleteBefore: Instant,
 ): Promise<void> {
   await db
     .insertInto('dns_removals')
@@ -65,13 +65,13 @@ export async function insertRemoval(
     .execute()
   await db
     .deleteFrom('dns_removals')
-    .where('created_at', '<', forgetBefore)
+    .where('created_at', '<', deleteBefore)
     .orderBy('created_at')
-    .limit(sql.lit(forgottenAtOnce))
+    .limit(sql.lit(deletedPerCall))
     .execute()
 }
 
-/** Did a request with this key set out to delete the record, and not finish? */
+/** Did an earlier request with this Idempotency-Key start to delete the record without finishing? */
 export async function hasRemoval(db: Db, { organizationId, key }: Reservation, recordId: string): Promise<boolean> {
   const found = await db
     .selectFrom('dns_removals')
