@@ -103,7 +103,7 @@ test('a restore that was killed keeps everybody off the database, and goes on wh
     expect(stopped?.finished_at).toBeNull()
 
     const migrated = await store.mailroom(['migrate'], elsewhere)
-    expect([migrated.status, migrated.err]).toEqual([2, expect.stringContaining('did not come to its end')])
+    expect([migrated.status, migrated.err]).toEqual([2, expect.stringContaining('was not finished')])
 
     const again = await store.mailroom(['restore', folder, '--json'], elsewhere)
     expect([again.status, again.err]).toEqual([0, ''])

@@ -106,5 +106,5 @@ test('an upgrade is taken back by starting this version again on tables that a l
 test('but not on tables that a later one took something from: it says so, and leaves them as they are', async () => {
   await (started.at(-1) as MailroomProcess).kill('SIGTERM')
   await sql`INSERT INTO schema_floor (migration) VALUES ('9999-later')`.execute(database.db)
-  await expect(start()).rejects.toThrow('were brought to 9999-later by a newer version of Mailroom')
+  await expect(start()).rejects.toThrow('was migrated to 9999-later by a newer version of Mailroom')
 }, 60_000)

@@ -10,7 +10,7 @@ export type RequestLogRow = DatabaseSchema['request_log']
 
 /** Inserts the rows whose primary key (organization, created_at) is free. False when some were not inserted. */
 export async function insertRequests(db: Db, rows: readonly RequestLogRow[]): Promise<boolean> {
-  return (await insertRows(db, 'request_log', padToPowerOfTwo(rows), 'unless there')) === rows.length
+  return (await insertRows(db, 'request_log', padToPowerOfTwo(rows), 'ignore')) === rows.length
 }
 
 /** The ids of those of these rows that are in the table. */

@@ -26,7 +26,7 @@ export function selectIdempotencyKeys(db: Db, keys: readonly IdempotencyKeyRef[]
 /** Inserts the rows whose key has no row yet; gives how many. Sorted, so that two statements cannot deadlock. */
 export function insertIdempotencyKeys(db: Db, rows: readonly IdempotencyRow[]): Promise<number> {
   const inOrder = rows.toSorted((a, b) => (sortKeyOf(a) < sortKeyOf(b) ? -1 : 1))
-  return insertRows(db, 'idempotency_keys', padToPowerOfTwo(inOrder), 'unless there')
+  return insertRows(db, 'idempotency_keys', padToPowerOfTwo(inOrder), 'ignore')
 }
 
 function sortKeyOf(key: IdempotencyKeyRef): string {

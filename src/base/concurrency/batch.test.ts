@@ -1,25 +1,29 @@
 import { expect, test } from 'bun:test'
 import { batched } from './batch.ts'
 
-test('gathers what comes while a batch is under way', async () => {
+test('puts the calls that come while a batch is in flight into the next', async () => {
   const batches: number[][] = []
+  const { promise: firstBatch, resolve: finishFirst } = Promise.withResolvers<void>()
+  const { promise: firstStarted, resolve: startFirst } = Promise.withResolvers<void>()
   const double = batched<number, number>({ maxItems: 10, maxInFlight: 1 }, async items => {
     batches.push([...items])
-    await Bun.sleep(5)
-    return items.map(each => each * 2)
+    startFirst()
+    await firstBatch
+    return items.map(item => item * 2)
   })
   const first = double(1)
-  await Bun.sleep(1)
-  expect(await Promise.all([first, double(2), double(3)])).toEqual([2, 4, 6])
+  await firstStarted
+  const others = [double(2), double(3)]
+  finishFirst()
+  expect(await Promise.all([first, ...others])).toEqual([2, 4, 6])
   expect(batches).toEqual([[1], [2, 3]])
 })
 
-test('waits for company only where there was some', async () => {
+test('waits for more items only after a batch of several', async () => {
   const batches: number[][] = []
   const gatherMs = 200
   const echo = batched<number, number>({ maxItems: 10, maxInFlight: 1, gatherMs }, async items => {
     batches.push([...items])
-    await Bun.sleep(5)
     return items
   })
   const started = performance.now()
@@ -35,22 +39,22 @@ test('waits for company only where there was some', async () => {
   expect(batches).toEqual([[1], [2], [3, 4], [5, 6]])
 })
 
-test('holds no more than the limit in a batch and under way', async () => {
-  let underWay = 0
-  let most = 0
+test('keeps to the limits of items in a batch and of batches in flight', async () => {
+  let inFlight = 0
+  let mostInFlight = 0
   const echo = batched<number, number>({ maxItems: 4, maxInFlight: 2 }, async items => {
     expect(items.length).toBeLessThanOrEqual(4)
-    most = Math.max(most, ++underWay)
+    mostInFlight = Math.max(mostInFlight, ++inFlight)
     await Bun.sleep(1)
-    underWay--
+    inFlight--
     return items
   })
   const all = Array.from({ length: 50 }, (_, i) => i)
   expect(await Promise.all(all.map(echo))).toEqual(all)
-  expect(most).toBeLessThanOrEqual(2)
+  expect(mostInFlight).toBeLessThanOrEqual(2)
 })
 
-test("one item's fault is not its neighbours'", async () => {
+test('tries the items of a batch that failed one by one', async () => {
   const work = batched<number, number>({ maxItems: 10, maxInFlight: 1 }, items => {
     if (items.includes(2)) throw new Error('two')
     return Promise.resolve(items)
@@ -59,14 +63,13 @@ test("one item's fault is not its neighbours'", async () => {
   expect(results.map(result => result.status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
 })
 
-test('goes on after a batch that failed', async () => {
-  let broken = true
+test('works on after a batch that failed', async () => {
+  let isBroken = true
   const work = batched<number, number>({ maxItems: 10, maxInFlight: 1 }, async items => {
-    if (broken) throw new Error('broken')
+    if (isBroken) throw new Error('broken')
     return items
   })
-  expect(work(1)).rejects.toThrow('broken')
-  await Bun.sleep(1)
-  broken = false
+  await expect(work(1)).rejects.toThrow('broken')
+  isBroken = false
   expect(await work(2)).toBe(2)
 })

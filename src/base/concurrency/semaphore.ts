@@ -1,53 +1,53 @@
-/** Gives the place back; calling it again does nothing. */
+/** Releases what was acquired; calling it again does nothing. */
 export type Release = () => void
 
 /**
- * Lets at most `atOnce` through at a time, the others in the order they came. The function it gives waits for a place
- * and resolves to what gives it back, or to undefined when `signal` fired first.
+ * A FIFO semaphore of `size` permits. The function that it gives, `acquire(signal)`, waits for a permit and resolves to the
+ * function that releases it, or to undefined when `signal` aborted first.
  */
-export function newSemaphore(atOnce: number): (signal?: AbortSignal) => Promise<Release | undefined> {
-  const waiting = new Set<(release: Release) => void>()
-  let taken = 0
+export function newSemaphore(size: number): (signal?: AbortSignal) => Promise<Release | undefined> {
+  const queue = new Set<(release: Release) => void>()
+  let acquired = 0
 
-  function release(): Release {
-    let given = true
+  function newRelease(): Release {
+    let isReleased = false
     return () => {
-      if (!given) return
-      given = false
-      const [next] = waiting
+      if (isReleased) return
+      isReleased = true
+      const [next] = queue
       if (next) {
-        waiting.delete(next)
-        next(release())
-      } else taken--
+        queue.delete(next)
+        next(newRelease())
+      } else acquired--
     }
   }
 
   return signal => {
     if (signal?.aborted) return Promise.resolve(undefined)
-    if (taken < atOnce) {
-      taken++
-      return Promise.resolve(release())
+    if (acquired < size) {
+      acquired++
+      return Promise.resolve(newRelease())
     }
     return new Promise(resolve => {
-      const leave = () => {
-        waiting.delete(enter)
+      const giveUp = () => {
+        queue.delete(enter)
         resolve(undefined)
       }
-      const enter = (turn: Release) => {
-        signal?.removeEventListener('abort', leave)
-        resolve(turn)
+      const enter = (release: Release) => {
+        signal?.removeEventListener('abort', giveUp)
+        resolve(release)
       }
-      waiting.add(enter)
-      signal?.addEventListener('abort', leave, { once: true })
+      queue.add(enter)
+      signal?.addEventListener('abort', giveUp, { once: true })
     })
   }
 }
 
-/** Does each piece of work in its turn: at most `atOnce` go on together. */
-export function limitConcurrency(atOnce: number): <Result>(work: () => Promise<Result>) => Promise<Result> {
-  const turn = newSemaphore(atOnce)
+/** A function that runs work, at most `size` pieces at once, the others in order. */
+export function limitConcurrency(size: number): <Result>(work: () => Promise<Result>) => Promise<Result> {
+  const acquire = newSemaphore(size)
   return async work => {
-    const release = await turn()
+    const release = await acquire()
     try {
       return await work()
     } finally {

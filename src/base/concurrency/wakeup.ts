@@ -1,20 +1,20 @@
-/** Wakes whoever waits. A ring that nobody hears is heard by the next to wait. */
+/** An auto-reset event for one waiter: a notification that nobody waits for ends the next wait at once. */
 export interface Wakeup {
   notify(): void
-  /** Resolves when it rings, or after `ms`. */
+  /** Resolves when it is notified, or after `ms`. */
   wait(ms: number): Promise<void>
 }
 
 export function newWakeup(): Wakeup {
-  let isRung = false
+  let isNotified = false
   let wake: (() => void) | undefined
   return {
     notify() {
-      isRung = true
+      isNotified = true
       wake?.()
     },
     async wait(ms) {
-      if (!isRung)
+      if (!isNotified)
         await new Promise<void>(resolve => {
           const timer = setTimeout(resolve, ms)
           wake = () => {
@@ -23,7 +23,7 @@ export function newWakeup(): Wakeup {
           }
         })
       wake = undefined
-      isRung = false
+      isNotified = false
     },
   }
 }

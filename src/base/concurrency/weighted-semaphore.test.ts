@@ -1,35 +1,36 @@
 import { expect, test } from 'bun:test'
 import { newWeightedSemaphore } from './weighted-semaphore.ts'
 
-test('units are shared out in the order in which they are asked for', async () => {
-  const limiter = newWeightedSemaphore(10)
+test('gives units in the order in which they are asked for', async () => {
+  const semaphore = newWeightedSemaphore(10)
   const order: string[] = []
-  const take = (name: string, units: number) =>
-    limiter.acquire(units).then(giveBack => {
+  const acquire = (name: string, units: number) =>
+    semaphore.acquire(units).then(release => {
       order.push(name)
-      return giveBack
+      return release
     })
-  const [first, second, third] = [take('first', 6), take('second', 6), take('third', 1)]
-  const giveBack = await first
+  const [first, second, third] = [acquire('first', 6), acquire('second', 6), acquire('third', 1)]
+  const release = await first
+  // Long enough for units that are given out of order: the third would fit.
   await Bun.sleep(1)
-  // The third would fit, and waits its turn.
   expect(order).toEqual(['first'])
-  giveBack()
-  giveBack()
+  release()
+  release()
   await Promise.all([second, third])
   expect(order).toEqual(['first', 'second', 'third'])
 })
 
-test('more than there is in all is taken as all', async () => {
-  const limiter = newWeightedSemaphore(10)
-  const giveBack = await limiter.acquire(1000)
-  let isTaken = false
-  const next = limiter.acquire(1).then(() => {
-    isTaken = true
+test('gives all units to a caller that wants more than there are', async () => {
+  const semaphore = newWeightedSemaphore(10)
+  const release = await semaphore.acquire(1000)
+  let isAcquired = false
+  const next = semaphore.acquire(1).then(() => {
+    isAcquired = true
   })
+  // Long enough for a unit that is given too early.
   await Bun.sleep(1)
-  expect(isTaken).toBe(false)
-  giveBack()
+  expect(isAcquired).toBe(false)
+  release()
   await next
-  expect(isTaken).toBe(true)
+  expect(isAcquired).toBe(true)
 })

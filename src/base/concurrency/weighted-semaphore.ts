@@ -1,30 +1,35 @@
-/** Shares out a number of units, such as slots or bytes, in the order in which they are asked for. */
+import type { Release } from './semaphore.ts'
+
+/** A FIFO semaphore whose permits are units of something, such as bytes: each caller acquires as many as it needs. */
 export interface WeightedSemaphore {
-  /** Waits for `units`; more than there are in all are taken as all. Gives the function that returns them. */
-  acquire(units: number): Promise<() => void>
+  /** Waits for `units`, or for all of them where `units` is more than there are. Gives the function that releases them. */
+  acquire(units: number): Promise<Release>
 }
 
+/** @param total the units that there are */
 export function newWeightedSemaphore(total: number): WeightedSemaphore {
-  const waiting: { readonly units: number; readonly start: () => void }[] = []
+  const queue: { readonly units: number; readonly start: () => void }[] = []
   let free = total
-  const startNext = () => {
-    for (let next = waiting[0]; next && next.units <= free; next = waiting[0]) {
-      waiting.shift()
+
+  function startNext(): void {
+    for (let next = queue[0]; next && next.units <= free; next = queue[0]) {
+      queue.shift()
       free -= next.units
       next.start()
     }
   }
+
   return {
-    acquire(asked) {
-      const units = Math.min(asked, total)
-      const { promise, resolve } = Promise.withResolvers<() => void>()
-      let isTaken = true
-      const giveBack = () => {
-        if (isTaken) free += units
-        isTaken = false
+    acquire(wanted) {
+      const units = Math.min(wanted, total)
+      const { promise, resolve } = Promise.withResolvers<Release>()
+      let isReleased = false
+      const release = () => {
+        if (!isReleased) free += units
+        isReleased = true
         startNext()
       }
-      waiting.push({ units, start: () => resolve(giveBack) })
+      queue.push({ units, start: () => resolve(release) })
       startNext()
       return promise
     },

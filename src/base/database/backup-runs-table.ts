@@ -1,13 +1,13 @@
 import { dayMs, type Instant, plusMs } from '../clock.ts'
 import { type Db, inTransaction } from './database.ts'
 
-/** The row of `backup_runs` that is no backup: whoever begins one, or takes blobs away, holds it. */
+/** The row of `backup_runs` that is not a backup: starting a backup and deleting blobs both lock it. */
 const gateRowId = 'gate'
 
-/** How long backups are remembered. */
+/** How long rows of `backups` are kept. */
 const backupHistoryMs = 400 * dayMs
 
-/** Notes a backup that is under way, until `expiresAt` unless it is renewed. */
+/** Records that a backup is running, until `expiresAt` unless that is extended. Waits while blobs are being deleted. */
 export async function insertBackupRun(db: Db, id: string, now: Instant, expiresAt: Instant): Promise<void> {
   await inTransaction(db, async tx => {
     await lockGateRow(tx)
@@ -16,7 +16,7 @@ export async function insertBackupRun(db: Db, id: string, now: Instant, expiresA
   })
 }
 
-/** Was it still under way? */
+/** Extends a running backup; false when it had expired. */
 export async function updateBackupRunExpiry(db: Db, id: string, now: Instant, expiresAt: Instant): Promise<boolean> {
   const { numUpdatedRows } = await db
     .updateTable('backup_runs')
@@ -27,13 +27,14 @@ export async function updateBackupRunExpiry(db: Db, id: string, now: Instant, ex
   return numUpdatedRows > 0n
 }
 
+/** Records that a backup is no longer running. */
 export async function deleteBackupRun(db: Db, id: string): Promise<void> {
   await db.deleteFrom('backup_runs').where('id', '=', id).where('id', '!=', gateRowId).execute()
 }
 
 /**
- * Is a backup under way? To be asked in the transaction that takes the rows of blobs away: none begins then before that
- * transaction ends, so that no backup meets the row of a blob whose bytes are going.
+ * Whether a backup is running. To be called in the transaction that deletes the rows of blobs: no backup starts before that
+ * transaction ends, so that no backup finds the row of a blob whose chunks are being deleted.
  */
 export async function isBackupRunning(tx: Db, now: Instant): Promise<boolean> {
   await lockGateRow(tx)
@@ -51,37 +52,37 @@ async function lockGateRow(tx: Db): Promise<void> {
   await tx.selectFrom('backup_runs').select('id').where('id', '=', gateRowId).forUpdate().execute()
 }
 
-/** A backup that is whole. */
+/** A backup that was completed. */
 export interface CompletedBackup {
   readonly id: string
   readonly startedAt: Instant
   readonly finishedAt: Instant
   readonly seconds: number
-  /** All that a restore reads. */
+  /** The bytes that a restore reads. */
   readonly bytes: number
-  /** What this one wrote of it. */
+  /** Those of them that this backup wrote: the rest was in the folder already. */
   readonly newBytes: number
 }
 
-/** Remembers a backup, and forgets those of more than a year ago. */
-export async function insertCompletedBackup(db: Db, made: CompletedBackup): Promise<void> {
+/** Inserts a completed backup, and deletes those of more than 400 days ago. */
+export async function insertCompletedBackup(db: Db, backup: CompletedBackup): Promise<void> {
   await db
     .insertInto('backups')
     .values({
-      id: made.id,
-      started_at: made.startedAt,
-      finished_at: made.finishedAt,
-      seconds: made.seconds,
-      bytes: made.bytes,
-      new_bytes: made.newBytes,
+      id: backup.id,
+      started_at: backup.startedAt,
+      finished_at: backup.finishedAt,
+      seconds: backup.seconds,
+      bytes: backup.bytes,
+      new_bytes: backup.newBytes,
       proven_at: null,
       refuted_at: null,
     })
     .execute()
-  await db.deleteFrom('backups').where('finished_at', '<', plusMs(made.finishedAt, -backupHistoryMs)).execute()
+  await db.deleteFrom('backups').where('finished_at', '<', plusMs(backup.finishedAt, -backupHistoryMs)).execute()
 }
 
-/** Remembers what a trial of a restore showed. False: no such backup was made of this database. */
+/** Records the result of a test restore; false: this database has no such backup. */
 export async function updateRestoreTrial(
   db: Db,
   id: string,
@@ -96,7 +97,7 @@ export async function updateRestoreTrial(
   return numUpdatedRows > 0n
 }
 
-/** The newest of each kind; undefined: there is none. */
+/** The newest backup that was finished, proven by a test restore, or found damaged; undefined: there is none. */
 export async function selectNewestBackup(db: Db, by: 'finished_at' | 'proven_at' | 'refuted_at') {
   return await db
     .selectFrom('backups')

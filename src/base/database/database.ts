@@ -3,10 +3,10 @@ import { createPool, type FieldPacket, type Pool, type PoolConnection, Types } f
 import { type PoolUsage, trackPool } from './pool-metrics.ts'
 import type { DatabaseSchema } from './schema.ts'
 
-/** The database, or a transaction on it: what every function that asks it takes first. */
+/** The database or a transaction: the first parameter of every function that queries. */
 export type Db = Kysely<DatabaseSchema>
 
-/** A pool of connections; one for each role, so that none starves another. */
+/** A pool of connections. Each role has its own, so that no role starves another. */
 export interface Database {
   readonly db: Db
   close(): Promise<void>
@@ -14,8 +14,9 @@ export interface Database {
 
 /**
  * A pool on `url` (`mysql://user:password@host:port/name`, optionally `?socketPath=…`).
- * Connections are opened when they are first needed. Date-times come and go as text (see clock.ts), in UTC.
- * @param name what its use is shown as in the metrics; without it that is not shown
+ * Connections are opened when they are needed. Date-times are read and written as text (see clock.ts), in UTC.
+ * @param connections how many may be open at once
+ * @param name the label of the pool in the metrics; absent: it has no metrics
  */
 export function openDatabase(url: string, connections: number, name?: string): Database {
   const address = new URL(url)
@@ -47,19 +48,19 @@ export function openDatabase(url: string, connections: number, name?: string): D
 }
 
 /**
- * Kysely's MySQL driver sends text, which doubles the size of binary values; prepared statements do not. Each connection is
- * counted in `use` while somebody has it.
+ * Makes Kysely use prepared statements: its MySQL driver sends parameters as text, which doubles the size of binary values.
+ * Counts the connections in use in `usage`.
  */
-function withPreparedStatements(pool: Pool, deps: PoolUsage) {
+function withPreparedStatements(pool: Pool, usage: PoolUsage) {
   const prepared = new WeakMap<PoolConnection, MysqlPoolConnection>()
-  const out = new WeakSet<PoolConnection>()
-  const giveBack = (connection: PoolConnection) => {
-    if (out.delete(connection)) deps.inUse--
+  const inUse = new WeakSet<PoolConnection>()
+  const countReturn = (connection: PoolConnection) => {
+    if (inUse.delete(connection)) usage.inUse--
   }
   const prepare = (connection: PoolConnection): MysqlPoolConnection => {
-    const known = prepared.get(connection)
-    if (known) return known
-    const made = {
+    const existing = prepared.get(connection)
+    if (existing) return existing
+    const wrapped = {
       query: (statement: string, parameters: readonly unknown[], done: (error: unknown, result: unknown) => void) =>
         parameters.length === 0
           ? connection.query(statement, done)
@@ -67,25 +68,25 @@ function withPreparedStatements(pool: Pool, deps: PoolUsage) {
               done(error, withWholeInstants(rows, fields)),
             ),
       release: () => {
-        giveBack(connection)
+        countReturn(connection)
         connection.release()
       },
       destroy: () => {
-        giveBack(connection)
+        countReturn(connection)
         connection.destroy()
       },
     } as unknown as MysqlPoolConnection
-    prepared.set(connection, made)
-    return made
+    prepared.set(connection, wrapped)
+    return wrapped
   }
   return {
     getConnection: (done: (error: unknown, connection: MysqlPoolConnection) => void) => {
-      deps.waiting++
+      usage.waiting++
       pool.getConnection((error, connection) => {
-        deps.waiting--
+        usage.waiting--
         if (error) return done(error, undefined as never)
-        out.add(connection)
-        deps.inUse++
+        inUse.add(connection)
+        usage.inUse++
         done(null, prepare(connection))
       })
     },
@@ -93,7 +94,7 @@ function withPreparedStatements(pool: Pool, deps: PoolUsage) {
   } as never
 }
 
-/** mysql2 leaves out the fraction of a DATETIME(6) that has none, from a prepared statement; an Instant has six digits. */
+/** mysql2 drops a fraction of zero from a DATETIME(6) of a prepared statement; an Instant always has six digits. */
 function withWholeInstants(rows: unknown, fields: readonly FieldPacket[] | undefined): unknown {
   const names = (fields ?? []).filter(field => field?.columnType === Types.DATETIME).map(field => field.name)
   if (names.length === 0 || !Array.isArray(rows)) return rows
@@ -108,8 +109,8 @@ function withWholeInstants(rows: unknown, fields: readonly FieldPacket[] | undef
 const maxTries = 5
 
 /**
- * Runs `work` in one transaction, READ COMMITTED, and commits it. The whole of it is tried again after a deadlock or a
- * lock wait that ran out, so it must do nothing outside the transaction and no network.
+ * Runs `work` in one READ COMMITTED transaction and commits it. All of `work` is retried after a deadlock (1213) or a lock
+ * wait timeout (1205), up to five times: it must have no effects outside the transaction, and do no network I/O.
  */
 export async function inTransaction<Result>(db: Db, work: (db: Db) => Promise<Result>): Promise<Result> {
   for (let attempt = 1; ; attempt++) {
@@ -126,7 +127,7 @@ function errnoOf(error: unknown): number | undefined {
   return error instanceof Error && 'errno' in error && typeof error.errno === 'number' ? error.errno : undefined
 }
 
-/** What the transaction stood on is gone: the whole of it is to be tried again, as after a deadlock. */
+/** A row that the transaction relied on is gone: the transaction is retried, as after a deadlock. */
 export class LockLostError extends Error {
   override readonly name = 'LockLostError'
 }
@@ -137,7 +138,7 @@ function isLockConflict(error: unknown): boolean {
   return errno === 1205 || errno === 1213
 }
 
-/** Did an insert or update meet a row that already has these unique values? `index` narrows it to one unique index. */
+/** Whether an insert or update failed because the unique values exist already; `index` limits it to one unique index. */
 export function isDuplicate(error: unknown, index?: string): boolean {
   return errnoOf(error) === 1062 && (index === undefined || (error as Error).message.includes(index))
 }
@@ -153,24 +154,24 @@ const connectionErrorCodes = new Set([
   'POOL_CLOSED',
 ])
 
-/** A file could not be written, the disk is full, a table is full. */
+/** A file could not be written (3, 1026), the disk is full (1021), a table is full (1114). */
 const diskFullErrorNumbers = new Set([3, 1021, 1026, 1114])
 
-/** Has the database no room for what was to be written? */
+/** Whether a write failed because the disk of the database, or a table, is full. */
 export function isDatabaseFull(error: unknown): boolean {
   const errno = errnoOf(error)
-  // 1030: what the storage engine was told, which for a full disk is 28 (ENOSPC).
+  // 1030 quotes the error of the storage engine: 28 (ENOSPC) for a full disk.
   return diskFullErrorNumbers.has(errno ?? 0) || (errno === 1030 && /\b28\b/.test((error as Error).message))
 }
 
-// Too many connections, shutting down, killed, read-only, waiting too long.
+// Too many connections, shutting down, killed, read-only, timed out.
 const serverErrorNumbers = new Set([1040, 1053, 1180, 1205, 1213, 1290, 1317, 1792, 1836, 1927, 3024])
 
-/** Is the database itself away, full or read-only, so that the same work may succeed later? */
+/** Whether the database is unreachable, full or read-only, so that the same work may succeed later. */
 export function isDatabaseUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false
   const { code, fatal } = error as { code?: unknown; fatal?: unknown }
-  // What mysql2 says of a connection that is gone: for all that is asked of it afterwards without any code.
+  // mysql2 marks the errors of a lost connection, also of later queries on it, which have no code.
   if (fatal === true) return true
   if (typeof code === 'string' && connectionErrorCodes.has(code)) return true
   return serverErrorNumbers.has(errnoOf(error) ?? 0) || isDatabaseFull(error)

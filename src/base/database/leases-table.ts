@@ -1,16 +1,16 @@
 import type { Instant } from '../clock.ts'
 import type { Db } from './database.ts'
 
-/** Work that one process does at a time. */
+/** A claim on work that only one process does at a time. */
 export interface LeaseClaim {
   readonly name: string
-  /** 26 characters that no other process has. */
+  /** The process: 26 characters that no other process has. */
   readonly holder: string
   readonly now: Instant
   readonly until: Instant
 }
 
-/** Gives the work to `holder` until then, unless another one holds it now. Did they get it, or have it still? */
+/** Leases the work to `holder`, or extends its lease; false while another process has the lease. */
 export async function claimLease(db: Db, { name, holder, now, until }: LeaseClaim): Promise<boolean> {
   const { numUpdatedRows } = await db
     .updateTable('leases')
@@ -27,6 +27,7 @@ export async function claimLease(db: Db, { name, holder, now, until }: LeaseClai
   return numInsertedOrUpdatedRows > 0n
 }
 
+/** Ends the lease of `holder`, where it has it. */
 export async function deleteLease(db: Db, name: string, holder: string): Promise<void> {
   await db.deleteFrom('leases').where('name', '=', name).where('holder', '=', holder).execute()
 }

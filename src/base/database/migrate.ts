@@ -21,9 +21,9 @@ import { requireNoUnfinishedRestore } from './restores-table.ts'
 import { newerMigrations } from './schema-version.ts'
 
 /**
- * In the order they run. A migration that was released is never edited. Each only adds, so that the version before works
- * on beside it; what that version used is taken away a version later, by a migration that first writes its own name into
- * `schema_floor`.
+ * In the order in which they run. A released migration is never edited. Each only adds, so that the previous version can
+ * run beside it; what the previous version used is removed a version later, by a migration that first inserts its own name
+ * into `schema_floor`.
  */
 const migrations: Readonly<Record<string, Migration>> = {
   '0001-first': first,
@@ -45,13 +45,13 @@ const migrations: Readonly<Record<string, Migration>> = {
   '0017-search-reindex': searchReindex,
 }
 
-/** The names of this version's migrations, in the order they run. */
+/** The names of this version's migrations, in the order in which they run. */
 export const migrationNames: readonly string[] = Object.keys(migrations)
 
 /**
- * Brings the tables up to this version and gives the names of the migrations that ran. Processes that start together
- * wait for each other (GET_LOCK). A run that died half way is taken up again.
- * Tables that a newer version only added to are left as they are.
+ * Migrates the schema to this version, and gives the names of the migrations that ran. Processes that start together wait
+ * for each other (GET_LOCK). A migration that was interrupted is run again. A schema to which a newer version has only
+ * added is left as it is.
  * @throws NewerSchemaError; UnfinishedRestoreError
  */
 export async function migrate(db: Db): Promise<readonly string[]> {
@@ -61,7 +61,7 @@ export async function migrate(db: Db): Promise<readonly string[]> {
   return await migrateUpTo(db, migrationNames.at(-1) ?? '')
 }
 
-/** As `migrate`, up to and with one migration, for a restore: what it loads was another version's. */
+/** Migrates the schema up to and including one migration: for a restore, whose rows may be an older version's. */
 export async function migrateUpTo(db: Db, name: string): Promise<readonly string[]> {
   const migrator = new Migrator({ db, provider: { getMigrations: () => Promise.resolve({ ...migrations }) } })
   const { error, results } = await migrator.migrateTo(name)

@@ -2,14 +2,14 @@ import { stat } from 'node:fs/promises'
 import { sql } from 'kysely'
 import type { Db } from './database.ts'
 
-/** Is the database on this machine, as far as its address tells? */
+/** Whether the database runs on this machine, judging by its URL. */
 function isLocal(databaseUrl: string): boolean {
   const url = new URL(databaseUrl)
   const host = url.hostname.replace(/^\[|\]$/g, '')
   return url.searchParams.has('socketPath') || host === 'localhost' || host === '::1' || host.startsWith('127.')
 }
 
-/** Where a database on this machine keeps its data; undefined: it is elsewhere, such as in a container of its own. */
+/** The data directory of a database on this machine; undefined: it is elsewhere, such as in a container of its own. */
 export async function mysqlDataDir(db: Db, databaseUrl: string): Promise<string | undefined> {
   if (!isLocal(databaseUrl)) return undefined
   const { rows } = await sql<{ readonly folder: string }>`SELECT @@datadir AS folder`.execute(db)
@@ -18,17 +18,14 @@ export async function mysqlDataDir(db: Db, databaseUrl: string): Promise<string 
   return found?.isDirectory() ? folder : undefined
 }
 
-/** The same, asked until it is answered, and then remembered. */
+/** A function that gives the same, and asks the database only until it has answered once. */
 export function cachedMysqlDataDir(db: Db, databaseUrl: string): () => Promise<string | undefined> {
-  let known: { readonly folder: string | undefined } | undefined
+  let cached: { readonly folder: string | undefined } | undefined
   return async () => {
-    const answer =
-      known ??
-      (await mysqlDataDir(db, databaseUrl).then(
-        folder => ({ folder }),
-        () => undefined,
-      ))
-    known = answer
-    return answer?.folder
+    cached ??= await mysqlDataDir(db, databaseUrl).then(
+      folder => ({ folder }),
+      () => undefined,
+    )
+    return cached?.folder
   }
 }

@@ -1,34 +1,34 @@
 import { gauge } from '../observability/metrics.ts'
 
-/** How the connections of a pool stand at this moment. */
+/** How the connections of a pool are used at the moment. */
 export interface PoolUsage {
   readonly connections: number
   inUse: number
-  /** Who waits for a connection. */
+  /** Callers that wait for a connection. */
   waiting: number
 }
 
 const pools = new Map<string, PoolUsage>()
 
-/** Read from the counts when somebody asks: a query then costs two additions. */
-function poolGauge(name: string, help: string, read: (deps: PoolUsage) => number): void {
-  const of = gauge(name, help, ['pool'], () => {
-    of.reset()
-    for (const [pool, use] of pools) of.set({ pool }, read(use))
+/** A gauge that is read from the counts when metrics are collected: a query then costs only two additions. */
+function poolGauge(name: string, help: string, read: (usage: PoolUsage) => number): void {
+  const usageGauge = gauge(name, help, ['pool'], () => {
+    usageGauge.reset()
+    for (const [pool, usage] of pools) usageGauge.set({ pool }, read(usage))
   })
 }
 
 poolGauge(
   'mailroom_database_connections_max',
-  'Connections to the database that a pool may hold.',
-  deps => deps.connections,
+  'Connections to the database that a pool may open.',
+  usage => usage.connections,
 )
-poolGauge('mailroom_database_connections_in_use', 'Connections of a pool that somebody works with.', deps => deps.inUse)
-poolGauge('mailroom_database_waiting', 'Who waits for a connection of a pool.', deps => deps.waiting)
+poolGauge('mailroom_database_connections_in_use', 'Connections of a pool that are in use.', usage => usage.inUse)
+poolGauge('mailroom_database_waiting', 'Callers that wait for a connection of a pool.', usage => usage.waiting)
 
-/** Counts the use of a pool; `name`: what it is shown as, undefined: it is not shown. */
+/** The counts of a new pool; `name` is its label in the metrics, undefined: it has no metrics. */
 export function trackPool(connections: number, name: string | undefined): PoolUsage {
-  const deps = { connections, inUse: 0, waiting: 0 }
-  if (name !== undefined) pools.set(name, deps)
-  return deps
+  const usage = { connections, inUse: 0, waiting: 0 }
+  if (name !== undefined) pools.set(name, usage)
+  return usage
 }

@@ -2,14 +2,14 @@ import { sql } from 'kysely'
 import { version } from '../version.ts'
 import type { Db } from './database.ts'
 
-/** The tables are a newer version's and this one cannot work on them; the message says what to do. */
+/** The schema is a newer version's and this one cannot use it; the message tells the operator what to do. */
 export class NewerSchemaError extends Error {
   override readonly name = 'NewerSchemaError'
 }
 
 /**
- * The migrations that a newer version brought and of which `known` tells nothing; with none of them in `schema_floor`, a
- * program that knows only `known` may work on the tables, as it does while an upgrade goes on and after one was taken back.
+ * The applied migrations of a newer version that are not among `known`. While none of them is in `schema_floor`, a version
+ * that has only `known` may use the schema: during an upgrade, and after one was rolled back.
  * @throws NewerSchemaError
  */
 export async function newerMigrations(db: Db, known: readonly string[]): Promise<readonly string[]> {
@@ -20,7 +20,7 @@ export async function newerMigrations(db: Db, known: readonly string[]): Promise
   const needed = floor.filter(value => !known.includes(value)).sort()
   if (needed.length > 0 || !known.every(value => applied.includes(value)))
     throw new NewerSchemaError(
-      `The tables were brought to ${newer.at(-1)} by a newer version of Mailroom, and ${version} cannot work on them: start that version again, or restore a backup from before it into an empty database.`,
+      `The database schema was migrated to ${newer.at(-1)} by a newer version of Mailroom, and ${version} cannot use it: start that version again, or restore a backup from before the upgrade into an empty database.`,
     )
   return newer
 }

@@ -40,7 +40,7 @@ test('with a new key first opens what the old one sealed, and seals with the new
   expect(changing.open(old, 'here')).toBe('the secret')
   const renewed = changing.seal('the secret', 'here')
   expect(secretsOf([other]).open(renewed, 'here')).toBe('the secret')
-  expect(() => secrets.open(renewed, 'here')).toThrow(`the secret key ${changing.id} is not at hand`)
+  expect(() => secrets.open(renewed, 'here')).toThrow(`the secret key ${changing.id} is unknown to this process`)
   expect(changing.ids).toEqual([secretsOf([other]).id, secrets.id])
 })
 

@@ -10,25 +10,25 @@ import {
 import { closeSync, fsyncSync, linkSync, mkdirSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** What the database is handed instead of a secret. */
+/** An encrypted secret, as the database stores it. */
 export interface SealedSecret {
-  /** The id of the secret key that opens it. */
+  /** The id of the secret key that decrypts it. */
   readonly keyId: string
   /** In base64: nonce, tag, ciphertext. */
   readonly text: string
 }
 
-/** Seals and opens what the database may hold but must not show (AES-256-GCM). */
+/** Encrypts and decrypts the secrets that are stored in the database (AES-256-GCM). */
 export interface Secrets {
-  /** The id of the key that seals. */
+  /** The id of the key that encrypts. */
   readonly id: string
-  /** The ids of all keys, that one first. */
+  /** The ids of all keys, the encrypting one first. */
   readonly ids: readonly string[]
-  /** @param place where it will stand; what was sealed for one place opens at no other */
+  /** @param place names where it will be stored (AEAD associated data): it can be opened for the same place only */
   seal(secret: string, place: string): SealedSecret
-  /** @throws where the key is not one of these, or the text or the place is another */
+  /** @throws where its key is not one of these, or the text or the place was changed */
   open(sealed: SealedSecret, place: string): string
-  /** Keys for another purpose, one made of each (HKDF, RFC 5869): the first for what is made, all for what is checked. */
+  /** One key for another purpose from each key (HKDF, RFC 5869): the first to sign with, all to verify with. */
   derive(purpose: string): readonly Buffer[]
 }
 
@@ -37,7 +37,7 @@ const nonceBytes = 12
 const tagBytes = 16
 const cipher = 'aes-256-gcm'
 
-/** The secrets of these keys, of {@link secretKeyBytes} each: the first seals, all open. */
+/** Keys of {@link secretKeyBytes} bytes each: the first encrypts, all decrypt. */
 export function secretsOf(keys: readonly [Buffer, ...Buffer[]]): Secrets {
   const known = new Map<string, KeyObject>(keys.map(key => [idOf(key), createSecretKey(key)]))
   const id = idOf(keys[0])
@@ -53,7 +53,7 @@ export function secretsOf(keys: readonly [Buffer, ...Buffer[]]): Secrets {
     },
     open({ keyId, text }, place) {
       const key = known.get(keyId)
-      if (!key) throw new Error(`the secret key ${keyId} is not at hand`)
+      if (!key) throw new Error(`the secret key ${keyId} is unknown to this process`)
       const bytes = Buffer.from(text, 'base64')
       const tag = bytes.subarray(nonceBytes, nonceBytes + tagBytes)
       const opener = createDecipheriv(cipher, key, bytes.subarray(0, nonceBytes), { authTagLength: tagBytes })
@@ -65,12 +65,12 @@ export function secretsOf(keys: readonly [Buffer, ...Buffer[]]): Secrets {
   }
 }
 
-/** Says which key it is and nothing else of it. */
+/** Identifies a key without revealing it. */
 function idOf(key: Buffer): string {
   return createHash('sha256').update('mailroom secret key ').update(key).digest('hex').slice(0, 16)
 }
 
-/** The keys that `text` holds in base64, with commas or line breaks between; undefined when it is not that. */
+/** Parses keys in base64, separated by commas or line breaks; undefined when `text` is anything else. */
 export function readSecretKeys(text: string): readonly [Buffer, ...Buffer[]] | undefined {
   const [first, ...more] = text
     .trim()
@@ -79,14 +79,14 @@ export function readSecretKeys(text: string): readonly [Buffer, ...Buffer[]] | u
   return first && more.every(each => each !== undefined) ? [first, ...more] : undefined
 }
 
-/** Where the secret key is kept when the settings hold none. */
+/** The file with the secret key of a process whose settings have none. */
 export function secretFile(varFolder: string): string {
   return join(varFolder, 'secret.key')
 }
 
 /**
- * The secrets in `varFolder`; undefined: there are none.
- * @throws when the file there holds something else
+ * The keys in the secret file of `varFolder`; undefined: there is no file.
+ * @throws when the file holds anything else
  */
 export function readSecretFile(varFolder: string): Secrets | undefined {
   const file = secretFile(varFolder)
@@ -97,25 +97,25 @@ export function readSecretFile(varFolder: string): Secrets | undefined {
   return secretsOf(keys)
 }
 
-/** Makes a secret key in `varFolder`, unless another process was first, that only our user may read; it is on disk then. */
+/** Creates a secret file with a new key, readable by our user only, unless another process has; it is on disk then. */
 export function createSecretFile(varFolder: string): void {
   writeSecretFile(varFolder, randomBytes(secretKeyBytes).toString('base64'))
 }
 
-/** Keeps a secret key, in base64, in `varFolder`, unless one is there. */
+/** Writes a key, in base64, to the secret file of `varFolder`, unless there is one. */
 export function writeSecretFile(varFolder: string, key: string): void {
   mkdirSync(varFolder, { recursive: true })
   const file = secretFile(varFolder)
-  const draft = `${file}.${process.pid}.${randomBytes(4).toString('hex')}`
+  const temporary = `${file}.${process.pid}.${randomBytes(4).toString('hex')}`
   try {
-    writeDurably(draft, `${key}\n`)
-    // Unlike a rename, a link never takes the place of a file that is there.
-    linkSync(draft, file)
+    writeDurably(temporary, `${key}\n`)
+    // Unlike a rename, a link never replaces an existing file.
+    linkSync(temporary, file)
     syncFolder(varFolder)
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
   } finally {
-    rmSync(draft, { force: true })
+    rmSync(temporary, { force: true })
   }
 }
 

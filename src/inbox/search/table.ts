@@ -45,7 +45,7 @@ export async function insertSearchText(db: Db, rows: readonly NewSearchTextRow[]
     db,
     'search_texts',
     rows.map(row => ({ ...row, bytes: row.words.length, place: null })),
-    'unless there',
+    'ignore',
   )
   await db
     .updateTable('messages')
@@ -161,7 +161,7 @@ export async function selectUnsegmentedSizes(db: Db, organizationIds: readonly I
 
 /** Locks the organization's index until the transaction ends; undefined: another transaction has locked it. */
 export async function lockIndexHead(db: Db, organizationId: Id<'org'>): Promise<IndexHead | undefined> {
-  await insertRows(db, 'search_heads', [{ organization_id: organizationId, blocks: 0 }], 'unless there')
+  await insertRows(db, 'search_heads', [{ organization_id: organizationId, blocks: 0 }], 'ignore')
   return await db
     .selectFrom('search_heads')
     .select(['blocks as segments', 'revision'])

@@ -51,7 +51,7 @@ export async function insertBlob(db: Db, row: BlobRow): Promise<void> {
 
 /** Inserts the blobs that the organization does not have yet; returns how many. */
 export async function insertNewBlobs(db: Db, rows: readonly BlobRow[]): Promise<number> {
-  return await insertRows(db, 'blobs', rows, 'unless there')
+  return await insertRows(db, 'blobs', rows, 'ignore')
 }
 
 /** Inserts chunks. One that exists already has the same bytes, which follow from the blob's content and the position. */

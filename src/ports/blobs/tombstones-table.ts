@@ -18,7 +18,7 @@ export async function selectBlobsAfter(db: Db, after: string, limit: number) {
 /** Gives blobs a tombstone; those that have one keep it. Returns how many were new. */
 export async function insertTombstones(db: Db, ids: readonly Id<'blb'>[], now: Instant): Promise<number> {
   const rows = ids.map(id => ({ blob_id: id, forgotten_at: now, removed_at: null }))
-  return await insertRows(db, 'blob_tombstones', rows, 'unless there')
+  return await insertRows(db, 'blob_tombstones', rows, 'ignore')
 }
 
 /** Deletes tombstones: of blobs that are referred to again, and of those whose chunks are all deleted. */

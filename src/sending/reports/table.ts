@@ -58,7 +58,7 @@ export async function selectEarlierBounces(
 
 /** Notes what may be told once only: `new`, `again` with the same content, or with `other` content. */
 export async function insertToken(db: Db, row: DatabaseSchema['provider_tokens']): Promise<'new' | 'again' | 'other'> {
-  if ((await insertRows(db, 'provider_tokens', [row], 'unless there')) > 0) return 'new'
+  if ((await insertRows(db, 'provider_tokens', [row], 'ignore')) > 0) return 'new'
   const known = await db
     .selectFrom('provider_tokens')
     .select('content_hash')

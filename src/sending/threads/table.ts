@@ -34,7 +34,7 @@ export async function selectReferences(db: Db, keys: readonly ReferenceKey[]): P
 
 /** Adds those that are not there; how many that were. */
 export async function insertNewReferences(db: Db, rows: readonly ThreadReference[]): Promise<number> {
-  return await insertRows(db, 'thread_references', rows.map(columnsOf), 'unless there')
+  return await insertRows(db, 'thread_references', rows.map(columnsOf), 'ignore')
 }
 
 /** Adds those that are not there. One that is there keeps its thread, and learns of its email. */

@@ -136,7 +136,7 @@ test('works on tables that a newer version only added to, and refuses those that
     () => '',
     (error: Error) => error.message,
   )
-  expect(refusal).toContain('brought to 9999-later by a newer version')
+  expect(refusal).toContain('migrated to 9999-later by a newer version')
   expect(refusal).toContain('start that version again, or restore a backup')
   await sql`delete from schema_floor`.execute(database.db)
   await sql`delete from kysely_migration where name = '9999-later'`.execute(database.db)

@@ -140,7 +140,7 @@ describe('at the start', () => {
       MAILROOM_SMTP_LISTEN: '127.0.0.1:0',
       MAILROOM_METRICS_LISTEN: '127.0.0.1:0',
     })
-    expect([status, err]).toEqual([2, expect.stringContaining(`is sealed with the secret key ${noted.id}`)])
+    expect([status, err]).toEqual([2, expect.stringContaining(`is encrypted with the secret key ${noted.id}`)])
     expect(() => readFileSync(join(varFolder, 'secret.key'))).toThrow()
   })
 

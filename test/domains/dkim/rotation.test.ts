@@ -217,5 +217,5 @@ test('the command makes the key, says where it is to be seen, and needs the secr
   expect((await rotating('not a domain')).status).toBe(2)
   const other = { ...settings, MAILROOM_SECRET_KEY: randomBytes(32).toString('base64') }
   const refused = await runCommand(['domain', 'rotate-dkim', 'commanded.example'], other)
-  expect([refused.status, refused.err]).toEqual([2, expect.stringContaining('is sealed with the secret key')])
+  expect([refused.status, refused.err]).toEqual([2, expect.stringContaining('is encrypted with the secret key')])
 })

@@ -33,7 +33,7 @@ export async function insertReports(db: Db, reports: readonly PendingReport[]): 
     message: mail.message,
     news: event && toJson({ ...event }),
   }))
-  await insertRows(db, 'simulated_reports', rows, 'unless there')
+  await insertRows(db, 'simulated_reports', rows, 'ignore')
 }
 
 /** Reports that are due, in the order of `dueAt`. */
