@@ -115,7 +115,7 @@ test('a backup that is not encrypted says where the secret key must be kept, and
   expect((await findBackup(folder, undefined)).secret_key).toBeNull()
   const { secret_keys } = await findBackup(folder, undefined)
   const { out } = await store.mailroom(['backup', join(store.folder, 'told')])
-  expect(out).toContain(`It does not hold the secret key ${secret_keys.join(', ')}`)
+  expect(out).toContain(`It does not include the secret key ${secret_keys.join(', ')}`)
   const empty = await emptyDatabase()
   try {
     const another = await restoreInto(empty, { MAILROOM_SECRET_KEY: Buffer.alloc(32).toString('base64') })

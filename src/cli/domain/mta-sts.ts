@@ -66,7 +66,7 @@ async function requireReady(db: Db, config: Config, domain: string, mode: MtaSts
   const trust = await checkOurCertificate(db, config)
   if (mode === 'enforce' && trust.kind === 'bad')
     throw new CommandError(
-      `Senders that enforce the policy would stop sending: the certificate for ${config.hostname} is not trusted, ${trust.why}.`,
+      `Senders that enforce the policy would stop sending: the certificate for ${config.hostname} is not trusted: ${trust.why}.`,
     )
   return trust
 }
@@ -90,7 +90,7 @@ function warningsOf({ httpsListen, hostname }: Config, trust: ChainTrust, mode: 
   if (trust.kind === 'bad') notes.push(`the certificate for ${hostname} does not allow enforce yet: ${trust.why}.`)
   if (trust.kind === 'unknown_root')
     notes.push(
-      `the certificate for ${hostname} comes from ${trust.issuer}, an authority that most senders do not trust.`,
+      `the certificate for ${hostname} comes from ${trust.issuer}, which most senders do not trust.`,
     )
   return notes
 }

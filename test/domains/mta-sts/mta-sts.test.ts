@@ -94,7 +94,7 @@ test('a domain asks for a policy, and senders find it at its host and the record
       required: false,
     },
   ])
-  expect(made.warnings).toEqual([expect.stringContaining('which most senders do not know')])
+  expect(made.warnings).toEqual([expect.stringContaining('which most senders do not trust')])
 
   for (const host of ['mta-sts.a.example', 'MTA-STS.A.example', 'mta-sts.a.example:443', 'mta-sts.a.example.']) {
     const answer = await policyAt(host)
