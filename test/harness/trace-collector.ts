@@ -32,7 +32,9 @@ function spansIn(body: any): readonly CollectedSpan[] {
       // biome-ignore lint/suspicious/noExplicitAny: as above
       spans.map((span: any) => ({
         ...span,
-        facts: Object.fromEntries(span.attributes.map(({ key, value }: Attribute) => [key, Object.values(value)[0]])),
+        attributes: Object.fromEntries(
+          span.attributes.map(({ key, value }: Attribute) => [key, Object.values(value)[0]]),
+        ),
         status: span.status?.code ?? 0,
       })),
     ),

@@ -6,7 +6,7 @@ import { parse } from 'yaml'
 import { projectRoot } from '../../harness/cli.ts'
 import { promtool } from '../../harness/promtool.ts'
 
-/** The alert rules, as Prometheus itself reads and evaluates them. */
+/** The alert rules, evaluated by Prometheus itself. */
 const file = join(projectRoot, 'docker/monitoring/alerts.yaml')
 
 interface Rule {
@@ -21,8 +21,8 @@ const rules: readonly Rule[] = parse(readFileSync(file, 'utf8')).groups.flatMap(
 
 type Series = Readonly<Record<string, string>>
 
-/** Two hours of a Mailroom with which all is well, a value a minute. */
-const well: Series = {
+/** Two hours of a healthy Mailroom, one value a minute. */
+const healthy: Series = {
   'up{job="mailroom",instance="a"}': '1x130',
   'process_start_time_seconds{job="mailroom",instance="a"}': '1000x130',
   'nodejs_eventloop_lag_p99_seconds{job="mailroom",instance="a"}': '0.02x130',
@@ -59,8 +59,8 @@ const well: Series = {
   'mailroom_certificate_expiry_timestamp_seconds{instance="a",name="mail.example"}': '9000000x130',
 }
 
-/** What is otherwise when each alert is to fire. */
-const amiss: Readonly<Record<string, Series>> = {
+/** What differs from {@link healthy} where each alert has to fire. */
+const faults: Readonly<Record<string, Series>> = {
   MailroomDown: { 'up{job="mailroom",instance="a"}': '0x130' },
   MailroomRestarts: { 'process_start_time_seconds{job="mailroom",instance="a"}': '1000+300x130' },
   MailroomVersionsDiffer: { 'mailroom_build_info{instance="b",version="2"}': '1x130' },
@@ -97,7 +97,7 @@ const amiss: Readonly<Record<string, Series>> = {
 
 const firing = (alert: string) => `count(ALERTS{alertname="${alert}",alertstate="firing"}) or vector(0)`
 
-/** A test of promtool: of these alerts so many fire two hours after the beginning, which is 1970. */
+/** A test for promtool: how many of each alert fire two hours after the start, which is 1970. */
 function ruleTest(series: Series, expected: ReadonlyMap<string, number>) {
   return {
     interval: '1m',
@@ -110,14 +110,14 @@ function ruleTest(series: Series, expected: ReadonlyMap<string, number>) {
   }
 }
 
-test('Prometheus takes the rules and the configuration that shows how to scrape', async () => {
+test('promtool accepts the rules and the example configuration', async () => {
   expect(await promtool(['check', 'config', join(projectRoot, 'docker/monitoring/prometheus.yaml')])).toContain(
     'SUCCESS',
   )
   expect(await promtool(['check', 'rules', file])).toContain(`${rules.length} rules found`)
 }, 60_000)
 
-test('every alert says how urgent it is, what is the matter and what to do', () => {
+test('every alert has a severity, a summary and a description', () => {
   for (const { alert, labels, annotations } of rules) {
     expect([alert, labels['severity']]).toEqual([alert, expect.stringMatching(/^(critical|warning)$/)])
     expect([alert, annotations['summary'], annotations['description']?.length]).toEqual([
@@ -128,12 +128,12 @@ test('every alert says how urgent it is, what is the matter and what to do', () 
   }
 })
 
-test('no alert fires while all is well, and each does when something is amiss, alone', async () => {
-  expect(Object.keys(amiss).sort()).toEqual(rules.map(rule => rule.alert).sort())
+test('no alert fires for a healthy Mailroom, and each fault fires its own alert alone', async () => {
+  expect(Object.keys(faults).sort()).toEqual(rules.map(rule => rule.alert).sort())
   const only = (alert: string | null) => new Map(rules.map(rule => [rule.alert, rule.alert === alert ? 1 : 0]))
   const tests = [
-    ruleTest(well, only(null)),
-    ...rules.map(({ alert }) => ruleTest({ ...well, ...amiss[alert] }, only(alert))),
+    ruleTest(healthy, only(null)),
+    ...rules.map(({ alert }) => ruleTest({ ...healthy, ...faults[alert] }, only(alert))),
   ]
   const folder = mkdtempSync(join(tmpdir(), 'mailroom-alerts-'))
   try {

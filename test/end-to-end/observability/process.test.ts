@@ -11,7 +11,7 @@ import { startTraceCollector, type TraceCollector } from '../../harness/trace-co
 import { until } from '../../harness/until.ts'
 import { childEnvironment } from '../../harness/up.ts'
 
-/** What a Mailroom in a process of its own shows of an email and a message: metrics, log, traces. */
+/** What a Mailroom process shows of an email and a message: metrics, log, traces. */
 let relay: ScriptedRelay
 let collector: TraceCollector
 let mailroom: Mailroom
@@ -21,6 +21,7 @@ let messageId: string
 let reversePath: string
 
 const traceId = '4bf92f3577b34da6a3ce929d0e0e4736'
+const unknownId = 'eml_unknown'
 const callerSpan = '00f067aa0ba902b7'
 const report = readFileSync(join(import.meta.dir, '../../fixtures/reports/postfix.eml'))
 const message = 'From: alice@sender.example\r\nTo: hello@demo.test\r\nSubject: Secret subject\r\n\r\nHello\r\n'
@@ -51,7 +52,7 @@ beforeAll(async () => {
   messageId = acceptedMessageId(await sendMail(mailroom.smtp, message))
   await until(() => lineOf('submitted', 'email_id', emailId))
   expect(await sendMail(mailroom.smtp, report, { from: '', to: [reversePath] })).toStartWith('250 ')
-  expect((await mailroom.api('GET', '/v1/emails/eml_none')).status).toBe(404)
+  expect((await mailroom.api('GET', `/v1/emails/${unknownId}`)).status).toBe(404)
 }, 90_000)
 
 afterAll(async () => {
@@ -69,7 +70,7 @@ async function scrape(): Promise<string> {
   return (await fetch(`http://${address}/metrics`)).text()
 }
 
-/** What `/metrics` tells of itself: the metrics by name, and the labels that each was seen with. */
+/** The metrics in the text of `/metrics`: their types by name, and the labels that each has. */
 function read(text: string) {
   const types = new Map([...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(match => [match[1] ?? '', match[2] ?? '']))
   const baseOf = (name: string) => (types.has(name) ? name : name.replace(/_(bucket|sum|count)$/, ''))
@@ -91,46 +92,47 @@ interface Panel {
 const dashboard = JSON.parse(readFileSync(join(projectRoot, 'docker/monitoring/dashboard.json'), 'utf8'))
 const panels: readonly Panel[] = dashboard.panels
 const alerts = readFileSync(join(projectRoot, 'docker/monitoring/alerts.yaml'), 'utf8')
-const asked = [
+const queries = [
   ...panels.flatMap(panel => panel.targets?.map(target => target.expr) ?? []),
   ...[...alerts.matchAll(/^ +expr: (.*)$/gm)].map(match => match[1] ?? ''),
 ]
 
-test('every metric and label that the dashboard and the alert rules ask for is there', async () => {
-  // The storage watch and the count of the queue come round a little after the start.
+test('every metric and label in the queries of the dashboard and the alert rules exists', async () => {
+  // Stored bytes and queue counts are first measured a little after the start.
   await until(async () => /^mailroom_stored_bytes\{.*^mailroom_queue_recipients\{/ms.test(await scrape()))
   const { types, labels, baseOf } = read(await scrape())
   const own = new Set(['job', 'instance'])
   let selectors = 0
-  for (const expr of asked)
+  for (const expr of queries)
     for (const [, name = '', inside = ''] of expr.matchAll(/\b((?:mailroom|process|nodejs)_\w+)(?:\{([^}]*)\})?/g)) {
       expect([expr, types.has(baseOf(name))]).toEqual([expr, true])
       const seen = labels.get(baseOf(name))
       if (!seen || seen.size === 0) continue
       const by = /\bby \(([^)]*)\)/.exec(expr.slice(0, expr.indexOf(name)))?.[1]?.split(/, */) ?? []
-      const wanted = [...inside.matchAll(/(\w+)(?:=|!=)/g)].map(match => match[1] ?? '')
-      for (const label of [...by, ...wanted].filter(value => !own.has(value)))
+      const filters = [...inside.matchAll(/(\w+)(?:=|!=)/g)].map(match => match[1] ?? '')
+      for (const label of [...by, ...filters].filter(name => !own.has(name)))
         expect([expr, label, seen.has(label)]).toEqual([expr, label, true])
       selectors++
     }
   expect(selectors).toBeGreaterThan(30)
 }, 60_000)
 
-test('Prometheus understands every question of the dashboard, and finds nothing amiss in how the metrics are named', async () => {
-  const filled = asked.map(expr =>
+test('promtool accepts every query of the dashboard and the names of our metrics', async () => {
+  const filled = queries.map(expr =>
     expr.replaceAll('$__rate_interval', '5m').replaceAll('$job', 'mailroom').replaceAll('$instance', '.*'),
   )
-  const rules = filled.map((expr, i) => ({ record: `asked:${i}`, expr }))
-  const groups = JSON.stringify({ groups: [{ name: 'asked', rules }] })
+  const rules = filled.map((expr, i) => ({ record: `query:${i}`, expr }))
+  const groups = JSON.stringify({ groups: [{ name: 'queries', rules }] })
   expect(await promtool(['check', 'rules', '/dev/stdin'], groups)).toContain(`${rules.length} rules found`)
   const ours = (await scrape())
     .split('\n\n')
-    .filter(value => value.includes('# TYPE mailroom_'))
+    .filter(block => block.includes('# TYPE mailroom_'))
     .join('\n')
+  expect(ours).toContain('# TYPE mailroom_submissions_total counter')
   expect(await promtool(['check', 'metrics'], `${ours}\n`)).toBe('')
 }, 60_000)
 
-test('the dashboard has a row for each part, and no two panels in one place', () => {
+test('the dashboard has a row for each part, and no two panels in the same place', () => {
   expect(panels.filter(panel => panel.type === 'row').map(panel => panel.title)).toEqual([
     'Now',
     'Mail in',
@@ -146,13 +148,13 @@ test('the dashboard has a row for each part, and no two panels in one place', ()
   expect(new Set(places).size).toBe(places.length)
 })
 
-/** The value of a series; undefined: it is not there. */
+/** The value of a series; undefined: there is no such series. */
 function sampleOf(text: string, series: string): number | undefined {
-  const line = text.split('\n').find(value => value.startsWith(`${series} `))
+  const line = text.split('\n').find(text => text.startsWith(`${series} `))
   return line === undefined ? undefined : Number(line.slice(series.length))
 }
 
-test('counts what came and went: by verdict, reply, route and status, and how long it took', async () => {
+test('counts messages, submissions and requests by verdict, reply, route and status', async () => {
   const text = await scrape()
   expect(sampleOf(text, 'mailroom_scan_seconds_count{verdict="clean"}')).toBeGreaterThanOrEqual(1)
   expect(sampleOf(text, 'mailroom_submissions_total{outcome="accepted",reply="2xx"}')).toBe(1)
@@ -168,7 +170,7 @@ test('counts what came and went: by verdict, reply, route and status, and how lo
   expect(text).toMatch(/^nodejs_eventloop_lag_p99_seconds [\d.e-]+$/m)
 })
 
-test('what clients write as they like makes no labels of its own', async () => {
+test('paths and methods that clients invent create no labels of their own', async () => {
   for (let i = 0; i < 20; i++) {
     await fetch(`${mailroom.http}/nowhere/${i}`)
     await fetch(`${mailroom.http}/v1/emails/${i}`, { method: 'PROPFIND' })
@@ -178,8 +180,8 @@ test('what clients write as they like makes no labels of its own', async () => {
   expect([text.includes('nowhere'), text.includes('PROPFIND')]).toEqual([false, false])
 })
 
-test('an email can be followed through the log, from the request that made it to the report of it', async () => {
-  await until(() => lineOf('recorded a delivery report', 'email_id', emailId))
+test('an email can be followed through the log, from its request to its bounce', async () => {
+  await untilBounceLogged()
   expect(lineOf('request answered', 'request_id', requestId)).toMatchObject({
     email_id: emailId,
     method: 'POST',
@@ -187,12 +189,12 @@ test('an email can be followed through the log, from the request that made it to
     status: 202,
   })
   expect(lineOf('submitted', 'email_id', emailId)).toMatchObject({ attempt: 1, outcome: 'accepted', smtp_code: 250 })
-  const took = lineOf('recorded a delivery report', 'email_id', emailId)
-  expect(took).toMatchObject({ report: 'bounce', type: 'bounced', is_new: true })
-  expect(lineOf('message accepted', 'transaction_id', took?.['transaction_id'])).toBeDefined()
+  const bounce = lineOf('recorded a delivery report', 'email_id', emailId)
+  expect(bounce).toMatchObject({ report: 'bounce', type: 'bounced', is_new: true })
+  expect(lineOf('message accepted', 'transaction_id', bounce?.['transaction_id'])).toBeDefined()
 })
 
-test('a message can be followed through the log by its id, which the sender was told', () => {
+test('a message can be followed through the log by the id in the reply to its sender', () => {
   expect(lineOf('message accepted', 'message_id', messageId)).toMatchObject({
     session_id: expect.any(String),
     transaction_id: expect.any(String),
@@ -200,25 +202,39 @@ test('a message can be followed through the log by its id, which the sender was 
   })
 })
 
-test('the log names no address and no subject', () => {
+test('the log contains no address and no subject', async () => {
+  await untilBounceLogged()
+  expect(lineOf('submitted', 'email_id', emailId)).toBeDefined()
+  expect(lineOf('message accepted', 'message_id', messageId)).toBeDefined()
   const written = mailroom.log.map(line => JSON.stringify(line)).join('\n')
   for (const secret of ['bob@', 'alice@', 'hello@', 'Secret subject', mailroom.key])
     expect(written).not.toContain(secret)
 })
 
-const spanOf = (name: string, fact: string, value: unknown) =>
-  collector.spans.find(span => span.name === name && span.attributes[fact] === value)
+/** Until the log has the bounce that beforeAll sends: what else it does is logged before. */
+async function untilBounceLogged(): Promise<void> {
+  await until(() => lineOf('recorded a delivery report', 'email_id', emailId))
+}
 
-test('traces go to the collector: a span for each email, message and request, and below it one for each step', async () => {
+const spanOf = (name: string, attribute: string, value: unknown) =>
+  collector.spans.find(span => span.name === name && span.attributes[attribute] === value)
+
+/** Until the collector has a span of everything that beforeAll does. */
+async function untilTraced(): Promise<void> {
   await until(() => spanOf('submit email', 'mailroom.email_id', emailId))
   await until(() => spanOf('receive message', 'mailroom.message_id', messageId))
   await until(() => spanOf('POST /v1/emails', 'mailroom.request_id', requestId))
-  const stepsOf = (name: string, fact: string, value: unknown) => {
-    const span = spanOf(name, fact, value)
-    const below = collector.spans.filter(
-      collectedSpan => collectedSpan.parentSpanId === span?.spanId && collectedSpan.traceId === span?.traceId,
+  await until(() => spanOf('GET /v1/emails/:id', 'http.response.status_code', 404))
+}
+
+test('the collector gets a span for each email, message and request, with a child for each step', async () => {
+  await untilTraced()
+  const stepsOf = (name: string, attribute: string, value: unknown) => {
+    const parent = spanOf(name, attribute, value)
+    const children = collector.spans.filter(
+      span => span.parentSpanId === parent?.spanId && span.traceId === parent?.traceId,
     )
-    return below.map(collectedSpan => collectedSpan.name).sort()
+    return children.map(span => span.name).sort()
   }
   expect(stepsOf('submit email', 'mailroom.email_id', emailId)).toEqual([
     'out read',
@@ -242,38 +258,42 @@ test('traces go to the collector: a span for each email, message and request, an
   expect(collector.headers.every(header => header.get('authorization') === 'Bearer collector')).toBe(true)
 }, 30_000)
 
-test('a request joins the trace of who made it', () => {
+test('a request continues the trace of its client', async () => {
+  await untilTraced()
   expect(spanOf('POST /v1/emails', 'mailroom.request_id', requestId)).toMatchObject({
     traceId,
     parentSpanId: callerSpan,
-    facts: { 'mailroom.email_id': emailId, 'http.response.status_code': 202, 'http.route': '/v1/emails' },
+    attributes: { 'mailroom.email_id': emailId, 'http.response.status_code': 202, 'http.route': '/v1/emails' },
   })
 })
 
-test('the traces name no address, no subject and no path', () => {
-  for (const secret of ['bob@', 'alice@', 'hello@', 'Secret subject', 'nowhere', mailroom.key])
-    expect(collector.bodies.join('\n')).not.toContain(secret)
+test('the traces contain no address, no subject and no path', async () => {
+  await untilTraced()
+  const written = collector.bodies.join('\n')
+  expect(written).toContain(emailId)
+  for (const secret of ['bob@', 'alice@', 'hello@', 'Secret subject', unknownId, mailroom.key])
+    expect(written).not.toContain(secret)
 })
 
-test('a collector that is away costs a line of the log, and neither mail nor a slow end', async () => {
-  const beside = await mailroom.startSecondProcess({ MAILROOM_OTLP_ENDPOINT: 'http://127.0.0.1:1' })
-  expect(await sendMail(beside.smtp, message)).toStartWith('250 ')
-  await until(() => beside.log.some(line => line.msg === 'traces were not sent'), { withinMs: 40_000 })
-  expect(await beside.kill('SIGTERM')).toBe(0)
+test('a collector that is down costs a log line, but neither mail nor a slow shutdown', async () => {
+  const second = await mailroom.startSecondProcess({ MAILROOM_OTLP_ENDPOINT: 'http://127.0.0.1:1' })
+  expect(await sendMail(second.smtp, message)).toStartWith('250 ')
+  await until(() => second.log.some(line => line.msg === 'traces were not sent'), { withinMs: 40_000 })
+  expect(await second.kill('SIGTERM')).toBe(0)
 }, 90_000)
 
-test('what is under way at the end is still traced, and of a part of the traces none where that is asked for', async () => {
+test('what is in progress at shutdown is still traced, and MAILROOM_OTLP_SAMPLE_PERCENT=0 traces nothing', async () => {
   const sendVia = async (percent: string) => {
-    const beside = await mailroom.startSecondProcess({ MAILROOM_OTLP_SAMPLE_PERCENT: percent })
-    const id = acceptedMessageId(await sendMail(beside.smtp, message.replace('Hello', `Hello ${percent}`)))
-    expect(await beside.kill('SIGTERM')).toBe(0)
+    const second = await mailroom.startSecondProcess({ MAILROOM_OTLP_SAMPLE_PERCENT: percent })
+    const id = acceptedMessageId(await sendMail(second.smtp, message.replace('Hello', `Hello ${percent}`)))
+    expect(await second.kill('SIGTERM')).toBe(0)
     return spanOf('receive message', 'mailroom.message_id', id)
   }
   expect(await sendVia('100')).toBeDefined()
   expect(await sendVia('0')).toBeUndefined()
 }, 60_000)
 
-test('the log is lines that a person reads, where that is asked for', async () => {
+test('MAILROOM_LOG_FORMAT=text writes log lines for people', async () => {
   const child = Bun.spawn([join(projectRoot, 'mailroom'), 'serve'], {
     cwd: '/',
     env: childEnvironment({ ...mailroom.settings, MAILROOM_LOG_FORMAT: 'text' }),
