@@ -89,8 +89,6 @@ function warningsOf({ httpsListen, hostname }: Config, trust: ChainTrust, mode: 
   if (mode === 'none') return notes
   if (trust.kind === 'bad') notes.push(`the certificate for ${hostname} does not allow enforce yet: ${trust.why}.`)
   if (trust.kind === 'unknown_root')
-    notes.push(
-      `the certificate for ${hostname} comes from ${trust.issuer}, which most senders do not trust.`,
-    )
+    notes.push(`the certificate for ${hostname} comes from ${trust.issuer}, which most senders do not trust.`)
   return notes
 }
