@@ -12,7 +12,7 @@ test.each([
   expect(unquoteText(quoted)).toBe(text)
 })
 
-test('a text is cut into strings of 255 octets, and read in one piece wherever it was cut', () => {
+test('a text is split into strings of 255 octets, and joined wherever it was split', () => {
   const text = 'x'.repeat(254) + 'ü'.repeat(200)
   const strings = quoteText(text).split(' ')
   expect(strings).toHaveLength(3)
@@ -23,6 +23,6 @@ test('a text is cut into strings of 255 octets, and read in one piece wherever i
   expect(unquoteText('"a" b "c"')).toBe('abc')
 })
 
-test('what is not quoted is taken as it is', () => {
+test('a text without quotes is returned unchanged', () => {
   expect(unquoteText('v=DMARC1; p=none')).toBe('v=DMARC1; p=none')
 })

@@ -58,13 +58,13 @@ const inMemory = (message: string | Buffer): MessageSource => {
   return { kind: 'memory', bytes, size: bytes.length }
 }
 
-function check(message: string | Buffer, how: Partial<AuthenticationInput> = {}): Promise<Verdicts> {
+function check(message: string | Buffer, input: Partial<AuthenticationInput> = {}): Promise<Verdicts> {
   return authenticator.authenticate({
     content: inMemory(message),
     remoteIp: '192.0.2.1',
     helo: `mx.${sender}`,
     mailFrom: `alice@${sender}`,
-    ...how,
+    ...input,
   })
 }
 
@@ -91,7 +91,7 @@ async function sign(message: string, how: Signing = {}): Promise<string> {
 
 const elsewhere = { remoteIp: '198.51.100.1' }
 
-test('passes a signed message from the right place, on all three counts', async () => {
+test('passes SPF, DKIM and DMARC for a signed message from the right host', async () => {
   const verdicts = await check((await sign(plain)) + plain)
   expect(verdicts).toEqual({
     spf: {
@@ -113,7 +113,7 @@ test('passes a signed message from the right place, on all three counts', async 
   })
 })
 
-test('passes what nodemailer signs with a 2048-bit key', async () => {
+test('passes a message that nodemailer signed with a 2048-bit key', async () => {
   const transport = createTransport({
     streamTransport: true,
     buffer: true,
@@ -130,7 +130,7 @@ test('passes what nodemailer signs with a 2048-bit key', async () => {
   expect(verdicts).toMatchObject({ spf: { result: 'fail' }, dkim: { result: 'pass' }, dmarc: { result: 'pass' } })
 })
 
-test('fails what was changed, and what nobody signed', async () => {
+test('fails a message that was changed, and one that is not signed', async () => {
   const signed = (await sign(plain)) + plain
   const changed = await check(signed.replace('Hello Bob', 'Hello Rob'), elsewhere)
   expect(changed).toMatchObject({
@@ -144,7 +144,7 @@ test('fails what was changed, and what nobody signed', async () => {
   expect(unsigned.dmarc.result).toBe('fail')
 })
 
-test('says what mailauth itself says, whole, in bits and from a file', async () => {
+test('gives the results of mailauth itself, for a message in memory and in a file', async () => {
   const multipart = plain.replace('Date:', 'Content-Type: multipart/mixed; boundary=b\r\nMIME-Version: 1.0\r\nDate:')
   const messages = [
     plain,
@@ -178,7 +178,7 @@ test('says what mailauth itself says, whole, in bits and from a file', async () 
     }
 })
 
-test('throws when a spooled file is gone: that is our trouble', async () => {
+test('rejects when a spooled file is gone', async () => {
   const content: MessageSource = { kind: 'file', path: '/nowhere/at/all.eml', size: 1 }
   expect(check('', { content })).rejects.toThrow()
 })
@@ -204,7 +204,7 @@ test('fails a signature whose l= leaves bytes unsigned', async () => {
   expect(verdicts.dkim.detail).toStartWith('l= leaves 20 bytes of the body unsigned')
 })
 
-test('looks at ten signatures of a hundred', async () => {
+test('checks ten signatures of a hundred', async () => {
   const good = await sign(plain)
   const bad = Array.from({ length: 99 }, (_, i) =>
     good.replace(/s=s1/, `s=n${i}`).replace('DKIM-Signature: ', `DKIM-Signature: l=${i}; `),
@@ -218,7 +218,7 @@ test('looks at ten signatures of a hundred', async () => {
   expect(performance.now() - started).toBeLessThan(1000)
 })
 
-test('does not compute with a key of 16384 bits', async () => {
+test('refuses a key of 16384 bits without computing with it', async () => {
   const giant = Buffer.concat([
     Buffer.from('3082080a02820801', 'hex'),
     Buffer.alloc(2049, 0xff),
@@ -230,7 +230,7 @@ test('does not compute with a key of 16384 bits', async () => {
   expect(verdicts.dkim.detail).toStartWith('the key is longer than 4096 bits')
 })
 
-test('takes keys of 4096 bits, and none of 768', async () => {
+test('accepts keys of 4096 bits, and none of 768', async () => {
   const long = keyPair(4096)
   dns.zone[keyName] = { TXT: [long.record] }
   expect((await check((await sign(plain, long)) + plain)).dkim.result).toBe('pass')
@@ -277,7 +277,7 @@ test('reports the addresses of all From fields', async () => {
   expect((await check(plain.replace(/^From: /, 'FROM\t:\r\n '))).from).toEqual([`alice@${sender}`])
 })
 
-test('calls DNS trouble temperror, and holds it against nobody', async () => {
+test('reports DNS errors as temperror, and does not fail DMARC for them', async () => {
   dns.zone[sender] = { behaviour: { rcode: 'SERVFAIL' } }
   dns.zone[keyName] = { behaviour: { silent: true } }
   const signed = (await sign(plain)) + plain
@@ -293,13 +293,13 @@ test('calls DNS trouble temperror, and holds it against nobody', async () => {
   expect((await check(plain)).dmarc).toMatchObject({ result: 'temperror', policy: null })
 })
 
-test('trouble with a name that would not align does not hide a fail', async () => {
+test('a DNS error for a domain that does not align leaves DMARC a fail', async () => {
   dns.zone['s1._domainkey.other.example'] = { behaviour: { rcode: 'SERVFAIL' } }
   const signed = (await sign(plain, { domain: 'other.example' })) + plain
   expect((await check(signed, elsewhere)).dmarc.result).toBe('fail')
 })
 
-test('ends in the time that a message has', async () => {
+test('ends within the time limit of a message', async () => {
   for (const name of [sender, keyName, `_dmarc.${sender}`]) dns.zone[name] = { behaviour: { silent: true } }
   const slow = networkResolver({ servers: [dns.endpoint], timeoutMs: 2000 })
   const hurried = mailauthAuthenticator({ resolver: slow, hostname: 'mx.demo.example', messageTimeoutMs: 100 })
@@ -344,7 +344,7 @@ test('verifies an ARC chain and names its sealer', async () => {
   expect((await check(many + signed)).arc).toMatchObject({ result: 'fail', detail: 'more than 10 ARC sets' })
 })
 
-test('no message takes long, whatever it holds', async () => {
+test('no message takes long, whatever it contains', async () => {
   const signature = (tags: string) =>
     `DKIM-Signature: v=1; a=rsa-sha256; c=relaxed/relaxed; d=${sender}; s=s1; h=from; bh=aaaa; ${tags}; b=aaaa\r\n`
   const good = await sign(plain)
@@ -378,7 +378,7 @@ test('no message takes long, whatever it holds', async () => {
     expect((await check(`${signature(tags)}${plain}`)).dkim).toMatchObject({ result: 'permerror' })
 })
 
-test('a big spooled message of bare LF does not take seconds', async () => {
+test('a large spooled message of bare LF does not take seconds', async () => {
   const message = (await sign(plain)) + plain + '\n'.repeat(5_000_000)
   const path = `${tmpdir()}/authenticator-lf-${process.pid}.eml`
   await Bun.write(path, message)

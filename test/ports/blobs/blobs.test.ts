@@ -50,7 +50,7 @@ async function collect(pieces: AsyncIterable<Buffer>): Promise<Buffer> {
 
 for (const size of [0, 1, chunk - 1, chunk, chunk + 1, 3 * chunk])
   for (const kind of ['memory', 'file'] as const)
-    test(`keeps ${size} bytes from ${kind} as they came`, async () => {
+    test(`stores ${size} bytes from ${kind} unchanged`, async () => {
       const bytes = randomBytes(size)
       const own = newId('org')
       const stored = await blobs().store(own, kind === 'memory' ? inMemory(bytes) : await inFile(bytes))
@@ -76,7 +76,7 @@ test('reads a range across chunks', async () => {
     )
 })
 
-test('keeps the same bytes once, whoever comes first', async () => {
+test('stores the same bytes once, also when they come at the same time', async () => {
   for (const bytes of [randomBytes(5 * KiB), randomBytes(4 * chunk)]) {
     const one = blobs()
     const other = blobs()
@@ -89,7 +89,7 @@ test('keeps the same bytes once, whoever comes first', async () => {
   }
 })
 
-test('keeps many small ones that come at once, some of them known', async () => {
+test('stores many small blobs at once, some of them known', async () => {
   const store = blobs()
   const all = Array.from({ length: 150 }, (_, i) => randomBytes(i % 10 === 0 ? 400 * KiB : 3 * KiB))
   await store.store(organizationId, inMemory(all[7] ?? Buffer.alloc(0)))
@@ -99,7 +99,7 @@ test('keeps many small ones that come at once, some of them known', async () => 
   expect(read.every((bytes, i) => bytes.equals(all[i % 150] ?? Buffer.alloc(0)))).toBe(true)
 })
 
-test('finishes what was begun and not finished', async () => {
+test('completes a blob that was begun and not completed', async () => {
   for (const [size, kind] of [
     [3 * chunk, 'file'],
     [2 * KiB, 'memory'],
@@ -129,7 +129,7 @@ test('finishes what was begun and not finished', async () => {
   }
 })
 
-test('renews bytes that come again after they were forgotten', async () => {
+test('renews a blob that is stored again after it got a tombstone', async () => {
   const bytes = randomBytes(KiB)
   const { id } = await blobs().store(organizationId, inMemory(bytes))
   const longAgo = plusMs(systemClock.now(), -6 * 24 * 3600 * 1000)
@@ -139,7 +139,7 @@ test('renews bytes that come again after they were forgotten', async () => {
   expect(row.created_at > plusMs(systemClock.now(), -60_000)).toBe(true)
 })
 
-test('never shows them to another organization', async () => {
+test('never returns a blob to another organization', async () => {
   const bytes = randomBytes(KiB)
   const stranger = newId('org')
   const { id } = await blobs().store(organizationId, inMemory(bytes))
@@ -166,7 +166,7 @@ test('streams 100 MB in and out with flat memory', async () => {
   expect(grownBytes).toBeLessThan(110_000_000)
 }, 60_000)
 
-test('stores 32 MiB in small ones at once', async () => {
+test('stores 32 MiB of small blobs at once', async () => {
   const store = blobs()
   const all = Array.from({ length: 64 }, () => randomBytes(chunk))
   const stored = await Promise.all(all.map(bytes => store.store(organizationId, inMemory(bytes))))

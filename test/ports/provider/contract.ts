@@ -1,11 +1,11 @@
 import { expect, test } from 'bun:test'
 import type { Provider, Submission } from '../../../src/ports/provider/port.ts'
 
-/** A provider, and what it was seen to take. */
-export interface Contracted {
+/** A provider to test, and what it submitted. */
+export interface ProviderUnderTest {
   readonly provider: Provider
-  /** Envelope and bytes of each message it took, in order. */
-  taken(): Promise<readonly { readonly from: string; readonly to: readonly string[]; readonly message: Buffer }[]>
+  /** Envelope and bytes of each message that arrived, in order. */
+  received(): Promise<readonly { readonly from: string; readonly to: readonly string[]; readonly message: Buffer }[]>
   close(): Promise<void>
 }
 
@@ -20,20 +20,20 @@ export function submission(given: Partial<Submission> = {}): Submission {
   }
 }
 
-/** What every provider does: ports/provider/port.ts. */
-export function providerContract(name: string, make: () => Promise<Contracted>): void {
-  async function withProvider(work: (contracted: Contracted) => Promise<void>) {
-    const contracted = await make()
+/** Tests what src/ports/provider/port.ts asks of every adapter. */
+export function providerContract(name: string, make: () => Promise<ProviderUnderTest>): void {
+  async function withProvider(work: (tested: ProviderUnderTest) => Promise<void>) {
+    const tested = await make()
     try {
-      await work(contracted)
+      await work(tested)
     } finally {
-      await contracted.provider.close()
-      await contracted.close()
+      await tested.provider.close()
+      await tested.close()
     }
   }
 
-  test(`${name}: takes a message with its envelope, byte for byte`, () =>
-    withProvider(async ({ provider, taken }) => {
+  test(`${name}: submits a message with its envelope, byte for byte`, () =>
+    withProvider(async ({ provider, received }) => {
       const given = submission()
       expect(await provider.submit(given)).toEqual([
         expect.objectContaining({
@@ -41,41 +41,41 @@ export function providerContract(name: string, make: () => Promise<Contracted>):
           reply: expect.objectContaining({ phase: 'final-dot', code: 250 }),
         }),
       ])
-      expect(await taken()).toEqual([{ from: given.mailFrom, to: given.recipients, message: given.message }])
+      expect(await received()).toEqual([{ from: given.mailFrom, to: given.recipients, message: given.message }])
     }))
 
-  test(`${name}: takes the null reverse-path`, () =>
-    withProvider(async ({ provider, taken }) => {
+  test(`${name}: submits with the null reverse-path`, () =>
+    withProvider(async ({ provider, received }) => {
       await provider.submit(submission({ mailFrom: '' }))
-      expect((await taken())[0]?.from).toBe('')
+      expect((await received())[0]?.from).toBe('')
     }))
 
-  test(`${name}: takes a message of half a megabyte whole`, () =>
-    withProvider(async ({ provider, taken }) => {
+  test(`${name}: submits a whole message of half a megabyte`, () =>
+    withProvider(async ({ provider, received }) => {
       const message = Buffer.concat([submission().message, Buffer.from('.x\r\n'.repeat(130_000))])
       expect((await provider.submit(submission({ message })))[0]?.kind).toBe('accepted')
-      expect((await taken())[0]?.message.equals(message)).toBe(true)
+      expect((await received())[0]?.message.equals(message)).toBe(true)
     }))
 
-  test(`${name}: gives one outcome a submission when as many come as it takes at once`, () =>
-    withProvider(async ({ provider, taken }) => {
+  test(`${name}: returns one outcome for each of as many submissions as may be in flight`, () =>
+    withProvider(async ({ provider, received }) => {
       const count = provider.traits.maxConcurrentSubmissions
       const all = Array.from({ length: count }, (_, i) => provider.submit(submission({ recipients: [`u${i}@x.test`] })))
       expect((await Promise.all(all)).map(outcomes => outcomes.map(outcome => outcome.kind))).toEqual(
         Array.from({ length: count }, () => ['accepted']),
       )
-      expect((await taken()).flatMap(each => each.to).sort()).toEqual(
+      expect((await received()).flatMap(({ to }) => to).sort()).toEqual(
         Array.from({ length: count }, (_, i) => `u${i}@x.test`).sort(),
       )
     }))
 
-  test(`${name}: says that it can be reached`, () =>
+  test(`${name}: is healthy`, () =>
     withProvider(async ({ provider }) => expect(await provider.checkHealth()).toBeNull()))
 
-  test(`${name}: claims nothing that does not go together`, () =>
+  test(`${name}: has traits that do not contradict each other`, () =>
     withProvider(async ({ provider }) => {
       const { returnPath, reports, messageId, unsignedHeaders } = provider.traits
-      // Notifications go to the reverse-path: without ours none of them comes.
+      // Delivery status notifications go to the reverse-path, so they need ours.
       if (reports === 'dsn') expect(returnPath).toBe('ours')
       if (messageId === 'replaced') expect(unsignedHeaders).toContain('message-id')
       for (const field of unsignedHeaders) expect(field).toBe(field.toLowerCase())

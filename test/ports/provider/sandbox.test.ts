@@ -14,7 +14,7 @@ providerContract('sandbox', async () => {
   const { folder, close } = await newFolder()
   return {
     provider: sandboxProvider({ store: storeInFolder(folder, 100) }),
-    async taken() {
+    async received() {
       const files = await Promise.all((await readdir(folder)).sort().map(name => readFile(join(folder, name))))
       return files.map(file => {
         const [, from, to] = /^Return-Path: <(.*?)>\r\n((?:Delivered-To: .*\r\n)+)/.exec(file.toString('latin1')) ?? []
@@ -32,13 +32,13 @@ providerContract('sandbox', async () => {
   }
 })
 
-test('the folder keeps the newest messages and no more than it may', async () => {
+test('the folder holds the newest messages, up to its limit', async () => {
   const { folder, close } = await newFolder()
   const provider = sandboxProvider({ store: storeInFolder(folder, 3) })
   for (let i = 0; i < 8; i++) await provider.submit(submission({ recipients: [`u${i}@x.test`] }))
   const names = (await readdir(folder)).sort()
-  const kept = await Promise.all(names.map(name => readFile(join(folder, name), 'utf8')))
-  expect(kept.map(value => /Delivered-To: (.*)\r/.exec(value)?.[1]).sort()).toEqual([
+  const files = await Promise.all(names.map(name => readFile(join(folder, name), 'utf8')))
+  expect(files.map(file => /Delivered-To: (.*)\r/.exec(file)?.[1]).sort()).toEqual([
     'u5@x.test',
     'u6@x.test',
     'u7@x.test',

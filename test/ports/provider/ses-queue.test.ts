@@ -5,6 +5,7 @@ import { type ProviderEventQueue, sqsEventQueue } from '../../../src/ports/provi
 import type { ProviderEvent } from '../../../src/ports/provider/webhooks/webhook.ts'
 import { setAwsCredentials } from '../../harness/ses.ts'
 import { startSqs, type TestSqs } from '../../harness/sqs.ts'
+import { until } from '../../harness/until.ts'
 
 let restore: () => void
 let sqs: TestSqs
@@ -38,23 +39,23 @@ const delivery = (to: string) => ({
 
 const wrapped = (event: object) => ({ Type: 'Notification', MessageId: 'x', Message: JSON.stringify(event) })
 
-/** All news that is there, and what the queue said to each look. */
-async function bringAll(take: (news: readonly ProviderEvent[]) => void = () => undefined) {
-  const told: ProviderEvent[] = []
-  const bring = () =>
-    queue.receive(async news => {
-      take(news)
-      told.push(...news)
+/** Receives until the queue has nothing more; returns the events that `record` accepted. */
+async function receiveAll(record: (events: readonly ProviderEvent[]) => void = () => undefined) {
+  const recorded: ProviderEvent[] = []
+  const receive = () =>
+    queue.receive(async events => {
+      record(events)
+      recorded.push(...events)
     }, never)
-  while ((await bring()) === 'more');
-  return told
+  while ((await receive()) === 'more');
+  return recorded
 }
 
-test('news comes wrapped by SNS or raw, and is taken off the queue', async () => {
+test('receives events wrapped by SNS or raw, and deletes their messages', async () => {
   sqs.put(wrapped(delivery('a@x.test')))
   sqs.put(delivery('b@x.test'))
-  const told = await bringAll()
-  expect(told).toEqual(
+  const recorded = await receiveAll()
+  expect(recorded).toEqual(
     ['a@x.test', 'b@x.test'].map(recipient =>
       expect.objectContaining({
         type: 'delivered',
@@ -69,42 +70,42 @@ test('news comes wrapped by SNS or raw, and is taken off the queue', async () =>
   expect(sqs.received[0]).toMatchObject({ QueueUrl: sqs.url, WaitTimeSeconds: 20, MaxNumberOfMessages: 10 })
 })
 
-test('more than comes at once is brought too', async () => {
+test('receives more than one batch', async () => {
   for (let i = 0; i < 25; i++) sqs.put(wrapped(delivery(`u${i}@x.test`)))
-  expect(new Set((await bringAll()).map(providerEvent => providerEvent.recipient)).size).toBe(25)
+  expect(new Set((await receiveAll()).map(providerEvent => providerEvent.recipient)).size).toBe(25)
 })
 
-test('what could not be recorded stays, and holds up nothing else', async () => {
+test('a message that could not be recorded stays in the queue, and does not delay the others', async () => {
   sqs.put(wrapped(delivery('bad@x.test')))
   sqs.put(wrapped(delivery('good@x.test')))
-  const told = await bringAll(news => {
-    if (news.some(providerEvent => providerEvent.recipient === 'bad@x.test')) throw new Error('the database is away')
+  const recorded = await receiveAll(events => {
+    if (events.some(event => event.recipient === 'bad@x.test')) throw new Error('the database is away')
   })
-  expect(told.map(providerEvent => providerEvent.recipient)).toEqual(['good@x.test'])
+  expect(recorded.map(event => event.recipient)).toEqual(['good@x.test'])
   expect(Array.from(sqs.waiting.values())).toEqual([JSON.stringify(wrapped(delivery('bad@x.test')))])
   expect(logged.join()).toContain('the database is away')
-  expect((await bringAll()).map(providerEvent => providerEvent.recipient)).toEqual(['bad@x.test'])
+  expect((await receiveAll()).map(providerEvent => providerEvent.recipient)).toEqual(['bad@x.test'])
 })
 
-test('what nobody can read is noted and goes', async () => {
+test('an unreadable message is logged and deleted', async () => {
   for (const body of ['no JSON', wrapped({}).Message, { Type: 'Notification', Message: '{"eventType":' }]) sqs.put(body)
   sqs.put({ Type: 'Notification', Message: 'Successfully validated SNS topic for Amazon SES event publishing.' })
-  expect(await bringAll()).toEqual([])
+  expect(await receiveAll()).toEqual([])
   expect([sqs.waiting.size, logged.length]).toEqual([0, 2])
 })
 
-test('a wait for news ends at once when it is to stop', async () => {
+test('a wait for messages ends at once when it is stopped', async () => {
   sqs.longPolls = true
   const stopping = new AbortController()
-  const brought = queue.receive(async () => undefined, stopping.signal)
-  for (const deadline = Date.now() + 5000; sqs.received.length === 0 && Date.now() < deadline; ) await Bun.sleep(5)
+  const received = queue.receive(async () => undefined, stopping.signal)
+  await until(() => sqs.received.length > 0)
   const since = performance.now()
   stopping.abort()
-  expect(await brought).toBe('done')
+  expect(await received).toBe('done')
   expect(performance.now() - since).toBeLessThan(2000)
 })
 
-test('a queue that refuses is told, once for each look', async () => {
+test('an error of the queue is thrown', async () => {
   sqs.error = { status: 403, type: 'com.amazonaws.sqs#AccessDenied' }
-  await expect(bringAll()).rejects.toThrow('no')
+  await expect(receiveAll()).rejects.toThrow('no')
 })

@@ -19,7 +19,7 @@ providerContract('Amazon SES', async () => {
   const ses = startSes()
   return {
     provider: newProvider(ses.url),
-    taken: async () => ses.sent.map(({ from, to, message }) => ({ from, to, message })),
+    received: async () => ses.sent.map(({ from, to, message }) => ({ from, to, message })),
     close: () => ses.close(),
   }
 })
@@ -38,7 +38,7 @@ async function withSes<Result>(
   }
 }
 
-test('SES is told which email it is and of which configuration set, and the request is signed for its region', () =>
+test('a submission has the email’s id and the configuration set, and is signed for the region', () =>
   withSes(async (ses, provider) => {
     await provider.submit(submission())
     expect(ses.sent[0]).toMatchObject({ tags: { 'mailroom-id': submission().emailId }, configurationSet: 'mail' })
@@ -48,7 +48,7 @@ test('SES is told which email it is and of which configuration set, and the requ
 test.each([
   ['eu-west-1', 'eu-west-1.amazonses.com'],
   ['us-east-1', 'email.amazonses.com'],
-])('the Message-ID that recipients see is of %s', (region, domain) =>
+])('the Message-ID that recipients see has the domain of %s', (region, domain) =>
   withSes(
     async (_, provider) =>
       expect(await provider.submit(submission())).toEqual([
@@ -61,21 +61,21 @@ test.each([
   ),
 )
 
-interface Told {
+interface ExpectedOutcome {
   readonly kind: string
   readonly phase: string
   readonly code?: number
   readonly ambiguous?: boolean
 }
 
-const failed: Told = { kind: 'failed', phase: 'final-dot' }
-/** Of the domain alone: the reply has a code. */
-const domainTrouble: Told = { kind: 'route-error', phase: 'mail', code: 554 }
-const accountTrouble: Told = { kind: 'route-error', phase: 'mail' }
-const credentials: Told = { kind: 'route-error', phase: 'auth' }
-const unknown: Told = { kind: 'deferred', phase: 'final-dot', ambiguous: true }
+const failed: ExpectedOutcome = { kind: 'failed', phase: 'final-dot' }
+/** About the sender's domain alone: the reply has a code. */
+const domainError: ExpectedOutcome = { kind: 'route-error', phase: 'mail', code: 554 }
+const accountError: ExpectedOutcome = { kind: 'route-error', phase: 'mail' }
+const credentials: ExpectedOutcome = { kind: 'route-error', phase: 'auth' }
+const unknown: ExpectedOutcome = { kind: 'deferred', phase: 'final-dot', ambiguous: true }
 
-const answers: readonly (readonly [status: number, error: string, message: string, told: Told])[] = [
+const answers: readonly (readonly [status: number, error: string, message: string, outcome: ExpectedOutcome])[] = [
   [400, 'MessageRejected', 'Transaction failed: Expected disposition, got null.', failed],
   [400, 'BadRequestException', "Missing final '@domain'", failed],
   [413, 'RequestEntityTooLargeException', 'Request entity too large', failed],
@@ -83,17 +83,17 @@ const answers: readonly (readonly [status: number, error: string, message: strin
     400,
     'MessageRejected',
     'Email address is not verified. The following identities failed the check in region EU-WEST-1: shop.test',
-    domainTrouble,
+    domainError,
   ],
-  [400, 'MailFromDomainNotVerifiedException', 'The MAIL FROM domain of shop.test is not verified.', domainTrouble],
-  [400, 'AccountSuspendedException', 'The account’s ability to send email has been restricted.', accountTrouble],
-  [400, 'SendingPausedException', 'Sending is paused for the configuration set.', accountTrouble],
-  [400, 'LimitExceededException', 'Daily message quota exceeded.', accountTrouble],
-  [429, 'TooManyRequestsException', 'Maximum sending rate exceeded.', accountTrouble],
-  [400, 'ThrottlingException', 'Rate exceeded', accountTrouble],
-  [404, 'NotFoundException', 'Configuration set <mail> does not exist.', accountTrouble],
-  [400, 'SomethingNewException', 'Nobody knows.', accountTrouble],
-  [503, 'ServiceUnavailable', 'Try again later.', accountTrouble],
+  [400, 'MailFromDomainNotVerifiedException', 'The MAIL FROM domain of shop.test is not verified.', domainError],
+  [400, 'AccountSuspendedException', 'The account’s ability to send email has been restricted.', accountError],
+  [400, 'SendingPausedException', 'Sending is paused for the configuration set.', accountError],
+  [400, 'LimitExceededException', 'Daily message quota exceeded.', accountError],
+  [429, 'TooManyRequestsException', 'Maximum sending rate exceeded.', accountError],
+  [400, 'ThrottlingException', 'Rate exceeded', accountError],
+  [404, 'NotFoundException', 'Configuration set <mail> does not exist.', accountError],
+  [400, 'SomethingNewException', 'Nobody knows.', accountError],
+  [503, 'ServiceUnavailable', 'Try again later.', accountError],
   [403, 'InvalidSignatureException', 'The request signature does not match.', credentials],
   [403, 'AccessDeniedException', 'Not authorized to perform ses:SendEmail', credentials],
   [500, 'InternalFailure', 'Unknown.', unknown],
@@ -115,26 +115,26 @@ const unreadable: readonly SesResponse[] = [
   { status: 502, body: '<html>' },
 ]
 for (const answer of unreadable)
-  test(`an answer ${answer.status} that cannot be read may have been a yes`, () =>
+  test(`an unreadable response ${answer.status} may mean that the message was accepted`, () =>
     withSes(async (ses, provider) => {
       ses.response = answer
       expect((await provider.submit(submission()))[0]).toMatchObject({ kind: 'deferred', ambiguous: true })
     }))
 
-test('a proxy that answers 400 in no form of SES costs no mail', () =>
+test('a 400 that is not a response of SES fails no mail', () =>
   withSes(async (ses, provider) => {
     ses.response = { status: 400, body: '<html>Bad Request' }
     expect((await provider.submit(submission()))[0]?.kind).toBe('route-error')
   }))
 
-test('SES that does not answer in time may have taken the message', () =>
+test('a submission without a response in time is ambiguous', () =>
   withSes(async (ses, provider) => {
     ses.response = 'never'
     const [outcome] = await provider.submit(submission({ signal: AbortSignal.timeout(200) }))
     expect(outcome).toMatchObject({ kind: 'deferred', ambiguous: true, reply: { phase: 'final-dot' } })
   }))
 
-test('a connection that is refused is the route’s trouble, one that is cut off may have carried the message', async () => {
+test('a refused connection is a route error, one that ends before the response is ambiguous', async () => {
   const refused = newProvider('http://127.0.0.1:1')
   expect((await refused.submit(submission()))[0]).toMatchObject({ kind: 'route-error', reply: { phase: 'connect' } })
   expect(await refused.checkHealth()).toContain('ECONNREFUSED')
@@ -151,7 +151,7 @@ async function listening(server: Server) {
   return { port: typeof address === 'object' ? (address?.port ?? 0) : 0, close: () => server.close() }
 }
 
-test('without credentials the route is in trouble and no mail is lost', () =>
+test('missing credentials are a route error, so no mail is lost', () =>
   withSes(async (_, provider) => {
     const key = process.env['AWS_ACCESS_KEY_ID']
     delete process.env['AWS_ACCESS_KEY_ID']
@@ -165,7 +165,7 @@ test('without credentials the route is in trouble and no mail is lost', () =>
     }
   }))
 
-test('an account that may not send is trouble', () =>
+test('an account that may not send is not healthy', () =>
   withSes(async (ses, provider) => {
     ses.account = { SendingEnabled: false }
     expect(await provider.checkHealth()).toContain('paused')

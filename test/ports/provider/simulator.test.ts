@@ -27,6 +27,7 @@ import { type FreshDatabase, freshDatabase } from '../../harness/database.ts'
 import { startScriptedRelay } from '../../harness/scripted-relay.ts'
 import { signingKeys, testSecrets } from '../../harness/secrets.ts'
 import { testSmarthost } from '../../harness/smarthost.ts'
+import { until } from '../../harness/until.ts'
 import { messagesOf, receiver } from '../../receiving/fixtures.ts'
 import { submission } from './contract.ts'
 
@@ -47,8 +48,8 @@ const hostname = 'mail.test'
 const clamd = (process.env['MAILROOM_TEST_CLAMD'] ?? '').replace(/^unix:/, '')
 const scanner = clamdScanner({ address: { kind: 'unix', path: clamd }, timeoutMs: 20_000, maxConcurrentScans: 4 })
 
-/** A relay worker at work through a provider with the simulator before it. `tells`: until it ends, its reports come too. */
-function work(real: Provider, tells = true): void {
+/** Starts a relay worker with the simulator in front of `real`, and, unless `!delivers`, the delivery of its reports. */
+function startWorker(real: Provider, delivers = true): void {
   const { db } = database
   const blobs = mysqlBlobs(db, systemClock)
   const provider = withSimulator(real, {
@@ -67,15 +68,15 @@ function work(real: Provider, tells = true): void {
     attemptMs: 5000,
     retryFirstMs: 60_000,
   })
-  if (tells) tell()
+  if (delivers) startDelivery()
   ends.push(
     () => provider.close(),
     () => relay.stop(),
   )
 }
 
-/** Tells what the simulator has to tell, until the test ends. */
-function tell(): void {
+/** Delivers the simulator's reports until the test ends. */
+function startDelivery(): void {
   const { db } = database
   const deps = { db, blobs: mysqlBlobs(db, systemClock), scanner, clock: systemClock, log }
   const delivery: ReportDeliveryDeps = {
@@ -116,13 +117,13 @@ const ways = [
 ] as const
 
 test.each(['sandbox', ...presetNames])(
-  '%s: the simulator’s recipients do what they say, and no relay sees them',
+  '%s: simulated recipients behave as their names say, and no relay sees them',
   async name => {
     const sink = await startScriptedRelay()
     ends.push(() => sink.close())
     const sender = await createSendingDomain(database.db, systemClock.now(), `${name}.test`)
     const preset = presetNames.find(presetName => presetName === name)
-    work(
+    startWorker(
       preset ? testSmarthost(sink.url, { preset: presetOf(preset, true) }) : sandboxProvider({ store: async () => {} }),
     )
     await Promise.all(
@@ -143,9 +144,9 @@ test.each(['sandbox', ...presetNames])(
   60_000,
 )
 
-test('a soft bounce is transient, and keeps nobody from further mail', async () => {
+test('a soft bounce is transient, and suppresses nobody', async () => {
   const sender = await createSendingDomain(database.db, systemClock.now(), 'soft.test')
-  work(sandboxProvider({ store: async () => {} }))
+  startWorker(sandboxProvider({ store: async () => {} }))
   const id = await accept(sender, 'softbounce@simulator.test')
   await statusBecomes(id, 'bounced')
   const event = await database.db
@@ -158,18 +159,21 @@ test('a soft bounce is transient, and keeps nobody from further mail', async () 
 })
 
 async function reportsOf(...recipients: string[]) {
-  const told: SimulatedReport[] = []
-  const kept: string[] = []
-  const provider = withSimulator(sandboxProvider({ store: async ({ recipients: each }) => void kept.push(...each) }), {
-    clock: systemClock,
-    log,
-    storeReports: async reports => void told.push(...reports),
-  })
+  const reports: SimulatedReport[] = []
+  const submitted: string[] = []
+  const provider = withSimulator(
+    sandboxProvider({ store: async submission => void submitted.push(...submission.recipients) }),
+    {
+      clock: systemClock,
+      log,
+      storeReports: async stored => void reports.push(...stored),
+    },
+  )
   const outcomes = await provider.submit(submission({ mailFrom: 'b+x@bounce.shop.test', recipients }))
-  return { mails: told.map(simulatedReport => simulatedReport.mail), kept, outcomes }
+  return { mails: reports.map(report => report.mail), submitted, outcomes }
 }
 
-test('reports go to the reverse-path in the forms that they have in the world', async () => {
+test('reports go to the reverse-path, in the standard formats', async () => {
   const { mails } = await reportsOf(
     'delivered@simulator.test',
     'bounce@simulator.test',
@@ -193,7 +197,7 @@ test('reports go to the reverse-path in the forms that they have in the world', 
   expect(reports[1]?.envelopeId).toBe(submission().emailId)
 })
 
-test('takes nothing of which it could not keep what it has to tell', async () => {
+test('defers a message whose reports could not be stored', async () => {
   const provider = withSimulator(sandboxProvider({ store: async () => {} }), {
     clock: systemClock,
     log,
@@ -207,35 +211,34 @@ test('takes nothing of which it could not keep what it has to tell', async () =>
   ])
 })
 
-const waiting = () => database.db.selectFrom('simulated_reports').selectAll().execute()
+const pendingReports = () => database.db.selectFrom('simulated_reports').selectAll().execute()
 const eventsOf = (id: Id<'eml'>) =>
   database.db.selectFrom('email_events').select('type').where('email_id', '=', id).orderBy('id').execute()
 
-test('what was not told when a process died is told by the next, once', async () => {
+test('reports that a process did not deliver before it died are delivered by the next one, once', async () => {
   const sender = await createSendingDomain(database.db, systemClock.now(), 'died.test')
-  work(sandboxProvider({ store: async () => {} }), false)
+  startWorker(sandboxProvider({ store: async () => {} }), false)
   const bounced = await accept(sender, 'bounce@simulator.test')
   const complained = await accept(sender, 'complaint@simulator.test')
   for (const id of [bounced, complained]) await statusBecomes(id, 'sent')
-  const left = await waiting()
-  expect(left.map(each => each.kind).sort()).toEqual(['complaint', 'status', 'status'])
-  tell()
+  const left = await pendingReports()
+  expect(left.map(report => report.kind).sort()).toEqual(['complaint', 'status', 'status'])
+  startDelivery()
   await statusBecomes(bounced, 'bounced')
   await statusBecomes(complained, 'complained')
-  await nothingWaits()
-  // As if the process had died after it told them, and before it forgot them.
+  await untilAllDelivered()
+  // As if the process had died after delivering the reports, and before deleting them.
   await database.db.insertInto('simulated_reports').values(left).execute()
-  await nothingWaits()
+  await untilAllDelivered()
   expect((await eventsOf(bounced)).map(event => event.type)).toEqual(['sent', 'bounced'])
   expect((await eventsOf(complained)).map(event => event.type).sort()).toEqual(['complained', 'delivered', 'sent'])
 }, 30_000)
 
-async function nothingWaits(): Promise<void> {
-  for (const deadline = Date.now() + 10_000; (await waiting()).length > 0; await Bun.sleep(20))
-    if (Date.now() > deadline) throw new Error('simulated reports were not told')
+async function untilAllDelivered(): Promise<void> {
+  await until(async () => (await pendingReports()).length === 0)
 }
 
-test('with a reverse-path that is not ours, the answer of one who is away comes to the mailbox of the sender', async () => {
+test('with a reverse-path that is not ours, an out-of-office reply comes to the mailbox of the sender', async () => {
   const shop = await receiver(database)
   const mailboxId = await shop.mailbox('hello')
   await database.db
@@ -244,11 +247,11 @@ test('with a reverse-path that is not ours, the answer of one who is away comes 
     .execute()
   const sink = await startScriptedRelay()
   ends.push(() => sink.close())
-  work(testSmarthost(sink.url, { preset: presetOf('postmark', true) }))
+  startWorker(testSmarthost(sink.url, { preset: presetOf('postmark', true) }))
   const away = await accept(shop, 'ooto@simulator.test')
   const nobody = await accept({ ...shop, domain: 'nobody.test' }, 'ooto@simulator.test')
   for (const id of [away, nobody]) await statusBecomes(id, 'delivered')
-  await nothingWaits()
+  await untilAllDelivered()
   expect(await messagesOf(shop)).toMatchObject([
     {
       mailbox_id: mailboxId,
@@ -269,8 +272,13 @@ async function anyKey() {
 }
 
 test('real recipients of the same message are submitted, each with its own outcome', async () => {
-  const { kept, outcomes } = await reportsOf('a@x.test', 'reject@simulator.test', 'b@x.test', 'nobody@simulator.test')
-  expect(kept).toEqual(['a@x.test', 'b@x.test'])
+  const { submitted, outcomes } = await reportsOf(
+    'a@x.test',
+    'reject@simulator.test',
+    'b@x.test',
+    'nobody@simulator.test',
+  )
+  expect(submitted).toEqual(['a@x.test', 'b@x.test'])
   expect(outcomes.map(outcome => [outcome.kind, outcome.reply.code])).toEqual([
     ['accepted', 250],
     ['failed', 554],

@@ -9,7 +9,7 @@ import { submission } from './contract.ts'
 const open: { close(): Promise<void> }[] = []
 
 afterEach(async () => {
-  for (const each of open.splice(0).reverse()) await each.close()
+  for (const closeable of open.splice(0).reverse()) await closeable.close()
 })
 
 async function relay(script: RelayScript = {}): Promise<ScriptedRelay> {
@@ -29,7 +29,7 @@ test.each([
   ['a closed connection', { banner: 'close' }],
   ['421 at EHLO', { ehlo: '421 4.3.2 later close' }],
   ['421 at MAIL', { mail: '421 4.3.2 later close' }],
-] as const)('the second host takes over when the first refuses by %s, and keeps it for a while', async (_, script) => {
+] as const)('the second host is used when the first refuses by %s, and stays in use for a while', async (_, script) => {
   const [first, second] = [await relay(script), await relay()]
   const provider = providerAt([first, second])
   expect((await provider.submit(submission()))[0]?.kind).toBe('accepted')
@@ -39,7 +39,7 @@ test.each([
   expect([first.connections(), first.accepted.length, second.accepted.length]).toEqual([tried, 0, 2])
 })
 
-test('a host that is not there gives way, and is no trouble as long as another is', async () => {
+test('an unreachable host is skipped, and the provider is healthy as long as another host is reachable', async () => {
   const [first, second] = [await relay(), await relay()]
   await first.close()
   const provider = providerAt([first, second])
@@ -50,19 +50,19 @@ test('a host that is not there gives way, and is no trouble as long as another i
   expect((await provider.submit(submission()))[0]?.kind).toBe('route-error')
 })
 
-test('a kept connection whose socket is gone is replaced, and no fault of the message', async () => {
+test('a pooled connection whose socket is closed is replaced, and does not fail the message', async () => {
   for (let i = 0; i < 10; i++) {
     const sink = await relay()
     const provider = providerAt([sink])
     await provider.submit(submission())
     await sink.close()
-    // Time enough for the sockets to be gone, and not for all that follows from it.
+    // Long enough for the sockets to close, and not for every event that follows from it.
     await provider.checkHealth()
     expect((await provider.submit(submission()))[0]?.kind).toBe('route-error')
   }
 })
 
-test('what the first host thinks of the sender is not held against the host', async () => {
+test('a host that refuses the sender is still tried first', async () => {
   const [first, second] = [await relay({ mail: '553 5.1.8 unknown sender' }), await relay()]
   const provider = providerAt([first, second])
   expect((await provider.submit(submission()))[0]?.kind).toBe('accepted')
@@ -76,14 +76,14 @@ test.each([
   ['451 to RCPT', { rcpt: '451 4.7.1 later' }, 'deferred'],
   ['554 to the message', { dot: '554 5.6.0 no' }, 'failed'],
   ['a connection that ends after the final dot', { dot: 'close' }, 'deferred'],
-] as const)('%s is the answer, and not asked of the next host', async (_, script, kind) => {
+] as const)('%s is the outcome, and the next host is not tried', async (_, script, kind) => {
   const [first, second] = [await relay(script), await relay()]
   const provider = providerAt([first, second])
   expect((await provider.submit(submission()))[0]?.kind).toBe(kind)
   expect(second.connections()).toBe(0)
 })
 
-test('no more are submitted in a second than are set', async () => {
+test('the number of submissions a second is limited', async () => {
   const sink = await relay()
   const provider = providerAt([sink], { perSecond: 20, connections: 10 })
   const started = performance.now()
@@ -94,7 +94,7 @@ test('no more are submitted in a second than are set', async () => {
 
 const offersDsn = { ehlo: '250-relay.test\r\n250-SIZE 1000000\r\n250 DSN' }
 
-test('a relay that offers notifications is asked for them, with our name for the email and the recipient', async () => {
+test('a relay that offers DSN is asked for notifications, with our id of the email and the recipient', async () => {
   const sink = await relay(offersDsn)
   const provider = providerAt([sink])
   await provider.submit(submission({ recipients: ['a+b=c@x.test'] }))
@@ -104,7 +104,7 @@ test('a relay that offers notifications is asked for them, with our name for the
   ])
 })
 
-test('notifications of deliveries are asked for where that is set', async () => {
+test('notifications of successful deliveries are requested if configured', async () => {
   const sink = await relay(offersDsn)
   await providerAt([sink], { dsnSuccess: true }).submit(submission())
   expect(sink.commands.find(command => command.includes('RCPT'))).toContain('NOTIFY=SUCCESS,FAILURE,DELAY')
@@ -113,13 +113,13 @@ test('notifications of deliveries are asked for where that is set', async () => 
 test.each([
   ['a relay that does not offer them', {}, presetOf('postfix', true)],
   ['a service that sends none', offersDsn, presetOf('postmark', true)],
-])('%s is not asked for notifications', async (_, script, preset) => {
+])('no notifications are requested from %s', async (_, script, preset) => {
   const sink = await relay(script)
   await providerAt([sink], { preset }).submit(submission())
   expect(sink.commands.some(command => /RET=|NOTIFY=|ENVID=/.test(command))).toBe(false)
 })
 
-test('the Message-ID that a relay gives is known from its reply, where it tells that', async () => {
+test('the Message-ID that a relay assigns is read from its reply, where the preset says so', async () => {
   const dot = '250 2.0.0 OK: queued as <202610090000.12345@smtp-relay.mailin.fr>'
   const sink = await relay({ dot })
   const submitted = (preset: PresetName) => providerAt([sink], { preset: presetOf(preset, true) }).submit(submission())
@@ -127,9 +127,9 @@ test('the Message-ID that a relay gives is known from its reply, where it tells 
   expect((await submitted('postfix'))[0]).not.toHaveProperty('wireMessageId')
 })
 
-/** A relay that offers only these ways to authenticate, and what it was told. */
+/** A relay that offers only these AUTH mechanisms, and what it received. */
 async function authenticating(mechanisms: string) {
-  const told: string[] = []
+  const received: string[] = []
   const server: Server = createServer(socket => {
     socket.on('error', () => socket.destroy())
     socket.write('220 hi\r\n')
@@ -139,14 +139,14 @@ async function authenticating(mechanisms: string) {
         if (/^EHLO/.test(line)) socket.write(`250-hi\r\n250 AUTH ${mechanisms}\r\n`)
         else if (/^AUTH LOGIN/.test(line)) {
           step = 1
-          told.push(line)
+          received.push(line)
           socket.write('334 VXNlcm5hbWU6\r\n')
         } else if (step > 0) {
-          told.push(Buffer.from(line, 'base64').toString())
+          received.push(Buffer.from(line, 'base64').toString())
           socket.write(step === 1 ? '334 UGFzc3dvcmQ6\r\n' : '235 2.7.0 ok\r\n')
           step = step === 1 ? 2 : 0
         } else if (/^AUTH PLAIN/.test(line)) {
-          told.push(Buffer.from(line.split(' ')[2] ?? '', 'base64').toString())
+          received.push(Buffer.from(line.split(' ')[2] ?? '', 'base64').toString())
           socket.write('235 2.7.0 ok\r\n')
         } else if (/^QUIT/.test(line)) socket.end('221 bye\r\n')
       }
@@ -155,7 +155,10 @@ async function authenticating(mechanisms: string) {
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   open.push({ close: () => new Promise(resolve => server.close(() => resolve())) })
   const address = server.address()
-  return { told, url: `smtp://us%40er:p%3Aw@127.0.0.1:${typeof address === 'object' && address ? address.port : 0}` }
+  return {
+    received,
+    url: `smtp://us%40er:p%3Aw@127.0.0.1:${typeof address === 'object' && address ? address.port : 0}`,
+  }
 }
 
 test.each([
@@ -165,5 +168,5 @@ test.each([
 ])('a relay that offers %s gets the credentials that way', async (mechanisms, expected) => {
   const server = await authenticating(mechanisms)
   expect(await providerAt([server]).checkHealth()).toBeNull()
-  expect(server.told).toEqual(expected)
+  expect(server.received).toEqual(expected)
 })

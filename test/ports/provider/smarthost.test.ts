@@ -13,7 +13,7 @@ import { providerContract, submission } from './contract.ts'
 const open: { close(): Promise<void> }[] = []
 
 afterEach(async () => {
-  for (const each of open.splice(0).reverse()) await each.close()
+  for (const closeable of open.splice(0).reverse()) await closeable.close()
 })
 
 async function relayWith(script: RelayScript, connections = 2): Promise<{ relay: ScriptedRelay; provider: Provider }> {
@@ -41,10 +41,10 @@ for (const name of presetNames) {
       .join('')
     return {
       provider: testSmarthost(relay.url, { connections: 5, preset }),
-      taken: async () =>
+      received: async () =>
         relay.accepted.map(({ from, to, wire }) => {
           const message = unstuffed(wire)
-          // What is for the relay alone stands in front.
+          // The fields for the relay come first.
           expect(message.subarray(0, fields.length).toString()).toBe(fields)
           return { from, to, message: message.subarray(fields.length) }
         }),
@@ -59,22 +59,26 @@ const reply = (phase: string, code: number | null, enhancedCode: string | null, 
   enhancedCode,
   text,
 })
-const trouble = (...of: Parameters<typeof reply>) => ({ kind: 'route-error', reply: reply(...of) })
+const routeError = (...of: Parameters<typeof reply>) => ({ kind: 'route-error', reply: reply(...of) })
 const failed = (...of: Parameters<typeof reply>) => ({ kind: 'failed', reply: reply(...of) })
 const deferred = (...of: Parameters<typeof reply>) => ({ kind: 'deferred', reply: reply(...of), ambiguous: false })
 const gone = 'Connection closed unexpectedly'
 
 const cases: readonly [string, RelayScript, object][] = [
-  ['banner 554', { banner: '554 5.3.2 no service close' }, trouble('banner', 554, '5.3.2', 'no service')],
-  ['banner 421', { banner: '421 4.3.2 busy close' }, trouble('banner', 421, '4.3.2', 'busy')],
-  ['closed before the banner', { banner: 'close' }, trouble('banner', null, null, gone)],
-  ['EHLO 421', { ehlo: '421 4.7.0 later close' }, trouble('ehlo', 421, '4.7.0', expect.any(String) as never)],
-  ['closed at EHLO', { ehlo: 'close' }, trouble('ehlo', null, null, gone)],
-  ['MAIL 553', { mail: '553 5.1.8 unknown sender' }, trouble('mail', 553, '5.1.8', 'unknown sender')],
-  ['MAIL 451', { mail: '451 4.3.0 trouble' }, trouble('mail', 451, '4.3.0', 'trouble')],
-  ['MAIL 530', { mail: '530 5.7.0 Authentication required' }, trouble('mail', 530, '5.7.0', 'Authentication required')],
+  ['banner 554', { banner: '554 5.3.2 no service close' }, routeError('banner', 554, '5.3.2', 'no service')],
+  ['banner 421', { banner: '421 4.3.2 busy close' }, routeError('banner', 421, '4.3.2', 'busy')],
+  ['closed before the banner', { banner: 'close' }, routeError('banner', null, null, gone)],
+  ['EHLO 421', { ehlo: '421 4.7.0 later close' }, routeError('ehlo', 421, '4.7.0', expect.any(String) as never)],
+  ['closed at EHLO', { ehlo: 'close' }, routeError('ehlo', null, null, gone)],
+  ['MAIL 553', { mail: '553 5.1.8 unknown sender' }, routeError('mail', 553, '5.1.8', 'unknown sender')],
+  ['MAIL 451', { mail: '451 4.3.0 trouble' }, routeError('mail', 451, '4.3.0', 'trouble')],
+  [
+    'MAIL 530',
+    { mail: '530 5.7.0 Authentication required' },
+    routeError('mail', 530, '5.7.0', 'Authentication required'),
+  ],
   ['MAIL 552 about the size', { mail: '552 5.3.4 too big' }, failed('mail', 552, '5.3.4', 'too big')],
-  ['closed at MAIL', { mail: 'close' }, trouble('mail', null, null, gone)],
+  ['closed at MAIL', { mail: 'close' }, routeError('mail', null, null, gone)],
   ['RCPT 550', { rcpt: '550 5.1.1 no such user' }, failed('rcpt', 550, '5.1.1', 'no such user')],
   [
     'RCPT 550 on several lines',
@@ -83,11 +87,11 @@ const cases: readonly [string, RelayScript, object][] = [
   ],
   ['RCPT 550 without a code of its own', { rcpt: '550 no such user' }, failed('rcpt', 550, null, 'no such user')],
   ['RCPT 451 (greylisting)', { rcpt: '451 4.7.1 Greylisted' }, deferred('rcpt', 451, '4.7.1', 'Greylisted')],
-  ['RCPT 421', { rcpt: '421 4.3.2 shutting down close' }, trouble('rcpt', 421, '4.3.2', 'shutting down')],
+  ['RCPT 421', { rcpt: '421 4.3.2 shutting down close' }, routeError('rcpt', 421, '4.3.2', 'shutting down')],
   [
     'RCPT: relay access denied',
     { rcpt: '554 5.7.1 <a@x.test>: Relay access denied' },
-    trouble('rcpt', 554, '5.7.1', '<a@x.test>: Relay access denied'),
+    routeError('rcpt', 554, '5.7.1', '<a@x.test>: Relay access denied'),
   ],
   ['closed at RCPT', { rcpt: 'close' }, deferred('rcpt', null, null, gone)],
   ['DATA 451', { data: '451 4.3.0 later' }, deferred('data', 451, '4.3.0', 'later')],
@@ -107,9 +111,9 @@ const cases: readonly [string, RelayScript, object][] = [
   [
     'final dot 550, account',
     { dot: '550 5.4.5 Daily sending quota exceeded' },
-    trouble('final-dot', 550, '5.4.5', 'Daily sending quota exceeded'),
+    routeError('final-dot', 550, '5.4.5', 'Daily sending quota exceeded'),
   ],
-  ['final dot 421', { dot: '421 4.3.2 bye close' }, trouble('final-dot', 421, '4.3.2', 'bye')],
+  ['final dot 421', { dot: '421 4.3.2 bye close' }, routeError('final-dot', 421, '4.3.2', 'bye')],
   [
     'closed after the final dot',
     { dot: 'close' },
@@ -128,13 +132,13 @@ for (const [style, ehlo] of [
   ['pipelined', undefined],
   ['one command at a time', plainEhlo],
 ] as const)
-  test.each(cases)(`%s is told apart, ${style}`, async (_, script, outcome) => {
+  test.each(cases)(`%s gives its own outcome, ${style}`, async (_, script, outcome) => {
     const { provider } = await relayWith({ ...(ehlo ? { ehlo } : {}), ...script })
     expect(await provider.submit(submission())).toEqual([outcome] as never)
   })
 
 test.each(cases.filter(([, script]) => script.banner === undefined && script.ehlo === undefined))(
-  'after %s the next message goes through, and on the same connection where that lived',
+  'after %s the next message is accepted, on the same connection if that is still open',
   async (_, script, outcome) => {
     const { relay, provider } = await relayWith(script)
     expect(await provider.submit(submission())).toEqual([outcome] as never)
@@ -145,7 +149,7 @@ test.each(cases.filter(([, script]) => script.banner === undefined && script.ehl
   },
 )
 
-test('each recipient of a grouped submission keeps its own reply when the message is refused', async () => {
+test('each recipient of one submission has its own reply when the message is refused', async () => {
   const { provider } = await relayWith({
     rcpt: to => (to === 'b@x.test' ? '550 5.1.1 no b' : to === 'c@x.test' ? '450 4.2.1 not c' : '250 ok'),
     dot: '554 5.6.0 refused',
@@ -158,7 +162,7 @@ test('each recipient of a grouped submission keeps its own reply when the messag
   ] as never)
 })
 
-test('a connection that closes in the middle of a large message is not taken for one that ended at the dot', async () => {
+test('a connection that closes in the middle of a large message is not ambiguous', async () => {
   const server = createServer(socket => {
     socket.on('error', () => undefined)
     socket.write('220 hi\r\n')
@@ -181,7 +185,7 @@ test('a connection that closes in the middle of a large message is not taken for
   ] as never)
 })
 
-test('a message larger than the relay takes fails without being sent', async () => {
+test('a message larger than the relay’s SIZE fails without being sent', async () => {
   const { relay, provider } = await relayWith({})
   const message = Buffer.alloc(1_000_001, 'abcdefgh\r\n')
   const [outcome] = await provider.submit(submission({ message }))
@@ -191,13 +195,13 @@ test('a message larger than the relay takes fails without being sent', async () 
   expect((await provider.submit(submission()))[0]?.kind).toBe('accepted')
 })
 
-test('nobody there is trouble of the route', async () => {
+test('an unreachable relay is a route error', async () => {
   const relay = await startScriptedRelay()
   await relay.close()
   const provider = providerAt(relay.url)
   open.push(provider)
   const [outcome] = await provider.submit(submission())
-  expect(outcome).toEqual(trouble('connect', null, null, expect.stringContaining('ECONNREFUSED') as never) as never)
+  expect(outcome).toEqual(routeError('connect', null, null, expect.stringContaining('ECONNREFUSED') as never) as never)
   expect(await provider.checkHealth()).toContain('connect')
 })
 
@@ -206,44 +210,46 @@ test.each([
   ['MAIL', { mail: '' }, 'route-error', 'mail', undefined],
   ['RCPT', { rcpt: '' }, 'deferred', 'rcpt', false],
   ['the final dot', { dot: '' }, 'deferred', 'final-dot', true],
-] as const)('a relay silent at %s is left when the signal fires', async (_, script, kind, phase, ambiguous) => {
-  const { provider } = await relayWith(script)
-  const started = performance.now()
-  const [outcome] = await provider.submit(submission({ signal: AbortSignal.timeout(200) }))
-  expect(performance.now() - started).toBeLessThan(1500)
-  expect(outcome).toEqual(expect.objectContaining({ kind, reply: expect.objectContaining({ phase, code: null }) }))
-  expect((outcome as { ambiguous?: boolean }).ambiguous).toBe(ambiguous as never)
-})
+] as const)(
+  'a relay that is silent at %s is abandoned when the signal fires',
+  async (_, script, kind, phase, ambiguous) => {
+    const { provider } = await relayWith(script)
+    const started = performance.now()
+    const [outcome] = await provider.submit(submission({ signal: AbortSignal.timeout(200) }))
+    expect(performance.now() - started).toBeLessThan(1500)
+    expect(outcome).toEqual(expect.objectContaining({ kind, reply: expect.objectContaining({ phase, code: null }) }))
+    expect((outcome as { ambiguous?: boolean }).ambiguous).toBe(ambiguous as never)
+  },
+)
 
 test('messages share a connection', async () => {
   const { relay, provider } = await relayWith({}, 1)
   for (let i = 0; i < 5; i++) await provider.submit(submission())
-  expect(relay.accepted.map(relayedMessage => relayedMessage.connection)).toEqual([0, 0, 0, 0, 0])
+  expect(relay.accepted.map(({ connection }) => connection)).toEqual([0, 0, 0, 0, 0])
   expect(relay.commands.filter(command => command.includes('EHLO'))).toEqual(['0 EHLO mail.test'])
 })
 
-test('a connection that died while it waited is replaced, and the message goes at once', async () => {
+test('a connection that died while idle is replaced, and the message is sent at once', async () => {
   const { relay, provider } = await relayWith({}, 1)
   await provider.submit(submission())
   await relay.dropConnections()
   expect((await provider.submit(submission()))[0]?.kind).toBe('accepted')
   relay.setScript({ mail: '421 4.4.2 timeout close' })
-  const answer = provider.submit(submission())
-  expect((await answer)[0]).toEqual(trouble('mail', 421, '4.4.2', 'timeout') as never)
+  expect((await provider.submit(submission()))[0]).toEqual(routeError('mail', 421, '4.4.2', 'timeout') as never)
   // One try on the connection that was open, one on a fresh one.
   expect(relay.commands.filter(command => command.includes('MAIL')).length).toBe(4)
   expect(relay.accepted.length).toBe(2)
 })
 
-test('a relay that says goodbye on a connection that waited is tried again at once', async () => {
+test('a relay that answers 421 on an idle connection is tried again at once', async () => {
   let mails = 0
   const { relay, provider } = await relayWith({ mail: () => (++mails === 2 ? '421 4.4.2 timeout close' : '250 ok') }, 1)
   await provider.submit(submission())
   expect((await provider.submit(submission()))[0]?.kind).toBe('accepted')
-  expect(relay.accepted.map(relayedMessage => relayedMessage.connection)).toEqual([0, 1])
+  expect(relay.accepted.map(({ connection }) => connection)).toEqual([0, 1])
 })
 
-test('what was sent is not sent again: closed after the final dot on a used connection', async () => {
+test('a message is not sent again when a reused connection closes after the final dot', async () => {
   const { relay, provider } = await relayWith({}, 1)
   await provider.submit(submission())
   relay.setScript({ dot: 'close' })
@@ -256,17 +262,17 @@ test('what was sent is not sent again: closed after the final dot on a used conn
 test.each([
   ['wrong', '535 5.7.8 bad credentials', 535],
   ['temporarily broken', '454 4.7.0 temporary failure', 454],
-])('credentials that are %s are trouble of the route', async (_, auth, code) => {
+])('credentials that are %s are a route error', async (_, auth, code) => {
   const { relay } = await relayWith({ ehlo: '250-relay.test\r\n250 AUTH PLAIN', auth })
   const provider = providerAt(relay.url.replace('//', '//user:secret@'))
   open.push(provider)
   expect(await provider.submit(submission())).toEqual([
-    trouble('auth', code, expect.any(String) as never, expect.any(String) as never),
+    routeError('auth', code, expect.any(String) as never, expect.any(String) as never),
   ] as never)
   expect(await provider.checkHealth()).toMatch(/^auth: /)
 })
 
-test('credentials go out, and not where AUTH is not offered', async () => {
+test('credentials are sent only where AUTH is offered', async () => {
   const { relay } = await relayWith({ ehlo: '250-relay.test\r\n250 AUTH PLAIN' })
   const provider = providerAt(relay.url.replace('//', '//user:s%40cret@'))
   open.push(provider)
@@ -275,11 +281,11 @@ test('credentials go out, and not where AUTH is not offered', async () => {
   relay.setScript({ ehlo: '250 relay.test' })
   await relay.dropConnections()
   expect((await provider.submit(submission()))[0]).toEqual(
-    trouble('auth', null, null, 'The relay does not offer AUTH.') as never,
+    routeError('auth', null, null, 'The relay does not offer AUTH.') as never,
   )
 })
 
-test('it knows whether the relay offers SMTPUTF8', async () => {
+test('the traits say whether the relay offers SMTPUTF8', async () => {
   const { provider } = await relayWith({})
   expect(provider.traits.smtputf8).toBe(false)
   await provider.submit(submission())
@@ -305,7 +311,7 @@ test.each([
 })
 
 test.each(['a@x.test>\r\nRCPT TO:<evil@y.test', 'a@x.test\r\nDATA', 'a>@x.test'])(
-  'an address that would break out of its command is not said: %j',
+  'an address that would break out of its command is not sent: %j',
   async address => {
     const { relay, provider } = await relayWith({})
     const outcomes: readonly SubmissionOutcome[] = await provider.submit(submission({ recipients: [address] }))
@@ -315,13 +321,13 @@ test.each(['a@x.test>\r\nRCPT TO:<evil@y.test', 'a@x.test\r\nDATA', 'a>@x.test']
   },
 )
 
-test('a submission waits for its turn when all connections are in use', async () => {
+test('a submission waits when all connections are in use', async () => {
   const { relay, provider } = await relayWith({}, 1)
   const all = await Promise.all(Array.from({ length: 5 }, () => provider.submit(submission())))
   expect(all.flat().map(submissionOutcome => submissionOutcome.kind)).toEqual(
     Array.from({ length: 5 }, () => 'accepted'),
   )
-  expect(new Set(relay.accepted.map(relayedMessage => relayedMessage.connection)).size).toBe(1)
+  expect(new Set(relay.accepted.map(({ connection }) => connection)).size).toBe(1)
 })
 
 test.each([
@@ -378,7 +384,7 @@ test.each([
   rmSync(folder, { recursive: true })
 })
 
-test('TLS that fails is trouble of the route', async () => {
+test('a TLS failure is a route error', async () => {
   const { relay, provider } = await relayWith({ ehlo: '250-relay.test\r\n250 STARTTLS' })
   expect((await provider.submit(submission()))[0]).toMatchObject({
     kind: 'route-error',

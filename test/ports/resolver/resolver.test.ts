@@ -24,14 +24,14 @@ beforeEach(async () => {
 })
 afterEach(() => dns.close())
 
-describe('what it answers', () => {
-  test('joins the strings of one TXT record and keeps two records apart', async () => {
+describe('an answer', () => {
+  test('joins the strings of one TXT record, and separates two records', async () => {
     dns.zone[name] = { TXT: [['v=DKIM1; p=', 'a'.repeat(255), 'b'], 'other'] }
     const answer = await resolver.resolve(name, 'TXT')
     expect(answer).toEqual({ kind: 'found', records: [`v=DKIM1; p=${'a'.repeat(255)}b`, 'other'], ttlSeconds: 300 })
   })
 
-  test('node:dns on Bun takes the strings of one TXT record apart (oven-sh/bun#21370), so dns-packet is needed', async () => {
+  test('node:dns on Bun splits the strings of one TXT record (oven-sh/bun#21370), so dns-packet is needed', async () => {
     dns.zone[name] = { TXT: [['v=DKIM1; ', 'p=abc']] }
     const system = new SystemResolver()
     system.setServers([`127.0.0.1:${dns.endpoint.port}`])
@@ -39,7 +39,7 @@ describe('what it answers', () => {
     expect(await system.resolveTxt(name)).toEqual([['v=DKIM1; '], ['p=abc']])
   })
 
-  test('gives each type in its form, names in lower case and without a final dot', async () => {
+  test('has the form of its record type, with names in lower case and without the final dot', async () => {
     dns.zone[name] = {
       MX: ['10 MX.Example.test', '0 .'],
       A: ['192.0.2.1'],
@@ -62,13 +62,13 @@ describe('what it answers', () => {
     expect(await found('TLSA')).toEqual([{ usage: 3, selector: 1, matchingType: 1, certificate }])
   })
 
-  test('tells a name that is not there from one without such a record', async () => {
+  test('tells a name that does not exist from one without such a record', async () => {
     dns.zone[`below.${name}`] = { A: ['192.0.2.1'] }
     expect(await resolver.resolve(name, 'TXT')).toEqual({ kind: 'none', why: 'nodata' })
     expect(await resolver.resolve('absent.test', 'TXT')).toEqual({ kind: 'none', why: 'nxdomain' })
   })
 
-  test('does not ask for a name that cannot exist', async () => {
+  test('for a name that cannot exist takes no query', async () => {
     for (const impossible of ['', 'a..test', `${'a'.repeat(64)}.test`, `${'a.'.repeat(127)}test`, 'a\nb.test'])
       expect(await resolver.resolve(impossible, 'TXT')).toEqual({ kind: 'none', why: 'nxdomain' })
     expect(dns.questions).toEqual([])
@@ -76,7 +76,7 @@ describe('what it answers', () => {
 })
 
 describe('CNAMEs', () => {
-  test('are followed within an answer and from answer to answer', async () => {
+  test('are followed within a response and across responses', async () => {
     dns.zone[`a.${name}`] = { CNAME: `b.${name}`, ttl: 100 }
     dns.zone[`b.${name}`] = { CNAME: `c.${name}`, ttl: 50, behaviour: { cnameAlone: true } }
     dns.zone[`c.${name}`] = { TXT: ['here'], ttl: 200 }
@@ -85,12 +85,12 @@ describe('CNAMEs', () => {
     expect(await resolver.resolve(`a.${name}`, 'CNAME')).toMatchObject({ kind: 'found', records: [`b.${name}`] })
   })
 
-  test('that lead nowhere are an absence', async () => {
+  test('to a name that does not exist are an absence', async () => {
     dns.zone[name] = { CNAME: 'absent.test' }
     expect(await resolver.resolve(name, 'TXT')).toEqual({ kind: 'none', why: 'nxdomain' })
   })
 
-  test('that go round in a circle fail, within an answer and across them', async () => {
+  test('that loop fail, within a response and across responses', async () => {
     dns.zone['a.test'] = { CNAME: 'b.test' }
     dns.zone['b.test'] = { CNAME: 'a.test' }
     dns.zone['c.test'] = { CNAME: 'd.test', behaviour: { cnameAlone: true } }
@@ -110,10 +110,10 @@ describe('CNAMEs', () => {
   })
 })
 
-describe('what it keeps', () => {
+describe('the cache', () => {
   const found = { kind: 'found', records: ['one'] }
 
-  test('an answer for its TTL, and says how much of it is left', async () => {
+  test('holds an answer for its TTL, and returns the remaining TTL', async () => {
     dns.zone[name] = { TXT: ['one'], ttl: 60 }
     await resolver.resolve(name, 'TXT')
     now += 20_000
@@ -124,7 +124,7 @@ describe('what it keeps', () => {
     expect(dns.questions.length).toBe(2)
   })
 
-  test('a TTL of a day for an hour, and a TTL of zero not at all', async () => {
+  test('holds an answer with a TTL of a day for an hour, and one with a TTL of zero not at all', async () => {
     dns.zone[name] = { TXT: ['one'], ttl: 86_400 }
     dns.zone['zero.test'] = { TXT: ['one'], ttl: 0 }
     await resolver.resolve(name, 'TXT')
@@ -135,7 +135,7 @@ describe('what it keeps', () => {
     expect([dns.questionCount(name), dns.questionCount('zero.test')]).toEqual([2, 2])
   })
 
-  test('an absence for the minimum of the SOA, at most five minutes', async () => {
+  test('holds an absence for the minimum of the SOA, at most five minutes', async () => {
     await resolver.resolve(name, 'TXT')
     now += 59_000
     await resolver.resolve(name, 'TXT')
@@ -153,14 +153,14 @@ describe('what it keeps', () => {
     await slow.close()
   })
 
-  test('never a failure', async () => {
+  test('never holds a failure', async () => {
     dns.zone[name] = { behaviour: { rcode: 'SERVFAIL' } }
     expect(await resolver.resolve(name, 'TXT')).toMatchObject({ kind: 'failed' })
     dns.zone[name] = { TXT: ['one'] }
     expect(await resolver.resolve(name, 'TXT')).toMatchObject(found)
   })
 
-  test('no more than its limits allow', async () => {
+  test('keeps its limits of entries and bytes', async () => {
     const small = networkResolver({
       servers: [dns.endpoint],
       timeoutMs: 200,
@@ -174,7 +174,7 @@ describe('what it keeps', () => {
     expect(dns.questions.filter(question => question.name === 'big.test' && question.over === 'udp').length).toBe(2)
   })
 
-  test('asks once for a question that many have at the same time', async () => {
+  test('and lookups in flight make one query for many callers', async () => {
     dns.zone[name] = { TXT: ['one'], behaviour: { delayMs: 20 } }
     const answers = await Promise.all(Array.from({ length: 20 }, () => resolver.resolve(name, 'TXT')))
     expect(dns.questions.length).toBe(1)
@@ -182,17 +182,17 @@ describe('what it keeps', () => {
   })
 })
 
-describe('forged answers', () => {
+describe('spoofed responses', () => {
   const lie = { TXT: ['forged'] }
 
-  test('with another id, question or source are not believed', async () => {
+  test('with another id, question or source are ignored', async () => {
     for (const kind of ['wrong-id', 'wrong-question', 'wrong-source'] as const) {
       dns.zone[`${kind}.test`] = { TXT: ['true'], behaviour: { forgeries: [kind], forgedRecords: lie, delayMs: 5 } }
       expect(await resolver.resolve(`${kind}.test`, 'TXT')).toMatchObject({ kind: 'found', records: ['true'] })
     }
   })
 
-  test('that keep coming make it ask over TCP', async () => {
+  test('that keep coming make the query go over TCP', async () => {
     dns.zone[name] = {
       TXT: ['true'],
       behaviour: { forgeries: ['wrong-id', 'wrong-id', 'wrong-id', 'wrong-id'], forgedRecords: lie },
@@ -201,7 +201,7 @@ describe('forged answers', () => {
     expect(dns.questions.map(question => question.over)).toEqual(['udp', 'tcp'])
   })
 
-  test('are hard to make: each question has a random id and port, and asks for no more than 1232 bytes', async () => {
+  test('are hard to make: each query has a random id and port, and allows at most 1232 bytes', async () => {
     for (let i = 0; i < 20; i++) await resolver.resolve(`n${i}.test`, 'A')
     expect(new Set(dns.questions.map(question => question.id)).size).toBeGreaterThan(17)
     expect(new Set(dns.questions.map(question => question.fromPort)).size).toBeGreaterThan(15)
@@ -210,8 +210,8 @@ describe('forged answers', () => {
   })
 })
 
-describe('trouble', () => {
-  test('a truncated answer is asked for over TCP', async () => {
+describe('a failure', () => {
+  test('is not a truncated response: the query is repeated over TCP', async () => {
     dns.zone[name] = { TXT: ['short'], behaviour: { truncated: true } }
     dns.zone['long.test'] = { TXT: ['x'.repeat(3000)] }
     expect(await resolver.resolve(name, 'TXT')).toMatchObject({ records: ['short'] })
@@ -219,7 +219,7 @@ describe('trouble', () => {
     expect(dns.questions.map(question => question.over)).toEqual(['udp', 'tcp', 'udp', 'tcp'])
   })
 
-  test('a silent, refusing or unreachable server is passed over, and the one that answered is asked first', async () => {
+  test('of one server leads to the next one, and the server that answered is tried first from then on', async () => {
     const other = await startDns({ [name]: { TXT: ['one'], ttl: 0 } })
     const gone = await startDns()
     await gone.close()
@@ -237,7 +237,7 @@ describe('trouble', () => {
     await other.close()
   })
 
-  test('fails when no server has an answer, within the time of each', async () => {
+  test('is what comes when no server answers, within the timeout of each', async () => {
     const other = await startDns({ [name]: { behaviour: { rcode: 'REFUSED' } } })
     dns.zone[name] = { behaviour: { silent: true } }
     const started = performance.now()
@@ -248,17 +248,17 @@ describe('trouble', () => {
     await other.close()
   })
 
-  test('a lost packet is sent again', async () => {
+  test('is not a lost packet: it is sent again', async () => {
     dns.zone[name] = { behaviour: { successive: [{ behaviour: { silent: true } }, { TXT: ['one'] }] } }
     expect(await resolver.resolve(name, 'TXT')).toMatchObject({ kind: 'found' })
   })
 
-  test('an answer that cannot be read fails', async () => {
+  test('is what an unreadable response is', async () => {
     dns.zone[name] = { behaviour: { garbage: Buffer.from('nonsense') } }
     expect(await ask([dns], 60).resolve(name, 'TXT')).toMatchObject({ kind: 'failed' })
   })
 
-  test('gives up when the signal fires, and at once when it has', async () => {
+  test('comes when the signal fires, and at once when it has fired before', async () => {
     dns.zone[name] = { behaviour: { silent: true } }
     const slow = ask([dns], 2000)
     const started = performance.now()
@@ -270,8 +270,8 @@ describe('trouble', () => {
   })
 })
 
-describe('for proof', () => {
-  test('asks over TCP, twice, past the cache, and keeps nothing', async () => {
+describe('a lookup for proof', () => {
+  test('goes over TCP, twice, without the cache, and caches nothing', async () => {
     dns.zone[name] = { TXT: ['old'] }
     await resolver.resolve(name, 'TXT')
     dns.zone[name] = { TXT: ['one', 'two'] }
@@ -282,7 +282,7 @@ describe('for proof', () => {
     expect(await resolver.resolve(name, 'TXT')).toMatchObject({ records: ['old'] })
   })
 
-  test('takes the same records in another order, but not other records', async () => {
+  test('accepts the same records in another order, but not other records', async () => {
     dns.zone[name] = { behaviour: { successive: [{ TXT: ['one', 'two'] }, { TXT: ['two', 'one'] }] } }
     dns.zone['b.test'] = { behaviour: { successive: [{ TXT: ['one'] }, { TXT: ['one', 'two'] }] } }
     dns.zone['c.test'] = { behaviour: { successive: [{ TXT: ['one'] }, {}] } }
@@ -298,7 +298,7 @@ describe('for proof', () => {
   })
 })
 
-test('reads the servers of the system', async () => {
+test('reads the name servers of the system', async () => {
   const file = `${process.env['TMPDIR'] ?? '/tmp'}/resolv-${process.pid}.conf`
   await Bun.write(
     file,
@@ -312,7 +312,7 @@ test('reads the servers of the system', async () => {
   expect(systemServers(file)).toEqual([{ host: '127.0.0.1', port: 53 }])
 })
 
-describe('names below .test from the database', async () => {
+describe('names below .test', async () => {
   const database = await freshDatabase()
   afterAll(() => database.close())
   const put = (type: string, of: string, value: string, priority: number | null = null) =>
@@ -321,7 +321,7 @@ describe('names below .test from the database', async () => {
       .values({ id: newId('rec'), type, name: of, value, priority, ttl: 60, created_at: systemClock.now() })
       .execute()
 
-  test('are answered from there, others are asked for', async () => {
+  test('are answered from the database, others from DNS', async () => {
     const local = localResolver(database.db, resolver)
     await put('TXT', 'demo.test', 'v=spf1 -all')
     await put('MX', 'demo.test', 'MX.demo.test.', 10)

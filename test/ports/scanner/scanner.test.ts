@@ -6,6 +6,7 @@ import { Readable } from 'node:stream'
 import type { ClamdAddress } from '../../../src/base/config/config.ts'
 import { clamdScanner } from '../../../src/ports/scanner/clamd.ts'
 import type { Scanner } from '../../../src/ports/scanner/port.ts'
+import { until } from '../../harness/until.ts'
 
 const eicar = ['X5O!P%@AP[4\\PZX54(P^)7CC)7}$', 'EICAR-STANDARD-ANTIVIRUS-TEST-FILE!$H+H*'].join('')
 
@@ -44,14 +45,14 @@ test('real clamd: tells clean from infected, in memory, in a file and in a strea
   expect(await real.isReady()).toBe(true)
 })
 
-test('real clamd: many at once, each with its own answer', async () => {
+test('real clamd: many scans at once, each with its own result', async () => {
   const kinds = await Promise.all(
     Array.from({ length: 40 }, (_, i) => real.scan(memory(i % 2 ? eicar : `clean ${i}`)).then(scan => scan.kind)),
   )
   expect(kinds).toEqual(Array.from({ length: 40 }, (_, i) => (i % 2 ? 'infected' : 'clean')))
 })
 
-test('nothing at all is clean, whichever way it comes', async () => {
+test('empty content is clean, from memory, a file or a stream', async () => {
   expect(await real.scan(memory(''))).toEqual({ kind: 'clean' })
   expect(await real.scan({ kind: 'stream', stream: Readable.from([]) })).toEqual({ kind: 'clean' })
 })
@@ -66,10 +67,10 @@ afterEach(async () => {
   for (const peer of peers.splice(0)) await peer.close()
 })
 
-/** Something at a port that behaves as `script` says, once it has been sent a whole INSTREAM (or `atOnce`). */
+/** A fake clamd that runs `script` on each connection when it has received a whole INSTREAM, or `atOnce`. */
 async function peer(
   script: (socket: Socket) => void,
-  { atOnce = false, timeoutMs = 300, scansAtOnce = 2 } = {},
+  { atOnce = false, timeoutMs = 300, maxConcurrentScans = 2 } = {},
 ): Promise<Scanner> {
   const sockets = new Set<Socket>()
   const server = createServer({ allowHalfOpen: true }, socket => {
@@ -89,7 +90,7 @@ async function peer(
   const scanner = clamdScanner({
     address: { kind: 'tcp', host: '127.0.0.1', port },
     timeoutMs,
-    maxConcurrentScans: scansAtOnce,
+    maxConcurrentScans,
   })
   const close = async () => {
     for (const socket of sockets) socket.destroy()
@@ -99,10 +100,10 @@ async function peer(
   return scanner
 }
 
-const says = (reply: string) => (socket: Socket) => void socket.end(reply)
+const repliesWith = (reply: string) => (socket: Socket) => void socket.end(reply)
 const unscanned = { kind: 'unscanned', why: expect.any(String) } as const
 
-test('refused: unscanned', async () => {
+test('unscanned when the connection is refused', async () => {
   const missing = clamdScanner({
     address: { kind: 'unix', path: '/nowhere/clamd' },
     timeoutMs: 300,
@@ -110,53 +111,55 @@ test('refused: unscanned', async () => {
   })
   expect(await missing.scan(memory('a'))).toEqual(unscanned)
   expect(await missing.isReady()).toBe(false)
-  await peer(says(''))
+  await peer(repliesWith(''))
   const [gone] = peers.splice(0)
   await gone?.close()
   expect(await gone?.scanner.scan(memory('a'))).toEqual(unscanned)
   expect(await gone?.scanner.isReady()).toBe(false)
 })
 
-test('reset, or closed without a word, before or after the message: unscanned', async () => {
+test('unscanned when the connection is reset or closed without a reply, before or after the message', async () => {
   for (const atOnce of [true, false]) {
     expect(await (await peer(socket => socket.resetAndDestroy(), { atOnce })).scan(memory('a'))).toEqual(unscanned)
-    expect(await (await peer(says(''), { atOnce })).scan(memory('a'))).toEqual(unscanned)
+    expect(await (await peer(repliesWith(''), { atOnce })).scan(memory('a'))).toEqual(unscanned)
   }
 })
 
-test('hung, before, during or after the message: unscanned in its time, and the connection is closed', async () => {
+test('unscanned within its time limit when clamd hangs, before, during or after the message; the connection is closed', async () => {
   for (const hang of [{ atOnce: true }, {}]) {
-    let theirs: Socket | undefined
+    let peerSocket: Socket | undefined
     const scanner = await peer(socket => {
-      theirs = socket
+      peerSocket = socket
     }, hang)
     const started = performance.now()
     expect(await scanner.scan(memory('a'))).toEqual({ kind: 'unscanned', why: 'clamd did not answer in time' })
     expect(performance.now() - started).toBeLessThan(1000)
-    // A connection that is closed, and not only half, answers what still comes with a reset.
-    for (let i = 0; i < 3 && theirs?.writable; i++) {
-      theirs.write('late')
-      await Bun.sleep(20)
-    }
-    expect(theirs?.destroyed).toBe(true)
+    // A connection that is closed, and not only half, answers further bytes with a reset.
+    await until(() => {
+      if (peerSocket?.writable) peerSocket.write('late')
+      return peerSocket?.destroyed
+    })
   }
   const stuck = await peer(socket => socket.pause(), { atOnce: true })
   const path = `${tmpdir()}/scanner-${process.pid}.big`
   await Bun.write(path, Buffer.alloc(20_000_000))
   expect(await stuck.scan({ kind: 'file', path, size: 20_000_000 })).toEqual(unscanned)
-  await Bun.sleep(50)
-  const open = readdirSync('/proc/self/fd').map(value => {
+  await until(() => !openFiles().includes(path))
+  await Bun.file(path).delete()
+})
+
+/** The paths of this process's open files. */
+function openFiles(): readonly string[] {
+  return readdirSync('/proc/self/fd').map(descriptor => {
     try {
-      return readlinkSync(`/proc/self/fd/${value}`)
+      return readlinkSync(`/proc/self/fd/${descriptor}`)
     } catch {
       return ''
     }
   })
-  expect(open).not.toContain(path)
-  await Bun.file(path).delete()
-})
+}
 
-test('ERROR, READ TIMED OUT, limits and nonsense: unscanned', async () => {
+test('unscanned for ERROR, READ TIMED OUT, limits and nonsense', async () => {
   const replies = [
     'stream: Cannot allocate memory ERROR\0',
     'COMMAND READ TIMED OUT\0',
@@ -167,24 +170,25 @@ test('ERROR, READ TIMED OUT, limits and nonsense: unscanned', async () => {
     'stream: OK',
   ]
   const found = []
-  for (const reply of replies) found.push(await (await peer(says(reply))).scan(memory('a')))
+  for (const reply of replies) found.push(await (await peer(repliesWith(reply))).scan(memory('a')))
   expect(found).toEqual([
     ...replies.slice(0, -1).map(() => expect.objectContaining(unscanned) as never),
     { kind: 'clean' },
   ])
-  // The same bytes are past the limits the next time as well.
-  expect(found.map(each => each.kind === 'unscanned' && each.isLasting === true)).toEqual(
+  // The same bytes would be beyond the limits again.
+  expect(found.map(result => result.kind === 'unscanned' && result.isLasting === true)).toEqual(
     replies.map(reply => reply.includes('Limits')),
   )
   expect(found[2]).toMatchObject({ why: expect.stringContaining('size limit') })
   expect(found[3]).toMatchObject({ why: 'Heuristics.Limits.Exceeded.MaxFileSize' })
 })
 
-test('a reply that comes before the message is whole does not count as clean', async () => {
-  const scanner = await peer(says('stream: OK\0'), { atOnce: true })
+test('a reply that comes before the end of the message does not count as clean', async () => {
+  const scanner = await peer(repliesWith('stream: OK\0'), { atOnce: true })
   const slow = Readable.from(
     (async function* () {
       yield Buffer.from('a')
+      // Long enough for the early reply to arrive.
       await Bun.sleep(100)
       yield Buffer.from('b')
     })(),
@@ -192,7 +196,7 @@ test('a reply that comes before the message is whole does not count as clean', a
   expect(await scanner.scan({ kind: 'stream', stream: slow })).toEqual(unscanned)
 })
 
-test('a source that breaks off: unscanned', async () => {
+test('unscanned when the source fails', async () => {
   const broken = Readable.from(
     (async function* () {
       yield Buffer.from('a')
@@ -203,11 +207,12 @@ test('a source that breaks off: unscanned', async () => {
   expect(await real.scan({ kind: 'file', path: '/nowhere/at/all', size: 1 })).toMatchObject({ kind: 'unscanned' })
 })
 
-test('so many at once and no more; who waits too long is unscanned', async () => {
+test('limits how many scans run at once; unscanned when the wait is too long', async () => {
   let working = 0
   let most = 0
   const work = async (socket: Socket) => {
     most = Math.max(most, ++working)
+    // Long enough for the other scans to begin, if they could.
     await Bun.sleep(60)
     working--
     socket.end('stream: OK\0')
@@ -217,7 +222,7 @@ test('so many at once and no more; who waits too long is unscanned', async () =>
   expect(all.every(scanResult => scanResult.kind === 'clean')).toBe(true)
   expect(most).toBe(2)
 
-  const busy = await peer(socket => void setTimeout(() => socket.end('stream: OK\0'), 250), { scansAtOnce: 1 })
+  const busy = await peer(socket => void setTimeout(() => socket.end('stream: OK\0'), 250), { maxConcurrentScans: 1 })
   const [first, second, third] = await Promise.all([1, 2, 3].map(() => busy.scan(memory('a'))))
   expect(first).toEqual({ kind: 'clean' })
   expect(second).toEqual(unscanned)
@@ -225,8 +230,8 @@ test('so many at once and no more; who waits too long is unscanned', async () =>
 })
 
 test('ready means that clamd answers PING', async () => {
-  expect(await (await peer(says('PONG\n'), { atOnce: true })).isReady()).toBe(true)
-  expect(await (await peer(says('nonsense'), { atOnce: true })).isReady()).toBe(false)
+  expect(await (await peer(repliesWith('PONG\n'), { atOnce: true })).isReady()).toBe(true)
+  expect(await (await peer(repliesWith('nonsense'), { atOnce: true })).isReady()).toBe(false)
   expect(await (await peer(() => {}, { atOnce: true })).isReady()).toBe(false)
 })
 
@@ -250,7 +255,7 @@ test.each(['Hello', 'zeros at the end \0\0\0\0'])(
   },
 )
 
-test('what is big is read no faster than clamd takes it', async () => {
+test('a large stream is read no faster than clamd reads it', async () => {
   const size = 64_000_000
   const chunk = Buffer.alloc(250_000)
   let received = 0

@@ -22,7 +22,7 @@ test.each([
   },
 )
 
-test('a password and a bracketed address are read as they are meant', () => {
+test('reads an encoded password and a bracketed IPv6 address', () => {
   expect(readSmarthostUrl('smtp://us%40er:p%3Aw%2F@[2001:db8::1]:587')).toMatchObject({
     host: '2001:db8::1',
     credentials: { user: 'us@er', password: 'p:w/' },

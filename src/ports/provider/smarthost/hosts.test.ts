@@ -13,7 +13,7 @@ function hostsAt() {
   }
 }
 
-test('hosts come in the order given as long as none is in trouble', () => {
+test('hosts come in the given order as long as none has failed', () => {
   const { order } = hostsAt()
   expect([order(), order()]).toEqual([
     ['a', 'b', 'c'],
@@ -21,7 +21,7 @@ test('hosts come in the order given as long as none is in trouble', () => {
   ])
 })
 
-test('one in trouble comes last, is tried by one after a while, and has its place back when that goes well', () => {
+test('a host that failed comes last, is tried again by one caller after a while, and gets its place back when it works', () => {
   const { next, order, after } = hostsAt()
   next()[0]?.failed()
   expect(order()).toEqual(['b', 'c', 'a'])
@@ -33,7 +33,7 @@ test('one in trouble comes last, is tried by one after a while, and has its plac
   expect(order()).toEqual(['a', 'b', 'c'])
 })
 
-test('one that stays in trouble is tried ever more seldom, up to five minutes', () => {
+test('a host that keeps failing is tried at growing intervals, up to five minutes', () => {
   const { next, after } = hostsAt()
   next()[0]?.failed()
   const waits = Array.from({ length: 7 }, () => {
@@ -49,7 +49,7 @@ test('one that stays in trouble is tried ever more seldom, up to five minutes', 
   expect(waits).toEqual([15_000, 30_000, 60_000, 120_000, 240_000, 300_000, 300_000])
 })
 
-test('where all are in trouble all are tried still, in order', () => {
+test('when all have failed, all are tried in order', () => {
   const { next, order } = hostsAt()
   for (const host of next()) host.failed()
   expect(order()).toEqual(['a', 'b', 'c'])
