@@ -43,11 +43,11 @@ export interface InboxDeps {
   readonly db: Db
   readonly blobs: BlobStore
   readonly texts: TextWorker
-  /** Our name, as the headers of a raw message say it. */
+  /** Our name in the header fields that a raw message gets. */
   readonly hostname: string
 }
 
-/** What arrived: lists, messages, folders and flags, downloads. */
+/** Received messages: lists, search, reading, folders and flags, downloads. */
 export function inboxRoutes(deps: InboxDeps) {
   const { db } = deps
   return api('inbox')
@@ -69,22 +69,24 @@ export function inboxRoutes(deps: InboxDeps) {
         query: t.Object({
           limit: limitParamSchema,
           folder: listedFolderSchema,
-          mailbox_id: t.Optional(t.String({ minLength: 1, maxLength: 64, description: 'Of this mailbox.' })),
+          mailbox_id: t.Optional(
+            t.String({ minLength: 1, maxLength: 64, description: 'Only messages to this mailbox.' }),
+          ),
           thread_id: t.Optional(
             t.String({
               minLength: 1,
               maxLength: 64,
-              description: 'Lists one thread, in every folder unless one is given.',
+              description: 'Only messages of this thread, in any folder unless one is given.',
             }),
           ),
           cursor_at: t.Optional(
-            t.String({ maxLength: 64, description: 'The page after: `next_cursor.received_at` of the page before.' }),
+            t.String({ maxLength: 64, description: '`next_cursor.received_at` of the previous page.' }),
           ),
           cursor_id: t.Optional(
             t.String({
               minLength: 1,
               maxLength: 64,
-              description: 'Goes with it: `next_cursor.id` of the page before.',
+              description: '`next_cursor.id` of the previous page; required with `cursor_at`.',
             }),
           ),
         }),
@@ -104,7 +106,7 @@ export function inboxRoutes(deps: InboxDeps) {
           q: t.String({
             minLength: 1,
             maxLength: 256,
-            description: 'Words that must all be there, `"quoted phrases"`, and `-exclusions` of either.',
+            description: 'Words that must all occur, `"quoted phrases"`, and `-exclusions` of either.',
           }),
           limit: limitParamSchema,
           folder: searchedFolderSchema,
@@ -151,7 +153,7 @@ export function inboxRoutes(deps: InboxDeps) {
       async ({ caller, params }) => fileResponse(await downloadMessage(deps, caller, params.id)),
       {
         detail: {
-          ...describeRoute('getRawMessage', 'Download a message as it came', downloadRefusals),
+          ...describeRoute('getRawMessage', 'Download a raw message', downloadRefusals),
           ...describeFile('message/rfc822'),
         },
         scope: 'inbox:read',
@@ -173,7 +175,7 @@ export function inboxRoutes(deps: InboxDeps) {
       '/v1/inbox/:id/star',
       ({ caller, params, body, reservation }) => starMessage(db, caller, params.id, body.starred, reservation),
       {
-        detail: describeRoute('starMessage', 'Star a message, or not', messageRefusals),
+        detail: describeRoute('starMessage', 'Star or unstar a message', messageRefusals),
         scope: 'inbox:write',
         params: idParamsSchema,
         body: starBodySchema,
@@ -184,7 +186,7 @@ export function inboxRoutes(deps: InboxDeps) {
       '/v1/inbox/:id/read',
       ({ caller, params, body, reservation }) => markMessage(db, caller, params.id, body.read, reservation),
       {
-        detail: describeRoute('markMessage', 'Mark a message read, or unread', messageRefusals),
+        detail: describeRoute('markMessage', 'Mark a message as read or unread', messageRefusals),
         scope: 'inbox:write',
         params: idParamsSchema,
         body: readBodySchema,
@@ -201,7 +203,7 @@ export function inboxRoutes(deps: InboxDeps) {
       '/v1/inbox/:id/restore',
       ({ caller, params, reservation }) => restoreMessage(db, caller, params.id, reservation),
       {
-        detail: describeRoute('restoreMessage', 'Take a message out of the trash', restoreMessageRefusals),
+        detail: describeRoute('restoreMessage', 'Restore a message from the trash', restoreMessageRefusals),
         scope: 'inbox:write',
         params: idParamsSchema,
         response: movedSchema,

@@ -9,21 +9,20 @@ import { type ExportCursor, type ExportedRow, type ExportScope, selectExportBatc
 export interface ExportDeps {
   readonly db: Db
   readonly blobs: BlobStore
-  /** Our name, as Received and Authentication-Results say it. */
+  /** Our name in Received and Authentication-Results. */
   readonly hostname: string
 }
 
-/** What is exported. */
 export interface ExportOptions {
   readonly scope: ExportScope
   readonly folders: readonly Folder[]
   /** Received at this time or later. */
   readonly since: Instant
-  /** Also what the scanner found infected or could not scan. */
+  /** Exports also messages that are infected or could not be scanned. */
   readonly infected: boolean
 }
 
-/** A message of an export; `bytes` are there unless it is left out: not known to be harmless, or removed by retention. */
+/** A message of an export. `unsafe`: left out, as it is not known to be harmless. `removed`: retention deleted its bytes. */
 export type ExportedMessage =
   | { readonly kind: 'message'; readonly bytes: AsyncIterable<Buffer> }
   | { readonly kind: 'unsafe' | 'removed' }
@@ -31,17 +30,17 @@ export type ExportedMessage =
 const batchSize = 100
 
 /**
- * Messages as parts of a file of the format mboxrd, folder by folder, the oldest first. Each is as it was delivered (see
- * download.ts), with the mailbox that it came to, its folder and its id before that. One message's bytes at a time.
+ * Messages in the format mboxrd, folder by folder, the oldest first. Each is as it was delivered (see download.ts), below
+ * fields with its mailbox, its folder and its id. Only one message's bytes are read at a time.
  */
-export async function* exportMessages(deps: ExportDeps, wanted: ExportOptions): AsyncGenerator<ExportedMessage> {
-  for (const folder of wanted.folders)
-    for (let place: ExportCursor = { receivedAt: wanted.since, id: '' }; ; ) {
-      const rows = await selectExportBatch(deps.db, wanted.scope, folder, place, batchSize)
-      for (const row of rows) yield exportRow(deps, row, wanted)
+export async function* exportMessages(deps: ExportDeps, options: ExportOptions): AsyncGenerator<ExportedMessage> {
+  for (const folder of options.folders)
+    for (let cursor: ExportCursor = { receivedAt: options.since, id: '' }; ; ) {
+      const rows = await selectExportBatch(deps.db, options.scope, folder, cursor, batchSize)
+      for (const row of rows) yield exportRow(deps, row, options)
       const last = rows.at(-1)
       if (!last || rows.length < batchSize) break
-      place = { receivedAt: last.received_at, id: last.id }
+      cursor = { receivedAt: last.received_at, id: last.id }
     }
 }
 
@@ -52,7 +51,7 @@ function exportRow(deps: ExportDeps, row: ExportedRow, { infected }: ExportOptio
   return { kind: 'message', bytes: mboxrd(withFields(deps, row), separator) }
 }
 
-/** Status is what mail programs of Unix know: read (R), and seen in a list (O). */
+/** Unix mail programs know Status: R for read, O for seen in a list. */
 async function* withFields(deps: ExportDeps, row: ExportedRow): AsyncGenerator<Buffer> {
   const fields = [
     `Delivered-To: ${row.rcpt_to.replace(/[\r\n]+/g, ' ')}`,

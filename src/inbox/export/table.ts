@@ -5,7 +5,7 @@ import type { Folder } from '../../base/database/schema.ts'
 import type { Id } from '../../base/ids.ts'
 import { type MessageDetailRow, messageColumns } from '../messages/table.ts'
 
-/** Whose messages are exported. */
+/** Which messages are exported: all of an organization, a brand or a mailbox. */
 export type ExportScope =
   | { readonly kind: 'organization'; readonly id: Id<'org'> }
   | { readonly kind: 'brand'; readonly id: Id<'brd'> }
@@ -17,7 +17,7 @@ const scopeColumns = {
   mailbox: { column: 'mailbox_id', index: 'messages_mailbox' },
 } as const
 
-/** Where an export is: after this message; `id` empty: at the first that was received then. */
+/** The export goes on after this message; `id` empty: with the first that was received at this time. */
 export interface ExportCursor {
   readonly receivedAt: Instant
   readonly id: string
@@ -25,24 +25,24 @@ export interface ExportCursor {
 
 export type ExportedRow = MessageDetailRow
 
-/** At most `limit` messages of a folder after a place, the oldest first: a range of one index. */
+/** At most `limit` messages of a folder after the cursor, the oldest first: a range of one index. */
 export async function selectExportBatch(
   db: Db,
-  whose: ExportScope,
+  scope: ExportScope,
   folder: Folder,
   { receivedAt, id }: ExportCursor,
   limit: number,
 ): Promise<readonly ExportedRow[]> {
-  const { column, index } = scopeColumns[whose.kind]
+  const { column, index } = scopeColumns[scope.kind]
   const { rows } = await sql<ExportedRow>`SELECT ${sql.raw(messageColumns.join(', '))}
     FROM messages FORCE INDEX (${sql.raw(index)})
-    WHERE ${sql.ref(column)} = ${whose.id} AND folder = ${folder}
+    WHERE ${sql.ref(column)} = ${scope.id} AND folder = ${folder}
       AND received_at >= ${receivedAt} AND (received_at > ${receivedAt} OR id > ${id})
     ORDER BY received_at, id LIMIT ${sql.lit(limit)}`.execute(db)
   return rows
 }
 
-/** Mailboxes of these organizations with an address, and whose they are; several organizations may have the domain. */
+/** The mailboxes with this address, with their organizations; several organizations may have added the domain. */
 export async function selectMailboxesByAddress(db: Db, localPart: string, domain: string) {
   return await db
     .selectFrom('mailboxes')
@@ -54,7 +54,7 @@ export async function selectMailboxesByAddress(db: Db, localPart: string, domain
     .execute()
 }
 
-/** Is there such a one? */
+/** Does the organization, brand or mailbox exist? */
 export async function scopeExists(db: Db, { kind, id }: ExportScope): Promise<boolean> {
   const table = { organization: 'organizations', brand: 'brands', mailbox: 'mailboxes' } as const
   const { rows } = await sql`SELECT 1 FROM ${sql.table(table[kind])} WHERE id = ${id}`.execute(db)

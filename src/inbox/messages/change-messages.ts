@@ -8,7 +8,8 @@ import type { bulkBodySchema, bulkResultSchema } from './schema.ts'
 import { type MessageChange, selectVisibleIds, updateMessages } from './table.ts'
 
 /**
- * Changes many messages alike, those that the key may see; which these were, and which it may not see or are not there.
+ * Changes those of many messages that the caller may see, all in the same way. Returns which they were; the others do not
+ * exist or are not the caller's.
  * @throws Refusal invalid_request unless exactly one thing is to be changed
  */
 export async function changeMessages(
@@ -22,10 +23,10 @@ export async function changeMessages(
   return inTransaction(db, async tx => {
     const found = await selectVisibleIds(tx, caller, ids.filter(isMessageId))
     await updateMessages(tx, caller.organizationId, found, change)
-    const own = new Set<string>(found)
-    const answer = { updated: ids.filter(id => own.has(id)), not_found: ids.filter(id => !own.has(id)) }
-    await storeResponse(tx, reservation, { status: 200, body: answer })
-    return answer
+    const visible = new Set<string>(found)
+    const response = { updated: ids.filter(id => visible.has(id)), not_found: ids.filter(id => !visible.has(id)) }
+    await storeResponse(tx, reservation, { status: 200, body: response })
+    return response
   })
 }
 
@@ -34,7 +35,7 @@ function isMessageId(text: string): text is Id<'msg'> {
 }
 
 function changeOf({ folder, read, starred }: typeof bulkBodySchema.static): MessageChange {
-  if ([folder, read, starred].filter(each => each !== undefined).length !== 1)
+  if ([folder, read, starred].filter(value => value !== undefined).length !== 1)
     throw refuse('invalid_request', { message: 'Give exactly one of folder, read and starred.' })
   if (folder !== undefined) return { folder }
   return read === undefined ? { starred: starred ? 1 : 0 } : { is_read: read ? 1 : 0 }

@@ -15,18 +15,18 @@ import { type MessageDetailRow, selectAttachments } from './table.ts'
 interface DownloadDeps {
   readonly db: Db
   readonly blobs: BlobStore
-  /** Our name, as Received and Authentication-Results say it. */
+  /** Our name in Received and Authentication-Results. */
   readonly hostname: string
 }
 
-/** The refusals of {@link requireClean}. */
+/** What {@link requireClean} refuses with. */
 export const scanRefusals = ['attachment_infected', 'attachment_unscanned'] as const
 
-/** The refusals of both downloads. */
+/** What both downloads refuse with. */
 export const downloadRefusals = [...messageRefusals, ...purgedRefusals, ...scanRefusals] as const
 
 /**
- * An attachment as it was sent. What counts is what the scanner said of itself, where it was scanned by itself.
+ * An attachment as it was sent. Its own scan decides, where it was scanned by itself; else that of the message.
  * @throws Refusal not_found, brand_restricted, attachment_infected, attachment_unscanned
  */
 export async function downloadAttachment(
@@ -56,8 +56,8 @@ export async function downloadAttachment(
 }
 
 /**
- * The message as it was delivered to its recipient: with Return-Path, Received and Authentication-Results of ours before
- * it, without what claims to be such a result of ours, and else byte for byte as it came.
+ * The message as it was delivered to its recipient: our Return-Path, Received and Authentication-Results, then the message
+ * byte for byte as it came, but for Authentication-Results that falsely claim to be ours (RFC 8601 §5).
  * @throws Refusal not_found, brand_restricted, attachment_infected, attachment_unscanned
  */
 export async function downloadMessage(deps: DownloadDeps, caller: Caller, id: string): Promise<FileDownload> {
@@ -73,7 +73,7 @@ export async function downloadMessage(deps: DownloadDeps, caller: Caller, id: st
   }
 }
 
-/** A message as it was delivered to its recipient, as {@link downloadMessage} has it. */
+/** The bytes of {@link downloadMessage}. */
 export function deliveredBytes(
   { blobs, hostname }: Pick<DownloadDeps, 'blobs' | 'hostname'>,
   message: MessageDetailRow,
@@ -84,22 +84,22 @@ export function deliveredBytes(
 
 type ScannedRow = Pick<MessageDetailRow, 'scan' | 'folder' | 'folder_reason'>
 
-/** Did an operator answer for it? Nobody does any more once it is back in quarantine. */
+/** Did an operator release it from quarantine, and it has not been put back? */
 function isReleased({ folder, folder_reason }: ScannedRow): boolean {
   return folder_reason === releasedReason && folder !== 'quarantine'
 }
 
-/** What the scanner said of the message, which stays as it is; it does not count where an operator said otherwise. */
+/** The scan that decides about downloads: an operator's release overrides what the scanner found. */
 export function effectiveScan(message: ScannedRow): ScanStatus {
   return isReleased(message) ? 'skipped' : message.scan
 }
 
-/** Was nothing found in it, or nobody to look? */
+/** Was nothing found, or is there no scanner? */
 export function isHarmless(scan: ScanStatus): boolean {
   return scan === 'clean' || scan === 'skipped'
 }
 
-/** Refuses what is not known to be harmless. @throws Refusal attachment_infected, attachment_unscanned */
+/** @throws Refusal attachment_infected, attachment_unscanned: for what is not known to be harmless */
 export function requireClean(scan: ScanStatus): void {
   switch (scan) {
     case 'clean':
@@ -107,11 +107,11 @@ export function requireClean(scan: ScanStatus): void {
       return
     case 'infected':
       throw refuse('attachment_infected', {
-        message: 'The virus scanner found something in this; it is not handed out.',
+        message: 'The virus scanner found something in this, so it cannot be downloaded.',
       })
     case 'error':
       throw refuse('attachment_unscanned', {
-        message: 'This could not be scanned yet; it will be as soon as the scanner is back.',
+        message: 'This has not been scanned for viruses yet. Try again once the scanner is available.',
         retryAfterSeconds: 60,
       })
     default:

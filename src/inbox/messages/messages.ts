@@ -20,15 +20,15 @@ import {
 
 export interface MessagePage {
   readonly items: readonly MessageItemRow[]
-  /** Where the next page begins; undefined: this is the last. */
+  /** Undefined: this is the last page. */
   readonly next: MessageCursor | undefined
 }
 
-/** One page, newest first, of what the key may see. @throws Refusal invalid_cursor */
+/** One page of the messages that the caller may see, newest first. @throws Refusal invalid_cursor */
 export async function listMessages(db: Db, caller: Caller, listing: MessageListing): Promise<MessagePage> {
   if (listing.after && !isId('msg', listing.after.id))
     throw refuse('invalid_cursor', {
-      message: `"${listing.after.id}" is no place in this list; pass on next_cursor as it was given.`,
+      message: `"${listing.after.id}" is not a position in this list; pass next_cursor on unchanged.`,
       param: 'cursor_id',
     })
   if (!canMatch(listing)) return { items: [], next: undefined }
@@ -38,18 +38,18 @@ export async function listMessages(db: Db, caller: Caller, listing: MessageListi
   return { items, next: last && { receivedAt: last.received_at, id: last.id } }
 }
 
-/** No row has an id of another form, and the server does not compare every text with one. */
+/** Are the ids well formed? No row has any other, so there is nothing to select. */
 function canMatch({ mailboxId, threadId }: MessageListing): boolean {
   const isThread = threadId === undefined || isId('msg', threadId) || isId('eml', threadId)
   return isThread && (mailboxId === undefined || isId('mbx', mailboxId))
 }
 
-/** The refusals of {@link requireMessage}. */
+/** What {@link requireMessage} refuses with. */
 export const messageRefusals = ['not_found', ...requireBrandRefusals] as const
 
 /**
- * The message with this id, if the key may see it.
- * @throws Refusal not_found, as for an id that does not exist; brand_restricted in another brand of the organization.
+ * The message with this id, if the caller may see it.
+ * @throws Refusal not_found, also in another organization; brand_restricted in another brand of the same organization
  */
 export async function requireMessage(db: Db, caller: Caller, id: string): Promise<MessageDetailRow> {
   const row = isId('msg', id) ? await selectMessage(db, caller.organizationId, id) : undefined
@@ -58,54 +58,54 @@ export async function requireMessage(db: Db, caller: Caller, id: string): Promis
   return row
 }
 
-/** Moves a message to a folder; `trash` is how it is deleted. */
+/** Moves a message to a folder. Deleting a message moves it to `trash`. */
 export function moveMessage(db: Db, caller: Caller, id: string, folder: Folder, reservation?: Reservation) {
-  return changeMessage(db, caller, id, { change: { folder }, answer: { id, folder } }, reservation)
+  return changeMessage(db, caller, id, { change: { folder }, response: { id, folder } }, reservation)
 }
 
-/** The refusals of {@link restoreMessage}. */
+/** What {@link restoreMessage} refuses with. */
 export const restoreMessageRefusals = [...messageRefusals, 'not_in_trash'] as const
 
-/** Brings a message back from the trash. @throws Refusal not_in_trash */
+/** Moves a message from the trash to the inbox. @throws Refusal not_in_trash */
 export function restoreMessage(db: Db, caller: Caller, id: string, reservation?: Reservation) {
   const folder = 'inbox' as const
-  return changeMessage(db, caller, id, { change: { folder }, from: 'trash', answer: { id, folder } }, reservation)
+  return changeMessage(db, caller, id, { change: { folder }, from: 'trash', response: { id, folder } }, reservation)
 }
 
 export function starMessage(db: Db, caller: Caller, id: string, starred: boolean, reservation?: Reservation) {
-  return changeMessage(db, caller, id, { change: { starred: starred ? 1 : 0 }, answer: { id, starred } }, reservation)
+  return changeMessage(db, caller, id, { change: { starred: starred ? 1 : 0 }, response: { id, starred } }, reservation)
 }
 
 export function markMessage(db: Db, caller: Caller, id: string, read: boolean, reservation?: Reservation) {
-  return changeMessage(db, caller, id, { change: { is_read: read ? 1 : 0 }, answer: { id, read } }, reservation)
+  return changeMessage(db, caller, id, { change: { is_read: read ? 1 : 0 }, response: { id, read } }, reservation)
 }
 
-interface MessageChangeRequest<Answer> {
+interface MessageChangeRequest<Body> {
   readonly change: MessageChange
-  /** The only folder that it may be changed in. */
+  /** The folder that the message must be in. */
   readonly from?: 'trash'
-  readonly answer: Answer
+  readonly response: Body
 }
 
-function changeMessage<Answer extends object>(
+function changeMessage<Body extends object>(
   db: Db,
   caller: Caller,
   id: string,
-  { change, from, answer }: MessageChangeRequest<Answer>,
+  { change, from, response }: MessageChangeRequest<Body>,
   reservation: Reservation | undefined,
-): Promise<Answer> {
+): Promise<Body> {
   return inTransaction(db, async tx => {
     const message = await requireMessage(tx, caller, id)
     const where = from === undefined ? {} : { folder: from }
     const changed = await updateMessage(tx, caller.organizationId, message.id, change, where)
     if (!changed && from !== undefined)
       throw refuse('not_in_trash', { message: `The message ${id} is in ${message.folder}, not in trash.` })
-    await storeResponse(tx, reservation, { status: 200, body: answer })
-    return answer
+    await storeResponse(tx, reservation, { status: 200, body: response })
+    return response
   })
 }
 
-/** What was found when the message came. */
+/** What SPF, DKIM, DMARC and ARC gave when the message came. */
 export function verdictsOf({ verdicts }: Pick<MessageDetailRow, 'verdicts'>): Verdicts {
   return fromJson(verdicts) as Verdicts
 }

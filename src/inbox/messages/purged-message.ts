@@ -4,13 +4,13 @@ import { type Refusal, refuse } from '../../base/refusal.ts'
 import type { MessageSummary } from '../../mail/message.ts'
 import type { MessageDetailRow } from './table.ts'
 
-/** What is left of a message whose bytes retention removed: what lists show of it, and its place in a thread. */
+/** What is left of a message whose bytes retention deleted: what lists show of it, and its place in a thread. */
 export type PurgedMessageRow = Pick<
   MessageDetailRow,
   'subject' | 'from_address' | 'from_name' | 'to_addresses' | 'message_id' | 'in_reply_to'
 >
 
-/** The same, as if it had been taken out of the message. */
+/** What is left, as if it had been parsed from the message. */
 export function purgedMessageSummary(row: PurgedMessageRow): MessageSummary {
   return {
     from: row.from_address === '' ? [] : [{ address: row.from_address, name: row.from_name }],
@@ -33,12 +33,12 @@ export function purgedMessageSummary(row: PurgedMessageRow): MessageSummary {
   }
 }
 
-/** The refusals of content that retention has deleted. */
+/** What {@link purgedRefusal} refuses with. */
 export const purgedRefusals = ['not_found'] as const
 
-/** The refusal of what retention removed at that time. */
+/** The refusal of content that retention deleted at that time. */
 export function purgedRefusal(what: string, at: Instant): Refusal {
   return refuse('not_found', {
-    message: `${what} was removed at ${toIso(at)}: it had been kept as long as the operator keeps it.`,
+    message: `${what} was deleted at ${toIso(at)}, at the end of its retention time.`,
   })
 }

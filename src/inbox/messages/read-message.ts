@@ -14,12 +14,12 @@ interface ReadMessageDeps {
   readonly db: Db
   readonly blobs: BlobStore
   readonly texts: TextWorker
-  /** Our name: results that claim to be ours and are not are not shown. */
+  /** Our name: Authentication-Results in the message that claim to be ours are not shown. */
   readonly hostname: string
 }
 
 /**
- * The whole message. It is marked as read when the key may write to the inbox, and shown as it is after.
+ * The whole message. It is marked as read if the caller may write to the inbox; the result shows it so.
  * @throws Refusal not_found, brand_restricted
  */
 export async function readMessage(
@@ -29,31 +29,31 @@ export async function readMessage(
   remote: 'block' | 'allow',
 ): Promise<typeof inboundMessageSchema.static> {
   const row = await requireMessage(deps.db, caller, id)
-  const [attachments, facts] = await Promise.all([
+  const [attachments, summary] = await Promise.all([
     selectAttachments(deps.db, caller.organizationId, row.id),
     readStoredSummary(deps, row),
   ])
   const [html, replyText] = await Promise.all([
-    facts.html === null ? null : deps.texts.run('sanitizeHtml', facts.html, remote),
-    facts.text === null ? null : deps.texts.run('replyTextOf', facts.text),
+    summary.html === null ? null : deps.texts.run('sanitizeHtml', summary.html, remote),
+    summary.text === null ? null : deps.texts.run('replyTextOf', summary.text),
   ])
-  const marks = caller.scopes.has('inbox:write')
-  if (marks && row.is_read === 0) await updateMessage(deps.db, caller.organizationId, row.id, { is_read: 1 })
+  const mayWrite = caller.scopes.has('inbox:write')
+  if (mayWrite && row.is_read === 0) await updateMessage(deps.db, caller.organizationId, row.id, { is_read: 1 })
   const { spf, dkim, dmarc } = verdictsOf(row)
   return {
     ...toJsonMessageFields(row),
-    read: marks || row.is_read === 1,
-    cc: [...facts.cc],
-    reply_to: [...facts.replyTo],
-    date: facts.date && isoDateOrNull(facts.date),
-    text: facts.text,
+    read: mayWrite || row.is_read === 1,
+    cc: [...summary.cc],
+    reply_to: [...summary.replyTo],
+    date: summary.date && isoDateOrNull(summary.date),
+    text: summary.text,
     html,
     reply_text: replyText,
-    headers: facts.headers
+    headers: summary.headers
       .filter(header => !isOwnAuthenticationResults(header, deps.hostname))
       .map(header => ({ ...header })),
     in_reply_to: row.in_reply_to,
-    references: [...facts.references],
+    references: [...summary.references],
     envelope: {
       mail_from: row.mail_from,
       rcpt_to: row.rcpt_to,
@@ -73,7 +73,7 @@ export async function readMessage(
   }
 }
 
-/** Null for a year that ISO 8601 does not write with four digits. */
+/** Null for a year beyond four digits, which ISO 8601 cannot express. */
 function isoDateOrNull(date: Date): string | null {
   const year = date.getUTCFullYear()
   return year >= 0 && year <= 9999 ? toIso(instantAt(date.getTime() * 1000)) : null

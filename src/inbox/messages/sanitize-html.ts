@@ -1,16 +1,16 @@
 import sanitize from 'sanitize-html'
 
-/** HTML past this is not shown, in characters: the text or the message as it came still is. */
+/** Longer HTML is not shown, in characters: the text and the raw message still are. */
 const maxCharacters = 2 * 1024 * 1024
-/** Escaping and closing what was left open lets it grow. */
-const maxShownCharacters = 2 * maxCharacters
+/** Escaping, and closing of open tags, make it longer. */
+const maxOutputCharacters = 2 * maxCharacters
 const maxDepth = 128
-/** For each, the sanitizer looks through all that follows. */
+/** For each, the sanitizer scans all that follows. */
 const maxNoscripts = 100
 
 const words = (list: string): string[] => list.split(' ')
 
-/** Properties that place, size and colour; the values hold no address, so nothing is fetched. */
+/** Properties for layout, size and colour. Their values hold no URL, so nothing is fetched. */
 const styleProperties = words(
   'background-color border border-bottom border-collapse border-color border-left border-radius border-right border-spacing ' +
     'border-style border-top border-width clear color direction display float font font-family font-size font-style font-weight ' +
@@ -19,8 +19,8 @@ const styleProperties = words(
     'text-align text-decoration text-indent text-transform vertical-align white-space width word-break word-spacing word-wrap',
 )
 
-// Words, numbers, colours and names of fonts: no other function, escape, comment or address. Nothing below zero, which would
-// place a part over what is around the message.
+// Words, numbers, colours and names of fonts: no other function, escape, comment or URL. No negative numbers, with which a
+// part of the message could cover the page around it.
 const valueParts = ['[\\w\\s.,%#!/\'"\u00a1-\uffff]', '-(?=[a-z])', '\\b(?:rgb|hsl)a?\\([\\w\\s.,%/]*\\)']
 const plainValue = [new RegExp(`^(?:${valueParts.join('|')}){1,256}$`, 'i')]
 
@@ -30,8 +30,8 @@ const tags = words(
     'small span strike strong sub summary sup table tbody td tfoot th thead time tr tt u ul var wbr',
 )
 
-/** A link opens elsewhere and tells nothing of where it was. */
-const outside = { rel: 'noopener noreferrer nofollow', target: '_blank' }
+/** A link opens in a new tab and sends no referrer. */
+const externalLink = { rel: 'noopener noreferrer nofollow', target: '_blank' }
 
 const options: sanitize.IOptions = {
   allowedTags: tags,
@@ -64,14 +64,14 @@ const options: sanitize.IOptions = {
       tagName,
       attribs: {
         ...attribs,
-        ...(href !== undefined && isLink(href) ? { href, ...outside } : {}),
+        ...(href !== undefined && isLink(href) ? { href, ...externalLink } : {}),
       },
     }),
   },
   exclusiveFilter: ({ tag, attribs }) => tag === 'img' && !isImage(attribs['src'] ?? ''),
 }
 
-// What is relative would be taken as relative to the page that shows the message: to us.
+// A relative URL would be resolved against the page that shows the message, which is ours.
 
 function isLink(href: string): boolean {
   return /^\s*(?:https?:\/\/|mailto:|tel:)/i.test(href)
@@ -82,9 +82,9 @@ function isImage(src: string): boolean {
 }
 
 /**
- * The HTML of a message made safe to show: only what is on a list of harmless tags, attributes and styles. Nothing in it
- * fetches anything from elsewhere, unless `remote` allows images to; inline images keep their `cid:` address (RFC 2392),
- * which is the `content_id` of an attachment. Null when it is too large.
+ * The HTML of a message made safe to show: only tags, attributes and styles on an allow list. Nothing in it is fetched from
+ * elsewhere, except images where `remote` allows them; inline images keep their `cid:` URL (RFC 2392), which is the
+ * `content_id` of an attachment. Null when it is too large.
  */
 export function sanitizeHtml(html: string, remote: 'block' | 'allow'): string | null {
   const schemes = remote === 'allow' ? words('cid data http https') : words('cid data')
@@ -92,7 +92,8 @@ export function sanitizeHtml(html: string, remote: 'block' | 'allow'): string | 
 }
 
 /**
- * As {@link sanitizeHtml}, to be sent on: of the inline images only those of the content ids, which have spaces between.
+ * As {@link sanitizeHtml}, for HTML that is sent on: inline images only where their content id is in `contentIds`, which
+ * spaces separate.
  * Null when it is too large.
  */
 export function sanitizeQuotedHtml(html: string, contentIds: string): string | null {
@@ -108,6 +109,6 @@ function isQuotable(src: string, attached: ReadonlySet<string>): boolean {
 
 function sanitizeWith(html: string, more: sanitize.IOptions): string | null {
   if (html.length > maxCharacters || (html.match(/<noscript/gi)?.length ?? 0) > maxNoscripts) return null
-  const shown = sanitize(html.replaceAll('\0', ''), { ...options, ...more })
-  return shown.length > maxShownCharacters ? null : shown
+  const output = sanitize(html.replaceAll('\0', ''), { ...options, ...more })
+  return output.length > maxOutputCharacters ? null : output
 }

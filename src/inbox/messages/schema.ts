@@ -10,11 +10,17 @@ const folders = ['inbox', 'spam', 'archive', 'trash', 'quarantine'] as const
 const folderSchema = oneOf(folders)
 
 export const listedFolderSchema = t.Optional(
-  oneOf(folders, { description: 'In this folder: `inbox` unless a thread is listed.' }),
+  oneOf(folders, {
+    description: 'Only messages in this folder; default `inbox`, or any folder when a thread is listed.',
+  }),
 )
-export const searchedFolderSchema = t.Optional(oneOf(folders, { description: 'In this folder; otherwise in all.' }))
+export const searchedFolderSchema = t.Optional(
+  oneOf(folders, { description: 'Only messages in this folder; default any.' }),
+)
 export const remoteContentSchema = t.Optional(
-  oneOf(['allow', 'block'], { description: '`allow` leaves remote images in the HTML. Otherwise they are taken out.' }),
+  oneOf(['allow', 'block'], {
+    description: '`allow` keeps remote images in the HTML; default `block`, which removes them.',
+  }),
 )
 
 const scanSchema = oneOf(['clean', 'infected', 'error', 'skipped'])
@@ -33,7 +39,7 @@ const itemProperties = {
   starred: t.Boolean(),
   read: t.Boolean(),
   received_at: dateTimeSchema,
-  size: t.Integer({ description: 'Of the message as it came, in bytes.' }),
+  size: t.Integer({ description: 'Of the message as it was received, in bytes.' }),
   attachment_count: t.Integer(),
   message_id: nullable(t.String()),
   thread_id: t.String(),
@@ -75,9 +81,11 @@ export const inboundMessageSchema = t.Object(
     date: nullable(dateTimeSchema),
     text: nullable(t.String()),
     html: nullable(
-      t.String({ description: 'Sanitized. Inline images keep cid: and the content_id of an attachment as address.' }),
+      t.String({
+        description: 'Sanitized. Inline images keep their `cid:` URL, with the `content_id` of an attachment.',
+      }),
     ),
-    reply_text: nullable(t.String({ description: 'The text without quotations and signature.' })),
+    reply_text: nullable(t.String({ description: 'The text without quoted messages and signature.' })),
     headers: t.Array(t.Object({ name: t.String(), value: t.String() })),
     in_reply_to: nullable(t.String()),
     references: t.Array(t.String()),
@@ -91,10 +99,13 @@ export const inboundMessageSchema = t.Object(
     auth: t.Object({ spf: checkSchema, dkim: checkSchema, dmarc: checkSchema }),
     folder_reason: t.String(),
     purged_at: nullable(
-      t.String({ format: 'date-time', description: 'When its bytes were removed: only what lists show is left then.' }),
+      t.String({
+        format: 'date-time',
+        description: 'When retention deleted its content; what lists show of it remains.',
+      }),
     ),
     attachments_purged_at: nullable(
-      t.String({ format: 'date-time', description: 'When its attachments were removed; the rest of it is there.' }),
+      t.String({ format: 'date-time', description: 'When retention deleted its attachments; the rest remains.' }),
     ),
     attachments: t.Array(
       t.Object({
@@ -134,7 +145,7 @@ export const movedSchema = t.Object({ id: t.String(), folder: folderSchema })
 export const starredSchema = t.Object({ id: t.String(), starred: t.Boolean() })
 export const markedSchema = t.Object({ id: t.String(), read: t.Boolean() })
 
-/** What both the list and the full message show. */
+/** The fields that lists and the full message share. */
 export function toJsonMessageFields(row: MessageItemRow) {
   return {
     id: row.id,

@@ -9,10 +9,10 @@ import type { TextWorker } from '../text-worker/text-worker.ts'
 import { type PurgedMessageRow, purgedMessageSummary } from './purged-message.ts'
 import type { MessageDetailRow } from './table.ts'
 
-/** The parser holds up to some twenty pieces of what it is given. */
-const pieceBytes = 32 * 1024
+/** The parser buffers up to some twenty chunks. */
+const chunkBytes = 32 * 1024
 
-/** The bytes of a message as it came, read piece by piece as they are wanted. */
+/** The bytes of a message as it came, read from the store as they are consumed. */
 export function readStoredMessage(
   blobs: Pick<BlobStore, 'read'>,
   organizationId: Id<'org'>,
@@ -23,19 +23,18 @@ export function readStoredMessage(
 
 async function* splitChunks(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   for await (const chunk of chunks)
-    for (let at = 0; at < chunk.length; at += pieceBytes) yield chunk.subarray(at, at + pieceBytes)
+    for (let at = 0; at < chunk.length; at += chunkBytes) yield chunk.subarray(at, at + chunkBytes)
 }
 
-/** A stored message that is to be read. */
 type StoredMessageRow = Pick<MessageDetailRow, 'organization_id' | 'blob_id' | 'size' | 'raw_purged_at'> &
   PurgedMessageRow
 
-/** More may hold up the event loop for longer than some 20 ms. */
+/** Larger messages are parsed on the text worker: they could block the event loop for more than some 20 ms. */
 export const maxInlineBytes = 256 * 1024
 
 /**
- * What a stored message says of itself; of one that cannot be taken apart, what its header says; of one that retention
- * removed, what is left of it.
+ * The summary of a stored message; of one that cannot be parsed, that of its header; of one whose bytes retention deleted,
+ * what is left.
  */
 export async function readStoredSummary(
   deps: { readonly blobs: BlobStore; readonly texts: TextWorker },
@@ -47,17 +46,17 @@ export async function readStoredSummary(
   const facts = await deps.texts.readSummary(deps.blobs.read(organization_id, blob_id))
   if (facts) return facts
   const head = deps.blobs.read(organization_id, blob_id, { end: parseLimits.maxHeaderBytes })
-  return readHeaderSummary(await readAll(Readable.from(head, { objectMode: false })), 'it could not be taken apart')
+  return readHeaderSummary(await readAll(Readable.from(head, { objectMode: false })), 'it could not be parsed')
 }
 
 /**
- * The decoded bytes of the attachment at `position` (0-based, in the parser's order), taken out of the message while it
- * is read: no more of it is held than what the reader has not yet taken.
+ * The decoded bytes of the attachment at `position` (0-based, in the parser's order), extracted while the message is read:
+ * only what the consumer has not read yet is in memory.
  */
 export function readStoredAttachment(message: Readable, position: number): ReadableStream<Uint8Array> {
-  const passage = new PassThrough()
-  visitAttachments(message, (content, at) => (at === position ? pipeline(content, passage) : Promise.resolve()))
-    .then(() => passage.end())
-    .catch((error: Error) => passage.destroy(error))
-  return Readable.toWeb(passage) as ReadableStream<Uint8Array>
+  const output = new PassThrough()
+  visitAttachments(message, (content, at) => (at === position ? pipeline(content, output) : Promise.resolve()))
+    .then(() => output.end())
+    .catch((error: Error) => output.destroy(error))
+  return Readable.toWeb(output) as ReadableStream<Uint8Array>
 }

@@ -6,7 +6,7 @@ import type { Db } from '../../base/database/database.ts'
 import type { DatabaseSchema, Flag, Folder } from '../../base/database/schema.ts'
 import type { Id } from '../../base/ids.ts'
 
-/** What a list shows of a message. */
+/** The columns that a list shows. */
 export const itemColumns = [
   'id',
   'brand_id',
@@ -53,16 +53,16 @@ export type MessageItemRow = Pick<DatabaseSchema['messages'], (typeof itemColumn
 export type MessageDetailRow = Pick<Selectable<DatabaseSchema['messages']>, (typeof messageColumns)[number]>
 
 export interface MessageListing {
-  /** null: any. */
+  /** null: any folder. */
   readonly folder: Folder | null
   readonly mailboxId?: string | undefined
   readonly threadId?: string | undefined
-  /** Only messages after this place. */
+  /** Only messages after this one. */
   readonly after?: MessageCursor | undefined
   readonly limit: number
 }
 
-const shown = sql.raw(itemColumns.join(', '))
+const itemColumnList = sql.raw(itemColumns.join(', '))
 
 /** The messages of a folder or a thread, newest first: a range of one index, however many there are. */
 export async function selectItems(db: Db, tenant: Tenant, listing: MessageListing): Promise<MessageItemRow[]> {
@@ -75,25 +75,26 @@ export async function selectItems(db: Db, tenant: Tenant, listing: MessageListin
     ...(mailboxId === undefined ? [] : [sql`mailbox_id = ${mailboxId}`]),
     ...(after ? afterCursor(after) : []),
   ]
-  // Forced: left to choose, MariaDB 10.11 goes through all that is newer than the place where a page starts.
-  const { rows } = await sql<MessageItemRow>`SELECT ${shown} FROM messages FORCE INDEX (${indexFor(tenant, listing)})
+  // Forced: left to choose, MariaDB 10.11 scans all messages that are newer than the page.
+  const { rows } =
+    await sql<MessageItemRow>`SELECT ${itemColumnList} FROM messages FORCE INDEX (${indexFor(tenant, listing)})
     WHERE ${sql.join(conditions, sql` AND `)} ORDER BY received_at DESC, id DESC LIMIT ${sql.lit(limit)}`.execute(db)
   return rows
 }
 
-/** The index whose order the listing has, and which holds the fewest besides. */
+/** The index in the order of the listing that has the fewest other rows. */
 function indexFor(tenant: Tenant, { mailboxId, threadId }: MessageListing) {
   if (threadId !== undefined) return sql.raw('messages_thread')
   if (mailboxId !== undefined) return sql.raw('messages_mailbox')
   return sql.raw(tenant.brandId === null ? 'messages_organization' : 'messages_brand')
 }
 
-/** Spelled out: as a comparison of pairs neither server would use the index. */
+/** Spelled out: neither server would use the index for a comparison of pairs. */
 function afterCursor({ receivedAt, id }: MessageCursor) {
   return [sql`received_at <= ${receivedAt}`, sql`(received_at < ${receivedAt} OR id < ${id})`]
 }
 
-/** The message, or undefined when the organization has none of this id. */
+/** Undefined: the organization has no message with this id. */
 export async function selectMessage(
   db: Db,
   organizationId: Id<'org'>,
@@ -128,21 +129,21 @@ export async function selectAttachments(db: Db, organizationId: Id<'org'>, messa
     .execute()
 }
 
-/** What may be changed of a message. */
+/** The columns that callers may change. */
 export interface MessageChange {
   readonly folder?: Folder
   readonly starred?: Flag
   readonly is_read?: Flag
 }
 
-/** What a change sets; that the folder is another one since now stands before the folder, which it is compared with. */
-function changed({ folder, ...flags }: MessageChange) {
+/** The columns that a change sets: `folder_since` first, as its expression reads the folder before the change. */
+function changedColumns({ folder, ...flags }: MessageChange) {
   if (folder === undefined) return flags
   const since = sql<Instant | null>`CASE WHEN folder = ${folder} THEN folder_since ELSE UTC_TIMESTAMP(6) END`
   return { folder_since: since, folder, ...flags }
 }
 
-/** Changes a message's folder or flags; where it stands in `folder` only, when that is given. Was there one? */
+/** Changes a message's folder or flags. False: there is no such message, in `where.folder` if that is given. */
 export async function updateMessage(
   db: Db,
   organizationId: Id<'org'>,
@@ -152,7 +153,7 @@ export async function updateMessage(
 ): Promise<boolean> {
   let query = db
     .updateTable('messages')
-    .set(changed(change))
+    .set(changedColumns(change))
     .where('id', '=', id)
     .where('organization_id', '=', organizationId)
   if (where.folder) query = query.where('folder', '=', where.folder)
@@ -177,7 +178,7 @@ export async function selectVisibleIds(
   return rows.map(row => row.id)
 }
 
-/** Changes several messages alike. */
+/** Changes several messages in the same way. */
 export async function updateMessages(
   db: Db,
   organizationId: Id<'org'>,
@@ -187,7 +188,7 @@ export async function updateMessages(
   if (ids.length === 0) return
   await db
     .updateTable('messages')
-    .set(changed(change))
+    .set(changedColumns(change))
     .where('id', 'in', ids)
     .where('organization_id', '=', organizationId)
     .execute()

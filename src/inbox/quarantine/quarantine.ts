@@ -13,64 +13,65 @@ import {
   updateToInbox,
 } from './table.ts'
 
-/** A message in quarantine and what is attached to it. */
+/** A message in quarantine with its attachments. */
 export interface QuarantinedMessage extends QuarantinedRow {
   readonly attachments: readonly QuarantinedAttachment[]
 }
 
-/** The newest `limit` of them. */
+/** The newest `limit` messages in quarantine that the filter selects. */
 export async function listQuarantine(
   db: Db,
   filter: QuarantineFilter,
   limit: number,
 ): Promise<readonly QuarantinedMessage[]> {
   const ids = await selectQuarantinedIds(db, filter, { limit })
-  const place = new Map(ids.map((id, i) => [id, i]))
+  const order = new Map(ids.map((id, i) => [id, i]))
   const rows = await withAttachments(db, await selectQuarantined(db, ids))
-  return rows.toSorted((a, b) => (place.get(a.id) ?? 0) - (place.get(b.id) ?? 0))
+  return rows.toSorted((a, b) => (order.get(a.id) ?? 0) - (order.get(b.id) ?? 0))
 }
 
-/** One message, in quarantine or not any more; undefined: there is none. */
+/** One message, also when it has left quarantine; undefined: there is none. */
 export async function findQuarantined(db: Db, id: Id<'msg'>): Promise<QuarantinedMessage | undefined> {
   const [found] = await withAttachments(db, await selectQuarantined(db, [id]))
   return found
 }
 
 async function withAttachments(db: Db, rows: readonly QuarantinedRow[]): Promise<readonly QuarantinedMessage[]> {
-  const attached = await selectAttachmentsOf(
+  const attachments = await selectAttachmentsOf(
     db,
     rows.map(row => row.id),
   )
-  const of = Map.groupBy(attached, quarantinedAttachment => quarantinedAttachment.message_id)
-  return rows.map(row => ({ ...row, attachments: of.get(row.id) ?? [] }))
+  const byMessage = Map.groupBy(attachments, attachment => attachment.message_id)
+  return rows.map(row => ({ ...row, attachments: byMessage.get(row.id) ?? [] }))
 }
 
 const batchSize = 50
 
 /**
- * Takes messages out of quarantine, a few at a time, each with a record in the audit log of its own. `release`: to the
- * inbox, where it is read and downloaded like any other; what the scanner said stays to be seen. Of what could not be
- * scanned the scans go on, and put back what they find infected. `delete`: for good.
- * @param isDry only says which
+ * Releases or deletes messages in quarantine, in small transactions, with an audit entry for each message. `release` moves
+ * them to the inbox, where they are read and downloaded like any other; the scan result stays visible. What could not be
+ * scanned is still scanned again, and put back if it is infected. `delete` is final.
+ * @param isDryRun changes nothing
+ * @returns the messages, as they were before
  */
 export async function* emptyQuarantine(
   db: Db,
   filter: QuarantineFilter,
   kind: 'release' | 'delete',
   operator: Operator,
-  isDry = false,
+  isDryRun = false,
 ): AsyncGenerator<QuarantinedMessage> {
   for (let after = ''; ; ) {
     const ids = await selectQuarantinedIds(db, filter, { after, limit: batchSize })
     yield* await inTransaction(db, async tx => {
-      if (!isDry) await lockMessages(tx, ids)
+      if (!isDryRun) await lockMessages(tx, ids)
       const rows = await selectQuarantined(tx, ids)
-      const there = await withAttachments(
+      const quarantined = await withAttachments(
         tx,
         rows.filter(row => row.folder === 'quarantine'),
       )
-      if (!isDry) await removeFromQuarantine(tx, there, { filter, kind, operator })
-      return there
+      if (!isDryRun) await removeFromQuarantine(tx, quarantined, { filter, kind, operator })
+      return quarantined
     })
     const last = ids.at(-1)
     if (last === undefined || ids.length < batchSize) return

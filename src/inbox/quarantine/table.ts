@@ -5,21 +5,21 @@ import type { DatabaseSchema, ScanStatus } from '../../base/database/schema.ts'
 import { padToPowerOfTwo } from '../../base/database/select-rows.ts'
 import type { Id } from '../../base/ids.ts'
 
-/** The `folder_reason` of what an operator released. */
+/** The `folder_reason` of messages that an operator released. */
 export const releasedReason = 'released'
 
-/** Which messages in quarantine; what is absent narrows nothing. */
+/** Selects messages in quarantine by all criteria that are given. */
 export interface QuarantineFilter {
   readonly organizationId?: Id<'org'>
   readonly ids?: readonly Id<'msg'>[]
   readonly reason?: 'infected' | 'unscanned'
-  /** Of the message as it came, or of one of its attachments. */
+  /** Of the raw message, or of one of its attachments. */
   readonly sha256?: Buffer
 }
 
 /**
- * The ids of at most `limit` of them; the newest, or with `after` those after that id in the order of ids. Of each
- * organization only the quarantine is looked through.
+ * The ids of at most `limit` messages: the newest first, or with `after` those after that id, in the order of ids. Only the
+ * quarantine of each organization is read.
  */
 export async function selectQuarantinedIds(
   db: Db,
@@ -50,7 +50,7 @@ export async function selectQuarantinedIds(
   return rows.map(row => row.id)
 }
 
-/** A message in quarantine, as an operator sees it. */
+/** What an operator sees of a message in quarantine. */
 export interface QuarantinedRow {
   readonly id: Id<'msg'>
   readonly organization_id: Id<'org'>
@@ -72,11 +72,11 @@ export interface QuarantinedRow {
   readonly scan_signature: string | null
   readonly rescan_at: Instant | null
   readonly blob_id: Id<'blb'>
-  /** Of the message as it came; null: its bytes are gone. */
+  /** Of the raw message; null: retention deleted it. */
   readonly sha256: Buffer | null
 }
 
-/** Keeps these messages as they are until the transaction ends. */
+/** Locks these messages until the transaction ends. */
 export async function lockMessages(db: Db, ids: readonly Id<'msg'>[]): Promise<void> {
   if (ids.length > 0)
     await db
@@ -88,7 +88,7 @@ export async function lockMessages(db: Db, ids: readonly Id<'msg'>[]): Promise<v
       .execute()
 }
 
-/** These messages, wherever they are, by id. */
+/** These messages, in any folder, in the order of their ids. */
 export async function selectQuarantined(db: Db, ids: readonly Id<'msg'>[]): Promise<readonly QuarantinedRow[]> {
   if (ids.length === 0) return []
   return await db
@@ -132,7 +132,7 @@ export interface QuarantinedAttachment {
   readonly scan_signature: string | null
 }
 
-/** What is attached to these messages, in its order. */
+/** The attachments of these messages, in their order. */
 export async function selectAttachmentsOf(
   db: Db,
   ids: readonly Id<'msg'>[],
@@ -147,7 +147,7 @@ export async function selectAttachmentsOf(
     .execute()
 }
 
-/** Moves these to the inbox. What the scanner said stays, and a scan that is still to come does come. */
+/** Moves these messages to the inbox. Their scan results stay, and scans that are due still take place. */
 export async function updateToInbox(db: Db, ids: readonly Id<'msg'>[], at: Instant): Promise<void> {
   if (ids.length > 0)
     await db
@@ -157,11 +157,11 @@ export async function updateToInbox(db: Db, ids: readonly Id<'msg'>[], at: Insta
       .execute()
 }
 
-/** Takes these out of the database, with what was found of them; their bytes go once nothing else refers to them. */
+/** Deletes these messages, with attachments and search texts. Retention deletes their bytes once nothing refers to them. */
 export async function deleteMessages(db: Db, ids: readonly Id<'msg'>[]): Promise<void> {
   if (ids.length === 0) return
-  const these = padToPowerOfTwo(ids)
-  await db.deleteFrom('search_texts').where('message_id', 'in', these).execute()
-  await db.deleteFrom('attachments').where('message_id', 'in', these).execute()
-  await db.deleteFrom('messages').where('id', 'in', these).execute()
+  const padded = padToPowerOfTwo(ids)
+  await db.deleteFrom('search_texts').where('message_id', 'in', padded).execute()
+  await db.deleteFrom('attachments').where('message_id', 'in', padded).execute()
+  await db.deleteFrom('messages').where('id', 'in', padded).execute()
 }

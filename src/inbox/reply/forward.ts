@@ -21,38 +21,38 @@ import {
 import type { ForwardFields } from './schema.ts'
 import { forwardSubject } from './subject.ts'
 
-/** The refusals of {@link forwardMessage}. */
+/** What {@link forwardMessage} refuses with. */
 export const forwardRefusals = [...threadSendRefusals, ...scanRefusals] as const
 
 /**
- * Sends a message on to others, below what is said of it, in the message's thread; it marks nothing as read. The message's
- * attachments go along only where they are given.
- * @throws Refusal not_found, brand_restricted, from_not_allowed, attachment_infected, attachment_unscanned, and those of a
- * send
+ * Forwards a message to others, below the text of the request, in the message's thread. The message is not marked as read.
+ * Only the attachments of the request are sent, not those of the message.
+ * @throws Refusal not_found, brand_restricted, from_not_allowed, attachment_infected, attachment_unscanned, and as `send`
+ * does
  */
 export async function forwardMessage(
   deps: ReplyDeps,
-  asked: ReplyRequest,
+  request: ReplyRequest,
   forward: ForwardFields,
 ): Promise<AcceptedEmail> {
-  const message = await requireMessage(deps.db, asked.caller, asked.id)
+  const message = await requireMessage(deps.db, request.caller, request.id)
   const from = await resolveSender(deps, message, forward.from)
   requireClean(effectiveScan(message))
-  const facts = await readStoredSummary(deps, message)
-  const original = await prepareQuotedMessage(deps.texts, message, facts, forward.attachments)
-  const said = toBodyForms(await withText(bodyFormsOf(forward), deps.texts), original)
-  return await sendIntoThread(deps, asked, message, {
+  const summary = await readStoredSummary(deps, message)
+  const quoted = await prepareQuotedMessage(deps.texts, message, summary, forward.attachments)
+  const body = toBodyForms(await withText(bodyFormsOf(forward), deps.texts), quoted)
+  return await sendIntoThread(deps, request, message, {
     ...forward,
-    ...bodyFields(await appendQuotedMessage(deps.texts, 'forward', said, original)),
+    ...bodyFields(await appendQuotedMessage(deps.texts, 'forward', body, quoted)),
     from,
-    subject: forwardSubject(facts.subject),
-    headers: forwardHeaders(threadHeadersOf(message, facts)),
+    subject: forwardSubject(summary.subject),
+    headers: forwardHeaders(threadHeadersOf(message, summary)),
   })
 }
 
-/** What is said of it, in each form that the message has; a text that would be too long as HTML stays text. */
-function toBodyForms({ text, html }: BodyForms, original: QuotedMessage): BodyForms {
-  if (html !== null || original.html === null) return { text: text ?? '', html }
-  const made = text === null ? '' : htmlOfText(text)
-  return { text: text ?? '', html: Buffer.byteLength(made) < maxBodyBytes / 2 ? made : null }
+/** The body in each form that the quoted message has; a text that would be too long as HTML stays text. */
+function toBodyForms({ text, html }: BodyForms, quoted: QuotedMessage): BodyForms {
+  if (html !== null || quoted.html === null) return { text: text ?? '', html }
+  const textAsHtml = text === null ? '' : htmlOfText(text)
+  return { text: text ?? '', html: Buffer.byteLength(textAsHtml) < maxBodyBytes / 2 ? textAsHtml : null }
 }

@@ -1,7 +1,7 @@
 import type { BrandTenant } from '../../api/tenant.ts'
 import type { Db } from '../../base/database/database.ts'
 
-/** The brand's mailboxes of these names at these domains, where the domain receives mail; an empty name is a catch-all. */
+/** The brand's mailboxes with these local parts at those of the domains that receive mail; an empty local part: a catch-all. */
 export async function selectReceivingAddresses(
   db: Db,
   { organizationId, brandId }: BrandTenant,

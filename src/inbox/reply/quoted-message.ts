@@ -8,56 +8,56 @@ import type { TextWorker } from '../text-worker/text-worker.ts'
 import type { Quotation } from './quotation.ts'
 import type { BodyForms } from './reply-sender.ts'
 
-/** The message that is quoted. */
+/** A message as it is quoted. */
 export interface QuotedMessage extends BodyForms {
-  readonly facts: MessageSummary
+  readonly summary: MessageSummary
   readonly receivedAt: Instant
 }
 
 /**
- * What is quoted of a message: its HTML sanitized and without images from elsewhere; its text, made from that where it has
- * none. Inline images stay where an attachment of the new email has their content id.
+ * What is quoted of a message: its sanitized HTML without remote images; its text, made from the HTML if it has none. Inline
+ * images stay where an attachment of the new email has their content id.
  */
 export async function prepareQuotedMessage(
   texts: TextWorker,
   message: Pick<MessageDetailRow, 'received_at'>,
-  facts: MessageSummary,
+  summary: MessageSummary,
   attachments: SendEmail['attachments'] = [],
 ): Promise<QuotedMessage> {
   const contentIds = attachments.flatMap(attachment => attachment.content_id?.replace(/^<|>$/g, '') ?? []).join(' ')
-  const html = facts.html === null ? null : await texts.run('sanitizeQuotedHtml', facts.html, contentIds)
-  const text = facts.text ?? (html === null ? null : await texts.run('textAlternative', html))
-  return { facts, receivedAt: message.received_at, text, html }
+  const html = summary.html === null ? null : await texts.run('sanitizeQuotedHtml', summary.html, contentIds)
+  const text = summary.text ?? (html === null ? null : await texts.run('textAlternative', html))
+  return { summary, receivedAt: message.received_at, text, html }
 }
 
 /**
- * The body with the message below it, in each form that it has; none is longer than a body may be.
- * @throws Refusal unavailable, when that takes too long
+ * The body with the quoted message below it, in each of the body's forms, none longer than a body may be.
+ * @throws Refusal unavailable when that takes too long
  */
 export async function appendQuotedMessage(
   texts: TextWorker,
   kind: Quotation['kind'],
   { text, html }: BodyForms,
-  original: QuotedMessage,
+  quoted: QuotedMessage,
 ): Promise<BodyForms> {
-  const about = JSON.stringify(quotationOf(kind, original))
-  const [originalText, originalHtml] = [original.text ?? '', original.html ?? '']
+  const quotation = JSON.stringify(quotationOf(kind, quoted))
+  const [quotedText, quotedHtml] = [quoted.text ?? '', quoted.html ?? '']
   return {
-    text: text === null ? null : await requireResult(texts.run('quoteInText', text, originalText, about)),
-    html: html === null ? null : await requireResult(texts.run('quoteInHtml', html, originalHtml, originalText, about)),
+    text: text === null ? null : await requireResult(texts.run('quoteInText', text, quotedText, quotation)),
+    html: html === null ? null : await requireResult(texts.run('quoteInHtml', html, quotedHtml, quotedText, quotation)),
   }
 }
 
-function quotationOf(kind: Quotation['kind'], { facts, receivedAt }: QuotedMessage): Quotation {
-  const { from, to, cc, subject, date } = facts
+function quotationOf(kind: Quotation['kind'], { summary, receivedAt }: QuotedMessage): Quotation {
+  const { from, to, cc, subject, date } = summary
   const year = date?.getUTCFullYear() ?? 0
   const isPlausible = year >= 1970 && year <= 9999
   const sentAtMs = date && isPlausible ? date.getTime() : millisecondsOf(receivedAt)
   return { kind, from, to, cc, subject, sentAtMs, maxBytes: maxBodyBytes }
 }
 
-async function requireResult(work: Promise<string | null>): Promise<string> {
-  const result = await work
+async function requireResult(task: Promise<string | null>): Promise<string> {
+  const result = await task
   if (result === null)
     throw refuse('unavailable', { message: 'The message could not be quoted in time.', retryAfterSeconds: 5 })
   return result

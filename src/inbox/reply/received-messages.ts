@@ -4,7 +4,7 @@ import { selectMessage } from '../messages/table.ts'
 import { replyHeaders } from './headers.ts'
 import { type ReplyDeps, threadHeadersOf } from './reply-sender.ts'
 
-/** What drafts are told of the messages that they answer. */
+/** Lets drafts look up the messages that they reply to. */
 export function receivedMessages(deps: Pick<ReplyDeps, 'db' | 'blobs' | 'texts'>): ReceivedMessages {
   return {
     has: async (organizationId, id) => (await selectMessage(deps.db, organizationId, id)) !== undefined,

@@ -17,18 +17,17 @@ import type { InboxDeps } from '../routes.ts'
 import type { TextWorker } from '../text-worker/text-worker.ts'
 import type { ThreadHeaders } from './headers.ts'
 
-/** What answering and forwarding stand on. */
 export interface ReplyDeps extends Pick<InboxDeps, 'db' | 'blobs' | 'texts'> {
   readonly sending: SendDeps
 }
 
-/** The two forms of a body; null: it has not this one. */
+/** The two forms of a body; null: it does not have this one. */
 export interface BodyForms {
   readonly text: string | null
   readonly html: string | null
 }
 
-/** The message that is answered or forwarded, and by whom. */
+/** A request to reply to a message, or to forward it. */
 export interface ReplyRequest {
   readonly caller: Caller
   readonly id: string
@@ -36,7 +35,7 @@ export interface ReplyRequest {
 }
 
 /**
- * Whom the email is from: the address that received the message, unless another of the message's brand is given.
+ * The From address of the email: the address that received the message, unless another one of the message's brand is given.
  * @throws Refusal invalid_request, from_not_allowed
  */
 export async function resolveSender(
@@ -46,8 +45,8 @@ export async function resolveSender(
 ): Promise<string> {
   const sender = from ?? message.rcpt_to
   const { domain } = splitAddress(readAddress(sender, 'from').address)
-  const found = await deps.sending.findDomain({ organizationId: message.organization_id, domain })
-  if (found && found.brandId !== message.brand_id)
+  const senderDomain = await deps.sending.findDomain({ organizationId: message.organization_id, domain })
+  if (senderDomain && senderDomain.brandId !== message.brand_id)
     throw refuse('from_not_allowed', {
       message: `from: ${domain} belongs to another brand than the message ${message.id}.`,
       param: 'from',
@@ -55,12 +54,12 @@ export async function resolveSender(
   return sender
 }
 
-/** The body as it was given; an empty form is as an absent one. */
+/** The body as it was given; an empty form counts as absent. */
 export function bodyFormsOf({ text, html }: Pick<SendEmail, 'text' | 'html'>): BodyForms {
   return { text: text || null, html: html || null }
 }
 
-/** The body, the text made from the HTML where there is none. */
+/** The body, with a text made from the HTML if it has none. */
 export async function withText({ text, html }: BodyForms, texts: TextWorker): Promise<BodyForms> {
   return { text: text ?? (html === null ? null : await texts.run('textAlternative', html)), html }
 }
@@ -72,7 +71,7 @@ export function threadHeadersOf(
   return { messageId: message_id, inReplyTo, references }
 }
 
-/** The refusals of every email that a message gives rise to. */
+/** What every reply and forward may be refused with. */
 export const threadSendRefusals = [
   ...messageRefusals,
   ...fromRefusals,
@@ -81,7 +80,7 @@ export const threadSendRefusals = [
   ...acceptanceRefusals,
 ] as const
 
-/** Sends the email into the thread of the message. @throws Refusal, those of a send */
+/** Sends the email into the message's thread. @throws Refusal, as `send` does */
 export async function sendIntoThread(
   deps: ReplyDeps,
   { caller, reservation }: ReplyRequest,
@@ -91,7 +90,7 @@ export async function sendIntoThread(
   return await send({ sender: caller, fields, reservation, threadId: thread_id, quotaStatus: 422 }, deps.sending)
 }
 
-/** The body's forms as a send takes them. */
+/** The body's forms as fields of an email. */
 export function bodyFields({ text, html }: BodyForms): Pick<SendEmail, 'text' | 'html'> {
   return { ...(text === null ? {} : { text }), ...(html === null ? {} : { html }) }
 }

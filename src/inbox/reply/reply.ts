@@ -26,79 +26,80 @@ import {
 import type { ReplyFields } from './schema.ts'
 import { replySubject } from './subject.ts'
 
-/** Who is answered: whoever asked for it, or all who got the message with us. */
+/** Whom a reply goes to: the author (Reply-To, else From), or everyone who got the message as well. */
 export type ReplyAudience = 'author' | 'all'
 
-/** The refusals of {@link replyToMessage}. */
+/** What {@link replyToMessage} refuses with. */
 export const replyRefusals = [...threadSendRefusals, 'no_content', 'no_reply_address'] as const
 
 /**
- * Answers a message, in its thread; it marks nothing as read. What is infected or could not be scanned is not quoted.
+ * Sends a reply to a message into its thread. The message is not marked as read, and is not quoted if it is infected or could
+ * not be scanned.
  * @throws Refusal not_found, brand_restricted, from_not_allowed, no_content, no_reply_address, and those of a send
  */
 export async function replyToMessage(
   deps: ReplyDeps,
-  asked: ReplyRequest,
+  request: ReplyRequest,
   reply: ReplyFields,
-  whom: ReplyAudience,
+  audience: ReplyAudience,
 ): Promise<AcceptedEmail> {
-  const message = await requireMessage(deps.db, asked.caller, asked.id)
+  const message = await requireMessage(deps.db, request.caller, request.id)
   const from = await resolveSender(deps, message, reply.from)
   const body = bodyFormsOf(reply)
   if (body.text === null && body.html === null)
     throw refuse('no_content', { message: 'text: a reply needs text or html.', param: 'text' })
   requireNoThreadHeaders(reply.headers)
-  const facts = await readStoredSummary(deps, message)
-  refuseUnanswerable(message, facts, reply)
-  const { to, cc } = await recipientsOf(deps, message, facts, { whom, from })
-  if (to.length === 0) throw noReplyAddress(`The message ${message.id} names nobody who could be answered.`)
+  const summary = await readStoredSummary(deps, message)
+  requireRepliable(message, summary, reply)
+  const { to, cc } = await recipientsOf(deps, message, summary, { audience, from })
+  if (to.length === 0) throw noReplyAddress(`The message ${message.id} names nobody to reply to.`)
   const { quote, ...fields } = reply
-  return await sendIntoThread(deps, asked, message, {
+  return await sendIntoThread(deps, request, message, {
     ...fields,
     ...bodyFields(
-      quote !== false && isHarmless(effectiveScan(message)) ? await quoteMessage(deps, message, facts, reply) : body,
+      quote !== false && isHarmless(effectiveScan(message)) ? await quoteMessage(deps, message, summary, reply) : body,
     ),
     from,
     to: to.map(formatAddress),
     ...(cc.length > 0 ? { cc: [...[reply.cc ?? []].flat(), ...cc.map(formatAddress)] } : {}),
-    subject: reply.subject ?? replySubject(facts.subject),
-    headers: { ...reply.headers, ...replyHeaders(threadHeadersOf(message, facts)) },
+    subject: reply.subject ?? replySubject(summary.subject),
+    headers: { ...reply.headers, ...replyHeaders(threadHeadersOf(message, summary)) },
   })
 }
 
 async function quoteMessage(
   deps: ReplyDeps,
   message: MessageDetailRow,
-  facts: MessageSummary,
+  summary: MessageSummary,
   reply: Pick<SendEmail, 'text' | 'html' | 'attachments'>,
 ): Promise<BodyForms> {
-  const original = await prepareQuotedMessage(deps.texts, message, facts, reply.attachments)
-  return await appendQuotedMessage(deps.texts, 'reply', await withText(bodyFormsOf(reply), deps.texts), original)
+  const quoted = await prepareQuotedMessage(deps.texts, message, summary, reply.attachments)
+  return await appendQuotedMessage(deps.texts, 'reply', await withText(bodyFormsOf(reply), deps.texts), quoted)
 }
 
 async function recipientsOf(
   deps: ReplyDeps,
   { organization_id, brand_id, rcpt_to }: MessageDetailRow,
-  facts: MessageSummary,
-  { whom, from }: { readonly whom: ReplyAudience; readonly from: string },
+  summary: MessageSummary,
+  { audience, from }: { readonly audience: ReplyAudience; readonly from: string },
 ): Promise<ReplyRecipients> {
-  if (whom === 'author') return replyRecipients(facts)
+  if (audience === 'author') return replyRecipients(summary)
   const brand = { organizationId: organization_id, brandId: brand_id }
-  const own = await findOwnAddresses(deps.db, brand, correspondentsOf(facts))
-  const ourselves = new Set([rcpt_to, from].map(value => value.toLowerCase()))
-  return replyAllRecipients(facts, address => own.has(address) || ourselves.has(address.toLowerCase()))
+  const ownAddresses = await findOwnAddresses(deps.db, brand, correspondentsOf(summary))
+  const ourselves = new Set([rcpt_to, from].map(address => address.toLowerCase()))
+  return replyAllRecipients(summary, address => ownAddresses.has(address) || ourselves.has(address.toLowerCase()))
 }
 
-/** A report of delivery has no author (RFC 5321 §4.5.5), and machines do not answer each other (RFC 3834 §2). */
-function refuseUnanswerable(
+/** A bounce has nobody to reply to (RFC 5321 §4.5.5), and programs do not reply to each other (RFC 3834 §2). */
+function requireRepliable(
   { id, mail_from }: MessageDetailRow,
-  facts: MessageSummary,
+  summary: MessageSummary,
   { headers }: ReplyFields,
 ): void {
   if (mail_from === '')
-    throw noReplyAddress(`The message ${id} has an empty reverse-path: nobody wants an answer to it.`)
-  if (isAutomaticReply(headers) && refusesAutomaticReplies(facts.headers))
-    throw noReplyAddress(`The message ${id} was sent automatically or to a list; it takes no automatic reply.`)
+    throw noReplyAddress(`The message ${id} has an empty reverse-path (MAIL FROM:<>), so there is nobody to reply to.`)
+  if (isAutomaticReply(headers) && refusesAutomaticReplies(summary.headers))
+    throw noReplyAddress(`The message ${id} was sent automatically or to a list, so it gets no automatic reply.`)
 }
 
 function noReplyAddress(message: string) {

@@ -10,7 +10,7 @@ import { forwardBodySchema, replyBodySchema } from './schema.ts'
 
 const scope = ['email:send', 'inbox:read'] as const
 
-/** SPEC section 4, Inbox: reply, reply-all and forward. */
+/** Reply, reply-all and forward. */
 export function replyRoutes(deps: ReplyDeps) {
   return api('replies')
     .post(
@@ -19,7 +19,7 @@ export function replyRoutes(deps: ReplyDeps) {
         set.status = 202
         return toJsonAccepted(await replyToMessage(deps, { caller, id: params.id, reservation }, body, 'author'))
       },
-      replying('replyToMessage', 'Reply to the sender of a message'),
+      replyOptions('replyToMessage', 'Reply to the sender of a message'),
     )
     .post(
       '/v1/inbox/:id/reply-all',
@@ -27,7 +27,7 @@ export function replyRoutes(deps: ReplyDeps) {
         set.status = 202
         return toJsonAccepted(await replyToMessage(deps, { caller, id: params.id, reservation }, body, 'all'))
       },
-      replying('replyToAll', 'Reply to the sender and the recipients of a message'),
+      replyOptions('replyToAll', 'Reply to the sender and the recipients of a message'),
     )
     .post(
       '/v1/inbox/:id/forward',
@@ -45,7 +45,7 @@ export function replyRoutes(deps: ReplyDeps) {
     )
 }
 
-function replying(operationId: string, summary: string) {
+function replyOptions(operationId: string, summary: string) {
   return {
     detail: describeRoute(operationId, summary, replyRefusals),
     scope,

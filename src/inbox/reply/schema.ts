@@ -3,7 +3,7 @@ import { sendEmailSchema } from '../../sending/emails/schema.ts'
 
 const { from, to, cc, bcc, subject, text, html, attachments, headers } = sendEmailSchema.properties
 
-/** What a reply holds besides what follows from the message that it answers. */
+/** The fields of a reply; the others follow from the message. */
 export const replyBodySchema = t.Object({
   text,
   html,
@@ -16,12 +16,12 @@ export const replyBodySchema = t.Object({
   quote: t.Optional(
     t.Boolean({
       default: true,
-      description: 'Quotes the message below the answer, unless it is infected or could not be scanned.',
+      description: 'Quotes the message below the reply, unless it is infected or could not be scanned.',
     }),
   ),
 })
 export type ReplyFields = typeof replyBodySchema.static
 
-/** What a forwarded message holds besides the message itself, without its attachments. */
+/** The fields of a forward; the message is quoted without its attachments. */
 export const forwardBodySchema = t.Object({ to, cc, bcc, text, html, from: t.Optional(from), attachments })
 export type ForwardFields = typeof forwardBodySchema.static
