@@ -24,19 +24,20 @@ export interface OutgoingAttachment {
 
 const maxAttachments = 20
 const maxAttachmentBytes = 10 * 1024 * 1024
-const maxFilename = 255
+const maxFilenameLength = 255
 
 const token = "[A-Za-z0-9!#$%&'*+.^_`{|}~-]+"
 const mediaType = new RegExp(`^${token}/${token}(?:\\s*;\\s*${token}=(?:${token}|"[ !#-[\\]-~]*"))*$`)
 const contentIdForm = /^[!-;=?-~]{1,250}$/
 
-/** Reads and decodes the attachments. @throws invalid_request, with a param such as `attachments[0].content`. */
+/** Checks and decodes the attachments. @throws invalid_request, with a param such as `attachments[0].content`. */
 export function readAttachments(input: readonly AttachmentInput[] | null | undefined): readonly OutgoingAttachment[] {
   const seen = new Set<string>()
   return (input ?? []).map((attachmentInput, i) => {
     const param = `attachments[${i}]`
     const contentId = readContentId(attachmentInput.content_id, `${param}.content_id`)
-    if (contentId !== null && seen.has(contentId)) throw wrong(`${param}.content_id`, 'another attachment has this id')
+    if (contentId !== null && seen.has(contentId))
+      throw wrong(`${param}.content_id`, 'another attachment has the same Content-ID')
     if (contentId !== null) seen.add(contentId)
     const filename = readFilename(attachmentInput.filename, `${param}.filename`)
     return {
@@ -68,11 +69,11 @@ export function requireAttachmentLimits(attachments: readonly OutgoingAttachment
 }
 
 function readFilename(text: string, param: string): string {
-  if (text.trim() === '') throw wrong(param, 'a name is required')
-  if (text.length > maxFilename) throw wrong(param, `the name has more than ${maxFilename} characters`)
-  if (/\p{Cc}/u.test(text)) throw wrong(param, 'the name holds control characters')
-  if (/[/\\]/.test(text)) throw wrong(param, 'the name is a path; give the name alone')
-  if (!text.isWellFormed()) throw wrong(param, 'the name is not well-formed Unicode')
+  if (text.trim() === '') throw wrong(param, 'a filename is required')
+  if (text.length > maxFilenameLength) throw wrong(param, `the filename has more than ${maxFilenameLength} characters`)
+  if (/\p{Cc}/u.test(text)) throw wrong(param, 'the filename contains control characters')
+  if (/[/\\]/.test(text)) throw wrong(param, 'the filename is a path; give the name alone')
+  if (!text.isWellFormed()) throw wrong(param, 'the filename is not well-formed Unicode')
   return text
 }
 
@@ -86,7 +87,8 @@ function readContentType(text: string | null | undefined, filename: string, para
 function readContentId(text: string | null | undefined, param: string): string | null {
   if (text === null || text === undefined) return null
   const bare = text.startsWith('<') && text.endsWith('>') ? text.slice(1, -1) : text
-  if (!contentIdForm.test(bare)) throw wrong(param, 'an id is up to 250 printable ASCII characters without < and >')
+  if (!contentIdForm.test(bare))
+    throw wrong(param, 'a Content-ID has at most 250 printable ASCII characters, without < and >')
   return bare
 }
 
@@ -101,7 +103,7 @@ function wrong(param: string, what: string) {
   return refuse('invalid_request', { message: `${param}: ${what}.`, param })
 }
 
-/** The media type that a name's ending stands for; application/octet-stream where that is unknown. */
+/** The media type of a filename's extension; application/octet-stream when it is unknown. */
 function typeByName(filename: string): string {
   const type = detectMimeType(filename)
   return mediaType.test(type) ? type : 'application/octet-stream'

@@ -7,7 +7,7 @@ import type { OutgoingEmail } from './parse-request.ts'
 import { serialize } from './serialize.ts'
 import { textAlternative } from './text-alternative.ts'
 
-/** What the message is made from, besides the fields. */
+/** What identifies the message. */
 export interface MessageIds {
   readonly emailId: Id<'eml'>
   /** Without angle brackets. */
@@ -15,8 +15,8 @@ export interface MessageIds {
 }
 
 /**
- * The message, RFC 5322: CRLF line ends, 7 bit, without Date (it is put in front when the email is sent), Bcc and
- * DKIM-Signature. Pure: the same email gives the same bytes. Nothing is read from files or the network.
+ * Composes the message (RFC 5322): CRLF line ends, 7 bit, without Bcc. Date and DKIM-Signature are put in front when the
+ * relay submits it. Pure: the same email gives the same bytes, and nothing is read from files or the network.
  */
 export function compose(email: OutgoingEmail, { emailId, messageId }: MessageIds): Buffer {
   const { recipients, html } = email
@@ -34,7 +34,7 @@ export function compose(email: OutgoingEmail, { emailId, messageId }: MessageIds
     ],
     text: body(text),
     ...(html === null ? {} : { html: body(html) }),
-    attachments: email.attachments.map(part),
+    attachments: email.attachments.map(attachmentPart),
     baseBoundary: emailId.slice(4),
     disableFileAccess: true,
     disableUrlAccess: true,
@@ -42,7 +42,7 @@ export function compose(email: OutgoingEmail, { emailId, messageId }: MessageIds
   return serialize(composer.compile())
 }
 
-/** Past this, quoted-printable takes too long to make. */
+/** Longer bodies, in characters, are base64: encoding them as quoted-printable takes too long. */
 const maxQuotedLength = 64 * 1024
 
 function body(content: string) {
@@ -53,32 +53,32 @@ function verbatim(value: string) {
   return { prepared: true, foldLines: true, value }
 }
 
-/** Plain ASCII stands as it is, so that structured values (RFC 2369, RFC 8058) stay whole; the rest is encoded. */
+/** ASCII values are kept as they are, so that structured ones (RFC 2369, RFC 8058) stay intact; others are encoded. */
 function customHeader({ name, value }: HeaderField) {
   const isIdentifiers = /^(in-reply-to|references)$/i.test(name)
   return { key: name, value: /^[ -~\t]*$/.test(value) && !isIdentifiers ? verbatim(value) : value }
 }
 
-/** RFC 2047 where a subject is more than short words of ASCII, or would be read as encoded. */
+/** RFC 2047, unless the subject is short ASCII words that no reader takes for encoded words. */
 function encodeSubject(subject: string): string {
   if (!/[^ -~]|=\?|\S{70}| {10}/.test(subject)) return subject
   const letters = subject.match(/[ -~]/g)?.length ?? 0
   return encodeWord(subject, letters * 2 > subject.length ? 'Q' : 'B', 52)
 }
 
-function part({ filename, contentType, contentId, content }: OutgoingAttachment) {
+function attachmentPart({ filename, contentType, contentId, content }: OutgoingAttachment) {
   return {
     filename,
     content,
-    // A message cannot be encoded (RFC 2046 §5.2.1): one that is more than clean lines goes as a file.
-    contentType: /^message\//i.test(contentType) && !isCleanLines(content) ? 'application/octet-stream' : contentType,
+    // A message part must not be encoded (RFC 2046 §5.2.1): one that would need it is attached as a plain file.
+    contentType: /^message\//i.test(contentType) && !isSevenBit(content) ? 'application/octet-stream' : contentType,
     contentDisposition: contentId === null ? 'attachment' : 'inline',
     ...(contentId === null ? {} : { cid: contentId }),
   }
 }
 
-/** 7 bit, no NUL, lines of at most 998 octets that end in CRLF or LF. */
-function isCleanLines(content: Buffer): boolean {
+/** RFC 2045 §2.7: no octets above 127, no NUL, lines of at most 998 octets that end in CRLF or LF. */
+function isSevenBit(content: Buffer): boolean {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: that is what is looked for
   return !/[^\u0001-\u007f]|\r(?!\n)|[^\r\n]{999}/.test(content.toString('latin1'))
 }

@@ -1,6 +1,6 @@
 import { refuse } from '../../base/refusal.ts'
 
-/** A header field that the sender adds. */
+/** A header field of the request. */
 export interface HeaderField {
   readonly name: string
   readonly value: string
@@ -23,7 +23,7 @@ const refusedNames = new Set([
   'authentication-results',
 ])
 const refusedPrefixes = ['content-', 'arc-', 'x-mailroom-']
-// Where an encoded word would be read as it stands (RFC 2047 §5): message ids and addresses of services.
+// Fields in which encoded words are not decoded (RFC 2047 §5).
 const asciiOnly = new Set(['in-reply-to', 'references', 'list-unsubscribe', 'list-unsubscribe-post'])
 
 // RFC 5322 §2.2: printable ASCII but the colon.
@@ -31,18 +31,18 @@ const fieldName = /^[!-9;-~]{1,120}$/
 // biome-ignore lint/suspicious/noControlCharactersInRegex: that is what is looked for
 const lineBreaking = /[\r\n\u0000]/
 const maxFields = 50
-const maxValue = 998
-const maxLine = 998
+const maxValueLength = 998
+const maxLineLength = 998
 
-/** Reads the header fields that the sender adds. @throws invalid_request, with a param such as `headers.X-Name`. */
+/** Checks the request's header fields. @throws invalid_request, with a param such as `headers.X-Name`. */
 export function readHeaders(input: Readonly<Record<string, string>> | null | undefined): readonly HeaderField[] {
-  // Runs of space could fold into a line that looks empty.
+  // A run of spaces could be folded into a line that looks empty.
   const fields = Object.entries(input ?? {}).map(([name, value]) => ({ name, value: value.replace(/[ \t]{2,}/g, ' ') }))
-  if (fields.length > maxFields) throw wrong('headers', `at most ${maxFields} headers are taken`)
+  if (fields.length > maxFields) throw wrong('headers', `at most ${maxFields} headers are allowed`)
   const seen = new Set<string>()
   for (const { name, value } of fields) {
     const lower = name.toLowerCase()
-    if (lineBreaking.test(name)) throw wrong('headers', 'the name of a header holds a line break or NUL')
+    if (lineBreaking.test(name)) throw wrong('headers', 'the name of a header contains a line break or NUL')
     const param = `headers.${name.slice(0, 120)}`
     if (!fieldName.test(name)) throw wrong(param, 'this is not the name of a header field')
     if (refusedNames.has(lower) || refusedPrefixes.some(prefix => lower.startsWith(prefix)))
@@ -55,12 +55,13 @@ export function readHeaders(input: Readonly<Record<string, string>> | null | und
 }
 
 function refuseValue(name: string, value: string, param: string): void {
-  if (lineBreaking.test(value)) throw wrong(param, 'the value holds a line break or NUL')
-  if (value.length > maxValue) throw wrong(param, `the value has more than ${maxValue} characters`)
+  if (lineBreaking.test(value)) throw wrong(param, 'the value contains a line break or NUL')
+  if (value.length > maxValueLength) throw wrong(param, `the value has more than ${maxValueLength} characters`)
   if (!value.isWellFormed()) throw wrong(param, 'the value is not well-formed Unicode')
-  if (asciiOnly.has(name) && !/^[ -~\t]*$/.test(value)) throw wrong(param, 'this header takes ASCII only')
+  if (asciiOnly.has(name) && !/^[ -~\t]*$/.test(value)) throw wrong(param, 'this header must be ASCII')
   const longest = Math.max(...value.split(/[ \t]/).map(word => word.length))
-  if (name.length + 2 + longest > maxLine) throw wrong(param, 'the value has a word that no line can hold')
+  if (name.length + 2 + longest > maxLineLength)
+    throw wrong(param, `the value contains a word that does not fit in a line of ${maxLineLength} characters`)
 }
 
 function wrong(param: string, what: string) {

@@ -8,7 +8,7 @@ import { attachmentRefusals, type OutgoingAttachment, readAttachments, requireAt
 import { type HeaderField, readHeaders } from './headers.ts'
 import { maxRecipients, type RecipientLists, readAddress, readAddresses, readRecipients } from './recipients.ts'
 
-/** An email that is to be sent, read and found to be in order. */
+/** An email to be sent, as the request describes it, with every field checked. */
 export interface OutgoingEmail {
   readonly from: Address
   readonly recipients: RecipientLists
@@ -21,22 +21,22 @@ export interface OutgoingEmail {
   readonly tags: readonly { readonly name: string; readonly value: string }[]
   readonly metadata: Readonly<Record<string, string>>
   readonly scheduledAt: Instant | null
-  /** Counted from when it is due. */
+  /** For how long after it is due delivery is attempted, in milliseconds. */
   readonly expiresInMs: number
-  /** Can its one recipient unsubscribe (RFC 8058)? */
+  /** Does it carry a one-click unsubscribe link (RFC 8058)? */
   readonly unsubscribe: boolean
-  /** Makes what the request did not give; see template-fill.ts. */
+  /** Renders what the request itself does not give; see templates/fill-template.ts. */
   readonly template: { readonly slug: string; readonly variables: TemplateVariables } | null
 }
 
-/** The most that text, or html, may have. */
+/** The largest text, or HTML, in bytes of UTF-8. */
 export const maxBodyBytes = 2 * 1024 * 1024
 const maxScheduleDays = 30
 const maxExpiryMs = 5 * dayMs
 // biome-ignore lint/suspicious/noControlCharactersInRegex: that is what is looked for
 const lineBreaking = /[\r\n\u0000]/
 
-/** Reads what a request gives. @throws invalid_request that names the parameter at fault. */
+/** Checks the fields of a request to send. @throws invalid_request that names the parameter at fault. */
 export function parseSendRequest(fields: SendEmail, now: Instant): OutgoingEmail {
   const outgoing = readFields(fields, now)
   if (outgoing.unsubscribe) requireLinkable(outgoing.recipients, outgoing.headers)
@@ -80,45 +80,45 @@ export function requireWithinLimits({ recipients, attachments, subject, text, ht
 
 function readTemplate({ template, variables }: SendEmail): OutgoingEmail['template'] {
   if (template !== undefined) return { slug: template, variables: readVariables(variables) }
-  if (variables !== undefined) throw wrong('variables', 'they are for a template, and none is given')
+  if (variables !== undefined) throw wrong('variables', 'variables need a template, and none is given')
   return null
 }
 
 function readReplyTo(input: SendEmail['reply_to']): readonly Address[] {
   if (Array.isArray(input) && input.length > maxRecipients)
-    throw wrong('reply_to', `at most ${maxRecipients} addresses are taken`)
+    throw wrong('reply_to', `at most ${maxRecipients} addresses are allowed`)
   return readAddresses(input, 'reply_to')
 }
 
 function readSubject(subject = ''): string {
-  if (lineBreaking.test(subject)) throw wrong('subject', 'it holds a line break or NUL')
+  if (lineBreaking.test(subject)) throw wrong('subject', 'it contains a line break or NUL')
   return subject.trim() === '' ? '' : subject.toWellFormed()
 }
 
-/** Empty is as absent; line ends become CRLF, as they are on the wire (RFC 5322 §2.3). */
+/** An empty body counts as absent; line ends become CRLF (RFC 5322 §2.3). */
 export function readBody(body: string | undefined, param: string): string | null {
   if (body === undefined || body === '') return null
-  if (body.includes('\u0000')) throw wrong(param, 'it holds NUL')
+  if (body.includes('\u0000')) throw wrong(param, 'it contains NUL')
   if (Buffer.byteLength(body) > maxBodyBytes) throw wrong(param, `it has more than ${maxBodyBytes} bytes`)
   return body.toWellFormed().replace(/\r\n|\r|\n/g, '\r\n')
 }
 
 function readTags(tags: SendEmail['tags'] = []): OutgoingEmail['tags'] {
   for (const [i, { name, value }] of tags.entries()) {
-    if (/[\p{Cc}:]/u.test(name)) throw wrong(`tags[${i}].name`, 'it holds a colon or a control character')
-    if (/\p{Cc}/u.test(value)) throw wrong(`tags[${i}].value`, 'it holds a control character')
+    if (/[\p{Cc}:]/u.test(name)) throw wrong(`tags[${i}].name`, 'it contains a colon or a control character')
+    if (/\p{Cc}/u.test(value)) throw wrong(`tags[${i}].value`, 'it contains a control character')
   }
   return tags
 }
 
 function readMetadata(metadata: SendEmail['metadata'] = {}): OutgoingEmail['metadata'] {
   const names = Object.keys(metadata)
-  if (names.length > 20) throw wrong('metadata', 'at most 20 keys are taken')
+  if (names.length > 20) throw wrong('metadata', 'at most 20 keys are allowed')
   for (const name of names)
     if (name === '' || name.length > 120 || /\p{Cc}/u.test(name + metadata[name]))
       throw wrong(
         `metadata.${name.slice(0, 120)}`,
-        'a key has 1 to 120 characters, and nothing holds control characters',
+        'a key must have 1 to 120 characters, and neither keys nor values may contain control characters',
       )
   return metadata
 }

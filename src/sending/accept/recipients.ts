@@ -4,18 +4,18 @@ import { type Address, parseAddress } from '../../mail/address.ts'
 /** An address or several, as a request gives them. */
 export type AddressInput = string | readonly string[] | null | undefined
 
-/** Those an email goes to: no address twice, `to` before `cc` before `bcc`. */
+/** The recipients of an email by the field that names them; no address twice, `to` before `cc` before `bcc`. */
 export interface RecipientLists {
   readonly to: readonly Address[]
   readonly cc: readonly Address[]
   readonly bcc: readonly Address[]
-  /** How many were named, duplicates included. */
+  /** How many the request names, duplicates included. */
   readonly namedCount: number
 }
 
 export const maxRecipients = 50
-/** So many are read to find one that is wrong; beyond them the number alone refuses the request. */
-const maxRead = 1000
+/** So many addresses are checked; a request with more is refused for their number alone. */
+const maxChecked = 1000
 
 /** Reads one address. @throws invalid_request that names `param`. */
 export function readAddress(text: string, param: string): Address {
@@ -32,7 +32,7 @@ export function readAddress(text: string, param: string): Address {
 export function readAddresses(input: AddressInput, param: string): readonly Address[] {
   if (input === null || input === undefined) return []
   if (typeof input === 'string') return [readAddress(input, param)]
-  return input.slice(0, maxRead).map((text, i) => readAddress(text, `${param}[${i}]`))
+  return input.slice(0, maxChecked).map((text, i) => readAddress(text, `${param}[${i}]`))
 }
 
 /** Reads the recipients; duplicates (without case) are dropped. @throws invalid_request when `to` names nobody. */

@@ -2,8 +2,8 @@ import type MimeNode from 'nodemailer/lib/mime-node'
 import { encode, wrap } from 'nodemailer/lib/qp'
 
 /**
- * The bytes of a message that was composed in memory, with CRLF line ends and without a Date of its own. The composer's own
- * way there is a chain of streams for each part, which costs several times more than the rest.
+ * The bytes of a message that was composed in memory, with CRLF line ends and without the composer's Date. The composer's
+ * own serialization is a chain of streams for each part, which costs several times more than all else.
  */
 export function serialize(root: MimeNode): Buffer {
   const header = root.buildHeaders().replace(/^Date: .*\r\n/m, '')

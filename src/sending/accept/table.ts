@@ -24,28 +24,29 @@ export async function selectDomainsByName(
   if (names.length === 0) return []
   const byOrganization = Array.from(
     Map.groupBy(names, name => name.organizationId),
-    ([organizationId, of]) => [organizationId, padToPowerOfTwo([...new Set(of.map(name => name.domain))])] as const,
+    ([organizationId, ofOrganization]) =>
+      [organizationId, padToPowerOfTwo([...new Set(ofOrganization.map(name => name.domain))])] as const,
   )
-  const either = byOrganization
-    .map(([, of]) => `(organization_id = ? AND domain IN (${placeholders(of)}))`)
+  const condition = byOrganization
+    .map(([, domains]) => `(organization_id = ? AND domain IN (${placeholders(domains)}))`)
     .join(' OR ')
   return await selectRows<SendingDomain>(
     db,
-    `SELECT id, organization_id AS organizationId, brand_id AS brandId, domain, status FROM domains WHERE ${either}`,
-    byOrganization.flatMap(([organizationId, of]) => [organizationId, ...of]),
+    `SELECT id, organization_id AS organizationId, brand_id AS brandId, domain, status FROM domains WHERE ${condition}`,
+    byOrganization.flatMap(([organizationId, domains]) => [organizationId, ...domains]),
   )
 }
 
-/** These domains as they are now, with their organizations' plans; none is deleted before the transaction ends. */
+/** These domains as they are now, locked in share mode, with their organizations' plans and their brands' pauses. */
 export async function lockDomains(db: Db, ids: readonly Id<'dom'>[]): Promise<readonly LockedDomain[]> {
-  const wanted = padToPowerOfTwo([...new Set(ids)].sort())
+  const domainIds = padToPowerOfTwo([...new Set(ids)].sort())
   return await selectRows<LockedDomain>(
     db,
     `SELECT d.id, d.status, o.id AS organizationId, o.plan, p.reason AS pauseReason FROM domains d
      INNER JOIN organizations o ON o.id = d.organization_id
      LEFT JOIN brand_pauses p ON p.brand_id = d.brand_id
-     WHERE d.id IN (${placeholders(wanted)}) LOCK IN SHARE MODE`,
-    wanted,
+     WHERE d.id IN (${placeholders(domainIds)}) LOCK IN SHARE MODE`,
+    domainIds,
   )
 }
 
@@ -58,20 +59,20 @@ interface LockedDomain {
   readonly pauseReason: string | null
 }
 
-/** Someone who may be on a brand's suppression list. */
+/** A recipient who may be on a brand's suppression list. */
 export interface SuppressionCandidate {
   readonly brandId: Id<'brd'>
   /** Lower case. */
   readonly email: string
 }
 
-/** Someone who is on a list. */
+/** A recipient who is on it. */
 export interface SuppressedRecipient extends SuppressionCandidate {
-  /** True: they only unsubscribed, and still get what cannot be unsubscribed from. */
+  /** True: they only unsubscribed, and still get emails without an unsubscribe link. */
   readonly isUnsubscribed: boolean
 }
 
-/** Those who are on the list at `now`. */
+/** The candidates who are suppressed at `now`. */
 export async function selectSuppressed(
   db: Db,
   candidates: readonly SuppressionCandidate[],
@@ -80,78 +81,78 @@ export async function selectSuppressed(
   if (candidates.length === 0) return []
   const byBrand = Array.from(
     Map.groupBy(candidates, candidate => candidate.brandId),
-    ([brandId, of]) =>
-      [brandId, padToPowerOfTwo([...new Set(of.map(suppressionCandidate => suppressionCandidate.email))])] as const,
+    ([brandId, ofBrand]) =>
+      [brandId, padToPowerOfTwo([...new Set(ofBrand.map(candidate => candidate.email))])] as const,
   )
-  const either = byBrand.map(([, emails]) => `(brand_id = ? AND email IN (${placeholders(emails)}))`).join(' OR ')
-  const rows = await selectRows<SuppressionCandidate & { readonly isOver: 0 | 1 | null; readonly reason: string }>(
+  const condition = byBrand.map(([, emails]) => `(brand_id = ? AND email IN (${placeholders(emails)}))`).join(' OR ')
+  const rows = await selectRows<SuppressionCandidate & { readonly isExpired: 0 | 1 | null; readonly reason: string }>(
     db,
-    `SELECT brand_id AS brandId, email, reason, expires_at <= ? AS isOver FROM suppressions
-     WHERE (${either}) AND (expires_at IS NULL OR expires_at > ? OR unsubscribed_at IS NOT NULL)`,
+    `SELECT brand_id AS brandId, email, reason, expires_at <= ? AS isExpired FROM suppressions
+     WHERE (${condition}) AND (expires_at IS NULL OR expires_at > ? OR unsubscribed_at IS NOT NULL)`,
     [now, ...byBrand.flatMap(([brandId, emails]) => [brandId, ...emails]), now],
   )
-  return rows.map(({ brandId, email, reason, isOver }) => ({
+  return rows.map(({ brandId, email, reason, isExpired }) => ({
     brandId,
     email,
-    isUnsubscribed: reason === 'unsubscribe' || isOver === 1,
+    isUnsubscribed: reason === 'unsubscribe' || isExpired === 1,
   }))
 }
 
-/** All that one email leaves in the database when it is accepted. */
+/** All rows of one accepted email. */
 export interface EmailRows {
   readonly email: Insertable<DatabaseSchema['emails']>
   readonly recipients: readonly Insertable<DatabaseSchema['email_recipients']>[]
   readonly events: readonly DatabaseSchema['email_events'][]
   readonly outbox: readonly Insertable<DatabaseSchema['outbox']>[]
-  /** Where it was sent with one. */
+  /** null or absent: the email carries no unsubscribe link. */
   readonly unsubscribeLink?: DatabaseSchema['unsubscribe_links'] | null
 }
 
-/** Writes accepted emails. @throws a duplicate on `emails_created` when one's created_at is taken. */
+/** Inserts accepted emails. @throws a duplicate on `emails_created` when another email has the created_at of one. */
 export async function insertEmails(db: Db, emails: readonly EmailRows[]): Promise<void> {
   await insertRows(
     db,
     'emails',
     emails.map(email => email.email),
   )
-  await insertInParts(
+  await insertInChunks(
     db,
     'email_recipients',
     emails.flatMap(email => email.recipients),
   )
-  await insertInParts(
+  await insertInChunks(
     db,
     'email_events',
     emails.flatMap(email => email.events),
   )
-  await insertInParts(
+  await insertInChunks(
     db,
     'outbox',
     emails.flatMap(email => email.outbox),
   )
-  await insertInParts(
+  await insertInChunks(
     db,
     'email_lookups',
     emails.flatMap(email => emailLookupRows(email.email, email.recipients)),
   )
-  await insertInParts(
+  await insertInChunks(
     db,
     'unsubscribe_links',
     emails.flatMap(email => email.unsubscribeLink ?? []),
   )
 }
 
-const maxRows = 256
+const rowsPerInsert = 256
 
 type EmailTable = 'email_recipients' | 'email_events' | 'outbox' | 'email_lookups' | 'unsubscribe_links'
 
-/** A statement takes at most 65,535 values. */
-async function insertInParts<Table extends EmailTable>(
+/** A statement may have at most 65,535 values. */
+async function insertInChunks<Table extends EmailTable>(
   db: Db,
   table: Table,
   rows: Parameters<typeof insertRows<Table>>[2],
 ): Promise<void> {
-  for (let i = 0; i < rows.length; i += maxRows) await insertRows(db, table, rows.slice(i, i + maxRows))
+  for (let i = 0; i < rows.length; i += rowsPerInsert) await insertRows(db, table, rows.slice(i, i + rowsPerInsert))
 }
 
 /** How many emails of a domain are still to be sent. */

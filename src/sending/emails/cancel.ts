@@ -7,6 +7,7 @@ import type { EmailStatus } from '../../base/database/schema.ts'
 import type { Id } from '../../base/ids.ts'
 import { refuse } from '../../base/refusal.ts'
 import { recordEvents } from '../events/events.ts'
+import { isUnsent } from '../events/status.ts'
 import { selectRecipients } from '../events/table.ts'
 import { deleteOutboxRows, lockOutboxRowsOf } from '../relay/outbox.ts'
 import { emailRefusals, readEmail, requireEmail } from './emails.ts'
@@ -16,8 +17,8 @@ import type { EmailDetail } from './schema.ts'
 export const cancelEmailRefusals = [...emailRefusals, 'not_scheduled'] as const
 
 /**
- * Takes a scheduled email back: none of its recipients gets it. The relay that claims one of them at the same time is
- * either before this, which is then refused, or finds nothing to claim.
+ * Cancels a scheduled email: none of its recipients gets it. A relay that claims one of them at the same time either comes
+ * first, and the cancellation is refused, or finds nothing to claim.
  * @throws Refusal `not_found`, `brand_restricted`, `not_scheduled`
  */
 export async function cancelEmail(
@@ -28,11 +29,11 @@ export async function cancelEmail(
 ): Promise<EmailDetail> {
   return inTransaction(db, async tx => {
     const { id: emailId, status } = await requireEmail(tx, tenant, id)
-    // Its rows before the email itself, as the relay locks them.
+    // Its outbox rows are locked before the email itself, in the same order as the relay locks them.
     const rows = await lockOutboxRowsOf(tx, emailId)
-    const isUntouched = rows.every(row => row.lease === null && row.attempts === 0)
-    if (status !== 'scheduled' || !isUntouched || !(await waitWhole(tx, emailId, rows.length)))
-      throw refuse('not_scheduled', { message: `${emailId} does not wait to be sent at a later time any more.` })
+    const isUnclaimed = rows.every(row => row.lease === null && row.attempts === 0)
+    if (status !== 'scheduled' || !isUnclaimed || !(await areAllScheduled(tx, emailId, rows.length)))
+      throw refuse('not_scheduled', { message: `${emailId} is not scheduled, or is being sent already.` })
     await deleteOutboxRows(
       tx,
       rows.map(row => row.id),
@@ -45,13 +46,13 @@ export async function cancelEmail(
   })
 }
 
-/** Do all recipients that are not suppressed still wait, each with its row? */
-async function waitWhole(db: Db, emailId: Id<'eml'>, rows: number): Promise<boolean> {
-  const going = (await selectRecipients(db, [emailId])).filter(recipient => recipient.status !== 'suppressed')
-  return going.length === rows && going.every(each => each.status === 'scheduled')
+/** Are all recipients that are not suppressed still scheduled, each with its outbox row? */
+async function areAllScheduled(db: Db, emailId: Id<'eml'>, rows: number): Promise<boolean> {
+  const unsuppressed = (await selectRecipients(db, [emailId])).filter(recipient => recipient.status !== 'suppressed')
+  return unsuppressed.length === rows && unsuppressed.every(recipient => recipient.status === 'scheduled')
 }
 
-/** A recipient that is still to be submitted, its row in the outbox locked, and nobody submitting it. */
+/** A recipient whose outbox row is locked and not claimed. */
 export interface QueuedRecipient {
   readonly id: Id<'out'>
   readonly emailId: Id<'eml'>
@@ -59,18 +60,15 @@ export interface QueuedRecipient {
   readonly status: EmailStatus
 }
 
-/** Takes recipients back on the word of the operator, in the caller's transaction: they do not get the email. */
+/** Cancels recipients for the operator, in the caller's transaction: they do not get the email. */
 export async function cancelRecipients(db: Db, waiting: readonly QueuedRecipient[], at: Instant): Promise<void> {
   await deleteOutboxRows(
     db,
     waiting.map(row => row.id),
   )
-  const told = { type: 'canceled', occurredAt: at, source: 'api', detail: 'Canceled by the operator.' } as const
+  const canceled = { type: 'canceled', occurredAt: at, source: 'api', detail: 'Canceled by the operator.' } as const
   const events = waiting
-    .filter(({ status }) => stillWaits.has(status))
-    .map(({ emailId, recipient }) => ({ ...told, emailId, recipient, extra: { actor: 'operator' } }))
+    .filter(({ status }) => isUnsent(status))
+    .map(({ emailId, recipient }) => ({ ...canceled, emailId, recipient, extra: { actor: 'operator' } }))
   await recordEvents(db, events, at)
 }
-
-/** A report may have ended it meanwhile. */
-const stillWaits: ReadonlySet<EmailStatus> = new Set(['scheduled', 'queued', 'sending', 'delayed'])

@@ -4,7 +4,12 @@ import type { EmailStatus } from '../../base/database/schema.ts'
 const reports = ['delivered', 'bounced', 'complained'] as const
 const outcomes = ['sent', 'delayed', ...reports, 'suppressed', 'rejected', 'failed'] as const
 
-/** What may follow each status of a recipient. What is absent comes too late, or is contradicted by what is known. */
+/** Is the recipient still to be submitted? */
+export function isUnsent(status: EmailStatus): boolean {
+  return status === 'scheduled' || status === 'queued' || status === 'sending' || status === 'delayed'
+}
+
+/** What may follow each status of a recipient. What is absent comes too late, or contradicts what is known. */
 const followers: Readonly<Record<EmailStatus, readonly EmailStatus[]>> = {
   scheduled: ['queued', 'sending', ...outcomes, 'canceled'],
   queued: ['sending', ...outcomes, 'canceled'],
@@ -12,7 +17,7 @@ const followers: Readonly<Record<EmailStatus, readonly EmailStatus[]>> = {
   delayed: ['sending', ...outcomes, 'canceled'],
   sent: ['delayed', ...reports, 'rejected', 'failed'],
   delivered: ['bounced', 'complained'],
-  // Given up after an attempt whose outcome stayed open: a report of what became of it is the better evidence.
+  // Given up after an attempt with an unknown outcome: a report is better evidence.
   failed: reports,
   bounced: ['complained'],
   complained: [],
@@ -36,36 +41,36 @@ const precedence: readonly EmailStatus[] = [
   'canceled',
 ]
 
-/** What is known of a recipient: a status, since when, and from whom. */
+/** A status of a recipient, since when, and from whom it is known. */
 export interface KnownStatus {
   readonly status: EmailStatus
   readonly at: Instant
-  /** Someone else told us, in their time; else we saw it ourselves, and learn such things in the order they happen. */
+  /** Reported by someone else, by their clock; otherwise observed by Mailroom itself, in the order in which it happened. */
   readonly isReported: boolean
 }
 
 /**
- * Does an event take effect on what is known of a recipient? A late bounce beats `delivered`, a late `sent` or `delayed`
- * beats nothing final. `sent` and `delayed` follow each other by turns: of those, and of the same status told again, the
- * later evidence holds, in whatever order the two come.
+ * Does an event change the status of a recipient? A late bounce beats `delivered`, a late `sent` or `delayed` beats nothing
+ * final. `sent` and `delayed` may alternate: of those two, and of the same status reported again, the later evidence counts,
+ * in whatever order it arrives.
  */
 export function takesEffect(event: KnownStatus, current: KnownStatus): boolean {
   if (event.status !== current.status && !followers[current.status].includes(event.status)) return false
-  const isByTime = event.status === current.status || (byTurns.has(event.status) && byTurns.has(current.status))
+  const isByTime = event.status === current.status || (alternating.has(event.status) && alternating.has(current.status))
   if (!isByTime || !(event.isReported || current.isReported)) return true
   return knownBy(event) >= knownBy(current)
 }
 
-const byTurns: ReadonlySet<EmailStatus> = new Set(['sent', 'delayed'])
+const alternating: ReadonlySet<EmailStatus> = new Set(['sent', 'delayed'])
 
-/** Most reports tell whole seconds: what happened in one had happened by its end. */
+/** Most reports give whole seconds: the event had happened by the end of that second. */
 function knownBy({ at, isReported }: KnownStatus): Instant {
   return isReported && at.endsWith('.000000') ? plusMs(at, 999.999) : at
 }
 
 /** An email's status: the first of the order of precedence that any recipient has. */
 export function emailStatus(recipients: readonly EmailStatus[]): EmailStatus {
-  const status = precedence.find(each => recipients.includes(each))
+  const status = precedence.find(candidate => recipients.includes(candidate))
   if (!status) throw new Error('an email without recipients has no status')
   return status
 }

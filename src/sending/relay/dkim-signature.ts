@@ -60,18 +60,18 @@ function readFields(header: Buffer): readonly CanonicalField[] {
   return fields
 }
 
-/** The names for h= and the fields that they stand for, each name's from the last to the first (§5.4.2). */
+/** The names for h= and the signed fields, of each name's from the last to the first (§5.4.2). */
 function selectFields(fields: readonly CanonicalField[], unsigned: readonly string[]) {
   const names: string[] = []
   const canonical: string[] = []
-  const select = (name: string, once: 'always' | 'where present' | 'never') => {
+  const select = (name: string, oversign: 'always' | 'where present' | 'never') => {
     if (unsigned.includes(name)) return
     const found = fields.filter(field => field.name === name).reverse()
     for (const field of found) {
       names.push(name)
       canonical.push(field.canonical)
     }
-    if (once === 'always' || (once === 'where present' && found.length > 0)) names.push(name)
+    if (oversign === 'always' || (oversign === 'where present' && found.length > 0)) names.push(name)
   }
   for (const name of oversigned) select(name, 'always')
   for (const name of oversignedWherePresent) select(name, 'where present')
@@ -79,15 +79,15 @@ function selectFields(fields: readonly CanonicalField[], unsigned: readonly stri
   return { names, canonical: canonical.join('') }
 }
 
-const pieceBytes = 256 * 1024
+const chunkBytes = 256 * 1024
 
-/** The body hash (bh=), in pieces so that a large body does not hold up everything else. */
+/** The body hash (bh=), in chunks so that a large body does not block the event loop. */
 async function hashBody(body: Buffer): Promise<string> {
   const relaxed = new RelaxedBody({ hashAlgo: 'sha256' })
   const hash = new Promise<string>(resolve => relaxed.once('hash', resolve))
-  for (let at = 0; at < body.length; at += pieceBytes) {
+  for (let at = 0; at < body.length; at += chunkBytes) {
     if (at > 0) await new Promise(setImmediate)
-    relaxed.updateHash(body.subarray(at, at + pieceBytes))
+    relaxed.updateHash(body.subarray(at, at + chunkBytes))
   }
   relaxed.resume().end()
   return hash

@@ -5,16 +5,16 @@ import type { DatabaseSchema, EmailStatus } from '../../base/database/schema.ts'
 import { padToPowerOfTwo } from '../../base/database/select-rows.ts'
 import { type Id, newSortableToken } from '../../base/ids.ts'
 
-/** Emails of one organization to one domain: what takes turns with the others. */
+/** What is claimed round robin: the emails of one organization to one domain. */
 export interface FlowKey {
   readonly organizationId: Id<'org'>
   readonly destination: string
 }
 
-/** A recipient taken for submission, and all that this needs. */
+/** A recipient claimed for submission, and all that its delivery needs. */
 export interface ClaimedRecipient {
   readonly id: Id<'out'>
-  /** The fencing token: what is not settled with it is not settled. */
+  /** The fencing token: nothing is written about the recipient by whoever has another. */
   readonly lease: string
   readonly organizationId: Id<'org'>
   readonly emailId: Id<'eml'>
@@ -28,10 +28,10 @@ export interface ClaimedRecipient {
   readonly createdAt: Instant
   readonly scheduledAt: Instant | null
   readonly expiresAt: Instant
-  /** Attempts that were made before. */
+  /** Attempts made before this claim. */
   readonly attempts: number
   readonly lastReply: string | null
-  /** Since when the operator keeps it from being submitted; null: nothing does. */
+  /** Since when the operator holds it; null: it is not held. */
   readonly heldAt: Instant | null
   readonly blobId: Id<'blb'>
   /** Of the message, in bytes. */
@@ -40,62 +40,62 @@ export interface ClaimedRecipient {
   readonly isReady: boolean
   /** Was it sent with `unsubscribe: true`? */
   readonly unsubscribe: boolean
-  /** Whoever had it before let the lease run out, and may have submitted it. */
+  /** The lease of an earlier claim ran out unsettled: that process may have submitted it. */
   readonly isReclaimed: boolean
 }
 
 export interface ClaimOptions {
-  /** How many rows at most; at least 1. */
+  /** At least 1. */
   readonly maxRows: number
   readonly leaseMs: number
   readonly now: Instant
-  /** Only what has run out of time, as long as nothing else can be done for it. */
+  /** Claim only recipients whose time has run out: while the circuit breaker is open. */
   readonly expiredOnly: boolean
 }
 
 /**
- * Takes due rows under a lease, in one transaction. While all that is due fits, it goes by age; beyond that each lane that
- * `nextLanes` names gets an equal share first, so that no backlog holds up another's. Rows that another process is taking
- * are passed over.
+ * Claims due rows under a lease, in one transaction. When all that is due fits, it is claimed by age; otherwise each flow
+ * that `nextFlows` names gets an equal share first, so that no backlog holds up another flow. Rows that another process is
+ * claiming are skipped.
  */
 export async function claimDueRows(
   db: Db,
   options: ClaimOptions,
-  nextLanes: (db: Db, count: number) => Promise<readonly FlowKey[]>,
+  nextFlows: (db: Db, count: number) => Promise<readonly FlowKey[]>,
 ): Promise<readonly ClaimedRecipient[]> {
   const { maxRows, now, leaseMs } = options
   const lease = newSortableToken()
-  const taken = await inTransaction(db, async tx => {
+  const rows = await inTransaction(db, async tx => {
     const oldest = await lockOldestDue(tx, options)
     const isBacklog = oldest.length > maxRows && !options.expiredOnly
     const shares = isBacklog
-      ? await lockFairShares(tx, await nextLanes(tx, Math.min(maxRows, maxFlows)), maxRows, now)
+      ? await lockFairShares(tx, await nextFlows(tx, Math.min(maxRows, maxFlows)), maxRows, now)
       : []
-    const taken = [...new Map([...shares, ...oldest].map(row => [row.id, row])).values()].slice(0, maxRows)
-    if (taken.length > 0)
+    const rows = [...new Map([...shares, ...oldest].map(row => [row.id, row])).values()].slice(0, maxRows)
+    if (rows.length > 0)
       await tx
         .updateTable('outbox')
         .set({ lease, due_at: plusMs(now, leaseMs) })
-        .where('id', 'in', padToPowerOfTwo(taken.map(row => row.id)))
+        .where('id', 'in', padToPowerOfTwo(rows.map(row => row.id)))
         .execute()
-    return taken
+    return rows
   })
-  if (taken.length === 0) return []
-  const retaken = new Set(taken.filter(row => row.lease !== null).map(row => row.id))
+  if (rows.length === 0) return []
+  const reclaimed = new Set(rows.filter(row => row.lease !== null).map(row => row.id))
   const claimed = await selectClaimed(
     db,
-    taken.map(row => row.id),
+    rows.map(row => row.id),
     lease,
   )
-  return claimed.map(loaded => ({ ...loaded, isReclaimed: retaken.has(loaded.id) }))
+  return claimed.map(row => ({ ...row, isReclaimed: reclaimed.has(row.id) }))
 }
 
 const maxFlows = 50
 
-/** A row that is due; `lease`: of whoever had it before and did not give it back. */
+/** A row that is due; `lease`: of an earlier claim that was never settled. */
 type DueRow = Pick<DatabaseSchema['outbox'], 'id' | 'lease'>
 
-/** One more than wanted, to see whether there are more. */
+/** One more than `maxRows`, to see whether there is a backlog. */
 async function lockOldestDue(db: Db, { now, maxRows, expiredOnly }: ClaimOptions): Promise<readonly DueRow[]> {
   let due = db.selectFrom('outbox').select(['id', 'lease']).where('due_at', '<=', now)
   if (expiredOnly) due = due.where('expires_at', '<=', now)
@@ -109,24 +109,26 @@ async function lockOldestDue(db: Db, { now, maxRows, expiredOnly }: ClaimOptions
 
 async function lockFairShares(
   db: Db,
-  lanes: readonly FlowKey[],
-  want: number,
+  flows: readonly FlowKey[],
+  maxRows: number,
   now: Instant,
 ): Promise<readonly DueRow[]> {
-  if (lanes.length === 0) return []
-  const share = sql.lit(Math.ceil(want / lanes.length))
-  const each = lanes.map(
-    lane => sql`(SELECT id, lease FROM outbox
-      WHERE organization_id = ${lane.organizationId} AND destination = ${lane.destination} AND due_at <= ${now}
+  if (flows.length === 0) return []
+  const share = sql.lit(Math.ceil(maxRows / flows.length))
+  const selects = flows.map(
+    flow => sql`(SELECT id, lease FROM outbox
+      WHERE organization_id = ${flow.organizationId} AND destination = ${flow.destination} AND due_at <= ${now}
       ORDER BY due_at LIMIT ${share} FOR UPDATE SKIP LOCKED)`,
   )
-  const { rows } = await sql<DueRow>`${sql.join(each, sql` UNION ALL `)}`.execute(db)
+  const { rows } = await sql<DueRow>`${sql.join(selects, sql` UNION ALL `)}`.execute(db)
   return rows
 }
 
-type Loaded = Omit<ClaimedRecipient, 'isReclaimed'>
-
-async function selectClaimed(db: Db, ids: readonly Id<'out'>[], lease: string): Promise<readonly Loaded[]> {
+async function selectClaimed(
+  db: Db,
+  ids: readonly Id<'out'>[],
+  lease: string,
+): Promise<readonly Omit<ClaimedRecipient, 'isReclaimed'>[]> {
   const rows = await db
     .selectFrom('outbox')
     .innerJoin('emails', 'emails.id', 'outbox.email_id')
@@ -171,33 +173,33 @@ async function selectClaimed(db: Db, ids: readonly Id<'out'>[], lease: string): 
 }
 
 /**
- * The lanes after `after` in the order of their names, at most `walked` of them (all after the last: fewer), each with its
- * first due time.
+ * The flows after `after` in the order of the index, at most `limit` (fewer: they are the last), each with its earliest due
+ * time.
  */
 export async function selectFlows(
   db: Db,
   after: FlowKey | undefined,
-  walked: number,
+  limit: number,
 ): Promise<readonly (FlowKey & { readonly dueAt: Instant })[]> {
-  let lanes = db
+  let flows = db
     .selectFrom('outbox')
     .select(['organization_id as organizationId', 'destination'])
     .select(({ fn }) => fn.min('due_at').as('dueAt'))
   if (after) {
     const { organizationId, destination } = after
-    lanes = lanes
+    flows = flows
       .where('organization_id', '>=', organizationId)
       .where(({ eb, or }) => or([eb('organization_id', '>', organizationId), eb('destination', '>', destination)]))
   }
-  return lanes
+  return flows
     .groupBy(['organization_id', 'destination'])
     .orderBy('organization_id')
     .orderBy('destination')
-    .limit(sql.lit(walked))
+    .limit(sql.lit(limit))
     .execute()
 }
 
-/** When the row that has been due longest is, or was, due; undefined: the outbox is empty. */
+/** The earliest due time of all rows, past or to come; undefined: the outbox is empty. */
 export async function selectOldestDueAt(db: Db): Promise<Instant | undefined> {
   const row = await db.selectFrom('outbox').select('due_at').orderBy('due_at').limit(sql.lit(1)).executeTakeFirst()
   return row?.due_at
@@ -205,24 +207,24 @@ export async function selectOldestDueAt(db: Db): Promise<Instant | undefined> {
 
 type LeasedRow = Pick<ClaimedRecipient, 'id' | 'lease'>
 
-/** Those of the rows that are still under the lease they were taken with. */
+/** The condition that a row is one of these, still under the lease it was claimed with. */
 function isUnderLease(rows: readonly LeasedRow[]) {
   const byLease = Map.groupBy(rows, row => row.lease)
   return ({ eb, and, or }: ExpressionBuilder<DatabaseSchema, 'outbox'>) =>
     or(
-      Array.from(byLease, ([lease, of]) => {
-        const ids = padToPowerOfTwo(of.map(row => row.id))
+      Array.from(byLease, ([lease, ofLease]) => {
+        const ids = padToPowerOfTwo(ofLease.map(row => row.id))
         return and([eb('id', 'in', ids), eb('lease', '=', lease)])
       }),
     )
 }
 
-/** Moves the end of these leases; one that is lost already stays lost. */
+/** Renews these leases until `until`; a lease that is lost already stays lost. */
 export async function updateLeaseEnds(db: Db, rows: readonly LeasedRow[], until: Instant): Promise<void> {
   if (rows.length > 0) await db.updateTable('outbox').set({ due_at: until }).where(isUnderLease(rows)).execute()
 }
 
-/** The leases of these rows that still hold, by row; the rows stay locked until the transaction ends. */
+/** The leases of those rows that are still under theirs, by row; the rows stay locked until the transaction ends. */
 export async function lockLeasedRows(db: Db, rows: readonly LeasedRow[]): Promise<ReadonlyMap<Id<'out'>, string>> {
   const locked = await db
     .selectFrom('outbox')
@@ -234,7 +236,7 @@ export async function lockLeasedRows(db: Db, rows: readonly LeasedRow[]): Promis
   return new Map(locked.map(row => [row.id, row.lease ?? '']))
 }
 
-/** What of an email is still to be submitted; the rows stay locked until the transaction ends. */
+/** The outbox rows of an email, one a recipient still to be submitted; they stay locked until the transaction ends. */
 export async function lockOutboxRowsOf(
   db: Db,
   emailId: Id<'eml'>,
@@ -247,7 +249,7 @@ export async function lockOutboxRowsOf(
     .execute()
 }
 
-/** Removes the rows of recipients that reached their end. */
+/** Deletes the rows of recipients that are not to be submitted any more. */
 export async function deleteOutboxRows(db: Db, ids: readonly Id<'out'>[]): Promise<void> {
   if (ids.length > 0) await db.deleteFrom('outbox').where('id', 'in', padToPowerOfTwo(ids)).execute()
 }
@@ -260,10 +262,10 @@ export interface RescheduledRow {
   readonly lastReply: string | null
 }
 
-/** Gives rows back with a later due time. */
+/** Ends the leases of these rows and makes them due again later. */
 export async function updateRescheduled(db: Db, rows: readonly RescheduledRow[]): Promise<void> {
   if (rows.length === 0) return
-  const each = (value: (row: RescheduledRow) => string | number | null) =>
+  const caseOf = (value: (row: RescheduledRow) => string | number | null) =>
     sql<never>`CASE id ${sql.join(
       rows.map(row => sql`WHEN ${row.id} THEN ${value(row)}`),
       sql` `,
@@ -272,9 +274,9 @@ export async function updateRescheduled(db: Db, rows: readonly RescheduledRow[])
     .updateTable('outbox')
     .set({
       lease: null,
-      due_at: each(row => row.dueAt),
-      attempts: each(row => row.attempts),
-      last_reply: each(row => row.lastReply),
+      due_at: caseOf(row => row.dueAt),
+      attempts: caseOf(row => row.attempts),
+      last_reply: caseOf(row => row.lastReply),
     })
     .where(
       'id',

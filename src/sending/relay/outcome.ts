@@ -1,6 +1,7 @@
 import { type Instant, minuteMs, plusMs, toIso } from '../../base/clock.ts'
 import type { ProviderReply, SubmissionOutcome } from '../../ports/provider/port.ts'
 import type { Bounce, DeliveryEvent } from '../events/delivery-event.ts'
+import { isUnsent } from '../events/status.ts'
 import { classifyBounce } from '../reports/classify-bounce.ts'
 import type { DeliveryReport } from '../reports/reports.ts'
 import type { ClaimedRecipient } from './outbox.ts'
@@ -11,11 +12,11 @@ export class NoSigningKeyError extends Error {
   override readonly name = 'NoSigningKeyError'
 }
 
-/** What becomes of a claimed recipient. */
+/** What follows for a claimed recipient. */
 export type NextStep =
-  /** It reached its end. `event` null: there is nothing new to tell. */
+  /** It is not submitted again. `event` null: nothing is recorded. */
   | { readonly kind: 'end'; readonly event: DeliveryEvent | null }
-  /** It waits for another attempt. `event` null: it is known to be delayed. */
+  /** It waits for another attempt. `event` null: nothing is recorded, as its delay is known already. */
   | {
       readonly kind: 'retry'
       readonly event: DeliveryEvent | null
@@ -24,8 +25,8 @@ export type NextStep =
       readonly lastReply: string | null
     }
 
-/** How long an email whose route is in trouble waits, where the breaker knows no better. */
-const routeWaitMs = 1000
+/** How long an email waits after a route error, unless the circuit breaker makes it wait longer. */
+const routeErrorWaitMs = 1000
 
 /** What follows from an outcome: its event, and whether there is another attempt. */
 export function nextAfterOutcome(
@@ -45,13 +46,13 @@ export function nextAfterOutcome(
       return { kind: 'retry', event, dueAt, attempts, lastReply: replyLine(outcome.reply) }
     }
     case 'route-error':
-      return postponeAttempt(claimed, plusMs(now, routeWaitMs), replyLine(outcome.reply))
+      return postponeAttempt(claimed, plusMs(now, routeErrorWaitMs), replyLine(outcome.reply))
     default:
       return outcome satisfies never
   }
 }
 
-/** Waits until `dueAt` without an attempt being counted; at most to the end of its time. */
+/** Waits until `dueAt`, at most until it expires, without an attempt being counted. */
 export function postponeAttempt(
   claimed: ClaimedRecipient,
   dueAt: Instant,
@@ -62,17 +63,18 @@ export function postponeAttempt(
 }
 
 /**
- * The event that tells an outcome, with the reply as its evidence; null where there is nothing to tell.
+ * The event of an outcome, with the reply as its evidence; null: nothing is recorded.
  *
  * | Outcome | Event |
  * |---|---|
- * | accepted | `sent`: the relay's server has it, which is not `delivered` |
- * | RCPT refused for good | `bounced`; what that means see bounce.ts |
- * | content refused for good, at or after DATA, or too large | `rejected` |
- * | deferred | `delayed` the first time, and whenever the message may have been taken (`ambiguous`) |
- * | route in trouble | none: it says nothing about this email |
+ * | accepted | `sent`: the provider's server accepted it, which is not `delivered` |
+ * | permanent failure at RCPT | `bounced`; reports/classify-bounce.ts says what it means |
+ * | permanent failure of the content, at or after DATA, or too large | `rejected` |
+ * | deferred | `delayed` the first time, and whenever the message may have been accepted (`ambiguous`) |
+ * | route error | none: it says nothing about this email |
  *
- * What was retaken from a process that died is `ambiguous` whatever came of it: it may have been submitted before.
+ * A recipient that was claimed before by a process that died is `ambiguous` whatever the outcome: it may have been
+ * submitted then.
  */
 export function outcomeToEvent(
   claimed: ClaimedRecipient,
@@ -113,20 +115,15 @@ export function outcomeToEvent(
   }
 }
 
-/** What a refusal at RCPT means; whether it suppresses is decided where it is written. */
+/** What a permanent failure at RCPT means; whether it suppresses is decided when it is recorded (reports/reports.ts). */
 function bounceOf({ code, enhancedCode, text }: ProviderReply): Bounce {
   const { type, scope } = classifyBounce({ smtpCode: code, enhancedCode, text })
   return { type, scope, suppressed: false }
 }
 
-/** Another attempt after trouble of our own, told as a delay the first time. */
-export function nextAfterError(
-  claimed: ClaimedRecipient,
-  trouble: unknown,
-  now: Instant,
-  policy: RetryPolicy,
-): NextStep {
-  const detail = trouble instanceof NoSigningKeyError ? trouble.message : 'Internal trouble; it is tried again.'
+/** Another attempt after an error of our own, recorded as a delay the first time. */
+export function nextAfterError(claimed: ClaimedRecipient, error: unknown, now: Instant, policy: RetryPolicy): NextStep {
+  const detail = error instanceof NoSigningKeyError ? error.message : 'Internal error; it is tried again.'
   const attempts = claimed.attempts + 1
   const event: DeliveryEvent = {
     emailId: claimed.emailId,
@@ -141,10 +138,10 @@ export function nextAfterError(
   return { kind: 'retry', event: attempts === 1 ? event : null, dueAt, attempts, lastReply: detail }
 }
 
-/** How long an email of a paused brand waits before it is looked at again. */
+/** How long an email of a paused brand waits until the pause is checked again. */
 const pausedWaitMs = 2 * minuteMs
 
-/** Waits until the brand sends again, which costs no attempt; told as a delay the first time. */
+/** Waits while the brand is paused, without an attempt being counted; recorded as a delay the first time. */
 export function postponeForPause(claimed: ClaimedRecipient, now: Instant): NextStep {
   const event: DeliveryEvent = {
     emailId: claimed.emailId,
@@ -162,12 +159,13 @@ export function postponeForPause(claimed: ClaimedRecipient, now: Instant): NextS
 }
 
 /**
- * What ends an email before it is submitted, or keeps it from that; null: nothing does. Its time has run out (RFC 3463:
- * 4.4.7), the operator holds it until then (see hold.ts), or it was scheduled and at its release the domain is not ready or
- * the recipient is suppressed.
+ * What ends a recipient before it is submitted, or postpones it; null: nothing does. Its time has run out (RFC 3463:
+ * 4.4.7), the operator holds it until then (see queue/operator-queue.ts), or it was scheduled and at its release the domain
+ * is not ready or the recipient is suppressed.
  */
 export function endBeforeSubmission(claimed: ClaimedRecipient, isSuppressed: boolean, now: Instant): NextStep | null {
-  if (!stillWaits.has(claimed.recipientStatus)) return { kind: 'end', event: null }
+  // A report may have ended it meanwhile.
+  if (!isUnsent(claimed.recipientStatus)) return { kind: 'end', event: null }
   const base = { emailId: claimed.emailId, recipient: claimed.recipient, occurredAt: now, source: 'api' as const }
   if (claimed.expiresAt <= now) {
     const held = claimed.heldAt === null ? '' : ` Held by the operator since ${toIso(claimed.heldAt)}.`
@@ -187,14 +185,6 @@ export function endBeforeSubmission(claimed: ClaimedRecipient, isSuppressed: boo
   }
   return null
 }
-
-/** The statuses in which an email may still be submitted; a report may have ended it meanwhile. */
-const stillWaits: ReadonlySet<ClaimedRecipient['recipientStatus']> = new Set([
-  'scheduled',
-  'queued',
-  'sending',
-  'delayed',
-])
 
 /** A reply on one line: `451 4.7.1 Try again later`. */
 export function replyLine({ code, enhancedCode, text }: ProviderReply): string {

@@ -1,10 +1,10 @@
 import { hourMs, type Instant, plusMs } from '../../base/clock.ts'
 
-/** How attempts follow each other. */
+/** When attempts are repeated. */
 export interface RetryPolicy {
   /** The wait before the second attempt, in milliseconds. */
   readonly firstMs: number
-  /** A number from 0 to 1. */
+  /** A number from 0 to 1, such as Math.random. */
   readonly random: () => number
 }
 
@@ -16,7 +16,7 @@ export function retryWaitMs(attempts: number, { firstMs, random }: RetryPolicy):
   return Math.min(wait * (0.8 + 0.4 * random()), maxWaitMs)
 }
 
-/** When the next attempt is due: never past the end of the email's time, when it is failed. */
+/** When the next attempt is due: at the latest when the email expires, and is failed. */
 export function nextAttemptAt(attempts: number, now: Instant, expiresAt: Instant, policy: RetryPolicy): Instant {
   const at = plusMs(now, retryWaitMs(attempts, policy))
   return at < expiresAt ? at : expiresAt
