@@ -1,16 +1,12 @@
 import type { Clock } from '../../base/clock.ts'
-import type { Db } from '../../base/database/database.ts'
-import type { BlobStore } from '../../ports/blobs/port.ts'
-import type { ParseLargeMessage } from '../emails/stored-content.ts'
+import type { StoredContentDeps } from '../emails/stored-content.ts'
 import { openTemplateRenderer, type TemplateRenderer } from '../templates/renderer.ts'
 import { Acceptor } from './accept.ts'
 import { openDomainLookup } from './domain-lookup.ts'
 import type { FindDomain } from './resolve.ts'
 
 /** What sending is opened with. */
-export interface SendingOptions {
-  readonly db: Db
-  readonly blobs: BlobStore
+export interface SendingOptions extends StoredContentDeps {
   readonly clock: Clock
   /** The name of the provider that will deliver. */
   readonly provider: string
@@ -20,8 +16,7 @@ export interface SendingOptions {
   readonly unconfirmedMs?: number
   /** Is there disk space for another email? Always, by default. */
   readonly hasDiskSpace?: () => boolean
-  /** Parses large messages off the event loop; absent: they are parsed on this thread, as small ones are. */
-  readonly parseLargeMessage?: ParseLargeMessage
+
   /** Wakes the relay; called after the commit. */
   readonly wake: () => void
 }

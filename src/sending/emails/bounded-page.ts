@@ -4,7 +4,7 @@ import type { Id, IdPrefix } from '../../base/ids.ts'
 /** A page of large rows ends early when they fill this much; its cursor still says where to go on. */
 const maxPageBytes = 8 * 1024 * 1024
 
-/** A row of a list, and how many bytes it would fill. */
+/** A row of a list, and its size in a response. */
 interface SizedRow<Prefix extends IdPrefix> {
   readonly id: Id<Prefix>
   readonly bytes: number

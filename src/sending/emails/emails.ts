@@ -7,10 +7,9 @@ import { type EmailStatus, fromJson, toJson } from '../../base/database/schema.t
 import { isId } from '../../base/ids.ts'
 import { refuse } from '../../base/refusal.ts'
 import { parseAddress } from '../../mail/address.ts'
-import type { BlobStore } from '../../ports/blobs/port.ts'
 import { selectRecipients } from '../events/table.ts'
 import type { EmailContent, EmailDetail, EmailItem, EmailPage } from './schema.ts'
-import { type ParseLargeMessage, parseStoredEmail } from './stored-content.ts'
+import { parseStoredEmail, type StoredContentDeps } from './stored-content.ts'
 import {
   type EmailDetailRow,
   type EmailEventItemRow,
@@ -22,7 +21,7 @@ import {
 } from './table.ts'
 import { recipientDetail, type UnconfirmedPolicy } from './unconfirmed.ts'
 
-/** Which emails a list shows, as the query says it. */
+/** The query parameters of a list of emails. */
 export interface EmailListQuery {
   readonly limit?: string
   readonly before?: string
@@ -33,7 +32,7 @@ export interface EmailListQuery {
   readonly recipient?: string
 }
 
-/** A page of sent emails, newest first. @throws invalid_request, brand_restricted, not_found (brand_id). */
+/** A page of sent emails, newest first. @throws Refusal `invalid_request`; for `brand_id` `not_found`, `brand_restricted` */
 export async function listEmails(db: Db, tenant: Tenant, query: EmailListQuery): Promise<EmailPage> {
   const brandId =
     query.brand_id === undefined ? tenant.brandId : (await loadBrand(db, tenant, query.brand_id, 'brand_id')).id
@@ -65,12 +64,12 @@ function readRecipient(recipient: string | undefined): string | null {
   return address.address
 }
 
-/** A sent email with its recipients, events and the messages that answer it. @throws not_found, brand_restricted. */
+/** A sent email with its recipients, events and replies. @throws Refusal `not_found`, `brand_restricted` */
 export async function readEmail(
   db: Db,
   tenant: Tenant,
   id: string,
-  silence: UnconfirmedPolicy | null = null,
+  unconfirmed: UnconfirmedPolicy | null = null,
 ): Promise<EmailDetail> {
   const row = await requireEmail(db, tenant, id)
   const [recipients, events, replies] = await Promise.all([
@@ -93,34 +92,33 @@ export async function readEmail(
       status: recipient.status,
       smtp_code: recipient.smtp_code,
       enhanced_code: recipient.enhanced_code,
-      detail: recipientDetail(recipient, silence),
+      detail: recipientDetail(recipient, unconfirmed),
       updated_at: toIso(recipient.updated_at),
     })),
-    events: [beginningOf(row), ...events].map(event => toJsonEmailEvent(event, row)),
+    events: [firstEvent(row), ...events].map(event => toJsonEmailEvent(event, row)),
     replies: [...replies],
     sent_at: isoOrNull(row.sent_at),
     error: row.error,
   }
 }
 
-/** What a sent email held: taken out of its message; nulls once retention has removed that. @throws not_found, brand_restricted. */
-export async function readEmailContent(
-  deps: { readonly db: Db; readonly blobs: BlobStore; readonly outlineLarge?: ParseLargeMessage },
-  tenant: Tenant,
-  id: string,
-): Promise<EmailContent> {
+/**
+ * The content of a sent email, parsed from its message; nulls once retention has removed it.
+ * @throws Refusal `not_found`, `brand_restricted`
+ */
+export async function readEmailContent(deps: StoredContentDeps, tenant: Tenant, id: string): Promise<EmailContent> {
   const row = await requireEmail(deps.db, tenant, id)
-  const kept = {
+  const metadata = {
     id: row.id,
-    attachments: fromJson(row.attachments).map(each => ({ ...each })),
+    attachments: fromJson(row.attachments).map(attachment => ({ ...attachment })),
     purged_at: isoOrNull(row.content_purged_at),
     attachments_purged_at: isoOrNull(row.attachments_purged_at),
   }
   if (row.content_purged_at !== null)
-    return { ...kept, subject: null, text: null, html: null, headers: null, available: false }
+    return { ...metadata, subject: null, text: null, html: null, headers: null, available: false }
   const message = await parseStoredEmail(deps, row)
   return {
-    ...kept,
+    ...metadata,
     subject: row.subject,
     text: message.text,
     html: message.html,
@@ -132,7 +130,7 @@ export async function readEmailContent(
 /** The refusals of {@link requireEmail}. */
 export const emailRefusals = ['not_found', ...requireBrandRefusals] as const
 
-/** @throws not_found, brand_restricted. */
+/** The email with this id. @throws Refusal `not_found`, `brand_restricted` */
 export async function requireEmail(db: Db, tenant: Tenant, id: string): Promise<EmailDetailRow> {
   const row = isId('eml', id) ? await selectEmail(db, tenant.organizationId, id) : undefined
   if (!row) throw refuse('not_found', { message: `There is no email ${id.slice(0, 80)}.` })
@@ -150,7 +148,7 @@ function toJsonEmailItem(row: EmailItemRow): EmailItem {
     cc: [...fromJson(row.cc_addresses)],
     subject: row.subject,
     status: row.status,
-    tags: showTags(row),
+    tags: toJsonTags(row),
     template: row.template,
     attachment_count: row.attachment_count,
     created_at: toIso(row.created_at),
@@ -159,12 +157,12 @@ function toJsonEmailItem(row: EmailItemRow): EmailItem {
   }
 }
 
-function showTags({ tags }: EmailItemRow) {
-  return fromJson(tags).map(each => ({ ...each }))
+function toJsonTags({ tags }: EmailItemRow) {
+  return fromJson(tags).map(tag => ({ ...tag }))
 }
 
-/** The event that every email begins with. It holds no more than the email itself does, so it is not stored. */
-function beginningOf({ id, scheduled_at, created_at }: EmailDetailRow): EmailEventItemRow {
+/** The event that every email begins with. It says no more than the email itself, so it is not stored. */
+function firstEvent({ id, scheduled_at, created_at }: EmailDetailRow): EmailEventItemRow {
   return {
     id: `evt_${id.slice(4)}`,
     email_id: id,
@@ -194,7 +192,7 @@ function toJsonEmailEvent(event: EmailEventItemRow, email: EmailDetailRow): Emai
     detail: event.detail,
     bounce: event.bounce === null ? null : fromJson(event.bounce),
     data: { ...fromJson(event.extra) },
-    tags: showTags(email),
+    tags: toJsonTags(email),
     metadata: { ...fromJson(email.metadata) },
   }
 }

@@ -19,7 +19,7 @@ import {
 } from './schema.ts'
 import { defaultUnconfirmedMs, type UnconfirmedPolicy } from './unconfirmed.ts'
 
-/** SPEC section 4, Email. */
+/** The routes of sent emails. */
 export function emailRoutes(deps: SendDeps) {
   return api('emails')
     .post(
@@ -40,16 +40,16 @@ export function emailRoutes(deps: SendDeps) {
       scope: 'email:read',
       query: t.Object({
         limit: limitParamSchema,
-        before: t.Optional(t.String({ description: 'The page after: the `next_before` of the page before.' })),
+        before: t.Optional(t.String({ description: 'For the next page: the `next_before` of the page before.' })),
         status: t.Optional(emailStatusFilterSchema),
         brand_id: t.Optional(t.String()),
-        tag: t.Optional(t.String({ maxLength: 400, description: 'With this tag: `name:value`.' })),
-        recipient: t.Optional(t.String({ maxLength: 320, description: 'With this recipient.' })),
+        tag: t.Optional(t.String({ maxLength: 400, description: 'Only emails with this tag: `name:value`.' })),
+        recipient: t.Optional(t.String({ maxLength: 320, description: 'Only emails to this recipient.' })),
       }),
       response: emailPageSchema,
     })
-    .get('/v1/emails/:id', ({ caller, params }) => readEmail(deps.db, caller, params.id, silenceAt(deps)), {
-      detail: describeRoute('getEmail', 'Read a sent email and its events', emailRefusals),
+    .get('/v1/emails/:id', ({ caller, params }) => readEmail(deps.db, caller, params.id, unconfirmedPolicy(deps)), {
+      detail: describeRoute('getEmail', 'Get a sent email and its events', emailRefusals),
       scope: 'email:read',
       params: idParamsSchema,
       response: emailDetailSchema,
@@ -65,13 +65,13 @@ export function emailRoutes(deps: SendDeps) {
       },
     )
     .get('/v1/emails/:id/content', ({ caller, params }) => readEmailContent(deps, caller, params.id), {
-      detail: describeRoute('getEmailContent', 'Read what a sent email held', emailRefusals),
+      detail: describeRoute('getEmailContent', 'Get the content of a sent email', emailRefusals),
       scope: 'email:read',
       params: idParamsSchema,
       response: emailContentSchema,
     })
 }
 
-function silenceAt({ clock, unconfirmedMs = defaultUnconfirmedMs }: SendDeps): UnconfirmedPolicy {
+function unconfirmedPolicy({ clock, unconfirmedMs = defaultUnconfirmedMs }: SendDeps): UnconfirmedPolicy {
   return { now: clock.now(), afterMs: unconfirmedMs }
 }

@@ -11,7 +11,7 @@ const tag = t.Object({
 })
 const metadata = t.Record(t.String(), t.String({ maxLength: 2048 }))
 
-/** What POST /v1/emails takes. */
+/** The body of POST /v1/emails. */
 export const sendEmailSchema = t.Object(
   {
     from: address,
@@ -33,7 +33,9 @@ export const sendEmailSchema = t.Object(
       ),
     ),
     template: t.Optional(
-      t.String({ description: 'The slug of a template of From’s brand. What the request itself gives wins.' }),
+      t.String({
+        description: 'The slug of a template of From’s brand. Fields of the request itself take precedence.',
+      }),
     ),
     variables: t.Optional(variablesSchema),
     headers: t.Optional(t.Record(t.String(), t.String({ maxLength: 998 }))),
@@ -41,25 +43,29 @@ export const sendEmailSchema = t.Object(
     metadata: t.Optional(metadata),
     scheduled_at: t.Optional(t.String({ expected: 'a date-time at most 30 days ahead, such as 2026-01-31T08:15:00Z' })),
     expires_in: t.Optional(
-      t.Integer({ minimum: 1, maximum: 432_000, description: 'Seconds; not sent by then, the email has failed.' }),
+      t.Integer({
+        minimum: 1,
+        maximum: 432_000,
+        description: 'For how long delivery is attempted, in seconds; an email that is not sent by then fails.',
+      }),
     ),
     unsubscribe: t.Optional(
       t.Boolean({
-        description: 'Adds a link by which the one recipient unsubscribes with one click (RFC 8058).',
+        description: 'Adds a one-click unsubscribe link (RFC 8058); the email must have exactly one recipient.',
       }),
     ),
   },
   { title: 'SendEmail' },
 )
 
-/** What a request to send holds, once its shape has been checked. */
+/** The body of a request to send, checked against the schema. */
 export type SendEmail = typeof sendEmailSchema.static
 
 const recipientType = oneOf(['to', 'cc', 'bcc'])
 const emailStatusSchema = oneOf(emailStatuses)
-export const emailStatusFilterSchema = oneOf(emailStatuses, { description: 'With this status.' })
+export const emailStatusFilterSchema = oneOf(emailStatuses, { description: 'Only emails with this status.' })
 
-/** What an operation that sends answers: 202. */
+/** The 202 response of every operation that sends. */
 export const sendAcceptedSchema = t.Object(
   {
     id: t.String(),
@@ -159,7 +165,7 @@ export const emailDetailSchema = t.Object(
 )
 export type EmailDetail = typeof emailDetailSchema.static
 
-/** What a sent email held. After retention removed it: nulls, and when. */
+/** The content of a sent email; once retention has removed it: nulls, and when that was. */
 export const emailContentSchema = t.Object(
   {
     id: t.String(),

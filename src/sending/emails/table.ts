@@ -27,7 +27,7 @@ const itemColumns = [
 export type EmailItemRow = Pick<DatabaseSchema['emails'], (typeof itemColumns)[number]>
 export type EmailDetailRow = Omit<Selectable<DatabaseSchema['emails']>, 'unsubscribable'>
 
-/** Which emails of an organization are asked for. */
+/** Which emails a list shows. */
 export interface EmailFilter extends Tenant {
   readonly status: EmailStatus | null
   readonly tag: { readonly name: string; readonly value: string } | null
@@ -35,13 +35,13 @@ export interface EmailFilter extends Tenant {
   readonly recipient: string | null
 }
 
-/** So many are looked through for one page of several filters at once: what few match costs no more than that. */
-const maxLookedThrough = 10_000
+/** With several filters, so many emails are scanned for one page: a page that few match costs no more than that. */
+const maxScanned = 10_000
 
 /**
- * At most `limit` emails, newest first, accepted before `before`; and from where to go on: null when there are no more.
- * One filter, of a brand or not, is found by an index. With several, the others pick from what one finds: where that is
- * little among many, a page may hold less than `limit`, and still say where to go on.
+ * At most `limit` emails, newest first, accepted before `before`; and the `before` of the next page, null when there are no
+ * more. One filter, of a brand or not, is answered by an index. With several, one is, and the others are checked on what it
+ * finds: when few of many match, a page may have fewer than `limit` emails and still have a next page.
  */
 export async function selectEmailPage(
   db: Db,
@@ -49,15 +49,15 @@ export async function selectEmailPage(
   { before, limit }: { readonly before: Instant | null; readonly limit: number },
 ): Promise<{ readonly rows: readonly EmailItemRow[]; readonly nextBefore: Instant | null }> {
   const [first, ...others] = lookupsFor(filter)
-  const isPicked = first !== undefined && (others.length > 0 || filter.status !== null)
-  const end = isPicked ? await selectEmailWindowEnd(db, first, filter.brandId, before) : null
+  const isScan = first !== undefined && (others.length > 0 || filter.status !== null)
+  const end = isScan ? await selectEmailWindowEnd(db, first, filter.brandId, before) : null
   const query = first ? byLookups([first, ...others], filter, { before, end }) : byColumns(filter, before)
   const { rows } = await sql<EmailItemRow>`${query} LIMIT ${sql.lit(limit + 1)}`.execute(db)
   const page = rows.slice(0, limit)
   return { rows: page, nextBefore: rows.length > limit ? (page.at(-1)?.created_at ?? null) : end }
 }
 
-/** Those of the filters that email_lookups knows; that which finds fewest first, as a rule. */
+/** The keys of the filters that email_lookups answers, as a rule the most selective first. */
 function lookupsFor({ organizationId, tag, recipient }: EmailFilter): readonly Buffer[] {
   return [
     ...(recipient === null ? [] : [lookupKey(organizationId, { kind: 'recipient', email: recipient })]),
@@ -90,7 +90,7 @@ function byColumns({ organizationId, brandId, status }: EmailFilter, before: Ins
     ORDER BY emails.created_at DESC`
 }
 
-/** From the lookup to the email and never the other way, whatever the statistics say of either. */
+/** STRAIGHT_JOIN: from the lookup to the email and never the other way, whatever the statistics of either. */
 function byLookups(
   [first, ...others]: readonly [Buffer, ...Buffer[]],
   { organizationId, brandId, status }: EmailFilter,
@@ -116,7 +116,7 @@ function lookupIndex(brandId: Id<'brd'> | null) {
   return sql.raw(brandId === null ? 'PRIMARY' : 'email_lookups_brand')
 }
 
-/** The oldest email that this page looks at; null: all of them. */
+/** When the last email that this page scans was accepted; null: it scans to the end. */
 async function selectEmailWindowEnd(
   db: Db,
   lookup: Buffer,
@@ -130,11 +130,10 @@ async function selectEmailWindowEnd(
   ]
   const { rows } = await sql<{ readonly created_at: Instant }>`SELECT created_at
     FROM email_lookups FORCE INDEX (${lookupIndex(brandId)}) WHERE ${all(conditions)}
-    ORDER BY created_at DESC LIMIT 1 OFFSET ${sql.lit(maxLookedThrough - 1)}`.execute(db)
+    ORDER BY created_at DESC LIMIT 1 OFFSET ${sql.lit(maxScanned - 1)}`.execute(db)
   return rows[0]?.created_at ?? null
 }
 
-/** One email of the organization, whole. */
 export async function selectEmail(db: Db, organizationId: Id<'org'>, id: string): Promise<EmailDetailRow | undefined> {
   return db
     .selectFrom('emails')
@@ -163,7 +162,7 @@ export async function selectEmail(db: Db, organizationId: Id<'org'>, id: string)
     .executeTakeFirst()
 }
 
-/** How large the message of an email is, in bytes. */
+/** The size of the message of an email, in bytes. */
 export async function selectContentSize(db: Db, organizationId: Id<'org'>, blobId: Id<'blb'>): Promise<number> {
   const row = await db
     .selectFrom('blobs')
@@ -176,7 +175,7 @@ export async function selectContentSize(db: Db, organizationId: Id<'org'>, blobI
 
 export type EmailEventItemRow = Omit<DatabaseSchema['email_events'], 'repeat_key' | 'organization_id'>
 
-/** What happened to an email, oldest first. */
+/** The events of an email, oldest first. */
 export async function selectEmailEvents(db: Db, emailId: Id<'eml'>): Promise<readonly EmailEventItemRow[]> {
   return db
     .selectFrom('email_events')
@@ -201,7 +200,7 @@ export async function selectEmailEvents(db: Db, emailId: Id<'eml'>): Promise<rea
     .execute()
 }
 
-/** The messages received in answer to an email, oldest first. */
+/** The ids of the received replies to an email, oldest first. */
 export async function selectReplyIds(
   db: Db,
   organizationId: Id<'org'>,

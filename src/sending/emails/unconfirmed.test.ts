@@ -22,10 +22,10 @@ const after = (ms: number) => ({ now: plusMs(sentAt, ms), afterMs: 24 * hour })
 test('what was sent is shown as the relay said it until it was silent for long', () => {
   expect(recipientDetail(row, after(24 * hour - 1))).toBe('Ok: queued as A1')
   expect(recipientDetail(row, after(26 * hour + 5))).toBe(
-    'Unconfirmed: the relay took it, and for 26 hours there was no word of its delivery. The relay said: Ok: queued as A1',
+    'Unconfirmed: the provider accepted it, and no report of its delivery came for 26 hours. Its reply: Ok: queued as A1',
   )
   expect(recipientDetail({ ...row, detail: null }, after(24 * hour))).toBe(
-    'Unconfirmed: the relay took it, and for 24 hours there was no word of its delivery.',
+    'Unconfirmed: the provider accepted it, and no report of its delivery came for 24 hours.',
   )
 })
 

@@ -9,7 +9,6 @@ import { acceptedResponseBody } from '../../../src/sending/accept/accepted-respo
 import type { SendDeps } from '../../../src/sending/accept/open-sending.ts'
 import { listEmails, readEmail, readEmailContent } from '../../../src/sending/emails/emails.ts'
 import type { SendEmail } from '../../../src/sending/emails/schema.ts'
-import type { ParseLargeMessage } from '../../../src/sending/emails/stored-content.ts'
 import { send } from '../../../src/sending/send.ts'
 import { type FreshDatabase, freshDatabase } from '../../harness/database.ts'
 import { makeDomain, makeOrganization, type Organization, sendingOn, stoppedClock, suppress } from '../fixtures.ts'
@@ -552,24 +551,28 @@ describe('reading', () => {
     expect(content.text?.trim()).toBe('Hello Bob')
   })
 
-  test('what a large one held is taken apart by the thread for it, as here; what that cannot is not told', async () => {
+  test('parses large content in the worker, with the same result as on this thread; refuses when that fails', async () => {
     const texts = openTextWorker()
-    let asked = 0
-    const outlineLarge: ParseLargeMessage = (pieces, limits) => {
-      asked++
-      return texts.readSummary(pieces, limits)
+    let calls = 0
+    const withWorker: SendDeps = {
+      ...deps,
+      parseLargeMessage(chunks, limits) {
+        calls++
+        return texts.readSummary(chunks, limits)
+      },
     }
+    const withFailingWorker: SendDeps = { ...deps, parseLargeMessage: () => Promise.resolve(null) }
     try {
       const held = 'Over the fence she threw it.\n'.repeat(10_000)
       const attachments = [{ filename: 'a.bin', content: Buffer.alloc(1_000_000, 7).toString('base64') }]
       const large = await sendAs(acme, { text: held, html: `<p>${held}</p>`.repeat(6), attachments })
       const small = await sendAs(acme)
       for (const { id } of [small, large])
-        expect(await readEmailContent({ ...deps, outlineLarge }, acme.sender, id)).toEqual(
+        expect(await readEmailContent(withWorker, acme.sender, id)).toEqual(
           await readEmailContent(deps, acme.sender, id),
         )
-      expect(asked).toBe(1)
-      const failing = readEmailContent({ ...deps, outlineLarge: () => Promise.resolve(null) }, acme.sender, large.id)
+      expect(calls).toBe(1)
+      const failing = readEmailContent(withFailingWorker, acme.sender, large.id)
       expect(await failing.catch((error: Refusal) => error.code)).toBe('unavailable')
     } finally {
       texts.close()
