@@ -12,10 +12,10 @@ const key = generateKeyPairSync('rsa', {
   privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
 })
 
-/** What the TXT record of every sender's key holds. */
+/** The TXT record of the DKIM key of every sending domain. */
 export const dkimRecord = `v=DKIM1; k=rsa; p=${key.publicKey.toString('base64')}`
 
-/** An organization with a brand and a domain that is ready to send. */
+/** An organization with a brand and a verified domain. */
 export interface SendingDomain {
   readonly organizationId: Id<'org'>
   readonly brandId: Id<'brd'>
@@ -72,7 +72,7 @@ export interface AcceptedEmail {
   readonly createdAt?: Instant
 }
 
-/** A message as it is stored when it is accepted. */
+/** A message as it is stored at acceptance. */
 export function storedMessage(id: string, to: string, text = 'Hello\r\n'): Buffer {
   const header = [
     'From: Shop <hello@shop.test>',
@@ -85,7 +85,7 @@ export function storedMessage(id: string, to: string, text = 'Hello\r\n'): Buffe
   return Buffer.from(`${header.join('\r\n')}\r\n\r\n${text}`)
 }
 
-/** Leaves emails behind as they are when they were accepted; gives their ids in order. */
+/** Inserts emails in the state after acceptance. Returns their ids in order. */
 export async function insertAcceptedEmails(
   db: Db,
   blobs: BlobStore,

@@ -20,20 +20,20 @@ import { type CliResult, runCommand } from './cli.ts'
 import { type FreshDatabase, freshDatabase } from './database.ts'
 
 const MiB = 1024 * 1024
-/** Of one blob each: nothing, several chunks, and more than a segment. */
+/** An empty blob, one of several chunks, and one larger than a segment of the backup. */
 const blobSizes = [0, MiB + 17, 18 * MiB]
 
-/** A database with emails that wait, some of them scheduled, bytes of all sizes, a key, and what is hard to write down. */
+/** A database to back up: queued and scheduled emails, blobs of all sizes, an API key, and text that is hard to encode. */
 export interface BackupSource {
   readonly database: FreshDatabase
   readonly sender: SendingDomain
-  /** In base64. */
+  /** Base64. */
   readonly secretKey: string
-  /** A folder of its own. */
+  /** The folder of the secret key and of backups. */
   readonly folder: string
-  /** Adds emails that wait. */
+  /** Adds queued emails. */
   addEmails(count: number): Promise<void>
-  /** `./mailroom` on this database, or on another. */
+  /** Runs a `./mailroom` command on this database; `more` are further settings. */
   mailroom(args: readonly string[], more?: Readonly<Record<string, string>>): Promise<CliResult>
   close(): Promise<void>
 }
@@ -92,14 +92,14 @@ export async function createBackupSource(emails = 300): Promise<BackupSource> {
   }
 }
 
-/** What is left of standard error without the lines that a slow machine brings about. */
+/** Standard error without progress lines, which depend on the speed of the machine. */
 export function withoutProgress(err: string): string {
   return err.replace(/^ {2}.*: \d+( of \d+)?\n/gm, '')
 }
 
 const silent: ProgressReporter = { report: () => undefined }
 
-/** As `backup` does, in this process and without a pause. */
+/** Runs a backup in this process, at full speed. */
 export function runBackup(
   { database, secretKey }: Pick<BackupSource, 'database' | 'secretKey'>,
   folder: string,
@@ -119,7 +119,7 @@ export function runBackup(
   })
 }
 
-/** What is wrong with the files of the newest backup, or that with the id. */
+/** The problems of the files of the newest backup, or of the one with this id, as sentences. */
 export async function inspectFiles(
   folder: string,
   { id, opening = { identities: [] } }: { readonly id?: string; readonly opening?: DecryptionKeys | null } = {},
@@ -128,7 +128,7 @@ export async function inspectFiles(
   return (await inspectBackup(folder, manifest, opening, silent)).problems
 }
 
-/** What each table of a database holds, as text; without what a restore changes, and what is of one database alone. */
+/** The rows of each table as text, without the tables and columns that differ after a restore. */
 export async function tableContents(db: Db): Promise<Readonly<Record<string, readonly string[]>>> {
   const own = ['kysely_migration', 'kysely_migration_lock', 'backup_runs', 'backups', 'restores']
   const changed = ['held_at', 'held_reason', 'disabled_at']
@@ -145,7 +145,7 @@ export async function tableContents(db: Db): Promise<Readonly<Record<string, rea
   return contents
 }
 
-/** The files of a folder, as paths below it, in order. */
+/** The files below a folder as sorted relative paths. */
 export function listFiles(folder: string): readonly string[] {
   return readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter(dirent => dirent.isFile())
@@ -153,7 +153,7 @@ export function listFiles(folder: string): readonly string[] {
     .sort()
 }
 
-/** Changes one bit in the middle of a file; gives what puts it right again. */
+/** Flips one bit in the middle of a file. Returns a function that flips it back. */
 export function flipBit(path: string): () => void {
   const flip = () => {
     const file = openSync(path, 'r+')

@@ -1,6 +1,6 @@
 import { type Browser, chromium } from 'playwright-core'
 
-/** Debian's Chromium, which fetches nothing by itself. */
+/** Starts Debian's Chromium, without its background network traffic. */
 export function startBrowser(): Promise<Browser> {
   return chromium.launch({
     executablePath: '/usr/bin/chromium',

@@ -2,19 +2,19 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/** A chain (the certificate, then the intermediate) and its key, PEM. */
+/** A certificate chain (the certificate, then the intermediate) and its key, in PEM. */
 export interface CertificatePair {
   readonly chain: string
   readonly key: string
 }
 
-/** A root and an intermediate of their own, made by openssl. */
+/** A certificate authority with a root and an intermediate, created with openssl. */
 export interface TestAuthority {
-  /** PEM. */
+  /** The root certificate in PEM. */
   readonly root: string
-  /** @param days 0: it has expired once it is there */
+  /** @param days 0: it expires at once */
   issue(names: readonly string[], days?: number): CertificatePair
-  /** Removes its folder. */
+  /** Removes its files. */
   close(): void
 }
 
@@ -47,7 +47,7 @@ export function createTestAuthority(): TestAuthority {
   }
 }
 
-/** A certificate that nobody else vouches for. */
+/** A self-signed certificate. */
 export function selfSigned(names: readonly string[]): CertificatePair {
   const folder = mkdtempSync(join(tmpdir(), 'mailroom-self-'))
   const [key, cert] = [join(folder, 'key'), join(folder, 'cert')]
@@ -63,7 +63,7 @@ function openssl(...args: string[]): void {
   if (!ran.success) throw new Error(ran.stderr.toString())
 }
 
-/** What `openssl s_client` tells of a server on 127.0.0.1. */
+/** The output of `openssl s_client` for a server on 127.0.0.1. */
 export async function runTlsClient(port: number, ...options: readonly string[]): Promise<string> {
   const client = Bun.spawn(['openssl', 's_client', '-connect', `127.0.0.1:${port}`, '-showcerts', ...options], {
     stdin: Buffer.from('Q\n'),

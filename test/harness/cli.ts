@@ -8,7 +8,7 @@ export interface CliResult {
   readonly err: string
 }
 
-/** Runs a command to its end, as `./mailroom` would once it has what it needs, with no settings but these. */
+/** Runs a command as `./mailroom` does, with only these settings. */
 export async function runCommand(
   args: readonly string[],
   settings: Readonly<Record<string, string>>,

@@ -1,4 +1,4 @@
-/** A record as Cloudflare's API shows it. */
+/** A record as in Cloudflare's API. */
 export interface CloudflareRecord {
   id: string
   type: string
@@ -32,22 +32,22 @@ export interface CloudflareRequest {
   readonly query: URLSearchParams
 }
 
-type Failure = (asked: CloudflareRequest) => Response | Promise<Response> | undefined
+type Failure = (request: CloudflareRequest) => Response | Promise<Response> | undefined
 
 /**
- * A server that answers as Cloudflare documents its API for zones and DNS records: pages, the envelope with its error
- * codes, filters by name, what cannot stand side by side.
+ * A server that implements Cloudflare's documented API for zones and DNS records: pages, the response envelope with error
+ * codes, filters by name, and which records may coexist.
  */
 export interface TestCloudflare {
   readonly url: string
   readonly token: string
-  /** Everything that was asked. May be emptied. */
+  /** All requests. May be emptied. */
   readonly requests: CloudflareRequest[]
   addZone(name: string, options?: CloudflareZoneOptions): void
-  /** Puts a record into a zone by hand. */
+  /** Adds a record to a zone, as its owner would in the dashboard. */
   addRecord(zone: string, record: Partial<CloudflareRecord> & Pick<CloudflareRecord, 'type' | 'name' | 'content'>): void
   recordsOf(zone: string): readonly CloudflareRecord[]
-  /** What is answered instead, as long as it gives an answer; undefined: nothing special. */
+  /** Sets a function that may give the response instead; undefined: none. */
   failWith(failure: Failure | undefined): void
   close(): Promise<void>
 }
@@ -61,11 +61,11 @@ export function cloudflareError(
   return Response.json({ result: null, success: false, errors: [{ code, message }], messages: [] }, { status, headers })
 }
 
-/** @param mostPerPage the most that a page of records holds, whatever is asked for */
+/** @param mostPerPage the most records of a page, whatever the request asks for */
 export function startCloudflare({ mostPerPage = 3 } = {}): TestCloudflare {
   const token = `token-${crypto.randomUUID()}`
   const zones: StoredZone[] = []
-  const asked: CloudflareRequest[] = []
+  const requests: CloudflareRequest[] = []
   let failure: Failure | undefined
 
   const server = Bun.serve({
@@ -75,7 +75,7 @@ export function startCloudflare({ mostPerPage = 3 } = {}): TestCloudflare {
       const url = new URL(request.url)
       const path = url.pathname.replace('/client/v4', '')
       const question = { method: request.method, path, query: url.searchParams }
-      asked.push(question)
+      requests.push(question)
       const failed = await failure?.(question)
       if (failed) return failed
       if (request.headers.get('authorization') !== `Bearer ${token}`)
@@ -91,23 +91,28 @@ export function startCloudflare({ mostPerPage = 3 } = {}): TestCloudflare {
   })
 
   function listZones(query: URLSearchParams): Response {
-    const wanted = zones.filter(
+    const matching = zones.filter(
       zone => (query.get('name') ?? zone.name) === zone.name && (query.get('status') ?? zone.status) === zone.status,
     )
     return page(
-      wanted.map(({ records: _, ...zone }) => zone),
+      matching.map(({ records: _, ...zone }) => zone),
       query,
       50,
     )
   }
 
-  function answer(zone: StoredZone, id: string | undefined, asked: CloudflareRequest, body: Partial<CloudflareRecord>) {
-    if (id === undefined) return asked.method === 'POST' ? create(zone, body) : list(zone, asked.query)
+  function answer(
+    zone: StoredZone,
+    id: string | undefined,
+    request: CloudflareRequest,
+    body: Partial<CloudflareRecord>,
+  ) {
+    if (id === undefined) return request.method === 'POST' ? create(zone, body) : list(zone, request.query)
     const index = zone.records.findIndex(record => record.id === id)
     const record = zone.records[index]
     if (!record) return cloudflareError(404, 81044, 'Record does not exist.')
-    if (asked.method === 'DELETE') zone.records.splice(index, 1)
-    if (asked.method !== 'PATCH') return success(record)
+    if (request.method === 'DELETE') zone.records.splice(index, 1)
+    if (request.method !== 'PATCH') return success(record)
     const changed = { ...record, ...body, comment: body.comment || null, modified_on: new Date().toISOString() }
     const refused = refuse(zone, changed)
     if (refused) return refused
@@ -126,14 +131,14 @@ export function startCloudflare({ mostPerPage = 3 } = {}): TestCloudflare {
   function list(zone: StoredZone, query: URLSearchParams): Response {
     const exact = query.get('name.exact')?.toLowerCase()
     const end = query.get('name.endswith')?.toLowerCase() ?? ''
-    const wanted = zone.records.filter(({ name }) => (exact ?? name) === name && name.endsWith(end))
-    return page(wanted, query, mostPerPage)
+    const matching = zone.records.filter(({ name }) => (exact ?? name) === name && name.endsWith(end))
+    return page(matching, query, mostPerPage)
   }
 
   return {
     url: `http://127.0.0.1:${server.port}/client/v4`,
     token,
-    requests: asked,
+    requests,
     addZone: (name, { status = 'active', type = 'full' } = {}) =>
       zones.push({ id: crypto.randomUUID().replaceAll('-', ''), name, status, type, records: [] }),
     addRecord: (name, record) => zones.find(zone => zone.name === name)?.records.push(whole(record)),
@@ -166,23 +171,18 @@ function whole(record: Partial<CloudflareRecord>): CloudflareRecord {
 const addresses: readonly string[] = ['A', 'AAAA']
 
 function refuse(zone: StoredZone, record: CloudflareRecord): Response | undefined {
-  const others = zone.records.filter(
-    cloudflareRecord => cloudflareRecord.name === record.name && cloudflareRecord.id !== record.id,
-  )
+  const siblings = zone.records.filter(sibling => sibling.name === record.name && sibling.id !== record.id)
   if (record.ttl !== 1 && (record.ttl < 60 || record.ttl > 86_400)) return cloudflareError(400, 9021, 'Invalid TTL.')
   if (record.type === 'TXT' && !/^("(?:[^"\\]|\\[\s\S]){0,1020}" ?)+$/.test(record.content))
     return cloudflareError(400, 9009, 'Content for TXT record must be in quotes.')
   const isHost = addresses.includes(record.type)
-  if (
-    record.type === 'CNAME' &&
-    others.some(cloudflareRecord => cloudflareRecord.type === 'CNAME' || addresses.includes(cloudflareRecord.type))
-  )
+  if (record.type === 'CNAME' && siblings.some(sibling => sibling.type === 'CNAME' || addresses.includes(sibling.type)))
     return cloudflareError(400, 81053, 'An A, AAAA, or CNAME record with that host already exists.')
-  if (isHost && others.some(cloudflareRecord => cloudflareRecord.type === 'CNAME'))
+  if (isHost && siblings.some(sibling => sibling.type === 'CNAME'))
     return cloudflareError(400, 81054, 'A CNAME record with that host already exists.')
   const isTwin = ({ type, content, priority }: CloudflareRecord) =>
     type === record.type && content === record.content && priority === record.priority
-  return others.some(isTwin) ? cloudflareError(400, 81058, 'An identical record already exists.') : undefined
+  return siblings.some(isTwin) ? cloudflareError(400, 81058, 'An identical record already exists.') : undefined
 }
 
 function success(result: unknown): Response {

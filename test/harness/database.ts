@@ -3,7 +3,7 @@ import { createConnection } from 'mysql2/promise'
 import { type Database, openDatabase } from '../../src/base/database/database.ts'
 import { migrate } from '../../src/base/database/migrate.ts'
 
-/** The server that the tests use: set by the preload, or by whoever brings a server of their own. */
+/** The database server of the tests: started by preload.ts, or given in the environment. */
 function testServerUrl(): string {
   const url = process.env['MAILROOM_TEST_DATABASE_URL']
   if (!url) throw new Error('MAILROOM_TEST_DATABASE_URL is absent; run the tests with ./mailroom test')
@@ -14,14 +14,14 @@ export interface FreshDatabase extends Database {
   readonly url: string
 }
 
-/** A database of its own, migrated, that is dropped when it is closed. */
+/** A migrated database, which is dropped when it is closed. */
 export async function freshDatabase(connections = 8): Promise<FreshDatabase> {
   const database = await emptyDatabase(connections)
   await migrate(database.db)
   return database
 }
 
-/** A database of its own, without any table, that is dropped when it is closed. */
+/** A database without tables, which is dropped when it is closed. */
 export async function emptyDatabase(connections = 8): Promise<FreshDatabase> {
   const name = `test_${randomBytes(8).toString('hex')}`
   const url = new URL(testServerUrl())

@@ -1,4 +1,4 @@
-/** What a provider does to a submission before it decides, once each, in order. */
+/** Faults of a provider during a submission; each occurs once, in order, before the provider decides. */
 export const faults = [
   '451 at RCPT',
   '421 at RCPT',
@@ -8,30 +8,30 @@ export const faults = [
   'close in the content',
   '451 at the dot',
   '421 at the dot',
-  'lose at the dot',
-  'take and close',
+  'close at the dot',
+  'accept and close',
 ] as const
 export type Fault = (typeof faults)[number]
 
-/** What a provider tells of a recipient after it took the message. */
+/** An event that a provider reports for a recipient after it accepted the message. */
 export interface PlannedEvent {
   readonly kind: 'delivered' | 'relayed' | 'delayed' | 'failed' | 'complained'
-  /** The reply of the next server; '' where there is none. */
+  /** The reply of the next server; empty: there is none. */
   readonly reply: string
 }
 
-/** What the provider does with one recipient of one email. */
+/** What a provider does with one recipient of one email. */
 export interface DeliveryPlan {
   readonly faults: readonly Fault[]
   readonly ending: 'accept' | 'refuse at RCPT' | 'refuse at DATA' | 'refuse at the dot'
-  /** Of a refusal; '' for `accept`. */
+  /** The reply of a refusal; empty for `accept`. */
   readonly reply: string
   readonly events: readonly PlannedEvent[]
-  /** Is the news told at once, while the reply to the final dot is still under way? */
+  /** Whether the events are reported at once, while the reply to the final dot is still under way. */
   readonly isEarly: boolean
 }
 
-/** Numbers from 0 to 1, the same for the same seed (mulberry32). */
+/** Pseudo-random numbers from 0 to 1, the same for the same seed (mulberry32). */
 export function seededRandom(seed: number): () => number {
   let state = seed
   return () => {
@@ -55,7 +55,7 @@ export function shuffled<Value>(random: () => number, values: readonly Value[]):
     .map(({ value }) => value)
 }
 
-/** The address is gone, is closed, or is none of these: nothing speaks against it. */
+/** Bounces of an address that does not exist, of a disabled mailbox, and of neither. */
 const refusals = [
   '550 5.1.1 User unknown',
   '550 5.1.2 Domain not found',
@@ -98,16 +98,16 @@ function randomEvents(random: () => number): readonly PlannedEvent[] {
   ])
 }
 
-/** A course by chance: two of three are smooth up to the final dot, one of ten ends in a refusal. */
+/** A random plan: two of three have no fault, one of ten ends in a refusal. */
 export function randomPlan(random: () => number): DeliveryPlan {
   const count = pick(random, [0, 0, 0, 0, 1, 2])
-  const met = Array.from({ length: count }, () => pick(random, faults))
+  const planned = Array.from({ length: count }, () => pick(random, faults))
   const chance = random()
   if (chance < 0.1) {
     const isOfContent = chance < 0.04
     const ending = isOfContent ? pick(random, ['refuse at DATA', 'refuse at the dot'] as const) : 'refuse at RCPT'
-    // A provider that has it already does not refuse it.
-    const before = met.filter(each => each !== 'take and close')
+    // A provider that accepted the message does not refuse it afterwards.
+    const before = planned.filter(fault => fault !== 'accept and close')
     return {
       faults: before,
       ending,
@@ -116,8 +116,8 @@ export function randomPlan(random: () => number): DeliveryPlan {
       isEarly: false,
     }
   }
-  const news = randomEvents(random)
-  // What is delayed or passed on is told after the reply to the final dot, which it continues.
-  const isEarly = random() < 0.3 && news.every(({ kind }) => kind !== 'delayed' && kind !== 'relayed')
-  return { faults: met, ending: 'accept', reply: '', events: news, isEarly }
+  const events = randomEvents(random)
+  // A delay or a relay is reported only after the reply to the final dot.
+  const isEarly = random() < 0.3 && events.every(({ kind }) => kind !== 'delayed' && kind !== 'relayed')
+  return { faults: planned, ending: 'accept', reply: '', events, isEarly }
 }

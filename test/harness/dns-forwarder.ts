@@ -4,12 +4,12 @@ import { decode } from 'dns-packet'
 import type { Endpoint } from '../../src/base/config/config.ts'
 import { freePort } from '../../src/cli/private/process.ts'
 
-/** Stands before a DNS server, hands it every question, and may get in the way of some. */
+/** Forwards questions to a DNS server, and can make some of them fail. */
 export interface DnsForwarder {
   readonly endpoint: Endpoint
-  /** What becomes of questions for a name (lower case); those for other names pass. */
+  /** How questions for a name (lower case) fail; questions for other names are forwarded. */
   readonly faults: Map<string, 'SERVFAIL' | 'silence'>
-  /** Called with the name of each question over TCP, which is answered once it is done. */
+  /** Called with the name of each question over TCP, which is forwarded once it resolves. */
   onQuestion: (name: string) => Promise<void>
   close(): Promise<void>
 }
@@ -17,26 +17,26 @@ export interface DnsForwarder {
 const servfail = 2
 
 export async function startForwarder(server: Endpoint): Promise<DnsForwarder> {
-  const trouble: DnsForwarder['faults'] = new Map()
+  const faults: DnsForwarder['faults'] = new Map()
   const port = freePort()
   const endpoint = { host: '127.0.0.1', port }
   const open = new Set<Socket | UdpSocket>()
   const nameIn = (query: Buffer) => decode(query).questions?.[0]?.name.toLowerCase() ?? ''
-  const troubleWith = (query: Buffer) => trouble.get(nameIn(query))
-  const forwarder: DnsForwarder = { endpoint, faults: trouble, onQuestion: () => Promise.resolve(), close }
+  const faultFor = (query: Buffer) => faults.get(nameIn(query))
+  const forwarder: DnsForwarder = { endpoint, faults, onQuestion: () => Promise.resolve(), close }
 
   const udp = createSocket('udp4')
   udp.on('message', (query: Buffer, from: RemoteInfo) => {
-    const behaviour = troubleWith(query)
-    if (behaviour === 'silence') return
-    if (behaviour === 'SERVFAIL') return udp.send(failed(query), from.port, from.address)
-    const asking = createSocket('udp4')
-    open.add(asking)
-    asking.on('message', answer => {
+    const fault = faultFor(query)
+    if (fault === 'silence') return
+    if (fault === 'SERVFAIL') return udp.send(failed(query), from.port, from.address)
+    const upstream = createSocket('udp4')
+    open.add(upstream)
+    upstream.on('message', answer => {
       udp.send(answer, from.port, from.address)
-      open.delete(asking.close())
+      open.delete(upstream.close())
     })
-    asking.send(query, server.port, server.host)
+    upstream.send(query, server.port, server.host)
   })
   await new Promise<void>(done => udp.bind(port, endpoint.host, done))
 
@@ -48,30 +48,30 @@ export async function startForwarder(server: Endpoint): Promise<DnsForwarder> {
       received = Buffer.concat([received, Buffer.from(chunk)])
       if (received.length < 2 || received.length < 2 + received.readUInt16BE(0)) return
       const query = received.subarray(2)
-      const behaviour = troubleWith(query)
-      if (behaviour === 'silence') return
-      if (behaviour === 'SERVFAIL') return void client.end(framed(failed(query)))
+      const fault = faultFor(query)
+      if (fault === 'silence') return
+      if (fault === 'SERVFAIL') return void client.end(framed(failed(query)))
       await forwarder.onQuestion(nameIn(query))
-      const asking = connect(server.port, server.host, () => asking.write(received))
-      open.add(asking)
-      asking.on('error', () => client.destroy())
-      asking.pipe(client)
+      const upstream = connect(server.port, server.host, () => upstream.write(received))
+      open.add(upstream)
+      upstream.on('error', () => client.destroy())
+      upstream.pipe(client)
       // The server takes few connections at a time.
-      client.on('close', () => asking.destroy())
+      client.on('close', () => upstream.destroy())
     })
   })
   await new Promise<void>(done => tcp.listen(port, endpoint.host, done))
 
   async function close(): Promise<void> {
     udp.close()
-    for (const each of open) 'destroy' in each ? each.destroy() : each.close()
+    for (const socket of open) 'destroy' in socket ? socket.destroy() : socket.close()
     await new Promise<void>(done => tcp.close(() => done()))
   }
 
   return forwarder
 }
 
-/** The question, sent back as an answer of the server's failure (RFC 1035 §4.1.1). */
+/** The response SERVFAIL to a question (RFC 1035 §4.1.1). */
 function failed(query: Buffer): Buffer {
   const answer = Buffer.from(query)
   answer.writeUInt8(answer.readUInt8(2) | 0x80, 2)

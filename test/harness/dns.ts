@@ -11,7 +11,7 @@ import {
 import type { Endpoint } from '../../src/base/config/config.ts'
 
 /**
- * What a name of the zone holds, in the forms of a zone file: `MX: ['10 mx.example.test']`, `TLSA: ['3 1 1 <hex>']`.
+ * The records of a name, as in a zone file: `MX: ['10 mx.example.test']`, `TLSA: ['3 1 1 <hex>']`.
  * A TXT record is a text (split into strings of 255 bytes) or its strings one by one.
  */
 export interface DnsNode {
@@ -23,33 +23,33 @@ export interface DnsNode {
   readonly PTR?: readonly string[]
   readonly NS?: readonly string[]
   readonly TLSA?: readonly string[]
-  /** In seconds; 300 unless given. */
+  /** Seconds; 300 unless given. */
   readonly ttl?: number
-  /** How the server behaves when it is asked about this name. */
+  /** How the server handles questions for this name. */
   readonly behaviour?: DnsBehaviour
 }
 
 export interface DnsBehaviour {
-  /** Answers with this code and nothing else. */
+  /** Responds with this code and no records. */
   readonly rcode?: 'SERVFAIL' | 'REFUSED' | 'FORMERR' | 'NOTIMP'
-  /** Says nothing: to every question, or to questions of these types. */
+  /** Does not respond: to any question, or to questions of these types. */
   readonly silent?: boolean | readonly string[]
-  /** Says nothing to questions of any other type than these. */
+  /** Does not respond to questions of other types than these. */
   readonly answersOnly?: readonly string[]
-  /** Says nothing over this protocol only. */
+  /** Does not respond over this protocol. */
   readonly silentOver?: 'udp' | 'tcp'
-  /** Gives no records over UDP, only the word that there are some (TC). */
+  /** Sends truncated responses over UDP (TC), without records. */
   readonly truncated?: boolean
-  /** Waits before it answers. */
+  /** Delays the response. */
   readonly delayMs?: number
-  /** Forged UDP answers, with the records `lie`, that come before the true one. */
+  /** Forged UDP responses, with the records `forgedRecords`, sent before the true one. */
   readonly forgeries?: readonly ('wrong-id' | 'wrong-question' | 'wrong-source')[]
   readonly forgedRecords?: DnsNode
-  /** Gives a CNAME alone, without the records that it leads to. */
+  /** Responds with the CNAME only, without the records of its target. */
   readonly cnameAlone?: boolean
-  /** What each further question gets, one after the other; the last one stays. */
+  /** The records for each successive question; the last ones stay. */
   readonly successive?: readonly DnsNode[]
-  /** Answers with these bytes. */
+  /** Responds with these bytes. */
   readonly garbage?: Buffer
 }
 
@@ -62,7 +62,7 @@ export interface ReceivedQuestion {
   readonly over: 'udp' | 'tcp'
   readonly id: number
   readonly fromPort: number
-  /** The UDP size that the question allows by EDNS0; null without it. */
+  /** The UDP payload size of EDNS0; null without it. */
   readonly udpPayloadSize: number | null
   readonly recursionDesired: boolean
 }
@@ -71,34 +71,34 @@ export interface TestDns {
   readonly endpoint: Endpoint
   /** May be changed while the server runs. */
   readonly zone: DnsZoneFile
-  /** Everything that was asked, in order. May be emptied (`length = 0`). */
+  /** All questions, in order. May be emptied (`length = 0`). */
   readonly questions: ReceivedQuestion[]
-  /** How many times this name was asked for (a record of this type). */
+  /** How many questions there were for this name (and type). */
   questionCount(name: string, type?: string): number
   close(): Promise<void>
 }
 
-/** How long an absence may be remembered, by the SOA that comes with it; in seconds. */
 export interface TestDnsOptions {
+  /** The TTL of negative responses, in seconds. */
   readonly soaMinimum?: number
 }
 
-/** An authoritative DNS server for every name, on UDP and TCP at one free loopback port. */
+/** Starts an authoritative DNS server for every name, on UDP and TCP at one free loopback port. */
 export async function startDns(zone: DnsZoneFile = {}, options: TestDnsOptions = {}): Promise<TestDns> {
   const questions: ReceivedQuestion[] = []
-  const turnsTaken = new Map<string, number>()
+  const questionsSeen = new Map<string, number>()
   const sockets = new Set<Socket>()
   const { tcp, udp, port } = await bindBoth()
-  const elsewhere = createSocket('udp4')
-  await new Promise<void>(resolve => elsewhere.bind(0, '127.0.0.1', resolve))
+  const otherSocket = createSocket('udp4')
+  await new Promise<void>(resolve => otherSocket.bind(0, '127.0.0.1', resolve))
 
   const nameFor = (question: PacketQuestion): DnsNode | undefined => {
-    const held = zone[question.name.toLowerCase()]
-    const turns = held?.behaviour?.successive
-    if (!turns) return held
-    const turn = turnsTaken.get(question.name.toLowerCase()) ?? 0
-    turnsTaken.set(question.name.toLowerCase(), turn + 1)
-    return turns[Math.min(turn, turns.length - 1)]
+    const node = zone[question.name.toLowerCase()]
+    const successive = node?.behaviour?.successive
+    if (!successive) return node
+    const seen = questionsSeen.get(question.name.toLowerCase()) ?? 0
+    questionsSeen.set(question.name.toLowerCase(), seen + 1)
+    return successive[Math.min(seen, successive.length - 1)]
   }
 
   async function answer(query: DecodedPacket, over: 'udp' | 'tcp', fromPort: number): Promise<Reply | undefined> {
@@ -115,27 +115,27 @@ export async function startDns(zone: DnsZoneFile = {}, options: TestDnsOptions =
       udpPayloadSize,
       recursionDesired: query.flag_rd,
     })
-    const held = nameFor(question)
-    const behaviour = held?.behaviour ?? {}
+    const node = nameFor(question)
+    const behaviour = node?.behaviour ?? {}
     if (behaviour.delayMs) await Bun.sleep(behaviour.delayMs)
-    if (behaviour.garbage) return { held, question, bytes: behaviour.garbage, query }
+    if (behaviour.garbage) return { node, question, bytes: behaviour.garbage, query }
     const { silent } = behaviour
     if (silent === true || (Array.isArray(silent) && silent.includes(question.type))) return undefined
     if (behaviour.answersOnly && !behaviour.answersOnly.includes(question.type)) return undefined
     if (behaviour.silentOver === over) return undefined
-    const whole = encode(respond(query, question, recordsFor(zone, question, held, options)))
+    const whole = encode(respond(query, question, recordsFor(zone, question, node, options)))
     const tooLong = over === 'udp' && (behaviour.truncated || whole.length > (udpPayloadSize ?? 512))
     const bytes = tooLong ? encode(respond(query, question, { flags: truncatedFlag })) : whole
-    return { held, question, bytes, query }
+    return { node, question, bytes, query }
   }
 
   udp.on('message', async (message: Buffer, from: RemoteInfo) => {
     const query = read(message)
     const reply = query && (await answer(query, 'udp', from.port))
     if (!reply) return
-    for (const lie of reply.held?.behaviour?.forgeries ?? []) {
-      const lying = lie === 'wrong-source' ? elsewhere : udp
-      sendIfOpen(lying, forge(reply, lie, options), from)
+    for (const forgery of reply.node?.behaviour?.forgeries ?? []) {
+      const sender = forgery === 'wrong-source' ? otherSocket : udp
+      sendIfOpen(sender, forge(reply, forgery, options), from)
       await Bun.sleep(2)
     }
     sendIfOpen(udp, reply.bytes, from)
@@ -167,14 +167,14 @@ export async function startDns(zone: DnsZoneFile = {}, options: TestDnsOptions =
     close: async () => {
       for (const socket of sockets) socket.destroy()
       udp.close()
-      elsewhere.close()
+      otherSocket.close()
       await new Promise<void>(resolve => tcp.close(() => resolve()))
     },
   }
 }
 
 interface Reply {
-  readonly held: DnsNode | undefined
+  readonly node: DnsNode | undefined
   readonly question: PacketQuestion
   readonly query: DecodedPacket
   readonly bytes: Buffer
@@ -204,14 +204,14 @@ function respond(query: DecodedPacket, question: PacketQuestion, sections: Secti
 function recordsFor(
   zone: DnsZoneFile,
   question: PacketQuestion,
-  held: DnsNode | undefined,
+  node: DnsNode | undefined,
   options: TestDnsOptions,
 ): Sections {
-  if (held?.behaviour?.rcode) return { flags: rcodes[held.behaviour.rcode] }
+  if (node?.behaviour?.rcode) return { flags: rcodes[node.behaviour.rcode] }
   const answers: Answer[] = []
   const followed = new Set<string>()
   let name = question.name
-  let here = held
+  let here = node
   while (here?.CNAME !== undefined && question.type !== 'CNAME' && !followed.has(name)) {
     followed.add(name)
     answers.push({ name, type: 'CNAME', ttl: here.ttl ?? 300, data: here.CNAME })
@@ -232,18 +232,18 @@ function recordsFor(
   }
 }
 
-function recordsOf(name: string, type: RecordType, held: DnsNode | undefined): Answer[] {
-  const ttl = held?.ttl ?? 300
+function recordsOf(name: string, type: RecordType, node: DnsNode | undefined): Answer[] {
+  const ttl = node?.ttl ?? 300
   switch (type) {
     case 'TXT':
-      return (held?.TXT ?? []).map(each => ({ name, type, ttl, data: stringsOf(each) }))
+      return (node?.TXT ?? []).map(text => ({ name, type, ttl, data: stringsOf(text) }))
     case 'MX':
-      return (held?.MX ?? []).map(value => {
+      return (node?.MX ?? []).map(value => {
         const [preference, exchange = '.'] = value.split(' ')
         return { name, type, ttl, data: { preference: Number(preference), exchange } }
       })
     case 'TLSA':
-      return (held?.TLSA ?? []).map(value => {
+      return (node?.TLSA ?? []).map(value => {
         const [usage, selector, matchingType, hex = ''] = value.split(' ')
         const certificate = Buffer.from(hex, 'hex')
         const data = {
@@ -258,9 +258,9 @@ function recordsOf(name: string, type: RecordType, held: DnsNode | undefined): A
     case 'AAAA':
     case 'PTR':
     case 'NS':
-      return (held?.[type] ?? []).map(data => ({ name, type, ttl, data }))
+      return (node?.[type] ?? []).map(data => ({ name, type, ttl, data }))
     case 'CNAME':
-      return held?.CNAME === undefined ? [] : [{ name, type, ttl, data: held.CNAME }]
+      return node?.CNAME === undefined ? [] : [{ name, type, ttl, data: node.CNAME }]
     default:
       return []
   }
@@ -275,14 +275,14 @@ function stringsOf(text: string | readonly (string | Buffer)[]): (string | Buffe
   return strings
 }
 
-function forge(reply: Reply, lie: 'wrong-id' | 'wrong-question' | 'wrong-source', options: TestDnsOptions): Buffer {
-  const asked = {
+function forge(reply: Reply, forgery: 'wrong-id' | 'wrong-question' | 'wrong-source', options: TestDnsOptions): Buffer {
+  const question = {
     ...reply.question,
-    name: lie === 'wrong-question' ? `other.${reply.question.name}` : reply.question.name,
+    name: forgery === 'wrong-question' ? `other.${reply.question.name}` : reply.question.name,
   }
-  const records = recordsFor({}, asked, reply.held?.behaviour?.forgedRecords ?? {}, options)
-  const forged = respond(reply.query, asked, records)
-  return encode({ ...forged, id: lie === 'wrong-id' ? (forged.id + 1) & 0xffff : forged.id })
+  const records = recordsFor({}, question, reply.node?.behaviour?.forgedRecords ?? {}, options)
+  const forged = respond(reply.query, question, records)
+  return encode({ ...forged, id: forgery === 'wrong-id' ? (forged.id + 1) & 0xffff : forged.id })
 }
 
 function read(message: Buffer): DecodedPacket | undefined {
@@ -303,7 +303,7 @@ function sendIfOpen(socket: UdpSocket, bytes: Buffer, to: RemoteInfo): void {
   try {
     socket.send(bytes, to.port, to.address)
   } catch {
-    // Closed while the answer was being delayed.
+    // The server was closed while the response was delayed.
   }
 }
 

@@ -1,8 +1,8 @@
 import type { LedgerEntry } from './faulty-provider.ts'
 
-/** What the API is to show of what a provider did. Written from the contract, not from the code that it judges. */
+/** What the API has to show for the actions of a provider. Derived from the specification, not from the code under test. */
 
-/** An event as the API shows it, as far as it matters here. */
+/** The fields of an API event that are compared. */
 export interface ApiEvent {
   readonly type: string
   readonly source: string
@@ -16,24 +16,24 @@ function enhancedCodeOf(reply: string): string | undefined {
   return /^\d{3} (\d\.\d+\.\d+) /.exec(reply)?.[1]
 }
 
-/** "Permanent bounces about the recipient", and the texts of systems that say it otherwise. */
+/** A permanent bounce about the recipient: by its enhanced code, or by its text where there is none. */
 export function isHardBounce(reply: string): boolean {
   const code = enhancedCodeOf(reply)
   return code === undefined ? /no such user/i.test(reply) : gone.has(code)
 }
 
-/** "Only twice, 24 h apart". */
+/** A bounce that suppresses the address only the second time, 24 hours later. */
 export function isMailboxClosed(reply: string): boolean {
   return closed.has(enhancedCodeOf(reply) ?? '')
 }
 
-/** Every bounce that the other side was told of, at RCPT or later. */
+/** The replies of all bounces, at RCPT or reported later. */
 export function bouncesOf({ rejections, reported }: LedgerEntry): readonly string[] {
   const atRcpt = rejections.filter(rejection => rejection.at === 'rcpt')
-  return [...atRcpt, ...reported.filter(plannedEvent => plannedEvent.kind === 'failed')].map(each => each.reply)
+  return [...atRcpt, ...reported.filter(({ kind }) => kind === 'failed')].map(({ reply }) => reply)
 }
 
-/** For what reasons the address is to be suppressed because of this email alone; none: it is not. */
+/** The reasons to suppress the address because of this email alone; empty: it is not suppressed. */
 export function expectedSuppressionReasons(entry: LedgerEntry): readonly string[] {
   const reasons = bouncesOf(entry).some(isHardBounce) ? ['hard_bounce'] : []
   return entry.reported.some(plannedEvent => plannedEvent.kind === 'complained') ? [...reasons, 'complaint'] : reasons
@@ -51,12 +51,12 @@ export function expectedStatus({ rejections, reported }: LedgerEntry): string {
 
 const precedence = ['failed', 'rejected', 'bounced', 'complained', 'delayed', 'sent', 'delivered', 'suppressed']
 
-/** The status of an email whose recipients have these. */
+/** The status of an email whose recipients have these statuses. */
 export function overallStatus(statuses: readonly string[]): string | undefined {
   return precedence.find(value => statuses.includes(value))
 }
 
-const typeOfNews = {
+const typeOfEvent = {
   delivered: 'delivered',
   relayed: 'sent',
   delayed: 'delayed',
@@ -64,36 +64,38 @@ const typeOfNews = {
   complained: 'complained',
 } as const
 
-/** How often each event of the recipient is there, as `type source`, but for the delays that were met on the way out. */
+/** The expected events of the recipient, as sorted `type source`, without the delays of submission. */
 function expectedEvents({ acknowledged, rejections, reported }: LedgerEntry, source: string): readonly string[] {
   return [
     ...Array.from({ length: acknowledged }, () => 'sent smtp'),
     ...rejections.map(({ at }) => (at === 'rcpt' ? 'bounced smtp' : 'rejected smtp')),
-    ...reported.map(({ kind }) => `${typeOfNews[kind]} ${source}`),
+    ...reported.map(({ kind }) => `${typeOfEvent[kind]} ${source}`),
   ].sort()
 }
 
 /**
- * What is wrong with what is shown of a recipient; undefined: nothing.
- * @param isKept is a bounce with this reply to suppress it?
- * @param source how what happened later was told
+ * How the shown state of a recipient differs from the expected one; undefined: it does not.
+ * @param suppresses whether a bounce with this reply suppresses the address
+ * @param source how later events are reported
  */
 export function deliveryMismatch(
   entry: LedgerEntry,
   status: string,
   events: readonly ApiEvent[],
-  isKept: (reply: string) => boolean,
+  suppresses: (reply: string) => boolean,
   source: 'dsn' | 'provider_webhook' = 'dsn',
 ): string | undefined {
-  const wanted = expectedStatus(entry)
-  if (status !== wanted) return `shown as ${status}, is ${wanted}`
+  const expectedState = expectedStatus(entry)
+  if (status !== expectedState) return `shown as ${status}, expected ${expectedState}`
   const kinds = events.map(({ type, source }) => `${type} ${source}`)
   const shown = kinds.filter(kind => kind !== 'delayed smtp').sort()
   const expected = expectedEvents(entry, source)
-  if (shown.join() !== expected.join()) return `shows ${shown}, had ${expected}`
+  if (shown.join() !== expected.join()) return `shows ${shown}, expected ${expected}`
   const delays = kinds.length - shown.length
-  if (delays > entry.deferrals) return `shows ${delays} delays, had ${entry.deferrals}`
+  if (delays > entry.deferrals) return `shows ${delays} delays, expected at most ${entry.deferrals}`
   const suppressing = events.filter(event => event.bounce?.suppressed).length
-  const keeping = bouncesOf(entry).filter(isKept).length
-  return suppressing === keeping ? undefined : `${suppressing} bounces suppress, ${keeping} are to`
+  const expectedSuppressing = bouncesOf(entry).filter(suppresses).length
+  return suppressing === expectedSuppressing
+    ? undefined
+    : `${suppressing} bounces suppress, expected ${expectedSuppressing}`
 }

@@ -1,36 +1,36 @@
 import type { DeliveryPlan, PlannedEvent } from './delivery-plan.ts'
 import { type ScriptedRelay, type ScriptStep, startScriptedRelay } from './scripted-relay.ts'
 
-/** What the provider truly did with one recipient of one email. */
+/** What the provider did with one recipient of one email. */
 export interface LedgerEntry {
   readonly address: string
-  /** As it came in MAIL FROM: the provider reports to it. */
+  /** As in MAIL FROM; the provider sends its reports there. */
   readonly reversePath: string
   readonly plan: DeliveryPlan
-  /** Troubles that it went through. */
+  /** How many faults of the plan have occurred. */
   faultsMet: number
-  /** Answers, or ends of the connection, after which the message was to be offered again. */
+  /** Replies and closed connections after which the message has to be submitted again. */
   deferrals: number
-  /** How often it has the message, whether or not it said so. */
+  /** How often it accepted the message, acknowledged or not. */
   acceptances: number
-  /** 250 to the final dot. */
+  /** How often it replied 250 to the final dot. */
   acknowledged: number
-  /** Refusals for good, in order. */
+  /** Permanent rejections, in order. */
   readonly rejections: { readonly at: 'rcpt' | 'content'; readonly reply: string }[]
-  /** What it told afterwards, and the other side took. */
+  /** The events that it reported afterwards and that Mailroom accepted. */
   readonly reported: PlannedEvent[]
-  /** The header as it came. */
+  /** The header of the message as received. */
   header: string
 }
 
 export interface FaultyProvider {
   readonly url: string
-  /** Every recipient it heard of, by reverse-path, in the order of the first RCPT. */
+  /** Every recipient, by reverse-path, in the order of the first RCPT. */
   readonly ledger: ReadonlyMap<string, LedgerEntry>
   close(): Promise<void>
 }
 
-/** Every so often a connection ends where it does not yet know of whom it is about. */
+/** A step that differs every nth time; for the points at which the recipient is not known yet. */
 function everyNth(steps: Readonly<Record<number, ScriptStep>>, otherwise: ScriptStep): () => ScriptStep {
   let count = 0
   return () => {
@@ -40,10 +40,10 @@ function everyNth(steps: Readonly<Record<number, ScriptStep>>, otherwise: Script
   }
 }
 
-/** A provider that follows a course for each recipient; `onTaken` hears of each message that it takes, before it answers. */
+/** Starts a provider that follows a plan for each recipient. `onAccepted` is called for each accepted message, before the reply. */
 export async function startFaultyProvider(
-  courseOf: (address: string) => DeliveryPlan,
-  onTaken: (entry: LedgerEntry) => void,
+  planOf: (address: string) => DeliveryPlan,
+  onAccepted: (entry: LedgerEntry) => void,
 ): Promise<FaultyProvider> {
   const ledger = new Map<string, LedgerEntry>()
 
@@ -52,30 +52,30 @@ export async function startFaultyProvider(
     if (!entry) throw new Error(`no RCPT came from ${reversePath}`)
     return entry
   }
-  const nextTrouble = ({ plan, faultsMet }: LedgerEntry) => plan.faults[faultsMet]
-  const puttingOff = (entry: LedgerEntry, step: ScriptStep): ScriptStep => {
+  const nextFault = ({ plan, faultsMet }: LedgerEntry) => plan.faults[faultsMet]
+  const deferring = (entry: LedgerEntry, step: ScriptStep): ScriptStep => {
     entry.faultsMet++
     entry.deferrals++
     return step
   }
-  const refusing = (entry: LedgerEntry, at: 'rcpt' | 'content'): ScriptStep => {
+  const rejecting = (entry: LedgerEntry, at: 'rcpt' | 'content'): ScriptStep => {
     entry.rejections.push({ at, reply: entry.plan.reply })
     return entry.plan.reply
   }
 
   function rcpt(address: string, from: string): ScriptStep {
     const known = ledger.get(from)
-    const entry = known ?? newEntry(address, from, courseOf(address))
+    const entry = known ?? newEntry(address, from, planOf(address))
     ledger.set(from, entry)
-    switch (nextTrouble(entry)) {
+    switch (nextFault(entry)) {
       case '451 at RCPT':
-        return puttingOff(entry, '451 4.7.1 Come back later')
+        return deferring(entry, '451 4.7.1 Come back later')
       case '421 at RCPT':
-        return puttingOff(entry, '421 4.3.2 Going down close')
+        return deferring(entry, '421 4.3.2 Going down close')
       case 'close at RCPT':
-        return puttingOff(entry, 'close')
+        return deferring(entry, 'close')
       case undefined:
-        return entry.plan.ending === 'refuse at RCPT' ? refusing(entry, 'rcpt') : '250 2.1.5 ok'
+        return entry.plan.ending === 'refuse at RCPT' ? rejecting(entry, 'rcpt') : '250 2.1.5 ok'
       default:
         return '250 2.1.5 ok'
     }
@@ -83,42 +83,42 @@ export async function startFaultyProvider(
 
   function data(from: string): ScriptStep {
     const entry = entryOf(from)
-    switch (nextTrouble(entry)) {
+    switch (nextFault(entry)) {
       case '451 at DATA':
-        return puttingOff(entry, '451 4.3.0 Not now')
+        return deferring(entry, '451 4.3.0 Not now')
       case 'close at DATA':
-        return puttingOff(entry, 'close')
+        return deferring(entry, 'close')
       case 'close in the content':
-        return puttingOff(entry, '354 go on close')
+        return deferring(entry, '354 go on close')
       case undefined:
-        return entry.plan.ending === 'refuse at DATA' ? refusing(entry, 'content') : '354 go on'
+        return entry.plan.ending === 'refuse at DATA' ? rejecting(entry, 'content') : '354 go on'
       default:
         return '354 go on'
     }
   }
 
-  function take(entry: LedgerEntry, message: Buffer): void {
+  function accept(entry: LedgerEntry, message: Buffer): void {
     entry.acceptances++
     const text = message.toString('latin1')
     entry.header = text.slice(0, text.indexOf('\r\n\r\n') + 2)
-    onTaken(entry)
+    onAccepted(entry)
   }
 
   function dot(message: Buffer, from: string): ScriptStep {
     const entry = entryOf(from)
-    switch (nextTrouble(entry)) {
+    switch (nextFault(entry)) {
       case '451 at the dot':
-        return puttingOff(entry, '451 4.3.0 Try again')
+        return deferring(entry, '451 4.3.0 Try again')
       case '421 at the dot':
-        return puttingOff(entry, '421 4.3.2 Going down close')
-      case 'lose at the dot':
-        return puttingOff(entry, 'close')
-      case 'take and close':
-        take(entry, message)
-        return puttingOff(entry, 'close')
+        return deferring(entry, '421 4.3.2 Going down close')
+      case 'close at the dot':
+        return deferring(entry, 'close')
+      case 'accept and close':
+        accept(entry, message)
+        return deferring(entry, 'close')
     }
-    if (entry.plan.ending === 'refuse at the dot') return refusing(entry, 'content')
-    take(entry, message)
+    if (entry.plan.ending === 'refuse at the dot') return rejecting(entry, 'content')
+    accept(entry, message)
     entry.acknowledged++
     return `250 2.0.0 Ok: queued as Q${entry.acceptances}`
   }

@@ -16,7 +16,7 @@ import { openHttpServer } from '../../src/servers/http/server.ts'
 import { type FreshDatabase, freshDatabase } from './database.ts'
 import { validateResponse } from './openapi-validation.ts'
 
-/** A clock that goes on by itself and can be put forward. */
+/** A running clock that can be moved forward. */
 export interface TestClock extends Clock {
   forward(ms: number): void
 }
@@ -42,20 +42,20 @@ export interface TestHttpServer {
   readonly varFolder: string
   readonly clock: TestClock
   readonly organizationId: Id<'org'>
-  /** Of an organization-wide key with every scope. */
+  /** An organization-wide key with every scope. */
   readonly key: string
-  /** What was logged at warn and above, as JSON lines. */
+  /** The log lines of level warn and above, as JSON. */
   readonly logged: readonly string[]
-  newKey(has?: {
+  newKey(options?: {
     scopes?: readonly Scope[]
     brandId?: string | null
     expiresAt?: Instant | null
     organizationId?: Id<'org'>
-    /** Who makes it for the organization; the operator's command line where nothing is said. */
+    /** The member who creates the key; absent: the operator. */
     makerId?: Id<'mem'>
   }): Promise<{ id: Id<'key'>; key: string }>
   newOrganization(): Promise<Id<'org'>>
-  call(method: string, path: string, what?: CallOptions): Promise<CallResult>
+  call(method: string, path: string, options?: CallOptions): Promise<CallResult>
   close(): Promise<void>
 }
 
@@ -72,14 +72,14 @@ export interface CallResult {
   readonly status: number
   readonly headers: Headers
   readonly text: string
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
+  // biome-ignore lint/suspicious/noExplicitAny: tests read responses of every shape
   readonly json: any
 }
 
-/** The real door on a database of its own, with an organization and a key. */
+/** Starts the real HTTP server on a database of its own, with an organization and a key. */
 export async function openTestHttpServer(
-  more: {
-    features?: (door: { database: FreshDatabase; clock: Clock }) => readonly AnyElysia[]
+  options: {
+    features?: (server: { database: FreshDatabase; clock: Clock }) => readonly AnyElysia[]
     ratePerMinute?: number
     authFailuresPerMinute?: number
     trustedProxies?: readonly string[]
@@ -93,46 +93,46 @@ export async function openTestHttpServer(
   const logged: string[] = []
   const log = pino({ level: 'warn' }, { write: line => void logged.push(line) })
   const requestLog = openRequestLog(db, log)
-  const door = openHttpServer({
+  const server = openHttpServer({
     config: {
       httpListen: { host: '127.0.0.1', port: 0 },
       varFolder,
-      ratePerMinute: more.ratePerMinute ?? 1_000_000,
-      authFailuresPerMinute: more.authFailuresPerMinute ?? 1_000_000,
-      trustedProxies: more.trustedProxies,
+      ratePerMinute: options.ratePerMinute ?? 1_000_000,
+      authFailuresPerMinute: options.authFailuresPerMinute ?? 1_000_000,
+      trustedProxies: options.trustedProxies,
     },
     db,
     features: [
       brandRoutes({ db, clock }),
       requestRoutes({ db, requestLog }),
-      ...(more.features?.({ database, clock }) ?? []),
+      ...(options.features?.({ database, clock }) ?? []),
     ],
     requestLog,
     mcp: { names: [], origins: [] },
     log,
     clock,
-    readiness: more.readiness ?? (async () => ({ database: { ready: true, detail: null } })),
+    readiness: options.readiness ?? (async () => ({ database: { ready: true, detail: null } })),
   })
   const { id: organizationId } = await createOrganization(db, { name: 'Test', plan: 'unlimited' }, clock)
 
-  const newKey: TestHttpServer['newKey'] = (has = {}) =>
+  const newKey: TestHttpServer['newKey'] = (options = {}) =>
     createKey(
       db,
       {
-        organizationId: has.organizationId ?? organizationId,
-        brandId: (has.brandId ?? null) as Id<'brd'> | null,
+        organizationId: options.organizationId ?? organizationId,
+        brandId: (options.brandId ?? null) as Id<'brd'> | null,
         name: 'test',
-        scopes: has.scopes ?? (has.brandId ? scopes.filter(scope => !managesMembers(scope)) : scopes),
-        expiresAt: has.expiresAt ?? null,
-        ...(has.makerId && { makerId: has.makerId }),
+        scopes: options.scopes ?? (options.brandId ? scopes.filter(scope => !managesMembers(scope)) : scopes),
+        expiresAt: options.expiresAt ?? null,
+        ...(options.makerId && { makerId: options.makerId }),
       },
       clock,
     )
   const { key } = await newKey()
 
   return {
-    url: door.url,
-    port: door.port,
+    url: server.url,
+    port: server.port,
     database,
     varFolder,
     clock,
@@ -141,12 +141,13 @@ export async function openTestHttpServer(
     logged,
     newKey,
     newOrganization: async () => (await createOrganization(db, { name: 'Other', plan: 'unlimited' }, clock)).id,
-    async call(method, path, what = {}) {
-      const headers = new Headers(what.headers)
-      if (what.key !== null && !headers.has('authorization')) headers.set('authorization', `Bearer ${what.key ?? key}`)
-      if (what.json !== undefined && !headers.has('content-type')) headers.set('content-type', 'application/json')
-      const body = what.json === undefined ? what.body : JSON.stringify(what.json)
-      const response = await fetch(door.url + path, { method, headers, ...(body === undefined ? {} : { body }) })
+    async call(method, path, options = {}) {
+      const headers = new Headers(options.headers)
+      if (options.key !== null && !headers.has('authorization'))
+        headers.set('authorization', `Bearer ${options.key ?? key}`)
+      if (options.json !== undefined && !headers.has('content-type')) headers.set('content-type', 'application/json')
+      const body = options.json === undefined ? options.body : JSON.stringify(options.json)
+      const response = await fetch(server.url + path, { method, headers, ...(body === undefined ? {} : { body }) })
       const text = await response.text()
       validateResponse({ method, path, status: response.status, headers: response.headers, text })
       let json: unknown
@@ -158,7 +159,7 @@ export async function openTestHttpServer(
       return { status: response.status, headers: response.headers, text, json }
     },
     async close() {
-      await door.close(1000)
+      await server.close(1000)
       await requestLog.close()
       await database.close()
       rmSync(varFolder, { recursive: true, force: true })
@@ -166,7 +167,7 @@ export async function openTestHttpServer(
   }
 }
 
-/** `ms` after the clock's now. */
+/** The instant `ms` after the clock's current one. */
 export function inMs(clock: Clock, ms: number): Instant {
   return plusMs(clock.now(), ms)
 }

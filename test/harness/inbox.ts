@@ -32,40 +32,40 @@ export interface ReceivingDomain {
   readonly brandId: Id<'brd'>
   readonly domainId: Id<'dom'>
   readonly domain: string
-  /** The catch-all's. */
+  /** The catch-all mailbox. */
   readonly mailboxId: Id<'mbx'>
 }
 
-/** The way in and the HTTP door on one database, with real DNS and a real scanner. */
+/** The inbound pipeline and the HTTP server on one database, with real DNS and a real scanner. */
 export interface TestInbox {
   readonly server: TestHttpServer
   readonly dns: TestDns
-  /** Made through the API with `key`; the door's own key unless given. */
+  /** Creates it through the API with `key`, by default the server's own. */
   createReceivingDomain(key?: string): Promise<ReceivingDomain>
-  /** Takes a message in, as the SMTP door does after its final dot; the id of what was filed first. */
+  /** Delivers a message as the SMTP server does after the final dot. Returns the id of the first message that was filed. */
   deliver(message: string | Buffer, to: string | readonly string[], more?: DeliveryOptions): Promise<Id<'msg'>>
-  /** An answer with its bytes as they came. */
+  /** Fetches a response with its bytes. */
   download(path: string, key?: string): Promise<{ status: number; headers: Headers; bytes: Buffer }>
   close(): Promise<void>
 }
 
 export interface DeliveryOptions
   extends Partial<Pick<IncomingMessage, 'mailFrom' | 'remoteIp' | 'helo' | 'tls' | 'smtputf8'>> {
-  /** The scanner is away while this message comes. */
+  /** The scanner is unavailable while this message is delivered. */
   readonly unscanned?: boolean
 }
 
 const eicar = ['X5O!P%@AP[4\\PZX54(P^)7CC)7}$', 'EICAR-STANDARD-ANTIVIRUS-TEST-FILE!$H+H*'].join('')
-/** What the scanner finds. */
+/** The EICAR test file, which the scanner detects. */
 export const infectedBytes = Buffer.from(eicar)
 
-/** `indexes`: search text is written while it is open. */
+/** @param indexes whether messages are indexed for search */
 export async function openTestInbox({ indexes = false } = {}): Promise<TestInbox> {
   const dns = await startDns()
   const resolver = networkResolver({ servers: [dns.endpoint], timeoutMs: 300 })
   const texts = openTextWorker()
   const log = openLog('silent')
-  const door = await openTestHttpServer({
+  const server = await openTestHttpServer({
     features: ({ database: { db }, clock }) => {
       const domains = {
         db,
@@ -95,7 +95,7 @@ export async function openTestInbox({ indexes = false } = {}): Promise<TestInbox
       ]
     },
   })
-  const { db } = door.database
+  const { db } = server.database
   const blobs = mysqlBlobs(db, systemClock)
   const indexing = indexes
     ? startJob({ name: 'search-index', intervalMs: 500, log }, () => indexRound({ db, blobs, texts, log }))
@@ -115,26 +115,26 @@ export async function openTestInbox({ indexes = false } = {}): Promise<TestInbox
     filer: new MessageFiler({ db, blobs }),
   })
   const scanning = depsWithClamd((process.env['MAILROOM_TEST_CLAMD'] ?? '').replace(/^unix:/, ''))
-  const withoutScanner = depsWithClamd(`${door.varFolder}/no-clamd`)
+  const withoutScanner = depsWithClamd(`${server.varFolder}/no-clamd`)
 
   async function post(path: string, json: object | undefined, key: string): Promise<ApiJson> {
-    const { status, json: answer } = await door.call('POST', path, {
+    const { status, json: body } = await server.call('POST', path, {
       key,
       ...(json ? { json } : {}),
     } satisfies CallOptions)
-    if (status > 201) throw new Error(`POST ${path}: ${status} ${JSON.stringify(answer)}`)
-    return answer
+    if (status > 201) throw new Error(`POST ${path}: ${status} ${JSON.stringify(body)}`)
+    return body
   }
 
   return {
-    server: door,
+    server,
     dns,
-    async createReceivingDomain(key = door.key) {
+    async createReceivingDomain(key = server.key) {
       const name = randomBytes(6).toString('hex')
       const domain = `${name}.example`
       const { id: brandId } = await post('/v1/brands', { name, slug: name }, key)
       const ownership = `/v1/domains/ownership?domain=${domain}&brand_id=${brandId}`
-      publishAt(dns, (await door.call('GET', ownership, { key })).json.ownership.record)
+      publishAt(dns, (await server.call('GET', ownership, { key })).json.ownership.record)
       const { id: domainId, dns_records } = await post('/v1/domains', { brand_id: brandId, domain }, key)
       publishAt(dns, ...dns_records)
       await post(`/v1/domains/${domainId}/check`, undefined, key)
@@ -156,15 +156,15 @@ export async function openTestInbox({ indexes = false } = {}): Promise<TestInbox
         helo: 'mx.sender.example',
         tls: null,
         smtputf8: false,
-        receivedAt: door.clock.now(),
+        receivedAt: server.clock.now(),
         signal: new AbortController().signal,
         ...more,
       }
       const { id } = await receive(mail, unscanned ? withoutScanner : scanning)
       return id as Id<'msg'>
     },
-    async download(path, key = door.key) {
-      const response = await fetchValidated(door.url + path, { headers: { authorization: `Bearer ${key}` } })
+    async download(path, key = server.key) {
+      const response = await fetchValidated(server.url + path, { headers: { authorization: `Bearer ${key}` } })
       return {
         status: response.status,
         headers: response.headers,
@@ -173,14 +173,14 @@ export async function openTestInbox({ indexes = false } = {}): Promise<TestInbox
     },
     async close() {
       await indexing?.stop()
-      await door.close()
+      await server.close()
       texts.close()
       await dns.close()
     },
   }
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: answers of every shape
+// biome-ignore lint/suspicious/noExplicitAny: responses of every shape
 type ApiJson = any
 
 /** A message: `fields` after From and Message-ID, then `body`. */
@@ -190,7 +190,7 @@ export function messageOf(fields: readonly string[] = [], body: string | Buffer 
 }
 
 export interface TestPart {
-  /** The whole field values. */
+  /** The whole value of the header field. */
   readonly contentType?: string
   readonly disposition?: string
   readonly bytes: Buffer | string

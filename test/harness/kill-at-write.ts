@@ -1,43 +1,41 @@
 import { sql } from 'kysely'
 import type { Mailroom } from './mailroom.ts'
+import { until } from './until.ts'
 
-/** A write to the database at which a process is to die. */
+/** A database write during which the process is killed. */
 export interface WriteStep {
   readonly table: string
   readonly write: 'INSERT' | 'UPDATE' | 'DELETE'
-  /** How many transactions are to be there at once; 1 unless given. */
+  /** How many transactions have to wait at the write; 1 unless given. */
   readonly count?: number
-  /** Only of rows for which this holds, such as `NEW.status = 'bounced'`; absent: of any. */
+  /** Only rows for which this SQL condition holds, such as `NEW.status = 'bounced'`; absent: every row. */
   readonly when?: string
 }
 
-const longestMs = 20_000
-
-/** Kills the process while it is at a write to a row of a table, and starts it again. */
+/** Kills the process during a write to a row of a table, and restarts it. */
 export async function killAtWrite(
   mailroom: Mailroom,
   { table, write, when = 'TRUE', count = 1 }: WriteStep,
   work: () => Promise<unknown>,
 ): Promise<void> {
   const { db } = mailroom.database
-  const areThere = async () => {
+  const areWaiting = async () => {
     const { rows } = await sql`SELECT id FROM information_schema.processlist
       WHERE db = DATABASE() AND state = 'User lock'`.execute(db)
     return rows.length === count
   }
-  await db.connection().execute(async holding => {
-    await sql`SELECT GET_LOCK('held', 0)`.execute(holding)
-    const hang = `IF ${when} THEN SET @held = GET_LOCK('held', 60); END IF`
-    await sql.raw(`CREATE TRIGGER hang BEFORE ${write} ON ${table} FOR EACH ROW ${hang}`).execute(db)
+  await db.connection().execute(async lockHolder => {
+    await sql`SELECT GET_LOCK('kill_at_write', 0)`.execute(lockHolder)
+    const waitForLock = `IF ${when} THEN SET @locked = GET_LOCK('kill_at_write', 60); END IF`
+    await sql.raw(`CREATE TRIGGER kill_at_write BEFORE ${write} ON ${table} FOR EACH ROW ${waitForLock}`).execute(db)
     try {
       const working = work().catch(() => undefined)
-      for (const deadline = Date.now() + longestMs; !(await areThere()); await Bun.sleep(5))
-        if (Date.now() > deadline) throw new Error(`did not come: ${write} of ${table}`)
+      await until(areWaiting, { what: `${write} of ${table}` })
       await mailroom.kill('SIGKILL')
       await working
     } finally {
-      await sql`SELECT RELEASE_LOCK('held')`.execute(holding)
-      await sql.raw('DROP TRIGGER hang').execute(db)
+      await sql`SELECT RELEASE_LOCK('kill_at_write')`.execute(lockHolder)
+      await sql.raw('DROP TRIGGER kill_at_write').execute(db)
     }
   })
   await mailroom.restart()

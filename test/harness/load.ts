@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import type { MailroomProcess } from './mailroom.ts'
 
-/** How long answers took, in milliseconds. */
+/** Response times in milliseconds. */
 export interface Latency {
   readonly count: number
   readonly p50: number
@@ -10,12 +10,12 @@ export interface Latency {
 }
 
 export interface HealthLatency {
-  readonly inAll: Latency
-  /** Without what the server waited for a processor, which other programs of the machine have a part in. */
-  readonly own: Latency
+  readonly total: Latency
+  /** Without the time that the server waited for a CPU, which depends on the other programs of the machine. */
+  readonly withoutCpuWait: Latency
 }
 
-/** Asks GET /health again and again, from a process of its own, so that no load of ours counts against the server. */
+/** Measures GET /health repeatedly from a process of its own, so that the load of the test itself does not count. */
 export async function measureHealthLatency({ http, pid }: MailroomProcess): Promise<{ end(): Promise<HealthLatency> }> {
   const { hostname, port } = new URL(http)
   const child = Bun.spawn([process.execPath, join(import.meta.dir, 'health-probe.ts'), hostname, port, String(pid)], {
@@ -28,7 +28,7 @@ export async function measureHealthLatency({ http, pid }: MailroomProcess): Prom
     async end() {
       child.stdin.end()
       const times = JSON.parse((await printed).replace('ready\n', '')) as { [Part in keyof HealthLatency]: number[] }
-      return { inAll: latencyOf(times.inAll), own: latencyOf(times.own) }
+      return { total: latencyOf(times.total), withoutCpuWait: latencyOf(times.withoutCpuWait) }
     },
   }
 }
@@ -42,11 +42,11 @@ function latencyOf(times: number[]): Latency {
 export interface SmtpLoad {
   readonly clients: number
   readonly to: string
-  /** Where the message is; a `%` in its header becomes the client's number. */
+  /** The file of the message; a `%` in its header becomes the client's number. */
   readonly file: string
 }
 
-/** Sends a message from SMTP clients at once, which live in a process of their own, and gives what each heard at the end. */
+/** Sends a message from several SMTP clients at once, in a process of their own. Returns the final reply to each. */
 export async function sendConcurrently(port: number, { clients, to, file }: SmtpLoad): Promise<readonly string[]> {
   const program = join(import.meta.dir, 'mail-load.ts')
   const child = Bun.spawn([process.execPath, program, String(port), String(clients), to, file], {

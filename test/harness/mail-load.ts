@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs'
 import { connect } from 'node:net'
 
 /**
- * Sends the message in a file once from each of so many clients at the same time, its `%` in the header replaced by the
- * client's number, and prints what each heard after its final dot. The file holds CRLF lines of which none starts with a dot.
+ * Sends the message in a file from several clients at the same time, with the `%` in its header replaced by the client's
+ * number, and prints the final reply to each. The file has CRLF line ends, and no line starts with a dot.
  */
 const [port = '', clients = '1', to = '', file = ''] = process.argv.slice(2)
 const message = readFileSync(file)
@@ -13,25 +13,25 @@ const pieceBytes = 256 * 1024
 
 async function send(client: number): Promise<string> {
   const socket = connect(Number(port), '127.0.0.1')
-  let heard = ''
+  let received = ''
   let wake: () => void = () => undefined
   let writeOn: () => void = () => undefined
   socket.on('data', chunk => {
-    heard += chunk.toString('latin1')
+    received += chunk.toString('latin1')
     wake()
   })
   socket.on('error', () => undefined)
   socket.on('drain', () => writeOn())
   socket.on('close', () => {
-    heard += '000 closed\r\n'
+    received += '000 closed\r\n'
     wake()
     writeOn()
   })
   const reply = async () => {
     for (;;) {
-      const match = /^(?:\d{3}-.*\r\n)*(\d{3} .*)\r\n/.exec(heard)
+      const match = /^(?:\d{3}-.*\r\n)*(\d{3} .*)\r\n/.exec(received)
       if (match?.[1]) {
-        heard = heard.slice(match[0].length)
+        received = received.slice(match[0].length)
         return match[1]
       }
       await new Promise<void>(resolve => {

@@ -13,7 +13,7 @@ import { childEnvironment } from './up.ts'
 
 type Settings = Readonly<Record<string, string>>
 
-/** A line that a Mailroom logged. */
+/** A log line of a process. */
 export interface LogLine {
   readonly level: number
   readonly msg: string
@@ -24,22 +24,22 @@ export interface ApiResponse {
   readonly status: number
   readonly headers: Headers
   readonly text: string
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
+  // biome-ignore lint/suspicious/noExplicitAny: tests read responses of every shape
   readonly json: any
 }
 
-/** A process that serves on a database which others may share. */
+/** A running `./mailroom serve`. Several may share a database. */
 export interface MailroomProcess {
-  /** Without a final slash; '' when it is not a role of this process. */
+  /** The URL without a final slash; empty: HTTP is not a role of this process. */
   readonly http: string
-  /** Its port on 127.0.0.1; 0 when it is not a role of this process. */
+  /** The port on 127.0.0.1; 0: SMTP is not a role of this process. */
   readonly smtp: number
   readonly pid: number
-  /** What it logged so far, oldest first. */
+  /** Its log lines so far, oldest first. */
   readonly log: readonly LogLine[]
-  /** The most memory that it had resident since this was last asked for, in bytes. */
+  /** The peak of its resident memory since the last call, in bytes. */
   resetPeakMemory(): number
-  /** Sends it a signal and gives its exit status (null: it died by a signal) once it has ended. */
+  /** Sends a signal. Resolves when it has ended, to its exit status (null: the signal killed it). */
   kill(signal: NodeJS.Signals): Promise<number | null>
 }
 
@@ -48,22 +48,22 @@ export interface Mailroom extends MailroomProcess {
   readonly database: FreshDatabase
   readonly demo: DemoIds
   readonly key: string
-  /** What its next process is started with. */
+  /** The settings of its next process. */
   readonly settings: Settings
-  /** A request with the key. */
+  /** Sends a request with the key. */
   api(method: string, path: string, body?: object): Promise<ApiResponse>
-  /** Starts it again, once it has ended; its addresses are others then. Settings given here are added. */
+  /** Starts it again after it ended, on other ports, with these settings added. */
   restart(more?: Settings): Promise<void>
-  /** Starts another process on the same database. It ends with this one. */
+  /** Starts another process on the same database, which ends with this one. */
   startSecondProcess(more?: Settings): Promise<MailroomProcess>
-  /** Ends all of it and drops the database. */
+  /** Ends all processes and drops the database. */
   stop(): Promise<void>
 }
 
 const readyMs = 30_000
 const endMs = 60_000
 
-/** The settings of a Mailroom on this database: the local zone, the sandbox, the tests' clamd and free ports. */
+/** The settings for a process on this database: the local zone, the sandbox provider, the tests' clamd, free ports. */
 export function testSettings(databaseUrl: string, varFolder: string): Record<string, string> {
   return {
     MAILROOM_DATABASE_URL: databaseUrl,
@@ -79,7 +79,7 @@ export function testSettings(databaseUrl: string, varFolder: string): Record<str
   }
 }
 
-/** `./mailroom serve` in a process of its own, on a fresh database, the local zone, the tests' clamd and free ports. */
+/** Starts `./mailroom serve` on a fresh database with {@link testSettings}. */
 export async function startMailroom(env: Settings = {}): Promise<Mailroom> {
   const database = await freshDatabase(4)
   const folder = mkdtempSync(join(tmpdir(), 'mailroom-whole-'))
@@ -98,8 +98,8 @@ export async function startMailroom(env: Settings = {}): Promise<Mailroom> {
   try {
     let current = await start()
     const { id } = await createOrganization(database.db, { name: 'Demo', plan: 'unlimited' }, systemClock)
-    const wanted = { organizationId: id, brandId: null, name: 'test', scopes, expiresAt: null }
-    const { key } = await createKey(database.db, wanted, systemClock)
+    const newKey = { organizationId: id, brandId: null, name: 'test', scopes, expiresAt: null }
+    const { key } = await createKey(database.db, newKey, systemClock)
     const demo = await createDemo({ base: current.http, key }, database.db)
     return {
       get http() {
@@ -147,7 +147,7 @@ async function ask(url: string, method: string, key: string, body?: object): Pro
   return { status: response.status, headers: response.headers, text, json: isJson ? JSON.parse(text) : undefined }
 }
 
-/** Runs `./mailroom serve` of a checkout with these settings and no others, and resolves once it serves. */
+/** Runs `./mailroom serve` of a checkout with only these settings. Resolves once it serves. */
 export async function startProcess(settings: Settings, checkout = projectRoot): Promise<MailroomProcess> {
   const child = Bun.spawn([join(checkout, 'mailroom'), 'serve'], {
     cwd: '/',
@@ -157,16 +157,16 @@ export async function startProcess(settings: Settings, checkout = projectRoot): 
     stderr: 'pipe',
   })
   const log: LogLine[] = []
-  let complaints = ''
+  let errorOutput = ''
   void readLines(child.stdout, line => log.push(JSON.parse(line)))
   void readLines(child.stderr, line => {
-    complaints += `${line}\n`
+    errorOutput += `${line}\n`
   })
   const serving = () => log.find(logLine => logLine.msg === 'serving')
   for (const deadline = Date.now() + readyMs; !serving(); await Bun.sleep(10)) {
     if (child.exitCode === null && child.signalCode === null && Date.now() < deadline) continue
     child.kill('SIGKILL')
-    throw new Error(`Mailroom did not serve:\n${complaints}${log.map(logLine => JSON.stringify(logLine)).join('\n')}`)
+    throw new Error(`Mailroom did not serve:\n${errorOutput}${log.map(logLine => JSON.stringify(logLine)).join('\n')}`)
   }
   const { http, smtp }: Partial<LogLine> = serving() ?? {}
   return {
@@ -187,7 +187,7 @@ export async function startProcess(settings: Settings, checkout = projectRoot): 
 
 function takePeakMemory(pid: number): number {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8')
-  // proc(5): 5 sets the peak back to what is resident now.
+  // proc_pid_clear_refs(5): 5 resets the peak to the current resident size.
   writeFileSync(`/proc/${pid}/clear_refs`, '5')
   return Number(/VmHWM:\s+(\d+) kB/.exec(status)?.[1]) * 1024
 }

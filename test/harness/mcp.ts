@@ -5,7 +5,7 @@ export interface AuthorizationProxy {
   close(): Promise<void>
 }
 
-/** Passes requests on with a key, for clients that cannot be given one; Host and Origin stay as they came. */
+/** Forwards requests with a key, for clients that cannot send one. Host and Origin are kept. */
 export function startAuthorizationProxy(to: string, key: string): AuthorizationProxy {
   const server = Bun.serve({
     hostname: '127.0.0.1',
@@ -28,12 +28,12 @@ export function startAuthorizationProxy(to: string, key: string): AuthorizationP
 
 export interface ScenarioResult {
   readonly scenario: string
-  /** What did not hold. */
+  /** The failed checks. */
   readonly failed: readonly string[]
   readonly exitCode: number
 }
 
-/** Runs a server scenario of the protocol's own conformance suite. */
+/** Runs a server scenario of the official conformance suite. */
 export async function runConformance(scenario: string, url: string): Promise<ScenarioResult> {
   const suite = fileURLToPath(import.meta.resolve('@modelcontextprotocol/conformance/dist/index.js'))
   const child = Bun.spawn([process.execPath, suite, 'server', '--url', url, '--scenario', scenario, '--verbose'], {
@@ -41,10 +41,10 @@ export async function runConformance(scenario: string, url: string): Promise<Sce
     stderr: 'pipe',
     timeout: 30_000,
   })
-  const [text, complaints] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()])
+  const [text, errorOutput] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()])
   await child.exited
-  const lines = `${text}\n${complaints}`.split('\n')
+  const lines = `${text}\n${errorOutput}`.split('\n')
   const failed = lines.filter(line => /"status": "(FAILURE|WARNING)"/.test(line))
-  if (!/"status": "SUCCESS"/.test(text)) failed.push(`no check was made:\n${text}${complaints}`)
+  if (!/"status": "SUCCESS"/.test(text)) failed.push(`no check was made:\n${text}${errorOutput}`)
   return { scenario, failed, exitCode: child.exitCode ?? 1 }
 }

@@ -6,20 +6,20 @@ import examples from '../../src/servers/http/openapi/examples.json'
 import { createRoutes } from '../../src/servers/http/server.ts'
 import { type McpDeps, mcpRoutes } from '../../src/servers/mcp/routes.ts'
 
-/** Stands for every part: routes hold on to their parts and use none before a request comes. */
+/** Stands in for every dependency: routes use none before the first request. */
 const unused: unknown = new Proxy(() => undefined, { get: () => unused, apply: () => unused })
 
-/** All operations below /v1, as their routes say them. */
+/** All operations below /v1, as their routes define them. */
 export function apiOperations(): readonly Operation[] {
-  return operationsOf(wholeApp())
+  return operationsOf(createApp())
 }
 
-function wholeApp() {
+function createApp() {
   const features = httpFeatures(unused as HttpFeatureDeps)
   return createRoutes({ features, readiness: () => Promise.resolve({}) }).use(mcpRoutes(unused as McpDeps))
 }
 
-/** The description of all that a Mailroom's HTTP door answers, without a Mailroom. */
+/** The OpenAPI document of the whole HTTP server, generated without starting one. */
 export function openApiDocument(): OpenApiDocument {
-  return createOpenApiDocument(wholeApp(), examples)
+  return createOpenApiDocument(createApp(), examples)
 }

@@ -4,10 +4,10 @@ import type { OpenApiDocument } from '../../src/servers/http/openapi/document.ts
 import type { OperationObject } from '../../src/servers/http/openapi/operation.ts'
 import { openApiDocument } from './openapi-document.ts'
 
-/** An answer of the HTTP door, as a client got it. */
+/** A response as a client got it. */
 export interface ObservedResponse {
   readonly method: string
-  /** The query may follow. */
+  /** With the query, if there is one. */
   readonly path: string
   readonly status: number
   readonly headers: Headers
@@ -17,26 +17,27 @@ export interface ObservedResponse {
 type Node = Readonly<Record<string, unknown>>
 
 const documentId = 'https://mailroom.test/openapi.json'
-/** Routes of the tests alone. */
-const undescribed = /^\/v1\/(probe|nothing)\b/
+/** Routes of the tests only. */
+const testRoutes = /^\/v1\/(probe|nothing)\b/
 
 /**
- * Looks whether the description of the API has this very answer: status, required headers, media type, body.
- * @throws Error that says what it has not
+ * Validates a response against the OpenAPI document: status, required headers, media type, body. The code of an error has to
+ * be one that the operation declares.
+ * @throws Error with all violations
  */
-export function validateResponse(answer: ObservedResponse): void {
-  const path = answer.path.replace(/\?.*/s, '')
-  if (undescribed.test(path)) return
-  const faults = faultsOf(answer, path)
-  if (faults.length > 0)
+export function validateResponse(response: ObservedResponse): void {
+  const path = response.path.replace(/\?.*/s, '')
+  if (testRoutes.test(path)) return
+  const violations = violationsOf(response, path)
+  if (violations.length > 0)
     throw new Error(
-      `${answer.method} ${answer.path} answered ${answer.status}, which the description does not have so:\n${faults
+      `${response.method} ${response.path} responded ${response.status}, which does not match the OpenAPI document:\n${violations
         .map(fault => `  ${fault}`)
-        .join('\n')}\n${answer.text.slice(0, 2000)}`,
+        .join('\n')}\n${response.text.slice(0, 2000)}`,
     )
 }
 
-/** A request whose answer is {@link validateResponse}; of bytes only the header. */
+/** Fetches and validates the response; of a body that is not JSON only the header. */
 export async function fetchValidated(url: string, init: FetchInit = {}): Promise<Response> {
   const response = await fetch(url, init)
   const { status, headers } = response
@@ -49,19 +50,23 @@ export async function fetchValidated(url: string, init: FetchInit = {}): Promise
 
 type FetchInit = NonNullable<Parameters<typeof fetch>[1]>
 
-function faultsOf(answer: ObservedResponse, path: string): readonly string[] {
+function violationsOf(response: ObservedResponse, path: string): readonly string[] {
   const template = templateOf(path)
-  const method = answer.method === 'HEAD' ? 'get' : answer.method.toLowerCase()
+  const method = response.method === 'HEAD' ? 'get' : response.method.toLowerCase()
   const pointer = template === undefined ? undefined : ['paths', template, method]
   const operation = pointer && (at(pointer) as unknown as OperationObject | undefined)
-  if (!pointer || !operation) return path.startsWith('/v1/') ? unknownFaults(answer, template !== undefined) : []
-  const response = resolved([...pointer, 'responses', String(answer.status)])
-  if (!response) return [`no status ${answer.status}, only ${Object.keys(operation.responses).join(', ')}`]
-  return [...headerFaults(answer, response.pointer), ...bodyFaults(answer, response.pointer)]
+  if (!pointer || !operation)
+    return path.startsWith('/v1/') ? unknownOperationViolations(response, template !== undefined) : []
+  const documented = resolved([...pointer, 'responses', String(response.status)])
+  if (!documented) return [`no status ${response.status}, only ${Object.keys(operation.responses).join(', ')}`]
+  return [...headerViolations(response, documented.pointer), ...bodyViolations(response, documented.pointer)]
 }
 
-/** What no operation has is 404, once the key has been looked at. */
-function unknownFaults({ method, status, headers, text }: ObservedResponse, isKnownPath: boolean): readonly string[] {
+/** A path or method without an operation responds 404, after authentication. */
+function unknownOperationViolations(
+  { method, status, headers, text }: ObservedResponse,
+  isKnownPath: boolean,
+): readonly string[] {
   if (status === 401 || status === 429 || status === 405) return []
   if (status !== 404) return [`no such operation`]
   if (isKnownPath && !headers.has('allow')) return ['no header Allow']
@@ -69,55 +74,61 @@ function unknownFaults({ method, status, headers, text }: ObservedResponse, isKn
   return validate(['components', 'schemas', 'Error'], JSON.parse(text))
 }
 
-function headerFaults({ headers }: ObservedResponse, response: readonly string[]): readonly string[] {
-  const described = (at([...response, 'headers']) ?? {}) as Readonly<Record<string, Node>>
+function headerViolations({ headers }: ObservedResponse, pointer: readonly string[]): readonly string[] {
+  const described = (at([...pointer, 'headers']) ?? {}) as Readonly<Record<string, Node>>
   return Object.keys(described).flatMap(name => {
-    const header = resolved([...response, 'headers', name])
+    const header = resolved([...pointer, 'headers', name])
     if (!header) return [`header ${name} is not among the components`]
     const value = headers.get(name)
     const node = at(header.pointer) as { readonly required?: boolean; readonly schema: Node }
     if (value === null) return node.required ? [`no header ${name}`] : []
     const typed = node.schema['type'] === 'integer' ? Number(value) : value
-    return validate([...header.pointer, 'schema'], typed).map(each => `header ${name}: ${value}: ${each}`)
+    return validate([...header.pointer, 'schema'], typed).map(violation => `header ${name}: ${value}: ${violation}`)
   })
 }
 
-function bodyFaults({ method, headers, text }: ObservedResponse, response: readonly string[]): readonly string[] {
-  const content = at([...response, 'content'])
+function bodyViolations({ method, headers, text }: ObservedResponse, pointer: readonly string[]): readonly string[] {
+  const content = at([...pointer, 'content'])
   const type = headers.get('content-type')?.replace(/;.*/s, '') ?? ''
   if (!content) return text === '' ? [] : ['a body']
   if (!Object.hasOwn(content, type)) return [`Content-Type ${type}, not ${Object.keys(content).join(', ')}`]
   const media = content[type] as Node
   if (method === 'HEAD') return text === '' ? [] : ['a body on HEAD']
   if (!media['schema']) return []
-  return validate([...response, 'content', type, 'schema'], JSON.parse(text))
+  return validate([...pointer, 'content', type, 'schema'], JSON.parse(text))
 }
 
-let made: { readonly document: OpenApiDocument; readonly templates: readonly [string, RegExp][]; readonly ajv: Ajv2020 }
+let loaded: {
+  readonly document: OpenApiDocument
+  readonly templates: readonly [string, RegExp][]
+  readonly ajv: Ajv2020
+}
 
 function api() {
-  made ??= open()
-  return made
+  loaded ??= load()
+  return loaded
 }
 
-function open() {
+function load() {
   const document = openApiDocument()
   const ajv = new Ajv2020({ strict: false, allErrors: true })
   addFormats(ajv)
-  ajv.addSchema({ ...(closed(document) as object), $id: documentId } as AnySchema)
+  ajv.addSchema({ ...(withoutAdditionalProperties(document) as object), $id: documentId } as AnySchema)
   const templates = Object.keys(document.paths)
-    // What is written out goes before what stands for anything.
+    // Literal segments match before parameters.
     .sort((one, other) => one.split('{').length - other.split('{').length)
     .map(template => [template, new RegExp(`^${template.replaceAll(/\{\w+\}/g, '[^/]+')}/?$`)] as [string, RegExp])
   return { document, templates, ajv }
 }
 
-/** Answers hold nothing that the description does not name, though clients should bear it. */
-function closed(node: unknown): unknown {
-  if (Array.isArray(node)) return node.map(closed)
+/** The document without additional properties: responses have only documented ones, though clients should ignore others. */
+function withoutAdditionalProperties(node: unknown): unknown {
+  if (Array.isArray(node)) return node.map(withoutAdditionalProperties)
   if (typeof node !== 'object' || node === null) return node
   const { allOf, ...rest } = node as Record<string, unknown>
-  const inner = Object.fromEntries(Object.entries(rest).map(([name, each]) => [name, closed(each)]))
+  const inner = Object.fromEntries(
+    Object.entries(rest).map(([name, child]) => [name, withoutAdditionalProperties(child)]),
+  )
   const isObject = rest['type'] === 'object' && rest['properties'] !== undefined
   return {
     ...(isObject ? { additionalProperties: false } : {}),
@@ -137,7 +148,7 @@ function at(pointer: readonly string[]): Node | undefined {
   return node as Node | undefined
 }
 
-/** Where it stands, after its reference. */
+/** The pointer after resolving a reference. */
 function resolved(pointer: readonly string[]): { readonly pointer: readonly string[] } | undefined {
   const node = at(pointer)
   if (!node) return undefined

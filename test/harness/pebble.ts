@@ -5,20 +5,20 @@ import type { Endpoint } from '../../src/base/config/config.ts'
 import { findProgram, freePort, startProcess, stopProcess, waitUntilReady } from '../../src/cli/private/process.ts'
 import { createTestAuthority } from './certificates.ts'
 
-/** Let's Encrypt's test server for ACME, on 127.0.0.1. It looks names up at `dns` and visits them at `httpPort`. */
+/** Let's Encrypt's ACME test server on 127.0.0.1. It resolves names at `dns` and validates them at `httpPort`. */
 export interface Pebble {
-  /** The URL of its directory. */
+  /** The URL of its ACME directory. */
   readonly directory: string
-  /** File with the root certificate of its own server. */
+  /** The file with the root certificate of its HTTPS server. */
   readonly caFile: string
-  /** The root of what it issues, PEM; another one at each start. */
+  /** The root certificate of what it issues, in PEM; a new one at each start. */
   issuingRoot(): Promise<string>
   stop(): Promise<void>
 }
 
 /**
- * It refuses one nonce in seven (RFC 8555 §6.5): all of the library's six tries for a request fail one time in 100,000. It
- * uses each proof once.
+ * It rejects one nonce in seven (RFC 8555 §6.5): all six tries of the library for a request fail once in 100,000. It does
+ * not reuse authorizations.
  */
 const environment = { PEBBLE_VA_NOSLEEP: '1', PEBBLE_WFE_NONCEREJECT: '15', PEBBLE_AUTHZREUSE: '0' }
 
@@ -42,7 +42,7 @@ export async function startPebble(at: { readonly dns: Endpoint; readonly httpPor
   }
   writeFileSync(file('pebble.json'), JSON.stringify({ pebble: settings }))
   writeFileSync(file('log'), '')
-  const variables = Object.entries(environment).map(each => each.join('='))
+  const variables = Object.entries(environment).map(([name, value]) => `${name}=${value}`)
   const server = [findProgram('pebble', 'pebble'), '-config', file('pebble.json')]
   const command = ['/usr/bin/env', ...variables, ...server, '-dnsserver', `${at.dns.host}:${at.dns.port}`]
   const pid = startProcess(command, { folder, log: file('log') })

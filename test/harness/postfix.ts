@@ -10,17 +10,17 @@ import {
   waitUntilReady,
 } from '../../src/cli/private/process.ts'
 
-/** A real Postfix on 127.0.0.1 that takes mail from this machine and hands all of it on. */
+/** A real Postfix on 127.0.0.1 that accepts mail from this machine and relays all of it. */
 export interface Postfix {
   readonly port: number
   log(): string
   stop(): Promise<void>
 }
 
-/** Postfix gives up root's rights by itself, and starts with nothing less. */
+/** Postfix starts only as root, and drops its privileges itself. */
 export const canStartPostfix = process.getuid?.() === 0
 
-/** Starts a Postfix of our own, which knows no other configuration, and relays to `nextPort` of 127.0.0.1. */
+/** Starts a Postfix with a configuration of its own, which relays to `nextPort` of 127.0.0.1. */
 export async function startPostfix(nextPort: number): Promise<Postfix> {
   const folder = mkdtempSync(join(tmpdir(), 'mailroom-postfix-'))
   chmodSync(folder, 0o755)
@@ -38,7 +38,7 @@ export async function startPostfix(nextPort: number): Promise<Postfix> {
     port,
     log: () => readFileSync(log, 'utf8'),
     stop: async () => {
-      // What was started is a script; the master, which ends its own, notes its number.
+      // The started process is a script; the master process, which ends the others, has its pid in a file.
       await stopProcess(Number(readFileSync(join(queue, 'pid/master.pid'), 'utf8')), 10_000)
       await stopProcess(pid, 10_000)
       rmSync(folder, { recursive: true, force: true })

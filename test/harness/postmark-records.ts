@@ -1,15 +1,15 @@
 import type { PlannedEvent } from './delivery-plan.ts'
 
-/** What Postmark tells of a recipient, as its documentation shows it. https://postmarkapp.com/developer/webhooks */
+/** Postmark's webhook records, as documented at https://postmarkapp.com/developer/webhooks */
 interface PostmarkRecordFacts {
   readonly emailId: string
   readonly address: string
-  /** Postmark's own number of this news: what is repeated has the same. */
+  /** Postmark's id of the event: a repeated record has the same. */
   readonly number: number
 }
 
-/** The record of a piece of news; `relayed` is none that Postmark tells. */
-export function postmarkRecord(news: PlannedEvent, about: PostmarkRecordFacts): object {
+/** The record of an event. @throws for `relayed`, which Postmark does not report */
+export function postmarkRecord(event: PlannedEvent, about: PostmarkRecordFacts): object {
   const at = new Date(Date.UTC(2026, 0, 31) + about.number * 1000).toISOString()
   const message = {
     ServerID: 23,
@@ -25,16 +25,16 @@ export function postmarkRecord(news: PlannedEvent, about: PostmarkRecordFacts): 
     Email: about.address,
     BouncedAt: at,
     Description: 'The server was unable to deliver your message.',
-    Details: `smtp;${news.reply}`,
+    Details: `smtp;${event.reply}`,
   })
-  switch (news.kind) {
+  switch (event.kind) {
     case 'delivered':
       return {
         ...message,
         RecordType: 'Delivery',
         Recipient: about.address,
         DeliveredAt: at,
-        Details: `smtp;${news.reply}`,
+        Details: `smtp;${event.reply}`,
       }
     case 'delayed':
       return bounce('Transient')
@@ -43,8 +43,8 @@ export function postmarkRecord(news: PlannedEvent, about: PostmarkRecordFacts): 
     case 'complained':
       return { ...bounce('SpamComplaint'), RecordType: 'SpamComplaint', Details: '' }
     case 'relayed':
-      throw new Error('Postmark does not tell what was passed on')
+      throw new Error('Postmark does not report a relay')
     default:
-      return news.kind satisfies never
+      return event.kind satisfies never
   }
 }

@@ -7,17 +7,17 @@ import { findProgram, freePort, startProcess, stopProcess, waitUntilReady } from
 
 /** A real PowerDNS authoritative server on 127.0.0.1, with its records in SQLite. */
 export interface PowerDns {
-  /** Of its HTTP API. */
+  /** The URL of its HTTP API. */
   readonly url: string
   readonly key: string
-  /** Where it answers DNS. */
+  /** Where it serves DNS. */
   readonly endpoint: Endpoint
-  /** Makes an empty zone. */
+  /** Creates an empty zone. */
   addZone(name: string, kind?: 'Native' | 'Slave'): Promise<void>
-  /** Asks its API, past our adapter. The path begins after `/servers/localhost`. */
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
+  /** Calls its API without our adapter. The path begins after `/servers/localhost`. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests read responses of every shape
   ask(method: string, path: string, body?: object): Promise<any>
-  /** Replaces a set of records by hand; without records it disappears. */
+  /** Replaces a record set without our adapter; an empty one is deleted. */
   put(zone: string, name: string, type: string, contents: readonly string[], more?: object): Promise<void>
   stop(): Promise<void>
 }
@@ -74,7 +74,7 @@ export async function startPowerDns(): Promise<PowerDns> {
   }
 }
 
-interface Where {
+interface PowerDnsSettings {
   readonly folder: string
   readonly database: string
   readonly dnsPort: number
@@ -82,7 +82,7 @@ interface Where {
   readonly key: string
 }
 
-function settings({ folder, database, dnsPort, apiPort, key }: Where): string {
+function settings({ folder, database, dnsPort, apiPort, key }: PowerDnsSettings): string {
   const all = {
     launch: 'gsqlite3',
     'gsqlite3-database': database,

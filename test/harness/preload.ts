@@ -7,21 +7,21 @@ import { startMariadb } from '../../src/cli/private/mariadb.ts'
 import { allAfterSettled } from '../../src/cli/private/process.ts'
 
 /**
- * What the tests stand on: MAILROOM_TEST_DATABASE_URL (an account that may make databases) and MAILROOM_TEST_CLAMD (a
- * clamd that knows EICAR). What is not given is started here, once for a run, and ends with it, however it ends.
+ * The servers of the tests: MAILROOM_TEST_DATABASE_URL (an account that may create databases) and MAILROOM_TEST_CLAMD (a
+ * clamd that detects EICAR). One that is not given is started here, once for a test run, and ends with it in any case.
  */
 await allAfterSettled([
-  give('MAILROOM_TEST_DATABASE_URL', 'mariadb', async folder => {
+  provide('MAILROOM_TEST_DATABASE_URL', 'mariadb', async folder => {
     const mariadb = await startMariadb({ folder })
     return { pid: mariadb.pid, value: mariadb.url }
   }),
-  give('MAILROOM_TEST_CLAMD', 'clamd', async folder => {
+  provide('MAILROOM_TEST_CLAMD', 'clamd', async folder => {
     const clamd = await startClamd({ folder })
     return { pid: clamd.pid, value: clamd.address }
   }),
 ])
 
-async function give(
+async function provide(
   key: string,
   name: string,
   start: (folder: string) => Promise<{ readonly pid: number; readonly value: string }>,
@@ -34,7 +34,7 @@ async function give(
   endWithUs(pid, folder)
 }
 
-/** A shell that waits for its standard input to close, which the end of this process does, also by kill -9. */
+/** Kills a server when this process ends, even by kill -9: a shell waits until its standard input is closed. */
 function endWithUs(pid: number, folder: string): void {
   const commands = 'cat >/dev/null; kill -9 "$1"; sleep 0.2; rm -rf "$2"'
   const shell = spawn('/bin/sh', ['-c', commands, 'sh', String(pid), folder], {

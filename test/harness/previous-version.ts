@@ -3,15 +3,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { projectRoot } from './cli.ts'
 
-/** The program of another version, on this one's libraries. */
+/** A checkout of the previous version, with the current node_modules. */
 export interface PreviousVersion {
   readonly path: string
   remove(): void
 }
 
 /**
- * Unpacks the version before this one out of the repository's history: `test/fixtures/previous-version` has its commit.
- * @throws when the history does not go back so far, as in a shallow clone
+ * Unpacks the previous version from the repository's history; its commit is in `test/fixtures/previous-version`.
+ * @throws when the history does not contain it, as in a shallow clone
  */
 export function unpackPreviousVersion(): PreviousVersion {
   const commit = readFileSync(join(projectRoot, 'test/fixtures/previous-version'), 'utf8').trim()
@@ -27,7 +27,7 @@ export function unpackPreviousVersion(): PreviousVersion {
   ])
   if (unpacked.stderr.length > 0)
     throw new Error(`${commit} is needed from the history (git fetch --unshallow brings it): ${unpacked.stderr}`)
-  // Otherwise it would install its own libraries, into ours.
+  // Otherwise it would install its own libraries into our node_modules.
   for (const file of ['package.json', 'bun.lock']) cpSync(join(projectRoot, file), join(path, file))
   symlinkSync(join(projectRoot, 'node_modules'), join(path, 'node_modules'))
   return { path, remove: () => rmSync(path, { recursive: true, force: true }) }

@@ -6,8 +6,8 @@ const folder = join(tmpdir(), 'mailroom-promtool')
 const unpacked = join(folder, 'usr/bin/promtool')
 
 /**
- * Prometheus' own checker: the one on the PATH, else that of Debian's package, unpacked and not installed, as that would
- * start a Prometheus.
+ * promtool, Prometheus' checker: from the PATH, or from Debian's package, unpacked only, since installing it would start
+ * Prometheus.
  */
 async function findPromtool(): Promise<string> {
   const onPath = Bun.which('promtool')
@@ -15,18 +15,18 @@ async function findPromtool(): Promise<string> {
   if (existsSync(unpacked)) return unpacked
   const fresh = mkdtempSync(`${folder}-`)
   const unpack = 'set -e; cd "$1"; apt-get -qq download prometheus; dpkg -x prometheus_*.deb .; rm prometheus_*.deb'
-  await ran(['sh', '-c', unpack, 'sh', fresh])
+  await run(['sh', '-c', unpack, 'sh', fresh])
   rmSync(folder, { recursive: true, force: true })
   renameSync(fresh, folder)
   return unpacked
 }
 
-/** Runs promtool to its end with `input` on standard input; what it printed. @throws when it finds fault */
+/** Runs promtool with `input` on standard input. Returns its output. @throws when it reports an error */
 export async function promtool(args: readonly string[], input = ''): Promise<string> {
-  return ran([await findPromtool(), ...args], input)
+  return run([await findPromtool(), ...args], input)
 }
 
-async function ran(command: string[], input = ''): Promise<string> {
+async function run(command: string[], input = ''): Promise<string> {
   const child = Bun.spawn(command, { stdin: new Blob([input]), stdout: 'pipe', stderr: 'pipe' })
   const [out, err, status] = await Promise.all([
     new Response(child.stdout).text(),

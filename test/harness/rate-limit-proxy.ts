@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { createTestAuthority } from './certificates.ts'
 import type { Pebble } from './pebble.ts'
 
-/** Pebble, which limits nobody, behind a limit: it takes no order until it relents. RFC 8555 §6.6. */
+/** A proxy for Pebble, which has no rate limits: it refuses new orders until `relent` is called (RFC 8555 §6.6). */
 export function startRateLimitProxy(
   pebble: Pebble,
   retryAfter: string,
@@ -23,7 +23,7 @@ export function startRateLimitProxy(
     tls: { cert: chain, key },
     async fetch(request) {
       const { pathname } = new URL(request.url)
-      // The answers name the host that they were asked at, and what is signed names it too.
+      // Responses contain the host of the request, and signed requests contain it too.
       const answer = await fetch(new URL(pathname, pebble.directory), {
         method: request.method,
         headers: { 'content-type': 'application/jose+json', host: request.headers.get('host') ?? '' },

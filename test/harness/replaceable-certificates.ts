@@ -3,17 +3,17 @@ import { readCertificate } from '../../src/ports/certificates/pem.ts'
 import type { Certificates } from '../../src/ports/certificates/port.ts'
 import type { CertificatePair } from './certificates.ts'
 
-/** Certificates that a test changes when it likes. */
+/** Certificates that a test can replace. */
 export function replaceableCertificates(
   ...first: readonly CertificatePair[]
 ): Certificates & { replace(...pairs: readonly CertificatePair[]): void } {
   const read = (pairs: readonly CertificatePair[]) => pairs.map(({ chain, key }) => readCertificate(chain, key))
-  const held = createCertificateStore(read(first))
+  const store = createCertificateStore(read(first))
   return {
-    current: () => held.current,
+    current: () => store.current,
     states: () => [],
-    onChange: held.onChange,
+    onChange: store.onChange,
     stop: async () => undefined,
-    replace: (...pairs) => held.replace(read(pairs)),
+    replace: (...pairs) => store.replace(read(pairs)),
   }
 }

@@ -1,39 +1,39 @@
 import { SmtpClient } from './smtp-client.ts'
 
-/** A report on its way. */
+/** A report to send. */
 export interface OutgoingReport {
   readonly from: string
   readonly to: string
   readonly message: string
-  /** How the last reply has to begin. */
+  /** How the final reply has to begin. */
   readonly expected: '250 ' | '550 '
   readonly onAccepted?: () => void
 }
 
 export interface ReportSender {
   send(report: OutgoingReport): void
-  /** Resolves when everything was told. */
+  /** Resolves when everything is sent. */
   drained(): Promise<void>
-  /** Replies that were not the expected one, with what they were to. */
+  /** Unexpected final replies, with their reports. */
   readonly unexpected: readonly string[]
-  /** How many were told, and how often a 4yz put one off. */
+  /** How many were sent, and how often one was deferred with 4yz. */
   counts(): { readonly sent: number; readonly deferred: number }
-  /** Ends its connections. */
+  /** Closes the connections. */
   close(): Promise<void>
 }
 
 const maxTries = 20
 
-/** Tells reports over so many SMTP connections at once, each with many transactions; tries again what is put off. */
+/** Sends reports over several SMTP connections at once, each with many transactions, and retries deferred ones. */
 export function startReportSender(port: () => number, connections: number): ReportSender {
   const queue: { readonly report: OutgoingReport; readonly tries: number }[] = []
   const unexpected: string[] = []
-  let under = 0
-  let told = 0
-  let putOff = 0
+  let inProgress = 0
+  let sent = 0
+  let deferred = 0
   let isOver = false
 
-  async function lane(): Promise<void> {
+  async function sendFromQueue(): Promise<void> {
     let client: SmtpClient | undefined
     while (!isOver) {
       const next = queue.shift()
@@ -41,13 +41,13 @@ export function startReportSender(port: () => number, connections: number): Repo
         await Bun.sleep(3)
         continue
       }
-      under++
+      inProgress++
       const { report, tries } = next
       let reply: string
       try {
         client ??= await SmtpClient.ready(port())
         reply = await transact(client, report)
-        // Who guesses addresses waits longer for each answer in the same session.
+        // Each unknown recipient delays the next replies of the same session.
         if (!reply.startsWith('250 ')) {
           client.hangUp()
           client = undefined
@@ -58,28 +58,28 @@ export function startReportSender(port: () => number, connections: number): Repo
         reply = `421 ${String(error)}`
       }
       if (reply.startsWith('4') && tries < maxTries) {
-        putOff++
+        deferred++
         queue.push({ report, tries: tries + 1 })
       } else if (reply.startsWith(report.expected)) {
-        told++
+        sent++
         if (reply.startsWith('250 ')) report.onAccepted?.()
       } else unexpected.push(`${reply}, to ${report.to}: ${report.message.slice(0, 400)}`)
-      under--
+      inProgress--
     }
     client?.hangUp()
   }
 
-  const lanes = Array.from({ length: connections }, lane)
+  const workers = Array.from({ length: connections }, sendFromQueue)
   return {
     send: report => void queue.push({ report, tries: 1 }),
     async drained() {
-      while (queue.length > 0 || under > 0) await Bun.sleep(5)
+      while (queue.length > 0 || inProgress > 0) await Bun.sleep(5)
     },
     unexpected,
-    counts: () => ({ sent: told, deferred: putOff }),
+    counts: () => ({ sent, deferred }),
     async close() {
       isOver = true
-      await Promise.all(lanes)
+      await Promise.all(workers)
     },
   }
 }

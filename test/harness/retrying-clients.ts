@@ -1,28 +1,28 @@
 import { fetchValidated } from './openapi-validation.ts'
 import { SmtpClient } from './smtp-client.ts'
 
-/** Clients that send numbered emails over HTTP and as many messages over SMTP, each again until it is acknowledged. */
+/** Clients that send numbered emails over HTTP and messages over SMTP, and retry each until it is acknowledged. */
 export interface RetryingClients {
-  /** The number of each email that was answered 202, and its id. */
+  /** The numbers of the emails that got 202, with their ids. */
   readonly acceptedEmails: ReadonlyMap<number, string>
-  /** The number of each message that was answered 250. */
+  /** The numbers of the messages that got 250. */
   readonly acceptedMessages: ReadonlySet<number>
-  /** Resolves when all is acknowledged. */
+  /** Resolves when everything is acknowledged. */
   readonly done: Promise<void>
-  /** Begins nothing new. */
+  /** Starts no new email or message. */
   stop(): void
 }
 
 interface ClientsOptions {
-  /** Emails, and as many messages. */
+  /** The number of emails, and of messages. */
   readonly count: number
-  /** Clients of each kind. */
+  /** Clients for HTTP, and for SMTP. */
   readonly clientsPerProtocol: number
   readonly key: string
-  /** Where the next request goes, without a final slash, and on which port the next session begins. */
+  /** The URL for the next request, without a final slash, and the port for the next session. */
   readonly http: () => string
   readonly smtp: () => number
-  /** Between two emails, or messages, of a client. */
+  /** The pause of a client between two emails or messages. */
   readonly pauseMs?: number
   readonly giveUpMs?: number
 }
@@ -38,7 +38,7 @@ export function messageOf(i: number): string {
   return [...header, `Message-ID: <${messageIdOf(i)}>`, '', `This is ${i}.`, ''].join('\r\n')
 }
 
-/** Tries again, as long as there is no answer that settles it. */
+/** Retries until an attempt gives a value. */
 export async function retryUntilSettled<Answer>(
   attempt: () => Promise<Answer | undefined>,
   what: string,
@@ -48,7 +48,7 @@ export async function retryUntilSettled<Answer>(
     const answer = await attempt()
     if (answer !== undefined) return answer
   }
-  throw new Error(`${what}: nothing came of it`)
+  throw new Error(`${what}: not settled within ${giveUpMs} ms`)
 }
 
 export function startRetryingClients(options: ClientsOptions): RetryingClients {
@@ -56,14 +56,14 @@ export function startRetryingClients(options: ClientsOptions): RetryingClients {
   const accepted = new Map<number, string>()
   const taken = new Set<number>()
   let hasEnded = false
-  /** Numbers from 0, of which several clients take the next one each. */
+  /** Numbers from 0, shared by several clients. */
   const numbers = () => {
     let next = 0
     return () => (next < count && !hasEnded ? next++ : undefined)
   }
   const [nextEmail, nextMessage] = [numbers(), numbers()]
 
-  /** One email after the other. */
+  /** Posts one email after the other. */
   async function post(): Promise<void> {
     for (let i = nextEmail(); i !== undefined; i = nextEmail()) {
       const email = { from: 'hello@demo.test', to: `r${i}@friend.test`, subject: `Email ${i}`, text: `This is ${i}.` }
@@ -77,7 +77,7 @@ export function startRetryingClients(options: ClientsOptions): RetryingClients {
     }
   }
 
-  /** One message after the other over one connection, as long as it holds. */
+  /** Sends one message after the other, over one connection as long as it lasts. */
   async function send(): Promise<void> {
     let client: SmtpClient | undefined
     for (let i = nextMessage(); i !== undefined; i = nextMessage()) {
@@ -117,7 +117,7 @@ export function startRetryingClients(options: ClientsOptions): RetryingClients {
   }
 }
 
-/** The id in a 202; undefined where there was no answer, or one that asks to try again. */
+/** The id in a 202 response; undefined: there was no response, or a retryable error. */
 async function request(
   { key, http }: ClientsOptions,
   email: object,

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Db } from '../../src/base/database/database.ts'
 
-/** How many rows the server looks at while `work` is done on its one connection. */
+/** The number of rows that the server reads for `work`, which gets one connection. */
 export function countRowsRead(db: Db, work: (db: Db) => Promise<unknown>): Promise<number> {
   return db.connection().execute(async one => {
     const count = async () => {

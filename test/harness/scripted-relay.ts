@@ -1,12 +1,12 @@
 import { createServer, type Socket } from 'node:net'
 
 /**
- * What a scripted relay does at one point of the conversation: a reply, `close`, both (`421 bye close`), or nothing more
- * on this connection (empty).
+ * What a scripted relay does at one step of the session: a reply, `close`, both (`421 bye close`), or nothing more on this
+ * connection (empty).
  */
 export type ScriptStep = string
 
-/** The replies of a relay; what is absent is answered as by one that takes everything. */
+/** The replies of a relay; by default it accepts everything. */
 export interface RelayScript {
   readonly banner?: ScriptStep | ((connection: number) => ScriptStep)
   readonly ehlo?: ScriptStep | ((connection: number) => ScriptStep)
@@ -15,14 +15,14 @@ export interface RelayScript {
   readonly rcpt?: ScriptStep | ((to: string, from: string) => ScriptStep)
   readonly data?: ScriptStep | ((from: string) => ScriptStep)
   readonly dot?: ScriptStep | ((message: Buffer, from: string) => ScriptStep)
-  /** How long after the final dot the reply to it comes, in milliseconds. */
+  /** The delay of the reply to the final dot, in milliseconds. */
   readonly dotAfterMs?: number
   readonly rset?: ScriptStep | (() => ScriptStep)
-  /** Close a connection after so many messages, without a word. */
+  /** Closes a connection after so many messages. */
   readonly messagesPerConnection?: number
 }
 
-/** A message as it came over the wire, dots and all. */
+/** A message as it came over the wire, with dot-stuffing. */
 export interface RelayedMessage {
   readonly from: string
   readonly to: readonly string[]
@@ -35,18 +35,18 @@ export interface RelayedMessage {
 export interface ScriptedRelay {
   readonly url: string
   readonly accepted: RelayedMessage[]
-  /** How many connections there were. */
+  /** The number of connections so far. */
   connections(): number
-  /** Commands in order, with the connection's number in front. */
+  /** Commands in order, each after the number of its connection. */
   readonly commands: string[]
-  /** Replaces the script, also for connections that are open. */
+  /** Replaces the script, for open connections as well. */
   setScript(script: RelayScript): void
-  /** Ends all open connections without a word. */
+  /** Closes all open connections without a reply. */
   dropConnections(): Promise<void>
   close(): Promise<void>
 }
 
-const takesAll = {
+const defaultReplies = {
   banner: '220 relay.test ESMTP',
   ehlo: '250-relay.test\r\n250-PIPELINING\r\n250-SIZE 1000000\r\n250 SMTPUTF8',
   auth: '235 2.7.0 ok',
@@ -57,12 +57,12 @@ const takesAll = {
   rset: '250 2.0.0 ok',
 } as const
 
-/** A relay on a raw socket that follows a script, on loopback and a port of the kernel's choice. */
+/** Starts a relay on a raw socket that follows a script, on a free loopback port. */
 export async function startScriptedRelay(first: RelayScript = {}): Promise<ScriptedRelay> {
   let script = first
   let connections = 0
   const sockets = new Set<Socket>()
-  const taken: RelayedMessage[] = []
+  const accepted: RelayedMessage[] = []
   const commands: string[] = []
 
   const server = createServer(socket => {
@@ -78,15 +78,15 @@ export async function startScriptedRelay(first: RelayScript = {}): Promise<Scrip
     let from = ''
     let to: string[] = []
 
-    /** False when the conversation is over. */
-    const say = (step: ScriptStep): boolean => {
+    /** Sends the reply of a step. Returns false when the session is over. */
+    const reply = (step: ScriptStep): boolean => {
       if (step === '') {
         socket.pause()
         return false
       }
       const closes = step === 'close' || step.endsWith(' close')
-      const reply = step.replace(/ ?close$/, '')
-      if (reply) socket.write(`${reply}\r\n`)
+      const text = step.replace(/ ?close$/, '')
+      if (text) socket.write(`${text}\r\n`)
       if (closes) {
         isOver = true
         socket.end()
@@ -99,55 +99,58 @@ export async function startScriptedRelay(first: RelayScript = {}): Promise<Scrip
       const verb = line.slice(0, 4).toUpperCase()
       switch (verb) {
         case 'EHLO':
-          return say(typeof script.ehlo === 'function' ? script.ehlo(connection) : (script.ehlo ?? takesAll.ehlo))
+          return reply(
+            typeof script.ehlo === 'function' ? script.ehlo(connection) : (script.ehlo ?? defaultReplies.ehlo),
+          )
         case 'AUTH':
-          return say(script.auth ?? takesAll.auth)
+          return reply(script.auth ?? defaultReplies.auth)
         case 'MAIL': {
           from = /<(.*?)>/.exec(line)?.[1] ?? ''
           to = []
-          if (hasMail) return say('503 5.5.1 nested MAIL')
-          const step = typeof script.mail === 'function' ? script.mail(from) : (script.mail ?? takesAll.mail)
+          if (hasMail) return reply('503 5.5.1 nested MAIL')
+          const step = typeof script.mail === 'function' ? script.mail(from) : (script.mail ?? defaultReplies.mail)
           hasMail = step.startsWith('2')
-          return say(step)
+          return reply(step)
         }
         case 'RCPT': {
-          if (!hasMail) return say('503 5.5.1 MAIL first')
+          if (!hasMail) return reply('503 5.5.1 MAIL first')
           const recipient = /<(.*?)>/.exec(line)?.[1] ?? ''
-          const step = typeof script.rcpt === 'function' ? script.rcpt(recipient, from) : (script.rcpt ?? takesAll.rcpt)
+          const step =
+            typeof script.rcpt === 'function' ? script.rcpt(recipient, from) : (script.rcpt ?? defaultReplies.rcpt)
           if (step.startsWith('2')) to.push(recipient)
-          return say(step)
+          return reply(step)
         }
         case 'DATA': {
-          if (to.length === 0) return say('554 5.5.1 no valid recipients')
-          const step = typeof script.data === 'function' ? script.data(from) : (script.data ?? takesAll.data)
+          if (to.length === 0) return reply('554 5.5.1 no valid recipients')
+          const step = typeof script.data === 'function' ? script.data(from) : (script.data ?? defaultReplies.data)
           isData = step.startsWith('3')
-          return say(step)
+          return reply(step)
         }
         case 'RSET':
           hasMail = false
-          return say(typeof script.rset === 'function' ? script.rset() : (script.rset ?? takesAll.rset))
+          return reply(typeof script.rset === 'function' ? script.rset() : (script.rset ?? defaultReplies.rset))
         case 'QUIT':
-          return say('221 2.0.0 bye close')
+          return reply('221 2.0.0 bye close')
         default:
-          return say('502 5.5.2 what')
+          return reply('502 5.5.2 what')
       }
     }
 
     const onMessage = (wire: Buffer): boolean => {
       isData = false
       hasMail = false
-      const step = typeof script.dot === 'function' ? script.dot(wire, from) : (script.dot ?? takesAll.dot)
-      // One that closes here has taken it, for all that the client can know.
-      if (step.startsWith('2') || step === 'close') taken.push({ from, to, wire, connection })
+      const step = typeof script.dot === 'function' ? script.dot(wire, from) : (script.dot ?? defaultReplies.dot)
+      // A relay that closes here may have accepted it, as far as the client can know.
+      if (step.startsWith('2') || step === 'close') accepted.push({ from, to, wire, connection })
       messages++
-      const last = messages === script.messagesPerConnection ? `${step} close` : step
-      if (script.dotAfterMs === undefined) return say(last)
-      setTimeout(() => say(last), script.dotAfterMs)
+      const lastStep = messages === script.messagesPerConnection ? `${step} close` : step
+      if (script.dotAfterMs === undefined) return reply(lastStep)
+      setTimeout(() => reply(lastStep), script.dotAfterMs)
       return true
     }
 
     socket.on('data', (chunk: Buffer) => {
-      // What is still under way to one that closed is not heard.
+      // Input after the relay closed is ignored.
       if (isOver) return
       input = Buffer.concat([input, chunk])
       for (;;) {
@@ -159,7 +162,7 @@ export async function startScriptedRelay(first: RelayScript = {}): Promise<Scrip
         if (!(isData ? onMessage(part) : onCommand(part.toString('latin1')))) return
       }
     })
-    say(typeof script.banner === 'function' ? script.banner(connection) : (script.banner ?? takesAll.banner))
+    reply(typeof script.banner === 'function' ? script.banner(connection) : (script.banner ?? defaultReplies.banner))
   })
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   const address = server.address()
@@ -171,7 +174,7 @@ export async function startScriptedRelay(first: RelayScript = {}): Promise<Scrip
   }
   return {
     url: `smtp://127.0.0.1:${port}`,
-    accepted: taken,
+    accepted,
     commands,
     connections: () => connections,
     setScript(next) {

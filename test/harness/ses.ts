@@ -1,4 +1,4 @@
-/** What an Amazon SES of the test was asked to send. */
+/** An email that was sent through the test's Amazon SES. */
 export interface SesSend {
   readonly from: string
   readonly to: readonly string[]
@@ -7,19 +7,19 @@ export interface SesSend {
   readonly configurationSet: string | null
 }
 
-/** An answer in the form of the API: the error's name goes in a header, what it says in the body. */
+/** A response of the API: the error's name goes into a header, its message into the body. */
 export interface SesResponse {
   readonly status: number
   readonly error?: string
   readonly body: object | string
 }
 
-/** A domain that the account knows. */
+/** A domain identity of the account. */
 export interface TestIdentity {
   isVerified: boolean
   mailFrom: string | undefined
   isForwarding: boolean
-  /** `EXTERNAL`: the operator signs with a key of his own, under the first token as selector. */
+  /** `EXTERNAL`: DKIM with the operator's own key (BYODKIM), with the first token as selector. */
   origin: 'AWS_SES' | 'EXTERNAL'
   readonly tokens: readonly string[]
 }
@@ -27,13 +27,13 @@ export interface TestIdentity {
 export interface TestSes {
   readonly url: string
   readonly sent: SesSend[]
-  /** Who signed the requests, and for what: `<key>/<date>/<region>/ses/aws4_request`. */
+  /** The credential scopes of the requests: `<key>/<date>/<region>/ses/aws4_request`. */
   readonly signers: string[]
-  /** Given instead of sending; null: sends. `never`: no answer. */
+  /** The response instead of sending; null: it sends. `never`: it does not respond. */
   response: SesResponse | 'never' | null
   account: object
   readonly identities: Map<string, TestIdentity>
-  /** Does it take every new domain for verified? */
+  /** Whether new domains are verified at once. */
   verifiesAtOnce: boolean
   close(): Promise<void>
 }
@@ -46,7 +46,7 @@ interface SendEmail {
   readonly ConfigurationSetName?: string
 }
 
-/** Credentials for the client of the SDK, which looks for them where AWS's tools do, and nowhere else. */
+/** Sets credentials in the environment, where the SDK looks for them. Returns a function that restores it. */
 export function setAwsCredentials(): () => void {
   const set = {
     AWS_ACCESS_KEY_ID: 'AKIDEXAMPLE',
@@ -64,7 +64,7 @@ export function setAwsCredentials(): () => void {
   }
 }
 
-/** Answers as https://docs.aws.amazon.com/ses/latest/APIReference-V2/API_SendEmail.html says. */
+/** Starts a server that implements https://docs.aws.amazon.com/ses/latest/APIReference-V2/API_SendEmail.html */
 export function startSes(): TestSes {
   const server = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: respond })
   const ses: TestSes = {
@@ -84,7 +84,7 @@ export function startSes(): TestSes {
     if (ses.response === 'never') return new Promise(() => undefined)
     if (ses.response) return scripted(ses.response)
     const { pathname } = new URL(request.url)
-    if (pathname.startsWith('/v2/email/identities')) return answerIdentity(ses, request.method, pathname, body)
+    if (pathname.startsWith('/v2/email/identities')) return respondIdentity(ses, request.method, pathname, body)
     switch (`${request.method} ${pathname}`) {
       case 'GET /v2/email/account':
         return Response.json(ses.account)
@@ -98,17 +98,17 @@ export function startSes(): TestSes {
   return ses
 }
 
-/** https://docs.aws.amazon.com/ses/latest/APIReference-V2/API_GetEmailIdentity.html and its neighbours. */
-function answerIdentity(
+/** https://docs.aws.amazon.com/ses/latest/APIReference-V2/API_GetEmailIdentity.html and the operations beside it. */
+function respondIdentity(
   { identities, verifiesAtOnce }: TestSes,
   method: string,
   pathname: string,
   body: string,
 ): Response {
   const [, , , , domain = '', part = ''] = pathname.split('/').map(decodeURIComponent)
-  const given = body === '' ? {} : JSON.parse(body)
+  const input = body === '' ? {} : JSON.parse(body)
   if (method === 'POST') {
-    const { EmailIdentity: name } = given
+    const { EmailIdentity: name } = input
     if (identities.has(name)) return scripted({ status: 400, error: 'AlreadyExistsException', body: {} })
     const tokens = ['a', 'b', 'c'].map(letter => `${letter}${name.replaceAll('.', '')}`)
     identities.set(name, {
@@ -122,8 +122,8 @@ function answerIdentity(
   }
   const identity = identities.get(domain)
   if (!identity) return scripted({ status: 404, error: 'NotFoundException', body: { message: `No ${domain}.` } })
-  if (method === 'PUT' && part === 'mail-from') identity.mailFrom = given.MailFromDomain
-  if (method === 'PUT' && part === 'feedback') identity.isForwarding = given.EmailForwardingEnabled
+  if (method === 'PUT' && part === 'mail-from') identity.mailFrom = input.MailFromDomain
+  if (method === 'PUT' && part === 'feedback') identity.isForwarding = input.EmailForwardingEnabled
   if (method === 'PUT') return Response.json({})
   return Response.json({
     IdentityType: 'DOMAIN',

@@ -2,21 +2,21 @@ import { closeSync, mkdtempSync, openSync, rmSync, statfsSync, writeSync } from 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/** A disk of its own that is soon full. */
+/** A small file system, for tests of a full disk. */
 export interface SmallDisk {
   readonly path: string
   freeBytes(): number
-  /** Fills it until so many bytes are free; to call it again leaves others free. */
+  /** Fills it until so many bytes are free; replaces an earlier filling. */
   fillUntilFree(bytes: number): void
-  /** Takes the filling away. */
+  /** Removes the filling. */
   empty(): void
   close(): void
 }
 
-/** Only root may make one. */
+/** Only root may mount a file system. */
 export const canMountDisks = process.getuid?.() === 0
 
-/** A file system in memory of so many bytes, mounted on a new folder. */
+/** Mounts a tmpfs of so many bytes on a new folder. */
 export function openSmallDisk(bytes: number): SmallDisk {
   const path = mkdtempSync(join(tmpdir(), 'mailroom-disk-'))
   run('mount', '-t', 'tmpfs', '-o', `size=${bytes},mode=755`, 'tmpfs', path)

@@ -2,8 +2,8 @@ import type { Provider } from '../../src/ports/provider/port.ts'
 import { presetOf } from '../../src/ports/provider/smarthost/presets.ts'
 import { type SmarthostOptions, smarthostProvider } from '../../src/ports/provider/smarthost/smarthost.ts'
 
-/** The smarthost provider at `url`, which is spoken to as an MTA unless another preset is given. */
-export function testSmarthost(url: string, given: Partial<SmarthostOptions> = {}): Provider {
+/** The smarthost provider for `url`, with the preset of Postfix unless another is options. */
+export function testSmarthost(url: string, options: Partial<SmarthostOptions> = {}): Provider {
   return smarthostProvider({
     urls: [url],
     connections: 2,
@@ -12,6 +12,6 @@ export function testSmarthost(url: string, given: Partial<SmarthostOptions> = {}
     hostname: 'mail.test',
     preset: presetOf('postfix', true),
     dsnSuccess: false,
-    ...given,
+    ...options,
   })
 }

@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net'
 import { type TLSSocket, connect as wrap } from 'node:tls'
 
-/** A scripted SMTP client on a raw socket: it sends what it is told, however wrong, and gives back what it hears. */
+/** An SMTP client on a raw socket, which can send anything, valid or not, and returns the replies. */
 export class SmtpClient {
   private socket: Socket | TLSSocket
   private received = ''
@@ -13,7 +13,7 @@ export class SmtpClient {
     this.listen()
   }
 
-  /** Connects, from `localAddress` where it is given. Does not wait for the greeting. */
+  /** Connects, from `localAddress` if it is given, and does not wait for the greeting. */
   static async connect(port: number, localAddress?: string): Promise<SmtpClient> {
     const socket = connect({ port, host: '127.0.0.1', ...(localAddress ? { localAddress } : {}) })
     socket.setNoDelay()
@@ -24,7 +24,7 @@ export class SmtpClient {
     return new SmtpClient(socket)
   }
 
-  /** Connected, greeted, and with the answer to EHLO heard. */
+  /** Connects, and reads the greeting and the reply to EHLO. */
   static async ready(port: number, localAddress?: string): Promise<SmtpClient> {
     const client = await SmtpClient.connect(port, localAddress)
     await client.reply()
@@ -46,12 +46,12 @@ export class SmtpClient {
     this.socket.on('end', end)
   }
 
-  /** Sends bytes as they are; text as UTF-8. */
-  send(what: string | Buffer): void {
-    this.socket.write(what)
+  /** Sends raw bytes; text as UTF-8. */
+  send(data: string | Buffer): void {
+    this.socket.write(data)
   }
 
-  /** Sends bytes in pieces, each in a packet of its own as far as that can be had. */
+  /** Sends bytes in pieces, each in its own packet if possible. */
   async sendInPieces(pieces: readonly Buffer[], pauseMs = 2): Promise<void> {
     for (const piece of pieces) {
       this.socket.write(piece)
@@ -61,43 +61,43 @@ export class SmtpClient {
 
   /** The next whole reply, its lines joined by LF. @throws when the connection ends first, or after `timeoutMs`. */
   async reply(timeoutMs = 5000): Promise<string> {
-    const until = performance.now() + timeoutMs
+    const deadline = performance.now() + timeoutMs
     for (;;) {
       const match = /^(?:\d{3}-.*\r\n)*\d{3}(?: .*)?\r\n/.exec(this.received)
       if (match) {
         this.received = this.received.slice(match[0].length)
         return match[0].replaceAll('\r\n', '\n').trimEnd()
       }
-      if (this.isOver) throw new Error(`the connection ended; heard "${this.received}"`)
-      await this.waitForInput(until, 'no reply')
+      if (this.isOver) throw new Error(`the connection ended after "${this.received}"`)
+      await this.waitForInput(deadline, 'no reply')
     }
   }
 
-  /** Sends a line and gives the reply to it. */
+  /** Sends a command and returns its reply. */
   command(line: string): Promise<string> {
     this.send(`${line}\r\n`)
     return this.reply()
   }
 
-  /** The replies to all of these lines, asked one after the other. */
+  /** Sends commands one after the other, each after the reply to the one before, and returns the replies. */
   async commands(...lines: readonly string[]): Promise<readonly string[]> {
     const replies: string[] = []
     for (const line of lines) replies.push(await this.command(line))
     return replies
   }
 
-  /** What is heard until the server closes; '' when it has nothing more to say. */
+  /** Everything that the server sends until it closes the connection. */
   async rest(timeoutMs = 5000): Promise<string> {
-    const until = performance.now() + timeoutMs
-    while (!this.isOver) await this.waitForInput(until, 'still open')
+    const deadline = performance.now() + timeoutMs
+    while (!this.isOver) await this.waitForInput(deadline, 'still open')
     const rest = this.received
     this.received = ''
     return rest
   }
 
-  private async waitForInput(until: number, what: string): Promise<void> {
-    const left = until - performance.now()
-    if (left <= 0) throw new Error(`${what}; heard "${this.received}"`)
+  private async waitForInput(deadline: number, what: string): Promise<void> {
+    const left = deadline - performance.now()
+    if (left <= 0) throw new Error(`${what}; received "${this.received}"`)
     await new Promise<void>(resolve => {
       const timer = setTimeout(resolve, left)
       this.wake = () => {
@@ -121,7 +121,7 @@ export class SmtpClient {
     return secure
   }
 
-  /** Ends without a word. */
+  /** Closes the connection without QUIT. */
   hangUp(): void {
     this.socket.destroy()
   }

@@ -9,8 +9,8 @@ export interface Envelope {
 }
 
 /**
- * Sends a message in a session of its own, dot-stuffed; the reply to the first command that is not taken, or to the final
- * dot. Text goes out as latin1.
+ * Sends a message in a session of its own, dot-stuffed. Returns the reply to the first refused command, or to the final dot.
+ * Text is sent as latin1.
  */
 export async function sendMail(port: number, message: string | Buffer, envelope: Envelope = {}): Promise<string> {
   const { from = 'alice@sender.example', to = ['hello@demo.test'], helo = 'mx.sender.example' } = envelope
@@ -31,27 +31,27 @@ export async function sendMail(port: number, message: string | Buffer, envelope:
   }
 }
 
-/** The id with which a message was accepted. */
+/** The message id in the reply that accepted it. */
 export function acceptedMessageId(reply: string): string {
   const id = /^250 2\.0\.0 Accepted as (msg_\S+)$/.exec(reply)?.[1]
-  if (!id) throw new Error(`it was not accepted: ${reply}`)
+  if (!id) throw new Error(`the message was not accepted: ${reply}`)
   return id
 }
 
-/** The message as the API shows it. */
+/** The message from the API. */
 export async function readMessage({ api }: Mailroom, id: string) {
   const { status, json } = await api('GET', `/v1/inbox/${id}`)
   expect(status).toBe(200)
   return json
 }
 
-/** Sends a message that is accepted; what the API then shows. */
+/** Sends a message, which has to be accepted, and returns it from the API. */
 export async function deliverMessage(mailroom: Mailroom, message: string | Buffer, envelope: Envelope = {}) {
   return readMessage(mailroom, acceptedMessageId(await sendMail(mailroom.smtp, message, envelope)))
 }
 
-/** The mailbox of demo.test with this local part; null: the catch-all. */
+/** The id of the mailbox of demo.test with this local part; null: the catch-all. */
 export async function findMailboxId({ api }: Mailroom, localPart: string | null): Promise<string> {
   const { json } = await api('GET', '/v1/mailboxes')
-  return json.data.find((each: { local_part: string | null }) => each.local_part === localPart).id
+  return json.data.find((mailbox: { local_part: string | null }) => mailbox.local_part === localPart).id
 }

@@ -7,35 +7,36 @@ import { mergeCertificates } from '../../src/ports/certificates/merge.ts'
 import type { InboundPipeline, InboundRecipient, IncomingMessage } from '../../src/receiving/incoming-message.ts'
 import { refuseMail } from '../../src/receiving/smtp-refusal.ts'
 import { openSmtpServer, type SmtpServerDeps } from '../../src/servers/smtp/server.ts'
+import { until } from './until.ts'
 
-/** A way in that keeps what it is given: mail for `*@ours.test`, `full@` refused, `gone@` unknown. */
+/** An inbound pipeline that records messages for `*@ours.test`, except for `gone@…`, which is unknown. */
 export interface RecordingPipeline extends InboundPipeline {
-  /** What was received, with its bytes read at that time. */
+  /** The received messages, with the bytes that they had then. */
   readonly received: (IncomingMessage & { readonly bytes: Buffer })[]
-  /** The forward-paths that were asked for. */
+  /** The forward-paths that were looked up. */
   readonly lookedUp: string[]
-  /** What happens before a message is taken; may throw. */
+  /** Called before a message is accepted; may throw. */
   before: (mail: IncomingMessage) => Promise<void> | void
 }
 
 function recordingPipeline(): RecordingPipeline {
-  const wayIn: RecordingPipeline = {
+  const pipeline: RecordingPipeline = {
     received: [],
     lookedUp: [],
     before: () => undefined,
     async findRecipient(address) {
-      wayIn.lookedUp.push(address)
+      pipeline.lookedUp.push(address)
       return recipientOf(address)
     },
     async receive(mail) {
-      await wayIn.before(mail)
+      await pipeline.before(mail)
       mail.signal.throwIfAborted()
       const bytes = mail.content.kind === 'memory' ? mail.content.bytes : readFileSync(mail.content.path)
-      wayIn.received.push({ ...mail, bytes: Buffer.from(bytes) })
-      return { id: `msg_${wayIn.received.length}` }
+      pipeline.received.push({ ...mail, bytes: Buffer.from(bytes) })
+      return { id: `msg_${pipeline.received.length}` }
     },
   }
-  return wayIn
+  return pipeline
 }
 
 function recipientOf(address: string): InboundRecipient {
@@ -63,47 +64,44 @@ const config: SmtpServerDeps['config'] = {
 export interface TestSmtpServer {
   readonly port: number
   readonly inbound: RecordingPipeline
-  /** What was logged, as lines of JSON. */
+  /** The log lines, as JSON. */
   readonly logged: string[]
-  /** The files in the spool now. */
+  /** The files in the spool. */
   spoolFiles(): readonly string[]
-  /** The same, once it is empty, or after a second. */
-  waitForEmptySpool(): Promise<readonly string[]>
+  /** Waits until the spool is empty. */
+  waitForEmptySpool(): Promise<void>
   readonly spoolFolder: string
   close(): Promise<void>
 }
 
-/** A door on a free loopback port, in front of a {@link recordingPipeline}, that removes its folder when it is closed. */
+/** Starts the SMTP server on a free loopback port with a {@link recordingPipeline}. Closing it removes the spool. */
 export async function openTestSmtpServer(
   changes: Partial<SmtpServerDeps['config']> = {},
-  pace: SmtpServerDeps['timeouts'] = {},
+  timeouts: SmtpServerDeps['timeouts'] = {},
   spoolFolder = mkdtempSync(join(tmpdir(), 'spool-')),
   certificates = mergeCertificates([]),
 ): Promise<TestSmtpServer> {
-  const wayIn = recordingPipeline()
+  const pipeline = recordingPipeline()
   const logged: string[] = []
   const log = pino({ level: 'debug', base: null }, { write: line => void logged.push(line) })
-  const door = await openSmtpServer({
+  const server = await openSmtpServer({
     config: { ...config, ...changes },
-    inbound: wayIn,
+    inbound: pipeline,
     certificates,
     log,
     clock: systemClock,
     spoolFolder,
-    timeouts: { unknownDelayMs: 1, drainMs: 2000, ...pace },
+    timeouts: { unknownDelayMs: 1, drainMs: 2000, ...timeouts },
   })
   return {
-    port: door.address.port,
-    inbound: wayIn,
+    port: server.address.port,
+    inbound: pipeline,
     logged,
     spoolFolder,
     spoolFiles: () => readdirSync(spoolFolder),
-    waitForEmptySpool: async () => {
-      for (let i = 0; i < 100 && readdirSync(spoolFolder).length > 0; i++) await Bun.sleep(10)
-      return readdirSync(spoolFolder)
-    },
+    waitForEmptySpool: async () => void (await until(() => readdirSync(spoolFolder).length === 0)),
     close: async () => {
-      await door.close()
+      await server.close()
       await certificates.stop()
       rmSync(spoolFolder, { recursive: true, force: true })
     },

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 export const topicArn = 'arn:aws:sns:eu-west-1:123456789012:mail'
 const host = 'https://sns.eu-west-1.amazonaws.com'
 
-/** Who signs as Amazon SNS: a key, and where its certificate is. */
+/** A signer of SNS messages: its key, its certificate, and the URL of the certificate. */
 export interface SnsSigner {
   readonly url: string
   readonly key: string
@@ -17,11 +17,11 @@ export function newSnsSigner(name = 'SimpleNotificationService-0123456789abcdef'
   const folder = mkdtempSync(join(tmpdir(), 'sns-'))
   try {
     const [keyFile, certificateFile] = [join(folder, 'key.pem'), join(folder, 'cert.pem')]
-    const made = Bun.spawnSync([
+    const generated = Bun.spawnSync([
       ...['openssl', 'req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-subj', '/CN=sns.amazonaws.com'],
       ...['-days', String(days), '-keyout', keyFile, '-out', certificateFile],
     ])
-    if (!made.success) throw new Error(made.stderr.toString())
+    if (!generated.success) throw new Error(generated.stderr.toString())
     const [key, certificate] = [readFileSync(keyFile, 'utf8'), readFileSync(certificateFile, 'utf8')]
     return { url: `${host}/${name}.pem`, key, certificate }
   } finally {
@@ -39,27 +39,32 @@ export type SnsMessage = Record<string, string>
 export interface SnsOptions {
   readonly at: Date
   readonly version?: '1' | '2'
-  /** Stands in the message, and is signed. */
+  /** Further signed fields of the message. */
   readonly fields?: SnsMessage
 }
 
-/** A message as SNS posts it: https://docs.aws.amazon.com/sns/latest/dg/http-notification-json.html */
-export function notification(signer: SnsSigner, event: object | string, given: SnsOptions): SnsMessage {
+/** A notification as SNS posts it: https://docs.aws.amazon.com/sns/latest/dg/http-notification-json.html */
+export function notification(signer: SnsSigner, event: object | string, options: SnsOptions): SnsMessage {
   const Message = typeof event === 'string' ? event : JSON.stringify(event)
-  return signedBy(signer, 'Notification', { Message }, given)
+  return signedBy(signer, 'Notification', { Message }, options)
 }
 
-export function confirmation(signer: SnsSigner, given: SnsOptions): SnsMessage {
+export function confirmation(signer: SnsSigner, options: SnsOptions): SnsMessage {
   const more = {
     Message: `You have chosen to subscribe to the topic ${topicArn}.`,
     SubscribeURL: `${host}/?Action=ConfirmSubscription&TopicArn=${topicArn}&Token=2336412f37f`,
     Token: '2336412f37f',
   }
-  return signedBy(signer, 'SubscriptionConfirmation', more, given)
+  return signedBy(signer, 'SubscriptionConfirmation', more, options)
 }
 
-function signedBy(signer: SnsSigner, type: keyof typeof signedNames, more: SnsMessage, given: SnsOptions): SnsMessage {
-  const { at, version = '2', fields } = given
+function signedBy(
+  signer: SnsSigner,
+  type: keyof typeof signedNames,
+  more: SnsMessage,
+  options: SnsOptions,
+): SnsMessage {
+  const { at, version = '2', fields } = options
   const message: SnsMessage = {
     Type: type,
     MessageId: crypto.randomUUID(),

@@ -1,25 +1,25 @@
 import { createHash } from 'node:crypto'
 
-/** A queue of the test. */
+/** A test SQS queue. */
 export interface TestSqs {
   readonly url: string
-  /** Bodies that wait, by their receipt. */
+  /** Message bodies in the queue, by receipt handle. */
   readonly waiting: Map<string, string>
   readonly received: object[]
-  /** Does it hold a question back for which it has nothing, as long polling does? */
+  /** Whether a receive request waits while the queue is empty (long polling). */
   longPolls: boolean
-  /** Given instead of an answer; null: answers. */
+  /** The error response to every request; null: none. */
   error: { readonly status: number; readonly type: string } | null
   put(body: object | string): void
-  /** Answers the questions that it holds back. */
+  /** Responds to the waiting requests. */
   release(): void
   close(): Promise<void>
 }
 
-/** Answers as https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_ReceiveMessage.html says. */
+/** Starts a server that implements https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_ReceiveMessage.html */
 export function startSqs(): TestSqs {
   let count = 0
-  let held: (() => void)[] = []
+  let pending: (() => void)[] = []
   const server = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: respond })
   const sqs: TestSqs = {
     url: `http://127.0.0.1:${server.port}/123456789012/mail`,
@@ -29,23 +29,23 @@ export function startSqs(): TestSqs {
     error: null,
     put: body => void sqs.waiting.set(`r${count++}`, typeof body === 'string' ? body : JSON.stringify(body)),
     release: () => {
-      for (const answer of held) answer()
-      held = []
+      for (const answer of pending) answer()
+      pending = []
     },
     close: () => server.stop(true),
   }
 
   async function respond(request: Request): Promise<Response> {
-    const given = JSON.parse(await request.text())
+    const input = JSON.parse(await request.text())
     if (sqs.error) return Response.json({ __type: sqs.error.type, message: 'no' }, { status: sqs.error.status })
     switch (request.headers.get('x-amz-target')) {
       case 'AmazonSQS.ReceiveMessage':
-        sqs.received.push(given)
-        if (sqs.longPolls && sqs.waiting.size === 0) await new Promise<void>(resolve => held.push(resolve))
-        return Response.json({ Messages: Array.from(sqs.waiting, toMessage).slice(0, given.MaxNumberOfMessages) })
+        sqs.received.push(input)
+        if (sqs.longPolls && sqs.waiting.size === 0) await new Promise<void>(resolve => pending.push(resolve))
+        return Response.json({ Messages: Array.from(sqs.waiting, toMessage).slice(0, input.MaxNumberOfMessages) })
       case 'AmazonSQS.DeleteMessageBatch':
-        for (const { ReceiptHandle } of given.Entries) sqs.waiting.delete(ReceiptHandle)
-        return Response.json({ Successful: given.Entries.map(({ Id }: { Id: string }) => ({ Id })), Failed: [] })
+        for (const { ReceiptHandle } of input.Entries) sqs.waiting.delete(ReceiptHandle)
+        return Response.json({ Successful: input.Entries.map(({ Id }: { Id: string }) => ({ Id })), Failed: [] })
       default:
         return Response.json({ __type: 'com.amazonaws.sqs#UnsupportedOperation' }, { status: 400 })
     }

@@ -1,14 +1,13 @@
-/** What swaks, an SMTP client of its own making, saw of a conversation. */
+/** The result of a session of swaks, an independent SMTP client. */
 export interface Conversation {
-  /** 0: the server took all that was sent. */
+  /** 0: the server accepted everything. */
   readonly status: number
-  /** Every line: `->` ours, `<-` the server's, `<**` one that refuses; `~>` and `<~` under TLS. */
+  /** All lines: `->` sent, `<-` received, `<**` refusals; `~>` and `<~` under TLS. */
   readonly transcript: string
 }
 
 /**
- * Sends a message with swaks to a server of ours on 127.0.0.1. `args` are its own, such as `--from`, `--to`, `--data` or
- * `--tls`.
+ * Sends a message with swaks to 127.0.0.1. `args` are those of swaks, such as `--from`, `--to`, `--data` or `--tls`.
  */
 export async function swaks(port: number, args: readonly string[]): Promise<Conversation> {
   const command = ['swaks', '--server', '127.0.0.1', '--port', String(port), '--helo', 'client.test', '--timeout', '20']

@@ -1,20 +1,20 @@
-/** A span as OTLP over HTTP writes it in JSON. */
+/** A span of OTLP/JSON. */
 export interface CollectedSpan {
   readonly name: string
   readonly traceId: string
   readonly spanId: string
-  /** Absent: the trace begins with it. */
+  /** Absent: it is the root of the trace. */
   readonly parentSpanId?: string
   readonly attributes: Readonly<Record<string, unknown>>
-  /** 2: it failed. */
+  /** 2: error. */
   readonly status: number
 }
 
-/** A collector of OpenTelemetry on loopback that keeps the spans it is sent. */
+/** An OpenTelemetry collector on loopback that records spans. */
 export interface TraceCollector {
   readonly url: string
   readonly spans: readonly CollectedSpan[]
-  /** All that it was sent, as it came. */
+  /** The bodies of all requests. */
   readonly bodies: readonly string[]
   readonly headers: readonly Headers[]
   stop(): Promise<void>
@@ -25,7 +25,7 @@ interface Attribute {
   readonly value: Readonly<Record<string, unknown>>
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: what OTLP nests is looked into here alone
+// biome-ignore lint/suspicious/noExplicitAny: the nested form of OTLP is only read here
 function spansIn(body: any): readonly CollectedSpan[] {
   return body.resourceSpans.flatMap(({ scopeSpans }: { scopeSpans: { spans: object[] }[] }) =>
     scopeSpans.flatMap(({ spans }) =>
@@ -41,7 +41,7 @@ function spansIn(body: any): readonly CollectedSpan[] {
   )
 }
 
-/** Starts a collector that takes what is posted to /v1/traces. */
+/** Starts a collector for requests to /v1/traces. */
 export function startTraceCollector(): TraceCollector {
   const spans: CollectedSpan[] = []
   const bodies: string[] = []

@@ -4,13 +4,13 @@ import { dirname, join } from 'node:path'
 import { readJsonFile, type UpFile } from '../../src/cli/up/folder.ts'
 import { projectRoot } from './cli.ts'
 
-/** A folder for `--var`, outside the project. */
+/** A temporary folder for `--var`, outside the project. */
 export function temporaryFolder(): { readonly path: string; remove(): void } {
   const path = mkdtempSync(join(tmpdir(), 'mailroom-up-'))
   return { path, remove: () => rmSync(path, { recursive: true, force: true }) }
 }
 
-/** What a `./mailroom` that we start may see of the environment: no setting but those given, and this very Bun. */
+/** The environment for a `./mailroom` process: only the given settings, and the current Bun first in PATH. */
 export function childEnvironment(settings: Readonly<Record<string, string>>): Record<string, string | undefined> {
   const others = Object.entries(process.env).filter(([name]) => !name.startsWith('MAILROOM_'))
   const path = `${dirname(process.execPath)}:${process.env['PATH'] ?? ''}`
@@ -20,16 +20,16 @@ export function childEnvironment(settings: Readonly<Record<string, string>>): Re
 /** A running `./mailroom up`. */
 export interface UpProcess {
   readonly file: UpFile
-  /** All that it printed until now. */
+  /** Its output so far. */
   printed(): string
   kill(): void
-  /** Asks it to end (SIGTERM) and gives its exit status. */
+  /** Sends SIGTERM. Resolves to its exit status. */
   end(): Promise<number>
 }
 
 const startMs = 60_000
 
-/** `./mailroom up` in `folder`, on free ports unless `more` says otherwise, once it is ready. */
+/** Runs `./mailroom up` in `folder`, on free ports unless `more` has others. Resolves once it is ready. */
 export async function startUp(
   folder: string,
   args: readonly string[] = [],
@@ -51,7 +51,7 @@ export async function startUp(
   void read(running.stdout)
   void read(running.stderr)
 
-  // An earlier run that was killed left its file.
+  // A run that was killed may have left its file.
   const readyFile = () => {
     const file = readJsonFile<UpFile>(join(folder, 'up.json'))
     return file?.pid === running.pid ? file : undefined

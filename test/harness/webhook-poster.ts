@@ -1,34 +1,34 @@
-/** A record on its way by HTTP. */
+/** A webhook request to post. */
 export interface OutgoingWebhook {
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
-  /** The status that it is to end with. */
+  /** The expected final status. */
   readonly expected: number
   readonly onAccepted?: () => void
 }
 
 export interface WebhookPoster {
   post(record: OutgoingWebhook): void
-  /** Resolves when everything was told. */
+  /** Resolves when everything is posted. */
   drained(): Promise<void>
-  /** Answers that were not the expected one. */
+  /** Unexpected final responses. */
   readonly unexpected: readonly string[]
-  /** How many were told, and how often one had to be told again. */
+  /** How many were posted, and how many retries there were. */
   counts(): { readonly posted: number; readonly retries: number }
   close(): Promise<void>
 }
 
 const maxTries = 1000
-const againMs = 50
+const retryMs = 50
 
-/** Posts records by so many lanes at once, as a provider does: what gets no answer, or a 5xx or 429, is told again. */
-export function startWebhookPoster(base: () => string, lanes: number): WebhookPoster {
+/** Posts webhook requests from several workers at once, and retries without a response and after 5xx or 429, as providers do. */
+export function startWebhookPoster(base: () => string, workers: number): WebhookPoster {
   const queue: { readonly record: OutgoingWebhook; readonly tries: number }[] = []
   const unexpected: string[] = []
-  let under = 0
-  let told = 0
-  let again = 0
+  let inProgress = 0
+  let posted = 0
+  let retries = 0
   let isOver = false
 
   async function post({ path, headers, body }: OutgoingWebhook): Promise<number> {
@@ -40,36 +40,36 @@ export function startWebhookPoster(base: () => string, lanes: number): WebhookPo
     }
   }
 
-  async function lane(): Promise<void> {
+  async function postFromQueue(): Promise<void> {
     while (!isOver) {
       const next = queue.shift()
       if (!next) {
         await Bun.sleep(3)
         continue
       }
-      under++
+      inProgress++
       const { record, tries } = next
       const status = await post(record)
       if (status === record.expected) {
-        told++
+        posted++
         record.onAccepted?.()
       } else if ((status === 0 || status === 429 || status >= 500) && tries < maxTries) {
-        again++
-        await Bun.sleep(againMs)
+        retries++
+        await Bun.sleep(retryMs)
         queue.push({ record, tries: tries + 1 })
       } else unexpected.push(`${status} instead of ${record.expected}, to ${record.body.slice(0, 400)}`)
-      under--
+      inProgress--
     }
   }
 
-  const running = Array.from({ length: lanes }, lane)
+  const running = Array.from({ length: workers }, postFromQueue)
   return {
     post: record => void queue.push({ record, tries: 1 }),
     async drained() {
-      while (queue.length > 0 || under > 0) await Bun.sleep(5)
+      while (queue.length > 0 || inProgress > 0) await Bun.sleep(5)
     },
     unexpected,
-    counts: () => ({ posted: told, retries: again }),
+    counts: () => ({ posted, retries }),
     async close() {
       isOver = true
       await Promise.all(running)

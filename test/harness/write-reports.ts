@@ -1,17 +1,17 @@
 import type { PlannedEvent } from './delivery-plan.ts'
 
-/** How different systems write the same. */
+/** How different systems format a delivery status notification. */
 export const dialects = ['postfix', 'exim', 'bare'] as const
 export type Dialect = (typeof dialects)[number]
 
-/** Of whom a report tells, and where it goes. */
+/** The recipient that a report is about, and its destination. */
 export interface ReportFacts {
   readonly address: string
-  /** The address in its To. */
+  /** The address in its To field. */
   readonly to: string
-  /** Header fields of the message that it is about, each ended by CRLF. */
+  /** Header fields of the reported message, each with CRLF. */
   readonly header: string
-  /** Of the report's own Message-ID. */
+  /** The local part of its Message-ID. */
   readonly name: string
   readonly dialect: Dialect
 }
@@ -37,13 +37,13 @@ function multipart(type: string, { to, name }: ReportFacts, from: string, parts:
 const actions = { delivered: 'delivered', relayed: 'relayed', delayed: 'delayed', failed: 'failed' } as const
 
 /** A delivery status notification, RFC 3464. */
-export function writeDsn(news: PlannedEvent, about: ReportFacts): string {
-  if (news.kind === 'complained') throw new Error('a complaint is no delivery status')
+export function writeDsn(event: PlannedEvent, about: ReportFacts): string {
+  if (event.kind === 'complained') throw new Error('a complaint is not a delivery status')
   const { address, header, dialect } = about
   const [, code = '', enhanced = `${code.charAt(0)}.0.0`, text = ''] =
-    /^(\d{3}) (?:(\d\.\d+\.\d+) )?(.*)$/.exec(news.reply) ?? []
-  const quoted = news.reply.startsWith(`${code} ${enhanced}`) ? `${code} ${enhanced} ${text}` : `${code} ${text}`
-  const action = actions[news.kind]
+    /^(\d{3}) (?:(\d\.\d+\.\d+) )?(.*)$/.exec(event.reply) ?? []
+  const quoted = event.reply.startsWith(`${code} ${enhanced}`) ? `${code} ${enhanced} ${text}` : `${code} ${text}`
+  const action = actions[event.kind]
   const fields = {
     postfix: [
       'Reporting-MTA: dns; mx.provider.test',
@@ -79,7 +79,7 @@ export function writeDsn(news: PlannedEvent, about: ReportFacts): string {
   return multipart('delivery-status', about, 'Mail Delivery System <MAILER-DAEMON@provider.test>', parts)
 }
 
-/** A feedback report, RFC 5965; operators redact recipients. */
+/** A feedback report (RFC 5965), in one dialect with a redacted recipient. */
 export function writeFeedback(type: 'abuse' | 'not-spam', about: ReportFacts): string {
   const { address, header, dialect } = about
   const recipient = dialect === 'bare' ? 'redacted@dest.example' : address
@@ -91,7 +91,7 @@ export function writeFeedback(type: 'abuse' | 'not-spam', about: ReportFacts): s
   ])
 }
 
-/** A note of absence, RFC 3834. */
+/** An automatic reply (RFC 3834). */
 export function writeAutoReply({ address, to, name }: ReportFacts): string {
   const head = [
     `From: ${address}`,

@@ -3,13 +3,13 @@ import { crc32, deflateRawSync } from 'node:zlib'
 
 interface Packed {
   readonly bytes: Buffer
-  /** APPNOTE 4.4.4: 1, it is encrypted. */
+  /** APPNOTE 4.4.4: bit 0 is encryption. */
   readonly flags?: number
-  /** APPNOTE 4.4.5: 0, as it is; 8, deflated. */
+  /** APPNOTE 4.4.5: 0 is stored, 8 is deflated. */
   readonly method?: number
 }
 
-/** A ZIP archive with one file in it: `content`, as it is unless `packed` says otherwise. */
+/** A ZIP archive with one file `content`, stored unless `packed` is given. */
 export function zipOf(name: string, content: Buffer, packed: Packed = { bytes: content }): Buffer {
   const facts = Buffer.alloc(26)
   facts.writeUInt16LE(10, 0)
@@ -35,18 +35,18 @@ export function zipOf(name: string, content: Buffer, packed: Packed = { bytes: c
   return Buffer.concat([file, entry, Buffer.from('PK\x05\x06'), end])
 }
 
-/** An archive whose one file nobody reads without the password (here nobody at all: the bytes are random). */
+/** An archive with one encrypted file, which nobody can decrypt: its bytes are random. */
 export function encryptedZip(content: Buffer): Buffer {
   return zipOf('secret.com', content, { bytes: randomBytes(content.length + 12), flags: 1 })
 }
 
-/** A small archive whose one file unpacks to so many zeros. */
+/** A small archive with one file of so many zeros. */
 export function zipOfZeros(bytes: number): Buffer {
   const zeros = Buffer.alloc(bytes)
   return zipOf('zeros', zeros, { bytes: deflateRawSync(zeros, { level: 9 }), method: 8 })
 }
 
-/** A ZIP archive in a ZIP archive, so many of them, with `content` in the innermost. */
+/** ZIP archives nested to this depth, with `content` in the innermost. */
 export function nestedZip(depth: number, content: Buffer): Buffer {
   let archive = zipOf('a.txt', content)
   for (let level = 1; level < depth; level++) archive = zipOf('a.zip', archive)

@@ -44,11 +44,11 @@ export function createComponentRegistry(): ComponentRegistry {
 
 /** The schema without the type and value null. */
 function withoutNull(schema: JsonSchema): JsonSchema {
-  const [type] = [schema.type].flat().filter(each => each !== 'null')
+  const [type] = [schema.type].flat().filter(type => type !== 'null')
   return {
     ...schema,
     ...(type === undefined ? {} : { type }),
-    ...(schema.enum ? { enum: schema.enum.filter(each => each !== null) } : {}),
+    ...(schema.enum ? { enum: schema.enum.filter(value => value !== null) } : {}),
   }
 }
 
@@ -58,7 +58,7 @@ export function mapSubschemas(schema: JsonSchema, change: (schema: JsonSchema) =
   return {
     ...schema,
     ...(properties && {
-      properties: Object.fromEntries(Object.entries(properties).map(([name, each]) => [name, change(each)])),
+      properties: Object.fromEntries(Object.entries(properties).map(([name, property]) => [name, change(property)])),
     }),
     ...(isSchema(items) && { items: change(items) }),
     ...(Array.isArray(anyOf) && { anyOf: (anyOf as readonly JsonSchema[]).map(change) }),
