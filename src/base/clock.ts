@@ -1,8 +1,8 @@
 declare const instant: unique symbol
 
 /**
- * A point in time, UTC, to the microsecond, in the form the database takes and gives:
- * `YYYY-MM-DD HH:MM:SS.ffffff`. Instants sort as text.
+ * A point in time in UTC, to the microsecond, as the database reads and writes it: `YYYY-MM-DD HH:MM:SS.ffffff`. Instants
+ * sort as text.
  */
 export type Instant = string & { readonly [instant]: true }
 
@@ -15,7 +15,7 @@ export interface Clock {
   now(): Instant
 }
 
-/** The text of the last millisecond that was asked for: most calls come in the same one. */
+/** The text of the last millisecond that was formatted: most calls come within the same one. */
 let lastMs = Number.NaN
 let lastText = ''
 
@@ -46,16 +46,16 @@ export function plusMs(at: Instant, ms: number): Instant {
   return instantAt(microsecondsOf(at) + Math.round(ms * 1000))
 }
 
-/** ISO 8601 UTC with six decimals, as the API shows it: `2026-01-31T08:15:00.000001Z`. */
+/** ISO 8601 in UTC with six decimals, as in the API: `2026-01-31T08:15:00.000001Z`. */
 export function toIso(at: Instant): string {
   return `${at.slice(0, 10)}T${at.slice(11)}Z`
 }
 
-const isoForm = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,6})\d*)?(Z|[+-]\d\d:\d\d)$/
+const isoPattern = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,6})\d*)?(Z|[+-]\d\d:\d\d)$/
 
-/** Reads an ISO 8601 date-time with an offset; undefined when it is none. Digits past the microsecond are dropped. */
+/** Parses an ISO 8601 date-time with an offset; undefined for anything else. Digits past the microsecond are dropped. */
 export function fromIso(text: string): Instant | undefined {
-  const match = isoForm.exec(text)
+  const match = isoPattern.exec(text)
   if (!match) return undefined
   const [, seconds, fraction = '', offset] = match
   const ms = Date.parse(`${seconds}${offset}`)
@@ -63,7 +63,7 @@ export function fromIso(text: string): Instant | undefined {
   return instantAt(ms * 1000 + Number(fraction.padEnd(6, '0')))
 }
 
-/** The machine's clock. Two calls never give the same instant while the machine's time does not go backwards. */
+/** The machine's clock. No two calls give the same instant, unless the machine's time goes back by a second or more. */
 export const systemClock: Clock = (() => {
   let last = 0
   return {

@@ -1,6 +1,6 @@
 import { createHash, getRandomValues } from 'node:crypto'
 
-/** What an identifier's prefix says it names. */
+/** The prefix of an identifier names the kind of thing that it identifies. */
 export type IdPrefix =
   | 'org'
   | 'brd'
@@ -24,12 +24,12 @@ export type IdPrefix =
 
 /**
  * `<prefix>_` and 26 characters of lower-case Crockford base32: 50 bits of time in milliseconds, 15 bits that count
- * within the millisecond, 65 random bits. So what one process makes sorts as it was made.
+ * within the millisecond, 65 random bits. So the ids of one process sort in the order of their creation.
  */
 export type Id<Prefix extends IdPrefix> = `${Prefix}_${string}`
 
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz'
-/** Any two characters, by ten bits. */
+/** All pairs of characters, by ten bits. */
 const pairs = Array.from({ length: 1024 }, (_, bits) => alphabet.charAt(bits >> 5) + alphabet.charAt(bits & 31))
 const pool = new Uint8Array(4096)
 let unused = pool.length
@@ -43,7 +43,7 @@ function nextRandom(count: number): Uint8Array {
   return pool.subarray(unused - count, unused)
 }
 
-/** The last millisecond that was asked for, its text, and how many were made in it: most calls come in the same one. */
+/** The last millisecond, its text, and how many tokens were created in it: most calls come within the same one. */
 let lastMs = Number.NaN
 let lastText = ''
 let count = 0
@@ -57,7 +57,7 @@ function timeText(ms: number): string {
   return text
 }
 
-/** 26 characters of lower-case Crockford base32; those of a process sort by when they were made. */
+/** 26 characters of lower-case Crockford base32; those of one process sort in the order of their creation. */
 export function newSortableToken(nowMs: number = Date.now()): string {
   if (nowMs === lastMs) count = (count + 1) & 0x7fff
   else {
@@ -71,18 +71,18 @@ export function newSortableToken(nowMs: number = Date.now()): string {
   return `${lastText}${pairs[count >> 5]}${alphabet.charAt(count & 31)}${random}`
 }
 
-/** 26 characters of lower-case Crockford base32 that stand for `text`: 130 bits of its SHA-256, the same at every call. */
+/** 26 characters of lower-case Crockford base32, the same for the same `text`: 130 bits of its SHA-256. */
 export function stableToken(text: string): string {
   const digest = createHash('sha256').update(text).digest()
   return [...digest.subarray(0, 26)].map(byte => alphabet.charAt(byte & 31)).join('')
 }
 
-/** A fresh identifier; it sorts after those that this process made before (while its clock does not step back). */
+/** A new identifier; it sorts after the earlier ones of this process (unless its clock goes back). */
 export function newId<Prefix extends IdPrefix>(prefix: Prefix): Id<Prefix> {
   return `${prefix}_${newSortableToken()}`
 }
 
-/** Is `text` an identifier of this kind, as far as its form tells? */
+/** Whether `text` has the form of an identifier of this kind. */
 export function isId<Prefix extends IdPrefix>(prefix: Prefix, text: string): text is Id<Prefix> {
   return text.length === 30 && text.startsWith(`${prefix}_`) && /^[0-9a-hjkmnp-tv-z]{26}$/.test(text.slice(4))
 }

@@ -1,4 +1,4 @@
-/** Everything that may end a request as expected: one closed catalogue. Anything else that is thrown is a bug. */
+/** All expected errors of requests, in one closed catalogue. Anything else that is thrown is a bug. */
 const catalogue = {
   invalid_request: { status: 400, requirement: 'fix_request' },
   invalid_json: { status: 400, requirement: 'fix_request' },
@@ -61,29 +61,29 @@ export type RefusalCode = keyof typeof catalogue
 
 export const refusalCodes = Object.keys(catalogue) as readonly RefusalCode[]
 
-/** What the catalogue says of a code. */
+/** The entry of a code in the catalogue. */
 export function catalogueEntry(code: RefusalCode): { readonly status: number; readonly requirement: string } {
   return catalogue[code]
 }
 
 export interface RefusalDetail {
-  /** A sentence for a person that names the value at fault. */
+  /** A sentence for people that names the invalid value. */
   readonly message: string
-  /** The parameter at fault, as a path: `to[3]`, `attachments[0].content`. */
+  /** The invalid parameter, as a path: `to[3]`, `attachments[0].content`. */
   readonly param?: string
   readonly reason?: string
   readonly resolution?: string
-  /** Where the operation answers this code with another status than the catalogue's. */
+  /** The status, where the operation gives this code with another one than the catalogue's. */
   readonly status?: 422
-  /** Counts against the client's address, as an attempt to be let in that failed. */
+  /** Counts towards the limit of failed authentications of the client's address. */
   readonly isFailedAuthentication?: true
-  /** When to come back, in seconds. */
+  /** When the client may retry, in seconds (Retry-After). */
   readonly retryAfterSeconds?: number
-  /** For the log only; never shown. */
+  /** For the log only; never shown to the client. */
   readonly cause?: unknown
 }
 
-/** What ends a request as expected. The doors turn it into their protocol's answer. */
+/** An expected error that ends a request. Each server turns it into a response or reply of its protocol. */
 export class Refusal extends Error {
   readonly code: RefusalCode
   readonly status: number
@@ -103,7 +103,7 @@ export class Refusal extends Error {
   }
 }
 
-/** The refusal with this code; throw it. */
+/** Creates the refusal with this code, for the caller to throw. */
 export function refuse(code: RefusalCode, detail: RefusalDetail): Refusal {
   return new Refusal(code, detail)
 }

@@ -6,7 +6,7 @@ import { readConfig, settingsDocument } from './config.ts'
 
 const relay = { MAILROOM_SMARTHOST_URL: 'smtp://127.0.0.1:2600' }
 
-test('reads what is given and keeps defaults for the rest', () => {
+test('reads the variables that are set and uses defaults for the rest', () => {
   const config = readConfig({
     ...relay,
     MAILROOM_RESOLVERS: '127.0.0.1:5354, [::1]',
@@ -31,7 +31,7 @@ test('reads several relays in order', () => {
   expect(smarthostUrls).toEqual(['smtps://a.example', 'smtp://u:p@b.example:2525'])
 })
 
-const wrong: Readonly<Record<string, Record<string, string>>> = {
+const invalid: Readonly<Record<string, Record<string, string>>> = {
   'MAILROOM_TYPO is not a setting': { MAILROOM_TYPO: 'x' },
   'MAILROOM_HTTP_LISTEN is "8080"; expected': { MAILROOM_HTTP_LISTEN: '8080' },
   'MAILROOM_MAX_RECIPIENTS is "0"; expected a whole number from 1': { MAILROOM_MAX_RECIPIENTS: '0' },
@@ -45,7 +45,9 @@ const wrong: Readonly<Record<string, Record<string, string>>> = {
     MAILROOM_SMARTHOST_URL: 'smtp://u:secret@a,http://u:secret@b',
   },
   'MAILROOM_SMARTHOST_PRESET is "sparkpost"; expected `postfix` or': { MAILROOM_SMARTHOST_PRESET: 'sparkpost' },
-  'MAILROOM_SENDGRID_PUBLIC_KEY is "AAAA"; expected a public key': { MAILROOM_SENDGRID_PUBLIC_KEY: 'AAAA' },
+  'MAILROOM_SENDGRID_PUBLIC_KEY is "AAAA"; expected an elliptic curve public key': {
+    MAILROOM_SENDGRID_PUBLIC_KEY: 'AAAA',
+  },
   'MAILROOM_SMARTHOST_URL is absent': { MAILROOM_SMARTHOST_URL: '' },
   'MAILROOM_DNS_ZONE is "route53"; expected `cloudflare` or `powerdns` or `local`': { MAILROOM_DNS_ZONE: 'route53' },
   'MAILROOM_CLOUDFLARE_TOKEN is absent': { MAILROOM_DNS_ZONE: 'cloudflare' },
@@ -60,14 +62,14 @@ const wrong: Readonly<Record<string, Record<string, string>>> = {
   'MAILROOM_DNS_ZONE=powerdns needs': { MAILROOM_DNS_ZONE: 'powerdns', MAILROOM_POWERDNS_URL: 'http://127.0.0.1:8081' },
 }
 
-for (const [sentence, env] of Object.entries(wrong))
+for (const [sentence, env] of Object.entries(invalid))
   test(`refuses to start: ${sentence}`, () => expect(() => readConfig({ ...relay, ...env })).toThrow(sentence))
 
-test('lists every setting with its meaning', () => {
+test('documents every setting', () => {
   expect(settingsDocument().split('\n').length).toBeGreaterThan(40)
 })
 
-test('takes what a key holds from a file, and says so when it cannot', () => {
+test('reads a value from a file, and refuses to start when it cannot', () => {
   const folder = mkdtempSync(join(tmpdir(), 'mailroom-config-'))
   const file = join(folder, 'url')
   writeFileSync(file, 'mysql://u:secret@h/d\r\n')
@@ -76,7 +78,7 @@ test('takes what a key holds from a file, and says so when it cannot', () => {
   expect(() => readConfig(both)).toThrow('MAILROOM_DATABASE_URL and MAILROOM_DATABASE_URL_FILE are both set')
   rmSync(folder, { recursive: true })
   expect(() => readConfig({ ...relay, MAILROOM_DATABASE_URL_FILE: file })).toThrow(
-    `MAILROOM_DATABASE_URL_FILE is "${file}"; expected a file that can be read`,
+    `MAILROOM_DATABASE_URL_FILE is "${file}"; expected a readable file`,
   )
   expect(() => readConfig({ ...relay, MAILROOM_TYPO_FILE: file })).toThrow('MAILROOM_TYPO_FILE is not a setting')
 })

@@ -2,18 +2,18 @@ import { createPublicKey, type KeyObject } from 'node:crypto'
 import { isIP } from 'node:net'
 import { readSecretKeys, type Secrets, secretsOf } from '../secrets/secrets.ts'
 
-/** One `MAILROOM_*` key: how it is read, what it means, and what holds when it is absent. */
+/** One `MAILROOM_*` environment variable: its meaning, its parser and its default. */
 export interface Setting<Value> {
   readonly key: string
-  /** What it means, with its unit, in one sentence. */
+  /** Its meaning, with its unit, for docs/settings.md. */
   readonly description: string
-  /** What a right value looks like, for the sentence that refuses a wrong one. */
+  /** Describes a valid value, for the error message of an invalid one. */
   readonly expected: string
-  /** As it would be written; undefined: there is none. */
+  /** The default, as an operator would write it; undefined: there is none. */
   readonly defaultText: string | undefined
-  /** The value, or undefined when the text is not a right one. */
+  /** The value, or undefined when the text is invalid. */
   readonly parse: (text: string) => Value | undefined
-  /** Is it never shown? */
+  /** Its value is never shown. */
   readonly isSecret?: true
 }
 
@@ -21,22 +21,26 @@ type SettingParser<Value> = Pick<Setting<Value>, 'expected' | 'parse' | 'isSecre
 
 export function setting<Value>(
   key: string,
-  kind: SettingParser<Value>,
-  fallback: string,
-  meaning: string,
+  parser: SettingParser<Value>,
+  defaultText: string,
+  description: string,
 ): Setting<Value> {
-  return { key: `MAILROOM_${key}`, description: meaning, defaultText: fallback, ...kind }
+  return { key: `MAILROOM_${key}`, description, defaultText, ...parser }
 }
 
-export function optional<Value>(key: string, kind: SettingParser<Value>, meaning: string): Setting<Value | undefined> {
-  return { key: `MAILROOM_${key}`, description: meaning, defaultText: undefined, ...kind }
+export function optional<Value>(
+  key: string,
+  parser: SettingParser<Value>,
+  description: string,
+): Setting<Value | undefined> {
+  return { key: `MAILROOM_${key}`, description, defaultText: undefined, ...parser }
 }
 
 export const text: SettingParser<string> = { expected: 'some text', parse: value => value || undefined }
 
-export const matching = (form: RegExp, expected: string): SettingParser<string> => ({
+export const matching = (pattern: RegExp, expected: string): SettingParser<string> => ({
   expected,
-  parse: value => (form.test(value) ? value : undefined),
+  parse: value => (pattern.test(value) ? value : undefined),
 })
 
 export const flag: SettingParser<boolean> = {
@@ -44,11 +48,11 @@ export const flag: SettingParser<boolean> = {
   parse: value => (value === 'true' ? true : value === 'false' ? false : undefined),
 }
 
-export const integer = (least: number, most: number): SettingParser<number> => ({
-  expected: `a whole number from ${least} to ${most}`,
+export const integer = (min: number, max: number): SettingParser<number> => ({
+  expected: `a whole number from ${min} to ${max}`,
   parse: value => {
     const number = /^\d{1,16}$/.test(value) ? Number(value) : Number.NaN
-    return number >= least && number <= most ? number : undefined
+    return number >= min && number <= max ? number : undefined
   },
 })
 
@@ -58,14 +62,14 @@ export const oneOf = <const Choice extends string>(...choices: Choice[]): Settin
 })
 
 export const severalOf = <const Choice extends string>(...choices: Choice[]): SettingParser<readonly Choice[]> => ({
-  expected: `one or more of ${choices.map(choice => `\`${choice}\``).join(', ')}, with commas between`,
+  expected: `one or more of ${choices.map(choice => `\`${choice}\``).join(', ')}, separated by commas`,
   parse: value => {
     const found = value.split(',').map(part => choices.find(choice => choice === part.trim()))
     return found.every(each => each !== undefined) ? [...new Set(found)] : undefined
   },
 })
 
-/** An address to listen on or to reach. */
+/** A host and port to listen on or to connect to. */
 export interface Endpoint {
   readonly host: string
   readonly port: number
@@ -79,12 +83,12 @@ function readEndpoint(value: string, defaultPort?: number): Endpoint | undefined
 }
 
 export const endpoint: SettingParser<Endpoint> = {
-  expected: '`host:port` (an IPv6 address in brackets; port 0 takes a free one)',
+  expected: '`host:port` (an IPv6 address in brackets; port 0 picks a free one)',
   parse: value => readEndpoint(value),
 }
 
 export const endpoints = (defaultPort: number): SettingParser<readonly Endpoint[]> => ({
-  expected: `\`ip:port\` (port ${defaultPort} unless given), several with commas between`,
+  expected: `\`ip:port\` (port ${defaultPort} unless given), several separated by commas`,
   parse: value => {
     const found = value.split(',').map(part => readEndpoint(part.trim(), defaultPort))
     return found.every(each => each !== undefined) ? found : undefined
@@ -92,7 +96,7 @@ export const endpoints = (defaultPort: number): SettingParser<readonly Endpoint[
 })
 
 export const networks: SettingParser<readonly string[]> = {
-  expected: 'an IP address or a network such as `10.0.0.0/8`, several with commas between',
+  expected: 'an IP address or a network such as `10.0.0.0/8`, several separated by commas',
   parse: value => {
     const found = value.split(',').map(part => part.trim())
     return found.every(isNetwork) ? found : undefined
@@ -101,19 +105,19 @@ export const networks: SettingParser<readonly string[]> = {
 
 function isNetwork(text: string): boolean {
   const [address = '', bits, ...more] = text.split('/')
-  const mostBits = { 0: -1, 4: 32, 6: 128 }[isIP(address)] ?? -1
-  return more.length === 0 && (bits === undefined ? mostBits > 0 : /^\d{1,3}$/.test(bits) && Number(bits) <= mostBits)
+  const maxBits = { 0: -1, 4: 32, 6: 128 }[isIP(address)] ?? -1
+  return more.length === 0 && (bits === undefined ? maxBits > 0 : /^\d{1,3}$/.test(bits) && Number(bits) <= maxBits)
 }
 
 export const url = (...protocols: string[]): SettingParser<string> => ({
-  expected: `an address that starts with ${protocols.map(protocol => `\`${protocol}//\``).join(' or ')}`,
+  expected: `a URL that starts with ${protocols.map(protocol => `\`${protocol}//\``).join(' or ')}`,
   parse: value => (URL.canParse(value) && protocols.includes(new URL(value).protocol) ? value : undefined),
 })
 
 export const urls = (...protocols: string[]): SettingParser<readonly string[]> => {
   const one = url(...protocols)
   return {
-    expected: `${one.expected}, several with commas between`,
+    expected: `${one.expected}, several separated by commas`,
     parse: value => {
       const found = value.split(',').map(part => one.parse(part.trim()))
       return found.every(each => each !== undefined) ? found : undefined
@@ -121,9 +125,9 @@ export const urls = (...protocols: string[]): SettingParser<readonly string[]> =
   }
 }
 
-/** A key as base64 of its DER form, as SendGrid shows it. */
+/** A public key as SendGrid shows it: base64 of its DER encoding. */
 export const publicKey: SettingParser<KeyObject> = {
-  expected: 'a public key in base64 (DER), of an elliptic curve',
+  expected: 'an elliptic curve public key in base64 (DER)',
   parse: value => {
     try {
       const key = createPublicKey({ key: Buffer.from(value, 'base64'), format: 'der', type: 'spki' })
@@ -135,14 +139,14 @@ export const publicKey: SettingParser<KeyObject> = {
 }
 
 export const origins: SettingParser<readonly string[]> = {
-  expected: 'origins such as `https://app.example.com`, with commas between',
+  expected: 'origins such as `https://app.example.com`, separated by commas',
   parse: value => {
     const found = value.split(',').map(part => part.trim())
     return found.every(value => URL.parse(value)?.origin === value.toLowerCase()) ? found : undefined
   },
 }
 
-/** How clamd is reached. */
+/** Where clamd listens. */
 export type ClamdAddress = { readonly kind: 'unix'; readonly path: string } | ({ readonly kind: 'tcp' } & Endpoint)
 
 export const clamd: SettingParser<ClamdAddress> = {
@@ -155,7 +159,7 @@ export const clamd: SettingParser<ClamdAddress> = {
 }
 
 export const secretKeys: SettingParser<Secrets> = {
-  expected: '32 bytes in base64, as `openssl rand -base64 32` gives them, several with commas between',
+  expected: '32 bytes in base64, as from `openssl rand -base64 32`, several separated by commas',
   isSecret: true,
   parse: value => {
     const keys = readSecretKeys(value)
@@ -168,5 +172,5 @@ export const percent: SettingParser<number> = {
   parse: value => (/^\d{1,3}(\.\d{1,3})?$/.test(value) && Number(value) <= 100 ? Number(value) : undefined),
 }
 
-export const seconds = (most: number) => integer(1, most)
+export const seconds = (max: number) => integer(1, max)
 export const MiB = 1024 * 1024

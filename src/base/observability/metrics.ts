@@ -1,12 +1,12 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import { tracedStep } from './tracing.ts'
 
-/** Names and units follow Prometheus' conventions: seconds, bytes, `_total`. */
+/** All metrics. Names and units follow the conventions of Prometheus: seconds, bytes, `_total`. */
 export const registry = new Registry()
 
 const stepSeconds = new Histogram({
   name: 'mailroom_step_seconds',
-  help: 'How long each step of the two ways takes.',
+  help: 'Duration of each step of the inbound (`in`) and outbound (`out`) pipeline.',
   labelNames: ['way', 'step'],
   buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 30, 120],
   registers: [registry],
@@ -14,20 +14,20 @@ const stepSeconds = new Histogram({
 
 type Observe = (seconds: number) => void
 
-/** Kept ready: to look the labels up at each observation costs more than to observe. */
+/** Cached: looking up the labels at each observation costs more than observing. */
 const observers = new Map<string, Observe>()
 
 function observerOf(way: 'in' | 'out', step: string): Observe {
   const key = `${way} ${step}`
-  const known = observers.get(key)
-  if (known) return known
+  const existing = observers.get(key)
+  if (existing) return existing
   const child = stepSeconds.labels(way, step)
   const observe: Observe = seconds => child.observe(seconds)
   observers.set(key, observe)
   return observe
 }
 
-/** Runs one step of a way and notes how long it took, also when it throws; in a trace it is a span. */
+/** Runs one step of a pipeline and records its duration, also when it throws. In a trace it is a span. */
 export async function timed<Result>(way: 'in' | 'out', step: string, run: () => Promise<Result>): Promise<Result> {
   const started = performance.now()
   try {
@@ -37,7 +37,7 @@ export async function timed<Result>(way: 'in' | 'out', step: string, run: () => 
   }
 }
 
-/** A counter in the one registry. */
+/** Creates a counter in the registry. */
 export function counter<Label extends string>(
   name: string,
   help: string,
@@ -46,7 +46,7 @@ export function counter<Label extends string>(
   return new Counter({ name, help, labelNames, registers: [registry] })
 }
 
-/** A gauge in the one registry; `read`, where given, sets it whenever it is asked for. */
+/** Creates a gauge in the registry. @param read sets it whenever metrics are collected */
 export function gauge<Label extends string>(
   name: string,
   help: string,
@@ -56,7 +56,7 @@ export function gauge<Label extends string>(
   return new Gauge({ name, help, labelNames, registers: [registry], ...(read && { collect: read }) })
 }
 
-/** A histogram in the one registry. */
+/** Creates a histogram in the registry. */
 export function histogram<Label extends string>(
   name: string,
   help: string,

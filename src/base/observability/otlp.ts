@@ -23,28 +23,28 @@ import type { Log } from './log.ts'
 import { type SpanAttributes, type SpanOptions, setTracer, type Tracer } from './tracing.ts'
 
 export interface TracingOptions {
-  /** Of the collector, as `http://127.0.0.1:4318`; `/v1/traces` is added. */
+  /** The URL of the collector, such as `http://127.0.0.1:4318`, without `/v1/traces`. */
   readonly endpoint: string
-  /** Of the traces, chosen by their id. */
+  /** The share of traces that are exported, chosen by their id. */
   readonly samplePercent: number
-  /** Our name. */
+  /** The hostname of this instance. */
   readonly host: string
   readonly log: Log
 }
 
 const exportTimeoutMs = 5000
-const complaintEveryMs = 60_000
+const warnEveryMs = 60_000
 
 /**
- * Sends traces by OTLP over HTTP (JSON) from now on. What the collector does not take in time is lost, and mail does not
- * wait for it. Gives what ends it, within five seconds.
+ * Starts exporting traces by OTLP over HTTP (JSON). Mail never waits for it: what the collector does not accept in time is
+ * dropped. Gives the function that stops it, within five seconds.
  */
 export function startTracing({ endpoint, samplePercent, host, log }: TracingOptions): () => Promise<void> {
   const ratio = new TraceIdRatioBasedSampler(samplePercent / 100)
   const url = `${endpoint.replace(/\/$/, '')}/v1/traces`
   const provider = new TracerProvider({
     resource: resourceFromAttributes({ 'service.name': 'mailroom', 'service.version': version, 'host.name': host }),
-    // Who asks may join a trace of theirs; how much is traced is ours to say.
+    // A client's request may continue its trace, but our own ratio decides how much is exported.
     sampler: new ParentBasedSampler({ root: ratio, remoteParentSampled: ratio }),
     spanProcessors: [
       new BatchSpanProcessor({
@@ -73,7 +73,7 @@ function newTracer(provider: TracerProvider): Tracer {
     try {
       return await context.with(trace.setSpan(at, span), run)
     } catch (error) {
-      // What the error says may hold addresses; the log has it.
+      // Only the name: the message may hold addresses. The log has it.
       span.setStatus({ code: SpanStatusCode.ERROR, message: error instanceof Error ? error.name : 'Error' })
       throw error
     } finally {
@@ -85,8 +85,8 @@ function newTracer(provider: TracerProvider): Tracer {
     trace({ name, kind, attributes, traceparent }: SpanOptions, run) {
       const at = parentIn(context.active(), traceparent)
       const spanKind = kind === 'server' ? SpanKind.SERVER : SpanKind.INTERNAL
-      const span = spans.startSpan(name, { kind: spanKind, attributes: known(attributes) }, at)
-      return within(span, at, () => run(more => span.setAttributes(known(more))))
+      const span = spans.startSpan(name, { kind: spanKind, attributes: withoutUndefined(attributes) }, at)
+      return within(span, at, () => run(added => span.setAttributes(withoutUndefined(added))))
     },
     step(name, run) {
       const at = context.active()
@@ -95,25 +95,27 @@ function newTracer(provider: TracerProvider): Tracer {
   }
 }
 
-/** `at`, with the span that `traceparent` names (W3C Trace Context §3.2) as the parent of what comes, where it names one. */
+/** The context with the span that `traceparent` names (W3C Trace Context §3.2) as parent, where it names one. */
 function parentIn(at: Context, traceparent: string | undefined): Context {
   const parent = traceparent === undefined ? null : parseTraceParent(traceparent)
   return parent === null ? at : trace.setSpanContext(at, { ...parent, isRemote: true })
 }
 
-function known(facts: SpanAttributes): Record<string, string | number | boolean> {
-  const pairs = Object.entries(facts).flatMap(([key, value]) => (value === undefined ? [] : [[key, value] as const]))
+function withoutUndefined(attributes: SpanAttributes): Record<string, string | number | boolean> {
+  const pairs = Object.entries(attributes).flatMap(([key, value]) =>
+    value === undefined ? [] : [[key, value] as const],
+  )
   return Object.fromEntries(pairs)
 }
 
-/** The first of what goes wrong in a minute is said. */
+/** Logs the export failures, at most one a minute. */
 function diagnosticLogger(log: Log) {
   let nextAt = 0
-  const complain = (reason: string) => {
+  const warn = (reason: string) => {
     if (performance.now() < nextAt) return
-    nextAt = performance.now() + complaintEveryMs
+    nextAt = performance.now() + warnEveryMs
     log.warn({ reason: reason.slice(0, 500) }, 'traces were not sent')
   }
-  const quiet = () => undefined
-  return { error: complain, warn: complain, info: quiet, debug: quiet, verbose: quiet }
+  const ignore = () => undefined
+  return { error: warn, warn, info: ignore, debug: ignore, verbose: ignore }
 }

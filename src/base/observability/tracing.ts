@@ -1,41 +1,44 @@
-/** What a span says of itself: ids, counts, codes; never an address, a subject or a key. */
+/** The attributes of a span: ids, counts, codes; never an address, a subject or a key. */
 export type SpanAttributes = Readonly<Record<string, string | number | boolean | undefined>>
 
-/** Adds facts to the span that it was given for. */
-export type SetSpanAttributes = (facts: SpanAttributes) => void
+/** Adds attributes to a span while it runs. */
+export type SetSpanAttributes = (attributes: SpanAttributes) => void
 
-/** A piece of work that is a span of a trace. */
+/** A span of a trace that is about to start. */
 export interface SpanOptions {
   readonly name: string
-  /** `server`: somebody asked for it and waits for the answer. */
+  /** `server`: a client sent a request and waits for the response. `work`: anything else. */
   readonly kind: 'server' | 'work'
   readonly attributes: SpanAttributes
-  /** The header `traceparent` of who asked for it (W3C Trace Context); absent: the trace begins here. */
+  /** The client's `traceparent` header (W3C Trace Context); absent: a new trace begins. */
   readonly traceparent?: string | undefined
 }
 
-/** Makes spans; see otlp.ts. */
+/** Creates spans; implemented in otlp.ts. */
 export interface Tracer {
-  trace<Result>(span: SpanOptions, run: (note: SetSpanAttributes) => Promise<Result>): Promise<Result>
-  /** A span below the one that this is done in; where there is none, no span. */
+  trace<Result>(span: SpanOptions, run: (setAttributes: SetSpanAttributes) => Promise<Result>): Promise<Result>
+  /** Runs a step as a child of the current span; outside a span it creates none. */
   step<Result>(name: string, run: () => Promise<Result>): Promise<Result>
 }
 
 let tracer: Tracer | undefined
 
-/** From now on work is traced; undefined: no more. */
-export function setTracer(made: Tracer | undefined): void {
-  tracer = made
+/** Traces all following work with this tracer; undefined: stops tracing. */
+export function setTracer(newTracer: Tracer | undefined): void {
+  tracer = newTracer
 }
 
-const nothing: SetSpanAttributes = () => undefined
+const ignore: SetSpanAttributes = () => undefined
 
-/** Runs a piece of work, as a span where work is traced. */
-export function traced<Result>(span: SpanOptions, run: (note: SetSpanAttributes) => Promise<Result>): Promise<Result> {
-  return tracer ? tracer.trace(span, run) : run(nothing)
+/** Runs a piece of work, as a span while tracing is on. */
+export function traced<Result>(
+  span: SpanOptions,
+  run: (setAttributes: SetSpanAttributes) => Promise<Result>,
+): Promise<Result> {
+  return tracer ? tracer.trace(span, run) : run(ignore)
 }
 
-/** Runs a step of such a piece. */
+/** Runs a step of traced work. */
 export function tracedStep<Result>(name: string, run: () => Promise<Result>): Promise<Result> {
   return tracer ? tracer.step(name, run) : run()
 }
