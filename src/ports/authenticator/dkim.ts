@@ -12,7 +12,7 @@ export function signaturesOf(message: VerifiedMessage, tooLongKeys: ReadonlySet<
   if (limits.signatures === 0) return []
   if (limits.dkimProblem !== null) return [permerror(limits.dkimProblem)]
   if (limits.checkedSignatures === 0) return [permerror('the signature is too long')]
-  const checked = verifier.results.map(result => checkedSignature(result, tooLongKeys))
+  const checked = verifier.results.map(result => toCheckResult(result, tooLongKeys))
   const skipped = limits.signatures - limits.checkedSignatures
   const note = `; ${limits.checkedSignatures} of ${limits.signatures} signatures were checked`
   return skipped === 0
@@ -24,9 +24,9 @@ function permerror(detail: string): CheckResult {
   return { result: 'permerror', domain: null, detail }
 }
 
-function checkedSignature(signatureResult: SignatureResult, tooLongKeys: ReadonlySet<string>): CheckResult {
-  const { status, selector, algo } = signatureResult
-  const domain = signatureResult.signingDomain?.toLowerCase() || null
+function toCheckResult(signature: SignatureResult, tooLongKeys: ReadonlySet<string>): CheckResult {
+  const { status, selector, algo } = signature
+  const domain = signature.signingDomain?.toLowerCase() || null
   const of = selector ? `selector ${selector}, ${algo ?? 'no algorithm'}` : null
   const withDetail = (...parts: readonly (string | null | undefined)[]) => parts.filter(part => part).join('; ') || null
   if (status.underSized !== undefined && status.underSized > 0 && status.result === 'pass')
@@ -35,7 +35,7 @@ function checkedSignature(signatureResult: SignatureResult, tooLongKeys: Readonl
       domain,
       detail: withDetail(`l= leaves ${status.underSized} bytes of the body unsigned`, of),
     }
-  if (tooLongKeys.has(`${selector}._domainkey.${signatureResult.signingDomain}`))
+  if (tooLongKeys.has(`${selector}._domainkey.${signature.signingDomain}`))
     return { result: 'policy', domain, detail: withDetail('the key is longer than 4096 bits', of) }
   const rule = status.policy?.['dkim-rules']
   return { result: toAuthResult(status.result), domain, detail: withDetail(status.comment, rule, of) }

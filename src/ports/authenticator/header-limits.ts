@@ -36,14 +36,14 @@ export function isReadableHeader(header: Buffer): boolean {
 /** Bounds the work on one message: only the first ten signatures, at most ten ARC sets, no oversized fields. */
 export function limitHeaders(headers: ParsedHeaders): LimitedHeaders {
   const all = headers.parsed
-  const signatures = all.filter(headerField => headerField.key === 'dkim-signature')
+  const signatures = all.filter(field => field.key === 'dkim-signature')
   const checked = new Set(signatures.filter(isSmall).slice(0, maxSignatures))
   const dkimProblem = findDkimProblem(all)
   const arcProblem = findArcProblem(all)
-  const parsed = all.filter(headerField => {
-    if (headerField.key === 'dkim-signature') return dkimProblem === null && checked.has(headerField)
-    if (isArc(headerField)) return arcProblem === null
-    return headerField.key !== 'from' || isSmall(headerField)
+  const parsed = all.filter(field => {
+    if (field.key === 'dkim-signature') return dkimProblem === null && checked.has(field)
+    if (isArc(field)) return arcProblem === null
+    return field.key !== 'from' || isSmall(field)
   })
   return {
     headers: { parsed: parsed.length === all.length ? all : parsed, original: headers.original },
@@ -52,7 +52,7 @@ export function limitHeaders(headers: ParsedHeaders): LimitedHeaders {
     dkimProblem,
     arcProblem,
     needsBody: parsed.some(
-      headerField => headerField.key === 'dkim-signature' || headerField.key === 'arc-message-signature',
+      field => field.key === 'dkim-signature' || field.key === 'arc-message-signature',
     ),
   }
 }
@@ -60,7 +60,7 @@ export function limitHeaders(headers: ParsedHeaders): LimitedHeaders {
 function findDkimProblem(all: readonly HeaderField[]): string | null {
   if (all.length > maxFields) return `more than ${maxFields} header fields`
   const isOversized = all.some(
-    headerField => headerField.key === 'content-type' && headerField.line.length > maxFieldBytes,
+    field => field.key === 'content-type' && field.line.length > maxFieldBytes,
   )
   return isOversized ? `a Content-Type field of more than ${maxFieldBytes} bytes` : null
 }

@@ -14,7 +14,7 @@ export interface Verdict {
   readonly detail: string | null
 }
 
-/** The results of SPF, DKIM, DMARC and ARC for one message. Facts only: receiving/decide.ts decides what follows from them. */
+/** The results of SPF, DKIM, DMARC and ARC for one message. Facts only: the inbound pipeline decides what follows from them. */
 export interface Verdicts {
   readonly spf: Verdict
   /** One of the signatures: an aligned pass, else a pass, else the first. */

@@ -19,13 +19,13 @@ export function checkChain(chain: string, name: string, now: Date): ChainTrust {
     if (!first) return bad('there is none')
     const names = (first.subjectAltName ?? '')
       .split(', ')
-      .flatMap(value => (value.startsWith('DNS:') ? value.slice(4) : []))
+      .flatMap(entry => (entry.startsWith('DNS:') ? entry.slice(4) : []))
     if (!covers({ names }, name)) return bad(`it is for ${names.join(', ') || 'no host'}`)
     if (new Date(first.validTo) <= now) return bad(`it expired at ${new Date(first.validTo).toISOString()}`)
     if (new Date(first.validFrom) > now) return bad(`it is not valid before ${new Date(first.validFrom).toISOString()}`)
     if (isIssuedBy(first, first)) return bad('it is self-signed')
     const last = lastOf(first, rest)
-    return isRooted(last) ? { kind: 'good' } : { kind: 'unknown_root', issuer: last.issuer.replaceAll('\n', ', ') }
+    return endsAtPublicRoot(last) ? { kind: 'good' } : { kind: 'unknown_root', issuer: last.issuer.replaceAll('\n', ', ') }
   } catch (error) {
     if (error instanceof CertificateError) return bad(error.message)
     throw error
@@ -38,16 +38,17 @@ function bad(why: string): ChainTrust {
 
 /** The last certificate of the path from `first`, whatever the order of the others. */
 function lastOf(first: X509Certificate, others: readonly X509Certificate[]): X509Certificate {
-  const issuer = others.find(x509Certificate => isIssuedBy(first, x509Certificate))
+  const issuer = others.find(certificate => isIssuedBy(first, certificate))
   return issuer
     ? lastOf(
         issuer,
-        others.filter(x509Certificate => x509Certificate !== issuer),
+        others.filter(certificate => certificate !== issuer),
       )
     : first
 }
 
-function isRooted(last: X509Certificate): boolean {
+/** Is the last certificate of a chain a public root, or issued by one? */
+function endsAtPublicRoot(last: X509Certificate): boolean {
   return rootCertificates.some(rootCertificate => {
     const root = new X509Certificate(rootCertificate)
     return root.fingerprint256 === last.fingerprint256 || isIssuedBy(last, root)

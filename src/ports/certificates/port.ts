@@ -26,8 +26,8 @@ export interface CertificateState {
  *
  * An adapter
  * - keeps the last valid certificate of a name until it has a better one, whatever goes wrong;
- * - reports what went wrong in `states`, and logs it once;
- * - answers from memory: `current` and `states` are called for each connection.
+ * - reports in `states` what went wrong, and logs it;
+ * - answers from memory: `current` is called for each TLS connection.
  */
 export interface Certificates {
   /** The certificates to present now; the first one serves clients without SNI, or with a name that none covers. */

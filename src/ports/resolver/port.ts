@@ -21,7 +21,7 @@ export type RecordType = keyof RecordData
 
 /** What a lookup came to. `none` may be believed; `failed` says nothing about the name. */
 export type DnsAnswer<Data> =
-  /** At least one record. `ttlSeconds`: the lowest TTL of the records and of the CNAMEs that led to them, as it remains. */
+  /** At least one record. `ttlSeconds`: how long the answer may be believed from now on, at least 0. */
   | { readonly kind: 'found'; readonly records: readonly Data[]; readonly ttlSeconds: number }
   /** There is no such name (`nxdomain`), or no record of the type at it (`nodata`). */
   | { readonly kind: 'none'; readonly why: 'nxdomain' | 'nodata' }

@@ -91,7 +91,7 @@ test('gets a certificate for each name, with the chain to the authority’s root
   expect(certificates.current().map(certificate => certificate.names)).toEqual([['a.test'], ['b.test']])
   const [certificate] = certificates.current()
   const [leaf, between] = (certificate?.chain.match(/-----BEGIN[\s\S]+?END CERTIFICATE-----/g) ?? []).map(
-    value => new X509Certificate(value),
+    pem => new X509Certificate(pem),
   )
   expect(leaf?.verify(between?.publicKey ?? raise())).toBe(true)
   expect(between?.verify(new X509Certificate(await pebble.issuingRoot()).publicKey)).toBe(true)

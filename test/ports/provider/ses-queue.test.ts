@@ -72,7 +72,7 @@ test('receives events wrapped by SNS or raw, and deletes their messages', async 
 
 test('receives more than one batch', async () => {
   for (let i = 0; i < 25; i++) sqs.put(wrapped(delivery(`u${i}@x.test`)))
-  expect(new Set((await receiveAll()).map(providerEvent => providerEvent.recipient)).size).toBe(25)
+  expect(new Set((await receiveAll()).map(event => event.recipient)).size).toBe(25)
 })
 
 test('a message that could not be recorded stays in the queue, and does not delay the others', async () => {
@@ -84,7 +84,7 @@ test('a message that could not be recorded stays in the queue, and does not dela
   expect(recorded.map(event => event.recipient)).toEqual(['good@x.test'])
   expect(Array.from(sqs.waiting.values())).toEqual([JSON.stringify(wrapped(delivery('bad@x.test')))])
   expect(logged.join()).toContain('the database is away')
-  expect((await receiveAll()).map(providerEvent => providerEvent.recipient)).toEqual(['bad@x.test'])
+  expect((await receiveAll()).map(event => event.recipient)).toEqual(['bad@x.test'])
 })
 
 test('an unreadable message is logged and deleted', async () => {

@@ -306,7 +306,7 @@ test.each([
 ])('the final dot cannot be forged: %s', async (_, message, wire) => {
   const { relay, provider } = await relayWith({})
   expect((await provider.submit(submission({ message: Buffer.from(message) })))[0]?.kind).toBe('accepted')
-  expect(relay.accepted.map(relayedMessage => relayedMessage.wire.toString())).toEqual([wire])
+  expect(relay.accepted.map(({ wire }) => wire.toString())).toEqual([wire])
   expect(relay.commands.filter(command => /MAIL/.test(command)).length).toBe(1)
 })
 

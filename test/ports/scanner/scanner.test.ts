@@ -39,7 +39,7 @@ test('real clamd: tells clean from infected, in memory, in a file and in a strea
   expect(
     await real.scan({
       kind: 'stream',
-      stream: Readable.from(['X5O!', eicar.slice(4)].map(value => Buffer.from(value))),
+      stream: Readable.from(['X5O!', eicar.slice(4)].map(piece => Buffer.from(piece))),
     }),
   ).toEqual(found)
   expect(await real.isReady()).toBe(true)

@@ -92,17 +92,17 @@ export function withSimulator(provider: Provider, deps: SimulatorDeps): Provider
   return {
     traits: provider.traits,
     async submit(submission) {
-      const behaviours = submission.recipients.map(behaviourOf)
+      const chosen = submission.recipients.map(behaviourOf)
       const simulated = new Map(
-        submission.recipients.flatMap((recipient, i) => (behaviours[i] ? [[recipient, behaviours[i]] as const] : [])),
+        submission.recipients.flatMap((recipient, i) => (chosen[i] ? [[recipient, chosen[i]] as const] : [])),
       )
-      const real = submission.recipients.filter((_, i) => behaviours[i] === null)
+      const real = submission.recipients.filter((_, i) => chosen[i] === null)
       const [isStored, realOutcomes] = await Promise.all([
         simulated.size > 0 ? simulate(submission, simulated) : true,
         real.length > 0 ? provider.submit({ ...submission, recipients: real }) : [],
       ])
       let next = 0
-      return behaviours.map(behaviour => {
+      return chosen.map(behaviour => {
         if (!behaviour) return realOutcomes[next++] ?? accepted
         return isStored ? behaviour.outcome : notStored
       })
