@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { mailauthAuthenticator } from '../ports/authenticator/mailauth.ts'
+import { mailauthAuthenticator } from '../ports/authenticator/mailauth/mailauth.ts'
 import { mysqlBlobs } from '../ports/blobs/mysql.ts'
 import type { Certificates } from '../ports/certificates/port.ts'
 import { MessageFiler } from '../receiving/file.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { mailauthAuthenticator } from '../../src/ports/authenticator/mailauth.ts'
+import { mailauthAuthenticator } from '../../src/ports/authenticator/mailauth/mailauth.ts'
 import { createCanary } from '../../src/ports/resolver/canary.ts'
 import { networkResolver } from '../../src/ports/resolver/network.ts'
 import { type FreshDatabase, freshDatabase } from '../harness/database.ts'

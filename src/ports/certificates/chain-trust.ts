@@ -25,7 +25,9 @@ export function checkChain(chain: string, name: string, now: Date): ChainTrust {
     if (new Date(first.validFrom) > now) return bad(`it is not valid before ${new Date(first.validFrom).toISOString()}`)
     if (isIssuedBy(first, first)) return bad('it is self-signed')
     const last = lastOf(first, rest)
-    return endsAtPublicRoot(last) ? { kind: 'good' } : { kind: 'unknown_root', issuer: last.issuer.replaceAll('\n', ', ') }
+    return endsAtPublicRoot(last)
+      ? { kind: 'good' }
+      : { kind: 'unknown_root', issuer: last.issuer.replaceAll('\n', ', ') }
   } catch (error) {
     if (error instanceof CertificateError) return bad(error.message)
     throw error

@@ -1,6 +1,6 @@
 import { serveTasks } from '../../base/concurrency/worker-tasks.ts'
 import type { MessageSource } from '../../mail/message-source.ts'
-import { type MailauthOptions, mailauthAuthenticator } from '../../ports/authenticator/mailauth.ts'
+import { type MailauthOptions, mailauthAuthenticator } from '../../ports/authenticator/mailauth/mailauth.ts'
 import type { AuthenticationInput, Verdicts } from '../../ports/authenticator/port.ts'
 import type { DnsAnswer, LookupOptions, RecordData, RecordType, Resolver } from '../../ports/resolver/port.ts'
 import { type FilingSummary, parseForFiling } from '../parse.ts'

@@ -1,8 +1,8 @@
 import { afterAll, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { parseAllDocuments } from 'yaml'
-import { mailauthResolver } from '../../../src/ports/authenticator/mailauth-resolver.ts'
-import { checkSpf } from '../../../src/ports/authenticator/spf.ts'
+import { mailauthResolver } from '../../../src/ports/authenticator/mailauth/resolver.ts'
+import { checkSpf } from '../../../src/ports/authenticator/mailauth/spf.ts'
 import { networkResolver } from '../../../src/ports/resolver/network.ts'
 import { type DnsNode, type DnsZoneFile, startDns } from '../../harness/dns.ts'
 

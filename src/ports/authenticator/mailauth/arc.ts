@@ -1,6 +1,6 @@
 import { arc } from 'mailauth/lib/arc/index.js'
-import type { MailauthResolve } from './mailauth-resolver.ts'
-import type { Verdicts } from './port.ts'
+import type { Verdicts } from '../port.ts'
+import type { MailauthResolve } from './resolver.ts'
 import { describeException, toAuthResult } from './result.ts'
 import type { VerifiedMessage } from './signatures.ts'
 

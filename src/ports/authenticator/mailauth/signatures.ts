@@ -1,10 +1,10 @@
 import { createReadStream } from 'node:fs'
 import { DkimVerifier } from 'mailauth/lib/dkim/dkim-verifier.js'
 import { parseHeaders } from 'mailauth/lib/tools.js'
-import type { MessageSource } from '../../mail/message-source.ts'
+import type { MessageSource } from '../../../mail/message-source.ts'
 import { crlfNormalizer } from './crlf.ts'
 import { isReadableHeader, type LimitedHeaders, limitHeaders, maxHeaderBytes } from './header-limits.ts'
-import type { MailauthResolve } from './mailauth-resolver.ts'
+import type { MailauthResolve } from './resolver.ts'
 import { describeException } from './result.ts'
 
 /** A message that mailauth has read: From fields, verified DKIM signatures, ARC sets. */

@@ -1,10 +1,10 @@
-import type { Resolver } from '../resolver/port.ts'
+import type { Resolver } from '../../resolver/port.ts'
+import type { Authenticator } from '../port.ts'
 import { checkArc } from './arc.ts'
 import { bestSignature, signaturesOf } from './dkim.ts'
 import { checkDmarc } from './dmarc.ts'
 import { fromAddresses } from './from-addresses.ts'
-import { mailauthResolver } from './mailauth-resolver.ts'
-import type { Authenticator } from './port.ts'
+import { mailauthResolver } from './resolver.ts'
 import { verifySignatures } from './signatures.ts'
 import { checkSpf } from './spf.ts'
 

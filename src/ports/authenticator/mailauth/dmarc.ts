@@ -1,7 +1,7 @@
 import { type DmarcResponse, evaluateDmarc } from 'mailauth/lib/dmarc/index.js'
 import { formatDomain, getAlignment } from 'mailauth/lib/tools.js'
-import type { MailauthResolve } from './mailauth-resolver.ts'
-import type { Verdicts } from './port.ts'
+import type { Verdicts } from '../port.ts'
+import type { MailauthResolve } from './resolver.ts'
 import { type CheckResult, describeException, toAuthResult } from './result.ts'
 import type { VerifiedMessage } from './signatures.ts'
 

@@ -51,17 +51,13 @@ export function limitHeaders(headers: ParsedHeaders): LimitedHeaders {
     checkedSignatures: dkimProblem === null ? checked.size : 0,
     dkimProblem,
     arcProblem,
-    needsBody: parsed.some(
-      field => field.key === 'dkim-signature' || field.key === 'arc-message-signature',
-    ),
+    needsBody: parsed.some(field => field.key === 'dkim-signature' || field.key === 'arc-message-signature'),
   }
 }
 
 function findDkimProblem(all: readonly HeaderField[]): string | null {
   if (all.length > maxFields) return `more than ${maxFields} header fields`
-  const isOversized = all.some(
-    field => field.key === 'content-type' && field.line.length > maxFieldBytes,
-  )
+  const isOversized = all.some(field => field.key === 'content-type' && field.line.length > maxFieldBytes)
   return isOversized ? `a Content-Type field of more than ${maxFieldBytes} bytes` : null
 }
 

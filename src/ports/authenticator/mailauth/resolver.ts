@@ -1,4 +1,4 @@
-import type { RecordData, RecordType, Resolver } from '../resolver/port.ts'
+import type { RecordData, RecordType, Resolver } from '../../resolver/port.ts'
 
 /** The resolver that mailauth calls: like `dns.promises.resolve`, it reports absences and failures as errors with a code. */
 export type MailauthResolve = (name: string, type: string) => Promise<never[] | string[][] | object[]>

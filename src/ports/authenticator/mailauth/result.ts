@@ -1,4 +1,4 @@
-import type { AuthResult } from './port.ts'
+import type { AuthResult } from '../port.ts'
 
 const results: ReadonlySet<string> = new Set<AuthResult>([
   'pass',

@@ -1,6 +1,6 @@
 import type { SignatureResult } from 'mailauth/lib/dkim/dkim-verifier.js'
+import type { Verdict } from '../port.ts'
 import type { AlignmentCheck } from './dmarc.ts'
-import type { Verdict } from './port.ts'
 import { type CheckResult, toAuthResult } from './result.ts'
 import type { VerifiedMessage } from './signatures.ts'
 

@@ -25,14 +25,6 @@ export function crlfNormalizer(): CrlfNormalizer {
   }
 }
 
-/** A whole text with CRLF line ends. */
-export function withCrlf(bytes: Buffer): Buffer {
-  const normalizer = crlfNormalizer()
-  const written = normalizer.write(bytes)
-  const rest = normalizer.end()
-  return rest.length === 0 ? written : Buffer.concat([written, rest])
-}
-
 function countBare(bytes: Buffer): number {
   let bare = 0
   for (let i = 0; i < bytes.length; i++) {

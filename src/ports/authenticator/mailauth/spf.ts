@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
 import { spf } from 'mailauth/lib/spf/index.js'
-import type { MailauthResolve } from './mailauth-resolver.ts'
-import type { AuthenticationInput } from './port.ts'
+import type { AuthenticationInput } from '../port.ts'
+import type { MailauthResolve } from './resolver.ts'
 import { type CheckResult, describeException, toAuthResult } from './result.ts'
 
 /** Checks SPF of the reverse-path, or of the HELO name if that is null (RFC 7208 §2.4). Never rejects. */
