@@ -41,10 +41,7 @@ export function zoneContract(name: string, open: () => ProviderUnderTest): void 
     await zone.create({ ...base, type: 'MX', name: here, value: 'mx.example', priority: 0 }, null)
     expect(await zone.recordsAt(`a.${here}`)).toMatchObject([{ ...record, mark: 'mark 1' }])
     expect(await zone.recordsAt(here)).toMatchObject([{ type: 'MX', value: 'mx.example', priority: 0, mark: null }])
-    expect((await zone.recordsUnder(here)).map(record => record.name).toSorted()).toEqual([
-      `a.${here}`,
-      here,
-    ])
+    expect((await zone.recordsUnder(here)).map(record => record.name).toSorted()).toEqual([`a.${here}`, here])
     expect(await zone.recordsUnder(`a.${here}`)).toHaveLength(1)
   })
 
