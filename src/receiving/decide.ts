@@ -6,15 +6,15 @@ import type { ScanOutcome } from './scan.ts'
 import type { SmtpRefusalCode } from './smtp-refusal.ts'
 import type { Verification } from './verify.ts'
 
-/** The instance's policy: one reply to DATA stands for all recipients, so no organization may choose. */
+/** The instance's policy. Organizations have none of their own: there is one reply to DATA for all recipients. */
 export interface InboundPolicy {
   /** Answer 550 5.7.26 to what fails p=reject, instead of filing it as spam. */
   readonly dmarcReject: boolean
-  /** What becomes of mail that cannot be scanned. */
+  /** What happens to mail that cannot be scanned. */
   readonly unscanned: 'quarantine' | 'defer'
 }
 
-/** `auto_reply` and `report`: accepted, and written by a program, by which such mail can be told from a person's. */
+/** Why a message is in its folder. `auto_reply`, `report`: accepted, and sent by a program rather than a person. */
 export type FolderReason =
   | 'accepted'
   | 'auto_reply'
@@ -29,13 +29,13 @@ export interface FolderDecision {
   readonly kind: 'file'
   readonly folder: Folder
   readonly reason: FolderReason
-  /** Where it goes once a later scan finds it clean; null: it was scanned, or no later scan would say more. */
+  /** The folder it moves to once a later scan finds it clean; null: it was scanned, or a later scan would be no better. */
   readonly releaseFolder: Folder | null
 }
 
 export type Decision = FolderDecision | { readonly kind: 'refuse'; readonly code: SmtpRefusalCode }
 
-/** Received fields at which a message is taken to go round in circles (RFC 5321 §6.3). */
+/** A message with so many Received fields is in a mail loop (RFC 5321 §6.3). */
 const maxHops = 50
 
 export interface DecisionInput extends Verification {
@@ -43,7 +43,7 @@ export interface DecisionInput extends Verification {
   readonly summary: Pick<FilingSummary, 'from' | 'fromFields' | 'hops'>
 }
 
-/** What becomes of a message. First what its sender must change, then our own trouble, then the folder. */
+/** What happens to a message. First what its sender must change, then our own failures, then the folder. */
 export function decide(
   { verdicts, isResolverUnavailable, scan, summary }: DecisionInput,
   policy: InboundPolicy,
@@ -71,7 +71,7 @@ export function decide(
   }
 }
 
-/** One From field with one address (RFC 5322 §3.6), and the one that was authenticated is the one that will be shown. */
+/** There is one From field with one address (RFC 5322 §3.6), and the address shown is the one that was authenticated. */
 function hasOneFrom({ from }: Verdicts, outline: DecisionInput['summary']): boolean {
   const [shown] = outline.from
   if (outline.fromFields !== 1 || outline.from.length !== 1 || !shown || from.length > 1) return false
@@ -87,7 +87,7 @@ function domainOf(address: string): string {
 function folderByVerdicts(verdicts: Verdicts): Pick<FolderDecision, 'kind' | 'folder' | 'reason'> {
   if (failsDmarc(verdicts, 'reject') || failsDmarc(verdicts, 'quarantine'))
     return { kind: 'file', folder: 'spam', reason: 'dmarc_fail' }
-  // A header too large to be checked must not get past DMARC by being so.
+  // A header that is too large to be checked must not pass DMARC because of that.
   if (verdicts.from.length === 0) return { kind: 'file', folder: 'spam', reason: 'from_unchecked' }
   if (failsSpf(verdicts)) return { kind: 'file', folder: 'spam', reason: 'spf_fail' }
   return { kind: 'file', folder: 'inbox', reason: 'accepted' }
@@ -97,7 +97,7 @@ function failsDmarc({ dmarc }: Verdicts, policy: 'quarantine' | 'reject'): boole
   return dmarc.result === 'fail' && dmarc.policy === policy
 }
 
-/** SPF breaks at every forwarder: its fail counts only where nothing else speaks for the author's domain, or might. */
+/** SPF fails behind every forwarder: it counts only without a DMARC policy and an aligned DKIM pass, or one that DNS may hide. */
 function failsSpf({ spf, dkim, dmarc }: Verdicts): boolean {
   const mayBeSigned = (dkim.result === 'pass' && dkim.aligned === true) || dkim.result === 'temperror'
   return spf.result === 'fail' && dmarc.result === 'none' && !mayBeSigned

@@ -81,55 +81,55 @@ function toFilingItem(message: FileableMessage): FilingItem {
   }
 }
 
-/** A client went away while its message was being filed with others: all of them again, without it. */
+/** A client disconnected while its message was being filed in a batch: each of the others is filed again alone. */
 class FilingInterruptedError extends Error {}
 
-function fileBatch(db: Db, blobs: BlobStore, all: readonly FilingItem[]): Promise<readonly FilingOutcome[]> {
+function fileBatch(db: Db, blobs: BlobStore, items: readonly FilingItem[]): Promise<readonly FilingOutcome[]> {
   return inTransaction(db, async tx => {
-    const waiting = all.filter(({ mail }) => !mail.signal.aborted)
-    const { there, known } = await lockAndFindFiled(tx, waiting)
-    const fileable = waiting.filter(filingItem => filingItem.mailboxIds.every(id => there.has(id)))
+    const waiting = items.filter(({ mail }) => !mail.signal.aborted)
+    const { mailboxes, filed } = await lockAndFindFiled(tx, waiting)
+    const fileable = waiting.filter(item => item.mailboxIds.every(id => mailboxes.has(id)))
     await insertDeliveries(
       tx,
       blobs,
-      fileable.flatMap(filingItem => deliveriesOf(filingItem, known)),
+      fileable.flatMap(item => deliveriesOf(item, filed)),
     )
     if (waiting.some(({ mail }) => mail.signal.aborted)) throw new FilingInterruptedError()
-    return all.map(filingItem => {
-      if (!waiting.includes(filingItem)) return { kind: 'aborted' }
-      if (!fileable.includes(filingItem)) return { kind: 'mailbox_gone' }
-      const [mailboxId] = filingItem.mailboxIds
-      return { kind: 'filed', id: (mailboxId && known.get(duplicateKey(filingItem, mailboxId))) ?? filingItem.mail.id }
+    return items.map(item => {
+      if (!waiting.includes(item)) return { kind: 'aborted' }
+      if (!fileable.includes(item)) return { kind: 'mailbox_gone' }
+      const [mailboxId] = item.mailboxIds
+      return { kind: 'filed', id: (mailboxId && filed.get(duplicateKey(item, mailboxId))) ?? item.mail.id }
     })
   })
 }
 
-/** Where a message is filed at most once. */
+/** For each key a message is filed once. */
 function duplicateKey({ sameness }: Pick<FilingItem, 'sameness'>, mailboxId: Id<'mbx'>): string {
   return mailboxId + sameness.toString('base64')
 }
 
-/** The mailboxes that there are, which stay until the commit, and what each has of these messages. */
+/** Locks the mailboxes that exist, so that they stay until the commit, and finds which of these messages each has already. */
 async function lockAndFindFiled(db: Db, items: readonly FilingItem[]) {
-  const [earliest] = items.map(filingItem => filingItem.mail.receivedAt).sort()
-  const ids = [...new Set(items.flatMap(filingItem => filingItem.mailboxIds))]
-  const samenesses = items.map(filingItem => filingItem.sameness)
+  const [earliest] = items.map(item => item.mail.receivedAt).sort()
+  const ids = [...new Set(items.flatMap(item => item.mailboxIds))]
+  const samenesses = items.map(item => item.sameness)
   const rows = earliest ? await lockMailboxes(db, ids, samenesses, plusMs(earliest, -duplicateWindowMs)) : []
-  const known = new Map<string, Id<'msg'>>()
+  const filed = new Map<string, Id<'msg'>>()
   for (const { mailbox_id, message_id, sameness } of rows)
-    if (message_id && sameness) known.set(duplicateKey({ sameness }, mailbox_id), message_id)
-  return { there: new Set(rows.map(row => row.mailbox_id)), known }
+    if (message_id && sameness) filed.set(duplicateKey({ sameness }, mailbox_id), message_id)
+  return { mailboxes: new Set(rows.map(row => row.mailbox_id)), filed }
 }
 
-/** What is to be filed: for each mailbox the first of its recipients, unless it has the message. Adds them to `known`. */
-function deliveriesOf(what: FilingItem, known: Map<string, Id<'msg'>>): readonly MailboxDelivery[] {
+/** The rows to insert: for each mailbox its first recipient, unless it has the message. Adds them to `filed`. */
+function deliveriesOf(item: FilingItem, filed: Map<string, Id<'msg'>>): readonly MailboxDelivery[] {
   const deliveries: MailboxDelivery[] = []
-  for (const recipient of what.mail.recipients) {
+  for (const recipient of item.mail.recipients) {
     const { mailboxId } = recipient
-    if (mailboxId === null || known.has(duplicateKey(what, mailboxId))) continue
+    if (mailboxId === null || filed.has(duplicateKey(item, mailboxId))) continue
     const id = newId('msg')
-    known.set(duplicateKey(what, mailboxId), id)
-    deliveries.push({ item: what, recipient: { ...recipient, mailboxId }, id })
+    filed.set(duplicateKey(item, mailboxId), id)
+    deliveries.push({ item, recipient: { ...recipient, mailboxId }, id })
   }
   return deliveries
 }
@@ -160,7 +160,7 @@ async function insertDeliveries(db: Db, blobs: BlobStore, deliveries: readonly M
   await recordReplies(db, deliveries, threads)
 }
 
-/** Where the bytes of each delivery are; small ones are stored here, once for each organization. */
+/** Finds the blob of each delivery; small bytes are stored here, once for each organization. */
 async function blobsOf(
   db: Db,
   blobs: BlobStore,
@@ -186,7 +186,7 @@ async function blobsOf(
   }
 }
 
-/** Tells the emails that are answered so. */
+/** Records `replied` events for the emails that these messages reply to. */
 async function recordReplies(
   db: Db,
   deliveries: readonly MailboxDelivery[],
@@ -202,7 +202,7 @@ async function recordReplies(
   if (first) await recordEvents(db, replies, first.occurredAt)
 }
 
-/** Nearest first: In-Reply-To, then References from its end. */
+/** The closest ancestor first: In-Reply-To, then References from the end. */
 function referencesOf({ inReplyTo, references }: FilingSummary): readonly string[] {
   return [...new Set([...(inReplyTo === null ? [] : [inReplyTo]), ...references.toReversed()])]
 }

@@ -10,32 +10,32 @@ export interface InboundRecipient {
   readonly organizationId: Id<'org'>
   readonly brandId: Id<'brd'>
   readonly domainId: Id<'dom'>
-  /** null: an address of ours without a mailbox, such as one that bounces come to. */
+  /** null: an address of ours without a mailbox, such as a bounce address. */
   readonly mailboxId: Id<'mbx'> | null
-  /** What reports to this address are about; undefined: it is no bounce address. */
+  /** The email and recipient that reports to this bounce address are about; absent: it is none. */
   readonly bounceOf?: ReturnPathTarget
 }
 
-/** One transaction of an SMTP session, once DATA is complete. */
+/** A mail transaction (RFC 5321 §3.3) whose DATA is complete. */
 export interface IncomingMessage {
-  /** The transaction's id, which the answer and Received name. */
+  /** The transaction's id, as in the reply to DATA and in Received. */
   readonly id: string
   /** The reverse-path; empty: the null reverse-path. */
   readonly mailFrom: string
   /** At least one; no address twice. */
   readonly recipients: readonly InboundRecipient[]
-  /** The bytes after dot-unstuffing, otherwise as they came. A file is gone once `receive` has settled. */
+  /** The bytes as they came, without dot-stuffing. A file is deleted once `receive` has settled. */
   readonly content: MessageSource
   readonly remoteIp: string
-  /** What the client called itself in HELO or EHLO, lower case: any text without control characters. */
+  /** The client's name in HELO or EHLO, lower case: any text without control characters. */
   readonly helo: string
-  /** Version and cipher, `TLSv1.3 TLS_AES_256_GCM_SHA384`; null: in clear. */
+  /** Version and cipher, `TLSv1.3 TLS_AES_256_GCM_SHA384`; null: without TLS. */
   readonly tls: string | null
-  /** Did MAIL say SMTPUTF8 (RFC 6531)? */
+  /** Had MAIL the parameter SMTPUTF8 (RFC 6531)? */
   readonly smtputf8: boolean
   /** When the final dot came. */
   readonly receivedAt: Instant
-  /** Fires when the client has gone or the answer is late: file nothing then. */
+  /** Fires when the client has disconnected or the reply would be too late: then nothing may be filed. */
   readonly signal: AbortSignal
 }
 
@@ -47,7 +47,7 @@ export interface InboundPipeline {
    */
   findRecipient(address: string): Promise<InboundRecipient>
   /**
-   * Files the message; resolves after the commit, with the id for the answer.
+   * Files the message; resolves after the commit, with the id for the reply.
    * @throws SmtpRefusal
    */
   receive(mail: IncomingMessage): Promise<{ readonly id: string }>

@@ -13,7 +13,7 @@ import type { ScanOutcome } from './scan.ts'
 import type { MessageBytes } from './store.ts'
 import type { NewAttachment, NewMessage } from './table.ts'
 
-/** A message about which everything is known and decided, its bytes stored. */
+/** A message that is verified, scanned, parsed and decided on, with its bytes stored. */
 export interface FileableMessage {
   readonly mail: IncomingMessage
   readonly verdicts: Verdicts
@@ -23,7 +23,7 @@ export interface FileableMessage {
   readonly bytes: MessageBytes
 }
 
-/** A message with what makes it the same message again. */
+/** A message with the key by which duplicates are found. */
 export interface FilingItem extends FileableMessage {
   /** The mailboxes it is for, each once, in the order of its recipients. */
   readonly mailboxIds: readonly Id<'mbx'>[]
@@ -39,12 +39,12 @@ export interface MailboxDelivery {
 }
 
 const rescanFirstMs = 60_000
-/** The folders in which messages do not stay for ever. */
+/** The folders from which retention deletes messages after a while. */
 const expiringFolders: ReadonlySet<Folder> = new Set(['spam', 'trash', 'quarantine'])
 
 export function messageRow(
   { item, recipient, id }: MailboxDelivery,
-  given: JoinedThread & { readonly blobId: Id<'blb'> },
+  stored: JoinedThread & { readonly blobId: Id<'blb'> },
 ): NewMessage {
   const { mail, verdicts, scan, summary, decision } = item
   const [from] = summary.from
@@ -60,7 +60,7 @@ export function messageRow(
     is_read: 0,
     received_at: mail.receivedAt,
     size: mail.content.size,
-    blob_id: given.blobId,
+    blob_id: stored.blobId,
     sameness: item.sameness,
     mail_from: truncate(mail.mailFrom, 320),
     rcpt_to: truncate(recipient.address, 320),
@@ -69,9 +69,9 @@ export function messageRow(
     tls: mail.tls && truncate(mail.tls, 64),
     smtputf8: mail.smtputf8 ? 1 : 0,
     message_id: summary.messageId && truncate(summary.messageId, 998),
-    thread_id: given.threadId,
+    thread_id: stored.threadId,
     in_reply_to: summary.inReplyTo && truncate(summary.inReplyTo, 998),
-    in_reply_to_email_id: isReply(item) ? given.inReplyToEmailId : null,
+    in_reply_to_email_id: isReply(item) ? stored.inReplyToEmailId : null,
     is_reply: isReply(item) ? 1 : 0,
     from_address: truncate(from?.address ?? '', 320),
     from_name: truncate(from?.name ?? '', 256),
@@ -89,12 +89,12 @@ export function messageRow(
   }
 }
 
-/** Why it is where it is; of what is in the inbox for no other reason, what it is where no person wrote it. */
+/** Why it is in its folder; for an accepted message, whether a program sent it. */
 function folderReason({ decision, summary }: FilingItem): FolderReason {
   return decision.reason === 'accepted' ? acceptedReason(summary) : decision.reason
 }
 
-/** Why what was accepted is where it is. */
+/** The reason for an accepted message, by whether a program sent it. */
 export function acceptedReason({
   report,
   isAutomaticReply,
@@ -103,7 +103,7 @@ export function acceptedReason({
   return isAutomaticReply ? 'auto_reply' : 'accepted'
 }
 
-/** A report and what a program sent by itself answer nothing, whatever they refer to (RFC 3834 §2, RFC 5321 §4.5.5). */
+/** Reports and automatic messages are no replies, whatever they refer to (RFC 3834 §2, RFC 5321 §4.5.5). */
 export function isReply({ mail, summary }: FilingItem): boolean {
   const isReport = summary.report !== null && summary.report.kind !== 'none'
   return mail.mailFrom !== '' && !summary.isAutomatic && !isReport
@@ -115,7 +115,7 @@ function firstRescan(receivedAt: Instant): Instant {
 
 const maxAddresses = 100
 
-/** Those that a list shows; all of them are in the message. A TEXT column holds 64 KiB. */
+/** The addresses that lists show; the message has all of them. A TEXT column holds 64 KiB. */
 function clipAddresses(addresses: readonly Address[]): readonly Address[] {
   return addresses
     .slice(0, maxAddresses)
@@ -134,13 +134,13 @@ export function attachmentRows({ item: { summary, scan }, recipient, id }: Mailb
     content_id: attachment.contentId,
     disposition: attachment.disposition,
     sha256: attachment.sha256,
-    ...scanColumns(scan.kind === 'infected' ? (scan.attachments[position] ?? unknown) : scan),
+    ...scanColumns(scan.kind === 'infected' ? (scan.attachments[position] ?? notScanned) : scan),
   }))
 }
 
-const unknown: ScanResult = { kind: 'unscanned', why: 'it was not scanned by itself' }
+const notScanned: ScanResult = { kind: 'unscanned', why: 'the attachment was not scanned by itself' }
 
-/** How a scan is kept. */
+/** The columns for a scan result. */
 export function scanColumns(scan: ScanResult): { readonly scan: ScanStatus; readonly scan_signature: string | null } {
   switch (scan.kind) {
     case 'clean':

@@ -10,7 +10,7 @@ import { mayReport, readReport } from '../mail/reports/read-report.ts'
 import type { Report } from '../mail/reports/report.ts'
 import { maxReportBytes } from '../mail/reports/report-mime.ts'
 
-/** What filing needs of a message: no bodies, no attachments' bytes. */
+/** What filing needs of a message: neither its bodies nor the bytes of its attachments. */
 export interface FilingSummary
   extends Pick<
     MessageSummary,
@@ -27,20 +27,20 @@ export interface FilingSummary
   > {
   /** At most 200 characters. */
   readonly preview: string
-  /** A program sent it by itself, such as a note of absence (RFC 3834 §5). */
+  /** A program sent it, such as an out-of-office reply (RFC 3834 §5). */
   readonly isAutomatic: boolean
-  /** It is an answer that a program gave by itself. */
+  /** It is an auto-reply. */
   readonly isAutomaticReply: boolean
-  /** What it reports of another message; null: its header is not one of a report. */
+  /** What it reports about another message; null: its header is not that of a report. */
   readonly report: Report | null
-  /** It has more parts than a scanner looks into: there is no use in asking one. */
+  /** It has more parts than a scanner looks into, so it is not scanned. */
   readonly isBeyondScanning: boolean
 }
 
-/** Of its text no more than the preview is kept: what lies further back is not decoded. */
+/** Filing needs no more of the text than the preview; what lies further back is not decoded. */
 const filingLimits = { ...parseLimits, maxTextBytes: 512 * 1024 }
 
-/** Takes a message apart on this thread. */
+/** Parses a message on this thread. Never rejects because of what is in it. */
 export async function parseForFiling(content: MessageSource): Promise<FilingSummary> {
   const facts = await readMessageSummary(openContent(content), filingLimits)
   return {
@@ -50,18 +50,18 @@ export async function parseForFiling(content: MessageSource): Promise<FilingSumm
   }
 }
 
-/** What clamd looks into by default (MaxFiles), though it goes through the others all the same. */
+/** How many parts clamd scans by default (MaxFiles); with more it takes its time over the others, and scans none of them. */
 const maxScannedParts = 10_000
 
 const maxFields = 500
 
-/** What the first bytes of a message tell of whether a program wrote it, and what it reports; see maxReportBytes. */
+/** Whether a message is an auto-reply, and what it reports, from its first `maxReportBytes`. */
 export function parseForReport(first: Buffer): Pick<FilingSummary, 'report' | 'isAutomaticReply'> {
   const fields = readFields(first.subarray(0, bodyStart(first) ?? first.length), maxFields).map(unfold)
   return { report: mayReport(fields) ? readReport(first) : null, isAutomaticReply: isAutomaticReply(fields) }
 }
 
-/** Are there more lines than so many that may begin a part (RFC 2046 §5.1.1)? */
+/** Are there more than `count` lines that may begin a part (RFC 2046 §5.1.1)? */
 async function hasDelimiters(content: MessageSource, count: number): Promise<boolean> {
   let found = 0
   let end = Buffer.alloc(0)
@@ -73,14 +73,14 @@ async function hasDelimiters(content: MessageSource, count: number): Promise<boo
   return false
 }
 
-/** What the header alone tells, when nothing more can be told: `problem` says why. */
+/** What the header alone gives, for a message that cannot be parsed; `problem` says why. */
 export async function parseHeaderForFiling(content: MessageSource, problem: string): Promise<FilingSummary> {
   return toFilingSummary(await readHeaderSummary(await firstBytes(content, maxHeaderBytes), problem))
 }
 
 const maxHeaderBytes = 256 * 1024
 
-/** The bytes, in memory as they are, of a file as a stream. */
+/** The bytes: as they are in memory, or as a stream from the file. */
 export function openContent(content: MessageSource): Buffer | Readable {
   return content.kind === 'memory' ? content.bytes : createReadStream(content.path, { highWaterMark: 64 * 1024 })
 }
@@ -115,7 +115,7 @@ function toFilingSummary(facts: MessageSummary): FilingSummary {
 const maxInlineBytes = 256 * 1024
 const maxInlineHeaderBytes = 32 * 1024
 
-/** Would checking and parsing it hold up the event loop for more than some 20 ms? */
+/** Could authenticating and parsing it block the event loop for more than some 20 ms? */
 export function isLarge(content: MessageSource): boolean {
   if (content.kind === 'file' || content.size > maxInlineBytes) return true
   if (content.size <= maxInlineHeaderBytes) return false

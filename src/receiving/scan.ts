@@ -5,14 +5,14 @@ import type { MessageSource } from '../mail/message-source.ts'
 import type { Scanner, ScanResult } from '../ports/scanner/port.ts'
 import { openContent } from './parse.ts'
 
-/** What the scanner said of a message; of one that is infected also what it said of each attachment, by position. */
+/** The scan of a message; for an infected one also that of each attachment, by position. */
 export type ScanOutcome =
   | Exclude<ScanResult, { kind: 'infected' }>
   | { readonly kind: 'infected'; readonly signature: string; readonly attachments: readonly ScanResult[] }
 
 export interface ScanDeps {
   readonly scanner: Scanner
-  /** How long a message waits for a scanner that is away, in milliseconds. */
+  /** How long a message waits for a scanner that is not available, in milliseconds. */
   readonly scanWaitMs: number
 }
 
@@ -20,7 +20,7 @@ const retryMs = 250
 
 const scanSeconds = histogram(
   'mailroom_scan_seconds',
-  'How long the scan of a message took, with the wait for a scanner that is away, by what it found.',
+  'Seconds the scan of a message took, including the wait for an unavailable scanner, by result.',
   ['verdict'],
   [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120],
 )
@@ -31,7 +31,7 @@ const observers = {
 } satisfies Record<ScanResult['kind'], unknown>
 for (const verdict of Object.keys(observers)) scanSeconds.zero({ verdict })
 
-/** The whole message once; only when that finds something each attachment, to say which. Gives up when `signal` fires. */
+/** Scans the whole message once; only if that finds something, each attachment, to tell which. Stops waiting when `signal` fires. */
 export async function scanMessage(content: MessageSource, signal: AbortSignal, deps: ScanDeps): Promise<ScanOutcome> {
   const started = performance.now()
   const scan = await scanWithRetry(content, signal, deps)
@@ -41,23 +41,23 @@ export async function scanMessage(content: MessageSource, signal: AbortSignal, d
 }
 
 async function scanWithRetry(content: MessageSource, signal: AbortSignal, deps: ScanDeps): Promise<ScanResult> {
-  const until = performance.now() + deps.scanWaitMs
+  const deadline = performance.now() + deps.scanWaitMs
   const scan = await deps.scanner.scan(content)
-  while (scan.kind === 'unscanned' && !scan.isLasting && !signal.aborted && performance.now() < until) {
-    // A scanner that answers and still gives no verdict will give none to the same bytes later on: once more, not for ever.
+  while (scan.kind === 'unscanned' && !scan.isLasting && !signal.aborted && performance.now() < deadline) {
+    // A scanner that answers without a verdict gives none for the same bytes later either: retry once, not for ever.
     if (await deps.scanner.isReady()) return await deps.scanner.scan(content)
-    await Bun.sleep(Math.min(retryMs, Math.max(until - performance.now(), 0)))
+    await Bun.sleep(Math.min(retryMs, Math.max(deadline - performance.now(), 0)))
   }
   return scan
 }
 
-/** What the scanner says of each attachment of a message, by position. */
+/** The scan of each attachment of a message, by position. */
 export function scanAttachments(content: Buffer | Readable, scanner: Scanner): Promise<readonly ScanResult[]> {
   return visitAttachments(content, async stream => {
-    // The scanner may destroy what it is given; the parser's own stream has to flow on.
-    const given = stream.pipe(new PassThrough())
-    const scan = await scanner.scan({ kind: 'stream', stream: given })
-    stream.unpipe(given)
+    // The scanner may destroy its stream; the parser's own stream has to flow on.
+    const copy = stream.pipe(new PassThrough())
+    const scan = await scanner.scan({ kind: 'stream', stream: copy })
+    stream.unpipe(copy)
     return scan
   })
 }

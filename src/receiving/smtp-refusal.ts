@@ -8,13 +8,13 @@ export interface SmtpReply {
 }
 
 /**
- * Every way in which the SMTP door says no: one closed catalogue. Senders suppress our users by these codes, so 5 means
- * that the sender must change something and 4 that the same may succeed later. RFC 5321 §4.2.2, RFC 3463 §3, RFC 5248.
+ * All refusals of the SMTP server. Senders suppress our users by these codes: 5yz only where the sender must change
+ * something, 4yz where the same may succeed later. RFC 5321 §4.2.2, RFC 3463 §3, RFC 5248.
  */
-const catalogue = {
+const replies = {
   // The envelope.
   sender_malformed: [501, '5.1.7', 'The reverse-path is malformed'],
-  sender_not_allowed: [553, '5.1.7', 'Source routes and gateway addresses are not taken'],
+  sender_not_allowed: [553, '5.1.7', 'Source routes and gateway addresses are not accepted'],
   address_malformed: [501, '5.1.3', 'The recipient address is malformed'],
   smtputf8_required: [553, '5.6.7', 'A non-ASCII address needs SMTPUTF8'],
   mailbox_unknown: [550, '5.1.1', 'There is no such mailbox here'],
@@ -32,35 +32,35 @@ const catalogue = {
   from_malformed: [550, '5.7.1', 'There must be one From field with one address'],
   dmarc_reject: [550, '5.7.26', 'The message fails the DMARC policy of the domain in From'],
   mail_loop: [554, '5.4.6', 'The message has gone through too many servers'],
-  reports_only: [550, '5.7.1', 'This address takes reports of deliveries only'],
+  reports_only: [550, '5.7.1', 'This address accepts delivery reports only'],
   mailbox_gone: [451, '4.2.0', 'The mailbox has just been removed'],
-  // Ours.
+  // Our own failures.
   scanner_away: [451, '4.3.2', 'The message cannot be scanned now, try again later'],
-  resolver_away: [451, '4.4.3', 'Names cannot be looked up now, try again later'],
-  our_trouble: [451, '4.3.0', 'We have trouble, try again later'],
-  answer_late: [451, '4.3.2', 'We are too slow, try again later'],
-  disk_full: [452, '4.3.1', 'We are out of space, try again later'],
-  // The session, which ends with it.
+  resolver_away: [451, '4.4.3', 'DNS lookups fail now, try again later'],
+  our_trouble: [451, '4.3.0', 'Local error in processing, try again later'],
+  answer_late: [451, '4.3.2', 'Processing took too long, try again later'],
+  disk_full: [452, '4.3.1', 'Insufficient system storage, try again later'],
+  // These end the session.
   too_many_sessions: [421, '4.7.0', 'Too many sessions, try again later'],
   too_many_sessions_from_address: [421, '4.7.0', 'Too many sessions from your address, try again later'],
   too_many_errors: [421, '4.7.0', 'Too many errors'],
   too_many_unknown: [421, '4.7.0', 'Too many unknown recipients'],
-  idle: [421, '4.4.2', 'You have been idle for too long'],
-  too_slow: [421, '4.4.2', 'The message comes too slowly'],
+  idle: [421, '4.4.2', 'Idle for too long'],
+  too_slow: [421, '4.4.2', 'The message arrives too slowly'],
   session_expired: [421, '4.4.2', 'The session has lasted too long'],
-  shutting_down: [421, '4.3.2', 'We are shutting down, try again later'],
+  shutting_down: [421, '4.3.2', 'The server is shutting down, try again later'],
 } as const satisfies Record<string, readonly [code: number, enhanced: string, text: string]>
 
-export type SmtpRefusalCode = keyof typeof catalogue
+export type SmtpRefusalCode = keyof typeof replies
 
 export interface SmtpRefusalDetail {
-  /** What the sender reads instead of the catalogue's text; shown as ASCII on one line. */
+  /** Replaces the text above; sent as ASCII on one line. */
   readonly detail?: string
   /** For the log only. */
   readonly cause?: unknown
 }
 
-/** What ends a command, a transaction or a session as expected, with the reply that says so. */
+/** Ends a command, a transaction or a session as expected, with this reply. */
 export class SmtpRefusal extends Error {
   override readonly name = 'SmtpRefusal'
   readonly code: SmtpRefusalCode
@@ -73,9 +73,9 @@ export class SmtpRefusal extends Error {
   }
 }
 
-/** The reply for this code, with the catalogue's text or `detail`. */
+/** The reply for this code, with its own text or `detail`. */
 export function replyFor(code: SmtpRefusalCode, detail?: string): SmtpReply {
-  const [basic, enhanced, text] = catalogue[code]
+  const [basic, enhanced, text] = replies[code]
   return { code: basic, enhanced, text: detail === undefined ? text : printable(detail) }
 }
 
@@ -84,13 +84,13 @@ export function refuseMail(code: SmtpRefusalCode, detail: SmtpRefusalDetail = {}
   return new SmtpRefusal(code, detail)
 }
 
-const noSpace = new Set(['ENOSPC', 'EDQUOT'])
+const diskFullErrors = new Set(['ENOSPC', 'EDQUOT'])
 
-/** What an error means to a client: what is not a refusal is our trouble, and the cause is logged. */
+/** The refusal for an error: what is not a refusal is our own failure (4yz), with the error as cause for the log. */
 export function toSmtpRefusal(error: unknown): SmtpRefusal {
   if (error instanceof SmtpRefusal) return error
   const code = error instanceof Error && 'code' in error ? error.code : undefined
-  const isFull = (typeof code === 'string' && noSpace.has(code)) || isDatabaseFull(error)
+  const isFull = (typeof code === 'string' && diskFullErrors.has(code)) || isDatabaseFull(error)
   return refuseMail(isFull ? 'disk_full' : 'our_trouble', { cause: error })
 }
 

@@ -3,14 +3,14 @@ import type { Id } from '../base/ids.ts'
 import type { BlobStore, StoredBlob } from '../ports/blobs/port.ts'
 import type { IncomingMessage } from './incoming-message.ts'
 
-/** A message's bytes: stored, or so small that they are stored when it is filed, in the same transaction. */
+/** A message's bytes: stored, or so small that they are stored in the transaction that files the message. */
 export type MessageBytes =
   | { readonly kind: 'stored'; readonly blobs: ReadonlyMap<Id<'org'>, StoredBlob> }
   | { readonly kind: 'small'; readonly bytes: Buffer }
 
 const maxSmallBytes = 128 * 1024
 
-/** Keeps the bytes, once for each organization that has a recipient; large ones in transactions of their own. */
+/** Stores large bytes, once for each organization that has a recipient, in transactions of their own. */
 export async function store({ content, recipients }: IncomingMessage, blobs: BlobStore): Promise<MessageBytes> {
   if (content.kind === 'memory' && content.size <= maxSmallBytes) return { kind: 'small', bytes: content.bytes }
   const organizations = [...new Set(recipients.map(recipient => recipient.organizationId))]
@@ -22,6 +22,6 @@ export async function store({ content, recipients }: IncomingMessage, blobs: Blo
 export function digestOf(bytes: MessageBytes): Buffer {
   if (bytes.kind === 'small') return createHash('sha256').update(bytes.bytes).digest()
   const [blob] = bytes.blobs.values()
-  if (!blob) throw new Error('a message without recipients is to be filed')
+  if (!blob) throw new Error('cannot file a message without recipients')
   return blob.sha256
 }

@@ -11,7 +11,7 @@ import type { FolderReason } from './decide.ts'
 export type NewMessage = Insertable<DatabaseSchema['messages']>
 export type NewAttachment = Insertable<DatabaseSchema['attachments']>
 
-/** A domain that we receive for, and one of its mailboxes that was asked for; null: it has none of those. */
+/** The receiving claim on a domain, and one of its mailboxes with a requested local part; null: it has none. */
 export interface RecipientClaimRow {
   readonly domain: string
   readonly organization_id: Id<'org'>
@@ -22,7 +22,7 @@ export interface RecipientClaimRow {
   readonly local_part: string | null
 }
 
-/** The claims on these domains, a row for each of their mailboxes with one of these local parts. */
+/** The claims on these domains: a row for each mailbox with one of these local parts, or one row without a mailbox. */
 export async function selectClaims(
   db: Db,
   domains: readonly string[],
@@ -39,7 +39,7 @@ export async function selectClaims(
   )
 }
 
-/** A mailbox, and one of the messages in it that were asked for; null: it has none of those. */
+/** A mailbox, and a message in it with a requested `sameness`; null: it has none. */
 export interface LockedMailboxRow {
   readonly mailbox_id: Id<'mbx'>
   readonly message_id: Id<'msg'> | null
@@ -47,8 +47,8 @@ export interface LockedMailboxRow {
 }
 
 /**
- * Those of the mailboxes that exist, locked until the transaction ends, in the order of their ids; a row for each message
- * received after `since` in which one of `samenesses` is.
+ * Locks those of the mailboxes that exist until the transaction ends, in the order of their ids. A row for each message with
+ * one of `samenesses` that was received after `since`, or one row without a message.
  */
 export async function lockMailboxes(
   db: Db,
@@ -57,14 +57,14 @@ export async function lockMailboxes(
   since: Instant,
 ): Promise<readonly LockedMailboxRow[]> {
   if (ids.length === 0) return []
-  const [wanted, same] = [padToPowerOfTwo(ids), padToPowerOfTwo(samenesses)]
+  const [paddedIds, paddedSamenesses] = [padToPowerOfTwo(ids), padToPowerOfTwo(samenesses)]
   return await selectRows(
     db,
     `SELECT b.id AS mailbox_id, m.id AS message_id, m.sameness
      FROM mailboxes b
-     LEFT JOIN messages m ON m.mailbox_id = b.id AND m.sameness IN (${placeholders(same)}) AND m.received_at > ?
-     WHERE b.id IN (${placeholders(wanted)}) ORDER BY b.id FOR UPDATE`,
-    [...same, since, ...wanted],
+     LEFT JOIN messages m ON m.mailbox_id = b.id AND m.sameness IN (${placeholders(paddedSamenesses)}) AND m.received_at > ?
+     WHERE b.id IN (${placeholders(paddedIds)}) ORDER BY b.id FOR UPDATE`,
+    [...paddedSamenesses, since, ...paddedIds],
   )
 }
 
@@ -80,7 +80,7 @@ export async function insertAttachments(db: Db, rows: readonly NewAttachment[]):
     await insertRows(db, 'attachments', rows.slice(at, at + maxRowsPerStatement))
 }
 
-/** A message that waits for a scan. */
+/** A message that could not be scanned when it came. */
 export interface UnscannedRow {
   readonly id: Id<'msg'>
   readonly organization_id: Id<'org'>
@@ -89,11 +89,11 @@ export interface UnscannedRow {
   readonly mail_from: string
   readonly received_at: Instant
   readonly release_folder: Folder | null
-  /** When it is due, and at the same time the lease of who takes it. */
+  /** When the next scan is due; while a process scans it, the end of that process's lease. */
   readonly rescan_at: Instant | null
 }
 
-/** Messages of all organizations whose next scan is due, the longest due first. */
+/** Messages of all organizations whose next scan is due, the longest overdue first. */
 export async function selectDueRescans(db: Db, now: Instant, limit: number): Promise<readonly UnscannedRow[]> {
   return await db
     .selectFrom('messages')
@@ -113,7 +113,7 @@ export async function selectDueRescans(db: Db, now: Instant, limit: number): Pro
     .execute()
 }
 
-/** Moves the next scan to `at`; null: there will be none. False: someone else has taken it. */
+/** Moves the next scan to `at`; null: there is none. False: another process has claimed it. */
 export async function updateRescanAt(db: Db, row: UnscannedRow, at: Instant | null): Promise<boolean> {
   const { numUpdatedRows } = await db
     .updateTable('messages')
@@ -126,8 +126,9 @@ export async function updateRescanAt(db: Db, row: UnscannedRow, at: Instant | nu
 }
 
 /**
- * A later scan found nothing: the message goes where it would have gone, unless someone has moved it meanwhile. `accepted`:
- * why it is in the inbox, where it goes there.
+ * Records that a later scan found nothing: the message moves to its release folder, unless it has been moved meanwhile.
+ * False: another process has claimed it.
+ * @param accepted the reason, where that folder is the inbox
  */
 export async function updateReleased(db: Db, row: UnscannedRow, accepted: FolderReason): Promise<boolean> {
   const { numAffectedRows = 0n } = await sql`
@@ -141,12 +142,12 @@ export async function updateReleased(db: Db, row: UnscannedRow, accepted: Folder
   return numAffectedRows > 0n
 }
 
-/** A later scan found something: the message stays in quarantine, or goes back there. */
+/** Records that a later scan found something: the message stays in quarantine, or goes back there. False: another process has claimed it. */
 export async function updateInfected(db: Db, row: UnscannedRow, signature: string): Promise<boolean> {
   const { numUpdatedRows } = await db
     .updateTable('messages')
     .set({
-      // Before the folder, which it is compared with.
+      // Before the folder is set, which the expression reads.
       folder_since: sql`CASE WHEN folder = 'quarantine' THEN folder_since ELSE UTC_TIMESTAMP(6) END`,
       folder: 'quarantine',
       folder_reason: 'infected',
@@ -167,7 +168,7 @@ export interface AttachmentScan {
   readonly scan_signature: string | null
 }
 
-/** What a scan said of a message's attachments: of one (0-based), or of all of them. */
+/** Records the scan of a message's attachment at `position` (0-based), or of all its attachments. */
 export async function updateAttachmentScan(
   db: Db,
   row: UnscannedRow,

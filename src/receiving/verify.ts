@@ -9,11 +9,11 @@ export interface VerifyDeps {
 
 export interface Verification {
   readonly verdicts: Verdicts
-  /** DNS trouble hid a result, and it is not the sender's: our own servers answer nothing. */
+  /** A result is missing because of DNS, and not the sender's DNS: our own resolver does not answer. */
   readonly isResolverUnavailable: boolean
 }
 
-/** Who sent it, as far as SPF, DKIM, DMARC and ARC tell. */
+/** Checks SPF, DKIM, DMARC and ARC. */
 export async function verify(mail: IncomingMessage, { authenticator, canary }: VerifyDeps): Promise<Verification> {
   const { content, remoteIp, helo, mailFrom } = mail
   const verdicts = await authenticator.authenticate({ content, remoteIp, helo, mailFrom })

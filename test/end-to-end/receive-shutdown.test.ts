@@ -59,7 +59,7 @@ test('defers what meets DNS trouble while no DNS server answers at all, and take
   // What the canary said is good for a second.
   await Bun.sleep(1000)
   const message = messageOf()
-  expect(await sendMail(mailroom.smtp, message)).toBe('451 4.4.3 Names cannot be looked up now, try again later')
+  expect(await sendMail(mailroom.smtp, message)).toBe('451 4.4.3 DNS lookups fail now, try again later')
   const ready = await mailroom.api('GET', '/ready')
   expect([ready.status, ready.json.resolver]).toEqual([503, { ready: false, detail: 'no DNS server answers' }])
 

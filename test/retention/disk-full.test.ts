@@ -37,7 +37,7 @@ describe.if(canMountDisks)('on small disks', () => {
     spoolDisk?.close()
   }, 120_000)
 
-  const full = '452 4.3.1 We are out of space, try again later'
+  const full = '452 4.3.1 Insufficient system storage, try again later'
   const email = { from: 'hello@demo.test', to: 'you@friend.test', subject: 'Hi', text: 'Hi' }
   let last = 0
 

@@ -53,49 +53,49 @@ export async function recordReport(
   if (reports.length === 0) reportsCounter.inc({ outcome: 'unattributed' })
 }
 
-/** What comes to a bounce address and reports nothing: a note of absence is let go, a person is told. */
+/** For a message to a bounce address that is no report: an auto-reply is ignored, a person gets a refusal. */
 function refuseOrIgnore(mail: ReportMessage, kind: Report['kind'], log: Log): void {
   reportsCounter.inc({ outcome: kind === 'auto-reply' ? kind : 'unrecognized' })
   if (kind === 'auto-reply') return
   if (mail.mailFrom !== '') throw refuseMail('reports_only')
   const emailIds = mail.recipients.map(recipient => recipient.bounceOf?.emailId)
-  log.warn({ ...messageLogKeys(mail), email_ids: emailIds }, 'let a report go that says nothing in a known form')
+  log.warn({ ...messageLogKeys(mail), email_ids: emailIds }, 'ignored unrecognised bounce report')
 }
 
-/** For the log: a message that is coming in goes by its transaction, one that waited in quarantine by its own id. */
+/** A message that is being received is logged by its transaction, one that was in quarantine by its own id. */
 function messageLogKeys({ id }: ReportMessage) {
   return isId('msg', id) ? { message_id: id } : { transaction_id: id }
 }
 
-/** Whom those were relayed to of whom the report says no more than that. */
+/** The servers that messages were relayed to, where the report has no later status. */
 async function relayTargetsOf(
-  subjects: readonly ReportedEmail[],
+  emails: readonly ReportedEmail[],
   report: Report,
   resolver: Resolver | undefined,
   signal: AbortSignal,
 ): Promise<ReadonlyMap<ReportedEmail, RelayTarget>> {
-  const relayed = subjects.flatMap(subject =>
-    report.kind !== 'complaint' && subject.reported?.action === 'relayed'
-      ? { subject, ...subject, said: subject.reported }
+  const relayed = emails.flatMap(email =>
+    report.kind !== 'complaint' && email.reported?.action === 'relayed'
+      ? { email, recipient: email.recipient, reported: email.reported }
       : [],
   )
   if (!resolver || relayed.length === 0) return new Map()
-  const found = await findRelayTargets(resolver, relayed, report, signal)
-  return new Map(relayed.flatMap(({ subject }, i) => (found[i] ? [[subject, found[i]] as const] : [])))
+  const targets = await findRelayTargets(resolver, relayed, report, signal)
+  return new Map(relayed.flatMap(({ email }, i) => (targets[i] ? [[email, targets[i]] as const] : [])))
 }
 
 function deliveryReport(
   mail: ReportMessage,
   report: Report,
-  subject: ReportedEmail,
+  email: ReportedEmail,
   relayedTo: RelayTarget | undefined,
 ): DeliveryReport | null {
-  const { emailId, recipient, reported, isDoubtful } = subject
+  const { emailId, recipient, reported, isDoubtful } = email
   const isComplaint = report.kind === 'complaint'
   if (!isComplaint && !reported) return null
   const type = isComplaint ? 'complained' : eventTypeOf(reported?.action ?? 'failed', relayedTo)
   const { smtpCode = null, enhancedCode = null, diagnostic = null } = isComplaint ? {} : (reported ?? {})
-  const meant = classifyBounce({ smtpCode, enhancedCode, text: diagnostic })
+  const classification = classifyBounce({ smtpCode, enhancedCode, text: diagnostic })
   const detail = isComplaint ? `Complaint (${report.feedbackType ?? 'abuse'})` : diagnostic
   return {
     event: {
@@ -108,15 +108,15 @@ function deliveryReport(
       enhancedCode,
       detail: relayedTo && reported ? relayedDetail(relayedTo, reported, report.reportingMta) : detail,
       extra: evidenceOf(report, reported, relayedTo),
-      repeatKey: repeatKey(subject, type, report, { smtpCode, enhancedCode, detail }),
+      repeatKey: repeatKey(email, type, report, { smtpCode, enhancedCode, detail }),
     },
-    bounce: type === 'bounced' ? { ...meant, ...(isDoubtful && { suppress: 'never' }) } : null,
+    bounce: type === 'bounced' ? { ...classification, ...(isDoubtful && { suppress: 'never' }) } : null,
   }
 }
 
 /**
- * To have been passed on to a server that reports nothing (RFC 3464 §2.3.3) is no delivery, unless that is the recipient's
- * own mail exchanger: further than to it nobody else brings a message.
+ * `relayed` (RFC 3464 §2.3.3: passed on to a server that sends no reports) is a delivery only if that server is the
+ * recipient's own mail exchanger: nothing beyond it can be known.
  */
 function eventTypeOf(
   action: ReportedAction,
@@ -139,30 +139,30 @@ function eventTypeOf(
 
 function evidenceOf(
   report: Report,
-  said: ReportedRecipient | null,
+  reported: ReportedRecipient | null,
   relayedTo: RelayTarget | undefined,
 ): Readonly<Record<string, unknown>> {
-  const told = {
-    action: report.kind === 'complaint' ? null : said?.action,
-    final_recipient: said?.finalRecipient,
+  const evidence = {
+    action: report.kind === 'complaint' ? null : reported?.action,
+    final_recipient: reported?.finalRecipient,
     reporting_mta: report.reportingMta,
-    remote_mta: said?.remoteMta,
+    remote_mta: reported?.remoteMta,
     mail_exchanger: relayedTo?.exchanger,
     feedback_type: report.feedbackType,
   }
   return Object.fromEntries(
-    Object.entries(told).filter(([, value]) => value !== null && value !== undefined && value !== ''),
+    Object.entries(evidence).filter(([, value]) => value !== null && value !== undefined && value !== ''),
   )
 }
 
-/** What is told of a recipient is told once, by whatever copy of the report; each delay is news, where it is another one. */
+/** Each status of a recipient counts once, however many copies of the report come; a delay counts once for each report. */
 function repeatKey(
   { emailId, recipient }: ReportedEmail,
   type: DeliveryEvent['type'],
   report: Report,
   { smtpCode, enhancedCode, detail }: Pick<DeliveryEvent, 'smtpCode' | 'enhancedCode' | 'detail'>,
 ): Buffer {
-  const told = [
+  const status = [
     emailId,
     recipient.toLowerCase(),
     type,
@@ -172,8 +172,8 @@ function repeatKey(
     detail,
     report.reportingMta,
   ]
-  const own = type === 'delayed' ? report.messageId : null
+  const ownId = type === 'delayed' ? report.messageId : null
   return createHash('sha256')
-    .update(JSON.stringify(['dsn', ...told, own]))
+    .update(JSON.stringify(['dsn', ...status, ownId]))
     .digest()
 }

@@ -2,38 +2,38 @@ import type { Report, ReportedRecipient } from '../../mail/reports/report.ts'
 import type { Resolver } from '../../ports/resolver/port.ts'
 import { findExchanger } from '../../sending/reports/mail-exchangers.ts'
 
-/** To whom a report says that a message was relayed, as far as DNS knows them. */
+/** The server that a report says a message was relayed to. */
 export interface RelayTarget {
   /** The recipient's domain. */
   readonly domain: string
-  /** What took the message and is a mail exchanger of that domain; null: nothing that is known as one. */
+  /** Its name, if DNS lists it as a mail exchanger of that domain; else null. */
   readonly exchanger: string | null
 }
 
-/** How long DNS is asked about one report, in milliseconds. */
+/** The time for all DNS lookups about one report, in milliseconds. */
 const lookupTimeoutMs = 5000
-const maxQuestions = 10
+const maxLookups = 10
 
 /**
- * Finds out who took a message that was relayed on: `delivered` is only what the recipient's own mail exchanger took. What
- * DNS does not say in time, or beyond ten questions, stays unknown. Not to be called in a transaction.
+ * Looks up which servers accepted relayed messages: `delivered` is only what the recipient's own mail exchanger accepted. What
+ * DNS does not tell in time, or in ten lookups, stays unknown. Not to be called in a transaction.
  */
 export async function findRelayTargets(
   resolver: Resolver,
-  relayed: readonly { readonly recipient: string; readonly said: ReportedRecipient }[],
+  relayed: readonly { readonly recipient: string; readonly reported: ReportedRecipient }[],
   { reportingMta }: Pick<Report, 'reportingMta'>,
   signal: AbortSignal,
 ): Promise<readonly RelayTarget[]> {
-  const isOver = AbortSignal.any([signal, AbortSignal.timeout(lookupTimeoutMs)])
-  const asked = new Map<string, Promise<string | null>>()
+  const giveUp = AbortSignal.any([signal, AbortSignal.timeout(lookupTimeoutMs)])
+  const lookups = new Map<string, Promise<string | null>>()
   return await Promise.all(
-    relayed.map(async ({ recipient, said }) => {
+    relayed.map(async ({ recipient, reported }) => {
       const domain = domainOf(recipient)
-      const servers = [said.remoteMta, reportingMta].filter(each => each !== null)
-      const question = [domain, ...servers].join(' ')
-      if (!asked.has(question) && asked.size < maxQuestions)
-        asked.set(question, findExchanger(resolver, domain, servers, isOver))
-      return { domain, exchanger: (await asked.get(question)) ?? null }
+      const servers = [reported.remoteMta, reportingMta].filter(server => server !== null)
+      const key = [domain, ...servers].join(' ')
+      if (!lookups.has(key) && lookups.size < maxLookups)
+        lookups.set(key, findExchanger(resolver, domain, servers, giveUp))
+      return { domain, exchanger: (await lookups.get(key)) ?? null }
     }),
   )
 }
@@ -42,16 +42,17 @@ function domainOf(address: string): string {
   return address.slice(address.lastIndexOf('@') + 1).toLowerCase()
 }
 
-/** What a report of a relayed message comes to, in words: who took it, and what they are. */
+/** The detail of the event: which server accepted the message, and whether it is a mail exchanger of the recipient. */
 export function relayedDetail(
   { domain, exchanger }: RelayTarget,
   { remoteMta, diagnostic }: ReportedRecipient,
   reportingMta: string | null,
 ): string {
-  const by = remoteMta === null ? `Relayed by ${reportingMta ?? 'a server without a name'}` : `Relayed to ${remoteMta}`
-  const who =
+  const relayed =
+    remoteMta === null ? `Relayed by ${reportingMta ?? 'a server without a name'}` : `Relayed to ${remoteMta}`
+  const statement =
     exchanger === null
-      ? `${by}, which is not known as a mail exchanger of ${domain}`
-      : `Taken by ${exchanger}, a mail exchanger of ${domain}`
-  return diagnostic === null ? `${who}.` : `${who}: ${diagnostic}`
+      ? `${relayed}, which is not known as a mail exchanger of ${domain}`
+      : `Accepted by ${exchanger}, a mail exchanger of ${domain}`
+  return diagnostic === null ? `${statement}.` : `${statement}: ${diagnostic}`
 }

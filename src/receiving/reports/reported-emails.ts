@@ -4,51 +4,51 @@ import type { Report, ReportedAction, ReportedRecipient } from '../../mail/repor
 import type { InboundRecipient, IncomingMessage } from '../incoming-message.ts'
 import { selectSentRecipients } from './table.ts'
 
-/** Of a mail what counts for its report. */
+/** What counts of a message for its report. */
 export interface ReportMessage extends Pick<IncomingMessage, 'id' | 'mailFrom' | 'receivedAt' | 'signal'> {
   readonly recipients: readonly Pick<InboundRecipient, 'organizationId' | 'mailboxId' | 'bounceOf'>[]
 }
 
-/** An email and one recipient of it, of whom a report tells. */
+/** An email that a report is about, and one of its recipients. */
 export interface ReportedEmail {
   readonly emailId: Id<'eml'>
   /** The recipient, as the email has it. */
   readonly recipient: string
-  /** What the report says of them; null: it is a complaint, and says no more. */
+  /** The recipient's fields in the report; null: it is a complaint, which has none. */
   readonly reported: ReportedRecipient | null
   /** Could another recipient of the email have written it? Then nobody is suppressed for it. */
   readonly isDoubtful: boolean
 }
 
 /**
- * Of which emails of ours a report tells, and of whom, each once: by the bounce addresses that it came to, and by the email
- * that it names, in a mailbox of the organization that sent it.
+ * The emails and recipients that a report is about, each once: by the bounce addresses it came to, and by the email that it
+ * names, in a mailbox of the organization that sent that email.
  */
 export async function findReportedEmails(
   db: Db,
   mail: ReportMessage,
   report: Report,
 ): Promise<readonly ReportedEmail[]> {
-  const subjects = [...(await byAddress(db, mail, report)), ...(await byMessage(db, mail, report))]
-  return [...new Map(subjects.map(subject => [`${subject.emailId} ${subject.recipient}`, subject])).values()]
+  const emails = [...(await byAddress(db, mail, report)), ...(await byMessage(db, mail, report))]
+  return [...new Map(emails.map(email => [`${email.emailId} ${email.recipient}`, email])).values()]
 }
 
 async function byAddress(db: Db, mail: ReportMessage, report: Report): Promise<readonly ReportedEmail[]> {
-  const subjects: ReportedEmail[] = []
+  const emails: ReportedEmail[] = []
   for (const { bounceOf, organizationId } of mail.recipients) {
     if (!bounceOf) continue
     const { emailId, position } = bounceOf
     const sentTo = await selectSentRecipients(db, [organizationId], emailId)
-    const recipient = sentTo.find(each => each.position === position)?.email
+    const recipient = sentTo.find(row => row.position === position)?.email
     if (recipient === undefined) continue
-    subjects.push({
+    emails.push({
       emailId,
       recipient,
       reported: reportedFor(recipient, report) ?? worstReported(report),
       isDoubtful: false,
     })
   }
-  return subjects
+  return emails
 }
 
 async function byMessage(db: Db, mail: ReportMessage, report: Report): Promise<readonly ReportedEmail[]> {
@@ -66,14 +66,14 @@ async function byMessage(db: Db, mail: ReportMessage, report: Report): Promise<r
     ]
   }
   return sentTo.flatMap(({ email }) => {
-    const said = reportedFor(email, report)
-    return said && report.kind !== 'complaint' ? { emailId, recipient: email, reported: said, isDoubtful: true } : []
+    const reported = reportedFor(email, report)
+    return reported && report.kind !== 'complaint' ? { emailId, recipient: email, reported, isDoubtful: true } : []
   })
 }
 
 /**
- * The email that a report names by its id, which holds 80 random bits and is in no place that strangers see: in the returned
- * header, as the envelope id that we gave, or in the Message-ID.
+ * The email that a report names by its id, which has 80 random bits and is shown to no stranger: in the returned header, as
+ * the envelope id that we gave, or in the Message-ID.
  */
 function emailIdIn({ original, envelopeId }: Report): Id<'eml'> | undefined {
   const candidates = [original.mailroomId, envelopeId, `eml_${original.messageId?.split('@')[0]}`]
@@ -87,7 +87,7 @@ function reportedFor(address: string, { recipients }: Report): ReportedRecipient
 
 const worstFirst: readonly ReportedAction[] = ['failed', 'delayed', 'delivered', 'relayed', 'expanded']
 
-/** Of several servers that an address was passed on to, the one that says the worst. */
+/** The worst of several results, for an address that was passed on to several servers. */
 function worstReported({ recipients }: Report): ReportedRecipient | null {
   return recipients.toSorted((a, b) => worstFirst.indexOf(a.action) - worstFirst.indexOf(b.action))[0] ?? null
 }

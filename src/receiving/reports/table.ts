@@ -1,16 +1,16 @@
 import type { Db } from '../../base/database/database.ts'
 import type { Id } from '../../base/ids.ts'
 
-/** A recipient of an email that we sent, as a report is about it. */
+/** An email that a bounce address is for. */
 export interface BouncedRecipientRow {
   readonly organizationId: Id<'org'>
   readonly brandId: Id<'brd'>
   readonly domainId: Id<'dom'>
-  /** The names of its domain's return path, whether or not its records stand. */
+  /** The names of its domain's return path, whether or not their DNS records exist. */
   readonly hosts: readonly string[]
 }
 
-/** The email, where it has a recipient at that position; undefined: it has none, or is not there. */
+/** Undefined: there is no such email, or it has no recipient at that position. */
 export async function selectBouncedRecipient(
   db: Db,
   emailId: Id<'eml'>,
@@ -37,7 +37,7 @@ export async function selectBouncedRecipient(
   return { organizationId, brandId, domainId, hosts: rows.flatMap(row => row.host ?? []) }
 }
 
-/** A recipient that a report may name, of an email of this organization, in order. */
+/** The recipients of an email, if one of these organizations sent it, in order. */
 export async function selectSentRecipients(
   db: Db,
   organizationIds: readonly Id<'org'>[],

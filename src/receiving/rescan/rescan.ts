@@ -15,14 +15,18 @@ export interface RescanDeps extends ReleaseDeps {
 }
 
 const batchSize = 10
-/** How long one scan may take before another process takes the message. */
+/** How long one scan may take before another process claims the message. */
 const leaseMs = 10 * minuteMs
 const firstWaitMs = 60_000
 const longestWaitMs = hourMs
-/** What cannot be scanned for so long stays in quarantine. */
+/** A message that could not be scanned for so long is not scanned again, and stays in quarantine. */
 const giveUpMs = 14 * dayMs
 
-const rescans = counter('mailroom_rescans_total', 'Later scans of messages that could not be scanned.', ['outcome'])
+const rescans = counter(
+  'mailroom_rescans_total',
+  'Later scans of messages that could not be scanned when they came, by result.',
+  ['outcome'],
+)
 
 /** A round of the job `rescan`: scans messages that could not be scanned when they came. */
 export async function rescanRound(deps: RescanDeps, signal: AbortSignal): Promise<'more' | 'done'> {
@@ -57,7 +61,7 @@ async function rescan(row: UnscannedRow, deps: RescanDeps): Promise<void> {
   }
 }
 
-/** As long again as it has waited so far, from one minute up to one hour. */
+/** The wait doubles the message's age, from one minute up to one hour. */
 function nextRescan(receivedAt: Instant, now: Instant): Instant | null {
   const waitedMs = (microsecondsOf(now) - microsecondsOf(receivedAt)) / 1000
   return waitedMs > giveUpMs ? null : plusMs(now, Math.min(Math.max(waitedMs, firstWaitMs), longestWaitMs))

@@ -6,7 +6,7 @@ import { type DoctorFixtures, openDoctorFixtures } from '../doctor/fixtures.ts'
 
 const tooMuch = { MAILROOM_LEAST_FREE_BYTES: '900000000000000' }
 const nothing = { MAILROOM_LEAST_FREE_BYTES: '0' }
-const refused = '452 4.3.1 We are out of space, try again later'
+const refused = '452 4.3.1 Insufficient system storage, try again later'
 
 let mailroom: Mailroom
 let doctor: DoctorFixtures

@@ -80,7 +80,7 @@ test('is delivered where the recipient’s mail exchanger took it, and says who'
   expect(await told(relayed({}), exchangers)).toMatchObject({
     status: 'delivered',
     type: 'delivered',
-    detail: `Taken by mx.dest.example, a mail exchanger of ${domain}: 250 2.0.0 Ok: queued as 5F2A`,
+    detail: `Accepted by mx.dest.example, a mail exchanger of ${domain}: 250 2.0.0 Ok: queued as 5F2A`,
     extra: { action: 'relayed', remote_mta: 'mx.dest.example', mail_exchanger: 'mx.dest.example' },
   })
 })

@@ -166,7 +166,7 @@ describe('the spool', () => {
     rmSync(door.spoolFolder, { recursive: true })
     client.send(Buffer.alloc(600_000, 'x'))
     client.send('\r\n.\r\n')
-    expect(await client.reply()).toBe('451 4.3.0 We have trouble, try again later')
+    expect(await client.reply()).toBe('451 4.3.0 Local error in processing, try again later')
     expect(await client.command('NOOP')).toBe('250 2.0.0 OK')
     expect(isHandedOver).toBe(false)
   })

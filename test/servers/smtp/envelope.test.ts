@@ -46,7 +46,7 @@ test('answers each command in its own words', async () => {
     ['MAIL FROM:<a@b.test> BODY=BINARYMIME', '501 5.5.4 A parameter is malformed'],
     ['MAIL FROM:<a@b.test> RET=FULL', '555 5.5.4 A parameter is not supported'],
     ['MAIL FROM:<a@b.test> SIZE=2097153', '552 5.3.4 The message is too large'],
-    ['MAIL FROM:<@r:a@b.test>', '553 5.1.7 Source routes and gateway addresses are not taken'],
+    ['MAIL FROM:<@r:a@b.test>', '553 5.1.7 Source routes and gateway addresses are not accepted'],
     ['MAIL FROM:<é@b.test>', '553 5.6.7 A non-ASCII address needs SMTPUTF8'],
     ['MAIL FROM:<a@b.test> SIZE=5 BODY=8BITMIME', '250 2.1.0 Go on'],
     ['MAIL FROM:<a@b.test>', '503 5.5.1 Commands are out of order'],

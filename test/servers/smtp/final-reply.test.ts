@@ -34,8 +34,8 @@ const answers: Readonly<Partial<Record<SmtpRefusalCode, string>>> = {
   mail_loop: '554 5.4.6 The message has gone through too many servers',
   mailbox_gone: '451 4.2.0 The mailbox has just been removed',
   scanner_away: '451 4.3.2 The message cannot be scanned now, try again later',
-  resolver_away: '451 4.4.3 Names cannot be looked up now, try again later',
-  disk_full: '452 4.3.1 We are out of space, try again later',
+  resolver_away: '451 4.4.3 DNS lookups fail now, try again later',
+  disk_full: '452 4.3.1 Insufficient system storage, try again later',
   message_too_large: '552 5.3.4 The message is too large',
 }
 
@@ -65,7 +65,7 @@ describe('the answer to DATA', () => {
     door.inbound.before = () => {
       throw new TypeError('a bug of ours')
     }
-    expect(await (await inData()).command(message)).toBe('451 4.3.0 We have trouble, try again later')
+    expect(await (await inData()).command(message)).toBe('451 4.3.0 Local error in processing, try again later')
     expect(door.logged.find(line => line.includes('"level":50'))).toContain('a bug of ours')
   })
 
@@ -74,14 +74,14 @@ describe('the answer to DATA', () => {
     door.inbound.before = () => {
       throw Object.assign(new Error('no space left on device'), { code: 'ENOSPC' })
     }
-    expect(await (await inData()).command(message)).toBe('452 4.3.1 We are out of space, try again later')
+    expect(await (await inData()).command(message)).toBe('452 4.3.1 Insufficient system storage, try again later')
   })
 
   test('comes in time, and what comes later is told to stop', async () => {
     door = await openTestSmtpServer({ answerSeconds: 0.3 })
     const { mails, release } = hold()
     const client = await inData()
-    expect(await client.command(message)).toBe('451 4.3.2 We are too slow, try again later')
+    expect(await client.command(message)).toBe('451 4.3.2 Processing took too long, try again later')
     expect(mails[0]?.signal.aborted).toBe(true)
     release()
     expect(await client.command('NOOP')).toBe('250 2.0.0 OK')
@@ -133,7 +133,9 @@ describe('a look-up of a recipient', () => {
     door.inbound.findRecipient = () => new Promise(() => undefined)
     const client = await SmtpClient.ready(door.port)
     await client.command('MAIL FROM:<a@b.test>')
-    expect(await client.command('RCPT TO:<hello@ours.test>')).toBe('451 4.3.2 We are too slow, try again later')
+    expect(await client.command('RCPT TO:<hello@ours.test>')).toBe(
+      '451 4.3.2 Processing took too long, try again later',
+    )
     expect(await client.command('QUIT')).toStartWith('221 ')
   })
 
@@ -142,7 +144,9 @@ describe('a look-up of a recipient', () => {
     door.inbound.findRecipient = () => Promise.reject(new Error('no database'))
     const client = await SmtpClient.ready(door.port)
     await client.command('MAIL FROM:<a@b.test>')
-    expect(await client.command('RCPT TO:<hello@ours.test>')).toBe('451 4.3.0 We have trouble, try again later')
+    expect(await client.command('RCPT TO:<hello@ours.test>')).toBe(
+      '451 4.3.0 Local error in processing, try again later',
+    )
     client.hangUp()
   })
 })
@@ -154,7 +158,7 @@ describe('closing', () => {
     const idle = await SmtpClient.ready(door.port)
     const busy = await inData()
     const closed = door.close()
-    expect(await idle.rest()).toBe('421 4.3.2 We are shutting down, try again later\r\n')
+    expect(await idle.rest()).toBe('421 4.3.2 The server is shutting down, try again later\r\n')
     await expect(SmtpClient.connect(door.port)).rejects.toThrow()
     busy.send(`${message}\r\nMAIL FROM:<a@b.test>\r\n`)
     await Bun.sleep(100)
@@ -171,7 +175,7 @@ describe('closing', () => {
     client.send(`${message}\r\n`)
     await Bun.sleep(50)
     const closed = door.close()
-    expect(await client.rest()).toBe('421 4.3.2 We are shutting down, try again later\r\n')
+    expect(await client.rest()).toBe('421 4.3.2 The server is shutting down, try again later\r\n')
     expect(mails[0]?.signal.aborted).toBe(true)
     release()
     await closed

@@ -124,5 +124,5 @@ test('takes no session whose header comes while it shuts down', async () => {
   expect(await clientOfMessage(await connected(header('192.0.2.9')))).toBe('192.0.2.9')
   await door.close()
   early.send('198.51.100.1 65000 25\r\n')
-  expect(await early.rest()).toBe('421 4.3.2 We are shutting down, try again later\r\n')
+  expect(await early.rest()).toBe('421 4.3.2 The server is shutting down, try again later\r\n')
 })
