@@ -4,7 +4,8 @@ import { mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { CommandError } from '../../base/operator-error.ts'
 import { isBackupId, type Manifest, readManifest } from '../format/manifest.ts'
-import { type BackupSink, backupFolder, isSegmentName, manifestName, segmentsFolder } from './sink.ts'
+import { backupFolder, isSegmentName, manifestName, segmentsFolder } from './names.ts'
+import type { BackupSink } from './sink.ts'
 
 const partialSuffix = '.partial'
 /** More than any file of ours has, encrypted. */

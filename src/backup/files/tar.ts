@@ -4,8 +4,8 @@ import { dirname, join, normalize } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { extract, pack } from 'tar-stream'
 import { CommandError } from '../../base/operator-error.ts'
+import { manifestName } from './names.ts'
 import type { BackupSink } from './sink.ts'
-import { manifestName } from './sink.ts'
 
 /** A backup as one stream: a tar archive of what a folder of backups would hold, the manifest at its end. */
 export function tarSink(id: string, output: NodeJS.WritableStream): BackupSink {

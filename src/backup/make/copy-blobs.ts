@@ -1,20 +1,15 @@
 import { createHash, type Hash } from 'node:crypto'
 import type { Db } from '../../base/database/database.ts'
-import {
-  type BackupSink,
-  backupFolder,
-  openLineFiles,
-  packedName,
-  segmentName,
-  writePackedFile,
-} from '../files/sink.ts'
+import { type BlobChunk, selectLargeBlob, selectSmallBlobs } from '../blob-chunks-table.ts'
+import { backupFolder, segmentName } from '../files/names.ts'
+import type { BackupSink } from '../files/sink.ts'
+import { openLineFiles, packedName, writePackedFile } from '../files/write-file.ts'
 import { writeCatalogEntry } from '../format/catalog.ts'
 import type { Encryption } from '../format/encryption.ts'
 import type { BackupFile } from '../format/manifest.ts'
 import { type SegmentPart, writeSegment } from '../format/segment.ts'
 import type { ProgressReporter } from '../progress.ts'
 import type { SpooledBlob } from './blob-spool.ts'
-import { selectChunks } from './snapshot-table.ts'
 import type { Throttle } from './throttle.ts'
 
 /** What copying blobs needs. */
@@ -45,8 +40,6 @@ type NewBlob = Extract<SpooledBlob, { readonly size: number }>
 /** Blobs are read some at a time, up to so many and so many bytes; one that is larger is read by chunks. */
 const batchBlobs = 256
 const batchBytes = 4 * 1024 * 1024
-const chunksPerQuery = 8
-const chunkBytes = 512 * 1024
 
 /** Copies the blobs that no earlier backup has into segments, and writes where each of all blobs is. */
 export async function copyBlobs(db: Db, blobs: AsyncIterable<SpooledBlob>, deps: CopyBlobsDeps): Promise<CopiedBlobs> {
@@ -59,11 +52,11 @@ export async function copyBlobs(db: Db, blobs: AsyncIterable<SpooledBlob>, deps:
   for await (const group of inBatches(blobs)) {
     deps.requireActive()
     const fresh = group.filter(isNew)
-    const chunks = fresh.length === 0 ? new Map() : await readSmallBlobs(db, fresh)
+    const chunks = await selectSmallBlobs(db, fresh)
     for (const blob of group) {
       let segments: readonly string[]
       if (isNew(blob)) {
-        const copy = await copyBlob(writer, blob, chunks.get(blob.id) ?? chunkByChunk(db, blob))
+        const copy = await copyBlob(writer, blob, chunks.get(blob.id) ?? selectLargeBlob(db, blob))
         segments = copy.segments
         copied++
         if (!copy.isWhole) damaged.push(blob.id)
@@ -96,26 +89,6 @@ async function* inBatches(blobs: AsyncIterable<SpooledBlob>): AsyncGenerator<rea
     bytes = 0
   }
   if (group.length > 0) yield group
-}
-
-interface BlobChunk {
-  readonly position: number
-  readonly bytes: Buffer
-}
-
-/** The chunks of those of one, by blob; an empty list: it has none. The larger are not among them. */
-async function readSmallBlobs(db: Db, blobs: readonly NewBlob[]): Promise<ReadonlyMap<string, readonly BlobChunk[]>> {
-  const ids = blobs.filter(blob => blob.size <= chunkBytes).map(blob => blob.id)
-  if (ids.length === 0) return new Map()
-  const rows = await selectChunks(db, ids, 0, 1)
-  const found = Map.groupBy(rows, row => row.id)
-  return new Map(ids.map(id => [id, found.get(id) ?? []]))
-}
-
-async function* chunkByChunk(db: Db, { id, size }: NewBlob): AsyncGenerator<BlobChunk> {
-  const count = Math.ceil(size / chunkBytes)
-  for (let from = 0; from < count; from += chunksPerQuery)
-    yield* await selectChunks(db, [id], from, from + chunksPerQuery)
 }
 
 async function copyBlob(

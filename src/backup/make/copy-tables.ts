@@ -1,5 +1,7 @@
 import type { Db } from '../../base/database/database.ts'
-import { type BackupSink, backupFolder, openLineFiles } from '../files/sink.ts'
+import { backupFolder } from '../files/names.ts'
+import type { BackupSink } from '../files/sink.ts'
+import { openLineFiles } from '../files/write-file.ts'
 import type { Encryption } from '../format/encryption.ts'
 import type { BackupTable } from '../format/manifest.ts'
 import { writeRow } from '../format/row.ts'

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Db } from '../../base/database/database.ts'
-import { placeholders, selectRows } from '../../base/database/select-rows.ts'
+import { selectRows } from '../../base/database/select-rows.ts'
 import type { BackupColumn } from '../format/manifest.ts'
 import type { ColumnValue } from '../format/row.ts'
 
@@ -109,19 +109,6 @@ function afterKeyCondition(key: readonly string[]): string {
 export async function selectMigrations(db: Db): Promise<readonly string[]> {
   const rows = await selectRows<{ name: string }>(db, 'SELECT name FROM kysely_migration ORDER BY name', [])
   return rows.map(row => row.name)
-}
-
-/** Chunks of blobs, in the order of their blobs and places: those from one place on, up to another. */
-export async function selectChunks(
-  db: Db,
-  ids: readonly string[],
-  from: number,
-  to: number,
-): Promise<readonly { readonly id: string; readonly position: number; readonly bytes: Buffer }[]> {
-  if (ids.length === 0) return []
-  const text = `SELECT blob_id AS id, position, bytes FROM blob_chunks
-    WHERE blob_id IN (${placeholders(ids)}) AND position >= ${from} AND position < ${to} ORDER BY blob_id, position`
-  return await selectRows(db, text, ids)
 }
 
 /** Takes the place of the one backup of this database; false: another has it. It is kept as long as the connection. */

@@ -2,11 +2,11 @@ import { createHash, randomBytes } from 'node:crypto'
 import type { Clock } from '../../base/clock.ts'
 import { type Db, openDatabase } from '../../base/database/database.ts'
 import { CommandError } from '../../base/operator-error.ts'
+import { selectLargeBlob, selectSmallBlobs } from '../blob-chunks-table.ts'
 import type { DecryptionKeys } from '../format/encryption.ts'
 import type { Manifest } from '../format/manifest.ts'
-import { selectChunks } from '../make/snapshot-table.ts'
 import type { ProgressReporter } from '../progress.ts'
-import { restoreBackup } from './restore.ts'
+import { restoreBackup } from '../restore/restore.ts'
 import {
   countRowsWithoutBlob,
   createDatabase,
@@ -17,7 +17,7 @@ import {
   selectDatabaseName,
   selectDatabases,
   selectFilledTables,
-} from './table.ts'
+} from '../restore/table.ts'
 
 /** What a trial of a restore needs. */
 export interface TrialRestoreOptions {
@@ -33,8 +33,6 @@ export interface TrialRestoreOptions {
 }
 
 const blobsPerBatch = 64
-const chunksPerQuery = 8
-const chunkBytes = 512 * 1024
 
 /**
  * Restores a backup for a trial and compares: the rows of each table, each blob with its hash, each message and email with
@@ -72,12 +70,10 @@ async function compareBlobs(db: Db, { manifest, progress }: TrialRestoreOptions)
   let count = 0
   for (let after = ''; ; ) {
     const blobs = await selectBlobsAfter(db, after, blobsPerBatch)
-    const small = blobs.filter(blob => blob.size <= chunkBytes).map(blob => blob.id)
-    const together = Map.groupBy(await selectChunks(db, small, 0, 1), chunk => chunk.id)
+    const small = await selectSmallBlobs(db, blobs)
     for (const blob of blobs) {
       const hash = createHash('sha256')
-      const chunks = blob.size <= chunkBytes ? (together.get(blob.id) ?? []) : readLargeBlob(db, blob)
-      for await (const chunk of chunks) hash.update(chunk.bytes)
+      for await (const chunk of small.get(blob.id) ?? selectLargeBlob(db, blob)) hash.update(chunk.bytes)
       if (!hash.digest().equals(blob.sha256) && !known.has(blob.id))
         wrong.push(`the blob ${blob.id} does not have the bytes of its hash after the restore`)
     }
@@ -89,11 +85,6 @@ async function compareBlobs(db: Db, { manifest, progress }: TrialRestoreOptions)
   return count === manifest.blobs
     ? wrong
     : [...wrong, `there are ${count} blobs after the restore; the backup has ${manifest.blobs}`]
-}
-
-async function* readLargeBlob(db: Db, { id, size }: { readonly id: string; readonly size: number }) {
-  for (let from = 0; from * chunkBytes < size; from += chunksPerQuery)
-    yield* await selectChunks(db, [id], from, from + chunksPerQuery)
 }
 
 /** Makes a database beside the live one and drops it afterwards, with those that a trial left that was killed. */

@@ -1,6 +1,6 @@
 import { createHash, type Hash } from 'node:crypto'
+import { segmentsFolder } from '../files/names.ts'
 import { readContent, readFileBytes, readLines } from '../files/read-file.ts'
-import { segmentsFolder } from '../files/sink.ts'
 import { readCatalogEntry } from '../format/catalog.ts'
 import type { DecryptionKeys } from '../format/encryption.ts'
 import type { BackupFile, BackupTable, Manifest } from '../format/manifest.ts'
