@@ -1,18 +1,18 @@
-/** Tells how far a long work has come. */
+/** Reports the progress of long work. */
 export interface ProgressReporter {
-  /** `of`: how many there will be; undefined: nobody knows. */
+  /** `of`: the total; undefined: not known. */
   report(what: string, count: number, of?: number): void
 }
 
-const everyMs = 10_000
+const intervalMs = 10_000
 
-/** A line on standard error every ten seconds; a work that is done sooner says nothing. */
+/** Prints a line to standard error every ten seconds; short work prints none. */
 export function progressOnStderr(): ProgressReporter {
-  let next = Date.now() + everyMs
+  let next = Date.now() + intervalMs
   return {
     report(what, count, of) {
       if (Date.now() < next) return
-      next = Date.now() + everyMs
+      next = Date.now() + intervalMs
       process.stderr.write(`  ${what}: ${count}${of === undefined ? '' : ` of ${of}`}\n`)
     },
   }

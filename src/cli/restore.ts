@@ -40,29 +40,29 @@ When no other Mailroom serves the same domains any more:
     const identities = identity === undefined ? [] : readIdentities(identity)
     return await withBackup(from, { id, varFolder }, async (folder, manifest) => {
       requireKnownVersion(manifest)
-      const opening = requireDecryptionKeys(manifest, identities, false) ?? { identities }
+      const keys = requireDecryptionKeys(manifest, identities, false) ?? { identities }
       const progress = progressOnStderr()
       const { db, close } = openDatabase(databaseUrl, 1)
       try {
         await requireEmptyDatabase(db, manifest)
-        const { problems } = await inspectBackup(folder, manifest, opening, progress)
+        const { problems } = await inspectBackup(folder, manifest, keys, progress)
         if (problems.length > 0)
           throw new CommandError(
             `The backup ${manifest.id} is damaged; nothing was restored:\n  ${problems.join('\n  ')}`,
           )
         const { secret_key } = manifest
-        const includedKey = secret_key ? String(await readContent(folder, secret_key, opening)).trim() : undefined
+        const includedKey = secret_key ? String(await readContent(folder, secret_key, keys)).trim() : undefined
         const sealed = { sealedBy: manifest.secret_keys, includedKey }
         const keyRemark = ensureSecretKey(sealed, readEnvValue(env, 'MAILROOM_SECRET_KEY'), varFolder)
-        const deps = { db, clock: systemClock, folder, manifest, opening, progress, isTrial: false }
-        const { rows, suspendedRecipients, disabledKeys } = await restoreBackup(deps)
+        const deps = { db, clock: systemClock, folder, manifest, keys, progress, isTrial: false }
+        const { rows, heldRecipients, disabledKeys } = await restoreBackup(deps)
         const { taken_at, blobs } = manifest
         return {
-          json: { id: manifest.id, taken_at, rows, blobs, held: suspendedRecipients, disabled_keys: disabledKeys },
+          json: { id: manifest.id, taken_at, rows, blobs, held: heldRecipients, disabled_keys: disabledKeys },
           text: [
             `Restored the backup ${manifest.id}, taken at ${taken_at}: ${rows} rows, ${blobs} blobs.`,
             keyRemark,
-            `${suspendedRecipients} recipients that waited to be sent to are held: \`queue list --held\` lists them, \`queue release --all\` sends them.`,
+            `${heldRecipients} recipients that waited to be sent to are held: \`queue list --held\` lists them, \`queue release --all\` sends them.`,
             `${disabledKeys} API keys are disabled: \`key enable ID\` enables one.`,
           ].join('\n'),
         }

@@ -43,8 +43,8 @@ test('a backup for age is opened by its identity alone, and brings the secret ke
   const quick = await store.mailroom(['backup', 'verify', folder, '--quick'])
   expect([quick.status, quick.out]).toEqual([0, expect.stringContaining('What is encrypted was not opened')])
   const another = await generateX25519Identity()
-  expect((await inspectFiles(folder, { opening: { identities: [another] } }))[0]).toContain('.age cannot be decrypted')
-  expect(await inspectFiles(folder, { opening: { identities: [identity] } })).toEqual([])
+  expect((await inspectFiles(folder, { keys: { identities: [another] } }))[0]).toContain('.age cannot be decrypted')
+  expect(await inspectFiles(folder, { keys: { identities: [identity] } })).toEqual([])
 
   const target = await emptyDatabase()
   const varFolder = join(store.folder, 'new var')

@@ -122,10 +122,10 @@ export function runBackup(
 /** The problems of the files of the newest backup, or of the one with this id, as sentences. */
 export async function inspectFiles(
   folder: string,
-  { id, opening = { identities: [] } }: { readonly id?: string; readonly opening?: DecryptionKeys | null } = {},
+  { id, keys = { identities: [] } }: { readonly id?: string; readonly keys?: DecryptionKeys | null } = {},
 ): Promise<readonly string[]> {
   const manifest = await findBackup(folder, id)
-  return (await inspectBackup(folder, manifest, opening, silent)).problems
+  return (await inspectBackup(folder, manifest, keys, silent)).problems
 }
 
 /** The rows of each table as text, without the tables and columns that differ after a restore. */

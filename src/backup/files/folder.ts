@@ -8,45 +8,45 @@ import { backupFolder, isSegmentName, manifestName, segmentsFolder } from './nam
 import type { BackupSink } from './sink.ts'
 
 const partialSuffix = '.partial'
-/** More than any file of ours has, encrypted. */
+/** Larger than any file that a backup writes, encrypted. */
 const maxFileBytes = 64 * 1024 * 1024
 const maxManifestBytes = 512 * 1024 * 1024
 
-/** A folder of backups: what several have in common is there once. */
+/** Writes to a folder of backups, which share their segments. The backup gets its final name with its manifest. */
 export function folderSink(folder: string, id: string): BackupSink {
-  const beside = `${backupFolder(id)}${partialSuffix}`
-  const made: string[] = []
-  const placeOf = (name: string) => join(folder, name.replace(`${backupFolder(id)}/`, `${beside}/`))
+  const partial = `${backupFolder(id)}${partialSuffix}`
+  const written: string[] = []
+  const pathOf = (name: string) => join(folder, name.replace(`${backupFolder(id)}/`, `${partial}/`))
   return {
     async write(name, bytes) {
-      made.push(placeOf(name))
-      await writeDurably(placeOf(name), bytes)
+      written.push(pathOf(name))
+      await writeDurably(pathOf(name), bytes)
     },
     async finish(manifest) {
-      await writeDurably(placeOf(manifestName(id)), manifest)
-      await rename(join(folder, beside), join(folder, backupFolder(id)))
-      await syncFolder(join(folder, dirname(beside)))
+      await writeDurably(pathOf(manifestName(id)), manifest)
+      await rename(join(folder, partial), join(folder, backupFolder(id)))
+      await syncFolder(join(folder, dirname(partial)))
     },
     async abandon() {
-      for (const value of made) await rm(value, { force: true })
-      await rm(join(folder, beside), { recursive: true, force: true })
+      for (const path of written) await rm(path, { force: true })
+      await rm(join(folder, partial), { recursive: true, force: true })
     },
   }
 }
 
-/** Written beside its place and put there once it is on disk: what has its name is whole. */
+/** Writes under another name and renames once the file is on disk, so that a file with the final name is complete. */
 async function writeDurably(path: string, bytes: Uint8Array): Promise<void> {
   const folder = dirname(path)
   await mkdir(folder, { recursive: true, mode: 0o700 })
-  const beside = `${path}.${randomBytes(4).toString('hex')}${partialSuffix}`
-  const file = await open(beside, 'wx', 0o600)
+  const partial = `${path}.${randomBytes(4).toString('hex')}${partialSuffix}`
+  const file = await open(partial, 'wx', 0o600)
   try {
     await file.writeFile(bytes)
     await file.sync()
   } finally {
     await file.close()
   }
-  await rename(beside, path)
+  await rename(partial, path)
   await syncFolder(folder)
 }
 
@@ -59,12 +59,12 @@ async function syncFolder(folder: string): Promise<void> {
   }
 }
 
-/** The ids of the backups in a folder that are whole, the oldest first. */
+/** The ids of the complete backups in a folder, oldest first. */
 export function listBackups(folder: string): readonly string[] {
   return listNames(join(folder, 'backups')).filter(isBackupId).sort()
 }
 
-/** @throws CommandError where there is none, or it is damaged */
+/** @throws CommandError when it is missing or damaged */
 export async function loadManifest(folder: string, id: string): Promise<Manifest> {
   const name = manifestName(id)
   const bytes = await readBackupFile(folder, name, maxManifestBytes)
@@ -74,23 +74,24 @@ export async function loadManifest(folder: string, id: string): Promise<Manifest
   return manifest
 }
 
-/** The newest backup of a folder, or that with the id. @throws CommandError */
+/** The newest backup of a folder, or the one with the id. @throws CommandError when there is none */
 export async function findBackup(folder: string, id: string | undefined): Promise<Manifest> {
   const all = listBackups(folder)
-  const wanted = id ?? all.at(-1)
-  if (wanted === undefined) throw new CommandError(`${folder} holds no backup that is whole.`)
-  if (!all.includes(wanted)) throw new CommandError(`${folder} holds no backup ${wanted}; \`backup list\` tells which.`)
-  return await loadManifest(folder, wanted)
+  const chosen = id ?? all.at(-1)
+  if (chosen === undefined) throw new CommandError(`There is no complete backup in ${folder}.`)
+  if (!all.includes(chosen))
+    throw new CommandError(`There is no backup ${chosen} in ${folder}; \`backup list\` shows the backups.`)
+  return await loadManifest(folder, chosen)
 }
 
-/** What a file of a backup holds; undefined: there is none. @throws where it is larger than any that we write */
+/** The content of a file; undefined: it is missing. @throws when it is larger than any that a backup writes */
 export async function readBackupFile(
   folder: string,
   name: string,
   maxBytes = maxFileBytes,
 ): Promise<Buffer | undefined> {
   const path = join(folder, name)
-  if (name.split('/').includes('..')) throw new Error(`${name} is not a name of ours`)
+  if (name.split('/').includes('..')) throw new Error(`${name} is not the name of a file of a backup`)
   if (!existsSync(path)) return undefined
   const { size } = await stat(path)
   if (size > maxBytes) throw new Error(`it has ${size} bytes, and no file of a backup has more than ${maxBytes}`)
@@ -98,21 +99,21 @@ export async function readBackupFile(
 }
 
 /**
- * Takes away what backups that did not come to their end left behind, and segments that no backup has any more. Where a
- * manifest cannot be read, so that nobody knows which segments it needs, all of them stay.
+ * Removes what incomplete backups left behind, and segments that no backup uses any more. When a manifest cannot be read, all
+ * segments stay, since it may use them.
  */
 export async function cleanFolder(folder: string): Promise<void> {
   for (const name of listNames(join(folder, 'backups')))
     if (isBackupId(name.replace(partialSuffix, '')) && name.endsWith(partialSuffix))
       await rm(join(folder, 'backups', name), { recursive: true, force: true })
-  const wanted = new Set<string>()
+  const used = new Set<string>()
   for (const id of listBackups(folder)) {
     const manifest = await loadManifest(folder, id).catch(() => undefined)
     if (!manifest) return
-    for (const segment of manifest.segments) wanted.add(segment.name)
+    for (const segment of manifest.segments) used.add(segment.name)
   }
   for (const name of listNames(join(folder, segmentsFolder)))
-    if (isSegmentName(name) && !wanted.has(`${segmentsFolder}/${name}`))
+    if (isSegmentName(name) && !used.has(`${segmentsFolder}/${name}`))
       await rm(join(folder, segmentsFolder, name), { force: true })
 }
 
@@ -120,10 +121,10 @@ function listNames(folder: string): readonly string[] {
   return existsSync(folder) ? readdirSync(folder) : []
 }
 
-/** Removes one backup; what only it had goes with the next {@link cleanFolder}. */
+/** Removes one backup; {@link cleanFolder} removes the segments that only it used. */
 export async function removeBackup(folder: string, id: string): Promise<void> {
-  // Renamed first: half of a backup must not look like a whole one.
-  const beside = join(folder, `${backupFolder(id)}${partialSuffix}`)
-  await rename(join(folder, backupFolder(id)), beside)
-  await rm(beside, { recursive: true, force: true })
+  // Renamed first, so that a half removed backup does not look complete.
+  const partial = join(folder, `${backupFolder(id)}${partialSuffix}`)
+  await rename(join(folder, backupFolder(id)), partial)
+  await rm(partial, { recursive: true, force: true })
 }

@@ -5,8 +5,8 @@ import { findBackup } from './folder.ts'
 import { unpackTar } from './tar.ts'
 
 /**
- * Does something with a backup of a folder, or of standard input (`-`), which is unpacked into a folder below `varFolder`
- * first: a stream is looked into as a whole before any of it is believed.
+ * Calls `work` with a backup from a folder, or from standard input (`-`). A stream is unpacked into a folder in `varFolder` first,
+ * so that all of it can be inspected before any of it is used.
  */
 export async function withBackup<Result>(
   from: string,

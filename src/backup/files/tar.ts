@@ -7,16 +7,16 @@ import { CommandError } from '../../base/operator-error.ts'
 import { manifestName } from './names.ts'
 import type { BackupSink } from './sink.ts'
 
-/** A backup as one stream: a tar archive of what a folder of backups would hold, the manifest at its end. */
+/** Writes a backup as one stream: a tar archive of what a folder of backups would contain, with the manifest at its end. */
 export function tarSink(id: string, output: NodeJS.WritableStream): BackupSink {
   const archive = pack()
   const written = pipeline(archive, output)
-  // Whoever puts the next file hears of it.
+  // The next write reports the error.
   written.catch(() => undefined)
-  const put = (name: string, bytes: Uint8Array) =>
+  const write = (name: string, bytes: Uint8Array) =>
     Promise.race([
       written.then(() => {
-        throw new CommandError('the stream ended before the backup did')
+        throw new CommandError('The stream was closed before the backup was complete.')
       }),
       new Promise<void>((done, fail) =>
         archive.entry({ name, size: bytes.length, mode: 0o600 }, Buffer.from(bytes), error =>
@@ -25,9 +25,9 @@ export function tarSink(id: string, output: NodeJS.WritableStream): BackupSink {
       ),
     ])
   return {
-    write: put,
+    write,
     async finish(manifest) {
-      await put(manifestName(id), manifest)
+      await write(manifestName(id), manifest)
       archive.finalize()
       await written
     },
@@ -37,7 +37,7 @@ export function tarSink(id: string, output: NodeJS.WritableStream): BackupSink {
   }
 }
 
-/** Unpacks such a stream into a folder. @throws CommandError where it is cut short or is none */
+/** Unpacks such a stream into a folder. @throws CommandError when it is not a tar archive or is cut short */
 export async function unpackTar(input: NodeJS.ReadableStream, folder: string): Promise<void> {
   const archive = extract()
   const unpacking = (async () => {
@@ -55,6 +55,6 @@ export async function unpackTar(input: NodeJS.ReadableStream, folder: string): P
   try {
     await Promise.all([pipeline(input, archive), unpacking])
   } catch (error) {
-    throw new CommandError(`The stream is no backup, or not all of one: ${(error as Error).message}.`)
+    throw new CommandError(`The stream is not a backup, or is cut short: ${(error as Error).message}.`)
   }
 }

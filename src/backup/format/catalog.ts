@@ -1,6 +1,6 @@
 import type { BackupFile } from './manifest.ts'
 
-/** Where a blob is: its id, and the segments that hold it, by their names. */
+/** The id of a blob, and the names of the segments that contain it. */
 export type CatalogEntry = readonly [id: string, segments: readonly string[]]
 
 export function writeCatalogEntry(entry: CatalogEntry): string {
@@ -11,33 +11,33 @@ export function readCatalogEntry(line: string): CatalogEntry {
   return JSON.parse(line) as CatalogEntry
 }
 
-/** What an earlier backup has, asked in the order of ids. */
+/** The catalog of an earlier backup, read in step with ids in ascending order. */
 export interface EarlierCatalog {
-  /** The segments that hold this blob; undefined: it has not got it. Each id sorts after the one asked before. */
+  /** The segments that contain this blob; undefined: the backup does not have it. Each call needs a higher id than the one before. */
   segmentsOf(id: string): Promise<readonly string[] | undefined>
 }
 
 export const emptyEarlierCatalog: EarlierCatalog = { segmentsOf: () => Promise.resolve(undefined) }
 
 /**
- * Goes through the lines of a catalog, file by file, beside ids that come in the same order: both are as long as the store
- * has blobs, and neither is held in memory.
+ * Reads a catalog line by line while ids are looked up in the same order, since it has a line for each blob and does not fit into
+ * memory. A blob counts as missing when one of its segments is not usable.
  */
 export function openEarlierCatalog(
   files: readonly BackupFile[],
-  linesOf: (file: BackupFile) => Promise<readonly string[]>,
+  readLines: (file: BackupFile) => Promise<readonly string[]>,
   isUsable: (segment: string) => boolean,
 ): EarlierCatalog {
   async function* entries(): AsyncGenerator<CatalogEntry> {
-    for (const file of files) for (const line of await linesOf(file)) yield readCatalogEntry(line)
+    for (const file of files) for (const line of await readLines(file)) yield readCatalogEntry(line)
   }
-  const all = entries()
+  const iterator = entries()
   let current: CatalogEntry | undefined
   let isAtEnd = false
   return {
     async segmentsOf(id) {
       while (!isAtEnd && (current === undefined || current[0] < id)) {
-        const { value, done } = await all.next()
+        const { value, done } = await iterator.next()
         isAtEnd = done ?? false
         current = isAtEnd ? undefined : (value as CatalogEntry)
       }

@@ -2,47 +2,47 @@ import { existsSync, readFileSync } from 'node:fs'
 import { Decrypter, Encrypter } from 'age-encryption'
 import { CommandError, UsageError } from '../../base/operator-error.ts'
 
-/** For whom the files of a backup are written; `none`: for whoever has them. */
+/** How the files of a backup are encrypted. */
 export type Encryption =
   | { readonly kind: 'none' }
-  /** Recipients as age has them: `age1…`. */
+  /** Recipients of age: `age1…`. */
   | { readonly kind: 'age'; readonly recipients: readonly string[] }
-  /** Keys as gpg takes them: fingerprints or addresses. */
+  /** Keys of GnuPG: fingerprints or addresses. */
   | { readonly kind: 'gpg'; readonly recipients: readonly string[] }
 
-/** What follows the name of a file that is encrypted so. */
+/** The suffix of the name of an encrypted file. */
 export const encryptionSuffixes = { none: '', age: '.age', gpg: '.gpg' } as const satisfies Record<
   Encryption['kind'],
   string
 >
 
-/** Opens what was encrypted. */
+/** The keys to decrypt a backup; those of GnuPG are in its keyring. */
 export interface DecryptionKeys {
-  /** The identities of an identity file of age; empty: there are none. */
+  /** The identities in an identity file of age; may be empty. */
   readonly identities: readonly string[]
 }
 
-/** @throws CommandError where a recipient is none, or gpg does not know the key. */
-export async function encrypt(bytes: Uint8Array, how: Encryption): Promise<Uint8Array> {
-  switch (how.kind) {
+/** @throws CommandError when gpg is not installed or does not know a key */
+export async function encrypt(bytes: Uint8Array, encryption: Encryption): Promise<Uint8Array> {
+  switch (encryption.kind) {
     case 'none':
       return bytes
     case 'age': {
       const encrypter = new Encrypter()
-      for (const recipient of how.recipients) encrypter.addRecipient(recipient)
+      for (const recipient of encryption.recipients) encrypter.addRecipient(recipient)
       return await encrypter.encrypt(bytes)
     }
     case 'gpg': {
-      const recipients = how.recipients.flatMap(recipient => ['--recipient', recipient])
-      // Whoever names a key on the command line trusts it; what is compressed already is not compressed again.
+      const recipients = encryption.recipients.flatMap(recipient => ['--recipient', recipient])
+      // A key that is given on the command line is trusted; the content is compressed already.
       return await runGpg(['--trust-model', 'always', '--compress-algo', 'none', ...recipients, '--encrypt'], bytes)
     }
     default:
-      return how satisfies never
+      return encryption satisfies never
   }
 }
 
-/** What a file of this name holds. @throws where it cannot be opened: altered, or for another key */
+/** Decrypts a file as its name says. @throws when it was altered, or is encrypted for another key */
 export async function decrypt(name: string, bytes: Uint8Array, { identities }: DecryptionKeys): Promise<Uint8Array> {
   if (name.endsWith(encryptionSuffixes.gpg)) return await runGpg(['--decrypt'], bytes)
   if (!name.endsWith(encryptionSuffixes.age)) return bytes
@@ -53,55 +53,55 @@ export async function decrypt(name: string, bytes: Uint8Array, { identities }: D
 
 async function runGpg(args: readonly string[], bytes: Uint8Array): Promise<Uint8Array> {
   const program = Bun.which('gpg')
-  if (!program) throw new CommandError('gpg is absent; Debian has it in the package gnupg')
-  const running = Bun.spawn([program, '--batch', '--no-tty', '--quiet', ...args], {
+  if (!program) throw new CommandError('gpg is not installed; on Debian it is in the package gnupg')
+  const child = Bun.spawn([program, '--batch', '--no-tty', '--quiet', ...args], {
     stdin: bytes,
     stdout: 'pipe',
     stderr: 'pipe',
   })
   const [out, err, status] = await Promise.all([
-    new Response(running.stdout).bytes(),
-    new Response(running.stderr).text(),
-    running.exited,
+    new Response(child.stdout).bytes(),
+    new Response(child.stderr).text(),
+    child.exited,
   ])
   if (status !== 0) throw new CommandError(`gpg: ${err.trim().split('\n').join('; ')}`)
   return out
 }
 
-/** Recipients of age, given as such or as files of them. @throws UsageError */
-export function readRecipients(given: readonly string[]): readonly string[] {
-  return given.flatMap(value => {
-    const found = value.startsWith('age1')
+/** Recipients of age, each given as such or as a file with one on each line. @throws UsageError */
+export function readRecipients(values: readonly string[]): readonly string[] {
+  return values.flatMap(value => {
+    const recipients = value.startsWith('age1')
       ? [value]
-      : readNonEmptyLines(value, 'neither a recipient of age (age1…) nor a file of them')
-    for (const recipient of found)
+      : readNonEmptyLines(value, 'neither an age recipient (age1…) nor a file with some')
+    for (const recipient of recipients)
       try {
         new Encrypter().addRecipient(recipient)
       } catch {
-        throw new UsageError(`"${recipient}" is not a recipient of age (age1…)`)
+        throw new UsageError(`"${recipient}" is not an age recipient (age1…)`)
       }
-    return found
+    return recipients
   })
 }
 
-/** The identities in a file as age-keygen writes it. @throws UsageError */
+/** The identities in a file that age-keygen wrote. @throws UsageError */
 export function readIdentities(path: string): readonly string[] {
-  const found = readNonEmptyLines(path, 'not an identity file of age')
-  for (const identity of found)
+  const identities = readNonEmptyLines(path, 'not an age identity file')
+  for (const identity of identities)
     try {
       new Decrypter().addIdentity(identity)
     } catch {
-      throw new UsageError(`"${path}" is not an identity file of age: it holds lines that start with AGE-SECRET-KEY-`)
+      throw new UsageError(`"${path}" is not an age identity file, which has lines that start with AGE-SECRET-KEY-`)
     }
-  return found
+  return identities
 }
 
-function readNonEmptyLines(path: string, otherwise: string): readonly string[] {
-  if (!existsSync(path)) throw new UsageError(`"${path}" is ${otherwise}`)
+function readNonEmptyLines(path: string, problem: string): readonly string[] {
+  if (!existsSync(path)) throw new UsageError(`"${path}" is ${problem}`)
   const lines = readFileSync(path, 'utf8')
     .split('\n')
     .map(line => line.trim())
     .filter(line => line !== '' && !line.startsWith('#'))
-  if (lines.length === 0) throw new UsageError(`"${path}" is ${otherwise}: it is empty`)
+  if (lines.length === 0) throw new UsageError(`"${path}" is ${problem}: it is empty`)
   return lines
 }

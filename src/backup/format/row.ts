@@ -1,6 +1,6 @@
 import type { BackupColumn } from './manifest.ts'
 
-/** A value as the database gives and takes it. */
+/** A value as the database driver reads and writes it. */
 export type ColumnValue = string | number | Buffer | null
 
 /** A row as a line: a JSON array in the order of the columns, binary values in base64. */
@@ -13,7 +13,7 @@ export function writeRow(columns: readonly BackupColumn[], row: Readonly<Record<
   )
 }
 
-/** The values of a line, in the order of the columns. @throws where it is no such line */
+/** The values of a line, in the order of the columns. @throws when it is not such a line */
 export function readRow(columns: readonly BackupColumn[], line: string): readonly ColumnValue[] {
   const values = JSON.parse(line) as readonly (string | number | null)[]
   if (!Array.isArray(values) || values.length !== columns.length)
@@ -23,7 +23,7 @@ export function readRow(columns: readonly BackupColumn[], line: string): readonl
   )
 }
 
-/** The lines of a file, without what ends them. */
+/** The lines of a file, without the line ends. */
 export function splitLines(bytes: Uint8Array): readonly string[] {
   const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes)
   return text === '' ? [] : text.slice(0, -1).split('\n')

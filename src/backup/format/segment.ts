@@ -1,4 +1,4 @@
-/** Bytes of a blob in a segment: its chunks with these numbers, 0-based, and their lengths, in order. */
+/** The part of a blob in a segment: the positions of its chunks, from 0, and their lengths, in order. */
 export interface SegmentPart {
   readonly blob: string
   /** Of the whole blob, in hexadecimal. */
@@ -8,14 +8,14 @@ export interface SegmentPart {
   readonly chunks: readonly (readonly [position: number, bytes: number])[]
 }
 
-/** A chunk as the database has it. */
+/** A chunk of a blob, as in the database. */
 export interface SegmentChunk {
   readonly part: SegmentPart
   readonly position: number
   readonly bytes: Buffer
 }
 
-/** Four bytes: the length of the list of parts; the list as JSON; the bytes of the chunks, in the order of the list. */
+/** A segment: the length of the list of parts in four bytes, the list as JSON, the bytes of the chunks in the order of the list. */
 export function writeSegment(parts: readonly SegmentPart[], chunks: readonly Buffer[]): Buffer {
   const list = Buffer.from(JSON.stringify(parts))
   const length = Buffer.alloc(4)
@@ -23,7 +23,7 @@ export function writeSegment(parts: readonly SegmentPart[], chunks: readonly Buf
   return Buffer.concat([length, list, ...chunks])
 }
 
-/** The chunks of a segment. @throws where it is not one, or has bytes too many or too few */
+/** Reads a segment. @throws when it is not one, or has too many or too few bytes */
 export function readSegment(bytes: Buffer): {
   readonly parts: readonly SegmentPart[]
   readonly chunks: readonly SegmentChunk[]

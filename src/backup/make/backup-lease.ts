@@ -4,29 +4,31 @@ import { openDatabase } from '../../base/database/database.ts'
 import { CommandError } from '../../base/operator-error.ts'
 import { acquireBackupLock } from './snapshot-table.ts'
 
-/** While it is held no blob is taken away, and no other backup of this database begins. */
+/** While a backup has it, no blob is deleted, and no other backup of this database starts. */
 export interface BackupLease {
-  /** @throws once it is lost: blobs may be gone. */
+  /** @throws CommandError once the lease is lost, since blobs may have been deleted */
   requireValid(): void
   release(): Promise<void>
 }
 
-/** How long blobs stay after a backup that died, in milliseconds. */
+/** How long blobs are still not deleted after a backup was killed, in milliseconds. */
 const leaseMs = 300_000
 const renewEveryMs = 30_000
 
-/** @throws CommandError where another backup of this database is under way */
+/** @throws CommandError when another backup of this database is running */
 export async function acquireBackupLease(databaseUrl: string, id: string, clock: Clock): Promise<BackupLease> {
-  // A connection of its own, on which the lock lives.
+  // The lock belongs to this connection.
   const { db, close } = openDatabase(databaseUrl, 1)
-  let trouble: Error | undefined
+  let failure: Error | undefined
   const renew = async () => {
     const now = clock.now()
     if (!(await updateBackupRunExpiry(db, id, now, plusMs(now, leaseMs))))
-      throw new CommandError('The backup was away from the database for so long that blobs may have gone meanwhile.')
+      throw new CommandError(
+        'The backup lost the database for too long: blobs may have been deleted meanwhile. Start it again.',
+      )
   }
   try {
-    if (!(await acquireBackupLock(db))) throw new CommandError('Another backup of this database is under way.')
+    if (!(await acquireBackupLock(db))) throw new CommandError('Another backup of this database is running.')
     const now = clock.now()
     await insertBackupRun(db, id, now, plusMs(now, leaseMs))
   } catch (error) {
@@ -35,12 +37,12 @@ export async function acquireBackupLease(databaseUrl: string, id: string, clock:
   }
   const timer = setInterval(() => {
     renew().catch((error: Error) => {
-      trouble = error
+      failure = error
     })
   }, renewEveryMs)
   return {
     requireValid() {
-      if (trouble) throw trouble
+      if (failure) throw failure
     },
     async release() {
       clearInterval(timer)

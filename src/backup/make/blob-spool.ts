@@ -4,15 +4,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 
-/** A blob of the backup: in segments that an earlier one wrote, or still to be copied. */
+/** A blob of the backup: in segments of an earlier backup, or still to be copied. */
 export type SpooledBlob =
   | { readonly id: string; readonly segments: readonly string[] }
   | { readonly id: string; readonly size: number; readonly sha256: string }
 
-/** Blobs that wait to be copied, in the order they came, on disk: there may be millions. */
+/** A FIFO of the blobs to be copied, on disk, since there may be millions. */
 export interface BlobSpool {
   add(blob: SpooledBlob): Promise<void>
-  /** To be called once, when all are added. */
+  /** To be called once, after the last was added. */
   read(): AsyncIterable<SpooledBlob>
   close(): void
 }

@@ -12,48 +12,50 @@ import type { ProgressReporter } from '../progress.ts'
 import type { SpooledBlob } from './blob-spool.ts'
 import type { Throttle } from './throttle.ts'
 
-/** What copying blobs needs. */
+/** What copying blobs depends on. */
 export interface CopyBlobsDeps {
   readonly id: string
   readonly sink: BackupSink
   readonly encryption: Encryption
   readonly throttle: Throttle
   readonly progress: ProgressReporter
-  /** @throws when the backup is to end */
+  /** @throws when the backup must stop */
   readonly requireActive: () => void
 }
 
+/** The blobs in a backup. */
 export interface CopiedBlobs {
   readonly catalog: readonly BackupFile[]
-  /** Those that this backup wrote, in order. */
+  /** The segments that this backup wrote, in order. */
   readonly segments: readonly BackupFile[]
-  /** The names of earlier ones that it has a part in. */
+  /** The names of the segments of earlier backups that contain some of the blobs. */
   readonly reusedSegments: ReadonlySet<string>
   readonly count: number
+  /** How many of them this backup copied. */
   readonly copied: number
-  /** Whose bytes are not there, or not what they should be. */
+  /** The ids of those whose content is missing or wrong in the database. */
   readonly damaged: readonly string[]
 }
 
 type NewBlob = Extract<SpooledBlob, { readonly size: number }>
 
-/** Blobs are read some at a time, up to so many and so many bytes; one that is larger is read by chunks. */
+/** Blobs are copied in batches of so many blobs and bytes. */
 const batchBlobs = 256
 const batchBytes = 4 * 1024 * 1024
 
-/** Copies the blobs that no earlier backup has into segments, and writes where each of all blobs is. */
+/** Copies the blobs that no earlier backup has into segments, and writes the catalog of all blobs. */
 export async function copyBlobs(db: Db, blobs: AsyncIterable<SpooledBlob>, deps: CopyBlobsDeps): Promise<CopiedBlobs> {
-  const writer = segmentWriter(deps)
+  const writer = openSegmentWriter(deps)
   const catalog = openLineFiles(deps.sink, `${backupFolder(deps.id)}/catalog`, { kind: 'none' })
-  const kept = new Set<string>()
+  const reusedSegments = new Set<string>()
   const damaged: string[] = []
   let count = 0
   let copied = 0
-  for await (const group of inBatches(blobs)) {
+  for await (const batch of inBatches(blobs)) {
     deps.requireActive()
-    const fresh = group.filter(isNew)
-    const chunks = await selectSmallBlobs(db, fresh)
-    for (const blob of group) {
+    const newBlobs = batch.filter(isNew)
+    const chunks = await selectSmallBlobs(db, newBlobs)
+    for (const blob of batch) {
       let segments: readonly string[]
       if (isNew(blob)) {
         const copy = await copyBlob(writer, blob, chunks.get(blob.id) ?? selectLargeBlob(db, blob))
@@ -62,15 +64,15 @@ export async function copyBlobs(db: Db, blobs: AsyncIterable<SpooledBlob>, deps:
         if (!copy.isWhole) damaged.push(blob.id)
       } else {
         segments = blob.segments
-        for (const segment of segments) kept.add(segment)
+        for (const segment of segments) reusedSegments.add(segment)
       }
       await catalog.add(writeCatalogEntry([blob.id, segments]))
     }
-    count += group.length
+    count += batch.length
     deps.progress.report('blobs', count)
-    if (fresh.length > 0) await deps.throttle.pause()
+    if (newBlobs.length > 0) await deps.throttle.pause()
   }
-  return { catalog: await catalog.end(), segments: await writer.end(), reusedSegments: kept, count, copied, damaged }
+  return { catalog: await catalog.end(), segments: await writer.end(), reusedSegments, count, copied, damaged }
 }
 
 function isNew(blob: SpooledBlob): blob is NewBlob {
@@ -78,17 +80,17 @@ function isNew(blob: SpooledBlob): blob is NewBlob {
 }
 
 async function* inBatches(blobs: AsyncIterable<SpooledBlob>): AsyncGenerator<readonly SpooledBlob[]> {
-  let group: SpooledBlob[] = []
+  let batch: SpooledBlob[] = []
   let bytes = 0
   for await (const blob of blobs) {
-    group.push(blob)
+    batch.push(blob)
     if (isNew(blob)) bytes += blob.size
-    if (group.length < batchBlobs && bytes < batchBytes) continue
-    yield group
-    group = []
+    if (batch.length < batchBlobs && bytes < batchBytes) continue
+    yield batch
+    batch = []
     bytes = 0
   }
-  if (group.length > 0) yield group
+  if (batch.length > 0) yield batch
 }
 
 async function copyBlob(
@@ -106,16 +108,16 @@ async function copyBlob(
   return { segments: [...segments], isWhole: hash.digest('hex') === sha256 }
 }
 
-/** Bytes of a segment, before it is compressed. */
+/** The size of a segment before compression, in bytes. */
 const segmentBytes = 16 * 1024 * 1024
 
 interface SegmentWriter {
-  /** Adds a chunk (none: the blob is empty) and gives the name of the segment that it will be in. */
+  /** Adds a chunk, or an empty blob without one; gives the name of the segment that will contain it. */
   add(blob: Omit<SegmentPart, 'chunks'>, position?: number, bytes?: Buffer): Promise<string>
   end(): Promise<readonly BackupFile[]>
 }
 
-function segmentWriter({ id, sink, encryption }: CopyBlobsDeps): SegmentWriter {
+function openSegmentWriter({ id, sink, encryption }: CopyBlobsDeps): SegmentWriter {
   const files: BackupFile[] = []
   let parts: (Omit<SegmentPart, 'chunks'> & { chunks: [number, number][] })[] = []
   let chunks: Buffer[] = []

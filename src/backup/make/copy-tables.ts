@@ -15,25 +15,25 @@ import {
 } from './snapshot-table.ts'
 import type { Throttle } from './throttle.ts'
 
-/** What reading the tables needs. */
+/** What copying the tables depends on. */
 export interface CopyTablesDeps {
   readonly id: string
   readonly sink: BackupSink
   readonly encryption: Encryption
   readonly throttle: Throttle
   readonly progress: ProgressReporter
-  /** @throws when the backup is to end */
+  /** @throws when the backup must stop */
   readonly requireActive: () => void
-  /** Is told each row of `blobs`, in the order of ids. */
+  /** Called with each row of `blobs`, in the order of ids. */
   readonly onBlob: (row: SnapshotRow) => Promise<void>
 }
 
-/** Bytes of rows that one query is to give. */
+/** How many bytes of rows one query should read. */
 const batchBytes = 512 * 1024
-const leastRows = 16
-const mostRows = 2048
+const minRows = 16
+const maxRows = 2048
 
-/** Writes all tables of a snapshot, and tells which migrations they had seen. */
+/** Copies all tables of a snapshot; gives them with the migrations that had been applied. */
 export async function copyTables(
   snapshot: Db,
   deps: CopyTablesDeps,
@@ -48,7 +48,7 @@ async function copyTable(snapshot: Db, table: TableDescription, deps: CopyTables
   const { id, sink, encryption, throttle, progress, requireActive, onBlob } = deps
   const files = openLineFiles(sink, `${backupFolder(id)}/tables/${table.name}`, encryption)
   let rows = 0
-  let limit = leastRows
+  let limit = minRows
   for (let after: SnapshotRow | null = null; ; ) {
     requireActive()
     const batch: readonly SnapshotRow[] = await selectRowBatch(snapshot, table, after, limit)
@@ -70,8 +70,8 @@ async function copyTable(snapshot: Db, table: TableDescription, deps: CopyTables
   return { name: table.name, columns, rows, files: await files.end() }
 }
 
-/** Twice or half as many rows: a statement for each number of rows stays prepared. */
+/** Doubles or halves the number of rows, so that few statements with different numbers are prepared. */
 function nextLimit(limit: number, bytes: number): number {
-  if (bytes > batchBytes) return Math.max(leastRows, limit / 2)
-  return bytes < batchBytes / 2 ? Math.min(mostRows, limit * 2) : limit
+  if (bytes > batchBytes) return Math.max(minRows, limit / 2)
+  return bytes < batchBytes / 2 ? Math.min(maxRows, limit * 2) : limit
 }

@@ -6,18 +6,18 @@ import { type EarlierCatalog, emptyEarlierCatalog, openEarlierCatalog } from '..
 import type { Encryption } from '../format/encryption.ts'
 import type { BackupFile } from '../format/manifest.ts'
 
-/** What a backup need not copy again. */
+/** An earlier backup, whose blobs need not be copied again. */
 export interface EarlierBackup {
   readonly blobs: EarlierCatalog
   readonly segments: readonly BackupFile[]
 }
 
-/** Everything is copied anew. */
+/** There is none: everything is copied. */
 export const noEarlierBackup: EarlierBackup = { blobs: emptyEarlierCatalog, segments: [] }
 
 /**
- * The newest backup of the folder, where it is encrypted for the same as ours; what of it is damaged or gone counts as not
- * there, so that it is copied anew.
+ * Opens the newest backup of the folder, if it is encrypted in the same way for the same keys. What is damaged or missing in it
+ * is copied again.
  */
 export async function openEarlierBackup(folder: string, encryption: Encryption): Promise<EarlierBackup> {
   const newest = listBackups(folder).at(-1)
@@ -45,5 +45,5 @@ function isIntactFile(folder: string, file: BackupFile): boolean {
 }
 
 function warn(error: Error): undefined {
-  process.stderr.write(`mailroom: of the backup before, ${error.message}; what it had is copied anew.\n`)
+  process.stderr.write(`mailroom: the previous backup is damaged, so its content is copied again: ${error.message}\n`)
 }

@@ -18,58 +18,66 @@ import { noEarlierBackup, openEarlierBackup } from './earlier-backup.ts'
 import { beginSnapshot, endSnapshot, selectSecretKeys } from './snapshot-table.ts'
 import { createThrottle } from './throttle.ts'
 
-/** What is to be backed up, and how. */
+/** What to back up, where to, and how. */
 export interface BackupOptions {
   readonly databaseUrl: string
   readonly clock: Clock
   readonly to: { readonly folder: string } | { readonly stream: NodeJS.WritableStream }
   readonly encryption: Encryption
-  /** The secret key, in base64, where the backup is to hold it. */
+  /** The secret key, in base64; null: it is not included in the backup. */
   readonly secretKey: string | null
-  /** Copy all blobs anew, also those that an earlier backup has. */
+  /** Copies all blobs, also those that an earlier backup has. */
   readonly isFull: boolean
-  /** The part of the time that it works: the rest is for the mail. */
+  /** The share of the time in which it works, above 0, up to 1; the rest is left to the mail. */
   readonly share: number
   readonly progress: ProgressReporter
-  /** Fires when it is to end before it is done. */
+  /** Aborts the backup. */
   readonly signal: AbortSignal
 }
 
+/** A backup that was made. */
 export interface BackupResult {
   readonly manifest: Manifest
   readonly seconds: number
-  /** How long the tables were read for: meanwhile the server keeps old versions of rows. */
+  /** How long the snapshot was open, during which the server keeps old versions of rows. */
   readonly snapshotSeconds: number
   readonly bytes: number
   readonly newBytes: number
-  /** Copied by this backup, of all. */
+  /** How many blobs this backup copied. */
   readonly newBlobs: number
 }
 
-/** Makes a backup while mail flows. What it began is taken away again when it fails. */
-export async function makeBackup(backing: BackupOptions): Promise<BackupResult> {
-  const { clock, databaseUrl, to } = backing
+/** Makes a backup while Mailroom serves. When it fails, what it wrote is removed. */
+export async function makeBackup(options: BackupOptions): Promise<BackupResult> {
+  const { clock, databaseUrl, to } = options
   const startedAt = clock.now()
   const id = createBackupId(toIso(startedAt), newSortableToken())
   const lease = await acquireBackupLease(databaseUrl, id, clock)
   const { db, close } = openDatabase(databaseUrl, 1)
   const spool = openBlobSpool()
   const sink = 'folder' in to ? folderSink(to.folder, id) : tarSink(id, to.stream)
-  const check = () => {
-    backing.signal.throwIfAborted()
+  const requireActive = () => {
+    options.signal.throwIfAborted()
     lease.requireValid()
   }
   try {
     if ('folder' in to) await cleanFolder(to.folder)
-    const made = await writeOrAbandon(
+    const copied = await writeOrAbandon(
       sink,
-      () => copyDatabase(db, { ...backing, id, sink, spool, requireActive: check }),
-      check,
+      () => copyDatabase(db, { ...options, id, sink, spool, requireActive }),
+      requireActive,
     )
     const finishedAt = clock.now()
     const seconds = (millisecondsOf(finishedAt) - millisecondsOf(startedAt)) / 1000
-    await insertCompletedBackup(db, { id, startedAt, finishedAt, seconds, bytes: made.bytes, newBytes: made.newBytes })
-    return { ...made, seconds }
+    await insertCompletedBackup(db, {
+      id,
+      startedAt,
+      finishedAt,
+      seconds,
+      bytes: copied.bytes,
+      newBytes: copied.newBytes,
+    })
+    return { ...copied, seconds }
   } finally {
     spool.close()
     await lease.release()
@@ -79,17 +87,17 @@ export async function makeBackup(backing: BackupOptions): Promise<BackupResult> 
 
 type CopiedDatabase = Omit<BackupResult, 'seconds'>
 
-/** Writes all of it, or leaves nothing of it. */
+/** Completes the backup with its manifest, or removes what was written. */
 async function writeOrAbandon(
   sink: BackupSink,
   work: () => Promise<CopiedDatabase>,
-  check: () => void,
+  requireActive: () => void,
 ): Promise<CopiedDatabase> {
   try {
-    const made = await work()
-    check()
-    await sink.finish(writeManifest(made.manifest))
-    return made
+    const copied = await work()
+    requireActive()
+    await sink.finish(writeManifest(copied.manifest))
+    return copied
   } catch (error) {
     await sink.abandon()
     throw error
@@ -103,11 +111,11 @@ interface CopyDatabaseDeps extends BackupOptions {
   readonly requireActive: () => void
 }
 
-async function copyDatabase(db: Db, copying: CopyDatabaseDeps): Promise<CopiedDatabase> {
-  const { id, to, encryption, secretKey, isFull, share, sink, spool, requireActive, clock } = copying
+async function copyDatabase(db: Db, options: CopyDatabaseDeps): Promise<CopiedDatabase> {
+  const { id, to, encryption, secretKey, isFull, share, sink, spool, requireActive, clock } = options
   const earlier = 'folder' in to && !isFull ? await openEarlierBackup(to.folder, encryption) : noEarlierBackup
-  const deps = { ...copying, throttle: createThrottle(share) }
-  const began = performance.now()
+  const deps = { ...options, throttle: createThrottle(share) }
+  const start = performance.now()
   const taken_at = toIso(clock.now())
   const onBlob = async (row: Readonly<Record<string, unknown>>) => {
     const blob = row as { readonly id: string; readonly size: string; readonly sha256: Buffer }
@@ -123,7 +131,7 @@ async function copyDatabase(db: Db, copying: CopyDatabaseDeps): Promise<CopiedDa
     ...(await copyTables(snapshot, { ...deps, onBlob })),
     secret_keys: await selectSecretKeys(snapshot),
   }))
-  const snapshotSeconds = (performance.now() - began) / 1000
+  const snapshotSeconds = (performance.now() - start) / 1000
   requireActive()
   const blobs = await copyBlobs(db, spool.read(), deps)
   const secret_key = secretKey
@@ -145,8 +153,8 @@ async function copyDatabase(db: Db, copying: CopyDatabaseDeps): Promise<CopiedDa
     damaged_blobs: blobs.damaged,
   }
   const bytes = totalBytes(manifestFiles(manifest))
-  const keptBytes = totalBytes(manifest.segments) - totalBytes(blobs.segments)
-  return { manifest, snapshotSeconds, bytes, newBytes: bytes - keptBytes, newBlobs: blobs.copied }
+  const reusedBytes = totalBytes(manifest.segments) - totalBytes(blobs.segments)
+  return { manifest, snapshotSeconds, bytes, newBytes: bytes - reusedBytes, newBlobs: blobs.copied }
 }
 
 async function inSnapshot<Result>(db: Db, work: (snapshot: Db) => Promise<Result>): Promise<Result> {

@@ -4,24 +4,24 @@ import { selectRows } from '../../base/database/select-rows.ts'
 import type { BackupColumn } from '../format/manifest.ts'
 import type { ColumnValue } from '../format/row.ts'
 
-/** Tables of this database alone: what the migrations keep, its own backups, and what is made of other tables. */
+/** Tables that belong to this database alone, or whose content is derived from other tables. */
 const excludedTables = [
   'kysely_migration',
   'kysely_migration_lock',
   'backup_runs',
   'backups',
   'restores',
-  // Its rows are the bytes in the segments.
+  // Its rows are in the segments.
   'blob_chunks',
-  // Made anew of search_texts.
+  // Rebuilt from search_texts.
   'search_heads',
   'search_postings',
 ]
 
-/** Columns that tell where in such a table a row is: read as null. */
+/** Columns that refer to positions in such a table; read as null. */
 const excludedColumns = ['search_texts.place']
 
-/** A table as it is to be read. */
+/** A table to be read. */
 export interface TableDescription {
   readonly name: string
   readonly columns: readonly (BackupColumn & { readonly type: string })[]
@@ -30,7 +30,7 @@ export interface TableDescription {
 }
 
 /**
- * Makes all that is read on this connection, until {@link endSnapshot}, show one moment: REPEATABLE READ, for it alone.
+ * Makes all reads on this connection until {@link endSnapshot} see one moment, with REPEATABLE READ for this connection alone.
  */
 export async function beginSnapshot(connection: Db): Promise<void> {
   await sql`SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ`.execute(connection)
@@ -41,7 +41,7 @@ export async function endSnapshot(connection: Db): Promise<void> {
   await sql`ROLLBACK`.execute(connection)
 }
 
-/** The tables that a backup holds, by name. @throws where one has no primary key */
+/** The tables that a backup contains, by name. @throws when one has no primary key */
 export async function selectTables(db: Db): Promise<readonly TableDescription[]> {
   const { rows } = await sql<{ tbl: string; name: string; type: string; place: number | null }>`
     SELECT c.table_name AS tbl, c.column_name AS name, LOWER(c.data_type) AS type, k.ordinal_position AS place
@@ -51,8 +51,8 @@ export async function selectTables(db: Db): Promise<readonly TableDescription[]>
       AND k.column_name = c.column_name AND k.constraint_name = 'PRIMARY'
     WHERE c.table_schema = DATABASE() AND t.table_type = 'BASE TABLE' AND c.extra NOT LIKE '% GENERATED'
     ORDER BY c.table_name, c.ordinal_position`.execute(db)
-  const ofBackups = rows.filter(row => !excludedTables.includes(row.tbl))
-  return [...Map.groupBy(ofBackups, row => row.tbl)].map(([name, columns]) => {
+  const included = rows.filter(row => !excludedTables.includes(row.tbl))
+  return [...Map.groupBy(included, row => row.tbl)].map(([name, columns]) => {
     const key = columns
       .filter(column => column.place !== null)
       .toSorted((a, b) => Number(a.place) - Number(b.place))
@@ -73,7 +73,7 @@ function isBinary(type: string): boolean {
 const typesReadUnchanged =
   /^(tinyint|smallint|mediumint|int|(var)?char|(tiny|medium|long)?text|datetime|date|(var)?binary|(tiny|medium|long)?blob)$/
 
-/** Numbers that JavaScript would round, and types that differ between servers, come as text. */
+/** Numbers that JavaScript would round, and types that differ between servers, are read as text. */
 function expressionOf(table: string, { name, type }: TableDescription['columns'][number]): string {
   if (excludedColumns.includes(`${table}.${name}`)) return `NULL AS \`${name}\``
   return typesReadUnchanged.test(type) ? `\`${name}\`` : `CAST(\`${name}\` AS CHAR) AS \`${name}\``
@@ -81,7 +81,7 @@ function expressionOf(table: string, { name, type }: TableDescription['columns']
 
 export type SnapshotRow = Readonly<Record<string, ColumnValue>>
 
-/** At most `limit` rows by primary key, after a row or from the first. Of `blobs` those alone whose bytes are all there. */
+/** At most `limit` rows in the order of the primary key, after a row or from the first. Of `blobs` only the complete ones. */
 export async function selectRowBatch(
   db: Db,
   table: TableDescription,
@@ -89,36 +89,36 @@ export async function selectRowBatch(
   limit: number,
 ): Promise<readonly SnapshotRow[]> {
   const { name, columns, key } = table
-  const keyOf = (row: SnapshotRow) => key.map(value => row[value] ?? null)
+  const keyOf = (row: SnapshotRow) => key.map(column => row[column] ?? null)
   const conditions = [...(after ? [afterKeyCondition(key)] : []), ...(name === 'blobs' ? ['complete = 1'] : [])]
   const where = conditions.length === 0 ? '' : `WHERE ${conditions.map(condition => `(${condition})`).join(' AND ')}`
-  const order = key.map(value => `\`${value}\``).join(', ')
+  const order = key.map(column => `\`${column}\``).join(', ')
   const text = `SELECT ${columns.map(column => expressionOf(name, column)).join(', ')} FROM \`${name}\` ${where} ORDER BY ${order} LIMIT ${limit}`
   const values = after ? key.flatMap((_, i) => keyOf(after).slice(0, i + 1)) : []
   return await selectRows<SnapshotRow>(db, text, values)
 }
 
-/** `a > ? OR a = ? AND b > ?`, …: neither server reads a range by `(a, b) > (?, ?)`. */
+/** `a > ? OR a = ? AND b > ?`, …: neither server uses the index for `(a, b) > (?, ?)`. */
 function afterKeyCondition(key: readonly string[]): string {
   return key
-    .map((last, i) => [...key.slice(0, i).map(value => `\`${value}\` = ?`), `\`${last}\` > ?`].join(' AND '))
+    .map((last, i) => [...key.slice(0, i).map(column => `\`${column}\` = ?`), `\`${last}\` > ?`].join(' AND '))
     .join(' OR ')
 }
 
-/** The migrations that ran, in order. */
+/** The migrations that have been applied, in order. */
 export async function selectMigrations(db: Db): Promise<readonly string[]> {
   const rows = await selectRows<{ name: string }>(db, 'SELECT name FROM kysely_migration ORDER BY name', [])
   return rows.map(row => row.name)
 }
 
-/** Takes the place of the one backup of this database; false: another has it. It is kept as long as the connection. */
+/** Acquires the lock of backups of this database, for as long as the connection lives. False: another backup has it. */
 export async function acquireBackupLock(connection: Db): Promise<boolean> {
-  const { rows } = await sql<{ taken: number | null }>`
-    SELECT GET_LOCK(CONCAT('mailroom backup ', LEFT(SHA2(DATABASE(), 256), 40)), 0) AS taken`.execute(connection)
-  return Number(rows[0]?.taken) === 1
+  const { rows } = await sql<{ acquired: number | null }>`
+    SELECT GET_LOCK(CONCAT('mailroom backup ', LEFT(SHA2(DATABASE(), 256), 40)), 0) AS acquired`.execute(connection)
+  return Number(rows[0]?.acquired) === 1
 }
 
-/** The ids of the secret keys that the database is sealed with. */
+/** The ids of the secret keys that secrets in the database are encrypted with. */
 export async function selectSecretKeys(db: Db): Promise<readonly string[]> {
   const rows = await db.selectFrom('secret_keys').select('id').orderBy('id').execute()
   return rows.map(row => row.id)

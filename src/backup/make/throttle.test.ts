@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { shareForLoad } from './throttle.ts'
 
-test('a machine that is idle gives all of the share, a busy one a third, and between them part of it', () => {
+test('an idle machine allows the whole share, a busy one a third, and between them it falls', () => {
   expect(shareForLoad(0, 4)).toBe(1)
   expect(shareForLoad(2, 4)).toBe(1)
   expect(shareForLoad(3, 4)).toBeCloseTo(2 / 3)

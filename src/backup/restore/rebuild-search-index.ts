@@ -6,15 +6,15 @@ import { selectOrganizations } from './table.ts'
 
 const timeoutMs = 120_000
 
-/** Makes the index of all search text, of which no block is there. May be run again after it was killed. */
+/** Builds the search index from the search texts. May be run again after it was killed. */
 export async function rebuildSearchIndex(db: Db, progress: ProgressReporter): Promise<void> {
   const texts = openTextWorker({ timeoutMs })
   try {
-    let blocks = 0
+    let segments = 0
     for (const id of await selectOrganizations(db))
-      for (let made = 1; made > 0; blocks += made) {
-        made = await buildSegments({ db, texts }, [id])
-        progress.report('blocks of the search index', blocks)
+      for (let built = 1; built > 0; segments += built) {
+        built = await buildSegments({ db, texts }, [id])
+        progress.report('segments of the search index', segments)
       }
   } finally {
     texts.close()

@@ -21,57 +21,59 @@ import {
   deleteAllRows,
   disableKeys,
   dropTables,
+  holdOutbox,
   insertRestoredRows,
   selectFilledTables,
   selectKnownBlobs,
-  suspendOutbox,
 } from './table.ts'
 
-/** What is to be restored. All files have been looked into before. */
+/** What to restore, and where to. The backup must have been inspected before. */
 export interface RestoreOptions {
-  /** Of one connection, so that what is set for it holds. */
+  /** With a single connection, so that its session settings apply to all statements. */
   readonly db: Db
   readonly clock: Clock
   readonly folder: string
   readonly manifest: Manifest
-  readonly opening: DecryptionKeys
+  readonly keys: DecryptionKeys
   readonly progress: ProgressReporter
-  /** Is it for a trial, so that nobody will search in it? */
+  /** It is only a trial, for which the search index is not rebuilt. */
   readonly isTrial: boolean
 }
 
+/** What a restore did. */
 export interface RestoreResult {
-  /** Recipients that wait to be sent to, and are held. */
-  readonly suspendedRecipients: number
-  /** API keys that are disabled. */
+  /** Recipients whose emails were still to be sent, and are now on hold. */
+  readonly heldRecipients: number
+  /** API keys that were disabled. */
   readonly disabledKeys: number
   readonly rows: number
 }
 
 /**
- * Brings a backup up in an empty database, or goes on where it stopped there: the tables as its version had them, the rows,
- * the bytes, the migrations up to this version, the search index. All that waits to be sent is held, and all keys are disabled.
- * @throws CommandError where the database is not empty, the backup is a newer version's, or not all of it came across
+ * Restores a backup into an empty database, or continues a restore of it that was interrupted: the tables as the version of the
+ * backup had them, the rows, the content, the migrations up to this version, the search index. All that was still to be sent is put
+ * on hold, and all API keys are disabled.
+ * @throws CommandError when the database is not empty, a newer version made the backup, or rows are missing afterwards
  */
-export async function restoreBackup(restoring: RestoreOptions): Promise<RestoreResult> {
-  const { db, clock, manifest } = restoring
-  await prepareTables(restoring)
-  await loadAll(restoring)
+export async function restoreBackup(options: RestoreOptions): Promise<RestoreResult> {
+  const { db, clock, manifest } = options
+  await prepareTables(options)
+  await loadAll(options)
   await compareCounts(db, manifest)
   await migrateUpTo(db, migrationNames.at(-1) ?? '')
   const now = clock.now()
-  const held = await suspendOutbox(db, `Restored from the backup ${manifest.id}`, now)
-  const disabled = await disableKeys(db, now)
-  if (!restoring.isTrial) await rebuildSearchIndex(db, restoring.progress)
+  const heldRecipients = await holdOutbox(db, `Restored from the backup ${manifest.id}`, now)
+  const disabledKeys = await disableKeys(db, now)
+  if (!options.isTrial) await rebuildSearchIndex(db, options.progress)
   await updateRestoreFinished(db, manifest.id, now)
   return {
-    suspendedRecipients: held,
-    disabledKeys: disabled,
+    heldRecipients,
+    disabledKeys,
     rows: manifest.tables.reduce((sum, table) => sum + table.rows, 0),
   }
 }
 
-/** @throws CommandError where this version does not know the tables of the backup */
+/** @throws CommandError when a newer version made the backup, whose migrations this one does not know */
 export function requireKnownVersion({ migrations }: Manifest): void {
   const newer = migrations.filter(migration => !migrationNames.includes(migration))
   if (newer.length > 0)
@@ -80,28 +82,28 @@ export function requireKnownVersion({ migrations }: Manifest): void {
     )
 }
 
-/** May this backup be restored here, and is that begun already? @throws CommandError where the database holds anything else */
-export async function requireEmptyDatabase(db: Db, { id }: Manifest): Promise<'empty' | 'begun'> {
-  const begun = await selectRestore(db)
-  if (begun?.finished_at === null && begun.id === id) return 'begun'
-  if (begun?.finished_at === null)
+/** Checks that the database is empty, or has an interrupted restore of this backup. @throws CommandError when it has anything else */
+export async function requireEmptyDatabase(db: Db, { id }: Manifest): Promise<'empty' | 'interrupted'> {
+  const restore = await selectRestore(db)
+  if (restore?.finished_at === null && restore.id === id) return 'interrupted'
+  if (restore?.finished_at === null)
     throw new CommandError(
-      `A restore of the backup ${begun.id} into this database did not come to its end: go on with that one, or take an empty database.`,
+      `A restore of the backup ${restore.id} into this database was interrupted: run that restore again, or use an empty database.`,
     )
   const { all, filled } = await selectFilledTables(db)
   if (filled.length > 0)
     throw new CommandError(
-      `The database is not empty: there are rows in ${filled.join(', ')}. A backup is restored into an empty one: CREATE DATABASE, and name it in MAILROOM_DATABASE_URL.`,
+      `The database is not empty: there are rows in ${filled.join(', ')}. A backup is restored into an empty database: create one, and set MAILROOM_DATABASE_URL to it.`,
     )
   if (all.length > 0 && !all.includes('kysely_migration'))
-    throw new CommandError('The database holds tables that are not Mailroom’s: take an empty one.')
+    throw new CommandError('The database has tables that do not belong to Mailroom: use an empty one.')
   return 'empty'
 }
 
-/** The tables as the backup's version had them, with nothing in them; those of a restore that stopped stay as they are. */
+/** Creates the tables as the version of the backup had them, empty. Those of an interrupted restore stay as they are. */
 async function prepareTables({ db, clock, manifest }: RestoreOptions): Promise<void> {
   requireKnownVersion(manifest)
-  if ((await requireEmptyDatabase(db, manifest)) === 'begun') return
+  if ((await requireEmptyDatabase(db, manifest)) === 'interrupted') return
   await dropTables(db, (await selectFilledTables(db)).all)
   await migrateUpTo(db, manifest.migrations.at(-1) ?? '')
   await inTransaction(db, async tx => {
@@ -112,14 +114,14 @@ async function prepareTables({ db, clock, manifest }: RestoreOptions): Promise<v
 
 interface RestoreStep {
   readonly file: BackupFile
-  /** Reads the file, outside any transaction, and gives what loads it. */
+  /** Reads the file outside any transaction; gives the function that inserts its rows. */
   prepare(): Promise<(tx: Db) => Promise<void>>
 }
 
-/** Each file is loaded in a transaction that notes it: a restore that was killed goes on with the next. */
-async function loadAll(restoring: RestoreOptions): Promise<void> {
-  const { db, manifest, progress } = restoring
-  const steps = [...tableSteps(restoring), ...segmentSteps(restoring)]
+/** Loads each file in a transaction that also records it, so that an interrupted restore continues with the next file. */
+async function loadAll(options: RestoreOptions): Promise<void> {
+  const { db, manifest, progress } = options
+  const steps = [...tableSteps(options), ...segmentSteps(options)]
   const done = (await selectRestore(db))?.steps_done ?? 0
   for (const [i, step] of steps.entries()) {
     if (i < done) continue
@@ -128,16 +130,16 @@ async function loadAll(restoring: RestoreOptions): Promise<void> {
       await load(tx)
       await updateRestoreStep(tx, manifest.id, i + 1)
     })
-    progress.report(`restored, the last of them ${basename(step.file.name)}: files`, i + 1, steps.length)
+    progress.report(`files restored, last ${basename(step.file.name)}`, i + 1, steps.length)
   }
 }
 
-function tableSteps({ folder, manifest, opening }: RestoreOptions): readonly RestoreStep[] {
+function tableSteps({ folder, manifest, keys }: RestoreOptions): readonly RestoreStep[] {
   return manifest.tables.flatMap(table =>
     table.files.map(file => ({
       file,
       async prepare() {
-        const lines = await readLines(folder, file, opening)
+        const lines = await readLines(folder, file, keys)
         const rows = lines.map(line => readRow(table.columns, line))
         return (tx: Db) => insertRestoredRows(tx, table.name, table.columns, rows)
       },
@@ -151,12 +153,12 @@ const chunkColumns = [
   { name: 'bytes', isBinary: true },
 ]
 
-/** A segment may hold blobs that were deleted since it was written: those stay out; and some that were copied again later. */
-function segmentSteps({ folder, manifest, opening, db }: RestoreOptions): readonly RestoreStep[] {
+/** A segment may contain blobs that were deleted since, which are left out, and blobs that a later segment contains again. */
+function segmentSteps({ folder, manifest, keys, db }: RestoreOptions): readonly RestoreStep[] {
   return manifest.segments.map(file => ({
     file,
     async prepare() {
-      const { parts, chunks } = readSegment(await readContent(folder, file, opening))
+      const { parts, chunks } = readSegment(await readContent(folder, file, keys))
       const known = await selectKnownBlobs(db, [...new Set(parts.map(part => part.blob))])
       const rows = chunks
         .filter(chunk => known.has(chunk.part.blob))

@@ -2,9 +2,9 @@ import { existsSync, readFileSync } from 'node:fs'
 import { CommandError } from '../../base/operator-error.ts'
 import { readSecretKeys, secretFile, secretsOf, writeSecretFile } from '../../base/secrets/secrets.ts'
 
-/** The secret key at hand, in base64, as the settings give it or the folder keeps it; undefined: there is none. */
-export function readSecretKeyText(given: string | undefined, varFolder: string): string | undefined {
-  if (given !== undefined) return given.trim()
+/** The present secret key, in base64: the configured one, else the one in the folder; undefined: there is none. */
+export function readSecretKeyText(configured: string | undefined, varFolder: string): string | undefined {
+  if (configured !== undefined) return configured.trim()
   const file = secretFile(varFolder)
   return existsSync(file) ? readFileSync(file, 'utf8').trim() : undefined
 }
@@ -15,33 +15,33 @@ function keyIdsOf(text: string | undefined): readonly string[] {
   return keys ? secretsOf(keys).ids : []
 }
 
-/** What of a backup's sealing the keys here have to do with. */
+/** The secret keys that a backup needs and includes. */
 export interface SealedBackup {
-  /** The ids of the keys that it is sealed with. */
+  /** The ids of the keys that its secrets are encrypted with. */
   readonly sealedBy: readonly string[]
-  /** The key that it holds; undefined: none. */
+  /** The key in the backup; undefined: there is none. */
   readonly includedKey: string | undefined
 }
 
 /**
- * Makes sure that what the backup sealed can be opened here: by the key at hand, or by the one in the backup, which is kept
- * in the folder then, if none is there. Says what it did, for a person.
- * @throws CommandError where neither opens it
+ * Makes sure that the secrets in the backup can be decrypted here: with the present key, or, if there is none, with the key in the
+ * backup, which is then written to the folder. Gives a sentence for a person about the outcome.
+ * @throws CommandError when neither key works
  */
-export function ensureSecretKey(backup: SealedBackup, given: string | undefined, varFolder: string): string {
+export function ensureSecretKey(backup: SealedBackup, configured: string | undefined, varFolder: string): string {
   const { sealedBy, includedKey } = backup
   const opens = (text: string | undefined) => sealedBy.every(id => keyIdsOf(text).includes(id))
-  const here = readSecretKeyText(given, varFolder)
-  if (sealedBy.length === 0) return 'Nothing in the backup is sealed with a secret key.'
-  if (opens(here)) return `The secret key at hand opens what the backup sealed (${sealedBy.join(', ')}).`
+  const present = readSecretKeyText(configured, varFolder)
+  if (sealedBy.length === 0) return 'No secret in the backup is encrypted with a secret key.'
+  if (opens(present)) return `The present secret key decrypts the secrets in the backup (${sealedBy.join(', ')}).`
   if (includedKey === undefined || !opens(includedKey))
     throw new CommandError(
-      `The backup is sealed with the secret key ${sealedBy.join(', ')} and does not hold it, and ${here === undefined ? 'none is at hand' : `the one at hand is ${keyIdsOf(here).join(', ')}`}: set MAILROOM_SECRET_KEY to it, or put it in ${secretFile(varFolder)}. Without it no DKIM key can be used.`,
+      `The secrets in the backup are encrypted with the secret key ${sealedBy.join(', ')}, which it does not include, and ${present === undefined ? 'there is no secret key here' : `the present one is ${keyIdsOf(present).join(', ')}`}: set MAILROOM_SECRET_KEY to it, or put it in ${secretFile(varFolder)}. Without it no DKIM key can be used.`,
     )
-  if (here !== undefined)
+  if (present !== undefined)
     throw new CommandError(
-      `The backup is sealed with the secret key ${sealedBy.join(', ')}, which it holds, but another is at hand (${keyIdsOf(here).join(', ')}): unset MAILROOM_SECRET_KEY, or take ${secretFile(varFolder)} away.`,
+      `The secrets in the backup are encrypted with the secret key ${sealedBy.join(', ')}, which it includes, but another one is present (${keyIdsOf(present).join(', ')}): unset MAILROOM_SECRET_KEY, or move ${secretFile(varFolder)} away.`,
     )
   writeSecretFile(varFolder, includedKey)
-  return `The secret key of the backup (${sealedBy.join(', ')}) is in ${secretFile(varFolder)} now.`
+  return `The secret key of the backup (${sealedBy.join(', ')}) was written to ${secretFile(varFolder)}.`
 }

@@ -11,10 +11,10 @@ const statementBytes = 4 * 1024 * 1024
 const statementRows = 256
 const statementValues = 60_000
 
-/** What the migrations write by themselves. */
+/** Tables into which the migrations themselves write. */
 const tablesFilledByMigrations = ['kysely_migration', 'kysely_migration_lock', 'backup_runs']
 
-/** The tables of a database that hold something of their own, and all there are. */
+/** All tables of a database, and those with rows that did not come from the migrations. */
 export async function selectFilledTables(
   db: Db,
 ): Promise<{ readonly all: readonly string[]; readonly filled: readonly string[] }> {
@@ -22,14 +22,14 @@ export async function selectFilledTables(
     WHERE table_schema = DATABASE() ORDER BY table_name`.execute(db)
   const all = rows.map(row => row.name)
   const filled: string[] = []
-  for (const name of all.filter(value => !tablesFilledByMigrations.includes(value))) {
+  for (const name of all.filter(table => !tablesFilledByMigrations.includes(table))) {
     const found = await sql`SELECT 1 FROM ${sql.table(name)} LIMIT 1`.execute(db)
     if (found.rows.length > 0) filled.push(name)
   }
   return { all, filled }
 }
 
-/** Drops tables that hold nothing, whatever refers to them. */
+/** Drops tables, whatever refers to them. */
 export async function dropTables(db: Db, names: readonly string[]): Promise<void> {
   await db.connection().execute(async connection => {
     await sql`SET SESSION foreign_key_checks = 0`.execute(connection)
@@ -38,33 +38,33 @@ export async function dropTables(db: Db, names: readonly string[]): Promise<void
   })
 }
 
-/** Removes what the migrations wrote into a table. */
+/** Deletes the rows that the migrations wrote into a table. */
 export async function deleteAllRows(tx: Db, table: string): Promise<void> {
   await sql`SET SESSION foreign_key_checks = 0`.execute(tx)
   await sql`DELETE FROM ${sql.table(table)}`.execute(tx)
 }
 
 /**
- * Loads rows of a table in statements of bounded size. What refers to what is as it was in the snapshot: not checked again.
- * `isThereAlready`: may a row be there, the same?
+ * Inserts rows of a table in statements of bounded size. Foreign keys are not checked, since the rows come from one snapshot.
+ * `mayExist`: skips rows that exist already.
  */
 export async function insertRestoredRows(
   tx: Db,
   table: string,
   columns: readonly BackupColumn[],
   rows: readonly (readonly ColumnValue[])[],
-  isThereAlready = false,
+  mayExist = false,
 ): Promise<void> {
   await sql`SET SESSION foreign_key_checks = 0`.execute(tx)
-  const mostRows = Math.min(statementRows, Math.floor(statementValues / columns.length))
+  const maxRows = Math.min(statementRows, Math.floor(statementValues / columns.length))
   const names = columns.map(column => `\`${column.name}\``).join(', ')
-  const one = `(${columns.map(() => '?').join(', ')})`
-  const suffix = isThereAlready ? `ON DUPLICATE KEY UPDATE \`${columns[0]?.name}\` = \`${columns[0]?.name}\`` : ''
+  const placeholdersOfRow = `(${columns.map(() => '?').join(', ')})`
+  const suffix = mayExist ? `ON DUPLICATE KEY UPDATE \`${columns[0]?.name}\` = \`${columns[0]?.name}\`` : ''
   let group: (readonly ColumnValue[])[] = []
   let bytes = 0
   const flush = async () => {
     if (group.length === 0) return
-    const values = group.map(() => one).join(', ')
+    const values = group.map(() => placeholdersOfRow).join(', ')
     await executeUpdate(tx, `INSERT INTO \`${table}\` (${names}) VALUES ${values} ${suffix}`, group.flat())
     group = []
     bytes = 0
@@ -75,12 +75,12 @@ export async function insertRestoredRows(
       (sum, value) => sum + (value === null || typeof value === 'number' ? 8 : value.length),
       0,
     )
-    if (group.length === mostRows || bytes >= statementBytes) await flush()
+    if (group.length === maxRows || bytes >= statementBytes) await flush()
   }
   await flush()
 }
 
-/** Those of these blobs that the database has a row of. */
+/** Those of the blobs that exist in the database. */
 export async function selectKnownBlobs(db: Db, ids: readonly string[]): Promise<ReadonlySet<string>> {
   if (ids.length === 0) return new Set()
   const text = `SELECT id FROM blobs WHERE id IN (${placeholders(ids)})`
@@ -96,7 +96,7 @@ export async function countRows(db: Db, table: string): Promise<number> {
   return Number(rows[0]?.count)
 }
 
-/** The next blobs by id, after one or from the first. */
+/** The next blobs in the order of ids. */
 export async function selectBlobsAfter(db: Db, after: string, limit: number) {
   return await db
     .selectFrom('blobs')
@@ -107,7 +107,7 @@ export async function selectBlobsAfter(db: Db, after: string, limit: number) {
     .execute()
 }
 
-/** Makes an empty database on the same server. @throws where the account may not */
+/** Creates an empty database on the same server. @throws when the account is not allowed to */
 export async function createDatabase(db: Db, name: string): Promise<void> {
   await sql`CREATE DATABASE ${sql.id(name)}`.execute(db)
 }
@@ -116,18 +116,18 @@ export async function dropDatabase(db: Db, name: string): Promise<void> {
   await sql`DROP DATABASE IF EXISTS ${sql.id(name)}`.execute(db)
 }
 
-/** The databases of the server that the account sees, whose names begin so. */
+/** The databases that the account can see, with this prefix. */
 export async function selectDatabases(db: Db, prefix: string): Promise<readonly string[]> {
   const { rows } = await sql<{ name: string }>`SELECT schema_name AS name FROM information_schema.schemata`.execute(db)
   return rows.map(row => row.name).filter(name => name.startsWith(prefix))
 }
 
-/** Says that somebody is at work under this name, as long as the connection lives; false: another does. */
+/** Acquires the lock of a database name, for as long as the connection lives. False: another process has it. */
 export async function lockDatabaseName(connection: Db, name: string): Promise<boolean> {
   const { rows } = await sql<{
-    taken: number | null
-  }>`SELECT GET_LOCK(LEFT(SHA2(${name}, 256), 64), 0) AS taken`.execute(connection)
-  return Number(rows[0]?.taken) === 1
+    acquired: number | null
+  }>`SELECT GET_LOCK(LEFT(SHA2(${name}, 256), 64), 0) AS acquired`.execute(connection)
+  return Number(rows[0]?.acquired) === 1
 }
 
 export async function selectDatabaseName(db: Db): Promise<string> {
@@ -135,7 +135,7 @@ export async function selectDatabaseName(db: Db): Promise<string> {
   return rows[0]?.name ?? ''
 }
 
-/** Messages and emails whose bytes the database has no row of; how many of each. */
+/** The number of messages or emails whose blob does not exist. */
 export async function countRowsWithoutBlob(db: Db, table: 'messages' | 'emails'): Promise<number> {
   const { rows } = await sql<{ count: number }>`SELECT COUNT(*) AS count FROM ${sql.table(table)} AS referring
     LEFT JOIN blobs ON blobs.id = referring.blob_id WHERE blobs.id IS NULL`.execute(db)
@@ -144,8 +144,8 @@ export async function countRowsWithoutBlob(db: Db, table: 'messages' | 'emails')
 
 const rowsPerUpdate = 1000
 
-/** Keeps all that waits to be sent from being submitted, until the operator releases it; how many recipients that are. */
-export async function suspendOutbox(db: Db, reason: string, now: Instant): Promise<number> {
+/** Puts all recipients in the outbox on hold, until the operator releases them; gives their number. */
+export async function holdOutbox(db: Db, reason: string, now: Instant): Promise<number> {
   return await inBatches(async () => {
     const { numUpdatedRows } = await db
       .updateTable('outbox')
@@ -157,7 +157,7 @@ export async function suspendOutbox(db: Db, reason: string, now: Instant): Promi
   })
 }
 
-/** Disables all keys that could be used, until the operator enables them; how many that are. */
+/** Disables all API keys, until the operator enables them; gives their number. */
 export async function disableKeys(db: Db, now: Instant): Promise<number> {
   return await inBatches(async () => {
     const { numUpdatedRows } = await db

@@ -9,72 +9,73 @@ import { readRow, splitLines } from '../format/row.ts'
 import { readSegment, type SegmentPart } from '../format/segment.ts'
 import type { ProgressReporter } from '../progress.ts'
 
-/** What is wrong with a backup. */
+/** What an inspection found. */
 export interface InspectionResult {
-  /** A sentence each, that begins with the file or the blob; in the order of {@link manifestFiles}. */
+  /** A sentence for each problem, starting with the file or the blob, in the order of {@link manifestFiles}. */
   readonly problems: readonly string[]
-  /** Could all be looked into, or were encrypted files only compared with what was written? */
+  /** All content was checked; false: encrypted files were only compared with their hashes. */
   readonly isComplete: boolean
 }
 
-/** How many blobs of a damaged segment are named. */
-const maxNamedBlobs = 20
+/** How many blobs of a damaged segment are listed. */
+const maxListedBlobs = 20
 
 /**
- * Reads every file of a backup: is it there, is it what was written, and, where it can be decrypted, does it hold the rows
- * that the manifest counts, and each blob the bytes of its hash? Blobs that were damaged before do not count.
+ * Reads every file of a backup, and checks that it is there and as it was written; that the tables have the rows that the manifest
+ * counts; and that each blob has the content of its hash, unless it was damaged before. Without keys (null) encrypted files are
+ * only compared with their hashes.
  */
 export async function inspectBackup(
   folder: string,
   manifest: Manifest,
-  opening: DecryptionKeys | null,
+  keys: DecryptionKeys | null,
   progress: ProgressReporter,
 ): Promise<InspectionResult> {
-  const sentences: string[] = []
+  const problems: string[] = []
   const damaged = new Set<string>()
-  const look = async (file: BackupFile, work: () => Promise<void>) => {
+  const checkFile = async (file: BackupFile, work: () => Promise<void>) => {
     try {
       await work()
     } catch (error) {
       damaged.add(file.name)
       const { message } = error as Error
-      sentences.push(message.startsWith(file.name) ? message : `${file.name} cannot be read: ${message}`)
+      problems.push(message.startsWith(file.name) ? message : `${file.name} cannot be read: ${message}`)
     }
     done++
     progress.report('files', done, all.length)
   }
   const all = manifestFiles(manifest)
   let done = 0
-  const canOpen = (file: BackupFile) => opening !== null || file.name.endsWith('.zst')
-  const opened = opening ?? { identities: [] }
+  const canRead = (file: BackupFile) => keys !== null || file.name.endsWith('.zst')
+  const usableKeys = keys ?? { identities: [] }
 
   const { secret_key, tables, catalog, segments } = manifest
-  if (secret_key) await look(secret_key, async () => void (await readFileBytes(folder, secret_key)))
+  if (secret_key) await checkFile(secret_key, async () => void (await readFileBytes(folder, secret_key)))
   for (const table of tables) {
     let rows = 0
     for (const file of table.files)
-      await look(file, async () => {
-        if (canOpen(file)) rows += countRows(table, await readContent(folder, file, opened))
+      await checkFile(file, async () => {
+        if (canRead(file)) rows += countRows(table, await readContent(folder, file, usableKeys))
         else await readFileBytes(folder, file)
       })
-    const isWhole = table.files.every(file => !damaged.has(file.name) && canOpen(file))
-    if (isWhole && rows !== table.rows)
-      sentences.push(`the table ${table.name} has ${rows} rows; ${table.rows} were written`)
+    const wasRead = table.files.every(file => !damaged.has(file.name) && canRead(file))
+    if (wasRead && rows !== table.rows)
+      problems.push(`the table ${table.name} has ${rows} rows; ${table.rows} were written`)
   }
-  for (const file of catalog) await look(file, async () => void (await readLines(folder, file, opened)))
-  const blobs = openBlobHasher()
+  for (const file of catalog) await checkFile(file, async () => void (await readLines(folder, file, usableKeys)))
+  const hasher = openBlobHasher()
   for (const file of segments)
-    await look(file, async () => {
-      if (canOpen(file)) blobs.take(file.name, await readContent(folder, file, opened))
+    await checkFile(file, async () => {
+      if (canRead(file)) hasher.add(file.name, await readContent(folder, file, usableKeys))
       else await readFileBytes(folder, file)
     })
-  const whole = catalog.filter(backupFile => !damaged.has(backupFile.name))
-  const lost = await describeLostBlobs(folder, whole, damaged)
-  const known = new Set(manifest.damaged_blobs)
-  const wrong = (await blobsOfBackup(folder, whole, blobs.end())).filter(id => !known.has(id))
+  const intactCatalog = catalog.filter(file => !damaged.has(file.name))
+  const lost = await describeLostBlobs(folder, intactCatalog, damaged)
+  const damagedBefore = new Set(manifest.damaged_blobs)
+  const wrong = (await blobsOfBackup(folder, intactCatalog, hasher.end())).filter(id => !damagedBefore.has(id))
   return {
-    problems: [...sentences, ...lost, ...wrong.map(id => `the blob ${id} does not have the bytes of its hash`)],
-    isComplete: all.every(canOpen),
+    problems: [...problems, ...lost, ...wrong.map(id => `the blob ${id} does not have the content of its hash`)],
+    isComplete: all.every(canRead),
   }
 }
 
@@ -84,48 +85,49 @@ function countRows(table: BackupTable, content: Uint8Array): number {
   return lines.length
 }
 
-/** Which blobs the damaged segments held. */
+/** Says which blobs the damaged segments contained. */
 async function describeLostBlobs(
   folder: string,
   catalog: readonly BackupFile[],
   damaged: ReadonlySet<string>,
 ): Promise<readonly string[]> {
   const lost = new Map<string, string[]>()
-  let more = 0
-  for (const file of [...damaged].some(value => value.startsWith(`${segmentsFolder}/`)) ? catalog : [])
+  let unlisted = 0
+  for (const file of [...damaged].some(name => name.startsWith(`${segmentsFolder}/`)) ? catalog : [])
     for (const line of await readLines(folder, file, { identities: [] })) {
       const [id, segments] = readCatalogEntry(line)
-      const segment = segments.find(segment => damaged.has(segment))
+      const segment = segments.find(name => damaged.has(name))
       if (segment === undefined) continue
-      const named = lost.get(segment) ?? []
-      lost.set(segment, named)
-      if (named.length < maxNamedBlobs) named.push(id)
-      else more++
+      const listed = lost.get(segment) ?? []
+      lost.set(segment, listed)
+      if (listed.length < maxListedBlobs) listed.push(id)
+      else unlisted++
     }
   return [...lost].map(
-    ([segment, ids]) => `${segment} held the blobs ${ids.join(', ')}${more > 0 ? ` (with others: ${more} more)` : ''}`,
+    ([segment, ids]) =>
+      `${segment} contained the blobs ${ids.join(', ')}${unlisted > 0 ? ` (and ${unlisted} more in damaged segments)` : ''}`,
   )
 }
 
-/** Those of these blobs that the backup has in these segments: a segment may hold half of one that it has no more. */
+/** Those of the blobs that the backup has in these segments. A segment may also contain parts of blobs of other backups. */
 async function blobsOfBackup(
   folder: string,
   catalog: readonly BackupFile[],
-  asked: ReadonlyMap<string, string>,
+  segmentOf: ReadonlyMap<string, string>,
 ): Promise<readonly string[]> {
-  const wanted: string[] = []
-  for (const file of asked.size === 0 ? [] : catalog)
+  const found: string[] = []
+  for (const file of segmentOf.size === 0 ? [] : catalog)
     for (const line of await readLines(folder, file, { identities: [] })) {
       const [id, segments] = readCatalogEntry(line)
-      const segment = asked.get(id)
-      if (segment !== undefined && segments.includes(segment)) wanted.push(id)
+      const segment = segmentOf.get(id)
+      if (segment !== undefined && segments.includes(segment)) found.push(id)
     }
-  return wanted
+  return found
 }
 
-/** Hashes blobs as their chunks come, in segments that follow each other. */
+/** Compares blobs with their hashes, from the chunks in consecutive segments. */
 function openBlobHasher() {
-  /** Where each ended. */
+  /** The blobs with wrong content, and the segment in which each ends. */
   const wrong = new Map<string, string>()
   let current: { readonly part: SegmentPart; readonly hash: Hash; bytes: number; segment: string } | undefined
   const close = () => {
@@ -135,7 +137,7 @@ function openBlobHasher() {
     current = undefined
   }
   return {
-    take(segment: string, content: Buffer): void {
+    add(segment: string, content: Buffer): void {
       const { parts, chunks } = readSegment(content)
       const byPart = Map.groupBy(chunks, chunk => chunk.part)
       for (const part of parts) {

@@ -19,43 +19,44 @@ import {
   selectFilledTables,
 } from '../restore/table.ts'
 
-/** What a trial of a restore needs. */
+/** What a trial restore depends on. */
 export interface TrialRestoreOptions {
   readonly folder: string
   readonly manifest: Manifest
-  readonly opening: DecryptionKeys
+  readonly keys: DecryptionKeys
   readonly clock: Clock
   readonly progress: ProgressReporter
-  /** The live database, beside which the scratch one is made. */
+  /** The live database, on whose server the scratch database is created. */
   readonly databaseUrl: string
-  /** An empty database for the trial; undefined: one of its own is made on the same server. */
+  /** An empty database for the trial; undefined: one is created on the server of the live database. */
   readonly scratchUrl: string | undefined
 }
 
 const blobsPerBatch = 64
 
 /**
- * Restores a backup for a trial and compares: the rows of each table, each blob with its hash, each message and email with
- * its bytes. What was made for it is dropped. Gives a sentence for each thing that is wrong.
+ * Restores a backup into a scratch database and checks the number of rows of each table, the content of each blob against its hash,
+ * and that each message and email has its content. Gives a sentence for each problem. The scratch database is dropped, or emptied
+ * if it was given.
  */
 export async function runTrialRestore(trial: TrialRestoreOptions): Promise<readonly string[]> {
   const { scratchUrl } = trial
   if (scratchUrl === undefined)
     return await withScratchDatabase(trial.databaseUrl, url => restoreAndCompare(url, trial))
-  const wrong = await restoreAndCompare(scratchUrl, trial)
+  const problems = await restoreAndCompare(scratchUrl, trial)
   await dropAllTables(scratchUrl)
-  return wrong
+  return problems
 }
 
 async function restoreAndCompare(url: string, trial: TrialRestoreOptions): Promise<readonly string[]> {
   const { db, close } = openDatabase(url, 1)
   try {
     await restoreBackup({ ...trial, db, isTrial: true })
-    const broken = await Promise.all(
+    const counts = await Promise.all(
       (['messages', 'emails'] as const).map(async table => ({ table, count: await countRowsWithoutBlob(db, table) })),
     )
     return [
-      ...broken.filter(each => each.count > 0).map(({ table, count }) => `${count} rows of ${table} have no bytes`),
+      ...counts.filter(({ count }) => count > 0).map(({ table, count }) => `${count} rows of ${table} have no content`),
       ...(await compareBlobs(db, trial)),
     ]
   } finally {
@@ -63,10 +64,10 @@ async function restoreAndCompare(url: string, trial: TrialRestoreOptions): Promi
   }
 }
 
-/** The blobs that do not hold the bytes of their hash. */
+/** A sentence for each blob without the content of its hash. */
 async function compareBlobs(db: Db, { manifest, progress }: TrialRestoreOptions): Promise<readonly string[]> {
-  const known = new Set(manifest.damaged_blobs)
-  const wrong: string[] = []
+  const damagedBefore = new Set(manifest.damaged_blobs)
+  const problems: string[] = []
   let count = 0
   for (let after = ''; ; ) {
     const blobs = await selectBlobsAfter(db, after, blobsPerBatch)
@@ -74,8 +75,8 @@ async function compareBlobs(db: Db, { manifest, progress }: TrialRestoreOptions)
     for (const blob of blobs) {
       const hash = createHash('sha256')
       for await (const chunk of small.get(blob.id) ?? selectLargeBlob(db, blob)) hash.update(chunk.bytes)
-      if (!hash.digest().equals(blob.sha256) && !known.has(blob.id))
-        wrong.push(`the blob ${blob.id} does not have the bytes of its hash after the restore`)
+      if (!hash.digest().equals(blob.sha256) && !damagedBefore.has(blob.id))
+        problems.push(`the blob ${blob.id} does not have the content of its hash after the restore`)
     }
     count += blobs.length
     progress.report('blobs compared', count, manifest.blobs)
@@ -83,23 +84,23 @@ async function compareBlobs(db: Db, { manifest, progress }: TrialRestoreOptions)
     after = blobs.at(-1)?.id ?? after
   }
   return count === manifest.blobs
-    ? wrong
-    : [...wrong, `there are ${count} blobs after the restore; the backup has ${manifest.blobs}`]
+    ? problems
+    : [...problems, `there are ${count} blobs after the restore; the backup has ${manifest.blobs}`]
 }
 
-/** Makes a database beside the live one and drops it afterwards, with those that a trial left that was killed. */
+/** Creates a database on the same server and drops it afterwards; also drops those that killed trials left behind. */
 async function withScratchDatabase<Result>(liveUrl: string, work: (url: string) => Promise<Result>): Promise<Result> {
   const { db, close } = openDatabase(liveUrl, 1)
   try {
     const prefix = `${(await selectDatabaseName(db)).slice(0, 40)}_verify_`
-    for (const left of await selectDatabases(db, prefix))
-      if (/^[0-9a-f]{12}$/.test(left.slice(prefix.length)) && (await lockDatabaseName(db, left)))
-        await dropDatabase(db, left)
+    for (const leftover of await selectDatabases(db, prefix))
+      if (/^[0-9a-f]{12}$/.test(leftover.slice(prefix.length)) && (await lockDatabaseName(db, leftover)))
+        await dropDatabase(db, leftover)
     const name = `${prefix}${randomBytes(6).toString('hex')}`
     await lockDatabaseName(db, name)
     await createDatabase(db, name).catch((error: Error) => {
       throw new CommandError(
-        `No database could be made for the trial (${error.message}): let the account make those named ${prefix}…, or name an empty one with --database-url.`,
+        `The database for the trial restore could not be created (${error.message}): let the account create databases named ${prefix}…, or give an empty one with --database-url.`,
       )
     })
     try {

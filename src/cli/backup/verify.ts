@@ -49,7 +49,7 @@ lists any damage, and then ends with status 1. The time of the last success is a
       if (isRestored) {
         requireKnownVersion(manifest)
         const live = { databaseUrl: config.databaseUrl, scratchUrl, clock: systemClock }
-        problems.push(...(await runTrialRestore({ ...live, folder, manifest, opening: keys, progress })))
+        problems.push(...(await runTrialRestore({ ...live, folder, manifest, keys, progress })))
       }
       const result = problems.length > 0 ? 'refuted' : isRestored ? 'proven' : null
       const isRecorded = result !== null && (await record(env, manifest.id, result))
