@@ -20,6 +20,7 @@ import {
   tableContents,
 } from '../harness/backups.ts'
 import { emptyDatabase, type FreshDatabase } from '../harness/database.ts'
+import { until } from '../harness/until.ts'
 
 // A command begins in a second, and in many on a machine that has other things to do.
 setDefaultTimeout(120_000)
@@ -53,32 +54,32 @@ function restoreInto({ url }: FreshDatabase, more: Readonly<Record<string, strin
   return store.mailroom(['restore', folder, '--json'], { MAILROOM_DATABASE_URL: url, ...more })
 }
 
-test('a restored database holds, row by row and byte by byte, what was backed up, held and disabled', async () => {
+test('a restored database has the rows and bytes that were backed up, with the outbox on hold and the API keys disabled', async () => {
   const ran = await restoreInto(target)
   expect([ran.status, ran.err]).toEqual([0, ''])
   expect(JSON.parse(ran.out)).toMatchObject({ held: 300, disabled_keys: 1, blobs: 303 })
   expect(await tableContents(target.db)).toEqual(before)
   const held = await target.db.selectFrom('outbox').select(['held_at', 'held_reason']).execute()
-  expect(held.every(each => each.held_at !== null && each.held_reason?.startsWith('Restored'))).toBe(true)
+  expect(held.every(row => row.held_at !== null && row.held_reason?.startsWith('Restored'))).toBe(true)
   const keys = await target.db.selectFrom('api_keys').select('disabled_at').execute()
   expect(keys.map(key => typeof key.disabled_at)).toEqual(['string'])
 })
 
-test('a database that is not empty is refused, and stays as it is', async () => {
+test('a database that is not empty is refused and stays as it is', async () => {
   const ran = await restoreInto(store.database)
   expect([ran.status, ran.out]).toEqual([1, ''])
   expect(ran.err).toMatch(/^mailroom: The database is not empty: there are rows in api_keys, .*brands, /)
   expect(await tableContents(store.database.db)).toEqual(before)
 })
 
-test('a database with tables of something else is refused, and keeps them', async () => {
+test('a database with other tables is refused and keeps them', async () => {
   const other = await emptyDatabase()
   try {
     await sql`CREATE TABLE guests (id INT PRIMARY KEY)`.execute(other.db)
     const ran = await restoreInto(other)
     expect([ran.status, ran.err]).toEqual([
       1,
-      'mailroom: The database holds tables that are not Mailroom’s: take an empty one.\n',
+      'mailroom: The database has tables that do not belong to Mailroom: use an empty one.\n',
     ])
     await sql`SELECT id FROM guests`.execute(other.db)
   } finally {
@@ -86,22 +87,22 @@ test('a database with tables of something else is refused, and keeps them', asyn
   }
 })
 
-test('verify restores for a trial, records that it did, and leaves no database behind', async () => {
-  const told = await json('backup', 'verify', folder)
-  expect(told).toMatchObject({ whole: true, restored: true, recorded: true, blobs: 303, damages: [] })
+test('verify restores the backup, records the result, and leaves no database behind', async () => {
+  const verified = await json('backup', 'verify', folder)
+  expect(verified).toMatchObject({ whole: true, restored: true, recorded: true, blobs: 303, damages: [] })
   const { db } = store.database
   const [made] = await db.selectFrom('backups').selectAll().execute()
-  expect(made).toMatchObject({ id: told.id, proven_at: expect.any(String), refuted_at: null })
+  expect(made).toMatchObject({ id: verified.id, proven_at: expect.any(String), refuted_at: null })
   const { rows } = await sql<{ name: string }>`SELECT schema_name AS name FROM information_schema.schemata`.execute(db)
   const prefix = `${new URL(store.database.url).pathname.slice(1)}_verify_`
   expect(rows.map(row => row.name).filter(name => name.startsWith(prefix))).toEqual([])
 })
 
-test('verify uses a database that is named, and empties it again', async () => {
+test('verify uses a given database and empties it again', async () => {
   const scratch = await emptyDatabase()
   try {
-    const told = await json('backup', 'verify', folder, '--database-url', scratch.url)
-    expect(told).toMatchObject({ whole: true, restored: true })
+    const verified = await json('backup', 'verify', folder, '--database-url', scratch.url)
+    expect(verified).toMatchObject({ whole: true, restored: true })
     const { rows } = await sql`SELECT 1 FROM information_schema.tables WHERE table_schema = DATABASE()`.execute(
       scratch.db,
     )
@@ -111,17 +112,17 @@ test('verify uses a database that is named, and empties it again', async () => {
   }
 })
 
-test('a backup that is not encrypted says where the secret key must be kept, and restores with that key alone', async () => {
+test('an unencrypted backup names the secret key that it does not include, and restores only with that key', async () => {
   expect((await findBackup(folder, undefined)).secret_key).toBeNull()
   const { secret_keys } = await findBackup(folder, undefined)
-  const { out } = await store.mailroom(['backup', join(store.folder, 'told')])
+  const { out } = await store.mailroom(['backup', join(store.folder, 'unencrypted')])
   expect(out).toContain(`It does not include the secret key ${secret_keys.join(', ')}`)
   const empty = await emptyDatabase()
   try {
     const another = await restoreInto(empty, { MAILROOM_SECRET_KEY: Buffer.alloc(32).toString('base64') })
     expect([another.status, another.err]).toEqual([
       1,
-      expect.stringContaining(`sealed with the secret key ${secret_keys.join(', ')} and does not hold it`),
+      expect.stringContaining(`encrypted with the secret key ${secret_keys.join(', ')}, which it does not include`),
     ])
     expect(await tableContents(empty.db)).toEqual({})
   } finally {
@@ -129,7 +130,7 @@ test('a backup that is not encrypted says where the secret key must be kept, and
   }
 })
 
-test('a second backup writes the new bytes alone, each can be restored, and prune keeps the newest', async () => {
+test('a second backup writes only new content, each can be restored, and prune keeps the newest', async () => {
   const place = join(store.folder, 'incremental')
   const first = await runBackup(store, place)
   const written = listFiles(place)
@@ -153,7 +154,7 @@ test('a second backup writes the new bytes alone, each can be restored, and prun
   expect(await inspectFiles(place)).toEqual([])
 }, 120_000)
 
-test('bytes that the database itself lost are named, and the rest is backed up', async () => {
+test('content that the database itself lost is named, and the rest is backed up', async () => {
   const { db } = store.database
   const place = join(store.folder, 'lossy')
   const chunk = await db
@@ -175,51 +176,48 @@ test('bytes that the database itself lost are named, and the rest is backed up',
   expect([manifest.damaged_blobs, newBlobs]).toEqual([[], 1])
 }, 120_000)
 
-test('while a backup runs blobs stay, and no other begins', async () => {
+test('while a backup runs no blob is deleted, and no other backup starts', async () => {
   const { url, db } = store.database
   const isRunning = () => inTransaction(db, tx => isBackupRunning(tx, systemClock.now()))
   const lease = await acquireBackupLease(url, '20270131T081500Z-000000', systemClock)
   expect(await isRunning()).toBe(true)
   const ran = await store.mailroom(['backup', join(store.folder, 'another')])
-  expect([ran.status, ran.err]).toEqual([1, 'mailroom: Another backup of this database is under way.\n'])
+  expect([ran.status, ran.err]).toEqual([1, 'mailroom: Another backup of this database is running.\n'])
   expect(existsSync(join(store.folder, 'another'))).toBe(false)
   await lease.release()
   expect(await isRunning()).toBe(false)
 })
 
-test('a backup begins only once whoever takes blobs away has committed', async () => {
+test('a backup waits for the commit of a transaction that deletes blobs', async () => {
   const { url, db } = store.database
-  let isTaken = false
-  let begun: Promise<unknown> = Promise.resolve()
+  let isAcquired = false
+  let acquired: Promise<unknown> = Promise.resolve()
   await db.transaction().execute(async tx => {
     expect(await isBackupRunning(tx, systemClock.now())).toBe(false)
-    begun = acquireBackupLease(url, '20270131T081500Z-000001', systemClock).then(lease => {
-      isTaken = true
+    acquired = acquireBackupLease(url, '20270131T081500Z-000001', systemClock).then(lease => {
+      isAcquired = true
       return lease.release()
     })
-    await untilWaitsForLock()
-    expect(isTaken).toBe(false)
+    await until(waitsForLock)
+    expect(isAcquired).toBe(false)
   })
-  await begun
-  expect(isTaken).toBe(true)
+  await acquired
+  expect(isAcquired).toBe(true)
 
-  async function untilWaitsForLock() {
-    for (const deadline = Date.now() + 20_000; Date.now() < deadline; await Bun.sleep(20)) {
-      const { rows } = await sql<{ text: string | null }>`SELECT info AS text FROM information_schema.processlist
-        WHERE db = DATABASE()`.execute(db)
-      if (rows.some(row => row.text?.includes('backup_runs') && row.text.includes('for update'))) return
-    }
-    throw new Error('nobody waits')
+  async function waitsForLock(): Promise<boolean> {
+    const { rows } = await sql<{ text: string | null }>`SELECT info AS text FROM information_schema.processlist
+      WHERE db = DATABASE()`.execute(db)
+    return rows.some(row => row.text?.includes('backup_runs') && row.text.includes('for update'))
   }
 })
 
 test.each([
   [['backup'], 'DIR is missing'],
   [['backup', '/nowhere', '--pace', '0'], '--pace: "0" is not a percentage from 1 to 100'],
-  [['backup', '/nowhere', '--age', 'age1x'], '"age1x" is not a recipient of age'],
-  [['backup', '/nowhere', '--age', '/nowhere/file'], 'is neither a recipient of age (age1…) nor a file of them'],
+  [['backup', '/nowhere', '--age', 'age1x'], '"age1x" is not an age recipient'],
+  [['backup', '/nowhere', '--age', '/nowhere/file'], 'is neither an age recipient (age1…) nor a file with some'],
   [['backup', 'prune', '/nowhere'], '--keep is missing'],
-  [['backup', 'verify', '/nowhere', '--identity', '/nowhere'], 'is not an identity file of age'],
+  [['backup', 'verify', '/nowhere', '--identity', '/nowhere'], 'is not an age identity file'],
 ])('says what is wrong with %p', async ([command, ...args], sentence) => {
   const env = { MAILROOM_DATABASE_URL: store.database.url, MAILROOM_VAR: store.folder }
   const trouble = await (command === 'backup' ? backupCommand : restoreCommand).run(args, env).catch(error => error)
@@ -227,16 +225,16 @@ test.each([
   expect(trouble.message).toContain(sentence)
 })
 
-test('a folder without a backup is told', async () => {
+test('a folder without a backup is an error', async () => {
   for (const args of [
     ['backup', 'verify', '/nowhere'],
     ['restore', '/nowhere'],
   ]) {
     const ran = await store.mailroom(args)
-    expect([ran.status, ran.err]).toEqual([1, 'mailroom: /nowhere holds no backup that is whole.\n'])
+    expect([ran.status, ran.err]).toEqual([1, 'mailroom: There is no complete backup in /nowhere.\n'])
   }
 })
 
-test('nobody else on the machine can read a backup', () => {
+test('the files of a backup can be read by their owner alone', () => {
   for (const file of listFiles(folder)) expect(statSync(join(folder, file)).mode & 0o77).toBe(0)
 })

@@ -38,33 +38,33 @@ beforeAll(async () => {
 
 afterAll(() => store?.close())
 
-const harms = {
-  'one bit is another': flipBit,
+const damages = {
+  'a bit is flipped': flipBit,
   'its end is missing': (path: string) => {
     const whole = readFileSync(path)
     truncateSync(path, statSync(path).size - 1)
     return () => writeFileSync(path, whole)
   },
-  'it is gone': (path: string) => {
+  'it is missing': (path: string) => {
     renameSync(path, `${path}.away`)
     return () => renameSync(`${path}.away`, path)
   },
 }
 
 for (const kind of ['table', 'catalog', 'segment', 'manifest'] as const)
-  for (const [what, harm] of Object.entries(harms))
+  for (const [what, damage] of Object.entries(damages))
     test(`a ${kind} file is named when ${what}`, async () => {
       expect(await inspectFiles(folder)).toEqual([])
-      const mend = harm(join(folder, files[kind]))
+      const repair = damage(join(folder, files[kind]))
       const found = await inspectFiles(folder).catch((error: Error) => [error.message])
-      mend()
+      repair()
       expect(found[0]).toStartWith(`${files[kind]} `)
-      // A damaged segment says whose bytes it held as well.
-      if (kind === 'segment') expect(found[1]).toMatch(/ held the blobs blb_\w{26}, blb_/)
+      // For a damaged segment the blobs in it are listed too.
+      if (kind === 'segment') expect(found[1]).toMatch(/ contained the blobs blb_\w{26}, blb_/)
       else expect(found.length).toBe(1)
     })
 
-test('every byte of a manifest counts', async () => {
+test('a change of any byte of a manifest is found', async () => {
   const path = join(folder, files.manifest)
   const whole = readFileSync(path)
   for (let at = 0; at < whole.length; at += 37) {
@@ -76,9 +76,9 @@ test('every byte of a manifest counts', async () => {
   writeFileSync(path, whole)
 })
 
-test('verify and restore name what is damaged; the one records it, the other changes nothing', async () => {
+test('verify and restore name what is damaged; verify records it, and restore changes nothing', async () => {
   const target = await emptyDatabase()
-  const mend = flipBit(join(folder, files.segment))
+  const repair = flipBit(join(folder, files.segment))
   try {
     const verified = await store.mailroom(['backup', 'verify', folder, '--json'])
     expect([verified.status, JSON.parse(verified.out)]).toMatchObject([1, { whole: false, restored: false }])
@@ -91,21 +91,21 @@ test('verify and restore name what is damaged; the one records it, the other cha
     expect(restored.err).toContain(`is damaged; nothing was restored:\n  ${files.segment} is altered\n`)
     expect(await tableContents(target.db)).toEqual({})
   } finally {
-    mend()
+    repair()
     await target.close()
   }
 })
 
-test('what an earlier backup lost is copied anew by the next', async () => {
-  const place = join(store.folder, 'lost')
-  const first = await runBackup(store, place)
-  renameSync(join(place, first.manifest.segments[0]?.name ?? ''), join(store.folder, 'away'))
-  const second = await runBackup(store, place)
+test('content that an earlier backup lost is copied again by the next', async () => {
+  const lossy = join(store.folder, 'lost')
+  const first = await runBackup(store, lossy)
+  renameSync(join(lossy, first.manifest.segments[0]?.name ?? ''), join(store.folder, 'away'))
+  const second = await runBackup(store, lossy)
   expect(second.newBlobs).toBeGreaterThan(0)
-  expect(await inspectFiles(place)).toEqual([])
+  expect(await inspectFiles(lossy)).toEqual([])
 })
 
-test('a backup of a newer version is refused, before anything is changed', async () => {
+test('a backup of a newer version is refused before anything is changed', async () => {
   const target = await emptyDatabase()
   const path = join(folder, files.manifest)
   const newer = { ...manifest, migrations: [...manifest.migrations, '9999-later'] }

@@ -28,7 +28,7 @@ beforeAll(async () => {
 
 afterAll(() => store?.close())
 
-test('a backup for age is opened by its identity alone, and brings the secret key with it', async () => {
+test('a backup encrypted with age can be read only with its identity, and includes the secret key', async () => {
   const folder = join(store.folder, 'age')
   const made = await store.mailroom(['backup', folder, '--age', recipient, '--json'])
   expect([made.status, made.err]).toEqual([0, ''])
@@ -41,7 +41,7 @@ test('a backup for age is opened by its identity alone, and brings the secret ke
   const closed = await store.mailroom(['backup', 'verify', folder])
   expect([closed.status, closed.err]).toEqual([2, expect.stringContaining('--identity is missing')])
   const quick = await store.mailroom(['backup', 'verify', folder, '--quick'])
-  expect([quick.status, quick.out]).toEqual([0, expect.stringContaining('What is encrypted was not opened')])
+  expect([quick.status, quick.out]).toEqual([0, expect.stringContaining('Encrypted files were not decrypted')])
   const another = await generateX25519Identity()
   expect((await inspectFiles(folder, { keys: { identities: [another] } }))[0]).toContain('.age cannot be decrypted')
   expect(await inspectFiles(folder, { keys: { identities: [identity] } })).toEqual([])
@@ -63,7 +63,7 @@ test('a backup for age is opened by its identity alone, and brings the secret ke
   }
 }, 120_000)
 
-test('the next encrypted backup needs no identity, and takes no bytes that are encrypted for others', async () => {
+test('the next encrypted backup needs no identity, and reuses no content that is encrypted for other keys', async () => {
   const folder = join(store.folder, 'next')
   const encryption = { kind: 'age', recipients: [recipient] } as const
   await runBackup(store, folder, { encryption })
@@ -76,7 +76,7 @@ test('the next encrypted backup needs no identity, and takes no bytes that are e
   expect(await inspectFiles(folder)).toEqual([])
 })
 
-test('a backup for a key of GnuPG is opened by gpg', async () => {
+test('a backup encrypted for a GnuPG key is read with gpg', async () => {
   const home = mkdtempSync(join(tmpdir(), 'gpg-'))
   const gpg = { GNUPGHOME: home, PATH: process.env['PATH'] ?? '' }
   const folder = join(store.folder, 'gpg')

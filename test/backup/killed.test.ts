@@ -44,7 +44,7 @@ function hasOutbox(folder: string): boolean {
   return existsSync(folder) && listFiles(folder).some(file => file.includes('tables/outbox'))
 }
 
-/** While it goes on nobody else reads or writes this table. */
+/** Nobody else reads or writes this table during the work. */
 async function withLocked(db: BackupSource['database']['db'], table: string, work: () => Promise<void>): Promise<void> {
   await db.connection().execute(async connection => {
     await sql`LOCK TABLES ${sql.table(table)} WRITE`.execute(connection)
@@ -56,7 +56,7 @@ async function withLocked(db: BackupSource['database']['db'], table: string, wor
   })
 }
 
-test('a backup that was killed leaves nothing that looks whole, and the next clears away what it left', async () => {
+test('a killed backup leaves nothing that looks complete, and the next one removes what it left', async () => {
   const folder = join(store.folder, 'killed')
   await withLocked(store.database.db, 'blob_chunks', async () => {
     const child = start(['backup', folder], store.database.url)
@@ -72,20 +72,20 @@ test('a backup that was killed leaves nothing that looks whole, and the next cle
   expect(await inspectFiles(folder)).toEqual([])
 }, 120_000)
 
-test('a backup that is told to end takes away what it wrote', async () => {
-  const folder = join(store.folder, 'ended')
-  const ending = new AbortController()
-  let ended: Promise<unknown> = Promise.resolve()
+test('an aborted backup removes what it wrote', async () => {
+  const folder = join(store.folder, 'aborted')
+  const aborting = new AbortController()
+  let aborted: Promise<unknown> = Promise.resolve()
   await withLocked(store.database.db, 'blob_chunks', async () => {
-    ended = runBackup(store, folder, { signal: ending.signal }).catch((error: Error) => error.message)
+    aborted = runBackup(store, folder, { signal: aborting.signal }).catch((error: Error) => error.message)
     await until(() => hasOutbox(folder), { what: 'tables are written' })
-    ending.abort(new Error('told to end'))
+    aborting.abort(new Error('aborted by the test'))
   })
-  expect(await ended).toBe('told to end')
+  expect(await aborted).toBe('aborted by the test')
   expect(listFiles(folder)).toEqual([])
 }, 120_000)
 
-test('a restore that was killed keeps everybody off the database, and goes on when it is run again', async () => {
+test('a killed restore keeps Mailroom from using the database, and continues when it is run again', async () => {
   const folder = join(store.folder, 'whole')
   await runBackup(store, folder)
   const target = await emptyDatabase()
@@ -93,7 +93,7 @@ test('a restore that was killed keeps everybody off the database, and goes on wh
   try {
     const child = start(['restore', folder], target.url)
     await until(async () => (await selectRestore(target.db).catch(() => undefined)) !== undefined, { what: 'it began' })
-    // The bytes come last.
+    // The content of blobs is restored last.
     await withLocked(target.db, 'blob_chunks', async () => {
       await until(async () => ((await selectRestore(target.db))?.steps_done ?? 0) > 5, { what: 'rows are loaded' })
       child.kill('SIGKILL')

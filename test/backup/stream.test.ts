@@ -58,7 +58,7 @@ async function piped(args: readonly string[], input: Uint8Array, more: Readonly<
   return ran
 }
 
-test('a stream is a tar archive, which unpacks to a folder of backups', async () => {
+test('a stream is a tar archive that unpacks to a folder of backups', async () => {
   const folder = join(store.folder, 'unpacked')
   mkdirSync(folder)
   const tar = Bun.spawnSync(['tar', '-x', '-C', folder], { stdin: archive })
@@ -84,11 +84,11 @@ test.each([
   [
     'in the middle of a file',
     (bytes: Uint8Array) => bytes.subarray(0, bytes.length / 2),
-    /^mailroom: The stream is no backup, or not all of one: /,
+    /^mailroom: The stream is not a backup, or is cut short: /,
   ],
   ['before its manifest', withoutManifest, /manifest.json is missing/],
-  ['at once', () => new Uint8Array(), /holds no backup that is whole/],
-])('a stream that ends %s is told', async (_, cut, sentence) => {
+  ['at once', () => new Uint8Array(), /There is no complete backup in/],
+])('a stream that ends %s is an error', async (_, cut, sentence) => {
   const ran = await piped(['backup', 'verify', '-', '--quick'], cut(archive))
   expect([ran.status, ran.out]).toEqual([1, ''])
   expect(ran.err).toMatch(sentence)
