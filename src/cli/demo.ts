@@ -1,7 +1,7 @@
 import { systemClock } from '../base/clock.ts'
 import type { Db } from '../base/database/database.ts'
 import { CommandError } from '../base/operator-error.ts'
-import { localZone } from '../ports/dns-zone/local.ts'
+import { localZone } from '../ports/dns-zone/local/local.ts'
 import type { ZoneRecord } from '../ports/dns-zone/port.ts'
 
 /** What there is to try: a brand, its domain and a mailbox on it. */

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mailauthAuthenticator } from '../../src/ports/authenticator/mailauth/mailauth.ts'
 import { createCanary } from '../../src/ports/resolver/canary.ts'
-import { networkResolver } from '../../src/ports/resolver/network.ts'
+import { networkResolver } from '../../src/ports/resolver/network/network.ts'
 import { type FreshDatabase, freshDatabase } from '../harness/database.ts'
 import { startDns, type TestDns } from '../harness/dns.ts'
 import { inboundPipeline, inMemory, mailTo, message, messagesOf, receiver, refusalOf } from './fixtures.ts'

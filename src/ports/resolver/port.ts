@@ -40,6 +40,9 @@ export interface LookupOptions {
   readonly signal?: AbortSignal
 }
 
+/** How many CNAMEs are followed for one lookup. */
+export const maxCnames = 8
+
 /**
  * Looks up records in DNS.
  *
@@ -47,7 +50,7 @@ export interface LookupOptions {
  * - never throws nor rejects for what the network or a server does: that is `failed`;
  * - takes names in any case, with or without the final dot; a name that cannot exist (RFC 1035 §2.3.4) is `nxdomain`,
  *   without a query;
- * - follows CNAMEs, at most 8, also across responses; a lookup of type CNAME gives the alias itself;
+ * - follows CNAMEs, at most `maxCnames`, also across responses; a lookup of type CNAME gives the alias itself;
  * - believes only responses to its own query: same id, same question, same server (RFC 5452);
  * - may cache answers for their TTL and absences for the negative TTL (RFC 2308), both within bounds, and never failures;
  * - sends one query when several callers look up the same at the same time.

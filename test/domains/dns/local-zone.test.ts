@@ -6,9 +6,9 @@ import { dkimRecordValue, toZoneRecord } from '../../../src/domains/dns/records.
 import { createDomain, getDomain, listDomains, provisionDomain } from '../../../src/domains/domains.ts'
 import { ownershipRecord } from '../../../src/domains/ownership.ts'
 import { claimReceiving } from '../../../src/domains/receiving-claim.ts'
-import { localZone } from '../../../src/ports/dns-zone/local.ts'
+import { localZone } from '../../../src/ports/dns-zone/local/local.ts'
 import { type DnsProvider, DnsZoneError, type Zone, type ZoneRecord } from '../../../src/ports/dns-zone/port.ts'
-import { localResolver } from '../../../src/ports/resolver/local.ts'
+import { localResolver } from '../../../src/ports/resolver/local/local.ts'
 import { signingKeys } from '../../harness/secrets.ts'
 import { newTenant, openWorld, publishAt, refusalOf, type TestTenant, tickingClock, type World } from '../fixtures.ts'
 

@@ -7,8 +7,8 @@ import { checkDomain, createDomain, provisionDomain } from '../../../src/domains
 import { ownershipRecord } from '../../../src/domains/ownership.ts'
 import { selectVerifiedReturnPaths } from '../../../src/domains/return-path-table.ts'
 import type { DomainJson } from '../../../src/domains/schema.ts'
-import { localZone } from '../../../src/ports/dns-zone/local.ts'
-import { localResolver } from '../../../src/ports/resolver/local.ts'
+import { localZone } from '../../../src/ports/dns-zone/local/local.ts'
+import { localResolver } from '../../../src/ports/resolver/local/local.ts'
 import {
   breakName,
   hostname,

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
-import { networkResolver } from '../../../src/ports/resolver/network.ts'
+import { networkResolver } from '../../../src/ports/resolver/network/network.ts'
 import { type DnsNode, type DnsZoneFile, startDns } from '../../harness/dns.ts'
 import { type DoctorFixtures, openDoctorFixtures } from './fixtures.ts'
 

@@ -6,7 +6,7 @@ import { readConfig } from '../../../src/base/config/config.ts'
 import type { DoctorDeps } from '../../../src/health/doctor/check.ts'
 import { allChecks } from '../../../src/health/doctor/checks.ts'
 import { type DoctorResult, runChecks } from '../../../src/health/doctor/run-checks.ts'
-import { networkResolver } from '../../../src/ports/resolver/network.ts'
+import { networkResolver } from '../../../src/ports/resolver/network/network.ts'
 import { type FreshDatabase, freshDatabase } from '../../harness/database.ts'
 import { type DnsZoneFile, startDns, type TestDns } from '../../harness/dns.ts'
 

@@ -6,7 +6,7 @@ import { createTransport } from 'nodemailer'
 import type { MessageSource } from '../../../src/mail/message-source.ts'
 import { mailauthAuthenticator } from '../../../src/ports/authenticator/mailauth/mailauth.ts'
 import type { AuthenticationInput, Authenticator, Verdicts } from '../../../src/ports/authenticator/port.ts'
-import { networkResolver } from '../../../src/ports/resolver/network.ts'
+import { networkResolver } from '../../../src/ports/resolver/network/network.ts'
 import type { Resolver } from '../../../src/ports/resolver/port.ts'
 import { startDns, type TestDns } from '../../harness/dns.ts'
 

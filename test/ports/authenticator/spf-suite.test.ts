@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { parseAllDocuments } from 'yaml'
 import { mailauthResolver } from '../../../src/ports/authenticator/mailauth/resolver.ts'
 import { checkSpf } from '../../../src/ports/authenticator/mailauth/spf.ts'
-import { networkResolver } from '../../../src/ports/resolver/network.ts'
+import { networkResolver } from '../../../src/ports/resolver/network/network.ts'
 import { type DnsNode, type DnsZoneFile, startDns } from '../../harness/dns.ts'
 
 type Entry = 'TIMEOUT' | Readonly<Record<string, string | readonly unknown[]>>

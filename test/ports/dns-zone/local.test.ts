@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { systemClock } from '../../../src/base/clock.ts'
-import { localZone } from '../../../src/ports/dns-zone/local.ts'
+import { localZone } from '../../../src/ports/dns-zone/local/local.ts'
 import type { DnsProvider } from '../../../src/ports/dns-zone/port.ts'
 import { type FreshDatabase, freshDatabase } from '../../harness/database.ts'
 import { zoneContract } from './contract.ts'

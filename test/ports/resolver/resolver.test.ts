@@ -2,10 +2,10 @@ import { afterAll, afterEach, beforeEach, describe, expect, test } from 'bun:tes
 import { Resolver as SystemResolver } from 'node:dns/promises'
 import { systemClock } from '../../../src/base/clock.ts'
 import { newId } from '../../../src/base/ids.ts'
-import { localResolver } from '../../../src/ports/resolver/local.ts'
-import { networkResolver } from '../../../src/ports/resolver/network.ts'
+import { localResolver } from '../../../src/ports/resolver/local/local.ts'
+import { networkResolver } from '../../../src/ports/resolver/network/network.ts'
+import { systemServers } from '../../../src/ports/resolver/network/system-servers.ts'
 import type { Resolver } from '../../../src/ports/resolver/port.ts'
-import { systemServers } from '../../../src/ports/resolver/system-servers.ts'
 import { freshDatabase } from '../../harness/database.ts'
 import { startDns, type TestDns } from '../../harness/dns.ts'
 

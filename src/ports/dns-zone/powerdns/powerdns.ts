@@ -10,9 +10,9 @@ import {
   type Zone,
   type ZoneRecord,
 } from '../port.ts'
-import type { ZoneLock } from '../zone-lock.ts'
 import { type PowerDnsAddress, type PowerDnsApi, type PowerDnsZone, powerDnsApi, type RrSet } from './api.ts'
 import { contentOf, contentToken, type PlacedRecord, type RecordNote, readSets, withRecords } from './rrsets.ts'
+import type { ZoneLock } from './zone-lock.ts'
 
 export interface PowerDnsOptions extends PowerDnsAddress {
   readonly clock: Clock

@@ -1,7 +1,7 @@
 import { systemClock } from '../../../../src/base/clock.ts'
 import type { Db } from '../../../../src/base/database/database.ts'
 import { type Id, newId } from '../../../../src/base/ids.ts'
-import { localZone } from '../../../../src/ports/dns-zone/local.ts'
+import { localZone } from '../../../../src/ports/dns-zone/local/local.ts'
 import type { ZoneRecord } from '../../../../src/ports/dns-zone/port.ts'
 import { acceptedMessageId, sendMail } from '../../../harness/smtp-delivery.ts'
 

@@ -1,7 +1,7 @@
-import type { Instant } from '../../base/clock.ts'
-import type { Db } from '../../base/database/database.ts'
-import type { DatabaseSchema } from '../../base/database/schema.ts'
-import type { ExistingRecord, ZoneRecord } from './port.ts'
+import type { Instant } from '../../../base/clock.ts'
+import type { Db } from '../../../base/database/database.ts'
+import type { DatabaseSchema } from '../../../base/database/schema.ts'
+import type { ExistingRecord, ZoneRecord } from '../port.ts'
 
 type LocalRow = DatabaseSchema['local_records']
 
@@ -65,32 +65,6 @@ export async function deleteLocalRecord(db: Db, id: string): Promise<void> {
     .deleteFrom('local_records')
     .where('id', '=', id as LocalRow['id'])
     .execute()
-}
-
-/** Leases a zone to `holder` until `until`, unless another holder's lease is valid at `now`. Did it? */
-export async function leaseZone(
-  db: Db,
-  lease: { readonly zone: string; readonly holder: string; readonly now: Instant; readonly until: Instant },
-): Promise<boolean> {
-  const { zone, holder, now, until } = lease
-  const { numUpdatedRows } = await db
-    .updateTable('zone_turns')
-    .set({ holder, until })
-    .where('zone', '=', zone)
-    .where('until', '<=', now)
-    .executeTakeFirst()
-  if (numUpdatedRows > 0n) return true
-  const { numInsertedOrUpdatedRows = 0n } = await db
-    .insertInto('zone_turns')
-    .ignore()
-    .values({ zone, holder, until })
-    .executeTakeFirst()
-  return numInsertedOrUpdatedRows > 0n
-}
-
-/** Gives a lease back; one that someone else has by now stays. */
-export async function deleteZoneLease(db: Db, zone: string, holder: string): Promise<void> {
-  await db.deleteFrom('zone_turns').where('zone', '=', zone).where('holder', '=', holder).execute()
 }
 
 function toRow({ type, name, value, priority, ttlSeconds, mark, updatedAt }: ExistingRecord) {

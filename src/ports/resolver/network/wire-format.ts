@@ -1,6 +1,6 @@
 import { type Answer, decode, encode, RECURSION_DESIRED } from 'dns-packet'
-import { canonicalName } from './names.ts'
-import type { RecordData, RecordType } from './port.ts'
+import { canonicalName } from '../names.ts'
+import type { RecordData, RecordType } from '../port.ts'
 
 /** The largest UDP response that we ask for (DNS Flag Day 2020); what is larger comes over TCP. */
 const udpPayloadSize = 1232

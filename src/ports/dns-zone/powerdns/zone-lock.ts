@@ -1,8 +1,8 @@
-import { type Clock, plusMs } from '../../base/clock.ts'
-import { newSemaphore } from '../../base/concurrency/semaphore.ts'
-import { type Db, inTransaction } from '../../base/database/database.ts'
-import { newSortableToken } from '../../base/ids.ts'
-import { DnsZoneError } from './port.ts'
+import { type Clock, plusMs } from '../../../base/clock.ts'
+import { newSemaphore } from '../../../base/concurrency/semaphore.ts'
+import { type Db, inTransaction } from '../../../base/database/database.ts'
+import { newSortableToken } from '../../../base/ids.ts'
+import { DnsZoneError } from '../port.ts'
 import { deleteZoneLease, leaseZone } from './table.ts'
 
 /**

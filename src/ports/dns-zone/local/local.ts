@@ -1,9 +1,9 @@
-import type { Clock } from '../../base/clock.ts'
-import { type Db, inTransaction } from '../../base/database/database.ts'
-import { newId } from '../../base/ids.ts'
-import { canonicalName } from '../resolver/names.ts'
-import { isSameRecord } from './names.ts'
-import type { DnsProvider, ExistingRecord, WriteResult, Zone, ZoneRecord } from './port.ts'
+import type { Clock } from '../../../base/clock.ts'
+import { type Db, inTransaction } from '../../../base/database/database.ts'
+import { newId } from '../../../base/ids.ts'
+import { canonicalName } from '../../resolver/names.ts'
+import { isSameRecord } from '../names.ts'
+import type { DnsProvider, ExistingRecord, WriteResult, Zone, ZoneRecord } from '../port.ts'
 import {
   deleteLocalRecord,
   insertLocalRecord,

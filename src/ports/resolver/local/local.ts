@@ -1,8 +1,14 @@
-import { batched } from '../../base/concurrency/batch.ts'
-import type { Db } from '../../base/database/database.ts'
-import { maxCnames } from './cname-chain.ts'
-import { canonicalName, isValidName } from './names.ts'
-import type { DnsAnswer, LookupOptions, RecordData, RecordType, Resolver } from './port.ts'
+import { batched } from '../../../base/concurrency/batch.ts'
+import type { Db } from '../../../base/database/database.ts'
+import { canonicalName, isValidName } from '../names.ts'
+import {
+  type DnsAnswer,
+  type LookupOptions,
+  maxCnames,
+  type RecordData,
+  type RecordType,
+  type Resolver,
+} from '../port.ts'
 import { type LocalNameRecords, type LocalRecord, selectLocalNames } from './table.ts'
 
 /**

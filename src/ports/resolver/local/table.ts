@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Db } from '../../base/database/database.ts'
+import type { Db } from '../../../base/database/database.ts'
 
 /** A record of the `local` zone, as it is stored. */
 export interface LocalRecord {

@@ -1,10 +1,7 @@
+import { canonicalName } from '../names.ts'
+import { maxCnames, type RecordType } from '../port.ts'
 import type { CacheableAnswer } from './cache.ts'
-import { canonicalName } from './names.ts'
-import type { RecordType } from './port.ts'
 import { type DnsResponse, dataOf, ttlSeconds } from './wire-format.ts'
-
-/** How many CNAMEs are followed for one lookup. */
-export const maxCnames = 8
 
 /** What a response says about a name, once its CNAMEs are followed. */
 export type CnameChainResult =

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import type { DnsAnswer } from './port.ts'
+import type { DnsAnswer } from '../port.ts'
 
 /** An answer that may be cached: a failure never is. */
 export type CacheableAnswer<Data> = Exclude<DnsAnswer<Data>, { kind: 'failed' }>

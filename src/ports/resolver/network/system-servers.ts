@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
-import type { Endpoint } from '../../base/config/config.ts'
+import type { Endpoint } from '../../../base/config/config.ts'
 
 /** The name servers in `/etc/resolv.conf`, in its order; 127.0.0.1 when it lists none (resolv.conf(5)). */
 export function systemServers(file = '/etc/resolv.conf'): readonly Endpoint[] {

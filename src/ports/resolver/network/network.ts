@@ -1,11 +1,11 @@
 import { randomInt } from 'node:crypto'
-import { newSemaphore } from '../../base/concurrency/semaphore.ts'
-import type { Endpoint } from '../../base/config/config.ts'
+import { newSemaphore } from '../../../base/concurrency/semaphore.ts'
+import type { Endpoint } from '../../../base/config/config.ts'
+import { canonicalName, isValidName } from '../names.ts'
+import type { DnsAnswer, LookupOptions, RecordData, RecordType, Resolver } from '../port.ts'
 import { type CacheableAnswer, type CacheLimits, createAnswerCache } from './cache.ts'
 import { readChain } from './cname-chain.ts'
 import { type ExchangeResult, exchangeOverTcp, exchangeOverUdp } from './exchange.ts'
-import { canonicalName, isValidName } from './names.ts'
-import type { DnsAnswer, LookupOptions, RecordData, RecordType, Resolver } from './port.ts'
 import { type DnsResponse, encodeQuery } from './wire-format.ts'
 
 export interface NetworkResolverOptions {

@@ -1,6 +1,6 @@
 import { createSocket } from 'node:dgram'
 import { connect, isIPv6 } from 'node:net'
-import type { Endpoint } from '../../base/config/config.ts'
+import type { Endpoint } from '../../../base/config/config.ts'
 import { type DnsQuery, type DnsResponse, decodeResponse } from './wire-format.ts'
 
 /** What one server answered, or why there is no answer. */
