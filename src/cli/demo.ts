@@ -4,7 +4,7 @@ import { CommandError } from '../base/operator-error.ts'
 import { localZone } from '../ports/dns-zone/local/local.ts'
 import type { ZoneRecord } from '../ports/dns-zone/port.ts'
 
-/** What there is to try: a brand, its domain and a mailbox on it. */
+/** The ids of the demo: a brand, its domain and a mailbox there. */
 export interface DemoIds {
   readonly organization_id: string
   readonly brand_id: string
@@ -14,7 +14,7 @@ export interface DemoIds {
 
 export const demoDomain = 'demo.test'
 
-/** A DNS record, as the API shows one. */
+/** A DNS record as the API shows it. */
 interface DnsRecordJson {
   readonly type: ZoneRecord['type']
   readonly name: string
@@ -30,23 +30,23 @@ interface ReceivingJson {
   readonly identity: { readonly dns_records: readonly DnsRecordJson[] }
 }
 
-/** The API of a Mailroom, with a key for it. */
+/** The base address of an API, and a key for it. */
 export interface ApiAccess {
   readonly base: string
   readonly key: string
 }
 
 /**
- * Makes the brand `demo`, the domain demo.test, which sends and receives, the mailbox hello@demo.test and a catch-all,
- * as a client of the API would; what is there already is kept. `db` holds the local zone, where the records that the
- * API asks for are published.
+ * Creates the brand `demo`, the domain demo.test, which sends and receives, the mailbox hello@demo.test and a catch-all,
+ * as a client of the API does; what exists already is used. `db` holds the local zone, in which the records that the API
+ * asks for are published.
  */
 export async function createDemo(api: ApiAccess, db: Db): Promise<DemoIds> {
   const publish = publisher(db)
   const brand = await findOrCreate<{ id: string; organization_id: string; slug: string }>(
     api,
     '/v1/brands',
-    each => each.slug === 'demo',
+    brand => brand.slug === 'demo',
     { name: 'Demo', slug: 'demo' },
   )
   await publish([address('mail.demo.test')])
@@ -59,7 +59,7 @@ export async function createDemo(api: ApiAccess, db: Db): Promise<DemoIds> {
   const domain = await findOrCreate<{ id: string; domain: string; dns_records: readonly DnsRecordJson[] }>(
     api,
     '/v1/domains',
-    each => each.domain === demoDomain,
+    existing => existing.domain === demoDomain,
     { brand_id: brand.id, domain: demoDomain },
   )
   await enableSending(api, domain, publish)
@@ -68,7 +68,7 @@ export async function createDemo(api: ApiAccess, db: Db): Promise<DemoIds> {
     findOrCreate<{ id: string; domain_id: string; local_part: string | null }>(
       api,
       '/v1/mailboxes',
-      each => each.domain_id === domain.id && each.local_part === (localPart ?? null),
+      mailbox => mailbox.domain_id === domain.id && mailbox.local_part === (localPart ?? null),
       { domain_id: domain.id, ...(localPart === undefined ? {} : { local_part: localPart }) },
     )
   const hello = await mailbox('hello')
@@ -106,9 +106,9 @@ async function enableSending(
   if (!checked.ready_to_send) throw new CommandError(`${demoDomain} did not become ready to send.`)
 }
 
-/** Each answer says what is to be published next; with three steps there are at most four answers. */
+/** Each response names the records to publish next; with three steps there are at most four responses. */
 async function enableReceiving(api: ApiAccess, domainId: string, publish: Publish): Promise<void> {
-  for (let answers = 0; answers < 4; answers++) {
+  for (let responses = 0; responses < 4; responses++) {
     const receiving = await callApi<ReceivingJson>(api, 'POST', `/v1/domains/${domainId}/receiving`)
     if (receiving.live) return
     await publish(receiving.next_step === 'mx' ? [receiving.mx.record] : receiving.identity.dns_records)
@@ -119,23 +119,23 @@ async function enableReceiving(api: ApiAccess, domainId: string, publish: Publis
 async function findOrCreate<Thing>(
   api: ApiAccess,
   path: string,
-  isIt: (each: Thing) => boolean,
+  isWanted: (thing: Thing) => boolean,
   body: Readonly<Record<string, string>>,
 ): Promise<Thing> {
   const { data } = await callApi<{ data: readonly Thing[] }>(api, 'GET', path)
-  return data.find(isIt) ?? (await callApi<Thing>(api, 'POST', path, body))
+  return data.find(isWanted) ?? (await callApi<Thing>(api, 'POST', path, body))
 }
 
-/** Does the API take this key? */
+/** Does the API accept this key? */
 export async function isKeyValid(api: ApiAccess): Promise<boolean> {
   const response = await fetchApi(api, 'GET', '/v1/brands')
   return response.ok
 }
 
-async function callApi<Answer>(api: ApiAccess, method: string, path: string, body?: object): Promise<Answer> {
+async function callApi<Body>(api: ApiAccess, method: string, path: string, body?: object): Promise<Body> {
   const response = await fetchApi(api, method, path, body)
   if (!response.ok) throw new CommandError(`${method} ${path} answered ${response.status}: ${await response.text()}`)
-  return (await response.json()) as Answer
+  return (await response.json()) as Body
 }
 
 function fetchApi(api: ApiAccess, method: string, path: string, body?: object): Promise<Response> {

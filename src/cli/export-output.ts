@@ -3,19 +3,19 @@ import type { Writable } from 'node:stream'
 
 /** Where a command writes what it exports: a file, or standard output. */
 export interface ExportOutput {
-  /** Done once whoever takes it has taken it, so that nothing piles up. */
+  /** Resolves when the bytes are written, so that memory does not grow. */
   write(bytes: Buffer | string): Promise<void>
   end(): Promise<void>
 }
 
-/** `file` undefined: standard output. The file is made, for its owner alone; one that is there is not overwritten. */
+/** `file` undefined: standard output. A file is created, readable by its owner only; an existing one is not overwritten. */
 export function openExportOutput(file: string | undefined): ExportOutput {
-  if (file === undefined) return { write: bytes => written(process.stdout, bytes), end: async () => undefined }
+  if (file === undefined) return { write: bytes => writeTo(process.stdout, bytes), end: async () => undefined }
   const stream = createWriteStream(file, { flags: 'wx', mode: 0o600 })
-  // A write tells the same trouble.
+  // The next write fails with the same error.
   stream.on('error', () => undefined)
   return {
-    write: bytes => written(stream, bytes),
+    write: bytes => writeTo(stream, bytes),
     end: () =>
       new Promise((resolve, reject) => {
         stream.once('error', reject)
@@ -24,6 +24,6 @@ export function openExportOutput(file: string | undefined): ExportOutput {
   }
 }
 
-function written(stream: Writable, bytes: Buffer | string): Promise<void> {
+function writeTo(stream: Writable, bytes: Buffer | string): Promise<void> {
   return new Promise((resolve, reject) => stream.write(bytes, error => (error ? reject(error) : resolve())))
 }

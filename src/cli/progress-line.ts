@@ -1,32 +1,32 @@
 const quietMs = 2000
 const everyMs = 1000
 
-/** Tells on standard error how far a command is. */
+/** Shows the progress of a command on standard error. */
 export interface ProgressLine {
-  /** Of what the command counts, `count` are done by now. */
+  /** `count` are done so far. */
   report(count: number): void
-  /** No more is told. */
+  /** Removes the line from a terminal. */
   end(): void
 }
 
-/** `unit`: what is counted, such as `messages`. What is over within two seconds says nothing. */
+/** `unit`: what is counted, such as `messages`. A command that takes less than two seconds shows nothing. */
 export function openProgressLine(unit: string): ProgressLine {
   const isTerminal = process.stderr.isTTY === true
   const startedAt = performance.now()
-  let toldAt = startedAt + quietMs - everyMs
-  let hasTold = false
+  let shownAt = startedAt + quietMs - everyMs
+  let isShown = false
   return {
     report(count) {
       const now = performance.now()
-      if (now - toldAt < everyMs) return
-      toldAt = now
-      hasTold = true
+      if (now - shownAt < everyMs) return
+      shownAt = now
+      isShown = true
       const rate = Math.round(count / ((now - startedAt) / 1000))
       const line = `mailroom: ${count} ${unit}, ${rate} a second`
       process.stderr.write(isTerminal ? `\r\u001b[K${line}` : `${line}\n`)
     },
     end() {
-      if (hasTold && isTerminal) process.stderr.write('\r\u001b[K')
+      if (isShown && isTerminal) process.stderr.write('\r\u001b[K')
     },
   }
 }

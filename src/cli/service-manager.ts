@@ -1,95 +1,98 @@
 import { oneLine } from '../mail/text.ts'
 import type { Environment } from './command.ts'
 
-/** What systemd, or another that speaks its protocol, is told about a service. sd_notify(3). */
+/** Notifies systemd, or another service manager with its protocol, of the state of this process. sd_notify(3). */
 export interface ServiceManager {
   /**
-   * It serves; `status` is one line for a person. From now on the watchdog, where one is set, hears of us for as long as
-   * the event loop runs and `isHealthy` says yes in time.
+   * The service is ready; `status` is one line for people. From now on the watchdog, where there is one, is notified for as
+   * long as the event loop runs and `isHealthy` resolves to true in time.
    */
   ready(status: string, isHealthy: () => Promise<boolean>): Promise<void>
-  /** It takes nothing new and ends once what is under way has finished. */
+  /** The service accepts nothing new, and stops when the work in progress is finished. */
   stopping(status: string): Promise<void>
-  /** Says nothing more. */
+  /** Stops the notifications. */
   close(): void
 }
 
-const silent: ServiceManager = {
+const noServiceManager: ServiceManager = {
   ready: async () => undefined,
   stopping: async () => undefined,
   close: () => undefined,
 }
 
-/** How long a start may go on from each time that it is heard of: what migrates a large database is not given up. */
+/** How long systemd waits for the start from each notification on: migrating a large database can take long. */
 const startExtensionMs = 60_000
-const startBeatMs = 15_000
-const healthMs = 5000
+const startHeartbeatMs = 15_000
+const healthTimeoutMs = 5000
 
 /**
- * Speaks to the service manager that started us; says nothing where none did (no NOTIFY_SOCKET). It goes by the program
- * `systemd-notify`, since no socket of the runtime's reaches an AF_UNIX datagram socket; the unit allows it by
- * `NotifyAccess=all`. The watchdog hears of us three times in each WATCHDOG_USEC.
+ * Notifies the service manager that started us; does nothing where none did (no NOTIFY_SOCKET). It runs the program
+ * `systemd-notify`, since the runtime has no AF_UNIX datagram sockets; the unit allows that with `NotifyAccess=all`. The
+ * watchdog is notified three times in each WATCHDOG_USEC.
  */
 export function openServiceManager(env: Environment): ServiceManager {
-  if (!env['NOTIFY_SOCKET']) return silent
+  if (!env['NOTIFY_SOCKET']) return noServiceManager
   const watchdogMs = watchdogOf(env)
   const notify = openNotifier(env)
-  const beats = openHeartbeat()
-  beats.start(startBeatMs, () => notify(`EXTEND_TIMEOUT_USEC=${startExtensionMs * 1000}`))
+  const heartbeat = openHeartbeat()
+  heartbeat.start(startHeartbeatMs, () => notify(`EXTEND_TIMEOUT_USEC=${startExtensionMs * 1000}`))
   return {
     async ready(status, isHealthy) {
-      beats.stop()
+      heartbeat.stop()
       await notify('READY=1', `STATUS=${oneLine(status)}`, 'WATCHDOG=1')
       if (watchdogMs === undefined) return
-      beats.start(watchdogMs / 3, async () => {
-        if (await inTime(isHealthy)) await notify('WATCHDOG=1')
+      heartbeat.start(watchdogMs / 3, async () => {
+        if (await isHealthyInTime(isHealthy)) await notify('WATCHDOG=1')
       })
     },
     async stopping(status) {
-      beats.stop()
+      heartbeat.stop()
       await notify('STOPPING=1', `STATUS=${oneLine(status)}`)
-      if (watchdogMs !== undefined) beats.start(watchdogMs / 3, () => notify('WATCHDOG=1'))
+      if (watchdogMs !== undefined) heartbeat.start(watchdogMs / 3, () => notify('WATCHDOG=1'))
     },
-    close: () => beats.stop(),
+    close: () => heartbeat.stop(),
   }
 }
 
-/** How often the watchdog wants to hear of this process, in milliseconds; undefined: it does not. sd_watchdog_enabled(3). */
+/** The interval in which the watchdog expects a notification, in milliseconds; undefined: none. sd_watchdog_enabled(3). */
 function watchdogOf(env: Environment): number | undefined {
   const ms = Number(env['WATCHDOG_USEC'] ?? 0) / 1000
   const isForUs = !env['WATCHDOG_PID'] || Number(env['WATCHDOG_PID']) === process.pid
   return ms > 0 && isForUs ? ms : undefined
 }
 
-/** Does something again and again, never twice at once, and does not keep the process alive for it. */
+/** Repeats an action, never two at a time, without keeping the process alive. */
 function openHeartbeat() {
   let timer: ReturnType<typeof setInterval> | undefined
   return {
-    start(everyMs: number, beat: () => Promise<void>) {
-      let isUnderWay = false
+    start(intervalMs: number, beat: () => Promise<void>) {
+      let isRunning = false
       timer = setInterval(() => {
-        if (isUnderWay) return
-        isUnderWay = true
+        if (isRunning) return
+        isRunning = true
         void beat().finally(() => {
-          isUnderWay = false
+          isRunning = false
         })
-      }, everyMs)
+      }, intervalMs)
       timer.unref()
     },
     stop: () => clearInterval(timer),
   }
 }
 
-async function inTime(isHealthy: () => Promise<boolean>): Promise<boolean> {
-  return Promise.race([isHealthy().catch(() => false), Bun.sleep(healthMs).then(() => false)])
+async function isHealthyInTime(isHealthy: () => Promise<boolean>): Promise<boolean> {
+  return Promise.race([isHealthy().catch(() => false), Bun.sleep(healthTimeoutMs).then(() => false)])
 }
 
-/** Sends lines. Never throws: what the service manager does not hear is its to act on. */
+/** Sends lines. Never throws: where a notification is missing, the service manager acts. */
 function openNotifier(env: Environment): (...lines: readonly string[]) => Promise<void> {
   return async (...lines) => {
     try {
-      const told = Bun.spawn(['systemd-notify', ...lines], { env: { ...env }, stdio: ['ignore', 'ignore', 'inherit'] })
-      await told.exited
+      const notifying = Bun.spawn(['systemd-notify', ...lines], {
+        env: { ...env },
+        stdio: ['ignore', 'ignore', 'inherit'],
+      })
+      await notifying.exited
     } catch (error) {
       process.stderr.write(`mailroom: systemd-notify could not be run: ${(error as Error).message}\n`)
     }

@@ -1,13 +1,13 @@
 const signals = ['SIGINT', 'SIGTERM'] as const
 
-/** Resolves when this process is told to end (Ctrl-C, SIGTERM). Told again, it ends at once. */
+/** Resolves at the first SIGINT (Ctrl-C) or SIGTERM. A second one exits at once. */
 export function untilShutdownSignal(): Promise<void> {
   return new Promise(done => {
-    let isTold = false
+    let isReceived = false
     for (const signal of signals) {
       process.on(signal, () => {
-        if (isTold) process.exit(1)
-        isTold = true
+        if (isReceived) process.exit(1)
+        isReceived = true
         done()
       })
     }

@@ -14,15 +14,18 @@ interface LoadTarget {
   readonly idempotent: boolean
 }
 
-/** POST /v1/emails, with and without an Idempotency-Key, against a handler that only commits two rows; in turn, so that all see the machine alike. */
-export async function measureAccept(ground: BenchEnvironment): Promise<Figure[]> {
-  const load = { part: 'http-load', connections, key: ground.key, fromDomain: ground.domain } as const
+/**
+ * POST /v1/emails, with and without an Idempotency-Key, compared with a handler that only commits two rows. They take turns,
+ * so that all find the machine in the same state.
+ */
+export async function measureAccept(environment: BenchEnvironment): Promise<Figure[]> {
+  const load = { task: 'http-load', connections, key: environment.key, fromDomain: environment.domain } as const
   const rateOf = async (target: LoadTarget, count: number) => {
     const { seconds } = await runTask<{ seconds: number }>({ ...load, ...target, count })
     return count / seconds
   }
-  const handler = startTask({ part: 'handler', databaseUrl: ground.databaseUrl, connections: 10 })
-  const mailroom = await startMailroom({ ...ground.env, MAILROOM_ROLES: 'http' })
+  const handler = startTask({ task: 'handler', databaseUrl: environment.databaseUrl, connections: 10 })
+  const mailroom = await startMailroom({ ...environment.env, MAILROOM_ROLES: 'http' })
   const raw: LoadTarget = {
     port: (await handler.nextLine<{ port: number }>()).port,
     path: '/',
@@ -31,19 +34,19 @@ export async function measureAccept(ground: BenchEnvironment): Promise<Figure[]>
   }
   const ours: LoadTarget = { port: mailroom.http ?? 0, path: '/v1/emails', status: 202, idempotent: false }
   const withKeys: LoadTarget = { ...ours, idempotent: true }
-  const seen = { raw: [] as number[], ours: [] as number[], withKeys: [] as number[] }
+  const rates = { raw: [] as number[], ours: [] as number[], withKeys: [] as number[] }
   for (const target of [raw, ours]) await rateOf(target, warmUp)
   for (let round = 0; round < rounds; round++) {
-    seen.raw.push(await rateOf(raw, perRound))
-    seen.ours.push(await rateOf(ours, perRound))
-    seen.withKeys.push(await rateOf(withKeys, perRound))
+    rates.raw.push(await rateOf(raw, perRound))
+    rates.ours.push(await rateOf(ours, perRound))
+    rates.withKeys.push(await rateOf(withKeys, perRound))
   }
   const peakBytes = mailroom.peakBytes()
   await handler.stop()
   await mailroom.stop()
-  const limits = { 'a handler that commits two rows': median(seen.raw) }
+  const limits = { 'a handler that commits two rows': median(rates.raw) }
   return [
-    figure('accept', 0.5, { rate: median(seen.ours), limits, peakBytes }),
-    figure('accept, with Idempotency-Key', 0.45, { rate: median(seen.withKeys), limits, peakBytes }),
+    figure('accept', 0.5, { rate: median(rates.ours), limits, peakBytes }),
+    figure('accept, with Idempotency-Key', 0.45, { rate: median(rates.withKeys), limits, peakBytes }),
   ]
 }

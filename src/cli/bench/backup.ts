@@ -19,9 +19,9 @@ const connections = 32
 const warmUp = 4000
 const perRound = 2000
 const roundsBefore = 6
-const blobsAStatement = 200
+const blobsPerStatement = 200
 
-/** What a command of ours said, and what it took. */
+/** The output of a Mailroom command, its time and its peak memory. */
 interface CommandResult {
   readonly output: Readonly<Record<string, number>>
   readonly seconds: number
@@ -29,14 +29,20 @@ interface CommandResult {
 }
 
 /**
- * What a backup of 100,000 messages costs the mail that flows meanwhile: emails accepted over HTTP while it runs, held
- * against those before and after it; and how long it takes, how large it is, and how long its restore takes.
+ * What a backup of 100,000 messages costs the mail that flows meanwhile: the rate of emails accepted over HTTP while it runs,
+ * compared with the rate before and after it. Also how long the backup takes, its size, and how long its restore takes.
  */
-export async function measureBackup(ground: BenchEnvironment): Promise<Figure[]> {
-  await fillWithBytes(ground)
-  const mailroom = await startMailroom({ ...ground.env, MAILROOM_ROLES: 'http' })
-  const post = { path: '/v1/emails', status: 202, idempotent: false, key: ground.key, fromDomain: ground.domain }
-  const load = { part: 'http-load', connections, port: mailroom.http ?? 0, ...post } as const
+export async function measureBackup(environment: BenchEnvironment): Promise<Figure[]> {
+  await fillWithContent(environment)
+  const mailroom = await startMailroom({ ...environment.env, MAILROOM_ROLES: 'http' })
+  const post = {
+    path: '/v1/emails',
+    status: 202,
+    idempotent: false,
+    key: environment.key,
+    fromDomain: environment.domain,
+  }
+  const load = { task: 'http-load', connections, port: mailroom.http ?? 0, ...post } as const
   const rateOf = async (count: number) => count / (await runTask<{ seconds: number }>({ ...load, count })).seconds
   await rateOf(warmUp)
   const around: number[] = []
@@ -45,9 +51,9 @@ export async function measureBackup(ground: BenchEnvironment): Promise<Figure[]>
     for (let round = 0; round < roundsBefore; round++) around.push(await rateOf(perRound))
   }
   await measureAround()
-  const folder = join(ground.folder, 'backups')
+  const folder = join(environment.folder, 'backups')
   let isRunning = true
-  const running = mailroomCommand(ground, ['backup', folder]).finally(() => {
+  const running = mailroomCommand(environment, ['backup', folder]).finally(() => {
     isRunning = false
   })
   while (isRunning) {
@@ -57,7 +63,7 @@ export async function measureBackup(ground: BenchEnvironment): Promise<Figure[]>
   const backup = await running
   await measureAround()
   await mailroom.stop()
-  const verify = await mailroomCommand(ground, ['backup', 'verify', folder])
+  const verify = await mailroomCommand(environment, ['backup', 'verify', folder])
   rmSync(folder, { recursive: true, force: true })
   const measured = { rate: mean(meanwhile), limits: { 'without a backup': mean(around) }, peakBytes: backup.peakBytes }
   return [{ ...figure(`accept while ${messages} messages are backed up`, 0.8, measured), note: noteOf(backup, verify) }]
@@ -76,32 +82,32 @@ function mean(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0) / values.length
 }
 
-/** Messages as the store of the searches has them, and bytes for each, half of them text and half of them random. */
-async function fillWithBytes({ databaseUrl }: BenchEnvironment): Promise<void> {
+/** Adds messages like those for the searches, each with content that is half text and half random. */
+async function fillWithContent({ databaseUrl }: BenchEnvironment): Promise<void> {
   const { db, close } = openDatabase(databaseUrl, 4)
   const texts = openTextWorker({ timeoutMs: 120_000 })
   try {
     const tenant = { organizationId: newId('org'), brandId: newId('brd') }
-    const began = performance.now()
+    const startedAt = performance.now()
     await fillStore({ db, texts, tenants: [tenant, tenant], at: systemClock.now() }, 0, messages)
-    await addBytes(db, tenant.organizationId)
+    await addContent(db, tenant.organizationId)
     const { rows } = await sql<{ count: number }>`SELECT COUNT(*) AS count FROM blobs`.execute(db)
-    const seconds = (performance.now() - began) / 1000
-    process.stderr.write(`  ${rows[0]?.count} messages with their bytes, after ${seconds.toFixed()} s of filling\n`)
+    const seconds = (performance.now() - startedAt) / 1000
+    process.stderr.write(`  ${rows[0]?.count} messages with their content, after ${seconds.toFixed()} s of filling\n`)
   } finally {
     texts.close()
     await close()
   }
 }
 
-async function addBytes(db: Db, organizationId: Id<'org'>): Promise<void> {
+async function addContent(db: Db, organizationId: Id<'org'>): Promise<void> {
   const text = Buffer.from('Hello there, this is text.\r\n'.repeat(messageBytes / 2 / 28))
   for (let after = ''; ; ) {
-    const statement = `SELECT id AS message, blob_id AS id FROM messages WHERE id > ? ORDER BY id LIMIT ${blobsAStatement}`
-    const wanted = await selectRows<{ message: string; id: Id<'blb'> }>(db, statement, [after])
-    const made = wanted.map(({ id }) => ({ id, bytes: Buffer.concat([text, randomBytes(messageBytes / 2)]) }))
+    const statement = `SELECT id AS message, blob_id AS id FROM messages WHERE id > ? ORDER BY id LIMIT ${blobsPerStatement}`
+    const rows = await selectRows<{ message: string; id: Id<'blb'> }>(db, statement, [after])
+    const contents = rows.map(({ id }) => ({ id, bytes: Buffer.concat([text, randomBytes(messageBytes / 2)]) }))
     const created_at = systemClock.now()
-    const blobs = made.map(({ id, bytes }) => ({
+    const blobs = contents.map(({ id, bytes }) => ({
       id,
       organization_id: organizationId,
       sha256: createHash('sha256').update(bytes).digest(),
@@ -110,15 +116,15 @@ async function addBytes(db: Db, organizationId: Id<'org'>): Promise<void> {
       created_at,
     }))
     await insertRows(db, 'blobs', blobs)
-    const chunks = made.map(({ id, bytes }) => ({ blob_id: id, position: 0, bytes }))
+    const chunks = contents.map(({ id, bytes }) => ({ blob_id: id, position: 0, bytes }))
     await insertRows(db, 'blob_chunks', chunks)
-    if (wanted.length < blobsAStatement) return
-    after = wanted.at(-1)?.message ?? after
+    if (rows.length < blobsPerStatement) return
+    after = rows.at(-1)?.message ?? after
   }
 }
 
 async function mailroomCommand({ env }: BenchEnvironment, args: readonly string[]): Promise<CommandResult> {
-  const began = performance.now()
+  const startedAt = performance.now()
   const child = Bun.spawn([process.execPath, join(import.meta.dir, '..', 'cli.ts'), ...args, '--json'], {
     env: { ...process.env, ...env },
     stdin: 'ignore',
@@ -129,10 +135,10 @@ async function mailroomCommand({ env }: BenchEnvironment, args: readonly string[
   const timer = setInterval(() => {
     peakBytes = Math.max(peakBytes, residentBytes(child.pid))
   }, 100)
-  const [told] = await Promise.all([new Response(child.stdout).text(), child.exited])
+  const [output] = await Promise.all([new Response(child.stdout).text(), child.exited])
   clearInterval(timer)
-  if (child.exitCode !== 0) throw new Error(`${args.join(' ')} ended with status ${child.exitCode}: ${told}`)
-  return { output: JSON.parse(told), seconds: (performance.now() - began) / 1000, peakBytes }
+  if (child.exitCode !== 0) throw new Error(`${args.join(' ')} ended with status ${child.exitCode}: ${output}`)
+  return { output: JSON.parse(output), seconds: (performance.now() - startedAt) / 1000, peakBytes }
 }
 
 function residentBytes(pid: number): number {

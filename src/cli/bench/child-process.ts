@@ -15,17 +15,17 @@ import {
 import { sendOverSmtp } from './smtp-load.ts'
 import { openSmtpSink } from './smtp-sink.ts'
 
-/** A sender as it is handed to a process of its own: its key as PEM. */
+/** A sender as it is passed to another process: with its key as PEM. */
 export type SerializedSender = Omit<BenchSender, 'privateKey'> & { readonly privateKeyPem: string }
 
-/** One part of a measurement, run in a process of its own so that no part pays for another. */
+/** One task of a measurement. Each runs in its own process, so that none costs another time. */
 export type ChildTask =
-  | { readonly part: 'clamd'; readonly clamd: ClamdAddress; readonly lanes: number; readonly messages: string }
-  | { readonly part: 'mailauth'; readonly sender: SerializedSender; readonly messages: string }
-  | { readonly part: 'inserts'; readonly databaseUrl: string; readonly connections: number; readonly messages: string }
-  | { readonly part: 'handler'; readonly databaseUrl: string; readonly connections: number }
+  | { readonly task: 'clamd'; readonly clamd: ClamdAddress; readonly connections: number; readonly messages: string }
+  | { readonly task: 'mailauth'; readonly sender: SerializedSender; readonly messages: string }
+  | { readonly task: 'inserts'; readonly databaseUrl: string; readonly connections: number; readonly messages: string }
+  | { readonly task: 'handler'; readonly databaseUrl: string; readonly connections: number }
   | {
-      readonly part: 'smtp-load'
+      readonly task: 'smtp-load'
       readonly port: number
       readonly connections: number
       readonly from: string
@@ -34,7 +34,7 @@ export type ChildTask =
       readonly maxSeconds: number
     }
   | {
-      readonly part: 'http-load'
+      readonly task: 'http-load'
       readonly port: number
       readonly connections: number
       readonly count: number
@@ -45,15 +45,15 @@ export type ChildTask =
       readonly idempotent: boolean
     }
   | {
-      readonly part: 'nodemailer'
+      readonly task: 'nodemailer'
       readonly sender: SerializedSender
       readonly port: number
       readonly connections: number
       readonly count: number
     }
-  | { readonly part: 'sink' }
+  | { readonly task: 'sink' }
 
-const say = (result: object): void => {
+const print = (result: object): void => {
   process.stdout.write(`${JSON.stringify(result)}\n`)
 }
 
@@ -62,39 +62,41 @@ const senderOf = ({ privateKeyPem, ...sender }: SerializedSender): BenchSender =
   privateKey: createPrivateKey(privateKeyPem),
 })
 
-async function run(what: ChildTask): Promise<void> {
-  switch (what.part) {
+async function run(task: ChildTask): Promise<void> {
+  switch (task.task) {
     case 'clamd':
-      return say({ rate: await measureClamd(what.clamd, what.lanes, unpackMessages(readFileSync(what.messages))) })
+      return print({
+        rate: await measureClamd(task.clamd, task.connections, unpackMessages(readFileSync(task.messages))),
+      })
     case 'mailauth':
-      return say({ rate: await measureMailauth(senderOf(what.sender), unpackMessages(readFileSync(what.messages))) })
+      return print({ rate: await measureMailauth(senderOf(task.sender), unpackMessages(readFileSync(task.messages))) })
     case 'inserts': {
-      const messages = unpackMessages(readFileSync(what.messages))
-      return say({ rate: await measureInserts(what.databaseUrl, what.connections, messages) })
+      const messages = unpackMessages(readFileSync(task.messages))
+      return print({ rate: await measureInserts(task.databaseUrl, task.connections, messages) })
     }
     case 'handler':
-      say({ port: await openTwoRowHandler(what.databaseUrl, what.connections) })
+      print({ port: await openTwoRowHandler(task.databaseUrl, task.connections) })
       return await new Promise(() => undefined)
     case 'smtp-load': {
-      const messages = unpackMessages(readFileSync(what.messages))
-      return say(await sendOverSmtp(what.port, what.connections, what, messages, what.maxSeconds))
+      const messages = unpackMessages(readFileSync(task.messages))
+      return print(await sendOverSmtp(task.port, task.connections, task, messages, task.maxSeconds))
     }
     case 'http-load': {
-      const { path, status, idempotent } = what
-      const request = { path, status, idempotent, headers: { Authorization: `Bearer ${what.key}` } }
-      const body = (i: number) => JSON.stringify(sampleEmail(what.fromDomain, i))
-      return say({ seconds: await postOverHttp(what.port, what.connections, what.count, request, body) })
+      const { path, status, idempotent } = task
+      const request = { path, status, idempotent, headers: { Authorization: `Bearer ${task.key}` } }
+      const body = (i: number) => JSON.stringify(sampleEmail(task.fromDomain, i))
+      return print({ seconds: await postOverHttp(task.port, task.connections, task.count, request, body) })
     }
     case 'nodemailer':
-      return say({ done: await sendWithNodemailer(senderOf(what.sender), what.port, what.connections, what.count) })
+      return print({ done: await sendWithNodemailer(senderOf(task.sender), task.port, task.connections, task.count) })
     case 'sink': {
       const sink = openSmtpSink()
-      say({ port: sink.port })
-      for await (const line of console) say(await sink.expect(Number(line)))
+      print({ port: sink.port })
+      for await (const line of console) print(await sink.expect(Number(line)))
       return
     }
     default:
-      return what satisfies never
+      return task satisfies never
   }
 }
 

@@ -16,20 +16,20 @@ const soa = {
   },
 } as const
 
-/** A DNS server on a free port of 127.0.0.1 that knows some TXT records and says of all else that it does not exist. */
+/** A DNS server on a free port of 127.0.0.1 that has some TXT records; every other name is NXDOMAIN. */
 export async function openDns(records: Readonly<Record<string, string>>): Promise<{ port: number; close(): void }> {
   const socket = createSocket('udp4')
   socket.on('message', (packet, from) => {
-    const asked = decode(packet)
-    const [question] = asked.questions ?? []
+    const query = decode(packet)
+    const [question] = query.questions ?? []
     const value = question?.type === 'TXT' ? records[question.name.toLowerCase()] : undefined
     const strings = value?.match(/.{1,255}/g)?.map(value => Buffer.from(value)) ?? []
     const answer = encode({
       type: 'response',
-      id: asked.id ?? 0,
+      id: query.id ?? 0,
       flags: value === undefined ? 3 : 0,
-      questions: asked.questions ?? [],
-      // Without it an absence may not be kept (RFC 2308 §5), and would be asked for again with each message.
+      questions: query.questions ?? [],
+      // Without an SOA a negative answer is not cached (RFC 2308 §5), and would be queried again for each message.
       authorities: value === undefined ? [soa] : [],
       answers: question && value !== undefined ? [{ type: 'TXT', name: question.name, ttl: 300, data: strings }] : [],
     })

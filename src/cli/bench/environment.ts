@@ -15,7 +15,7 @@ import { openDns } from './dns.ts'
 import { newBenchSender } from './messages.ts'
 import { startMailroom } from './processes.ts'
 
-/** What every measurement stands on: servers of our own, an organization, a domain that sends and receives, a sender. */
+/** What every measurement uses: private servers, an organization, a domain that sends and receives, a sender. */
 export interface BenchEnvironment {
   readonly folder: string
   /** The settings of a Mailroom on these servers. */
@@ -54,8 +54,14 @@ export async function openBenchEnvironment(folder: string): Promise<BenchEnviron
   const { db, close } = openDatabase(mariadb.url, 2)
   await migrate(db)
   const organization = await createOrganization(db, { name: 'bench', plan: 'unlimited' }, systemClock)
-  const made = { organizationId: organization.id, brandId: null, name: 'bench', scopes: defaultScopes, expiresAt: null }
-  const { key } = await createKey(db, made, systemClock)
+  const request = {
+    organizationId: organization.id,
+    brandId: null,
+    name: 'bench',
+    scopes: defaultScopes,
+    expiresAt: null,
+  }
+  const { key } = await createKey(db, request, systemClock)
   const mailroom = await startMailroom({ ...env, MAILROOM_ROLES: 'http' })
   await createDemo({ base: `http://127.0.0.1:${mailroom.http}`, key }, db)
   await mailroom.stop()
@@ -63,7 +69,7 @@ export async function openBenchEnvironment(folder: string): Promise<BenchEnviron
     const { rows } = await sql<{ count: number }>`select count(*) as count from ${sql.table(table)}`.execute(db)
     return Number(rows[0]?.count ?? 0)
   }
-  const { privateKey, ...shown } = sender
+  const { privateKey, ...publicParts } = sender
   return {
     folder,
     env,
@@ -73,14 +79,14 @@ export async function openBenchEnvironment(folder: string): Promise<BenchEnviron
     domain: demoDomain,
     mailbox: `hello@${demoDomain}`,
     sender,
-    serializedSender: { ...shown, privateKeyPem: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString() },
+    serializedSender: { ...publicParts, privateKeyPem: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString() },
     countMessages: () => count('messages'),
     async clearOutbox() {
       await db.deleteFrom('outbox').execute()
     },
     async untilOutboxEmpty() {
       for (const deadline = Date.now() + 120_000; (await count('outbox')) > 0; await Bun.sleep(100))
-        if (Date.now() > deadline) throw new Error('the outbox did not become empty')
+        if (Date.now() > deadline) throw new Error('the outbox did not become empty within two minutes')
     },
     async close() {
       await close()

@@ -1,16 +1,16 @@
-/** One measurement: a rate, and what it is held against. */
+/** One measurement: a rate, and the raw limits that it is compared with. */
 export interface Figure {
   readonly name: string
-  /** A second. */
+  /** Per second. */
   readonly rate: number
-  /** The raw limits of the same run, a second; the slowest is the one that counts. */
+  /** The raw limits of the same run, per second; the slowest one counts. */
   readonly limits: Readonly<Record<string, number>>
-  /** Of the slowest limit. */
+  /** The rate divided by the slowest limit. */
   readonly ratio: number
-  /** The ratio that is to be reached. */
+  /** The target for the ratio. */
   readonly wanted: number
   readonly peakBytes: number
-  /** What else the run showed, for a person. */
+  /** More results of the run, for people. */
   readonly note?: string
 }
 
@@ -22,17 +22,17 @@ export function figure(
   return { name, wanted, ...measured, ratio: measured.rate / Math.min(...Object.values(measured.limits)) }
 }
 
-/** The middle one; of an even count the lower of the two. */
+/** The median; for an even count the lower of the two middle values. */
 export function median(values: readonly number[]): number {
   return values.toSorted((a, b) => a - b)[Math.floor((values.length - 1) / 2)] ?? Number.NaN
 }
 
 export function describeFigure({ name, rate, limits, ratio, wanted, peakBytes, note }: Figure): string {
   const percent = (part: number) => `${Math.round(part * 100)} %`
-  const raw = Object.entries(limits).map(([limit, each]) => `${limit} ${Math.round(each)}`)
+  const raw = Object.entries(limits).map(([limit, rate]) => `${limit} ${Math.round(rate)}`)
   return (
-    `${name}: ${Math.round(rate)} a second, ${percent(ratio)} of the limit (wanted ${percent(wanted)})\n` +
-    `  limits: ${raw.join(', ')} a second; peak memory ${Math.round(peakBytes / 1024 / 1024)} MB` +
+    `${name}: ${Math.round(rate)} per second, ${percent(ratio)} of the limit (target ${percent(wanted)})\n` +
+    `  limits: ${raw.join(', ')} per second; peak memory ${Math.round(peakBytes / 1024 / 1024)} MB` +
     (note === undefined ? '' : `\n  ${note}`)
   )
 }

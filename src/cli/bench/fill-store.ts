@@ -7,21 +7,21 @@ import { buildSegments } from '../../inbox/search/build-segments.ts'
 import { toSearchText } from '../../inbox/search/tokenizer.ts'
 import type { TextWorker } from '../../inbox/text-worker/text-worker.ts'
 
-/** Whose messages the store holds. */
+/** An organization, and the brand that its messages belong to. */
 export interface StoreTenant {
   readonly organizationId: Id<'org'>
   readonly brandId: Id<'brd'>
 }
 
 const vocabulary = 30_000
-const wordsEach = 60
-const rowsAStatement = 500
-/** So many messages hold a word that few others do. */
+const wordsPerMessage = 60
+const rowsPerStatement = 500
+/** Two of this many messages contain a rare word. */
 const rareEvery = 2000
 const characters = Array.from('京都東大阪会社請求書確認今日明天你好我们发票付款合同项目', value => value)
 
-/** The same numbers at every run. */
-function numbers(seed: number): () => number {
+/** A pseudo-random generator, the same at every run. */
+function seededRandom(seed: number): () => number {
   let state = seed
   return () => {
     state = (Math.imul(state, 1664525) + 1013904223) >>> 0
@@ -44,7 +44,7 @@ function sentence(random: () => number, count: number): string {
 }
 
 function textOf(random: () => number, position: number): string {
-  const body = sentence(random, wordsEach)
+  const body = sentence(random, wordsPerMessage)
   const rare = position % rareEvery < 2 ? ` needle${position} haystack` : ''
   const phrase = position % 50 < 2 ? ' please find attached the invoice' : ''
   const start = Math.floor(random() * (characters.length - 6))
@@ -55,39 +55,39 @@ function textOf(random: () => number, position: number): string {
 export interface FillDeps {
   readonly db: Db
   readonly texts: TextWorker
-  /** The first gets half of all messages, the others the rest in turn. */
+  /** The first gets half of all messages, the others share the rest in turn. */
   readonly tenants: readonly StoreTenant[]
-  /** When the first message came. */
+  /** When the first message was received. */
   readonly at: Instant
 }
 
-/** Adds messages number `from` to `to`, with their search text, as quickly as the server takes them. */
-export async function fillStore(filling: FillDeps, from: number, to: number): Promise<void> {
-  const { db, tenants, at } = filling
-  const random = numbers(from + 1)
-  for (let first = from; first < to; first += rowsAStatement) {
-    const positions = Array.from({ length: Math.min(rowsAStatement, to - first) }, (_, i) => first + i)
-    const made = positions.map(position => messageOf(tenants, position, textOf(random, position), at))
+/** Adds the messages number `from` to `to` with their search text, as fast as the server accepts them. */
+export async function fillStore(deps: FillDeps, from: number, to: number): Promise<void> {
+  const { db, tenants, at } = deps
+  const random = seededRandom(from + 1)
+  for (let first = from; first < to; first += rowsPerStatement) {
+    const positions = Array.from({ length: Math.min(rowsPerStatement, to - first) }, (_, i) => first + i)
+    const messages = positions.map(position => messageOf(tenants, position, textOf(random, position), at))
     await Promise.all([
       insertRows(
         db,
         'messages',
-        made.map(each => each.message),
+        messages.map(({ message }) => message),
       ),
       insertRows(
         db,
         'search_texts',
-        made.map(each => each.search),
+        messages.map(({ search }) => search),
       ),
     ])
   }
   const ids = tenants.map(tenant => tenant.organizationId)
-  while ((await buildSegments(filling, ids)) > 0);
+  while ((await buildSegments(deps, ids)) > 0);
 }
 
 function tenantOf([first, ...others]: readonly StoreTenant[], position: number): StoreTenant {
   const tenant = position % 2 === 0 ? first : others[Math.floor(position / 2) % others.length]
-  if (!tenant) throw new Error('nobody is there to have messages')
+  if (!tenant) throw new Error('there is no tenant')
   return tenant
 }
 

@@ -14,10 +14,10 @@ import { startMailroom } from './processes.ts'
 const smallSize = 10_000
 const sizes = [100_000, 500_000]
 const smallOrganizations = 20
-const asked = 21
+const repetitions = 21
 const common = [0, 1, 2].map(wordOfRank)
 
-/** What is asked, by what it is called; each of the organization that has half of all messages, and of a small one. */
+/** The requests by their names. Each is made for the organization that has half of all messages, and for a small one. */
 const requestPaths = {
   list: {
     'first page': '/v1/inbox',
@@ -47,7 +47,7 @@ interface TenantWithKey extends StoreTenant {
   readonly key: string
 }
 
-/** A Mailroom with a store of its own, on the server of the ground. */
+/** A Mailroom with its own database on the server of the environment. */
 interface Store {
   /** The first has half of all messages. */
   readonly tenants: readonly TenantWithKey[]
@@ -58,19 +58,24 @@ interface Store {
 }
 
 /**
- * What a page of the inbox and a search cost with 100,000 and 500,000 messages in the store, half of them in one
- * organization and the rest in twenty. The limit is what the same costs beside it, in turn, with 10,000.
+ * Pages of the inbox and searches with 100,000 and 500,000 messages stored, half of them in one organization and the rest in
+ * twenty. The limit is the rate of the same request with 10,000 messages; the two take turns.
  */
-export async function measureListAndSearch(ground: BenchEnvironment, what: readonly PageKind[]): Promise<Figure[]> {
-  const [small, large] = [await openStore(ground, 'small_store'), await openStore(ground, 'large_store')]
+export async function measureListAndSearch(
+  environment: BenchEnvironment,
+  kinds: readonly PageKind[],
+): Promise<Figure[]> {
+  const [small, large] = [await openStore(environment, 'small_store'), await openStore(environment, 'large_store')]
   const figures: Figure[] = []
   try {
     await small.fillTo(smallSize)
     for (const size of sizes) {
-      const began = performance.now()
+      const startedAt = performance.now()
       await large.fillTo(size)
-      process.stderr.write(`  ${size} messages, after ${((performance.now() - began) / 1000).toFixed()} s of filling\n`)
-      for (const request of requestsOf(what)) figures.push(await measureRequest(request, size, small, large))
+      process.stderr.write(
+        `  ${size} messages, after ${((performance.now() - startedAt) / 1000).toFixed()} s of filling\n`,
+      )
+      for (const request of requestsOf(kinds)) figures.push(await measureRequest(request, size, small, large))
     }
   } finally {
     await small.close()
@@ -87,17 +92,17 @@ async function openStore({ databaseUrl, env }: BenchEnvironment, name: string): 
   url.pathname = `/${name}`
   const { db, close } = openDatabase(url.href, 4)
   await migrate(db)
-  const askers: TenantWithKey[] = []
-  for (let i = 0; i <= smallOrganizations; i++) askers.push(await createTenant(db, i))
+  const tenants: TenantWithKey[] = []
+  for (let i = 0; i <= smallOrganizations; i++) tenants.push(await createTenant(db, i))
   const texts = openTextWorker({ timeoutMs: 120_000 })
   const mailroom = await startMailroom({ ...env, MAILROOM_DATABASE_URL: url.href, MAILROOM_ROLES: 'http' })
-  const filling = { db, texts, tenants: askers, at: systemClock.now() }
+  const deps = { db, texts, tenants, at: systemClock.now() }
   let filled = 0
   return {
-    tenants: askers,
+    tenants,
     url: `http://127.0.0.1:${mailroom.http}`,
     async fillTo(size) {
-      await fillStore(filling, filled, size)
+      await fillStore(deps, filled, size)
       filled = size
     },
     peakBytes: () => mailroom.peakBytes(),
@@ -112,39 +117,39 @@ async function openStore({ databaseUrl, env }: BenchEnvironment, name: string): 
 interface PageRequest {
   readonly name: string
   readonly path: string
-  /** Which of the askers asks. */
+  /** The index of the tenant that makes it. */
   readonly tenant: number
 }
 
-async function measureRequest(question: PageRequest, size: number, small: Store, large: Store): Promise<Figure> {
-  const few: number[] = []
-  const many: number[] = []
-  for (let i = 0; i <= asked; i++) {
-    const [one, other] = [await costOf(question, small), await costOf(question, large)]
-    // The first of each warms up.
+async function measureRequest(request: PageRequest, size: number, small: Store, large: Store): Promise<Figure> {
+  const smallTimes: number[] = []
+  const largeTimes: number[] = []
+  for (let i = 0; i <= repetitions; i++) {
+    const [smallMs, largeMs] = [await responseMs(request, small), await responseMs(request, large)]
+    // The first request to each is the warm-up.
     if (i === 0) continue
-    few.push(one)
-    many.push(other)
+    smallTimes.push(smallMs)
+    largeTimes.push(largeMs)
   }
-  const limits = { [`with ${smallSize} messages`]: 1000 / median(few) }
-  const measured = { rate: 1000 / median(many), limits, peakBytes: large.peakBytes() }
-  return figure(`${question.name}, ${size} messages`, 0.5, measured)
+  const limits = { [`with ${smallSize} messages`]: 1000 / median(smallTimes) }
+  const measured = { rate: 1000 / median(largeTimes), limits, peakBytes: large.peakBytes() }
+  return figure(`${request.name}, ${size} messages`, 0.5, measured)
 }
 
-/** How long one answer takes, in milliseconds. */
-async function costOf({ path, tenant }: PageRequest, { url, tenants }: Store): Promise<number> {
-  const before = performance.now()
+/** The time to the end of one response, in milliseconds. */
+async function responseMs({ path, tenant }: PageRequest, { url, tenants }: Store): Promise<number> {
+  const startedAt = performance.now()
   const response = await fetch(url + path, { headers: { authorization: `Bearer ${tenants[tenant]?.key}` } })
   await response.arrayBuffer()
   if (response.status !== 200) throw new Error(`${path} gave ${response.status}`)
-  return performance.now() - before
+  return performance.now() - startedAt
 }
 
-function requestsOf(what: readonly PageKind[]): readonly PageRequest[] {
-  const who = ['large organization', 'small organization']
-  return what.flatMap(kind =>
-    Object.entries(requestPaths[kind]).flatMap(([question, path]) =>
-      who.map((name, asker) => ({ name: `${kind}, ${question}, ${name}`, path, tenant: asker })),
+function requestsOf(kinds: readonly PageKind[]): readonly PageRequest[] {
+  const tenants = ['large organization', 'small organization']
+  return kinds.flatMap(kind =>
+    Object.entries(requestPaths[kind]).flatMap(([request, path]) =>
+      tenants.map((name, tenant) => ({ name: `${kind}, ${request}, ${name}`, path, tenant })),
     ),
   )
 }
@@ -155,7 +160,7 @@ async function createTenant(db: Db, number: number): Promise<TenantWithKey> {
     { name: `bench ${number}`, plan: 'unlimited' },
     systemClock,
   )
-  const made = { organizationId, brandId: null, name: 'bench', scopes: defaultScopes, expiresAt: null }
-  const { key } = await createKey(db, made, systemClock)
+  const request = { organizationId, brandId: null, name: 'bench', scopes: defaultScopes, expiresAt: null }
+  const { key } = await createKey(db, request, systemClock)
   return { organizationId, brandId: `brd_${organizationId.slice(4)}`, key }
 }

@@ -1,4 +1,4 @@
-/** Messages one behind the other, each after its length in four bytes. */
+/** Messages in one file, each after its length in four bytes (big-endian). */
 export function packMessages(messages: readonly Buffer[]): Buffer {
   return Buffer.concat(
     messages.flatMap(message => {

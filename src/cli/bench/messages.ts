@@ -1,12 +1,12 @@
 import { generateKeyPairSync, type KeyObject, randomBytes } from 'node:crypto'
 import { createTransport } from 'nodemailer'
 
-/** The domain that the messages come from, with SPF, DKIM and DMARC records. */
+/** The domain that the messages are from, with SPF, DKIM and DMARC records. */
 export interface BenchSender {
   readonly domain: string
   readonly selector: string
   readonly privateKey: KeyObject
-  /** Name and value of its TXT records. */
+  /** The values of its TXT records by name. */
   readonly records: Readonly<Record<string, string>>
 }
 
@@ -27,7 +27,7 @@ export function newBenchSender(domain: string): BenchSender {
 
 const text = 'Hello there, this is text.\n'.repeat(40)
 
-/** `count` different messages, signed with DKIM, of about 5 KB; with an attachment of `attachmentBytes` more. */
+/** `count` different messages of about 5 KB, signed with DKIM; larger by an attachment of `attachmentBytes`. */
 export async function signedMessages(
   sender: BenchSender,
   to: string,

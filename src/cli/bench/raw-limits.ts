@@ -9,14 +9,14 @@ import type { BenchSender } from './messages.ts'
 const measuredMs = 4000
 const warmUpMs = 1000
 
-/** Repeats `once` in `lanes` at the same time, warm, for some seconds; times a second. */
-async function ratePerSecond(lanes: number, once: (i: number) => Promise<unknown>): Promise<number> {
+/** Repeats `once` for some seconds after a warm-up, `concurrency` at the same time, and gives the repetitions per second. */
+async function ratePerSecond(concurrency: number, once: (i: number) => Promise<unknown>): Promise<number> {
   let i = 0
   const runFor = async (ms: number) => {
     const started = performance.now()
     let count = 0
     await Promise.all(
-      Array.from({ length: lanes }, async () => {
+      Array.from({ length: concurrency }, async () => {
         while (performance.now() - started < ms) {
           await once(i++)
           count++
@@ -29,8 +29,12 @@ async function ratePerSecond(lanes: number, once: (i: number) => Promise<unknown
   return await runFor(measuredMs)
 }
 
-/** clamd alone: the same messages by INSTREAM, a connection each, `lanes` at once. */
-export async function measureClamd(clamd: ClamdAddress, lanes: number, messages: readonly Buffer[]): Promise<number> {
+/** clamd alone: the messages by INSTREAM, each over a new connection, `connections` at the same time. Scans per second. */
+export async function measureClamd(
+  clamd: ClamdAddress,
+  connections: number,
+  messages: readonly Buffer[],
+): Promise<number> {
   const frames = messages.map(message => {
     const length = Buffer.alloc(4)
     length.writeUInt32BE(message.length)
@@ -39,18 +43,18 @@ export async function measureClamd(clamd: ClamdAddress, lanes: number, messages:
   const scan = (frame: Buffer) =>
     new Promise<void>((done, fail) => {
       const socket = clamd.kind === 'unix' ? connect(clamd.path) : connect(clamd.port, clamd.host)
-      let answer = ''
+      let reply = ''
       socket.on('error', fail)
       socket.on('data', chunk => {
-        answer += chunk.toString()
+        reply += chunk.toString()
       })
-      socket.on('close', () => (answer.startsWith('stream: OK') ? done() : fail(new Error(answer))))
+      socket.on('close', () => (reply.startsWith('stream: OK') ? done() : fail(new Error(reply))))
       socket.write(frame)
     })
-  return await ratePerSecond(lanes, i => scan(frames[i % frames.length] as Buffer))
+  return await ratePerSecond(connections, i => scan(frames[i % frames.length] as Buffer))
 }
 
-/** mailauth alone on one thread, its DNS answers at hand: SPF, DKIM and DMARC of the same messages. */
+/** mailauth alone on one thread, with all DNS answers in memory: SPF, DKIM and DMARC of the messages. Messages per second. */
 export async function measureMailauth(sender: BenchSender, messages: readonly Buffer[]): Promise<number> {
   const resolver = (name: string, type: string): Promise<string[][]> => {
     const value = type === 'TXT' ? sender.records[name] : undefined
@@ -85,7 +89,7 @@ function openPool(databaseUrl: string, connections: number): Pool {
   })
 }
 
-/** Committed inserts of the same bytes alone, a row and a commit each, over `connections`. */
+/** The database alone: inserts of the messages over `connections`, a row and a commit each. Inserts per second. */
 export async function measureInserts(
   databaseUrl: string,
   connections: number,
@@ -120,7 +124,7 @@ export async function openTwoRowHandler(databaseUrl: string, connections: number
   return app.server?.port ?? 0
 }
 
-/** nodemailer's pool alone: `count` emails, each signed, to `port`. Resolves when all are taken. */
+/** nodemailer's pool alone: sends `count` signed emails to `port`. Resolves when all are accepted. */
 export async function sendWithNodemailer(
   sender: BenchSender,
   port: number,
@@ -150,7 +154,7 @@ export async function sendWithNodemailer(
   transport.close()
 }
 
-/** The email that is sent in both measurements of the way out. */
+/** The email that the measurements of accepting and relaying send. */
 export function sampleEmail(fromDomain: string, i: number) {
   return {
     from: `Alice <alice@${fromDomain}>`,

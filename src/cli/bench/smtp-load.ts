@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net'
 
-/** Takes the lines of one server's replies; waits for the end of each reply, multi-line ones too (RFC 5321 §4.2.1). */
+/** Gives the server's replies one by one: of a multi-line reply the last line (RFC 5321 §4.2.1). */
 function replies(socket: Socket): () => Promise<string> {
   let pending = ''
   let waiting: ((line: string) => void) | undefined
@@ -12,9 +12,9 @@ function replies(socket: Socket): () => Promise<string> {
       pending = pending.slice(end + 2)
       if (line[3] === '-') continue
       if (waiting) {
-        const take = waiting
+        const resolve = waiting
         waiting = undefined
-        take(line)
+        resolve(line)
       } else arrived.push(line)
     }
   })
@@ -24,7 +24,7 @@ function replies(socket: Socket): () => Promise<string> {
   }
 }
 
-/** The bytes of a message as DATA takes them: dots stuffed, with the final dot. RFC 5321 §4.5.2. */
+/** A message as it is sent after DATA: dot-stuffed, with the final dot. RFC 5321 §4.5.2. */
 function dotStuffed(message: Buffer): Buffer {
   const text = message.toString('latin1').replace(/^\./gm, '..')
   return Buffer.from(`${text}${text.endsWith('\r\n') ? '' : '\r\n'}.\r\n`, 'latin1')
@@ -32,8 +32,8 @@ function dotStuffed(message: Buffer): Buffer {
 
 /**
  * Sends messages, each once, over `connections` reused SMTP connections, with PIPELINING, until all are sent or `maxSeconds`
- * have passed. Gives how many, and the seconds from the first MAIL to the last 250.
- * @throws at the first answer that is not the expected one
+ * have passed. Gives the number of messages, and the seconds from the first MAIL to the last 250.
+ * @throws Error at the first unexpected reply
  */
 export async function sendOverSmtp(
   port: number,
@@ -47,7 +47,7 @@ export async function sendOverSmtp(
     const reply = await next()
     if (!reply.startsWith(code)) throw new Error(`expected ${code}, got ${reply}`)
   }
-  const lanes = await Promise.all(
+  const sessions = await Promise.all(
     Array.from({ length: connections }, async () => {
       const socket = connect(port, '127.0.0.1')
       socket.setNoDelay()
@@ -59,13 +59,13 @@ export async function sendOverSmtp(
     }),
   )
   const commands = `MAIL FROM:<${envelope.from}>\r\nRCPT TO:<${envelope.to}>\r\nDATA\r\n`
-  let taken = 0
+  let sent = 0
   let count = 0
   const started = performance.now()
   await Promise.all(
-    lanes.map(async ({ socket, next }) => {
+    sessions.map(async ({ socket, next }) => {
       for (;;) {
-        const message = performance.now() - started < maxSeconds * 1000 ? ready[taken++] : undefined
+        const message = performance.now() - started < maxSeconds * 1000 ? ready[sent++] : undefined
         if (!message) return
         socket.write(commands)
         await expect(next, '250')
@@ -78,6 +78,6 @@ export async function sendOverSmtp(
     }),
   )
   const seconds = (performance.now() - started) / 1000
-  for (const { socket } of lanes) socket.end('QUIT\r\n')
+  for (const { socket } of sessions) socket.end('QUIT\r\n')
   return { count, seconds }
 }

@@ -1,6 +1,6 @@
 import type { Socket } from 'bun'
 
-/** What a sink saw. */
+/** The messages that a sink received. */
 export interface DrainResult {
   readonly messages: number
   /** From the first final dot to the last. */
@@ -13,8 +13,8 @@ interface SinkSession {
 }
 
 /**
- * An SMTP server on a free port that takes every message and keeps none: as little work as a relay can be.
- * `whenDrained` resolves when `expected` messages came.
+ * An SMTP server on a free port that accepts every message and stores none: the least work that a relay can do. `expect`
+ * resolves when so many messages have arrived.
  */
 export function openSmtpSink(): { port: number; expect(count: number): Promise<DrainResult>; stop(): void } {
   let messages = 0
@@ -29,10 +29,10 @@ export function openSmtpSink(): { port: number; expect(count: number): Promise<D
     if (messages >= expected) done({ messages, seconds: (last - first) / 1000 })
   }
 
-  function take(socket: Socket<SinkSession>, chunk: Buffer): void {
+  function onData(socket: Socket<SinkSession>, chunk: Buffer): void {
     const session = socket.data
     let rest = session.tail + chunk.toString('latin1')
-    let answer = ''
+    let reply = ''
     for (;;) {
       if (session.inData) {
         const end = rest.indexOf('\r\n.\r\n')
@@ -43,21 +43,21 @@ export function openSmtpSink(): { port: number; expect(count: number): Promise<D
         rest = rest.slice(end + 5)
         session.inData = false
         messageEnded()
-        answer += '250 2.0.0 taken\r\n'
+        reply += '250 2.0.0 accepted\r\n'
       } else {
         const end = rest.indexOf('\r\n')
         if (end < 0) break
         const verb = rest.slice(0, 4).toUpperCase()
         rest = rest.slice(end + 2)
         session.inData = verb === 'DATA'
-        if (verb === 'EHLO') answer += '250-sink\r\n250-PIPELINING\r\n250-8BITMIME\r\n250 ENHANCEDSTATUSCODES\r\n'
-        else if (verb === 'DATA') answer += '354 go on\r\n'
-        else if (verb === 'QUIT') answer += '221 2.0.0 bye\r\n'
-        else answer += '250 2.0.0 ok\r\n'
+        if (verb === 'EHLO') reply += '250-sink\r\n250-PIPELINING\r\n250-8BITMIME\r\n250 ENHANCEDSTATUSCODES\r\n'
+        else if (verb === 'DATA') reply += '354 go on\r\n'
+        else if (verb === 'QUIT') reply += '221 2.0.0 bye\r\n'
+        else reply += '250 2.0.0 ok\r\n'
       }
     }
     session.tail = rest
-    if (answer) socket.write(answer)
+    if (reply) socket.write(reply)
   }
 
   const server = Bun.listen<SinkSession>({
@@ -68,7 +68,7 @@ export function openSmtpSink(): { port: number; expect(count: number): Promise<D
         socket.data = { inData: false, tail: '' }
         socket.write('220 sink\r\n')
       },
-      data: take,
+      data: onData,
     },
   })
   return {

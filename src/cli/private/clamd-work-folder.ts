@@ -13,16 +13,16 @@ import {
 import { join } from 'node:path'
 import { isAlive } from './process.ts'
 
-/** Where clamd unpacks what it scans: in memory where there is such a place, which makes it some eight times faster. */
+/** Where clamd unpacks what it scans: in memory where that exists, which is about eight times faster. */
 const memory = '/dev/shm'
-const nameForm = /^mailroom-clamd-[0-9a-f]{12}$/
+const namePattern = /^mailroom-clamd-[0-9a-f]{12}$/
 const ownerFile = 'owner.json'
 
-/** Who works in such a folder. */
+/** The process that uses such a folder. */
 interface WorkFolderOwner {
-  /** The process that starts clamd there, then clamd itself. */
+  /** The process that starts clamd, then clamd itself. */
   readonly pid: number
-  /** Where that number means something: containers may share the memory, and not the processes. */
+  /** The pid namespace: containers may share memory, but not processes. */
   readonly processes: string
 }
 
@@ -32,7 +32,7 @@ export function workFolderFor(folder: string): string {
   return existsSync(memory) ? join(memory, name) : join(folder, 'tmp')
 }
 
-/** Makes a work folder that is `pid`'s, or gives it to another process. */
+/** Creates a work folder for the process `pid`, or hands it over to that process. */
 export function claimWorkFolder(
   workFolder: string,
   pid: number,
@@ -44,14 +44,14 @@ export function claimWorkFolder(
   if (account) chownSync(workFolder, account.uid, account.gid)
 }
 
-/** Removes the work folders in memory that were left by a clamd which was killed, with whoever started it. */
+/** Removes the work folders in memory of clamds that were killed together with the process that started them. */
 export function removeAbandonedFolders(): void {
   if (!existsSync(memory)) return
-  for (const name of readdirSync(memory).filter(value => nameForm.test(value)))
+  for (const name of readdirSync(memory).filter(value => namePattern.test(value)))
     if (isAbandoned(join(memory, name))) rmSync(join(memory, name), { recursive: true, force: true })
 }
 
-/** What does not say whose it is, or is not ours to read, stays. */
+/** A folder without a readable owner file is not. */
 function isAbandoned(path: string): boolean {
   try {
     if (!lstatSync(path).isDirectory()) return false

@@ -15,20 +15,20 @@ import {
 } from './process.ts'
 
 export interface PrivateClamd extends PrivateServer {
-  /** As MAILROOM_CLAMD takes it. */
+  /** In the form of MAILROOM_CLAMD. */
   readonly address: string
 }
 
-/** MD5, size and name of the harmless file that every scanner is tested with (eicar.org). */
+/** MD5, size and name of EICAR, the harmless file for testing scanners (eicar.org). */
 const eicar = '44d88612fea8a8f36de82e1278abb02f:68:Eicar-Test-Signature\n'
 
-/** The longest path that a Unix socket may have everywhere, in bytes. */
+/** The longest path of a Unix socket that every system accepts, in bytes. */
 const maxSocketPathBytes = 100
 
-/** Where Debian's freshclam keeps ClamAV's database. */
+/** Where Debian's freshclam stores ClamAV's database. */
 export const clamavFolder = '/var/lib/clamav'
 
-/** ClamAV's database as a setting of {@link startClamd}, where this machine has it whole. */
+/** ClamAV's database as an option of {@link startClamd}, where this machine has all of it. */
 export function installedSignatures(): { readonly signatures?: string } {
   const files = existsSync(clamavFolder) ? readdirSync(clamavFolder) : []
   const isWhole = ['main', 'daily'].every(name => files.some(file => new RegExp(`^${name}\\.c[lv]d$`).test(file)))
@@ -36,19 +36,19 @@ export function installedSignatures(): { readonly signatures?: string } {
 }
 
 /**
- * A clamd of our own in `folder`, on a Unix socket (on a free port of 127.0.0.1 where the path is too long for one).
- * `signatures` is the folder of ClamAV's database; without it, one that knows EICAR only. A clamd that an earlier run
- * left running there is taken over.
+ * Starts a private clamd in `folder`, on a Unix socket (on a free port of 127.0.0.1 where the path is too long for one).
+ * `signatures` is the directory of ClamAV's database; without it clamd detects only EICAR. A clamd that an earlier run left
+ * running there is reused.
  */
 export async function startClamd(where: {
   readonly folder: string
   readonly signatures?: string
   /**
-   * As Debian sets it up, unpacking on the disk, and forgetting what was found clean: for measuring, where the same bytes
-   * come again.
+   * Unpack on the disk, as Debian configures it, and do not cache clean results: for measuring, where the same content is
+   * scanned again.
    */
   readonly forMeasuring?: boolean
-  /** Lines of clamd.conf beside ours, or instead of them. */
+  /** More lines for clamd.conf; they override ours. */
   readonly settings?: Readonly<Record<string, string>>
 }): Promise<PrivateClamd> {
   const folder = resolve(where.folder)
@@ -56,9 +56,9 @@ export async function startClamd(where: {
   const pidFile = join(folder, 'pid')
   const addressFile = join(folder, 'address')
 
-  const left = runningPid(pidFile)
+  const runningClamd = runningPid(pidFile)
   const earlier = existsSync(addressFile) ? readFileSync(addressFile, 'utf8') : ''
-  if (left && (await answersPing(earlier))) return server(left, earlier, folder)
+  if (runningClamd && (await answersPing(earlier))) return server(runningClamd, earlier, folder)
 
   const clamd = findProgram('clamd', 'clamav-daemon')
   mkdirSync(join(folder, 'eicar'), { recursive: true, mode: 0o755 })
@@ -90,7 +90,7 @@ export async function startClamd(where: {
     MaxScanSize: '1200M',
     AlertExceedsMax: 'yes',
     ...(where.forMeasuring ? { DisableCache: 'yes' } : {}),
-    // Twice the memory while reloading, otherwise.
+    // Otherwise a reload needs twice the memory.
     ConcurrentDatabaseReload: 'no',
     ...where.settings,
   }
@@ -108,7 +108,7 @@ export async function startClamd(where: {
   if (!where.forMeasuring) setPriority(pid, 10)
   writeFileSync(pidFile, String(pid))
   claimWorkFolder(workFolder, pid, account)
-  // The real database takes most of a minute to load on a small machine.
+  // ClamAV's database takes most of a minute to load on a small machine.
   await waitUntilReady({ name: 'clamd', pid, log, timeoutMs: 180_000 }, () => answersPing(address))
   return server(pid, address, folder)
 }
@@ -124,15 +124,15 @@ function server(pid: number, address: string, folder: string): PrivateClamd {
   }
 }
 
-/** Does a clamd answer PING there? */
+/** Does clamd answer PING at this address? */
 function answersPing(address: string): Promise<boolean> {
   const [kind, ...rest] = address.split(':')
   if (kind !== 'unix' && kind !== 'tcp') return Promise.resolve(false)
   return new Promise(done => {
     const socket = kind === 'unix' ? connect(rest.join(':')) : connect(Number(rest[1]), rest[0])
-    const end = (isAnswer: boolean) => {
+    const end = (isPong: boolean) => {
       socket.destroy()
-      done(isAnswer)
+      done(isPong)
     }
     socket.setTimeout(2000, () => end(false))
     socket.on('error', () => end(false))

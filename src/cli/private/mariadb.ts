@@ -15,20 +15,20 @@ import {
 } from './process.ts'
 
 export interface PrivateMariadb extends PrivateServer {
-  /** `mysql://mailroom:password@127.0.0.1:port/mailroom`; the account may do everything. */
+  /** `mysql://mailroom:password@127.0.0.1:port/mailroom`; the account has all privileges. */
   readonly url: string
 }
 
 /**
- * A MariaDB of our own in `folder`, on a free port of 127.0.0.1, with an empty database `mailroom`; as safe as in
- * production: log and binary log are synced at each commit. What the folder holds from an earlier run is kept, the address
- * too, and a server that an earlier run left running there is taken over.
+ * Starts a private MariaDB in `folder`, on a free port of 127.0.0.1, with the database `mailroom`. It is as durable as in
+ * production: the redo log and the binary log are synced at each commit. Data and address of an earlier run are used again,
+ * and a server that it left running is reused.
  */
 export async function startMariadb(where: {
   readonly folder: string
-  /** With the memory and the redo log of a server that is nothing else's: its pages need not go to the disk meanwhile. */
+  /** With the buffer pool and redo log of a dedicated server, so that it does not have to flush pages meanwhile. */
   readonly forMeasuring?: boolean
-  /** Options of mariadbd beside ours, or instead of them. */
+  /** More options for mariadbd; they override ours. */
   readonly options?: readonly string[]
 }): Promise<PrivateMariadb> {
   const folder = resolve(where.folder)
@@ -38,21 +38,21 @@ export async function startMariadb(where: {
   const pidFile = join(folder, 'pid')
   const addressFile = join(folder, 'address')
 
-  const left = runningPid(pidFile)
+  const runningServer = runningPid(pidFile)
   const earlier = existsSync(addressFile) ? readFileSync(addressFile, 'utf8') : undefined
-  // Its password is known to nobody else: who takes it is ours.
-  if (left && earlier && (await acceptsConnections(earlier))) return server(left, earlier)
+  // Nobody else knows the password: a server that accepts it is ours.
+  if (runningServer && earlier && (await acceptsConnections(earlier))) return server(runningServer, earlier)
 
   const mariadbd = findProgram('mariadbd', 'mariadb-server')
   mkdirSync(temporary, { recursive: true, mode: 0o700 })
   const account = serviceAccountFor(folder, 'mysql')
   if (account) for (const owned of [folder, temporary]) chownSync(owned, account.uid, account.gid)
-  // What was made under one account stays with it.
+  // The data stay with the account that created them.
   const owner = account && existsSync(data) && statSync(data).uid === 0 ? 'root' : account?.name
   const asOwner = owner === undefined ? [] : [`--user=${owner}`]
   if (!existsSync(data)) installTables(data, temporary, asOwner)
 
-  // The same address as before, where it is still free: who held it finds the server again.
+  // The same address as before where it is still free, so that clients of it find the server again.
   const before = new URL(earlier ?? 'mysql://127.0.0.1')
   const password = before.password || randomBytes(18).toString('base64url')
   const port = freePort(Number(before.port))
@@ -70,9 +70,9 @@ export async function startMariadb(where: {
       `--datadir=${data}`,
       `--pid-file=${pidFile}`,
       `--init-file=${initFile}`,
-      // Within the data folder: the path of a Unix socket may only have some hundred bytes.
+      // Relative to the data directory: the path of a Unix socket is limited to about a hundred bytes.
       '--socket=mariadb.sock',
-      // When it starts it removes what another server has there, and that one's queries fail.
+      // At its start a server clears this directory: one that another server uses must not be shared.
       `--tmpdir=${temporary}`,
       '--bind-address=127.0.0.1',
       `--port=${port}`,
@@ -97,26 +97,28 @@ function server(pid: number, url: string): PrivateMariadb {
   return { pid, url, stop: () => stopProcess(pid, 60_000) }
 }
 
-/** Makes the system tables beside their place and moves them there when they are whole. */
+/** Creates the system tables in a temporary directory, and moves it into place when it is complete. */
 function installTables(data: string, temporary: string, asOwner: readonly string[]): void {
-  const beside = `${data}.new`
-  rmSync(beside, { recursive: true, force: true })
-  const made = Bun.spawnSync([
+  const temporaryData = `${data}.new`
+  rmSync(temporaryData, { recursive: true, force: true })
+  const installed = Bun.spawnSync([
     findProgram('mariadb-install-db', 'mariadb-server'),
     '--no-defaults',
     ...asOwner,
-    `--datadir=${beside}`,
+    `--datadir=${temporaryData}`,
     `--tmpdir=${temporary}`,
     '--skip-name-resolve',
     '--skip-test-db',
     '--auth-root-authentication-method=socket',
   ])
-  if (made.exitCode !== 0)
-    throw new CommandError(`MariaDB's tables could not be made in ${beside}:\n${made.stdout}${made.stderr}`)
-  renameSync(beside, data)
+  if (installed.exitCode !== 0)
+    throw new CommandError(
+      `MariaDB's system tables could not be created in ${temporaryData}:\n${installed.stdout}${installed.stderr}`,
+    )
+  renameSync(temporaryData, data)
 }
 
-/** One statement a line: that is how an init file is read. */
+/** One statement on each line, as an init file needs. */
 function accountStatements(password: string): string {
   return [
     'CREATE DATABASE IF NOT EXISTS mailroom;',

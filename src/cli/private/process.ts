@@ -3,16 +3,16 @@ import { closeSync, existsSync, openSync, readdirSync, readFileSync, statSync } 
 import { dirname, join } from 'node:path'
 import { CommandError } from '../../base/operator-error.ts'
 
-/** A server that a command started for itself. */
+/** A server that a command started for its own use. */
 export interface PrivateServer {
   readonly pid: number
-  /** Ends it and waits until it has ended. May be called again. */
+  /** Stops it and waits until it has exited. May be called again. */
   stop(): Promise<void>
 }
 
 const systemFolders = ['/usr/sbin', '/usr/local/sbin', '/sbin', '/usr/bin', '/usr/local/bin', '/opt/homebrew/bin']
 
-/** The whole path of a program, also where PATH leaves out the folders of system programs. @throws CommandError when absent. */
+/** The full path of a program, also where PATH lacks the directories of system programs. @throws CommandError when missing */
 export function findProgram(name: string, debianPackage: string): string {
   const folders = [...(process.env['PATH'] ?? '').split(':'), ...systemFolders]
   const found = folders.map(folder => join(folder, name)).find(path => existsSync(path))
@@ -22,8 +22,8 @@ export function findProgram(name: string, debianPackage: string): string {
 }
 
 /**
- * Starts a server in a session of its own, so that a Ctrl-C meant for us does not reach it, with its output added to
- * `log`. Gives its process id.
+ * Starts a server in its own session, so that a Ctrl-C for us does not reach it, with its output appended to `log`. Gives its
+ * process id.
  */
 export function startProcess(
   command: readonly string[],
@@ -39,8 +39,7 @@ export function startProcess(
 }
 
 /**
- * What all of them give. When one fails, its error comes only after all have ended: nothing goes on starting behind our
- * back.
+ * Like Promise.all, but when one fails it waits for the others before it throws: nothing is still starting then.
  */
 export async function allAfterSettled<First, Second>(
   starts: readonly [Promise<First>, Promise<Second>],
@@ -49,7 +48,7 @@ export async function allAfterSettled<First, Second>(
   return Promise.all(starts)
 }
 
-/** Does a process of this number run? One that has ended and only waits for its parent to notice does not. */
+/** Is a process with this id running? A zombie is not. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0)
@@ -59,14 +58,14 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-/** Its first thread counts as a zombie while others still hold its files and ports. */
+/** The first thread can be a zombie while other threads still hold files and ports: then the process is running. */
 function hasEnded(entry: string): boolean {
   if (!existsSync(entry)) return false
   const isZombie = /\) [ZX] /.test(readFileSync(join(entry, 'stat'), 'utf8'))
   return isZombie && readdirSync(join(entry, 'task')).length <= 1
 }
 
-/** Asks a process to end (SIGTERM), waits, and ends it by force when `timeoutMs` have passed. */
+/** Sends SIGTERM to a process, waits until it has exited, and sends SIGKILL after `timeoutMs`. */
 export async function stopProcess(pid: number, timeoutMs: number): Promise<void> {
   if (!signal(pid, 'SIGTERM')) return
   for (const deadline = Date.now() + timeoutMs; isAlive(pid); await Bun.sleep(20)) {
@@ -84,15 +83,15 @@ function signal(pid: number, name: NodeJS.Signals): boolean {
   }
 }
 
-/** The number that a pid file holds, when a process of that number lives. */
+/** The process id in a pid file; undefined where no such process is running. */
 export function runningPid(file: string): number | undefined {
   const pid = existsSync(file) ? Number(readFileSync(file, 'utf8')) : 0
   return Number.isInteger(pid) && pid > 1 && isAlive(pid) ? pid : undefined
 }
 
 /**
- * Asks `isReady` until it says yes.
- * @throws CommandError with the last lines of the server's log when the process ends or `timeoutMs` pass before.
+ * Polls `isReady` until it resolves to true.
+ * @throws CommandError with the last lines of the server's log when the process exits first, or after `timeoutMs`
  */
 export async function waitUntilReady(
   server: { readonly name: string; readonly pid: number; readonly log: string; readonly timeoutMs: number },
@@ -107,8 +106,8 @@ export async function waitUntilReady(
 }
 
 /**
- * A port of 127.0.0.1 that nothing listens on at the moment: `preferred`, where that is one, else one from below those
- * that the system gives to clients, so that no client's connection has it when a server comes back to it.
+ * A port of 127.0.0.1 that nothing listens on at the moment: `preferred` where it is free, else one below the range of
+ * ephemeral ports, so that no client's connection uses it when a server is restarted there.
  */
 export function freePort(preferred = 0): number {
   if (preferred !== 0 && isFree(preferred)) return preferred
@@ -128,8 +127,8 @@ function isFree(port: number): boolean {
 }
 
 /**
- * The account that a server started by root gives its rights up for: `name`, where there is such an account and it can
- * reach `folder`, else root itself. undefined when we are not root.
+ * The account that a server started by root switches to: `name`, where there is such an account and it can reach `folder`,
+ * else root itself. undefined when we are not root.
  */
 export function serviceAccountFor(
   folder: string,
