@@ -26,7 +26,7 @@ const delivery: DeliveryTrace = {
   },
 }
 
-test('says how a message came', () => {
+test('writes how a message was received', () => {
   expect(traceHeaders(delivery)).toBe(
     [
       'Return-Path: <a@example.com>',
@@ -49,7 +49,7 @@ test('shows the null reverse-path and an IPv6 address', () => {
   expect(text).toContain('with ESMTP id')
 })
 
-test('lets nothing that a client said begin a line', () => {
+test('lets nothing that a client sent begin a line', () => {
   const evil = 'x\r\nX-Evil: yes'
   const result = { result: 'pass', domain: evil, detail: evil }
   const text = traceHeaders({
@@ -71,7 +71,7 @@ const claims = [
 ]
 const others = ['Authentication-Results: mx.other.test; spf=pass\r\n', 'X: mx.demo.test\r\n y\r\n', 'no colon\r\n']
 
-test('drops the results that claim our name, and only those', () => {
+test('drops the results that bear our hostname, and only those', () => {
   const kept = `${others.join('')}\r\n`
   const head = Buffer.from(`${claims[0]}${others[0]}${claims[1]}${others[1]}${claims[2]}${claims[3]}${others[2]}\r\n`)
   expect(dropOwnAuthenticationResults(head, 'mx.demo.test').toString()).toBe(kept)
@@ -82,7 +82,7 @@ async function* inPieces(bytes: Buffer, size: number) {
 }
 
 for (const size of [1, 7, 1000])
-  test(`shows a message as delivered, read ${size} bytes at a time`, async () => {
+  test(`adds the trace fields to a message that is read ${size} bytes at a time`, async () => {
     const body = `Authentication-Results: mx.demo.test; spf=pass\r\n\r\nin the body\r\n`
     const message = Buffer.from(`${claims.join('')}Subject: x\r\n\r\n${body}`)
     const pieces = await Array.fromAsync(
@@ -91,7 +91,7 @@ for (const size of [1, 7, 1000])
     expect(Buffer.concat(pieces).toString()).toBe(`Return-Path: <>\r\nSubject: x\r\n\r\n${body}`)
   })
 
-test('shows a message that is all header', async () => {
+test('adds the trace fields to a message that is all header', async () => {
   const pieces = await Array.fromAsync(withTraceHeaders(inPieces(Buffer.from(claims.join('')), 9), '', 'mx.demo.test'))
   expect(Buffer.concat(pieces).toString()).toBe('')
 })

@@ -1,31 +1,31 @@
 import { type Instant, millisecondsOf } from '../base/clock.ts'
 import { bodyStart, dropFields, type HeaderField } from './header.ts'
 
-/** One check's result in the words of RFC 8601 §2.7. */
+/** The result of one check, in the keywords of RFC 8601 §2.7. */
 export interface CheckResult {
   readonly result: string
   readonly domain: string | null
   readonly detail: string | null
 }
 
-/** How a message came to one recipient: what stands before it when it is shown as delivered. */
+/** How a message was received for one recipient: the source of its trace header fields (RFC 5321 §4.4). */
 export interface DeliveryTrace {
-  /** Our name: the authserv-id (RFC 8601 §2.5). */
+  /** The hostname of this instance, which is also the authserv-id (RFC 8601 §2.5). */
   readonly hostname: string
   readonly id: string
   readonly receivedAt: Instant
-  /** Empty: the null reverse-path. */
+  /** The reverse-path; empty: the null reverse-path. */
   readonly mailFrom: string
   readonly rcptTo: string
   readonly remoteIp: string
   readonly helo: string
-  /** Protocol and cipher; null: in clear. */
+  /** TLS protocol and cipher; null: without TLS. */
   readonly tls: string | null
   readonly smtputf8: boolean
   readonly results: { readonly [Method in 'spf' | 'dkim' | 'dmarc' | 'arc']: CheckResult }
 }
 
-/** Return-Path, Received and Authentication-Results, for one recipient and naming no other (RFC 5321 §4.4, RFC 8601 §2.2). */
+/** Return-Path, Received and Authentication-Results for one recipient; no other is named (RFC 5321 §4.4, RFC 8601 §2.2). */
 export function traceHeaders(delivery: DeliveryTrace): string {
   return `${returnPath(delivery)}${received(delivery)}${authenticationResults(delivery)}`
 }
@@ -58,7 +58,7 @@ function authenticationResults({ hostname, results }: DeliveryTrace): string {
   return `Authentication-Results: ${plain(hostname)};${checks.join(';')}\r\n`
 }
 
-/** Without control characters, so that nothing a client sends begins a line of its own. */
+/** Without control characters, so that nothing that a client sends can begin another header field. */
 function plain(text: string): string {
   return text.replace(/\p{Cc}+/gu, ' ')
 }
@@ -69,7 +69,7 @@ function comment(text: string): string {
     .replace(/[()\\]/g, ' ')
 }
 
-/** RFC 2045's token, or a quoted string. */
+/** A token (RFC 2045 §5.1), or else a quoted string. */
 function pvalue(text: string): string {
   const value = plain(text).slice(0, 255)
   return /^[^\s()<>@,;:\\"/[\]?=]+$/.test(value) ? value : `"${value.replace(/["\\]/g, '\\$&')}"`
@@ -78,16 +78,16 @@ function pvalue(text: string): string {
 const maxHead = 1024 * 1024
 
 /**
- * The message as it is shown: `before`, then its bytes without the Authentication-Results fields that claim our name
- * (RFC 8601 §5). Of a header past 1 MiB only the first MiB is looked at.
+ * The message with its trace fields: `traceFields`, then its bytes without the Authentication-Results fields that bear our
+ * hostname (RFC 8601 §5). Of a header longer than 1 MiB only the first MiB is searched for them.
  */
 export async function* withTraceHeaders(
   message: AsyncIterable<Buffer>,
-  before: string,
+  traceFields: string,
   hostname: string,
 ): AsyncGenerator<Buffer> {
   let head: Buffer | null = Buffer.alloc(0)
-  yield Buffer.from(before)
+  yield Buffer.from(traceFields)
   for await (const piece of message) {
     if (!head) {
       yield piece
@@ -103,19 +103,19 @@ export async function* withTraceHeaders(
   if (head) yield dropOwnAuthenticationResults(head, hostname)
 }
 
-/** The header block without the Authentication-Results fields whose authserv-id is `hostname`; the rest byte for byte. */
+/** The header without the Authentication-Results fields whose authserv-id is `hostname`; the rest stays byte for byte. */
 export function dropOwnAuthenticationResults(head: Buffer, hostname: string): Buffer {
   return dropFields(head, ({ key, line }) =>
     isOwnAuthenticationResults({ name: key, value: line.slice(line.indexOf(':') + 1) }, hostname),
   )
 }
 
-/** Is it an Authentication-Results field whose authserv-id is `hostname`? */
+/** Whether it is an Authentication-Results field whose authserv-id is `hostname`. */
 export function isOwnAuthenticationResults({ name, value }: HeaderField, hostname: string): boolean {
   return name.toLowerCase() === 'authentication-results' && authservId(value) === hostname.toLowerCase()
 }
 
-/** The authserv-id that a field begins with, lower case; comments before it are passed over. */
+/** The authserv-id at the start of a field's value, in lower case; comments before it are skipped. */
 function authservId(value: string): string {
   const from = skipComments(value)
   const rest = value.slice(from, from + 1024)
@@ -124,7 +124,7 @@ function authservId(value: string): string {
   return id.toLowerCase()
 }
 
-/** The offset of the first character that is neither blank nor in a comment (RFC 5322 §3.2.2; comments nest). */
+/** The offset of the first character that is neither white space nor in a comment (RFC 5322 §3.2.2; comments nest). */
 function skipComments(value: string): number {
   let depth = 0
   for (let at = 0; at < value.length; at++) {

@@ -14,6 +14,6 @@ test.each(['', 'yesterday', 'Tue, 3 Mar 2026 09:15:04', 'x +0000', '3 +0000', '9
   text => expect(readDate(text)).toBeNull(),
 )
 
-test('is not held up by a text that never ends', () => {
+test('reads a very long text quickly', () => {
   expect(readDate(`3 Mar ${'('.repeat(500_000)} +0000`)).toBeNull()
 })

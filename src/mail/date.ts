@@ -2,9 +2,9 @@ import { type Instant, instantAt } from '../base/clock.ts'
 
 const zone = /(?:[+-]\d{4}|\b(?:UTC?|GMT|Z|[ECMP][SD]T))$/i
 const maxLength = 100
-const longestMs = 253_402_300_799_000
+const maxMs = 253_402_300_799_000
 
-/** Reads a date-time of a header field (RFC 5322 §3.3, §4.3); null: it is none, or says no zone. */
+/** Parses the date-time of a header field (RFC 5322 §3.3, §4.3); null: it is not one, or has no zone. */
 export function readDate(text: string): Instant | null {
   const value = text
     .slice(0, maxLength)
@@ -12,5 +12,5 @@ export function readDate(text: string): Instant | null {
     .trim()
   if (!/^(?:[a-z]{3,9},?\s+)?\d{1,2}[\s-]/i.test(value) || !zone.test(value)) return null
   const ms = Date.parse(value)
-  return Number.isNaN(ms) || ms < 0 || ms > longestMs ? null : instantAt(ms * 1000)
+  return Number.isNaN(ms) || ms < 0 || ms > maxMs ? null : instantAt(ms * 1000)
 }

@@ -1,12 +1,12 @@
-/** A header field (RFC 5322 §2.2), unfolded; bytes that are not UTF-8 are shown as U+FFFD. */
+/** A header field (RFC 5322 §2.2), unfolded; bytes that are not UTF-8 are replaced by U+FFFD. */
 export interface HeaderField {
   readonly name: string
   readonly value: string
 }
 
-/** A field as it stands in the message, folded, one byte a character (latin1). */
+/** A field as it is in the message: folded, with one character for each byte (latin1). */
 export interface RawField {
-  /** Lower case. */
+  /** The name in lower case. */
   readonly key: string
   readonly line: string
 }
@@ -15,8 +15,8 @@ const LF = 0x0a
 const CR = 0x0d
 
 /**
- * Where the header ends: the offset of the first byte of the body, past the empty line. Null when `bytes` hold no empty
- * line: then all of it is header.
+ * The offset of the first byte of the body, after the empty line that ends the header. Null without an empty line: all of
+ * `bytes` is header.
  */
 export function bodyStart(bytes: Buffer): number | null {
   for (let at = 0; at >= 0 && at < bytes.length; at = nextLine(bytes, at)) {
@@ -31,7 +31,7 @@ function nextLine(bytes: Buffer, from: number): number {
   return end < 0 ? -1 : end + 1
 }
 
-/** The fields of a header block, in order, duplicates kept; lines without a colon are passed over. */
+/** The fields of a header in order, duplicates included; lines without a colon are skipped. */
 export function readFields(head: Buffer, maxFields: number): readonly RawField[] {
   const fields: RawField[] = []
   for (let at = 0; at >= 0 && at < head.length && fields.length < maxFields; ) {
@@ -45,7 +45,7 @@ export function readFields(head: Buffer, maxFields: number): readonly RawField[]
   return fields
 }
 
-/** The offset past the field that begins at `start`, its folded lines included. */
+/** The offset after the field that begins at `start`, with its folded lines. */
 function fieldEnd(head: Buffer, start: number): number {
   let at = start
   do {
@@ -72,23 +72,23 @@ function utf8(latin1: string): string {
   return latin1
 }
 
-/** The header block without the fields that `isDropped` says; the rest byte for byte. */
+/** The header without the fields for which `isDropped` is true; the rest stays byte for byte. */
 export function dropFields(head: Buffer, isDropped: (field: RawField) => boolean): Buffer {
-  const kept: Buffer[] = []
+  const remaining: Buffer[] = []
   for (let at = 0; at >= 0 && at < head.length; ) {
     const end = fieldEnd(head, at)
     const line = head.toString('latin1', at, end)
     const colon = line.indexOf(':')
     const key = colon < 0 ? '' : line.slice(0, colon).trim().toLowerCase()
-    if (key === '' || !isDropped({ key, line })) kept.push(head.subarray(at, end))
+    if (key === '' || !isDropped({ key, line })) remaining.push(head.subarray(at, end))
     at = end
   }
-  return Buffer.concat(kept)
+  return Buffer.concat(remaining)
 }
 
 const identifier = /<([^<>\s]{1,996})>/g
 
-/** The message identifiers that a field names, in order, without angle brackets (RFC 5322 §3.6.4). */
+/** The message identifiers in a field, in order, without angle brackets (RFC 5322 §3.6.4). */
 export function readIdentifiers(value: string): readonly string[] {
   return Array.from(value.matchAll(identifier), match => match[1] ?? '')
 }

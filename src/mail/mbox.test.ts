@@ -15,7 +15,7 @@ async function encode(message: Buffer | string, size = 1 << 20, mailFrom = 'ann@
 
 const separator = 'From ann@a.test Sat Jan  3 08:05:09 2026\n'
 
-test('every line that could pass for a separator is quoted, and no other', async () => {
+test('quotes every line that could be taken for a separator, and no other', async () => {
   const message =
     'From: a\r\nSubject: b\r\n\r\nFrom here\r\n>From there\r\n>>From x\r\nfrom y\r\n From z\r\nTo From w\r\n'
   expect(await encode(message)).toBe(
@@ -23,17 +23,17 @@ test('every line that could pass for a separator is quoted, and no other', async
   )
 })
 
-test('the null reverse-path, and one with spaces, leave the separator in one piece', async () => {
+test('writes a valid separator for the null reverse-path and for one with spaces', async () => {
   expect(await encode('A: b\r\n', 99, '')).toStartWith('From MAILER-DAEMON Sat Jan  3 08:05:09 2026\nA: b\n')
   expect(await encode('A: b\r\n', 99, '"a b\r\n"@a.test')).toStartWith('From "a_b_"@a.test Sat')
 })
 
-test('a message without an end of line gets one, and lone CRs and bytes of any value stay', async () => {
+test('ends the last line of a message, and keeps lone CRs and bytes of any value', async () => {
   expect(await encode('A: b')).toBe(`${separator}A: b\n\n`)
   expect(await encode('a\rFrom b\r\r\n\xff\x00\x85From c')).toBe(`${separator}a\rFrom b\r\n\xff\x00\x85From c\n\n`)
 })
 
-test('where the pieces of a message end makes no difference', async () => {
+test('writes the same however the message is split into chunks', async () => {
   const long = 'x'.repeat(70_000)
   const message = `From: a\r\n\r\n>From b\r\n${long}From c\r\n${long}\rFrom d\r\nFrom e\r\n>>From f`
   const whole = await encode(message)

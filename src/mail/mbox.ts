@@ -1,8 +1,8 @@
 import { type Instant, millisecondsOf } from '../base/clock.ts'
 
-/** What stands before a message in a mailbox file. */
+/** What the separator line before a message in an mbox file says. */
 export interface MboxSeparator {
-  /** The reverse-path; empty: the null one. */
+  /** The reverse-path; empty: the null reverse-path. */
   readonly mailFrom: string
   readonly receivedAt: Instant
 }
@@ -15,40 +15,40 @@ function fromLine({ mailFrom, receivedAt }: MboxSeparator): string {
   const at = new Date(millisecondsOf(receivedAt))
   const two = (count: number, fill = '0') => String(count).padStart(2, fill)
   const date = `${days[at.getUTCDay()]} ${months[at.getUTCMonth()]} ${two(at.getUTCDate(), ' ')}`
-  const time = [at.getUTCHours(), at.getUTCMinutes(), at.getUTCSeconds()].map(each => two(each)).join(':')
+  const time = [at.getUTCHours(), at.getUTCMinutes(), at.getUTCSeconds()].map(part => two(part)).join(':')
   const sender = mailFrom.replace(/[\s\p{Cc}]+/gu, '_') || 'MAILER-DAEMON'
   return `From ${sender} ${date} ${time} ${at.getUTCFullYear()}\n`
 }
 
-/** A line that is longer than this, in bytes, is not held back until its end is there. */
-const maxHeldBytes = 64 * 1024
+/** A longer line, in bytes, is written before its end has arrived. */
+const maxBufferedBytes = 64 * 1024
 
 /**
- * A message as it stands in a file of the format mboxrd: the separator, its lines with LF, `>` before each that begins with
- * `From ` after any number of `>`, an empty line. Who takes one `>` off such lines again has all its lines. Bytes pass
- * through as they come, whatever the length of the message.
+ * A message in the mboxrd format: the separator, its lines with LF, an empty line. Lines that begin with `From `, after any
+ * number of `>`, get a `>` in front; a reader that removes one `>` from such lines has the original. The message is
+ * streamed: memory does not grow with its length.
  */
 export async function* mboxrd(message: AsyncIterable<Buffer>, separator: MboxSeparator): AsyncGenerator<Buffer> {
   yield Buffer.from(fromLine(separator))
-  let held = ''
+  let buffered = ''
   let isLineStart = true
   for await (const chunk of message) {
-    const text = held + chunk.toString('latin1')
-    const end = wholeUpTo(text)
-    held = text.slice(end)
+    const text = buffered + chunk.toString('latin1')
+    const end = writableLength(text)
+    buffered = text.slice(end)
     if (end === 0) continue
     yield encoded(text.slice(0, end), isLineStart)
     isLineStart = text[end - 1] === '\n'
   }
-  if (held !== '') yield encoded(held, isLineStart)
-  const endsLine = held === '' ? isLineStart : held.endsWith('\n')
+  if (buffered !== '') yield encoded(buffered, isLineStart)
+  const endsLine = buffered === '' ? isLineStart : buffered.endsWith('\n')
   yield Buffer.from(endsLine ? '\n' : '\n\n')
 }
 
-/** How much of it can be written: whole lines, or all but a last CR of a line that is very long. */
-function wholeUpTo(text: string): number {
+/** How much of the text can be written: whole lines, or of a very long line all but a final CR. */
+function writableLength(text: string): number {
   const lines = text.lastIndexOf('\n') + 1
-  if (text.length - lines <= maxHeldBytes) return lines
+  if (text.length - lines <= maxBufferedBytes) return lines
   return text.endsWith('\r') ? text.length - 1 : text.length
 }
 

@@ -1,4 +1,4 @@
-/** The bytes of a message as they came, in memory or in a file that lives until the message is answered. */
+/** The bytes of a message as received, in memory or in a spool file that exists until the reply to DATA is sent. */
 export type MessageSource =
   | { readonly kind: 'memory'; readonly bytes: Buffer; readonly size: number }
   | { readonly kind: 'file'; readonly path: string; readonly size: number }

@@ -46,7 +46,7 @@ const mixed = crlf([
   '',
 ])
 
-describe('takes a message apart', () => {
+describe('parses a message:', () => {
   test('header, text and attachments', async () => {
     const parsed = await parseMessage(mixed)
     expect(parsed.from).toEqual([{ name: 'Jürgen', address: 'jw@xn--bcher-kva.example' }])
@@ -81,7 +81,7 @@ describe('takes a message apart', () => {
     ])
   })
 
-  test('the same from a stream, in small pieces', async () => {
+  test('the same from a stream of small chunks', async () => {
     const pieces = Array.from({ length: Math.ceil(mixed.length / 7) }, (_, i) => mixed.subarray(i * 7, i * 7 + 7))
     const { attachments, ...streamed } = await readMessageSummary(Readable.from(pieces, { objectMode: false }))
     const { attachments: whole, ...parsed } = await parseMessage(mixed)
@@ -89,7 +89,7 @@ describe('takes a message apart', () => {
     expect<unknown>(attachments).toEqual(whole.map(({ content: _, ...facts }) => facts))
   })
 
-  test('an attachment of several megabytes, without keeping it', async () => {
+  test('an attachment of several megabytes, without holding it in memory', async () => {
     const content = Buffer.alloc(6 * 1024 * 1024, 'abcdefgh')
     const head = 'From: a@x.test\r\nContent-Type: application/pdf\r\nContent-Transfer-Encoding: base64\r\n\r\n'
     const lines = content.toString('base64').replace(/.{76}/g, '$&\r\n')
@@ -100,7 +100,7 @@ describe('takes a message apart', () => {
   })
 })
 
-describe('shows what there is of', () => {
+describe('parses as much as possible of', () => {
   const odd: readonly (readonly [what: string, bytes: Buffer, text: string | null])[] = [
     ['nothing at all', Buffer.alloc(0), null],
     ['an empty line', Buffer.from('\r\n'), null],
@@ -142,7 +142,7 @@ describe('shows what there is of', () => {
       expect(parsed.problem).toBeNull()
     })
 
-  test('a Date that is none', async () => {
+  test('an invalid Date', async () => {
     expect((await parseMessage(Buffer.from('Date: soon\r\n\r\n'))).date).toBeNull()
   })
 
@@ -151,7 +151,7 @@ describe('shows what there is of', () => {
     expect((await parseMessage(Buffer.from(`Subject: =?utf-8?B?${words}?=\r\n\r\n`))).subject).toBe('one Bcc: two [2J')
   })
 
-  test('a Subject in bytes of no known charset', async () => {
+  test('a Subject in bytes of an unknown charset', async () => {
     const subject = Buffer.concat([Buffer.from('Subject: caf'), Buffer.of(0xe9), Buffer.from('\r\n\r\n')])
     expect((await parseMessage(subject)).subject).toBe('caf\ufffd')
   })
@@ -159,7 +159,7 @@ describe('shows what there is of', () => {
 
 const head = 'From: Ann <a@x.test>\r\nTo: b@x.test\r\nSubject: bomb\r\n'
 
-describe('keeps within its limits, and says so, with', () => {
+describe('stays within its limits, and reports it, with', () => {
   const bombs: readonly (readonly [what: string, message: string, problem: string, text: string | null])[] = [
     [
       '1,001 parts',
@@ -214,7 +214,7 @@ describe('keeps within its limits, and says so, with', () => {
     expect(parsed.html?.trim()).toBe(html)
   })
 
-  test('more addresses than anyone reads', async () => {
+  test('very many addresses', async () => {
     const to = Array.from({ length: 3000 }, (_, i) => `Reader ${i} <reader${i}@x.test>`).join(',\r\n ')
     const parsed = await parseMessage(Buffer.from(`To: ${to}\r\n${head}To: late@x.test\r\n\r\nhi`))
     expect(parsed.problem).toBe('addresses past 24576 bytes were left out')
@@ -238,7 +238,7 @@ describe('keeps within its limits, and says so, with', () => {
     })
 })
 
-test('rejects, once, when the bytes end in trouble amid an attachment', async () => {
+test('rejects once when reading the bytes fails within an attachment', async () => {
   const unhandled: unknown[] = []
   const note = (error: unknown) => unhandled.push(error)
   process.on('unhandledRejection', note)

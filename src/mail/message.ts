@@ -6,12 +6,12 @@ import { BoundedParser, type ParseLimits, parseLimits, pieceBytes } from './mime
 import { endOf, readAll } from './streams.ts'
 import { truncate } from './text.ts'
 
-/** What is known of an attachment without its bytes. */
+/** An attachment without its bytes. */
 export interface AttachmentSummary {
-  /** As the sender calls it, without control characters, at most 255; a name of ours where there is none. */
+  /** As the sender named it, without control characters, at most 255 characters; generated where it has no name. */
   readonly filename: string
   readonly contentType: string
-  /** Bytes, decoded. */
+  /** In bytes, decoded. */
   readonly size: number
   /** Without angle brackets. */
   readonly contentId: string | null
@@ -23,31 +23,31 @@ export interface ParsedAttachment extends AttachmentSummary {
   readonly content: Buffer
 }
 
-/** What a message says of itself. Identifiers are without angle brackets; addresses have the domain as an A-label. */
+/** A parsed message without its attachments' bytes. Identifiers have no angle brackets; domains are A-labels. */
 export interface MessageSummary {
   readonly from: readonly Address[]
-  /** How many From fields there are: one where the message is in order (RFC 5322 §3.6). */
+  /** The number of From fields; a valid message has one (RFC 5322 §3.6). */
   readonly fromFields: number
-  /** How many Received fields there are. */
+  /** The number of Received fields. */
   readonly hops: number
   readonly to: readonly Address[]
   readonly cc: readonly Address[]
   readonly replyTo: readonly Address[]
-  /** Decoded, without control characters, at most 998; empty: none. */
+  /** Decoded, without control characters, at most 998 characters; empty: none. */
   readonly subject: string
   readonly messageId: string | null
   readonly inReplyTo: string | null
-  /** Oldest first, as the field has them; the last 100. */
+  /** The last 100, oldest first as in the field. */
   readonly references: readonly string[]
   readonly date: Date | null
   readonly text: string | null
   readonly html: string | null
-  /** In order, duplicates kept. */
+  /** In order, duplicates included. */
   readonly headers: readonly HeaderField[]
   readonly attachments: readonly AttachmentSummary[]
-  /** Why not all of it could be taken apart; null: it could. */
+  /** Why not all of the message could be parsed; null: it could. */
   readonly problem: string | null
-  /** There are more parts than were taken apart. */
+  /** The message has more parts than are parsed. */
   readonly hasMoreParts: boolean
 }
 
@@ -56,96 +56,99 @@ export interface ParsedMessage extends MessageSummary {
 }
 
 /**
- * What is done with an attachment when the parser meets it. Its bytes flow by once; what is not read by the time the
- * promise resolves is passed over. The stream must not be destroyed.
+ * Called with each attachment while the message is parsed. Its bytes can be read once; those that are not read by the time
+ * the promise resolves are skipped. The stream must not be destroyed.
  */
-export type AttachmentVisitor<Kept> = (content: Readable, position: number) => Promise<Kept>
+export type AttachmentVisitor<Result> = (content: Readable, position: number) => Promise<Result>
 
 /**
- * Takes a message apart, attachments with their bytes. Never throws for what is in the message: what cannot be taken apart
- * is left out, and `problem` says so. Rejects only when `content` itself cannot be read.
+ * Parses a message, its attachments with their bytes. Never throws for the content of a message: what cannot be parsed is
+ * left out, and `problem` says why. Rejects only when `content` cannot be read.
  */
 export async function parseMessage(
   content: Buffer | Readable,
   limits: ParseLimits = parseLimits,
 ): Promise<ParsedMessage> {
-  const { facts, kept } = await parse(content, limits, readAll)
+  const { summary, results } = await parse(content, limits, readAll)
   return {
-    ...facts,
-    attachments: facts.attachments.map((attachment, i) => ({ ...attachment, content: kept[i] ?? Buffer.alloc(0) })),
+    ...summary,
+    attachments: summary.attachments.map((attachment, i) => ({
+      ...attachment,
+      content: results[i] ?? Buffer.alloc(0),
+    })),
   }
 }
 
-/** As {@link parseMessage}, without the attachments' bytes: memory does not grow with them. */
+/** Like {@link parseMessage}, without the attachments' bytes: memory does not grow with them. */
 export async function readMessageSummary(
   content: Buffer | Readable,
   limits: ParseLimits = parseLimits,
 ): Promise<MessageSummary> {
-  const { facts } = await parse(content, limits, ignoreContent)
-  return facts
+  const { summary } = await parse(content, limits, ignoreContent)
+  return summary
 }
 
-/** Hands each attachment's bytes to `visit`, one after the other, and gives what it said of each. */
-export async function visitAttachments<Kept>(
+/** Calls `visit` with each attachment, one after the other, and gives its results. */
+export async function visitAttachments<Result>(
   content: Buffer | Readable,
-  visit: AttachmentVisitor<Kept>,
+  visit: AttachmentVisitor<Result>,
   limits: ParseLimits = parseLimits,
-): Promise<readonly Kept[]> {
-  const { kept } = await parse(content, limits, visit)
-  return kept
+): Promise<readonly Result[]> {
+  const { results } = await parse(content, limits, visit)
+  return results
 }
 
-/** What can be told from the header alone, for a message that nothing more is to be tried with. */
+/** The summary of a message whose body cannot be parsed (`problem` says why), from its header alone. */
 export async function readHeaderSummary(
   head: Buffer,
   problem: string,
   limits: ParseLimits = parseLimits,
 ): Promise<MessageSummary> {
   const fields = readFields(head.subarray(0, bodyStart(head) ?? head.length), limits.maxHeaders)
-  const shown = await run(Buffer.from(essentialsOf(fields), 'latin1'), limits, ignoreContent)
-  return summaryOf(shown.headers, fields, { text: null, html: null, attachments: [], problem, hasMoreParts: false })
+  const output = await run(Buffer.from(essentialsOf(fields), 'latin1'), limits, ignoreContent)
+  return summaryOf(output.headers, fields, { text: null, html: null, attachments: [], problem, hasMoreParts: false })
 }
 
 function ignoreContent(): Promise<null> {
   return Promise.resolve(null)
 }
 
-interface ParserOutput<Kept> {
+interface ParserOutput<Result> {
   readonly headers: Headers | undefined
   readonly fields: readonly RawField[]
   readonly text: { readonly text?: string | undefined; readonly html?: string | boolean | undefined }
   readonly attachments: readonly AttachmentSummary[]
-  readonly kept: readonly Kept[]
+  readonly results: readonly Result[]
   readonly problem: string | null
   readonly hasMoreParts: boolean
-  /** The first bytes, for when the parser did not come as far as the header. */
+  /** The first bytes, for when the parser failed before the end of the header. */
   readonly head: Buffer
 }
 
-async function parse<Kept>(content: Buffer | Readable, limits: ParseLimits, visit: AttachmentVisitor<Kept>) {
-  const ran = await run(content, limits, visit)
-  if (!ran.headers && ran.problem)
-    return { facts: await readHeaderSummary(ran.head, ran.problem, limits), kept: [] as readonly Kept[] }
-  const { text, html } = ran.text
-  const facts = summaryOf(ran.headers, ran.fields, {
+async function parse<Result>(content: Buffer | Readable, limits: ParseLimits, visit: AttachmentVisitor<Result>) {
+  const output = await run(content, limits, visit)
+  if (!output.headers && output.problem)
+    return { summary: await readHeaderSummary(output.head, output.problem, limits), results: [] as readonly Result[] }
+  const { text, html } = output.text
+  const summary = summaryOf(output.headers, output.fields, {
     text: text?.trim() ? text : null,
     html: typeof html === 'string' && html.trim() ? html : null,
-    attachments: ran.attachments,
-    problem: ran.problem,
-    hasMoreParts: ran.hasMoreParts,
+    attachments: output.attachments,
+    problem: output.problem,
+    hasMoreParts: output.hasMoreParts,
   })
-  return { facts, kept: ran.kept }
+  return { summary, results: output.results }
 }
 
-function run<Kept>(
+function run<Result>(
   content: Buffer | Readable,
   limits: ParseLimits,
-  visit: AttachmentVisitor<Kept>,
-): Promise<ParserOutput<Kept>> {
+  visit: AttachmentVisitor<Result>,
+): Promise<ParserOutput<Result>> {
   return new Promise((resolve, reject) => {
     const parser = new BoundedParser(limits)
     const attachments: AttachmentSummary[] = []
-    const kept: Kept[] = []
+    const results: Result[] = []
     const head: Buffer[] = []
     let headBytes = 0
     let headers: Headers | undefined
@@ -161,35 +164,35 @@ function run<Kept>(
         fields,
         text: text ?? parser.textSoFar(),
         attachments,
-        kept,
+        results,
         problem: failure ?? parser.truncation,
         hasMoreParts: failure !== null && parser.isPartLimit(failure),
         head: Buffer.concat(head),
       })
     }
-    const take = async (attachment: AttachmentStream) => {
+    const readAttachment = async (attachment: AttachmentStream) => {
       const position = attachments.length
       reading = attachment.content as Readable
       const ended = endOf(reading)
       ended.catch(() => undefined)
-      kept[position] = await visit(reading, position)
-      // The parser knows size and hash once all of it has flowed by, wanted or not.
+      results[position] = await visit(reading, position)
+      // The parser knows the size and the hash only once all of the content was read.
       reading.resume()
       await ended
       attachments[position] = attachmentSummary(attachment, position)
       attachment.release()
     }
 
-    parser.on('headers', found => {
-      headers = found
+    parser.on('headers', parsed => {
+      headers = parsed
       head.length = 0
     })
-    parser.on('headerLines', found => {
-      fields = found
+    parser.on('headerLines', lines => {
+      fields = lines
     })
-    parser.on('data', found => {
-      if (found.type === 'text') text = found
-      else take(found).catch((error: unknown) => parser.emit('error', error))
+    parser.on('data', data => {
+      if (data.type === 'text') text = data
+      else readAttachment(data).catch((error: unknown) => parser.emit('error', error))
     })
     parser.once('end', () => finish(null))
     parser.once('error', (error: unknown) => {
@@ -197,17 +200,17 @@ function run<Kept>(
       finish(error instanceof Error ? error.message : String(error))
     })
 
-    const keepHead = (piece: Buffer) => {
+    const bufferHead = (piece: Buffer) => {
       if (headers || headBytes >= limits.maxHeaderBytes) return
       head.push(piece.subarray(0, limits.maxHeaderBytes - headBytes))
       headBytes += piece.length
     }
     if (content instanceof Readable) {
       content.on('error', reject)
-      content.on('data', keepHead)
+      content.on('data', bufferHead)
       content.pipe(parser)
     } else {
-      keepHead(content)
+      bufferHead(content)
       for (let at = 0; at < content.length; at += pieceBytes) parser.write(content.subarray(at, at + pieceBytes))
       parser.end()
     }
@@ -216,12 +219,11 @@ function run<Kept>(
 
 type BodySummary = Pick<MessageSummary, 'text' | 'html' | 'attachments' | 'problem' | 'hasMoreParts'>
 
-function summaryOf(headers: Headers | undefined, fields: readonly RawField[], rest: BodySummary): MessageSummary {
+function summaryOf(headers: Headers | undefined, fields: readonly RawField[], body: BodySummary): MessageSummary {
   const first = (key: string) => {
-    const field = fields.find(field => field.key === key)
+    const field = fields.find(candidate => candidate.key === key)
     return field && unfold(field).value
   }
-  const replied = readIdentifiers(first('in-reply-to') ?? '')
   const subject = headers?.get('subject')
   return {
     from: addressesOf(headers?.get('from')),
@@ -232,11 +234,11 @@ function summaryOf(headers: Headers | undefined, fields: readonly RawField[], re
     replyTo: addressesOf(headers?.get('reply-to')),
     subject: typeof subject === 'string' ? truncate(clean(subject), 998) : '',
     messageId: readIdentifiers(first('message-id') ?? '')[0] ?? null,
-    inReplyTo: replied[0] ?? null,
+    inReplyTo: readIdentifiers(first('in-reply-to') ?? '')[0] ?? null,
     references: readIdentifiers(first('references') ?? '').slice(-100),
     date: dateOf(first('date')),
     headers: fields.filter(field => field.key !== '').map(unfold),
-    ...rest,
+    ...body,
   }
 }
 
@@ -247,17 +249,17 @@ function dateOf(value: string | undefined): Date | null {
 
 function addressesOf(value: HeaderValue | undefined): readonly Address[] {
   const objects = (Array.isArray(value) ? value : value ? [value] : []) as readonly AddressObject[]
-  const found: Address[] = []
+  const addresses: Address[] = []
   const add = (emailAddress: EmailAddress) => {
     if (emailAddress.group) emailAddress.group.forEach(add)
     else if (emailAddress.address)
-      found.push({ address: withALabel(emailAddress.address), name: truncate(clean(emailAddress.name), 256) })
+      addresses.push({ address: withALabelDomain(emailAddress.address), name: truncate(clean(emailAddress.name), 256) })
   }
   for (const object of objects) object.value.forEach(add)
-  return found
+  return addresses
 }
 
-function withALabel(address: string): string {
+function withALabelDomain(address: string): string {
   const at = address.lastIndexOf('@')
   const domain = address.slice(at + 1)
   return clean(at < 0 ? address : `${address.slice(0, at)}@${canonicalDomain(domain) ?? domain.toLowerCase()}`)
@@ -271,7 +273,7 @@ function attachmentSummary(attachment: AttachmentStream, position: number): Atta
   const contentType = truncate(clean(attachment.contentType || 'application/octet-stream'), 255)
   const contentId = truncate(clean(attachment.cid ?? ''), 255)
   return {
-    filename: truncate(clean(attachment.filename ?? ''), 255) || nameless(contentType, position),
+    filename: truncate(clean(attachment.filename ?? ''), 255) || generatedName(contentType, position),
     contentType,
     size: attachment.size,
     contentId: contentId || null,
@@ -280,16 +282,16 @@ function attachmentSummary(attachment: AttachmentStream, position: number): Atta
   }
 }
 
-function nameless(contentType: string, position: number): string {
+function generatedName(contentType: string, position: number): string {
   if (contentType === 'message/rfc822') return `message-${position + 1}.eml`
   return `attachment-${position + 1}`
 }
 
-const essential = new Set(['from', 'to', 'cc', 'reply-to', 'subject'])
-const maxEssential = 16 * 1024
+const essentialFields = new Set(['from', 'to', 'cc', 'reply-to', 'subject'])
+const maxEssentialLength = 16 * 1024
 
-/** A header of only the fields that are shown, cut to a size that costs little. */
+/** A header of only the fields that a summary needs, each truncated so that parsing it is cheap. */
 function essentialsOf(fields: readonly RawField[]): string {
-  const lines = fields.filter(field => essential.has(field.key)).slice(0, 20)
-  return `${lines.map(line => line.line.slice(0, maxEssential)).join('\r\n')}\r\n\r\n`
+  const lines = fields.filter(field => essentialFields.has(field.key)).slice(0, 20)
+  return `${lines.map(line => line.line.slice(0, maxEssentialLength)).join('\r\n')}\r\n\r\n`
 }

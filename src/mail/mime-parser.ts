@@ -1,17 +1,17 @@
 import { type Headers, MailParser, type MailParserOptions } from 'mailparser'
 import type { RawField } from './header.ts'
 
-/** How much of a message is taken apart; what lies past a limit is left as it is, and said to be. */
+/** How much of a message is parsed. What is past a limit is left out, and the summary says so. */
 export interface ParseLimits {
-  /** MIME parts, and how deep they may be nested. */
+  /** MIME parts, and levels of nesting. */
   readonly maxParts: number
   readonly maxDepth: number
-  /** Header fields, and their bytes, of any one part. */
+  /** Header fields, and bytes of header, of each part. */
   readonly maxHeaders: number
   readonly maxHeaderBytes: number
-  /** Bytes of all text and HTML parts together, as they are encoded; the rest is cut off. */
+  /** Encoded bytes of all text and HTML parts together; the rest is truncated. */
   readonly maxTextBytes: number
-  /** Bytes of From, of To, of Cc and of Reply-To; what is past them is not read, since some lists take milliseconds a KiB. */
+  /** Bytes of each of From, To, Cc and Reply-To; the rest is truncated, since some lists cost milliseconds per KiB. */
   readonly maxAddressBytes: number
 }
 
@@ -24,22 +24,22 @@ export const parseLimits: ParseLimits = {
   maxAddressBytes: 24 * 1024,
 }
 
-/** How much the parser is given at a time: it splits a piece before the parts in it are looked at. */
+/** Bytes that the parser is given at a time: it splits all of them into parts before our limits are checked. */
 export const pieceBytes = 64 * 1024
-/** A part with any header field takes more. */
+/** Any part with a header field is longer. */
 const minPartBytes = 32
-/** What the parser says when one piece held so many smaller ones that ours was not met first. */
+/** The parser's own error, when one piece held so many smaller parts that our limit was not reached first. */
 const splitterExcess = 'Max allowed child nodes exceeded'
 
 interface MimeNode {
   readonly type: 'node'
   readonly parentNode: MimeNode | false
   readonly contentType?: string | false
-  /** It is the header of a message within a message. */
+  /** It is the header of an attached message. */
   readonly messageNode?: boolean
   readonly headers: { getList(): readonly RawField[] }
   readonly _headerlen: number
-  /** Its bytes, with the empty line. */
+  /** Its bytes, with the empty line at the end. */
   getHeaders(): Buffer
 }
 
@@ -48,11 +48,11 @@ interface MimeBody {
   readonly value: Buffer
 }
 
-/** A part's header, a piece of its body, or (`data`) what stands between parts. */
+/** The header of a part, a piece of its body, or (`data`) what is between parts. */
 export type ParserChunk = MimeNode | MimeBody
 export type ChunkCallback = (error?: Error | null) => void
 
-/** What the parser has beside its types (mailparser 3.9.31, lib/mail-parser.js). */
+/** Members of the parser that its types lack (mailparser 3.9.31, lib/mail-parser.js). */
 interface MailParserInternals {
   processChunk(this: MailParser, chunk: ParserChunk, done: ChunkCallback): void
   processHeaders(this: MailParser, fields: readonly RawField[]): Headers
@@ -76,11 +76,11 @@ const options = {
 } as const satisfies MailParserOptions
 
 /**
- * mailparser's streaming parser with limits of ours: it emits `error` at the first part past one, and then what was met
- * before is in {@link textSoFar}. Nothing that a part holds makes it throw outside its events.
+ * mailparser's streaming parser with our limits: it emits `error` at the first part past one, and {@link textSoFar} gives
+ * the text before that. No content makes it throw outside its events.
  */
 export class BoundedParser extends MailParser {
-  /** Why something was cut off; null: nothing was. */
+  /** Why something was truncated; null: nothing was. */
   truncation: string | null = null
   private parts = 0
   private readonly addressBytes = new Map<string, number>()
@@ -91,14 +91,14 @@ export class BoundedParser extends MailParser {
   constructor(limits: ParseLimits) {
     super({
       ...options,
-      // Ours are to be met first, when the parts before have been taken apart.
+      // Higher than ours, so that ours are reached first, when the parts before have been parsed.
       maxHeadSize: limits.maxHeaderBytes * 4,
       maxChildNodes: limits.maxParts + pieceBytes / minPartBytes,
     } as MailParserOptions)
     this.limits = limits
   }
 
-  /** Overrides the parser's own step, which runs once for each part's header and each piece of its body. */
+  /** Overrides the parser's step for the header of each part and each piece of its body. */
   processChunk(chunk: ParserChunk, done: ChunkCallback): void {
     try {
       const excess = chunk.type === 'node' ? this.excessOf(chunk) : null
@@ -109,7 +109,7 @@ export class BoundedParser extends MailParser {
     }
   }
 
-  /** Overrides how a part's fields are read: only those that are shown or needed, which is a third of the work saved. */
+  /** Overrides the parsing of a part's fields: only those that are needed, which saves a third of the work. */
   processHeaders(fields: readonly RawField[]): Headers {
     return inner.processHeaders.call(
       this,
@@ -122,10 +122,10 @@ export class BoundedParser extends MailParser {
     if (!addressFields.has(key)) return field
     const used = this.addressBytes.get(key) ?? 0
     this.addressBytes.set(key, used + line.length)
-    const room = Math.max(this.limits.maxAddressBytes - used, 0)
-    if (line.length <= room) return field
+    const remaining = Math.max(this.limits.maxAddressBytes - used, 0)
+    if (line.length <= remaining) return field
     this.truncation = `addresses past ${this.limits.maxAddressBytes} bytes were left out`
-    return { key, line: line.slice(0, Math.max(line.lastIndexOf(',', room), line.indexOf(':') + 1)) }
+    return { key, line: line.slice(0, Math.max(line.lastIndexOf(',', remaining), line.indexOf(':') + 1)) }
   }
 
   private excessOf(node: MimeNode): string | null {
@@ -142,26 +142,26 @@ export class BoundedParser extends MailParser {
   private withinLimit(body: MimeBody): MimeBody {
     const part = (this as unknown as MailParserInternals).curnode
     if (!part || part.isAttachment) return body
-    const room = this.limits.maxTextBytes - this.textBytes
+    const remaining = this.limits.maxTextBytes - this.textBytes
     this.textBytes += body.value.length
-    if (body.value.length <= room) return body
+    if (body.value.length <= remaining) return body
     this.truncation = `text past ${this.limits.maxTextBytes} bytes was left out`
-    return { ...body, value: body.value.subarray(0, Math.max(room, 0)) }
+    return { ...body, value: body.value.subarray(0, Math.max(remaining, 0)) }
   }
 
-  /** Is the part with this header, which was met just now, one that the parser gives as an attachment? */
+  /** Whether the part with this header, which was parsed last, is one that the parser treats as an attachment. */
   protected isAttachment(node: ParserChunk): boolean {
     if (node.type !== 'node' || (node.contentType === 'message/rfc822' && node.messageNode)) return false
     const part = (this as unknown as MailParserInternals).curnode
     return part !== false && part.isAttachment === true
   }
 
-  /** Is this why there was an `error`: more parts than are taken apart? */
-  isPartLimit(why: string): boolean {
-    return this.parts > this.limits.maxParts || why === splitterExcess
+  /** Whether this error message means that the message has more parts than are parsed. */
+  isPartLimit(message: string): boolean {
+    return this.parts > this.limits.maxParts || message === splitterExcess
   }
 
-  /** The text of the parts that were met whole; for after an `error`. */
+  /** The text of the parts that were parsed completely; for use after an `error`. */
   textSoFar(): { readonly text?: string; readonly html?: string } {
     try {
       return (this as unknown as MailParserInternals).tree ? inner.getTextContent.call(this) : {}

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream'
 
-/** All the bytes of a stream that is known to be small. */
+/** Reads all bytes of a stream that is known to be small. */
 export function readAll(content: Readable): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const pieces: Buffer[] = []
@@ -10,7 +10,7 @@ export function readAll(content: Readable): Promise<Buffer> {
   })
 }
 
-/** Resolves once all of a stream has been read; rejects when it is destroyed before. */
+/** Resolves once all of a stream was read; rejects when it is destroyed before. */
 export function endOf(stream: Readable): Promise<void> {
   return new Promise((resolve, reject) => {
     stream.once('end', resolve)

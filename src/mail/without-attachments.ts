@@ -4,38 +4,40 @@ import type { MessageText } from 'mailparser'
 import { bodyStart, dropFields } from './header.ts'
 import { BoundedParser, type ChunkCallback, type ParserChunk, parseLimits } from './mime-parser.ts'
 
-/** What is said of an attachment in its place. */
+/** What the placeholder says of the attachment that it replaces. */
 export interface RemovedAttachment {
   readonly filename: string
   readonly contentType: string
-  /** Bytes, decoded. */
+  /** In bytes, decoded. */
   readonly size: number
 }
 
 /**
- * The message with a text in the place of each attachment, in the order of `removed`, that says what it was; all else stays
- * byte for byte, so that its text and header read as before. Each text is an attachment too: their number stays. Null where
- * the message cannot be taken apart. It is held in memory without the attachments. @throws when `content` cannot be read
+ * The message with each attachment replaced by a text file that names it, in the order of `removed`. All else stays byte for
+ * byte. The placeholders are attachments too, so that their number and positions stay. The result is held in memory; null
+ * where the message cannot be parsed.
+ * @param day the day of the removal, as the placeholders show it
+ * @throws when `content` cannot be read
  */
 export async function withoutAttachments(
   content: Readable,
   removed: readonly RemovedAttachment[],
   day: string,
 ): Promise<Buffer | null> {
-  const parser = new Stripper(position => placeholderOf(removed[position], position, day))
+  const parser = new AttachmentRemover(position => placeholderOf(removed[position], position, day))
   parser.on('data', (found: MessageText | { type: 'attachment'; content: Readable; release(): void }) => {
     if (found.type !== 'attachment') return
     found.content.resume()
     found.release()
   })
-  let fault: unknown
+  let readError: unknown
   content.once('error', error => {
-    fault = error
+    readError = error
   })
   try {
     await pipeline(content, parser)
   } catch (error) {
-    if (fault !== undefined) throw error
+    if (readError !== undefined) throw error
     return null
   }
   return Buffer.concat(parser.pieces)
@@ -59,11 +61,11 @@ function placeholderOf(removed: RemovedAttachment | undefined, position: number,
   return { header: header.join('\r\n'), body: `${body}\r\n` }
 }
 
-/** Decides what is an attachment as the parser itself does, and copies all else. */
-class Stripper extends BoundedParser {
+/** Copies a message except for what the parser treats as attachments. */
+class AttachmentRemover extends BoundedParser {
   readonly pieces: Buffer[] = []
   private position = 0
-  private isPassingOver = false
+  private isInAttachment = false
   private readonly placeholder: (position: number) => Placeholder
 
   constructor(placeholder: (position: number) => Placeholder) {
@@ -72,25 +74,25 @@ class Stripper extends BoundedParser {
   }
 
   override processChunk(chunk: ParserChunk, done: ChunkCallback): void {
-    // A part's bytes are decoded in place.
+    // Copied first: the parser decodes a part's bytes in place.
     const copy = chunk.type === 'node' ? chunk.getHeaders() : Buffer.from(chunk.value)
     super.processChunk(chunk, error => {
-      if (!error) this.keep(chunk, copy)
+      if (!error) this.copy(chunk, copy)
       done(error)
     })
   }
 
-  private keep(chunk: ParserChunk, bytes: Buffer): void {
+  private copy(chunk: ParserChunk, bytes: Buffer): void {
     if (chunk.type === 'node') {
-      this.isPassingOver = this.isAttachment(chunk)
-      this.pieces.push(...(this.isPassingOver ? this.replaced(bytes) : [bytes]))
-    } else if (chunk.type === 'data' || !this.isPassingOver) this.pieces.push(bytes)
+      this.isInAttachment = this.isAttachment(chunk)
+      this.pieces.push(...(this.isInAttachment ? this.replace(bytes) : [bytes]))
+    } else if (chunk.type === 'data' || !this.isInAttachment) this.pieces.push(bytes)
   }
 
-  private replaced(head: Buffer): readonly Buffer[] {
+  private replace(head: Buffer): readonly Buffer[] {
     const { header, body } = this.placeholder(this.position++)
     const fields = dropFields(head.subarray(0, bodyStart(head) ?? head.length), ({ key }) => key.startsWith('content-'))
-    const kept = fields.toString('latin1').replace(/(\r?\n)+$/, '')
-    return [Buffer.from(kept === '' ? '' : `${kept}\r\n`, 'latin1'), Buffer.from(header), Buffer.from(body)]
+    const remaining = fields.toString('latin1').replace(/(\r?\n)+$/, '')
+    return [Buffer.from(remaining === '' ? '' : `${remaining}\r\n`, 'latin1'), Buffer.from(header), Buffer.from(body)]
   }
 }

@@ -5,7 +5,7 @@ import { readOriginalMessage } from './returned-message.ts'
 
 type Feedback = Pick<Report, 'kind' | 'recipients' | 'feedbackType' | 'reportingMta' | 'envelopeId'>
 
-/** What a recipient said by these (RFC 5965 §7.3, RFC 6430): send me no more. `not-spam` and `auth-failure` say no such thing. */
+/** Feedback types that mean that the recipient wants no more such mail (RFC 5965 §7.3, RFC 6430); others do not mean that. */
 const complaints = new Set([
   'abuse',
   'fraud',
@@ -18,8 +18,8 @@ const complaints = new Set([
 ])
 
 /**
- * What a feedback report says (RFC 5965), or one of Outlook.com's, which have no part for it; null: it is neither. A
- * recipient is one that the report names: operators redact them.
+ * Reads a feedback report (RFC 5965), or a complaint of Outlook.com, which has no machine-readable part; null: it is neither.
+ * Only recipients that the report names are given: most reporters redact them.
  */
 export function readFeedback(message: ReportMessage): Feedback | null {
   const part = message.parts.find(part => part.type === 'message/feedback-report')
@@ -39,13 +39,13 @@ function fromPart(text: string): Feedback {
   return {
     kind: complaints.has(type) ? 'complaint' : 'none',
     feedbackType: type || null,
-    recipients: complaints.has(type) ? [...new Set(recipients)].map(complainer) : [],
+    recipients: complaints.has(type) ? [...new Set(recipients)].map(complainant) : [],
     reportingMta: values('Reporting-MTA')[0]?.replace(/^.*?;\s*/, '') ?? values('User-Agent')[0] ?? null,
     envelopeId: values('Original-Envelope-Id')[0] ?? null,
   }
 }
 
-/** Does it come from where Outlook.com's complaints come from, as far as its From says? */
+/** Whether its From is that of Outlook.com's complaints. */
 export function isFromOutlook(fields: readonly HeaderField[]): boolean {
   return /\b(?:staff|postmaster)@(?:hotmail|outlook|live)\.com\b/i.test(fieldOf(fields, 'from') ?? '')
 }
@@ -56,13 +56,13 @@ function fromOutlook(message: ReportMessage): Feedback | null {
   return {
     kind: 'complaint',
     feedbackType: 'abuse',
-    recipients: [complainer(original.complainant)],
+    recipients: [complainant(original.complainant)],
     reportingMta: 'Outlook.com',
     envelopeId: null,
   }
 }
 
-function complainer(address: string): Report['recipients'][number] {
+function complainant(address: string): Report['recipients'][number] {
   return {
     finalRecipient: address,
     originalRecipient: null,

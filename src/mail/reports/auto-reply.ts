@@ -1,8 +1,8 @@
 import type { HeaderField } from '../header.ts'
 import { decodeEncodedWords, fieldOf } from './report-mime.ts'
 
-/** Fields by which programs mark what they answer by themselves; what they hold does not matter. */
-const marks = new Set([
+/** Header fields that mark automatic replies, whatever their value. */
+const autoReplyFields = new Set([
   'x-autoreply',
   'x-autoreply-from',
   'x-autorespond',
@@ -14,8 +14,8 @@ const marks = new Set([
   'x-ms-exchange-generated-message-source',
 ])
 
-/** What the subject of a note of absence begins with, where no field says so. */
-const subjects = new RegExp(
+/** How the subjects of out-of-office replies begin, for those without such a field. */
+const autoReplySubjects = new RegExp(
   `^\\s*(?:${[
     'out of (?:the )?office',
     'ooo\\b',
@@ -76,7 +76,7 @@ const subjects = new RegExp(
 )
 
 /**
- * Did a program send this by itself? By Auto-Submitted (RFC 3834 §5: any keyword but `no`), by the fields that older
+ * Whether a program sent the message: by Auto-Submitted (RFC 3834 §5: any keyword but `no`), by the fields that older
  * programs set, or by how its subject begins.
  */
 export function isAutomatic(fields: readonly HeaderField[]): boolean {
@@ -85,15 +85,15 @@ export function isAutomatic(fields: readonly HeaderField[]): boolean {
   return /^\s*(?:bulk|junk)\b/i.test(fieldOf(fields, 'precedence') ?? '') || isMarkedReply(fields)
 }
 
-/** Is it an answer that a program gave, such as a note of absence, and not only something that a program sent? */
+/** Whether it is an automatic reply, such as an out-of-office message, rather than any other automatic message. */
 export function isAutomaticReply(fields: readonly HeaderField[]): boolean {
   const submitted = keywordOf(fields)
   if (submitted !== undefined) return submitted === 'auto-replied'
-  const isOfList = fields.some(({ name }) => /^list-(?:id|unsubscribe|post)$/i.test(name))
-  return !isOfList && (isMarkedReply(fields) || /^\s*bulk\b/i.test(fieldOf(fields, 'precedence') ?? ''))
+  const isFromList = fields.some(({ name }) => /^list-(?:id|unsubscribe|post)$/i.test(name))
+  return !isFromList && (isMarkedReply(fields) || /^\s*bulk\b/i.test(fieldOf(fields, 'precedence') ?? ''))
 }
 
-/** The keyword of Auto-Submitted; parameters and comments may follow. */
+/** The keyword of Auto-Submitted, without parameters and comments. */
 function keywordOf(fields: readonly HeaderField[]): string | undefined {
   return fieldOf(fields, 'auto-submitted')
     ?.replace(/[;(].*$/s, '')
@@ -102,8 +102,8 @@ function keywordOf(fields: readonly HeaderField[]): string | undefined {
 }
 
 function isMarkedReply(fields: readonly HeaderField[]): boolean {
-  if (fields.some(field => marks.has(field.name.toLowerCase()))) return true
+  if (fields.some(field => autoReplyFields.has(field.name.toLowerCase()))) return true
   if (/^\s*auto[_-]?reply\b/i.test(fieldOf(fields, 'precedence') ?? '')) return true
   if (/\bauto(?:responder|reply)/i.test(fieldOf(fields, 'x-post-messageclass') ?? '')) return true
-  return subjects.test(decodeEncodedWords(fieldOf(fields, 'subject') ?? '').normalize('NFC'))
+  return autoReplySubjects.test(decodeEncodedWords(fieldOf(fields, 'subject') ?? '').normalize('NFC'))
 }

@@ -1,12 +1,12 @@
-// What mail systems write that report in no standard form, by what each is known for.
+// Phrases of mail systems whose bounces do not follow RFC 3464, grouped by mail system.
 
 function anyOf(phrases: readonly string[], flags = 'iu'): RegExp {
   return new RegExp(phrases.map(phrase => phrase.replace(/ /g, '\\s+')).join('|'), flags)
 }
 
-/** What a notification says. */
+/** Phrases in the text of bounces. */
 export const bouncePhrases = anyOf([
-  // qmail and what came of it (netqmail, s/qmail, Yahoo, GMX, Tencent)
+  // qmail and its descendants (netqmail, s/qmail, Yahoo, GMX, Tencent)
   'this is the qmail-send program',
   'hi\\. (?:this is|the) ',
   "i(?:'m| am) afraid i wasn.t able to deliver",
@@ -61,7 +61,7 @@ export const bouncePhrases = anyOf([
   'no valid recipients',
   'recipient address(?:es)? (?:was|were) rejected',
   'an error (?:has )?occurred while attempting to deliver',
-  // others by language
+  // other languages
   'невозможно доставить|не может быть (?:доставлен|отправлен)|не удалось доставить|не доставлен',
   'no se (?:ha podido|pudo) entregar|no pudo ser entregado',
   'n.a pas pu être (?:remis|délivré|distribué|livré)|n.a pas été (?:remis|délivré)',
@@ -72,7 +72,7 @@ export const bouncePhrases = anyOf([
   '전송하지 못했습니다|배달하지 못했습니다',
 ])
 
-/** What the subject of a notification says. */
+/** Phrases in the subjects of bounces. */
 export const bounceSubjects = anyOf([
   '^(?:re:)?\\s*(?:mail )?delivery (?:status notification|failure|failed|error|problem|report|unsuccessful)',
   '^failure notice',
@@ -92,7 +92,7 @@ export const bounceSubjects = anyOf([
   '退信|メールエラー|配信(?:エラー|不能)|недоставленн|non remis|no se puede entregar|não entregue',
 ])
 
-/** It is still being tried. */
+/** Phrases in notifications of delays: delivery is still being tried. */
 export const delayPhrases = anyOf([
   'this is a warning message only',
   'you do not need to re-?send',
@@ -111,7 +111,7 @@ export const delayPhrases = anyOf([
   'zustellung verzögert|wird weiterhin versucht',
 ])
 
-/** Where the returned message begins. */
+/** The line with which the returned message begins. */
 export const returnedMessageStart = new RegExp(
   [
     '^[ \\t]*[-*=_~]{2,}[ \\t]*(?:begin )?(?:below this line is|this is|enclosed is|included is|here is)[^\\n]{0,20} cop',

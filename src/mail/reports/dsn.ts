@@ -8,7 +8,7 @@ type DeliveryStatus = Pick<Report, 'recipients' | 'reportingMta' | 'envelopeId'>
 
 const statusTypes = new Set(['message/delivery-status', 'message/global-delivery-status', 'text/delivery-status'])
 
-// RFC 3464 §2.2, §2.3. A line that begins with none of these goes on with the field before, however it is wrapped.
+// RFC 3464 §2.2, §2.3. A line that begins with none of these fields continues the one before, however it is folded.
 const perMessage = new Set([
   'reporting-mta',
   'dsn-gateway',
@@ -31,22 +31,24 @@ const perRecipient = new Set([
 type StatusFields = Map<string, string>
 
 /**
- * What the machine-readable part of a delivery status notification says (RFC 3464 §2, RFC 6533 §3); null: there is none.
- * Taken as it comes: recipients that no empty line parts, fields wrapped without white space, several parts, no Action.
+ * Reads the machine-readable part of a delivery status notification (RFC 3464 §2, RFC 6533 §3); null: there is none. Lenient:
+ * recipients without an empty line between, fields folded without white space, several parts, no Action.
  */
 export function readDeliveryStatus({ parts }: ReportMessage): DeliveryStatus | null {
   const texts = parts.filter(part => statusTypes.has(part.type)).map(part => part.text)
   if (texts.length === 0) return null
   const groups = texts.flatMap(readGroups)
-  const whole: StatusFields = new Map(groups.flatMap(group => [...group].filter(([name]) => perMessage.has(name))))
+  const messageFields: StatusFields = new Map(
+    groups.flatMap(group => [...group].filter(([name]) => perMessage.has(name))),
+  )
   return {
     recipients: groups.flatMap(group => recipientOf(group) ?? []),
-    reportingMta: mtaOf(whole.get('reporting-mta')),
-    envelopeId: whole.get('original-envelope-id')?.trim() || null,
+    reportingMta: mtaOf(messageFields.get('reporting-mta')),
+    envelopeId: messageFields.get('original-envelope-id')?.trim() || null,
   }
 }
 
-/** The recipients whose fields stand in a text that is not marked as a delivery status. */
+/** The recipients whose fields are in a text that is not declared as a delivery status. */
 export function findDeliveryStatusRecipients(text: string): readonly ReportedRecipient[] {
   if (!/^[ \t]*(?:final|original)-recipient[ \t]*:/im.test(text)) return []
   return readGroups(text).flatMap(group => recipientOf(group) ?? [])
@@ -55,7 +57,7 @@ export function findDeliveryStatusRecipients(text: string): readonly ReportedRec
 const maxGroups = 200
 const fieldLine = /^[ \t]{0,4}([A-Za-z][A-Za-z0-9-]{1,40})[ \t]*:[ \t]*(.*)$/
 
-/** The groups of fields; one ends at an empty line, or where a field of a recipient comes again. */
+/** The groups of fields: a group ends at an empty line, or where a recipient's field is repeated. */
 function readGroups(text: string): readonly StatusFields[] {
   const groups: StatusFields[] = [new Map()]
   let last: string | undefined
@@ -81,15 +83,15 @@ function readGroups(text: string): readonly StatusFields[] {
 
 function recipientOf(fields: StatusFields): ReportedRecipient | null {
   const address = fields.get('final-recipient') ?? fields.get('original-recipient')
-  const said = fields.get('action')
-  if (address === undefined && (said === undefined || fields.get('status') === undefined)) return null
+  const actionField = fields.get('action')
+  if (address === undefined && (actionField === undefined || fields.get('status') === undefined)) return null
   const status = /[245]\.\d{1,3}\.\d{1,3}/.exec(fields.get('status') ?? '')?.[0]
   const diagnostic = diagnosticOf(fields.get('diagnostic-code'))
-  const code = better(status === undefined ? null : readEnhancedStatus(status), diagnostic)
+  const code = moreSpecific(status === undefined ? null : readEnhancedStatus(status), diagnostic)
   return {
     finalRecipient: addressOf(address) ?? '',
     originalRecipient: addressOf(fields.get('original-recipient')),
-    action: actionOf(said, code, diagnostic),
+    action: actionOf(actionField, code, diagnostic),
     enhancedCode: code,
     smtpCode: diagnostic === null ? null : findReplyCode(diagnostic),
     diagnostic,
@@ -99,10 +101,10 @@ function recipientOf(fields: StatusFields): ReportedRecipient | null {
 }
 
 /**
- * The reply that is quoted is the remote server's own word: it counts before a Status that says less, or that the
- * reporter made from the basic code alone (sendmail: 5.1.1 for any 550).
+ * The quoted reply comes from the remote server itself: it wins over a Status that is less specific, or that the reporter
+ * derived from the basic code alone (sendmail: 5.1.1 for any 550).
  */
-function better(status: string | null, diagnostic: string | null): string | null {
+function moreSpecific(status: string | null, diagnostic: string | null): string | null {
   const quoted = diagnostic === null ? null : findEnhancedStatus(diagnostic)
   if (quoted === null || status === null) return quoted ?? status
   if (!isSpecific(status)) return isSpecific(quoted) || status.endsWith('.0.0') ? quoted : status
@@ -110,8 +112,8 @@ function better(status: string | null, diagnostic: string | null): string | null
   return status.startsWith('5') && isReply && isSpecific(quoted) ? quoted : status
 }
 
-function actionOf(said: string | undefined, code: string | null, diagnostic: string | null): ReportedAction {
-  const word = said?.toLowerCase() ?? ''
+function actionOf(actionField: string | undefined, code: string | null, diagnostic: string | null): ReportedAction {
+  const word = actionField?.toLowerCase() ?? ''
   if (/^delayed/.test(word)) return 'delayed'
   if (/^(?:delivered|deliver\b|deliverable)/.test(word)) return 'delivered'
   if (/^relayed/.test(word)) return 'relayed'
@@ -122,14 +124,14 @@ function actionOf(said: string | undefined, code: string | null, diagnostic: str
   return ({ success: 'delivered', transient: 'delayed', permanent: 'failed' } as const)[statusClassOf(code)]
 }
 
-/** The address of `type; address`, RFC 3464 §2.3.1; what is none stands as it is. */
+/** The address in `type; address` (RFC 3464 §2.3.1); text without an address is given as it is. */
 function addressOf(value: string | undefined): string | null {
   if (value === undefined) return null
   const text = unitext(value.slice(value.indexOf(';') + 1).trim())
   return /(?:"(?:[^"\\]|\\.)+"|[^\s<>;,"()]+)@[^\s<>;,"()]+/.exec(text)?.[0] ?? (text.replace(/^<|>$/g, '') || null)
 }
 
-/** RFC 6533 §3: what is not ASCII as `\x{hex}`. */
+/** Decodes utf-8-addr-unitext: characters that are not ASCII are `\x{hex}` (RFC 6533 §3). */
 function unitext(text: string): string {
   return text.replace(/\\x\{([0-9a-f]{2,6})\}/gi, (whole, hex: string) => {
     const point = Number.parseInt(hex, 16)
@@ -144,7 +146,7 @@ function mtaOf(value: string | undefined): string | null {
 
 const maxDiagnostic = 1000
 
-/** The reply of `smtp; 550 …`, the text of any other type, on one line. */
+/** The reply in `smtp; 550 …`, or the text of any other type, on one line. */
 function diagnosticOf(value: string | undefined): string | null {
   const text = oneLine((value ?? '').replace(/^\s*[\w-]+\s*;\s*/, ''))
   return text.slice(0, maxDiagnostic) || null

@@ -13,8 +13,8 @@ const maxDiagnostic = 1000
 const minNotification = 12
 
 /**
- * What a notification in no standard form says: qmail, Exim, old Exchange, Notes and their like. Taken for one only where
- * the sender is a mail system and the words, in it or in its subject, are those of one. Null: it is none.
+ * Reads a bounce that does not follow RFC 3464, as of qmail, Exim, old Exchange and Notes: the sender must be a mail system,
+ * and the text or the subject must have the phrases of a bounce. Null: it is not a bounce.
  */
 export function readNonstandardBounce(
   message: ReportMessage,
@@ -26,9 +26,9 @@ export function readNonstandardBounce(
   const failed = failedIn(message)
   const isBounce = failed.length > 0 || bouncePhrases.test(text) || bounceSubjects.test(subject)
   if (!isBounce || text.trim().length < minNotification) return null
-  const spelledOut = findDeliveryStatusRecipients(text)
-  if (spelledOut.length > 0) return spelledOut
-  const named = failed.length > 0 ? failed : othersThan(sendersIn(message), findNamedRecipients(text))
+  const withFields = findDeliveryStatusRecipients(text)
+  if (withFields.length > 0) return withFields
+  const named = failed.length > 0 ? failed : without(reportRecipients(message), findNamedRecipients(text))
   const addresses = named.length > 0 ? named : [original.to ?? '']
   const action = delayPhrases.test(`${subject}\n${text}`) ? 'delayed' : 'failed'
   return addresses.slice(0, maxRecipients).map(address => ({
@@ -43,10 +43,10 @@ export function readNonstandardBounce(
 
 type FailureCause = Pick<ReportedRecipient, 'enhancedCode' | 'smtpCode' | 'diagnostic'>
 
-/** Gives the cause that the words of a report tell for one of these recipients, for where its fields tell none. */
-export function failureCausesIn(message: ReportMessage, all: readonly string[]): (one: string) => FailureCause {
+/** A function that finds the cause for one of these recipients in the text of a report, where its fields give none. */
+export function failureCausesIn(message: ReportMessage, all: readonly string[]): (recipient: string) => FailureCause {
   const text = notificationText(message)
-  return one => causeOf(one, all, text)
+  return recipient => causeOf(recipient, all, text)
 }
 
 /** X-Failed-Recipients: Exim, Gmail, Mail.ru. */
@@ -55,19 +55,19 @@ function failedIn({ fields }: ReportMessage): readonly string[] {
   return findAddresses(values.join(','))
 }
 
-/** Whom the report is for, who is none of those that it is about. */
-function sendersIn({ fields }: ReportMessage): ReadonlySet<string> {
+/** The recipients of the report itself, who are not those that it reports. */
+function reportRecipients({ fields }: ReportMessage): ReadonlySet<string> {
   return new Set(findAddresses(fieldOf(fields, 'to') ?? '').map(address => address.toLowerCase()))
 }
 
-function othersThan(senders: ReadonlySet<string>, addresses: readonly string[]): readonly string[] {
-  const others = addresses.filter(address => !senders.has(address.toLowerCase()))
+function without(excluded: ReadonlySet<string>, addresses: readonly string[]): readonly string[] {
+  const others = addresses.filter(address => !excluded.has(address.toLowerCase()))
   return others.length > 0 ? others : addresses
 }
 
-/** The cause that the text tells of one recipient: the reply that is quoted, or the words. */
-function causeOf(one: string, all: readonly string[], text: string): FailureCause {
-  const own = all.length === 1 ? withoutGreeting(text) : passageAbout(one, all, text)
+/** The cause for one recipient in the text: the quoted reply, or the words. */
+function causeOf(recipient: string, all: readonly string[], text: string): FailureCause {
+  const own = all.length === 1 ? withoutGreeting(text) : passageAbout(recipient, all, text)
   const passage = all.length === 1 && findReply(own) === null && findReply(text) !== null ? text : own
   const reply = findReply(passage)
   const quoted =
@@ -84,18 +84,18 @@ function causeOf(one: string, all: readonly string[], text: string): FailureCaus
   }
 }
 
-/** The lines about one of several recipients: from its own to the next one's. */
-function passageAbout(one: string, all: readonly string[], text: string): string {
-  const from = text.indexOf(one)
+/** The text about one of several recipients: from its name to that of the next. */
+function passageAbout(recipient: string, all: readonly string[], text: string): string {
+  const from = text.indexOf(recipient)
   if (from < 0) return text
-  const ends = all.flatMap(value => {
-    const at = value === one ? -1 : text.indexOf(value, from + one.length)
+  const ends = all.flatMap(other => {
+    const at = other === recipient ? -1 : text.indexOf(other, from + recipient.length)
     return at > from ? [at] : []
   })
   return text.slice(from, ends.length > 0 ? Math.min(...ends) : text.length)
 }
 
-/** From the first recipient on, where more than its name follows. */
+/** The text from the first recipient on, where more than its name follows. */
 function withoutGreeting(text: string): string {
   const at = text.search(recipientLine)
   return at > 0 && text.length - at > 60 ? text.slice(at) : text

@@ -11,9 +11,9 @@ import { fieldOf, parseReportMime, type ReportMessage } from './report-mime.ts'
 import { noOriginal, readOriginalMessage } from './returned-message.ts'
 
 /**
- * What a message reports: a delivery status notification (RFC 3464, RFC 6533), a feedback report (RFC 5965), a notification
- * in one of the forms of systems that write none of these, or an automatic answer (RFC 3834). A message that only talks
- * about such things, or carries one that it forwards, is `none`. Pure; reads the first 256 KiB.
+ * Reads what a message reports: a delivery status notification (RFC 3464, RFC 6533), a feedback report (RFC 5965), a bounce
+ * in a nonstandard form, or an automatic reply (RFC 3834). A message that only writes about such things, or forwards one, is
+ * `none`. Pure; reads the first 256 KiB.
  */
 export function readReport(message: Buffer): Report {
   const split = parseReportMime(message)
@@ -34,7 +34,7 @@ export function readReport(message: Buffer): Report {
   return { ...nothing, kind: plainKind(split.fields), original }
 }
 
-/** Is it worth reading the body for a report? Tells from the header alone. */
+/** Whether the body may hold a report, judging by the header alone. */
 export function mayReport(fields: readonly HeaderField[]): boolean {
   return (
     /^\s*multipart\/report/i.test(fieldOf(fields, 'content-type') ?? '') ||
@@ -47,26 +47,26 @@ function plainKind(fields: readonly HeaderField[]): 'auto-reply' | 'none' {
   return isAutomaticReply(fields) ? 'auto-reply' : 'none'
 }
 
-const maxWordy = 20
+const maxCausesFromText = 20
 
-/** Some systems (OpenSMTPD) tell the cause only in words: `Status: 5.0.0`, and the reply in the text before. */
+/** Adds causes from the text: OpenSMTPD writes `Status: 5.0.0`, and the reply only in the text. */
 function withCauses(recipients: readonly ReportedRecipient[], message: ReportMessage): readonly ReportedRecipient[] {
-  const isToldBy = ({ action, diagnostic, enhancedCode }: ReportedRecipient) =>
+  const hasCause = ({ action, diagnostic, enhancedCode }: ReportedRecipient) =>
     action === 'delivered' || action === 'relayed' || diagnostic !== null || isSpecific(enhancedCode ?? '.0')
-  const some = recipients.slice(0, maxWordy)
-  if (some.every(isToldBy)) return recipients
+  const some = recipients.slice(0, maxCausesFromText)
+  if (some.every(hasCause)) return recipients
   const causeOf = failureCausesIn(
     message,
-    some.map(reportedRecipient => reportedRecipient.finalRecipient),
+    some.map(recipient => recipient.finalRecipient),
   )
   return recipients.map((recipient, i) => {
-    if (i >= maxWordy || isToldBy(recipient)) return recipient
+    if (i >= maxCausesFromText || hasCause(recipient)) return recipient
     const words = causeOf(recipient.finalRecipient)
     return { ...recipient, ...words, enhancedCode: words.enhancedCode ?? recipient.enhancedCode }
   })
 }
 
-/** The worst that is told of any recipient. */
+/** The worst that is reported of any recipient. */
 function kindOf(recipients: readonly ReportedRecipient[]): Report['kind'] {
   const actions = new Set(recipients.map(recipient => recipient.action))
   if (actions.has('failed')) return 'bounce'

@@ -1,7 +1,7 @@
 import libmime from 'libmime'
 import { bodyStart, type HeaderField, readFields, unfold } from '../header.ts'
 
-/** A part of a report that holds no other parts, with its text decoded. A message within it stays whole. */
+/** A leaf part of a report, with its text decoded. An attached message is one part. */
 export interface ReportPart {
   /** Lower case, such as `message/delivery-status`. */
   readonly type: string
@@ -9,10 +9,10 @@ export interface ReportPart {
   readonly text: string
 }
 
-/** A message taken apart as far as a report needs it. */
+/** A message, parsed as far as reading a report needs it. */
 export interface ReportMessage {
   readonly fields: readonly HeaderField[]
-  /** Content-Type of the whole, lower case, with its parameters. */
+  /** Content-Type of the message, lower case, with its parameters. */
   readonly type: ContentType
   readonly parts: readonly ReportPart[]
 }
@@ -22,7 +22,7 @@ interface ContentType {
   readonly parameters: ReadonlyMap<string, string>
 }
 
-/** What is read of a message: a report says what it has to say before the message that it returns. */
+/** How much of a message is read, in bytes: a report comes before the message that it returns. */
 export const maxReportBytes = 256 * 1024
 const maxParts = 40
 const maxDepth = 6
@@ -30,7 +30,7 @@ const maxFields = 500
 /** How much of a field's value is parsed or decoded, in characters: a hostile one costs milliseconds a KiB. */
 const maxValue = 4096
 
-/** Takes a message apart: what it is made of, in order, without descending into a message within it. Pure and bounded. */
+/** Parses a message into its leaf parts, in order, without descending into attached messages. Pure and bounded. */
 export function parseReportMime(message: Buffer): ReportMessage {
   const bytes = message.subarray(0, maxReportBytes)
   const { fields, body } = splitEntity(Buffer.from(bytes.toString('latin1').replace(/\r\n?/g, '\n'), 'latin1'))
@@ -66,7 +66,7 @@ function collect(fields: readonly HeaderField[], body: Buffer, depth: number, pa
     })
 }
 
-/** What lies between the delimiter lines (RFC 2046 §5.1.1); the last piece need not be closed. */
+/** The pieces between the delimiter lines (RFC 2046 §5.1.1); the last one need not be closed. */
 function piecesOf(body: Buffer, boundary: string): readonly Buffer[] {
   const pieces: Buffer[] = []
   const text = body.toString('latin1')
@@ -91,7 +91,7 @@ function lineAt(text: string, start: string, from: number): number {
   return -1
 }
 
-/** The value of the first field of that name; `name` in lower case. */
+/** The value of the first field with this name, which is given in lower case. */
 export function fieldOf(fields: readonly HeaderField[], name: string): string | undefined {
   return fields.find(field => field.name.toLowerCase() === name)?.value
 }

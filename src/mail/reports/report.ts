@@ -1,32 +1,32 @@
 import type { Instant } from '../../base/clock.ts'
 import type { OriginalMessage } from './returned-message.ts'
 
-/** What a report says became of a message for one recipient; RFC 3464 §2.3.3. */
+/** What happened to a message for one recipient, as a report says (RFC 3464 §2.3.3). */
 export type ReportedAction = 'failed' | 'delayed' | 'delivered' | 'relayed' | 'expanded'
 
-/** What a report says of one recipient. */
+/** One recipient of the reported message. */
 export interface ReportedRecipient {
-  /** As the reporter knows it; empty: it does not say. */
+  /** As the reporter knows the address; empty: the report does not name it. */
   readonly finalRecipient: string
-  /** As we submitted it (ORCPT). */
+  /** As we submitted the address (ORCPT). */
   readonly originalRecipient: string | null
   readonly action: ReportedAction
-  /** RFC 3463. */
+  /** The enhanced status code (RFC 3463). */
   readonly enhancedCode: string | null
   readonly smtpCode: number | null
-  /** What the report quotes or says of the cause, on one line. */
+  /** The cause, quoted or in words, on one line. */
   readonly diagnostic: string | null
-  /** The server that the reporter had it from. */
+  /** The server whose reply the report quotes. */
   readonly remoteMta: string | null
-  /** Last-Attempt-Date: when it was so; null: that is not told. */
+  /** Last-Attempt-Date; null: the report has none. */
   readonly lastAttemptAt: Instant | null
 }
 
-/** What a message reports of another one. Claims of whoever wrote it: nothing in it is proven. */
+/** What a message reports about another one. These are claims of its author: nothing is verified. */
 export interface Report {
   /** The report's own Message-ID, without angle brackets. */
   readonly messageId: string | null
-  /** Its Date, by the clock of whoever wrote it; null: it has none. */
+  /** The report's Date, by the clock of its author; null: it has none. */
   readonly writtenAt: Instant | null
   readonly kind: 'bounce' | 'delayed' | 'delivered' | 'relayed' | 'complaint' | 'auto-reply' | 'none'
   readonly recipients: readonly ReportedRecipient[]
@@ -35,6 +35,6 @@ export interface Report {
   readonly envelopeId: string | null
   /** Feedback-Type (RFC 5965 §3.1) in lower case. */
   readonly feedbackType: string | null
-  /** What is told of the message that it is about. */
+  /** What the report returns of the reported message. */
   readonly original: OriginalMessage
 }

@@ -1,15 +1,15 @@
 import { type HeaderField, readFields, readIdentifiers, unfold } from '../header.ts'
 import { fieldOf, type ReportMessage } from './report-mime.ts'
 
-/** What a report returns of the message that it is about. */
+/** What a report returns of the reported message. */
 export interface OriginalMessage {
   /** Without angle brackets. */
   readonly messageId: string | null
-  /** X-Mailroom-Id, which we put into what we send. */
+  /** X-Mailroom-Id, which every email that we send has. */
   readonly mailroomId: string | null
   /** The first address in To. */
   readonly to: string | null
-  /** X-HmXmrOriginalRecipient: whom Outlook.com's complaints are from. */
+  /** X-HmXmrOriginalRecipient: the recipient who complained, in Outlook.com's complaints. */
   readonly complainant: string | null
 }
 
@@ -25,11 +25,12 @@ const returnedTypes = new Set([
   'message/partial',
 ])
 
+/** Whether a part of this media type is a returned message or its header. */
 export function isReturnedMessageType(type: string): boolean {
   return returnedTypes.has(type)
 }
 
-/** What the returned message, or its header, says; where none is attached, the header that stands in the text. */
+/** Reads the returned message or its header; where none is attached, the header fields quoted in the text. */
 export function readOriginalMessage({ parts }: ReportMessage): OriginalMessage {
   const returned = parts.find(part => isReturnedMessageType(part.type))
   const fields = returned ? fieldsOf(returned.text.trimStart()) : fieldsInText(parts.map(part => part.text).join('\n'))
@@ -46,10 +47,10 @@ function fieldsOf(head: string): readonly HeaderField[] {
   return readFields(Buffer.from(head, 'utf8'), 500).map(unfold)
 }
 
-const wanted = /^[>\s]{0,6}(message-id|x-mailroom-id|to):[ \t]*(\S.*(?:\n[ \t]+\S.*)?)$/gim
+const quotedField = /^[>\s]{0,6}(message-id|x-mailroom-id|to):[ \t]*(\S.*(?:\n[ \t]+\S.*)?)$/gim
 
 function fieldsInText(text: string): readonly HeaderField[] {
-  const fields = Array.from(text.matchAll(wanted), ([, name = '', value = '']) => ({ name, value }))
-  // Without a Message-ID there is no header here, only words.
+  const fields = Array.from(text.matchAll(quotedField), ([, name = '', value = '']) => ({ name, value }))
+  // Without a Message-ID these are not header fields, only words.
   return fields.some(field => field.name.toLowerCase() === 'message-id') ? fields : []
 }
