@@ -8,8 +8,8 @@ import { openTestHttpServer, type TestHttpServer } from '../harness/http-server.
 
 export const publicUrl = 'https://mail.example'
 
-/** The door with the routes of members and invitations. */
-export function openPeopleDoor(limits: { readonly authFailuresPerMinute?: number } = {}): Promise<TestHttpServer> {
+/** The HTTP server with the routes of members and invitations. */
+export function openMembersServer(limits: { readonly authFailuresPerMinute?: number } = {}): Promise<TestHttpServer> {
   return openTestHttpServer({
     ...limits,
     features: ({ database: { db }, clock }) => [
@@ -22,31 +22,31 @@ export function openPeopleDoor(limits: { readonly authFailuresPerMinute?: number
 
 let count = 0
 
-/** A member of the door's organization, or of another. */
+/** A member of the server's organization, or of another. */
 export async function newMember(
-  door: TestHttpServer,
+  server: TestHttpServer,
   reach: MemberAccess,
-  organizationId: Id<'org'> = door.organizationId,
+  organizationId: Id<'org'> = server.organizationId,
 ): Promise<Id<'mem'>> {
   const email = `person-${++count}@friend.test`
-  const made = await inTransaction(door.database.db, tx =>
-    addMember(tx, { organizationId, email, name: `Person ${count}`, access: reach }, door.clock),
+  const created = await inTransaction(server.database.db, tx =>
+    addMember(tx, { organizationId, email, name: `Person ${count}`, access: reach }, server.clock),
   )
-  return made.id
+  return created.id
 }
 
-export async function newBrand(door: TestHttpServer, key?: string): Promise<Id<'brd'>> {
+export async function newBrand(server: TestHttpServer, key?: string): Promise<Id<'brd'>> {
   const json = { name: `Brand ${++count}`, slug: `brand-${count}` }
-  return (await door.call('POST', '/v1/brands', { json, ...(key ? { key } : {}) })).json.id
+  return (await server.call('POST', '/v1/brands', { json, ...(key ? { key } : {}) })).json.id
 }
 
-/** Everything that a member may be let do, in these brands. */
+/** The access of a member with these permissions (all by default) in these brands. */
 export function limitedTo(brandIds: readonly string[], granted: readonly Permission[] = permissions): MemberAccess {
   return { role: 'member', brandIds, permissions: granted }
 }
 
-/** Status, code and parameter of an answer. */
-export function outcome(called: { status: number; json: { error?: { code: string; param?: string } } | undefined }) {
-  const { error } = called.json ?? {}
-  return [called.status, error?.code, ...(error?.param === undefined ? [] : [error.param])]
+/** Status, error code and parameter of a response. */
+export function outcome(response: { status: number; json: { error?: { code: string; param?: string } } | undefined }) {
+  const { error } = response.json ?? {}
+  return [response.status, error?.code, ...(error?.param === undefined ? [] : [error.param])]
 }

@@ -15,20 +15,20 @@ import { testSecrets } from '../harness/secrets.ts'
 export const hostname = 'mx.mailroom.example'
 
 /** An organization with a brand. */
-export interface TestTenant {
-  readonly owner: Tenant
+export interface TestOrganization {
+  readonly tenant: Tenant
   readonly brandId: Id<'brd'>
 }
 
-/** A database, a DNS server and what works with them. */
-export interface World {
-  readonly use: DomainDeps
+/** A database and a DNS server, with the dependencies of the domain functions on top of them. */
+export interface DomainsFixture {
+  readonly deps: DomainDeps
   readonly dns: TestDns
   readonly databaseUrl: string
   close(): Promise<void>
 }
 
-/** Time that goes on by a second at each look. */
+/** A clock that advances by a second at each call. */
 export function tickingClock(): Clock {
   let now = Date.UTC(2026, 0, 31, 8) * 1000
   return {
@@ -39,7 +39,7 @@ export function tickingClock(): Clock {
   }
 }
 
-export async function openWorld(change: Partial<DomainDeps> = {}): Promise<World> {
+export async function openDomainsFixture(change: Partial<DomainDeps> = {}): Promise<DomainsFixture> {
   const [database, dns] = await Promise.all([freshDatabase(), startDns()])
   const deps: DomainDeps = {
     db: database.db,
@@ -51,7 +51,7 @@ export async function openWorld(change: Partial<DomainDeps> = {}): Promise<World
     ...change,
   }
   return {
-    use: deps,
+    deps,
     dns,
     databaseUrl: database.url,
     close: async () => {
@@ -61,15 +61,15 @@ export async function openWorld(change: Partial<DomainDeps> = {}): Promise<World
   }
 }
 
-export async function newTenant(db: Db): Promise<TestTenant> {
+export async function createTestOrganization(db: Db): Promise<TestOrganization> {
   const organizationId = newId('org')
   const now = tickingClock().now()
   await db
     .insertInto('organizations')
     .values({ id: organizationId, name: 'Acme', plan: 'unlimited', created_at: now })
     .execute()
-  const owner = { organizationId, brandId: null }
-  return { owner, brandId: await newBrand(db, organizationId) }
+  const tenant = { organizationId, brandId: null }
+  return { tenant, brandId: await newBrand(db, organizationId) }
 }
 
 export async function newBrand(db: Db, organizationId: Id<'org'>): Promise<Id<'brd'>> {
@@ -90,7 +90,7 @@ export async function newBrand(db: Db, organizationId: Id<'org'>): Promise<Id<'b
   return id
 }
 
-/** A record as somebody publishes it. */
+/** A record to publish at the test DNS server. */
 export interface ToPublish {
   readonly type: string
   readonly name: string
@@ -98,33 +98,37 @@ export interface ToPublish {
   readonly priority: number | null
 }
 
-/** Publishes records at the DNS server, beside what is there. */
+/** Adds records to the DNS server's zone. */
 export function publishAt(dns: TestDns, ...records: readonly ToPublish[]): void {
   for (const { type, name, value, priority } of records) {
-    const held = dns.zone[name] ?? {}
-    if (type === 'TXT') dns.zone[name] = { ...held, TXT: [...(held.TXT ?? []), value] }
-    else if (type === 'CNAME') dns.zone[name] = { ...held, CNAME: value }
-    else dns.zone[name] = { ...held, MX: [...(held.MX ?? []), `${priority} ${value}`] }
+    const existing = dns.zone[name] ?? {}
+    if (type === 'TXT') dns.zone[name] = { ...existing, TXT: [...(existing.TXT ?? []), value] }
+    else if (type === 'CNAME') dns.zone[name] = { ...existing, CNAME: value }
+    else dns.zone[name] = { ...existing, MX: [...(existing.MX ?? []), `${priority} ${value}`] }
   }
 }
 
-/** Lets every question about this name fail, or work again. */
+/** Makes every look-up of this name fail with SERVFAIL, or work again. */
 export function breakName(dns: TestDns, name: string, isBroken = true): void {
-  const { behaviour: _, ...held } = dns.zone[name] ?? {}
-  dns.zone[name] = isBroken ? { ...held, behaviour: { rcode: 'SERVFAIL' } } : held
+  const { behaviour: _, ...existing } = dns.zone[name] ?? {}
+  dns.zone[name] = isBroken ? { ...existing, behaviour: { rcode: 'SERVFAIL' } } : existing
 }
 
-export function publishOwnership({ dns }: World, { owner }: TestTenant, domain: string): void {
-  publishAt(dns, ownershipRecord(owner.organizationId, domain))
+export function publishOwnership({ dns }: DomainsFixture, { tenant }: TestOrganization, domain: string): void {
+  publishAt(dns, ownershipRecord(tenant.organizationId, domain))
 }
 
-/** A domain whose ownership is published. */
-export async function ownedDomain(world: World, tenant: TestTenant, domain: string): Promise<DomainJson> {
-  publishOwnership(world, tenant, domain)
-  return createDomain(world.use, tenant.owner, { brandId: tenant.brandId, domain, publishDns: true })
+/** Publishes the ownership record and registers the domain. */
+export async function ownedDomain(
+  fixture: DomainsFixture,
+  organization: TestOrganization,
+  domain: string,
+): Promise<DomainJson> {
+  publishOwnership(fixture, organization, domain)
+  return createDomain(fixture.deps, organization.tenant, { brandId: organization.brandId, domain, publishDns: true })
 }
 
-/** The code of the refusal that `work` ends with; what it gives, where it is not refused. */
+/** The code of the refusal that `work` rejects with; its result if it is not refused. */
 export async function refusalOf(work: Promise<unknown>): Promise<unknown> {
   try {
     return await work

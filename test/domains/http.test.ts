@@ -9,12 +9,12 @@ import { testSecrets } from '../harness/secrets.ts'
 import { breakName, hostname, newBrand, publishAt } from './fixtures.ts'
 
 let dns: TestDns
-let door: TestHttpServer
+let server: TestHttpServer
 let brandId: Id<'brd'>
 
 beforeAll(async () => {
   dns = await startDns()
-  door = await openTestHttpServer({
+  server = await openTestHttpServer({
     features: ({ database, clock }) => {
       const deps = {
         db: database.db,
@@ -27,16 +27,16 @@ beforeAll(async () => {
       return [domainRoutes(deps, () => Promise.resolve([])), mailboxRoutes(deps)]
     },
   })
-  brandId = await newBrand(door.database.db, door.organizationId)
+  brandId = await newBrand(server.database.db, server.organizationId)
 })
 afterAll(async () => {
-  await door.close()
+  await server.close()
   await dns.close()
 })
 
-const own = (domain: string) => publishAt(dns, ownershipRecord(door.organizationId, domain))
+const own = (domain: string) => publishAt(dns, ownershipRecord(server.organizationId, domain))
 const create = (domain: string, more: object = {}, headers: Record<string, string> = {}) =>
-  door.call('POST', '/v1/domains', { json: { brand_id: brandId, domain, ...more }, headers })
+  server.call('POST', '/v1/domains', { json: { brand_id: brandId, domain, ...more }, headers })
 
 async function domainOf(name: string): Promise<string> {
   own(name)
@@ -56,9 +56,9 @@ const record = (change: object) => ({
   ...change,
 })
 
-test('tells the ownership record', async () => {
+test('returns the ownership record', async () => {
   const path = `/v1/domains/ownership?domain=Shape.example&brand_id=${brandId}`
-  const { status, json } = await door.call('GET', path)
+  const { status, json } = await server.call('GET', path)
   expect([status, json]).toEqual([
     200,
     {
@@ -69,43 +69,43 @@ test('tells the ownership record', async () => {
       ownership: { record: record({ purpose: 'ownership', name: '_mailroom.shape.example' }) },
     },
   ])
-  expect((await door.call('GET', path)).json.ownership).toEqual(json.ownership)
+  expect((await server.call('GET', path)).json.ownership).toEqual(json.ownership)
 })
 
 test.each(['b%C3%BCcher.example', 'B%C3%9CCHER.Example.', 'XN--Bcher-KVA.example.', 'bu%CC%88cher%E3%80%82example'])(
   'tells the same ownership record however the domain is written: %s',
   async domain => {
-    const { status, json } = await door.call('GET', `/v1/domains/ownership?domain=${domain}&brand_id=${brandId}`)
+    const { status, json } = await server.call('GET', `/v1/domains/ownership?domain=${domain}&brand_id=${brandId}`)
     expect([status, json]).toMatchObject([
       200,
       {
         domain: 'xn--bcher-kva.example',
-        ownership: { record: ownershipRecord(door.organizationId, 'xn--bcher-kva.example') },
+        ownership: { record: ownershipRecord(server.organizationId, 'xn--bcher-kva.example') },
       },
     ])
   },
 )
 
-test('tells of an ownership record that DNS fails to answer that it is unknown', async () => {
+test('returns an ownership record as unknown when its look-up fails', async () => {
   breakName(dns, '_mailroom.unanswered.example')
   const path = `/v1/domains/ownership?domain=unanswered.example&brand_id=${brandId}`
-  expect((await door.call('GET', path)).json).toMatchObject({
+  expect((await server.call('GET', path)).json).toMatchObject({
     verified: false,
     ownership: { record: { status: 'unknown', found: [] } },
   })
 })
 
-test('shows in an ownership record what others hold there', async () => {
-  publishAt(dns, { ...ownershipRecord(door.organizationId, 'others.example'), value: 'mailroom-ownership=other' })
+test('shows other values at the name of the ownership record', async () => {
+  publishAt(dns, { ...ownershipRecord(server.organizationId, 'others.example'), value: 'mailroom-ownership=other' })
   const path = `/v1/domains/ownership?domain=others.example&brand_id=${brandId}`
-  const record = async () => (await door.call('GET', path)).json.ownership.record
+  const record = async () => (await server.call('GET', path)).json.ownership.record
   expect(await record()).toMatchObject({ status: 'mismatch', found: ['mailroom-ownership=other'] })
   own('others.example')
   const { value, status, found } = await record()
   expect([status, found]).toEqual(['verified', ['mailroom-ownership=other', value]])
 })
 
-test('a domain, its mailbox and their ends have their shapes', async () => {
+test('the responses about a domain and its mailbox have the documented form, up to their deletion', async () => {
   own('shape.example')
   const created = await create('shape.example', { publish_dns: true })
   const shape = {
@@ -131,13 +131,13 @@ test('a domain, its mailbox and their ends have their shapes', async () => {
   }
   expect([created.status, created.json]).toEqual([201, shape])
   const { id } = created.json
-  expect((await door.call('GET', `/v1/domains/${id}`)).json).toEqual(created.json)
-  expect((await door.call('GET', '/v1/domains')).json.data).toContainEqual(created.json)
-  const checked = await door.call('POST', `/v1/domains/${id}/check`)
+  expect((await server.call('GET', `/v1/domains/${id}`)).json).toEqual(created.json)
+  expect((await server.call('GET', '/v1/domains')).json.data).toContainEqual(created.json)
+  const checked = await server.call('POST', `/v1/domains/${id}/check`)
   expect([checked.status, checked.json]).toEqual([200, { ...shape, last_checked_at: time }])
-  expect(await door.call('POST', `/v1/domains/${id}/provision`)).toMatchObject({ status: 200, json: { id } })
+  expect(await server.call('POST', `/v1/domains/${id}/provision`)).toMatchObject({ status: 200, json: { id } })
 
-  const receiving = await door.call('POST', `/v1/domains/${id}/receiving`)
+  const receiving = await server.call('POST', `/v1/domains/${id}/receiving`)
   const claimed = {
     ...shape.receiving,
     identity: {
@@ -146,7 +146,7 @@ test('a domain, its mailbox and their ends have their shapes', async () => {
   }
   expect([receiving.status, receiving.json]).toEqual([200, claimed])
 
-  const mailbox = await door.call('POST', '/v1/mailboxes', { json: { domain_id: id, local_part: 'Hello' } })
+  const mailbox = await server.call('POST', '/v1/mailboxes', { json: { domain_id: id, local_part: 'Hello' } })
   const listed = {
     id: expect.stringMatching(/^mbx_[0-9a-z]{26}$/),
     domain_id: id,
@@ -162,14 +162,14 @@ test('a domain, its mailbox and their ends have their shapes', async () => {
     201,
     { ...listed, receiving: claimed, receiving_mx: claimed.mx.record },
   ])
-  expect((await door.call('GET', '/v1/mailboxes')).json).toEqual({ data: [listed] })
-  expect(await door.call('DELETE', `/v1/domains/${id}`)).toMatchObject({
+  expect((await server.call('GET', '/v1/mailboxes')).json).toEqual({ data: [listed] })
+  expect(await server.call('DELETE', `/v1/domains/${id}`)).toMatchObject({
     status: 409,
     json: { error: { code: 'domain_in_use', requirement: 'remove_dependents', retryable: false } },
   })
-  const gone = await door.call('DELETE', `/v1/mailboxes/${mailbox.json.id}`)
+  const gone = await server.call('DELETE', `/v1/mailboxes/${mailbox.json.id}`)
   expect([gone.status, gone.json]).toEqual([200, { deleted: mailbox.json.id }])
-  const removed = await door.call('DELETE', `/v1/domains/${id}`)
+  const removed = await server.call('DELETE', `/v1/domains/${id}`)
   expect([removed.status, removed.json]).toEqual([
     200,
     {
@@ -184,7 +184,7 @@ test('a domain, its mailbox and their ends have their shapes', async () => {
 })
 
 describe('refuses', () => {
-  test('a domain that is not proven, and says what to publish', async () => {
+  test('a domain without verified ownership, and names the record to publish', async () => {
     const { status, json } = await create('unproven.example')
     expect(status).toBe(422)
     expect(json.error).toMatchObject({
@@ -196,7 +196,7 @@ describe('refuses', () => {
     })
   })
 
-  test('a domain of which DNS says nothing, as retryable', async () => {
+  test('a domain whose look-up fails, as retryable', async () => {
     breakName(dns, '_mailroom.silent.example')
     expect(await create('silent.example')).toMatchObject({
       status: 500,
@@ -204,7 +204,7 @@ describe('refuses', () => {
     })
   })
 
-  test('a domain that is there already', async () => {
+  test('a domain that is already registered', async () => {
     await domainOf('there.example')
     expect(await create('there.example')).toMatchObject({
       status: 409,
@@ -225,7 +225,7 @@ describe('refuses', () => {
     ['/v1/mailboxes', { domain_id: 'd', local_part: 'a+b' }, 'local_part'],
     ['/v1/mailboxes', { domain_id: 'd', local_part: { a: 1 } }, 'local_part'],
   ])('POST %s %p', async (path, json, param) => {
-    expect(await door.call('POST', path, { json })).toMatchObject({
+    expect(await server.call('POST', path, { json })).toMatchObject({
       status: 400,
       json: { error: { code: 'invalid_request', param } },
     })
@@ -238,7 +238,7 @@ describe('refuses', () => {
     'domain=&brand_id=b',
     `domain=${'a.'.repeat(200)}example&brand_id=b`,
   ])('GET /v1/domains/ownership?%s', async query => {
-    expect(await door.call('GET', `/v1/domains/ownership?${query}`)).toMatchObject({
+    expect(await server.call('GET', `/v1/domains/ownership?${query}`)).toMatchObject({
       status: 400,
       json: { error: { code: 'invalid_request' } },
     })
@@ -252,12 +252,12 @@ describe('refuses', () => {
     ['POST', '/v1/domains/dom_x/receiving'],
     ['DELETE', '/v1/mailboxes/mbx_x'],
     ['GET', '/v1/domains/ownership?domain=a.example&brand_id=brd_x'],
-  ])('%s %s, which is not there', async (method, path) => {
-    expect(await door.call(method, path)).toMatchObject({ status: 404, json: { error: { code: 'not_found' } } })
+  ])('%s %s, which does not exist', async (method, path) => {
+    expect(await server.call(method, path)).toMatchObject({ status: 404, json: { error: { code: 'not_found' } } })
   })
 
   test('each operation to a key without its scope', async () => {
-    const { key } = await door.newKey({ scopes: ['email:send'] })
+    const { key } = await server.newKey({ scopes: ['email:send'] })
     const operations = [
       ['GET', '/v1/domains/ownership?domain=a.example&brand_id=b'],
       ['POST', '/v1/domains'],
@@ -272,14 +272,14 @@ describe('refuses', () => {
       ['DELETE', '/v1/mailboxes/x'],
     ] as const
     for (const [method, path] of operations)
-      expect([method, path, (await door.call(method, path, { key })).status]).toEqual([method, path, 403])
+      expect([method, path, (await server.call(method, path, { key })).status]).toEqual([method, path, 403])
   })
 
   test("another brand's to a key for one brand, and another organization's to all", async () => {
     const id = await domainOf('brand.example')
-    const otherBrand = await newBrand(door.database.db, door.organizationId)
-    const { key } = await door.newKey({ brandId: otherBrand })
-    const stranger = await door.newKey({ organizationId: await door.newOrganization() })
+    const otherBrand = await newBrand(server.database.db, server.organizationId)
+    const { key } = await server.newKey({ brandId: otherBrand })
+    const stranger = await server.newKey({ organizationId: await server.newOrganization() })
     const operations = [
       ['GET', `/v1/domains/${id}`, undefined],
       ['POST', `/v1/domains/${id}/check`, undefined],
@@ -290,10 +290,10 @@ describe('refuses', () => {
     ] as const
     for (const [method, path, json] of operations) {
       const body = json && { json }
-      expect((await door.call(method, path, { key, ...body })).json.error.code).toBe('brand_restricted')
-      expect((await door.call(method, path, { key: stranger.key, ...body })).status).toBe(404)
+      expect((await server.call(method, path, { key, ...body })).json.error.code).toBe('brand_restricted')
+      expect((await server.call(method, path, { key: stranger.key, ...body })).status).toBe(404)
     }
-    expect((await door.call('GET', '/v1/domains', { key })).json).toEqual({ data: [] })
+    expect((await server.call('GET', '/v1/domains', { key })).json).toEqual({ data: [] })
   })
 })
 
@@ -305,43 +305,43 @@ test.each([
   ['GET', '/v1/domains/ownership?domain=a.test&brand_id=%C3%A9', undefined],
   ['POST', '/v1/domains', { brand_id: 'é', domain: 'a.test' }],
   ['POST', '/v1/mailboxes', { domain_id: 'é' }],
-])('an identifier that can be none is not found: %s %s', async (method, path, body) => {
-  const { status } = await door.call(method, path, body === undefined ? {} : { json: body })
+])('a malformed identifier is not found: %s %s', async (method, path, body) => {
+  const { status } = await server.call(method, path, body === undefined ? {} : { json: body })
   expect(status).toBe(404)
 })
 
-test('null stands for what is left out', async () => {
+test('null means omitted', async () => {
   const id = await domainOf('null.example')
-  expect(await door.call('POST', '/v1/mailboxes', { json: { domain_id: id, local_part: null } })).toMatchObject({
+  expect(await server.call('POST', '/v1/mailboxes', { json: { domain_id: id, local_part: null } })).toMatchObject({
     status: 201,
     json: { local_part: null, address: '*@null.example', catch_all: true },
   })
-  expect(await door.call('POST', `/v1/domains/${id}/provision`, { json: { publish_dns: null } })).toMatchObject({
+  expect(await server.call('POST', `/v1/domains/${id}/provision`, { json: { publish_dns: null } })).toMatchObject({
     status: 200,
   })
 })
 
-test('an Idempotency-Key gives the first answer again', async () => {
+test('an Idempotency-Key replays the first response', async () => {
   own('idempotent.example')
   const headers = { 'idempotency-key': 'create-domain-1' }
   const first = await create('idempotent.example', {}, headers)
   const again = await create('idempotent.example', {}, headers)
   expect([again.status, again.headers.get('idempotent-replay'), again.json]).toEqual([201, 'true', first.json])
   const made = { json: { domain_id: first.json.id, local_part: 'a' }, headers: { 'idempotency-key': 'create-mailbox' } }
-  const mailbox = await door.call('POST', '/v1/mailboxes', made)
-  expect((await door.call('POST', '/v1/mailboxes', made)).json).toEqual(mailbox.json)
+  const mailbox = await server.call('POST', '/v1/mailboxes', made)
+  expect((await server.call('POST', '/v1/mailboxes', made)).json).toEqual(mailbox.json)
   const removal = { headers: { 'idempotency-key': 'remove-mailbox' } }
   for (const _ of [1, 2])
-    expect((await door.call('DELETE', `/v1/mailboxes/${mailbox.json.id}`, removal)).json).toEqual({
+    expect((await server.call('DELETE', `/v1/mailboxes/${mailbox.json.id}`, removal)).json).toEqual({
       deleted: mailbox.json.id,
     })
 })
 
-test('a creation that was cut off is taken up by its retry', async () => {
+test('the retry of an interrupted creation completes it', async () => {
   own('cut.example')
   const headers = { 'idempotency-key': 'create-domain-2' }
   const first = await create('cut.example', {}, headers)
-  await door.database.db.deleteFrom('idempotency_keys').execute()
+  await server.database.db.deleteFrom('idempotency_keys').execute()
   const again = await create('cut.example', {}, headers)
   expect([again.status, again.json]).toEqual([201, first.json])
 })

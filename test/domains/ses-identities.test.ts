@@ -3,11 +3,19 @@ import { checkDomain, provisionDomain } from '../../src/domains/domains.ts'
 import type { DomainJson } from '../../src/domains/schema.ts'
 import { sesProvider } from '../../src/ports/provider/ses/ses.ts'
 import { setAwsCredentials, startSes, type TestSes } from '../harness/ses.ts'
-import { hostname, newTenant, openWorld, ownedDomain, publishAt, type TestTenant, type World } from './fixtures.ts'
+import {
+  createTestOrganization,
+  type DomainsFixture,
+  hostname,
+  openDomainsFixture,
+  ownedDomain,
+  publishAt,
+  type TestOrganization,
+} from './fixtures.ts'
 
 let ses: TestSes
-let world: World
-let tenant: TestTenant
+let fixture: DomainsFixture
+let organization: TestOrganization
 let ends: (() => unknown)[] = []
 
 beforeEach(async () => {
@@ -15,34 +23,34 @@ beforeEach(async () => {
   const restore = setAwsCredentials()
   const options = { region: 'eu-west-1', configurationSet: 'mail', perSecond: null, receivesEvents: true }
   const provider = sesProvider({ ...options, endpoint: ses.url })
-  world = await openWorld({
+  fixture = await openDomainsFixture({
     identities: provider.identities,
     instance: { hostname, spfInclude: 'amazonses.com', returnPath: 'theirs' },
   })
-  tenant = await newTenant(world.use.db)
-  ends = [() => world.close(), () => provider.close(), () => ses.close(), restore]
+  organization = await createTestOrganization(fixture.deps.db)
+  ends = [() => fixture.close(), () => provider.close(), () => ses.close(), restore]
 })
 
 afterEach(async () => {
   for (const end of ends) await end()
 })
 
-const register = (domain: string) => ownedDomain(world, tenant, domain)
-const check = ({ id }: DomainJson) => checkDomain(world.use, tenant.owner, id)
-const provision = ({ id }: DomainJson) => provisionDomain(world.use, tenant.owner, id, false)
+const register = (domain: string) => ownedDomain(fixture, organization, domain)
+const check = ({ id }: DomainJson) => checkDomain(fixture.deps, organization.tenant, id)
+const provision = ({ id }: DomainJson) => provisionDomain(fixture.deps, organization.tenant, id, false)
 const ofProvider = ({ dns_records }: DomainJson) =>
   dns_records
-    .filter(each => each.type === 'CNAME')
+    .filter(record => record.type === 'CNAME')
     .map(({ purpose, name, value, required }) => [purpose, name, value, required])
     .sort()
 
-/** Publishes all that a domain wants, as its owner would. */
+/** Publishes all records of a domain, as its owner would. */
 function publishAll(domain: DomainJson) {
-  publishAt(world.dns, ...domain.dns_records)
-  world.dns.zone['amazonses.com'] = { TXT: ['v=spf1 ip4:199.255.192.0/22 -all'] }
+  publishAt(fixture.dns, ...domain.dns_records)
+  fixture.dns.zone['amazonses.com'] = { TXT: ['v=spf1 ip4:199.255.192.0/22 -all'] }
 }
 
-test('a registered domain is enrolled with SES, and its records are to be published', async () => {
+test('a registered domain is enrolled with SES, and its records are listed', async () => {
   const domain = await register('shop.example')
   expect(ofProvider(domain)).toEqual(
     ['ashopexample', 'bshopexample', 'cshopexample'].map(token => [
@@ -52,7 +60,7 @@ test('a registered domain is enrolled with SES, and its records are to be publis
       true,
     ]),
   )
-  const back = domain.dns_records.filter(each => each.name === 'mr-bounces.shop.example')
+  const back = domain.dns_records.filter(record => record.name === 'mr-bounces.shop.example')
   expect(back.map(({ type, value, priority, required }) => [type, value, priority, required]).sort()).toEqual([
     ['MX', 'feedback-smtp.eu-west-1.amazonses.com', 10, false],
     ['TXT', 'v=spf1 include:amazonses.com ~all', null, false],
@@ -61,7 +69,7 @@ test('a registered domain is enrolled with SES, and its records are to be publis
   expect(ses.identities.get('shop.example')).toMatchObject({ mailFrom: 'mr-bounces.shop.example', isForwarding: false })
 })
 
-test('a domain is ready to send once SES has seen its records too', async () => {
+test('a domain is ready to send once SES has verified its records too', async () => {
   const domain = await register('shop.example')
   publishAll(domain)
   const waiting = await check(domain)
@@ -71,7 +79,7 @@ test('a domain is ready to send once SES has seen its records too', async () => 
   expect((await check(domain)).ready_to_send).toBe(true)
 })
 
-test('what SES does not answer takes nothing away', async () => {
+test('a failed request to SES changes nothing', async () => {
   const domain = await register('shop.example')
   publishAll(domain)
   const identity = ses.identities.get('shop.example')
@@ -80,7 +88,7 @@ test('what SES does not answer takes nothing away', async () => {
   ses.response = { status: 429, error: 'TooManyRequestsException', body: { message: 'Rate exceeded' } }
   const after = await check(domain)
   expect(after.ready_to_send).toBe(true)
-  expect(after.dns_records.filter(each => each.status === 'unknown').map(each => each.type)).toEqual([
+  expect(after.dns_records.filter(record => record.status === 'unknown').map(record => record.type)).toEqual([
     'CNAME',
     'CNAME',
     'CNAME',
@@ -90,7 +98,7 @@ test('what SES does not answer takes nothing away', async () => {
   expect((await check(domain)).ready_to_send).toBe(false)
 })
 
-test('an enrolment that fails is told, and done by the provision operation', async () => {
+test('a failed enrolment is reported, and repeated by the provision operation', async () => {
   ses.response = {
     status: 403,
     error: 'AccessDeniedException',
@@ -105,31 +113,32 @@ test('an enrolment that fails is told, and done by the provision operation', asy
   expect(ofProvider(after)).toHaveLength(3)
 })
 
-test('enrolling again changes nothing, nor does another organization', async () => {
+test('enrolling again changes nothing, also from another organization', async () => {
   const domain = await register('shop.example')
   publishAll(domain)
   const identity = ses.identities.get('shop.example')
   if (identity) identity.isVerified = true
   const before = await check(domain)
-  const statuses = (each: DomainJson) => each.dns_records.map(({ name, type, status }) => [name, type, status]).sort()
+  const statuses = (domain: DomainJson) =>
+    domain.dns_records.map(({ name, type, status }) => [name, type, status]).sort()
   expect(statuses(await provision(domain))).toEqual(statuses(before))
-  const other = await newTenant(world.use.db)
-  expect(ofProvider(await ownedDomain(world, other, 'shop.example'))).toEqual(ofProvider(domain))
+  const other = await createTestOrganization(fixture.deps.db)
+  expect(ofProvider(await ownedDomain(fixture, other, 'shop.example'))).toEqual(ofProvider(domain))
   expect(ses.identities.size).toBe(1)
 })
 
-test('what the operator has set up at SES stays', async () => {
+test("the operator's own settings at SES stay", async () => {
   const identity = { isVerified: true, mailFrom: 'out.shop.example', isForwarding: true, tokens: ['own'] }
   ses.identities.set('shop.example', { ...identity, origin: 'EXTERNAL' })
   const domain = await register('shop.example')
   expect(ofProvider(domain)).toEqual([])
-  expect(domain.dns_records.map(each => each.name)).toContain('out.shop.example')
+  expect(domain.dns_records.map(record => record.name)).toContain('out.shop.example')
   expect(ses.identities.get('shop.example')?.mailFrom).toBe('out.shop.example')
 })
 
-test('with another provider the records of SES are wanted no more', async () => {
+test('with another provider the records of SES are no longer needed', async () => {
   const domain = await register('shop.example')
-  const { identities: _, ...use } = world.use
-  const after = await provisionDomain(use, tenant.owner, domain.id, false)
-  expect(after.dns_records.map(each => each.purpose).sort()).toEqual(['dkim', 'dmarc', 'spf'])
+  const { identities: _, ...deps } = fixture.deps
+  const after = await provisionDomain(deps, organization.tenant, domain.id, false)
+  expect(after.dns_records.map(record => record.purpose).sort()).toEqual(['dkim', 'dmarc', 'spf'])
 })

@@ -93,14 +93,14 @@ export async function createBrand(
     created_at: at,
     updated_at: at,
   }
-  const shape = toJsonBrand(brand)
+  const json = toJsonBrand(brand)
   await refuseTakenSlug(slug, () =>
     inTransaction(deps.db, async db => {
       await insertBrand(db, brand)
-      await storeResponse(db, reservation, { status: 201, body: shape, at })
+      await storeResponse(db, reservation, { status: 201, body: json, at })
     }),
   )
-  return shape
+  return json
 }
 
 /** The brands that the tenant may see, oldest first. */
@@ -127,9 +127,9 @@ export function changeBrand(
         updated_at: at,
       }
       await updateBrand(db, tenant.organizationId, brand.id, changes)
-      const shape = toJsonBrand({ ...brand, ...changes })
-      await storeResponse(db, reservation, { status: 200, body: shape, at })
-      return shape
+      const json = toJsonBrand({ ...brand, ...changes })
+      await storeResponse(db, reservation, { status: 200, body: json, at })
+      return json
     }),
   )
 }
@@ -146,9 +146,9 @@ export function provisionBrand(
     const at = deps.clock.now()
     const changes = brand.status === 'ready' ? undefined : ({ status: 'ready', updated_at: at } as const)
     if (changes) await updateBrand(db, tenant.organizationId, brand.id, changes)
-    const shape = toJsonBrand({ ...brand, ...changes })
-    await storeResponse(db, reservation, { status: 200, body: shape, at })
-    return shape
+    const json = toJsonBrand({ ...brand, ...changes })
+    await storeResponse(db, reservation, { status: 200, body: json, at })
+    return json
   })
 }
 

@@ -1,5 +1,4 @@
-import type { Clock } from '../../base/clock.ts'
-import { toIso } from '../../base/clock.ts'
+import { type Clock, toIso } from '../../base/clock.ts'
 import { type Db, inTransaction } from '../../base/database/database.ts'
 import { fromJson } from '../../base/database/schema.ts'
 import { refuse } from '../../base/refusal.ts'

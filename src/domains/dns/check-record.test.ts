@@ -71,12 +71,12 @@ test.each([
   ['all permitted without a sign', anySpf, ['v=spf1 ALL'], 'It allows everyone to send (+all)'],
   ['our include absent', spf, ['v=spf1 mx -all'], 'It is missing include:spf.relay.example.'],
   ['several at the return path', bounceSpf, [spf.value, spf.value], 'There are 2 SPF records'],
-])('SPF is wrong in words: %s', (_, record, values, words) => {
+])('SPF is explained: %s', (_, record, values, words) => {
   const { status, detail } = evaluateValues(record, values)
   expect([status, detail]).toEqual(['mismatch', expect.stringContaining(words)])
 })
 
-test('a return path is an MX record that leads to us and an SPF record beside other texts', () => {
+test('a return path is an MX record that points to us and an SPF record among other texts', () => {
   expect(evaluateValues(bounceMx, ['5 other.example', '10 MX.mailroom.example.']).status).toBe('verified')
   expect(evaluateValues(bounceMx, ['10 other.example'])).toEqual({ status: 'mismatch', found: ['10 other.example'] })
   expect(evaluateValues(bounceSpf, ['site=1', spf.value]).status).toBe('verified')
@@ -96,7 +96,7 @@ test.each([
   expect(evaluateValues(record, values)).toEqual({ status: 'pending', found: [] })
 })
 
-test('a failure of DNS is unknown, its absence is not', () => {
+test('a failed look-up is unknown, an absent record is not', () => {
   expect(evaluateAnswer(dkim, { kind: 'failed', why: 'SERVFAIL' })).toEqual({
     status: 'unknown',
     found: [],
@@ -105,7 +105,7 @@ test('a failure of DNS is unknown, its absence is not', () => {
   expect(evaluateAnswer(dkim, { kind: 'none', why: 'nxdomain' }).status).toBe('pending')
 })
 
-test('what is found is cut to a bounded size', () => {
+test('the found values are limited in size', () => {
   const { found } = evaluateValues(ownership, Array(50).fill('x'.repeat(5000)))
   expect(found).toHaveLength(10)
   expect(found[0]).toHaveLength(600)
@@ -122,19 +122,19 @@ describe('a domain', () => {
     expect(statusAfterCheck('failed', seen('verified', 'verified'))).toBe('verified')
   })
 
-  test('has failed once a record that was verified is gone', () => {
+  test('has failed once a verified record is gone', () => {
     expect(statusAfterCheck('verified', seen('verified', 'pending'))).toBe('failed')
     expect(statusAfterCheck('verified', seen('mismatch', 'unknown'))).toBe('failed')
     expect(statusAfterCheck('failed', seen('mismatch', 'verified'))).toBe('failed')
     expect(statusAfterCheck('failed', seen('unknown', 'verified'))).toBe('failed')
   })
 
-  test('stays as it was while DNS does not answer', () => {
+  test('stays as it was while look-ups fail', () => {
     expect(statusAfterCheck('verified', seen('verified', 'unknown'))).toBe('verified')
     expect(statusAfterCheck('pending', seen('verified', 'unknown'))).toBe('pending')
   })
 
-  test('without records is not verified, nor by those for receiving', () => {
+  test('is not verified without records, nor by those for receiving', () => {
     expect(statusAfterCheck('pending', [])).toBe('pending')
     expect(statusAfterCheck('pending', [{ purpose: 'mx', required: 1, status: 'verified' }])).toBe('pending')
   })

@@ -4,42 +4,42 @@ import { deleteClosedInvitations } from '../../../src/accounts/invitations/invit
 import { encodeCursor } from '../../../src/api/page.ts'
 import type { Id } from '../../../src/base/ids.ts'
 import type { CallResult, TestHttpServer } from '../../harness/http-server.ts'
-import { limitedTo, newBrand, newMember, openPeopleDoor, outcome, publicUrl } from '../fixtures.ts'
+import { limitedTo, newBrand, newMember, openMembersServer, outcome, publicUrl } from '../fixtures.ts'
 
-let door: TestHttpServer
+let server: TestHttpServer
 let brands: readonly Id<'brd'>[]
 let count = 0
 const dayMs = 24 * 3_600_000
 
 beforeAll(async () => {
-  door = await openPeopleDoor()
-  brands = [await newBrand(door), await newBrand(door)].sort()
+  server = await openMembersServer()
+  brands = [await newBrand(server), await newBrand(server)].sort()
 })
-afterAll(() => door.close())
+afterAll(() => server.close())
 
 const invite = (json: object = {}, key?: string) =>
-  door.call('POST', '/v1/invitations', {
+  server.call('POST', '/v1/invitations', {
     json: { brand_ids: [brands[0]], permissions: ['inbox:read'], ...json },
     ...(key ? { key } : {}),
   })
 
-/** Follows a link as someone without a key would. */
-const follow = (link: string) => door.call('GET', pathOf(link), { key: null })
+/** Follows a link without an API key. */
+const follow = (link: string) => server.call('GET', pathOf(link), { key: null })
 
 const accept = (link: string, json: object = {}) =>
-  door.call('POST', `${pathOf(link)}/accept`, { key: null, json: { name: 'Ann', ...json } })
+  server.call('POST', `${pathOf(link)}/accept`, { key: null, json: { name: 'Ann', ...json } })
 
 const pathOf = (link: string) => link.slice(publicUrl.length)
 const freshEmail = () => `invited-${++count}@friend.test`
 
-test('invites to brands, and shows the link this once', async () => {
-  const made = await invite({
+test('invites to brands and returns the link once', async () => {
+  const created = await invite({
     email: 'Ann@Friend.TEST',
     brand_ids: [brands[1], brands[0]],
     permissions: ['api_access', 'inbox:read'],
   })
-  const { link, ...shown } = made.json
-  expect(made.status).toBe(201)
+  const { link, ...shown } = created.json
+  expect(created.status).toBe(201)
   expect(link).toMatch(/^https:\/\/mail\.example\/invitations\/[A-Za-z0-9_-]{43}$/)
   expect(shown).toEqual({
     id: expect.stringMatching(/^inv_[0-9a-z]{26}$/),
@@ -53,21 +53,21 @@ test('invites to brands, and shows the link this once', async () => {
     expires_at: expect.any(String),
   })
   expect(Date.parse(shown.expires_at) - Date.parse(shown.created_at)).toBe(7 * 24 * 3600 * 1000)
-  const listed = await door.call('GET', '/v1/invitations')
+  const listed = await server.call('GET', '/v1/invitations')
   expect(listed.json.data).toContainEqual(shown)
   expect(listed.text).not.toContain(link.slice(-43))
 })
 
-test('says which member invited', async () => {
-  const makerId = await newMember(door, { role: 'admin' })
-  const { key } = await door.newKey({ makerId })
+test('shows which member sent the invitation', async () => {
+  const makerId = await newMember(server, { role: 'admin' })
+  const { key } = await server.newKey({ makerId })
   expect((await invite({}, key)).json.invited_by).toBe(makerId)
 })
 
-test('refuses invitations that are none', async () => {
-  const foreignKey = (await door.newKey({ organizationId: await door.newOrganization() })).key
-  const foreign = await newBrand(door, foreignKey)
-  const { email: taken } = await memberOf(await newMember(door, limitedTo([brands[0] ?? ''])))
+test('refuses invalid invitations', async () => {
+  const foreignKey = (await server.newKey({ organizationId: await server.newOrganization() })).key
+  const foreign = await newBrand(server, foreignKey)
+  const { email: taken } = await memberOf(await newMember(server, limitedTo([brands[0] ?? ''])))
   for (const [json, ...expected] of [
     [{ brand_ids: [] }, 400, 'invalid_request', 'brand_ids'],
     [{ brand_ids: undefined }, 400, 'invalid_request', 'brand_ids'],
@@ -84,11 +84,11 @@ test('refuses invitations that are none', async () => {
 })
 
 async function memberOf(id: Id<'mem'>) {
-  return door.database.db.selectFrom('members').select('email').where('id', '=', id).executeTakeFirstOrThrow()
+  return server.database.db.selectFrom('members').select('email').where('id', '=', id).executeTakeFirstOrThrow()
 }
 
-test('refuses an Idempotency-Key, so that no link is kept with an answer', async () => {
-  const called = await door.call('POST', '/v1/invitations', {
+test('refuses an Idempotency-Key, so that no link is stored with a response', async () => {
+  const called = await server.call('POST', '/v1/invitations', {
     json: { brand_ids: [brands[0]], permissions: [] },
     headers: { 'idempotency-key': 'invite-once' },
   })
@@ -99,11 +99,11 @@ test('refuses an Idempotency-Key, so that no link is kept with an answer', async
   ])
 })
 
-test('shows whoever has the link what it invites to, and nothing more', async () => {
+test('shows the holder of the link what it grants, and nothing more', async () => {
   const { link, expires_at } = (await invite({ brand_ids: brands, permissions: ['inbox:read'] })).json
   const followed = await follow(link)
   const names = await Promise.all(
-    brands.map(async id => ({ name: (await door.call('GET', `/v1/brands/${id}`)).json.name })),
+    brands.map(async id => ({ name: (await server.call('GET', `/v1/brands/${id}`)).json.name })),
   )
   expect([followed.status, followed.json]).toEqual([
     200,
@@ -117,11 +117,11 @@ test('shows whoever has the link what it invites to, and nothing more', async ()
     },
   ])
   expect(followed.headers.get('cache-control')).toBe('no-store')
-  const head = await door.call('HEAD', pathOf(link), { key: null })
+  const head = await server.call('HEAD', pathOf(link), { key: null })
   expect([head.status, head.text]).toEqual([200, ''])
 })
 
-test('makes whoever accepts a member of the organization that invited, with what was granted', async () => {
+test('makes whoever accepts a member of the inviting organization, with the granted access', async () => {
   const { link, id } = (await invite({ permissions: ['api_access', 'email:send'] })).json
   const email = freshEmail()
   const accepted = await accept(link, { email: email.toUpperCase().replace('FRIEND.TEST', 'friend.test'), name: 'Bea' })
@@ -138,21 +138,21 @@ test('makes whoever accepts a member of the organization that invited, with what
       last_active_at: null,
     },
   ])
-  const { json } = await door.call('GET', '/v1/members?limit=200')
+  const { json } = await server.call('GET', '/v1/members?limit=200')
   expect(json.data).toContainEqual(accepted.json)
-  expect((await door.call('GET', '/v1/invitations')).text).not.toContain(id)
+  expect((await server.call('GET', '/v1/invitations')).text).not.toContain(id)
 })
 
-test('takes no other address than the invited one', async () => {
+test('accepts only the invited address', async () => {
   const email = freshEmail()
   const { link } = (await invite({ email })).json
   expect(outcome(await accept(link, { email: freshEmail() }))).toEqual([400, 'invalid_request', 'email'])
   expect((await accept(link)).json.email).toBe(email)
 })
 
-test('refuses to accept without an address or a name, or with those of a member, and stays open', async () => {
+test("refuses to accept without a valid address and name, or with a member's address, and stays open", async () => {
   const { link } = (await invite()).json
-  const { email: taken } = await memberOf(await newMember(door, limitedTo([brands[0] ?? ''])))
+  const { email: taken } = await memberOf(await newMember(server, limitedTo([brands[0] ?? ''])))
   for (const [json, ...expected] of [
     [{}, 400, 'invalid_request', 'email'],
     [{ email: 'nonsense' }, 400, 'invalid_request', 'email'],
@@ -166,7 +166,7 @@ test('refuses to accept without an address or a name, or with those of a member,
   expect((await accept(link, { email: freshEmail() })).status).toBe(201)
 })
 
-test('lets one of many who accept at once in, and no one after', async () => {
+test('admits one of many who accept at once, and no one afterwards', async () => {
   const { link } = (await invite()).json
   const calls = await Promise.all(Array.from({ length: 12 }, () => accept(link, { email: freshEmail() })))
   expect(calls.filter(call => call.status === 201).length).toBe(1)
@@ -184,9 +184,9 @@ test('makes an address a member once, also by two invitations at once', async ()
   ])
 })
 
-test('changes an open invitation, whose link then grants what it says now', async () => {
+test('changes an open invitation, whose link then grants the changed access', async () => {
   const { link, id, ...made } = (await invite()).json
-  const patch = (json: object) => door.call('PATCH', `/v1/invitations/${id}`, { json })
+  const patch = (json: object) => server.call('PATCH', `/v1/invitations/${id}`, { json })
   const changed = await patch({ brand_ids: [brands[1]], permissions: [] })
   const { link: shown, ...rest } = { ...made, id, link: undefined }
   expect([changed.status, changed.json, shown]).toEqual([
@@ -203,114 +203,114 @@ test('changes an open invitation, whose link then grants what it says now', asyn
 
 /** What closes an invitation. */
 const ends: readonly (readonly [string, (made: { id: string; link: string }) => Promise<unknown>])[] = [
-  ['revoked', ({ id }) => door.call('DELETE', `/v1/invitations/${id}`)],
+  ['revoked', ({ id }) => server.call('DELETE', `/v1/invitations/${id}`)],
   ['accepted', ({ link }) => accept(link, { email: freshEmail() })],
-  ['expired', async () => door.clock.forward(7 * 24 * 3600 * 1000)],
+  ['expired', async () => server.clock.forward(7 * 24 * 3600 * 1000)],
 ]
 
 for (const [how, end] of ends)
-  test(`an invitation that was ${how} is listed, changed, revoked and accepted no more`, async () => {
-    const made = (await invite()).json
-    await end(made)
-    const path = `/v1/invitations/${made.id}`
+  test(`an invitation that has been ${how} can no longer be listed, changed, revoked or accepted`, async () => {
+    const created = (await invite()).json
+    await end(created)
+    const path = `/v1/invitations/${created.id}`
     const calls = [
-      await door.call('PATCH', path, { json: { permissions: [] } }),
-      await door.call('DELETE', path),
-      await follow(made.link),
-      await accept(made.link, { email: freshEmail() }),
+      await server.call('PATCH', path, { json: { permissions: [] } }),
+      await server.call('DELETE', path),
+      await follow(created.link),
+      await accept(created.link, { email: freshEmail() }),
     ]
     expect(calls.map(outcome)).toEqual(calls.map(() => [409, 'invitation_closed']))
-    expect((await door.call('GET', '/v1/invitations?limit=200')).text).not.toContain(made.id)
+    expect((await server.call('GET', '/v1/invitations?limit=200')).text).not.toContain(created.id)
   })
 
 test('revokes an invitation', async () => {
   const { id } = (await invite()).json
   const headers = { 'idempotency-key': `revoke-${id}` }
-  const revoked = await door.call('DELETE', `/v1/invitations/${id}`, { headers })
+  const revoked = await server.call('DELETE', `/v1/invitations/${id}`, { headers })
   expect([revoked.status, revoked.json]).toEqual([200, { id, deleted: true }])
-  const again = await door.call('DELETE', `/v1/invitations/${id}`, { headers })
+  const again = await server.call('DELETE', `/v1/invitations/${id}`, { headers })
   expect([again.text, again.headers.get('idempotent-replay')]).toEqual([revoked.text, 'true'])
 })
 
 test('lists open invitations page by page', async () => {
-  const organizationId = await door.newOrganization()
-  const { key } = await door.newKey({ organizationId })
-  const brand = await newBrand(door, key)
-  const made: string[] = []
-  for (let i = 0; i < 5; i++) made.push((await invite({ brand_ids: [brand] }, key)).json.id)
-  await door.call('DELETE', `/v1/invitations/${made.splice(2, 1)[0]}`, { key })
+  const organizationId = await server.newOrganization()
+  const { key } = await server.newKey({ organizationId })
+  const brand = await newBrand(server, key)
+  const created: string[] = []
+  for (let i = 0; i < 5; i++) created.push((await invite({ brand_ids: [brand] }, key)).json.id)
+  await server.call('DELETE', `/v1/invitations/${created.splice(2, 1)[0]}`, { key })
   const seen: string[] = []
   for (let cursor = ''; ; ) {
-    const { json } = await door.call('GET', `/v1/invitations?limit=2${cursor}`, { key })
-    seen.push(...json.data.map((each: { id: string }) => each.id))
+    const { json } = await server.call('GET', `/v1/invitations?limit=2${cursor}`, { key })
+    seen.push(...json.data.map((item: { id: string }) => item.id))
     if (json.next_cursor === null) break
     cursor = `&cursor=${json.next_cursor}`
   }
-  expect(seen).toEqual(made)
+  expect(seen).toEqual(created)
   for (const cursor of [
     'nonsense',
     encodeCursor('2026-01-31T00:00:00Z'),
-    encodeCursor('soon', made[0] ?? ''),
+    encodeCursor('soon', created[0] ?? ''),
     encodeCursor('é', 'é'),
   ])
-    expect(outcome(await door.call('GET', `/v1/invitations?cursor=${cursor}`, { key }))).toEqual([
+    expect(outcome(await server.call('GET', `/v1/invitations?cursor=${cursor}`, { key }))).toEqual([
       400,
       'invalid_cursor',
       'cursor',
     ])
 })
 
-test('is forgotten 90 days after it closed, a few at a time', async () => {
-  const { db } = door.database
-  const organizationId = await door.newOrganization()
-  const { key } = await door.newKey({ organizationId })
-  const brand = await newBrand(door, key)
-  const made: string[] = []
-  for (let i = 0; i < 3; i++) made.push((await invite({ brand_ids: [brand] }, key)).json.id)
+test('is deleted 90 days after its expiry, in batches', async () => {
+  const { db } = server.database
+  const organizationId = await server.newOrganization()
+  const { key } = await server.newKey({ organizationId })
+  const brand = await newBrand(server, key)
+  const created: string[] = []
+  for (let i = 0; i < 3; i++) created.push((await invite({ brand_ids: [brand] }, key)).json.id)
   const left = async () => {
     const rows = await db.selectFrom('invitations').select('id').where('organization_id', '=', organizationId).execute()
     return rows.map(row => String(row.id)).sort()
   }
-  const deps = { db, clock: door.clock }
+  const deps = { db, clock: server.clock }
   while ((await deleteClosedInvitations(deps, 1000)) > 0);
-  door.clock.forward((7 + 89) * dayMs)
-  made.push((await invite({ brand_ids: [brand] }, key)).json.id)
+  server.clock.forward((7 + 89) * dayMs)
+  created.push((await invite({ brand_ids: [brand] }, key)).json.id)
   while ((await deleteClosedInvitations(deps, 1000)) > 0);
-  expect(await left()).toEqual([...made].sort())
-  door.clock.forward(1.1 * dayMs)
+  expect(await left()).toEqual([...created].sort())
+  server.clock.forward(1.1 * dayMs)
   expect(await deleteClosedInvitations(deps, 2)).toBe(2)
   while ((await deleteClosedInvitations(deps, 2)) > 0);
-  expect(await left()).toEqual(made.slice(3))
+  expect(await left()).toEqual(created.slice(3))
 })
 
-test('keeps organizations apart: a foreign invitation is as one that does not exist', async () => {
+test("keeps organizations apart: another organization's invitation does not exist", async () => {
   const { id } = (await invite()).json
-  const { key } = await door.newKey({ organizationId: await door.newOrganization() })
-  expect((await door.call('GET', '/v1/invitations', { key })).json).toEqual({ data: [], next_cursor: null })
+  const { key } = await server.newKey({ organizationId: await server.newOrganization() })
+  expect((await server.call('GET', '/v1/invitations', { key })).json).toEqual({ data: [], next_cursor: null })
   const absent = 'inv_00000000000000000000000000'
   for (const [method, json] of [
     ['PATCH', { permissions: [] }],
     ['DELETE', undefined],
   ] as const) {
-    const foreign = await door.call(method, `/v1/invitations/${id}`, { key, json })
-    const none = await door.call(method, `/v1/invitations/${absent}`, { key, json })
+    const foreign = await server.call(method, `/v1/invitations/${id}`, { key, json })
+    const none = await server.call(method, `/v1/invitations/${absent}`, { key, json })
     expect(outcome(foreign)).toEqual([404, 'not_found'])
     expect(foreign.text.replace(id, absent)).toBe(none.text)
   }
 })
 
-test('needs a key of the whole organization with the scopes of members', async () => {
+test('requires a key of the whole organization with the scopes for members', async () => {
   const { id } = (await invite()).json
-  const reading = (await door.newKey({ scopes: ['members:read'] })).key
-  const writing = (await door.newKey({ scopes: ['members:write'] })).key
-  const restricted = (await door.newKey({ brandId: brands[0] ?? null })).key
+  const reading = (await server.newKey({ scopes: ['members:read'] })).key
+  const writing = (await server.newKey({ scopes: ['members:write'] })).key
+  const restricted = (await server.newKey({ brandId: brands[0] ?? null })).key
   const call = (method: string, key: string): Promise<CallResult> => {
     const path = method === 'PATCH' || method === 'DELETE' ? `/v1/invitations/${id}` : '/v1/invitations'
     const bodies: Record<string, object> = {
       POST: { brand_ids: [brands[0]], permissions: [] },
       PATCH: { permissions: [] },
     }
-    return door.call(method, path, { key, json: bodies[method] })
+    return server.call(method, path, { key, json: bodies[method] })
   }
   for (const [method, without, having] of [
     ['GET', writing, reading],
@@ -324,15 +324,15 @@ test('needs a key of the whole organization with the scopes of members', async (
   }
 })
 
-test('says of any other link alone that there is no such invitation', async () => {
+test('answers any other link only with not_found', async () => {
   const { link } = (await invite()).json
   const token = link.slice(-43)
   const wrong = [`${token.slice(0, -1)}${token.endsWith('A') ? 'Q' : 'A'}`, token.slice(0, -1), 'x', 'x'.repeat(43)]
   const texts = new Set<string>()
-  for (const each of wrong)
+  for (const wrongToken of wrong)
     for (const called of [
-      await follow(`${publicUrl}/invitations/${each}`),
-      await accept(`${publicUrl}/invitations/${each}`, { email: freshEmail() }),
+      await follow(`${publicUrl}/invitations/${wrongToken}`),
+      await accept(`${publicUrl}/invitations/${wrongToken}`, { email: freshEmail() }),
     ]) {
       expect(outcome(called)).toEqual([404, 'not_found'])
       texts.add(called.text)
@@ -341,11 +341,11 @@ test('says of any other link alone that there is no such invitation', async () =
   expect(outcome(await follow(`${publicUrl}/invitations/${'x'.repeat(129)}`))[0]).toBe(400)
 })
 
-test('limits failed links by address, and lets a right one through', async () => {
-  const limited = await openPeopleDoor({ authFailuresPerMinute: 3 })
+test('rate-limits failed links by IP address and still accepts a valid one', async () => {
+  const limited = await openMembersServer({ authFailuresPerMinute: 3 })
   try {
     const brand = await newBrand(limited)
-    const made = await limited.call('POST', '/v1/invitations', { json: { brand_ids: [brand], permissions: [] } })
+    const created = await limited.call('POST', '/v1/invitations', { json: { brand_ids: [brand], permissions: [] } })
     const statuses: number[] = []
     for (let i = 0; i < 5; i++) {
       const path = `/invitations/${i}${i % 2 ? '/accept' : ''}`
@@ -355,45 +355,45 @@ test('limits failed links by address, and lets a right one through', async () =>
     expect(statuses).toEqual([404, 404, 404, 429, 429])
     const refused = await limited.call('GET', '/invitations/x', { key: null })
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThanOrEqual(1)
-    expect((await limited.call('GET', pathOf(made.json.link), { key: null })).status).toBe(200)
+    expect((await limited.call('GET', pathOf(created.json.link), { key: null })).status).toBe(200)
     expect((await limited.call('GET', '/v1/brands', { key: 'nonsense' })).status).toBe(429)
   } finally {
     await limited.close()
   }
 })
 
-test('takes a bounded body of JSON to accept, as strictly as any operation', async () => {
+test('validates the body of an acceptance as strictly as that of any operation', async () => {
   const { link } = (await invite()).json
   const post = (body: string | ReadableStream, type = 'application/json') =>
-    door.call('POST', `${pathOf(link)}/accept`, { key: null, body, headers: { 'content-type': type } })
+    server.call('POST', `${pathOf(link)}/accept`, { key: null, body, headers: { 'content-type': type } })
   expect(outcome(await post('{'))).toEqual([400, 'invalid_json'])
   expect(outcome(await post('name=Ann', 'application/x-www-form-urlencoded'))).toEqual([415, 'unsupported_media_type'])
   expect(outcome(await post(JSON.stringify({ name: 'x'.repeat(17_000) })))).toEqual([413, 'payload_too_large'])
   const endless = new ReadableStream({ pull: controller => controller.enqueue(new Uint8Array(1024)) })
   expect(outcome(await post(endless))).toEqual([413, 'payload_too_large'])
-  expect(outcome(await door.call('POST', `${pathOf(link)}/accept`, { key: null }))).toEqual([
+  expect(outcome(await server.call('POST', `${pathOf(link)}/accept`, { key: null }))).toEqual([
     400,
     'invalid_request',
     'name',
   ])
 })
 
-test('a dump of the database holds no key and no link', async () => {
-  const made = (await invite({ email: freshEmail() })).json
-  await accept(made.link)
+test('a database dump contains no key and no link', async () => {
+  const created = (await invite({ email: freshEmail() })).json
+  await accept(created.link)
   await invite()
-  const secrets = [made.link.slice(-43), door.key.slice(31, 74)]
+  const secrets = [created.link.slice(-43), server.key.slice(31, 74)]
   const dump = await dumpAll()
   for (const secret of secrets)
     for (const form of [secret, Buffer.from(secret).toString('hex'), Buffer.from(secret).toString('base64')])
       expect(dump.includes(form)).toBe(false)
   expect(dump.includes(Buffer.from(secrets[0] ?? '', 'base64url').toString('hex'))).toBe(false)
-  expect(dump).toContain(made.email)
+  expect(dump).toContain(created.email)
 })
 
 /** Every value of every table, bytes in hexadecimal and as they are. */
 async function dumpAll(): Promise<string> {
-  const { db } = door.database
+  const { db } = server.database
   const tables = await sql<{ name: string }>`
     SELECT table_name AS name FROM information_schema.tables WHERE table_schema = DATABASE()`.execute(db)
   const parts: string[] = []

@@ -6,44 +6,44 @@ import { changeMember, changeRole, removeMember } from '../../../src/accounts/me
 import { scopes } from '../../../src/api/scope.ts'
 import type { Id } from '../../../src/base/ids.ts'
 import { inMs, type TestHttpServer } from '../../harness/http-server.ts'
-import { limitedTo, newBrand, newMember, openPeopleDoor, outcome } from '../fixtures.ts'
+import { limitedTo, newBrand, newMember, openMembersServer, outcome } from '../fixtures.ts'
 
-let door: TestHttpServer
+let server: TestHttpServer
 let brand: Id<'brd'>
 let otherBrand: Id<'brd'>
 
 beforeAll(async () => {
-  door = await openPeopleDoor()
-  brand = await newBrand(door)
-  otherBrand = await newBrand(door)
+  server = await openMembersServer()
+  brand = await newBrand(server)
+  otherBrand = await newBrand(server)
 })
-afterAll(() => door.close())
+afterAll(() => server.close())
 
-const deps = () => ({ db: door.database.db, clock: door.clock })
-const operator = () => ({ organizationId: door.organizationId, role: 'owner' }) as const
+const deps = () => ({ db: server.database.db, clock: server.clock })
+const operator = () => ({ organizationId: server.organizationId, role: 'owner' }) as const
 
 function keyAs(memberId: Id<'mem'>, wanted: Partial<MemberKeyRequest> = {}) {
   const usual = { brandId: brand, name: 'k', scopes: ['brands:read', 'brands:write'], expiresAt: null } as const
-  const acting = { organizationId: door.organizationId, memberId }
-  return createKeyAsMember(door.database.db, acting, { ...usual, ...wanted }, door.clock)
+  const acting = { organizationId: server.organizationId, memberId }
+  return createKeyAsMember(server.database.db, acting, { ...usual, ...wanted }, server.clock)
 }
 
 async function memberWithKey() {
-  const id = await newMember(door, limitedTo([brand, otherBrand]))
+  const id = await newMember(server, limitedTo([brand, otherBrand]))
   return { id, ...(await keyAs(id).then(({ id: keyId, key }) => ({ keyId, key }))) }
 }
 
 const provision = (key: string, headers: Record<string, string> = {}) =>
-  door.call('POST', `/v1/brands/${brand}/provision`, { key, headers })
+  server.call('POST', `/v1/brands/${brand}/provision`, { key, headers })
 
-/** What takes access away from a member's key, and what its very next request is answered. */
+/** What ends the access of a member's key, and the response to its next request. */
 const losses: readonly (readonly [
   string,
   (member: { id: Id<'mem'>; keyId: Id<'key'> }) => Promise<unknown>,
   number,
   string,
 ])[] = [
-  ['revoked', ({ keyId }) => revokeKey(door.database.db, keyId, door.clock), 401, 'api_key_revoked'],
+  ['revoked', ({ keyId }) => revokeKey(server.database.db, keyId, server.clock), 401, 'api_key_revoked'],
   ['removed', ({ id }) => removeMember(deps(), operator(), id), 401, 'api_key_revoked'],
   ['without API access', ({ id }) => grant(id, ['brands:read', 'brands:write']), 403, 'insufficient_scope'],
   ['without the permission', ({ id }) => grant(id, ['brands:read', 'api_access']), 403, 'insufficient_scope'],
@@ -60,7 +60,7 @@ function grant(id: Id<'mem'>, granted: readonly Permission[]) {
 }
 
 for (const [how, lose, status, code] of losses)
-  test(`refuses the very next request of a key whose member or itself is ${how}, also a repeated one`, async () => {
+  test(`refuses the next request of a key when it or its member is ${how}, also a repeated one`, async () => {
     const member = await memberWithKey()
     const headers = { 'idempotency-key': `repeated-${member.id}` }
     const first = await provision(member.key, headers)
@@ -76,15 +76,15 @@ for (const [how, lose, status, code] of losses)
   })
 
 test('refuses an expired key, also for a repeated request', async () => {
-  const id = await newMember(door, limitedTo([brand]))
-  const { key } = await keyAs(id, { expiresAt: inMs(door.clock, 60_000) })
+  const id = await newMember(server, limitedTo([brand]))
+  const { key } = await keyAs(id, { expiresAt: inMs(server.clock, 60_000) })
   const headers = { 'idempotency-key': 'until-it-expires' }
   expect((await provision(key, headers)).status).toBe(200)
-  door.clock.forward(60_001)
+  server.clock.forward(60_001)
   expect(outcome(await provision(key, headers))).toEqual([401, 'api_key_expired'])
 })
 
-test('gives back what a member gets back, but never a removed member’s key', async () => {
+test('restores access when the member regains it, but never the key of a removed member', async () => {
   const member = await memberWithKey()
   await grant(member.id, ['brands:write'])
   expect(outcome(await provision(member.key))).toEqual([403, 'insufficient_scope'])
@@ -94,60 +94,64 @@ test('gives back what a member gets back, but never a removed member’s key', a
   await changeMember(deps(), operator(), member.id, { brand_ids: [brand] })
   expect((await provision(member.key)).status).toBe(200)
   await removeMember(deps(), operator(), member.id)
-  await newMember(door, limitedTo([brand]))
+  await newMember(server, limitedTo([brand]))
   expect(outcome(await provision(member.key))).toEqual([401, 'api_key_revoked'])
 })
 
-test('a key that was made while its member was being removed is as revoked', async () => {
-  const memberId = await newMember(door, limitedTo([brand]))
+test('a key created while its member is being removed counts as revoked', async () => {
+  const memberId = await newMember(server, limitedTo([brand]))
   await removeMember(deps(), operator(), memberId)
-  const late = { organizationId: door.organizationId, brandId: brand, name: 'late', scopes, expiresAt: null }
+  const late = { organizationId: server.organizationId, brandId: brand, name: 'late', scopes, expiresAt: null }
   const usual = late.scopes.filter(scope => !scope.startsWith('members:'))
-  const { key } = await createKey(door.database.db, { ...late, scopes: usual, makerId: memberId, memberId }, door.clock)
+  const { key } = await createKey(
+    server.database.db,
+    { ...late, scopes: usual, makerId: memberId, memberId },
+    server.clock,
+  )
   expect(outcome(await provision(key))).toEqual([401, 'api_key_revoked'])
 })
 
-test('keeps the order of refusal: 401, 429, 404 for the path, then what the member lost', async () => {
+test('refuses in order: 401, 429, 404 for the path, then what the member lost', async () => {
   const member = await memberWithKey()
   await grant(member.id, [])
-  const nowhere = await door.call('GET', '/v1/nowhere', { key: member.key })
+  const nowhere = await server.call('GET', '/v1/nowhere', { key: member.key })
   expect(outcome(nowhere)).toEqual([404, 'not_found'])
-  const barred = await door.call('PATCH', `/v1/brands/${brand}`, { key: member.key, body: '{', headers: {} })
+  const barred = await server.call('PATCH', `/v1/brands/${brand}`, { key: member.key, body: '{', headers: {} })
   expect(outcome(barred)).toEqual([403, 'insufficient_scope'])
   expect(barred.headers.get('x-ratelimit-remaining')).not.toBeNull()
 })
 
 test('a member’s key may do what both it and the member may', async () => {
-  const id = await newMember(door, limitedTo([brand], ['api_access', 'brands:read', 'email:send']))
+  const id = await newMember(server, limitedTo([brand], ['api_access', 'brands:read', 'email:send']))
   const { key } = await keyAs(id, { scopes: ['brands:read'] })
-  const keyring = openKeyAuthenticator(door.database.db, door.clock)
+  const keyring = openKeyAuthenticator(server.database.db, server.clock)
   const scopesNow = async () => [...(await keyring.authenticate(`Bearer ${key}`)).scopes]
   expect(await scopesNow()).toEqual(['brands:read'])
   await grant(id, ['api_access', 'email:send'])
   expect(await scopesNow()).toEqual([])
-  await changeRole(deps(), door.organizationId, id, { role: 'admin' })
+  await changeRole(deps(), server.organizationId, id, { role: 'admin' })
   expect(await scopesNow()).toEqual(['brands:read'])
   await keyring.close()
 })
 
 test('an organization’s key outlives its maker, but manages members only while they are owner or admin', async () => {
-  await newMember(door, { role: 'owner' })
-  const maker = await newMember(door, { role: 'owner' })
+  await newMember(server, { role: 'owner' })
+  const maker = await newMember(server, { role: 'owner' })
   const { key } = await keyAs(maker, { brandId: null, scopes })
-  const list = async () => outcome(await door.call('GET', '/v1/members', { key }))
+  const list = async () => outcome(await server.call('GET', '/v1/members', { key }))
   const provisioned = async () => (await provision(key)).status
   expect(await list()).toEqual([200, undefined])
-  const target = await newMember(door, { role: 'admin' })
-  await changeRole(deps(), door.organizationId, maker, { role: 'admin' })
+  const target = await newMember(server, { role: 'admin' })
+  await changeRole(deps(), server.organizationId, maker, { role: 'admin' })
   expect(await list()).toEqual([200, undefined])
-  expect(outcome(await door.call('DELETE', `/v1/members/${target}`, { key }))).toEqual([403, 'role_not_allowed'])
-  await changeRole(deps(), door.organizationId, maker, limitedTo([brand]))
+  expect(outcome(await server.call('DELETE', `/v1/members/${target}`, { key }))).toEqual([403, 'role_not_allowed'])
+  await changeRole(deps(), server.organizationId, maker, limitedTo([brand]))
   expect(await list()).toEqual([403, 'insufficient_scope'])
   expect(await provisioned()).toBe(200)
-  await changeRole(deps(), door.organizationId, maker, { role: 'owner' })
+  await changeRole(deps(), server.organizationId, maker, { role: 'owner' })
   expect(await list()).toEqual([200, undefined])
   const headers = { 'idempotency-key': 'invite-nobody' }
-  const inviting = () => door.call('DELETE', `/v1/members/${target}`, { key, headers })
+  const inviting = () => server.call('DELETE', `/v1/members/${target}`, { key, headers })
   expect((await inviting()).status).toBe(200)
   await removeMember(deps(), operator(), maker)
   expect(await list()).toEqual([403, 'insufficient_scope'])
@@ -155,9 +159,9 @@ test('an organization’s key outlives its maker, but manages members only while
   expect(await provisioned()).toBe(200)
 })
 
-test('makes keys as a member only of one of their brands and with what they may do', async () => {
-  const id = await newMember(door, limitedTo([brand], ['api_access', 'inbox:read']))
-  const foreign = await newBrand(door, (await door.newKey({ organizationId: await door.newOrganization() })).key)
+test('lets a member create keys only for one of their brands and with their own permissions', async () => {
+  const id = await newMember(server, limitedTo([brand], ['api_access', 'inbox:read']))
+  const foreign = await newBrand(server, (await server.newKey({ organizationId: await server.newOrganization() })).key)
   const refusalOf = (wanted: Partial<MemberKeyRequest>) =>
     keyAs(id, { scopes: ['inbox:read'], ...wanted }).then(
       () => undefined,
@@ -171,37 +175,37 @@ test('makes keys as a member only of one of their brands and with what they may 
   expect(await refusalOf({ scopes: ['members:read'] })).toEqual(['insufficient_scope', 'scopes[0]'])
   await grant(id, ['inbox:read'])
   expect(await refusalOf({})).toEqual(['insufficient_scope', undefined])
-  const admin = await newMember(door, { role: 'admin' })
+  const admin = await newMember(server, { role: 'admin' })
   expect((await keyAs(admin, { brandId: null, scopes })).key).toStartWith('mrk_')
   await expect(keyAs(admin, { scopes })).rejects.toMatchObject({ code: 'invalid_request' })
   await removeMember(deps(), operator(), id)
   await expect(keyAs(id)).rejects.toMatchObject({ code: 'not_found' })
 })
 
-test('revokes as a member only their own keys, as an owner or admin any of the organization', async () => {
+test('lets a member revoke only their own keys, an owner or admin any of the organization', async () => {
   const [mine, other] = [await memberWithKey(), await memberWithKey()]
-  const admin = await newMember(door, { role: 'admin' })
-  const { db } = door.database
-  const acting = (memberId: Id<'mem'>) => ({ organizationId: door.organizationId, memberId })
-  await expect(revokeKeyAsMember(db, acting(mine.id), other.keyId, door.clock)).rejects.toMatchObject({
+  const admin = await newMember(server, { role: 'admin' })
+  const { db } = server.database
+  const acting = (memberId: Id<'mem'>) => ({ organizationId: server.organizationId, memberId })
+  await expect(revokeKeyAsMember(db, acting(mine.id), other.keyId, server.clock)).rejects.toMatchObject({
     code: 'not_found',
   })
-  await revokeKeyAsMember(db, acting(mine.id), mine.keyId, door.clock)
+  await revokeKeyAsMember(db, acting(mine.id), mine.keyId, server.clock)
   expect(outcome(await provision(mine.key))).toEqual([401, 'api_key_revoked'])
-  await revokeKeyAsMember(db, acting(admin), other.keyId, door.clock)
+  await revokeKeyAsMember(db, acting(admin), other.keyId, server.clock)
   expect(outcome(await provision(other.key))).toEqual([401, 'api_key_revoked'])
-  const foreign = await door.newKey({ organizationId: await door.newOrganization() })
-  await expect(revokeKeyAsMember(db, acting(admin), foreign.id, door.clock)).rejects.toMatchObject({
+  const foreign = await server.newKey({ organizationId: await server.newOrganization() })
+  await expect(revokeKeyAsMember(db, acting(admin), foreign.id, server.clock)).rejects.toMatchObject({
     code: 'not_found',
   })
 })
 
-test('notes when a member was last active, to the minute', async () => {
+test('records when a member was last active, to the minute', async () => {
   const member = await memberWithKey()
-  const keyring = openKeyAuthenticator(door.database.db, door.clock)
+  const keyring = openKeyAuthenticator(server.database.db, server.clock)
   await keyring.authenticate(`Bearer ${member.key}`)
   await keyring.close()
-  const { json } = await door.call('GET', '/v1/members?limit=200')
-  const shown = json.data.find((each: { id: string }) => each.id === member.id)
+  const { json } = await server.call('GET', '/v1/members?limit=200')
+  const shown = json.data.find((item: { id: string }) => item.id === member.id)
   expect(shown.last_active_at).toMatch(/:00\.000000Z$/)
 })

@@ -29,7 +29,7 @@ const newKey = () =>
     clock,
   )
 
-test('makes keys of the documented form, whose secret the database does not hold', async () => {
+test('creates keys of the documented form and stores no secret', async () => {
   const { id, key } = await newKey()
   expect(key).toMatch(/^mrk_[0-9a-z]{26}_[0-9A-Za-z]{43}_[0-9A-Za-z]{6}$/)
   expect(key.slice(4, 30)).toBe(id.slice(4))
@@ -39,7 +39,7 @@ test('makes keys of the documented form, whose secret the database does not hold
   expect(new Bun.CryptoHasher('sha256').update(secret).digest('hex')).toBe(row.secret_hash.toString('hex'))
 })
 
-test('takes no other secret for a key, however well its checksum is made', async () => {
+test('rejects any other secret, even with a valid checksum', async () => {
   const [{ key }, { key: other }] = [await newKey(), await newKey()]
   const forged = `${key.slice(0, 31)}${other.slice(31, 74)}`
   const digits = [...'0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz']
@@ -58,7 +58,7 @@ test('takes no other secret for a key, however well its checksum is made', async
   await keyring.close()
 })
 
-test('refuses a disabled key until it is enabled again, which does not bring a revoked one back', async () => {
+test('refuses a disabled key until it is enabled; enabling does not restore a revoked key', async () => {
   const { id, key } = await newKey()
   const keyring = openKeyAuthenticator(database.db, clock)
   const refusal = () =>
@@ -79,7 +79,7 @@ test('refuses a disabled key until it is enabled again, which does not bring a r
   await keyring.close()
 })
 
-test('lists keys without their secret, and revokes one once', async () => {
+test('lists keys without their secrets and keeps the time of the first revocation', async () => {
   const { id } = await newKey()
   const [listed] = (await listKeys(database.db, organizationId)).filter(key => key.id === id)
   expect(listed).toEqual({
@@ -107,7 +107,7 @@ test('lists keys without their secret, and revokes one once', async () => {
   expect(await revokeKey(database.db, 'nonsense', clock)).toBe(false)
 })
 
-test('looks up many callers at once, each by its own key', async () => {
+test('authenticates many concurrent callers, each by its own key', async () => {
   const keyring = openKeyAuthenticator(database.db, clock)
   const keys = await Promise.all(Array.from({ length: 40 }, newKey))
   const callers = await Promise.all(
@@ -118,7 +118,7 @@ test('looks up many callers at once, each by its own key', async () => {
   await keyring.close()
 })
 
-test('notes the last use to the minute, apart from the answer', async () => {
+test('records the last use to the minute, outside of the request', async () => {
   const keyring = openKeyAuthenticator(database.db, clock)
   const { id, key } = await newKey()
   await keyring.authenticate(`Bearer ${key}`)

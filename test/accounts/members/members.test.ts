@@ -3,40 +3,40 @@ import { permissions } from '../../../src/accounts/keys/permissions.ts'
 import { scopes } from '../../../src/api/scope.ts'
 import type { Id } from '../../../src/base/ids.ts'
 import type { TestHttpServer } from '../../harness/http-server.ts'
-import { limitedTo, newBrand, newMember, openPeopleDoor, outcome } from '../fixtures.ts'
+import { limitedTo, newBrand, newMember, openMembersServer, outcome } from '../fixtures.ts'
 
-let door: TestHttpServer
+let server: TestHttpServer
 let brands: readonly Id<'brd'>[]
 
 beforeAll(async () => {
-  door = await openPeopleDoor()
-  brands = [await newBrand(door), await newBrand(door)].sort()
+  server = await openMembersServer()
+  brands = [await newBrand(server), await newBrand(server)].sort()
 })
-afterAll(() => door.close())
+afterAll(() => server.close())
 
-/** An organization of its own, so that its owners can be counted. */
-async function newCompany() {
-  const organizationId = await door.newOrganization()
-  const { key } = await door.newKey({ organizationId })
-  const owner = () => newMember(door, { role: 'owner' }, organizationId)
-  const admin = () => newMember(door, { role: 'admin' }, organizationId)
-  const keyOf = async (makerId: Id<'mem'>) => (await door.newKey({ organizationId, makerId })).key
+/** A separate organization, so that its owners can be counted. */
+async function createCompany() {
+  const organizationId = await server.newOrganization()
+  const { key } = await server.newKey({ organizationId })
+  const owner = () => newMember(server, { role: 'owner' }, organizationId)
+  const admin = () => newMember(server, { role: 'admin' }, organizationId)
+  const keyOf = async (makerId: Id<'mem'>) => (await server.newKey({ organizationId, makerId })).key
   return { organizationId, key, owner, admin, keyOf }
 }
 
-const remove = (id: string, key: string) => door.call('DELETE', `/v1/members/${id}`, { key })
+const remove = (id: string, key: string) => server.call('DELETE', `/v1/members/${id}`, { key })
 
 async function idsOf(key: string): Promise<readonly string[]> {
-  const { json } = await door.call('GET', '/v1/members', { key })
-  return json.data.map((each: { id: string }) => each.id)
+  const { json } = await server.call('GET', '/v1/members', { key })
+  return json.data.map((item: { id: string }) => item.id)
 }
 
 test('shows members with their brands and permissions: an owner has all', async () => {
-  const { key, owner, organizationId } = await newCompany()
+  const { key, owner, organizationId } = await createCompany()
   const ownerId = await owner()
-  const brand = await newBrand(door, key)
-  const memberId = await newMember(door, limitedTo([brand], ['api_access', 'inbox:read']), organizationId)
-  const listed = await door.call('GET', '/v1/members', { key })
+  const brand = await newBrand(server, key)
+  const memberId = await newMember(server, limitedTo([brand], ['api_access', 'inbox:read']), organizationId)
+  const listed = await server.call('GET', '/v1/members', { key })
   const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/)
   const person = { email: expect.stringMatching(/@friend\.test$/), name: expect.stringMatching(/^Person/) }
   const common = { ...person, created_at: time, last_active_at: null }
@@ -52,8 +52,8 @@ test('shows members with their brands and permissions: an owner has all', async 
   ])
 })
 
-test('lists members page by page, each once, while others come and go', async () => {
-  const { key, admin, organizationId } = await newCompany()
+test('lists members page by page, each once, while others join and leave', async () => {
+  const { key, admin, organizationId } = await createCompany()
   const early: string[] = []
   for (let i = 0; i < 7; i++) early.push(await admin())
   const gone = early.pop() ?? ''
@@ -61,12 +61,12 @@ test('lists members page by page, each once, while others come and go', async ()
   let cursor: string | null = null
   do {
     const query: string = cursor === null ? '' : `&cursor=${cursor}`
-    const { json } = await door.call('GET', `/v1/members?limit=2${query}`, { key })
+    const { json } = await server.call('GET', `/v1/members?limit=2${query}`, { key })
     expect(json.data.length).toBeLessThanOrEqual(2)
-    seen.push(...json.data.map((each: { id: string }) => each.id))
+    seen.push(...json.data.map((item: { id: string }) => item.id))
     cursor = json.next_cursor
     if (seen.length === 2) await remove(gone, key)
-    if (seen.length === 4) await newMember(door, { role: 'admin' }, organizationId)
+    if (seen.length === 4) await newMember(server, { role: 'admin' }, organizationId)
   } while (cursor !== null)
   expect(seen.filter(value => early.includes(value))).toEqual(early.toSorted())
   expect(new Set(seen).size).toBe(seen.length)
@@ -76,31 +76,31 @@ test('lists members page by page, each once, while others come and go', async ()
     ['limit=500', 200, undefined],
     ['page=2', 400, 'invalid_request'],
   ] as const)
-    expect([query, ...outcome(await door.call('GET', `/v1/members?${query}`, { key })).slice(0, 2)]).toEqual([
+    expect([query, ...outcome(await server.call('GET', `/v1/members?${query}`, { key })).slice(0, 2)]).toEqual([
       query,
       status,
       code,
     ])
 })
 
-test('changes what is given of a member and keeps the rest', async () => {
-  const id = await newMember(door, limitedTo(brands, ['inbox:read']))
-  const patch = (json: object) => door.call('PATCH', `/v1/members/${id}`, { json })
+test('changes the given fields of a member and keeps the others', async () => {
+  const id = await newMember(server, limitedTo(brands, ['inbox:read']))
+  const patch = (json: object) => server.call('PATCH', `/v1/members/${id}`, { json })
   const granted = await patch({ permissions: ['api_access', 'email:send', 'email:send'] })
   expect(granted.json).toMatchObject({ id, brand_ids: brands, permissions: ['email:send', 'api_access'] })
   const moved = await patch({ brand_ids: [brands[1], brands[1]] })
   expect(moved.json).toMatchObject({ brand_ids: [brands[1]], permissions: ['email:send', 'api_access'] })
   expect((await patch({ permissions: [] })).json.permissions).toEqual([])
-  const { json } = await door.call('GET', '/v1/members?limit=200')
-  expect(json.data.find((each: { id: string }) => each.id === id)).toMatchObject({
+  const { json } = await server.call('GET', '/v1/members?limit=200')
+  expect(json.data.find((item: { id: string }) => item.id === id)).toMatchObject({
     brand_ids: [brands[1]],
     permissions: [],
   })
 })
 
-test('refuses changes that are none, and changes nothing then', async () => {
-  const id = await newMember(door, limitedTo(brands, ['inbox:read']))
-  const foreign = await newBrand(door, (await newCompany()).key)
+test('refuses invalid changes and changes nothing', async () => {
+  const id = await newMember(server, limitedTo(brands, ['inbox:read']))
+  const foreign = await newBrand(server, (await createCompany()).key)
   for (const [json, ...expected] of [
     [{}, 400, 'invalid_request'],
     [{ brand_ids: null }, 400, 'invalid_request', 'brand_ids'],
@@ -114,25 +114,25 @@ test('refuses changes that are none, and changes nothing then', async () => {
     [{ email: 'a@b.test' }, 400, 'invalid_request', 'email'],
     [{ organization_id: 'org' }, 400, 'invalid_request', 'organization_id'],
   ] as const)
-    expect([json, ...outcome(await door.call('PATCH', `/v1/members/${id}`, { json }))]).toEqual([json, ...expected])
-  const { json } = await door.call('GET', '/v1/members?limit=200')
-  const kept = json.data.find((each: { id: string }) => each.id === id)
+    expect([json, ...outcome(await server.call('PATCH', `/v1/members/${id}`, { json }))]).toEqual([json, ...expected])
+  const { json } = await server.call('GET', '/v1/members?limit=200')
+  const kept = json.data.find((item: { id: string }) => item.id === id)
   expect([kept.brand_ids, kept.permissions]).toEqual([[...brands], ['inbox:read']])
 })
 
-test('keeps the brands and permissions of owners and admins as their role has them', async () => {
-  const { key, owner, admin } = await newCompany()
+test('refuses to change the brands and permissions of owners and admins', async () => {
+  const { key, owner, admin } = await createCompany()
   for (const id of [await owner(), await admin()])
-    expect(outcome(await door.call('PATCH', `/v1/members/${id}`, { key, json: { permissions: [] } }))).toEqual([
+    expect(outcome(await server.call('PATCH', `/v1/members/${id}`, { key, json: { permissions: [] } }))).toEqual([
       409,
       'role_fixed',
     ])
 })
 
-test('lets a key that an admin made remove members, but neither owners nor admins', async () => {
-  const { key, owner, admin, keyOf, organizationId } = await newCompany()
+test('lets a key created by an admin remove members, but neither owners nor admins', async () => {
+  const { key, owner, admin, keyOf, organizationId } = await createCompany()
   const [ownerId, adminId, otherAdmin] = [await owner(), await admin(), await admin()]
-  const memberId = await newMember(door, limitedTo([await newBrand(door, key)]), organizationId)
+  const memberId = await newMember(server, limitedTo([await newBrand(server, key)]), organizationId)
   const byAdmin = await keyOf(adminId)
   for (const id of [ownerId, otherAdmin, adminId])
     expect(outcome(await remove(id, byAdmin))).toEqual([403, 'role_not_allowed'])
@@ -143,8 +143,8 @@ test('lets a key that an admin made remove members, but neither owners nor admin
   expect(await idsOf(key)).toEqual([ownerId, adminId])
 })
 
-test('keeps the last owner, whoever asks', async () => {
-  const { key, owner, keyOf } = await newCompany()
+test('refuses to remove the last owner to everyone', async () => {
+  const { key, owner, keyOf } = await createCompany()
   const ownerId = await owner()
   for (const value of [key, await keyOf(ownerId)])
     expect(outcome(await remove(ownerId, value))).toEqual([409, 'last_owner'])
@@ -155,7 +155,7 @@ test('keeps the last owner, whoever asks', async () => {
 
 test('leaves one owner when owners remove each other at once', async () => {
   for (let round = 0; round < 10; round++) {
-    const { key, owner, keyOf } = await newCompany()
+    const { key, owner, keyOf } = await createCompany()
     const [a, b] = [await owner(), await owner()]
     const [keyOfA, keyOfB] = [await keyOf(a), await keyOf(b)]
     const calls = await Promise.all([remove(b, keyOfA), remove(a, keyOfB), remove(a, key), remove(b, key)])
@@ -165,18 +165,18 @@ test('leaves one owner when owners remove each other at once', async () => {
   }
 })
 
-test('answers a repeated removal as it answered the first', async () => {
-  const { key, admin } = await newCompany()
+test('replays the response to a repeated removal', async () => {
+  const { key, admin } = await createCompany()
   const id = await admin()
   const headers = { 'idempotency-key': `remove-${id}` }
-  const first = await door.call('DELETE', `/v1/members/${id}`, { key, headers })
-  const again = await door.call('DELETE', `/v1/members/${id}`, { key, headers })
+  const first = await server.call('DELETE', `/v1/members/${id}`, { key, headers })
+  const again = await server.call('DELETE', `/v1/members/${id}`, { key, headers })
   expect([again.status, again.text, again.headers.get('idempotent-replay')]).toEqual([200, first.text, 'true'])
 })
 
-test('keeps organizations apart: a foreign member is as one that does not exist', async () => {
-  const other = await newCompany()
-  const id = await newMember(door, limitedTo(brands))
+test("keeps organizations apart: another organization's member does not exist", async () => {
+  const other = await createCompany()
+  const id = await newMember(server, limitedTo(brands))
   expect(await idsOf(other.key)).toEqual([])
   const absent = 'mem_00000000000000000000000000'
   for (const [method, json] of [
@@ -184,7 +184,7 @@ test('keeps organizations apart: a foreign member is as one that does not exist'
     ['DELETE', undefined],
   ] as const) {
     const [foreign, none, nonsense] = await Promise.all(
-      [id, absent, 'nonsense'].map(value => door.call(method, `/v1/members/${value}`, { key: other.key, json })),
+      [id, absent, 'nonsense'].map(value => server.call(method, `/v1/members/${value}`, { key: other.key, json })),
     )
     expect(outcome(foreign ?? none ?? { status: 0, json: {} })).toEqual([404, 'not_found'])
     expect(foreign?.text.replace(id, absent)).toBe(none?.text ?? '')
@@ -192,12 +192,12 @@ test('keeps organizations apart: a foreign member is as one that does not exist'
   }
 })
 
-test('needs a key of the whole organization with the scopes of members', async () => {
-  const id = await newMember(door, limitedTo(brands))
-  const reading = (await door.newKey({ scopes: ['members:read'] })).key
-  const writing = (await door.newKey({ scopes: ['members:write'] })).key
-  const usual = (await door.newKey({ scopes: scopes.filter(scope => !scope.startsWith('members:')) })).key
-  const restricted = (await door.newKey({ brandId: brands[0] ?? null })).key
+test('requires a key of the whole organization with the scopes for members', async () => {
+  const id = await newMember(server, limitedTo(brands))
+  const reading = (await server.newKey({ scopes: ['members:read'] })).key
+  const writing = (await server.newKey({ scopes: ['members:write'] })).key
+  const usual = (await server.newKey({ scopes: scopes.filter(scope => !scope.startsWith('members:')) })).key
+  const restricted = (await server.newKey({ brandId: brands[0] ?? null })).key
   const calls = [
     ['GET', '/v1/members', writing, reading],
     ['PATCH', `/v1/members/${id}`, reading, writing],
@@ -205,7 +205,7 @@ test('needs a key of the whole organization with the scopes of members', async (
   ] as const
   for (const [method, path, without, having] of calls) {
     const json = method === 'PATCH' ? { permissions: [] } : undefined
-    const refusalOf = async (key: string) => outcome(await door.call(method, path, { key, json }))
+    const refusalOf = async (key: string) => outcome(await server.call(method, path, { key, json }))
     expect(await refusalOf(without)).toEqual([403, 'insufficient_scope'])
     expect(await refusalOf(usual)).toEqual([403, 'insufficient_scope'])
     expect(await refusalOf(restricted)).toEqual([403, 'brand_restricted'])
@@ -213,7 +213,7 @@ test('needs a key of the whole organization with the scopes of members', async (
   }
 })
 
-test('no key that is restricted to a brand can be made to manage members', async () => {
-  const made = door.newKey({ brandId: brands[0] ?? null, scopes: ['inbox:read', 'members:read'] })
+test('a key that is restricted to a brand cannot be created with scopes that manage members', async () => {
+  const made = server.newKey({ brandId: brands[0] ?? null, scopes: ['inbox:read', 'members:read'] })
   await expect(made).rejects.toMatchObject({ code: 'invalid_request', detail: { param: 'scopes[1]' } })
 })

@@ -23,7 +23,7 @@ async function organization(plan: Plan) {
   return (await createOrganization(database.db, { name: 'A', plan }, testClock())).id
 }
 
-test('grants the free plan what it includes and not one more, however many ask at once', async () => {
+test('grants the free plan exactly what it includes, also to concurrent requests', async () => {
   const { db } = database
   const organizationId = await organization('free')
   expect(await consumeQuota(db, [{ organizationId, plan: 'free', count: 2990 }], at)).toEqual([true])
@@ -39,7 +39,7 @@ test('grants the free plan what it includes and not one more, however many ask a
   ).toEqual([true])
 })
 
-test('grants each of several takes what is left, in their order', async () => {
+test('grants several requests what is left, in order', async () => {
   const { db } = database
   const [free, paid] = [await organization('free'), await organization('paid')]
   const takes: QuotaRequest[] = [

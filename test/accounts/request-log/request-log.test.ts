@@ -11,13 +11,15 @@ import { openTestHttpServer, type TestHttpServer } from '../../harness/http-serv
 import { countRowsRead } from '../../harness/rows-read.ts'
 import { probeRoutes } from '../../servers/http/probe-routes.ts'
 
-let door: TestHttpServer
+let server: TestHttpServer
 const silent = pino({ level: 'silent' })
 
 beforeAll(async () => {
-  door = await openTestHttpServer({ features: ({ database, clock }) => [probeRoutes(database.db, clock, { runs: 0 })] })
+  server = await openTestHttpServer({
+    features: ({ database, clock }) => [probeRoutes(database.db, clock, { runs: 0 })],
+  })
 })
-afterAll(() => door.close())
+afterAll(() => server.close())
 
 function rowAt(organizationId: Id<'org'>, at: Instant): RequestLogRow {
   return {
@@ -40,7 +42,7 @@ function rowAt(organizationId: Id<'org'>, at: Instant): RequestLogRow {
 }
 
 async function countRows(organizationId: Id<'org'>): Promise<number> {
-  const { count } = await door.database.db
+  const { count } = await server.database.db
     .selectFrom('request_log')
     .select(({ fn }) => fn.countAll().as('count'))
     .where('organization_id', '=', organizationId)
@@ -54,23 +56,23 @@ async function dropped(): Promise<number> {
 }
 
 describe('the list of requests', () => {
-  test('shows what was asked, by whom, from where and what came of it, refusals too', async () => {
-    const organizationId = await door.newOrganization()
-    const { id: keyId, key } = await door.newKey({ organizationId })
-    const narrow = await door.newKey({ organizationId, scopes: ['email:send'] })
+  test('shows each request with its caller, address and outcome, including refused ones', async () => {
+    const organizationId = await server.newOrganization()
+    const { id: keyId, key } = await server.newKey({ organizationId })
+    const narrow = await server.newKey({ organizationId, scopes: ['email:send'] })
     const asked = [
-      await door.call('GET', '/v1/brands?', { key, headers: { 'user-agent': 'a\t\x85b', 'x-request-id': 'mine-1' } }),
-      await door.call('GET', '/v1/nothing?secret=1', { key }),
-      await door.call('HEAD', '/v1/brands', { key }),
-      await door.call('GET', '/v1/brands', { key: narrow.key }),
-      await door.call('POST', '/v1/probe', { key, body: 'x'.repeat(17 * 1024 * 1024) }),
-      await door.call('POST', '/v1/probe/fails', { key, headers: { 'user-agent': 'é'.repeat(300) } }),
-      await door.call('GET', `/v1/brands/${key}`, { key }),
+      await server.call('GET', '/v1/brands?', { key, headers: { 'user-agent': 'a\t\x85b', 'x-request-id': 'mine-1' } }),
+      await server.call('GET', '/v1/nothing?secret=1', { key }),
+      await server.call('HEAD', '/v1/brands', { key }),
+      await server.call('GET', '/v1/brands', { key: narrow.key }),
+      await server.call('POST', '/v1/probe', { key, body: 'x'.repeat(17 * 1024 * 1024) }),
+      await server.call('POST', '/v1/probe/fails', { key, headers: { 'user-agent': 'é'.repeat(300) } }),
+      await server.call('GET', `/v1/brands/${key}`, { key }),
     ]
-    await door.call('GET', '/v1/brands', { key: null })
-    const { json, status } = await door.call('GET', '/v1/requests', { key })
+    await server.call('GET', '/v1/brands', { key: null })
+    const { json, status } = await server.call('GET', '/v1/requests', { key })
     expect([status, json.next_before]).toEqual([200, null])
-    expect(json.data.map((each: { id: string }) => each.id)).toEqual(
+    expect(json.data.map((item: { id: string }) => item.id)).toEqual(
       asked.map(callResult => callResult.headers.get('x-request-id') ?? '').reverse(),
     )
     const shown = json.data.toReversed()
@@ -90,8 +92,8 @@ describe('the list of requests', () => {
       idempotent_replay: false,
       email_id: null,
     })
-    const outcome = (each: { method: string; path: string; status: number; error_code: string }) =>
-      `${each.method} ${each.path} ${each.status} ${each.error_code}`
+    const outcome = (request: { method: string; path: string; status: number; error_code: string }) =>
+      `${request.method} ${request.path} ${request.status} ${request.error_code}`
     expect(shown.slice(1).map(outcome)).toEqual([
       'GET /v1/nothing 404 not_found',
       'HEAD /v1/brands 200 null',
@@ -105,7 +107,7 @@ describe('the list of requests', () => {
     expect(JSON.stringify(json)).not.toContain('secret')
   })
 
-  test('shows a request over the limit, and a replay', async () => {
+  test('shows rate-limited requests and replays', async () => {
     const limited = await openTestHttpServer({
       ratePerMinute: 3,
       features: ({ database, clock }) => [probeRoutes(database.db, clock, { runs: 0 })],
@@ -117,8 +119,8 @@ describe('the list of requests', () => {
       expect((await limited.call('GET', '/v1/brands')).status).toBe(429)
       limited.clock.forward(60_000)
       const { json } = await limited.call('GET', '/v1/requests')
-      expect(json.data.map((each: { status: number }) => each.status)).toEqual([429, 200, 201, 201])
-      expect(json.data.map((each: { idempotent_replay: boolean }) => each.idempotent_replay)).toEqual([
+      expect(json.data.map((item: { status: number }) => item.status)).toEqual([429, 200, 201, 201])
+      expect(json.data.map((item: { idempotent_replay: boolean }) => item.idempotent_replay)).toEqual([
         false,
         false,
         true,
@@ -130,44 +132,44 @@ describe('the list of requests', () => {
     }
   })
 
-  test('is of the organization, and for a restricted key of its brand', async () => {
-    const organizationId = await door.newOrganization()
-    const { key } = await door.newKey({ organizationId })
-    const brand = (await door.call('POST', '/v1/brands', { key, json: { name: 'A', slug: 'requests-a' } })).json.id
-    const restricted = await door.newKey({ organizationId, brandId: brand, scopes: ['email:read', 'brands:read'] })
-    await door.call('GET', '/v1/brands', { key: restricted.key })
-    const own = (await door.call('GET', '/v1/requests', { key: restricted.key })).json
-    expect(own.data.map((each: { brand_id: string }) => each.brand_id)).toEqual([brand])
-    const all = (await door.call('GET', '/v1/requests', { key })).json
-    expect(all.data.map((each: { brand_id: string | null }) => each.brand_id)).toEqual([brand, brand, null])
-    const other = await door.newKey({ organizationId: await door.newOrganization() })
-    expect((await door.call('GET', '/v1/requests', { key: other.key })).json.data).toEqual([])
-    const without = await door.newKey({ organizationId, scopes: ['email:send'] })
-    expect((await door.call('GET', '/v1/requests', { key: without.key })).status).toBe(403)
+  test("shows the organization's requests, and to a restricted key those of its brand", async () => {
+    const organizationId = await server.newOrganization()
+    const { key } = await server.newKey({ organizationId })
+    const brand = (await server.call('POST', '/v1/brands', { key, json: { name: 'A', slug: 'requests-a' } })).json.id
+    const restricted = await server.newKey({ organizationId, brandId: brand, scopes: ['email:read', 'brands:read'] })
+    await server.call('GET', '/v1/brands', { key: restricted.key })
+    const own = (await server.call('GET', '/v1/requests', { key: restricted.key })).json
+    expect(own.data.map((item: { brand_id: string }) => item.brand_id)).toEqual([brand])
+    const all = (await server.call('GET', '/v1/requests', { key })).json
+    expect(all.data.map((item: { brand_id: string | null }) => item.brand_id)).toEqual([brand, brand, null])
+    const other = await server.newKey({ organizationId: await server.newOrganization() })
+    expect((await server.call('GET', '/v1/requests', { key: other.key })).json.data).toEqual([])
+    const without = await server.newKey({ organizationId, scopes: ['email:send'] })
+    expect((await server.call('GET', '/v1/requests', { key: without.key })).status).toBe(403)
   })
 
-  test('is narrowed by status and method', async () => {
-    const organizationId = await door.newOrganization()
-    const { key } = await door.newKey({ organizationId })
-    await door.call('GET', '/v1/brands', { key })
-    await door.call('GET', '/v1/nothing', { key })
-    await door.call('POST', '/v1/nothing', { key })
+  test('can be filtered by status and method', async () => {
+    const organizationId = await server.newOrganization()
+    const { key } = await server.newKey({ organizationId })
+    await server.call('GET', '/v1/brands', { key })
+    await server.call('GET', '/v1/nothing', { key })
+    await server.call('POST', '/v1/nothing', { key })
     const asked = async (query: string) =>
-      (await door.call('GET', `/v1/requests?${query}`, { key })).json.data.map(
-        (each: { method: string; path: string }) => `${each.method} ${each.path}`,
+      (await server.call('GET', `/v1/requests?${query}`, { key })).json.data.map(
+        (request: { method: string; path: string }) => `${request.method} ${request.path}`,
       )
     expect(await asked('status=404')).toEqual(['POST /v1/nothing', 'GET /v1/nothing'])
     expect(await asked('status=404&method=post')).toEqual(['POST /v1/nothing'])
     expect(await asked('method=DELETE')).toEqual([])
     for (const query of ['status=4', 'status=ok', 'method=', 'before=yesterday', 'limit=0', 'page=2'])
-      expect([query, (await door.call('GET', `/v1/requests?${query}`, { key })).status]).toEqual([query, 400])
+      expect([query, (await server.call('GET', `/v1/requests?${query}`, { key })).status]).toEqual([query, 400])
   })
 
-  test('shows each of 10,000 once, 3,000 of them of one instant, while others are added', async () => {
-    const organizationId = await door.newOrganization()
-    const { key } = await door.newKey({ organizationId })
-    const log = openRequestLog(door.database.db, silent)
-    const start = microsecondsOf(door.clock.now()) - 60_000_000
+  test('shows each of 10,000 requests once, 3,000 of them from one instant, while others are added', async () => {
+    const organizationId = await server.newOrganization()
+    const { key } = await server.newKey({ organizationId })
+    const log = openRequestLog(server.database.db, silent)
+    const start = microsecondsOf(server.clock.now()) - 60_000_000
     const old = Array.from({ length: 10_000 }, (_, i) =>
       rowAt(organizationId, instantAt(start + (i < 3000 ? 5000 : i * 100))),
     )
@@ -176,51 +178,51 @@ describe('the list of requests', () => {
     const seen: string[] = []
     let before = ''
     do {
-      log.record(rowAt(organizationId, door.clock.now()))
-      const page = (await door.call('GET', `/v1/requests?limit=200${before}`, { key })).json
-      seen.push(...page.data.map((each: { id: string }) => each.id))
+      log.record(rowAt(organizationId, server.clock.now()))
+      const page = (await server.call('GET', `/v1/requests?limit=200${before}`, { key })).json
+      seen.push(...page.data.map((item: { id: string }) => item.id))
       before = page.next_before === null ? '' : `&before=${page.next_before}`
     } while (before !== '')
-    const olds = new Set(old.map(each => each.id as string))
+    const olds = new Set(old.map(row => row.id as string))
     const seenOlds = seen.filter(id => olds.has(id))
     expect([seenOlds.length, new Set(seenOlds).size]).toEqual([10_000, 10_000])
     const filter = { organizationId, brandId: null, status: null, method: null }
     for (const at of [null, instantAt(start + 500_000)]) {
-      const read = await countRowsRead(door.database.db, db => selectRequests(db, filter, { before: at, limit: 50 }))
+      const read = await countRowsRead(server.database.db, db => selectRequests(db, filter, { before: at, limit: 50 }))
       expect([at, read < 200 ? 'few' : read]).toEqual([at, 'few'])
     }
     await log.close()
   }, 60_000)
 })
 
-test('two processes that write at the same instants lose and repeat nothing', async () => {
-  const organizationId = await door.newOrganization()
-  const one = openRequestLog(door.database.db, silent)
-  const other = openRequestLog(door.database.db, silent)
-  const at = door.clock.now()
+test('two processes that write rows of the same instants lose and duplicate nothing', async () => {
+  const organizationId = await server.newOrganization()
+  const one = openRequestLog(server.database.db, silent)
+  const other = openRequestLog(server.database.db, silent)
+  const at = server.clock.now()
   for (let i = 0; i < 600; i++) for (const log of [one, other]) log.record(rowAt(organizationId, at))
   await Promise.all([one.close(), other.close()])
   expect(await countRows(organizationId)).toBe(1200)
 })
 
-test('a write whose outcome was not heard is not repeated', async () => {
-  const organizationId = await door.newOrganization()
-  const row = rowAt(organizationId, door.clock.now())
+test('a write whose outcome is unknown is not repeated', async () => {
+  const organizationId = await server.newOrganization()
+  const row = rowAt(organizationId, server.clock.now())
   for (let i = 0; i < 2; i++) {
-    const log = openRequestLog(door.database.db, silent)
+    const log = openRequestLog(server.database.db, silent)
     log.record(row)
     await log.close()
   }
   expect(await countRows(organizationId)).toBe(1)
 })
 
-test('while the database is away the newest are kept, the others counted, and closing takes no longer than it may', async () => {
+test('while the database is down the newest rows stay queued, the others are counted, and closing respects its time limit', async () => {
   const away = openDatabase('mysql://root@localhost/none?socketPath=/nonexistent/socket', 1)
   const logged: string[] = []
   const log = openRequestLog(away.db, pino({ level: 'error' }, { write: line => void logged.push(line) }))
   const organizationId = newId('org')
   const before = await dropped()
-  for (let i = 0; i < 10_050; i++) log.record(rowAt(organizationId, door.clock.now()))
+  for (let i = 0; i < 10_050; i++) log.record(rowAt(organizationId, server.clock.now()))
   expect((await dropped()) - before).toBe(50)
   const started = performance.now()
   await log.flush()

@@ -13,46 +13,52 @@ import { secretsOf } from '../../../src/base/secrets/secrets.ts'
 import { signingKeyFinder } from '../../../src/domains/dkim/keys.ts'
 import { resealDkimKeys } from '../../../src/domains/dkim/seal-keys.ts'
 import { runCommand } from '../../harness/cli.ts'
-import { newTenant, openWorld, ownedDomain, type TestTenant, type World } from '../fixtures.ts'
+import {
+  createTestOrganization,
+  type DomainsFixture,
+  openDomainsFixture,
+  ownedDomain,
+  type TestOrganization,
+} from '../fixtures.ts'
 
-let world: World
-let tenant: TestTenant
+let fixture: DomainsFixture
+let organization: TestOrganization
 const folders: string[] = []
 const log = pino({ level: 'silent' })
 
 beforeAll(async () => {
-  world = await openWorld()
-  tenant = await newTenant(world.use.db)
+  fixture = await openDomainsFixture()
+  organization = await createTestOrganization(fixture.deps.db)
 })
 afterAll(async () => {
-  await world.close()
+  await fixture.close()
   for (const folder of folders) rmSync(folder, { recursive: true })
 })
 beforeEach(async () => {
-  await world.use.db.deleteFrom('secret_keys').execute()
+  await fixture.deps.db.deleteFrom('secret_keys').execute()
 })
 
 const secrets = () => secretsOf([randomBytes(32)])
 const folder = () => {
-  const made = mkdtempSync(join(tmpdir(), 'mailroom-keys-'))
-  folders.push(made)
-  return made
+  const created = mkdtempSync(join(tmpdir(), 'mailroom-keys-'))
+  folders.push(created)
+  return created
 }
-const take = (given: Parameters<typeof loadOrCreateSecrets>[1]) =>
-  loadOrCreateSecrets(world.use.db, given, { clock: systemClock, log })
+const loadSecrets = (options: Parameters<typeof loadOrCreateSecrets>[1]) =>
+  loadOrCreateSecrets(fixture.deps.db, options, { clock: systemClock, log })
 
-/** All that the tables hold of keys, as a dump would have it. */
+/** The contents of the key tables, as a dump would show them. */
 const dump = async () =>
   JSON.stringify([
-    await world.use.db.selectFrom('dkim_keys').selectAll().execute(),
-    await world.use.db.selectFrom('secret_keys').selectAll().execute(),
-    await world.use.db.selectFrom('domain_records').selectAll().execute(),
+    await fixture.deps.db.selectFrom('dkim_keys').selectAll().execute(),
+    await fixture.deps.db.selectFrom('secret_keys').selectAll().execute(),
+    await fixture.deps.db.selectFrom('domain_records').selectAll().execute(),
   ])
-const keyOf = async (id: string, find = signingKeyFinder(world.use.secrets)) =>
-  (await find(world.use.db, [id as Id<'dom'>])).get(id as Id<'dom'>)?.[0]?.privateKey
+const keyOf = async (id: string, find = signingKeyFinder(fixture.deps.secrets)) =>
+  (await find(fixture.deps.db, [id as Id<'dom'>])).get(id as Id<'dom'>)?.[0]?.privateKey
 
-test('a dump of the database holds no private key', async () => {
-  const { id } = await ownedDomain(world, tenant, 'sealed.example')
+test('a database dump contains no private key', async () => {
+  const { id } = await ownedDomain(fixture, organization, 'sealed.example')
   const key = (await keyOf(id)) ?? ''
   expect(key).toStartWith('-----BEGIN PRIVATE KEY-----')
   const dumped = await dump()
@@ -63,77 +69,80 @@ test('a dump of the database holds no private key', async () => {
   }
 })
 
-test("one domain's sealed key opens in no other's place, and holds nobody else's mail up", async () => {
+test("one domain's sealed key cannot be unsealed in another's row, and does not stop other domains' mail", async () => {
   const [mine, theirs] = [
-    await ownedDomain(world, tenant, 'mine.example'),
-    await ownedDomain(world, tenant, 'theirs.example'),
+    await ownedDomain(fixture, organization, 'mine.example'),
+    await ownedDomain(fixture, organization, 'theirs.example'),
   ]
   await sql`UPDATE dkim_keys one INNER JOIN dkim_keys other ON other.domain_id = ${theirs.id}
-    SET one.private_key = other.private_key WHERE one.domain_id = ${mine.id}`.execute(world.use.db)
-  const found = await signingKeyFinder(world.use.secrets)(world.use.db, [mine.id as Id<'dom'>, theirs.id as Id<'dom'>])
+    SET one.private_key = other.private_key WHERE one.domain_id = ${mine.id}`.execute(fixture.deps.db)
+  const found = await signingKeyFinder(fixture.deps.secrets)(fixture.deps.db, [
+    mine.id as Id<'dom'>,
+    theirs.id as Id<'dom'>,
+  ])
   expect([...found.keys()]).toEqual([theirs.id as Id<'dom'>])
 })
 
-describe('at the start', () => {
+describe('at startup', () => {
   const plain = generateKeyPairSync('rsa', {
     modulusLength: 2048,
     publicKeyEncoding: { type: 'spki', format: 'pem' },
     privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
   }).privateKey
 
-  test('keys from before there was a secret key are sealed, by several processes at once', async () => {
-    const { id } = await ownedDomain(world, tenant, 'plain.example')
-    await world.use.db
+  test('unsealed keys are sealed, by several processes at once', async () => {
+    const { id } = await ownedDomain(fixture, organization, 'plain.example')
+    await fixture.deps.db
       .updateTable('dkim_keys')
       .set({ private_key: plain, sealed_by: null })
       .where('domain_id', '=', id as Id<'dom'>)
       .execute()
     expect(await keyOf(id)).toBe(plain)
-    await Promise.all([1, 2, 3].map(() => resealDkimKeys(world.use.db, world.use.secrets, log)))
+    await Promise.all([1, 2, 3].map(() => resealDkimKeys(fixture.deps.db, fixture.deps.secrets, log)))
     expect(await dump()).not.toContain('PRIVATE KEY')
     expect(await keyOf(id)).toBe(plain)
   })
 
-  test('a new secret key seals all anew, and the old one is needed no more', async () => {
-    const { id } = await ownedDomain(world, tenant, 'changed.example')
+  test('all keys are sealed again with a new secret key, and the old one is no longer needed', async () => {
+    const { id } = await ownedDomain(fixture, organization, 'changed.example')
     const before = await keyOf(id)
     const [one, other] = [randomBytes(32), randomBytes(32)]
     const both = secretsOf([other, one])
-    await world.use.db
+    await fixture.deps.db
       .deleteFrom('dkim_keys')
       .where('domain_id', '!=', id as Id<'dom'>)
       .execute()
-    await inTransaction(world.use.db, async tx => {
+    await inTransaction(fixture.deps.db, async tx => {
       const row = await tx.selectFrom('dkim_keys').selectAll().executeTakeFirstOrThrow()
       const sealed = secretsOf([one]).seal(before ?? '', `dkim ${row.domain_id} ${row.selector}`)
       await tx.updateTable('dkim_keys').set({ private_key: sealed.text, sealed_by: sealed.keyId }).execute()
     })
-    await take({ secrets: secretsOf([one]), varFolder: folder() })
-    await expect(take({ secrets: secretsOf([other]), varFolder: folder() })).rejects.toThrow('is sealed with')
-    await take({ secrets: both, varFolder: folder() })
-    await resealDkimKeys(world.use.db, both, log)
-    await take({ secrets: secretsOf([other]), varFolder: folder() })
+    await loadSecrets({ secrets: secretsOf([one]), varFolder: folder() })
+    await expect(loadSecrets({ secrets: secretsOf([other]), varFolder: folder() })).rejects.toThrow('is sealed with')
+    await loadSecrets({ secrets: both, varFolder: folder() })
+    await resealDkimKeys(fixture.deps.db, both, log)
+    await loadSecrets({ secrets: secretsOf([other]), varFolder: folder() })
     expect(await keyOf(id, signingKeyFinder(secretsOf([other])))).toBe(before)
-    await expect(take({ secrets: secretsOf([one]), varFolder: folder() })).rejects.toThrow('is sealed with')
+    await expect(loadSecrets({ secrets: secretsOf([one]), varFolder: folder() })).rejects.toThrow('is sealed with')
   })
 
-  test('without a secret key one is made and kept, once', async () => {
+  test('without a secret key one is generated and stored, once', async () => {
     const varFolder = folder()
-    const [one, other] = await Promise.all([1, 2].map(() => take({ secrets: undefined, varFolder })))
+    const [one, other] = await Promise.all([1, 2].map(() => loadSecrets({ secrets: undefined, varFolder })))
     expect(one?.id).toBe(other?.id)
-    expect((await take({ secrets: undefined, varFolder })).id).toBe(one?.id ?? '')
+    expect((await loadSecrets({ secrets: undefined, varFolder })).id).toBe(one?.id ?? '')
   })
 
-  test('of two with keys of their own at once only one goes on', async () => {
-    const taken = await Promise.allSettled([1, 2].map(() => take({ secrets: secrets(), varFolder: folder() })))
+  test('of two processes with different secret keys only one starts', async () => {
+    const taken = await Promise.allSettled([1, 2].map(() => loadSecrets({ secrets: secrets(), varFolder: folder() })))
     expect(taken.map(promiseSettledResult => promiseSettledResult.status).sort()).toEqual(['fulfilled', 'rejected'])
   })
 
-  test('no key is made where the database is sealed with another: `serve` says so and ends', async () => {
-    const noted = await take({ secrets: secrets(), varFolder: folder() })
+  test('no key is generated when the database is sealed with another: `serve` reports it and exits', async () => {
+    const noted = await loadSecrets({ secrets: secrets(), varFolder: folder() })
     const varFolder = folder()
     const { status, err } = await runCommand(['serve'], {
-      MAILROOM_DATABASE_URL: world.databaseUrl,
+      MAILROOM_DATABASE_URL: fixture.databaseUrl,
       MAILROOM_PROVIDER: 'sandbox',
       MAILROOM_VAR: varFolder,
       MAILROOM_HTTP_LISTEN: '127.0.0.1:0',
@@ -144,7 +153,7 @@ describe('at the start', () => {
     expect(() => readFileSync(join(varFolder, 'secret.key'))).toThrow()
   })
 
-  test('a malformed secret key is refused without being shown', async () => {
+  test('a malformed secret key is refused without being printed', async () => {
     const { status, err } = await runCommand(['org', 'list'], { MAILROOM_SECRET_KEY: 'aGFsZiBhIGtleQ==' })
     expect(status).toBe(2)
     expect(err).toContain('MAILROOM_SECRET_KEY is "…"; expected 32 bytes in base64')

@@ -17,22 +17,29 @@ import { localResolver } from '../../../src/ports/resolver/local/local.ts'
 import { runCommand } from '../../harness/cli.ts'
 import { type TestClock, testClock } from '../../harness/http-server.ts'
 import { signingKeys } from '../../harness/secrets.ts'
-import { newTenant, openWorld, ownedDomain, publishAt, type TestTenant, type World } from '../fixtures.ts'
+import {
+  createTestOrganization,
+  type DomainsFixture,
+  openDomainsFixture,
+  ownedDomain,
+  publishAt,
+  type TestOrganization,
+} from '../fixtures.ts'
 
 const dayMs = 24 * 3_600_000
 
-let world: World
-let tenant: TestTenant
+let fixture: DomainsFixture
+let organization: TestOrganization
 let clock: TestClock
 let deps: RecheckDeps
 
 beforeAll(async () => {
   clock = testClock()
-  world = await openWorld({ clock })
-  tenant = await newTenant(world.use.db)
-  const { db, resolver } = world.use
+  fixture = await openDomainsFixture({ clock })
+  organization = await createTestOrganization(fixture.deps.db)
+  const { db, resolver } = fixture.deps
   deps = {
-    ...world.use,
+    ...fixture.deps,
     dnsProvider: localZone(db, clock),
     resolver: localResolver(db, resolver),
     log: pino({ level: 'silent' }),
@@ -40,47 +47,47 @@ beforeAll(async () => {
     rotateDays: 0,
   }
 })
-afterAll(() => world.close())
+afterAll(() => fixture.close())
 
-async function look(id: string, how: Partial<RecheckDeps> = {}): Promise<DomainJson> {
+async function recheckNow(id: string, how: Partial<RecheckDeps> = {}): Promise<DomainJson> {
   await updateNextCheck(deps.db, id as Id<'dom'>, clock.now())
   for (let looked = 1; looked > 0; looked = await recheckDueDomains({ ...deps, ...how }));
-  return getDomain(deps, tenant.owner, id)
+  return getDomain(deps, organization.tenant, id)
 }
 
 async function rotate(id: string) {
-  const row = await selectDomain(deps.db, tenant.owner.organizationId, id)
+  const row = await selectDomain(deps.db, organization.tenant.organizationId, id)
   if (!row) throw new Error('no such domain')
   return startRotation(deps, row)
 }
 
-const dkimRecords = ({ dns_records }: DomainJson) => dns_records.filter(each => each.purpose === 'dkim')
+const dkimRecords = ({ dns_records }: DomainJson) => dns_records.filter(record => record.purpose === 'dkim')
 const selectorOf = ({ name }: DnsRecordJson) => name.split('.')[0] ?? ''
-/** What signs for the domain now. */
+/** The selectors that sign for the domain now. */
 const signing = async (id: string) => (await signingKeys(deps.db, [id as Id<'dom'>])).get(id as Id<'dom'>) ?? []
 
-/** A domain whose records somebody publishes by hand. */
-async function handMade(name: string): Promise<DomainJson> {
-  const domain = await ownedDomain(world, tenant, name)
-  publishAt(world.dns, ...domain.dns_records)
-  return checkDomain(deps, tenant.owner, domain.id)
+/** A domain whose records are published by hand. */
+async function domainPublishedByHand(name: string): Promise<DomainJson> {
+  const domain = await ownedDomain(fixture, organization, name)
+  publishAt(fixture.dns, ...domain.dns_records)
+  return checkDomain(deps, organization.tenant, domain.id)
 }
 
 /** A domain whose records Mailroom publishes. */
-async function inOurZone(name: string): Promise<DomainJson> {
+async function domainInOurZone(name: string): Promise<DomainJson> {
   const zone = await deps.dnsProvider?.findZone(name)
-  await zone?.create(toZoneRecord(ownershipRecord(tenant.owner.organizationId, name)), null)
-  return createDomain(deps, tenant.owner, { brandId: tenant.brandId, domain: name, publishDns: true })
+  await zone?.create(toZoneRecord(ownershipRecord(organization.tenant.organizationId, name)), null)
+  return createDomain(deps, organization.tenant, { brandId: organization.brandId, domain: name, publishDns: true })
 }
-const held = async (name: string) => (await (await deps.dnsProvider?.findZone(name))?.recordsAt(name)) ?? []
+const recordsAt = async (name: string) => (await (await deps.dnsProvider?.findZone(name))?.recordsAt(name)) ?? []
 
-describe('another key', () => {
-  test('waits until its record is seen, signs from then on, and the old record goes a week later', async () => {
-    const domain = await handMade('rotated.example')
+describe('the next key', () => {
+  test('signs once its record is verified, and the old record is deleted a week later', async () => {
+    const domain = await domainPublishedByHand('rotated.example')
     const [old] = dkimRecords(domain)
     const { selector, isNew } = await rotate(domain.id)
     expect([isNew, selector]).toEqual([true, expect.stringMatching(/^mr1-\d{8}-[0-9a-z]{6}$/)])
-    const waiting = await look(domain.id)
+    const waiting = await recheckNow(domain.id)
     expect(waiting.ready_to_send).toBe(true)
     expect(dkimRecords(waiting)).toMatchObject([
       { name: old?.name, required: true, status: 'verified' },
@@ -90,8 +97,8 @@ describe('another key', () => {
       selectorOf(old as DnsRecordJson),
     ])
 
-    publishAt(world.dns, ...dkimRecords(waiting).slice(1))
-    const switched = await look(domain.id)
+    publishAt(fixture.dns, ...dkimRecords(waiting).slice(1))
+    const switched = await recheckNow(domain.id)
     expect(dkimRecords(switched).map(dkimRecord => [selectorOf(dkimRecord), dkimRecord.required])).toEqual([
       [selectorOf(old as DnsRecordJson), false],
       [selector, true],
@@ -102,9 +109,9 @@ describe('another key', () => {
     expect(dkimRecords(switched)[1]?.value).toEndWith(publicKey.toString('base64'))
 
     clock.forward(6.9 * dayMs)
-    expect(dkimRecords(await look(domain.id))).toHaveLength(2)
+    expect(dkimRecords(await recheckNow(domain.id))).toHaveLength(2)
     clock.forward(0.2 * dayMs)
-    expect(dkimRecords(await look(domain.id)).map(selectorOf)).toEqual([selector])
+    expect(dkimRecords(await recheckNow(domain.id)).map(selectorOf)).toEqual([selector])
     const kept = deps.db
       .selectFrom('dkim_keys')
       .select('selector')
@@ -112,35 +119,35 @@ describe('another key', () => {
     expect(await kept.execute()).toEqual([{ selector }])
   })
 
-  test('does not sign as long as another stands at its name', async () => {
-    const domain = await handMade('wrong.example')
+  test('does not sign while its name has another value', async () => {
+    const domain = await domainPublishedByHand('wrong.example')
     const { selector } = await rotate(domain.id)
     const name = `${selector}._domainkey.wrong.example`
-    publishAt(world.dns, { type: 'TXT', name, value: 'v=DKIM1; p=AAAA', priority: null })
-    expect(dkimRecords(await look(domain.id))[1]).toMatchObject({ status: 'mismatch' })
+    publishAt(fixture.dns, { type: 'TXT', name, value: 'v=DKIM1; p=AAAA', priority: null })
+    expect(dkimRecords(await recheckNow(domain.id))[1]).toMatchObject({ status: 'mismatch' })
     expect((await signing(domain.id)).map(signingKey => signingKey.selector)).not.toContain(selector)
   })
 
-  test('takes over where the record of the old one vanished', async () => {
-    const domain = await handMade('saved.example')
+  test('takes over when the record of the old key has vanished', async () => {
+    const domain = await domainPublishedByHand('saved.example')
     const { selector } = await rotate(domain.id)
-    publishAt(world.dns, ...dkimRecords(await look(domain.id)).slice(1))
-    delete world.dns.zone[dkimRecords(domain)[0]?.name ?? '']
-    expect(await checkDomain(deps, tenant.owner, domain.id)).toMatchObject({ ready_to_send: false })
+    publishAt(fixture.dns, ...dkimRecords(await recheckNow(domain.id)).slice(1))
+    delete fixture.dns.zone[dkimRecords(domain)[0]?.name ?? '']
+    expect(await checkDomain(deps, organization.tenant, domain.id)).toMatchObject({ ready_to_send: false })
     expect((await signing(domain.id)).map(signingKey => signingKey.selector)).toEqual([selector])
-    expect(await look(domain.id)).toMatchObject({ ready_to_send: true })
+    expect(await recheckNow(domain.id)).toMatchObject({ ready_to_send: true })
   })
 
-  test('is one, also when asked for twice at once, and provisioning keeps it', async () => {
-    const domain = await handMade('once.example')
+  test('is generated once, also by concurrent rotations, and provisioning keeps it', async () => {
+    const domain = await domainPublishedByHand('once.example')
     const begun = await Promise.all([1, 2, 3].map(() => rotate(domain.id)))
     expect(new Set(begun.map(startedRotation => startedRotation.selector)).size).toBe(1)
     expect(begun.filter(startedRotation => startedRotation.isNew)).toHaveLength(1)
-    const provisioned = await provisionDomain(deps, tenant.owner, domain.id, false)
+    const provisioned = await provisionDomain(deps, organization.tenant, domain.id, false)
     expect(dkimRecords(provisioned).map(dkimRecord => dkimRecord.required)).toEqual([true, false])
   })
 
-  test('is sealed as the first one is', async () => {
+  test('is sealed like the first one', async () => {
     const rows = await deps.db.selectFrom('dkim_keys').selectAll().where('state', '=', 'next').execute()
     expect(rows.length).toBeGreaterThan(0)
     for (const { sealed_by, private_key } of rows) {
@@ -150,57 +157,57 @@ describe('another key', () => {
   })
 })
 
-describe('where Mailroom publishes the records', () => {
-  test('the new one is published, and the old one taken away, by Mailroom', async () => {
-    const domain = await inOurZone('ours.test')
+describe('when Mailroom publishes the records', () => {
+  test('Mailroom publishes the new record and removes the old one', async () => {
+    const domain = await domainInOurZone('ours.test')
     const [old] = dkimRecords(domain)
     const { selector } = await rotate(domain.id)
-    await look(domain.id)
+    await recheckNow(domain.id)
     expect((await signing(domain.id)).map(signingKey => signingKey.selector)).toEqual([selector])
-    expect(await held(old?.name ?? '')).toHaveLength(1)
+    expect(await recordsAt(old?.name ?? '')).toHaveLength(1)
     clock.forward(7.1 * dayMs)
-    await look(domain.id)
-    expect(await held(old?.name ?? '')).toEqual([])
-    expect(await held(`${selector}._domainkey.ours.test`)).toHaveLength(1)
+    await recheckNow(domain.id)
+    expect(await recordsAt(old?.name ?? '')).toEqual([])
+    expect(await recordsAt(`${selector}._domainkey.ours.test`)).toHaveLength(1)
   })
 
-  test('what somebody else put at the old name stays', async () => {
-    const domain = await inOurZone('kept.test')
+  test("someone else's record at the old name stays", async () => {
+    const domain = await domainInOurZone('kept.test')
     const [old] = dkimRecords(domain)
     const zone = await deps.dnsProvider?.findZone('kept.test')
     await rotate(domain.id)
-    await look(domain.id)
+    await recheckNow(domain.id)
     await zone?.create({ type: 'TXT', name: old?.name ?? '', value: 'a note', priority: null, ttlSeconds: 300 }, null)
     clock.forward(7.1 * dayMs)
-    expect(dkimRecords(await look(domain.id))).toHaveLength(1)
-    expect((await held(old?.name ?? '')).map(existingRecord => existingRecord.value)).toEqual(['a note'])
+    expect(dkimRecords(await recheckNow(domain.id))).toHaveLength(1)
+    expect((await recordsAt(old?.name ?? '')).map(existingRecord => existingRecord.value)).toEqual(['a note'])
   })
 
-  test('a key that is old enough is followed by another, by itself', async () => {
-    const domain = await inOurZone('aging.test')
+  test('a key that is old enough is rotated automatically', async () => {
+    const domain = await domainInOurZone('aging.test')
     const [first] = await signing(domain.id)
     clock.forward(29 * dayMs)
-    await look(domain.id, { rotateDays: 30 })
+    await recheckNow(domain.id, { rotateDays: 30 })
     expect((await signing(domain.id)).map(signingKey => signingKey.selector)).toEqual([first?.selector ?? ''])
     clock.forward(2 * dayMs)
-    await look(domain.id, { rotateDays: 0 })
+    await recheckNow(domain.id, { rotateDays: 0 })
     expect((await signing(domain.id)).map(signingKey => signingKey.selector)).toEqual([first?.selector ?? ''])
-    await look(domain.id, { rotateDays: 30 })
-    await look(domain.id, { rotateDays: 30 })
+    await recheckNow(domain.id, { rotateDays: 30 })
+    await recheckNow(domain.id, { rotateDays: 30 })
     const [second, ...more] = await signing(domain.id)
     expect(more).toEqual([])
     expect(second?.selector).not.toBe(first?.selector)
-    await look(domain.id, { rotateDays: 30 })
+    await recheckNow(domain.id, { rotateDays: 30 })
     expect((await signing(domain.id)).map(signingKey => signingKey.selector)).toEqual([second?.selector ?? ''])
   })
 })
 
-test('the command makes the key, says where it is to be seen, and needs the secret key of the database', async () => {
-  const domain = await handMade('commanded.example')
+test("the command generates the key, prints its record, and requires the database's secret key", async () => {
+  const domain = await domainPublishedByHand('commanded.example')
   const secret = randomBytes(32)
   const given = { secrets: secretsOf([secret]), varFolder: '/nowhere' }
   await loadOrCreateSecrets(deps.db, given, { clock, log: deps.log })
-  const settings = { MAILROOM_DATABASE_URL: world.databaseUrl, MAILROOM_SECRET_KEY: secret.toString('base64') }
+  const settings = { MAILROOM_DATABASE_URL: fixture.databaseUrl, MAILROOM_SECRET_KEY: secret.toString('base64') }
   const ran = await runCommand(['domain', 'rotate-dkim', 'Commanded.example', '--json'], settings)
   expect([ran.status, ran.err]).toEqual([0, ''])
   const told = JSON.parse(ran.out)

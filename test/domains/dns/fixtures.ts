@@ -13,26 +13,26 @@ import { openTestHttpServer, type TestHttpServer } from '../../harness/http-serv
 import { testSecrets } from '../../harness/secrets.ts'
 import { hostname, newBrand } from '../fixtures.ts'
 
-/** Something that happens before or after a write reaches the zone, once. */
+/** Something that happens once, before or after a write reaches the zone. */
 export interface Interruption {
   readonly when: 'before' | 'after'
   readonly write: 'create' | 'update' | 'remove'
   readonly happens: () => Promise<unknown>
 }
 
-/** The HTTP door with the `local` zone behind it. */
-export interface ZoneDoor extends TestHttpServer {
+/** The HTTP server with the `local` DNS zone. */
+export interface ZoneServer extends TestHttpServer {
   readonly brandId: Id<'brd'>
   readonly dns: TestDns
-  /** The zone itself, past the API. */
+  /** The zone itself, bypassing the API. */
   readonly zone: Zone
   interrupt(interruption: Interruption): void
-  /** Publishes the proof that an organization owns a domain, as its owner would. */
+  /** Publishes an organization's ownership record, as the domain's owner would. */
   own(domain: string, organizationId?: Id<'org'>): Promise<void>
-  /** A domain that is owned and registered; its id. */
+  /** Publishes the ownership record and registers the domain; resolves to its id. */
   register(domain: string, by?: Registrant): Promise<string>
-  /** What stands at and below a name, without its proofs of ownership. */
-  held(name: string): Promise<readonly ExistingRecord[]>
+  /** The records at and below a name, without ownership records. */
+  recordsUnder(name: string): Promise<readonly ExistingRecord[]>
 }
 
 export interface Registrant {
@@ -41,7 +41,7 @@ export interface Registrant {
   readonly key: string
 }
 
-export async function openZoneDoor(change: Partial<DomainDeps> = {}): Promise<ZoneDoor> {
+export async function openZoneServer(change: Partial<DomainDeps> = {}): Promise<ZoneServer> {
   const dns = await startDns()
   let interruption: Interruption | undefined
   let zone: Zone | null = null
@@ -55,23 +55,23 @@ export async function openZoneDoor(change: Partial<DomainDeps> = {}): Promise<Zo
     return result
   }
 
-  function interrupted(held: Zone): Zone {
+  function interruptible(inner: Zone): Zone {
     return {
-      ...held,
-      create: (record, mark) => around('create', () => held.create(record, mark)),
-      update: (id, record, mark) => around('update', () => held.update(id, record, mark)),
-      remove: id => around('remove', () => held.remove(id)),
+      ...inner,
+      create: (record, mark) => around('create', () => inner.create(record, mark)),
+      update: (id, record, mark) => around('update', () => inner.update(id, record, mark)),
+      remove: id => around('remove', () => inner.remove(id)),
     }
   }
 
-  const door = await openTestHttpServer({
+  const server = await openTestHttpServer({
     features: ({ database: { db }, clock }) => {
       const local = localZone(db, clock)
       const provider: DnsProvider = {
         ...local,
         findZone: async domain => {
           zone = await local.findZone(domain)
-          return zone && interrupted(zone)
+          return zone && interruptible(zone)
         },
       }
       const deps: DomainDeps = {
@@ -86,16 +86,16 @@ export async function openZoneDoor(change: Partial<DomainDeps> = {}): Promise<Zo
       return [domainRoutes(deps, () => Promise.resolve([])), dnsRoutes(deps)]
     },
   })
-  const { db } = door.database
-  const local = await localZone(db, door.clock).findZone('a.test')
+  const { db } = server.database
+  const local = await localZone(db, server.clock).findZone('a.test')
   if (!local) throw new Error('no local zone')
-  const brandId = await newBrand(db, door.organizationId)
+  const brandId = await newBrand(db, server.organizationId)
 
-  const own: ZoneDoor['own'] = async (domain, organizationId = door.organizationId) => {
+  const own: ZoneServer['own'] = async (domain, organizationId = server.organizationId) => {
     await local.create(toZoneRecord(ownershipRecord(organizationId, domain)), null)
   }
   return {
-    ...door,
+    ...server,
     brandId,
     dns,
     zone: local,
@@ -103,25 +103,25 @@ export async function openZoneDoor(change: Partial<DomainDeps> = {}): Promise<Zo
       interruption = next
     },
     own,
-    register: async (domain, by = { organizationId: door.organizationId, brandId, key: door.key }) => {
+    register: async (domain, by = { organizationId: server.organizationId, brandId, key: server.key }) => {
       await own(domain, by.organizationId)
       const json = { brand_id: by.brandId, domain, publish_dns: false }
-      const created = await door.call('POST', '/v1/domains', { json, key: by.key })
+      const created = await server.call('POST', '/v1/domains', { json, key: by.key })
       if (created.status !== 201) throw new Error(created.text)
       return created.json.id
     },
-    held: async name =>
+    recordsUnder: async name =>
       (await local.recordsUnder(name)).filter(existingRecord => !existingRecord.name.startsWith('_mailroom.')),
     close: async () => {
-      await door.close()
+      await server.close()
       await dns.close()
     },
   }
 }
 
 /** Another organization, with a brand and a key. */
-export async function newRegistrant(door: TestHttpServer): Promise<Registrant> {
-  const organizationId = await door.newOrganization()
-  const { key } = await door.newKey({ organizationId })
-  return { organizationId, brandId: await newBrand(door.database.db, organizationId), key }
+export async function newRegistrant(server: TestHttpServer): Promise<Registrant> {
+  const organizationId = await server.newOrganization()
+  const { key } = await server.newKey({ organizationId })
+  return { organizationId, brandId: await newBrand(server.database.db, organizationId), key }
 }

@@ -10,29 +10,37 @@ import { localZone } from '../../../src/ports/dns-zone/local/local.ts'
 import { type DnsProvider, DnsZoneError, type Zone, type ZoneRecord } from '../../../src/ports/dns-zone/port.ts'
 import { localResolver } from '../../../src/ports/resolver/local/local.ts'
 import { signingKeys } from '../../harness/secrets.ts'
-import { newTenant, openWorld, publishAt, refusalOf, type TestTenant, tickingClock, type World } from '../fixtures.ts'
+import {
+  createTestOrganization,
+  type DomainsFixture,
+  openDomainsFixture,
+  publishAt,
+  refusalOf,
+  type TestOrganization,
+  tickingClock,
+} from '../fixtures.ts'
 
-let world: World
-let tenant: TestTenant
+let fixture: DomainsFixture
+let organization: TestOrganization
 let provider: DnsProvider
 let zone: Zone
 let deps: DomainDeps
 
 beforeAll(async () => {
-  world = await openWorld()
-  tenant = await newTenant(world.use.db)
-  provider = localZone(world.use.db, tickingClock())
+  fixture = await openDomainsFixture()
+  organization = await createTestOrganization(fixture.deps.db)
+  provider = localZone(fixture.deps.db, tickingClock())
   const held = await provider.findZone('a.test')
   if (!held) throw new Error('no zone')
   zone = held
-  deps = { ...world.use, dnsProvider: provider, resolver: localResolver(world.use.db, world.use.resolver) }
+  deps = { ...fixture.deps, dnsProvider: provider, resolver: localResolver(fixture.deps.db, fixture.deps.resolver) }
 })
-afterAll(() => world.close())
+afterAll(() => fixture.close())
 
 const create = (domain: string, publishDns = true, with_: DomainDeps = deps) =>
-  createDomain(with_, tenant.owner, { brandId: tenant.brandId, domain, publishDns })
+  createDomain(with_, organization.tenant, { brandId: organization.brandId, domain, publishDns })
 const add = (record: ZoneRecord) => zone.create(record, null)
-const own = (domain: string) => add(toZoneRecord(ownershipRecord(tenant.owner.organizationId, domain)))
+const own = (domain: string) => add(toZoneRecord(ownershipRecord(organization.tenant.organizationId, domain)))
 const list = async (name: string, type: ZoneRecord['type']) =>
   (await zone.recordsAt(name)).filter(existingRecord => existingRecord.type === type)
 const txt = (name: string, value: string): ZoneRecord => ({ type: 'TXT', name, value, priority: null, ttlSeconds: 300 })
@@ -42,51 +50,51 @@ test('a domain below .test is ready to send as soon as it is created', async () 
   expect(await create('demo.test')).toMatchObject({ ready_to_send: true, status: 'verified' })
 })
 
-test('its receiving goes live with the two records', async () => {
+test('it receives mail once its two receiving records exist', async () => {
   await own('live.test')
   const { id } = await create('live.test')
-  const { identity, mx } = await claimReceiving(deps, tenant.owner, id)
+  const { identity, mx } = await claimReceiving(deps, organization.tenant, id)
   expect(await list('live.test', 'MX')).toEqual([])
   for (const record of [...identity.dns_records, mx.record]) await add({ ...record, ttlSeconds: record.ttl })
-  expect(await claimReceiving(deps, tenant.owner, id)).toMatchObject({ live: true })
+  expect(await claimReceiving(deps, organization.tenant, id)).toMatchObject({ live: true })
 })
 
 test('provisioning publishes the receiving identity, and never the MX record', async () => {
   await own('moving.test')
   const { id } = await create('moving.test')
-  await claimReceiving(deps, tenant.owner, id)
-  await provisionDomain(deps, tenant.owner, id, true)
+  await claimReceiving(deps, organization.tenant, id)
+  await provisionDomain(deps, organization.tenant, id, true)
   expect(await list('_mailroom-in.moving.test', 'CNAME')).toHaveLength(1)
   expect(await list('moving.test', 'MX')).toEqual([])
-  expect(await claimReceiving(deps, tenant.owner, id)).toMatchObject({ next_step: 'mx' })
+  expect(await claimReceiving(deps, organization.tenant, id)).toMatchObject({ next_step: 'mx' })
 })
 
-test('of several that make a lost key at once, all keep the same one', async () => {
+test('several concurrent provisionings that replace a lost key agree on one', async () => {
   await own('lost.test')
   const { id } = await create('lost.test', false)
   const domainId = id as Id<'dom'>
-  await world.use.db.deleteFrom('dkim_keys').where('domain_id', '=', domainId).execute()
-  await world.use.db.deleteFrom('domain_records').where('domain_id', '=', domainId).execute()
-  await Promise.all([1, 2, 3].map(() => provisionDomain(deps, tenant.owner, id, false)))
-  const [key, ...more] = (await signingKeys(world.use.db, [domainId])).get(domainId) ?? []
+  await fixture.deps.db.deleteFrom('dkim_keys').where('domain_id', '=', domainId).execute()
+  await fixture.deps.db.deleteFrom('domain_records').where('domain_id', '=', domainId).execute()
+  await Promise.all([1, 2, 3].map(() => provisionDomain(deps, organization.tenant, id, false)))
+  const [key, ...more] = (await signingKeys(fixture.deps.db, [domainId])).get(domainId) ?? []
   expect(more).toEqual([])
-  const { dns_records } = await getDomain(deps, tenant.owner, id)
+  const { dns_records } = await getDomain(deps, organization.tenant, id)
   expect(dns_records[0]?.value).toBe(dkimRecordValue(key?.privateKey ?? ''))
 })
 
-test('nothing is published where that is not wanted, until it is', async () => {
+test('nothing is published until it is requested', async () => {
   await own('later.test')
   const created = await create('later.test', false)
   expect(created).toMatchObject({ ready_to_send: false, last_checked_at: null })
   expect(await list('later.test', 'TXT')).toEqual([])
-  expect(await provisionDomain(deps, tenant.owner, created.id, false)).toMatchObject({ ready_to_send: false })
-  const provisioned = await provisionDomain(deps, tenant.owner, created.id, true)
+  expect(await provisionDomain(deps, organization.tenant, created.id, false)).toMatchObject({ ready_to_send: false })
+  const provisioned = await provisionDomain(deps, organization.tenant, created.id, true)
   expect(provisioned).toMatchObject({ ready_to_send: true })
-  expect(provisioned.dns_records.map(each => each.value)).toEqual(created.dns_records.map(each => each.value))
+  expect(provisioned.dns_records.map(record => record.value)).toEqual(created.dns_records.map(record => record.value))
 })
 
-test('a domain that the zone does not hold is left to its owner', async () => {
-  publishAt(world.dns, ownershipRecord(tenant.owner.organizationId, 'outside.example'))
+test('records of a domain outside of the zone are left to its owner', async () => {
+  publishAt(fixture.dns, ownershipRecord(organization.tenant.organizationId, 'outside.example'))
   const created = await create('outside.example')
   expect(created).toMatchObject({ ready_to_send: false })
   expect(created).not.toHaveProperty('provider_error')
@@ -95,12 +103,12 @@ test('a domain that the zone does not hold is left to its owner', async () => {
 test('publishing twice, or twice at once, publishes once', async () => {
   await own('twice.test')
   const { id } = await create('twice.test')
-  await Promise.all([1, 2, 3].map(() => provisionDomain(deps, tenant.owner, id, true)))
+  await Promise.all([1, 2, 3].map(() => provisionDomain(deps, organization.tenant, id, true)))
   expect(await list('twice.test', 'TXT')).toHaveLength(1)
   expect(await list('_dmarc.twice.test', 'TXT')).toHaveLength(1)
 })
 
-test("somebody else's record is never overwritten, nor doubled", async () => {
+test("someone else's record is neither overwritten nor duplicated", async () => {
   await own('theirs.test')
   await add(txt('theirs.test', 'v=spf1 -all'))
   await add(txt('theirs.test', 'site-verification=1'))
@@ -115,27 +123,27 @@ test("somebody else's record is never overwritten, nor doubled", async () => {
   expect(await list('theirs.test', 'TXT')).toHaveLength(2)
 })
 
-test('a record that is to say something else now is pending again', async () => {
+test('a record whose value changes is pending again', async () => {
   await own('changed.test')
   const { id } = await create('changed.test')
   const moved = { ...deps, instance: { ...deps.instance, spfInclude: 'spf.other.example' } }
-  expect((await provisionDomain(moved, tenant.owner, id, false)).dns_records).toMatchObject([
+  expect((await provisionDomain(moved, organization.tenant, id, false)).dns_records).toMatchObject([
     { purpose: 'dkim', status: 'verified' },
     { purpose: 'spf', status: 'pending', value: 'v=spf1 include:spf.other.example ~all' },
     { purpose: 'dmarc', status: 'verified' },
   ])
 })
 
-test('no CNAME stands at the top of a zone', async () => {
+test('a CNAME is refused at the apex of a zone', async () => {
   await own('top.test')
   const { id } = await create('top.test', false)
   const top: DnsProvider = { ...provider, name: 'top', findZone: () => Promise.resolve({ ...zone, apex: 'top.test' }) }
   const alias = { type: 'CNAME', name: '@', value: 'host.example', ttl: 300, priority: null } as const
-  expect(await refusalOf(createRecord({ ...deps, dnsProvider: top }, tenant.owner, id, alias))).toBe(
+  expect(await refusalOf(createRecord({ ...deps, dnsProvider: top }, organization.tenant, id, alias))).toBe(
     'dns_record_conflict',
   )
   expect(await zone.recordsAt('top.test')).toEqual([])
-  expect(await createRecord(deps, tenant.owner, id, alias)).toMatchObject({ name: 'top.test' })
+  expect(await createRecord(deps, organization.tenant, id, alias)).toMatchObject({ name: 'top.test' })
 })
 
 describe('a zone that fails', () => {
@@ -145,28 +153,28 @@ describe('a zone that fails', () => {
     checkHealth: () => Promise.resolve('the zone is locked'),
   }
 
-  test('leaves the domain with provider_error, which a later success takes away', async () => {
+  test('sets provider_error, which a later success clears', async () => {
     await own('unlucky.test')
     const created = await create('unlucky.test', true, { ...deps, dnsProvider: failing })
     expect(created).toMatchObject({ ready_to_send: false, ownership_verified: true })
     expect(created.provider_error).toContain('the zone is locked')
-    const { data } = await listDomains(deps, tenant.owner)
-    expect(data.find(each => each.id === created.id)).toHaveProperty('provider_error')
-    const mended = await provisionDomain(deps, tenant.owner, created.id, true)
+    const { data } = await listDomains(deps, organization.tenant)
+    expect(data.find(item => item.id === created.id)).toHaveProperty('provider_error')
+    const mended = await provisionDomain(deps, organization.tenant, created.id, true)
     expect(mended).not.toHaveProperty('provider_error')
     expect(mended.ready_to_send).toBe(true)
   })
 })
 
 describe('the local zone', () => {
-  test('holds names below .test', async () => {
+  test('contains names below .test', async () => {
     expect(await provider.findZone('a.b.TEST')).toMatchObject({ apex: 'test' })
     expect(await provider.findZone('a.example')).toBeNull()
     expect(await provider.findZone('atest')).toBeNull()
     expect(await refusalOf(add(txt('a.example', 'x')).catch(error => (error as Error).message))).toContain('.test')
   })
 
-  test('gives back what was added, by name and type, once', async () => {
+  test('returns what was added, by name and type, once', async () => {
     const record = txt('Name.Zone.test.', 'a'.repeat(400))
     await Promise.all([add(record), add(record)])
     await add(txt('name.zone.test', 'b'))

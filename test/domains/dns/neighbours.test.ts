@@ -3,28 +3,28 @@ import { apiRecordId } from '../../../src/domains/dns/managed-records/list.ts'
 import { ownershipRecord } from '../../../src/domains/ownership.ts'
 import type { ZoneRecord } from '../../../src/ports/dns-zone/port.ts'
 import { newBrand } from '../fixtures.ts'
-import { newRegistrant, openZoneDoor, type Registrant, type ZoneDoor } from './fixtures.ts'
+import { newRegistrant, openZoneServer, type Registrant, type ZoneServer } from './fixtures.ts'
 
-let door: ZoneDoor
+let server: ZoneServer
 let neighbour: Registrant
 let zoneBefore: readonly unknown[]
 
-/** Registered by the tenant, in a zone that others share. */
+/** The tenant's domain, in a zone that others share. */
 let tenantsId: string
 
 const records = (id: string) => `/v1/domains/${id}/dns/records`
 const publish = (name: string, value = '192.0.2.99') =>
-  door.zone.create({ type: 'A', name, value, priority: null, ttlSeconds: 300 }, null)
-const wholeZone = () => door.zone.recordsUnder('test')
+  server.zone.create({ type: 'A', name, value, priority: null, ttlSeconds: 300 }, null)
+const wholeZone = () => server.zone.recordsUnder('test')
 
 beforeAll(async () => {
-  door = await openZoneDoor()
-  neighbour = await newRegistrant(door)
+  server = await openZoneServer()
+  neighbour = await newRegistrant(server)
   const { brandId, organizationId, key } = neighbour
   const by = { brandId, organizationId, key }
-  tenantsId = await door.register('a.example.test')
-  await door.register('child.a.example.test', by)
-  await door.register('b.example.test', by)
+  tenantsId = await server.register('a.example.test')
+  await server.register('child.a.example.test', by)
+  await server.register('b.example.test', by)
   for (const name of [
     'example.test',
     'b.example.test',
@@ -35,7 +35,7 @@ beforeAll(async () => {
     await publish(name)
   await publish('mine.a.example.test')
 })
-afterAll(() => door.close())
+afterAll(() => server.close())
 beforeEach(async () => {
   zoneBefore = await wholeZone()
 })
@@ -63,48 +63,48 @@ const foreignNames = [
   ['below the ownership record', 'x._mailroom'],
 ] as const
 
-describe('by name, a tenant does not reach', () => {
+describe('by name, a tenant cannot use', () => {
   test.each(foreignNames)('%s, to create', async (_, name) => {
     for (const json of [
       { type: 'TXT', name, value: 'mine now' },
       { type: 'CNAME', name, value: 'attacker.example' },
       { type: 'MX', name, value: 'mx.attacker.example', priority: 0 },
     ]) {
-      const { status, json: answer, text } = await door.call('POST', records(tenantsId), { json })
+      const { status, json: answer, text } = await server.call('POST', records(tenantsId), { json })
       expect([status, answer.error.code, answer.error.param]).toEqual([403, 'dns_name_not_allowed', 'name'])
       expect(text).not.toContain(neighbour.organizationId)
     }
     expect(await wholeZone()).toEqual([...zoneBefore] as never)
   })
 
-  test.each(foreignNames)('%s, to move a record there', async (_, name) => {
-    const { data } = (await door.call('GET', records(tenantsId))).json
-    const mine = data.find((each: { name: string }) => each.name === 'mine.a.example.test')
-    const { status, json } = await door.call('PATCH', `${records(tenantsId)}/${mine.id}`, { json: { name } })
+  test.each(foreignNames)('%s, to rename a record to it', async (_, name) => {
+    const { data } = (await server.call('GET', records(tenantsId))).json
+    const mine = data.find((item: { name: string }) => item.name === 'mine.a.example.test')
+    const { status, json } = await server.call('PATCH', `${records(tenantsId)}/${mine.id}`, { json: { name } })
     expect([status, json.error.code, json.error.param]).toEqual([403, 'dns_name_not_allowed', 'name'])
     expect(await wholeZone()).toEqual([...zoneBefore] as never)
   })
 })
 
-test('a proof of ownership is published under no name, so that no alias can lead to it', async () => {
-  const { value } = ownershipRecord(door.organizationId, 'free.a.example.test')
+test('a proof of ownership cannot be published under any name, so that no alias can point to it', async () => {
+  const { value } = ownershipRecord(server.organizationId, 'free.a.example.test')
   for (const name of ['proof', '*', '@']) {
-    const { status, json } = await door.call('POST', records(tenantsId), { json: { type: 'TXT', name, value } })
+    const { status, json } = await server.call('POST', records(tenantsId), { json: { type: 'TXT', name, value } })
     expect([status, json.error.code, json.error.param]).toEqual([403, 'dns_name_not_allowed', 'value'])
   }
   expect(await wholeZone()).toEqual([...zoneBefore] as never)
 })
 
-test('the list shows nothing but what is of the tenant', async () => {
-  const { json } = await door.call('GET', records(tenantsId))
-  expect(json.data.map((each: { name: string }) => each.name)).toEqual(['mine.a.example.test'])
-  expect((await door.call('GET', `${records(tenantsId)}?limit=1`)).json.next_cursor).toBeNull()
+test("the list shows only the tenant's records", async () => {
+  const { json } = await server.call('GET', records(tenantsId))
+  expect(json.data.map((item: { name: string }) => item.name)).toEqual(['mine.a.example.test'])
+  expect((await server.call('GET', `${records(tenantsId)}?limit=1`)).json.next_cursor).toBeNull()
 })
 
-describe('by id, a tenant does not reach', () => {
-  /** The ids of all records of the zone, as whoever may see them would learn them. */
+describe('by id, a tenant cannot use', () => {
+  /** The API ids of all records of the zone. */
   async function idsByName(): Promise<ReadonlyMap<string, string>> {
-    const access = { provider: 'local', zone: door.zone }
+    const access = { provider: 'local', zone: server.zone }
     return new Map((await wholeZone()).map(record => [record.name, apiRecordId(access, record)]))
   }
 
@@ -119,8 +119,8 @@ describe('by id, a tenant does not reach', () => {
     '_mailroom.b.example.test',
   ])('the record %s', async name => {
     const ids = await idsByName()
-    // The way of making ids is the right one: the tenant's own record is found by it.
-    const own = await door.call('PATCH', `${records(tenantsId)}/${ids.get('mine.a.example.test')}`, {
+    // Proves that the computed ids are right: the tenant's own record is found by its id.
+    const own = await server.call('PATCH', `${records(tenantsId)}/${ids.get('mine.a.example.test')}`, {
       json: { ttl: 300 },
     })
     expect(own.status).toBe(200)
@@ -130,8 +130,8 @@ describe('by id, a tenant does not reach', () => {
       ['PATCH', { value: '192.0.2.66' }],
       ['DELETE', undefined],
     ] as const) {
-      const answer = await door.call(method, path, json ? { json } : {})
-      const toUnknown = await door.call(method, unknown, json ? { json } : {})
+      const answer = await server.call(method, path, json ? { json } : {})
+      const toUnknown = await server.call(method, unknown, json ? { json } : {})
       expect(answer.status).toBe(404)
       expect(answer.text.replace(/rec_\w{26}/, '')).toBe(toUnknown.text.replace(/rec_\w{26}/, ''))
     }
@@ -139,95 +139,101 @@ describe('by id, a tenant does not reach', () => {
   })
 })
 
-test('a key for one brand does not reach the longer domain of another brand, its organization does', async () => {
-  const otherBrand = await newBrand(door.database.db, door.organizationId)
-  const { key } = await door.newKey({ brandId: door.brandId })
-  const id = await door.register('brands.test')
-  await door.register('sub.brands.test', { organizationId: door.organizationId, brandId: otherBrand, key: door.key })
+test("a key for one brand cannot use another brand's subdomain, a key of the organization can", async () => {
+  const otherBrand = await newBrand(server.database.db, server.organizationId)
+  const { key } = await server.newKey({ brandId: server.brandId })
+  const id = await server.register('brands.test')
+  await server.register('sub.brands.test', {
+    organizationId: server.organizationId,
+    brandId: otherBrand,
+    key: server.key,
+  })
   await publish('www.sub.brands.test')
   const json = { type: 'A', name: 'mail.sub', value: '192.0.2.1' }
-  expect((await door.call('POST', records(id), { json, key })).json.error.code).toBe('dns_name_not_allowed')
-  expect((await door.call('GET', records(id), { key })).json.data).toEqual([])
-  expect((await door.call('POST', records(id), { json })).status).toBe(201)
-  expect((await door.call('GET', records(id))).json.data).toHaveLength(2)
+  expect((await server.call('POST', records(id), { json, key })).json.error.code).toBe('dns_name_not_allowed')
+  expect((await server.call('GET', records(id), { key })).json.data).toEqual([])
+  expect((await server.call('POST', records(id), { json })).status).toBe(201)
+  expect((await server.call('GET', records(id))).json.data).toHaveLength(2)
 })
 
-test('two organizations that proved the same domain both see its records, and neither touches what Mailroom keeps for the other', async () => {
-  const mine = await door.register('both.test')
-  const theirs = await door.register('both.test', neighbour)
-  await door.call('POST', `/v1/domains/${theirs}/publish-dns`, { key: neighbour.key })
-  const { data } = (await door.call('GET', records(mine))).json
-  const dkim = data.find((each: { name: string }) => each.name.includes('_domainkey'))
+test('two organizations that own the same domain both see its records, and neither can change what Mailroom publishes for the other', async () => {
+  const mine = await server.register('both.test')
+  const theirs = await server.register('both.test', neighbour)
+  await server.call('POST', `/v1/domains/${theirs}/publish-dns`, { key: neighbour.key })
+  const { data } = (await server.call('GET', records(mine))).json
+  const dkim = data.find((item: { name: string }) => item.name.includes('_domainkey'))
   expect(dkim.managed_by).toBe('mailroom')
   for (const [method, json] of [
     ['PATCH', { value: 'x' }],
     ['DELETE', undefined],
   ] as const) {
-    const answer = await door.call(method, `${records(mine)}/${dkim.id}`, json ? { json } : {})
+    const answer = await server.call(method, `${records(mine)}/${dkim.id}`, json ? { json } : {})
     expect([answer.status, answer.json.error.code]).toEqual([409, 'record_managed'])
   }
 })
 
-describe('a domain that is registered while a record below it is written', () => {
+describe('a subdomain that is registered while a record below it is being written', () => {
   let count = 0
   const names = () => {
     count++
     return { parent: `race${count}.test`, child: `child.race${count}.test` }
   }
   const held = async (name: string): Promise<readonly Partial<ZoneRecord>[]> =>
-    (await door.held(name)).map(({ type, name: at, value }) => ({ type, name: at, value }))
+    (await server.recordsUnder(name)).map(({ type, name: at, value }) => ({ type, name: at, value }))
 
-  test.each(['before', 'after'] as const)('takes a new record out again (%s the write)', async when => {
+  test.each(['before', 'after'] as const)('removes a new record again (%s the write)', async when => {
     const { parent, child } = names()
-    const id = await door.register(parent)
+    const id = await server.register(parent)
     const write = 'create'
-    door.interrupt({ when, write, happens: () => door.register(child, neighbour) })
+    server.interrupt({ when, write, happens: () => server.register(child, neighbour) })
     const json = { type: 'A', name: `www.${child}`, value: '192.0.2.1' }
-    const { status, json: answer } = await door.call('POST', records(id), { json })
+    const { status, json: answer } = await server.call('POST', records(id), { json })
     expect([status, answer.error.code]).toEqual([403, 'dns_name_not_allowed'])
     expect(await held(parent)).toEqual([])
   })
 
-  test.each(['before', 'after'] as const)('puts a changed record back (%s the write)', async when => {
+  test.each(['before', 'after'] as const)('restores a changed record (%s the write)', async when => {
     const { parent, child } = names()
-    const id = await door.register(parent)
-    const { json: record } = await door.call('POST', records(id), {
+    const id = await server.register(parent)
+    const { json: record } = await server.call('POST', records(id), {
       json: { type: 'A', name: 'www', value: '192.0.2.1' },
     })
-    door.interrupt({ when, write: 'update', happens: () => door.register(child, neighbour) })
-    const { status } = await door.call('PATCH', `${records(id)}/${record.id}`, {
+    server.interrupt({ when, write: 'update', happens: () => server.register(child, neighbour) })
+    const { status } = await server.call('PATCH', `${records(id)}/${record.id}`, {
       json: { name: `www.${child}`, value: '192.0.2.2' },
     })
     expect(status).toBe(403)
     expect(await held(parent)).toEqual([{ type: 'A', name: `www.${parent}`, value: '192.0.2.1' }])
   })
 
-  test('leaves nothing of a record whose own domain is deleted meanwhile', async () => {
+  test('removes a record whose own domain is deleted meanwhile', async () => {
     const { parent } = names()
-    const id = await door.register(parent)
-    door.interrupt({ when: 'after', write: 'create', happens: () => door.call('DELETE', `/v1/domains/${id}`) })
-    const { status } = await door.call('POST', records(id), { json: { type: 'A', name: 'www', value: '192.0.2.1' } })
+    const id = await server.register(parent)
+    server.interrupt({ when: 'after', write: 'create', happens: () => server.call('DELETE', `/v1/domains/${id}`) })
+    const { status } = await server.call('POST', records(id), { json: { type: 'A', name: 'www', value: '192.0.2.1' } })
     expect(status).toBe(404)
     expect(await held(parent)).toEqual([])
   })
 
-  test('under load: every record that was acknowledged stands, and no other', async () => {
+  test('under load: exactly the acknowledged records exist', async () => {
     const { parent, child } = names()
-    const id = await door.register(parent)
-    const registered = door.own(child, neighbour.organizationId).then(() => door.register(child, neighbour))
+    const id = await server.register(parent)
+    const registered = server.own(child, neighbour.organizationId).then(() => server.register(child, neighbour))
     const answers = await Promise.all(
       Array.from({ length: 12 }, (_, n) =>
-        door.call('POST', records(id), { json: { type: 'A', name: `n${n}.${child}`, value: '192.0.2.1' } }),
+        server.call('POST', records(id), { json: { type: 'A', name: `n${n}.${child}`, value: '192.0.2.1' } }),
       ),
     )
     await registered
     const acknowledged = answers.flatMap(answer => (answer.status === 201 ? [answer.json.name] : []))
     const refused = answers.filter(answer => answer.status !== 201)
     expect(refused.every(callResult => callResult.json.error.code === 'dns_name_not_allowed')).toBe(true)
-    expect((await door.held(child)).map(existingRecord => existingRecord.name).toSorted()).toEqual(
+    expect((await server.recordsUnder(child)).map(existingRecord => existingRecord.name).toSorted()).toEqual(
       acknowledged.toSorted(),
     )
-    const after = await door.call('POST', records(id), { json: { type: 'A', name: `n.${child}`, value: '192.0.2.1' } })
+    const after = await server.call('POST', records(id), {
+      json: { type: 'A', name: `n.${child}`, value: '192.0.2.1' },
+    })
     expect(after.status).toBe(403)
   })
 })

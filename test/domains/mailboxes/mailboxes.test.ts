@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { sql } from 'kysely'
 import { inTransaction } from '../../../src/base/database/database.ts'
 import { toJson } from '../../../src/base/database/schema.ts'
 import { type Id, newId } from '../../../src/base/ids.ts'
@@ -11,44 +12,52 @@ import {
 } from '../../../src/domains/mailboxes/mailboxes.ts'
 import type { DomainJson } from '../../../src/domains/schema.ts'
 import { lockDomain } from '../../../src/domains/table.ts'
+import { until } from '../../harness/until.ts'
 import {
   breakName,
+  createTestOrganization,
+  type DomainsFixture,
   newBrand,
-  newTenant,
-  openWorld,
+  openDomainsFixture,
   ownedDomain,
   publishAt,
   refusalOf,
-  type TestTenant,
+  type TestOrganization,
   tickingClock,
-  type World,
 } from '../fixtures.ts'
 
-let world: World
-let tenant: TestTenant
+let fixture: DomainsFixture
+let organization: TestOrganization
 let domain: DomainJson
 
 beforeAll(async () => {
-  world = await openWorld()
-  tenant = await newTenant(world.use.db)
-  domain = await ownedDomain(world, tenant, 'post.example')
+  fixture = await openDomainsFixture()
+  organization = await createTestOrganization(fixture.deps.db)
+  domain = await ownedDomain(fixture, organization, 'post.example')
 })
-afterAll(() => world.close())
+afterAll(() => fixture.close())
 
-const create = (localPart: string | null, { id }: DomainJson = domain, { owner }: TestTenant = tenant) =>
-  createMailbox(world.use, owner, { domainId: id, localPart })
+const create = (localPart: string | null, { id }: DomainJson = domain, { tenant }: TestOrganization = organization) =>
+  createMailbox(fixture.deps, tenant, { domainId: id, localPart })
 const nothingBlocks = () => Promise.resolve([])
 
-/** A received message, as far as counting goes. */
+/** Does another connection wait for the row lock on a domain? */
+async function isWaitingForLock(): Promise<boolean> {
+  const { rows } = await sql`SELECT id FROM information_schema.processlist
+    WHERE db = DATABASE() AND id <> CONNECTION_ID() AND info LIKE '%_domains_%for update'`.execute(fixture.deps.db)
+  return rows.length > 0
+}
+
+/** Inserts a received message with what counting needs. */
 async function fileMessage(mailboxId: string, change: { folder?: 'inbox' | 'spam'; is_read?: 0 | 1 } = {}) {
   const at = tickingClock().now()
   const id = newId('msg')
-  await world.use.db
+  await fixture.deps.db
     .insertInto('messages')
     .values({
       id,
-      organization_id: tenant.owner.organizationId,
-      brand_id: tenant.brandId,
+      organization_id: organization.tenant.organizationId,
+      brand_id: organization.brandId,
       mailbox_id: mailboxId as Id<'mbx'>,
       folder: 'inbox',
       folder_reason: 'delivered',
@@ -88,11 +97,11 @@ async function fileMessage(mailboxId: string, change: { folder?: 'inbox' | 'spam
   return id
 }
 
-test('a mailbox has an address and claims the mail of its domain', async () => {
-  const made = await create('Hello.World')
-  expect(made).toMatchObject({
+test('a mailbox has an address and claims receiving for its domain', async () => {
+  const created = await create('Hello.World')
+  expect(created).toMatchObject({
     domain_id: domain.id,
-    brand_id: tenant.brandId,
+    brand_id: organization.brandId,
     local_part: 'hello.world',
     address: 'hello.world@post.example',
     catch_all: false,
@@ -100,15 +109,15 @@ test('a mailbox has an address and claims the mail of its domain', async () => {
     unread_count: 0,
     receiving: { live: false, next_step: 'identity', identity: { dns_records: [{ type: 'CNAME' }] } },
   })
-  expect(made.receiving_mx).toEqual(made.receiving.mx.record)
+  expect(created.receiving_mx).toEqual(created.receiving.mx.record)
 })
 
-test('without a local part it is the catch-all, and there is one', async () => {
+test('without a local part it is the catch-all, of which there is one', async () => {
   expect(await create(null)).toMatchObject({ local_part: null, address: '*@post.example', catch_all: true })
   expect(await refusalOf(create(null))).toBe('mailbox_exists')
 })
 
-test('an address exists once, whatever its case, also when asked twice at once', async () => {
+test('an address exists once, case-insensitively, also with concurrent requests', async () => {
   const results = await Promise.all(['twice', 'TWICE', 'Twice'].map(value => refusalOf(create(value))))
   expect(results.filter(result => result === 'mailbox_exists')).toHaveLength(2)
 })
@@ -118,7 +127,7 @@ test.each([
   ['A.b-c_d', 'a.b-c_d'],
   ["o'neil", "o'neil"],
   ['x'.repeat(64), 'x'.repeat(64)],
-])('takes %p as a local part', (text, expected) => {
+])('accepts %p as a local part', (text, expected) => {
   expect(parseLocalPart(text)).toBe(expected)
 })
 
@@ -145,53 +154,53 @@ test.each([
   )
 })
 
-describe('where the claim cannot be made', () => {
-  test('the mailbox is there and says that ownership is missing', async () => {
-    const unproven = await ownedDomain(world, tenant, 'unproven.example')
-    delete world.dns.zone['_mailroom.unproven.example']
+describe('when the receiving claim cannot be created', () => {
+  test('the mailbox is created and shows that ownership is missing', async () => {
+    const unproven = await ownedDomain(fixture, organization, 'unproven.example')
+    delete fixture.dns.zone['_mailroom.unproven.example']
     expect(await create('a', unproven)).toMatchObject({ receiving: { live: false, next_step: 'ownership' } })
   })
 
-  test('the mailbox is there and says that DNS did not answer', async () => {
-    const silent = await ownedDomain(world, tenant, 'silent.example')
-    breakName(world.dns, '_mailroom.silent.example')
+  test('the mailbox is created and shows that the look-up failed', async () => {
+    const silent = await ownedDomain(fixture, organization, 'silent.example')
+    breakName(fixture.dns, '_mailroom.silent.example')
     const { receiving } = await create('a', silent)
     expect(receiving).toMatchObject({ live: false, next_step: 'identity' })
     expect(receiving.identity.error).toContain('_mailroom.silent.example')
   })
 
-  test('because another organization has it, there is no mailbox', async () => {
-    const other = await newTenant(world.use.db)
-    const theirs = await ownedDomain(world, other, 'post.example')
+  test('because another organization has it, the mailbox is refused', async () => {
+    const other = await createTestOrganization(fixture.deps.db)
+    const theirs = await ownedDomain(fixture, other, 'post.example')
     expect(await refusalOf(create('a', theirs, other))).toBe('receiving_claimed')
-    expect(await listMailboxes(world.use, other.owner)).toEqual({ data: [] })
+    expect(await listMailboxes(fixture.deps, other.tenant)).toEqual({ data: [] })
   })
 })
 
-test('where mail arrives already, DNS is not asked again', async () => {
-  const live = await ownedDomain(world, tenant, 'live.example')
+test('without DNS look-ups when the domain receives mail already', async () => {
+  const live = await ownedDomain(fixture, organization, 'live.example')
   const { receiving } = await create('a', live)
-  publishAt(world.dns, ...receiving.identity.dns_records, receiving.mx.record)
+  publishAt(fixture.dns, ...receiving.identity.dns_records, receiving.mx.record)
   expect(await create('b', live)).toMatchObject({ live: true })
-  world.dns.questions.length = 0
+  fixture.dns.questions.length = 0
   expect(await create('c', live)).toMatchObject({ live: true, receiving: { live: true } })
-  expect(world.dns.questions).toHaveLength(0)
+  expect(fixture.dns.questions).toHaveLength(0)
 })
 
-test('the list counts what is unread in the inbox', async () => {
+test('the list counts unread messages in the inbox', async () => {
   const { id } = await create('counted')
   for (const change of [{}, {}, { is_read: 1 }, { folder: 'spam' }] as const) await fileMessage(id, change)
-  const { data } = await listMailboxes(world.use, tenant.owner)
-  expect(data.find(each => each.id === id)).toMatchObject({ unread_count: 2, address: 'counted@post.example' })
-  expect(data.find(each => each.address === 'hello.world@post.example')).toMatchObject({ unread_count: 0 })
+  const { data } = await listMailboxes(fixture.deps, organization.tenant)
+  expect(data.find(item => item.id === id)).toMatchObject({ unread_count: 2, address: 'counted@post.example' })
+  expect(data.find(item => item.address === 'hello.world@post.example')).toMatchObject({ unread_count: 0 })
 })
 
-test('a deleted mailbox leaves its messages, and its address may be taken again', async () => {
+test('deleting a mailbox keeps its messages and frees its address', async () => {
   const { id } = await create('leaver')
   const messageId = await fileMessage(id)
-  expect(await removeMailbox(world.use, tenant.owner, id)).toEqual({ deleted: id })
-  expect(await refusalOf(removeMailbox(world.use, tenant.owner, id))).toBe('not_found')
-  const kept = await world.use.db
+  expect(await removeMailbox(fixture.deps, organization.tenant, id)).toEqual({ deleted: id })
+  expect(await refusalOf(removeMailbox(fixture.deps, organization.tenant, id))).toBe('not_found')
+  const kept = await fixture.deps.db
     .selectFrom('messages')
     .select('mailbox_id')
     .where('id', '=', messageId)
@@ -201,12 +210,14 @@ test('a deleted mailbox leaves its messages, and its address may be taken again'
 })
 
 describe('deleting a domain', () => {
-  test('waits for its mailboxes', async () => {
-    const busy = await ownedDomain(world, tenant, 'busy.example')
+  test('is refused while it has mailboxes', async () => {
+    const busy = await ownedDomain(fixture, organization, 'busy.example')
     const { id } = await create('a', busy)
-    expect(await refusalOf(removeDomain(world.use, tenant.owner, busy.id, nothingBlocks))).toBe('domain_in_use')
-    await removeMailbox(world.use, tenant.owner, id)
-    expect(await removeDomain(world.use, tenant.owner, busy.id, nothingBlocks)).toEqual({
+    expect(await refusalOf(removeDomain(fixture.deps, organization.tenant, busy.id, nothingBlocks))).toBe(
+      'domain_in_use',
+    )
+    await removeMailbox(fixture.deps, organization.tenant, id)
+    expect(await removeDomain(fixture.deps, organization.tenant, busy.id, nothingBlocks)).toEqual({
       id: busy.id,
       domain: 'busy.example',
       deleted: true,
@@ -214,32 +225,32 @@ describe('deleting a domain', () => {
       dns_records_removed: false,
       warning: expect.stringContaining('busy.example'),
     })
-    expect(await refusalOf(getDomain(world.use, tenant.owner, busy.id))).toBe('not_found')
-    expect(await refusalOf(removeDomain(world.use, tenant.owner, busy.id, nothingBlocks))).toBe('not_found')
+    expect(await refusalOf(getDomain(fixture.deps, organization.tenant, busy.id))).toBe('not_found')
+    expect(await refusalOf(removeDomain(fixture.deps, organization.tenant, busy.id, nothingBlocks))).toBe('not_found')
   })
 
-  test('waits for what else needs it', async () => {
-    const queued = await ownedDomain(world, tenant, 'queued.example')
+  test('is refused while something else needs it', async () => {
+    const queued = await ownedDomain(fixture, organization, 'queued.example')
     const blockers = () => Promise.resolve(['2 queued emails'])
-    const removal = removeDomain(world.use, tenant.owner, queued.id, blockers)
+    const removal = removeDomain(fixture.deps, organization.tenant, queued.id, blockers)
     await expect(removal).rejects.toMatchObject({
       code: 'domain_in_use',
       message: 'The domain queued.example still has 2 queued emails.',
     })
     expect(await refusalOf(removal)).toBe('domain_in_use')
-    expect(await getDomain(world.use, tenant.owner, queued.id)).toMatchObject({ domain: 'queued.example' })
+    expect(await getDomain(fixture.deps, organization.tenant, queued.id)).toMatchObject({ domain: 'queued.example' })
   })
 
-  test('comes before a mailbox that is made meanwhile', async () => {
-    const going = await ownedDomain(world, tenant, 'going.example')
+  test('wins against a mailbox that is created meanwhile', async () => {
+    const going = await ownedDomain(fixture, organization, 'going.example')
     const { receiving } = await create('a', going)
-    publishAt(world.dns, ...receiving.identity.dns_records, receiving.mx.record)
+    publishAt(fixture.dns, ...receiving.identity.dns_records, receiving.mx.record)
     const { id } = await create('b', going)
-    let made: Promise<unknown> = Promise.resolve()
-    await inTransaction(world.use.db, async db => {
-      await lockDomain(db, tenant.owner.organizationId, going.id as Id<'dom'>)
-      made = refusalOf(create('c', going))
-      await Bun.sleep(200)
+    let created: Promise<unknown> = Promise.resolve()
+    await inTransaction(fixture.deps.db, async db => {
+      await lockDomain(db, organization.tenant.organizationId, going.id as Id<'dom'>)
+      created = refusalOf(create('c', going))
+      await until(async () => isWaitingForLock(), { what: 'the creation waits for the lock on the domain' })
       await db
         .deleteFrom('mailboxes')
         .where('domain_id', '=', going.id as Id<'dom'>)
@@ -249,42 +260,42 @@ describe('deleting a domain', () => {
         .where('id', '=', going.id as Id<'dom'>)
         .execute()
     })
-    expect(await made).toBe('not_found')
-    expect(await refusalOf(removeMailbox(world.use, tenant.owner, id))).toBe('not_found')
+    expect(await created).toBe('not_found')
+    expect(await refusalOf(removeMailbox(fixture.deps, organization.tenant, id))).toBe('not_found')
   })
 })
 
 describe('a key for one brand', () => {
-  test('sees and touches what is of that brand only', async () => {
-    const brandId = await newBrand(world.use.db, tenant.owner.organizationId)
-    const restricted: TestTenant = { owner: { ...tenant.owner, brandId }, brandId }
-    const own = await ownedDomain(world, restricted, 'own.example')
+  test("sees and changes only that brand's domains and mailboxes", async () => {
+    const brandId = await newBrand(fixture.deps.db, organization.tenant.organizationId)
+    const restricted: TestOrganization = { tenant: { ...organization.tenant, brandId }, brandId }
+    const own = await ownedDomain(fixture, restricted, 'own.example')
     const mine = await create('a', own, restricted)
     const { id } = await create('of-the-other')
-    expect((await listDomains(world.use, restricted.owner)).data.map(each => each.domain)).toEqual(['own.example'])
-    expect((await listMailboxes(world.use, restricted.owner)).data.map(each => each.id)).toEqual([mine.id])
+    expect((await listDomains(fixture.deps, restricted.tenant)).data.map(item => item.domain)).toEqual(['own.example'])
+    expect((await listMailboxes(fixture.deps, restricted.tenant)).data.map(item => item.id)).toEqual([mine.id])
     const refusals = await Promise.all(
       [
-        getDomain(world.use, restricted.owner, domain.id),
-        removeDomain(world.use, restricted.owner, domain.id, nothingBlocks),
+        getDomain(fixture.deps, restricted.tenant, domain.id),
+        removeDomain(fixture.deps, restricted.tenant, domain.id, nothingBlocks),
         create('b', domain, restricted),
-        removeMailbox(world.use, restricted.owner, id),
-        ownedDomain(world, { ...tenant, owner: restricted.owner }, 'third.example'),
+        removeMailbox(fixture.deps, restricted.tenant, id),
+        ownedDomain(fixture, { ...organization, tenant: restricted.tenant }, 'third.example'),
       ].map(refusalOf),
     )
     expect(refusals).toEqual(Array(5).fill('brand_restricted'))
   })
 
-  test("another organization's is as if it did not exist", async () => {
-    const other = await newTenant(world.use.db)
+  test("another organization's domains and mailboxes do not exist", async () => {
+    const other = await createTestOrganization(fixture.deps.db)
     const { id } = await create('hidden')
     const refusals = await Promise.all(
       [
-        getDomain(world.use, other.owner, domain.id),
-        removeDomain(world.use, other.owner, domain.id, nothingBlocks),
+        getDomain(fixture.deps, other.tenant, domain.id),
+        removeDomain(fixture.deps, other.tenant, domain.id, nothingBlocks),
         create('b', domain, other),
-        removeMailbox(world.use, other.owner, id),
-        ownedDomain(world, { ...tenant, owner: other.owner }, 'fourth.example'),
+        removeMailbox(fixture.deps, other.tenant, id),
+        ownedDomain(fixture, { ...organization, tenant: other.tenant }, 'fourth.example'),
       ].map(refusalOf),
     )
     expect(refusals).toEqual(Array(5).fill('not_found'))

@@ -15,32 +15,32 @@ import {
   type TestAuthority,
 } from '../../harness/certificates.ts'
 import { testClock } from '../../harness/http-server.ts'
-import { hostname, newTenant, openWorld, type World } from '../fixtures.ts'
+import { createTestOrganization, type DomainsFixture, hostname, openDomainsFixture } from '../fixtures.ts'
 
-let world: World
+let fixture: DomainsFixture
 let root: TestAuthority
 let folder: string
 let server: ReturnType<typeof Bun.serve>
 
 beforeAll(async () => {
-  world = await openWorld()
+  fixture = await openDomainsFixture()
   root = createTestAuthority()
   folder = mkdtempSync(join(tmpdir(), 'mailroom-sts-'))
-  const app = new Elysia().use(mtaStsRoutes({ db: world.use.db, mx: hostname }))
+  const app = new Elysia().use(mtaStsRoutes({ db: fixture.deps.db, mx: hostname }))
   server = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: request => app.fetch(request) })
 })
 afterAll(async () => {
   await server.stop(true)
   rmSync(folder, { recursive: true })
   root.close()
-  await world.close()
+  await fixture.close()
 })
 
-/** A domain whose mail we receive, or that is about to be. */
+/** A domain that receives mail here, or waits for its identity. */
 async function receivingDomain(domain: string, identity_verified: 0 | 1 = 1) {
-  const { db, clock } = world.use
-  const { owner, brandId } = await newTenant(db)
-  const organization_id = owner.organizationId
+  const { db, clock } = fixture.deps
+  const { tenant, brandId } = await createTestOrganization(db)
+  const organization_id = tenant.organizationId
   const now = clock.now()
   const [id, facts] = [newId('dom'), { organization_id, domain }]
   const sending = { status: 'pending', ownership_verified: 1, provider_error: null, last_checked_at: null } as const
@@ -56,7 +56,7 @@ async function receivingDomain(domain: string, identity_verified: 0 | 1 = 1) {
   return id
 }
 
-/** Runs the command; rejects where it complains. */
+/** Runs the command; rejects when it fails. */
 function mtaSts(domain: string, mode: string, pair?: CertificatePair) {
   const [cert, key] = [join(folder, 'cert.pem'), join(folder, 'key.pem')]
   if (pair) {
@@ -64,7 +64,7 @@ function mtaSts(domain: string, mode: string, pair?: CertificatePair) {
     writeFileSync(key, pair.key)
   }
   const env = {
-    MAILROOM_DATABASE_URL: world.databaseUrl,
+    MAILROOM_DATABASE_URL: fixture.databaseUrl,
     MAILROOM_HOSTNAME: hostname,
     MAILROOM_PUBLIC_URL: 'https://api.mailroom.example',
     MAILROOM_HTTPS_LISTEN: '127.0.0.1:0',
@@ -78,15 +78,15 @@ function policyAt(host: string): Promise<Response> {
   return fetch(`http://127.0.0.1:${server.port}/.well-known/mta-sts.txt`, { headers: { host } })
 }
 
-test('a domain asks for a policy, and senders find it at its host and the records to publish are named', async () => {
+test('a policy that is set for a domain is served at its host, and its records are listed', async () => {
   await receivingDomain('a.example')
   expect((await policyAt('mta-sts.a.example')).status).toBe(404)
-  const made = await mtaSts('a.example', 'testing', root.issue([hostname]))
-  expect([made.domain, made.mode]).toEqual(['a.example', 'testing'])
-  expect(made.id).toMatch(/^[0-9a-z]{1,32}$/)
-  expect(made.dns_records).toEqual([
+  const created = await mtaSts('a.example', 'testing', root.issue([hostname]))
+  expect([created.domain, created.mode]).toEqual(['a.example', 'testing'])
+  expect(created.id).toMatch(/^[0-9a-z]{1,32}$/)
+  expect(created.dns_records).toEqual([
     { type: 'CNAME', name: 'mta-sts.a.example', value: 'api.mailroom.example', required: true },
-    { type: 'TXT', name: '_mta-sts.a.example', value: `v=STSv1; id=${made.id};`, required: true },
+    { type: 'TXT', name: '_mta-sts.a.example', value: `v=STSv1; id=${created.id};`, required: true },
     {
       type: 'TXT',
       name: '_smtp._tls.a.example',
@@ -94,7 +94,7 @@ test('a domain asks for a policy, and senders find it at its host and the record
       required: false,
     },
   ])
-  expect(made.warnings).toEqual([expect.stringContaining('which most senders do not trust')])
+  expect(created.warnings).toEqual([expect.stringContaining('which most senders do not trust')])
 
   for (const host of ['mta-sts.a.example', 'MTA-STS.A.example', 'mta-sts.a.example:443', 'mta-sts.a.example.']) {
     const answer = await policyAt(host)
@@ -105,7 +105,7 @@ test('a domain asks for a policy, and senders find it at its host and the record
     expect((await policyAt(host)).status).toBe(404)
 })
 
-test('another policy has another id, the same one keeps it', async () => {
+test('a changed policy has a new id, an unchanged one keeps its id', async () => {
   await receivingDomain('id.example')
   const pair = root.issue([hostname])
   const idOf = async (mode: string) => (await mtaSts('id.example', mode, pair)).id
@@ -116,7 +116,7 @@ test('another policy has another id, the same one keeps it', async () => {
   expect(await (await policyAt('mta-sts.id.example')).text()).toContain('mode: enforce\r\n')
 })
 
-test('enforce asks for a certificate that senders accept', async () => {
+test('mode enforce requires a certificate that senders accept', async () => {
   await receivingDomain('strict.example')
   const faults: readonly (readonly [CertificatePair | undefined, string])[] = [
     [undefined, 'there is none'],
@@ -129,26 +129,26 @@ test('enforce asks for a certificate that senders accept', async () => {
     expect((await policyAt('mta-sts.strict.example')).status).toBe(404)
     const tried = await mtaSts('strict.example', 'testing', pair)
     expect(tried.warnings[0]).toContain(why)
-    await world.use.db.deleteFrom('mta_sts_policies').where('domain', '=', 'strict.example').execute()
+    await fixture.deps.db.deleteFrom('mta_sts_policies').where('domain', '=', 'strict.example').execute()
   }
 })
 
-test('off is told to senders for as long as they may hold the policy from before', async () => {
+test('mode none is served for as long as senders may cache the earlier policy', async () => {
   const id = await receivingDomain('off.example')
   await expect(mtaSts('off.example', 'off')).rejects.toThrow('off.example has no policy')
   await mtaSts('off.example', 'testing')
   await mtaSts('off.example', 'off')
   expect(await (await policyAt('mta-sts.off.example')).text()).toContain('mode: none\r\n')
   const clock = testClock()
-  const isHost = async () => (await policyHosts({ db: world.use.db, clock })).includes('mta-sts.off.example')
+  const isHost = async () => (await policyHosts({ db: fixture.deps.db, clock })).includes('mta-sts.off.example')
   expect(await isHost()).toBe(true)
   clock.forward(15 * 86_400_000)
   expect(await isHost()).toBe(false)
-  await deleteDomain(world.use.db, id)
+  await deleteDomain(fixture.deps.db, id)
   expect((await policyAt('mta-sts.off.example')).status).toBe(404)
 })
 
-test('a domain that does not receive here gets none', async () => {
+test('a domain that does not receive mail here gets no policy', async () => {
   await receivingDomain('soon.example', 0)
   for (const domain of ['soon.example', 'unknown.example'])
     await expect(mtaSts(domain, 'testing')).rejects.toThrow(`${domain} does not receive its mail here.`)

@@ -15,19 +15,20 @@ import { claimDueRows } from '../../../src/sending/relay/outbox.ts'
 import { endBeforeSubmission } from '../../../src/sending/relay/outcome.ts'
 import { send } from '../../../src/sending/send.ts'
 import { type TestClock, testClock } from '../../harness/http-server.ts'
+import { until } from '../../harness/until.ts'
 import {
   breakName,
-  newTenant,
-  openWorld,
+  createTestOrganization,
+  type DomainsFixture,
+  openDomainsFixture,
   ownedDomain,
   publishAt,
   refusalOf,
-  type TestTenant,
-  type World,
+  type TestOrganization,
 } from '../fixtures.ts'
 
-let world: World
-let tenant: TestTenant
+let fixture: DomainsFixture
+let organization: TestOrganization
 let clock: TestClock
 let deps: RecheckDeps
 
@@ -35,13 +36,13 @@ const longestWaitMs = 3_600_000
 
 beforeAll(async () => {
   clock = testClock()
-  world = await openWorld({ clock })
-  tenant = await newTenant(world.use.db)
-  deps = { ...world.use, log: pino({ level: 'silent' }), longestWaitMs, rotateDays: 0 }
+  fixture = await openDomainsFixture({ clock })
+  organization = await createTestOrganization(fixture.deps.db)
+  deps = { ...fixture.deps, log: pino({ level: 'silent' }), longestWaitMs, rotateDays: 0 }
 })
-afterAll(() => world.close())
+afterAll(() => fixture.close())
 
-const read = (id: string) => getDomain(deps, tenant.owner, id)
+const read = (id: string) => getDomain(deps, organization.tenant, id)
 const rowOf = (id: string) =>
   deps.db
     .selectFrom('domains')
@@ -49,8 +50,8 @@ const rowOf = (id: string) =>
     .where('id', '=', id as Id<'dom'>)
     .executeTakeFirstOrThrow()
 
-/** Looks at this domain now as the rounds do, so many times. */
-async function look(id: string, times = 1): Promise<DomainJson> {
+/** Rechecks this domain now, `times` times. */
+async function recheckNow(id: string, times = 1): Promise<DomainJson> {
   for (let time = 0; time < times; time++) {
     await deps.db
       .updateTable('domains')
@@ -63,87 +64,94 @@ async function look(id: string, times = 1): Promise<DomainJson> {
 }
 
 const nameOf = (domain: DomainJson, purpose: string) =>
-  domain.dns_records.find(each => each.purpose === purpose)?.name ?? ''
+  domain.dns_records.find(record => record.purpose === purpose)?.name ?? ''
 
 /** A domain that is ready to send. */
 async function readyDomain(name: string): Promise<DomainJson> {
-  const domain = await ownedDomain(world, tenant, name)
-  publishAt(world.dns, ...domain.dns_records)
-  expect((await checkDomain(deps, tenant.owner, domain.id)).ready_to_send).toBe(true)
+  const domain = await ownedDomain(fixture, organization, name)
+  publishAt(fixture.dns, ...domain.dns_records)
+  expect((await checkDomain(deps, organization.tenant, domain.id)).ready_to_send).toBe(true)
   return domain
 }
 
-/** A domain whose mail comes here. */
+/** A domain that receives mail here. */
 async function liveDomain(name: string): Promise<DomainJson> {
   const domain = await readyDomain(name)
-  const { identity, mx } = await claimReceiving(deps, tenant.owner, domain.id)
-  publishAt(world.dns, ...identity.dns_records, mx.record)
-  expect((await claimReceiving(deps, tenant.owner, domain.id)).live).toBe(true)
+  const { identity, mx } = await claimReceiving(deps, organization.tenant, domain.id)
+  publishAt(fixture.dns, ...identity.dns_records, mx.record)
+  expect((await claimReceiving(deps, organization.tenant, domain.id)).live).toBe(true)
   return domain
 }
 
-test('a domain becomes ready to send, and its mail comes in, without anyone asking', async () => {
-  const domain = await ownedDomain(world, tenant, 'followed.example')
-  expect(await look(domain.id)).toMatchObject({ status: 'pending', ready_to_send: false })
-  publishAt(world.dns, ...domain.dns_records)
-  expect(await look(domain.id)).toMatchObject({ status: 'verified', ready_to_send: true })
-  const { identity, mx } = await claimReceiving(deps, tenant.owner, domain.id)
-  publishAt(world.dns, ...identity.dns_records)
-  expect((await look(domain.id)).receiving).toMatchObject({ live: false, next_step: 'mx' })
-  publishAt(world.dns, mx.record)
-  expect((await look(domain.id)).receiving.live).toBe(true)
+test('rechecks make a domain ready to send and to receive without any request', async () => {
+  const domain = await ownedDomain(fixture, organization, 'followed.example')
+  expect(await recheckNow(domain.id)).toMatchObject({ status: 'pending', ready_to_send: false })
+  publishAt(fixture.dns, ...domain.dns_records)
+  expect(await recheckNow(domain.id)).toMatchObject({ status: 'verified', ready_to_send: true })
+  const { identity, mx } = await claimReceiving(deps, organization.tenant, domain.id)
+  publishAt(fixture.dns, ...identity.dns_records)
+  expect((await recheckNow(domain.id)).receiving).toMatchObject({ live: false, next_step: 'mx' })
+  publishAt(fixture.dns, mx.record)
+  expect((await recheckNow(domain.id)).receiving.live).toBe(true)
 })
 
-test('a domain with mailboxes claims its mail once its ownership is proven', async () => {
-  const domain = await ownedDomain(world, tenant, 'waiting.example')
+test('a domain with mailboxes gets its receiving claim once its ownership is verified', async () => {
+  const domain = await ownedDomain(fixture, organization, 'waiting.example')
   const name = '_mailroom.waiting.example'
-  const { TXT = [] } = world.dns.zone[name] ?? {}
-  delete world.dns.zone[name]
-  const { receiving } = await createMailbox(deps, tenant.owner, { domainId: domain.id, localPart: null })
+  const { TXT = [] } = fixture.dns.zone[name] ?? {}
+  delete fixture.dns.zone[name]
+  const { receiving } = await createMailbox(deps, organization.tenant, { domainId: domain.id, localPart: null })
   expect(receiving.next_step).toBe('ownership')
-  world.dns.zone[name] = { TXT }
-  const { receiving: after } = await look(domain.id)
+  fixture.dns.zone[name] = { TXT }
+  const { receiving: after } = await recheckNow(domain.id)
   expect(after).toMatchObject({ next_step: 'identity', identity: { dns_records: [{ status: 'pending' }] } })
 })
 
 describe('a record that vanishes', () => {
-  test('is believed at the third look, not before, and sends are refused from then on', async () => {
+  test('counts as lost at the third recheck, and sends are refused from then on', async () => {
     const domain = await readyDomain('vanishing.example')
     const scheduled = await accept('vanishing.example', 60_000)
-    delete world.dns.zone[nameOf(domain, 'dkim')]
-    expect(await look(domain.id)).toMatchObject({ status: 'verified', ready_to_send: true })
-    expect(await look(domain.id)).toMatchObject({ status: 'verified', ready_to_send: true })
-    expect(await look(domain.id)).toMatchObject({ status: 'failed', ready_to_send: false })
+    delete fixture.dns.zone[nameOf(domain, 'dkim')]
+    expect(await recheckNow(domain.id)).toMatchObject({ status: 'verified', ready_to_send: true })
+    expect(await recheckNow(domain.id)).toMatchObject({ status: 'verified', ready_to_send: true })
+    expect(await recheckNow(domain.id)).toMatchObject({ status: 'failed', ready_to_send: false })
     expect(await refusalOf(accept('vanishing.example', 0))).toBe('domain_not_verified')
-    expect(await endOf(scheduled.id)).toMatchObject({ type: 'failed', extra: { reason: 'domain_not_verified' } })
-    publishAt(world.dns, ...domain.dns_records.filter(each => each.purpose === 'dkim'))
-    expect(await look(domain.id)).toMatchObject({ status: 'verified', ready_to_send: true })
+    expect(await runDueEmail(scheduled.id)).toMatchObject({ type: 'failed', extra: { reason: 'domain_not_verified' } })
+    publishAt(fixture.dns, ...domain.dns_records.filter(record => record.purpose === 'dkim'))
+    expect(await recheckNow(domain.id)).toMatchObject({ status: 'verified', ready_to_send: true })
     await accept('vanishing.example', 0)
   })
 
-  test('and is back at the next look was never away', async () => {
+  test('and is back at the next recheck does not count as lost', async () => {
     const domain = await readyDomain('flapping.example')
     const name = nameOf(domain, 'spf')
-    const { TXT = [] } = world.dns.zone[name] ?? {}
+    const { TXT = [] } = fixture.dns.zone[name] ?? {}
     for (let time = 0; time < 4; time++) {
-      delete world.dns.zone[name]
-      expect((await look(domain.id)).ready_to_send).toBe(true)
-      world.dns.zone[name] = { TXT }
-      expect((await look(domain.id)).ready_to_send).toBe(true)
+      delete fixture.dns.zone[name]
+      expect((await recheckNow(domain.id)).ready_to_send).toBe(true)
+      fixture.dns.zone[name] = { TXT }
+      expect((await recheckNow(domain.id)).ready_to_send).toBe(true)
     }
   })
 
-  test('is believed at once where somebody asks', async () => {
+  test('counts as lost at once when a check is requested', async () => {
     const domain = await readyDomain('asked.example')
-    delete world.dns.zone[nameOf(domain, 'spf')]
-    expect(await checkDomain(deps, tenant.owner, domain.id)).toMatchObject({ status: 'failed', ready_to_send: false })
+    delete fixture.dns.zone[nameOf(domain, 'spf')]
+    expect(await checkDomain(deps, organization.tenant, domain.id)).toMatchObject({
+      status: 'failed',
+      ready_to_send: false,
+    })
   })
 
-  test('as proof of ownership ends sending, and leaves the claim and its identity', async () => {
+  test('and proved ownership stops sending, but keeps the claim and its identity', async () => {
     const domain = await liveDomain('disowned.example')
-    delete world.dns.zone['_mailroom.disowned.example']
-    expect(await look(domain.id, 2)).toMatchObject({ ownership_verified: true, ready_to_send: true })
-    expect(await look(domain.id)).toMatchObject({ ownership_verified: false, status: 'failed', ready_to_send: false })
+    delete fixture.dns.zone['_mailroom.disowned.example']
+    expect(await recheckNow(domain.id, 2)).toMatchObject({ ownership_verified: true, ready_to_send: true })
+    expect(await recheckNow(domain.id)).toMatchObject({
+      ownership_verified: false,
+      status: 'failed',
+      ready_to_send: false,
+    })
     const kept = await deps.db
       .selectFrom('receiving_claims')
       .selectAll()
@@ -151,50 +159,50 @@ describe('a record that vanishes', () => {
     expect(await kept.executeTakeFirstOrThrow()).toMatchObject({ identity_verified: 1 })
   })
 
-  test('as MX says so at the third look; the identity stays verified without its record', async () => {
+  test('and was the MX record is reported at the third recheck; the identity stays verified without its record', async () => {
     const domain = await liveDomain('moved.example')
-    delete world.dns.zone['_mailroom-in.moved.example']
-    world.dns.zone['moved.example'] = { TXT: world.dns.zone['moved.example']?.TXT ?? [], MX: ['10 other.example'] }
-    expect((await look(domain.id, 2)).receiving.live).toBe(true)
-    expect((await look(domain.id)).receiving).toMatchObject({ live: false, next_step: 'mx' })
-    publishAt(world.dns, { type: 'MX', name: 'moved.example', value: 'mx.mailroom.example', priority: 20 })
-    expect((await look(domain.id)).receiving.live).toBe(true)
+    delete fixture.dns.zone['_mailroom-in.moved.example']
+    fixture.dns.zone['moved.example'] = { TXT: fixture.dns.zone['moved.example']?.TXT ?? [], MX: ['10 other.example'] }
+    expect((await recheckNow(domain.id, 2)).receiving.live).toBe(true)
+    expect((await recheckNow(domain.id)).receiving).toMatchObject({ live: false, next_step: 'mx' })
+    publishAt(fixture.dns, { type: 'MX', name: 'moved.example', value: 'mx.mailroom.example', priority: 20 })
+    expect((await recheckNow(domain.id)).receiving.live).toBe(true)
   })
 })
 
-describe('while DNS does not answer', () => {
-  test('nothing is taken away, however long that is', async () => {
+describe('while DNS look-ups fail', () => {
+  test('nothing is lost, however long it lasts', async () => {
     const domain = await liveDomain('dark.example')
     const names = ['dark.example', '_mailroom.dark.example', '_mailroom-in.dark.example', nameOf(domain, 'dkim')]
-    for (const name of names) breakName(world.dns, name)
-    const after = await look(domain.id, 8)
+    for (const name of names) breakName(fixture.dns, name)
+    const after = await recheckNow(domain.id, 8)
     expect(after).toMatchObject({ status: 'verified', ready_to_send: true, ownership_verified: true })
     expect(after.receiving.live).toBe(true)
-    expect(after.dns_records.find(each => each.purpose === 'dkim')?.status).toBe('unknown')
+    expect(after.dns_records.find(record => record.purpose === 'dkim')?.status).toBe('unknown')
   })
 
-  test('a look counts neither for nor against a record that was not found before', async () => {
+  test('a recheck neither adds to nor resets the misses of a record', async () => {
     const domain = await readyDomain('dusk.example')
     const name = nameOf(domain, 'dkim')
-    delete world.dns.zone[name]
-    await look(domain.id, 2)
-    breakName(world.dns, name)
-    expect((await look(domain.id, 3)).ready_to_send).toBe(true)
-    breakName(world.dns, name, false)
-    delete world.dns.zone[name]
-    expect(await look(domain.id)).toMatchObject({ status: 'failed' })
+    delete fixture.dns.zone[name]
+    await recheckNow(domain.id, 2)
+    breakName(fixture.dns, name)
+    expect((await recheckNow(domain.id, 3)).ready_to_send).toBe(true)
+    breakName(fixture.dns, name, false)
+    delete fixture.dns.zone[name]
+    expect(await recheckNow(domain.id)).toMatchObject({ status: 'failed' })
   })
 })
 
-describe('the rounds', () => {
-  test('look less often while nothing changes, down to the longest wait, and soon again once something does', async () => {
+describe('the recheck job', () => {
+  test('checks a domain less often while nothing changes, down to the longest wait, and soon again after a change', async () => {
     const domain = await readyDomain('quiet.example')
     const waits: number[] = []
     const wait = async () => {
       const row = await rowOf(domain.id)
       return (millisecondsOf(row.next_check_at) - millisecondsOf(clock.now())) / 60_000
     }
-    await look(domain.id)
+    await recheckNow(domain.id)
     for (let time = 0; time < 8; time++) {
       clock.forward(longestWaitMs * 1.2)
       for (let others = 1; others > 0; others = await recheckDueDomains(deps));
@@ -204,56 +212,56 @@ describe('the rounds', () => {
       expect(waits[i]).toBeGreaterThan(minutes * 0.85)
       expect(waits[i]).toBeLessThan(minutes * 1.15)
     }
-    delete world.dns.zone[nameOf(domain, 'dkim')]
+    delete fixture.dns.zone[nameOf(domain, 'dkim')]
     clock.forward(longestWaitMs * 1.2)
     for (let others = 1; others > 0; others = await recheckDueDomains(deps));
     expect(await wait()).toBeLessThan(1.2)
   })
 
-  test('of several processes look at each domain once', async () => {
+  test('checks each domain once when several processes run it', async () => {
     const names = Array.from({ length: 12 }, (_, i) => `shared${i}.example`)
-    for (const name of names) await ownedDomain(world, tenant, name)
+    for (const name of names) await ownedDomain(fixture, organization, name)
     for (let others = 1; others > 0; others = await recheckDueDomains(deps));
-    world.dns.questions.length = 0
+    fixture.dns.questions.length = 0
     await deps.db.updateTable('domains').set({ next_check_at: clock.now() }).where('domain', 'in', names).execute()
     const processes = [1, 2, 3].map(() =>
       startJob({ name: 'domain-recheck', intervalMs: 5000, log: deps.log }, signal => recheckRound(deps, signal)),
     )
     const due = () => deps.db.selectFrom('domains').select('id').where('next_check_at', '<=', clock.now()).execute()
-    for (const end = Date.now() + 10_000; (await due()).length > 0 && Date.now() < end; ) await Bun.sleep(10)
+    await until(async () => (await due()).length === 0)
     await Promise.all(processes.map(process => process.stop()))
-    // A proof is asked for twice.
-    expect(names.map(name => world.dns.questionCount(`_mailroom.${name}`))).toEqual(names.map(() => 2))
+    // The resolver looks ownership up twice.
+    expect(names.map(name => fixture.dns.questionCount(`_mailroom.${name}`))).toEqual(names.map(() => 2))
   })
 
-  test('of a process that died are taken over when its lease runs out', async () => {
-    const domain = await ownedDomain(world, tenant, 'orphan.example')
+  test('takes over the domains of a process that died when its lease expires', async () => {
+    const domain = await ownedDomain(fixture, organization, 'orphan.example')
     for (let others = 1; others > 0; others = await recheckDueDomains(deps));
     await updateNextCheck(deps.db, domain.id as Id<'dom'>, clock.now())
     const dying = { ...deps, resolver: { resolve: () => new Promise<never>(() => undefined) } }
     void recheckDueDomains(dying)
-    for (const end = Date.now() + 5000; (await rowOf(domain.id)).next_check_at <= clock.now() && Date.now() < end; )
-      await Bun.sleep(5)
+    await until(async () => (await rowOf(domain.id)).next_check_at > clock.now())
     expect(await recheckDueDomains(deps)).toBe(0)
     clock.forward(5 * 60_000)
-    publishAt(world.dns, ...domain.dns_records)
+    publishAt(fixture.dns, ...domain.dns_records)
     for (let others = 1; others > 0; others = await recheckDueDomains(deps));
     expect((await read(domain.id)).ready_to_send).toBe(true)
   })
 
-  test('pass over a domain that was deleted meanwhile, and none that fails holds up another', async () => {
+  test('skips a domain that was deleted meanwhile, and goes on after one that fails', async () => {
     const [gone, there] = [
-      await ownedDomain(world, tenant, 'gone.example'),
-      await ownedDomain(world, tenant, 'there.example'),
+      await ownedDomain(fixture, organization, 'gone.example'),
+      await ownedDomain(fixture, organization, 'there.example'),
     ]
     for (let others = 1; others > 0; others = await recheckDueDomains(deps));
-    publishAt(world.dns, ...there.dns_records)
+    publishAt(fixture.dns, ...there.dns_records)
     for (const { id } of [gone, there]) await updateNextCheck(deps.db, id as Id<'dom'>, clock.now())
     const deleting: RecheckDeps = {
       ...deps,
       resolver: {
         resolve: async (name, type, question) => {
-          if (name.endsWith('gone.example')) await refusalOf(removeDomain(deps, tenant.owner, gone.id, async () => []))
+          if (name.endsWith('gone.example'))
+            await refusalOf(removeDomain(deps, organization.tenant, gone.id, async () => []))
           return deps.resolver.resolve(name, type, question)
         },
       },
@@ -263,7 +271,7 @@ describe('the rounds', () => {
   })
 })
 
-/** Sends from the domain as the API does; scheduled where `afterMs` is not 0. */
+/** Sends from the domain as the API does; scheduled if `afterMs` is not 0. */
 function accept(domain: string, afterMs: number) {
   const sending = openSending({
     db: deps.db,
@@ -275,12 +283,12 @@ function accept(domain: string, afterMs: number) {
   })
   const scheduledAt = afterMs === 0 ? {} : { scheduled_at: `${plusMs(clock.now(), afterMs).replace(' ', 'T')}Z` }
   const fields = { from: `hello@${domain}`, to: 'bob@b.example', subject: 'Hello', text: 'Hello', ...scheduledAt }
-  const sender = { organizationId: tenant.owner.organizationId, brandId: null, keyId: null }
+  const sender = { organizationId: organization.tenant.organizationId, brandId: null, keyId: null }
   return send({ sender, fields }, sending).finally(() => sending.renderer.close())
 }
 
-/** What the relay does with a scheduled email once it is due. */
-async function endOf(emailId: Id<'eml'>) {
+/** Runs the relay's check of a scheduled email that is due. */
+async function runDueEmail(emailId: Id<'eml'>) {
   clock.forward(120_000)
   const options = { maxRows: 10, leaseMs: 1000, now: clock.now(), expiredOnly: false }
   const claimed = await claimDueRows(deps.db, options, async () => [])

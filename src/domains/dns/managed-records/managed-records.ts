@@ -83,9 +83,9 @@ export async function createRecord(
   const access = await openVerifiedZone(deps, domain)
   await requireNoConflict(access, record)
   const mark = requestMark(reservation ? stableToken(JSON.stringify([domain.id, reservation.key])) : newSortableToken())
-  const made = requireWritten(record, await access.zone.create(record, mark), existing => existing.mark === mark)
-  const json = toJsonManagedRecord(access, made, false)
-  const undo = () => access.zone.remove(made.id)
+  const created = requireWritten(record, await access.zone.create(record, mark), existing => existing.mark === mark)
+  const json = toJsonManagedRecord(access, created, false)
+  const undo = () => access.zone.remove(created.id)
   await commitWrite(deps, { tenant, domain, name: record.name, undo, status: 201, json, reservation })
   return json
 }

@@ -7,7 +7,7 @@ const read = (type: NewRecord['type'], value: string, more: Partial<NewRecord> =
 
 const longest = 'x'.repeat(16 * 255)
 
-describe('takes', () => {
+describe('accepts', () => {
   test.each([
     ['A', '192.0.2.1', '192.0.2.1'],
     ['AAAA', '2001:DB8:0:0:0:0:0:1', '2001:db8::1'],
@@ -77,7 +77,7 @@ describe('refuses, by the parameter at fault', () => {
     expect(refusal(() => read(type, value, { priority }))).toMatchObject({ detail: { param: 'priority' } })
   })
 
-  test('a name that is none', () => {
+  test('an invalid name', () => {
     expect(refusal(() => read('A', '192.0.2.1', { name: 'a b' }))).toMatchObject({ detail: { param: 'name' } })
   })
 
@@ -89,7 +89,7 @@ describe('refuses, by the parameter at fault', () => {
   })
 })
 
-test('a change leaves what it does not name as it is, even what would not be taken', () => {
+test('a change keeps the fields that it does not name, even invalid ones', () => {
   const odd: ZoneRecord = { type: 'TXT', name: '-odd-.a.test', value: 'a\tb', priority: null, ttlSeconds: 5 }
   expect(applyRecordChange(odd, { ttl: 60 }, 'a.test')).toEqual({ ...odd, ttlSeconds: 60 })
   expect(applyRecordChange(odd, { value: 'c', priority: null }, 'a.test')).toEqual({ ...odd, value: 'c' })

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { isOwnershipName, isWithin, namesBetween, parseRecordName, parseTarget } from './record-name.ts'
 
-describe('a name in the settings of a.example.test', () => {
+describe('a record name entered for a.example.test', () => {
   test.each([
     ['@', 'a.example.test'],
     ['www', 'www.a.example.test'],
@@ -57,7 +57,7 @@ describe('a name in the settings of a.example.test', () => {
     expect(parseRecordName(text, 'a.example.test')).toBeUndefined()
   })
 
-  test('may be as long as DNS takes, and no longer', () => {
+  test('may be as long as DNS allows, and no longer', () => {
     const fitting = `${'x'.repeat(60)}.`.repeat(3).concat('x'.repeat(253 - 183 - 15))
     expect(parseRecordName(fitting, 'a.example.test')).toHaveLength(253)
     expect(parseRecordName(`${fitting}x`, 'a.example.test')).toBeUndefined()
@@ -86,7 +86,7 @@ test('a name is within a domain by whole labels', () => {
   expect(isWithin('test', 'a.test')).toBe(false)
 })
 
-test('names for proofs of ownership are known at and below their label, and by the whole of it', () => {
+test('ownership names are recognised at and below their label, only by the whole label', () => {
   expect(isOwnershipName('_mailroom.a.test')).toBe(true)
   expect(isOwnershipName('x._mailroom.a.test')).toBe(true)
   expect(isOwnershipName('_mailroom.b.a.test')).toBe(true)
@@ -94,7 +94,7 @@ test('names for proofs of ownership are known at and below their label, and by t
   expect(isOwnershipName('mailroom.a.test')).toBe(false)
 })
 
-test('between a name and a domain are the names under which a longer domain may be registered', () => {
+test('the names between a name and a domain are the subdomains that may be registered separately', () => {
   expect(namesBetween('c.b.a.test', 'a.test')).toEqual(['c.b.a.test', 'b.a.test'])
   expect(namesBetween('b.a.test', 'a.test')).toEqual(['b.a.test'])
   expect(namesBetween('a.test', 'a.test')).toEqual([])
