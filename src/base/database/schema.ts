@@ -445,16 +445,16 @@ export interface DatabaseSchema {
     content_hash: Buffer
     created_at: Instant
   }
-  /** What the simulator has still to tell; see ports/provider/simulator.ts. */
+  /** Reports that the simulator has still to deliver; see ports/provider/simulator/deliver-reports.ts. */
   simulated_reports: {
     email_id: Id<'eml'>
     recipient: string
     kind: 'status' | 'complaint' | 'absence'
-    /** When it is to be told. Whoever tells it moves this to the end of a lease. */
+    /** When to deliver it. The process that delivers it sets this to the end of its lease. */
     due_at: Instant
     rcpt_to: string
     message: Buffer
-    /** The same as a provider's webhook would tell it; null: there is no such news. */
+    /** The same as a provider event (ProviderEvent as JSON); null: providers do not report it. */
     news: Json<Readonly<Record<string, unknown>>> | null
   }
   suppressions: {

@@ -3,6 +3,7 @@ import { readdirSync, readlinkSync } from 'node:fs'
 import { createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { Readable } from 'node:stream'
+import NodeClam from 'clamscan'
 import type { ClamdAddress } from '../../../src/base/config/config.ts'
 import { clamdScanner } from '../../../src/ports/scanner/clamd.ts'
 import type { Scanner } from '../../../src/ports/scanner/port.ts'
@@ -181,6 +182,23 @@ test('unscanned for ERROR, READ TIMED OUT, limits and nonsense', async () => {
   )
   expect(found[2]).toMatchObject({ why: expect.stringContaining('size limit') })
   expect(found[3]).toMatchObject({ why: 'Heuristics.Limits.Exceeded.MaxFileSize' })
+})
+
+test('clamscan itself reports COMMAND READ TIMED OUT as neither clean nor infected (kylefarris/clamscan#69)', async () => {
+  const server = createServer(socket => {
+    socket.on('error', () => {})
+    socket.once('data', () => socket.end('COMMAND READ TIMED OUT\0'))
+  })
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  const address = server.address()
+  const port = typeof address === 'object' && address ? address.port : 0
+  const clam = await new NodeClam().init({
+    clamdscan: { host: '127.0.0.1', port, timeout: 2000, localFallback: false, bypassTest: true, path: '' },
+    clamscan: { active: false, path: '' },
+  })
+  // Once this rejects, the bug is gone: scanFrom in clamd.ts need not expect null any more.
+  expect((await clam.scanStream(Readable.from([Buffer.from('a')]))).isInfected as boolean | null).toBeNull()
+  server.close()
 })
 
 test('a reply that comes before the end of the message does not count as clean', async () => {
