@@ -2,18 +2,18 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { inMs, openTestHttpServer, type TestHttpServer } from '../../harness/http-server.ts'
 import { probeRoutes } from './probe-routes.ts'
 
-let door: TestHttpServer
+let server: TestHttpServer
 let narrow: string
 let restricted: string
 const work = { runs: 0 }
 
 beforeAll(async () => {
-  door = await openTestHttpServer({ features: ({ database, clock }) => [probeRoutes(database.db, clock, work)] })
-  narrow = (await door.newKey({ scopes: ['email:send'] })).key
-  const brand = await door.call('POST', '/v1/brands', { json: { name: 'A', slug: 'a' } })
-  restricted = (await door.newKey({ brandId: brand.json.id })).key
+  server = await openTestHttpServer({ features: ({ database, clock }) => [probeRoutes(database.db, clock, work)] })
+  narrow = (await server.newKey({ scopes: ['email:send'] })).key
+  const brand = await server.call('POST', '/v1/brands', { json: { name: 'A', slug: 'a' } })
+  restricted = (await server.newKey({ brandId: brand.json.id })).key
 })
-afterAll(() => door.close())
+afterAll(() => server.close())
 
 function expectRefusal(
   called: { status: number; json: { error: { code: string; param?: string } } },
@@ -33,26 +33,35 @@ test('refuses in the order of the contract, one fault put right at a time', asyn
   const wrong = { 'content-type': 'text/plain', 'idempotency-key': 'short' }
   const path = '/v1/probe?nonsense=1'
   expectRefusal(
-    await door.call('POST', '/v1/nothing', { key: 'nonsense', body: big, headers: wrong }),
+    await server.call('POST', '/v1/nothing', { key: 'nonsense', body: big, headers: wrong }),
     401,
     'invalid_api_key',
   )
-  expectRefusal(await door.call('POST', '/v1/nothing', { key: narrow, body: big, headers: wrong }), 404, 'not_found')
-  expectRefusal(await door.call('POST', path, { key: narrow, body: big, headers: wrong }), 403, 'insufficient_scope')
-  expectRefusal(await door.call('POST', path, { key: restricted, body: big, headers: wrong }), 403, 'brand_restricted')
-  expectRefusal(await door.call('POST', path, { body: big, headers: wrong }), 413, 'payload_too_large')
-  expectRefusal(await door.call('POST', path, { body: '{', headers: wrong }), 415, 'unsupported_media_type')
-  const headers = { 'content-type': 'application/json', 'idempotency-key': 'short' }
-  expectRefusal(await door.call('POST', path, { body: '{', headers }), 400, 'invalid_json')
-  expectRefusal(await door.call('POST', path, { body: '{"subject":1}', headers }), 400, 'invalid_request', 'subject')
-  expectRefusal(await door.call('POST', path, { body: '{"subject":"a"}', headers }), 400, 'invalid_request', 'nonsense')
+  expectRefusal(await server.call('POST', '/v1/nothing', { key: narrow, body: big, headers: wrong }), 404, 'not_found')
+  expectRefusal(await server.call('POST', path, { key: narrow, body: big, headers: wrong }), 403, 'insufficient_scope')
   expectRefusal(
-    await door.call('POST', '/v1/probe', { body: '{"subject":"a"}', headers }),
+    await server.call('POST', path, { key: restricted, body: big, headers: wrong }),
+    403,
+    'brand_restricted',
+  )
+  expectRefusal(await server.call('POST', path, { body: big, headers: wrong }), 413, 'payload_too_large')
+  expectRefusal(await server.call('POST', path, { body: '{', headers: wrong }), 415, 'unsupported_media_type')
+  const headers = { 'content-type': 'application/json', 'idempotency-key': 'short' }
+  expectRefusal(await server.call('POST', path, { body: '{', headers }), 400, 'invalid_json')
+  expectRefusal(await server.call('POST', path, { body: '{"subject":1}', headers }), 400, 'invalid_request', 'subject')
+  expectRefusal(
+    await server.call('POST', path, { body: '{"subject":"a"}', headers }),
+    400,
+    'invalid_request',
+    'nonsense',
+  )
+  expectRefusal(
+    await server.call('POST', '/v1/probe', { body: '{"subject":"a"}', headers }),
     400,
     'idempotency_key_invalid',
     'Idempotency-Key',
   )
-  expect((await door.call('POST', '/v1/probe', { json: { subject: 'a' } })).status).toBe(201)
+  expect((await server.call('POST', '/v1/probe', { json: { subject: 'a' } })).status).toBe(201)
 })
 
 test('limits the rate before it looks for the route, and says when to come back', async () => {
@@ -110,27 +119,29 @@ test('tells clients apart by what our own proxy says of them', async () => {
 })
 
 test('tells a missing key from a wrong, an expired and a revoked one, on the very next request', async () => {
-  const refusalOf = async (key: string | null) => (await door.call('GET', '/v1/brands', { key })).json.error?.code
+  const refusalOf = async (key: string | null) => (await server.call('GET', '/v1/brands', { key })).json.error?.code
   expect(await refusalOf(null)).toBe('missing_api_key')
-  expect((await door.call('GET', '/v1/brands', { headers: { authorization: 'Basic eDp5' } })).json.error.code).toBe(
+  expect((await server.call('GET', '/v1/brands', { headers: { authorization: 'Basic eDp5' } })).json.error.code).toBe(
     'missing_api_key',
   )
-  const { id, key } = await door.newKey()
+  const { id, key } = await server.newKey()
   expect(await refusalOf(key)).toBeUndefined()
-  const other = await door.newKey()
+  const other = await server.newKey()
   expect(await refusalOf(key.slice(0, 31) + other.key.slice(31))).toBe('invalid_api_key')
   expect(await refusalOf(`${key.slice(0, -1)}${key.endsWith('a') ? 'b' : 'a'}`)).toBe('invalid_api_key')
   const { revokeKey } = await import('../../../src/accounts/keys/keys.ts')
-  expect(await revokeKey(door.database.db, id, door.clock)).toBe(true)
+  expect(await revokeKey(server.database.db, id, server.clock)).toBe(true)
   expect(await refusalOf(key)).toBe('api_key_revoked')
-  const passing = await door.newKey({ expiresAt: inMs(door.clock, 60_000) })
+  const passing = await server.newKey({ expiresAt: inMs(server.clock, 60_000) })
   expect(await refusalOf(passing.key)).toBeUndefined()
-  door.clock.forward(60_001)
+  server.clock.forward(60_001)
   expect(await refusalOf(passing.key)).toBe('api_key_expired')
 })
 
 test('asks for the form of the key before it asks the database', async () => {
-  const called = await door.call('GET', '/v1/brands', { headers: { authorization: 'bearer  mrk_x' } })
+  const called = await server.call('GET', '/v1/brands', { headers: { authorization: 'bearer  mrk_x' } })
   expect(called.json.error.code).toBe('invalid_api_key')
-  expect((await door.call('GET', '/v1/brands', { headers: { authorization: `bearer  ${door.key}` } })).status).toBe(200)
+  expect((await server.call('GET', '/v1/brands', { headers: { authorization: `bearer  ${server.key}` } })).status).toBe(
+    200,
+  )
 })

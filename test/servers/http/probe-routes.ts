@@ -7,7 +7,7 @@ import { newId } from '../../../src/base/ids.ts'
 
 const shape = t.Object({ run: t.Number(), subject: t.Optional(t.String()) })
 
-/** Routes that show what the door does to every route. `work.runs` counts how often a handler did its work. */
+/** Routes that show what the server does to every route. `work.runs` counts how often a handler did its work. */
 export function probeRoutes(db: Db, clock: Clock, work: { runs: number; pause?: () => Promise<void> }) {
   return api('probe')
     .post(

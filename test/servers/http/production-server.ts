@@ -1,10 +1,10 @@
 import { openTestHttpServer } from '../../harness/http-server.ts'
 import { probeRoutes } from './probe-routes.ts'
 
-// A door in a process of its own, whose environment decides; it says where it is and goes when its input ends.
-const door = await openTestHttpServer({
+// A server in a process of its own, whose environment decides; it says where it is and goes when its input ends.
+const server = await openTestHttpServer({
   features: ({ database, clock }) => [probeRoutes(database.db, clock, { runs: 0 })],
 })
-await Bun.write(Bun.stdout, `${JSON.stringify({ url: door.url, key: door.key })}\n`)
+await Bun.write(Bun.stdout, `${JSON.stringify({ url: server.url, key: server.key })}\n`)
 for await (const _ of Bun.stdin.stream());
-await door.close()
+await server.close()

@@ -5,22 +5,22 @@ import { openTestHttpServer, type TestHttpServer } from '../../harness/http-serv
 import { fetchValidated } from '../../harness/openapi-validation.ts'
 import { probeRoutes } from './probe-routes.ts'
 
-let door: TestHttpServer
+let server: TestHttpServer
 const work = { runs: 0 }
 
 beforeAll(async () => {
-  door = await openTestHttpServer({ features: ({ database, clock }) => [probeRoutes(database.db, clock, work)] })
+  server = await openTestHttpServer({ features: ({ database, clock }) => [probeRoutes(database.db, clock, work)] })
 })
-afterAll(() => door.close())
+afterAll(() => server.close())
 
 async function refusal(body: string | Uint8Array, path = '/v1/probe', method = 'POST') {
-  const { status, json } = await door.call(method, path, { body, headers: { 'content-type': 'application/json' } })
+  const { status, json } = await server.call(method, path, { body, headers: { 'content-type': 'application/json' } })
   return [status, json?.error?.code, json?.error?.param]
 }
 
 test('refuses a body past 16 MiB that comes in chunks, without keeping it', async () => {
   const before = process.memoryUsage().rss
-  const socket = connect(door.port, '127.0.0.1')
+  const socket = connect(server.port, '127.0.0.1')
   let answer = ''
   let closed = false
   socket.on('data', bytes => {
@@ -31,7 +31,7 @@ test('refuses a body past 16 MiB that comes in chunks, without keeping it', asyn
   })
   socket.on('error', () => undefined)
   socket.write(
-    `POST /v1/probe HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${door.key}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n`,
+    `POST /v1/probe HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${server.key}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n`,
   )
   const chunk = Buffer.concat([Buffer.from('100000\r\n'), Buffer.alloc(0x100000, 97), Buffer.from('\r\n')])
   for (let i = 0; i < 100 && !closed; i++)
@@ -47,7 +47,7 @@ test('refuses a body past 16 MiB that comes in chunks, without keeping it', asyn
 
 /** What comes back for bytes that are written as they are, within half a second. */
 async function rawAnswer(text: string): Promise<string> {
-  const socket = connect(door.port, '127.0.0.1')
+  const socket = connect(server.port, '127.0.0.1')
   let answer = ''
   const over = new Promise(resolve => socket.on('close', resolve))
   socket.on('data', bytes => {
@@ -61,7 +61,7 @@ async function rawAnswer(text: string): Promise<string> {
 }
 
 const headOf = () =>
-  `POST /v1/probe HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${door.key}\r\nContent-Type: application/json\r\n`
+  `POST /v1/probe HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${server.key}\r\nContent-Type: application/json\r\n`
 const small = '{"subject":"a"}'
 
 for (const [what, fields, body] of [
@@ -95,20 +95,20 @@ test('a request with a Content-Length that is too large waits for the rest, and 
 test('bodies that are announced and never come take nothing from others', async () => {
   const before = process.memoryUsage().rss
   const silent = Array.from({ length: 100 }, () => {
-    const socket = connect(door.port, '127.0.0.1')
+    const socket = connect(server.port, '127.0.0.1')
     socket.on('error', () => undefined)
     socket.write(`${headOf()}Content-Length: ${16 * 1024 * 1024}\r\n\r\n{`)
     return socket
   })
   await Bun.sleep(300)
-  expect((await door.call('POST', '/v1/probe', { json: { subject: 'a' } })).status).toBe(201)
+  expect((await server.call('POST', '/v1/probe', { json: { subject: 'a' } })).status).toBe(201)
   expect(process.memoryUsage().rss - before).toBeLessThan(100 * 1024 * 1024)
   for (const socket of silent) socket.destroy()
 })
 
 test('of a property that is given twice the last one counts, for the check as for the work', async () => {
   const send = (body: string) =>
-    door.call('POST', '/v1/probe', { body, headers: { 'content-type': 'application/json' } })
+    server.call('POST', '/v1/probe', { body, headers: { 'content-type': 'application/json' } })
   expect((await send('{"subject":"a","subject":"b"}')).json.subject).toBe('b')
   expect((await send('{"subject":1,"subject":"b"}')).json.subject).toBe('b')
   expect((await send('{"subject":"a","subject":1}')).json.error).toMatchObject({ param: 'subject' })
@@ -119,10 +119,10 @@ test('takes a body of 16 MiB exactly, declared or in chunks', async () => {
   const full = body.replace('"pad":""', `"pad":"${'x'.repeat(16 * 1024 * 1024 - body.length)}"`)
   expect(full.length).toBe(16 * 1024 * 1024)
   expect(
-    (await door.call('POST', '/v1/probe', { body: full, headers: { 'content-type': 'application/json' } })).status,
+    (await server.call('POST', '/v1/probe', { body: full, headers: { 'content-type': 'application/json' } })).status,
   ).toBe(201)
   const stream = new Blob([full]).stream()
-  const chunked = await door.call('POST', '/v1/probe', {
+  const chunked = await server.call('POST', '/v1/probe', {
     body: stream,
     headers: { 'content-type': 'application/json' },
   })
@@ -131,7 +131,7 @@ test('takes a body of 16 MiB exactly, declared or in chunks', async () => {
 
 test('takes plain JSON and no other media type', async () => {
   const send = async (type: string, more: Record<string, string> = {}) =>
-    (await door.call('POST', '/v1/probe', { body: '{"subject":"a"}', headers: { 'content-type': type, ...more } }))
+    (await server.call('POST', '/v1/probe', { body: '{"subject":"a"}', headers: { 'content-type': type, ...more } }))
       .status
   expect(await send('application/json')).toBe(201)
   expect(await send('Application/JSON; charset=UTF-8')).toBe(201)
@@ -142,7 +142,7 @@ test('takes plain JSON and no other media type', async () => {
     'application/jsonx',
   ])
     expect([type, await send(type)]).toEqual([type, 415])
-  const packed = await door.call('POST', '/v1/probe', {
+  const packed = await server.call('POST', '/v1/probe', {
     body: gzipSync('{"subject":"a"}'),
     headers: { 'content-type': 'application/json', 'content-encoding': 'gzip' },
   })
@@ -181,7 +181,7 @@ test('refuses JSON that is nested without end, and lives on', async () => {
     expect(performance.now() - started).toBeLessThan(2000)
   }
   expect(process.memoryUsage().rss - before).toBeLessThan(400 * mebi)
-  expect((await door.call('GET', '/health')).status).toBe(200)
+  expect((await server.call('GET', '/health')).status).toBe(200)
 })
 
 test('names the parameter at fault', async () => {
@@ -197,13 +197,13 @@ test('names the parameter at fault', async () => {
     [{ subject: { toString: 'a' } }, 'subject'],
   ]
   for (const [json, param] of cases) {
-    const called = await door.call('POST', '/v1/probe', { json })
+    const called = await server.call('POST', '/v1/probe', { json })
     expect([called.status, called.json.error.code, called.json.error.param]).toEqual([400, 'invalid_request', param])
     expect(called.json.error.message).toContain(param)
   }
-  const called = await door.call('POST', '/v1/probe', { json: { subject: 'a', to: ['a', 4711] } })
+  const called = await server.call('POST', '/v1/probe', { json: { subject: 'a', to: ['a', 4711] } })
   expect(called.json.error.message).toBe('`to[1]` is 4711; expected a string.')
-  expect((await door.call('GET', '/v1/brands?bogus=1')).json.error).toMatchObject({
+  expect((await server.call('GET', '/v1/brands?bogus=1')).json.error).toMatchObject({
     code: 'invalid_request',
     param: 'bogus',
   })
@@ -223,26 +223,26 @@ test('refuses names and numbers that would turn into something else', async () =
 })
 
 test('takes null as absent, except on PATCH, which must change something', async () => {
-  expect((await door.call('POST', '/v1/probe', { json: { subject: 'a', to: null, count: null } })).status).toBe(201)
-  expect((await door.call('POST', '/v1/probe', { json: { subject: null } })).json.error.param).toBe('subject')
-  expect((await door.call('PATCH', '/v1/probe', { json: { note: null } })).json).toEqual({ got: 'null' })
-  expect((await door.call('PATCH', '/v1/probe', { json: { name: null } })).json.error).toMatchObject({
+  expect((await server.call('POST', '/v1/probe', { json: { subject: 'a', to: null, count: null } })).status).toBe(201)
+  expect((await server.call('POST', '/v1/probe', { json: { subject: null } })).json.error.param).toBe('subject')
+  expect((await server.call('PATCH', '/v1/probe', { json: { note: null } })).json).toEqual({ got: 'null' })
+  expect((await server.call('PATCH', '/v1/probe', { json: { name: null } })).json.error).toMatchObject({
     code: 'invalid_request',
     param: 'name',
   })
-  expect((await door.call('PATCH', '/v1/probe', { json: {} })).json.error.code).toBe('invalid_request')
-  expect((await door.call('PATCH', '/v1/probe')).json.error.code).toBe('invalid_request')
+  expect((await server.call('PATCH', '/v1/probe', { json: {} })).json.error.code).toBe('invalid_request')
+  expect((await server.call('PATCH', '/v1/probe')).json.error.code).toBe('invalid_request')
 })
 
 test('takes nothing or an empty object where an operation has no body', async () => {
-  expect((await door.call('DELETE', '/v1/probe')).status).toBe(200)
-  expect((await door.call('DELETE', '/v1/probe', { json: {} })).status).toBe(200)
-  expect((await door.call('DELETE', '/v1/probe', { json: { a: 1 } })).json.error).toMatchObject({
+  expect((await server.call('DELETE', '/v1/probe')).status).toBe(200)
+  expect((await server.call('DELETE', '/v1/probe', { json: {} })).status).toBe(200)
+  expect((await server.call('DELETE', '/v1/probe', { json: { a: 1 } })).json.error).toMatchObject({
     code: 'invalid_request',
     param: 'a',
   })
   expect(
-    (await door.call('DELETE', '/v1/probe', { body: 'x', headers: { 'content-type': 'text/plain' } })).status,
+    (await server.call('DELETE', '/v1/probe', { body: 'x', headers: { 'content-type': 'text/plain' } })).status,
   ).toBe(415)
 })
 

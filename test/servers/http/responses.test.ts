@@ -10,24 +10,24 @@ import { openHttpServer } from '../../../src/servers/http/server.ts'
 import { type CallResult, openTestHttpServer, type TestHttpServer } from '../../harness/http-server.ts'
 import { probeRoutes } from './probe-routes.ts'
 
-let door: TestHttpServer
+let server: TestHttpServer
 const work = { runs: 0 }
 
 beforeAll(async () => {
-  door = await openTestHttpServer({ features: ({ database, clock }) => [probeRoutes(database.db, clock, work)] })
+  server = await openTestHttpServer({ features: ({ database, clock }) => [probeRoutes(database.db, clock, work)] })
 })
-afterAll(() => door.close())
+afterAll(() => server.close())
 
 test('puts the headers of the contract on every kind of answer', async () => {
   const kinds: readonly [string, CallResult, number][] = [
-    ['success', await door.call('GET', '/v1/brands'), 200],
-    ['raw bytes', await door.call('GET', '/v1/probe/raw'), 200],
-    ['HEAD', await door.call('HEAD', '/v1/brands'), 200],
-    ['bad request', await door.call('POST', '/v1/probe', { json: {} }), 400],
-    ['no such path', await door.call('GET', '/v1/nothing'), 404],
-    ['another method', await door.call('PUT', '/v1/probe'), 404],
-    ['too large', await door.call('POST', '/v1/probe', { body: 'x'.repeat(17 * 1024 * 1024) }), 413],
-    ['a fault of ours', await door.call('POST', '/v1/probe/fails'), 500],
+    ['success', await server.call('GET', '/v1/brands'), 200],
+    ['raw bytes', await server.call('GET', '/v1/probe/raw'), 200],
+    ['HEAD', await server.call('HEAD', '/v1/brands'), 200],
+    ['bad request', await server.call('POST', '/v1/probe', { json: {} }), 400],
+    ['no such path', await server.call('GET', '/v1/nothing'), 404],
+    ['another method', await server.call('PUT', '/v1/probe'), 404],
+    ['too large', await server.call('POST', '/v1/probe', { body: 'x'.repeat(17 * 1024 * 1024) }), 413],
+    ['a fault of ours', await server.call('POST', '/v1/probe/fails'), 500],
   ]
   for (const [kind, { status, headers }, expected] of kinds) {
     expect([kind, status]).toEqual([kind, expected])
@@ -39,7 +39,7 @@ test('puts the headers of the contract on every kind of answer', async () => {
 })
 
 test('challenges a request without a key, and shows it no rate', async () => {
-  const { status, headers } = await door.call('GET', '/v1/brands', { key: null })
+  const { status, headers } = await server.call('GET', '/v1/brands', { key: null })
   expect(status).toBe(401)
   expect(headers.get('www-authenticate')).toBe('Bearer')
   expect(headers.get('x-request-id')).toStartWith('req_')
@@ -48,43 +48,43 @@ test('challenges a request without a key, and shows it no rate', async () => {
 })
 
 test('never takes a request id from the client', async () => {
-  const { headers } = await door.call('GET', '/v1/brands', { headers: { 'x-request-id': 'req_mine' } })
+  const { headers } = await server.call('GET', '/v1/brands', { headers: { 'x-request-id': 'req_mine' } })
   expect(headers.get('x-request-id')).not.toBe('req_mine')
 })
 
 test('answers HEAD as GET without a body, with its length and without its effects', async () => {
-  const [get, head] = [await door.call('GET', '/v1/brands'), await door.call('HEAD', '/v1/brands')]
+  const [get, head] = [await server.call('GET', '/v1/brands'), await server.call('HEAD', '/v1/brands')]
   expect([head.status, head.text]).toEqual([200, ''])
   expect(head.headers.get('content-length')).toBe(String(get.text.length))
   expect(head.headers.get('content-type')).toBe(get.headers.get('content-type'))
   const before = work.runs
-  expect((await door.call('HEAD', '/v1/probe/effect')).status).toBe(200)
+  expect((await server.call('HEAD', '/v1/probe/effect')).status).toBe(200)
   expect(work.runs).toBe(before)
-  expect((await door.call('GET', '/v1/probe/effect')).json.run).toBe(before + 1)
-  expect((await door.call('HEAD', '/v1/nothing')).status).toBe(404)
+  expect((await server.call('GET', '/v1/probe/effect')).json.run).toBe(before + 1)
+  expect((await server.call('HEAD', '/v1/nothing')).status).toBe(404)
 })
 
 test('names the methods of a path in Allow', async () => {
-  expect((await door.call('PUT', '/v1/probe')).headers.get('allow')).toBe('DELETE, PATCH, POST')
-  expect((await door.call('PUT', '/v1/brands/some')).headers.get('allow')).toBe('GET, HEAD, PATCH')
-  expect((await door.call('HEAD', '/v1/probe')).headers.get('allow')).toBe('DELETE, PATCH, POST')
-  expect((await door.call('GET', '/v1/nothing')).headers.get('allow')).toBeNull()
-  expect((await door.call('POST', '/health', { key: null })).status).toBe(404)
+  expect((await server.call('PUT', '/v1/probe')).headers.get('allow')).toBe('DELETE, PATCH, POST')
+  expect((await server.call('PUT', '/v1/brands/some')).headers.get('allow')).toBe('GET, HEAD, PATCH')
+  expect((await server.call('HEAD', '/v1/probe')).headers.get('allow')).toBe('DELETE, PATCH, POST')
+  expect((await server.call('GET', '/v1/nothing')).headers.get('allow')).toBeNull()
+  expect((await server.call('POST', '/health', { key: null })).status).toBe(404)
 })
 
 test('finds no way past the key by spelling the path otherwise', async () => {
   for (const path of ['/%761/brands', '//v1/brands', '/V1/brands', '/x/../v1/brands', '/v1%2fbrands'])
-    expect([401, 404]).toContain((await door.call('GET', path, { key: null })).status)
+    expect([401, 404]).toContain((await server.call('GET', path, { key: null })).status)
 })
 
 test('shows and logs a fault of ours, the stack only in the log', async () => {
-  const failed = await door.call('POST', '/v1/probe/fails')
+  const failed = await server.call('POST', '/v1/probe/fails')
   expect(failed.json.error).toMatchObject({ code: 'internal_error', requirement: 'retry', retryable: true })
   expect(failed.text).not.toContain('secret of the house')
-  const mismatch = await door.call('GET', '/v1/probe/mismatch')
+  const mismatch = await server.call('GET', '/v1/probe/mismatch')
   expect([mismatch.status, mismatch.json.error.code]).toEqual([500, 'internal_error'])
   expect(mismatch.text).not.toContain('secret')
-  const log = door.logged.join('\n')
+  const log = server.logged.join('\n')
   expect(log).toContain('secret of the house')
   expect(log).toContain(failed.headers.get('x-request-id') ?? 'none')
   expect(log).toContain(mismatch.headers.get('x-request-id') ?? 'none')
@@ -96,7 +96,7 @@ test('says unavailable while the database is away, and still lives', async () =>
   const lonely = openHttpServer({
     config: {
       httpListen: { host: '127.0.0.1', port: 0 },
-      varFolder: door.varFolder,
+      varFolder: server.varFolder,
       ratePerMinute: 10,
       authFailuresPerMinute: 10,
       trustedProxies: undefined,
@@ -106,14 +106,14 @@ test('says unavailable while the database is away, and still lives', async () =>
     mcp: { names: [], origins: [] },
     requestLog,
     log: pino({ level: 'silent' }),
-    clock: door.clock,
+    clock: server.clock,
     readiness: async () => ({
       database: { ready: false, detail: 'connection refused' },
       disk: { ready: true, detail: null },
     }),
   })
   try {
-    const called = await fetch(`${lonely.url}/v1/brands`, { headers: { authorization: `Bearer ${door.key}` } })
+    const called = await fetch(`${lonely.url}/v1/brands`, { headers: { authorization: `Bearer ${server.key}` } })
     expect([called.status, Number(called.headers.get('retry-after')) > 0]).toEqual([500, true])
     expect(await called.json()).toMatchObject({ error: { code: 'unavailable', retryable: true } })
     expect((await fetch(`${lonely.url}/health`)).status).toBe(200)
@@ -128,8 +128,8 @@ test('says unavailable while the database is away, and still lives', async () =>
 })
 
 test('says that it lives and is ready, without a key', async () => {
-  expect(await door.call('GET', '/health', { key: null })).toMatchObject({ status: 200, json: { status: 'ok' } })
-  expect(await door.call('GET', '/ready', { key: null })).toMatchObject({
+  expect(await server.call('GET', '/health', { key: null })).toMatchObject({ status: 200, json: { status: 'ok' } })
+  expect(await server.call('GET', '/ready', { key: null })).toMatchObject({
     status: 200,
     json: { version: expect.stringMatching(/^\d+\.\d+\.\d+/), database: { ready: true } },
   })
@@ -159,12 +159,12 @@ test('lets a request that is under way end before it closes', async () => {
 test('serves metrics on a listener of their own', async () => {
   const metrics = openMetricsServer({ host: '127.0.0.1', port: 0 })
   try {
-    await door.call('GET', '/v1/brands')
+    await server.call('GET', '/v1/brands')
     const text = await (await fetch(`http://127.0.0.1:${metrics.port}/metrics`)).text()
     expect(text).toContain('mailroom_http_requests_total{method="GET",route="/v1/brands",status="200"} ')
     expect(text).toContain('mailroom_http_request_seconds_count{method="GET",route="/v1/brands"} ')
     expect(text).toContain('process_cpu_user_seconds_total')
-    expect((await fetch(`${door.url}/metrics`)).status).toBe(404)
+    expect((await fetch(`${server.url}/metrics`)).status).toBe(404)
   } finally {
     await metrics.close()
   }
@@ -180,18 +180,18 @@ test('gives a stream the Content-Length it declares, small or large, and leaves 
     expect(head.head.toLowerCase()).toContain(`content-length: ${size}\r\n`)
     expect(head.body).toBe('')
   }
-  const folder = join(door.varFolder, 'downloads')
+  const folder = join(server.varFolder, 'downloads')
   expect(readdirSync(folder).length).toBe(1)
   await Bun.sleep(1200)
   expect(readdirSync(folder)).toEqual([])
 })
 
 async function rawGet(method: string, path: string): Promise<{ head: string; body: string }> {
-  const socket = connect(door.port, '127.0.0.1')
+  const socket = connect(server.port, '127.0.0.1')
   const chunks: Buffer[] = []
   socket.on('data', bytes => chunks.push(Buffer.from(bytes)))
   socket.write(
-    `${method} ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${door.key}\r\nConnection: close\r\n\r\n`,
+    `${method} ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${server.key}\r\nConnection: close\r\n\r\n`,
   )
   await new Promise(resolve => socket.on('close', resolve))
   const [head = '', ...body] = Buffer.concat(chunks).toString('latin1').split('\r\n\r\n')
@@ -200,5 +200,5 @@ async function rawGet(method: string, path: string): Promise<{ head: string; bod
 
 test('answers whatever name the client calls it by', async () => {
   for (const host of ['x', 'mailroom.example.test:8080'])
-    expect((await door.call('GET', '/v1/brands', { headers: { host } })).status).toBe(200)
+    expect((await server.call('GET', '/v1/brands', { headers: { host } })).status).toBe(200)
 })

@@ -5,18 +5,19 @@ import { join } from 'node:path'
 import { openSpoolFolder } from '../../../src/servers/smtp/spool.ts'
 import { SmtpClient } from '../../harness/smtp-client.ts'
 import { openTestSmtpServer, type TestSmtpServer } from '../../harness/smtp-server.ts'
+import { until } from '../../harness/until.ts'
 
-let door: TestSmtpServer
+let server: TestSmtpServer
 
 beforeEach(async () => {
-  door = await openTestSmtpServer()
+  server = await openTestSmtpServer()
 })
 
-afterEach(() => door.close())
+afterEach(() => server.close())
 
-/** A client from which DATA was just taken. */
+/** A client after DATA was accepted. */
 async function inData(): Promise<SmtpClient> {
-  const client = await SmtpClient.ready(door.port)
+  const client = await SmtpClient.ready(server.port)
   await client.commands('MAIL FROM:<a@b.test>', 'RCPT TO:<hello@ours.test>')
   expect(await client.command('DATA')).toStartWith('354 ')
   return client
@@ -46,15 +47,17 @@ describe('only CRLF.CRLF ends DATA', () => {
         if (split !== 'whole') client.send(smuggled)
         expect(await client.reply()).toBe('250 2.0.0 Accepted as msg_1')
         await client.command('QUIT')
-        expect(door.inbound.received.map(each => each.mailFrom)).toEqual(['a@b.test'])
-        // The bytes stay as they came, but for the dot that starts a line.
-        const kept = end.startsWith('\r\n.') ? end.replace('\r\n.', '\r\n') : end
-        expect(door.inbound.received[0]?.bytes.toString()).toStartWith(`From: a@b.test\r\n\r\nfirst${kept}MAIL FROM`)
+        expect(server.inbound.received.map(({ mailFrom }) => mailFrom)).toEqual(['a@b.test'])
+        // The bytes are kept, except for the dot that starts a line.
+        const stored = end.startsWith('\r\n.') ? end.replace('\r\n.', '\r\n') : end
+        expect(server.inbound.received[0]?.bytes.toString()).toStartWith(
+          `From: a@b.test\r\n\r\nfirst${stored}MAIL FROM`,
+        )
       })
 })
 
 describe('the bytes are exact', () => {
-  // Random bytes with what the decoder looks for strewn in; a line that starts with a dot is sent stuffed.
+  // Random bytes with sequences that the decoder looks for; lines that start with a dot are dot-stuffed.
   const pieces = ['\r\n.', '\r\n..', '\n.', '\r', '\r\n', '\0', '\r\n.\r', '\u00ff']
   const content = (bytes: number) => {
     let text = ''
@@ -68,12 +71,12 @@ describe('the bytes are exact', () => {
       const client = await inData()
       client.send(Buffer.from(`${stuffed}.\r\n`, 'latin1'))
       expect(await client.reply()).toStartWith('250 ')
-      const [mail] = door.inbound.received
+      const [mail] = server.inbound.received
       expect(mail?.bytes.equals(Buffer.from(message, 'latin1'))).toBe(true)
       expect(mail?.content.size).toBe(message.length)
       expect(mail?.content.kind).toBe(message.length > 262_144 ? 'file' : 'memory')
       await client.command('QUIT')
-      await door.waitForEmptySpool()
+      await server.waitForEmptySpool()
     })
 
   test('when it comes in small packets', async () => {
@@ -83,13 +86,13 @@ describe('the bytes are exact', () => {
     const packets = Array.from({ length: Math.ceil(wire.length / 7) }, (_, i) => wire.subarray(i * 7, i * 7 + 7))
     await client.sendInPieces(packets, 0)
     expect(await client.reply()).toStartWith('250 ')
-    expect(door.inbound.received[0]?.bytes.toString('latin1')).toBe(message)
+    expect(server.inbound.received[0]?.bytes.toString('latin1')).toBe(message)
   })
 
   test('of an empty message', async () => {
     const client = await inData()
     expect(await client.command('.')).toStartWith('250 ')
-    expect(door.inbound.received[0]?.bytes.length).toBe(0)
+    expect(server.inbound.received[0]?.bytes.length).toBe(0)
   })
 })
 
@@ -99,57 +102,57 @@ describe('a message past SIZE', () => {
   const tooLarge = '552 5.3.4 The message is too large'
   for (const size of [2 * MiB + 1, 35 * MiB, 99_999_999_999])
     test(`is refused at MAIL when ${size} is declared`, async () => {
-      const client = await SmtpClient.ready(door.port)
+      const client = await SmtpClient.ready(server.port)
       expect(await client.command(`MAIL FROM:<a@b.test> SIZE=${size}`)).toBe(tooLarge)
     })
 
-  test('is refused after it came when it was not declared, and the session goes on', async () => {
+  test('is refused after its end when SIZE was not declared, and the session goes on', async () => {
     const client = await inData()
     client.send(Buffer.alloc(2 * MiB + 1, 'x'))
     client.send('\r\n.\r\n')
     expect(await client.reply()).toBe(tooLarge)
     expect(await client.command('MAIL FROM:<a@b.test>')).toBe('250 2.1.0 Go on')
-    await door.waitForEmptySpool()
-    expect(door.inbound.received).toEqual([])
+    await server.waitForEmptySpool()
+    expect(server.inbound.received).toEqual([])
     client.hangUp()
   })
 
-  test('is cut off when it does not end, with memory flat', async () => {
+  test('is cut when it does not end, with constant memory', async () => {
     const client = await inData()
     const block = Buffer.alloc(64 * 1024, 'x')
     const before = process.memoryUsage().rss
-    // 64 MiB, of which the door reads no more than two SIZEs.
+    // 64 MiB, of which the server reads at most twice the SIZE.
     for (let i = 0; i < 1024; i++) {
       client.send(block)
+      // Lets the server read.
       if (i % 16 === 0) await Bun.sleep(1)
     }
     expect(await client.reply()).toBe(tooLarge)
     client.hangUp()
-    // What the client itself still holds is in this process, too.
+    // The unsent bytes of the client are in this process as well.
     expect(process.memoryUsage().rss - before).toBeLessThan(150 * MiB)
-    await door.waitForEmptySpool()
+    await server.waitForEmptySpool()
   })
 
-  test('one of just that size is taken', async () => {
+  test('one of exactly that size is accepted', async () => {
     const client = await inData()
     client.send(Buffer.concat([Buffer.alloc(2 * MiB - 2, 'x'), Buffer.from('\r\n.\r\n')]))
     expect(await client.reply()).toBe('250 2.0.0 Accepted as msg_1')
-    expect(door.inbound.received[0]?.content).toMatchObject({ kind: 'file', size: 2 * MiB })
+    expect(server.inbound.received[0]?.content).toMatchObject({ kind: 'file', size: 2 * MiB })
   })
 })
 
 describe('the spool', () => {
-  test('is emptied when the client goes in the middle', async () => {
+  test('is emptied when the client disconnects during DATA', async () => {
     const client = await inData()
     client.send(Buffer.alloc(600_000, 'x'))
-    await Bun.sleep(50)
-    expect(door.spoolFiles().length).toBe(1)
+    await until(() => server.spoolFiles().length === 1)
     client.hangUp()
-    await door.waitForEmptySpool()
+    await server.waitForEmptySpool()
   })
 
-  test('is cleared at the start of what no living process holds', async () => {
-    const { spoolFolder } = door
+  test('is cleared at the start of files of processes that no longer run', async () => {
+    const { spoolFolder } = server
     for (const name of ['smtp-999999999-abc', `smtp-${process.pid}-abc`, 'smtp-1-abc', 'other'])
       writeFileSync(join(spoolFolder, name), 'x')
     const second = await openTestSmtpServer({}, {}, spoolFolder)
@@ -157,13 +160,13 @@ describe('the spool', () => {
     await second.close()
   })
 
-  test('that cannot be written is 4yz, and the session goes on', async () => {
+  test('defers the message when it cannot be written, and the session goes on', async () => {
     let isHandedOver = false
-    door.inbound.before = () => {
+    server.inbound.before = () => {
       isHandedOver = true
     }
     const client = await inData()
-    rmSync(door.spoolFolder, { recursive: true })
+    rmSync(server.spoolFolder, { recursive: true })
     client.send(Buffer.alloc(600_000, 'x'))
     client.send('\r\n.\r\n')
     expect(await client.reply()).toBe('451 4.3.0 Local error in processing, try again later')
@@ -171,8 +174,8 @@ describe('the spool', () => {
     expect(isHandedOver).toBe(false)
   })
 
-  test('holds so much in memory for all messages together, and takes files beyond', async () => {
-    const folder = openSpoolFolder(door.spoolFolder)
+  test('limits the memory of all messages together, and writes files beyond', async () => {
+    const folder = openSpoolFolder(server.spoolFolder)
     const bytes = Buffer.alloc(256 * 1024)
     const open = (name: string) => {
       const spool = folder.open(name, 2 * MiB)
@@ -181,12 +184,12 @@ describe('the spool', () => {
     }
     const spools = Array.from({ length: 256 }, (_, i) => open(`m${i}`))
     expect((await spools[0]?.finish())?.kind).toBe('memory')
-    const beyond = open('beyond')
-    expect((await beyond.finish()).kind).toBe('file')
-    for (const spool of [...spools, beyond]) await spool.discard()
+    const overflow = open('overflow')
+    expect((await overflow.finish()).kind).toBe('file')
+    for (const spool of [...spools, overflow]) await spool.discard()
     const after = open('after')
     expect((await after.finish()).kind).toBe('memory')
     await after.discard()
-    expect(door.spoolFiles()).toEqual([])
+    expect(server.spoolFiles()).toEqual([])
   })
 })

@@ -3,36 +3,36 @@ import { SmtpClient } from '../../harness/smtp-client.ts'
 import { openTestSmtpServer, type TestSmtpServer } from '../../harness/smtp-server.ts'
 import { swaks } from '../../harness/swaks.ts'
 
-let door: TestSmtpServer
+let server: TestSmtpServer
 
-afterEach(() => door.close())
+afterEach(() => server.close())
 
 const balancer = ['127.0.0.1']
 const header = (address: string) => `PROXY TCP4 ${address} 198.51.100.1 65000 25\r\n`
 
-/** A header of version 2 for a client at 192.0.2.7, with an extension of 200 octets behind the addresses. */
+/** A header of version 2 for a client at 192.0.2.7, with an extension of 200 octets after the addresses. */
 const binaryHeader = Buffer.concat([
   Buffer.from('0d0a0d0a000d0a515549540a211100d7c0000207c6336401fde800190400c8', 'hex'),
   Buffer.alloc(200),
 ])
 
-/** Goes on where the header has been sent: a message, and where it came from. */
+/** Sends a message after the header. Returns the client address that the pipeline got with it. */
 async function clientOfMessage(client: SmtpClient): Promise<string | undefined> {
   expect(await client.reply()).toStartWith('220 ')
   await client.commands('EHLO client.test', 'MAIL FROM:<a@b.test>', 'RCPT TO:<hello@ours.test>', 'DATA')
   expect(await client.command('Subject: x\r\n\r\nx\r\n.')).toStartWith('250 ')
   client.hangUp()
-  return door.inbound.received.at(-1)?.remoteIp
+  return server.inbound.received.at(-1)?.remoteIp
 }
 
 const connected = async (first: string | Buffer): Promise<SmtpClient> => {
-  const client = await SmtpClient.connect(door.port)
+  const client = await SmtpClient.connect(server.port)
   client.send(first)
   return client
 }
 
-test('takes the client’s address from a header of version 1 or 2, of IPv4 and IPv6, as swaks sends it', async () => {
-  door = await openTestSmtpServer({ smtpProxies: balancer })
+test('takes the client address from a header of version 1 or 2, for IPv4 and IPv6, as swaks sends it', async () => {
+  server = await openTestSmtpServer({ smtpProxies: balancer })
   const clients = [
     ['1', 'TCP4', '192.0.2.7', '198.51.100.1'],
     ['1', 'TCP6', '2001:db8::7', '2001:db8::1'],
@@ -43,15 +43,26 @@ test('takes the client’s address from a header of version 1 or 2, of IPv4 and 
     const proxy = ['--proxy-version', version, '--proxy-family', family]
     const ends = ['--proxy-source', source, '--proxy-source-port', '65000']
     const ours = ['--proxy-dest', destination, '--proxy-dest-port', '25']
-    const said = await swaks(door.port, [...proxy, ...ends, ...ours, '--from', 'a@b.test', '--to', 'hello@ours.test'])
-    expect({ ...said, remoteIp: door.inbound.received.at(-1)?.remoteIp }).toMatchObject({ status: 0, remoteIp: source })
+    const conversation = await swaks(server.port, [
+      ...proxy,
+      ...ends,
+      ...ours,
+      '--from',
+      'a@b.test',
+      '--to',
+      'hello@ours.test',
+    ])
+    expect({ ...conversation, remoteIp: server.inbound.received.at(-1)?.remoteIp }).toMatchObject({
+      status: 0,
+      remoteIp: source,
+    })
   }
 })
 
-test('reads a header that comes octet by octet, and one that comes together with the client’s first command', async () => {
-  door = await openTestSmtpServer({ smtpProxies: balancer })
+test('reads a header that comes octet by octet, and one together with the first command', async () => {
+  server = await openTestSmtpServer({ smtpProxies: balancer })
   for (const bytes of [Buffer.from(header('192.0.2.7')), binaryHeader.subarray(0, 60)]) {
-    const client = await SmtpClient.connect(door.port)
+    const client = await SmtpClient.connect(server.port)
     await client.sendInPieces(Array.from(bytes, octet => Buffer.from([octet])))
     if (bytes.length === 60) client.send(binaryHeader.subarray(60))
     expect(await clientOfMessage(client)).toBe('192.0.2.7')
@@ -60,69 +71,69 @@ test('reads a header that comes octet by octet, and one that comes together with
   expect(await hasty.rest()).toMatch(/^220 .*\r\n(?:221 2\.0\.0 .*\r\n|421 .*\r\n)$/)
 })
 
-test('counts the balancer’s own address where the header tells of no client', async () => {
-  door = await openTestSmtpServer({ smtpProxies: balancer })
+test('uses the address of the load balancer when the header has no client', async () => {
+  server = await openTestSmtpServer({ smtpProxies: balancer })
   const local = Buffer.from('0d0a0d0a000d0a515549540a20000000', 'hex')
   for (const first of ['PROXY UNKNOWN\r\n', local])
     expect(await clientOfMessage(await connected(first))).toBe('127.0.0.1')
 })
 
-test('closes a balancer’s connection without a word where the header is absent or malformed', async () => {
-  door = await openTestSmtpServer({ smtpProxies: balancer })
+test('closes a load balancer’s connection without a reply when the header is absent or malformed', async () => {
+  server = await openTestSmtpServer({ smtpProxies: balancer })
   for (const first of ['EHLO client.test\r\n', 'PROXY TCP4 nobody 198.51.100.1 1 25\r\n', 'PROXY TC'])
     expect(await (await connected(`${first}`.padEnd(120, 'x'))).rest()).toBe('')
-  expect(door.logged.filter(line => line.includes('no valid PROXY protocol header'))).toHaveLength(3)
+  expect(server.logged.filter(line => line.includes('no valid PROXY protocol header'))).toHaveLength(3)
 })
 
-test('gives a balancer a short time for its header, and others are served meanwhile', async () => {
-  door = await openTestSmtpServer({ smtpProxies: balancer }, { proxyHeaderMs: 300 })
+test('limits the time for the header, and serves others meanwhile', async () => {
+  server = await openTestSmtpServer({ smtpProxies: balancer }, { proxyHeaderMs: 300 })
   const silent = await connected('PROXY TCP4 192.0')
   expect(await clientOfMessage(await connected(header('192.0.2.7')))).toBe('192.0.2.7')
   expect(await silent.rest()).toBe('')
 })
 
-test('does not complain of a balancer that only looks whether the door is open', async () => {
-  door = await openTestSmtpServer({ smtpProxies: balancer })
-  const look = await SmtpClient.connect(door.port)
-  look.hangUp()
+test('logs nothing when a load balancer only checks that the port is open', async () => {
+  server = await openTestSmtpServer({ smtpProxies: balancer })
+  const check = await SmtpClient.connect(server.port)
+  check.hangUp()
   expect(await clientOfMessage(await connected(header('192.0.2.7')))).toBe('192.0.2.7')
-  expect(door.logged.filter(line => line.includes('no header'))).toEqual([])
+  expect(server.logged.filter(line => line.includes('PROXY protocol header'))).toEqual([])
 })
 
-test('never reads a header of anyone else, and greets without one', async () => {
-  door = await openTestSmtpServer({ smtpProxies: ['192.0.2.0/24', '2001:db8::/32'] })
-  const client = await SmtpClient.connect(door.port)
+test('never reads a header from an untrusted address', async () => {
+  server = await openTestSmtpServer({ smtpProxies: ['192.0.2.0/24', '2001:db8::/32'] })
+  const client = await SmtpClient.connect(server.port)
   expect(await client.reply()).toStartWith('220 ')
   expect(await client.command(header('192.0.2.7').trim())).toMatch(/^50[02] /)
   expect(await client.command('EHLO client.test')).toStartWith('250')
   await client.commands('MAIL FROM:<a@b.test>', 'RCPT TO:<hello@ours.test>', 'DATA')
   expect(await client.command('Subject: x\r\n\r\nx\r\n.')).toStartWith('250 ')
-  expect(door.inbound.received.at(-1)?.remoteIp).toBe('127.0.0.1')
+  expect(server.inbound.received.at(-1)?.remoteIp).toBe('127.0.0.1')
   client.hangUp()
 })
 
-test('limits the sessions of each client behind a balancer, not those of the balancer', async () => {
-  door = await openTestSmtpServer({ smtpProxies: ['127.0.0.0/8'], maxSessionsPerAddress: 2 })
+test('limits the sessions of each client behind a load balancer, not those of the load balancer', async () => {
+  server = await openTestSmtpServer({ smtpProxies: ['127.0.0.0/8'], maxSessionsPerAddress: 2 })
   const first = ['192.0.2.1', '192.0.2.1', '192.0.2.2', '192.0.2.3']
   for (const address of first) expect(await (await connected(header(address))).reply()).toStartWith('220 ')
   const third = await connected(header('192.0.2.1'))
   expect(await third.rest()).toBe('421 4.7.0 Too many sessions from your address, try again later\r\n')
 })
 
-test('holds no more connections without a header than sessions', async () => {
-  door = await openTestSmtpServer({ smtpProxies: balancer, maxSessions: 2 }, { proxyHeaderMs: 3000 })
+test('limits connections that wait for their header to the maximum of sessions', async () => {
+  server = await openTestSmtpServer({ smtpProxies: balancer, maxSessions: 2 }, { proxyHeaderMs: 3000 })
   const silent = [await connected('PROXY '), await connected('PROXY ')]
   const surplus = await connected('PROXY ')
   expect(await surplus.rest()).toStartWith('421 4.7.0 Too many sessions')
   for (const smtpClient of silent) smtpClient.hangUp()
 })
 
-test('takes no session whose header comes while it shuts down', async () => {
-  door = await openTestSmtpServer({ smtpProxies: balancer })
+test('refuses a session whose header comes during shutdown', async () => {
+  server = await openTestSmtpServer({ smtpProxies: balancer })
   const early = await connected('PROXY TCP4 192.0.2.7 ')
-  // The door has the first bytes once it answers another.
+  // The server has read the first bytes once it has served another client.
   expect(await clientOfMessage(await connected(header('192.0.2.9')))).toBe('192.0.2.9')
-  await door.close()
+  await server.close()
   early.send('198.51.100.1 65000 25\r\n')
   expect(await early.rest()).toBe('421 4.3.2 The server is shutting down, try again later\r\n')
 })

@@ -8,30 +8,30 @@ import { fileCertificates } from '../../../src/ports/certificates/files.ts'
 import { SmtpClient } from '../../harness/smtp-client.ts'
 import { openTestSmtpServer, type TestSmtpServer } from '../../harness/smtp-server.ts'
 
-let door: TestSmtpServer
+let server: TestSmtpServer
 let folder: string
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'certificate-'))
   const [tlsKey, tlsCert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')]
-  const made = Bun.spawnSync([
+  const openssl = Bun.spawnSync([
     ...['openssl', 'req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'],
     ...['-subj', '/CN=mx.ours.test', '-days', '2', '-keyout', tlsKey, '-out', tlsCert],
   ])
-  if (!made.success) throw new Error(made.stderr.toString())
+  if (!openssl.success) throw new Error(openssl.stderr.toString())
   const certificates = fileCertificates({ certFile: tlsCert, keyFile: tlsKey, log: pino({ level: 'silent' }) })
-  door = await openTestSmtpServer({}, { handshakeMs: 300 }, undefined, certificates)
+  server = await openTestSmtpServer({}, { handshakeMs: 300 }, undefined, certificates)
 })
 
 afterAll(async () => {
-  await door.close()
+  await server.close()
   rmSync(folder, { recursive: true })
 })
 
 test('nodemailer delivers over STARTTLS', async () => {
   const transport = createTransport({
     host: '127.0.0.1',
-    port: door.port,
+    port: server.port,
     requireTLS: true,
     tls: { rejectUnauthorized: false },
   })
@@ -41,14 +41,14 @@ test('nodemailer delivers over STARTTLS', async () => {
   })
   transport.close()
   expect(sent.response).toStartWith('250 2.0.0 ')
-  const mail = door.inbound.received.at(-1)
+  const mail = server.inbound.received.at(-1)
   expect(mail?.tls).toMatch(/^TLSv1\.3 TLS_/)
   expect(mail?.bytes.toString()).toStartWith('From: a@b.test\r\n\r\n.dot\r\nxxx')
 })
 
-test('openssl sees our certificate', async () => {
+test('openssl gets our certificate', async () => {
   const client = Bun.spawn(
-    ['openssl', 's_client', '-starttls', 'smtp', '-connect', `127.0.0.1:${door.port}`, '-crlf', '-quiet'],
+    ['openssl', 's_client', '-starttls', 'smtp', '-connect', `127.0.0.1:${server.port}`, '-crlf', '-quiet'],
     { stdin: 'pipe', stdout: 'pipe', stderr: 'pipe' },
   )
   await Bun.sleep(200)
@@ -59,8 +59,8 @@ test('openssl sees our certificate', async () => {
   await client.exited
 })
 
-test('is offered once, and begins the session anew', async () => {
-  const client = await SmtpClient.connect(door.port)
+test('is offered once, and resets the session', async () => {
+  const client = await SmtpClient.connect(server.port)
   await client.reply()
   expect(await client.command('EHLO before.test')).toContain('STARTTLS')
   await client.commands('MAIL FROM:<before@b.test>', 'RCPT TO:<hello@ours.test>')
@@ -71,37 +71,37 @@ test('is offered once, and begins the session anew', async () => {
   expect(await client.command('DATA')).toStartWith('503 5.5.1 ')
   await client.commands('MAIL FROM:<after@b.test>', 'RCPT TO:<hello@ours.test>', 'DATA')
   expect(await client.command('x\r\n.')).toStartWith('250 2.0.0 ')
-  expect(door.inbound.received.at(-1)).toMatchObject({ helo: 'after.test', mailFrom: 'after@b.test' })
+  expect(server.inbound.received.at(-1)).toMatchObject({ helo: 'after.test', mailFrom: 'after@b.test' })
   expect(await client.command('STARTTLS')).toStartWith('5')
   client.hangUp()
 })
 
-test('what was pipelined after STARTTLS has no effect, not after the handshake either', async () => {
+test('discards commands that were pipelined after STARTTLS, before and after the handshake', async () => {
   const injected = 'EHLO evil.test\r\nMAIL FROM:<evil@b.test>\r\nRCPT TO:<hello@ours.test>\r\n'
   for (const rest of [injected, `${injected}DATA\r\n`, 'RSET\r\nEHLO ev', injected.repeat(120)]) {
-    const client = await SmtpClient.connect(door.port)
+    const client = await SmtpClient.connect(server.port)
     await client.reply()
     await client.command('EHLO client.test')
     client.send(`STARTTLS\r\n${rest}`)
     expect(await client.reply()).toStartWith('220 ')
     await client.upgrade()
-    // A command that had run would have said EHLO, and this would be 250 or 503 for another reason.
+    // If an injected EHLO had run, this would be 250, or 503 with another text.
     expect(await client.command('RCPT TO:<hello@ours.test>')).toBe('503 5.5.1 Error: send HELO/EHLO first')
     expect(await client.command('EHLO client.test')).toStartWith('250-mx.ours.test')
     expect(await client.command('MAIL FROM:<a@b.test>')).toBe('250 2.1.0 Go on')
     client.hangUp()
   }
-  expect(door.inbound.received.some(each => each.mailFrom === 'evil@b.test')).toBe(false)
+  expect(server.inbound.received.some(({ mailFrom }) => mailFrom === 'evil@b.test')).toBe(false)
 })
 
-test('a handshake that fails or never comes ends the session, and others are served', async () => {
+test('closes the session when the handshake fails or never starts, and serves others', async () => {
   for (const hello of ['', 'this is no handshake\r\n']) {
-    const client = await SmtpClient.ready(door.port)
+    const client = await SmtpClient.ready(server.port)
     expect(await client.command('STARTTLS')).toStartWith('220 ')
     client.send(hello)
-    // No plain text is written into the handshake; an alert of TLS may be.
+    // No plain text is sent during the handshake; a TLS alert may be.
     expect(await client.rest(8000)).not.toContain('421')
-    const other = await SmtpClient.ready(door.port)
+    const other = await SmtpClient.ready(server.port)
     other.hangUp()
   }
 })

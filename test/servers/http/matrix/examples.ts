@@ -7,19 +7,21 @@ import type { MatrixRequest } from './operations.ts'
 const file = join(import.meta.dir, '../../../../src/servers/http/openapi/examples.json')
 const examples: Readonly<Record<string, OperationExample | undefined>> = recorded
 
-/** Of the operation, as the description shows it; undefined: there is none. */
+/** The example of an operation in the OpenAPI document; undefined: it has none. */
 export function exampleFor(id: string): OperationExample | undefined {
   return examples[id]
 }
 
-/** What was asked and heard, as an example of it: one row of each list, and nothing in it that the next run has not. */
+/** An example made of a request and its response: one row of each list, and no value that differs in the next run. */
 export function exampleOf({ body }: MatrixRequest, { status, text }: RecordedResponse): OperationExample {
-  const plain = JSON.parse(settled(JSON.stringify({ ...(body && { request: body }), response: JSON.parse(text) })))
-  return { status, ...plain, response: shortened(plain.response) }
+  const fixed = JSON.parse(
+    withoutVariableValues(JSON.stringify({ ...(body && { request: body }), response: JSON.parse(text) })),
+  )
+  return { status, ...fixed, response: shortened(fixed.response) }
 }
 
-/** Numbers identifiers by their first appearance, and stops the clock. */
-function settled(json: string): string {
+/** Replaces identifiers by numbers in the order of their first appearance, and times and secrets by fixed values. */
+function withoutVariableValues(json: string): string {
   const seen: string[] = []
   const number = (found: string) => {
     if (!seen.includes(found)) seen.push(found)
@@ -40,7 +42,7 @@ function shortened(response: unknown): unknown {
   return Array.isArray(response.data) ? { ...response, data: response.data.slice(0, 1) } : response
 }
 
-/** Where one has a property that the other has not, whatever their values; null and an empty list go with everything. */
+/** The properties that only one of two values has; null and an empty list match everything. */
 export function differences(one: unknown, other: unknown, path = ''): readonly string[] {
   if (Array.isArray(one) && Array.isArray(other))
     return one.length > 0 && other.length > 0 ? differences(one[0], other[0], `${path}[]`) : []
@@ -57,10 +59,10 @@ function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** Where this is set, a run writes down what it heard instead of comparing it. */
+/** Whether this run records the examples instead of comparing them. */
 export const isRecording = process.env['MAILROOM_RECORD_EXAMPLES'] === '1'
 
 /** Writes the examples down, in the order of `ids`. */
-export async function record(heard: Readonly<Record<string, OperationExample>>): Promise<void> {
-  await Bun.write(file, `${JSON.stringify(heard, null, 2)}\n`)
+export async function record(response: Readonly<Record<string, OperationExample>>): Promise<void> {
+  await Bun.write(file, `${JSON.stringify(response, null, 2)}\n`)
 }

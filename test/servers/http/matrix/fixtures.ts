@@ -9,7 +9,7 @@ import { validateResponse } from '../../../harness/openapi-validation.ts'
 import type { MatrixRequest } from './operations.ts'
 import { type Api, createResources, type Resources } from './resources.ts'
 
-/** What came back, as far as the table speaks of it. */
+/** The parts of a response that the matrix compares. */
 export interface Outcome {
   readonly status: number
   readonly code: string | undefined
@@ -25,31 +25,31 @@ export interface RequestOptions {
   /** null: none. */
   readonly key?: string | null
   readonly headers?: Readonly<Record<string, string>>
-  /** Instead of the body as JSON. */
+  /** A raw body instead of the JSON of the request. */
   readonly raw?: string
 }
 
-/** A Mailroom in a process of its own with two organizations that have one of everything. */
+/** A server process with two organizations that have one resource of each kind. */
 export interface MatrixFixture {
   readonly own: Resources
-  /** Another organization's. */
+  /** The resources of another organization. */
   readonly foreign: Resources
   readonly otherBrand: string
-  /** Of the first organization, with every scope. */
+  /** A key of the first organization with every scope. */
   readonly key: string
   readonly keys: {
-    /** Restricted to another brand than that of `own`. */
+    /** Restricted to another brand than the one of `own`. */
     readonly otherBrand: string
     readonly expired: string
     readonly revoked: string
-    /** Well formed, with another secret. */
+    /** Well-formed, with a wrong secret. */
     readonly forged: string
   }
-  /** A key with every scope but this one. */
+  /** A key without this scope. */
   keyWithoutScope(scope: string): Promise<string>
-  send(asking: MatrixRequest, how?: RequestOptions): Promise<RecordedResponse>
-  /** Declares a body of so many bytes and sends none of it. */
-  declareBody(asking: MatrixRequest, bytes: number, how: RequestOptions): Promise<Outcome>
+  send(request: MatrixRequest, options?: RequestOptions): Promise<RecordedResponse>
+  /** Declares a body of so many bytes, and sends none of it. */
+  declareBody(request: MatrixRequest, bytes: number, options: RequestOptions): Promise<Outcome>
   close(): Promise<void>
 }
 
@@ -66,21 +66,27 @@ export async function openMatrixFixture(): Promise<MatrixFixture> {
 async function prepare(mailroom: Mailroom): Promise<MatrixFixture> {
   const { db } = mailroom.database
   const organizationId = mailroom.demo.organization_id as Id<'org'>
-  const newKey = async (more: { scopes?: readonly Scope[]; brandId?: string; isOver?: boolean } = {}) =>
+  const newKey = async (options: { scopes?: readonly Scope[]; brandId?: string; isExpired?: boolean } = {}) =>
     createKey(
       db,
       {
         organizationId,
-        brandId: (more.brandId ?? null) as Id<'brd'> | null,
+        brandId: (options.brandId ?? null) as Id<'brd'> | null,
         name: 'matrix',
-        scopes: more.scopes ?? scopes,
-        expiresAt: more.isOver ? plusMs(systemClock.now(), -1000) : null,
+        scopes: options.scopes ?? scopes,
+        expiresAt: options.isExpired ? plusMs(systemClock.now(), -1000) : null,
       },
       systemClock,
     )
-  const { id: others } = await createOrganization(db, { name: 'Others', plan: 'unlimited' }, systemClock)
-  const wanted = { organizationId: others, brandId: null, name: 'others', scopes, expiresAt: null }
-  const { key: othersKey } = await createKey(db, wanted, systemClock)
+  const { id: otherOrganization } = await createOrganization(db, { name: 'Others', plan: 'unlimited' }, systemClock)
+  const otherKey = {
+    organizationId: otherOrganization,
+    brandId: null,
+    name: 'otherOrganization',
+    scopes,
+    expiresAt: null,
+  }
+  const { key: otherOrganizationKey } = await createKey(db, otherKey, systemClock)
   const apiWith =
     (key: string): Api =>
     async (method, path, body) => {
@@ -93,34 +99,34 @@ async function prepare(mailroom: Mailroom): Promise<MatrixFixture> {
       return response.json()
     }
   const own = await createResources(apiWith(mailroom.key), db, mailroom.smtp, 'acme')
-  const theirs = await createResources(apiWith(othersKey), db, mailroom.smtp, 'rival')
+  const foreign = await createResources(apiWith(otherOrganizationKey), db, mailroom.smtp, 'rival')
   const { id: brandId } = await apiWith(mailroom.key)('POST', '/v1/brands', { name: 'Other', slug: 'other' })
   const ofBrands = scopes.filter(scope => !scope.startsWith('members:'))
   const revoked = await newKey()
   await revokeKey(db, revoked.id, systemClock)
   const forged = (await newKey()).key
-  const lacking = new Map<string, Promise<string>>()
+  const keysWithoutScope = new Map<string, Promise<string>>()
   return {
     own,
-    foreign: theirs,
+    foreign,
     otherBrand: brandId,
     key: mailroom.key,
     keys: {
       otherBrand: (await newKey({ brandId, scopes: ofBrands })).key,
-      expired: (await newKey({ isOver: true })).key,
+      expired: (await newKey({ isExpired: true })).key,
       revoked: revoked.key,
       forged: `${forged.slice(0, -1)}${forged.endsWith('a') ? 'b' : 'a'}`,
     },
     keyWithoutScope(scope) {
-      if (!isScope(scope)) throw new Error(`${scope} is no scope`)
-      const made =
-        lacking.get(scope) ??
-        newKey({ scopes: scopes.filter(each => each !== scope) }).then(createdKey => createdKey.key)
-      lacking.set(scope, made)
-      return made
+      if (!isScope(scope)) throw new Error(`${scope} is not a scope`)
+      const key =
+        keysWithoutScope.get(scope) ??
+        newKey({ scopes: scopes.filter(other => other !== scope) }).then(({ key }) => key)
+      keysWithoutScope.set(scope, key)
+      return key
     },
-    send: (asking, how = {}) => ask(mailroom, asking, how),
-    declareBody: (asking, bytes, how) => declare(mailroom, asking, bytes, how),
+    send: (request, options = {}) => send(mailroom, request, options),
+    declareBody: (request, bytes, options) => declareBody(mailroom, request, bytes, options),
     close: () => mailroom.stop(),
   }
 }
@@ -134,17 +140,17 @@ function pathOf({ path, query }: MatrixRequest): string {
   return text === '' ? path : `${path}?${text}`
 }
 
-async function ask(mailroom: Mailroom, asking: MatrixRequest, how: RequestOptions): Promise<RecordedResponse> {
-  const path = pathOf(asking)
-  const body = how.raw ?? (asking.body && JSON.stringify(asking.body))
+async function send(mailroom: Mailroom, request: MatrixRequest, options: RequestOptions): Promise<RecordedResponse> {
+  const path = pathOf(request)
+  const body = options.raw ?? (request.body && JSON.stringify(request.body))
   const response = await fetch(mailroom.http + path, {
-    method: asking.method,
-    headers: { ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headersOf(mailroom, how) },
+    method: request.method,
+    headers: { ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headersOf(mailroom, options) },
     ...(body === undefined ? {} : { body }),
   })
   const { status, headers } = response
   const text = await response.text()
-  validateResponse({ method: asking.method, path, status, headers, text })
+  validateResponse({ method: request.method, path, status, headers, text })
   return { ...outcomeOf(status, text), text, headers }
 }
 
@@ -154,30 +160,30 @@ function outcomeOf(status: number, text: string): Outcome {
   return { status, code: error.code, param: error.param }
 }
 
-async function declare(
+async function declareBody(
   mailroom: Mailroom,
-  asking: MatrixRequest,
+  request: MatrixRequest,
   bytes: number,
-  how: RequestOptions,
+  options: RequestOptions,
 ): Promise<Outcome> {
   const { hostname, port } = new URL(mailroom.http)
   const socket = connect(Number(port), hostname)
-  const lines = Object.entries(headersOf(mailroom, how)).map(([name, value]) => `${name}: ${value}`)
+  const lines = Object.entries(headersOf(mailroom, options)).map(([name, value]) => `${name}: ${value}`)
   const head = [
-    `${asking.method} ${pathOf(asking)} HTTP/1.1`,
+    `${request.method} ${pathOf(request)} HTTP/1.1`,
     `host: ${hostname}`,
     `content-length: ${bytes}`,
     ...lines,
   ]
   socket.write(`${head.join('\r\n')}\r\n\r\n`)
-  let heard = ''
+  let response = ''
   try {
     return await new Promise((resolve, reject) => {
       socket.on('error', reject)
-      socket.on('close', () => reject(new Error(`no answer, only ${JSON.stringify(heard)}`)))
+      socket.on('close', () => reject(new Error(`no response, only ${JSON.stringify(response)}`)))
       socket.on('data', chunk => {
-        heard += chunk.toString()
-        const [first = '', text = ''] = heard.split('\r\n\r\n')
+        response += chunk.toString()
+        const [first = '', text = ''] = response.split('\r\n\r\n')
         const length = Number(/content-length: (\d+)/i.exec(first)?.[1] ?? Number.NaN)
         if (Buffer.byteLength(text) >= length) resolve(outcomeOf(Number(first.split(' ')[1]), text))
       })

@@ -5,64 +5,64 @@ import { type MatrixFixture, type Outcome, openMatrixFixture } from './fixtures.
 import { type MatrixRequest, operations, requestFor } from './operations.ts'
 import { unknownIds } from './resources.ts'
 
-/** Every operation with identifiers that are another organization's or nobody's; then with the right ones. */
-let ground: MatrixFixture
+/** Every operation with identifiers of another organization and unknown ones; then with valid ones. */
+let fixture: MatrixFixture
 
 beforeAll(async () => {
-  ground = await openMatrixFixture()
+  fixture = await openMatrixFixture()
 }, 60_000)
 afterAll(async () => {
-  await ground?.close()
-  if (isRecording) await record(heardAll)
+  await fixture?.close()
+  if (isRecording) await record(recorded)
 }, 60_000)
 
-const heardAll: Record<string, OperationExample> = {}
+const recorded: Record<string, OperationExample> = {}
 
 const outcome = ({ status, code, param }: Outcome) => ({ status, code, param })
 
 describe.each(operations.map(operation => [operation.id, operation] as const))('%s', (_, operation) => {
   const { row } = operation
 
-  /** Asks with both, and expects the same answer but for what it names. */
+  /** Sends both identifiers, and expects responses that differ only in the identifier. */
   async function expectAlike(
     param: string | undefined,
-    theirs: string,
-    nobodys: string,
-    ask: (id: string) => MatrixRequest,
+    foreignId: string,
+    unknownId: string,
+    requestWith: (id: string) => MatrixRequest,
   ) {
-    const [one, other] = [await ground.send(ask(theirs)), await ground.send(ask(nobodys))]
+    const [one, other] = [await fixture.send(requestWith(foreignId)), await fixture.send(requestWith(unknownId))]
     expect(outcome(one)).toEqual({ status: 404, code: 'not_found', param })
-    expect(one.text.replaceAll(theirs, 'ID')).toBe(other.text.replaceAll(nobodys, 'ID'))
+    expect(one.text.replaceAll(foreignId, 'ID')).toBe(other.text.replaceAll(unknownId, 'ID'))
     expect(other.status).toBe(404)
   }
 
   for (const [name, kind] of Object.entries(row.path ?? {}))
-    test(`takes another organization's {${name}} for nobody's`, () =>
-      expectAlike(undefined, ground.foreign[kind], unknownIds[kind], id =>
-        requestFor(operation, ground.own, { [name]: id }),
+    test(`treats {${name}} of another organization as unknown`, () =>
+      expectAlike(undefined, fixture.foreign[kind], unknownIds[kind], id =>
+        requestFor(operation, fixture.own, { [name]: id }),
       ))
 
   for (const [name, kind] of Object.entries(row.refers ?? {}))
-    test(`takes another organization's ${name} for nobody's`, () =>
-      expectAlike(name, ground.foreign[kind], unknownIds[kind], id => {
-        const { query, body, ...asking } = requestFor(operation, ground.own)
+    test(`treats ${name} of another organization as unknown`, () =>
+      expectAlike(name, fixture.foreign[kind], unknownIds[kind], id => {
+        const { query, body, ...request } = requestFor(operation, fixture.own)
         return name in query
-          ? { ...asking, body, query: { ...query, [name]: id } }
-          : { ...asking, query, body: { ...body, [name]: id } }
+          ? { ...request, body, query: { ...query, [name]: id } }
+          : { ...request, query, body: { ...body, [name]: id } }
       }))
 })
 
 describe.each(operations.map(operation => [operation.id, operation] as const))('%s', (_, operation) => {
-  test('does what it is asked when all is right', async () => {
-    const asking = requestFor(operation, ground.own)
-    const heard = await ground.send(asking)
-    expect(outcome(heard)).toEqual({ status: operation.row.status, code: undefined, param: undefined })
-    if (!heard.headers.get('content-type')?.startsWith('application/json')) return
-    heardAll[operation.id] = exampleOf(asking, heard)
+  test('accepts the valid request', async () => {
+    const request = requestFor(operation, fixture.own)
+    const response = await fixture.send(request)
+    expect(outcome(response)).toEqual({ status: operation.row.status, code: undefined, param: undefined })
+    if (!response.headers.get('content-type')?.startsWith('application/json')) return
+    recorded[operation.id] = exampleOf(request, response)
   })
 
   if (isRecording) return
-  test('has an example that such an answer was', () => {
-    expect(differences(exampleFor(operation.id), heardAll[operation.id])).toEqual([])
+  test('has an example like the response', () => {
+    expect(differences(exampleFor(operation.id), recorded[operation.id])).toEqual([])
   })
 })

@@ -4,25 +4,25 @@ import type { JsonSchema } from '../../../../src/api/json-schema.ts'
 import { type MatrixFixture, type Outcome, openMatrixFixture } from './fixtures.ts'
 import { type MatrixOperation, operations, requestFor } from './operations.ts'
 
-/** Every operation with a request that is wrong in one thing. */
-let ground: MatrixFixture
+/** Every operation with a request that has one error. */
+let fixture: MatrixFixture
 
 beforeAll(async () => {
-  ground = await openMatrixFixture()
+  fixture = await openMatrixFixture()
 }, 60_000)
-afterAll(() => ground?.close(), 60_000)
+afterAll(() => fixture?.close(), 60_000)
 
 const ajv = new Ajv2020({ strict: false, validateFormats: false })
 const outcome = ({ status, code, param }: Outcome) => ({ status, code, param })
 const refusal = (status: number, code: string, param?: string) => ({ status, code, param })
 const invalid = (param?: string) => refusal(400, 'invalid_request', param)
 
-/** A value that the property does not take; undefined: it takes all. */
+/** A value that the property does not accept; undefined: it accepts all. */
 function wrongValue(schema: JsonSchema): unknown {
-  return ['7', 7, { a: 1 }].find(each => !ajv.validate(schema, each))
+  return ['7', 7, { a: 1 }].find(value => !ajv.validate(schema, value))
 }
 
-/** The longest text that the property takes; undefined: not said. */
+/** The maximum length of the property; undefined: it has none. */
 function maxLength(schema: JsonSchema): number | undefined {
   const branches = [schema, ...((schema['anyOf'] ?? []) as readonly JsonSchema[])]
   return branches.map(branch => branch['maxLength']).find(each => typeof each === 'number')
@@ -31,67 +31,67 @@ function maxLength(schema: JsonSchema): number | undefined {
 const propertiesOf = ({ body }: MatrixOperation) => Object.entries(body?.properties ?? {})
 
 describe.each(operations.map(operation => [operation.id, operation] as const))('%s', (_, operation) => {
-  const asking = () => requestFor(operation, ground.own)
+  const request = () => requestFor(operation, fixture.own)
   const askWith = async (change: Readonly<Record<string, unknown>>) =>
-    outcome(await ground.send({ ...asking(), body: { ...asking().body, ...change } }))
+    outcome(await fixture.send({ ...request(), body: { ...request().body, ...change } }))
 
-  test('refuses a query parameter that it does not know', async () => {
-    const heard = await ground.send({ ...asking(), query: { ...asking().query, nonsense: '1' } })
-    expect(outcome(heard)).toEqual(invalid('nonsense'))
+  test('refuses an unknown query parameter', async () => {
+    const response = await fixture.send({ ...request(), query: { ...request().query, nonsense: '1' } })
+    expect(outcome(response)).toEqual(invalid('nonsense'))
   })
 
   if (operation.queryNames.includes('limit'))
-    test('refuses a limit that is no number of rows', async () => {
+    test('refuses an invalid limit', async () => {
       for (const limit of ['0', '-1', 'x', '1.5', ''])
-        expect(outcome(await ground.send({ ...asking(), query: { ...asking().query, limit } }))).toEqual(
+        expect(outcome(await fixture.send({ ...request(), query: { ...request().query, limit } }))).toEqual(
           invalid('limit'),
         )
     })
 
   if (operation.queryNames.includes('cursor'))
-    test('refuses a cursor that it did not give', async () => {
+    test('refuses a cursor that is not its own', async () => {
       for (const cursor of ['x', 'W10'])
-        expect(outcome(await ground.send({ ...asking(), query: { ...asking().query, cursor } }))).toEqual(
+        expect(outcome(await fixture.send({ ...request(), query: { ...request().query, cursor } }))).toEqual(
           refusal(400, 'invalid_cursor', 'cursor'),
         )
     })
 
   if (operation.method === 'GET') return
 
-  test('refuses a property that it does not know', async () => {
+  test('refuses an unknown property', async () => {
     expect(await askWith({ nonsense: 1 })).toEqual(invalid('nonsense'))
   })
 
   test('refuses a body that is not JSON, or not an object', async () => {
     for (const raw of ['{', '{"a":}', '\u0000', '{} {}'])
-      expect(outcome(await ground.send(asking(), { raw }))).toEqual(refusal(400, 'invalid_json'))
+      expect(outcome(await fixture.send(request(), { raw }))).toEqual(refusal(400, 'invalid_json'))
     for (const raw of ['[]', '"x"', '7', 'true', 'null'])
-      expect(outcome(await ground.send(asking(), { raw }))).toEqual(invalid())
+      expect(outcome(await fixture.send(request(), { raw }))).toEqual(invalid())
   })
 
   test('refuses a body of another media type', async () => {
     for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=b'])
-      expect(outcome(await ground.send(asking(), { raw: 'a=b', headers: { 'content-type': type } }))).toEqual(
+      expect(outcome(await fixture.send(request(), { raw: 'a=b', headers: { 'content-type': type } }))).toEqual(
         refusal(415, 'unsupported_media_type'),
       )
   })
 
-  test('refuses a body past 16 MiB before it comes', async () => {
+  test('refuses a body past 16 MiB before it arrives', async () => {
     const headers = { 'content-type': 'application/json' }
-    expect(await ground.declareBody(asking(), 16 * 1024 * 1024 + 1, { headers })).toEqual(
+    expect(await fixture.declareBody(request(), 16 * 1024 * 1024 + 1, { headers })).toEqual(
       refusal(413, 'payload_too_large'),
     )
   })
 
   const [required] = operation.body?.required ?? []
   if (required !== undefined)
-    test('refuses an empty body, and says what it wants first', async () => {
-      expect(outcome(await ground.send({ ...asking(), body: undefined }))).toEqual(invalid(required))
-      expect(outcome(await ground.send({ ...asking(), body: {} }))).toEqual(invalid(required))
+    test('refuses an empty body, and names the first required property', async () => {
+      expect(outcome(await fixture.send({ ...request(), body: undefined }))).toEqual(invalid(required))
+      expect(outcome(await fixture.send({ ...request(), body: {} }))).toEqual(invalid(required))
     })
   if (operation.method === 'PATCH')
-    test('refuses a change of nothing', async () => {
-      expect(outcome(await ground.send({ ...asking(), body: {} }))).toEqual(invalid())
+    test('refuses a change without properties', async () => {
+      expect(outcome(await fixture.send({ ...request(), body: {} }))).toEqual(invalid())
     })
 
   for (const [name, schema] of propertiesOf(operation)) {

@@ -3,7 +3,7 @@ import { openApiDocument } from '../../../harness/openapi-document.ts'
 import { type ResourceKind, type Resources, unknownIds } from './resources.ts'
 import { type MatrixRow, rows } from './rows.ts'
 
-/** An operation of the description, with its row of the table. */
+/** An operation of the OpenAPI document, with its row of the matrix. */
 export interface MatrixOperation {
   readonly id: string
   readonly method: string
@@ -11,15 +11,15 @@ export interface MatrixOperation {
   readonly path: string
   readonly scopes: readonly string[]
   readonly organizationOnly: boolean
-  readonly takesKey: boolean
-  /** The schema of its body; undefined: it takes none. */
+  readonly acceptsIdempotencyKey: boolean
+  /** The schema of its body; undefined: it has no body. */
   readonly body: JsonSchema | undefined
   readonly queryNames: readonly string[]
   readonly row: MatrixRow
 }
 
-/** Those that are tested elsewhere: they speak another protocol. */
-const others = ['mcp']
+/** Operations of another protocol, which have tests of their own. */
+const excluded = ['mcp']
 
 const document = openApiDocument()
 
@@ -32,33 +32,35 @@ interface Body {
   readonly content: { readonly 'application/json': { readonly schema: JsonSchema } }
 }
 
-/** What the description has and the table has not, and the other way round. */
+/** The operations that only the document or only the matrix has. */
 export const unmatched: string[] = []
 
-/** All operations below /v1, in the order of the table. */
+/** All operations below /v1, in the order of the matrix. */
 export const operations: readonly MatrixOperation[] = readOperations()
 
 function readOperations(): readonly MatrixOperation[] {
   const found = new Map<string, MatrixOperation>()
   for (const [path, methods] of Object.entries(document.paths))
-    for (const [method, described] of Object.entries(methods)) {
-      const { operationId: id, parameters, requestBody } = described
-      if (!path.startsWith('/v1/') || others.includes(id)) continue
+    for (const [method, operation] of Object.entries(methods)) {
+      const { operationId: id, parameters, requestBody } = operation
+      if (!path.startsWith('/v1/') || excluded.includes(id)) continue
       const row = rows[id]
       if (!row) {
         unmatched.push(id)
         continue
       }
-      const named = parameters as readonly { readonly in?: string; readonly name?: string; readonly $ref?: string }[]
+      const declared = parameters as readonly { readonly in?: string; readonly name?: string; readonly $ref?: string }[]
       found.set(id, {
         id,
         method: method.toUpperCase(),
         path,
-        scopes: described['x-scopes'] ?? [],
-        organizationOnly: described['x-organization-only'] ?? false,
-        takesKey: named.some(each => each.$ref === '#/components/parameters/IdempotencyKey'),
+        scopes: operation['x-scopes'] ?? [],
+        organizationOnly: operation['x-organization-only'] ?? false,
+        acceptsIdempotencyKey: declared.some(parameter => parameter.$ref === '#/components/parameters/IdempotencyKey'),
         body: resolve((requestBody as Body | undefined)?.content['application/json'].schema),
-        queryNames: named.flatMap(each => (each.in === 'query' && each.name !== undefined ? [each.name] : [])),
+        queryNames: declared.flatMap(parameter =>
+          parameter.in === 'query' && parameter.name !== undefined ? [parameter.name] : [],
+        ),
         row,
       })
     }
@@ -75,7 +77,7 @@ export interface MatrixRequest {
   readonly body: Readonly<Record<string, unknown>> | undefined
 }
 
-/** The request as it should be, but for the parameters of the path that `instead` names. */
+/** The valid request of an operation, with the path parameters of `instead` replaced. */
 export function requestFor(
   { method, path, row }: MatrixOperation,
   own: Resources,
@@ -83,13 +85,13 @@ export function requestFor(
 ): MatrixRequest {
   const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
     const kind = row.path?.[name]
-    if (!kind) throw new Error(`the table does not say what {${name}} of ${path} names`)
+    if (!kind) throw new Error(`the matrix does not say what {${name}} of ${path} refers to`)
     return encodeURIComponent(instead[name] ?? own[kind])
   })
   return { method, path: filled, query: row.query?.(own) ?? {}, body: row.body?.(own) }
 }
 
-/** The last parameter of the path with an identifier that is nobody's; undefined: the path names nothing. */
+/** The last path parameter with an unknown identifier; undefined: the path has no parameter. */
 export function unknownPath({ row }: MatrixOperation): Readonly<Record<string, string>> | undefined {
   const last = Object.entries(row.path ?? {}).at(-1) as readonly [string, ResourceKind] | undefined
   return last && { [last[0]]: unknownIds[last[1]] }

@@ -5,17 +5,17 @@ import { localZone } from '../../../../src/ports/dns-zone/local/local.ts'
 import type { ZoneRecord } from '../../../../src/ports/dns-zone/port.ts'
 import { acceptedMessageId, sendMail } from '../../../harness/smtp-delivery.ts'
 
-/** One thing of every kind, all of one brand; by identifier, slug or address, as a path names them. */
+/** One resource of each kind, all of one brand; by the identifier, slug or address in a path. */
 export interface Resources {
   readonly domainName: string
-  /** Its ownership is proven, and it is not registered. */
+  /** A domain name with proven ownership that is not registered. */
   readonly provenName: string
   readonly brand: string
   readonly domain: string
   readonly mailbox: string
-  /** A second one, to be deleted. */
+  /** A second mailbox, to be deleted. */
   readonly spareMailbox: string
-  /** A domain with nothing on it, to be deleted. */
+  /** A domain without dependents, to be deleted. */
   readonly spareDomain: string
   readonly record: string
   readonly message: string
@@ -24,7 +24,7 @@ export interface Resources {
   readonly scheduled: string
   readonly template: string
   readonly draft: string
-  /** To be sent. */
+  /** A complete draft, to be sent. */
   readonly finished: string
   readonly suppressed: string
   readonly member: string
@@ -33,7 +33,7 @@ export interface Resources {
 
 export type ResourceKind = Exclude<keyof Resources, 'domainName' | 'provenName'>
 
-/** Well formed, and nobody's. */
+/** Well-formed identifiers that do not exist. */
 export const unknownIds: Readonly<Record<ResourceKind, string>> = {
   brand: 'brd_00000000000000000000000000',
   domain: 'dom_00000000000000000000000000',
@@ -53,16 +53,16 @@ export const unknownIds: Readonly<Record<ResourceKind, string>> = {
   invitation: 'inv_00000000000000000000000000',
 }
 
-/** A key's way to the API: the answer's JSON, once it is 2xx. */
-// biome-ignore lint/suspicious/noExplicitAny: answers of every shape
+/** Calls the API with a key. Returns the JSON of the 2xx response. */
+// biome-ignore lint/suspicious/noExplicitAny: responses of every shape
 export type Api = (method: string, path: string, body?: object) => Promise<any>
 
-/** Makes one of everything under a new brand, as a client would; members alone have no operation that makes them. */
+/** Creates one resource of each kind under a new brand, through the API where it has an operation to create it. */
 export async function createResources(api: Api, db: Db, smtpPort: number, name: string): Promise<Resources> {
   const { id: brand, organization_id } = await api('POST', '/v1/brands', { name, slug: name })
   const domainName = `${name}.test`
-  const domain = await makeDomain(api, db, brand, domainName)
-  await makeReceiving(api, db, domain)
+  const domain = await createDomain(api, db, brand, domainName)
+  await enableReceiving(api, db, domain)
   const mailboxes = [{ domain_id: domain }, { domain_id: domain, local_part: 'spare' }]
   const [mailbox, spareMailbox] = await inTurn(mailboxes, mailbox => api('POST', '/v1/mailboxes', mailbox))
   const message = acceptedMessageId(await sendMail(smtpPort, messageTo(domainName), { to: [`hello@${domainName}`] }))
@@ -85,7 +85,7 @@ export async function createResources(api: Api, db: Db, smtpPort: number, name: 
     domain,
     mailbox: mailbox.id,
     spareMailbox: spareMailbox.id,
-    spareDomain: await makeDomain(api, db, brand, `spare-${domainName}`),
+    spareDomain: await createDomain(api, db, brand, `spare-${domainName}`),
     record: (await api('POST', `/v1/domains/${domain}/dns/records`, record)).id,
     message,
     attachment: attachments[0].id,
@@ -95,7 +95,7 @@ export async function createResources(api: Api, db: Db, smtpPort: number, name: 
     draft: (await api('POST', '/v1/drafts', { subject: 'Unfinished' })).id,
     finished: (await api('POST', '/v1/drafts', mail)).id,
     suppressed,
-    member: await makeMember(db, organization_id, brand, `${name}@people.test`),
+    member: await createMember(db, organization_id, brand, `${name}@people.test`),
     invitation: (await api('POST', '/v1/invitations', { brand_ids: [brand], permissions: ['email:read'] })).id,
   }
 }
@@ -111,8 +111,8 @@ async function proveOwnership(api: Api, db: Db, brand: string, name: string): Pr
   await publish(db, [ownership.record])
 }
 
-/** A domain that is ready to send. */
-async function makeDomain(api: Api, db: Db, brand: string, name: string): Promise<string> {
+/** Creates a verified domain. */
+async function createDomain(api: Api, db: Db, brand: string, name: string): Promise<string> {
   await proveOwnership(api, db, brand, name)
   const domain = await api('POST', '/v1/domains', { brand_id: brand, domain: name })
   await publish(db, domain.dns_records)
@@ -120,7 +120,7 @@ async function makeDomain(api: Api, db: Db, brand: string, name: string): Promis
   return domain.id
 }
 
-async function makeReceiving(api: Api, db: Db, domain: string): Promise<void> {
+async function enableReceiving(api: Api, db: Db, domain: string): Promise<void> {
   for (;;) {
     const { live, next_step, mx, identity } = await api('POST', `/v1/domains/${domain}/receiving`)
     if (live) return
@@ -130,7 +130,7 @@ async function makeReceiving(api: Api, db: Db, domain: string): Promise<void> {
 
 type ZoneRecordJson = Omit<ZoneRecord, 'ttlSeconds'>
 
-/** Has records stand in the local zone, where other people's would stand too. */
+/** Publishes records in the local zone. */
 async function publish(db: Db, records: readonly ZoneRecordJson[]): Promise<void> {
   const provider = localZone(db, systemClock)
   for (const { type, name, value, priority } of records) {
@@ -139,7 +139,7 @@ async function publish(db: Db, records: readonly ZoneRecordJson[]): Promise<void
   }
 }
 
-async function makeMember(db: Db, organizationId: Id<'org'>, brand: string, email: string): Promise<string> {
+async function createMember(db: Db, organizationId: Id<'org'>, brand: string, email: string): Promise<string> {
   const id = newId('mem')
   await db
     .insertInto('members')

@@ -1,16 +1,16 @@
 import type { ResourceKind, Resources } from './resources.ts'
 
-/** A request that is as it should be, and what of it belongs to somebody. */
+/** A valid request of an operation, and the resources that it refers to. */
 export interface MatrixRow {
-  /** What each parameter of the path names. */
+  /** The kind of resource of each path parameter. */
   readonly path?: Readonly<Record<string, ResourceKind>>
   readonly query?: (own: Resources) => Readonly<Record<string, string>>
   readonly body?: (own: Resources) => Readonly<Record<string, unknown>>
-  /** Identifiers in query or body: another organization's are refused with 404 and this parameter. */
+  /** The kinds of identifiers in query or body: one of another organization is refused with 404 and this parameter. */
   readonly refers?: Readonly<Record<string, ResourceKind>>
-  /** What it is answered with. */
+  /** The status of the response. */
   readonly status: number
-  /** What a key restricted to another brand is answered: with nothing of this brand (the log: with what such keys asked), or with a refusal. */
+  /** What a key restricted to another brand gets: nothing of this brand (of the request log, its own requests), or a refusal. */
   readonly otherBrand: 'nothing' | 'its requests' | { readonly code: string; readonly param?: string }
 }
 
@@ -20,7 +20,7 @@ const ofBrand = (own: Resources) => ({ brand_id: own.brand })
 const brandRefers = { refers: { brand_id: 'brand' }, otherBrand: refusedFor('brand_id') } as const
 const fresh = () => Math.random().toString(36).slice(2)
 
-/** By operationId, in an order in which all of them can succeed. */
+/** By operationId, in an order in which all requests can succeed. */
 export const rows: Readonly<Record<string, MatrixRow>> = {
   listBrands: { status: 200, otherBrand: 'nothing' },
   createBrand: { body: () => ({ name: 'New', slug: `new-${fresh()}` }), status: 201, otherBrand: refused },

@@ -3,15 +3,15 @@ import type { Browser } from 'playwright-core'
 import { startBrowser } from '../../../harness/browser.ts'
 import { openTestHttpServer, type TestHttpServer } from '../../../harness/http-server.ts'
 
-let door: TestHttpServer
+let server: TestHttpServer
 let browser: Browser
 
 beforeAll(async () => {
-  ;[door, browser] = await Promise.all([openTestHttpServer(), startBrowser()])
+  ;[server, browser] = await Promise.all([openTestHttpServer(), startBrowser()])
 }, 60_000)
 afterAll(async () => {
   await browser?.close()
-  await door?.close()
+  await server?.close()
 })
 
 test('shows the API in a browser, with nothing from elsewhere and nothing that the policy forbids', async () => {
@@ -21,28 +21,28 @@ test('shows the API in a browser, with nothing from elsewhere and nothing that t
   page.on('request', request => asked.push(request.url()))
   page.on('console', message => message.type() === 'error' && complaints.push(message.text()))
   page.on('pageerror', error => complaints.push(error.message))
-  await page.goto(`${door.url}/docs`)
+  await page.goto(`${server.url}/docs`)
   const operation = page.locator('#operations-Brands-createBrand')
   await operation.waitFor()
   await operation.locator('button').first().click()
   await operation.getByText('slug_taken').first().waitFor()
   expect(await operation.textContent()).toContain('Needs the scope brands:write.')
-  expect(asked.filter(url => !url.startsWith(`${door.url}/`) && !url.startsWith('data:'))).toEqual([])
-  expect(asked).toContain(`${door.url}/openapi.json`)
+  expect(asked.filter(url => !url.startsWith(`${server.url}/`) && !url.startsWith('data:'))).toEqual([])
+  expect(asked).toContain(`${server.url}/openapi.json`)
   expect(complaints).toEqual([])
 }, 60_000)
 
 test('asks the API with a key that a person gives it', async () => {
   const page = await browser.newPage()
-  await page.goto(`${door.url}/docs`)
+  await page.goto(`${server.url}/docs`)
   await page.locator('button.authorize').first().click()
-  await page.locator('.auth-container input').fill(door.key)
+  await page.locator('.auth-container input').fill(server.key)
   await page.locator('.auth-container button[type=submit]').click()
   await page.locator('.auth-container button.btn-done').click()
   const operation = page.locator('#operations-Brands-listBrands')
   await operation.locator('button').first().click()
   await operation.getByRole('button', { name: 'Try it out' }).click()
-  const answered = page.waitForResponse(`${door.url}/v1/brands`)
+  const answered = page.waitForResponse(`${server.url}/v1/brands`)
   await operation.getByRole('button', { name: 'Execute' }).click()
   expect((await answered).status()).toBe(200)
 }, 60_000)

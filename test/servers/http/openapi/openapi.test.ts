@@ -86,14 +86,14 @@ test('does not give one name to two shapes', () => {
   )
 })
 
-describe('the door', () => {
-  let door: TestHttpServer
+describe('the server', () => {
+  let server: TestHttpServer
   beforeAll(async () => {
-    door = await openTestHttpServer()
+    server = await openTestHttpServer()
   })
-  afterAll(() => door.close())
+  afterAll(() => server.close())
 
-  const get = (path: string, headers: Record<string, string> = {}) => door.call('GET', path, { key: null, headers })
+  const get = (path: string, headers: Record<string, string> = {}) => server.call('GET', path, { key: null, headers })
 
   test('gives the description to whoever asks, once for each version of it', async () => {
     const first = await get('/openapi.json')
@@ -104,7 +104,7 @@ describe('the door', () => {
     const again = await get('/openapi.json', { 'if-none-match': `W/"x", ${etag}` })
     expect([again.status, again.text, again.headers.get('etag')]).toEqual([304, '', etag])
     expect((await get('/openapi.json', { 'if-none-match': '"x"' })).status).toBe(200)
-    const head = await door.call('HEAD', '/openapi.json', { key: null })
+    const head = await server.call('HEAD', '/openapi.json', { key: null })
     expect([head.status, head.text, head.headers.get('etag')]).toEqual([200, '', etag])
   })
 
