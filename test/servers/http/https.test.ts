@@ -16,12 +16,12 @@ const log = pino({ level: 'silent' })
 let root: TestAuthority
 let api: CertificatePair
 let policies: CertificatePair
-const begun = Promise.withResolvers<void>()
-const held = Promise.withResolvers<void>()
+const started = Promise.withResolvers<void>()
+const released = Promise.withResolvers<void>()
 const app = new Elysia()
-  .get('/held', async () => {
-    begun.resolve()
-    await held.promise
+  .get('/slow', async () => {
+    started.resolve()
+    await released.promise
     return 'at last'
   })
   .get('/', 'here')
@@ -46,8 +46,8 @@ afterAll(async () => {
   root.close()
 })
 
-/** The names of the certificate that a client is shown which trusts our root alone and asks for this name. */
-function shownAt(servername: string): Promise<string | undefined> {
+/** The names of the certificate that a client gets for this server name. The client trusts only our root. */
+function namesFor(servername: string): Promise<string | undefined> {
   return new Promise((resolve, reject) => {
     const socket = connect({ host: '127.0.0.1', port: listener.port, servername, ca: root.root }, () => {
       resolve(socket.getPeerCertificate().subjectaltname)
@@ -62,29 +62,29 @@ const ask = (path: string) =>
     response.text(),
   )
 
-test('listens from the first certificate on, and shows each name its own', async () => {
+test('listens from the first certificate on, and uses the certificate of each name', async () => {
   await expect(ask('/')).rejects.toThrow()
   certificates.replace(api, policies)
   expect(await ask('/')).toBe('here')
-  expect(await shownAt('api.test')).toBe('DNS:api.test')
-  expect(await shownAt('mta-sts.b.test')).toBe('DNS:mta-sts.a.test, DNS:mta-sts.b.test')
-  // Another name is shown the first certificate, which is not for it.
-  await expect(shownAt('other.test')).rejects.toThrow()
+  expect(await namesFor('api.test')).toBe('DNS:api.test')
+  expect(await namesFor('mta-sts.b.test')).toBe('DNS:mta-sts.a.test, DNS:mta-sts.b.test')
+  // Another name gets the first certificate, which is not valid for it.
+  await expect(namesFor('other.test')).rejects.toThrow()
 })
 
-test('another certificate is shown at once, and a request under way comes to its end', async () => {
+test('uses a new certificate at once, and finishes a request under way', async () => {
   certificates.replace(api)
-  const underWay = ask('/held')
-  await begun.promise
+  const underWay = ask('/slow')
+  await started.promise
   const newer = root.issue(['api.test', 'more.test'])
   certificates.replace(newer, policies)
-  await until(async () => (await shownAt('api.test')) === 'DNS:api.test, DNS:more.test')
-  for (let i = 0; i < 20; i++) expect(await shownAt('api.test')).toBe('DNS:api.test, DNS:more.test')
-  held.resolve()
+  await until(async () => (await namesFor('api.test')) === 'DNS:api.test, DNS:more.test')
+  for (let i = 0; i < 20; i++) expect(await namesFor('api.test')).toBe('DNS:api.test, DNS:more.test')
+  released.resolve()
   expect(await underWay).toBe('at last')
 })
 
-test('shows the whole chain, to TLS 1.2 and 1.3 and to nothing older', async () => {
+test('sends the whole chain over TLS 1.2 and 1.3, and refuses older versions', async () => {
   const modern = await runTlsClient(listener.port, '-servername', 'api.test', '-tls1_3')
   expect(modern.match(/BEGIN CERTIFICATE/g)).toHaveLength(2)
   expect(modern).toContain('New, TLSv1.3')
@@ -94,8 +94,7 @@ test('shows the whole chain, to TLS 1.2 and 1.3 and to nothing older', async () 
 })
 
 test('does not share its port with another program', () => {
-  const taken = { host: '127.0.0.1', port: listener.port }
-  const open = () =>
-    openTlsListener({ listen: taken, certificates, idleSeconds: 30, fetch: () => new Response(''), log })
+  const listen = { host: '127.0.0.1', port: listener.port }
+  const open = () => openTlsListener({ listen, certificates, idleSeconds: 30, fetch: () => new Response(''), log })
   expect(open).toThrow('Failed to listen')
 })

@@ -16,19 +16,19 @@ beforeAll(async () => {
 afterAll(() => server.close())
 
 function expectRefusal(
-  called: { status: number; json: { error: { code: string; param?: string } } },
+  result: { status: number; json: { error: { code: string; param?: string } } },
   status: number,
   code: string,
   param?: string,
 ) {
-  expect({ status: called.status, code: called.json?.error?.code, param: called.json?.error?.param }).toEqual({
+  expect({ status: result.status, code: result.json?.error?.code, param: result.json?.error?.param }).toEqual({
     status,
     code,
     param,
   })
 }
 
-test('refuses in the order of the contract, one fault put right at a time', async () => {
+test('refuses in the order of the specification, with one error corrected at a time', async () => {
   const big = 'x'.repeat(16 * 1024 * 1024 + 1)
   const wrong = { 'content-type': 'text/plain', 'idempotency-key': 'short' }
   const path = '/v1/probe?nonsense=1'
@@ -64,7 +64,7 @@ test('refuses in the order of the contract, one fault put right at a time', asyn
   expect((await server.call('POST', '/v1/probe', { json: { subject: 'a' } })).status).toBe(201)
 })
 
-test('limits the rate before it looks for the route, and says when to come back', async () => {
+test('applies the rate limit before routing, with Retry-After', async () => {
   const limited = await openTestHttpServer({ ratePerMinute: 2 })
   try {
     const calls = [
@@ -87,7 +87,7 @@ test('limits the rate before it looks for the route, and says when to come back'
   }
 })
 
-test('limits failed authentications by address, and lets a valid key from there through', async () => {
+test('limits failed authentications by address, and accepts a valid key from the same address', async () => {
   const limited = await openTestHttpServer({ authFailuresPerMinute: 3 })
   try {
     const statuses: number[] = []
@@ -102,7 +102,7 @@ test('limits failed authentications by address, and lets a valid key from there 
   }
 })
 
-test('tells clients apart by what our own proxy says of them', async () => {
+test('distinguishes clients behind a trusted proxy', async () => {
   const limited = await openTestHttpServer({ authFailuresPerMinute: 1, trustedProxies: ['127.0.0.1'] })
   try {
     const failFrom = async (client: string) =>
@@ -118,7 +118,7 @@ test('tells clients apart by what our own proxy says of them', async () => {
   }
 })
 
-test('tells a missing key from a wrong, an expired and a revoked one, on the very next request', async () => {
+test('distinguishes a missing, a wrong, an expired and a revoked key, from the next request on', async () => {
   const refusalOf = async (key: string | null) => (await server.call('GET', '/v1/brands', { key })).json.error?.code
   expect(await refusalOf(null)).toBe('missing_api_key')
   expect((await server.call('GET', '/v1/brands', { headers: { authorization: 'Basic eDp5' } })).json.error.code).toBe(
@@ -138,9 +138,9 @@ test('tells a missing key from a wrong, an expired and a revoked one, on the ver
   expect(await refusalOf(passing.key)).toBe('api_key_expired')
 })
 
-test('asks for the form of the key before it asks the database', async () => {
-  const called = await server.call('GET', '/v1/brands', { headers: { authorization: 'bearer  mrk_x' } })
-  expect(called.json.error.code).toBe('invalid_api_key')
+test('checks the format of the key before it queries the database', async () => {
+  const result = await server.call('GET', '/v1/brands', { headers: { authorization: 'bearer  mrk_x' } })
+  expect(result.json.error.code).toBe('invalid_api_key')
   expect((await server.call('GET', '/v1/brands', { headers: { authorization: `bearer  ${server.key}` } })).status).toBe(
     200,
   )

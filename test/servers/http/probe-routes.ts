@@ -5,9 +5,9 @@ import type { Clock } from '../../../src/base/clock.ts'
 import { type Db, inTransaction } from '../../../src/base/database/database.ts'
 import { newId } from '../../../src/base/ids.ts'
 
-const shape = t.Object({ run: t.Number(), subject: t.Optional(t.String()) })
+const schema = t.Object({ run: t.Number(), subject: t.Optional(t.String()) })
 
-/** Routes that show what the server does to every route. `work.runs` counts how often a handler did its work. */
+/** Routes for tests of the request pipeline. `work.runs` counts the runs of handlers. */
 export function probeRoutes(db: Db, clock: Clock, work: { runs: number; pause?: () => Promise<void> }) {
   return api('probe')
     .post(
@@ -27,7 +27,7 @@ export function probeRoutes(db: Db, clock: Clock, work: { runs: number; pause?: 
           variables: t.Optional(t.Record(t.String(), t.Unknown())),
         }),
         query: t.Object({ flag: t.Optional(t.String()) }),
-        response: { 201: shape },
+        response: { 201: schema },
       },
     )
     .post(
@@ -52,11 +52,11 @@ export function probeRoutes(db: Db, clock: Clock, work: { runs: number; pause?: 
         })
         return { run: work.runs }
       },
-      { scope: 'email:send', response: shape },
+      { scope: 'email:send', response: schema },
     )
     .post('/v1/probe/refuses-keys', () => ({ run: ++work.runs }), {
       scope: { scope: [], idempotency: 'refused' },
-      response: shape,
+      response: schema,
     })
     .post('/v1/probe/fails', () => Promise.reject(new Error('secret of the house')), { scope: [] })
     .patch('/v1/probe', ({ body }) => ({ got: body.note ?? 'null' }), {
@@ -78,12 +78,12 @@ export function probeRoutes(db: Db, clock: Clock, work: { runs: number; pause?: 
     .get('/v1/probe/effect', ({ caller }) => ({ run: caller.scopes.has('inbox:write') ? ++work.runs : work.runs }), {
       scope: 'inbox:read',
     })
-    .get('/v1/probe/mismatch', () => ({ run: 'secret' as unknown as number }), { scope: [], response: shape })
+    .get('/v1/probe/mismatch', () => ({ run: 'secret' as unknown as number }), { scope: [], response: schema })
 }
 
 const block = 64 * 1024
 
-/** A body that comes in pieces and declares its length. */
+/** A streamed body with a declared length. */
 function streamed(size: number): Response {
   let left = size
   const body = new ReadableStream<Uint8Array>({

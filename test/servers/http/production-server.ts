@@ -1,7 +1,7 @@
 import { openTestHttpServer } from '../../harness/http-server.ts'
 import { probeRoutes } from './probe-routes.ts'
 
-// A server in a process of its own, whose environment decides; it says where it is and goes when its input ends.
+// Runs the server in a process of its own with NODE_ENV=production. Prints its URL and key, and ends with its standard input.
 const server = await openTestHttpServer({
   features: ({ database, clock }) => [probeRoutes(database.db, clock, { runs: 0 })],
 })

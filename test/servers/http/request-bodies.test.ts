@@ -3,6 +3,7 @@ import { connect } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { openTestHttpServer, type TestHttpServer } from '../../harness/http-server.ts'
 import { fetchValidated } from '../../harness/openapi-validation.ts'
+import { until } from '../../harness/until.ts'
 import { probeRoutes } from './probe-routes.ts'
 
 let server: TestHttpServer
@@ -18,13 +19,13 @@ async function refusal(body: string | Uint8Array, path = '/v1/probe', method = '
   return [status, json?.error?.code, json?.error?.param]
 }
 
-test('refuses a body past 16 MiB that comes in chunks, without keeping it', async () => {
+test('refuses a chunked body past 16 MiB without keeping it in memory', async () => {
   const before = process.memoryUsage().rss
   const socket = connect(server.port, '127.0.0.1')
-  let answer = ''
+  let response = ''
   let closed = false
   socket.on('data', bytes => {
-    answer += bytes
+    response += bytes
   })
   socket.on('close', () => {
     closed = true
@@ -36,63 +37,62 @@ test('refuses a body past 16 MiB that comes in chunks, without keeping it', asyn
   const chunk = Buffer.concat([Buffer.from('100000\r\n'), Buffer.alloc(0x100000, 97), Buffer.from('\r\n')])
   for (let i = 0; i < 100 && !closed; i++)
     if (!socket.write(chunk))
-      await Promise.race([new Promise(resolve => socket.once('drain', resolve)), Bun.sleep(200)])
-  await Bun.sleep(200)
+      await Promise.race([new Promise(resolve => socket.once('drain', resolve)), until(() => closed)])
+  await until(() => response.includes('payload_too_large'))
   socket.destroy()
-  expect(answer).toStartWith('HTTP/1.1 413 ')
-  expect(answer).toContain('payload_too_large')
-  expect(answer.toLowerCase()).toContain('x-ratelimit-remaining')
+  expect(response).toStartWith('HTTP/1.1 413 ')
+  expect(response.toLowerCase()).toContain('x-ratelimit-remaining')
   expect(process.memoryUsage().rss - before).toBeLessThan(100 * 1024 * 1024)
 })
 
-/** What comes back for bytes that are written as they are, within half a second. */
-async function rawAnswer(text: string): Promise<string> {
+/** The response to raw bytes, until the connection is closed, or for half a second. */
+async function rawResponse(text: string): Promise<string> {
   const socket = connect(server.port, '127.0.0.1')
-  let answer = ''
-  const over = new Promise(resolve => socket.on('close', resolve))
+  let response = ''
+  const closed = new Promise(resolve => socket.on('close', resolve))
   socket.on('data', bytes => {
-    answer += bytes
+    response += bytes
   })
   socket.on('error', () => undefined)
   socket.write(text)
-  await Promise.race([over, Bun.sleep(500)])
+  await Promise.race([closed, Bun.sleep(500)])
   socket.destroy()
-  return answer
+  return response
 }
 
 const headOf = () =>
   `POST /v1/probe HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${server.key}\r\nContent-Type: application/json\r\n`
 const small = '{"subject":"a"}'
 
-for (const [what, fields, body] of [
+for (const [name, fields, body] of [
   ['a Content-Length that is too small', 'Content-Length: 5', small],
-  ['two that differ', 'Content-Length: 15\r\nContent-Length: 5', small],
-  ['a list of them', 'Content-Length: 15, 15', small],
-  ['a negative one', 'Content-Length: -1', small],
-  ['one with a sign', 'Content-Length: +15', small],
-  ['one that is no number', 'Content-Length: abc', small],
-  ['one past all numbers', 'Content-Length: 99999999999999999999', small],
-  ['none', 'X-None: 1', small],
-  ['one beside chunks', 'Content-Length: 15\r\nTransfer-Encoding: chunked', `f\r\n${small}\r\n0\r\n\r\n`],
-  ['one that ends before the chunks', 'Content-Length: 6\r\nTransfer-Encoding: chunked', '0\r\n\r\nG'],
-  ['chunks of no size', 'Transfer-Encoding: chunked', `zz\r\n${small}\r\n0\r\n\r\n`],
-  ['chunks past all sizes', 'Transfer-Encoding: chunked', `ffffffffffffffff\r\n${small}`],
+  ['two different Content-Lengths', 'Content-Length: 15\r\nContent-Length: 5', small],
+  ['a list of Content-Lengths', 'Content-Length: 15, 15', small],
+  ['a negative Content-Length', 'Content-Length: -1', small],
+  ['a Content-Length with a sign', 'Content-Length: +15', small],
+  ['a Content-Length that is not a number', 'Content-Length: abc', small],
+  ['a Content-Length past all integers', 'Content-Length: 99999999999999999999', small],
+  ['neither Content-Length nor chunks', 'X-None: 1', small],
+  ['both Content-Length and chunks', 'Content-Length: 15\r\nTransfer-Encoding: chunked', `f\r\n${small}\r\n0\r\n\r\n`],
+  ['a Content-Length shorter than the chunks', 'Content-Length: 6\r\nTransfer-Encoding: chunked', '0\r\n\r\nG'],
+  ['an invalid chunk size', 'Transfer-Encoding: chunked', `zz\r\n${small}\r\n0\r\n\r\n`],
+  ['a chunk size past all integers', 'Transfer-Encoding: chunked', `ffffffffffffffff\r\n${small}`],
   ['another transfer coding', 'Transfer-Encoding: xchunked', `f\r\n${small}\r\n0\r\n\r\n`],
-  ['one more transfer coding', 'Transfer-Encoding: gzip, chunked', `f\r\n${small}\r\n0\r\n\r\n`],
+  ['a second transfer coding', 'Transfer-Encoding: gzip, chunked', `f\r\n${small}\r\n0\r\n\r\n`],
 ] as const)
-  test(`a request with ${what} is refused and not worked on`, async () => {
+  test(`a request with ${name} is refused and not processed`, async () => {
     const before = work.runs
-    expect(await rawAnswer(`${headOf()}${fields}\r\n\r\n${body}`)).toStartWith('HTTP/1.1 400 ')
+    expect(await rawResponse(`${headOf()}${fields}\r\n\r\n${body}`)).toStartWith('HTTP/1.1 400 ')
     expect(work.runs).toBe(before)
   })
 
-test('a request with a Content-Length that is too large waits for the rest, and is not worked on without it', async () => {
+test('a request with a Content-Length that is too large waits for the rest, and is not processed without it', async () => {
   const before = work.runs
-  expect(await rawAnswer(`${headOf()}Content-Length: 50\r\n\r\n${small}`)).toBe('')
+  expect(await rawResponse(`${headOf()}Content-Length: 50\r\n\r\n${small}`)).toBe('')
   expect(work.runs).toBe(before)
 })
 
-test('bodies that are announced and never come take nothing from others', async () => {
+test('declared bodies that never arrive use no memory and do not block other requests', async () => {
   const before = process.memoryUsage().rss
   const silent = Array.from({ length: 100 }, () => {
     const socket = connect(server.port, '127.0.0.1')
@@ -100,13 +100,13 @@ test('bodies that are announced and never come take nothing from others', async 
     socket.write(`${headOf()}Content-Length: ${16 * 1024 * 1024}\r\n\r\n{`)
     return socket
   })
-  await Bun.sleep(300)
+  await Promise.all(silent.map(socket => until(() => socket.bytesWritten > 0 && socket.writableLength === 0)))
   expect((await server.call('POST', '/v1/probe', { json: { subject: 'a' } })).status).toBe(201)
   expect(process.memoryUsage().rss - before).toBeLessThan(100 * 1024 * 1024)
   for (const socket of silent) socket.destroy()
 })
 
-test('of a property that is given twice the last one counts, for the check as for the work', async () => {
+test('the last of two properties with one name counts, for validation as for the handler', async () => {
   const send = (body: string) =>
     server.call('POST', '/v1/probe', { body, headers: { 'content-type': 'application/json' } })
   expect((await send('{"subject":"a","subject":"b"}')).json.subject).toBe('b')
@@ -114,7 +114,7 @@ test('of a property that is given twice the last one counts, for the check as fo
   expect((await send('{"subject":"a","subject":1}')).json.error).toMatchObject({ param: 'subject' })
 })
 
-test('takes a body of 16 MiB exactly, declared or in chunks', async () => {
+test('accepts a body of exactly 16 MiB, declared or chunked', async () => {
   const body = JSON.stringify({ subject: 'a', variables: { pad: '' } })
   const full = body.replace('"pad":""', `"pad":"${'x'.repeat(16 * 1024 * 1024 - body.length)}"`)
   expect(full.length).toBe(16 * 1024 * 1024)
@@ -129,7 +129,7 @@ test('takes a body of 16 MiB exactly, declared or in chunks', async () => {
   expect(chunked.status).toBe(201)
 })
 
-test('takes plain JSON and no other media type', async () => {
+test('accepts application/json and no other media type', async () => {
   const send = async (type: string, more: Record<string, string> = {}) =>
     (await server.call('POST', '/v1/probe', { body: '{"subject":"a"}', headers: { 'content-type': type, ...more } }))
       .status
@@ -142,11 +142,11 @@ test('takes plain JSON and no other media type', async () => {
     'application/jsonx',
   ])
     expect([type, await send(type)]).toEqual([type, 415])
-  const packed = await server.call('POST', '/v1/probe', {
+  const gzipped = await server.call('POST', '/v1/probe', {
     body: gzipSync('{"subject":"a"}'),
     headers: { 'content-type': 'application/json', 'content-encoding': 'gzip' },
   })
-  expect([packed.status, packed.json.error.code]).toEqual([415, 'unsupported_media_type'])
+  expect([gzipped.status, gzipped.json.error.code]).toEqual([415, 'unsupported_media_type'])
 })
 
 test('refuses what is not JSON in UTF-8', async () => {
@@ -159,7 +159,7 @@ test('refuses what is not JSON in UTF-8', async () => {
   ])
 })
 
-test('refuses JSON that is nested without end, and lives on', async () => {
+test('refuses JSON that is nested too deeply or has too many values, quickly and with little memory', async () => {
   expect(await refusal(`{"subject":"a","variables":{"x":${'['.repeat(100)}${']'.repeat(100)}}}`)).toEqual([
     400,
     'invalid_request',
@@ -184,7 +184,7 @@ test('refuses JSON that is nested without end, and lives on', async () => {
   expect((await server.call('GET', '/health')).status).toBe(200)
 })
 
-test('names the parameter at fault', async () => {
+test('names the invalid parameter', async () => {
   const cases: readonly [object, string][] = [
     [{}, 'subject'],
     [{ subject: 'x'.repeat(21) }, 'subject'],
@@ -197,19 +197,19 @@ test('names the parameter at fault', async () => {
     [{ subject: { toString: 'a' } }, 'subject'],
   ]
   for (const [json, param] of cases) {
-    const called = await server.call('POST', '/v1/probe', { json })
-    expect([called.status, called.json.error.code, called.json.error.param]).toEqual([400, 'invalid_request', param])
-    expect(called.json.error.message).toContain(param)
+    const result = await server.call('POST', '/v1/probe', { json })
+    expect([result.status, result.json.error.code, result.json.error.param]).toEqual([400, 'invalid_request', param])
+    expect(result.json.error.message).toContain(param)
   }
-  const called = await server.call('POST', '/v1/probe', { json: { subject: 'a', to: ['a', 4711] } })
-  expect(called.json.error.message).toBe('`to[1]` is 4711; expected a string.')
+  const result = await server.call('POST', '/v1/probe', { json: { subject: 'a', to: ['a', 4711] } })
+  expect(result.json.error.message).toBe('`to[1]` is 4711; expected a string.')
   expect((await server.call('GET', '/v1/brands?bogus=1')).json.error).toMatchObject({
     code: 'invalid_request',
     param: 'bogus',
   })
 })
 
-test('refuses names and numbers that would turn into something else', async () => {
+test('refuses __proto__ and numbers out of range', async () => {
   expect(await refusal('{"subject":"a","__proto__":{"x":1}}')).toEqual([400, 'invalid_request', '__proto__'])
   expect(await refusal('{"subject":"a","variables":{"__proto__":{"x":1}}}')).toEqual([
     400,
@@ -222,7 +222,7 @@ test('refuses names and numbers that would turn into something else', async () =
   expect(await refusal('null')).toEqual([400, 'invalid_request', undefined])
 })
 
-test('takes null as absent, except on PATCH, which must change something', async () => {
+test('treats null as absent, except on PATCH, which has to change something', async () => {
   expect((await server.call('POST', '/v1/probe', { json: { subject: 'a', to: null, count: null } })).status).toBe(201)
   expect((await server.call('POST', '/v1/probe', { json: { subject: null } })).json.error.param).toBe('subject')
   expect((await server.call('PATCH', '/v1/probe', { json: { note: null } })).json).toEqual({ got: 'null' })
@@ -234,7 +234,7 @@ test('takes null as absent, except on PATCH, which must change something', async
   expect((await server.call('PATCH', '/v1/probe')).json.error.code).toBe('invalid_request')
 })
 
-test('takes nothing or an empty object where an operation has no body', async () => {
+test('accepts no body or an empty object for an operation without a body', async () => {
   expect((await server.call('DELETE', '/v1/probe')).status).toBe(200)
   expect((await server.call('DELETE', '/v1/probe', { json: {} })).status).toBe(200)
   expect((await server.call('DELETE', '/v1/probe', { json: { a: 1 } })).json.error).toMatchObject({
@@ -246,7 +246,7 @@ test('takes nothing or an empty object where an operation has no body', async ()
   ).toBe(415)
 })
 
-test('tells as much in production', async () => {
+test('gives the same details in production', async () => {
   const child = Bun.spawn([process.execPath, `${import.meta.dir}/production-server.ts`], {
     stdin: 'pipe',
     stdout: 'pipe',

@@ -8,6 +8,7 @@ import { openDatabase } from '../../../src/base/database/database.ts'
 import { openMetricsServer } from '../../../src/servers/http/metrics-server.ts'
 import { openHttpServer } from '../../../src/servers/http/server.ts'
 import { type CallResult, openTestHttpServer, type TestHttpServer } from '../../harness/http-server.ts'
+import { until } from '../../harness/until.ts'
 import { probeRoutes } from './probe-routes.ts'
 
 let server: TestHttpServer
@@ -18,7 +19,7 @@ beforeAll(async () => {
 })
 afterAll(() => server.close())
 
-test('puts the headers of the contract on every kind of answer', async () => {
+test('sets the common headers on every kind of response', async () => {
   const kinds: readonly [string, CallResult, number][] = [
     ['success', await server.call('GET', '/v1/brands'), 200],
     ['raw bytes', await server.call('GET', '/v1/probe/raw'), 200],
@@ -27,7 +28,7 @@ test('puts the headers of the contract on every kind of answer', async () => {
     ['no such path', await server.call('GET', '/v1/nothing'), 404],
     ['another method', await server.call('PUT', '/v1/probe'), 404],
     ['too large', await server.call('POST', '/v1/probe', { body: 'x'.repeat(17 * 1024 * 1024) }), 413],
-    ['a fault of ours', await server.call('POST', '/v1/probe/fails'), 500],
+    ['an internal error', await server.call('POST', '/v1/probe/fails'), 500],
   ]
   for (const [kind, { status, headers }, expected] of kinds) {
     expect([kind, status]).toEqual([kind, expected])
@@ -38,7 +39,7 @@ test('puts the headers of the contract on every kind of answer', async () => {
   expect(new Set(kinds.map(([, { headers }]) => headers.get('x-request-id'))).size).toBe(kinds.length)
 })
 
-test('challenges a request without a key, and shows it no rate', async () => {
+test('challenges a request without a key, without rate limit headers', async () => {
   const { status, headers } = await server.call('GET', '/v1/brands', { key: null })
   expect(status).toBe(401)
   expect(headers.get('www-authenticate')).toBe('Bearer')
@@ -47,12 +48,12 @@ test('challenges a request without a key, and shows it no rate', async () => {
   expect(headers.get('x-ratelimit-limit')).toBeNull()
 })
 
-test('never takes a request id from the client', async () => {
+test('never uses a request id of the client', async () => {
   const { headers } = await server.call('GET', '/v1/brands', { headers: { 'x-request-id': 'req_mine' } })
   expect(headers.get('x-request-id')).not.toBe('req_mine')
 })
 
-test('answers HEAD as GET without a body, with its length and without its effects', async () => {
+test('responds to HEAD as to GET without the body, with its length and without effects', async () => {
   const [get, head] = [await server.call('GET', '/v1/brands'), await server.call('HEAD', '/v1/brands')]
   expect([head.status, head.text]).toEqual([200, ''])
   expect(head.headers.get('content-length')).toBe(String(get.text.length))
@@ -64,7 +65,7 @@ test('answers HEAD as GET without a body, with its length and without its effect
   expect((await server.call('HEAD', '/v1/nothing')).status).toBe(404)
 })
 
-test('names the methods of a path in Allow', async () => {
+test('lists the methods of a path in Allow', async () => {
   expect((await server.call('PUT', '/v1/probe')).headers.get('allow')).toBe('DELETE, PATCH, POST')
   expect((await server.call('PUT', '/v1/brands/some')).headers.get('allow')).toBe('GET, HEAD, PATCH')
   expect((await server.call('HEAD', '/v1/probe')).headers.get('allow')).toBe('DELETE, PATCH, POST')
@@ -72,12 +73,12 @@ test('names the methods of a path in Allow', async () => {
   expect((await server.call('POST', '/health', { key: null })).status).toBe(404)
 })
 
-test('finds no way past the key by spelling the path otherwise', async () => {
+test('requires the key for every spelling of a path', async () => {
   for (const path of ['/%761/brands', '//v1/brands', '/V1/brands', '/x/../v1/brands', '/v1%2fbrands'])
     expect([401, 404]).toContain((await server.call('GET', path, { key: null })).status)
 })
 
-test('shows and logs a fault of ours, the stack only in the log', async () => {
+test('reports an internal error, with the stack only in the log', async () => {
   const failed = await server.call('POST', '/v1/probe/fails')
   expect(failed.json.error).toMatchObject({ code: 'internal_error', requirement: 'retry', retryable: true })
   expect(failed.text).not.toContain('secret of the house')
@@ -90,10 +91,10 @@ test('shows and logs a fault of ours, the stack only in the log', async () => {
   expect(log).toContain(mismatch.headers.get('x-request-id') ?? 'none')
 })
 
-test('says unavailable while the database is away, and still lives', async () => {
-  const away = openDatabase('mysql://root@localhost/none?socketPath=/nonexistent/socket', 2)
-  const requestLog = openRequestLog(away.db, pino({ level: 'silent' }))
-  const lonely = openHttpServer({
+test('responds unavailable without the database, while /health still works', async () => {
+  const unreachable = openDatabase('mysql://root@localhost/none?socketPath=/nonexistent/socket', 2)
+  const requestLog = openRequestLog(unreachable.db, pino({ level: 'silent' }))
+  const withoutDatabase = openHttpServer({
     config: {
       httpListen: { host: '127.0.0.1', port: 0 },
       varFolder: server.varFolder,
@@ -101,7 +102,7 @@ test('says unavailable while the database is away, and still lives', async () =>
       authFailuresPerMinute: 10,
       trustedProxies: undefined,
     },
-    db: away.db,
+    db: unreachable.db,
     features: [],
     mcp: { names: [], origins: [] },
     requestLog,
@@ -113,21 +114,23 @@ test('says unavailable while the database is away, and still lives', async () =>
     }),
   })
   try {
-    const called = await fetch(`${lonely.url}/v1/brands`, { headers: { authorization: `Bearer ${server.key}` } })
+    const called = await fetch(`${withoutDatabase.url}/v1/brands`, {
+      headers: { authorization: `Bearer ${server.key}` },
+    })
     expect([called.status, Number(called.headers.get('retry-after')) > 0]).toEqual([500, true])
     expect(await called.json()).toMatchObject({ error: { code: 'unavailable', retryable: true } })
-    expect((await fetch(`${lonely.url}/health`)).status).toBe(200)
-    const ready = await fetch(`${lonely.url}/ready`)
+    expect((await fetch(`${withoutDatabase.url}/health`)).status).toBe(200)
+    const ready = await fetch(`${withoutDatabase.url}/ready`)
     expect(ready.status).toBe(503)
     expect(await ready.json()).toMatchObject({ database: { ready: false }, disk: { ready: true } })
   } finally {
-    await lonely.close(100)
+    await withoutDatabase.close(100)
     await requestLog.close()
-    await away.close()
+    await unreachable.close()
   }
 })
 
-test('says that it lives and is ready, without a key', async () => {
+test('serves /health and /ready without a key', async () => {
   expect(await server.call('GET', '/health', { key: null })).toMatchObject({ status: 200, json: { status: 'ok' } })
   expect(await server.call('GET', '/ready', { key: null })).toMatchObject({
     status: 200,
@@ -135,12 +138,14 @@ test('says that it lives and is ready, without a key', async () => {
   })
 })
 
-test('lets a request that is under way end before it closes', async () => {
+test('finishes a request under way before it closes', async () => {
   let release = () => {}
+  let isPaused = false
   const slow = {
     runs: 0,
     pause: () =>
       new Promise<void>(resolve => {
+        isPaused = true
         release = resolve
       }),
   }
@@ -148,8 +153,9 @@ test('lets a request that is under way end before it closes', async () => {
     features: ({ database, clock }) => [probeRoutes(database.db, clock, slow)],
   })
   const answer = closing.call('POST', '/v1/probe', { json: { subject: 'a' } })
-  await Bun.sleep(100)
+  await until(() => isPaused)
   const closed = closing.close()
+  // The server has to wait for the request while it is closing.
   setTimeout(() => release(), 100)
   expect((await answer).status).toBe(201)
   await closed
@@ -170,7 +176,7 @@ test('serves metrics on a listener of their own', async () => {
   }
 })
 
-test('gives a stream the Content-Length it declares, small or large, and leaves no file', async () => {
+test('gives a streamed response its declared Content-Length, small or large, and leaves no file', async () => {
   for (const size of [100_000, 5_000_000]) {
     const got = await rawGet('GET', `/v1/probe/stream/${size}`)
     expect(got.head.toLowerCase()).toContain(`content-length: ${size}\r\n`)
@@ -182,8 +188,7 @@ test('gives a stream the Content-Length it declares, small or large, and leaves 
   }
   const folder = join(server.varFolder, 'downloads')
   expect(readdirSync(folder).length).toBe(1)
-  await Bun.sleep(1200)
-  expect(readdirSync(folder)).toEqual([])
+  await until(() => readdirSync(folder).length === 0)
 })
 
 async function rawGet(method: string, path: string): Promise<{ head: string; body: string }> {
@@ -198,7 +203,7 @@ async function rawGet(method: string, path: string): Promise<{ head: string; bod
   return { head: `${head}\r\n`, body: body.join('\r\n\r\n') }
 }
 
-test('answers whatever name the client calls it by', async () => {
+test('responds under every host name', async () => {
   for (const host of ['x', 'mailroom.example.test:8080'])
     expect((await server.call('GET', '/v1/brands', { headers: { host } })).status).toBe(200)
 })

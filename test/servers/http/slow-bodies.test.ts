@@ -2,9 +2,10 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { connect } from 'node:net'
 import { readBody } from '../../../src/api/request-body.ts'
 import { Refusal } from '../../../src/base/refusal.ts'
+import { until } from '../../harness/until.ts'
 
-/** What all bodies under way have taken, in bytes; what is refused or read gives its own back. */
-let taken = 0
+/** The bytes that all bodies under way have reserved; a refused or finished body releases its own. */
+let reserved = 0
 let server: ReturnType<typeof Bun.serve>
 
 beforeAll(() => {
@@ -20,7 +21,7 @@ beforeAll(() => {
           request,
           bytes => {
             own += bytes
-            taken += bytes
+            reserved += bytes
           },
           300,
         )
@@ -29,30 +30,30 @@ beforeAll(() => {
         if (!(error instanceof Refusal)) throw error
         return Response.json({ code: error.code, message: error.message }, { status: error.status })
       } finally {
-        taken -= own
+        reserved -= own
       }
     },
   })
 })
 afterAll(() => server.stop(true))
 
-/** Sends the head, then a piece every 20 ms until there is an answer; gives it. */
+/** Sends the header, then a piece every 20 ms until there is a response, and returns it. */
 async function trickle(head: string, piece: string): Promise<string> {
   const socket = connect(server.port ?? 0, '127.0.0.1')
-  let answer = ''
+  let response = ''
   socket.on('data', bytes => {
-    answer += bytes
+    response += bytes
   })
   socket.on('error', () => undefined)
   socket.write(`POST / HTTP/1.1\r\nHost: x\r\n${head}\r\n\r\n`)
-  for (const end = Date.now() + 8000; answer === '' && Date.now() < end; await Bun.sleep(20)) socket.write(piece)
-  // What comes after the answer may take no room that nobody gives back.
+  for (const end = Date.now() + 8000; response === '' && Date.now() < end; await Bun.sleep(20)) socket.write(piece)
+  // Bytes after the response must not reserve memory that nobody releases.
   for (let i = 0; i < 5; i++, await Bun.sleep(20)) socket.write(piece)
   socket.destroy()
-  return answer
+  return response
 }
 
-const late = 'The request body did not arrive within 0.3 seconds.'
+const timeoutMessage = 'The request body did not arrive within 0.3 seconds.'
 
 for (const [kind, head, piece] of [
   ['a small body', 'Content-Length: 1000', 'a'],
@@ -60,23 +61,23 @@ for (const [kind, head, piece] of [
   ['a body in chunks', 'Transfer-Encoding: chunked', '1\r\na\r\n'],
   ['a body of which nothing comes', 'Content-Length: 10000000', ''],
 ] as const)
-  test(`${kind} that trickles in is refused when its time is over, and takes no more room`, async () => {
-    const answer = await trickle(head, piece)
-    expect(answer).toStartWith('HTTP/1.1 400 ')
-    expect(answer).toContain(late)
-    expect(taken).toBe(0)
+  test(`${kind} that trickles in is refused after its time, and releases its memory`, async () => {
+    const response = await trickle(head, piece)
+    expect(response).toStartWith('HTTP/1.1 400 ')
+    expect(response).toContain(timeoutMessage)
+    expect(reserved).toBe(0)
   })
 
-test('of a large body only what has come takes room', async () => {
+test('a large body reserves memory only for the bytes that have arrived', async () => {
   const socket = connect(server.port ?? 0, '127.0.0.1')
   socket.on('error', () => undefined)
   socket.write(`POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 16777216\r\n\r\n${'a'.repeat(1000)}`)
-  for (const end = Date.now() + 250; taken === 0 && Date.now() < end; ) await Bun.sleep(5)
-  expect(taken).toBe(1000)
+  await until(() => reserved > 0, { withinMs: 250 })
+  expect(reserved).toBe(1000)
   socket.destroy()
 })
 
-test('a body of any size comes whole', async () => {
+test('a body of any size is read whole', async () => {
   for (const size of [0, 1, 262_144, 262_145, 5_000_000]) {
     const body = new Uint8Array(size).fill(97)
     expect(await (await fetch(server.url, { method: 'POST', body })).text()).toBe(String(size))

@@ -7,6 +7,7 @@ import pino from 'pino'
 import { fileCertificates } from '../../../src/ports/certificates/files.ts'
 import { SmtpClient } from '../../harness/smtp-client.ts'
 import { openTestSmtpServer, type TestSmtpServer } from '../../harness/smtp-server.ts'
+import { until } from '../../harness/until.ts'
 
 let server: TestSmtpServer
 let folder: string
@@ -51,10 +52,14 @@ test('openssl gets our certificate', async () => {
     ['openssl', 's_client', '-starttls', 'smtp', '-connect', `127.0.0.1:${server.port}`, '-crlf', '-quiet'],
     { stdin: 'pipe', stdout: 'pipe', stderr: 'pipe' },
   )
-  await Bun.sleep(200)
+  const decoder = new TextDecoder()
+  let errorOutput = ''
+  void (async () => {
+    for await (const bytes of client.stderr) errorOutput += decoder.decode(bytes)
+  })()
+  await until(() => errorOutput.includes('CN = mx.ours.test'))
   client.stdin.write('NOOP\nQUIT\n')
   client.stdin.end()
-  expect(await new Response(client.stderr).text()).toContain('CN = mx.ours.test')
   expect(await new Response(client.stdout).text()).toContain('250 2.0.0 OK')
   await client.exited
 })

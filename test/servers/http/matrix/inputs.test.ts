@@ -25,7 +25,7 @@ function wrongValue(schema: JsonSchema): unknown {
 /** The maximum length of the property; undefined: it has none. */
 function maxLength(schema: JsonSchema): number | undefined {
   const branches = [schema, ...((schema['anyOf'] ?? []) as readonly JsonSchema[])]
-  return branches.map(branch => branch['maxLength']).find(each => typeof each === 'number')
+  return branches.map(branch => branch['maxLength']).find(length => typeof length === 'number')
 }
 
 const propertiesOf = ({ body }: MatrixOperation) => Object.entries(body?.properties ?? {})

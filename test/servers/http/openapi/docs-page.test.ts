@@ -14,25 +14,25 @@ afterAll(async () => {
   await server?.close()
 })
 
-test('shows the API in a browser, with nothing from elsewhere and nothing that the policy forbids', async () => {
+test('shows the API in a browser, without requests to other servers or violations of its policy', async () => {
   const page = await browser.newPage()
-  const asked: string[] = []
-  const complaints: string[] = []
-  page.on('request', request => asked.push(request.url()))
-  page.on('console', message => message.type() === 'error' && complaints.push(message.text()))
-  page.on('pageerror', error => complaints.push(error.message))
+  const requested: string[] = []
+  const errors: string[] = []
+  page.on('request', request => requested.push(request.url()))
+  page.on('console', message => message.type() === 'error' && errors.push(message.text()))
+  page.on('pageerror', error => errors.push(error.message))
   await page.goto(`${server.url}/docs`)
   const operation = page.locator('#operations-Brands-createBrand')
   await operation.waitFor()
   await operation.locator('button').first().click()
   await operation.getByText('slug_taken').first().waitFor()
   expect(await operation.textContent()).toContain('Needs the scope brands:write.')
-  expect(asked.filter(url => !url.startsWith(`${server.url}/`) && !url.startsWith('data:'))).toEqual([])
-  expect(asked).toContain(`${server.url}/openapi.json`)
-  expect(complaints).toEqual([])
+  expect(requested.filter(url => !url.startsWith(`${server.url}/`) && !url.startsWith('data:'))).toEqual([])
+  expect(requested).toContain(`${server.url}/openapi.json`)
+  expect(errors).toEqual([])
 }, 60_000)
 
-test('asks the API with a key that a person gives it', async () => {
+test('sends requests to the API with the key that was entered', async () => {
   const page = await browser.newPage()
   await page.goto(`${server.url}/docs`)
   await page.locator('button.authorize').first().click()

@@ -14,10 +14,10 @@ import { openApiDocument } from '../../../harness/openapi-document.ts'
 const document = openApiDocument()
 const operations: readonly (readonly [string, OperationObject])[] = Object.entries(document.paths).flatMap(
   ([path, methods]) =>
-    Object.entries(methods).map(([method, each]) => [`${method.toUpperCase()} ${path}`, each] as const),
+    Object.entries(methods).map(([method, operation]) => [`${method.toUpperCase()} ${path}`, operation] as const),
 )
 
-describe('the description of the API', () => {
+describe('the OpenAPI document', () => {
   test('passes the recommended rules of Redocly', async () => {
     // Mailroom has no licence that the description could name.
     const config = await createConfig({ extends: ['recommended'], rules: { 'info-license': 'off' } })
@@ -32,13 +32,13 @@ describe('the description of the API', () => {
     expect(problems.map(({ code, message, path }) => `${code}: ${message} ${path.join('/')}`)).toEqual([])
   })
 
-  test('names every operation once, and puts it in a section that is described', () => {
+  test('has a unique id and a described tag for every operation', () => {
     const ids = operations.map(([, { operationId }]) => operationId)
     expect(ids.filter((id, i) => ids.indexOf(id) !== i)).toEqual([])
     for (const { name, description } of document.tags) expect([name, description]).not.toContain('')
   })
 
-  test('says of every parameter what it is', () => {
+  test('describes every parameter', () => {
     const silent = operations.flatMap(([name, { parameters }]) =>
       parameters
         .filter(parameter => !('$ref' in parameter) && !('description' in parameter))
@@ -47,17 +47,17 @@ describe('the description of the API', () => {
     expect(silent).toEqual([])
   })
 
-  test('has the statuses of the specification and no others, and 402 for sending alone', () => {
-    const statuses = new Set(operations.flatMap(([, each]) => Object.keys(each.responses)))
+  test('has only the statuses of the specification, and 402 only for sending', () => {
+    const statuses = new Set(operations.flatMap(([, { responses }]) => Object.keys(responses)))
     const specified = [200, 201, 202, 400, 401, 402, 403, 404, 409, 413, 415, 422, 429, 500]
-    expect([...statuses].map(Number).filter(each => !specified.includes(each) && ![304, 503].includes(each))).toEqual(
-      [],
-    )
+    expect(
+      [...statuses].map(Number).filter(status => !specified.includes(status) && ![304, 503].includes(status)),
+    ).toEqual([])
     expect(operations.filter(([, each]) => '402' in each.responses).map(([name]) => name)).toEqual(['POST /v1/emails'])
   })
 })
 
-test('is not made of a route that does not say what it is or what it answers', () => {
+test('requires a description and a response schema of every route', () => {
   const silent = api('a').get('/v1/brands', () => ({}), { scope: [], response: t.Object({}) })
   expect(() => createOpenApiDocument(new Elysia().use(silent), {})).toThrow(
     'GET /v1/brands has no detail with an operationId',
@@ -69,7 +69,7 @@ test('is not made of a route that does not say what it is or what it answers', (
   expect(() => createOpenApiDocument(new Elysia().use(shapeless), {})).toThrow('GET /v1/brands has no response schema')
 })
 
-test('does not give one name to two shapes', () => {
+test('refuses two different schemas with one title', () => {
   const routes = api('c')
     .get('/v1/brands', () => ({ a: '' }), {
       scope: [],
@@ -95,7 +95,7 @@ describe('the server', () => {
 
   const get = (path: string, headers: Record<string, string> = {}) => server.call('GET', path, { key: null, headers })
 
-  test('gives the description to whoever asks, once for each version of it', async () => {
+  test('serves the document without a key, and 304 to a client that has it', async () => {
     const first = await get('/openapi.json')
     expect([first.status, first.json.openapi]).toEqual([200, '3.1.0'])
     expect(first.json.info).toMatchObject({ version: '1.0.0', 'x-mailroom-version': version })
@@ -108,7 +108,7 @@ describe('the server', () => {
     expect([head.status, head.text, head.headers.get('etag')]).toEqual([200, '', etag])
   })
 
-  test('serves the reference page and all that it loads, under a policy that lets nothing else in', async () => {
+  test('serves the documentation page and its files, with a policy that allows nothing else', async () => {
     const page = await get('/docs')
     expect(page.status).toBe(200)
     expect(page.headers.get('content-type')).toBe('text/html;charset=utf-8')
