@@ -14,22 +14,22 @@ import { sealCertificateKeys } from './ports/certificates/acme/sealing.ts'
 import { oneClickWarning } from './sending/suppressions/unsubscribe-link.ts'
 
 /**
- * Serves: brings the tables up to this version, seals what is to be sealed, sees which domains the provider does not know,
- * then starts the roles that the configuration names.
- * @throws UnknownSecretKeyError; when the database cannot be used or an address cannot be listened on.
+ * Serves: migrates the database, encrypts stored keys with the present secret key, suspends domains that the provider does not know,
+ * then starts the roles and background jobs of this process.
+ * @throws UnknownSecretKeyError, and when the database cannot be used or an address cannot be listened on
  */
 export async function serve(config: Config): Promise<RunningApp> {
   const log = openLog(config.logLevel, config.logFormat)
   mkdirSync(config.varFolder, { recursive: true })
-  const ports = createAdapters(config)
-  const secrets = await prepareDatabase(config, ports, log)
-  const running = await startApp(config, log, ports, secrets)
-  const { http, https, smtp, metrics } = running
+  const adapters = createAdapters(config)
+  const secrets = await prepareDatabase(config, adapters, log)
+  const app = await startApp(config, log, adapters, secrets)
+  const { http, https, smtp, metrics } = app
   log.info({ roles: config.roles, http, https: https ?? undefined, smtp, metrics }, 'serving')
-  // The sandbox sends to nobody.
-  const doubt = http === null || config.provider === 'sandbox' ? null : oneClickWarning(config.publicUrl)
-  if (doubt !== null) log.warn({ public_url: config.publicUrl }, doubt)
-  return running
+  // The sandbox delivers to nobody, so there are no mail programs to unsubscribe with.
+  const warning = http === null || config.provider === 'sandbox' ? null : oneClickWarning(config.publicUrl)
+  if (warning !== null) log.warn({ public_url: config.publicUrl }, warning)
+  return app
 }
 
 async function prepareDatabase(config: Config, { clock, provider }: Adapters, log: Log): Promise<Secrets> {
@@ -38,7 +38,11 @@ async function prepareDatabase(config: Config, { clock, provider }: Adapters, lo
     const migrated = await migrate(db)
     if (migrated.length > 0) log.info({ migrations: migrated }, 'migrated the database')
     const newer = await newerMigrations(db, migrationNames)
-    if (newer.length > 0) log.warn({ migrations: newer }, 'the tables are a newer version’s, which only added to them')
+    if (newer.length > 0)
+      log.warn(
+        { migrations: newer },
+        'a newer version has migrated the database, in a way that this version works with',
+      )
     const secrets = await loadOrCreateSecrets(db, config, { clock, log })
     await sealCertificateKeys(db, secrets)
     await resealDkimKeys(db, secrets, log)

@@ -26,17 +26,17 @@ import type { Resolver } from '../ports/resolver/port.ts'
 import { clamdScanner } from '../ports/scanner/clamd.ts'
 import type { Scanner } from '../ports/scanner/port.ts'
 
-/** The outside, as this process meets it. */
+/** The adapters of the ports that all roles use. Tests start the app with others. */
 export interface Adapters {
   readonly clock: Clock
-  readonly resolver: (others: { readonly database: Database }) => Resolver
+  readonly resolver: (deps: { readonly database: Database }) => Resolver
   readonly scanner: Scanner
   readonly provider: Provider
 }
 
 const maxSandboxFiles = 1000
 
-/** The real adapters, as the configuration says. */
+/** The adapters that the configuration names. */
 export function createAdapters(config: Config): Adapters {
   return {
     clock: systemClock,
@@ -60,7 +60,7 @@ function createProvider(config: Config): Provider {
       return sandboxProvider({ store: storeInFolder(join(config.varFolder, 'sandbox'), maxSandboxFiles) })
     case 'smarthost':
       return smarthostProvider({
-        // Without one only a process that relays nothing starts, and it submits nothing.
+        // Only a process without the role relay starts without one, and that submits nothing.
         urls: config.smarthostUrls ?? ['smtp://127.0.0.1:25'],
         connections: config.smarthostConnections,
         perSecond: config.smarthostRatePerSecond ?? null,
@@ -68,13 +68,13 @@ function createProvider(config: Config): Provider {
         hostname: config.hostname,
         preset: presetOf(
           config.smarthostPreset,
-          providerWebhooks(config).some(providerWebhook => providerWebhook.name === config.smarthostPreset),
+          providerWebhooks(config).some(webhook => webhook.name === config.smarthostPreset),
         ),
         dsnSuccess: config.smarthostDsnSuccess,
       })
     case 'ses':
       return sesProvider({
-        // readConfig lets nobody start without one.
+        // readConfig requires one.
         region: config.sesRegion ?? '',
         configurationSet: config.sesConfigurationSet ?? null,
         perSecond: config.sesRatePerSecond ?? null,
@@ -86,7 +86,7 @@ function createProvider(config: Config): Provider {
   }
 }
 
-/** How providers bring news by HTTP: all whose secret is known, so that late ones of a former provider count too. */
+/** The webhooks of all providers whose secret is configured, so that late events of a former provider are accepted too. */
 export function providerWebhooks(config: Config): readonly ProviderWebhook[] {
   const { postmarkToken, mailgunSigningKey, sendgridPublicKey, brevoToken, sesTopicArn } = config
   return [
@@ -94,11 +94,12 @@ export function providerWebhooks(config: Config): readonly ProviderWebhook[] {
     ...(mailgunSigningKey ? [mailgunWebhook(mailgunSigningKey)] : []),
     ...(sendgridPublicKey ? [sendgridWebhook(sendgridPublicKey)] : []),
     ...(brevoToken ? [brevoWebhook(brevoToken)] : []),
-    ...(sesTopicArn ? [snsWebhook({ topicArn: sesTopicArn, fetchText: fetchText })] : []),
+    ...(sesTopicArn ? [snsWebhook({ topicArn: sesTopicArn, fetchText })] : []),
   ]
 }
 
-export function createDnsZone(config: Config, db: Db, clock: Clock): DnsProvider | null {
+/** The DNS provider at which records are published; null: none is configured. */
+export function createDnsProvider(config: Config, db: Db, clock: Clock): DnsProvider | null {
   const { dnsZone, cloudflareToken = '', powerDnsUrl = '', powerDnsKey = '' } = config
   switch (dnsZone) {
     case 'local':

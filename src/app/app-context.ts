@@ -10,6 +10,9 @@ import type { Resolver } from '../ports/resolver/port.ts'
 import type { Scanner } from '../ports/scanner/port.ts'
 import type { BounceAddresses } from '../receiving/reports/bounce-address.ts'
 
+/** What a process does; see MAILROOM_ROLES. */
+export type Role = Config['roles'][number]
+
 /** What all roles and jobs of this process share. */
 export interface AppContext {
   readonly config: Config
@@ -25,11 +28,12 @@ export interface AppContext {
   readonly configuredProvider: Provider
   /** The same, with the simulator in front of it: emails to simulated recipients never reach the provider. */
   readonly provider: Provider
+  /** The addresses to which bounces of our emails come. */
   readonly bounces: BounceAddresses
   /** Whether the disks have enough free space to accept mail. */
   readonly diskSpace: DiskSpaceMonitor
   /** Opens the connection pool of a role; it is closed when the process stops. */
-  openPool(role: Config['roles'][number]): Db
+  openPool(role: Role): Db
   /** Registers a step of the shutdown. Steps run one after the other, the last registered first. */
   onStop(step: () => unknown): void
 }

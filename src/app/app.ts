@@ -11,7 +11,7 @@ import { createCanary } from '../ports/resolver/canary.ts'
 import { newReturnPaths } from '../sending/reports/return-path.ts'
 import { openMetricsServer } from '../servers/http/metrics-server.ts'
 import type { Adapters } from './adapters.ts'
-import type { AppContext } from './app-context.ts'
+import type { AppContext, Role } from './app-context.ts'
 import { openCertificates } from './certificates.ts'
 import { startHttpRole } from './http-role.ts'
 import { jobs, startJobs } from './jobs.ts'
@@ -41,7 +41,7 @@ export async function startApp(config: Config, log: Log, adapters: Adapters, sec
     context.onStop(() => metrics.close())
     const certificates = openCertificates(context)
     startJobs(jobs.everyProcess, context)
-    const isRole = (role: Config['roles'][number]) => config.roles.includes(role)
+    const isRole = (role: Role) => config.roles.includes(role)
     const wakeRelay = isRole('relay') ? startRelayRole(context) : () => undefined
     const { http, https } = isRole('http')
       ? startHttpRole(context, wakeRelay, certificates)

@@ -5,14 +5,17 @@ import { gauge } from '../base/observability/metrics.ts'
 
 const lastSuccess = gauge(
   'mailroom_backup_last_success_timestamp_seconds',
-  'When the last backup became whole; 0: never.',
+  'When the last complete backup was made; 0: never.',
 )
-const lastDuration = gauge('mailroom_backup_last_duration_seconds', 'How long the last backup took.')
-const lastSize = gauge('mailroom_backup_last_size_bytes', 'All that a restore of the last backup reads.')
-const lastWritten = gauge('mailroom_backup_last_written_bytes', 'What the last backup wrote that no earlier one had.')
+const lastDuration = gauge('mailroom_backup_last_duration_seconds', 'Duration of the last complete backup.')
+const lastSize = gauge('mailroom_backup_last_size_bytes', 'Size of the last complete backup: all that a restore reads.')
+const lastWritten = gauge(
+  'mailroom_backup_last_written_bytes',
+  'Bytes that the last complete backup wrote, beyond what earlier backups had.',
+)
 const lastProven = gauge(
   'mailroom_restore_last_proven_timestamp_seconds',
-  'When a backup was last restored for a trial and found whole; 0: never.',
+  'When a backup was last verified by a trial restore; 0: never.',
 )
 const lastDamaged = gauge(
   'mailroom_backup_last_damaged_timestamp_seconds',

@@ -22,7 +22,7 @@ import { suppressionRoutes } from '../sending/suppressions/routes.ts'
 import { unsubscribeRoutes } from '../sending/suppressions/unsubscribe-routes.ts'
 import { templateRoutes } from '../sending/templates/routes.ts'
 
-/** What the features of the HTTP door stand on. */
+/** What the features of the HTTP API depend on. */
 export interface HttpFeatureDeps {
   readonly domains: DomainDeps
   readonly sending: SendDeps
@@ -30,15 +30,15 @@ export interface HttpFeatureDeps {
   readonly requestLog: RequestLog
   readonly webhooks: readonly ProviderWebhook[]
   readonly log: Log
-  /** Where clients reach us, without a final slash. */
+  /** MAILROOM_PUBLIC_URL, without a final slash. */
   readonly publicUrl: string
-  /** Our name, as MX records have it. */
+  /** MAILROOM_HOSTNAME, as in MX records. */
   readonly hostname: string
 }
 
-/** All routes of the HTTP door but its own, one instance a feature: what runs, and what the API's description is made of. */
-export function httpFeatures(parts: HttpFeatureDeps): readonly AnyElysia[] {
-  const { domains, sending, inbox, requestLog, publicUrl, hostname, webhooks, log } = parts
+/** The routes of all features, an Elysia instance for each; the OpenAPI document is generated from them. */
+export function httpFeatures(deps: HttpFeatureDeps): readonly AnyElysia[] {
+  const { domains, sending, inbox, requestLog, publicUrl, hostname, webhooks, log } = deps
   const { db, clock } = domains
   const unsent: DomainBlockers = async (tx, domainId) => {
     const count = await countUnsent(tx, domainId)

@@ -7,29 +7,29 @@ import { mysqlBlobs } from '../ports/blobs/mysql.ts'
 import type { Certificates } from '../ports/certificates/port.ts'
 import { openSending } from '../sending/accept/open-sending.ts'
 import { openHttpServer } from '../servers/http/server.ts'
-import { createDnsZone, providerWebhooks } from './adapters.ts'
+import { createDnsProvider, providerWebhooks } from './adapters.ts'
 import type { AppContext } from './app-context.ts'
 import { httpFeatures } from './http-features.ts'
 import { jobs, startJobs } from './jobs.ts'
 
 /**
- * Starts the HTTP API, MCP and the dashboard; gives the URLs on which it listens, without TLS and with it. `wake` tells the relay
- * of this process that an email may be due.
+ * Starts the HTTP API, MCP and the dashboard; gives the URLs on which it listens, without TLS and with it. `wakeRelay` tells the
+ * relay of this process that an email may be due.
  */
 export function startHttpRole(
   context: AppContext,
-  wake: () => void,
+  wakeRelay: () => void,
   certificates: Certificates,
 ): { readonly http: string; readonly https: string | null } {
   const { config, log, clock, secrets, resolver, provider, diskSpace, onStop } = context
   const db = context.openPool('http')
   const blobs = mysqlBlobs(db, clock)
-  const zone = createDnsZone(config, db, clock)
+  const dnsProvider = createDnsProvider(config, db, clock)
   const domains: DomainDeps = {
     db,
     clock,
     resolver,
-    dnsProvider: zone,
+    dnsProvider,
     instance: {
       hostname: config.hostname,
       spfInclude: config.spfInclude,
@@ -51,10 +51,10 @@ export function startHttpRole(
     unconfirmedMs: config.unconfirmedHours * hourMs,
     hasDiskSpace: diskSpace.hasSpace,
     parseLargeMessage: texts.readSummary,
-    wake,
+    wake: wakeRelay,
   })
   onStop(() => sending.renderer.close())
-  const readiness = createReadiness({ ...context, zone, certificates })
+  const readiness = createReadiness({ ...context, dnsProvider, certificates })
   startJobs(jobs.http, { ...context, domains, texts, readiness })
   const server = openHttpServer({
     config,

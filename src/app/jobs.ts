@@ -2,7 +2,6 @@ import { deleteClosedInvitations } from '../accounts/invitations/invitations.ts'
 import { deleteExpiredResponses } from '../api/idempotency/store.ts'
 import type { Clock } from '../base/clock.ts'
 import { type JobRound, startJob } from '../base/concurrency/background-job.ts'
-import type { Config } from '../base/config/config.ts'
 import type { Db } from '../base/database/database.ts'
 import type { DomainDeps } from '../domains/deps.ts'
 import { recheckRound } from '../domains/recheck/recheck.ts'
@@ -44,8 +43,6 @@ export type Job<Deps> = {
   /** The function that starts it, together with the resource that it belongs to. */
   | { readonly startedBy: string }
 )
-
-export type Role = Config['roles'][number]
 
 /** What the jobs of the role `http` use of that role's own. */
 export interface HttpJobDeps extends AppContext {

@@ -8,7 +8,7 @@ export interface BlobChunk {
 }
 
 /** A blob up to this size has one chunk. */
-export const chunkBytes = 512 * 1024
+const chunkBytes = 512 * 1024
 const chunksPerQuery = 8
 
 async function selectChunks(

@@ -8,7 +8,7 @@ const lines: Readonly<Record<string, readonly string[]>> = {
   3: [writeCatalogEntry(['f', ['gone']]), writeCatalogEntry(['h', []]), writeCatalogEntry(['j', ['s2']])],
 }
 
-test('an earlier backup tells which blobs it has in segments that are there, asked in the order of ids', async () => {
+test('an earlier catalog finds the blobs in usable segments, looked up in the order of ids', async () => {
   const earlier = openEarlierCatalog(
     files,
     async file => lines[file.name] ?? [],

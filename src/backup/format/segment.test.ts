@@ -8,7 +8,7 @@ const parts = [
   { blob: 'blb_b', sha256: 'b', size: 99, chunks: [[7, 5] as const] },
 ]
 
-test('a segment gives back its parts, and the bytes of each chunk', () => {
+test('a segment is read back with its parts and the bytes of each chunk', () => {
   const read = readSegment(writeSegment(parts, bytes))
   expect(read.parts).toEqual(parts)
   expect(read.chunks.map(chunk => [chunk.part.blob, chunk.position, String(chunk.bytes)])).toEqual([
@@ -18,7 +18,7 @@ test('a segment gives back its parts, and the bytes of each chunk', () => {
   ])
 })
 
-test('a segment with bytes too many or too few is refused', () => {
+test('a segment with too many or too few bytes is an error', () => {
   const whole = writeSegment(parts, bytes)
   expect(() => readSegment(whole.subarray(0, -1))).toThrow('it lists 11 bytes and has 10')
   expect(() => readSegment(Buffer.concat([whole, Buffer.from('!')]))).toThrow('it lists 11 bytes and has 12')

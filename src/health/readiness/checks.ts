@@ -23,8 +23,8 @@ export interface ReadinessDeps {
   readonly provider: Provider
   /** The same that decides whether mail is accepted. */
   readonly diskSpace: Pick<DiskSpaceMonitor, 'findFullFolder'>
-  /** Where DNS records are published; null: nowhere. */
-  readonly zone: DnsProvider | null
+  /** The DNS provider at which records are published; null: none. */
+  readonly dnsProvider: DnsProvider | null
   readonly certificates: Certificates
   readonly clock: Clock
 }
@@ -34,14 +34,14 @@ const maxQueueAgeMs = 15 * minuteMs
 
 /** Checks each part that the service needs, all at the same time, each for at most five seconds. */
 export function createReadiness(deps: ReadinessDeps): Readiness {
-  const { zone } = deps
+  const { dnsProvider } = deps
   return async () => {
     const [database, scanner, resolver, relay, dns_provider, disk, queue_age, paused] = await Promise.all([
       checkPart(async () => void (await sql`select 1`.execute(deps.db))),
       checkPart(async () => ((await deps.scanner.isReady()) ? undefined : 'clamd does not answer')),
       checkPart(async () => ((await deps.canary()) ? undefined : 'no DNS server answers')),
       checkPart(async () => (await deps.provider.checkHealth()) ?? undefined, describeRelay(deps.provider)),
-      zone && checkPart(async () => (await zone.checkHealth()) ?? undefined),
+      dnsProvider && checkPart(async () => (await dnsProvider.checkHealth()) ?? undefined),
       checkPart(() => findDiskProblem(deps)),
       checkPart(() => findQueueProblem(deps)),
       describePausedBrands(deps.db),
