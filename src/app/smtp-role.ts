@@ -1,4 +1,6 @@
 import { join } from 'node:path'
+import type { Config } from '../base/config/config.ts'
+import { failureLog } from '../base/observability/failure-log.ts'
 import { mailauthAuthenticator } from '../ports/authenticator/mailauth/mailauth.ts'
 import { mysqlBlobs } from '../ports/blobs/mysql.ts'
 import type { Certificates } from '../ports/certificates/port.ts'
@@ -11,6 +13,11 @@ import type { AppContext } from './app-context.ts'
 import { jobs, startJobs } from './jobs.ts'
 
 const parseThreads = 1
+
+const unscannedMessages: Readonly<Record<Config['unscanned'], string>> = {
+  quarantine: 'messages cannot be scanned: they wait in quarantine and are released once a later scan finds them clean',
+  defer: 'messages cannot be scanned: they are deferred, and their senders try again later',
+}
 
 /** Starts what receives mail by SMTP; gives the address on which it listens. */
 export async function startSmtpRole(context: AppContext, certificates: Certificates): Promise<string> {
@@ -39,6 +46,11 @@ export async function startSmtpRole(context: AppContext, certificates: Certifica
     canary,
     scanner,
     scanWaitMs: config.scanWaitSeconds * 1000,
+    scannerFailures: failureLog(
+      log,
+      {},
+      { failed: unscannedMessages[config.unscanned], recovered: 'messages are scanned again' },
+    ),
     policy: { dmarcReject: config.dmarcReject, unscanned: config.unscanned },
     filer: new MessageFiler({ db, blobs }),
   }

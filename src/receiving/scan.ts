@@ -1,4 +1,5 @@
 import { PassThrough, type Readable } from 'node:stream'
+import type { FailureLog } from '../base/observability/failure-log.ts'
 import { histogram } from '../base/observability/metrics.ts'
 import { visitAttachments } from '../mail/message.ts'
 import type { MessageSource } from '../mail/message-source.ts'
@@ -14,6 +15,8 @@ export interface ScanDeps {
   readonly scanner: Scanner
   /** How long a message waits for a scanner that is not available, in milliseconds. */
   readonly scanWaitMs: number
+  /** Logs that messages cannot be scanned, and that they can again. */
+  readonly scannerFailures?: FailureLog
 }
 
 const retryMs = 250
@@ -36,6 +39,8 @@ export async function scanMessage(content: MessageSource, signal: AbortSignal, d
   const started = performance.now()
   const scan = await scanWithRetry(content, signal, deps)
   observers[scan.kind].observe((performance.now() - started) / 1000)
+  if (scan.kind !== 'unscanned') deps.scannerFailures?.succeeded()
+  else if (!scan.isLasting) deps.scannerFailures?.failed(scan.why)
   if (scan.kind !== 'infected') return scan
   return { ...scan, attachments: await scanAttachments(openContent(content), deps.scanner) }
 }

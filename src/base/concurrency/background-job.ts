@@ -1,3 +1,4 @@
+import { failureLog } from '../observability/failure-log.ts'
 import type { Log } from '../observability/log.ts'
 
 /** Work that runs in the background for as long as the process does. */
@@ -17,18 +18,34 @@ export interface BackgroundJobOptions {
   readonly log: Log
 }
 
-/** Runs rounds one after the other until it is stopped. A round that throws is logged, and tried again after the interval. */
+/**
+ * Runs rounds one after the other until it is stopped. A round that throws is tried again after the interval; while rounds
+ * go on failing one line a minute is logged.
+ */
 export function startJob({ name, intervalMs, log }: BackgroundJobOptions, round: JobRound): BackgroundJob {
   const stopping = new AbortController()
   const { signal } = stopping
+  const failures = failureLog(
+    log,
+    { job: name },
+    { failed: 'background job failed; it will be tried again', recovered: 'background job works again' },
+  )
 
   async function run(): Promise<void> {
     while (!signal.aborted) {
-      const left = await round(signal).catch((error: unknown) => {
-        log.error({ job: name, err: error, retry_in_ms: intervalMs }, 'background job failed; it will be tried again')
-        return 'done' as const
-      })
+      const left = await runRound()
       if (left === 'done') await pause(intervalMs, signal)
+    }
+  }
+
+  async function runRound(): Promise<'more' | 'done'> {
+    try {
+      const left = await round(signal)
+      failures.succeeded()
+      return left
+    } catch (error) {
+      failures.failed(error, { retry_in_ms: intervalMs })
+      return 'done'
     }
   }
 

@@ -1,5 +1,6 @@
 import { type Instant, millisecondsOf } from '../../base/clock.ts'
 import { newWakeup } from '../../base/concurrency/wakeup.ts'
+import { type FailureLog, failureLog } from '../../base/observability/failure-log.ts'
 import { Deliverer, type DelivererDeps } from './deliver.ts'
 import { OutboxLeases } from './leases.ts'
 import { selectOldestDueAt } from './outbox.ts'
@@ -41,6 +42,7 @@ export class Relay {
   private readonly wakeup = newWakeup()
   /** Notified when more may be claimed. */
   private readonly capacity = newWakeup()
+  private readonly failures: FailureLog
   private readonly running: Promise<void>
   private isStopping = false
   /** May something be due that was not looked for yet? */
@@ -54,6 +56,11 @@ export class Relay {
     this.deps = deps
     this.minClaim = 2 * maxConcurrentSubmissions
     this.maxUnsubmitted = 4 * maxConcurrentSubmissions
+    this.failures = failureLog(
+      log,
+      {},
+      { failed: 'could not claim from the outbox; it will be tried again', recovered: 'claims from the outbox again' },
+    )
     this.health = new ProviderHealth(name, clock, log)
     this.leases = new OutboxLeases({ db, leaseMs, clock, log, onCapacity: () => this.capacity.notify() })
     this.deliverer = new Deliverer({
@@ -87,8 +94,9 @@ export class Relay {
     while (!this.isStopping)
       try {
         await this.poll()
+        this.failures.succeeded()
       } catch (error) {
-        this.deps.log.error({ err: error }, 'could not claim from the outbox; tried again in a second')
+        this.failures.failed(error, { retry_in_ms: afterErrorMs })
         this.isDue = true
         await this.wakeup.wait(afterErrorMs)
       }
