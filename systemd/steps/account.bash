@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# The account that the service runs as, and the folders that are its.
+# The account of the service, and its directories.
 
 has_account() {
   [[ $(id -gn "$account" 2>/dev/null) == "$account" ]] || return 1
@@ -19,5 +19,5 @@ make_account() {
   if uses_local_scanner; then usermod --append --groups clamav "$account"; fi
 }
 
-# Where the socket of clamd is for its group alone, the group lets us in.
+# Where only clamd's group may use its socket, the account has to be in that group.
 is_scanner_open() { [[ " $(id -Gn "$account") " == *' clamav '* ]]; }

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# The database: on this machine by its Unix socket, with a generated password; or elsewhere, as MAILROOM_DATABASE_URL says.
+# The database: on this machine over its Unix socket, with a generated password, or the one that MAILROOM_DATABASE_URL names.
 
 database_socket=/run/mysqld/mysqld.sock
 database_pid=/run/mysqld/mailroom-install.pid
@@ -13,7 +13,7 @@ uses_local_database() {
   [[ -z $url || $url == *socketPath=* ]]
 }
 
-# Is the server one that this installer installs, or installed?
+# Is it a server that this installer installs, or has installed?
 uses_own_database() {
   uses_local_database || return 1
   [[ -e $database_settings ]] || ! { has_program mariadbd || has_program mysqld; }
@@ -42,15 +42,15 @@ make_database() {
 CREATE USER IF NOT EXISTS '$account'@'localhost';
 ALTER USER '$account'@'localhost' IDENTIFIED BY '$(database_password)';
 GRANT ALL ON mailroom.* TO '$account'@'localhost';
--- Backups are proven in a database beside it.
+-- backup verify restores into temporary databases.
 GRANT ALL ON \`mailroom\\_%\`.* TO '$account'@'localhost';
--- Last of all: where it is there, all of this is done.
+-- Last: where the database exists, everything before it is done.
 CREATE DATABASE IF NOT EXISTS mailroom CHARACTER SET utf8mb4;
 SQL
-  warn_of_settings
+  warn_about_settings
 }
 
-# By socket activation a MariaDB listens on port 3306 of all addresses, whatever its settings say.
+# With socket activation MariaDB listens on port 3306 of all addresses, whatever its settings say.
 is_open_to_network() { uses_own_database && systemctl --quiet is-enabled mariadb.socket 2>/dev/null; }
 
 close_to_network() {
@@ -75,7 +75,7 @@ is_account_good() {
 start_database() {
   is_database_up && return
   if is_booted; then
-    systemctl enable --quiet --now "$(database_unit)" || stop "$(database_unit) does not start; see: journalctl -u $(database_unit)"
+    systemctl enable --quiet --now "$(database_unit)" || stop "$(database_unit) does not start, see: journalctl -u $(database_unit)"
   else
     start_own_database
   fi
@@ -88,7 +88,7 @@ start_database() {
 
 database_unit() { if has_program mariadbd; then echo mariadb; else echo mysql; fi; }
 
-# Where systemd does not run: a server for the time of this run, which ends with it or with the next.
+# Where systemd does not run: starts a server for this run, which is stopped at the end of this run or of the next.
 start_own_database() {
   rm -f "$database_pid"
   install -d -o mysql -g mysql -m 755 "${database_socket%/*}"
@@ -99,18 +99,18 @@ start_own_database() {
 end_own_database() {
   local pid tries=0
   pid=$(cat "$database_pid" 2>/dev/null) || return 0
-  # Of one that was killed the file is left, and its number may be another's by now.
+  # A killed server leaves its pid file, and the system may have given its pid to another process.
   if [[ ! $(readlink "/proc/$pid/exe") =~ /(mariadbd|mysqld)$ ]] || ! kill "$pid" 2>/dev/null; then
     rm -f "$database_pid"
     return 0
   fi
-  # Its last deed is to remove the file.
+  # The server removes its pid file last.
   while [[ -e $database_pid ]] && ((++tries < 600)); do sleep 0.1; done
 }
 
-warn_of_settings() {
+warn_about_settings() {
   local flush
   flush=$(as_database_root --skip-column-names --execute='SELECT @@innodb_flush_log_at_trx_commit')
   [[ $flush == 1 ]] ||
-    say "NOTE: the database server has innodb_flush_log_at_trx_commit=$flush; with anything but 1 a crash loses mail."
+    say "NOTE: the database server has innodb_flush_log_at_trx_commit=$flush; with any value but 1 a crash can lose mail."
 }

@@ -1,24 +1,23 @@
 # shellcheck shell=bash
-# The tables, the first organization and its key, where there is none yet.
+# The tables, and the first organization with its key where there is none yet.
 
 first_key=$settings_folder/first-key.json
 first_key_name='Made by the installer'
 
 first_key_made=$settings_folder/.first-key-made
 
-# from_json EXPRESSION: what it gives of `it`, which is standard input; a line for each where that is a list.
+# from_json EXPRESSION: evaluates it with `it`, the JSON on standard input, and prints the value; a list, one item on each line.
 from_json() {
   "$home/current/bin/bun" --print "const it = JSON.parse(await Bun.stdin.text()); [$1].flat().join('\n')"
 }
 
-# The file is empty between the order for a key and its answer. Where it is absent though it has been made, the operator
-# has taken it away.
+# The file is empty until the key is created. If it is missing although the key was created, the operator has removed it.
 has_first_key() {
   if [[ -e $first_key ]]; then [[ -s $first_key ]]; else [[ -e $first_key_made ]]; fi
 }
 
 make_first_key() {
-  local organization keys each
+  local organization keys key
   if uses_local_database; then start_database; fi
   "$command" migrate >&2
   organization=$("$command" org list --json | from_json 'it[0]?.id ?? ""')
@@ -28,9 +27,9 @@ make_first_key() {
   keys=$("$command" key list --org "$organization" --json)
   if [[ -e $first_key || $(from_json it.length <<<"$keys") == 0 ]]; then
     write_file "$first_key" 600 </dev/null
-    # A key whose secret an earlier run did not write down is of no use to anyone.
-    for each in $(from_json "it.filter(k => k.name === '$first_key_name' && !k.revoked_at).map(k => k.id)" <<<"$keys"); do
-      "$command" key revoke "$each" >&2
+    # Revoke keys that an interrupted run created without storing them: nobody has them.
+    for key in $(from_json "it.filter(k => k.name === '$first_key_name' && !k.revoked_at).map(k => k.id)" <<<"$keys"); do
+      "$command" key revoke "$key" >&2
     done
     "$command" key create --org "$organization" --name "$first_key_name" --json | write_file "$first_key" 600
   fi

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# What Debian has: the database server and the scanner, unless others are used, and what fetches Bun.
+# The Debian packages: the database server and the scanner, unless others are used, and what downloads Bun needs.
 
 database_settings=/etc/mysql/mariadb.conf.d/80-mailroom.cnf
 policy=/usr/sbin/policy-rc.d
@@ -14,10 +14,10 @@ wanted_packages() {
 is_installed() { [[ $(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null) == installed ]]; }
 
 has_packages() {
-  local each
+  local package
   [[ -z $(dpkg --audit) ]] || return 1
   ! is_own_policy || return 1
-  for each in $(wanted_packages); do is_installed "$each" || return 1; done
+  for package in $(wanted_packages); do is_installed "$package" || return 1; done
 }
 
 make_packages() {
@@ -39,7 +39,7 @@ get_packages() {
     -o Dpkg::Options::=--force-confold -o DPkg::Lock::Timeout=300 "$@" </dev/null >&2
 }
 
-# Debian asks this program before it starts a service; where systemd does not run, none is to start.
+# Debian runs this program before it starts a service. Where systemd does not run, it must start none.
 hold_services() {
   [[ -e $policy ]] || printf '#!/bin/sh\n%s\nexit 101\n' "$policy_mark" | write_file "$policy" 755
 }
@@ -50,16 +50,16 @@ release_services() {
   if is_own_policy; then rm -f "$policy"; fi
 }
 
-# Written before the server is installed: that it is there says, also after a run that was broken off, that the server is ours.
+# Written before the server is installed, so that it shows, even after an interrupted run, that we installed the server.
 write_database_settings() {
   local memory_mib pool_mib
   memory_mib=$(($(sed -nE 's/^MemTotal: *([0-9]+) kB/\1/p' /proc/meminfo) / 1024))
   pool_mib=$((memory_mib / 4 < 256 ? 256 : memory_mib / 4 > 8192 ? 8192 : memory_mib / 4))
   mkdir -p "${database_settings%/*}"
   [[ -e $database_settings ]] || write_file "$database_settings" 644 <<SETTINGS
-# Made for Mailroom; yours to change.
+# Created for Mailroom; you can change it.
 [mariadbd]
-# What is committed is on the disk: Mailroom says yes to a message only then.
+# A commit is on disk before Mailroom accepts a message.
 innodb_flush_log_at_trx_commit = 1
 sync_binlog = 1
 innodb_log_file_size = 512M

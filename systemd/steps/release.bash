@@ -1,10 +1,10 @@
 # shellcheck shell=bash
-# The program: each version in a folder of its own, and a link `current` to the one that serves.
+# The program: a directory for each version, and a link `current` to the one that serves.
 
 released=(mailroom package.json bun.lock tsconfig.json README.md docs src systemd)
-for each in CHANGELOG.md LICENSE docker; do [[ ! -e $checkout/$each ]] || released+=("$each"); done
+for entry in CHANGELOG.md LICENSE docker; do [[ ! -e $checkout/$entry ]] || released+=("$entry"); done
 
-# The version and what it is made of: the same files have the same name.
+# The version and a hash of its files: the same files have the same name.
 name_release() {
   local version
   version=$(sed -nE 's/^ *"version": *"([^"]+)".*/\1/p' "$checkout/package.json")
@@ -42,18 +42,18 @@ make_link() {
   point current "$release"
 }
 
-# point LINK RELEASE: there is no moment without the link.
+# point LINK RELEASE: replaces the link atomically.
 point() {
   ln -sfnT "versions/$2" "$home/$1.new"
   mv -fT "$home/$1.new" "$home/$1"
 }
 
-# Keeps the version that serves and the one before it.
+# Removes all versions but the one that serves and the one before it.
 drop_old_releases() {
-  local each kept
+  local path version kept
   kept=" $(current_release) $(basename "$(readlink "$home/previous" 2>/dev/null || true)") "
-  for each in "$home"/versions/*/; do
-    each=$(basename "$each")
-    [[ $kept == *" $each "* ]] || rm -rf "${home:?}/versions/$each"
+  for path in "$home"/versions/*/; do
+    version=$(basename "$path")
+    [[ $kept == *" $version "* ]] || rm -rf "${home:?}/versions/$version"
   done
 }

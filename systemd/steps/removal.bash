@@ -1,13 +1,13 @@
 # shellcheck shell=bash
-# The way back. Packages stay: what was installed for Mailroom may serve others by now.
+# Uninstalling. Packages stay: other programs may use them by now.
 
 uninstall() {
   if [[ -n $purge ]]; then confirm_purge; fi
-  say 'Ending the service and taking away its unit and command'
+  say 'Stopping the service, removing its unit and command'
   if is_booted; then systemctl disable --quiet --now mailroom 2>/dev/null || true; fi
   systemctl --quiet disable mailroom 2>/dev/null || true
   rm -f "$unit" "$command"
-  say "Taking $home away, and what was changed for clamd"
+  say "Removing $home and the changes to the settings of clamd"
   rm -rf "$home"
   remove_scanner_settings
   if is_booted; then
@@ -17,22 +17,22 @@ uninstall() {
   if [[ -n $purge ]]; then
     purge_all
   else
-    say "Kept: the database, $settings_folder and $state_folder. systemd/install takes them up again; --purge removes them."
+    say "Kept: the database, $settings_folder and $state_folder. systemd/install uses them again; --purge removes them."
   fi
   say 'The packages stay: mariadb-server, clamav-daemon, clamav-freshclam.'
 }
 
 confirm_purge() {
   [[ -z $yes ]] || return 0
-  [[ -t 0 ]] || stop 'all mail, keys and settings would go for good; on no terminal this needs --yes.'
+  [[ -t 0 ]] || stop 'this deletes all mail, keys and settings for good; without a terminal it needs --yes.'
   local answer
-  read -rp 'mailroom: All mail, keys and settings go for good. Type "purge" to go on: ' answer
+  read -rp 'mailroom: This deletes all mail, keys and settings for good. Type "purge" to continue: ' answer
   [[ $answer == purge ]] || stop 'nothing was changed.'
 }
 
 purge_all() {
-  say "Taking away the database, $settings_folder, $state_folder and the account"
-  # Last of all what says where the database is, so that a run that was broken off finds it again.
+  say "Removing the database, $settings_folder, $state_folder and the account"
+  # The settings go last, so that the next run still finds the database if this one is interrupted.
   if uses_local_database && { has_program mariadb || has_program mysql; }; then
     start_database
     as_database_root <<SQL

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# clamd, as Debian installs it, with limits above the largest message, unpacking in memory.
+# Debian's clamd, with limits above the largest message, unpacking in memory.
 
 scanner_settings=/etc/clamav/clamd.conf
 scanner_backup=$scanner_settings.before-mailroom
@@ -29,13 +29,13 @@ SETTINGS
 scanner_unit_lines() {
   cat <<'UNIT'
 [Unit]
-# Instead of not starting at all while freshclam has not fetched the signatures yet, it waits for them.
+# Until freshclam has fetched the signatures, clamd waits for them instead of not starting.
 ConditionPathExistsGlob=
 
 [Service]
 ExecStartPre=/bin/sh -c 'until ls /var/lib/clamav/main.c[lv]d && ls /var/lib/clamav/daily.c[lv]d; do sleep 5; done >/dev/null 2>&1'
 TimeoutStartSec=infinity
-# What it unpacks stays in memory; on a disk scans take several times as long.
+# Unpack in memory: on a disk scans take several times as long.
 TemporaryFileSystem=/tmp:mode=1777
 UNIT
 }
@@ -52,7 +52,7 @@ own_scanner_lines() { sed -n "/^$scanner_begin\$/,/^$scanner_end\$/{/^# ---/!p}"
 
 make_scanner() {
   [[ -e $scanner_backup ]] || cp -p "$scanner_settings" "$scanner_backup"
-  # From now on Debian leaves the file to us when the package is upgraded.
+  # From now on package upgrades do not change the file.
   echo 'clamav-daemon clamav-daemon/debconf boolean false' | debconf-set-selections
   local names
   names=$(scanner_lines | cut -d' ' -f1 | paste -sd'|')
@@ -68,15 +68,15 @@ make_scanner() {
   if is_booted; then start_scanner; fi
 }
 
-# The settings without our lines, and with those in force again that ours stand for.
+# The settings without our lines, and with the lines restored that ours replaced.
 without_own_lines() { sed -e "/^$scanner_begin\$/,/^$scanner_end\$/d" -e "s/^$scanner_mark//" "$scanner_settings"; }
 
 start_scanner() {
   systemctl daemon-reload
-  systemctl start clamav-freshclam || say 'NOTE: freshclam does not start; see: journalctl -u clamav-freshclam'
+  systemctl start clamav-freshclam || say 'NOTE: freshclam does not start, see: journalctl -u clamav-freshclam'
   systemctl restart --no-block clamav-daemon
   has_signatures ||
-    say 'NOTE: ClamAV has no signatures yet. freshclam fetches them, then clamd starts; until then mail is kept in quarantine.'
+    say 'NOTE: ClamAV has no signatures yet. freshclam is fetching them, then clamd starts; until then mail goes to quarantine.'
 }
 
 has_signatures() {

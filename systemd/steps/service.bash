@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# The unit, and the operator's command.
+# The systemd unit, and the operator's command.
 
 unit=/etc/systemd/system/mailroom.service
 command=/usr/local/bin/mailroom

@@ -1,10 +1,10 @@
 # shellcheck shell=bash
-# The service itself: enabled, and started anew where anything of it has changed.
+# The service itself: enabled, and restarted when anything of it has changed.
 
 start_wanted=$settings_folder/.start-wanted
 
-# Noted on the disk, so that a run that was broken off before the start does not leave the old one running. Where systemd
-# does not run, nothing of the old does.
+# Recorded on disk, so that the next run restarts the service if this one is interrupted before. Where systemd does not run,
+# no old service runs either.
 want_start() { ! is_booted || : >"$start_wanted"; }
 
 has_start() {
@@ -17,20 +17,20 @@ make_start() {
   if ! is_booted; then return; fi
   if ! systemctl restart mailroom; then
     journalctl --unit=mailroom --lines=10 --no-pager --output=cat >&2 || true
-    say "the service does not start. Its settings are in $settings_file, its log in: journalctl -u mailroom"
-    if [[ -e $home/previous ]]; then say "back to the version before: $(way_back)"; fi
+    say "the service does not start. Its settings are in $settings_file, its log is: journalctl -u mailroom"
+    if [[ -e $home/previous ]]; then say "back to the previous version: $(rollback_command)"; fi
     exit 1
   fi
   rm -f "$start_wanted"
   drop_old_releases
 }
 
-way_back() { echo "sudo ln -sfnT \"\$(readlink $home/previous)\" $home/current && sudo systemctl restart mailroom"; }
+rollback_command() { echo "sudo ln -sfnT \"\$(readlink $home/previous)\" $home/current && sudo systemctl restart mailroom"; }
 
-tell_what_is_next() {
+print_next_steps() {
   say "Mailroom $release is installed."
   say "Settings: $settings_file, then: systemctl restart mailroom. Commands: sudo mailroom --help. Log: journalctl -u mailroom"
   [[ -s $relay_file ]] ||
-    say "NOTE: no relay is set, so what is sent waits. Put its URL into $relay_file and take MAILROOM_ROLES out of the settings."
-  if [[ -s $first_key ]]; then say "The key of the first organization is in $first_key: take it to a safe place, then remove the file."; fi
+    say "NOTE: no relay is set, so sent emails wait. Write its URL to $relay_file and remove MAILROOM_ROLES from the settings."
+  if [[ -s $first_key ]]; then say "The key of the first organization is in $first_key: store it in a safe place, then remove the file."; fi
 }

@@ -16,18 +16,28 @@ const given = {
 }
 const longMs = 400_000
 
-/** What a run of the installer says of each step: its sentence, and whether it was done before. */
-interface Said {
+/** The output of a run of the installer about a step: its sentence, and whether it was done before. */
+interface StepOutput {
   readonly sentence: string
   readonly isDone: boolean
 }
 
-function readSteps(said: string): readonly Said[] {
-  const starts = ['Installing what', 'Making the account', 'Putting version', 'Making the database', 'Setting up clamd']
-  const more = ['Writing /etc', 'Installing the unit', 'Making 0.', 'Making the tables', 'Enabling and starting']
-  return said.split('\n').flatMap(line => {
+function readSteps(output: string): readonly StepOutput[] {
+  const sentences = [
+    'Installing the Debian packages',
+    'Creating the account',
+    'Copying version',
+    'Creating the database',
+    'Configuring clamd',
+    'Writing /etc',
+    'Installing the systemd unit',
+    'Making 0.',
+    'Creating the tables',
+    'Enabling and starting',
+  ]
+  return output.split('\n').flatMap(line => {
     const [, sentence = '', done] = /^mailroom: (.*?)(: done already)?$/.exec(line) ?? []
-    return [...starts, ...more].some(start => sentence.startsWith(start)) ? [{ sentence, isDone: !!done }] : []
+    return sentences.some(start => sentence.startsWith(start)) ? [{ sentence, isDone: !!done }] : []
   })
 }
 
@@ -199,8 +209,8 @@ describe.skipIf(why !== null)('systemd/install', () => {
       await sh(`echo "throw new Error('broken')" >>${checkout}/src/cli/serve.ts`)
       const broken = await install()
       expect(broken.status).toBe(1)
-      const [, wayBack = ''] = /back to the version before: sudo (.*) && sudo/.exec(broken.err) ?? []
-      await sh(`${wayBack} && systemctl reset-failed mailroom && systemctl restart mailroom`)
+      const [, rollback = ''] = /back to the previous version: sudo (.*) && sudo/.exec(broken.err) ?? []
+      await sh(`${rollback} && systemctl reset-failed mailroom && systemctl restart mailroom`)
       expect(readlinkSync(machine.path('opt/mailroom/current'))).toBe(second)
       expect((await firstMail('four')).subjects).toContain('in one')
       expect(existsSync(machine.path(`opt/mailroom/${first}`))).toBe(true)

@@ -3,7 +3,7 @@ import type { UpFile } from './folder.ts'
 /** What `up` prints when it is ready: the key, and commands to copy. */
 export function welcomeText(up: UpFile, file: string): string {
   return `
-Mailroom is running.
+Mailroom is up.
 
   API   ${up.http}
   SMTP  ${up.smtp}
