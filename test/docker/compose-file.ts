@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { parse } from 'yaml'
 import { projectRoot } from '../harness/cli.ts'
 
-/** What of a service in docker/compose.yaml the tests look at; {@link runFlags} refuses what it does not know. */
+/** The keys of a service in docker/compose.yaml that the tests use; {@link runFlags} rejects keys that it does not know. */
 export interface Service {
   readonly image: string
   readonly environment?: Readonly<Record<string, string>>
@@ -20,24 +20,24 @@ export interface ComposeFile {
 
 export const dockerFolder = join(projectRoot, 'docker')
 
-/** docker/compose.yaml with these values in the place of its variables, as `docker compose` reads it. */
+/** docker/compose.yaml with these values for its variables, as `docker compose` reads it. */
 export function readCompose(env: Readonly<Record<string, string>>): ComposeFile {
   const written = JSON.stringify(parse(readFileSync(join(dockerFolder, 'compose.yaml'), 'utf8'), { merge: true }))
   return JSON.parse(written, (_key, value) => (typeof value === 'string' ? interpolate(value, env) : value))
 }
 
-/** `$$`, `${A}`, `${A-b}`, `${A:-b}`, `${A?why}` and `${A:?why}`; with a colon an empty value is none. */
+/** `$$`, `${A}`, `${A-b}`, `${A:-b}`, `${A?message}` and `${A:?message}`; with a colon an empty value counts as unset. */
 function interpolate(text: string, env: Readonly<Record<string, string>>): string {
   return text.replace(/\$\$|\$\{(\w+)(?:(:?)([-?])([^}]*))?\}/g, (...[whole, name, colon, how, other]) => {
     if (whole === '$$') return '$'
     const value = env[name]
     if (value !== undefined && (value !== '' || !colon)) return value
-    if (how === '?') throw new Error(`${name} is absent: ${other}`)
+    if (how === '?') throw new Error(`${name} is missing: ${other}`)
     return other ?? ''
   })
 }
 
-/** A time of Compose's such as `4m` or `1m30s`, in seconds. */
+/** A duration in Compose's form, such as `4m` or `1m30s`, in seconds. */
 export function secondsOf(text: string): number {
   const [, minutes = '0', seconds = '0'] = /^(?:(\d+)m)?(?:(\d+)s)?$/.exec(text) ?? []
   return Number(minutes) * 60 + Number(seconds)
@@ -45,7 +45,7 @@ export function secondsOf(text: string): number {
 
 const texts = (value: unknown) => (Array.isArray(value) ? value.map(String) : [])
 
-/** How each key of a service is said to `docker run`. */
+/** The flags of `docker run` for each key of a service. */
 const flagsOf: Readonly<Record<string, (value: unknown) => readonly string[]>> = {
   user: value => ['--user', String(value)],
   init: value => (value === true ? ['--init'] : []),
@@ -61,15 +61,15 @@ const flagsOf: Readonly<Record<string, (value: unknown) => readonly string[]>> =
   environment: value => Object.entries(value as object).flatMap(([name, text]) => ['--env', `${name}=${text}`]),
 }
 
-/** What is between services, or how Docker keeps logs and builds: a single container has none of it. */
-const passedOver = new Set(['image', 'build', 'logging', 'restart', 'depends_on', 'env_file', 'ports', 'healthcheck'])
+/** Relations between services, builds and logs: a single container has none of them. */
+const ignoredKeys = new Set(['image', 'build', 'logging', 'restart', 'depends_on', 'env_file', 'ports', 'healthcheck'])
 
-/** The arguments of `docker run` that run this service as Compose would. @throws at a key that it does not know. */
+/** The arguments for `docker run` that run this service as Compose would. @throws Error for a key that it does not know */
 export function runFlags(service: Service): readonly string[] {
   return Object.entries(service).flatMap(([key, value]) => {
-    if (passedOver.has(key)) return []
+    if (ignoredKeys.has(key)) return []
     const flags = flagsOf[key]
-    if (!flags) throw new Error(`docker run is not told "${key}" of compose.yaml`)
+    if (!flags) throw new Error(`no flag of docker run is known for "${key}" in compose.yaml`)
     return flags(value)
   })
 }

@@ -11,40 +11,40 @@ import { findProgram } from '../../src/cli/private/process.ts'
 import { sessionLimits } from '../../src/servers/smtp/session-limits.ts'
 import { clamdSettings, dockerFolder, readCompose, type Service, secondsOf } from './compose-file.ts'
 
-/** What docker/.env.example says, and nothing else. */
-const four = parseEnv(readFileSync(join(dockerFolder, '.env.example'), 'utf8')) as Record<string, string>
-const compose = readCompose(four)
+/** The values of docker/.env.example. */
+const exampleValues = parseEnv(readFileSync(join(dockerFolder, '.env.example'), 'utf8')) as Record<string, string>
+const compose = readCompose(exampleValues)
 const { secrets, mailroom, database, clamav } = compose.services
 const dockerfile = readFileSync(join(dockerFolder, 'Dockerfile'), 'utf8')
-/** What the image says of itself, and what Compose says. */
+/** What the image sets, and what Compose sets. */
 const environment = {
   ...Object.fromEntries(Array.from(dockerfile.matchAll(/(MAILROOM_\w+)=(\S+)/g), ([, name, value]) => [name, value])),
   ...mailroom.environment,
 }
 
-test('compose.yaml is as the schema of the Compose Specification has it', () => {
+test('compose.yaml matches the schema of the Compose Specification', () => {
   const linter = new DCLinter({ rules: {}, quiet: false, debug: false, exclude: [] })
-  const found = linter.lintFiles([join(dockerFolder, 'compose.yaml')], false).flatMap(lintFile => lintFile.messages)
-  // Where things stand and how they are quoted is ours; port 25 is for all of the world.
+  const found = linter.lintFiles([join(dockerFolder, 'compose.yaml')], false).flatMap(file => file.messages)
+  // Order and quoting are a matter of style; port 25 has to be open to the world.
   expect(found.filter(({ rule }) => !/order$|quotes|unbound/.test(rule))).toEqual([])
 })
 
-test('four values are all that an operator has to give', () => {
-  expect(Object.keys(four)).toHaveLength(4)
-  expect(() => readCompose({})).toThrow('is absent')
+test('an operator has to set four values only', () => {
+  expect(Object.keys(exampleValues)).toHaveLength(4)
+  expect(() => readCompose({})).toThrow('is missing')
   expect(JSON.stringify(compose)).not.toContain('${')
 })
 
-test('what Compose sets are settings of Mailroom', () => {
+test('Compose sets only settings that Mailroom has', () => {
   const { MAILROOM_DATABASE_URL_FILE: _url, MAILROOM_SMARTHOST_URL_FILE: _relay, ...plain } = environment
-  const config = readConfig({ ...plain, MAILROOM_SMARTHOST_URL: four['MAILROOM_SMARTHOST_URL'] })
+  const config = readConfig({ ...plain, MAILROOM_SMARTHOST_URL: exampleValues['MAILROOM_SMARTHOST_URL'] })
   expect(config.varFolder).toBe('/var/lib/mailroom')
   expect(mailroom.volumes).toContain('mailroom:/var/lib/mailroom')
   const ports = [config.smtpListen.port, config.httpListen.port]
   expect(mailroom.ports?.map(port => Number(port.split(':').at(-1)))).toEqual(ports)
 })
 
-test('no service that stays has a secret in its environment', () => {
+test('no running service has a secret in its environment', () => {
   const secret = /PASSWORD$|_URL$|KEY$|TOKEN$/
   const harmless = ['MAILROOM_PUBLIC_URL', 'MYSQL_RANDOM_ROOT_PASSWORD']
   for (const { environment = {} } of [mailroom, database, clamav])
@@ -53,12 +53,12 @@ test('no service that stays has a secret in its environment', () => {
   expect(secrets['network_mode']).toBe('none')
 })
 
-test('the base image has the Bun that the project is made for', () => {
+test('the base image has the version of Bun in package.json', () => {
   const [, version] = /^ARG BASE=oven\/bun:([\d.]+)-slim$/m.exec(dockerfile) ?? []
   expect(packageFile.packageManager).toBe(`bun@${version}`)
 })
 
-test('the container gets longer to end than all that may be under way', () => {
+test('the container gets more time to stop than the work in progress can take', () => {
   const config = readConfig({ MAILROOM_PROVIDER: 'sandbox' })
   const { drainMs } = sessionLimits(config)
   const requestsMs = 10_000
@@ -66,7 +66,7 @@ test('the container gets longer to end than all that may be under way', () => {
   expect(secondsOf(String(mailroom['stop_grace_period'])) * 1000).toBeGreaterThan(longestMs)
 })
 
-test('clamd takes what Mailroom takes, and does not double when it loads signatures', () => {
+test('clamd accepts messages as large as Mailroom does, and does not load signatures twice', () => {
   const { StreamMaxLength = '', MaxFileSize = '', MaxThreads, ConcurrentDatabaseReload, TCPSocket } = clamdSettings()
   const { maxMessageBytes, scansAtOnce } = settings
   for (const size of [StreamMaxLength, MaxFileSize])
@@ -76,19 +76,19 @@ test('clamd takes what Mailroom takes, and does not double when it loads signatu
   expect(mailroom.environment?.['MAILROOM_CLAMD']).toBe(`tcp:clamav:${TCPSocket}`)
 })
 
-test('MariaDB takes the options that are written for MySQL', () => {
+test('MariaDB accepts the options that are written for MySQL', () => {
   const options = database.command ?? []
-  const asked = Bun.spawnSync([findProgram('mariadbd', 'mariadb-server'), '--no-defaults', ...options, '--help', '-v'])
-  expect({ status: asked.exitCode, said: asked.stderr.toString() }).toMatchObject({ status: 0 })
-  const shown = asked.stdout.toString()
+  const run = Bun.spawnSync([findProgram('mariadbd', 'mariadb-server'), '--no-defaults', ...options, '--help', '-v'])
+  expect({ status: run.exitCode, stderr: run.stderr.toString() }).toMatchObject({ status: 0 })
+  const output = run.stdout.toString()
   for (const option of options) {
     const [, name = '', value = ''] = /^--([^=]+)=(\w+)$/.exec(option) ?? []
-    const [, effective] = new RegExp(`^${name}\\s+(\\S+)$`, 'm').exec(shown) ?? []
+    const [, effective] = new RegExp(`^${name}\\s+(\\S+)$`, 'm').exec(output) ?? []
     expect(`${name} ${effective}`).toBe(`${name} ${value === '512M' ? 512 * 1024 * 1024 : value}`)
   }
 })
 
-test('split by compose.roles.yaml, the services together do what one did', () => {
+test('the services of compose.roles.yaml together have the roles and ports of one', () => {
   const text = readFileSync(join(dockerFolder, 'compose.roles.yaml'), 'utf8')
   const { services } = parse(text, { logLevel: 'silent' }) as { services: Record<string, Partial<Service>> }
   const roles = Object.values(services).map(partial => partial.environment?.['MAILROOM_ROLES'])
@@ -96,6 +96,6 @@ test('split by compose.roles.yaml, the services together do what one did', () =>
   const { mailroom: smtp, ...others } = services
   const inside = (service: Partial<Service> | undefined) => service?.ports?.map(port => port.split(':').at(-1)) ?? []
   expect([...inside(smtp), ...inside(others['http'])]).toEqual(inside(mailroom))
-  for (const other of Object.values(others))
-    expect(other['extends']).toEqual({ file: 'compose.yaml', service: 'mailroom' })
+  for (const service of Object.values(others))
+    expect(service['extends']).toEqual({ file: 'compose.yaml', service: 'mailroom' })
 })

@@ -11,16 +11,16 @@ const unit = read('systemd/mailroom.service')
 const valuesOf = (key: string) =>
   Array.from(unit.matchAll(new RegExp(`^${key}=(.*)$`, 'gm')), ([, value = '']) => value)
 
-test('the service gets longer to end than all that may be under way', () => {
+test('the service gets more time to stop than the work in progress can take', () => {
   const config = readConfig({ MAILROOM_PROVIDER: 'sandbox' })
   const requestsMs = 10_000
   const longestMs = 2 * sessionLimits(config).drainMs + requestsMs + config.relayAttemptSeconds * 1000
   expect(Number(valuesOf('TimeoutStopSec')[0]) * 1000).toBeGreaterThan(longestMs)
 })
 
-test('the unit and the installer set nothing but settings, and the memory as the command does', () => {
+test('the unit and the installer set only settings that Mailroom has, and the same memory as ./mailroom', () => {
   const known = new Set<string>(Object.values(settings).map(each => each.key))
-  // What the installer asks for, and no setting of the service.
+  // An answer for the installer, not a setting of the service.
   known.add('MAILROOM_ORGANIZATION')
   const named = [unit, read('systemd/command'), read('systemd/install'), read('systemd/steps/settings.bash')]
     .flatMap(text => text.match(/\bMAILROOM_[A-Z_]*[A-Z]/g) ?? [])
@@ -30,7 +30,7 @@ test('the unit and the installer set nothing but settings, and the memory as the
   expect(valuesOf('Environment')).toContain(`BUN_JSC_forceRAMSize=${Number(factor) * 1024 * 1024}`)
 })
 
-test('clamd is set up to take what Mailroom takes, and more at once than it asks for', () => {
+test('clamd accepts messages as large as Mailroom does, and more scans at a time than Mailroom requests', () => {
   const lines = read('systemd/steps/scanner.bash')
   const number = (key: string) => Number(new RegExp(`^${key} (\\d+)`, 'm').exec(lines)?.[1])
   for (const size of ['StreamMaxLength', 'MaxFileSize'])
