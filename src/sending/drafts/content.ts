@@ -14,7 +14,7 @@ import type { DraftRow } from './table.ts'
 export const draftContentRefusals = ['not_found'] as const
 
 /**
- * The columns that a request gives, and what follows from them.
+ * The columns that a request changes, the brand that follows from From included.
  * @throws Refusal `not_found` for `brand_id` and `in_reply_to`, `invalid_request`
  */
 export async function readDraftChange(
@@ -34,7 +34,7 @@ export async function readDraftChange(
     ...(text === undefined ? {} : { text: readText(text) }),
   }
   const sender = { ...before, ...change }
-  return { ...change, ...(await readBrand(deps.db, owner, body, sender)), ...(await readAnswered(deps, owner, body)) }
+  return { ...change, ...(await readBrand(deps.db, owner, body, sender)), ...(await readInReplyTo(deps, owner, body)) }
 }
 
 function emptyAsNull(text: string | null): string | null {
@@ -47,12 +47,12 @@ function addressList(given: string | readonly string[] | null) {
 
 function readText(text: string | null): string | null {
   if (text === null || text === '') return null
-  if (text.includes('\u0000')) throw wrong('text', 'it holds NUL')
+  if (text.includes('\u0000')) throw wrong('text', 'it contains NUL')
   if (Buffer.byteLength(text) > maxBodyBytes) throw wrong('text', `it has more than ${maxBodyBytes} bytes`)
   return text.toWellFormed()
 }
 
-/** The brand is From's where its domain is registered, else the one that is given. */
+/** The brand of From's domain when that is registered, otherwise the one that the request names. */
 async function readBrand(
   db: Db,
   owner: DraftScope,
@@ -60,9 +60,9 @@ async function readBrand(
   sender: Pick<DraftRow, 'from_header' | 'brand_id'>,
 ): Promise<Pick<DraftRow, 'brand_id'> | undefined> {
   if (given === undefined && from === undefined) return undefined
-  const named =
+  const requested =
     typeof given === 'string' ? (await loadBrand(db, { ...owner, brandId: null }, given, 'brand_id')).id : given
-  return { brand_id: (await brandOfFrom(db, owner, sender)) ?? (named === undefined ? sender.brand_id : named) }
+  return { brand_id: (await brandOfFrom(db, owner, sender)) ?? (requested === undefined ? sender.brand_id : requested) }
 }
 
 async function brandOfFrom(
@@ -76,7 +76,7 @@ async function brandOfFrom(
   return found?.brandId
 }
 
-async function readAnswered(
+async function readInReplyTo(
   deps: DraftsDeps,
   { organizationId }: DraftScope,
   { in_reply_to: id }: DraftChange,

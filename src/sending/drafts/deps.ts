@@ -3,18 +3,18 @@ import type { Clock } from '../../base/clock.ts'
 import type { Db } from '../../base/database/database.ts'
 import type { Id } from '../../base/ids.ts'
 
-/** For whom: drafts belong to the whole organization. */
+/** Drafts belong to the whole organization, not to a brand. */
 export type DraftScope = Pick<Tenant, 'organizationId'>
 
-/** The received messages, which sending does not know by itself. */
+/** The received messages, which are a layer below: app/ passes them in. */
 export interface ReceivedMessages {
   /** Has the organization such a message? */
   has(organizationId: Id<'org'>, id: Id<'msg'>): Promise<boolean>
-  /** What an email carries that answers the message; undefined: there is no such message. */
+  /** What makes an email a reply to the message; undefined: there is no such message. */
   replyContext(organizationId: Id<'org'>, id: Id<'msg'>): Promise<ReplyContext | undefined>
 }
 
-/** What makes an email an answer. */
+/** What makes an email a reply. */
 export interface ReplyContext {
   readonly brandId: Id<'brd'>
   readonly threadId: string
@@ -22,7 +22,6 @@ export interface ReplyContext {
   readonly headers: Readonly<Record<string, string>>
 }
 
-/** What the work on drafts uses. */
 export interface DraftsDeps {
   readonly db: Db
   readonly clock: Clock

@@ -55,7 +55,7 @@ function noDraft(id: string): never {
   throw refuse('not_found', { message: `There is no draft ${id.slice(0, 80)}.` })
 }
 
-/** Keeps a draft. @throws Refusal `not_found` for `brand_id` and `in_reply_to`, `invalid_request` */
+/** Creates a draft. @throws Refusal `not_found` for `brand_id` and `in_reply_to`, `invalid_request` */
 export async function createDraft(
   deps: DraftsDeps,
   owner: DraftScope,
@@ -114,7 +114,7 @@ export async function changeDraft(
   })
 }
 
-/** Each change has another instant, by which a send knows that the draft is still as it was read. */
+/** Each change gets a later instant, by which a send sees whether the draft has changed since it was read. */
 function laterThan(last: Instant, now: Instant): Instant {
   return now > last ? now : instantAt(microsecondsOf(last) + 1)
 }
@@ -130,8 +130,8 @@ export async function removeDraft(
   return inTransaction(deps.db, async tx => {
     const row = (await lockDraft(tx, found)) ?? noDraft(id)
     await deleteDraft(tx, row)
-    const answer = { id: row.id, deleted: true } as const
-    await storeResponse(tx, reservation, { status: 200, body: answer, at: deps.clock.now() })
-    return answer
+    const body = { id: row.id, deleted: true } as const
+    await storeResponse(tx, reservation, { status: 200, body, at: deps.clock.now() })
+    return body
   })
 }

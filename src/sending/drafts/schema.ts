@@ -4,7 +4,7 @@ import { toIso } from '../../base/clock.ts'
 import { fromJson } from '../../base/database/schema.ts'
 import type { DraftRow } from './table.ts'
 
-// Addresses may be unfinished: only what could never become one is refused.
+// Addresses may be incomplete: only what could never become one is refused.
 const address = t.String({
   maxLength: 1024,
   pattern: '^[^\\x00-\\x1f\\x7f]*$',
@@ -18,7 +18,7 @@ const subject = t.String({
 })
 
 const inputs = {
-  brand_id: t.String({ description: 'Taken where From’s domain does not say which brand it is.' }),
+  brand_id: t.String({ description: 'The brand, when From’s domain does not determine it.' }),
   from: address,
   to: addresses,
   cc: addresses,
@@ -26,13 +26,13 @@ const inputs = {
   reply_to: addresses,
   subject,
   text: t.String({ description: 'At most 2 MiB.' }),
-  in_reply_to: t.String({ description: 'The id of the received message that it answers.' }),
+  in_reply_to: t.String({ description: 'The id of the received message that the draft replies to.' }),
 }
 
-/** What POST /v1/drafts takes. */
+/** The body of POST /v1/drafts. */
 export const newDraftSchema = t.Partial(t.Object(inputs))
 
-/** What PATCH /v1/drafts/{id} takes: null empties a field. */
+/** The body of PATCH /v1/drafts/{id}: null empties a field. */
 export const draftChangeSchema = t.Partial(
   t.Object({
     brand_id: nullable(inputs.brand_id),

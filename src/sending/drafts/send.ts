@@ -15,7 +15,6 @@ import type { ReceivedMessages, ReplyContext } from './deps.ts'
 import { draftRefusals, requireDraft } from './drafts.ts'
 import { type DraftRow, deleteDraft, lockUnchangedDraft } from './table.ts'
 
-/** What sending drafts stands on. */
 export interface DraftSendDeps {
   readonly sending: SendDeps
   readonly received: ReceivedMessages
@@ -33,8 +32,8 @@ export const sendDraftRefusals = [
 ] as const
 
 /**
- * Sends a draft: the transaction that accepts the email removes the draft, so that of several sends one sends it. A draft
- * that is changed meanwhile is sent as it is then.
+ * Sends a draft: the transaction that accepts the email deletes the draft, so that of several requests one sends it. When
+ * the draft is changed meanwhile, the changed draft is sent.
  * @throws Refusal `not_found`, `draft_incomplete`, `from_not_allowed`, and those of a send
  */
 export async function sendDraft(
@@ -46,10 +45,10 @@ export async function sendDraft(
   for (let attempt = 1; ; attempt++) {
     const draft = await requireDraft(deps.sending.db, sender, id)
     const fields = readComplete(draft)
-    const answering = await answeringOf(deps, draft, fields)
-    const email = { ...fields, ...(answering ? { headers: { ...answering.headers } } : {}) }
-    const threadId = answering ? { threadId: answering.threadId } : {}
-    const consumes = consuming(draft)
+    const reply = await loadReplyContext(deps, draft, fields)
+    const email = { ...fields, ...(reply ? { headers: { ...reply.headers } } : {}) }
+    const threadId = reply ? { threadId: reply.threadId } : {}
+    const consumes = singleUse(draft)
     try {
       return await send({ sender, fields: email, reservation, ...threadId, quotaStatus: 422, consumes }, deps.sending)
     } catch (error) {
@@ -59,19 +58,22 @@ export async function sendDraft(
   }
 }
 
-/** The draft was sent, deleted or changed since it was read. */
+/** The draft has been sent, deleted or changed since it was read. */
 class DraftChangedError extends Refusal {}
 
-function consuming(draft: DraftRow): SingleUseItem {
+function singleUse(draft: DraftRow): SingleUseItem {
   return {
     id: draft.id,
     lock: db => lockUnchangedDraft(db, draft),
-    refuse: () => new DraftChangedError('not_found', { message: `There is no draft ${draft.id} as it was.` }),
+    refuse: () =>
+      new DraftChangedError('not_found', {
+        message: `The draft ${draft.id} was sent, deleted or changed at the same time.`,
+      }),
     remove: db => deleteDraft(db, draft),
   }
 }
 
-/** The draft as a request to send. @throws Refusal `draft_incomplete`, which names what is absent or no address */
+/** The draft as a request to send. @throws Refusal `draft_incomplete`, which names what is missing or not an address */
 function readComplete(draft: DraftRow): SendEmail {
   const { from_header: from, subject, text } = draft
   const to = [...fromJson(draft.to_addresses)]
@@ -89,7 +91,7 @@ function readComplete(draft: DraftRow): SendEmail {
   return { from, to, cc, bcc, reply_to: replyTo, subject, text }
 }
 
-/** What would be a wrong request to send is an unfinished draft. */
+/** What would be an invalid request to send is an incomplete draft. */
 function asIncomplete(read: () => void): void {
   try {
     read()
@@ -104,19 +106,19 @@ function incomplete(param: string, message: string): Refusal {
 }
 
 /** @throws Refusal `from_not_allowed` where the message belongs to another brand than From */
-async function answeringOf(
+async function loadReplyContext(
   { sending, received }: DraftSendDeps,
   { organization_id: organizationId, in_reply_to: id }: DraftRow,
   { from }: SendEmail,
 ): Promise<ReplyContext | undefined> {
-  const answering = id === null ? undefined : await received.replyContext(organizationId, id)
-  if (!answering) return undefined
+  const reply = id === null ? undefined : await received.replyContext(organizationId, id)
+  if (!reply) return undefined
   const { domain } = splitAddress(readAddress(from, 'from').address)
   const found = await sending.findDomain({ organizationId, domain })
-  if (found && found.brandId !== answering.brandId)
+  if (found && found.brandId !== reply.brandId)
     throw refuse('from_not_allowed', {
       message: `from: ${domain} belongs to another brand than the message ${id}.`,
       param: 'from',
     })
-  return answering
+  return reply
 }

@@ -36,7 +36,7 @@ export async function lockDraft(db: Db, key: DraftKey): Promise<DraftRow | undef
   return await at(db, key).select(columns).forUpdate().executeTakeFirst()
 }
 
-/** Is the draft as it was then? It is locked until the transaction ends. */
+/** Locks the draft until the transaction ends; false: it has been deleted or changed since it was read. */
 export async function lockUnchangedDraft(db: Db, draft: DraftKey & Pick<DraftRow, 'updated_at'>): Promise<boolean> {
   const row = await at(db, draft).select('updated_at').forUpdate().executeTakeFirst()
   return row?.updated_at === draft.updated_at
@@ -54,7 +54,7 @@ export async function deleteDraft(db: Db, { organization_id, id }: DraftKey): Pr
   await db.deleteFrom('drafts').where('organization_id', '=', organization_id).where('id', '=', id).execute()
 }
 
-/** The ids of at most `limit` drafts older than `after`, newest first, and how many bytes each would fill. */
+/** The ids of at most `limit` drafts older than `after`, newest first, with their sizes in a response. */
 export async function selectDraftSizes(
   db: Db,
   organizationId: Id<'org'>,

@@ -2,7 +2,7 @@ import type { Instant } from '../../base/clock.ts'
 import type { DatabaseSchema, EmailStatus } from '../../base/database/schema.ts'
 import type { Id } from '../../base/ids.ts'
 
-/** Whom and what a bounce is about, and whether the recipient is suppressed because of it. */
+/** What a bounce means, and whether the recipient is suppressed because of it. */
 export interface Bounce {
   readonly type: 'permanent' | 'transient' | 'undetermined'
   readonly scope: 'recipient' | 'infrastructure'
@@ -25,8 +25,8 @@ export interface DeliveryEvent {
   readonly extra?: Readonly<Record<string, unknown>>
   /** 32 bytes, the same for an event that its source repeats: it is recorded once. */
   readonly repeatKey?: Buffer | null
-  /** The provider's own name for the email, when this event tells it. */
+  /** The provider's own id of the email, when this event gives it. */
   readonly providerMessageId?: string | null
-  /** The Message-ID that recipients see, without angle brackets, when this event tells it. */
+  /** The Message-ID that recipients see, without angle brackets, when this event gives it. */
   readonly wireMessageId?: string | null
 }

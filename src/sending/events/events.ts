@@ -18,9 +18,9 @@ import {
 import { recordWireMessageIds } from './wire-message-id.ts'
 
 /**
- * Records events and moves the statuses of their recipients and emails on, by the table in status.ts. Every status changes
- * here and nowhere else. Runs in the caller's transaction, in which the emails stay locked. One answer for each event:
- * false when it was recorded before, or its email is not there.
+ * Records events and updates the statuses of their recipients and emails, by the table in status.ts. Every status changes
+ * here and nowhere else. Runs in the caller's transaction, in which the emails stay locked. One result for each event:
+ * false when it was recorded before, or its email does not exist.
  */
 export async function recordEvents(
   db: Db,
@@ -44,12 +44,9 @@ export async function recordEvents(
     const email = emails.get(event.emailId)
     if (!email || !isNew[i]) continue
     rows.push(eventRow(event, email, now))
-    const of = recipients.get(event.emailId) ?? []
-    recipients.set(
-      event.emailId,
-      of.map(row => afterEvent(row, event, changed)),
-    )
-    emails.set(event.emailId, emailAfter(email, event, recipients.get(event.emailId) ?? []))
+    const updated = (recipients.get(event.emailId) ?? []).map(row => recipientAfter(row, event, changed))
+    recipients.set(event.emailId, updated)
+    emails.set(event.emailId, emailAfter(email, event, updated))
   }
   await insertEvents(db, rows)
   await updateRecipients(db, [...changed.values()])
@@ -94,16 +91,16 @@ function eventRow(event: DeliveryEvent, email: EmailDeliveryState, now: Instant)
   }
 }
 
-function afterEvent(
+function recipientAfter(
   row: EmailRecipientRow,
   event: DeliveryEvent,
   changed: Map<string, EmailRecipientRow>,
 ): EmailRecipientRow {
   if (event.type === 'replied') return row
   if (event.recipient !== null && event.recipient.toLowerCase() !== row.email.toLowerCase()) return row
-  const told: KnownStatus = { status: event.type, at: event.occurredAt, isReported: reports.has(event.source) }
-  const known: KnownStatus = { status: row.status, at: row.updated_at, isReported: row.reported === 1 }
-  if (!takesEffect(told, known)) return row
+  const isReported = reportSources.has(event.source)
+  const current: KnownStatus = { status: row.status, at: row.updated_at, isReported: row.reported === 1 }
+  if (!takesEffect({ status: event.type, at: event.occurredAt, isReported }, current)) return row
   const next: EmailRecipientRow = {
     ...row,
     status: event.type,
@@ -111,14 +108,14 @@ function afterEvent(
     enhanced_code: event.enhancedCode ?? null,
     detail: event.detail ?? null,
     updated_at: event.occurredAt,
-    reported: told.isReported ? 1 : 0,
+    reported: isReported ? 1 : 0,
   }
   changed.set(`${row.email_id} ${row.position}`, next)
   return next
 }
 
-const reports: ReadonlySet<DeliveryEvent['source']> = new Set(['dsn', 'provider_webhook'])
-const endings: ReadonlySet<DeliveryEvent['type']> = new Set(['failed', 'rejected', 'bounced'])
+const reportSources: ReadonlySet<DeliveryEvent['source']> = new Set(['dsn', 'provider_webhook'])
+const failureTypes: ReadonlySet<DeliveryEvent['type']> = new Set(['failed', 'rejected', 'bounced'])
 
 function emailAfter(
   email: EmailDeliveryState,
@@ -131,7 +128,7 @@ function emailAfter(
     providerMessageId: event.providerMessageId ?? email.providerMessageId,
     sentAt: email.sentAt ?? (event.type === 'sent' ? event.occurredAt : null),
     lastEventAt: later(event.occurredAt, email.lastEventAt),
-    error: endings.has(event.type) ? (event.detail ?? email.error) : email.error,
+    error: failureTypes.has(event.type) ? (event.detail ?? email.error) : email.error,
   }
 }
 

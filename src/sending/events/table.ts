@@ -5,7 +5,7 @@ import { insertRows } from '../../base/database/insert-rows.ts'
 import type { DatabaseSchema, EmailStatus } from '../../base/database/schema.ts'
 import type { Id } from '../../base/ids.ts'
 
-/** An email as the recording of its events needs it. */
+/** What the events of an email change, and what their recording needs to know of it. */
 export interface EmailDeliveryState {
   readonly id: Id<'eml'>
   readonly organizationId: Id<'org'>
@@ -22,7 +22,7 @@ export interface EmailDeliveryState {
 export type EmailRecipientRow = Selectable<DatabaseSchema['email_recipients']>
 export type EmailEventRow = DatabaseSchema['email_events']
 
-/** Locks these emails, in one order, until the transaction ends; those that are not there are left out. */
+/** Locks these emails, in one order, until the transaction ends; those that do not exist are left out. */
 export async function lockEmailStates(db: Db, ids: readonly Id<'eml'>[]): Promise<readonly EmailDeliveryState[]> {
   return db
     .selectFrom('emails')
@@ -67,7 +67,7 @@ export async function selectRecipients(db: Db, ids: readonly Id<'eml'>[]): Promi
     .execute()
 }
 
-/** Which of these repeated events are recorded already, as hexadecimal text. */
+/** Which of these repeat keys are recorded already, as hexadecimal text. */
 export async function selectRepeatKeys(db: Db, repeatKeys: readonly Buffer[]): Promise<ReadonlySet<string>> {
   if (repeatKeys.length === 0) return new Set()
   const rows = await db.selectFrom('email_events').select('repeat_key').where('repeat_key', 'in', repeatKeys).execute()
@@ -78,7 +78,7 @@ export async function insertEvents(db: Db, rows: readonly EmailEventRow[]): Prom
   await insertRows(db, 'email_events', rows)
 }
 
-/** Writes the status of recipients that are there, with what it is based on. */
+/** Updates the status of existing recipients, with its evidence. */
 export async function updateRecipients(db: Db, rows: readonly EmailRecipientRow[]): Promise<void> {
   await insertRows(
     db,
@@ -90,27 +90,27 @@ export async function updateRecipients(db: Db, rows: readonly EmailRecipientRow[
   )
 }
 
-/** Notes the Message-ID that recipients see of an email. */
+/** Records the Message-ID that recipients see of an email. */
 export async function updateWireMessageId(db: Db, id: Id<'eml'>, wireMessageId: string): Promise<void> {
   await db.updateTable('emails').set({ wire_message_id: wireMessageId }).where('id', '=', id).execute()
 }
 
-/** Writes what events changed of emails that are there. */
+/** Updates what events changed of existing emails. */
 export async function updateEmails(db: Db, emails: readonly EmailDeliveryState[]): Promise<void> {
   if (emails.length === 0) return
   const ids = emails.map(email => email.id)
   const parameters: (string | null)[] = []
   // Without the query builder, which would cost more than the update: this is on the relay's hot path.
-  const eachOf = (column: string, value: (email: EmailDeliveryState) => string | null) => {
+  const caseOf = (column: string, value: (email: EmailDeliveryState) => string | null) => {
     for (const email of emails) parameters.push(email.id, value(email))
     return `${column} = CASE id ${ids.map(() => 'WHEN ? THEN ?').join(' ')} END`
   }
   const changes = [
-    eachOf('status', email => email.status),
-    eachOf('provider_message_id', email => email.providerMessageId),
-    eachOf('sent_at', email => email.sentAt),
-    eachOf('last_event_at', email => email.lastEventAt),
-    eachOf('error', email => email.error),
+    caseOf('status', email => email.status),
+    caseOf('provider_message_id', email => email.providerMessageId),
+    caseOf('sent_at', email => email.sentAt),
+    caseOf('last_event_at', email => email.lastEventAt),
+    caseOf('error', email => email.error),
   ]
   const text = `UPDATE emails SET ${changes.join(', ')} WHERE id IN (${ids.map(() => '?').join(', ')})`
   await db.executeQuery(CompiledQuery.raw(text, [...parameters, ...ids]))

@@ -5,31 +5,31 @@ import { joinThreads } from '../threads/threads.ts'
 import type { DeliveryEvent } from './delivery-event.ts'
 import { type EmailDeliveryState, updateWireMessageId } from './table.ts'
 
-/** What an email is known by to its recipients, as far as events tell it for the first time. */
+/** The Message-ID that recipients see, given by an event for the first time. */
 interface WireIdUpdate {
   /** Without angle brackets. */
   readonly wireMessageId: string
-  /** It was learned after the provider had the email, so that somebody may have answered it already. */
+  /** It became known after the provider had the email, so that somebody may have replied already. */
   readonly isLate: boolean
 }
 
 /**
- * Notes under what Message-ID emails are known to their recipients, so that answers to it find their thread. Gives the
- * events of the answers that came before that was known.
+ * Records the Message-IDs that recipients see of emails, where the provider replaces ours, so that replies find their
+ * thread. Gives the events of the replies that came before they were known.
  */
 export async function recordWireMessageIds(
   db: Db,
   events: readonly DeliveryEvent[],
   emails: ReadonlyMap<Id<'eml'>, EmailDeliveryState>,
 ): Promise<readonly DeliveryEvent[]> {
-  const told = new Map<EmailDeliveryState, WireIdUpdate>()
+  const updates = new Map<EmailDeliveryState, WireIdUpdate>()
   for (const { emailId, wireMessageId, source } of events) {
     const email = emails.get(emailId)
     if (!email || !wireMessageId || email.wireMessageId !== null || wireMessageId === email.messageId) continue
-    if (!told.has(email)) told.set(email, { wireMessageId, isLate: source !== 'smtp' })
+    if (!updates.has(email)) updates.set(email, { wireMessageId, isLate: source !== 'smtp' })
   }
   const replies: DeliveryEvent[] = []
-  for (const [email, what] of told) replies.push(...(await recordWireMessageId(db, email, what)))
+  for (const [email, update] of updates) replies.push(...(await recordWireMessageId(db, email, update)))
   return replies
 }
 
@@ -43,8 +43,8 @@ async function recordWireMessageId(
   const entry = { brandId, itemId: emailId, messageId: wireMessageId, references: [messageId], emailId }
   const [joined] = await joinThreads(db, [entry])
   if (!isLate || !joined) return []
-  const learned = { organizationId, brandId, emailId, wireMessageId, seenThreadId: joined.threadId }
-  const early = await linkEarlyReplies(db, learned)
+  const identified = { organizationId, brandId, emailId, wireMessageId, seenThreadId: joined.threadId }
+  const early = await linkEarlyReplies(db, identified)
   return early.map(reply => ({
     emailId,
     recipient: null,

@@ -2,20 +2,20 @@ import { sql } from 'kysely'
 import type { Instant } from '../../base/clock.ts'
 import type { Db } from '../../base/database/database.ts'
 
-/** How many recipients are still to be submitted, and how they stand: each is one of held, in flight, due and later. */
+/** How many recipients are still to be submitted; each is one of held, in flight, due and later. */
 export interface QueueCount {
   readonly total: number
   /** Held by the operator. */
   readonly held: number
-  /** Taken by a relay. */
+  /** Claimed by a relay. */
   readonly inFlight: number
-  /** To be taken by a relay now. */
+  /** To be claimed now. */
   readonly due: number
-  /** To be taken later: scheduled, or waiting for another attempt. */
+  /** To be claimed later: scheduled, or waiting for another attempt. */
   readonly later: number
-  /** Since when the oldest of those due has been; null: none is. */
+  /** Since when the recipient that is due longest has been due; null: none is due. */
   readonly oldestDueAt: Instant | null
-  /** When the oldest that was tried in vain, and is not held, was accepted; null: none was. */
+  /** When the oldest that was attempted, and is not held, was accepted; null: none was attempted. */
   readonly oldestTriedAt: Instant | null
 }
 
@@ -24,7 +24,7 @@ interface CountRow extends Record<Exclude<keyof QueueCount, 'oldestDueAt' | 'old
   readonly oldestTriedAt: Instant | null
 }
 
-/** What {@link QueueCount} holds, as columns. */
+/** The columns of {@link QueueCount}. */
 function counts(now: Instant) {
   return sql`COUNT(*) AS total,
     COALESCE(SUM(held_at IS NOT NULL), 0) AS held,
@@ -35,7 +35,7 @@ function counts(now: Instant) {
     MIN(CASE WHEN held_at IS NULL AND attempts > 0 THEN created_at END) AS oldestTriedAt`
 }
 
-/** Counts the queue of all organizations; its cost grows with it. */
+/** Counts the queue of all organizations; the cost grows with the queue. */
 export async function countQueue(db: Db, now: Instant): Promise<QueueCount> {
   const { rows } = await sql<CountRow>`SELECT ${counts(now)} FROM outbox`.execute(db)
   return toQueueCount(rows[0] as CountRow)
@@ -46,7 +46,7 @@ export interface DestinationCount extends QueueCount {
   readonly destination: string
 }
 
-/** The `most` domains to which most waits, in that order. */
+/** The `most` domains with the longest queues, the longest first. */
 export async function countDestinations(db: Db, now: Instant, most: number): Promise<readonly DestinationCount[]> {
   const { rows } = await sql<CountRow & { readonly destination: string }>`SELECT destination, ${counts(now)}
     FROM outbox GROUP BY destination ORDER BY total DESC, destination LIMIT ${sql.lit(most)}`.execute(db)

@@ -16,33 +16,32 @@ import {
   updateUnparked,
 } from './table.ts'
 
-/** What is done to recipients that are still to be submitted. */
+/** What an operator does to recipients that are still to be submitted. */
 export type QueueAction =
-  /** The next attempt is made at once. What is held or scheduled stays as it is. */
+  /** The next attempt is made at once. Held and scheduled recipients stay as they are. */
   | { readonly kind: 'retry' }
   /**
-   * No attempt is made until it is released. That does not give it more time: what is still held when its time has run
-   * out fails, and the event says that it was held. What is in flight is held once that attempt is over.
+   * No attempt is made until the recipient is released. That gives it no more time: if it is still held when it expires, it
+   * fails, and the event says that it was held. A recipient in flight is held once that attempt is over.
    */
   | { readonly kind: 'hold'; readonly reason: string | null }
-  /** What is held is due again, or waits for the time it is scheduled for. */
+  /** A held recipient is due again, or waits for the time it is scheduled for. */
   | { readonly kind: 'release' }
   /** It is not sent any more. */
   | { readonly kind: 'cancel' }
 
-/** What became of a recipient. */
+/** What the action did to a recipient. */
 export type QueueOutcome =
   | 'done'
-  /** A relay is submitting it, which is not interrupted. A hold or a release counts for what comes after. */
+  /** A relay is submitting it, which is not interrupted. A hold or a release applies once that is over. */
   | 'in_flight'
-  /** Held already, or not held, as it was to be. */
+  /** Nothing to do: held already, or not held. */
   | 'as_it_was'
   /** It is held, and stays so. */
   | 'held'
   /** It is to be sent later, and is not sent sooner. */
   | 'scheduled'
 
-/** A recipient that the work met. */
 export interface QueueResult {
   readonly row: QueueRow
   readonly outcome: QueueOutcome
@@ -51,9 +50,9 @@ export interface QueueResult {
 const atOnce = 200
 
 /**
- * Does it to all that the filter names and that were there when it began, a few at a time, while relays run. Each part is a
- * transaction with a record of its own in the audit log; after an interruption the next run does the rest.
- * @param isDry only says what it would do
+ * Applies an action to all recipients that the filter matches and that were in the queue when it began, in batches, while
+ * relays run. Each batch is a transaction with an audit entry of its own; after an interruption the next run does the rest.
+ * @param isDry only reports what it would do
  */
 export async function* applyToQueue(
   db: Db,
@@ -76,7 +75,7 @@ export async function* applyToQueue(
   }
 }
 
-/** What becomes of each of the rows that is still there; they stay locked. */
+/** What the action does to each of the rows that still exists; they stay locked. */
 async function findOutcomes(
   tx: Db,
   rows: readonly QueueRow[],

@@ -6,27 +6,27 @@ import { countQueue } from './count-table.ts'
 
 const recipients = gauge(
   'mailroom_queue_recipients',
-  'Recipients still to be submitted: due, in_flight (a relay has them), later (scheduled, or waiting for another attempt), held.',
+  'Recipients still to be submitted: due, in_flight (claimed by a relay), later (scheduled, or waiting for another attempt), held.',
   ['state'],
 )
 const oldestDue = gauge(
   'mailroom_queue_oldest_due_seconds',
-  'For how long the recipient due longest has been; 0: none is.',
+  'For how long the recipient that is due longest has been due; 0: none is due.',
 )
 const oldestTried = gauge(
   'mailroom_queue_oldest_tried_seconds',
-  'The age of the oldest email that was tried in vain and waits for another attempt; 0: none does.',
+  'The age of the oldest email that was attempted and waits for another attempt; 0: none does.',
 )
 
-/** A count takes longer the more there is: it rests so many times as long as it took. */
-const rest = 50
+/** Counting takes longer the longer the queue is: the next count waits so many times as long as the last one took. */
+const pauseFactor = 50
 
-/** Prepares the job `queue-metrics`: counts what waits to be submitted. Every relay shows the same: it is one queue. */
+/** Prepares the job `queue-metrics`: counts the queue. Every relay reports the same, because they share one queue. */
 export function openQueueMetrics({ db, clock }: { readonly db: Db; readonly clock: Clock }): JobRound {
-  let again = 0
+  let nextAtMs = 0
   return async () => {
-    const started = performance.now()
-    if (started < again) return 'done'
+    const startedMs = performance.now()
+    if (startedMs < nextAtMs) return 'done'
     const now = clock.now()
     const count = await countQueue(db, now)
     recipients.set({ state: 'due' }, count.due)
@@ -35,8 +35,8 @@ export function openQueueMetrics({ db, clock }: { readonly db: Db; readonly cloc
     recipients.set({ state: 'held' }, count.held)
     oldestDue.set(secondsSince(count.oldestDueAt, now))
     oldestTried.set(secondsSince(count.oldestTriedAt, now))
-    const ended = performance.now()
-    again = ended + (ended - started) * rest
+    const endedMs = performance.now()
+    nextAtMs = endedMs + (endedMs - startedMs) * pauseFactor
     return 'done'
   }
 }

@@ -5,7 +5,7 @@ import type { DatabaseSchema, EmailStatus } from '../../base/database/schema.ts'
 import { padToPowerOfTwo } from '../../base/database/select-rows.ts'
 import type { Id } from '../../base/ids.ts'
 
-/** Which recipients that are still to be submitted; what is absent narrows nothing. */
+/** Which recipients that are still to be submitted; an absent field matches all. */
 export interface QueueFilter {
   readonly emailIds?: readonly Id<'eml'>[]
   readonly organizationId?: Id<'org'>
@@ -35,16 +35,16 @@ export interface QueueRow {
   readonly heldReason: string | null
 }
 
-/** A stretch of the queue, in the order in which it was accepted. */
+/** A part of the queue, in the order of acceptance. */
 export interface QueueRange {
   readonly after: string
-  /** Up to and with this one. */
+  /** Inclusive. */
   readonly upTo?: string
   readonly limit: number
 }
 
-/** At most `limit` of those in the stretch. */
-export async function selectQueue(db: Db, filter: QueueFilter, stretch: QueueRange): Promise<readonly QueueRow[]> {
+/** At most `limit` recipients of the range. */
+export async function selectQueue(db: Db, filter: QueueFilter, range: QueueRange): Promise<readonly QueueRow[]> {
   const { emailIds, organizationId, destination, status, isHeld } = filter
   let query = db
     .selectFrom('outbox')
@@ -54,7 +54,7 @@ export async function selectQueue(db: Db, filter: QueueFilter, stretch: QueueRan
         .onRef('email_recipients.email_id', '=', 'outbox.email_id')
         .onRef('email_recipients.position', '=', 'outbox.position'),
     )
-    // The order of the outbox is the order of the answer: whatever else is asked for, a page is not sorted.
+    // From the outbox to the others, so that rows come in the order of its index and no page is sorted.
     .modifyFront(sql`STRAIGHT_JOIN`)
     .select([
       'outbox.id',
@@ -73,23 +73,23 @@ export async function selectQueue(db: Db, filter: QueueFilter, stretch: QueueRan
       'outbox.held_at as heldAt',
       'outbox.held_reason as heldReason',
     ])
-    .where('outbox.id', '>', stretch.after as Id<'out'>)
-  if (stretch.upTo !== undefined) query = query.where('outbox.id', '<=', stretch.upTo as Id<'out'>)
+    .where('outbox.id', '>', range.after as Id<'out'>)
+  if (range.upTo !== undefined) query = query.where('outbox.id', '<=', range.upTo as Id<'out'>)
   if (emailIds !== undefined) query = query.where('outbox.email_id', 'in', padToPowerOfTwo(emailIds))
   if (organizationId !== undefined) query = query.where('outbox.organization_id', '=', organizationId)
   if (destination !== undefined) query = query.where('outbox.destination', '=', destination)
   if (status !== undefined) query = query.where('email_recipients.status', '=', status)
   if (isHeld !== undefined) query = query.where('outbox.held_at', isHeld ? 'is not' : 'is', null)
-  return query.orderBy('outbox.id').limit(sql.lit(stretch.limit)).execute()
+  return query.orderBy('outbox.id').limit(sql.lit(range.limit)).execute()
 }
 
-/** The one that was accepted last; undefined: there is none. */
+/** The recipient accepted last; undefined: the queue is empty. */
 export async function selectNewestInQueue(db: Db): Promise<Id<'out'> | undefined> {
   const row = await db.selectFrom('outbox').select('id').orderBy('id', 'desc').limit(sql.lit(1)).executeTakeFirst()
   return row?.id
 }
 
-/** An email and all its recipients, whether or not they are still in the queue; undefined: there is none. */
+/** An email, whether or not it is still in the queue; undefined: there is none. */
 export function selectQueuedEmail(db: Db, id: Id<'eml'>) {
   return db
     .selectFrom('emails')
@@ -102,7 +102,7 @@ type LockedRow = Pick<DatabaseSchema['outbox'], 'id' | 'lease' | 'due_at' | 'att
   readonly held_at: Instant | null
 }
 
-/** Those of the rows that are still there, locked until the transaction ends. */
+/** Those of the rows that still exist, locked until the transaction ends. */
 export async function lockQueue(db: Db, ids: readonly Id<'out'>[]): Promise<ReadonlyMap<Id<'out'>, LockedRow>> {
   if (ids.length === 0) return new Map()
   const rows = await db
@@ -115,13 +115,13 @@ export async function lockQueue(db: Db, ids: readonly Id<'out'>[]): Promise<Read
   return new Map(rows.map(row => [row.id, row]))
 }
 
-/** Makes these, which nobody has, due at `at`. */
+/** Makes these unclaimed rows due at `at`. */
 export async function updateDue(db: Db, ids: readonly Id<'out'>[], at: Instant): Promise<void> {
   if (ids.length > 0)
     await db.updateTable('outbox').set({ due_at: at }).where('id', 'in', padToPowerOfTwo(ids)).execute()
 }
 
-/** Marks these as held. */
+/** Marks these rows as held. */
 export async function updateHeld(db: Db, ids: readonly Id<'out'>[], at: Instant, reason: string | null): Promise<void> {
   if (ids.length > 0)
     await db
@@ -131,7 +131,7 @@ export async function updateHeld(db: Db, ids: readonly Id<'out'>[], at: Instant,
       .execute()
 }
 
-/** Puts these, which nobody has, at the end of their time, out of the relay's sight until then. */
+/** Makes these unclaimed rows due when they expire, so that no relay claims them before. */
 export async function updateParked(db: Db, ids: readonly Id<'out'>[]): Promise<void> {
   if (ids.length > 0)
     await db
@@ -141,7 +141,7 @@ export async function updateParked(db: Db, ids: readonly Id<'out'>[]): Promise<v
       .execute()
 }
 
-/** Marks these as not held. */
+/** Marks these rows as not held. */
 export async function updateReleased(db: Db, ids: readonly Id<'out'>[]): Promise<void> {
   if (ids.length > 0)
     await db
@@ -151,7 +151,7 @@ export async function updateReleased(db: Db, ids: readonly Id<'out'>[]): Promise
       .execute()
 }
 
-/** Moves these, which nobody has, to where they would be had they not been held: due, or when they are to be sent. */
+/** Makes these unclaimed rows due as if they had not been held: now, or when they are scheduled. */
 export async function updateUnparked(db: Db, ids: readonly Id<'out'>[], now: Instant): Promise<void> {
   if (ids.length > 0)
     await db

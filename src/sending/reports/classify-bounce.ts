@@ -1,6 +1,6 @@
 import type { Bounce } from '../events/delivery-event.ts'
 
-/** What a refusal says of itself: a reply, or what a report tells of one. */
+/** The evidence of a permanent or transient failure: the SMTP reply, or the one that a report quotes. */
 export interface BounceEvidence {
   /** RFC 3463; null: none was given. */
   readonly enhancedCode: string | null
@@ -8,36 +8,36 @@ export interface BounceEvidence {
   readonly text: string | null
 }
 
-/** What a bounce means, and whether its recipient is to be kept from further mail because of it. */
+/** What a bounce means, and whether it suppresses the recipient. */
 export interface BounceClass extends Omit<Bounce, 'suppressed'> {
   /** `when repeated`: only with another such bounce at least 24 hours before. */
   readonly suppress: 'at once' | 'when repeated' | 'never'
 }
 
-const gone: BounceClass = { type: 'permanent', scope: 'recipient', suppress: 'at once' }
-const closed: BounceClass = { type: 'permanent', scope: 'recipient', suppress: 'when repeated' }
-const full: BounceClass = { type: 'transient', scope: 'recipient', suppress: 'never' }
-const ours: BounceClass = { type: 'permanent', scope: 'infrastructure', suppress: 'never' }
-const passing: BounceClass = { type: 'transient', scope: 'infrastructure', suppress: 'never' }
-const unclear: BounceClass = { type: 'undetermined', scope: 'recipient', suppress: 'never' }
+const noSuchRecipient: BounceClass = { type: 'permanent', scope: 'recipient', suppress: 'at once' }
+const disabledMailbox: BounceClass = { type: 'permanent', scope: 'recipient', suppress: 'when repeated' }
+const mailboxFull: BounceClass = { type: 'transient', scope: 'recipient', suppress: 'never' }
+const senderProblem: BounceClass = { type: 'permanent', scope: 'infrastructure', suppress: 'never' }
+const temporaryProblem: BounceClass = { type: 'transient', scope: 'infrastructure', suppress: 'never' }
+const undetermined: BounceClass = { type: 'undetermined', scope: 'recipient', suppress: 'never' }
 
 /**
- * What a bounce means: by the enhanced status code, then by the texts of systems that say it otherwise, then by the SMTP
- * code. What concerns our address, our route, the content or a policy (5.1.7, 5.1.8, 5.3.x to 5.7.x) never speaks against
- * the recipient, nor does anything transient, nor a code whose own text speaks of us. RFC 3463 §3, RFC 5248.
+ * What a bounce means: by the enhanced status code, then by known phrases of the text, then by the SMTP code. Failures of
+ * the sender address, the route, the content or a policy (5.1.7, 5.1.8, 5.3.x to 5.7.x) never suppress the recipient, nor do
+ * transient ones, nor a code whose text is about the sender. RFC 3463 §3, RFC 5248.
  */
 export function classifyBounce(refused: BounceEvidence): BounceClass {
   const { enhancedCode, smtpCode } = refused
   const text = refused.text ?? ''
   const byCode = enhancedCode === null ? undefined : classOfCode(enhancedCode, text)
   if (byCode) return byCode
-  if (smtpCode !== null && smtpCode < 500) return passing
-  return classOfText(text) ?? (smtpCode === null ? unclear : classOfReply(smtpCode))
+  if (smtpCode !== null && smtpCode < 500) return temporaryProblem
+  return classOfText(text) ?? (smtpCode === null ? undetermined : classOfReply(smtpCode))
 }
 
-/** Undefined: the code leaves it to the text. */
+/** Undefined: the code does not decide, the text does. */
 function classOfCode(code: string, text: string): BounceClass | undefined {
-  if (code.startsWith('4')) return /^4\.[12]\./.test(code) ? full : passing
+  if (code.startsWith('4')) return /^4\.[12]\./.test(code) ? mailboxFull : temporaryProblem
   if (!code.startsWith('5')) return undefined
   switch (code) {
     // No such mailbox, no such system, bad syntax, moved without a forwarding address, null MX (RFC 7505).
@@ -46,54 +46,54 @@ function classOfCode(code: string, text: string): BounceClass | undefined {
     case '5.1.3':
     case '5.1.6':
     case '5.1.10':
-      return ownWord(text) ?? gone
-    // Disabled; what Microsoft 365 says of a recipient that it does not know, and of a domain that moved.
+      return exonerate(text) ?? noSuchRecipient
+    // Disabled; used by Microsoft 365 for an unknown recipient, and for a domain that has moved.
     case '5.2.1':
     case '5.4.1':
-      return ownWord(text) ?? closed
+      return exonerate(text) ?? disabledMailbox
     case '5.2.2':
-      return full
+      return mailboxFull
     case '5.1.7':
     case '5.1.8':
     case '5.2.3':
-      return ours
+      return senderProblem
     case '5.4.7':
     case '5.4.300':
-      return passing
-    // What Postfix and qmail say of a domain that is not there; and of much else.
+      return temporaryProblem
+    // Used by Postfix and qmail for a domain that does not exist, and for much else.
     case '5.4.4':
-      return unknownDomain.test(text) && !notNow.test(text) ? gone : ours
+      return unknownDomain.test(text) && !notNow.test(text) ? noSuchRecipient : senderProblem
   }
-  // Other codes of an address or a mailbox, and of nothing at all, leave it to the text; so does Outlook.com's 5.5.0.
-  return /^5\.(?:[0-2]\.\d+|[35]\.0)$/.test(code) ? undefined : ours
+  // For other address and mailbox codes, and undefined ones, the text decides; so it does for Outlook.com's 5.5.0.
+  return /^5\.(?:[0-2]\.\d+|[35]\.0)$/.test(code) ? undefined : senderProblem
 }
 
-/** A text that says of what is not the recipient's fault, whatever code stands before it. */
-function ownWord(text: string): BounceClass | undefined {
-  if (fullMailbox.test(text)) return full
-  return aboutSender.test(text) ? ours : undefined
+/** A text that exonerates the recipient, whatever the code before it. */
+function exonerate(text: string): BounceClass | undefined {
+  if (fullMailbox.test(text)) return mailboxFull
+  return aboutSender.test(text) ? senderProblem : undefined
 }
 
 function classOfText(text: string): BounceClass | undefined {
-  if (fullMailbox.test(text)) return full
-  if (aboutSender.test(text)) return ours
-  if (notNow.test(text)) return passing
-  if (unknownRecipient.test(text) || unknownDomain.test(text)) return gone
-  if (closedMailbox.test(text)) return closed
-  if (outOfTime.test(text)) return passing
+  if (fullMailbox.test(text)) return mailboxFull
+  if (aboutSender.test(text)) return senderProblem
+  if (notNow.test(text)) return temporaryProblem
+  if (unknownRecipient.test(text) || unknownDomain.test(text)) return noSuchRecipient
+  if (closedMailbox.test(text)) return disabledMailbox
+  if (outOfTime.test(text)) return temporaryProblem
   return undefined
 }
 
 /** RFC 5321 §4.2.3: what the bare code of a refusal is about. */
 function classOfReply(code: number): BounceClass {
-  return code === 550 || code === 551 || code === 553 ? unclear : ours
+  return code === 550 || code === 551 || code === 553 ? undetermined : senderProblem
 }
 
-/** A server's own word that it may be otherwise later. */
+/** A text by which the server says that it is temporary. */
 const notNow =
   /not found,? (?:please )?try again|temporar(?:y|ily) (?:failure|error|unavailable|rejected|deferred|disabled|lookup)|try again later/i
 
-/** A space stands for white space, a dash or an underscore; with `?` for none of them too. */
+/** In the phrases a space matches white space, dashes or underscores; ` ?` also matches none. */
 function anyOf(...phrases: readonly string[]): RegExp {
   const spaced = (phrase: string) =>
     phrase.replace(/ (\??)/g, (_, optional: string) => (optional === '' ? '[\\s_-]+' : '[\\s_-]*'))

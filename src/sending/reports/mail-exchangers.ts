@@ -5,8 +5,8 @@ import type { Resolver } from '../../ports/resolver/port.ts'
 const maxHosts = 20
 
 /**
- * The first of `servers`, as a report names them, that takes mail for `domain`: one of its MX hosts by name or by address,
- * or, without any, the domain itself (RFC 5321 §5.1). Null: none of them does, or DNS does not say so before `signal` fires.
+ * The first of `servers`, as a report names them, that is a mail exchanger of `domain`: one of its MX hosts by name or by
+ * address or, without any, the domain itself (RFC 5321 §5.1). Null: none is, or DNS does not answer before `signal` fires.
  */
 export async function findExchanger(
   resolver: Resolver,
@@ -26,7 +26,7 @@ export async function findExchanger(
   return addresses.find(address => theirs.includes(address)) ?? null
 }
 
-/** The names of the hosts that take mail for a domain; none where it takes no mail (RFC 7505) or DNS does not say. */
+/** The mail exchangers of a domain; none when it accepts no mail (RFC 7505) or DNS does not answer. */
 async function exchangersOf(resolver: Resolver, domain: string, signal: AbortSignal): Promise<readonly string[]> {
   const answer = await resolver.resolve(domain, 'MX', { signal })
   switch (answer.kind) {

@@ -3,11 +3,11 @@ import type { Instant } from '../../base/clock.ts'
 import { type Db, inTransaction } from '../../base/database/database.ts'
 import type { Id } from '../../base/ids.ts'
 
-/** What became of a brand's emails in a time, in emails. */
+/** How many emails of a brand were sent, bounced and complained about, in a time window. */
 export interface BrandSendCounts {
-  /** Taken by the provider, or refused by it for good. */
+  /** Accepted or permanently refused by the provider. */
   readonly sent: number
-  /** For good, because of a recipient. */
+  /** Permanently, because of a recipient. */
   readonly bounced: number
   readonly complained: number
 }
@@ -24,7 +24,7 @@ export async function selectBrandIds(db: Db, after: string, most: number): Promi
   return rows.map(row => row.id)
 }
 
-/** Of these brands those whose emails since then bounced or were complained of, and how many. */
+/** Those of these brands whose emails since `since` bounced or got complaints, and how many. */
 export async function countBouncesAndComplaints(
   db: Db,
   brandIds: readonly Id<'brd'>[],
@@ -54,7 +54,7 @@ export async function countBouncesAndComplaints(
   }))
 }
 
-/** How many emails of a brand, accepted since then, the provider took or refused for good. */
+/** How many emails of a brand, accepted since `since`, the provider accepted or permanently refused. */
 export async function countSent(db: Db, brandId: Id<'brd'>, since: Instant): Promise<number> {
   const row = await db
     .selectFrom('emails')
@@ -66,7 +66,7 @@ export async function countSent(db: Db, brandId: Id<'brd'>, since: Instant): Pro
   return Number(row.count)
 }
 
-/** Pauses a brand; false: it is paused already. */
+/** Pauses the sending of a brand; false: it is paused already. */
 export async function pauseBrand(db: Db, brandId: Id<'brd'>, reason: string, at: Instant): Promise<boolean> {
   return inTransaction(db, async tx => {
     const known = await lockPause(tx, brandId)
@@ -80,7 +80,7 @@ export async function pauseBrand(db: Db, brandId: Id<'brd'>, reason: string, at:
   })
 }
 
-/** Lets a brand send again; what it sent before counts no more. False: it is not paused. */
+/** Resumes the sending of a brand; what it sent before is not counted any more. False: it is not paused. */
 export async function resumeBrand(db: Db, brandId: Id<'brd'>, at: Instant): Promise<boolean> {
   return inTransaction(db, async tx => {
     const known = await lockPause(tx, brandId)
@@ -124,7 +124,7 @@ export interface PausedBrand {
   readonly reason: string | null
 }
 
-/** All that are paused, those that have been longest first. */
+/** All paused brands, the longest paused first. */
 export async function selectPausedBrands(db: Db): Promise<readonly PausedBrand[]> {
   return db
     .selectFrom('brand_pauses')

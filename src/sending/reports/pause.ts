@@ -17,9 +17,9 @@ export interface PauseLimits {
   /** In percent of what was sent; 0: never. */
   readonly bouncePercent: number
   readonly complaintPercent: number
-  /** Fewer emails than this say nothing. */
+  /** With fewer emails no brand is paused. */
   readonly minSent: number
-  /** The time that is looked at. */
+  /** Over how long emails are counted, in milliseconds. */
   readonly windowMs: number
 }
 
@@ -30,41 +30,37 @@ export interface PauseDeps {
   readonly limits: PauseLimits
 }
 
-const brandsAtOnce = 100
+const brandsPerBatch = 100
 
 const paused = gauge('mailroom_brands_paused', 'Brands whose sending is paused.')
 
 /** Pauses each brand whose bounces or complaints are above the limits; gives the ids of those it paused. */
 export async function pauseBrandsOverLimits(deps: PauseDeps, signal?: AbortSignal): Promise<readonly Id<'brd'>[]> {
   const { db, limits } = deps
-  const stopped: Id<'brd'>[] = []
+  const pausedIds: Id<'brd'>[] = []
   if (limits.bouncePercent > 0 || limits.complaintPercent > 0)
     for (let after = ''; !signal?.aborted; ) {
-      const ids = await selectBrandIds(db, after, brandsAtOnce)
+      const ids = await selectBrandIds(db, after, brandsPerBatch)
       const last = ids.at(-1)
       if (last === undefined) break
-      stopped.push(...(await pauseSome(deps, ids)))
+      pausedIds.push(...(await pauseBatch(deps, ids)))
       after = last
     }
   paused.set((await selectPausedBrands(db)).length)
-  return stopped
+  return pausedIds
 }
 
-async function pauseSome({ db, clock, log, limits }: PauseDeps, ids: readonly Id<'brd'>[]): Promise<Id<'brd'>[]> {
+async function pauseBatch({ db, clock, log, limits }: PauseDeps, ids: readonly Id<'brd'>[]): Promise<Id<'brd'>[]> {
   const at = clock.now()
-  const stopped: Id<'brd'>[] = []
-  for (const { brandId, since, ...troubles } of await countBouncesAndComplaints(
-    db,
-    ids,
-    plusMs(at, -limits.windowMs),
-  )) {
-    const counts = { ...troubles, sent: await countSent(db, brandId, since) }
+  const pausedIds: Id<'brd'>[] = []
+  for (const { brandId, since, ...bounces } of await countBouncesAndComplaints(db, ids, plusMs(at, -limits.windowMs))) {
+    const counts = { ...bounces, sent: await countSent(db, brandId, since) }
     const reason = pauseReason(counts, limits)
     if (reason === undefined || !(await pauseBrand(db, brandId, reason, at))) continue
-    stopped.push(brandId)
-    log.error({ brand_id: brandId, ...counts }, 'paused the sending of a brand')
+    pausedIds.push(brandId)
+    log.error({ brand_id: brandId, ...counts }, 'paused the sending of a brand: too many bounces or complaints')
   }
-  return stopped
+  return pausedIds
 }
 
 /** Why a brand is to be paused, in a sentence; undefined: it is not. Pure. */

@@ -17,70 +17,71 @@ export interface ProviderEventsDeps {
   readonly log: Log
 }
 
-/** So many are recorded in one transaction. */
-const atOnce = 100
+const eventsPerTransaction = 100
 
-const told = counter(
+const eventsTotal = counter(
   'mailroom_provider_news_total',
-  'What providers told of emails: recorded, repeated, or of no email of ours.',
+  'Events that providers reported: recorded, repeated, or unknown (of no email of this Mailroom).',
   ['provider', 'result'],
 )
 
 /**
- * Records what a provider told, once each and in any order, and keeps recipients from further mail where that follows.
- * What names no email of ours with that recipient changes nothing. Done again after a failure half way it goes on there.
+ * Records a provider's events, once each and in any order, and suppresses recipients where that follows. An event that
+ * names no sent email with that recipient changes nothing. When it fails half way, it may be called again with the same
+ * events.
  */
 export async function recordProviderEvents(
   deps: ProviderEventsDeps,
   provider: string,
-  news: readonly ProviderEvent[],
+  events: readonly ProviderEvent[],
 ): Promise<void> {
-  for (let i = 0; i < news.length; i += atOnce) {
-    const some = news.slice(i, i + atOnce)
-    const recorded = await inTransaction(deps.db, tx => recordSome(tx, provider, some, deps.clock.now()))
-    for (const { news, emailId, isNew } of recorded) {
-      told.inc({ provider, result: isNew ? 'recorded' : 'repeated' })
-      deps.log.info({ email_id: emailId, provider, type: news.type, is_new: isNew }, 'took a provider’s news')
+  for (let i = 0; i < events.length; i += eventsPerTransaction) {
+    const batch = events.slice(i, i + eventsPerTransaction)
+    const recorded = await inTransaction(deps.db, tx => recordBatch(tx, provider, batch, deps.clock.now()))
+    for (const { event, emailId, isNew } of recorded) {
+      eventsTotal.inc({ provider, result: isNew ? 'recorded' : 'repeated' })
+      deps.log.info({ email_id: emailId, provider, type: event.type, is_new: isNew }, 'recorded provider event')
     }
-    if (recorded.length < some.length) told.inc({ provider, result: 'unknown' }, some.length - recorded.length)
+    const unknown = batch.length - recorded.length
+    if (unknown > 0) eventsTotal.inc({ provider, result: 'unknown' }, unknown)
   }
 }
 
-/** Those that are of emails of ours; was each new? */
-async function recordSome(tx: Db, provider: string, some: readonly ProviderEvent[], now: Instant) {
-  const ours = await findOurs(tx, some)
-  const wishes = ours.filter(our => our.news.type === 'unsubscribed')
-  for (const wish of wishes) await recordUnsubscribe(tx, provider, wish, now)
-  const others = ours.filter(our => our.news.type !== 'unsubscribed')
-  const reports = others.map(matchedEvent => reportOf(provider, matchedEvent))
+/** Gives the events that match a sent email, and whether each was new. */
+async function recordBatch(tx: Db, provider: string, batch: readonly ProviderEvent[], now: Instant) {
+  const matched = await matchEvents(tx, batch)
+  const unsubscribes = matched.filter(({ event }) => event.type === 'unsubscribed')
+  for (const unsubscribe of unsubscribes) await recordUnsubscribe(tx, provider, unsubscribe, now)
+  const others = matched.filter(({ event }) => event.type !== 'unsubscribed')
+  const reports = others.map(other => reportOf(provider, other))
   const areNew = await recordReports(tx, reports, now)
   return [
-    ...wishes.map(wish => ({ ...wish, isNew: true })),
-    ...others.map((matchedEvent, i) => ({ ...matchedEvent, isNew: areNew[i] === true })),
+    ...unsubscribes.map(unsubscribe => ({ ...unsubscribe, isNew: true })),
+    ...others.map((other, i) => ({ ...other, isNew: areNew[i] === true })),
   ]
 }
 
-/** News of an email of ours and a recipient that it has. */
+/** A provider's event of a sent email and one of its recipients. */
 interface MatchedEvent {
-  readonly news: ProviderEvent
+  readonly event: ProviderEvent
   readonly emailId: Id<'eml'>
-  /** As the email has it. */
+  /** As the email has it, whatever the case in the event. */
   readonly recipient: string
 }
 
-async function findOurs(tx: Db, some: readonly ProviderEvent[]): Promise<readonly MatchedEvent[]> {
-  const ids = some.map(providerEvent => providerEvent.emailId).filter(id => isId('eml', id))
+async function matchEvents(tx: Db, batch: readonly ProviderEvent[]): Promise<readonly MatchedEvent[]> {
+  const ids = batch.map(event => event.emailId).filter(id => isId('eml', id))
   if (ids.length === 0) return []
   const recipients = await selectRecipients(tx, [...new Set(ids)])
   const byAddress = new Map(recipients.map(row => [`${row.email_id} ${row.email.toLowerCase()}`, row]))
-  return some.flatMap(news => {
-    const row = byAddress.get(`${news.emailId} ${news.recipient.toLowerCase()}`)
-    return row ? { news, emailId: row.email_id, recipient: row.email } : []
+  return batch.flatMap(event => {
+    const row = byAddress.get(`${event.emailId} ${event.recipient.toLowerCase()}`)
+    return row ? { event, emailId: row.email_id, recipient: row.email } : []
   })
 }
 
-function reportOf(provider: string, { news, emailId, recipient }: MatchedEvent): DeliveryReport {
-  const { type, occurredAt, smtpCode, enhancedCode, detail, providerMessageId, wireMessageId } = news
+function reportOf(provider: string, { event, emailId, recipient }: MatchedEvent): DeliveryReport {
+  const { type, occurredAt, smtpCode, enhancedCode, detail, providerMessageId, wireMessageId } = event
   return {
     event: {
       emailId,
@@ -92,60 +93,60 @@ function reportOf(provider: string, { news, emailId, recipient }: MatchedEvent):
       enhancedCode,
       detail,
       extra: { provider },
-      repeatKey: repeatKey(provider, news),
+      repeatKey: repeatKey(provider, event),
       providerMessageId,
       wireMessageId,
     },
-    bounce: type === 'bounced' ? bounceOf(news) : null,
+    bounce: type === 'bounced' ? bounceOf(event) : null,
   }
 }
 
 /**
- * What a bounce means: as the recipient's server says it, else as the provider does. Each may speak for the recipient: who
- * is suppressed is so by both.
+ * What a bounce means: by the reply of the recipient's server, otherwise by what the provider says. Either may exonerate the
+ * recipient: only a bounce that both find permanent suppresses.
  */
 function bounceOf({ enhancedCode, smtpCode, detail, bounce }: ProviderEvent): BounceClass {
-  const said = classifyBounce({ enhancedCode, smtpCode, text: detail })
+  const byReply = classifyBounce({ enhancedCode, smtpCode, text: detail })
   const { type, scope } = bounce ?? { type: null, scope: null }
-  if (scope === 'infrastructure') return { type: type ?? said.type, scope, suppress: 'never' }
-  if (said.type === 'undetermined' && type === 'permanent' && scope === 'recipient')
+  if (scope === 'infrastructure') return { type: type ?? byReply.type, scope, suppress: 'never' }
+  if (byReply.type === 'undetermined' && type === 'permanent' && scope === 'recipient')
     return { type, scope, suppress: 'at once' }
-  if (type === null || type === 'permanent') return said
-  return { type, scope: said.scope, suppress: 'never' }
+  if (type === null || type === 'permanent') return byReply
+  return { type, scope: byReply.scope, suppress: 'never' }
 }
 
 function repeatKey(provider: string, { key }: ProviderEvent): Buffer {
   return createHash('sha256').update(`${provider} ${key}`).digest()
 }
 
-/** Once each: told again, it does not undo that the address was taken off the list since. */
-async function recordUnsubscribe(tx: Db, provider: string, { news, emailId, recipient }: MatchedEvent, now: Instant) {
+/** Once each: a repeated event does not suppress an address again that was taken off the list since. */
+async function recordUnsubscribe(tx: Db, provider: string, { event, emailId, recipient }: MatchedEvent, now: Instant) {
   const [email] = await selectReportedEmails(tx, [emailId])
   if (!email) return
-  const token = repeatKey(provider, news)
+  const token = repeatKey(provider, event)
   if ((await insertToken(tx, { token_hash: token, content_hash: token, created_at: now })) !== 'new') return
   const { organizationId, brandId } = email
-  const evidence = `${provider}: ${news.detail ?? 'unsubscribed'}`
-  const wish = { organizationId, brandId, email: recipient.toLowerCase(), sourceEmailId: emailId, evidence }
-  await suppress(tx, { ...wish, reason: 'unsubscribe' }, now)
+  const evidence = `${provider}: ${event.detail ?? 'unsubscribed'}`
+  const address = { organizationId, brandId, email: recipient.toLowerCase() }
+  await suppress(tx, { ...address, reason: 'unsubscribe', sourceEmailId: emailId, evidence }, now)
 }
 
-/** Takes what a provider may say once only, with one content. False: it came before with another. */
+/** Accepts a token that may be used with one content only. False: it was used before with another content. */
 export async function claimSingleUseToken(
   { db, clock }: ProviderEventsDeps,
   provider: string,
-  once: string,
+  token: string,
   content: Buffer,
 ) {
   const row = {
-    token_hash: createHash('sha256').update(`${provider} token ${once}`).digest(),
+    token_hash: createHash('sha256').update(`${provider} token ${token}`).digest(),
     content_hash: createHash('sha256').update(content).digest(),
     created_at: clock.now(),
   }
   return (await insertToken(db, row)) !== 'other'
 }
 
-/** Forgets what was said so long ago that it is no longer taken; says how many, at most `most`. */
+/** Deletes at most `most` tokens so old that their signatures are refused anyway; gives how many. */
 export function deleteOldTokens(
   { db, clock }: Pick<ProviderEventsDeps, 'db' | 'clock'>,
   most: number,

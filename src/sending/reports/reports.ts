@@ -7,30 +7,32 @@ import { suppress } from '../suppressions/suppress.ts'
 import { type BounceClass, classifyBounce } from './classify-bounce.ts'
 import { type ReportedEmail, selectEarlierBounces, selectReportedEmails } from './table.ts'
 
-/** What someone else tells of an email and one recipient of it. */
+/** What a DSN, a complaint or a provider reports of an email and one of its recipients. */
 export interface DeliveryReport {
-  /** Its `bounce` is made of {@link DeliveryReport.bounce}. */
+  /** Without `bounce`, which follows from {@link DeliveryReport.bounce}. */
   readonly event: Omit<DeliveryEvent, 'bounce' | 'recipient'> & { readonly recipient: string }
   /** What a bounce means; null: it is none. */
   readonly bounce: BounceClass | null
 }
 
-const apartMs = dayMs
+/** Bounces that suppress only when repeated must be this far apart, in milliseconds. */
+const minApartMs = dayMs
 
 /**
- * Records reports, and keeps the recipients from further mail of which a report says that they complained or are not there:
- * once each, with the report as evidence. In the caller's transaction. One answer for each: false when it was recorded
- * before, or its email is not there.
+ * Records reports, and suppresses the recipients that complained or do not exist, with the report as evidence. Runs in the
+ * caller's transaction. One result for each: false when it was recorded before, or its email does not exist.
  */
 export async function recordReports(
   tx: Db,
-  told: readonly DeliveryReport[],
+  incoming: readonly DeliveryReport[],
   now: Instant,
 ): Promise<readonly boolean[]> {
-  const found = await selectReportedEmails(tx, [...new Set(told.map(deliveryReport => deliveryReport.event.emailId))])
+  const found = await selectReportedEmails(tx, [
+    ...new Set(incoming.map(deliveryReport => deliveryReport.event.emailId)),
+  ])
   const emails = new Map(found.map(email => [email.id, email]))
-  const reports = told.map(deliveryReport => atPossibleTime(deliveryReport, emails, now))
-  const suppresses = await Promise.all(reports.map(report => isToSuppress(tx, report, emails)))
+  const reports = incoming.map(deliveryReport => withPlausibleTime(deliveryReport, emails, now))
+  const suppresses = await Promise.all(reports.map(report => mustSuppress(tx, report, emails)))
   const isNew = await recordEvents(
     tx,
     reports.map((report, i) => eventOf(report, suppresses[i] ?? false)),
@@ -55,22 +57,22 @@ export async function recordReports(
   return isNew
 }
 
-/** What is told of a time before the email was accepted, or of one to come, is told by a clock that is wrong: it counts as of now. */
-function atPossibleTime(
+/** A report from before the email was accepted, or from the future, comes from a wrong clock: it counts as of now. */
+function withPlausibleTime(
   { event, bounce }: DeliveryReport,
   emails: ReadonlyMap<Id<'eml'>, ReportedEmail>,
   now: Instant,
 ): DeliveryReport {
   const acceptedAt = emails.get(event.emailId)?.acceptedAt ?? now
-  const isPossible = event.occurredAt >= acceptedAt && event.occurredAt <= now
-  return { event: isPossible ? event : { ...event, occurredAt: now }, bounce }
+  const isPlausible = event.occurredAt >= acceptedAt && event.occurredAt <= now
+  return { event: isPlausible ? event : { ...event, occurredAt: now }, bounce }
 }
 
 function eventOf({ event, bounce }: DeliveryReport, suppressed: boolean): DeliveryEvent {
   return { ...event, bounce: bounce && { type: bounce.type, scope: bounce.scope, suppressed } }
 }
 
-async function isToSuppress(
+async function mustSuppress(
   tx: Db,
   { event, bounce }: DeliveryReport,
   emails: ReadonlyMap<Id<'eml'>, ReportedEmail>,
@@ -82,7 +84,7 @@ async function isToSuppress(
     case 'at once':
       return true
     case 'when repeated': {
-      const earlier = await selectEarlierBounces(tx, email, event.recipient, plusMs(event.occurredAt, -apartMs))
+      const earlier = await selectEarlierBounces(tx, email, event.recipient, plusMs(event.occurredAt, -minApartMs))
       return earlier.some(isClosed)
     }
     default:

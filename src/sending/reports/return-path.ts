@@ -11,22 +11,22 @@ export interface ReturnPathTarget {
 }
 
 /**
- * The reverse-paths of what we send: one for each recipient, which says whose it is and that we made it. Who does not know
- * it cannot make one, so that a report that comes to it is from a server that had the message, or from its recipient.
+ * The reverse-paths of sent emails: one for each recipient, which names it and is signed. Nobody can forge one, so that a
+ * report sent to it comes from a server that had the message, or from its recipient.
  */
 export interface ReturnPaths {
   /** `b+<email, position, signature>@<host>`: 46 octets before the `@`, the same in either case. */
   addressOf(place: ReturnPathTarget, host: string): string
-  /** Whose a local part is; undefined: it has not the form of ours. */
+  /** The recipient that a local part names; undefined: it does not have the form of ours. */
   read(localPart: string): ReturnPathTarget | 'forged' | undefined
 }
 
-/** The reverse-paths of a relay, and the names they are below. */
+/** The reverse-paths of a relay, and the hosts that they are at. */
 export interface ReturnPathSource {
   readonly returnPaths: ReturnPaths
-  /** The names of those domains that have one of their own; see domains/return-path-table.ts. */
+  /** The return-path hosts of those domains that have one of their own; see domains/return-path-table.ts. */
   readonly findHosts: (db: Db, domainIds: readonly Id<'dom'>[]) => Promise<ReadonlyMap<Id<'dom'>, string>>
-  /** Our own name, for the others; undefined: it is none that mail could come to. */
+  /** Our own host, for the other domains; undefined: mail cannot be sent to it. */
   readonly ownHost: string | undefined
 }
 
@@ -34,15 +34,15 @@ const alphabet = '0123456789abcdefghjkmnpqrstvwxyz'
 const form = /^b\+([0-9a-z]{26})([0-9a-z]{2})([0-9a-z]{16})$/
 const signatureLength = 16
 
-/** Return paths signed with a key made of the first secret key; those of all keys are ours. */
+/** Return paths signed with a key derived from the first secret key; those signed with any of the keys are accepted. */
 export function newReturnPaths(secrets: Secrets): ReturnPaths {
   const keys = secrets.derive('return path')
   return {
     addressOf({ emailId, position }, host) {
       const [key] = keys
       if (!key || position >= alphabet.length ** 2) throw new Error(`no return path for position ${position}`)
-      const named = emailId.slice(4) + twoDigits(position)
-      return `b+${named}${signatureOf(key, named)}@${host}`
+      const target = emailId.slice(4) + twoDigits(position)
+      return `b+${target}${signatureOf(key, target)}@${host}`
     },
     read(localPart) {
       const [, token, digits, signature] = form.exec(localPart.toLowerCase()) ?? []
@@ -62,8 +62,8 @@ function numberOf(digits: string): number {
 }
 
 /** 80 bits. */
-function signatureOf(key: Buffer, named: string): string {
-  const mac = createHmac('sha256', key).update(named).digest()
+function signatureOf(key: Buffer, target: string): string {
+  const mac = createHmac('sha256', key).update(target).digest()
   return Array.from(mac.subarray(0, signatureLength), byte => alphabet.charAt(byte & 31)).join('')
 }
 

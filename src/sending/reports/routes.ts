@@ -12,36 +12,39 @@ export interface ProviderRoutesDeps extends ProviderEventsDeps {
 }
 
 /** The largest batch, in bytes: SendGrid's, the largest that is documented, are below 1 MiB. */
-const maxNewsBytes = 4 * 1024 * 1024
-/** Larger ones are seldom and take room: so much at once, for all that is being read. */
-const maxReadingBytes = 32 * 1024 * 1024
+const maxBodyBytes = 4 * 1024 * 1024
+/** The most of all bodies that are being read at the same time, in bytes. */
+const maxBodiesBytes = 32 * 1024 * 1024
 
-const forgeries = counter('mailroom_provider_news_forged_total', 'Requests that said to be a provider’s news.', [
-  'provider',
-])
+const forgeries = counter(
+  'mailroom_provider_news_forged_total',
+  'Provider webhook requests that were refused because they did not prove to be the provider’s.',
+  ['provider'],
+)
 
 /**
- * Where providers tell what became of emails, outside /v1: no key, but each provider's own proof. What is not proven changes
- * nothing, and is counted, also against its address. 200 once all of it is committed; until then the provider repeats it.
+ * The providers' webhooks, outside /v1: authenticated by each provider's own proof, not by an API key. A request without
+ * proof changes nothing and is counted, also against the rate limit of its address. 200 once all events are committed; until
+ * then the provider repeats the request.
  */
 export function providerRoutes(deps: ProviderRoutesDeps) {
-  let reading = 0
-  return new Elysia({ name: 'provider news' }).post(
+  let readingBytes = 0
+  return new Elysia({ name: 'provider webhooks' }).post(
     '/provider/:name/events',
     async ({ params, request }) => {
       const webhook = deps.webhooks.find(webhook => webhook.name === params.name)
-      if (!webhook) throw refuse('not_found', { message: 'No provider of this name brings its news here.' })
-      let room = 0
+      if (!webhook) throw refuse('not_found', { message: 'There is no webhook for a provider of this name.' })
+      let bodyBytes = 0
       try {
         const body = await readBody(request, bytes => {
-          room += bytes
-          reading += bytes
-          if (room > maxNewsBytes || reading > maxReadingBytes)
-            throw refuse('payload_too_large', { message: `The request body is larger than ${maxNewsBytes} bytes.` })
+          bodyBytes += bytes
+          readingBytes += bytes
+          if (bodyBytes > maxBodyBytes || readingBytes > maxBodiesBytes)
+            throw refuse('payload_too_large', { message: `The request body is larger than ${maxBodyBytes} bytes.` })
         })
         await receiveProviderEvents(deps, webhook, request, Buffer.from(body.buffer, body.byteOffset, body.byteLength))
       } finally {
-        reading -= room
+        readingBytes -= bodyBytes
       }
       return { status: 'ok' }
     },
@@ -62,12 +65,15 @@ async function receiveProviderEvents(
     case 'forged':
       throw refuseForged(deps, webhook, reading.why)
     case 'malformed':
-      deps.log.warn({ provider: webhook.name, why: reading.why }, 'could not read a provider’s news')
+      deps.log.warn(
+        { provider: webhook.name, why: reading.why },
+        'refused a malformed provider webhook; the provider sends it again',
+      )
       throw refuse('invalid_request', { message: reading.why })
     case 'events': {
       const { singleUseToken, events } = reading
       if (singleUseToken !== null && !(await claimSingleUseToken(deps, webhook.name, singleUseToken, body)))
-        throw refuseForged(deps, webhook, 'The signature came before, with another body.')
+        throw refuseForged(deps, webhook, 'The signature was used before, with another body.')
       return recordProviderEvents(deps, webhook.name, events)
     }
     default:
@@ -77,6 +83,6 @@ async function receiveProviderEvents(
 
 function refuseForged({ log }: ProviderRoutesDeps, { name }: ProviderWebhook, why: string) {
   forgeries.inc({ provider: name })
-  log.warn({ provider: name, why }, 'refused news that a provider is said to bring')
+  log.warn({ provider: name, why }, 'refused a provider webhook that is not proven to be the provider’s')
   return refuse('invalid_api_key', { message: why })
 }

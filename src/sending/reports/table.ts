@@ -6,7 +6,7 @@ import type { DatabaseSchema } from '../../base/database/schema.ts'
 import type { Id } from '../../base/ids.ts'
 import { lookupKey } from '../emails/email-index.ts'
 
-/** An email that a report is about. */
+/** A sent email that a report is about. */
 export interface ReportedEmail {
   readonly id: Id<'eml'>
   readonly organizationId: Id<'org'>
@@ -14,7 +14,7 @@ export interface ReportedEmail {
   readonly acceptedAt: Instant
 }
 
-/** Those of the emails that are there. */
+/** Those of the emails that exist. */
 export async function selectReportedEmails(db: Db, ids: readonly Id<'eml'>[]): Promise<readonly ReportedEmail[]> {
   if (ids.length === 0) return []
   return db
@@ -26,7 +26,7 @@ export async function selectReportedEmails(db: Db, ids: readonly Id<'eml'>[]): P
 
 export type EarlierBounce = Pick<DatabaseSchema['email_events'], 'enhanced_code' | 'smtp_code' | 'detail'>
 
-/** So many of a recipient's emails are looked at for bounces before this one. */
+/** So many of a recipient's latest emails are searched for earlier bounces. */
 const maxEmails = 200
 
 /** The bounces of a brand's emails to a recipient that happened by `until`. */
@@ -56,7 +56,7 @@ export async function selectEarlierBounces(
     .execute()
 }
 
-/** Notes what may be told once only: `new`, `again` with the same content, or with `other` content. */
+/** Stores a token that may be used once only: `new`, used `again` with the same content, or with `other` content. */
 export async function insertToken(db: Db, row: DatabaseSchema['provider_tokens']): Promise<'new' | 'again' | 'other'> {
   if ((await insertRows(db, 'provider_tokens', [row], 'ignore')) > 0) return 'new'
   const known = await db
@@ -67,7 +67,7 @@ export async function insertToken(db: Db, row: DatabaseSchema['provider_tokens']
   return known?.content_hash.equals(row.content_hash) ? 'again' : 'other'
 }
 
-/** Forgets at most `most` that were told before `until`; says how many. */
+/** Deletes at most `most` tokens from before `until`; gives how many. */
 export async function deleteTokens(db: Db, until: Instant, most: number): Promise<number> {
   const { numDeletedRows } = await db
     .deleteFrom('provider_tokens')

@@ -24,7 +24,7 @@ export async function selectEmailThread(
     .executeTakeFirstOrThrow()
 }
 
-/** A received message, as far as it may be an answer. */
+/** A received message that may be a reply. */
 export interface ThreadMessage {
   readonly id: Id<'msg'>
   readonly messageId: string | null
@@ -60,14 +60,14 @@ export async function selectThreadMessages(
     .execute()
 }
 
-/** An email of ours in a thread, by the Message-IDs that it is known by. */
+/** A sent email in a thread, with the Message-IDs that it is known by. */
 export interface ThreadEmail {
   readonly id: Id<'eml'>
   readonly messageId: string
   readonly wireMessageId: string | null
 }
 
-/** Of the first `most` emails that a brand sent since then, those in this thread. */
+/** Of the first `most` emails that a brand has sent since `since`, those in this thread. */
 export async function selectThreadEmails(
   db: Db,
   { organizationId, brandId }: BrandTenant,
@@ -113,7 +113,7 @@ export async function updateThread(
       .execute()
 }
 
-/** Notes that these messages answer an email. */
+/** Records that these messages are replies to an email. */
 export async function updateInReplyTo(
   db: Db,
   { organizationId }: BrandTenant,

@@ -13,7 +13,7 @@ import {
 import { updateReferenceThreads } from './table.ts'
 import { referenceOf } from './threads.ts'
 
-/** An email of which it was just learned under what Message-ID its recipients have it. */
+/** An email whose Message-ID at its recipients just became known. */
 export interface EmailWithWireId extends BrandTenant {
   readonly emailId: Id<'eml'>
   /** Without angle brackets. */
@@ -22,30 +22,30 @@ export interface EmailWithWireId extends BrandTenant {
   readonly seenThreadId: string
 }
 
-/** A message that answers the email. */
+/** A message that replies to the email. */
 export interface EarlyReply {
   readonly messageId: Id<'msg'>
   readonly receivedAt: Instant
 }
 
-/** So many of what came before are joined: it came in the moments between the delivery and the news of it. */
+/** At most so many early replies are joined: they came in the moments between the delivery and the provider's event. */
 const maxMessages = 100
-const maxEmailsLookedAt = 5000
+const maxEmailsScanned = 5000
 
 /**
- * Joins what came in answer to an email before anyone knew that Message-ID: it began a thread of its own, which becomes the
- * email's, and answers the email from now on. Gives the answers that were none before. A thread that is older than the
- * email stays one by itself. In the caller's transaction, which holds the email.
+ * Links the replies that came before the email's Message-ID at its recipients was known: they began a thread of their own,
+ * which is merged into the email's. Gives the messages that were not known as replies before. A thread that is older than
+ * the email is not merged. Runs in the caller's transaction, in which the email is locked.
  */
-export async function linkEarlyReplies(db: Db, learned: EmailWithWireId): Promise<readonly EarlyReply[]> {
-  const { emailId, wireMessageId, seenThreadId } = learned
+export async function linkEarlyReplies(db: Db, email: EmailWithWireId): Promise<readonly EarlyReply[]> {
+  const { emailId, wireMessageId, seenThreadId } = email
   const [own, messages] = await Promise.all([
-    selectEmailThread(db, learned, emailId),
-    selectThreadMessages(db, learned, seenThreadId, maxMessages),
+    selectEmailThread(db, email, emailId),
+    selectThreadMessages(db, email, seenThreadId, maxMessages),
   ])
   const beginning = messages.find(message => message.id === seenThreadId)
   const isEarly = seenThreadId !== own.threadId && beginning !== undefined && beginning.receivedAt >= own.acceptedAt
-  if (isEarly) await moveThread(db, learned, messages, { since: beginning.receivedAt, to: own.threadId })
+  if (isEarly) await mergeThread(db, email, messages, { since: beginning.receivedAt, to: own.threadId })
   const replies = messages.filter(
     message =>
       message.isReply === 1 &&
@@ -55,29 +55,29 @@ export async function linkEarlyReplies(db: Db, learned: EmailWithWireId): Promis
   )
   await updateInReplyTo(
     db,
-    learned,
+    email,
     replies.map(reply => reply.id),
     emailId,
   )
   return replies.map(reply => ({ messageId: reply.id, receivedAt: reply.receivedAt }))
 }
 
-/** Makes two threads one, by the Message-IDs of what is in the later one. */
-async function moveThread(
+/** Merges a thread into another, with the Message-IDs of all its messages and emails. */
+async function mergeThread(
   db: Db,
-  learned: EmailWithWireId,
+  email: EmailWithWireId,
   messages: readonly ThreadMessage[],
   { since, to }: { readonly since: Instant; readonly to: string },
 ): Promise<void> {
-  const { brandId, wireMessageId, seenThreadId } = learned
-  const emails = await selectThreadEmails(db, learned, seenThreadId, { since, most: maxEmailsLookedAt })
-  const known = [
+  const { brandId, wireMessageId, seenThreadId } = email
+  const emails = await selectThreadEmails(db, email, seenThreadId, { since, most: maxEmailsScanned })
+  const messageIds = [
     wireMessageId,
     ...messages.flatMap(message => [message.messageId, message.inReplyTo]),
     ...emails.flatMap(email => [email.messageId, email.wireMessageId]),
   ]
-  const references = known.flatMap(each => (each === null ? [] : referenceOf(each)))
+  const references = messageIds.flatMap(messageId => (messageId === null ? [] : referenceOf(messageId)))
   await updateReferenceThreads(db, brandId, references, { from: seenThreadId, to })
   const moved = { messages: messages.map(message => message.id), emails: emails.map(email => email.id) }
-  await updateThread(db, learned, moved, to)
+  await updateThread(db, email, moved, to)
 }

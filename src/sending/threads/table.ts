@@ -8,13 +8,13 @@ export interface ThreadReference {
   /** The first 16 bytes of the SHA-256 of the Message-ID. */
   readonly reference: Buffer
   readonly threadId: string
-  /** The email of ours that has this Message-ID. */
+  /** The sent email that has this Message-ID. */
   readonly emailId: Id<'eml'> | null
 }
 
 type ReferenceKey = Pick<ThreadReference, 'brandId' | 'reference'>
 
-/** What is known of these Message-IDs; those never seen are left out. */
+/** The threads of these Message-IDs; those never seen are left out. */
 export async function selectReferences(db: Db, keys: readonly ReferenceKey[]): Promise<readonly ThreadReference[]> {
   if (keys.length === 0) return []
   const brandIds = new Set(keys.map(key => key.brandId))
@@ -32,12 +32,12 @@ export async function selectReferences(db: Db, keys: readonly ReferenceKey[]): P
     .execute()
 }
 
-/** Adds those that are not there; how many that were. */
+/** Adds those that do not exist yet; gives how many that were. */
 export async function insertNewReferences(db: Db, rows: readonly ThreadReference[]): Promise<number> {
   return await insertRows(db, 'thread_references', rows.map(columnsOf), 'ignore')
 }
 
-/** Adds those that are not there. One that is there keeps its thread, and learns of its email. */
+/** Adds those that do not exist yet. An existing one keeps its thread, and gets its email if it had none. */
 export async function insertReferences(db: Db, rows: readonly ThreadReference[]): Promise<void> {
   await insertRows(
     db,
@@ -51,7 +51,7 @@ function columnsOf(row: ThreadReference) {
   return { brand_id: row.brandId, reference: row.reference, thread_id: row.threadId, email_id: row.emailId }
 }
 
-/** Moves the given ones of a brand from one thread to another. */
+/** Moves these references of a brand from one thread to another. */
 export async function updateReferenceThreads(
   db: Db,
   brandId: Id<'brd'>,

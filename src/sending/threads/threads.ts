@@ -9,7 +9,7 @@ import {
   updateReferenceThreads,
 } from './table.ts'
 
-/** A message or an email that joins a thread of its brand, or begins one. */
+/** A received message or a sent email that joins a thread of its brand, or begins one. */
 export interface ThreadEntry {
   readonly brandId: Id<'brd'>
   /** The `msg_` or `eml_` id; a thread that begins here takes it as its own. */
@@ -18,13 +18,13 @@ export interface ThreadEntry {
   readonly messageId: string | null
   /** What In-Reply-To and References name, nearest first; the first 100 count. */
   readonly references: readonly string[]
-  /** The email of ours that this is. */
+  /** null: it is a received message. */
   readonly emailId: Id<'eml'> | null
 }
 
 export interface JoinedThread {
   readonly threadId: string
-  /** The nearest email of ours that it refers to. */
+  /** The nearest sent email that it refers to. */
   readonly inReplyToEmailId: Id<'eml'> | null
 }
 
@@ -32,40 +32,41 @@ const maxReferences = 100
 
 interface ThreadPlan {
   readonly entry: ThreadEntry
-  /** Of its own Message-ID and of its references, nearest first. */
+  /** The keys of its own Message-ID and of its references, nearest first. */
   readonly keys: readonly string[]
+  /** Those of the keys that were unknown. */
   readonly added: readonly string[]
   threadId: string
 }
 
 /**
- * Joins each entry to the thread of its brand in which its Message-ID, or the nearest of its references, was seen; without
- * one a thread begins. An entry that comes before what it refers to is joined by that later. Entries of one call see those
- * before them. Runs in the caller's transaction; two at once end in the same thread (RFC 5322 §3.6.4).
+ * Joins each entry to the thread of its brand in which its Message-ID, or the nearest of its references, was seen; if none
+ * was, a thread begins. When an entry comes before what it refers to, the latter joins its thread later. Entries of one call
+ * see those before them. Runs in the caller's transaction; concurrent calls end in the same thread (RFC 5322 §3.6.4).
  */
 export async function joinThreads(db: Db, entries: readonly ThreadEntry[]): Promise<readonly JoinedThread[]> {
   return (await beginThreads(db, entries)) ?? (await joinKnownThreads(db, entries))
 }
 
 /**
- * What is most common, in one statement: nothing refers to anything, and none of the Message-IDs was seen before. Undefined
- * when that is not so; what was added then is as it would be otherwise.
+ * The most common case, in one statement: no entry has references, and none of the Message-IDs was seen before. Undefined
+ * when that is not so; the references added by then are the same that would be added otherwise.
  */
 async function beginThreads(db: Db, entries: readonly ThreadEntry[]): Promise<readonly JoinedThread[] | undefined> {
   if (entries.some(entry => entry.references.length > 0)) return undefined
-  const begun = new Map(
+  const references = new Map(
     entries.flatMap(entry =>
       keysOf(entry).map(key => [key, { ...splitKey(key), threadId: entry.itemId, emailId: entry.emailId }] as const),
     ),
   )
-  if (begun.size < entries.filter(entry => entry.messageId !== null).length) return undefined
-  const added = await insertNewReferences(db, inOrder(begun))
-  if (added < begun.size) return undefined
+  if (references.size < entries.filter(entry => entry.messageId !== null).length) return undefined
+  const added = await insertNewReferences(db, sortedByKey(references))
+  if (added < references.size) return undefined
   return entries.map(entry => ({ threadId: entry.itemId, inReplyToEmailId: null }))
 }
 
-/** In one order, so that two at once wait for each other rather than deadlock. */
-function inOrder(references: ReadonlyMap<string, ThreadReference>): readonly ThreadReference[] {
+/** In one order, so that concurrent transactions wait for each other rather than deadlock. */
+function sortedByKey(references: ReadonlyMap<string, ThreadReference>): readonly ThreadReference[] {
   return Array.from(references)
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([, row]) => row)
@@ -76,13 +77,13 @@ async function joinKnownThreads(db: Db, entries: readonly ThreadEntry[]): Promis
   const seen = await selectReferences(db, entries.flatMap(keysToFind).map(splitKey))
   for (const row of seen) known.set(keyOf(row.brandId, row.reference), row)
   const added = new Map<string, ThreadReference>()
-  const plans = entries.map(entry => plan(entry, known, added))
-  await insertReferences(db, inOrder(added))
+  const plans = entries.map(entry => planThread(entry, known, added))
+  await insertReferences(db, sortedByKey(added))
   await joinConcurrentThreads(db, plans, known, added)
-  return plans.map(({ entry, keys, threadId }) => ({ threadId, inReplyToEmailId: answeredBy(entry, keys, known) }))
+  return plans.map(({ entry, keys, threadId }) => ({ threadId, inReplyToEmailId: repliedEmailId(entry, keys, known) }))
 }
 
-/** An email of ours that answers nothing has a Message-ID that nobody can have seen: no look-up. */
+/** A sent email without references has a Message-ID that nobody can have seen: no look-up. */
 function keysToFind(entry: ThreadEntry): readonly string[] {
   return entry.emailId !== null && entry.references.length === 0 ? [] : keysOf(entry)
 }
@@ -94,32 +95,32 @@ function keysOf(entry: ThreadEntry): readonly string[] {
   )
 }
 
-/** What a Message-ID, without angle brackets, is known by: the first 16 bytes of its SHA-256. */
+/** How a Message-ID, without angle brackets, is stored: as the first 16 bytes of its SHA-256. */
 export function referenceOf(messageId: string): Buffer {
   return createHash('sha256').update(messageId).digest().subarray(0, 16)
 }
 
-function plan(
+function planThread(
   entry: ThreadEntry,
   known: Map<string, ThreadReference>,
   added: Map<string, ThreadReference>,
 ): ThreadPlan {
   const keys = keysOf(entry)
   const threadId = keys.map(key => known.get(key)?.threadId).find(found => found !== undefined) ?? entry.itemId
-  const news = keys.filter((key, i) => {
+  const unknown = keys.filter((key, i) => {
     const row = known.get(key)
     const isOwn = i === 0 && entry.messageId !== null
     const emailId = row?.emailId ?? (isOwn ? entry.emailId : null)
     if (row && row.emailId === emailId) return false
-    const fresh = { ...splitKey(key), threadId: row?.threadId ?? threadId, emailId }
-    known.set(key, fresh)
-    added.set(key, fresh)
+    const reference = { ...splitKey(key), threadId: row?.threadId ?? threadId, emailId }
+    known.set(key, reference)
+    added.set(key, reference)
     return row === undefined
   })
-  return { entry, keys, added: news, threadId }
+  return { entry, keys, added: unknown, threadId }
 }
 
-/** Where another transaction was first with a reference, the thread that was to begin here gives way to the one there. */
+/** When another transaction added a reference first, the thread that was to begin here is merged into the one there. */
 async function joinConcurrentThreads(
   db: Db,
   plans: readonly ThreadPlan[],
@@ -127,23 +128,23 @@ async function joinConcurrentThreads(
   added: ReadonlyMap<string, ThreadReference>,
 ): Promise<void> {
   const beginnings = new Set(plans.map(plan => plan.entry.itemId))
-  const doubtful = plans.filter(plan => beginnings.has(plan.threadId) && keysToFind(plan.entry).length > 0)
-  const keys = new Set(doubtful.flatMap(threadPlan => threadPlan.keys.filter(key => added.has(key))))
+  const contested = plans.filter(plan => beginnings.has(plan.threadId) && keysToFind(plan.entry).length > 0)
+  const keys = new Set(contested.flatMap(plan => plan.keys.filter(key => added.has(key))))
   for (const row of await selectReferences(db, Array.from(keys, splitKey)))
     known.set(keyOf(row.brandId, row.reference), row)
-  for (const threadPlan of doubtful) {
-    const from = threadPlan.threadId
-    const to = threadPlan.keys.map(key => known.get(key)?.threadId).find(found => found !== undefined && found !== from)
+  for (const plan of contested) {
+    const from = plan.threadId
+    const to = plan.keys.map(key => known.get(key)?.threadId).find(found => found !== undefined && found !== from)
     if (to === undefined) continue
-    const moved = threadPlan.added.map(key => known.get(key)).filter(row => row?.threadId === from)
+    const moved = plan.added.map(key => known.get(key)).filter(row => row?.threadId === from)
     const references = moved.flatMap(row => row?.reference ?? [])
-    if (references.length > 0) await updateReferenceThreads(db, threadPlan.entry.brandId, references, { from, to })
+    if (references.length > 0) await updateReferenceThreads(db, plan.entry.brandId, references, { from, to })
     for (const row of moved) if (row) known.set(keyOf(row.brandId, row.reference), { ...row, threadId: to })
-    threadPlan.threadId = to
+    plan.threadId = to
   }
 }
 
-function answeredBy(
+function repliedEmailId(
   entry: ThreadEntry,
   keys: readonly string[],
   known: ReadonlyMap<string, ThreadReference>,
