@@ -71,7 +71,7 @@ test('takes the good lines of a file, and tells each bad one with its number', a
   expect([json.added, json.unchanged, json.bad, status]).toEqual([4, 0, 6, 1])
   expect(json.bad_lines.map((each: { line: number }) => each.line)).toEqual([4, 6, 7, 8, 10, 11])
   expect(json.bad_lines[0].reason).toBe('"not an address" is not an email address')
-  expect(json.bad_lines[1].reason).toContain('none of hard_bounce, complaint, unsubscribe, manual')
+  expect(json.bad_lines[1].reason).toContain('not one of hard_bounce, complaint, unsubscribe, manual')
   expect((await all()).map(row => [row.email, row.reason, row.evidence])).toEqual([
     ['eight@a.test', 'unsubscribe', null],
     ['one@a.test', 'manual', null],
@@ -102,7 +102,7 @@ test('takes NDJSON, line by line', async () => {
     bad_lines: [
       { line: 2, reason: 'not a JSON object' },
       { line: 4, reason: 'not a JSON object' },
-      { line: 5, reason: 'expires_at 2026-01-02T03:04:05Z is past' },
+      { line: 5, reason: 'expires_at 2026-01-02T03:04:05Z is in the past' },
     ],
   })
   expect(await all()).toMatchObject([{ email: 'a@a.test', created_at: at('2026-01-02T03:04:05Z') }])

@@ -19,7 +19,7 @@ export const draftContentRefusals = ['not_found'] as const
  */
 export async function readDraftChange(
   deps: DraftsDeps,
-  owner: DraftScope,
+  scope: DraftScope,
   body: DraftChange,
   before: Pick<DraftRow, 'from_header' | 'brand_id'>,
 ): Promise<Partial<DraftRow>> {
@@ -34,7 +34,7 @@ export async function readDraftChange(
     ...(text === undefined ? {} : { text: readText(text) }),
   }
   const sender = { ...before, ...change }
-  return { ...change, ...(await readBrand(deps.db, owner, body, sender)), ...(await readInReplyTo(deps, owner, body)) }
+  return { ...change, ...(await readBrand(deps.db, scope, body, sender)), ...(await readInReplyTo(deps, scope, body)) }
 }
 
 function emptyAsNull(text: string | null): string | null {
@@ -55,14 +55,14 @@ function readText(text: string | null): string | null {
 /** The brand of From's domain when that is registered, otherwise the one that the request names. */
 async function readBrand(
   db: Db,
-  owner: DraftScope,
+  scope: DraftScope,
   { brand_id: given, from }: DraftChange,
   sender: Pick<DraftRow, 'from_header' | 'brand_id'>,
 ): Promise<Pick<DraftRow, 'brand_id'> | undefined> {
   if (given === undefined && from === undefined) return undefined
   const requested =
-    typeof given === 'string' ? (await loadBrand(db, { ...owner, brandId: null }, given, 'brand_id')).id : given
-  return { brand_id: (await brandOfFrom(db, owner, sender)) ?? (requested === undefined ? sender.brand_id : requested) }
+    typeof given === 'string' ? (await loadBrand(db, { ...scope, brandId: null }, given, 'brand_id')).id : given
+  return { brand_id: (await brandOfFrom(db, scope, sender)) ?? (requested === undefined ? sender.brand_id : requested) }
 }
 
 async function brandOfFrom(

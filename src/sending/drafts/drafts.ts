@@ -37,8 +37,8 @@ export async function listDrafts(
 }
 
 /** One draft. @throws Refusal `not_found` */
-export async function readDraft({ db }: DraftsDeps, owner: DraftScope, id: string): Promise<DraftJson> {
-  return toJsonDraft(await requireDraft(db, owner, id))
+export async function readDraft({ db }: DraftsDeps, scope: DraftScope, id: string): Promise<DraftJson> {
+  return toJsonDraft(await requireDraft(db, scope, id))
 }
 
 /** The refusals of {@link requireDraft}. */
@@ -58,26 +58,26 @@ function noDraft(id: string): never {
 /** Creates a draft. @throws Refusal `not_found` for `brand_id` and `in_reply_to`, `invalid_request` */
 export async function createDraft(
   deps: DraftsDeps,
-  owner: DraftScope,
+  scope: DraftScope,
   body: DraftChange,
   reservation?: Reservation,
 ): Promise<DraftJson> {
-  const change = await readDraftChange(deps, owner, body, blank)
+  const change = await readDraftChange(deps, scope, body, blank)
   const at = deps.clock.now()
   const row: DraftRow = {
     ...blank,
     id: newId('drf'),
-    organization_id: owner.organizationId,
+    organization_id: scope.organizationId,
     created_at: at,
     updated_at: at,
     ...change,
   }
-  const shape = toJsonDraft(row)
+  const draft = toJsonDraft(row)
   await inTransaction(deps.db, async tx => {
     await insertDraft(tx, row)
-    await storeResponse(tx, reservation, { status: 201, body: shape, at })
+    await storeResponse(tx, reservation, { status: 201, body: draft, at })
   })
-  return shape
+  return draft
 }
 
 const none = toJson<readonly string[]>([])
@@ -96,21 +96,21 @@ const blank = {
 /** Changes what is given; null empties. @throws Refusal `not_found` (also for `brand_id`, `in_reply_to`), `invalid_request` */
 export async function changeDraft(
   deps: DraftsDeps,
-  owner: DraftScope,
+  scope: DraftScope,
   id: string,
   body: DraftChange,
   reservation?: Reservation,
 ): Promise<DraftJson> {
-  const found = await requireDraft(deps.db, owner, id)
-  const change = await readDraftChange(deps, owner, body, found)
+  const found = await requireDraft(deps.db, scope, id)
+  const change = await readDraftChange(deps, scope, body, found)
   return inTransaction(deps.db, async tx => {
     const row = (await lockDraft(tx, found)) ?? noDraft(id)
     const at = laterThan(row.updated_at, deps.clock.now())
     const next = { ...row, ...change, updated_at: at }
     await updateDraft(tx, next)
-    const shape = toJsonDraft(next)
-    await storeResponse(tx, reservation, { status: 200, body: shape, at })
-    return shape
+    const draft = toJsonDraft(next)
+    await storeResponse(tx, reservation, { status: 200, body: draft, at })
+    return draft
   })
 }
 
@@ -122,11 +122,11 @@ function laterThan(last: Instant, now: Instant): Instant {
 /** Deletes a draft. @throws Refusal `not_found` */
 export async function removeDraft(
   deps: DraftsDeps,
-  owner: DraftScope,
+  scope: DraftScope,
   id: string,
   reservation?: Reservation,
 ): Promise<{ id: string; deleted: true }> {
-  const found = await requireDraft(deps.db, owner, id)
+  const found = await requireDraft(deps.db, scope, id)
   return inTransaction(deps.db, async tx => {
     const row = (await lockDraft(tx, found)) ?? noDraft(id)
     await deleteDraft(tx, row)

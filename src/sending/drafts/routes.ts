@@ -15,7 +15,7 @@ import { sendDraft, sendDraftRefusals } from './send.ts'
 const reading = { scope: 'drafts:read', organizationOnly: true } as const
 const writing = { scope: 'drafts:write', organizationOnly: true } as const
 
-/** SPEC section 4: drafts of text messages, of the whole organization. */
+/** The routes of drafts: text emails of the whole organization that are not sent yet. */
 export function draftRoutes(sending: SendDeps, received: ReceivedMessages) {
   const deps = { db: sending.db, clock: sending.clock, received }
   return api('drafts')
@@ -39,7 +39,7 @@ export function draftRoutes(sending: SendDeps, received: ReceivedMessages) {
       },
     )
     .get('/v1/drafts/:id', ({ caller, params }) => readDraft(deps, caller, params.id), {
-      detail: describeRoute('getDraft', 'Read a draft', draftRefusals),
+      detail: describeRoute('getDraft', 'Get a draft', draftRefusals),
       scope: reading,
       params: idParamsSchema,
       response: draftSchema,

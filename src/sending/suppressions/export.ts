@@ -5,16 +5,16 @@ import type { SuppressionEntry } from './import.ts'
 import { liveSuppression } from './suppress.ts'
 import { type SuppressionFilter, selectSuppressions } from './table.ts'
 
-const atOnce = 500
+const batchSize = 500
 
-/** All that a filter names and that holds at `now`, newest first, in the form that an import takes. */
+/** All suppressions that a filter matches and that are live at `now`, newest first, in the form that import.ts reads. */
 export async function* exportSuppressions(
   db: Db,
   filter: SuppressionFilter,
   now: Instant,
 ): AsyncGenerator<readonly SuppressionEntry[]> {
   for (let after: Id<'sup'> | null = null; ; ) {
-    const rows = await selectSuppressions(db, filter, { after, limit: atOnce, now })
+    const rows = await selectSuppressions(db, filter, { after, limit: batchSize, now })
     yield rows
       .flatMap(row => liveSuppression(row, now) ?? [])
       .map(row => ({
@@ -27,7 +27,7 @@ export async function* exportSuppressions(
         ...(row.evidence !== null && { evidence: row.evidence }),
       }))
     const last = rows.at(-1)
-    if (!last || rows.length < atOnce) return
+    if (!last || rows.length < batchSize) return
     after = last.id
   }
 }

@@ -7,7 +7,7 @@ import { parseAddress } from '../../mail/address.ts'
 import { type NewSuppression, suppress, suppressNew } from './suppress.ts'
 import type { SuppressionReason } from './table.ts'
 
-/** The names of the fields that an entry may have. */
+/** The fields that an entry of a suppression file may have. */
 export const suppressionEntryFields = [
   'email',
   'reason',
@@ -18,45 +18,55 @@ export const suppressionEntryFields = [
   'evidence',
 ] as const
 
-/** An entry as it stands in a file. */
+/** An entry of a suppression file. */
 export type SuppressionEntry = Readonly<Partial<Record<(typeof suppressionEntryFields)[number], string>>>
 
-/** What is wrong with an entry: a sentence without its full stop. */
+/** What is wrong with an entry; the message is a sentence without its full stop. */
 export class InvalidEntryError extends Error {
   override readonly name = 'InvalidEntryError'
 }
 
-/** What entries are read against. */
+/** The organization whose lists entries are imported into. */
 export interface SuppressionImportContext {
   readonly organizationId: Id<'org'>
   readonly brands: readonly Pick<BrandRow, 'id' | 'slug'>[]
-  /** Of entries that name none; undefined: each has to. */
+  /** The brand of entries that name none; undefined: every entry must name one. */
   readonly brandId: Id<'brd'> | undefined
 }
 
 const reasons: readonly SuppressionReason[] = ['hard_bounce', 'complaint', 'unsubscribe', 'manual']
 const maxEvidenceLength = 2000
 
-/** What an entry wishes to be on the list: two things where someone unsubscribed besides. @throws InvalidEntryError */
+/**
+ * The suppressions of an entry: two, when the recipient has unsubscribed besides.
+ * @throws InvalidEntryError
+ */
 export function readEntry(
   entry: SuppressionEntry,
-  ground: SuppressionImportContext,
+  context: SuppressionImportContext,
   now: Instant,
 ): readonly NewSuppression[] {
-  const place = { organizationId: ground.organizationId, brandId: brandOf(entry, ground), email: emailOf(entry) }
+  const key = { organizationId: context.organizationId, brandId: brandOf(entry, context), email: emailOf(entry) }
   const reason = reasonOf(entry)
   const createdAt = pastOf(entry, 'created_at', now)
   const expiresAt = timeOf(entry, 'expires_at') ?? null
-  if (expiresAt !== null && expiresAt <= now) throw new InvalidEntryError(`expires_at ${entry.expires_at} is past`)
+  if (expiresAt !== null && expiresAt <= now)
+    throw new InvalidEntryError(`expires_at ${entry.expires_at} is in the past`)
   const unsubscribedAt = pastOf(entry, 'unsubscribed_at', now)
   const evidence = entry.evidence?.trim().slice(0, maxEvidenceLength) || null
-  const wish: NewSuppression = { ...place, reason, expiresAt, evidence, ...(createdAt !== undefined && { createdAt }) }
-  if (unsubscribedAt === undefined || reason === 'unsubscribe') return [wish]
-  return [{ ...place, reason: 'unsubscribe', createdAt: unsubscribedAt }, wish]
+  const suppression: NewSuppression = {
+    ...key,
+    reason,
+    expiresAt,
+    evidence,
+    ...(createdAt !== undefined && { createdAt }),
+  }
+  if (unsubscribedAt === undefined || reason === 'unsubscribe') return [suppression]
+  return [{ ...key, reason: 'unsubscribe', createdAt: unsubscribedAt }, suppression]
 }
 
 function emailOf({ email }: SuppressionEntry): string {
-  if (!email?.trim()) throw new InvalidEntryError('email is absent')
+  if (!email?.trim()) throw new InvalidEntryError('email is missing')
   const parsed = parseAddress(email.trim())
   if (parsed?.name !== '') throw new InvalidEntryError(`"${email.slice(0, 80)}" is not an email address`)
   return parsed.address.toLowerCase()
@@ -64,15 +74,15 @@ function emailOf({ email }: SuppressionEntry): string {
 
 function reasonOf({ reason }: SuppressionEntry): SuppressionReason {
   if (!reason?.trim()) return 'manual'
-  const found = reasons.find(each => each === reason.trim().toLowerCase())
-  if (!found) throw new InvalidEntryError(`reason "${reason.slice(0, 80)}" is none of ${reasons.join(', ')}`)
+  const found = reasons.find(known => known === reason.trim().toLowerCase())
+  if (!found) throw new InvalidEntryError(`reason "${reason.slice(0, 80)}" is not one of ${reasons.join(', ')}`)
   return found
 }
 
 function brandOf({ brand }: SuppressionEntry, { brands, brandId }: SuppressionImportContext): Id<'brd'> {
   const named = brand?.trim()
   if (!named) {
-    if (brandId === undefined) throw new InvalidEntryError('brand is absent')
+    if (brandId === undefined) throw new InvalidEntryError('brand is missing')
     return brandId
   }
   const found = brands.find(brand => brand.id === named || brand.slug === named)
@@ -91,29 +101,30 @@ function timeOf(entry: SuppressionEntry, name: 'created_at' | 'expires_at' | 'un
 
 function pastOf(entry: SuppressionEntry, name: 'created_at' | 'unsubscribed_at', now: Instant): Instant | undefined {
   const at = timeOf(entry, name)
-  if (at !== undefined && at > now) throw new InvalidEntryError(`${name} ${entry[name]} is not past`)
+  if (at !== undefined && at > now) throw new InvalidEntryError(`${name} ${entry[name]} is not in the past`)
   return at
 }
 
-/** How many entries changed a list, and how many found it so already. */
+/** How many entries were added to the lists, and how many were there already. */
 export interface SuppressionImportResult {
   readonly added: number
   readonly unchanged: number
 }
 
-/** What a dry run did is not kept. */
+/** Rolls a dry run back. */
 class DryRunError extends Error {
+  override readonly name = 'DryRunError'
   readonly imported: SuppressionImportResult
   constructor(imported: SuppressionImportResult) {
-    super('a dry run')
+    super('a dry run is rolled back')
     this.imported = imported
   }
 }
 
 /**
- * Puts what some entries wish on the lists, in one transaction with its record in the audit log. What is there already
- * stays, so that the same entries may come again.
- * @param isDry only says what it would do
+ * Adds entries to the lists, in one transaction with its audit entry. Existing suppressions stay as they are, so that the
+ * same entries may be imported again.
+ * @param isDry only reports what it would do
  */
 export async function importEntries(
   db: Db,
@@ -122,14 +133,14 @@ export async function importEntries(
   operator: Operator,
   isDry: boolean,
 ): Promise<SuppressionImportResult> {
-  const run = (atOnce: boolean) =>
+  const run = (inBulk: boolean) =>
     inTransaction(db, async tx => {
-      const fresh = atOnce ? await suppressNew(tx, firstOfEach(entries), operator.clock.now()) : new Set()
-      let added = fresh.size
-      for (const wishes of entries) {
+      const inserted = inBulk ? await suppressNew(tx, bulkInsertable(entries), operator.clock.now()) : new Set()
+      let added = inserted.size
+      for (const suppressions of entries) {
         let isNew = false
-        for (const wish of wishes)
-          if (!fresh.has(wish) && (await suppress(tx, wish, operator.clock.now())).isNew) isNew = true
+        for (const suppression of suppressions)
+          if (!inserted.has(suppression) && (await suppress(tx, suppression, operator.clock.now())).isNew) isNew = true
         if (isNew) added++
       }
       const imported = { added, unchanged: entries.length - added }
@@ -141,25 +152,24 @@ export async function importEntries(
       })
       return imported
     })
-  const orAgain = (error: unknown) => {
-    // Another put one of them there meanwhile.
-    if (isDuplicate(error, 'suppressions_email')) return run(false)
+  try {
+    return await run(true).catch((error: unknown) => {
+      // Another transaction added one of them meanwhile.
+      if (isDuplicate(error, 'suppressions_email')) return run(false)
+      throw error
+    })
+  } catch (error) {
+    if (error instanceof DryRunError) return error.imported
     throw error
   }
-  return run(true).catch(orAgain).catch(keptOrNot)
 }
 
-function keptOrNot(error: unknown): SuppressionImportResult {
-  if (error instanceof DryRunError) return error.imported
-  throw error
-}
-
-/** The entries that wish one thing, the first for each address of a brand: what may come before all others. */
-function firstOfEach(entries: readonly (readonly NewSuppression[])[]): readonly NewSuppression[] {
+/** The entries with one suppression, the first for each address of a brand: those that may be inserted before all others. */
+function bulkInsertable(entries: readonly (readonly NewSuppression[])[]): readonly NewSuppression[] {
   const first = new Map<string, readonly NewSuppression[]>()
-  for (const wishes of entries) {
-    const key = `${wishes[0]?.brandId} ${wishes[0]?.email}`
-    if (!first.has(key)) first.set(key, wishes)
+  for (const suppressions of entries) {
+    const key = `${suppressions[0]?.brandId} ${suppressions[0]?.email}`
+    if (!first.has(key)) first.set(key, suppressions)
   }
-  return [...first.values()].flatMap(wishes => (wishes.length === 1 ? wishes : []))
+  return [...first.values()].flatMap(suppressions => (suppressions.length === 1 ? suppressions : []))
 }

@@ -22,7 +22,7 @@ import {
 
 const brandId = t.Optional(t.String())
 
-/** SPEC section 4: suppressions. */
+/** The routes of suppressions. */
 export function suppressionRoutes(deps: SuppressionsDeps) {
   return api('suppressions')
     .get('/v1/suppressions', ({ caller, query }) => listSuppressions(deps, caller, query), {
@@ -39,9 +39,9 @@ export function suppressionRoutes(deps: SuppressionsDeps) {
     .post(
       '/v1/suppressions',
       async ({ caller, body, reservation, set }) => {
-        const { shape, isNew } = await createSuppression(deps, caller, body, reservation)
-        set.status = isNew ? 201 : 200
-        return shape
+        const suppression = await createSuppression(deps, caller, body, reservation)
+        set.status = suppression.isNew ? 201 : 200
+        return suppression.body
       },
       {
         detail: describeRoute('createSuppression', 'Suppress a recipient', brandIdRefusals),
@@ -57,7 +57,7 @@ export function suppressionRoutes(deps: SuppressionsDeps) {
         detail: describeRoute('checkSuppression', 'Check whether a recipient is suppressed', brandIdRefusals),
         scope: 'suppressions:read',
         query: t.Object({
-          email: t.String({ maxLength: 1024, description: 'The address of the recipient.' }),
+          email: t.String({ maxLength: 1024, description: 'The recipient’s address.' }),
           brand_id: brandId,
         }),
         response: suppressionCheckSchema,

@@ -1,10 +1,10 @@
 import { t } from 'elysia'
 import { dateTimeSchema, nullable, oneOf } from '../../api/common-schemas.ts'
 
-/** Why an address is not sent to. */
+/** Why an address is suppressed. */
 const reasons = ['hard_bounce', 'complaint', 'unsubscribe', 'manual'] as const
 const suppressionReasonSchema = oneOf(reasons)
-export const suppressionReasonFilterSchema = oneOf(reasons, { description: 'For this reason.' })
+export const suppressionReasonFilterSchema = oneOf(reasons, { description: 'Only suppressions for this reason.' })
 
 const suppressionFields = {
   email: t.String({ description: 'The address, in lower case.' }),
@@ -32,9 +32,9 @@ export const suppressionCheckSchema = t.Object({
 
 export const suppressionDeletedSchema = t.Object({ email: t.String(), deleted: t.Literal(true) })
 
-/** What POST /v1/suppressions takes. */
+/** The body of POST /v1/suppressions. */
 export const newSuppressionSchema = t.Object({
   email: t.String({ maxLength: 1024 }),
   brand_id: t.Optional(t.String()),
-  expires_at: t.Optional(t.String({ expected: 'a date-time to come, such as 2026-01-31T08:15:00Z' })),
+  expires_at: t.Optional(t.String({ expected: 'a date-time in the future, such as 2026-01-31T08:15:00Z' })),
 })

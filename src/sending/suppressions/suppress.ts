@@ -13,18 +13,18 @@ import {
   updateUnsubscribed,
 } from './table.ts'
 
-/** A reason for a brand not to send to an address. */
+/** A suppression to be added: a brand is not to send to an address. */
 export interface NewSuppression extends SuppressionKey {
   readonly reason: SuppressionReason
   readonly expiresAt?: Instant | null
   readonly sourceEmailId?: Id<'eml'> | null
   /** The SMTP reply or the report that caused it. */
   readonly evidence?: string | null
-  /** When the reason came up, where that was before now. */
+  /** When it began; now, unless given. */
   readonly createdAt?: Instant
 }
 
-/** What is on the list then; `isNew`: because of this. */
+/** What is on the list afterwards; `isNew` false: nothing changed. */
 export interface SuppressResult {
   readonly row: SuppressionRow
   readonly isNew: boolean
@@ -33,61 +33,62 @@ export interface SuppressResult {
 const maxTries = 3
 
 /**
- * Puts an address on a brand's list, in the caller's transaction. There is one entry for an address: one that holds stays
- * as it is, but for what {@link supersedes} it. Who unsubscribed stays so whatever other reason comes or runs out.
+ * Suppresses an address for a brand, in the caller's transaction. An address has one entry: a live one stays as it is unless
+ * the new reason {@link supersedes} it. Who has unsubscribed stays unsubscribed, whatever other reason is added or expires.
  */
-export async function suppress(db: Db, wish: NewSuppression, now: Instant): Promise<SuppressResult> {
+export async function suppress(db: Db, suppression: NewSuppression, now: Instant): Promise<SuppressResult> {
   for (let attempt = 1; ; attempt++)
     try {
-      return await suppressOnce(db, wish, now)
+      return await suppressOnce(db, suppression, now)
     } catch (error) {
-      // Another was first, and now has an entry to be seen.
+      // Another transaction was first, and its entry can be seen now.
       if (attempt === maxTries || !isDuplicate(error, 'suppressions_email')) throw error
     }
 }
 
 /**
- * Puts those on the lists that have no entry there at all, in one statement, in the caller's transaction; gives them.
- * @param wishes of one organization, no address twice on a list
- * @throws a duplicate on `suppressions_email` when another was first
+ * Inserts those that have no entry at all, in one statement, in the caller's transaction; gives them.
+ * @param suppressions of one organization, no address twice for a brand
+ * @throws a duplicate on `suppressions_email` when another transaction was first
  */
 export async function suppressNew(
   db: Db,
-  wishes: readonly NewSuppression[],
+  suppressions: readonly NewSuppression[],
   now: Instant,
 ): Promise<ReadonlySet<NewSuppression>> {
-  const [first] = wishes
+  const [first] = suppressions
   if (!first) return new Set()
-  const brandIds = [...new Set(wishes.map(wish => wish.brandId))]
-  const emails = wishes.map(wish => wish.email)
+  const brandIds = [...new Set(suppressions.map(suppression => suppression.brandId))]
+  const emails = suppressions.map(suppression => suppression.email)
   const listed = await selectListed(db, first.organizationId, brandIds, emails)
-  const there = new Set(listed.map(row => `${row.brand_id} ${row.email}`))
-  const fresh = wishes.filter(wish => !there.has(`${wish.brandId} ${wish.email}`))
+  const existing = new Set(listed.map(row => `${row.brand_id} ${row.email}`))
+  const added = suppressions.filter(({ brandId, email }) => !existing.has(`${brandId} ${email}`))
   await insertSuppressions(
     db,
-    fresh.map(wish => rowOf(wish, undefined, now)),
+    added.map(suppression => rowOf(suppression, undefined, now)),
   )
-  return new Set(fresh)
+  return new Set(added)
 }
 
-async function suppressOnce(db: Db, wish: NewSuppression, now: Instant): Promise<SuppressResult> {
-  const found = await lockSuppression(db, wish)
+async function suppressOnce(db: Db, suppression: NewSuppression, now: Instant): Promise<SuppressResult> {
+  const found = await lockSuppression(db, suppression)
   const live = found && liveSuppression(found, now)
-  if (live && !supersedes(wish, live)) return { row: await noteUnsubscribed(db, wish, live, now), isNew: false }
+  if (live && !supersedes(suppression, live))
+    return { row: await recordUnsubscribed(db, suppression, live, now), isNew: false }
   if (found) await deleteSuppression(db, found)
-  const row = rowOf(wish, live, now)
+  const row = rowOf(suppression, live, now)
   await insertSuppression(db, row)
   return { row, isNew: true }
 }
 
-/** Does a new reason take the place of one that holds: because it keeps back more, or for longer? */
-function supersedes(wish: NewSuppression, live: SuppressionRow): boolean {
-  if (wish.reason === 'unsubscribe') return false
+/** Does a new suppression replace a live one, because it suppresses more, or for longer? */
+function supersedes(suppression: NewSuppression, live: SuppressionRow): boolean {
+  if (suppression.reason === 'unsubscribe') return false
   if (live.reason === 'unsubscribe') return true
-  return live.expires_at !== null && wish.reason !== 'manual'
+  return live.expires_at !== null && suppression.reason !== 'manual'
 }
 
-async function noteUnsubscribed(
+async function recordUnsubscribed(
   db: Db,
   { reason }: NewSuppression,
   live: SuppressionRow,
@@ -98,8 +99,16 @@ async function noteUnsubscribed(
   return { ...live, unsubscribed_at: now }
 }
 
-function rowOf(wish: NewSuppression, before: SuppressionRow | undefined, now: Instant): SuppressionRow {
-  const { organizationId, brandId, email, reason, expiresAt = null, sourceEmailId = null, evidence = null } = wish
+function rowOf(suppression: NewSuppression, before: SuppressionRow | undefined, now: Instant): SuppressionRow {
+  const {
+    organizationId,
+    brandId,
+    email,
+    reason,
+    expiresAt = null,
+    sourceEmailId = null,
+    evidence = null,
+  } = suppression
   return {
     id: newId('sup'),
     organization_id: organizationId,
@@ -108,13 +117,13 @@ function rowOf(wish: NewSuppression, before: SuppressionRow | undefined, now: In
     reason,
     source_email_id: sourceEmailId,
     evidence,
-    created_at: wish.createdAt ?? now,
+    created_at: suppression.createdAt ?? now,
     expires_at: expiresAt,
     unsubscribed_at: before?.reason === 'unsubscribe' ? before.created_at : (before?.unsubscribed_at ?? null),
   }
 }
 
-/** What of an entry holds at `now`: itself, that they unsubscribed besides, or nothing any more. */
+/** What is live of an entry at `now`: the entry, only that the recipient unsubscribed besides, or undefined. */
 export function liveSuppression(row: SuppressionRow, now: Instant): SuppressionRow | undefined {
   if (row.expires_at === null || row.expires_at > now) return row
   const { unsubscribed_at } = row

@@ -21,13 +21,12 @@ import {
   updateExpiredToUnsubscribed,
 } from './table.ts'
 
-/** What the work on suppressions uses. */
 export interface SuppressionsDeps {
   readonly db: Db
   readonly clock: Clock
 }
 
-/** Which suppressions a list shows, as the query says it. */
+/** The query parameters of a list of suppressions. */
 export interface SuppressionListQuery {
   readonly limit?: string
   readonly cursor?: string
@@ -35,7 +34,7 @@ export interface SuppressionListQuery {
   readonly reason?: SuppressionReason
 }
 
-/** Who is suppressed, newest first. @throws Refusal `invalid_cursor`; for `brand_id` `not_found`, `brand_restricted` */
+/** A page of suppressions, newest first. @throws Refusal `invalid_cursor`; for `brand_id` `not_found`, `brand_restricted` */
 export async function listSuppressions(
   { db, clock }: SuppressionsDeps,
   tenant: Tenant,
@@ -57,8 +56,8 @@ export async function listSuppressions(
 }
 
 /**
- * Keeps a brand from sending to an address; `isNew` false: it was so already, and nothing changed.
- * @throws Refusal `invalid_request` (an address that is none, an end that is past), `brand_required`, `not_found` and
+ * Suppresses an address for a brand; `isNew` false: it was suppressed already, and nothing changed.
+ * @throws Refusal `invalid_request` (not an address, or an end in the past), `brand_required`, `not_found` and
  * `brand_restricted` for `brand_id`
  */
 export async function createSuppression(
@@ -66,56 +65,56 @@ export async function createSuppression(
   tenant: Tenant,
   body: { readonly email: string; readonly brand_id?: string | undefined; readonly expires_at?: string | undefined },
   reservation?: Reservation,
-): Promise<{ readonly shape: SuppressionJson; readonly isNew: boolean }> {
+): Promise<{ readonly body: SuppressionJson; readonly isNew: boolean }> {
   const email = readEmail(body.email)
   const expiresAt = readEnd(body.expires_at, clock.now())
   const brandId = await resolveBrandId(db, tenant, body.brand_id)
   return inTransaction(db, async tx => {
     const at = clock.now()
-    const place = { organizationId: tenant.organizationId, brandId, email }
-    const { row, isNew } = await suppress(tx, { ...place, reason: 'manual', expiresAt }, at)
-    const shape = toJsonSuppression(row)
-    await storeResponse(tx, reservation, { status: isNew ? 201 : 200, body: shape, at })
-    return { shape, isNew }
+    const key = { organizationId: tenant.organizationId, brandId, email }
+    const { row, isNew } = await suppress(tx, { ...key, reason: 'manual', expiresAt }, at)
+    const response = toJsonSuppression(row)
+    await storeResponse(tx, reservation, { status: isNew ? 201 : 200, body: response, at })
+    return { body: response, isNew }
   })
 }
 
 /** The refusals of {@link removeSuppression}. */
 export const removeSuppressionRefusals = [...brandIdRefusals, 'not_found'] as const
 
-/** Lets a brand send to an address again. @throws Refusal `not_found`, and those of {@link placeOf} */
+/** Removes a suppression. @throws Refusal `not_found`, and those of {@link readKey} */
 export async function removeSuppression(
   { db, clock }: SuppressionsDeps,
   tenant: Tenant,
   path: { readonly email: string; readonly brandId: string | undefined },
   reservation?: Reservation,
 ): Promise<{ email: string; deleted: true }> {
-  const place = await placeOf(db, tenant, path)
+  const key = await readKey(db, tenant, path)
   return inTransaction(db, async tx => {
     const at = clock.now()
-    const row = await lockSuppression(tx, place)
+    const row = await lockSuppression(tx, key)
     if (!row || !liveSuppression(row, at))
-      throw refuse('not_found', { message: `${place.email} is not on the suppression list of ${place.brandId}.` })
+      throw refuse('not_found', { message: `${key.email} is not on the suppression list of ${key.brandId}.` })
     await deleteSuppression(tx, row)
-    const answer = { email: place.email, deleted: true } as const
-    await storeResponse(tx, reservation, { status: 200, body: answer, at })
-    return answer
+    const body = { email: key.email, deleted: true } as const
+    await storeResponse(tx, reservation, { status: 200, body, at })
+    return body
   })
 }
 
-/** Is an address on a brand's list? @throws Refusal those of {@link placeOf} */
+/** Whether an address is suppressed, and why. @throws Refusal those of {@link readKey} */
 export async function checkSuppression(
   { db, clock }: SuppressionsDeps,
   tenant: Tenant,
   query: { readonly email: string; readonly brandId: string | undefined },
 ): Promise<{ email: string; suppressed: boolean; suppression: SuppressionJson | null }> {
-  const place = await placeOf(db, tenant, query)
-  const row = await selectSuppression(db, place)
+  const key = await readKey(db, tenant, query)
+  const row = await selectSuppression(db, key)
   const live = row && liveSuppression(row, clock.now())
-  return { email: place.email, suppressed: live !== undefined, suppression: live ? toJsonSuppression(live) : null }
+  return { email: key.email, suppressed: live !== undefined, suppression: live ? toJsonSuppression(live) : null }
 }
 
-/** Clears the lists of what has run out, at most `most` at a time; says how many went. For housekeeping. */
+/** Deletes expired suppressions, at most `most`; gives how many. A background job. */
 export async function expireSuppressions({ db, clock }: SuppressionsDeps, most: number): Promise<number> {
   const now = clock.now()
   await updateExpiredToUnsubscribed(db, now, most)
@@ -123,7 +122,7 @@ export async function expireSuppressions({ db, clock }: SuppressionsDeps, most: 
 }
 
 /** @throws Refusal `invalid_request`, `brand_required`, and for `brand_id` `not_found`, `brand_restricted` */
-async function placeOf(
+async function readKey(
   db: Db,
   tenant: Tenant,
   { email, brandId }: { readonly email: string; readonly brandId: string | undefined },
@@ -141,7 +140,7 @@ function readEnd(text: string | undefined, now: Instant): Instant | null {
   if (text === undefined) return null
   const at = readInstant(text, 'expires_at')
   if (at > now) return at
-  throw refuse('invalid_request', { message: `\`expires_at\` is ${text}, which is past.`, param: 'expires_at' })
+  throw refuse('invalid_request', { message: `\`expires_at\` is ${text}, which is in the past.`, param: 'expires_at' })
 }
 
 function toJsonSuppression(row: SuppressionRow): SuppressionJson {

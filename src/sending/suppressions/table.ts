@@ -22,14 +22,14 @@ const columns = [
   'unsubscribed_at',
 ] as const
 
-/** Which suppressions of an organization are asked for. */
+/** Which suppressions a list shows. */
 export interface SuppressionFilter extends Tenant {
   readonly reason: SuppressionReason | null
 }
 
-const shown = sql.raw(columns.join(', '))
+const columnList = sql.raw(columns.join(', '))
 
-/** At most `limit` of those that hold at `now`, newest first, older than `after`: a range of one index. */
+/** At most `limit` suppressions that are live at `now`, newest first, older than `after`: a range of one index. */
 export async function selectSuppressions(
   db: Db,
   filter: SuppressionFilter,
@@ -44,12 +44,12 @@ export async function selectSuppressions(
     ...(reason === null ? [sql`(${isLive} OR unsubscribed_at IS NOT NULL)`] : [sql`reason = ${reason}`, isLive]),
   ]
   // Forced: left to choose, the servers go through all of an organization for a reason that few have.
-  const { rows } = await sql<SuppressionRow>`SELECT ${shown} FROM suppressions FORCE INDEX (${indexFor(filter)})
+  const { rows } = await sql<SuppressionRow>`SELECT ${columnList} FROM suppressions FORCE INDEX (${indexFor(filter)})
     WHERE ${sql.join(conditions, sql` AND `)} ORDER BY id DESC LIMIT ${sql.lit(limit)}`.execute(db)
   return rows
 }
 
-/** The index that holds what the filter finds, in the order of the list. */
+/** The index that answers the filter in the order of the list. */
 function indexFor({ brandId, reason }: SuppressionFilter) {
   if (brandId !== null) return sql.raw(reason === null ? 'suppressions_brand' : 'suppressions_brand_reason')
   return sql.raw(reason === null ? 'suppressions_organization' : 'suppressions_reason')
@@ -60,14 +60,14 @@ export interface SuppressionKey extends BrandTenant {
   readonly email: string
 }
 
-/** What is there of an address, whether or not it still holds. */
-export async function selectSuppression(db: Db, place: SuppressionKey): Promise<SuppressionRow | undefined> {
-  return at(db, place).select(columns).executeTakeFirst()
+/** The entry of an address, live or expired. */
+export async function selectSuppression(db: Db, key: SuppressionKey): Promise<SuppressionRow | undefined> {
+  return at(db, key).select(columns).executeTakeFirst()
 }
 
 /** The same, locked until the transaction ends. */
-export async function lockSuppression(db: Db, place: SuppressionKey): Promise<SuppressionRow | undefined> {
-  return at(db, place).select(columns).forUpdate().executeTakeFirst()
+export async function lockSuppression(db: Db, key: SuppressionKey): Promise<SuppressionRow | undefined> {
+  return at(db, key).select(columns).forUpdate().executeTakeFirst()
 }
 
 function at(db: Db, { organizationId, brandId, email }: SuppressionKey) {
@@ -78,7 +78,7 @@ function at(db: Db, { organizationId, brandId, email }: SuppressionKey) {
     .where('email', '=', email)
 }
 
-/** Which of these addresses have an entry on a list of these brands, whether or not it still holds; locks nothing. */
+/** Which of these addresses have an entry of these brands, live or expired; locks nothing. */
 export async function selectListed(
   db: Db,
   organizationId: Id<'org'>,
@@ -94,12 +94,12 @@ export async function selectListed(
     .execute()
 }
 
-/** @throws a duplicate on `suppressions_email` when another was first. */
+/** @throws a duplicate on `suppressions_email` when another transaction was first. */
 export async function insertSuppressions(db: Db, rows: readonly SuppressionRow[]): Promise<void> {
   if (rows.length > 0) await db.insertInto('suppressions').values(rows).execute()
 }
 
-/** @throws a duplicate on `suppressions_email` when another was first. */
+/** @throws a duplicate on `suppressions_email` when another transaction was first. */
 export async function insertSuppression(db: Db, row: SuppressionRow): Promise<void> {
   await db.insertInto('suppressions').values(row).execute()
 }
@@ -117,7 +117,7 @@ export async function updateUnsubscribed(db: Db, { organization_id, id }: Suppre
     .execute()
 }
 
-/** Takes at most `most` that are over at `now` off the lists, for good; says how many. */
+/** Deletes at most `most` that have expired at `now`; gives how many. */
 export async function deleteExpired(db: Db, now: Instant, most: number): Promise<number> {
   const { numDeletedRows } = await db
     .deleteFrom('suppressions')
@@ -128,7 +128,7 @@ export async function deleteExpired(db: Db, now: Instant, most: number): Promise
   return Number(numDeletedRows)
 }
 
-/** Of at most `most` that are over at `now`, leaves what outlasts them: that the recipient unsubscribed. */
+/** Turns at most `most` that have expired at `now` into what outlasts them: that the recipient unsubscribed. */
 export async function updateExpiredToUnsubscribed(db: Db, now: Instant, most: number): Promise<void> {
   await db
     .updateTable('suppressions')

@@ -4,19 +4,19 @@ import type { Db } from '../../base/database/database.ts'
 import type { Id } from '../../base/ids.ts'
 import type { SuppressionRow } from './table.ts'
 
-/** Which automatic suppressions belong to an incident; what is absent narrows nothing. */
+/** Which automatic suppressions belong to an incident; an absent field matches all. */
 export interface SuppressionIncident {
   readonly organizationId?: Id<'org'>
-  /** What the reply or report that caused it holds, in any case. */
+  /** Text that the reply or report that caused it contains, in any case. */
   readonly reply?: string
-  /** Who delivered the email that caused it. */
+  /** The provider that delivered the email that caused it. */
   readonly provider?: string
-  /** When it was made: from then, and up to but not at. */
+  /** When it was created: at or after `from`, and before `to`. */
   readonly from?: Instant
   readonly to?: Instant
 }
 
-/** A suppression, and what caused it. */
+/** A suppression, with what caused it. */
 export type CausedSuppression = Pick<
   SuppressionRow,
   | 'id'
@@ -30,7 +30,7 @@ export type CausedSuppression = Pick<
   | 'unsubscribed_at'
 >
 
-/** The suppressions with ids after one and up to another, and how many these are. */
+/** The suppressions with ids after `after`, up to and including `last`. */
 export interface SuppressionSpan {
   readonly after: string
   readonly last: Id<'sup'>
@@ -63,7 +63,7 @@ export async function selectIncidentSuppressions(
     ...(organizationId === undefined ? [] : [sql`organization_id = ${organizationId}`]),
     ...(from === undefined ? [] : [sql`created_at >= ${from}`]),
     ...(to === undefined ? [] : [sql`created_at < ${to}`]),
-    // LOCATE takes no wildcards, so that `100%` is what it says.
+    // LOCATE knows no wildcards, so that `100%` is found literally.
     ...(reply === undefined ? [] : [sql`LOCATE(LOWER(${reply}), LOWER(evidence)) > 0`]),
     ...(provider === undefined
       ? []
@@ -81,7 +81,7 @@ export async function selectIncidentSuppressions(
   return rows
 }
 
-/** Takes these off the lists; of those who unsubscribed besides, that stays. Locks no other rows. */
+/** Deletes these suppressions; that a recipient unsubscribed besides stays. Locks no other rows. */
 export async function deleteAutomaticSuppressions(db: Db, ids: readonly Id<'sup'>[]): Promise<void> {
   if (ids.length === 0) return
   const these = sql`id IN (${sql.join(ids)})`

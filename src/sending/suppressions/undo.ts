@@ -9,7 +9,7 @@ import {
   selectNextSpan,
 } from './undo-table.ts'
 
-/** One suppression that was undone, with what had caused it. */
+/** A suppression that was undone, with what had caused it. */
 export interface UndoneSuppression {
   readonly organization_id: Id<'org'>
   readonly brand_id: Id<'brd'>
@@ -18,32 +18,32 @@ export interface UndoneSuppression {
   readonly evidence: string | null
   readonly source_email_id: Id<'eml'> | null
   readonly suppressed_at: string
-  /** They unsubscribed besides: that stays, and sends with `unsubscribe: true` are still kept from them. */
+  /** The recipient unsubscribed besides: that stays, and emails with `unsubscribe: true` are still not sent to them. */
   readonly stays_unsubscribed: boolean
 }
 
-/** What was done since the step before. */
+/** What one batch undid. */
 export interface UndoStep {
-  /** How many suppressions were looked at since the beginning, undone or not. */
+  /** How many suppressions have been checked since the beginning, undone or not. */
   readonly checkedCount: number
   readonly undone: readonly UndoneSuppression[]
 }
 
-const atOnce = 500
+const batchSize = 500
 
 /**
- * Takes the automatic suppressions of an incident off their lists, a few at a time; what people put there, and that someone
- * unsubscribed, stays. Gives an account of each as it goes; after an interruption the next run does the rest.
- * @param isDry only says what it would do
+ * Undoes the automatic suppressions of an incident, in batches; manual ones, and that a recipient unsubscribed, stay. Yields
+ * each batch as it goes; after an interruption the next run does the rest.
+ * @param isDry only reports what it would do
  */
 export async function* undoSuppressions(
   db: Db,
   incident: SuppressionIncident,
   isDry: boolean,
 ): AsyncGenerator<UndoStep> {
-  let looked = 0
+  let checkedCount = 0
   for (let after = ''; ; ) {
-    const span = await selectNextSpan(db, incident, { after, most: atOnce })
+    const span = await selectNextSpan(db, incident, { after, most: batchSize })
     if (!span) return
     const rows = await inTransaction(db, async tx => {
       const some = await selectIncidentSuppressions(tx, incident, { ...span, lock: !isDry })
@@ -54,12 +54,12 @@ export async function* undoSuppressions(
         )
       return some
     })
-    looked += span.count
-    yield { checkedCount: looked, undone: rows.map(accountOf) }
+    checkedCount += span.count
+    yield { checkedCount, undone: rows.map(toUndone) }
     after = span.last
   }
 }
 
-function accountOf({ id: _, created_at, unsubscribed_at, ...row }: CausedSuppression): UndoneSuppression {
+function toUndone({ id: _, created_at, unsubscribed_at, ...row }: CausedSuppression): UndoneSuppression {
   return { ...row, suppressed_at: toIso(created_at), stays_unsubscribed: unsubscribed_at !== null }
 }

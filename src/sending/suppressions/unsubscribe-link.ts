@@ -3,7 +3,7 @@ import { refuse } from '../../base/refusal.ts'
 import type { HeaderField } from '../accept/headers.ts'
 import type { RecipientLists } from '../accept/recipients.ts'
 
-/** What the link of one email holds: 256 random bits, of which only the SHA-256 is kept. */
+/** The token of one email's link: 256 random bits, of which only the SHA-256 is stored. */
 export function newUnsubscribeToken(): string {
   return randomBytes(32).toString('base64url')
 }
@@ -12,13 +12,13 @@ export function hashUnsubscribeToken(token: string): Buffer {
   return createHash('sha256').update(token).digest()
 }
 
-/** Why mail programs will not unsubscribe with one click by links that begin so; null: they will. RFC 8058 §3.1. */
+/** Why mail programs will not offer one-click unsubscribing with links of this URL; null: they will. RFC 8058 §3.1. */
 export function oneClickWarning(publicUrl: string): string | null {
   if (new URL(publicUrl).protocol === 'https:') return null
   return 'mail programs do not unsubscribe with one click while MAILROOM_PUBLIC_URL is not https (RFC 8058)'
 }
 
-/** The fields by which a mail program unsubscribes with one click. RFC 2369 §3.2, RFC 8058 §3.1. */
+/** The header fields of one-click unsubscribing. RFC 2369 §3.2, RFC 8058 §3.1. */
 export function unsubscribeHeaders(publicUrl: string, token: string): readonly HeaderField[] {
   return [
     { name: 'List-Unsubscribe', value: `<${publicUrl.replace(/\/+$/, '')}/unsubscribe/${token}>` },
@@ -27,20 +27,20 @@ export function unsubscribeHeaders(publicUrl: string, token: string): readonly H
 }
 
 /**
- * What keeps a link from being put into an email: it stands for one address, and the fields are the service's then.
+ * Requires that an unsubscribe link can be added: it is for one address, and Mailroom itself sets the header fields.
  * @throws invalid_request
  */
 export function requireLinkable({ to, cc, bcc }: RecipientLists, headers: readonly HeaderField[]): void {
   const count = to.length + cc.length + bcc.length
   if (count !== 1)
     throw refuse('invalid_request', {
-      message: `unsubscribe: an email that can be unsubscribed from has exactly one recipient, not ${count}.`,
+      message: `unsubscribe: an email with an unsubscribe link must have exactly one recipient, not ${count}.`,
       param: 'unsubscribe',
     })
   const own = headers.find(({ name }) => /^list-unsubscribe(-post)?$/i.test(name))
   if (own)
     throw refuse('invalid_request', {
-      message: `headers.${own.name}: with \`unsubscribe: true\` the service sets this header.`,
+      message: `headers.${own.name}: with \`unsubscribe: true\` Mailroom sets this header.`,
       param: `headers.${own.name}`,
     })
 }

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 const style =
   'body{font:16px/1.5 system-ui,sans-serif;max-width:32rem;margin:15vh auto;padding:0 1rem}button{font:inherit;padding:.5rem 1rem}'
 
-/** Nothing is loaded, nothing runs, nobody frames it; the one form leads back here. */
+/** Nothing is loaded, no script runs, no other site may frame it; the one form posts back here. */
 const policy = [
   "default-src 'none'",
   `style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'`,
@@ -12,13 +12,13 @@ const policy = [
   "frame-ancestors 'none'",
 ].join('; ')
 
-/** Whose mail, and who does not want it. */
+/** The brand whose mail is unsubscribed from, and the recipient. */
 interface Subscription {
   readonly brandName: string
   readonly email: string
 }
 
-/** Asks first: a GET may come from a program that only looks (RFC 8058 §1). */
+/** Asks first: a GET may come from a link scanner (RFC 8058 §1). */
 export function confirmPage({ brandName, email }: Subscription): Response {
   return page(
     200,
@@ -37,15 +37,11 @@ export function donePage({ brandName, email }: Subscription): Response {
 }
 
 export function unknownPage(): Response {
-  return page(
-    404,
-    'Unknown link',
-    '<p>This link is not one of ours, or not whole. Copy all of it from the message.</p>',
-  )
+  return page(404, 'Unknown link', '<p>This link is unknown or incomplete. Copy all of it from the message.</p>')
 }
 
 export function notOneClickPage(): Response {
-  return page(400, 'Not unsubscribed', '<p>The request did not say List-Unsubscribe=One-Click.</p>')
+  return page(400, 'Not unsubscribed', '<p>The request did not contain List-Unsubscribe=One-Click.</p>')
 }
 
 function page(status: number, title: string, body: string): Response {

@@ -3,7 +3,7 @@ import type { SuppressionsDeps } from './suppressions.ts'
 import { findUnsubscribeLink, isOneClickRequest, unsubscribe } from './unsubscribe.ts'
 import { confirmPage, donePage, notOneClickPage, unknownPage } from './unsubscribe-pages.ts'
 
-/** Where the links in emails lead: no key and no login, only the link itself. RFC 8058. */
+/** The pages that unsubscribe links lead to: no key and no login, only the link itself. RFC 8058. */
 export function unsubscribeRoutes(deps: SuppressionsDeps) {
   return new Elysia({ name: 'unsubscribe' })
     .get('/unsubscribe/:token', async ({ params }) => {

@@ -1,12 +1,12 @@
 import type { Db } from '../../base/database/database.ts'
 import type { DatabaseSchema } from '../../base/database/schema.ts'
 
-/** What a link stands for, and the name of its brand. */
+/** An unsubscribe link, with the name of its brand. */
 export type UnsubscribeLink = Omit<DatabaseSchema['unsubscribe_links'], 'token_hash' | 'created_at'> & {
   readonly brandName: string
 }
 
-/** The link whose token has this SHA-256. Who has a link names no organization: the link does. */
+/** The link whose token has this SHA-256. The caller knows no organization: the link determines it. */
 export async function selectUnsubscribeLink(db: Db, tokenHash: Buffer): Promise<UnsubscribeLink | undefined> {
   return db
     .selectFrom('unsubscribe_links')

@@ -6,12 +6,12 @@ import { selectUnsubscribeLink, type UnsubscribeLink } from './unsubscribe-table
 
 const tokenForm = /^[\w-]{43}$/
 
-/** The link that holds this token; undefined: there is none. */
+/** The link with this token; undefined: there is none. */
 export async function findUnsubscribeLink(db: Db, token: string): Promise<UnsubscribeLink | undefined> {
   return tokenForm.test(token) ? selectUnsubscribeLink(db, hashUnsubscribeToken(token)) : undefined
 }
 
-/** Puts the link's address on its brand's list, for what can be unsubscribed from. Done again it changes nothing. */
+/** Suppresses the link's address from the brand's emails with an unsubscribe link. Doing it again changes nothing. */
 export async function unsubscribe({ db, clock }: SuppressionsDeps, link: UnsubscribeLink): Promise<void> {
   const { organization_id, brand_id, email_id, email } = link
   await inTransaction(db, tx =>
@@ -30,7 +30,7 @@ export async function unsubscribe({ db, clock }: SuppressionsDeps, link: Unsubsc
   )
 }
 
-/** Does the body of a request say what a mail program says? A form, in either encoding. RFC 8058 §3.2. */
+/** Is the body the form `List-Unsubscribe=One-Click`, in either encoding? RFC 8058 §3.2. */
 export async function isOneClickRequest(request: Request): Promise<boolean> {
   try {
     return (await request.formData()).get('List-Unsubscribe') === 'One-Click'

@@ -1,14 +1,14 @@
-/** What a rendering may take, counted so that the same template and variables always come to the same end. */
+/** What a rendering may use, counted so that the same template and variables always have the same result. */
 export interface RenderAllowance {
-  /** Pieces of text, outputs and tags that are rendered; each turn of a loop counts its own. */
+  /** Pieces of text, outputs and tags that are rendered; each iteration of a loop counts its own. */
   readonly maxSteps: number
-  /** Characters and list items that filters, comparisons and outputs go through. */
+  /** Characters and list items that filters, comparisons and outputs process. */
   readonly maxWork: number
-  /** Only what the counts do not see ends here. */
+  /** A last resort, for what the counts do not see. */
   readonly maxMs: number
 }
 
-/** The template asks for more than it may have. */
+/** The template uses more than it may. */
 export class BudgetExceededError extends Error {
   override readonly name = 'BudgetExceededError'
 }
@@ -16,8 +16,8 @@ export class BudgetExceededError extends Error {
 const clockEverySteps = 16
 
 /**
- * Counts what one rendering takes. It stands where liquidjs has its own limits (`memoryLimit`, `renderLimit`), which leave
- * out what is written, what expressions read and what filters are given: GHSA-8xx9-69p8-7jp3, GHSA-hh27-hf48-9f5q.
+ * Counts what one rendering uses. It replaces liquidjs's own limits (`memoryLimit`, `renderLimit`), which do not count
+ * output, what expressions read and what filters are given: GHSA-8xx9-69p8-7jp3, GHSA-hh27-hf48-9f5q.
  */
 export class RenderBudget {
   private steps = 0
@@ -35,18 +35,18 @@ export class RenderBudget {
     if (!(count > 0)) return
     this.work += count
     if (this.work > this.allowance.maxWork)
-      throw new BudgetExceededError('it goes through more text and lists than a template may')
+      throw new BudgetExceededError('it processes more text and lists than a template may')
   }
 
   /** Counts one step; liquidjs calls it before everything that it renders. @throws BudgetExceededError */
   check(): void {
     if (++this.steps > this.allowance.maxSteps)
-      throw new BudgetExceededError('its loops turn more often than a template may')
+      throw new BudgetExceededError('its loops have more iterations than a template may')
     if (this.steps % clockEverySteps === 0 && performance.now() > this.endsAt)
       throw new BudgetExceededError('it takes longer than a template may')
   }
 
-  /** The value as liquid writes it (lists without anything between), counted before it is put together. */
+  /** The value as liquid outputs it (lists without separators), counted before it is concatenated. */
   textOf(value: unknown): string {
     if (typeof value === 'string') {
       this.use(value.length)
@@ -54,14 +54,14 @@ export class RenderBudget {
     }
     this.use(1)
     if (value === null || value === undefined) return ''
-    if (Array.isArray(value)) return value.map(each => this.textOf(each)).join('')
+    if (Array.isArray(value)) return value.map(item => this.textOf(item)).join('')
     return String(value)
   }
 
-  /** Counts the whole of a value, with what it holds. */
+  /** Counts a value with all that it contains. */
   useWhole(value: unknown): void {
     this.use(typeof value === 'string' ? value.length : 1)
     if (typeof value !== 'object' || value === null) return
-    for (const each of Array.isArray(value) ? value : Object.values(value)) this.useWhole(each)
+    for (const item of Array.isArray(value) ? value : Object.values(value)) this.useWhole(item)
   }
 }

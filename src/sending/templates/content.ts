@@ -8,7 +8,7 @@ import type { TemplateRow } from './table.ts'
 const maxSourceBytes = 512 * 1024
 const maxVariablesBytes = 64 * 1024
 
-/** The parts of a template as a row holds them. @throws Refusal `invalid_request` past 512 KiB */
+/** The sources of a template as they are stored. @throws Refusal `invalid_request` past 512 KiB */
 export function readSources({
   subject,
   text,
@@ -23,7 +23,7 @@ function readSource(source: string | null | undefined, param: string): string | 
   return source.toWellFormed()
 }
 
-/** What a template declares. @throws Refusal `invalid_request` for a name given twice, and past 64 KiB in all */
+/** The variables that a template declares. @throws Refusal `invalid_request` for a name given twice, and past 64 KiB */
 export function readDeclaredVariables(variables: NewTemplate['variables'] = []): TemplateRow['variables'] {
   const names = new Set<string>()
   for (const [i, { name }] of variables.entries()) {
@@ -51,7 +51,7 @@ export function readVariables(variables: TemplateVariables = {}): TemplateVariab
   return variables
 }
 
-/** The values given, with defaults where none is; and the required variables that have neither. */
+/** The given values completed with defaults, and the required variables that have neither. */
 export function withDefaults(
   template: Pick<TemplateRow, 'variables'>,
   given: TemplateVariables,
@@ -69,7 +69,7 @@ export function withDefaults(
 /** The refusals of {@link requireValidSources} and {@link renderTemplate}. */
 export const templateContentRefusals = ['template_invalid'] as const
 
-/** @throws Refusal `template_invalid` where the template is not Liquid, or more of it than is taken */
+/** @throws Refusal `template_invalid` when the template is not valid Liquid, or exceeds the limits */
 export async function requireValidSources(
   renderer: TemplateRenderer,
   owner: string,
@@ -79,13 +79,13 @@ export async function requireValidSources(
   if (fault) throw faulty(fault.part, fault.what)
 }
 
-const maxSubject = 998
+const maxSubjectLength = 998
 const maxBodyBytes = 2 * 1024 * 1024
 
 /**
- * Makes the parts. The subject becomes one line.
- * @param param what a refusal names, where that is not the part
- * @throws Refusal `template_invalid` where that fails or makes too much
+ * Renders the parts; the subject becomes one line.
+ * @param param what a refusal names instead of the part
+ * @throws Refusal `template_invalid` when that fails, or a part becomes too large
  */
 export async function renderTemplate(
   renderer: TemplateRenderer,
@@ -94,19 +94,23 @@ export async function renderTemplate(
   values: TemplateVariables,
   param?: 'template',
 ): Promise<TemplateSources> {
-  const made = await renderer.render(owner, sources, values)
-  if (made.kind === 'faulty') throw faulty(made.fault.part, made.fault.what, param)
-  const subject = made.subject === null ? null : withoutLineBreaks(made.subject)
-  if (subject !== null && subject.length > maxSubject)
-    throw faulty('subject', `it makes ${subject.length} characters, and a subject has at most ${maxSubject}`, param)
-  return { subject, text: bodyOf(made.text, 'text', param), html: bodyOf(made.html, 'html', param) }
+  const rendered = await renderer.render(owner, sources, values)
+  if (rendered.kind === 'faulty') throw faulty(rendered.fault.part, rendered.fault.what, param)
+  const subject = rendered.subject === null ? null : withoutLineBreaks(rendered.subject)
+  if (subject !== null && subject.length > maxSubjectLength)
+    throw faulty(
+      'subject',
+      `it renders to ${subject.length} characters, and a subject may have at most ${maxSubjectLength}`,
+      param,
+    )
+  return { subject, text: bodyOf(rendered.text, 'text', param), html: bodyOf(rendered.html, 'html', param) }
 }
 
-/** NUL stands in no message (RFC 5322 §2.1.1). */
+/** A message contains no NUL (RFC 5322 §2.1.1). */
 function bodyOf(text: string | null, part: TemplatePart, param?: 'template'): string | null {
   if (text === null) return null
   const body = text.toWellFormed().replaceAll('\u0000', '\ufffd')
-  if (Buffer.byteLength(body) > maxBodyBytes) throw faulty(part, `it makes more than ${maxBodyBytes} bytes`, param)
+  if (Buffer.byteLength(body) > maxBodyBytes) throw faulty(part, `it renders to more than ${maxBodyBytes} bytes`, param)
   return body
 }
 

@@ -15,29 +15,29 @@ import { LRUCache } from 'lru-cache'
 import { BudgetExceededError, RenderBudget } from './budget.ts'
 import { budgetOf, countedFilters, countedOperators } from './filters.ts'
 
-/** The parts of an email that a template makes. */
+/** The parts of an email that a template renders. */
 export const templateParts = ['subject', 'text', 'html'] as const
 export type TemplatePart = (typeof templateParts)[number]
 
-/** Liquid for each part; null: the template does not make it. */
+/** Liquid, or what it rendered to, for each part; null: the template does not have this part. */
 export type TemplateSources = Readonly<Record<TemplatePart, string | null>>
 
 /** What is wrong with a template: in which part, what, and where. */
 export interface TemplateFault {
-  /** null: of the whole. */
+  /** null: the template as a whole. */
   readonly part: TemplatePart | null
   /** Half a sentence, such as `tag "include" not found, line:1, col:3`. */
   readonly what: string
 }
 
-/** What a rendering gives. */
+/** The result of rendering a template. */
 export type RenderResult =
   | ({ readonly kind: 'rendered' } & TemplateSources)
   | { readonly kind: 'faulty'; readonly fault: TemplateFault }
 
 const maxOutput = 2 * 1024 * 1024
 const allowance = { maxSteps: 100_000, maxWork: 4 * 1024 * 1024, maxMs: 1000 }
-/** Text between tags counts as one as well. */
+/** Tags, outputs and the texts between them. */
 const maxTokens = 20_000
 const maxTagLength = 16 * 1024
 const maxDepth = 100
@@ -50,7 +50,7 @@ class BoundedEmitter implements Emitter {
   }
   write(value: unknown): void {
     this.buffer += this.budget.textOf(toValue(value))
-    if (this.buffer.length > maxOutput) throw new BudgetExceededError(`it makes more than ${maxOutput} characters`)
+    if (this.buffer.length > maxOutput) throw new BudgetExceededError(`it renders to more than ${maxOutput} characters`)
   }
 }
 
@@ -62,12 +62,12 @@ class BoundedCapture extends CaptureTag {
   }
 }
 
-/** The library's own looks for line breaks in quadratic time. */
+/** Replaces liquidjs's own tag `#`, which looks for line breaks in quadratic time. */
 class InlineComment extends Tag {
   override render(): void {}
 }
 
-/** Tags that read other templates: there are none. */
+/** Tags that include other templates, which is not supported. */
 const refusedTags = ['include', 'render', 'layout', 'block']
 
 function engineFor(part: TemplatePart): Liquid {
@@ -96,10 +96,10 @@ const entities: Readonly<Record<string, string>> = {
   "'": '&#39;',
 }
 
-/** liquidjs calls it as a filter, in the rendering's context. */
+/** Escapes an output. liquidjs calls it as a filter, with the rendering as `this`. */
 function escaped(this: unknown, value: unknown): string {
   const text = budgetOf((this as { readonly context: Context }).context).textOf(toValue(value))
-  return text.replace(/[&<>"']/g, value => entities[value] ?? value)
+  return text.replace(/[&<>"']/g, character => entities[character] ?? character)
 }
 
 const engines: Readonly<Record<TemplatePart, Liquid>> = {
@@ -139,11 +139,11 @@ function refuseExcess(tokens: readonly TopLevelToken[]): void {
       throw new BudgetExceededError(`it has a tag of more than ${maxTagLength} characters`)
     if (name !== undefined && /^(?:if|unless|case|for|tablerow|capture)$/.test(name)) depth++
     if (name?.startsWith('end')) depth--
-    if (depth > maxDepth) throw new BudgetExceededError(`its tags stand in each other more than ${maxDepth} deep`)
+    if (depth > maxDepth) throw new BudgetExceededError(`its tags are nested more than ${maxDepth} deep`)
   }
 }
 
-/** What is wrong with a template, if anything is, as far as that can be told without variables. */
+/** What is wrong with a template, as far as that shows without variables; undefined: nothing. */
 export function findFault(sources: TemplateSources): TemplateFault | undefined {
   for (const part of templateParts) {
     const source = sources[part]
@@ -157,19 +157,19 @@ export function findFault(sources: TemplateSources): TemplateFault | undefined {
   return undefined
 }
 
-/** Makes the parts. Each has its own allowance; nothing is read but `variables`. */
+/** Renders the parts. Each has its own allowance; nothing is read but `variables`. */
 export function renderParts(sources: TemplateSources, variables: object): RenderResult {
-  const made: Record<TemplatePart, string | null> = { subject: null, text: null, html: null }
+  const rendered: Record<TemplatePart, string | null> = { subject: null, text: null, html: null }
   for (const part of templateParts) {
     const source = sources[part]
     if (source === null) continue
     try {
-      made[part] = renderPart(part, parse(part, source), variables)
+      rendered[part] = renderPart(part, parse(part, source), variables)
     } catch (error) {
       return { kind: 'faulty', fault: { part, what: describe(error) } }
     }
   }
-  return { kind: 'rendered', ...made }
+  return { kind: 'rendered', ...rendered }
 }
 
 function renderPart(part: TemplatePart, parsed: Parsed[], variables: object): string {
@@ -185,11 +185,11 @@ function renderPart(part: TemplatePart, parsed: Parsed[], variables: object): st
 
 type ContextLimits = NonNullable<ConstructorParameters<typeof Context>[3]>
 
-const maxShown = 300
+const maxReasonLength = 300
 
-/** A library's bug shows as another error; that a template can bring it about is the template's fault too. */
+/** Other errors are bugs of liquidjs; that a template can cause them counts as the template's fault too. */
 function describe(error: unknown): string {
   if (error instanceof RangeError || (LiquidError.is(error) && /call stack/i.test(error.message)))
-    return 'it is nested too deep'
-  return (error instanceof Error ? error.message : String(error)).slice(0, maxShown)
+    return 'it is nested too deeply'
+  return (error instanceof Error ? error.message : String(error)).slice(0, maxReasonLength)
 }

@@ -12,19 +12,19 @@ export function budgetOf(context: Context): RenderBudget {
   return context.memoryLimit as unknown as RenderBudget
 }
 
-// The standard filters, by what they go through. Left out are those that put lists into lists or read expressions out of
-// strings, because what they cost cannot be counted before it is done.
-const ofText = [
+// The standard filters, by what they process. Left out are those that nest lists or evaluate expressions in strings, because
+// their cost cannot be counted beforehand.
+const textFilters = [
   ...['append', 'prepend', 'capitalize', 'downcase', 'upcase', 'escape', 'escape_once', 'newline_to_br', 'strip_html'],
   ...['strip', 'lstrip', 'rstrip', 'strip_newlines', 'truncate', 'truncatewords', 'url_encode', 'url_decode', 'join'],
   ...['base64_encode', 'base64_decode', 'normalize_whitespace', 'slugify', 'xml_escape', 'cgi_escape', 'uri_escape'],
 ]
-const ofSearches = ['split', 'replace', 'replace_first', 'replace_last', 'remove', 'remove_first', 'remove_last']
-const ofLists = [
+const searchFilters = ['split', 'replace', 'replace_first', 'replace_last', 'remove', 'remove_first', 'remove_last']
+const listFilters = [
   ...['compact', 'concat', 'find', 'find_index', 'first', 'has', 'last', 'map', 'reject', 'reverse', 'size', 'slice'],
   ...['sort', 'sort_natural', 'sum', 'uniq', 'where'],
 ]
-const ofValues = [
+const valueFilters = [
   ...[
     'abs',
     'at_least',
@@ -41,11 +41,11 @@ const ofValues = [
   ],
   'to_integer',
 ]
-const ofDates = ['date', 'date_to_xmlschema', 'date_to_rfc822', 'date_to_string', 'date_to_long_string']
+const dateFilters = ['date', 'date_to_xmlschema', 'date_to_rfc822', 'date_to_string', 'date_to_long_string']
 
-/** What one use of a filter or an operator costs besides what it goes through. */
+/** The cost of one use of a filter or an operator, besides what it processes. */
 const useCost = 4
-/** A date asks the machine's tables of time zones. */
+/** A date is looked up in the time zone tables. */
 const dateCost = 1000
 
 /** The filters that a template may use, each counted before it runs. */
@@ -53,14 +53,14 @@ export function countedFilters(): Readonly<
   Record<string, Handler | { readonly raw: true; readonly handler: Handler }>
 > {
   return {
-    ...counted(ofText, (budget, given) => budget.useWhole(given)),
-    ...counted(ofSearches, useSearch),
-    ...counted(ofLists, (budget, [list, ...args]) => {
+    ...counted(textFilters, (budget, given) => budget.useWhole(given)),
+    ...counted(searchFilters, useSearch),
+    ...counted(listFilters, (budget, [list, ...args]) => {
       budget.use(sizeOf(list))
       budget.useWhole(args)
     }),
-    ...counted(ofValues, (budget, [, ...args]) => budget.useWhole(args)),
-    ...counted(ofDates, (budget, given) => {
+    ...counted(valueFilters, (budget, [, ...args]) => budget.useWhole(args)),
+    ...counted(dateFilters, (budget, given) => {
       budget.use(dateCost)
       budget.useWhole(given)
     }),
@@ -96,7 +96,7 @@ function sizeOf(value: unknown): number {
   return typeof value === 'string' || Array.isArray(value) ? value.length : 1
 }
 
-/** A search compares what it looks for again and again where a text nearly has it. */
+/** The worst case of a search compares the sought text again at many positions. */
 function useSearch(budget: RenderBudget, given: readonly unknown[]): void {
   const [text, sought] = given
   budget.useWhole(given)

@@ -27,7 +27,7 @@ import {
 const params = t.Object({ slug: t.String({ minLength: 1 }) })
 const query = t.Object({ brand_id: t.Optional(t.String()) })
 
-/** SPEC section 4: templates. */
+/** The routes of templates. */
 export function templateRoutes(deps: TemplatesDeps) {
   return api('templates')
     .post(
@@ -53,7 +53,7 @@ export function templateRoutes(deps: TemplatesDeps) {
       '/v1/templates/:slug',
       ({ caller, params, query }) => readTemplate(deps, caller, { slug: params.slug, brandId: query.brand_id }),
       {
-        detail: describeRoute('getTemplate', 'Read a template', templateRefusals),
+        detail: describeRoute('getTemplate', 'Get a template', templateRefusals),
         scope: 'templates:read',
         params,
         query,

@@ -21,12 +21,12 @@ const variables = t.Array(
   t.Object({
     name: variableName,
     required: t.Optional(t.Boolean()),
-    default: t.Optional(t.Unknown({ description: 'Taken where a send gives no value; null: none.' })),
+    default: t.Optional(t.Unknown({ description: 'The value when a send gives none; null: no default.' })),
   }),
   { maxItems: 100 },
 )
 
-/** What POST /v1/templates takes. */
+/** The body of POST /v1/templates. */
 export const newTemplateSchema = t.Object({
   brand_id: t.Optional(t.String()),
   slug: brandSlugSchema,
@@ -38,7 +38,7 @@ export const newTemplateSchema = t.Object({
 })
 export type NewTemplate = typeof newTemplateSchema.static
 
-/** What PATCH /v1/templates/{slug} takes. */
+/** The body of PATCH /v1/templates/{slug}. */
 export const templateChangeSchema = t.Object({
   slug: t.Optional(brandSlugSchema),
   name: t.Optional(name),
@@ -72,7 +72,7 @@ export const templatePageSchema = t.Object(
   { title: 'TemplatePage' },
 )
 
-/** Values by name, for a template: in a preview and in a send. */
+/** The values of a template's variables by name, in a preview and in a send. */
 export const variablesSchema = t.Record(t.String(), t.Unknown(), { description: 'At most 64 KiB of JSON.' })
 
 export const templatePreviewSchema = t.Object(
@@ -95,7 +95,7 @@ export function toJsonTemplate(row: DatabaseSchema['templates']): TemplateJson {
     subject: row.subject,
     text: row.text,
     html: row.html,
-    variables: fromJson(row.variables).map(each => ({ ...each })),
+    variables: fromJson(row.variables).map(variable => ({ ...variable })),
     created_at: toIso(row.created_at),
     updated_at: toIso(row.updated_at),
   }

@@ -21,7 +21,7 @@ const columns = [
   'updated_at',
 ] as const
 
-/** Where a template is: its brand, and its slug there. */
+/** What identifies a template: its brand, and its slug there. */
 export interface TemplateKey extends BrandTenant {
   readonly slug: string
 }
@@ -36,26 +36,26 @@ function at(db: Db, { organizationId, brandId, slug }: TemplateKey) {
     .where('slug', '=', slug)
 }
 
-/** The template; undefined: there is none, as for what cannot be a slug. */
-export async function selectTemplate(db: Db, place: TemplateKey): Promise<TemplateRow | undefined> {
-  // The column is ASCII, and the server refuses to compare it with more.
-  if (!slugForm.test(place.slug)) return undefined
+/** The template; undefined: there is none, or the text cannot be a slug. */
+export async function selectTemplate(db: Db, key: TemplateKey): Promise<TemplateRow | undefined> {
+  // The column is ASCII, and the server refuses to compare it with other text.
+  if (!slugForm.test(key.slug)) return undefined
   const [row] = await selectRows<TemplateRow>(
     db,
     `SELECT ${columns.join(', ')} FROM templates WHERE organization_id = ? AND brand_id = ? AND slug = ?`,
-    [place.organizationId, place.brandId, place.slug],
+    [key.organizationId, key.brandId, key.slug],
   )
   return row
 }
 
 /** The same, locked until the transaction ends. */
-export async function lockTemplate(db: Db, place: TemplateKey): Promise<TemplateRow | undefined> {
-  return slugForm.test(place.slug) ? await at(db, place).select(columns).forUpdate().executeTakeFirst() : undefined
+export async function lockTemplate(db: Db, key: TemplateKey): Promise<TemplateRow | undefined> {
+  return slugForm.test(key.slug) ? await at(db, key).select(columns).forUpdate().executeTakeFirst() : undefined
 }
 
 /** Is there such a template? */
-export async function selectTemplateExists(db: Db, place: TemplateKey): Promise<boolean> {
-  return slugForm.test(place.slug) && (await at(db, place).select('id').executeTakeFirst()) !== undefined
+export async function selectTemplateExists(db: Db, key: TemplateKey): Promise<boolean> {
+  return slugForm.test(key.slug) && (await at(db, key).select('id').executeTakeFirst()) !== undefined
 }
 
 /** @throws a duplicate on `templates_slug` when the brand has one of this slug. */
@@ -84,7 +84,7 @@ export interface TemplateListFilter extends Tenant {
   readonly limit: number
 }
 
-/** The ids of at most `limit` templates, and how many bytes each would fill. */
+/** The ids of at most `limit` templates, with their sizes in a response. */
 export async function selectTemplateSizes(
   db: Db,
   { organizationId, brandId, after, limit }: TemplateListFilter,

@@ -39,21 +39,20 @@ import {
   updateTemplate,
 } from './table.ts'
 
-/** What the work on templates uses. */
 export interface TemplatesDeps {
   readonly db: Db
   readonly clock: Clock
   readonly renderer: TemplateRenderer
 }
 
-/** A template as a path and `brand_id` name it. */
+/** A template as the path and `brand_id` of a request name it. */
 export interface TemplateName {
   readonly slug: string
   readonly brandId: string | undefined
 }
 
 /**
- * Makes a template.
+ * Creates a template.
  * @throws Refusal `brand_required`, `not_found` and `brand_restricted` for `brand_id`, `slug_taken`, `template_invalid`
  */
 export async function createTemplate(
@@ -81,17 +80,17 @@ export async function createTemplate(
     created_at: at,
     updated_at: at,
   }
-  const shape = toJsonTemplate(row)
-  await unlessTaken(slug, () =>
+  const template = toJsonTemplate(row)
+  await refuseTakenSlug(slug, () =>
     inTransaction(deps.db, async tx => {
       await insertTemplate(tx, row)
-      await storeResponse(tx, reservation, { status: 201, body: shape, at })
+      await storeResponse(tx, reservation, { status: 201, body: template, at })
     }),
   )
-  return shape
+  return template
 }
 
-/** Which templates a list shows, as the query says it. */
+/** The query parameters of a list of templates. */
 export interface TemplateQuery {
   readonly limit?: string
   readonly cursor?: string
@@ -116,8 +115,8 @@ export async function listTemplates(
 
 /** One template. @throws Refusal `not_found`, and those of `brand_id` */
 export async function readTemplate({ db }: TemplatesDeps, tenant: Tenant, name: TemplateName): Promise<TemplateJson> {
-  const place = await placeOf(db, tenant, name)
-  return toJsonTemplate((await selectTemplate(db, place)) ?? notFound(place))
+  const key = await keyOf(db, tenant, name)
+  return toJsonTemplate((await selectTemplate(db, key)) ?? notFound(key))
 }
 
 /** Changes what is given. @throws Refusal `not_found`, `slug_taken`, `template_invalid`, and those of `brand_id` */
@@ -129,25 +128,25 @@ export async function changeTemplate(
   reservation?: Reservation,
 ): Promise<TemplateJson> {
   const changed = readChange(change)
-  const place = await placeOf(deps.db, tenant, name)
-  const { slug = place.slug } = change
-  if (!(await selectTemplateExists(deps.db, place))) notFound(place)
-  if (slug !== place.slug && (await selectTemplateExists(deps.db, { ...place, slug }))) throw slugTaken(slug)
+  const key = await keyOf(deps.db, tenant, name)
+  const { slug = key.slug } = change
+  if (!(await selectTemplateExists(deps.db, key))) notFound(key)
+  if (slug !== key.slug && (await selectTemplateExists(deps.db, { ...key, slug }))) throw slugTaken(slug)
   await requireValidSources(deps.renderer, tenant.organizationId, {
     subject: null,
     text: null,
     html: null,
     ...changed,
   })
-  return unlessTaken(slug, () =>
+  return refuseTakenSlug(slug, () =>
     inTransaction(deps.db, async tx => {
-      const row = (await lockTemplate(tx, place)) ?? notFound(place)
+      const row = (await lockTemplate(tx, key)) ?? notFound(key)
       const at = deps.clock.now()
       const next = { ...row, ...changed, updated_at: at }
       await updateTemplate(tx, next)
-      const shape = toJsonTemplate(next)
-      await storeResponse(tx, reservation, { status: 200, body: shape, at })
-      return shape
+      const body = toJsonTemplate(next)
+      await storeResponse(tx, reservation, { status: 200, body, at })
+      return body
     }),
   )
 }
@@ -171,18 +170,18 @@ export async function removeTemplate(
   name: TemplateName,
   reservation?: Reservation,
 ): Promise<{ id: string; deleted: true }> {
-  const place = await placeOf(deps.db, tenant, name)
+  const key = await keyOf(deps.db, tenant, name)
   return inTransaction(deps.db, async tx => {
-    const row = (await lockTemplate(tx, place)) ?? notFound(place)
+    const row = (await lockTemplate(tx, key)) ?? notFound(key)
     await deleteTemplate(tx, row)
-    const answer = { id: row.id, deleted: true } as const
-    await storeResponse(tx, reservation, { status: 200, body: answer, at: deps.clock.now() })
-    return answer
+    const body = { id: row.id, deleted: true } as const
+    await storeResponse(tx, reservation, { status: 200, body, at: deps.clock.now() })
+    return body
   })
 }
 
 /**
- * What a template makes of these variables; required ones that are missing count as empty.
+ * Renders a template with these variables; required ones that are missing count as empty.
  * @throws Refusal `not_found`, `template_invalid`, and those of `brand_id`
  */
 export async function previewTemplate(
@@ -192,8 +191,8 @@ export async function previewTemplate(
   variables: TemplateVariables | undefined,
 ): Promise<TemplatePreview> {
   const given = readVariables(variables)
-  const place = await placeOf(deps.db, tenant, name)
-  const template = (await selectTemplate(deps.db, place)) ?? notFound(place)
+  const key = await keyOf(deps.db, tenant, name)
+  const template = (await selectTemplate(deps.db, key)) ?? notFound(key)
   const { values, missing } = withDefaults(template, given)
   const { subject, text, html } = await renderTemplate(
     deps.renderer,
@@ -204,7 +203,7 @@ export async function previewTemplate(
   return { subject, text, html, missing_variables: [...missing] }
 }
 
-async function placeOf(db: Db, tenant: Tenant, { slug, brandId }: TemplateName): Promise<TemplateKey> {
+async function keyOf(db: Db, tenant: Tenant, { slug, brandId }: TemplateName): Promise<TemplateKey> {
   return { organizationId: tenant.organizationId, brandId: await resolveBrandId(db, tenant, brandId), slug }
 }
 
@@ -215,7 +214,7 @@ function notFound({ slug }: TemplateKey): never {
   throw refuse('not_found', { message: `The brand has no template ${slug.slice(0, 80)}.` })
 }
 
-async function unlessTaken<Result>(slug: string, work: () => Promise<Result>): Promise<Result> {
+async function refuseTakenSlug<Result>(slug: string, work: () => Promise<Result>): Promise<Result> {
   try {
     return await work()
   } catch (error) {
