@@ -44,8 +44,7 @@ async function requireProviderCheck(
   domain: string,
   checked: readonly CheckedRecord[],
 ): Promise<readonly CheckedRecord[]> {
-  const needsProvider = ({ record, check: judgement }: CheckedRecord) =>
-    isProviderKey(record) && judgement.status === 'verified'
+  const needsProvider = ({ record, check }: CheckedRecord) => isProviderKey(record) && check.status === 'verified'
   if (!checked.some(needsProvider)) return checked
   const failedCheck = await checkAtProvider(identities, domain)
   return failedCheck

@@ -8,8 +8,9 @@ import { type Refusal, refuse } from '../../base/refusal.ts'
 import type { DomainDeps } from '../deps.ts'
 import { domainRefusals, loadDomain } from '../load-domain.ts'
 import { claimUnlessLive, receivingAfterAttempt } from '../receiving-claim.ts'
-import { type CreatedMailboxJson, type MailboxJson, receivingNextStep, toJsonMailbox } from '../schema.ts'
+import { receivingNextStep } from '../schema.ts'
 import { type DomainRow, lockDomain } from '../table.ts'
+import { type CreatedMailboxJson, type MailboxJson, toJsonMailbox } from './schema.ts'
 import {
   deleteMailbox,
   hasMailbox,
