@@ -3,7 +3,7 @@ import { fromIso, instantAt, microsecondsOf, plusMs, systemClock, toIso } from '
 
 const at = instantAt(1_767_225_599_999_999)
 
-test('holds microseconds both ways', () => {
+test('converts microseconds both ways', () => {
   expect(at as string).toBe('2025-12-31 23:59:59.999999')
   expect(microsecondsOf(at)).toBe(1_767_225_599_999_999)
   expect(toIso(at)).toBe('2025-12-31T23:59:59.999999Z')
@@ -11,7 +11,7 @@ test('holds microseconds both ways', () => {
   expect(plusMs(at, 0.001) as string).toBe('2026-01-01 00:00:00.000000')
 })
 
-test('reads other offsets and precisions', () => {
+test('parses other offsets and precisions', () => {
   expect(fromIso('2026-01-01T01:59:59.9+02:00') as string).toBe('2025-12-31 23:59:59.900000')
   expect(fromIso('2026-01-01T00:00:00Z') as string).toBe('2026-01-01 00:00:00.000000')
 })
@@ -26,7 +26,7 @@ for (const wrong of [
   '1e9',
   '+012026-01-01T00:00:00Z',
 ])
-  test(`reads no time in "${wrong}"`, () => expect(fromIso(wrong)).toBeUndefined())
+  test(`refuses "${wrong}" as a time`, () => expect(fromIso(wrong)).toBeUndefined())
 
 test('never gives the same instant twice', () => {
   const instants = Array.from({ length: 5000 }, () => systemClock.now())

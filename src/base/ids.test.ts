@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { isId, newId, newSortableToken } from './ids.ts'
 
-test('has the form that clients see', () => {
+test('has the documented form', () => {
   const id = newId('eml')
   expect(id).toMatch(/^eml_[0-9a-hjkmnp-tv-z]{26}$/)
   expect(isId('eml', id)).toBeTrue()
@@ -15,7 +15,7 @@ test('sorts by time', () => {
   expect(made.toSorted()).toEqual(made)
 })
 
-test('sorts as it was made, within a millisecond too', () => {
+test('sorts in the order of creation, also within a millisecond', () => {
   const made = Array.from({ length: 5000 }, () => newSortableToken(1_700_000_000_000))
   expect(made.toSorted()).toEqual(made)
 })

@@ -245,6 +245,7 @@ test('rejects once when reading the bytes fails within an attachment', async () 
   async function* broken() {
     yield Buffer.from('From: a@x.test\r\nContent-Type: application/pdf\r\n\r\n')
     yield Buffer.alloc(200_000, 'x')
+    // Long enough for the parser to be within the attachment.
     await Bun.sleep(20)
     throw new Error('the disk is gone')
   }
@@ -254,6 +255,7 @@ test('rejects once when reading the bytes fails within an attachment', async () 
   }
   const visit = () => Promise.reject(new Error('the visitor is gone'))
   expect(await visitAttachments(mixed, visit)).toEqual([])
+  // Long enough for a rejection that nobody handles.
   await Bun.sleep(20)
   process.off('unhandledRejection', note)
   expect(unhandled).toEqual([])

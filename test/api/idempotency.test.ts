@@ -38,6 +38,7 @@ for (const [who, path, json] of [
   ['the work', '/v1/probe/stored', {}],
 ] as const) {
   test(`does the work once for 50 identical requests at once, when ${who} stores the response`, async () => {
+    // Long enough for all of the requests to arrive while the first is in progress.
     work.pause = () => Bun.sleep(50)
     const before = work.runs
     const calls = await Promise.all(Array.from({ length: 50 }, () => post(path, json)))

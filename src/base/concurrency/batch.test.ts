@@ -33,6 +33,7 @@ test('waits for more items only after a batch of several', async () => {
   await Promise.all([echo(3), echo(4)])
   const busy = performance.now()
   const next = echo(5)
+  // Within the wait for more items.
   await Bun.sleep(gatherMs / 2)
   await Promise.all([next, echo(6)])
   expect(performance.now() - busy).toBeGreaterThanOrEqual(gatherMs)
@@ -45,6 +46,7 @@ test('keeps to the limits of items in a batch and of batches in flight', async (
   const echo = batched<number, number>({ maxItems: 4, maxInFlight: 2 }, async items => {
     expect(items.length).toBeLessThanOrEqual(4)
     mostInFlight = Math.max(mostInFlight, ++inFlight)
+    // Long enough for other batches to overlap.
     await Bun.sleep(1)
     inFlight--
     return items

@@ -2,7 +2,7 @@ import type { Generated } from 'kysely'
 import type { Instant } from '../clock.ts'
 import type { Id } from '../ids.ts'
 
-/** JSON in a text column: MariaDB has no type of its own for it. Written with {@link toJson}, read with {@link fromJson}. */
+/** JSON in a text column: MariaDB has no JSON type. Written with {@link toJson}, read with {@link fromJson}. */
 export type Json<Value> = string & { readonly json?: Value }
 
 export function toJson<Value>(value: Value): Json<Value> {
@@ -16,7 +16,7 @@ export function fromJson<Value>(json: Json<Value>): Value {
 /** A TINYINT(1). */
 export type Flag = 0 | 1
 
-/** The tables, as the migrations leave them. */
+/** The rows of each table after all migrations. */
 export interface DatabaseSchema {
   organizations: {
     id: Id<'org'>
@@ -24,7 +24,7 @@ export interface DatabaseSchema {
     plan: 'free' | 'paid' | 'unlimited'
     created_at: Instant
   }
-  /** Emails accepted in a month (`YYYY-MM`, UTC), in slots so that sends at the same time do not wait for each other. */
+  /** Emails accepted in a month (`YYYY-MM`, UTC), in slots, so that concurrent sends do not wait for each other. */
   usage_months: {
     organization_id: Id<'org'>
     month: string
@@ -40,14 +40,14 @@ export interface DatabaseSchema {
     created_at: Instant
     updated_at: Instant
   }
-  /** Brands whose sending was paused at some time because too much of it bounced or was complained of. */
+  /** Brands whose sending is, or once was, paused because of too many bounces or complaints. */
   brand_pauses: {
     brand_id: Id<'brd'>
-    /** null: it sends again. */
+    /** null: sending was resumed. */
     paused_at: Instant | null
-    /** A sentence; null: it sends again. */
+    /** A sentence; null: sending was resumed. */
     reason: string | null
-    /** What was sent before does not count. */
+    /** Emails sent before are not counted. */
     counted_from: Instant
   }
   api_keys: {
@@ -57,17 +57,17 @@ export interface DatabaseSchema {
     name: string
     /** SHA-256 of the secret. */
     secret_hash: Buffer
-    /** Scopes with spaces between. */
+    /** Separated by spaces. */
     scopes: string
     expires_at: Instant | null
     revoked_at: Instant | null
     last_used_at: Instant | null
     created_at: Instant
-    /** The member who made it; null: the operator's command line. */
+    /** The member who created it; null: the operator's command line. */
     maker_id: Id<'mem'> | null
-    /** The member whose key it is, never able to do more than they; null: the organization's own. */
+    /** The member who owns it, and whose permissions limit it; null: the organization owns it. */
     member_id: Id<'mem'> | null
-    /** Since when it is not taken, until it is enabled again; null: it is. */
+    /** Since when it is disabled; null: it is enabled. */
     disabled_at: Instant | null
   }
   members: {
@@ -77,12 +77,12 @@ export interface DatabaseSchema {
     email: string
     name: string
     role: Role
-    /** Scopes, and `api_access`, with spaces between; only a `member` is limited by them. */
+    /** Scopes and `api_access`, separated by spaces; they limit only the role `member`. */
     permissions: string
     created_at: Instant
     last_active_at: Instant | null
   }
-  /** The brands that a member of the role `member` has. */
+  /** The brands to which a member with the role `member` has access. */
   member_brands: {
     member_id: Id<'mem'>
     brand_id: Id<'brd'>
@@ -94,16 +94,16 @@ export interface DatabaseSchema {
     brand_ids: Json<readonly Id<'brd'>[]>
     permissions: string
     invited_by: Id<'mem'> | null
-    /** SHA-256 of what the link holds. */
+    /** SHA-256 of the token in the link. */
     token_hash: Buffer
     created_at: Instant
     expires_at: Instant
     accepted_at: Instant | null
     revoked_at: Instant | null
-    /** Who accepted it. */
+    /** The member who accepted it. */
     member_id: Id<'mem'> | null
   }
-  /** The requests that a valid key made. */
+  /** The requests with a valid API key. */
   request_log: {
     id: Id<'req'>
     organization_id: Id<'org'>
@@ -111,7 +111,7 @@ export interface DatabaseSchema {
     created_at: Instant
     client_request_id: string | null
     method: string
-    /** Without the query. */
+    /** Without the query string. */
     path: string
     status: number
     duration_ms: number
@@ -126,9 +126,9 @@ export interface DatabaseSchema {
   idempotency_keys: {
     organization_id: Id<'org'>
     idempotency_key: string
-    /** SHA-256 of what makes a request the same request. */
+    /** See fingerprintOf in api/idempotency/fingerprint.ts. */
     fingerprint: Buffer
-    /** Who may store the answer. */
+    /** The reservation that may store the response. */
     token: string
     leased_until: Instant
     status: number | null
@@ -146,16 +146,16 @@ export interface DatabaseSchema {
     provider_error: string | null
     last_checked_at: Instant | null
     created_at: Instant
-    /** When DNS is looked at again without anyone asking; whoever looks moves it first. */
+    /** When DNS is rechecked by the background job, which moves it forward first. */
     next_check_at: Generated<Instant>
-    /** Such looks since one that changed something. */
+    /** Rechecks since one that changed something. */
     checks_unchanged: Generated<number>
-    /** Such looks, one after the other, that did not find what was verified. */
+    /** Consecutive rechecks that did not find the verified records. */
     misses: Generated<number>
-    /** The provider that knows it, as that calls the place of its domains; null: none does, or none need. */
+    /** The provider, and its account or region, with which it is enrolled; null: none, or none is needed. */
     enrolled_with: Generated<string | null>
   }
-  /** What is to be published for a domain, and what was seen there. */
+  /** The DNS records that a domain needs, and what was found in DNS. */
   domain_records: {
     id: Id<'rec'>
     domain_id: Id<'dom'>
@@ -168,39 +168,39 @@ export interface DatabaseSchema {
     status: 'pending' | 'verified' | 'mismatch' | 'unknown'
     found: Json<readonly string[]>
     checked_at: Instant | null
-    /** What is wrong with what was found, for a person; null: what `found` shows says it. */
+    /** What is wrong with the records found, for people; null: `found` says enough. */
     detail: Generated<string | null>
   }
   dkim_keys: {
     domain_id: Id<'dom'>
     selector: string
-    /** PKCS #8, PEM; sealed where `sealed_by` names a secret key. */
+    /** PKCS #8, PEM; encrypted where `sealed_by` names a secret key. */
     private_key: string
     created_at: Instant
-    /** The secret key; null: from before keys were sealed. */
+    /** The secret key that encrypts it; null: stored in clear by an early version. */
     sealed_by: Generated<string | null>
-    /** `next`: waits to be seen in DNS; `retiring`: signs no more, and stays published for a while. */
+    /** `next`: signs once it is found in DNS; `retiring`: signs no more, and stays published for a while. */
     state: Generated<'next' | 'signing' | 'retiring'>
-    /** null: since it was made. */
+    /** null: since its creation. */
     state_since: Generated<Instant | null>
   }
-  /** The secret keys that processes on this database hold. */
+  /** The secret keys that every process on this database must have. */
   secret_keys: {
     id: string
     created_at: Instant
   }
-  /** Who receives mail for a domain: one organization at most. */
+  /** The organization that receives mail for a domain: at most one. */
   receiving_claims: {
     domain: string
     organization_id: Id<'org'>
     domain_id: Id<'dom'>
-    /** Is the receiving identity verified? Once it is, it stays so. */
+    /** Whether the receiving identity was verified; once it was, it stays so. */
     identity_verified: Flag
     identity_error: string | null
     mx_verified: Flag
     claimed_at: Instant
     checked_at: Instant | null
-    /** Looks, one after the other and without anyone asking, that did not find the MX record that was verified. */
+    /** Consecutive rechecks that did not find the verified MX record. */
     mx_misses: Generated<number>
   }
   mailboxes: {
@@ -212,51 +212,51 @@ export interface DatabaseSchema {
     local_part: string
     created_at: Instant
   }
-  /** The policies of RFC 8461 of the domains that receive here and have asked for one. */
+  /** The MTA-STS policies (RFC 8461) of the domains that have requested one. */
   mta_sts_policies: {
     domain: string
     mode: 'none' | 'testing' | 'enforce'
-    /** As `_mta-sts` publishes it: another for each policy. */
+    /** The `id` in the TXT record of `_mta-sts`: a new one for each policy. */
     policy_id: string
     changed_at: Instant
   }
-  /** What an ACME authority issued, or is to issue. */
+  /** Certificates that an ACME authority has issued or is to issue. */
   certificates: {
     name: string
-    /** SHA-256 of the certificate in hexadecimal; null: none was issued yet, as in all that follows from it. */
+    /** SHA-256 of the certificate in hexadecimal; null, here and in the columns up to `not_after`: none was issued yet. */
     fingerprint: string | null
     /** PEM, the certificate first. */
     chain: string | null
-    /** Sealed. */
+    /** Encrypted with the secret key. */
     private_key: string | null
     sealed_by: string | null
     not_before: Instant | null
     not_after: Instant | null
-    /** When the next one may be ordered. A claim moves it to the end of its lease. */
+    /** When the next certificate may be ordered. A claim moves it to the end of its lease. */
     next_attempt_at: Instant
     /** The claim that may settle it; null: none. */
     lease: string | null
-    /** One after the other. */
+    /** Consecutive failed orders. */
     failures: number
     last_error: string | null
     created_at: Instant
   }
-  /** Our account with each authority. */
+  /** Our account with each ACME authority. */
   acme_accounts: {
     /** The URL of its directory. */
     directory: string
-    /** Sealed. */
+    /** Encrypted with the secret key. */
     private_key: string
     sealed_by: string
     created_at: Instant
   }
-  /** What an authority is to find at a name (RFC 8555 §8.3). */
+  /** Responses to HTTP-01 challenges (RFC 8555 §8.3). */
   acme_challenges: {
     token: string
     key_authorization: string
     created_at: Instant
   }
-  /** The `local` zone: names below `.test`, for trying without the internet. */
+  /** The records of the `local` zone: names below `.test`, for use without the internet. */
   local_records: {
     id: Id<'rec'>
     type: string
@@ -265,21 +265,21 @@ export interface DatabaseSchema {
     priority: number | null
     ttl: number
     created_at: Instant
-    /** Who published it; null: not Mailroom. */
+    /** Its owner mark; null: Mailroom did not publish it. */
     mark: string | null
     updated_at: Instant | null
   }
-  /** Whoever writes a `local` zone holds its row. */
+  /** Writers of a `local` zone lock its row. */
   local_zones: {
     name: string
   }
-  /** Who may change a zone at its provider, and until when at most. */
+  /** The process that has the lock of a zone at its DNS provider, and until when at most. */
   zone_turns: {
     zone: string
     holder: string
     until: Instant
   }
-  /** Records that a request with an Idempotency-Key set out to delete: after a crash its retry finds them gone. */
+  /** Records that a request with an Idempotency-Key began to delete: after a crash, its retry knows why they are gone. */
   dns_removals: {
     organization_id: Id<'org'>
     idempotency_key: string
@@ -293,7 +293,7 @@ export interface DatabaseSchema {
     organization_id: Id<'org'>
     sha256: Buffer
     size: number
-    /** Are all its chunks here? */
+    /** Whether all its chunks are stored. */
     complete: Flag
     created_at: Instant
   }
@@ -303,11 +303,11 @@ export interface DatabaseSchema {
     position: number
     bytes: Buffer
   }
-  /** Blobs that nothing referred to when they were looked at, and those whose row is gone and whose chunks are to go. */
+  /** Blobs that nothing referred to when they were checked, and deleted blobs whose chunks are still to be deleted. */
   blob_tombstones: {
     blob_id: Id<'blb'>
     forgotten_at: Instant
-    /** When its row went; null: it is still there. */
+    /** When its row was deleted; null: not yet. */
     removed_at: Instant | null
   }
 
@@ -320,13 +320,13 @@ export interface DatabaseSchema {
     /** Unique in the organization, so that it can be a cursor. */
     created_at: Instant
     scheduled_at: Instant | null
-    /** Not sent by then is failed. */
+    /** When it fails unless it was sent. */
     expires_at: Instant
     status: EmailStatus
     message_id: string
     thread_id: string
     from_address: string
-    /** As shown: `Name <a@x>`. */
+    /** `Name <a@x>`. */
     from_header: string
     to_addresses: Json<readonly string[]>
     cc_addresses: Json<readonly string[]>
@@ -346,14 +346,14 @@ export interface DatabaseSchema {
       }[]
     >
     attachment_count: number
-    /** The message without Date, Bcc and DKIM-Signature. */
+    /** The MIME message without Date, Bcc and DKIM-Signature. */
     blob_id: Id<'blb'>
     provider: string
     provider_message_id: string | null
     sent_at: Instant | null
     last_event_at: Instant
     error: string | null
-    /** Was it sent with `unsubscribe: true`? */
+    /** Whether it was sent with `unsubscribe: true`. */
     unsubscribable: Generated<Flag>
     /** The Message-ID that recipients see, without angle brackets, where it is known not to be ours. */
     wire_message_id: Generated<string | null>
@@ -362,17 +362,17 @@ export interface DatabaseSchema {
     /** When its attachments were removed: `blob_id` holds the message without them. */
     attachments_purged_at: Generated<Instant | null>
   }
-  /** By what else than its id an email is found, newest first; see sending/lookups.ts. */
+  /** Finds emails by other values than their id, newest first; see sending/emails/email-index.ts. */
   email_lookups: {
     lookup: Buffer
-    /** The email's. */
+    /** That of the email. */
     created_at: Instant
     email_id: Id<'eml'>
     brand_id: Id<'brd'>
   }
-  /** The links by which recipients unsubscribe. */
+  /** The unsubscribe links of sent emails. */
   unsubscribe_links: {
-    /** SHA-256 of what the link holds. */
+    /** SHA-256 of the token in the link. */
     token_hash: Buffer
     organization_id: Id<'org'>
     brand_id: Id<'brd'>
@@ -393,7 +393,7 @@ export interface DatabaseSchema {
     enhanced_code: string | null
     detail: string | null
     updated_at: Instant
-    /** Does the status rest on someone else's report, and not on what we saw ourselves? */
+    /** Whether the status is based on a report or provider event, and not on an SMTP reply that we received. */
     reported: Generated<Flag>
   }
   email_events: {
@@ -414,10 +414,10 @@ export interface DatabaseSchema {
       readonly suppressed: boolean
     }> | null
     extra: Json<Readonly<Record<string, unknown>>>
-    /** The same for an event that a provider repeats. */
+    /** Equal for repetitions of the same provider event. */
     repeat_key: Buffer | null
   }
-  /** One row a recipient that is still to be submitted. */
+  /** One row for each recipient that is still to be submitted. */
   outbox: {
     id: Id<'out'>
     organization_id: Id<'org'>
@@ -425,21 +425,21 @@ export interface DatabaseSchema {
     position: number
     /** The recipient's domain. */
     destination: string
-    /** When it may be taken. A claim moves it to the end of its lease. */
+    /** When it may be claimed. A claim moves it to the end of its lease. */
     due_at: Instant
     /** The claim that may settle it; null: none. */
     lease: string | null
     attempts: number
     expires_at: Instant
-    /** The provider's last word, for the end that comes when time runs out. */
+    /** The provider's last reply: the reason given when the email expires. */
     last_reply: string | null
     created_at: Instant
-    /** Since when the operator keeps it from being submitted; null: nothing does. See relay/hold.ts. */
+    /** Since when it is on hold by the operator; null: it is not. */
     held_at: Generated<Instant | null>
-    /** Why, for operators alone. */
+    /** The reason of the hold, for operators only. */
     held_reason: Generated<string | null>
   }
-  /** What providers may tell once only: again with the same content it is a repetition, with another a forgery. */
+  /** Single-use tokens of provider webhooks: used again with the same content it is a repetition, with other content a forgery. */
   provider_tokens: {
     token_hash: Buffer
     content_hash: Buffer
@@ -468,7 +468,7 @@ export interface DatabaseSchema {
     evidence: string | null
     created_at: Instant
     expires_at: Instant | null
-    /** They unsubscribed besides, which outlasts the reason; null: they did not, or that is the reason. */
+    /** When the recipient also unsubscribed, which outlasts the reason; null: never, or it is the reason. */
     unsubscribed_at: Generated<Instant | null>
   }
   templates: {
@@ -488,7 +488,7 @@ export interface DatabaseSchema {
     id: Id<'drf'>
     organization_id: Id<'org'>
     brand_id: Id<'brd'> | null
-    /** As it will be shown: `Name <a@x>`. */
+    /** `Name <a@x>`. */
     from_header: string | null
     to_addresses: Json<readonly string[]>
     cc_addresses: Json<readonly string[]>
@@ -496,7 +496,7 @@ export interface DatabaseSchema {
     reply_to: Json<readonly string[]>
     subject: string | null
     text: string | null
-    /** The received message that it answers. */
+    /** The received message that it replies to. */
     in_reply_to: Id<'msg'> | null
     created_at: Instant
     updated_at: Instant
@@ -505,7 +505,7 @@ export interface DatabaseSchema {
   messages: {
     id: Id<'msg'>
     organization_id: Id<'org'>
-    /** Outlives the mailbox. */
+    /** Stays when the mailbox is deleted. */
     brand_id: Id<'brd'>
     mailbox_id: Id<'mbx'> | null
     folder: Folder
@@ -515,7 +515,7 @@ export interface DatabaseSchema {
     received_at: Instant
     size: number
     blob_id: Id<'blb'>
-    /** SHA-256 of reverse-path and bytes: the same message again. */
+    /** SHA-256 of reverse-path and bytes: equal for the same message sent again. */
     sameness: Buffer
     mail_from: string
     rcpt_to: string
@@ -539,26 +539,26 @@ export interface DatabaseSchema {
     dmarc: string
     scan: ScanStatus
     scan_signature: string | null
-    /** When an unscanned message is scanned again; null: not waiting. */
+    /** When an unscanned message is scanned again; null: it is not. */
     rescan_at: Instant | null
-    /** The folder it goes to once it is found clean. */
+    /** The folder that it is moved to once it is found clean. */
     release_folder: Folder | null
-    /** Since when it is in its folder, where what is in that has its time: spam, trash and quarantine. */
+    /** Since when it is in its folder, for the folders with a retention time: spam, trash and quarantine. */
     folder_since: Generated<Instant | null>
     /** When its bytes were removed; `blob_id` is empty since. */
     raw_purged_at: Generated<Instant | null>
     /** When its attachments were removed: `blob_id` holds the message without them. */
     attachments_purged_at: Generated<Instant | null>
-    /** Is its search text written? */
+    /** Whether its search text is stored. */
     indexed: Generated<Flag>
-    /** May it answer an email, and was not written by a program? null: from before this was kept. */
+    /** Whether it may be a reply to an email, not written by a program; null: received before this was recorded. */
     is_reply: Generated<Flag | null>
   }
   attachments: {
     id: Id<'att'>
     organization_id: Id<'org'>
     message_id: Id<'msg'>
-    /** 0-based, in the order in which the parser meets them. */
+    /** 0-based, in the order of the parser. */
     position: number
     filename: string
     content_type: string
@@ -569,7 +569,7 @@ export interface DatabaseSchema {
     scan: ScanStatus
     scan_signature: string | null
   }
-  /** Message-IDs seen in a brand, and the thread each belongs to. */
+  /** Message-IDs seen in a brand, and their threads. */
   thread_references: {
     brand_id: Id<'brd'>
     /** The first 16 bytes of the SHA-256 of the Message-ID. */
@@ -583,7 +583,7 @@ export interface DatabaseSchema {
     brand_id: Id<'brd'>
     /** Its tokens in order, with a space before and after each. */
     words: string
-    /** Of the words. */
+    /** The length of the words in bytes. */
     bytes: number
     /** Its position, counted through all segments of the organization; null: in no segment. See docs/search-index.md. */
     place: number | null
@@ -610,40 +610,40 @@ export interface DatabaseSchema {
     position: string
   }
 
-  /** How long what is stored is kept; see retention/policies.ts. */
+  /** Retention times; see retention/policies. */
   retention_policies: {
     /** The id of a brand or an organization, or `instance`. */
     scope: string
     kind: string
-    /** null: for ever. */
+    /** null: forever. */
     days: number | null
     set_at: Instant
   }
-  /** How far each walk over what is kept so many days has come. */
+  /** How far the retention scan of each kind and number of days has come. */
   retention_cursors: {
     kind: string
     days: number
     position: string
   }
-  /** What a walk met when it could not go yet, such as an email that was not sent. */
+  /** Items that a retention scan could not delete yet, such as an email that is not sent. */
   retention_waiting: {
     kind: string
     item_id: string
     again_at: Instant
   }
-  /** Work that one process does at a time. */
+  /** Work that only one process does at a time. */
   leases: {
     name: string
     holder: string
     until: Instant
   }
-  /** How many bytes the tables held, once an hour. */
+  /** The size of all tables in bytes, once an hour. */
   storage_samples: {
     taken_at: Instant
     bytes: number
   }
 
-  /** What operators did by command. */
+  /** The audit log of operator commands. */
   audit_log: {
     id: Id<'aud'>
     at: Instant
@@ -651,28 +651,28 @@ export interface DatabaseSchema {
     actor: string
     /** `quarantine.release` */
     action: string
-    /** What it was done to: an id, or what the command was told to take. */
+    /** What the action applied to: an id, or an argument of the command. */
     subject: string
     detail: Json<Readonly<Record<string, unknown>>>
   }
-  /** Backups that are under way; see backups-table.ts. */
+  /** Running backups; see backup-runs-table.ts. */
   backup_runs: {
     id: string
     started_at: Instant
     expires_at: Instant
   }
-  /** Backups that were made of this database. */
+  /** Completed backups of this database. */
   backups: {
     id: string
     started_at: Instant
     finished_at: Instant
     seconds: number
     bytes: number
-    /** What it wrote that no earlier one had. */
+    /** The bytes that no earlier backup had. */
     new_bytes: number
-    /** When it was last restored for a trial and found whole. */
+    /** When a test restore last proved it complete. */
     proven_at: Instant | null
-    /** When it was last found damaged. */
+    /** When a test restore last found it damaged. */
     refuted_at: Instant | null
   }
   /** The backup that this database was restored from. */
@@ -680,7 +680,7 @@ export interface DatabaseSchema {
     id: string
     started_at: Instant
     steps_done: number
-    /** null: it did not come to its end. */
+    /** null: it was not finished. */
     finished_at: Instant | null
   }
 }
@@ -691,7 +691,7 @@ export type Folder = 'inbox' | 'spam' | 'archive' | 'trash' | 'quarantine'
 
 export type ScanStatus = 'clean' | 'infected' | 'error' | 'skipped'
 
-/** What an email, and each of its recipients, may be. */
+/** The statuses of an email and of each of its recipients. */
 export const emailStatuses = [
   'scheduled',
   'queued',

@@ -9,20 +9,20 @@ const one = randomBytes(32)
 const other = randomBytes(32)
 const secrets = secretsOf([one])
 
-test('opens what it sealed, at its place alone', () => {
+test('opens what it sealed, for the same place only', () => {
   const sealed = secrets.seal('the secret ü', 'here')
   expect(sealed.keyId).toBe(secrets.id)
   expect(secrets.open(sealed, 'here')).toBe('the secret ü')
   expect(() => secrets.open(sealed, 'there')).toThrow()
 })
 
-test('seals the same secret to another text each time, which does not hold it', () => {
+test('seals the same secret to a different text each time', () => {
   const texts = [1, 2].map(() => secrets.seal('the secret', 'here').text)
   expect(texts[0]).not.toBe(texts[1])
   expect(Buffer.from(texts[0] ?? '', 'base64').includes('the secret')).toBe(false)
 })
 
-test('opens nothing in which one bit changed', () => {
+test('opens nothing of which one bit was changed', () => {
   const { keyId, text } = secrets.seal('the secret', 'here')
   const bytes = Buffer.from(text, 'base64')
   for (const at of bytes.keys()) {
@@ -34,7 +34,7 @@ test('opens nothing in which one bit changed', () => {
   expect(() => secrets.open(short, 'here')).toThrow()
 })
 
-test('with a new key first opens what the old one sealed, and seals with the new one', () => {
+test('seals with the first key and opens with all keys', () => {
   const changing = secretsOf([other, one])
   const old = secrets.seal('the secret', 'here')
   expect(changing.open(old, 'here')).toBe('the secret')
@@ -44,7 +44,7 @@ test('with a new key first opens what the old one sealed, and seals with the new
   expect(changing.ids).toEqual([secretsOf([other]).id, secrets.id])
 })
 
-test('its id tells nothing of the key', () => {
+test('has an id that does not reveal the key', () => {
   expect(secrets.id).toMatch(/^[0-9a-f]{16}$/)
   expect(one.toString('hex')).not.toContain(secrets.id)
 })
@@ -62,7 +62,7 @@ test.each([
   expect(readSecretKeys(text)?.length ?? 0).toBe(count)
 })
 
-test('makes one key in a folder, whoever comes first, that nobody else may read', () => {
+test('creates one secret file in a folder, which nobody else may read', () => {
   const folder = mkdtempSync(join(tmpdir(), 'mailroom-secret-'))
   try {
     expect(readSecretFile(folder)).toBeUndefined()

@@ -6,6 +6,7 @@ import { inTransaction, isDatabaseUnavailable, isDuplicate, openDatabase } from 
 import { migrate } from '../../../src/base/database/migrate.ts'
 import { newId } from '../../../src/base/ids.ts'
 import { type FreshDatabase, freshDatabase } from '../../harness/database.ts'
+import { until } from '../../harness/until.ts'
 
 let database: FreshDatabase
 beforeAll(async () => {
@@ -15,14 +16,14 @@ afterAll(() => database.close())
 
 const at = '2026-01-01 00:00:00.000001' as Instant
 
-test('gives date-times back to the microsecond, as text', async () => {
+test('stores date-times to the microsecond, and gives them as text', async () => {
   const id = newId('org')
   await database.db.insertInto('organizations').values({ id, name: 'Ü 🙂', plan: 'free', created_at: at }).execute()
   const row = await database.db.selectFrom('organizations').selectAll().where('id', '=', id).executeTakeFirstOrThrow()
   expect(row).toEqual({ id, name: 'Ü 🙂', plan: 'free', created_at: at })
 })
 
-test('keeps bytes as they are', async () => {
+test('stores bytes unchanged', async () => {
   const bytes = Buffer.from(Array.from({ length: 512 }, (_, i) => i % 256))
   const blob_id = newId('blb')
   await database.db.insertInto('blob_chunks').values({ blob_id, position: 0, bytes }).execute()
@@ -34,7 +35,7 @@ test('keeps bytes as they are', async () => {
   expect(row?.bytes).toEqual(bytes)
 })
 
-test('reads what others committed within a transaction (READ COMMITTED), in UTC, strictly', async () => {
+test('sees what others commit during a transaction (READ COMMITTED), in UTC and strict mode', async () => {
   const { rows } = await sql<{ zone: string; mode: string }>`select @@time_zone as zone, @@sql_mode as mode`.execute(
     database.db,
   )
@@ -51,24 +52,25 @@ test('reads what others committed within a transaction (READ COMMITTED), in UTC,
   })
 })
 
-test('tries a whole transaction again after a deadlock', async () => {
+test('retries a whole transaction after a deadlock', async () => {
   const [a, b] = [newId('org'), newId('org')]
   await database.db
     .insertInto('organizations')
     .values([a, b].map(id => ({ id, name: 'x', plan: 'free' as const, created_at: at })))
     .execute()
   let tries = 0
+  const { promise: bothLocked, resolve: letBothGoOn } = Promise.withResolvers<void>()
   const rename = (first: typeof a, second: typeof a, name: string) =>
     inTransaction(database.db, async db => {
-      tries++
       await db.updateTable('organizations').set({ name }).where('id', '=', first).execute()
-      await Bun.sleep(50)
+      if (++tries === 2) letBothGoOn()
+      await bothLocked
       await db.updateTable('organizations').set({ name }).where('id', '=', second).execute()
     })
   await Promise.all([rename(a, b, 'one'), rename(b, a, 'two')])
   expect(tries).toBeGreaterThan(2)
   const names = await database.db.selectFrom('organizations').select('name').where('id', 'in', [a, b]).execute()
-  expect(new Set(names.map(each => each.name)).size).toBe(1)
+  expect(new Set(names.map(row => row.name)).size).toBe(1)
 })
 
 test('rolls everything back when the work throws', async () => {
@@ -82,7 +84,7 @@ test('rolls everything back when the work throws', async () => {
   expect(await database.db.selectFrom('organizations').select('id').where('id', '=', id).execute()).toEqual([])
 })
 
-test('tells a duplicate and on which index', async () => {
+test('recognises a duplicate and its index', async () => {
   const row = { id: newId('org'), name: 'x', plan: 'free' as const, created_at: at }
   await database.db.insertInto('organizations').values(row).execute()
   const error = await database.db
@@ -96,7 +98,7 @@ test('tells a duplicate and on which index', async () => {
   expect(isDatabaseUnavailable(error)).toBeFalse()
 })
 
-test('tells a database that is away from other errors', async () => {
+test('recognises an unreachable database', async () => {
   const away = openDatabase('mysql://root@127.0.0.1:1/none', 1)
   const error = await away.db
     .selectFrom('organizations')
@@ -108,17 +110,22 @@ test('tells a database that is away from other errors', async () => {
   await away.close()
 })
 
-test('tells a connection that was lost between two statements from other errors', async () => {
+test('recognises a connection that is lost between two statements', async () => {
   const lost = inTransaction(database.db, async tx => {
     const { rows } = await sql<{ id: number }>`SELECT CONNECTION_ID() AS id`.execute(tx)
     await sql.raw(`KILL ${rows[0]?.id}`).execute(database.db)
-    await Bun.sleep(100)
+    await until(async () => {
+      const left = await sql`SELECT 1 FROM information_schema.processlist WHERE id = ${rows[0]?.id}`.execute(
+        database.db,
+      )
+      return left.rows.length === 0
+    })
     await sql`SELECT 1`.execute(tx)
   })
   expect(isDatabaseUnavailable(await lost.catch((reason: unknown) => reason))).toBeTrue()
 })
 
-test('migrates once, however many processes start together, and takes up a run that died half way', async () => {
+test('migrates once, however many processes start together, and resumes an interrupted run', async () => {
   expect(await Promise.all([migrate(database.db), migrate(database.db)])).toEqual([[], []])
   await sql`drop table search_texts`.execute(database.db)
   await sql`drop table thread_references`.execute(database.db)
@@ -128,7 +135,7 @@ test('migrates once, however many processes start together, and takes up a run t
   expect(await database.db.selectFrom('thread_references').selectAll().execute()).toEqual([])
 })
 
-test('works on tables that a newer version only added to, and refuses those that it took something from', async () => {
+test('uses a schema to which a newer version only added, and refuses one from which it removed something', async () => {
   await sql`insert into kysely_migration (name, timestamp) values ('9999-later', '2099')`.execute(database.db)
   expect(await migrate(database.db)).toEqual([])
   await sql`insert into schema_floor (migration) values ('9999-later')`.execute(database.db)

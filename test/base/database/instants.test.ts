@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => database.close())
 
 test.each(['2026-01-31 08:15:00.000000', '2026-01-31 00:00:00.000000', '2026-01-31 08:15:00.100000'])(
-  'the instant %s comes back as it was stored',
+  'gives the instant %s as it was stored',
   async at => {
     await sql`INSERT INTO organizations (id, name, plan, created_at) VALUES (${at.slice(-24)}, 'a', 'free', ${at})`.execute(
       database.db,

@@ -11,8 +11,8 @@ beforeAll(async () => {
 })
 afterAll(() => database.close())
 
-/** Connections at most, in use, and who waits. */
-async function shown(pool: string): Promise<readonly (number | undefined)[]> {
+/** The limit of connections, those in use, and the callers that wait. */
+async function metricsOf(pool: string): Promise<readonly (number | undefined)[]> {
   const text = await registry.metrics()
   return ['connections_max', 'connections_in_use', 'waiting'].map(name => {
     const found = new RegExp(`^mailroom_database_${name}\\{pool="${pool}"\\} (\\d+)$`, 'm').exec(text)?.[1]
@@ -20,18 +20,18 @@ async function shown(pool: string): Promise<readonly (number | undefined)[]> {
   })
 }
 
-test('shows how many connections of a pool are in use and who waits, also after failures', async () => {
-  const { db, close } = openDatabase(database.url, 2, 'trial')
+test('counts the connections of a pool in use and the callers that wait, also after failures', async () => {
+  const { db, close } = openDatabase(database.url, 2, 'test')
   try {
-    expect(await shown('trial')).toEqual([2, 0, 0])
-    const gate = Promise.withResolvers<void>()
-    const held = [1, 2].map(() => db.connection().execute(() => gate.promise))
-    await until(async () => (await shown('trial'))[1] === 2)
-    const waits = sql`select 1`.execute(db)
-    await until(async () => (await shown('trial'))[2] === 1)
-    gate.resolve()
-    await Promise.all([...held, waits])
-    expect(await shown('trial')).toEqual([2, 0, 0])
+    expect(await metricsOf('test')).toEqual([2, 0, 0])
+    const release = Promise.withResolvers<void>()
+    const inUse = [1, 2].map(() => db.connection().execute(() => release.promise))
+    await until(async () => (await metricsOf('test'))[1] === 2)
+    const waiting = sql`select 1`.execute(db)
+    await until(async () => (await metricsOf('test'))[2] === 1)
+    release.resolve()
+    await Promise.all([...inUse, waiting])
+    expect(await metricsOf('test')).toEqual([2, 0, 0])
 
     await sql`select nothing`.execute(db).catch(() => undefined)
     await db
@@ -41,12 +41,12 @@ test('shows how many connections of a pool are in use and who waits, also after 
         await sql`select 1`.execute(tx)
       })
       .catch(() => undefined)
-    expect(await shown('trial')).toEqual([2, 0, 0])
+    expect(await metricsOf('test')).toEqual([2, 0, 0])
   } finally {
     await close()
   }
 })
 
-test('shows no pool that has no name', async () => {
+test('has no metrics for a pool without a name', async () => {
   expect(await registry.metrics()).not.toContain('pool="undefined"')
 })
