@@ -114,10 +114,10 @@ describe('decides where', () => {
   for (const [what, given, policy, expected] of table)
     test(what, () => {
       const decision = decide(evidence(given), policy)
-      const said =
+      const outcome =
         decision.kind === 'refuse'
           ? `refuse ${decision.code}`
           : `${decision.folder} ${decision.reason}${decision.releaseFolder ? ` then ${decision.releaseFolder}` : ''}`
-      expect(said).toBe(expected)
+      expect(outcome).toBe(expected)
     })
 })

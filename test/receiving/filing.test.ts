@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
+import { sql } from 'kysely'
 import { plusMs, systemClock } from '../../src/base/clock.ts'
 import { inTransaction } from '../../src/base/database/database.ts'
 import { fromJson } from '../../src/base/database/schema.ts'
@@ -7,6 +8,7 @@ import { newId } from '../../src/base/ids.ts'
 import { mysqlBlobs } from '../../src/ports/blobs/mysql.ts'
 import { joinThreads } from '../../src/sending/threads/threads.ts'
 import { type FreshDatabase, freshDatabase } from '../harness/database.ts'
+import { until } from '../harness/until.ts'
 import {
   daysAgo,
   fakeAuthenticator,
@@ -46,7 +48,7 @@ test('accepts no recipient and no message while the disks are nearly full', asyn
 })
 
 describe('files a message', () => {
-  test('with all that is known of it', async () => {
+  test('with all its columns', async () => {
     const { ours, mailboxId, inbound, recipient } = await withMailbox()
     const raw = message(['To: B <b@x.test>', 'In-Reply-To: <0@x.test>', 'References: <9@x.test> <0@x.test>'])
     const mail = mailTo([recipient], inMemory(raw), { tls: 'TLSv1.3 TLS_AES_256_GCM_SHA384', smtputf8: true })
@@ -120,7 +122,7 @@ describe('files a message', () => {
     })
   })
 
-  test('in the thread of what it answers', async () => {
+  test('in the thread of the message that it replies to', async () => {
     const { ours, inbound, recipient } = await withMailbox()
     const first = message(['X: 1'])
     const answered = /Message-ID: (<.*>)/.exec(first)?.[1]
@@ -129,7 +131,7 @@ describe('files a message', () => {
     expect((await messagesOf(ours)).map(row => row.thread_id)).toEqual([one.id, one.id])
   })
 
-  test('as a reply to the email of ours that it answers, and says so there', async () => {
+  test('as a reply to our email, which gets a replied event', async () => {
     const { ours, inbound, recipient } = await withMailbox()
     const emailId = await sentEmail(ours, 'sent@ours.test')
     const answer = message(['In-Reply-To: <sent@ours.test>'])
@@ -149,7 +151,7 @@ describe('files a message', () => {
     ['a note of absence of an old program', ['X-Autoreply: yes'], 'ann@x.test'],
     ['a note of absence marked as bulk', ['Precedence: bulk'], 'ann@x.test'],
     ['what a program made', ['AUTO-SUBMITTED: Auto-Generated; owner-email="a@x.test"'], 'ann@x.test'],
-  ])('in the thread of the email that it refers to, as no reply: %s', async (_, lines, mailFrom) => {
+  ])('in the thread of the email that it refers to, but not as a reply: %s', async (_, lines, mailFrom) => {
     const { ours, inbound, recipient } = await withMailbox()
     const emailId = await sentEmail(ours, 'sent@ours.test')
     await inbound.receive(
@@ -161,7 +163,7 @@ describe('files a message', () => {
     expect(events).toEqual([])
   })
 
-  test('as a reply what says that a person wrote it', async () => {
+  test('as a reply if its header says that a person wrote it', async () => {
     const { ours, inbound, recipient } = await withMailbox()
     const emailId = await sentEmail(ours, 'sent@ours.test')
     const lines = ['In-Reply-To: <sent@ours.test>', 'Auto-Submitted: no (a person)']
@@ -169,7 +171,7 @@ describe('files a message', () => {
     expect((await messagesOf(ours)).map(row => row.in_reply_to_email_id)).toEqual([emailId])
   })
 
-  test('where the verdicts send it', async () => {
+  test('in the folder that follows from the verdicts', async () => {
     const { ours, recipient } = await withMailbox()
     const dmarc = { result: 'fail', domain: 'x.test', aligned: false, detail: null, policy: 'reject' } as const
     const authenticator = fakeAuthenticator({ dmarc })
@@ -182,7 +184,7 @@ describe('files a message', () => {
     expect(await messagesOf(ours)).toHaveLength(1)
   })
 
-  test('with fields as long as they come', async () => {
+  test('with fields of any length', async () => {
     const { ours, inbound, recipient } = await withMailbox()
     const long = 'ü😀'.repeat(3000)
     const many = Array.from({ length: 1500 }, (_, i) => `"${long.slice(0, 50)}" <a${i}@x.test>`).join(', ')
@@ -257,7 +259,7 @@ function newestId(id: string) {
 }
 
 describe('one message', () => {
-  test('to several mailboxes is filed in each, its bytes kept once an organization', async () => {
+  test('to several mailboxes is filed in each, its bytes stored once for each organization', async () => {
     const ours = await receiver(database)
     const theirs = await receiver(database)
     const inbound = inboundPipeline(ours)
@@ -321,7 +323,7 @@ describe('one message', () => {
   })
 })
 
-test('files many at once, each in its place', async () => {
+test('files many messages at once, each in its mailbox', async () => {
   const { ours, inbound, recipient } = await withMailbox()
   const all = Array.from({ length: 100 }, (_, i) => message([`X-Number: ${i}`]))
   const answers = await Promise.all(all.map(raw => inbound.receive(mailTo([recipient], inMemory(raw)))))
@@ -330,7 +332,7 @@ test('files many at once, each in its place', async () => {
   expect(rows).toHaveLength(100)
 })
 
-test('defers the whole mail when a mailbox was deleted since its RCPT, and no other mail', async () => {
+test('defers a message with a mailbox that was deleted since its RCPT, and no other message', async () => {
   const { ours, inbound, recipient } = await withMailbox()
   await ours.mailbox('gone')
   const gone = await inbound.findRecipient(`gone@${ours.domain}`)
@@ -343,7 +345,7 @@ test('defers the whole mail when a mailbox was deleted since its RCPT, and no ot
   expect((await messagesOf(ours)).map(row => row.id)).toEqual([newestId(fine.id)])
 })
 
-test('files nothing for a client that has gone', async () => {
+test('files nothing for a client that has disconnected', async () => {
   const { ours, inbound, recipient } = await withMailbox()
   const mail = mailTo([recipient], inMemory(message()), { signal: AbortSignal.abort() })
   const [late, fine] = await Promise.all([
@@ -354,19 +356,24 @@ test('files nothing for a client that has gone', async () => {
   expect((await messagesOf(ours)).map(row => row.id)).toEqual([newestId(fine.id)])
 })
 
-test('files nothing for clients that go while their messages are being filed', async () => {
+test('files nothing for clients that disconnect while their messages are being filed', async () => {
   const { ours, inbound, recipient } = await withMailbox()
   const leaving = new AbortController()
   const mails = Array.from({ length: 10 }, (_, i) =>
     mailTo([recipient], inMemory(message()), i % 2 ? { signal: leaving.signal } : {}),
   )
-  // The batch waits for this lock, so that they go in the middle of it.
+  // The batch waits for this lock, so that they disconnect in the middle of it.
+  const { promise: locked, resolve: hasLocked } = Promise.withResolvers<void>()
   const lock = database.db.transaction().execute(async tx => {
     await tx.selectFrom('mailboxes').select('id').where('id', '=', recipient.mailboxId).forUpdate().execute()
-    await Bun.sleep(150)
+    hasLocked()
+    await until(async () => {
+      const { rows } = await sql`SELECT 1 FROM information_schema.innodb_trx WHERE trx_state = 'LOCK WAIT'`.execute(tx)
+      return rows.length > 0
+    })
     leaving.abort()
   })
-  await Bun.sleep(30)
+  await locked
   const outcomes = await Promise.all(mails.map(mail => refusalOf(inbound.receive(mail))))
   await lock
   expect(outcomes).toEqual(mails.map((_, i) => (i % 2 ? 'answer_late' : 'none')))
@@ -388,14 +395,14 @@ describe('refuses', () => {
       expect(await messagesOf(ours)).toHaveLength(0)
     })
 
-  test('with 451 when our own parts fail, and files nothing', async () => {
+  test('with 451 when a part of Mailroom fails, and files nothing', async () => {
     const { ours, recipient } = await withMailbox()
     const broken = inboundPipeline(ours, { authenticator: { authenticate: () => Promise.reject(new Error('broken')) } })
     expect(await refusalOf(broken.receive(mailTo([recipient], inMemory(message()))))).toBe('our_trouble')
     expect(await messagesOf(ours)).toHaveLength(0)
   })
 
-  test('what cannot be scanned, where that is the policy', async () => {
+  test('a message that cannot be scanned, if that is the policy', async () => {
     const { ours, recipient } = await withMailbox()
     const scanner = fakeScanner({ kind: 'unscanned', why: 'away' }, false)
     const deferring = inboundPipeline(ours, { scanner, policy: { dmarcReject: false, unscanned: 'defer' } })

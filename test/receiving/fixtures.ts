@@ -16,7 +16,7 @@ import { SmtpRefusal } from '../../src/receiving/smtp-refusal.ts'
 import { insertAcceptedEmails } from '../harness/accepted-emails.ts'
 import type { FreshDatabase } from '../harness/database.ts'
 
-/** An organization that receives for a domain of its own, and what its tests ask of it. */
+/** An organization that receives mail for a domain of its own. */
 export interface Receiver {
   readonly database: FreshDatabase
   readonly organizationId: Id<'org'>
@@ -102,9 +102,9 @@ export async function receiver(database: FreshDatabase): Promise<Receiver> {
 
 const none: Verdict = { result: 'none', domain: null, aligned: null, detail: null }
 
-/** Authenticates the one address that a message of these tests has in From. */
+/** Gives these verdicts, with the address that messages of these tests have in From. */
 export function fakeAuthenticator(verdicts: Partial<Verdicts> = {}): Authenticator {
-  const said: Verdicts = {
+  const result: Verdicts = {
     spf: none,
     dkim: none,
     dmarc: { ...none, policy: null },
@@ -112,14 +112,14 @@ export function fakeAuthenticator(verdicts: Partial<Verdicts> = {}): Authenticat
     from: ['a@x.test'],
     ...verdicts,
   }
-  return { authenticate: () => Promise.resolve(said) }
+  return { authenticate: () => Promise.resolve(result) }
 }
 
 export function fakeScanner(scan: ScanResult, isReady = true): Scanner {
   return { scan: () => Promise.resolve(scan), isReady: () => Promise.resolve(isReady) }
 }
 
-/** An email that the relay took a second after it was accepted, `minutesAgo`, to these recipients. */
+/** An email to these recipients that was accepted `minutesAgo`, and by the relay a second later. */
 export async function sentEmail(
   { database: { db }, ...sender }: Receiver,
   to: readonly string[] = ['bob@dest.example'],
@@ -135,7 +135,7 @@ export async function sentEmail(
   return id
 }
 
-/** A report in one of the forms in which they come. */
+/** A report in the format of one mail system. */
 export function reportFixture(name: string): string {
   return readFileSync(join(import.meta.dir, `../fixtures/reports/${name}.eml`), 'latin1')
 }
@@ -172,7 +172,7 @@ export function inMemory(bytes: Buffer | string): MessageSource {
   return { kind: 'memory', bytes: buffer, size: buffer.length }
 }
 
-/** A mail as the SMTP door hands it over. */
+/** A message as the SMTP server passes it to the inbound pipeline. */
 export function mailTo(
   recipients: readonly InboundRecipient[],
   content: MessageSource,
@@ -198,7 +198,7 @@ export function message(lines: readonly string[] = [], body = 'Hello.\r\n'): str
   return `${[...head, ...lines].join('\r\n')}\r\n\r\n${body}`
 }
 
-/** The code with which it was refused. */
+/** The code of the refusal, or `none`. */
 export async function refusalOf(work: Promise<unknown>): Promise<string> {
   try {
     await work

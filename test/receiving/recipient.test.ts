@@ -29,7 +29,7 @@ test('finds a mailbox without regard to case', async () => {
   })
 })
 
-test('finds the mailbox before a plus, unless there is one with it', async () => {
+test('finds the mailbox named before a plus, unless there is one with the whole name', async () => {
   const exact = await ours.mailbox('hello+exact')
   const { findRecipient } = inboundPipeline(ours)
   const found = await findRecipient(`hello+a+b@${ours.domain}`)
@@ -50,7 +50,7 @@ test('falls back on the catch-all', async () => {
   expect(await found('üser')).toBe(all)
 })
 
-test('refuses what it does not know', async () => {
+test('refuses unknown addresses', async () => {
   const { findRecipient } = inboundPipeline(ours)
   expect(await refusalOf(findRecipient(`nobody@${ours.domain}`))).toBe('mailbox_unknown')
   expect(await refusalOf(findRecipient('hello@elsewhere.test'))).toBe('relay_denied')
@@ -67,7 +67,7 @@ test('refuses what it does not know', async () => {
     expect(await refusalOf(findRecipient(address))).toBe('address_malformed')
 })
 
-test('takes nothing for a domain whose receiving identity is not verified', async () => {
+test('accepts nothing for a domain whose receiving identity is not verified', async () => {
   const other = await receiver(database)
   await other.mailbox('hello')
   await database.db
@@ -78,14 +78,14 @@ test('takes nothing for a domain whose receiving identity is not verified', asyn
   expect(await refusalOf(inboundPipeline(other).findRecipient(`hello@${other.domain}`))).toBe('receiving_not_ready')
 })
 
-test('takes nothing for a mailbox of another organization that has the same domain', async () => {
+test('accepts nothing for a mailbox of another organization with the same domain', async () => {
   const other = await receiver(database)
   await database.db.updateTable('domains').set({ domain: ours.domain }).where('id', '=', other.domainId).execute()
   await other.mailbox('theirs')
   expect(await refusalOf(inboundPipeline(ours).findRecipient(`theirs@${ours.domain}`))).toBe('mailbox_unknown')
 })
 
-test('brings what is meant for a postmaster to the operator', async () => {
+test('finds the operator for mail to a postmaster', async () => {
   const other = await receiver(database)
   const own = await other.mailbox('abuse')
   const { findRecipient } = inboundPipeline(other, { postmaster: `hello@${ours.domain}` })
@@ -100,7 +100,7 @@ test('brings what is meant for a postmaster to the operator', async () => {
   expect(await refusalOf(inboundPipeline(other).findRecipient('postmaster'))).toBe('mailbox_unknown')
 })
 
-test('answers each of many that ask at once', async () => {
+test('gives each of many concurrent lookups its own result', async () => {
   const { findRecipient } = inboundPipeline(ours)
   const answers = await Promise.all(
     Array.from({ length: 200 }, (_, i) =>
@@ -112,7 +112,7 @@ test('answers each of many that ask at once', async () => {
   expect(answers.every((answer, i) => answer === (i % 2 ? hello : 'mailbox_unknown'))).toBe(true)
 })
 
-test('takes mail for a postmaster at the names that bounces come to, and for nobody else there', async () => {
+test('accepts mail for a postmaster at the domains of bounce addresses, and for nobody else there', async () => {
   const host = `bounces.${ours.domain}`
   const bounces = { returnPaths: newReturnPaths(secretsOf([randomBytes(32)])), hostname: 'mx.ours.test' }
   await database.db

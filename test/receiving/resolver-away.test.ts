@@ -20,7 +20,7 @@ afterAll(async () => {
 
 const ourName = 'mx.ours.example'
 
-/** A inbound in that asks the DNS server, and its mailbox. */
+/** An inbound pipeline that uses the DNS server, and a recipient of it. */
 async function receiving() {
   const resolver = networkResolver({ servers: [dns.endpoint], timeoutMs: 200 })
   const checking = { resolver, hostname: ourName, messageTimeoutMs: 5000 }
@@ -34,17 +34,17 @@ async function receiving() {
   return { ours, resolver, receive: () => inbound.receive(mailTo([recipient], inMemory(message()))) }
 }
 
-test('files the message of a sender whose DNS servers are silent, while ours answer', async () => {
+test('files the message of a sender whose DNS servers do not answer, while our resolver does', async () => {
   const { ours, receive } = await receiving()
   for (const name of ['x.test', '_dmarc.x.test']) dns.zone[name] = { behaviour: { silent: true } }
   await receive()
   expect(await messagesOf(ours)).toMatchObject([{ folder: 'inbox', spf: 'temperror', dmarc: 'temperror' }])
 })
 
-test('defers a message when our own DNS servers answer nothing, and takes it when they do', async () => {
+test('defers a message while our own resolver does not answer, and accepts it when it does', async () => {
   const { ours, resolver, receive } = await receiving()
   delete dns.zone['x.test']
-  // What is kept of our name is no sign of life.
+  // A cached answer for the canary does not show that the resolver works.
   expect(await resolver.resolve(ourName, 'A')).toMatchObject({ kind: 'none' })
   for (const name of ['x.test', '_dmarc.x.test', ourName]) dns.zone[name] = { behaviour: { silent: true } }
   expect(await refusalOf(receive())).toBe('resolver_away')
@@ -55,7 +55,7 @@ test('defers a message when our own DNS servers answer nothing, and takes it whe
   expect(await messagesOf(ours)).toMatchObject([{ spf: 'none', dmarc: 'none' }])
 })
 
-test('asks for no name of ours for a message that meets no trouble', async () => {
+test('does not look up the canary for a message without DNS errors', async () => {
   const { receive } = await receiving()
   dns.questions.length = 0
   await receive()
@@ -63,7 +63,7 @@ test('asks for no name of ours for a message that meets no trouble', async () =>
   expect(dns.questionCount(ourName)).toBe(0)
 })
 
-test('one question speaks for all the messages that meet trouble at the same time', async () => {
+test('looks up the canary once for all messages with DNS errors at the same time', async () => {
   const { receive } = await receiving()
   for (const name of ['x.test', '_dmarc.x.test']) dns.zone[name] = { behaviour: { rcode: 'SERVFAIL' } }
   dns.questions.length = 0

@@ -10,6 +10,7 @@ import { clamdScanner } from '../../src/ports/scanner/clamd.ts'
 import type { Scanner } from '../../src/ports/scanner/port.ts'
 import { rescanDue, rescanRound } from '../../src/receiving/rescan/rescan.ts'
 import { type FreshDatabase, freshDatabase } from '../harness/database.ts'
+import { until } from '../harness/until.ts'
 import { inboundPipeline, inMemory, log, mailTo, message, messagesOf, type Receiver, receiver } from './fixtures.ts'
 
 let database: FreshDatabase
@@ -80,7 +81,7 @@ describe('what clamd finds', () => {
     expect(attachments).toEqual([['clean.bin', 'clean', null]])
   })
 
-  test('a virus in one of several attachments: into quarantine, and that one is named', async () => {
+  test('a virus in one of several attachments: into quarantine, with that attachment marked', async () => {
     const body = `${clean}${part('evil.com', eicar)}${part('after.bin', randomBytes(300_000))}--b--\r\n`
     const { row, attachments } = await receive(message(mixed, body), scannerAt(clamd()))
     expect(row).toMatchObject({ folder: 'quarantine', folder_reason: 'infected', scan: 'infected', rescan_at: null })
@@ -92,7 +93,7 @@ describe('what clamd finds', () => {
     ])
   })
 
-  test('a virus inside a forwarded message: that message is named', async () => {
+  test('a virus inside a forwarded message: that message is marked', async () => {
     const inner = message(mixed, `${part('evil.com', eicar)}--b--\r\n`)
     const outer = ['Content-Type: multipart/mixed; boundary=outer']
     const body = `--outer\r\n\r\nlook\r\n--outer\r\nContent-Type: message/rfc822\r\n\r\n${inner}\r\n--outer--\r\n`
@@ -120,7 +121,7 @@ test('files an infected message whose attachments the scanner does not read to t
   ])
 })
 
-describe('a scanner that is away', () => {
+describe('a scanner that is unavailable', () => {
   const nowhere: ClamdAddress = { kind: 'unix', path: '/nonexistent/clamd' }
 
   function later(hours: number): Clock {
@@ -132,7 +133,7 @@ describe('a scanner that is away', () => {
     return { db, blobs: mysqlBlobs(db, systemClock), scanner, clock, log }
   }
 
-  test('sends a clean message to quarantine, and its return releases it', async () => {
+  test('puts a clean message in quarantine, which is released once the scanner is back', async () => {
     const { row, attachments } = await receive(message(mixed, `${clean}--b--\r\n`), scannerAt(nowhere))
     expect(row).toMatchObject({
       folder: 'quarantine',
@@ -156,7 +157,7 @@ describe('a scanner that is away', () => {
     expect(after.attachments).toEqual([['clean.bin', 'clean', null]])
   })
 
-  test('lets no virus through by its return', async () => {
+  test('releases no infected message once it is back', async () => {
     await receive(message(mixed, `${clean}${part('evil.com', eicar)}--b--\r\n`), scannerAt(nowhere))
     expect(await rescanDue(rescanning(scannerAt(clamd()), later(1)))).toBe(1)
     const { row, attachments } = await filed()
@@ -174,7 +175,7 @@ describe('a scanner that is away', () => {
     expect((await filed()).row).toMatchObject({ folder: 'archive', scan: 'clean' })
   })
 
-  test('is asked again later and later, and in the end no more', async () => {
+  test('is asked again at growing intervals, and in the end no more', async () => {
     const { row } = await receive(message(), scannerAt(nowhere))
     const stubborn: Scanner = {
       scan: () => Promise.resolve({ kind: 'unscanned', why: 'limits' }),
@@ -191,7 +192,7 @@ describe('a scanner that is away', () => {
     expect((await filed()).row).toMatchObject({ id: row.id, folder: 'quarantine', scan: 'error' })
   })
 
-  test('is not asked again about what is past its limits', async () => {
+  test('is not asked again about a message beyond its limits', async () => {
     let scans = 0
     const limited: Scanner = {
       scan() {
@@ -204,13 +205,13 @@ describe('a scanner that is away', () => {
     expect(row).toMatchObject({ folder: 'quarantine', folder_reason: 'unscanned', scan: 'error', rescan_at: null })
     expect(scans).toBe(1)
 
-    const held = await receive(message(), scannerAt(nowhere))
+    const waiting = await receive(message(), scannerAt(nowhere))
     await rescanDue(rescanning(limited, later(1)))
     const again = await filed()
-    expect([scans, held.row.rescan_at !== null, again.row.rescan_at]).toEqual([2, true, null])
+    expect([scans, waiting.row.rescan_at !== null, again.row.rescan_at]).toEqual([2, true, null])
   })
 
-  test('is not asked at all about a message of more parts than any looks into', async () => {
+  test('is not asked at all about a message with more parts than it scans', async () => {
     let scans = 0
     const counting: Scanner = {
       scan() {
@@ -227,22 +228,27 @@ describe('a scanner that is away', () => {
     expect([many.row.folder, dashes.row.folder, scans]).toEqual(['inbox', 'inbox', 2])
   })
 
-  test('is asked by one of several at a time', async () => {
+  test('is asked by one of several processes at a time', async () => {
     await receive(message(), scannerAt(nowhere))
+    const processes = 4
     let scans = 0
+    let asking = 0
     const counting: Scanner = {
       async scan() {
         scans++
         return { kind: 'clean' }
       },
-      // By then all of them have seen the message.
-      isReady: () => Bun.sleep(200).then(() => true),
+      // All of them have selected the message before one claims it.
+      isReady() {
+        asking++
+        return until(() => asking === processes)
+      },
     }
-    await Promise.all(Array.from({ length: 4 }, () => rescanDue(rescanning(counting, later(1)))))
+    await Promise.all(Array.from({ length: processes }, () => rescanDue(rescanning(counting, later(1)))))
     expect(scans).toBe(1)
   })
 
-  test('that comes back while the message waits costs it nothing', async () => {
+  test('that comes back while the message waits does not delay it further', async () => {
     const path = `/tmp/clamd-${randomBytes(6).toString('hex')}`
     const { server, accepted } = await relayLater(path, 300)
     const { row } = await receive(message(), scannerAt({ kind: 'unix', path }), 5000)
@@ -251,17 +257,17 @@ describe('a scanner that is away', () => {
     server.close()
   })
 
-  test('is noticed by the loop, which stops when told', async () => {
+  test('is noticed by the background job', async () => {
     await receive(message(), scannerAt(nowhere))
     const deps = rescanning(scannerAt(clamd()), later(1))
     const loop = startJob({ name: 'rescan', intervalMs: 5000, log: deps.log }, signal => rescanRound(deps, signal))
-    for (let i = 0; i < 100 && (await filed()).row.scan !== 'clean'; i++) await Bun.sleep(20)
+    await until(async () => (await filed()).row.scan === 'clean')
     await loop.stop()
     expect((await filed()).row).toMatchObject({ folder: 'inbox', scan: 'clean' })
   })
 })
 
-/** A inbound to the real clamd that opens after a while. */
+/** Opens a relay to the real clamd after a while. */
 async function relayLater(path: string, afterMs: number): Promise<{ server: Server; accepted(): number }> {
   const { connect } = await import('node:net')
   let accepted = 0

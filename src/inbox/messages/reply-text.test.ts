@@ -13,7 +13,7 @@ const answers: Readonly<Record<string, string>> = {
 }
 
 for (const [name, text] of Object.entries(answers))
-  test(`keeps what was written anew before ${name}`, () => expect(replyTextOf(text)).toBe('Yes.'))
+  test(`keeps the new text before ${name}`, () => expect(replyTextOf(text)).toBe('Yes.'))
 
 test('keeps text that only looks a little like a quotation', () => {
   const text = 'On Monday we meet.\nFrom: here on it is easy.\nShe wrote: yes'

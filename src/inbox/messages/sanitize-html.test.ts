@@ -3,7 +3,7 @@ import { sanitizeHtml, sanitizeQuotedHtml } from './sanitize-html.ts'
 
 const shown = (html: string) => sanitizeHtml(html, 'block')
 
-test('keeps what mail is made of', () => {
+test('keeps the markup of ordinary mail', () => {
   const html = '<h1>Hi</h1><p style="color:red">a <b>b</b></p><table><tr><td colspan="2">x</td></tr></table>'
   expect(shown(html)).toBe(html)
 })
@@ -51,14 +51,14 @@ for (const html of harmful)
     )
   })
 
-test('asks nothing of the page that shows it', () => {
+test('resolves nothing against the page that shows it', () => {
   const relative =
     '<img src="/v1/inbox" /><img src="a.png" /><a href="/logout">x</a><a href="logout">x</a><a href="?x">x</a>'
   for (const remote of ['block', 'allow'] as const) expect(sanitizeHtml(relative, remote)).not.toMatch(/href|src|<img/)
 })
 
-test('keeps the styles that mail is made with, and no value that reaches out of its place', () => {
-  const kept = [
+test('keeps ordinary styles, and no value that reaches beyond its element', () => {
+  const allowed = [
     'font-family:"Segoe UI", -apple-system, \'Noto Sans\', 微软雅黑, sans-serif',
     'font:italic bold 12px/1.5 Arial, serif',
     'color:#ff0000 !important',
@@ -69,7 +69,7 @@ test('keeps the styles that mail is made with, and no value that reaches out of 
     'margin:0 auto',
     'width:100%',
   ]
-  for (const style of kept) {
+  for (const style of allowed) {
     const html = `<p style="${style.replaceAll('"', '&quot;')}">x</p>`
     expect(shown(html)?.replaceAll(' ', '')).toBe(html.replaceAll(' ', ''))
   }
@@ -93,22 +93,22 @@ test('quotes inline images only where they are attached', () => {
   expect(sanitizeQuotedHtml(html, '')).toBe('')
 })
 
-test('takes NUL away before it looks', () => {
+test('removes NUL before it parses', () => {
   expect(shown('a\0<scr\0ipt>x</script><b\0>c</b>')).toBe('a<b>c</b>')
 })
 
-test('places nothing over what is around it', () => {
+test('lets nothing cover the page around it', () => {
   const html = '<div style="position:fixed;top:0;z-index:9;color:red" class="modal" id="app">x</div>'
   expect(shown(html)).toBe('<div style="color:red">x</div>')
 })
 
-test('shows remote images only when asked', () => {
+test('keeps remote images only on request', () => {
   const html = '<img src="https://t.example/a.png" alt="a" />'
   expect(sanitizeHtml(html, 'allow')).toBe(html)
   expect(shown(html)).not.toContain('t.example')
 })
 
-test('keeps inline images and opens links outside, without a referrer', () => {
+test('keeps inline images, and opens links in a new tab without a referrer', () => {
   expect(shown('<img src="cid:a@b" /><a href="https://x.test/">x</a>')).toBe(
     '<img src="cid:a@b" /><a href="https://x.test/" rel="noopener noreferrer nofollow" target="_blank">x</a>',
   )

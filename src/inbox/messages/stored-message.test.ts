@@ -25,12 +25,12 @@ function largeMessage({ breaksAt = Number.POSITIVE_INFINITY } = {}) {
   return { taken, message: readStoredMessage({ read }, newId('org'), newId('blb')) }
 }
 
-test('takes one attachment out of a message', async () => {
+test('extracts one attachment of a message', async () => {
   expect(await new Response(readStoredAttachment(largeMessage().message, 0)).text()).toBe('first')
   expect((await new Response(readStoredAttachment(largeMessage().message, 1)).bytes()).length).toBe(40 * 1024 * 1024)
 })
 
-test('reads little further than its reader, and stops when that goes away', async () => {
+test('reads little ahead of its consumer, and stops when that is gone', async () => {
   const { message, taken } = largeMessage()
   const reader = readStoredAttachment(message, 1).getReader()
   await reader.read()

@@ -19,7 +19,7 @@ test.each([
   ['Re', 'Re: Re'],
   ['', 'Re:'],
   ['Re:', 'Re:'],
-])('a reply to %p is called %p', (subject, expected) => {
+])('a reply to %p has the subject %p', (subject, expected) => {
   expect(replySubject(subject)).toBe(expected)
 })
 
@@ -30,11 +30,11 @@ test.each([
   ['Re: Hello', 'Fwd: Re: Hello'],
   ['Fwd: Re: Hello', 'Fwd: Re: Hello'],
   ['', 'Fwd:'],
-])('%p forwarded is called %p', (subject, expected) => {
+])('a forward of %p has the subject %p', (subject, expected) => {
   expect(forwardSubject(subject)).toBe(expected)
 })
 
-test('what is as long as a subject may be stays within that, and whole characters', () => {
+test('a longest subject stays within the limit, in whole characters', () => {
   for (const make of [replySubject, forwardSubject]) {
     const made = make('😀'.repeat(499))
     expect(made.length).toBeLessThanOrEqual(998)

@@ -21,7 +21,7 @@ function placesOf(texts: readonly string[], query: string): readonly number[] {
 
 const few = ['the red car', 'a red house', 'the car, red', '東京都 red']
 
-test('gives the places of words, the newest first, without those that are excluded', () => {
+test('gives the positions of words, the newest first, without those of excluded words', () => {
   expect(placesOf(few, 'red')).toEqual([3, 2, 1, 0])
   expect(placesOf(few, 'RED car')).toEqual([2, 0])
   expect(placesOf(few, 'red -car')).toEqual([3, 1])
@@ -35,13 +35,13 @@ const many = Array.from({ length: 2048 }, (_, i) =>
   i % 3 === 0 ? 'red car' : i % 3 === 1 ? 'car red' : 'red blue car',
 )
 
-test('tells which hold two common words one after the other', () => {
+test('knows which messages have two common words next to each other', () => {
   expect(placesOf(many, 'red car')).toHaveLength(2048)
   expect(placesOf(many, '"red car"')).toEqual(many.flatMap((_, i) => (i % 3 === 0 ? [i] : [])).reverse())
   expect(placesOf(many, '"blue red"')).toEqual([])
 })
 
-test('keeps words alike however many messages of the block have them', () => {
+test('gives the same positions for words in few and in many messages', () => {
   for (const count of [1, 2, 127, 128, 129, 2047, 2048]) {
     const texts = Array.from({ length: 2048 }, (_, i) => (i < count ? 'red' : 'blue'))
     expect(placesOf(texts, 'red')).toHaveLength(count)

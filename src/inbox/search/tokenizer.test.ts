@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { leadingCharacter, tokenize, toSearchText } from './tokenizer.ts'
 
-test('divides a text into words, however short', () => {
+test('splits a text into words, however short', () => {
   expect(tokenize('Hi, it is 5')).toEqual(['0hi', '0it', '0is', '05'])
   expect(toSearchText('Hi, it is 5')).toBe(' 0hi 0it 0is 05 ')
 })
@@ -16,7 +16,7 @@ test('gives ASCII, at most 84 letters', () => {
   for (const word of words) expect(word).toMatch(/^[a-z0-9]{2,84}$/)
 })
 
-test('divides scripts without spaces into pairs, of which each tells its first character', () => {
+test('splits scripts without spaces into pairs, each of which shows its first character', () => {
   const words = tokenize('東京都')
   expect(words).toHaveLength(3)
   expect(words.map(leadingCharacter)).toEqual(['東', '京', '都'].flatMap(value => tokenize(value)))

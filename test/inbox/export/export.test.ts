@@ -33,7 +33,7 @@ afterAll(async () => {
 const settings = () => ({ MAILROOM_DATABASE_URL: inbox.server.database.url, MAILROOM_HOSTNAME: 'mail.example.net' })
 const to = () => `hello@${us.domain}`
 
-/** What Python's own reader of mailbox files finds in it. */
+/** What Python's module mailbox reads from the file. */
 const reader = `
 import mailbox, json, sys, re
 box = mailbox.mbox(sys.argv[1], create=False)
@@ -87,7 +87,7 @@ test('another program reads back every message as it was delivered, oldest first
   expect(one?.bytes.endsWith(`${body}\n`) || one?.bytes.endsWith(body)).toBe(true)
 })
 
-test('takes the folders, the time and whose they are from its options', async () => {
+test('exports the folders, the time and the scope of its options', async () => {
   const own = await inbox.createReceivingDomain()
   const ids: string[] = []
   for (let i = 0; i < 3; i++) ids.push(await inbox.deliver(messageOf([`Subject: ${i}`]), `a@${own.domain}`))
@@ -103,7 +103,7 @@ test('takes the folders, the time and whose they are from its options', async ()
   expect(all.length).toBeGreaterThan(3)
 })
 
-test('leaves out what may be infected, and counts it, unless it is asked for', async () => {
+test('leaves out and counts messages that may be infected, unless they are asked for', async () => {
   const own = await inbox.createReceivingDomain()
   const attached = { contentType: 'application/octet-stream', disposition: 'attachment; filename=a.com' }
   const bad = await inbox.deliver(multipart([{ ...attached, bytes: infectedBytes }]), `a@${own.domain}`)
@@ -116,10 +116,10 @@ test('leaves out what may be infected, and counts it, unless it is asked for', a
     ['list', '--action', 'messages.export', '--subject', own.brandId],
     settings(),
   )
-  expect(json.map((each: { detail: { infected: boolean } }) => each.detail.infected)).toEqual([true, false])
+  expect(json.map((entry: { detail: { infected: boolean } }) => entry.detail.infected)).toEqual([true, false])
 })
 
-test('writes to standard output, and how much on standard error', async () => {
+test('writes the messages to standard output and the counts to standard error', async () => {
   const own = await inbox.createReceivingDomain()
   await inbox.deliver(messageOf(['Subject: out']), `a@${own.domain}`)
   const command = [process.execPath, '--no-env-file', join(projectRoot, 'src/cli/cli.ts'), 'messages', 'export']

@@ -78,7 +78,7 @@ describe('an attachment', () => {
     }
   })
 
-  test('is told of by HEAD', async () => {
+  test('has its headers with HEAD', async () => {
     const { id, attachments } = await deliverAttached(attached('a.bin', randomBytes(5000)))
     const path = `/v1/inbox/${id}/attachments/${attachments[0]?.id}`
     const { status, headers, text } = await inbox.server.call('HEAD', path)
@@ -90,7 +90,7 @@ describe('an attachment', () => {
     ])
   })
 
-  test('that is not of this message is not found', async () => {
+  test('of another message is not found', async () => {
     const mine = await deliverAttached(attached('a.bin', 'a'))
     const other = await deliverAttached(attached('b.bin', 'b'))
     for (const id of [other.attachments[0]?.id, 'att_x', mine.id])
@@ -107,7 +107,7 @@ describe('an attachment', () => {
     ["UTF-8''gpj.%E2%80%AEexe", 'filename="gpj._exe"'],
     ["UTF-8''a%00b", /filename="a[ _]b"/],
     ["UTF-8''%C3%9Cbersicht.txt", "filename*=UTF-8''%C3%9Cbersicht.txt"],
-  ])('named %s has a name that does no harm', async (name, shown) => {
+  ])('named %s gets a harmless name', async (name, shown) => {
     const part = {
       ...attached('', 'x'),
       disposition: `attachment; filename${name.startsWith('UTF') ? '*' : ''}=${name}`,
@@ -123,13 +123,13 @@ describe('an attachment', () => {
   })
 })
 
-describe('what the scanner found something in', () => {
+describe('an infected message', () => {
   const refusal = {
     status: 403,
     json: { error: { code: 'attachment_infected', requirement: 'none', retryable: false } },
   }
 
-  test('is shown and not handed out, its harmless neighbour is', async () => {
+  test('is shown; its infected attachment cannot be downloaded, its clean one can', async () => {
     const { id, attachments } = await deliverAttached(attached('ok.txt', 'fine'), attached('bad.com', infectedBytes))
     const { json } = await inbox.server.call('GET', `/v1/inbox/${id}`)
     expect(json).toMatchObject({ folder: 'quarantine', scan: 'infected', text: 'See below.' })
@@ -144,7 +144,7 @@ describe('what the scanner found something in', () => {
     expect((await inbox.download(path(0))).bytes.toString()).toBe('fine')
   })
 
-  test('stays so in another folder', async () => {
+  test('cannot be downloaded in another folder either', async () => {
     const { id, attachments } = await deliverAttached(attached('bad.com', infectedBytes))
     await inbox.server.call('POST', `/v1/inbox/${id}/folder`, { json: { folder: 'inbox' } })
     expect(await inbox.server.call('GET', `/v1/inbox/${id}/attachments/${attachments[0]?.id}`)).toMatchObject(refusal)
@@ -152,7 +152,7 @@ describe('what the scanner found something in', () => {
   })
 })
 
-test('what could not be scanned is not handed out yet', async () => {
+test('what could not be scanned cannot be downloaded yet', async () => {
   const raw = multipart([{ bytes: 'Hi.' }, attached('a.txt', 'a')])
   const id = await inbox.deliver(raw, to(), { unscanned: true })
   const { json } = await inbox.server.call('GET', `/v1/inbox/${id}`)
@@ -173,7 +173,7 @@ describe('the raw message', () => {
     Buffer.from(Array.from({ length: 256 }, (_, i) => i)),
   ])
 
-  test('comes byte for byte, after what we say of how it came', async () => {
+  test('is the same byte for byte, after our trace fields', async () => {
     const message = Buffer.concat([Buffer.from('From: Ann <ann@sender.example>\r\n'), odd])
     const id = await inbox.deliver(message, to(), {
       mailFrom: 'ann@sender.example',
@@ -199,25 +199,25 @@ describe('the raw message', () => {
     expect(before).toEndWith('\r\n')
   })
 
-  test('names its own recipient and no other', async () => {
+  test('names only its own recipient', async () => {
     const first = `first@${us.domain}`
     const second = (await inbox.createReceivingDomain()).domain
     await inbox.deliver(messageOf(['Subject: for two']), [first, `secret@${second}`])
     const { json } = await inbox.server.call('GET', '/v1/inbox?limit=2')
     const shown = await Promise.all(
-      json.data.map(async (each: { id: string; address: string }) => ({
-        address: each.address,
-        raw: (await inbox.download(`/v1/inbox/${each.id}/raw`)).bytes.toString(),
+      json.data.map(async (item: { id: string; address: string }) => ({
+        address: item.address,
+        raw: (await inbox.download(`/v1/inbox/${item.id}/raw`)).bytes.toString(),
       })),
     )
-    expect(shown.map(each => each.address).sort()).toEqual([first, `secret@${second}`].sort())
+    expect(shown.map(message => message.address).sort()).toEqual([first, `secret@${second}`].sort())
     for (const { address, raw } of shown) {
       expect(raw).toContain(`for <${address}>`)
       expect(raw.includes('secret@')).toBe(address.startsWith('secret@'))
     }
   })
 
-  test('has no results in our name but ours', async () => {
+  test('has no Authentication-Results in our name except ours', async () => {
     const forged = `Authentication-Results: ${hostname.toUpperCase()};\r\n dkim=pass header.d=bank.example`
     const others = 'Authentication-Results: mx.other.example; spf=pass'
     const message = messageOf([forged, others, 'Subject: forged'])
@@ -229,14 +229,14 @@ describe('the raw message', () => {
     expect(raw).toEndWith(message.toString().replace(`${forged}\r\n`, ''))
   })
 
-  test('of 10 MB comes whole', async () => {
+  test('of 10 MB is complete', async () => {
     const message = multipart([attached('a.bin', Buffer.alloc(7_500_000, 'abcd'))])
     const id = await inbox.deliver(message, to())
     const { bytes } = await inbox.download(`/v1/inbox/${id}/raw`)
     expect(bytes.subarray(-message.length).equals(message)).toBe(true)
   })
 
-  test('is told of by HEAD', async () => {
+  test('has its headers with HEAD', async () => {
     const id = await inbox.deliver(messageOf(), to())
     const { status, headers, text } = await inbox.server.call('HEAD', `/v1/inbox/${id}/raw`)
     expect([status, headers.get('content-type'), text]).toEqual([200, 'message/rfc822', ''])

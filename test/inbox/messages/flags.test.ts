@@ -23,18 +23,18 @@ const post = (what: string, json?: object) =>
   inbox.server.call('POST', `/v1/inbox/${id}/${what}`, json === undefined ? {} : { json })
 const listed = async (folder: string) =>
   (await inbox.server.call('GET', `/v1/inbox?folder=${folder}&limit=200`)).json.data.find(
-    (each: { id: string }) => each.id === id,
+    (item: { id: string }) => item.id === id,
   )
 
 describe('reading a message', () => {
-  test('marks it where the key may write, and the answer shows it', async () => {
+  test('marks it as read if the key may write, and the response shows it so', async () => {
     expect((await listed('inbox')).read).toBe(false)
     expect((await get()).json.read).toBe(true)
     expect((await listed('inbox')).read).toBe(true)
     expect((await get()).json.read).toBe(true)
   })
 
-  test('does not mark it where the key may not write', async () => {
+  test('does not mark it as read if the key may not write', async () => {
     expect((await get(reader)).json.read).toBe(false)
     expect((await listed('inbox')).read).toBe(false)
     await get()
@@ -48,14 +48,14 @@ describe('reading a message', () => {
     expect((await listed('inbox')).read).toBe(false)
   })
 
-  test('is all that marks it', async () => {
+  test('is the only request that marks it as read', async () => {
     await inbox.server.call('GET', `/v1/inbox/${id}/raw`)
     await inbox.server.call('GET', `/v1/inbox?mailbox_id=${us.mailboxId}`)
     expect((await listed('inbox')).read).toBe(false)
   })
 })
 
-test('the read flag is set and taken away', async () => {
+test('the read flag is set and cleared', async () => {
   expect(await post('read', { read: true })).toMatchObject({ status: 200, json: { id, read: true } })
   expect((await listed('inbox')).read).toBe(true)
   expect(await post('read', { read: false })).toMatchObject({ status: 200, json: { id, read: false } })
@@ -63,14 +63,14 @@ test('the read flag is set and taken away', async () => {
   expect(await listed('inbox')).toMatchObject({ read: false, folder: 'inbox', starred: false })
 })
 
-test('the star is set and taken away', async () => {
+test('the star is set and cleared', async () => {
   expect(await post('star', { starred: true })).toMatchObject({ status: 200, json: { id, starred: true } })
   expect(await listed('inbox')).toMatchObject({ starred: true, folder: 'inbox', read: false })
   expect(await post('star', { starred: false })).toMatchObject({ status: 200, json: { id, starred: false } })
   expect((await listed('inbox')).starred).toBe(false)
 })
 
-test('a message goes to any folder', async () => {
+test('a message is moved to any folder', async () => {
   for (const folder of ['spam', 'archive', 'trash', 'quarantine', 'inbox', 'inbox']) {
     const moved = await post('folder', { folder })
     expect([moved.status, moved.json]).toEqual([200, { id, folder }])
@@ -79,7 +79,7 @@ test('a message goes to any folder', async () => {
   expect(await listed('quarantine')).toBeUndefined()
 })
 
-test('a message that is deleted is in the trash, from where it comes back', async () => {
+test('a deleted message is in the trash, and can be restored', async () => {
   await post('star', { starred: true })
   const deleted = await inbox.server.call('DELETE', `/v1/inbox/${id}`)
   expect([deleted.status, deleted.json]).toEqual([200, { id, folder: 'trash' }])
@@ -115,7 +115,7 @@ describe('many messages at once', () => {
   const bulk = (json: object, key = inbox.server.key) => inbox.server.call('POST', '/v1/inbox/bulk', { json, key })
   const deliver = () => inbox.deliver(messageOf(), `hello@${us.domain}`)
 
-  test('get the same folder or flag; those that are not there are told', async () => {
+  test('get the same folder or flag; those that do not exist are listed', async () => {
     const ids = [id, await deliver(), await deliver()]
     const untouched = await deliver()
     const mixed = [...ids, 'x', newId('msg'), 'é', ids[0]]
@@ -131,7 +131,7 @@ describe('many messages at once', () => {
     expect(await listed('inbox')).toMatchObject({ starred: false, read: false })
   })
 
-  test('of others are as if they were not there', async () => {
+  test('of other tenants are treated as if they did not exist', async () => {
     const { key } = await inbox.server.newKey({ organizationId: await inbox.server.newOrganization() })
     const brand = (await inbox.createReceivingDomain()).brandId
     const restricted = (await inbox.server.newKey({ brandId: brand })).key
@@ -169,15 +169,15 @@ test('a message outlives its mailbox', async () => {
   id = await inbox.deliver(messageOf(), `passing@${domain}`)
   expect((await listed('inbox')).mailbox_id).toBe(mailbox)
   expect(await inbox.server.call('DELETE', `/v1/mailboxes/${mailbox}`)).toMatchObject({ status: 200 })
-  const kept = { mailbox_id: null, brand_id: us.brandId, address: `passing@${domain}` }
-  expect(await listed('inbox')).toMatchObject(kept)
-  expect((await get()).json).toMatchObject({ ...kept, text: 'Hello.\n' })
+  const expected = { mailbox_id: null, brand_id: us.brandId, address: `passing@${domain}` }
+  expect(await listed('inbox')).toMatchObject(expected)
+  expect((await get()).json).toMatchObject({ ...expected, text: 'Hello.\n' })
   const { key } = await inbox.server.newKey({ brandId: us.brandId })
-  expect((await get(key)).json).toMatchObject(kept)
+  expect((await get(key)).json).toMatchObject(expected)
   expect(await post('star', { starred: true })).toMatchObject({ status: 200 })
 })
 
-test('a mark with an Idempotency-Key is set once', async () => {
+test('a flag with an Idempotency-Key is set once', async () => {
   const headers = { 'Idempotency-Key': 'mark-once-1' }
   const path = `/v1/inbox/${id}/star`
   const first = await inbox.server.call('POST', path, { json: { starred: true }, headers })

@@ -13,7 +13,7 @@ afterAll(() => inbox.close())
 const worstMs = 50
 const tries = 5
 
-/** How long other requests wait at most while `work` goes on, in milliseconds. */
+/** How long other requests wait at most while `work` runs, in milliseconds. */
 async function worstLatency(work: () => Promise<unknown>): Promise<number> {
   let isDone = false
   const done = work().finally(() => {
@@ -29,11 +29,11 @@ async function worstLatency(work: () => Promise<unknown>): Promise<number> {
   return worst
 }
 
-/** Another program on the same machine may be what held one of them up: the best of some counts. */
+/** Another program on the same machine may delay a request too: the best of some runs counts. */
 async function expectOthersServed(work: () => Promise<unknown>): Promise<void> {
   await work()
   const seen: number[] = []
-  for (let i = 0; i < tries && !seen.some(each => each < worstMs); i++) seen.push(await worstLatency(work))
+  for (let i = 0; i < tries && !seen.some(ms => ms < worstMs); i++) seen.push(await worstLatency(work))
   expect(Math.min(...seen)).toBeLessThan(worstMs)
 }
 
@@ -48,7 +48,7 @@ const html: TestPart = {
 }
 const text: TestPart = { bytes: `${'On Monday she wrote the quick brown fox.\n'.repeat(50_000)}` }
 
-test('other requests wait less than 50 ms while a message of 20 MB is read and handed out', async () => {
+test('other requests wait less than 50 ms while a message of 20 MB is read and downloaded', async () => {
   const message = multipart([attachment, { bytes: 'See above.' }])
   expect(message.length).toBeGreaterThan(19_000_000)
   const path = `/v1/inbox/${await inbox.deliver(message, `hello@${us.domain}`)}`
@@ -71,7 +71,7 @@ test('other requests wait less than 50 ms while a message of much text and HTML 
   await expectOthersServed(() => inbox.server.call('POST', `${path}/reply`, { json: { text: 'x' } }))
 })
 
-test('other requests wait less than 50 ms while what a sent email of 10 MB held is read', async () => {
+test('other requests wait less than 50 ms while the content of a sent email of 10 MB is read', async () => {
   const body = 'Over the fence she threw it.\n'
   const json = {
     from: `hello@${us.domain}`,

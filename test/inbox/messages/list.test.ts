@@ -24,16 +24,16 @@ afterAll(() => inbox.close())
 
 const list = async (query: string, key?: string) =>
   (await inbox.server.call('GET', `/v1/inbox?${query}`, key === undefined ? {} : { key })).json
-const ids = (page: { data: { id: string }[] }) => page.data.map(each => each.id)
+const ids = (page: { data: { id: string }[] }) => page.data.map(item => item.id)
 
-/** Files copies of the pattern, each with these changes; their ids. */
+/** Files copies of the template, each with these changes. Returns their ids. */
 async function file(changes: readonly Partial<NewMessage>[]): Promise<readonly Id<'msg'>[]> {
   const rows = changes.map(change => ({ ...pattern, id: newId('msg'), ...change }))
   await insertMessages(inbox.server.database.db, rows)
   return rows.map(row => row.id)
 }
 
-test('shows what a list shows', async () => {
+test('shows the fields of a list', async () => {
   const to = `Bob <bob@${us.domain}>`
   const fields = [`To: ${to}, c@x.example`, 'Subject: =?utf-8?q?Gr=C3=BC=C3=9Fe?=', 'In-Reply-To: <none@x.example>']
   const message = messageOf(fields, 'Some text.\r\n')
@@ -68,19 +68,19 @@ test('shows what a list shows', async () => {
   expect(next_cursor).toEqual({ received_at: data[0].received_at, id })
 })
 
-test('a walk over 10,000 messages meets each once, also the 3,000 of one instant, while others arrive', async () => {
+test('paging through 10,000 messages shows each once, also 3,000 received at the same instant, while others arrive', async () => {
   const start = inbox.server.clock.now()
   const old = await file(
     Array.from({ length: 10_000 }, (_, i) => ({ received_at: plusMs(start, -(i < 3500 || i >= 6500 ? i : 3500)) })),
   )
-  const wanted = new Set<string>(old)
+  const oldIds = new Set<string>(old)
   const seen: string[] = []
   const newer = () => file([{}, { received_at: plusMs(start, -3500) }, { received_at: plusMs(start, 1000) }])
   let query = 'limit=200'
   for (let page = await list(query); ; page = await list(query)) {
-    const placed = page.data.map((each: { received_at: string; id: string }) => each.received_at + each.id)
+    const placed = page.data.map((item: { received_at: string; id: string }) => item.received_at + item.id)
     expect(placed).toEqual(placed.toSorted().reverse())
-    seen.push(...ids(page).filter(id => wanted.has(id)))
+    seen.push(...ids(page).filter(id => oldIds.has(id)))
     if (!page.next_cursor) break
     query = `limit=200&cursor_at=${page.next_cursor.received_at}&cursor_id=${page.next_cursor.id}`
     await newer()
@@ -88,7 +88,7 @@ test('a walk over 10,000 messages meets each once, also the 3,000 of one instant
   expect([seen.length, new Set(seen).size]).toEqual([10_000, 10_000])
 })
 
-test('a page reads about as many rows as it shows, wherever it starts and whatever it is a page of', async () => {
+test('a page reads about as many rows as it shows, for every cursor and filter', async () => {
   const { db } = inbox.server.database
   const [mailbox] = await mailboxes(1)
   const start = plusMs(inbox.server.clock.now(), -1_000_000)
@@ -111,7 +111,7 @@ test('a page reads about as many rows as it shows, wherever it starts and whatev
         }
 })
 
-test('the last page has no cursor, also where it is full', async () => {
+test('the last page has no cursor, also if it is full', async () => {
   const [mailbox] = await mailboxes(1)
   await file(Array.from({ length: 4 }, () => ({ mailbox_id: mailbox ?? null })))
   const first = await list(`mailbox_id=${mailbox}&limit=2`)
@@ -130,7 +130,7 @@ async function mailboxes(count: number): Promise<readonly Id<'mbx'>[]> {
 }
 
 describe('the parameter', () => {
-  test('limit is 1 to 200, 50 where it is absent', async () => {
+  test('limit is 1 to 200, default 50', async () => {
     await file(Array(205).fill({ folder: 'archive' }))
     const count = async (limit: string) => (await list(`folder=archive${limit}`)).data.length
     expect(await Promise.all(['', '&limit=1', '&limit=200', '&limit=201', '&limit=100000'].map(count))).toEqual([
@@ -138,7 +138,7 @@ describe('the parameter', () => {
     ])
   })
 
-  test('folder picks the folder, inbox where it is absent', async () => {
+  test('folder selects the folder, default inbox', async () => {
     const folders = ['inbox', 'spam', 'archive', 'trash', 'quarantine'] as const
     const filed = await file(folders.map(folder => ({ folder, received_at: plusMs(inbox.server.clock.now(), 60_000) })))
     for (const [i, folder] of folders.entries())
@@ -146,15 +146,13 @@ describe('the parameter', () => {
     expect(ids(await list('limit=1'))).toEqual([filed[0] as string])
   })
 
-  test('mailbox_id picks the mailbox', async () => {
+  test('mailbox_id selects the mailbox', async () => {
     const [one, two] = await mailboxes(2)
     const filed = await file([{ mailbox_id: one ?? null }, { mailbox_id: two ?? null }])
-    expect([ids(await list(`mailbox_id=${one}`)), ids(await list(`mailbox_id=${two}`))]).toEqual(
-      filed.map(each => [each]),
-    )
+    expect([ids(await list(`mailbox_id=${one}`)), ids(await list(`mailbox_id=${two}`))]).toEqual(filed.map(id => [id]))
   })
 
-  test('thread_id picks the thread, in every folder', async () => {
+  test('thread_id selects the thread, in every folder', async () => {
     const first = messageOf(['Subject: talk'])
     const answered = /Message-ID: (<.*>)/.exec(first.toString())?.[1]
     const started = await inbox.deliver(first, `hello@${us.domain}`)

@@ -19,7 +19,7 @@ async function read(message: Buffer | string, query = '', more = {}) {
   return json
 }
 
-test('a message is shown whole', async () => {
+test('shows a whole message', async () => {
   publishAt(inbox.dns, { type: 'TXT', name: 'sender.example', value: 'v=spf1 ip4:192.0.2.7 -all', priority: null })
   const message = Buffer.from(
     [
@@ -136,7 +136,7 @@ describe('HTML', () => {
   const html = '<img src="https://track.example/p.gif" /><img src="cid:a" /><a href="javascript:x()">x</a>'
   const message = () => messageOf(['Content-Type: text/html'], html)
 
-  test('fetches nothing from elsewhere', async () => {
+  test('contains nothing that is fetched from elsewhere', async () => {
     const shown = await read(message())
     expect(shown.text).toBeNull()
     expect(shown.html).toContain('cid:a')
@@ -144,13 +144,13 @@ describe('HTML', () => {
     expect((await read(message(), '?remote=block')).html).toBe(shown.html)
   })
 
-  test('shows remote images when they are asked for', async () => {
+  test('shows remote images when they are requested', async () => {
     const shown = await read(message(), '?remote=allow')
     expect(shown.html).toContain('<img src="https://track.example/p.gif" />')
     expect(shown.html).not.toContain('javascript')
   })
 
-  test('of a megabyte is sanitized as well', async () => {
+  test('of a megabyte is sanitized too', async () => {
     const shown = await read(messageOf(['Content-Type: text/html'], '<p onclick="x()">Hello.</p>\r\n'.repeat(40_000)))
     expect(shown.html.match(/<p>Hello\.<\/p>/g)).toHaveLength(40_000)
     expect(shown.html).not.toContain('onclick')
@@ -183,7 +183,7 @@ test.each([
   expect((await read(multipart([text(charset, bytes)]))).text).toContain(shown)
 })
 
-describe('a message that is not in order', () => {
+describe('a malformed message', () => {
   const from = 'From: ann@sender.example\r\n'
   const head = `${from}Content-Type: multipart/mixed; boundary=b\r\n\r\n`
   for (const [what, message, shown] of [
@@ -209,7 +209,7 @@ describe('a message that is not in order', () => {
       expect(raw.bytes.subarray(-Buffer.byteLength(message)).equals(Buffer.from(message))).toBe(true)
     })
 
-  test('with 1,001 parts shows those before', async () => {
+  test('with 1,001 parts shows the first ones', async () => {
     const json = await read(`${head}--b\r\n\r\nhi\r\n${'--b\r\nContent-Type: image/png\r\n\r\nx\r\n'.repeat(1001)}`)
     expect(json.text).toContain('hi')
     expect(json.attachments.length).toBeGreaterThan(900)

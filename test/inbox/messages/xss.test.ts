@@ -5,7 +5,7 @@ import { startBrowser } from '../../harness/browser.ts'
 import { multipart, openTestInbox, type ReceivingDomain, type TestInbox } from '../../harness/inbox.ts'
 import { payloadsFor } from './html-payloads.ts'
 
-/** What a message's HTML does in a real browser, as it came and as the API gives it. */
+/** What a message's HTML does in a real browser, unsanitized and as the API returns it. */
 let inbox: TestInbox
 let us: ReceivingDomain
 let browser: Browser
@@ -26,16 +26,16 @@ afterAll(async () => {
 }, 60_000)
 
 interface Stage {
-  /** The address that is watched. */
+  /** The URL whose requests are counted. */
   readonly canary: string
-  /** What was fetched from the address that is watched: the number of each payload that did. */
+  /** The numbers of the payloads that fetched that URL. */
   readonly hits: Set<number>
   /** Serves this as a page. */
   show(html: string): string
   close(): Promise<void>
 }
 
-/** One server for the pages, and a canary on another port that nothing should ask. */
+/** A server for the pages, and a canary on another port to which no request should go. */
 function openStage(): Stage {
   const hits = new Set<number>()
   const pages: string[] = []
@@ -75,7 +75,7 @@ function openStage(): Stage {
 
 const payloads = () => payloadsFor(number => ({ js: `top.ran.push(${number})`, url: `${stage.canary}/${number}` }))
 
-/** What the browser was seen to do, by the number of the payload. */
+/** What the browser did, by the number of the payload. */
 interface Seen {
   readonly ran: ReadonlySet<number>
   readonly fetched: ReadonlySet<number>
@@ -87,29 +87,29 @@ const escaped = (text: string) => text.replace(/&/g, '&amp;').replace(/"/g, '&qu
 const loadMs = 2000
 const settleMs = 700
 
-/** A frame in which they may do all but leave it, as if each was alone on a page. */
+/** A frame that restricts only navigation, as if each payload were alone on a page. */
 function freeFrame(html: string): string {
   const page = stage.show(`<!doctype html><meta charset="utf-8"><body>${html}`)
   return `<iframe sandbox="allow-scripts allow-same-origin allow-forms allow-modals allow-popups" src="${page}"></iframe>`
 }
 
-/** A frame as messages are to be shown in: it may do nothing. */
+/** A fully sandboxed frame, as messages should be shown in. */
 function strictFrame(html: string): string {
   return `<iframe sandbox srcdoc="${escaped(html)}"></iframe>`
 }
 
-/** Shows each alone. */
+/** Shows each payload alone. */
 function shownAlone(htmls: readonly string[]): Promise<Seen> {
   return watched(htmls.map(freeFrame).join(''), [])
 }
 
-/** Shows them one below the other: in a page, in frames of both kinds, and put into the page by a script, twice. */
+/** Shows them one below the other: in a page, in frames of both kinds, and inserted by a script, twice. */
 function shownTogether(htmls: readonly string[]): Promise<Seen> {
   const whole = htmls.map(html => `<div>${html}</div>`).join('')
   return watched(`${whole}${freeFrame(whole)}${strictFrame(whole)}`, htmls)
 }
 
-/** Runs in the page: what it is given it inserts, and what that became it inserts again. */
+/** Runs in the page: inserts the HTML, then inserts again what the browser made of it. */
 const insertAndPoke = `async htmls => {
   for (const html of htmls) {
     const [once, again] = [document.createElement('div'), document.createElement('div')]
@@ -138,7 +138,7 @@ const insertAndPoke = `async htmls => {
   }
 }`
 
-/** Shows a page, then clicks each element, and tells it of each event that there may be a handler for. */
+/** Shows a page, clicks each element, and dispatches all events for which there may be a handler. */
 async function watched(body: string, inserted: readonly string[]): Promise<Seen> {
   stage.hits.clear()
   let [dialogs, windows] = [0, -1]
@@ -151,17 +151,17 @@ async function watched(body: string, inserted: readonly string[]): Promise<Seen>
   })
   const whole = `<!doctype html><meta charset="utf-8"><script>ran = []</script><body>${body}`
   await page.goto(stage.show(whole), { waitUntil: 'domcontentloaded' })
-  // What a payload fetches may never be complete.
+  // A payload's requests may never complete.
   await page.waitForLoadState('load', { timeout: loadMs }).catch(() => undefined)
   await page.evaluate(`(${insertAndPoke})(${JSON.stringify(inserted)})`)
-  // What waits for time: a refresh, an animation. That nothing comes cannot be waited for otherwise.
+  // For delayed effects, such as a refresh or an animation: there is no condition to wait for when nothing happens.
   await page.waitForTimeout(settleMs)
   const ran = new Set(await page.evaluate<readonly number[]>('ran'))
   await context.close()
   return { ran, fetched: new Set(stage.hits), dialogs, windows }
 }
 
-/** Takes in a message for each, and gives their ids in order. */
+/** Receives a message for each. Returns their ids in order. */
 function deliverAll(htmls: readonly string[]): Promise<readonly string[]> {
   return Promise.all(
     htmls.map(html =>
@@ -170,7 +170,7 @@ function deliverAll(htmls: readonly string[]): Promise<readonly string[]> {
   )
 }
 
-/** The HTML that the API gives of each message. */
+/** The HTML of each message as the API returns it. */
 function shownOf(ids: readonly string[], query = ''): Promise<readonly string[]> {
   return Promise.all(
     ids.map(async id => {
@@ -189,23 +189,23 @@ const reported = ({ ran, fetched, ...rest }: Seen) => ({
   ...rest,
 })
 
-test('as they came, most of them run or fetch: the browser is watched well', async () => {
+test('unsanitized, most of them run or fetch: the test browser notices it', async () => {
   const sample = payloads().filter((_, i) => i % 3 === 0)
   const { ran, fetched } = await shownAlone(sample.map(payload => payload.html))
   process.stdout.write(`of ${sample.length} payloads ${ran.size} ran and ${fetched.size} fetched\n`)
   expect([payloads().length > 250, ran.size > 40, fetched.size > 15]).toEqual([true, true, true])
 })
 
-test('as the API gives them, none does anything', async () => {
+test('as the API returns them, none runs or fetches', async () => {
   expect(reported(await shownTogether(await shownOf(ids)))).toEqual(nothing)
 })
 
-test('as they are quoted, none does anything', async () => {
+test('as replies quote them, none runs or fetches', async () => {
   const quoted = payloads().map(({ html }) => sanitizeQuotedHtml(html, '') ?? '')
   expect(reported(await shownTogether(quoted))).toEqual(nothing)
 })
 
-test('with remote images allowed, none runs; and a remote image is fetched then only', async () => {
+test('with remote images allowed, none runs; only then is a remote image fetched', async () => {
   const image = await deliverAll([`<p>x</p><img src="${stage.canary}/0/logo.png" alt="" />`])
   expect([...(await shownTogether(await shownOf(image))).fetched]).toEqual([])
   expect([...(await shownTogether(await shownOf(image, '?remote=allow'))).fetched]).toEqual([0])

@@ -9,6 +9,7 @@ import { clamdScanner } from '../../../src/ports/scanner/clamd.ts'
 import { rescanDue } from '../../../src/receiving/rescan/rescan.ts'
 import { outputOf } from '../../harness/command-output.ts'
 import { infectedBytes, multipart, openTestInbox, type ReceivingDomain, type TestInbox } from '../../harness/inbox.ts'
+import { until } from '../../harness/until.ts'
 import { zipOf } from '../../harness/zip.ts'
 
 let inbox: TestInbox
@@ -45,13 +46,13 @@ const audited = async (subject: string) =>
 async function downloads(id: string): Promise<readonly number[]> {
   const [attachment] = (await read(id)).attachments
   const paths = [`/v1/inbox/${id}/raw`, `/v1/inbox/${id}/attachments/${attachment.id}`]
-  return (await Promise.all(paths.map(path => inbox.download(path)))).map(each => each.status)
+  return (await Promise.all(paths.map(path => inbox.download(path)))).map(response => response.status)
 }
 const unread = async () =>
-  (await inbox.server.call('GET', '/v1/mailboxes')).json.data.find((each: { id: string }) => each.id === us.mailboxId)
+  (await inbox.server.call('GET', '/v1/mailboxes')).json.data.find((item: { id: string }) => item.id === us.mailboxId)
     .unread_count
 
-test('what holds a hash is released to the inbox, with its verdict, and is then like any other there', async () => {
+test('messages selected by hash are released to the inbox, keep their scan result, and are then like any other', async () => {
   const { word, bytes, message } = infected()
   const first = await inbox.deliver(message, to())
   const second = await inbox.deliver(
@@ -64,7 +65,7 @@ test('what holds a hash is released to the inbox, with its verdict, and is then 
 
   const hash = sha256(bytes)
   const listed = await quarantine('list', '--sha256', hash)
-  expect(listed.map((each: { id: string }) => each.id)).toEqual([second, first])
+  expect(listed.map((item: { id: string }) => item.id)).toEqual([second, first])
   expect(listed[1]).toMatchObject({ scan: 'infected', sha256: sha256(message), rcpt_to: to() })
   expect(listed[1].attachments).toMatchObject([{ filename: `${word}.zip`, sha256: hash, scan: 'infected' }])
   const dry = await quarantine('release', '--sha256', hash, '--dry-run')
@@ -86,9 +87,8 @@ test('what holds a hash is released to the inbox, with its verdict, and is then 
   await inbox.server.call('POST', `/v1/inbox/${first}/read`, { json: { read: false } })
   expect(await unread()).toBe(before + 1)
   const search = () => inbox.server.call('GET', `/v1/inbox/search?q=${word}&folder=inbox`)
-  for (const end = performance.now() + 20_000; performance.now() < end; await Bun.sleep(50))
-    if ((await search()).json.data.length > 0) break
-  expect((await search()).json.data.map((each: { id: string }) => each.id)).toEqual([first])
+  await until(async () => (await search()).json.data.length > 0)
+  expect((await search()).json.data.map((item: { id: string }) => item.id)).toEqual([first])
 
   const [deed, ...rest] = await audited(first)
   expect(rest).toEqual([])
@@ -99,7 +99,7 @@ test('what holds a hash is released to the inbox, with its verdict, and is then 
   })
 })
 
-test('a message that is put back into quarantine is refused again', async () => {
+test('a message that is moved back to quarantine cannot be downloaded again', async () => {
   const id = await inbox.deliver(infected().message, to())
   await quarantine('release', id)
   expect(await downloads(id)).toEqual([200, 200])
@@ -113,7 +113,7 @@ test('a message that is put back into quarantine is refused again', async () => 
 test('a message that was released unscanned goes back once the scanner finds something', async () => {
   const { message } = infected()
   const id = await inbox.deliver(message, to(), { unscanned: true })
-  expect((await quarantine('list', '--reason', 'unscanned')).map((each: { id: string }) => each.id)).toEqual([id])
+  expect((await quarantine('list', '--reason', 'unscanned')).map((item: { id: string }) => item.id)).toEqual([id])
   await quarantine('release', id)
   expect(await downloads(id)).toEqual([200, 200])
   const { db } = inbox.server.database
@@ -127,7 +127,7 @@ test('a message that was released unscanned goes back once the scanner finds som
   expect(await downloads(id)).toEqual([403, 403])
 })
 
-test('what is deleted is gone, with a record that says what it was', async () => {
+test('a deleted message is gone, with an audit entry that says what it was', async () => {
   const { message } = infected()
   const id = await inbox.deliver(message, to())
   expect((await quarantine('delete', id)).count).toBe(1)
@@ -137,7 +137,7 @@ test('what is deleted is gone, with a record that says what it was', async () =>
   expect(await audited(id)).toMatchObject([{ action: 'quarantine.delete', detail: { sha256: sha256(message) } }])
 })
 
-test('shows a person all of a message, and nothing that could steer their terminal', async () => {
+test('shows all of a message, without characters that could control the terminal', async () => {
   const { word, bytes, message } = infected()
   const id = await inbox.deliver(message, to())
   const { text: out } = await outputOf(command, ['show', id], settings())
@@ -156,6 +156,6 @@ test.each([
   [['delete', 'everything'], 'is not the id of a message'],
   [['list', '--reason', 'spam'], 'none of infected, unscanned'],
   [['show', 'msg_00000000000000000000000000'], 'There is no message'],
-])('takes nothing out without being told what: %p', async (args, sentence) => {
+])('neither releases nor deletes without a selection: %p', async (args, sentence) => {
   await expect(outputOf(command, args, settings())).rejects.toThrow(sentence)
 })

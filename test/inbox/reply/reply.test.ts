@@ -26,7 +26,7 @@ const hello = () => `hello@${us.domain}`
 const call = (path: string, json: object, key?: string, headers?: Record<string, string>) =>
   inbox.server.call('POST', `/v1/inbox/${path}`, { json, ...(key ? { key } : {}), ...(headers ? { headers } : {}) })
 
-/** The email that an answer made, with what it holds. */
+/** The email that a reply made, with its content. */
 async function sent(path: string, json: object) {
   const answer = await call(path, json)
   expect([answer.status, answer.text]).toEqual([202, expect.any(String)])
@@ -85,7 +85,7 @@ describe('a reply', () => {
     expect(await threadOf(email.id)).toBe(json.thread_id)
   })
 
-  test('marks nothing as read', async () => {
+  test('does not mark the message as read', async () => {
     const id = await deliver()
     await sent(`${id}/reply`, { text: 'x' })
     const { is_read } = await inbox.server.database.db
@@ -96,7 +96,7 @@ describe('a reply', () => {
     expect(is_read).toBe(0)
   })
 
-  test('goes where Reply-To says, and takes what else is given', async () => {
+  test('goes to Reply-To, with the other fields of the request', async () => {
     const id = await deliver(['Subject: x', 'Reply-To: Desk <desk@y.example>, second@y.example'])
     const email = await sent(`${id}/reply`, {
       text: 'x',
@@ -122,25 +122,27 @@ describe('a reply', () => {
     expect(email.header('x-ticket')).toBe('7')
   })
 
-  test('has no In-Reply-To where the message has no Message-ID, and is in its thread all the same', async () => {
+  test('has no In-Reply-To if the message has no Message-ID, and is still in its thread', async () => {
     const id = await inbox.deliver('From: ann@sender.example\r\nSubject: nameless\r\n\r\nhi\r\n', hello())
     const email = await sent(`${id}/reply`, { text: 'x' })
     expect([email.header('in-reply-to'), email.header('references')]).toEqual([undefined, undefined])
     const answer = await deliver([`In-Reply-To: <${email.message_id}>`])
-    const threads = [id, answer].map(async each => (await inbox.server.call('GET', `/v1/inbox/${each}`)).json.thread_id)
+    const threads = [id, answer].map(
+      async messageId => (await inbox.server.call('GET', `/v1/inbox/${messageId}`)).json.thread_id,
+    )
     expect(new Set([await threadOf(email.id), ...(await Promise.all(threads))]).size).toBe(1)
   })
 
-  test('keeps the first and the nearest of many References', async () => {
+  test('keeps the first and the latest of many References', async () => {
     const references = Array.from({ length: 60 }, (_, i) => `<${i}.${'x'.repeat(40)}@x.example>`)
     const email = await sent(`${await deliver([`References: ${references.join('\r\n ')}`])}/reply`, { text: 'x' })
-    const kept: readonly string[] = email.header('references').split(/\s+/)
-    expect(kept[0]).toBe(references[0] as string)
-    expect(kept.slice(1, -1)).toEqual(references.slice(-(kept.length - 2)))
-    expect(kept.length).toBeGreaterThan(10)
+    const shortened: readonly string[] = email.header('references').split(/\s+/)
+    expect(shortened[0]).toBe(references[0] as string)
+    expect(shortened.slice(1, -1)).toEqual(references.slice(-(shortened.length - 2)))
+    expect(shortened.length).toBeGreaterThan(10)
   })
 
-  test('quotes sanitized HTML, with the inline images that are attached anew', async () => {
+  test('quotes sanitized HTML, with the inline images that are attached again', async () => {
     const html =
       '<p onclick="x()">Hi</p><script>alert(1)</script><img src="http://t.example/p.gif"><img src="cid:one"><img src="cid:two">'
     const id = await inbox.deliver(multipart([{ contentType: 'text/html', bytes: html }], ['Subject: h']), hello())
@@ -153,7 +155,7 @@ describe('a reply', () => {
     expect(email.text).toMatch(/^Yes\s+On .* wrote:\s+> Hi/)
   })
 
-  test('in text quotes the text of a message that has HTML alone, in HTML that of one that has text alone', async () => {
+  test('converts what it quotes: HTML to text in a text reply, text to HTML in an HTML reply', async () => {
     const html = await inbox.deliver(multipart([{ contentType: 'text/html', bytes: '<p>Hi <b>you</b></p>' }]), hello())
     expect(await sent(`${html}/reply`, { text: 'x' })).toMatchObject({
       text: expect.stringContaining('> Hi you'),
@@ -164,7 +166,7 @@ describe('a reply', () => {
     expect(email.text).toMatch(/^x\s+On .*wrote:\s+> a <b>\s+> c & d\s*$/)
   })
 
-  test('quotes what is clean, and nothing else', async () => {
+  test('quotes only clean messages', async () => {
     const infected = multipart([{ bytes: 'SECRET' }, { disposition: 'attachment; filename=a', bytes: infectedBytes }])
     const ids = [
       await inbox.deliver(infected, hello()),
@@ -175,7 +177,7 @@ describe('a reply', () => {
     expect(await Promise.all(codes)).toEqual(['attachment_infected', 'attachment_unscanned'])
   })
 
-  test('holds the whole of a long answer, and of the message as much as there is room for', async () => {
+  test('has the whole of a long text, and as much of the quoted message as fits', async () => {
     const id = await deliver([], `${'quoted line ü\r\n'.repeat(100_000)}`)
     const short = await sent(`${id}/reply`, { text: 'x', html: 'x' })
     expect(short.text.length).toBeGreaterThan(60_000)
@@ -190,18 +192,18 @@ describe('a reply', () => {
 })
 
 describe('a reply to all', () => {
-  test('goes to the others too, without us and nobody twice', async () => {
+  test('goes to the other recipients too, without our addresses and nobody twice', async () => {
     const email = await sent(`${await deliver(sharedFields())}/reply-all`, { text: 'x', cc: ['new@y.example'] })
     expect(email.to).toEqual(['Ann <ann@sender.example>'])
     expect(email.cc).toEqual(['new@y.example', 'Ben <ben@x.example>', 'carl@x.example'])
   })
 
-  test('leaves out only our own brand', async () => {
+  test("leaves out only our own brand's addresses", async () => {
     const id = await deliver([`To: ${hello()}, them@${theirs.domain}`])
     expect((await sent(`${id}/reply-all`, { text: 'x' })).cc).toEqual([`them@${theirs.domain}`])
   })
 
-  test('goes to the others directly where the message was our own', async () => {
+  test('goes directly to the other recipients if the message is our own', async () => {
     const own = `From: us@${us.domain}\r\nTo: ben@x.example\r\nCc: ${hello()}, carl@x.example\r\n\r\nx\r\n`
     const email = await sent(`${await inbox.deliver(own, hello())}/reply-all`, { text: 'x' })
     expect([email.to, email.cc]).toEqual([['ben@x.example', 'carl@x.example'], []])
@@ -209,7 +211,7 @@ describe('a reply to all', () => {
 })
 
 describe('a reply is refused', () => {
-  test('422 where nobody is to be answered', async () => {
+  test('with 422 if there is nobody to reply to', async () => {
     const auto = ['Auto-Submitted: auto-replied', `To: ${hello()}`]
     const alone = `From: us@${us.domain}\r\nTo: ${hello()}\r\n\r\nx\r\n`
     const refused = [
@@ -229,7 +231,7 @@ describe('a reply is refused', () => {
       })
   })
 
-  test('but not of a person to a machine, nor of a machine to a person', async () => {
+  test('but not from a person to a program, or from a program to a person', async () => {
     await sent(`${await deliver(['Auto-Submitted: auto-generated'])}/reply`, { text: 'x' })
     await sent(`${await deliver(['Auto-Submitted: no'])}/reply`, {
       text: 'x',
@@ -237,7 +239,7 @@ describe('a reply is refused', () => {
     })
   })
 
-  test('without anything said', async () => {
+  test('without text and html', async () => {
     const id = await deliver()
     for (const json of [{}, { text: '' }, { subject: 'x', html: '' }])
       expect(await call(`${id}/reply`, json)).toMatchObject({
@@ -255,20 +257,20 @@ describe('a reply is refused', () => {
     [{ text: 'x', headers: { 'in-reply-to': '<a@b>' } }, 'headers.in-reply-to'],
     [{ text: 'x', headers: { References: '<a@b>' } }, 'headers.References'],
     [{ text: 'x', headers: { To: 'a@x.example' } }, 'headers.To'],
-  ])('400 with %p', async (json, param) => {
+  ])('with 400 for %p', async (json, param) => {
     expect(await call(`${await deliver(sharedFields())}/reply-all`, json)).toMatchObject({
       status: 400,
       json: { error: { code: 'invalid_request', param } },
     })
   })
 
-  test('403 from another brand, 422 from a domain that is not ours', async () => {
+  test('with 403 from another brand, with 422 from a domain that is not ours', async () => {
     const id = await deliver()
     const { key } = await inbox.server.newKey({ brandId: us.brandId })
-    for (const each of [undefined, key])
+    for (const callerKey of [undefined, key])
       for (const operation of ['reply', 'reply-all', 'forward'])
         expect(
-          await call(`${id}/${operation}`, { text: 'x', from: `a@${theirs.domain}`, ...toOf(operation) }, each),
+          await call(`${id}/${operation}`, { text: 'x', from: `a@${theirs.domain}`, ...toOf(operation) }, callerKey),
         ).toMatchObject({ status: 403, json: { error: { code: 'from_not_allowed', param: 'from' } } })
     expect(await call(`${id}/reply`, { text: 'x', from: 'a@unknown.example' })).toMatchObject({
       status: 422,
@@ -276,7 +278,7 @@ describe('a reply is refused', () => {
     })
   })
 
-  test('to keys without both scopes, and for messages that are not theirs', async () => {
+  test('for keys without both scopes, and for messages of others', async () => {
     const id = await deliver()
     const other = await inbox.server.newOrganization()
     const keys = await Promise.all(
@@ -285,7 +287,7 @@ describe('a reply is refused', () => {
         { scopes: ['inbox:read'] as const },
         { brandId: theirs.brandId },
         { organizationId: other },
-      ].map(async each => (await inbox.server.newKey(each)).key),
+      ].map(async options => (await inbox.server.newKey(options)).key),
     )
     for (const operation of ['reply', 'reply-all', 'forward']) {
       const codes = keys.map(
@@ -302,7 +304,7 @@ describe('a reply is refused', () => {
     expect((await call(`${id}/reply`, { text: 'x' })).status).toBe(404)
   })
 
-  test('422 past the quota, 422 past the recipients, 422 to the suppressed', async () => {
+  test('with 422 over the quota, with too many recipients, or to suppressed ones', async () => {
     const many = Array.from({ length: 60 }, (_, i) => `a${i}@x.example`).join(',\r\n ')
     expect((await call(`${await deliver([`To: ${many}`])}/reply-all`, { text: 'x' })).json.error.code).toBe(
       'too_many_recipients',
@@ -343,7 +345,7 @@ describe('a reply is refused', () => {
   })
 })
 
-test('the same Idempotency-Key answers once', async () => {
+test('the same Idempotency-Key sends one reply', async () => {
   const id = await deliver()
   for (const operation of ['reply', 'reply-all', 'forward']) {
     const headers = { 'Idempotency-Key': `answer-${operation}` }
@@ -367,7 +369,7 @@ test('the same Idempotency-Key answers once', async () => {
 })
 
 describe('a forwarded message', () => {
-  test('is whole, also where it is long', async () => {
+  test('is quoted whole, also if it is long', async () => {
     const lines = Array.from({ length: 60_000 }, (_, i) => `line ${i} of many`)
     const email = await sent(`${await deliver([], `${lines.join('\r\n')}\r\n`)}/forward`, { to: 'd@y.example' })
     expect(email.text.trimEnd().split('\n').slice(-60_000)).toEqual(lines)
@@ -375,7 +377,7 @@ describe('a forwarded message', () => {
     expect((await call(`${await deliver()}/forward`, full)).json.error).toMatchObject({ param: 'text' })
   })
 
-  test('says what it was and holds it, without its attachments', async () => {
+  test('has the header fields and text of the original, without its attachments', async () => {
     const parts = [
       { bytes: 'Plain part' },
       { contentType: 'text/html', bytes: '<p>Rich <b>part</b></p><script>x</script>' },
@@ -408,7 +410,7 @@ describe('a forwarded message', () => {
     expect([await threadOf(email.id), email.header('references')]).toEqual([json.thread_id, `<${json.message_id}>`])
   })
 
-  test('needs nothing said, and may be a report of delivery', async () => {
+  test('needs no text, and may be a delivery report', async () => {
     const id = await deliver(['Subject: Fwd: x'], 'Body.\r\n', { mailFrom: '' })
     const email = await sent(`${id}/forward`, { to: 'a@y.example' })
     expect([email.subject, email.html]).toEqual(['Fwd: x', null])
@@ -427,7 +429,7 @@ describe('a forwarded message', () => {
   })
 })
 
-test('a message full of control characters, NUL and half characters can be answered', async () => {
+test('a message full of control characters, NUL and lone surrogates can be replied to', async () => {
   const body = Buffer.concat([
     Buffer.from('a\0b\x1b[31m\r.\r\nc\rd\n.\n\x85\r\n'),
     Buffer.from([0xed, 0xa0, 0x80, 0xff]),

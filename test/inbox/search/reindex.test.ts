@@ -83,7 +83,7 @@ test('takes such a message out of its segment, and deletes the posting lists of 
   expect(Number(postings)).toBe(0)
 })
 
-test('inserts no segment that was built of words that changed meanwhile', async () => {
+test('does not insert a segment that was built of words that have changed meanwhile', async () => {
   const { id, organizationId } = await indexedBefore('<p>Sm&oslash;rrebr&oslash;d</p>')
   const manyBytes = 5 * 1024 * 1024
   await database().updateTable('search_texts').set({ bytes: manyBytes }).where('message_id', '=', id).execute()
@@ -100,7 +100,7 @@ test('inserts no segment that was built of words that changed meanwhile', async 
   expect(await search('smørrebrød')).toEqual([id])
 })
 
-test('leaves a message as it is whose bytes were removed', async () => {
+test('leaves the words of a message whose bytes retention has deleted', async () => {
   const { id } = await indexedBefore('<p>Caf&eacute; removed</p>')
   await database().updateTable('messages').set({ raw_purged_at: systemClock.now() }).where('id', '=', id).execute()
   await upgrade()

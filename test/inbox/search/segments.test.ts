@@ -35,8 +35,8 @@ async function search(tenant: StoreTenant, query: string, limit = 50): Promise<r
   return found.map(row => row.id)
 }
 
-/** What reading through every message finds. */
-async function readThrough({ organizationId }: StoreTenant, query: string, limit = 50): Promise<readonly string[]> {
+/** What a scan of all messages finds. */
+async function scanAll({ organizationId }: StoreTenant, query: string, limit = 50): Promise<readonly string[]> {
   const { required = [], excluded = [] } = parseQuery(query) ?? {}
   const matches = (words: string, pattern: string) => new RegExp(pattern.replaceAll('%', '.*'), 's').test(words)
   const rows = await database.db
@@ -46,8 +46,8 @@ async function readThrough({ organizationId }: StoreTenant, query: string, limit
     .orderBy('message_id', 'desc')
     .execute()
   const isFound = ({ words }: { readonly words: string }) =>
-    required.every(queryClause => matches(words, likePattern(queryClause))) &&
-    !excluded.some(queryClause => matches(words, likePattern(queryClause)))
+    required.every(clause => matches(words, likePattern(clause))) &&
+    !excluded.some(clause => matches(words, likePattern(clause)))
   return rows
     .filter(isFound)
     .slice(0, limit)
@@ -77,20 +77,20 @@ const queries = [
   `${first} -合`,
 ]
 
-test.each(queries)('finds in blocks what reading through every message finds: %s', async query => {
-  for (const tenant of [large, small]) expect(await search(tenant, query)).toEqual(await readThrough(tenant, query))
+test.each(queries)('finds in segments what a scan of all messages finds: %s', async query => {
+  for (const tenant of [large, small]) expect(await search(tenant, query)).toEqual(await scanAll(tenant, query))
 })
 
-test('finds as many as there are, and as many as asked for', async () => {
-  const all = await readThrough(large, 'alice', 10_000)
+test('finds all matches, up to the limit', async () => {
+  const all = await scanAll(large, 'alice', 10_000)
   expect(all).toHaveLength(perLarge)
   expect(await search(large, 'alice', 10_000)).toEqual(all)
-  expect(await search(large, '"please find"', 1)).toEqual((await readThrough(large, '"please find"')).slice(0, 1))
+  expect(await search(large, '"please find"', 1)).toEqual((await scanAll(large, '"please find"')).slice(0, 1))
 })
 
-test('leaves out other folders and other brands, also when almost all are', async () => {
+test('leaves out other folders and other brands, also when they have almost all matches', async () => {
   const { db } = database
-  const oldest = (await readThrough(large, 'haystack', 10_000)).at(-1)
+  const oldest = (await scanAll(large, 'haystack', 10_000)).at(-1)
   await db
     .updateTable('messages')
     .set({ folder: 'trash' })
@@ -104,14 +104,14 @@ test('leaves out other folders and other brands, also when almost all are', asyn
   expect(await searchMessages(db, restricted, 'alice', { folder: undefined, limit: 50 })).toHaveLength(50)
 })
 
-test('several that gather at once leave each message at a place of its own', async () => {
+test('several processes that build segments at once give each message its own position', async () => {
   const tenant = newTenant()
   const filling = { db: database.db, texts, tenants: [newTenant(), tenant], at: systemClock.now() }
   await fillStore(filling, 0, 2 * (segmentSize - 1))
   const more = { ...filling, tenants: [tenant, newTenant()], at: systemClock.now() }
   await fillStore(more, 0, 4)
-  const gathered = await Promise.all([1, 2, 3].map(() => buildSegments(filling, [tenant.organizationId])))
-  expect(gathered.reduce((sum, each) => sum + each, 0)).toBeLessThanOrEqual(1)
+  const built = await Promise.all([1, 2, 3].map(() => buildSegments(filling, [tenant.organizationId])))
+  expect(built.reduce((sum, segments) => sum + segments, 0)).toBeLessThanOrEqual(1)
   const rows = await database.db
     .selectFrom('search_texts')
     .select(['place'])
@@ -121,5 +121,5 @@ test('several that gather at once leave each message at a place of its own', asy
   expect(rows.map(row => row.place).sort((a, b) => Number(a) - Number(b))).toEqual(
     Array.from({ length: segmentSize }, (_, i) => i),
   )
-  expect(await search(tenant, 'alice', 10_000)).toEqual(await readThrough(tenant, 'alice', 10_000))
+  expect(await search(tenant, 'alice', 10_000)).toEqual(await scanAll(tenant, 'alice', 10_000))
 })

@@ -8,7 +8,7 @@ afterEach(() => worker.close())
 const paragraph = '<p style="color:red">Hello <b>you</b>, see <a href="https://x.example/">this</a>.</p>\n'
 const longHtml = paragraph.repeat(15_000)
 
-test('gives the same on its thread as here', async () => {
+test('gives the same results on the worker as on this thread', async () => {
   worker = openTextWorker()
   const bad = '<script>x</script>'
   const [short, long, ...words] = await Promise.all([
@@ -33,7 +33,7 @@ test('leaves the event loop free', async () => {
   expect(turns).toBeGreaterThan(10)
 })
 
-test('gives up on what takes too long, and goes on with the next', async () => {
+test('gives null for a task that takes too long, and runs the next one', async () => {
   worker = openTextWorker({ timeoutMs: 800 })
   const hopeless = await worker.run('sanitizeHtml', '<p style="font:rgb(1)rgb(1)rgb(1)x\\">'.repeat(55_000), 'block')
   expect(hopeless).toBeNull()
@@ -43,9 +43,9 @@ test('gives up on what takes too long, and goes on with the next', async () => {
   expect(next).toStartWith(' 0word ')
 })
 
-test('takes messages apart, each from its own pieces, also when one is not wanted to its end', async () => {
+test('parses messages, each from its own chunks, also when one is not read to its end', async () => {
   worker = openTextWorker()
-  async function* pieces(name: string, line: string) {
+  async function* chunks(name: string, line: string) {
     yield Buffer.from(`From: ${name}@x.test\r\nSubject: ${name}\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\n`)
     for (let i = 0; i < 20; i++) {
       yield Buffer.from(line.repeat(1000))
@@ -53,23 +53,24 @@ test('takes messages apart, each from its own pieces, also when one is not wante
     }
   }
   const names = Array.from({ length: 12 }, (_, i) => `n${i}`)
-  const outlines = await Promise.all(
-    names.map((name, i) => worker.readSummary(pieces(name, i % 2 ? '--b\r\n\r\n\r\n' : `${name}\r\n`))),
+  const summaries = await Promise.all(
+    names.map((name, i) => worker.readSummary(chunks(name, i % 2 ? '--b\r\n\r\n\r\n' : `${name}\r\n`))),
   )
-  expect(outlines.map(outline => outline?.subject)).toEqual(names)
-  expect(outlines.map(outline => outline?.problem === null)).toEqual(names.map((_, i) => i % 2 === 0))
+  expect(summaries.map(summary => summary?.subject)).toEqual(names)
+  expect(summaries.map(summary => summary?.problem === null)).toEqual(names.map((_, i) => i % 2 === 0))
   async function* broken() {
     yield Buffer.from('From: a@x.test\r\n')
     throw new Error('the disk is gone')
   }
   const failure = worker.readSummary(broken()).catch((error: Error) => error.message)
   expect(await failure).toBe('the disk is gone')
-  expect((await worker.readSummary(pieces('next', 'x\r\n')))?.subject).toBe('next')
+  expect((await worker.readSummary(chunks('next', 'x\r\n')))?.subject).toBe('next')
 })
 
-test('gives nothing once it is closed', async () => {
+test('gives null once it is closed', async () => {
   worker = openTextWorker()
   const pending = [worker.run('sanitizeHtml', longHtml, 'block'), worker.run('sanitizeHtml', longHtml, 'allow')]
+  // So that the first is running, and not only waiting for the worker to start.
   await Bun.sleep(10)
   worker.close()
   expect(await Promise.all(pending)).toEqual([null, null])

@@ -31,7 +31,7 @@ beforeEach(() => {
   dns.questions.length = 0
 })
 
-/** Postfix's report of what it relayed, for this recipient, between these servers. */
+/** Postfix's report that it relayed a message to this recipient, with these servers. */
 function relayed({
   remote = 'mx.dest.example',
   reporting = 'mx.relay.example',
@@ -62,9 +62,9 @@ async function eventsOf(id: Id<'eml'>) {
   return rows.map(row => ({ ...row, extra: fromJson(row.extra) }))
 }
 
-/** What comes of a report of a relayed message, where DNS says this of the recipient's domain, and of other names. */
-async function told(report: string, held?: DnsNode, others: Readonly<Record<string, DnsNode>> = {}) {
-  if (held) dns.zone[domain] = held
+/** The recipient's status and event after a report, with these DNS records for the recipient's domain and other names. */
+async function afterReport(report: string, records?: DnsNode, others: Readonly<Record<string, DnsNode>> = {}) {
+  if (records) dns.zone[domain] = records
   Object.assign(dns.zone, others)
   const id = await sentEmail(shop, [`bob@${domain}`])
   await deliver(id, report)
@@ -76,8 +76,8 @@ async function told(report: string, held?: DnsNode, others: Readonly<Record<stri
 
 const exchangers: DnsNode = { MX: ['10 mx.dest.example', '20 backup.dest.example'] }
 
-test('is delivered where the recipient’s mail exchanger took it, and says who', async () => {
-  expect(await told(relayed({}), exchangers)).toMatchObject({
+test('is delivered if the recipient’s mail exchanger accepted it, which the event names', async () => {
+  expect(await afterReport(relayed({}), exchangers)).toMatchObject({
     status: 'delivered',
     type: 'delivered',
     detail: `Accepted by mx.dest.example, a mail exchanger of ${domain}: 250 2.0.0 Ok: queued as 5F2A`,
@@ -92,29 +92,29 @@ test.each([
   ],
   ['the reporter is one and names nobody', { remote: '', reporting: 'mx.dest.example' }],
   ['the name is written in another way', { remote: 'MX.dest.example (198.51.100.7)' }],
-])('is delivered where %s', async (_, servers) => {
-  expect(await told(relayed(servers), exchangers)).toMatchObject({ status: 'delivered' })
+])('is delivered if %s', async (_, servers) => {
+  expect(await afterReport(relayed(servers), exchangers)).toMatchObject({ status: 'delivered' })
 })
 
-test('is delivered where the server is named by an address of a mail exchanger', async () => {
+test('is delivered if the server is named by an address of a mail exchanger', async () => {
   const hosts = { 'mx.dest.example': { A: ['198.51.100.7'], AAAA: ['2001:db8::7'] } }
   for (const remote of ['[198.51.100.7]', '198.51.100.7', '[IPv6:2001:DB8:0:0::7]']) {
     domain = `${randomBytes(5).toString('hex')}.example`
-    expect([remote, (await told(relayed({ remote }), exchangers, hosts)).status]).toEqual([remote, 'delivered'])
+    expect([remote, (await afterReport(relayed({ remote }), exchangers, hosts)).status]).toEqual([remote, 'delivered'])
   }
   domain = `${randomBytes(5).toString('hex')}.example`
-  expect(await told(relayed({ remote: '[198.51.100.8]' }), exchangers, hosts)).toMatchObject({ status: 'sent' })
+  expect(await afterReport(relayed({ remote: '[198.51.100.8]' }), exchangers, hosts)).toMatchObject({ status: 'sent' })
 })
 
-test('is delivered where the domain has no mail exchanger and took it itself', async () => {
-  expect(await told(relayed({ remote: domain }), { A: ['198.51.100.9'] })).toMatchObject({
+test('is delivered if the domain has no mail exchanger and accepted it itself', async () => {
+  expect(await afterReport(relayed({ remote: domain }), { A: ['198.51.100.9'] })).toMatchObject({
     status: 'delivered',
     extra: { mail_exchanger: domain },
   })
 })
 
-test('is no more than sent where another server took it', async () => {
-  expect(await told(relayed({ remote: 'next.relay.example' }), exchangers)).toMatchObject({
+test('stays sent if another server accepted it', async () => {
+  expect(await afterReport(relayed({ remote: 'next.relay.example' }), exchangers)).toMatchObject({
     status: 'sent',
     type: 'sent',
     detail: `Relayed to next.relay.example, which is not known as a mail exchanger of ${domain}: 250 2.0.0 Ok: queued as 5F2A`,
@@ -130,14 +130,14 @@ const unknown: readonly (readonly [string, DnsNode | undefined])[] = [
   ['is in trouble', { ...exchangers, behaviour: { rcode: 'SERVFAIL' } }],
   ['says nothing', { ...exchangers, behaviour: { silent: true } }],
 ]
-test.each(unknown)('is no more than sent where DNS says that the domain %s', async (_, held) => {
-  expect(await told(relayed({ remote: domain, reporting: domain }), held)).toMatchObject({
+test.each(unknown)('stays sent if DNS says that the domain %s', async (_, records) => {
+  expect(await afterReport(relayed({ remote: domain, reporting: domain }), records)).toMatchObject({
     status: 'sent',
     type: 'sent',
   })
 })
 
-test('is delivered once DNS says so: the same report again tells what the first could not', async () => {
+test('is delivered by the same report again once DNS says so', async () => {
   dns.zone[domain] = { ...exchangers, behaviour: { rcode: 'SERVFAIL' } }
   const id = await sentEmail(shop, [`bob@${domain}`])
   for (let i = 0; i < 2; i++) await deliver(id, relayed({}))
@@ -146,12 +146,12 @@ test('is delivered once DNS says so: the same report again tells what the first 
   expect((await eventsOf(id)).map(event => event.type)).toEqual(['sent', 'delivered'])
 })
 
-test('asks DNS of nothing but what was relayed', async () => {
+test('looks up DNS only for relayed messages', async () => {
   for (const name of ['delivered', 'postfix', 'postfix-delayed', 'arf-redacted']) {
     const id = await sentEmail(shop)
     await deliver(id, reportFixture(name))
   }
   expect(dns.questions).toEqual([])
-  await told(relayed({}), exchangers)
+  await afterReport(relayed({}), exchangers)
   expect(dns.questionCount(domain, 'MX')).toBe(1)
 })

@@ -8,7 +8,7 @@ import { classifyBounce } from '../../../src/sending/reports/classify-bounce.ts'
 const folder = join(import.meta.dir, '../../fixtures/reports')
 const emailId = 'eml_01kq5x9m3t8v0w2y4z6a8c1d3f'
 
-/** Each format with its kind and, of each recipient, what the report says; of a bounce what it means. */
+/** Each format with its kind and, for each recipient, its fields; for a bounce also the classification. */
 const formats: readonly (readonly [name: string, kind: string, ...recipients: string[]])[] = [
   ['1und1', 'bounce', 'bob@dest.example 550 5.7.1 permanent infrastructure, suppressed never'],
   ['amazon-ses', 'bounce', 'bob@dest.example 550 5.1.1 permanent recipient, suppressed at once'],
@@ -100,14 +100,14 @@ const formats: readonly (readonly [name: string, kind: string, ...recipients: st
   ['zoho', 'bounce', 'bob@dest.example 550 5.1.1 permanent recipient, suppressed at once'],
 ]
 
-/** Formats that return nothing by which the email could be told. */
+/** Formats that return nothing that identifies the email. */
 const withoutOriginal = new Set(['exim-delayed', 'mimecast', 'no-returned-message', 'wrapped-oddly'])
 
 function read(name: string) {
   return readReport(readFileSync(join(folder, `${name}.eml`)))
 }
 
-function said(kind: string, reportedRecipient: ReportedRecipient): string {
+function describeRecipient(kind: string, reportedRecipient: ReportedRecipient): string {
   if (kind === 'complaint') return reportedRecipient.finalRecipient
   if (reportedRecipient.action !== 'failed')
     return `${reportedRecipient.finalRecipient} ${reportedRecipient.action} ${reportedRecipient.enhancedCode}`
@@ -115,11 +115,11 @@ function said(kind: string, reportedRecipient: ReportedRecipient): string {
   return `${reportedRecipient.finalRecipient} ${reportedRecipient.smtpCode ?? '-'} ${reportedRecipient.enhancedCode ?? '-'} ${type} ${scope}, suppressed ${suppress}`
 }
 
-describe('reads what is reported by', () => {
+describe('reads the report of', () => {
   for (const [name, kind, ...recipients] of formats)
     test(name, () => {
       const report = read(name)
-      expect([report.kind, ...report.recipients.map(recipient => said(report.kind, recipient))]).toEqual([
+      expect([report.kind, ...report.recipients.map(recipient => describeRecipient(report.kind, recipient))]).toEqual([
         kind,
         ...recipients,
       ])
@@ -127,12 +127,12 @@ describe('reads what is reported by', () => {
     })
 })
 
-describe('takes for no report', () => {
+describe('does not take for a report', () => {
   for (const name of namesOf('none-'))
     test(name, () => expect(read(name)).toMatchObject({ kind: 'none', recipients: [] }))
 })
 
-describe('takes for an automatic reply', () => {
+describe('recognises the auto-reply', () => {
   for (const name of namesOf('auto-'))
     test(name, () => expect(read(name)).toMatchObject({ kind: 'auto-reply', recipients: [] }))
 })
@@ -144,7 +144,7 @@ function namesOf(prefix: string): readonly string[] {
     .sort()
 }
 
-test('knows what becomes of each fixture', () => {
+test('has an expectation for each fixture', () => {
   const others = namesOf('').filter(name => !/^(?:none|auto)-/.test(name))
   expect(others).toEqual(formats.map(([name]) => name).sort())
   expect(others.length).toBeGreaterThanOrEqual(45)
@@ -182,9 +182,9 @@ test('reads a hostile report within 200 ms', () => {
     many('To: x\r\n '),
   ]
   const slow: number[] = []
-  for (const [i, each] of hostile.entries()) {
+  for (const [i, report] of hostile.entries()) {
     const started = performance.now()
-    const { recipients } = readReport(Buffer.from(each))
+    const { recipients } = readReport(Buffer.from(report))
     for (const one of recipients) classifyBounce({ ...one, text: one.diagnostic })
     slow.push(...(performance.now() - started < 200 ? [] : [i]))
   }

@@ -60,7 +60,7 @@ const recipientsOf = async (emailId: Id<'eml'>) =>
       .where('email_id', '=', emailId)
       .orderBy('position')
       .execute()
-  ).map(each => `${each.email} ${each.status} ${each.smtp_code} ${each.enhanced_code}`)
+  ).map(row => `${row.email} ${row.status} ${row.smtp_code} ${row.enhanced_code}`)
 
 const eventsOf = async (emailId: Id<'eml'>) =>
   (
@@ -75,14 +75,14 @@ async function counted(outcome: string): Promise<number> {
   return metric?.values.find(value => value.labels['outcome'] === outcome)?.value ?? 0
 }
 
-/** How much more was counted under this outcome by then. */
+/** How much the counter grew under this outcome. */
 async function countedBy(outcome: string, work: () => Promise<unknown>): Promise<number> {
   const before = await counted(outcome)
   await work()
   return (await counted(outcome)) - before
 }
 
-describe('a report that comes to the address made for a recipient', () => {
+describe('a report at the bounce address of a recipient', () => {
   test('bounces that recipient, with the evidence, and suppresses them', async () => {
     const id = await sent()
     await deliver(reportFixture('postfix'), [bounceAddress(id)])
@@ -111,7 +111,7 @@ describe('a report that comes to the address made for a recipient', () => {
     expect(await messagesOf(shop)).toEqual([])
   })
 
-  test('counts once, however often and with whatever else around it it comes', async () => {
+  test('counts once, however often it comes and whatever else is in the message', async () => {
     const id = await sent()
     const again = reportFixture('postfix').replace('Date:', 'X-Copy: 2\r\nDate:')
     const repeated = await countedBy('repeated', async () => {
@@ -123,7 +123,7 @@ describe('a report that comes to the address made for a recipient', () => {
     expect((await eventsOf(id)).length).toBe(1)
   })
 
-  test('is about that recipient alone, whoever it names', async () => {
+  test('is about that recipient only, whoever it names', async () => {
     const id = await sent(['ann@dest.example', 'bob@dest.example', 'cy@dest.example'])
     await deliver(reportFixture('postfix').replaceAll('bob@dest.example', 'cy@dest.example'), [bounceAddress(id, 1)])
     expect(await recipientsOf(id)).toEqual([
@@ -134,7 +134,7 @@ describe('a report that comes to the address made for a recipient', () => {
     expect((await suppressions()).map(suppression => suppression.email)).toEqual(['bob@dest.example'])
   })
 
-  test('takes of several recipients what is said of its own', async () => {
+  test('uses the fields of its own recipient among several', async () => {
     const id = await sent(['bob@dest.example'])
     await deliver(reportFixture('postfix-two-recipients'), [bounceAddress(id)])
     expect(await recipientsOf(id)).toEqual(['bob@dest.example bounced 554 5.7.1'])
@@ -152,22 +152,22 @@ describe('a report that comes to the address made for a recipient', () => {
     }
   })
 
-  test('ends in the same status whatever is told first of a delay and of what was relayed after it', async () => {
+  test('ends in the same status whether the delay or the later relaying is reported first', async () => {
     const delayed = (minutes: number) => writtenAt(reportFixture('postfix-delayed'), minutes)
     const relayed = (minutes: number) => writtenAt(reportFixture('postfix-relayed'), minutes)
-    for (const [told, status] of [
+    for (const [reports, status] of [
       [[delayed(40), relayed(20)], 'sent'],
       [[relayed(40), delayed(20)], 'delayed'],
       [[delayed(40), relayed(30), delayed(20)], 'delayed'],
     ] as const)
-      for (const order of permutations(told)) {
+      for (const order of permutations(reports)) {
         const id = await sentEmail(shop, undefined, 60)
         for (const message of order) await deliver(message, [bounceAddress(id)])
         expect((await recipientsOf(id))[0]).toStartWith(`bob@dest.example ${status} `)
       }
   })
 
-  test('happened when it says that the last try was, unless no clock could say so', async () => {
+  test('has the time of its last attempt, unless that is impossible', async () => {
     const id = await sentEmail(shop, undefined, 60)
     const lastTry = reportFixture('postfix-delayed').replace(
       /^Action: delayed\r?$/m,
@@ -182,20 +182,20 @@ describe('a report that comes to the address made for a recipient', () => {
     ])
       await deliver(message, [bounceAddress(id)], { receivedAt: arrival })
     const times = (await eventsOf(id)).map(event => event.occurred_at)
-    const told = [50, 30].map(minutes => plusMs(arrival, -minutes * 60_000))
+    const reportedAt = [50, 30].map(minutes => plusMs(arrival, -minutes * 60_000))
     expect(times.slice(2)).toEqual([arrival, arrival])
-    for (const [i, at] of told.entries())
+    for (const [i, at] of reportedAt.entries())
       expect(Math.abs(millisecondsOf(times[i] ?? arrival) - millisecondsOf(at))).toBeLessThan(60_000)
   })
 
-  test('says no more than it knows: what was relayed is not delivered', async () => {
+  test('does not count a relayed message as delivered', async () => {
     const id = await sent()
     await deliver(reportFixture('postfix-relayed'), [bounceAddress(id)])
     expect(await eventsOf(id)).toMatchObject([{ type: 'sent', extra: { action: 'relayed' } }])
     expect(await recipientsOf(id)).toEqual(['bob@dest.example sent null 2.0.0'])
   })
 
-  test('tells each delay that is another', async () => {
+  test('records each delay that is reported separately', async () => {
     const id = await sent()
     const later = reportFixture('postfix-delayed').replace(/^Message-ID: .*$/m, 'Message-ID: <later@reporter.example>')
     for (const message of [reportFixture('postfix-delayed'), reportFixture('postfix-delayed'), later])
@@ -218,7 +218,7 @@ describe('a report that comes to the address made for a recipient', () => {
     expect(await suppressions()).toMatchObject([{ email: 'bob@dest.example', reason: 'hard_bounce' }])
   })
 
-  test('takes a complaint that names nobody', async () => {
+  test('records a complaint that names nobody', async () => {
     const id = await sent(['ann@dest.example', 'bob@dest.example'])
     await deliver(reportFixture('arf-redacted'), [bounceAddress(id, 1)])
     expect(await recipientsOf(id)).toEqual(['ann@dest.example sent null null', 'bob@dest.example complained null null'])
@@ -226,7 +226,7 @@ describe('a report that comes to the address made for a recipient', () => {
     expect(await suppressions()).toMatchObject([{ email: 'bob@dest.example', reason: 'complaint' }])
   })
 
-  test('may come beside mail for a mailbox', async () => {
+  test('may come in one message with mail for a mailbox', async () => {
     const id = await sent()
     await shop.mailbox('')
     const message = reportFixture('postfix').replace('From: MAILER-DAEMON@mx.relay.example', 'From: a@x.test')
@@ -235,7 +235,7 @@ describe('a report that comes to the address made for a recipient', () => {
     expect((await messagesOf(shop)).length).toBe(1)
   })
 
-  test('comes in capitals too, and to the return path of its domain', async () => {
+  test('may have its address in upper case, and at the return path of its domain', async () => {
     const id = await sent()
     const host = `mr-bounces.${shop.domain}`
     await database.db
@@ -266,7 +266,7 @@ describe('a report that comes to the address made for a recipient', () => {
     ).toBe(1)
   })
 
-  test('files nothing and changes nothing once the client has gone', async () => {
+  test('changes nothing once the client has disconnected', async () => {
     const id = await sent()
     const gone = { signal: AbortSignal.abort() }
     expect(await refusalOf(deliver(reportFixture('postfix'), [bounceAddress(id)], gone))).toBe('answer_late')
@@ -274,8 +274,8 @@ describe('a report that comes to the address made for a recipient', () => {
   })
 })
 
-describe('what comes to a bounce address and is no report', () => {
-  test('is let go when a program answers', async () => {
+describe('a message to a bounce address that is no report', () => {
+  test('is accepted and ignored when it is an auto-reply', async () => {
     const id = await sent()
     const count = await countedBy('auto-reply', async () => {
       for (const name of ['auto-rfc3834', 'auto-german', 'auto-x-autoreply'])
@@ -284,7 +284,7 @@ describe('what comes to a bounce address and is no report', () => {
     expect([await eventsOf(id), count]).toEqual([[], 3])
   })
 
-  test('is refused when a person writes', async () => {
+  test('is refused when a person wrote it', async () => {
     const id = await sent()
     for (const name of ['none-person-quotes-bounce', 'none-person-pastes-bounce', 'none-person-forwards-bounce']) {
       const written = deliver(reportFixture(name), [bounceAddress(id)], { mailFrom: 'bob@dest.example' })
@@ -314,7 +314,7 @@ describe('a forged report changes nothing', () => {
     expect(await eventsOf(id)).toEqual([])
   })
 
-  test('to a mailbox, where it names no email of ours, or one by what strangers can know', async () => {
+  test('to a mailbox, if it names no email of ours, or names one by what strangers can know', async () => {
     await shop.mailbox('')
     const id = await sent()
     const email = await database.db.selectFrom('emails').selectAll().where('id', '=', id).executeTakeFirstOrThrow()
@@ -336,7 +336,7 @@ describe('a forged report changes nothing', () => {
     expect(await eventsOf(id)).toEqual([])
   })
 
-  test('to a mailbox, about someone whom the email did not go to, or about all of them', async () => {
+  test('to a mailbox, about someone to whom the email did not go, or about all recipients', async () => {
     await shop.mailbox('')
     const id = await sent(['ann@dest.example', 'bob@dest.example'])
     await deliver(naming(id).replaceAll('bob@dest.example', 'zoe@dest.example'), [`hello@${shop.domain}`])
@@ -344,7 +344,7 @@ describe('a forged report changes nothing', () => {
     expect(await eventsOf(id)).toEqual([])
   })
 
-  test('that DMARC or SPF speaks against', async () => {
+  test('that fails DMARC or SPF', async () => {
     await shop.mailbox('')
     const id = await sent()
     const failing = inboundPipeline(shop, {
@@ -356,8 +356,8 @@ describe('a forged report changes nothing', () => {
   })
 })
 
-describe('a report that comes to a mailbox of the sender', () => {
-  test('counts for whom it names of several, who might have written it: nobody is suppressed for it', async () => {
+describe('a report in a mailbox of the sender', () => {
+  test('counts for the recipients it names, without suppressing them if the email had several, who might have written it', async () => {
     await shop.mailbox('')
     const id = await sent(['ann@dest.example', 'bob@dest.example'])
     await deliver(naming(id), [`hello@${shop.domain}`])
@@ -366,7 +366,7 @@ describe('a report that comes to a mailbox of the sender', () => {
     expect(await suppressions()).toEqual([])
   })
 
-  test('counts where it names the email by its id, and is kept', async () => {
+  test('counts if it names the email by its id, and is filed', async () => {
     await shop.mailbox('')
     const id = await sent()
     await deliver(naming(id), [`hello@${shop.domain}`])
@@ -377,14 +377,14 @@ describe('a report that comes to a mailbox of the sender', () => {
     ])
   })
 
-  test('may name it by the envelope id alone', async () => {
+  test('may name the email by the envelope id alone', async () => {
     await shop.mailbox('')
     const id = await sent()
     await deliver(fromAnyone(reportFixture('no-returned-message').replaceAll(fixtureId, id)), [`hello@${shop.domain}`])
     expect(await recipientsOf(id)).toEqual(['bob@dest.example bounced 550 5.1.1'])
   })
 
-  test('counts once, beside the one that came to the bounce address', async () => {
+  test('counts once, together with the one at the bounce address', async () => {
     await shop.mailbox('')
     const id = await sent()
     await deliver(reportFixture('postfix'), [bounceAddress(id)])

@@ -34,14 +34,14 @@ beforeEach(async () => {
   await shop.mailbox('')
 })
 
-/** A report about an email, from the one whom these tests authenticate. */
+/** A report about an email, with the From that these tests authenticate. */
 function reportOn(id: Id<'eml'>, name = 'postfix'): string {
   return reportFixture(name)
     .replace(/^From: .*$/m, 'From: Mail Delivery System <a@x.test>')
     .replaceAll(fixtureId, id)
 }
 
-/** Comes to a mailbox while nobody can scan it. */
+/** Receives it in a mailbox while the scanner is unavailable. */
 async function comeUnscanned(text: string, spf: 'none' | 'fail' = 'none'): Promise<void> {
   const verdict = { result: spf, domain: 'x.test', aligned: null, detail: null } as const
   const inbound = inboundPipeline(shop, {
@@ -64,7 +64,7 @@ async function foundOf(id: Id<'eml'>) {
   return { events: events.map(event => event.type), folder: row?.folder, reason: row?.folder_reason }
 }
 
-test('a report that could not be scanned counts once it is released, and keeps why it is where it is', async () => {
+test('a report that could not be scanned counts once it is released, and keeps its folder reason', async () => {
   const id = await sentEmail(shop)
   await comeUnscanned(reportOn(id))
   expect(await foundOf(id)).toEqual({ events: [], folder: 'quarantine', reason: 'unscanned' })
@@ -72,7 +72,7 @@ test('a report that could not be scanned counts once it is released, and keeps w
   expect(await foundOf(id)).toEqual({ events: ['bounced'], folder: 'inbox', reason: 'report' })
 })
 
-test('a complaint that could not be scanned suppresses once it is released', async () => {
+test('a complaint that could not be scanned suppresses its recipient once it is released', async () => {
   const id = await sentEmail(shop)
   await comeUnscanned(reportOn(id, 'arf-abuse'))
   await rescan()
@@ -81,7 +81,7 @@ test('a complaint that could not be scanned suppresses once it is released', asy
   expect(await suppressions.execute()).toEqual([{ reason: 'complaint' }])
 })
 
-test('counts once where the process died after it was taken and before it was released', async () => {
+test('counts once if the process died after recording it and before releasing it', async () => {
   const id = await sentEmail(shop)
   await comeUnscanned(reportOn(id))
   const [waiting] = await messagesOf(shop)
@@ -95,7 +95,7 @@ test('counts once where the process died after it was taken and before it was re
   expect(await foundOf(id)).toEqual({ events: ['bounced'], folder: 'inbox', reason: 'report' })
 })
 
-test('does not count where it is found infected, or goes to spam', async () => {
+test('does not count if it is infected or goes to spam', async () => {
   const infected = await sentEmail(shop)
   await comeUnscanned(reportOn(infected))
   await rescan({ kind: 'infected', signature: 'Evil' })
@@ -108,7 +108,7 @@ test('does not count where it is found infected, or goes to spam', async () => {
   expect(await foundOf(doubtful)).toEqual({ events: [], folder: 'spam', reason: 'spf_fail' })
 })
 
-test('what a program answered is known by that when it is released, and what a person wrote is not', async () => {
+test('an auto-reply gets its folder reason when it is released, a message of a person does not', async () => {
   await comeUnscanned(message(['Auto-Submitted: auto-replied']))
   await comeUnscanned(message())
   await rescan()
