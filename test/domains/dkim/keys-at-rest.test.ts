@@ -118,12 +118,12 @@ describe('at startup', () => {
       await tx.updateTable('dkim_keys').set({ private_key: sealed.text, sealed_by: sealed.keyId }).execute()
     })
     await loadSecrets({ secrets: secretsOf([one]), varFolder: folder() })
-    await expect(loadSecrets({ secrets: secretsOf([other]), varFolder: folder() })).rejects.toThrow('is sealed with')
+    await expect(loadSecrets({ secrets: secretsOf([other]), varFolder: folder() })).rejects.toThrow('is encrypted with')
     await loadSecrets({ secrets: both, varFolder: folder() })
     await resealDkimKeys(fixture.deps.db, both, log)
     await loadSecrets({ secrets: secretsOf([other]), varFolder: folder() })
     expect(await keyOf(id, signingKeyFinder(secretsOf([other])))).toBe(before)
-    await expect(loadSecrets({ secrets: secretsOf([one]), varFolder: folder() })).rejects.toThrow('is sealed with')
+    await expect(loadSecrets({ secrets: secretsOf([one]), varFolder: folder() })).rejects.toThrow('is encrypted with')
   })
 
   test('without a secret key one is generated and stored, once', async () => {
