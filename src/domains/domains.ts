@@ -232,7 +232,7 @@ export async function removeDomain(
     if (dependents.length > 0)
       throw refuse('domain_in_use', { message: `The domain ${domain.domain} still has ${dependents.join(' and ')}.` })
     await deleteDomain(db, domain.id)
-    await storeResponse(db, reservation, { status: 200, body: removed, at: deps.clock.now() })
+    await storeResponse(db, reservation, { status: 200, body: removed })
   })
   return removed
 }

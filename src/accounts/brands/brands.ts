@@ -97,7 +97,7 @@ export async function createBrand(
   await refuseTakenSlug(slug, () =>
     inTransaction(deps.db, async db => {
       await insertBrand(db, brand)
-      await storeResponse(db, reservation, { status: 201, body: json, at })
+      await storeResponse(db, reservation, { status: 201, body: json })
     }),
   )
   return json
@@ -128,7 +128,7 @@ export function changeBrand(
       }
       await updateBrand(db, tenant.organizationId, brand.id, changes)
       const json = toJsonBrand({ ...brand, ...changes })
-      await storeResponse(db, reservation, { status: 200, body: json, at })
+      await storeResponse(db, reservation, { status: 200, body: json })
       return json
     }),
   )
@@ -147,7 +147,7 @@ export function provisionBrand(
     const changes = brand.status === 'ready' ? undefined : ({ status: 'ready', updated_at: at } as const)
     if (changes) await updateBrand(db, tenant.organizationId, brand.id, changes)
     const json = toJsonBrand({ ...brand, ...changes })
-    await storeResponse(db, reservation, { status: 200, body: json, at })
+    await storeResponse(db, reservation, { status: 200, body: json })
     return json
   })
 }

@@ -144,7 +144,7 @@ export function changeInvitation(
     }
     await updateInvitation(db, tenant.organizationId, invitation.id, changes)
     const body = toJsonInvitation({ ...invitation, ...changes })
-    await storeResponse(db, reservation, { status: 200, body, at })
+    await storeResponse(db, reservation, { status: 200, body })
     return body
   })
 }
@@ -161,7 +161,7 @@ export function revokeInvitation(
     const invitation = await lockOpen(db, tenant, id, at)
     await updateInvitation(db, tenant.organizationId, invitation.id, { revoked_at: at })
     const body = { id: invitation.id, deleted: true as const }
-    await storeResponse(db, reservation, { status: 200, body, at })
+    await storeResponse(db, reservation, { status: 200, body })
     return body
   })
 }

@@ -157,7 +157,7 @@ export function changeMember(
       await updateMember(db, actor.organizationId, member.id, { permissions: formatPermissions(change.permissions) })
     if (change.brand_ids) await setBrands(db, member, change.brand_ids)
     const body = await readMember(db, member)
-    await storeResponse(db, reservation, { status: 200, body, at: deps.clock.now() })
+    await storeResponse(db, reservation, { status: 200, body })
     return body
   })
 }
@@ -205,7 +205,7 @@ export function removeMember(
     await updateMemberKeysRevoked(db, actor.organizationId, member.id, at)
     await deleteMember(db, actor.organizationId, member.id)
     const body = { id: member.id, deleted: true as const }
-    await storeResponse(db, reservation, { status: 200, body, at })
+    await storeResponse(db, reservation, { status: 200, body })
     return body
   })
 }

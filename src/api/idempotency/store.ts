@@ -1,4 +1,4 @@
-import { type Clock, type Instant, plusMs } from '../../base/clock.ts'
+import { type Clock, plusMs } from '../../base/clock.ts'
 import type { Db } from '../../base/database/database.ts'
 import type { Refusal } from '../../base/refusal.ts'
 import { keyInProgress, type Reservation, responseRetentionMs } from './reservation.ts'
@@ -24,7 +24,7 @@ export async function storeResponses(db: Db, responses: readonly StoredResponse[
 export async function storeResponse(
   db: Db,
   reservation: Reservation | undefined,
-  response: { readonly status: number; readonly body: object; readonly at?: Instant },
+  response: { readonly status: number; readonly body: object },
 ): Promise<void> {
   if (!reservation) return
   const [isStored] = await storeResponses(db, [{ reservation, ...response, body: JSON.stringify(response.body) }])

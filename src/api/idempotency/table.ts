@@ -53,7 +53,6 @@ export interface StoredResponse {
   readonly status: number
   /** JSON. */
   readonly body: string
-  readonly at?: Instant
 }
 
 /** Stores each response whose token still has its key reserved; gives how many. One statement for all. */

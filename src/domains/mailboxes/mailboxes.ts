@@ -51,9 +51,7 @@ export async function createMailbox(
     receiving,
     receiving_mx: receiving.mx.record,
   }
-  await storeMailbox(deps.db, mailbox, domain, db =>
-    storeResponse(db, reservation, { status: 201, body: created, at: mailbox.created_at }),
-  )
+  await storeMailbox(deps.db, mailbox, domain, db => storeResponse(db, reservation, { status: 201, body: created }))
   return created
 }
 
@@ -151,7 +149,7 @@ export async function removeMailbox(
   const removed = { deleted: mailbox.id }
   await inTransaction(deps.db, async db => {
     await deleteMailbox(db, tenant.organizationId, mailbox.id)
-    await storeResponse(db, reservation, { status: 200, body: removed, at: deps.clock.now() })
+    await storeResponse(db, reservation, { status: 200, body: removed })
   })
   return removed
 }

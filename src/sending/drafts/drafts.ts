@@ -75,7 +75,7 @@ export async function createDraft(
   const draft = toJsonDraft(row)
   await inTransaction(deps.db, async tx => {
     await insertDraft(tx, row)
-    await storeResponse(tx, reservation, { status: 201, body: draft, at })
+    await storeResponse(tx, reservation, { status: 201, body: draft })
   })
   return draft
 }
@@ -109,7 +109,7 @@ export async function changeDraft(
     const next = { ...row, ...change, updated_at: at }
     await updateDraft(tx, next)
     const draft = toJsonDraft(next)
-    await storeResponse(tx, reservation, { status: 200, body: draft, at })
+    await storeResponse(tx, reservation, { status: 200, body: draft })
     return draft
   })
 }
@@ -131,7 +131,7 @@ export async function removeDraft(
     const row = (await lockDraft(tx, found)) ?? noDraft(id)
     await deleteDraft(tx, row)
     const body = { id: row.id, deleted: true } as const
-    await storeResponse(tx, reservation, { status: 200, body, at: deps.clock.now() })
+    await storeResponse(tx, reservation, { status: 200, body })
     return body
   })
 }

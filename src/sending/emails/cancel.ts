@@ -41,7 +41,7 @@ export async function cancelEmail(
     const at = clock.now()
     await recordEvents(tx, [{ emailId, recipient: null, type: 'canceled', occurredAt: at, source: 'api' }], at)
     const detail = await readEmail(tx, tenant, emailId)
-    await storeResponse(tx, reservation, { status: 200, body: detail, at })
+    await storeResponse(tx, reservation, { status: 200, body: detail })
     return detail
   })
 }

@@ -74,7 +74,7 @@ export async function createSuppression(
     const key = { organizationId: tenant.organizationId, brandId, email }
     const { row, isNew } = await suppress(tx, { ...key, reason: 'manual', expiresAt }, at)
     const response = toJsonSuppression(row)
-    await storeResponse(tx, reservation, { status: isNew ? 201 : 200, body: response, at })
+    await storeResponse(tx, reservation, { status: isNew ? 201 : 200, body: response })
     return { body: response, isNew }
   })
 }
@@ -97,7 +97,7 @@ export async function removeSuppression(
       throw refuse('not_found', { message: `${key.email} is not on the suppression list of ${key.brandId}.` })
     await deleteSuppression(tx, row)
     const body = { email: key.email, deleted: true } as const
-    await storeResponse(tx, reservation, { status: 200, body, at })
+    await storeResponse(tx, reservation, { status: 200, body })
     return body
   })
 }

@@ -84,7 +84,7 @@ export async function createTemplate(
   await refuseTakenSlug(slug, () =>
     inTransaction(deps.db, async tx => {
       await insertTemplate(tx, row)
-      await storeResponse(tx, reservation, { status: 201, body: template, at })
+      await storeResponse(tx, reservation, { status: 201, body: template })
     }),
   )
   return template
@@ -145,7 +145,7 @@ export async function changeTemplate(
       const next = { ...row, ...changed, updated_at: at }
       await updateTemplate(tx, next)
       const body = toJsonTemplate(next)
-      await storeResponse(tx, reservation, { status: 200, body, at })
+      await storeResponse(tx, reservation, { status: 200, body })
       return body
     }),
   )
@@ -175,7 +175,7 @@ export async function removeTemplate(
     const row = (await lockTemplate(tx, key)) ?? notFound(key)
     await deleteTemplate(tx, row)
     const body = { id: row.id, deleted: true } as const
-    await storeResponse(tx, reservation, { status: 200, body, at: deps.clock.now() })
+    await storeResponse(tx, reservation, { status: 200, body })
     return body
   })
 }

@@ -48,7 +48,7 @@ export function probeRoutes(db: Db, clock: Clock, work: { runs: number; pause?: 
             })
             .execute()
           await work.pause?.()
-          await storeResponse(tx, reservation, { status: 200, body: { run: work.runs }, at })
+          await storeResponse(tx, reservation, { status: 200, body: { run: work.runs } })
         })
         return { run: work.runs }
       },

@@ -161,7 +161,7 @@ export async function removeRecord(
   const removed = { id: recordId, deleted: true } as const
   await inTransaction(deps.db, async tx => {
     if (reservation) await deleteRemoval(tx, reservation, recordId)
-    await storeResponse(tx, reservation, { status: 200, body: removed, at: deps.clock.now() })
+    await storeResponse(tx, reservation, { status: 200, body: removed })
   })
   return removed
 }
@@ -222,7 +222,7 @@ async function commitWrite(deps: DomainDeps, write: ZoneWrite): Promise<void> {
       if (!(await lockDomain(tx, domain.organization_id, domain.id)))
         throw refuse('not_found', { message: `There is no domain ${domain.id}.` })
       await requireAllowedName(tx, tenant, domain.domain, name)
-      await storeResponse(tx, reservation, { status, body: json, at: deps.clock.now() })
+      await storeResponse(tx, reservation, { status, body: json })
     })
   } catch (error) {
     const isNoLongerAllowed =
