@@ -3,17 +3,10 @@ import { refuse } from '../base/refusal.ts'
 import { ProviderError, type ProviderIdentities } from '../ports/provider/port.ts'
 import type { DomainDeps } from './deps.ts'
 import { checkRecord, type RecordCheck } from './dns/check-record.ts'
+import { type DomainRecordRow, selectRecords, toExpectedRecord, updateRecordCheck } from './dns/table.ts'
 import { isEnrolled, isProviderKey } from './enrolment.ts'
 import type { OwnershipCheck } from './ownership.ts'
-import {
-  type DomainRecordRow,
-  type DomainRow,
-  lockDomain,
-  selectRecords,
-  toExpectedRecord,
-  updateDomain,
-  updateRecordCheck,
-} from './table.ts'
+import { type DomainRow, lockDomain, updateDomain } from './table.ts'
 
 /** A stored record and what DNS shows of it. */
 interface CheckedRecord {

@@ -1,15 +1,10 @@
 import type { Db } from '../base/database/database.ts'
 import { refuse } from '../base/refusal.ts'
 import type { InstanceDnsSettings } from './dns/records.ts'
+import { type DomainRecordRow, selectRecords } from './dns/table.ts'
+import { type ReceivingClaimRow, selectClaims } from './receiving-claim-table.ts'
 import { type DomainJson, type ReceivingJson, toJsonDomain, toJsonReceiving } from './schema.ts'
-import {
-  type DomainRecordRow,
-  type DomainRow,
-  type ReceivingClaimRow,
-  selectClaims,
-  selectDomain,
-  selectRecords,
-} from './table.ts'
+import { type DomainRow, selectDomain } from './table.ts'
 
 /** The domains in API responses, in the order given, with two queries in all. */
 export async function loadDomainViews(

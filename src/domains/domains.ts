@@ -10,6 +10,7 @@ import { applyCheckResults, checkResultRefusals, checkSenderRecords } from './ch
 import type { DomainBlockers, DomainDeps } from './deps.ts'
 import { activateNextKey } from './dkim/rotation.ts'
 import { publishDomainRecords } from './dns/publish.ts'
+import { type DomainRecordRow, selectRecords } from './dns/table.ts'
 import { domainViewRefusals, loadDomainView, loadDomainViews } from './domain-view.ts'
 import {
   enrolWithProvider,
@@ -24,14 +25,12 @@ import { checkOwnership, ownershipRefusals, parseDomain, requireOwnership } from
 import { checkClaim } from './receiving-claim.ts'
 import { type DomainJson, type OwnershipJson, type RemovedDomainJson, toJsonRecord } from './schema.ts'
 import {
-  type DomainRecordRow,
   type DomainRow,
   deleteDomain,
   insertDomain,
   lockDomain,
   selectDomainByName,
   selectDomains,
-  selectRecords,
   updateDomain,
 } from './table.ts'
 

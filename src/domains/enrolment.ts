@@ -4,16 +4,8 @@ import type { DomainDeps } from './deps.ts'
 import { firstSelector, generatePrivateKey, openPrivateKey, sealDkimKey } from './dkim/keys.ts'
 import { type DkimKeyRow, insertDkimKey, selectDkimKeys } from './dkim/table.ts'
 import { dkimRecord, senderRecords } from './dns/records.ts'
-import {
-  type DomainRecordRow,
-  type DomainRow,
-  deleteRecord,
-  deleteRecords,
-  lockDomain,
-  selectRecords,
-  updateDomain,
-  upsertRecord,
-} from './table.ts'
+import { type DomainRecordRow, deleteRecord, deleteRecords, selectRecords, upsertRecord } from './dns/table.ts'
+import { type DomainRow, lockDomain, updateDomain } from './table.ts'
 
 type EnrolCandidate = Pick<DomainRow, 'id' | 'domain' | 'created_at'>
 

@@ -5,26 +5,20 @@ import { applyCheckResults, type CheckTrigger, missesBeforeLoss } from './check.
 import type { DomainDeps } from './deps.ts'
 import { checkRecord, type RecordCheck } from './dns/check-record.ts'
 import { mxRecord, receivingIdentityRecord } from './dns/records.ts'
+import { deleteRecords, selectRecords, toExpectedRecord, updateRecordCheck, upsertRecord } from './dns/table.ts'
 import { loadReceivingView } from './domain-view.ts'
 import { domainRefusals, loadDomain } from './load-domain.ts'
 import { countMailboxes } from './mailboxes/table.ts'
 import { checkOwnership, type OwnershipCheck, ownershipRefusals, requireOwnership } from './ownership.ts'
-import type { ReceivingJson } from './schema.ts'
 import {
-  type DomainRow,
-  deleteRecords,
   hasVerifiedDomain,
   insertClaim,
-  lockDomain,
   type ReceivingClaimRow,
   selectClaim,
-  selectDomain,
-  selectRecords,
-  toExpectedRecord,
   updateClaim,
-  updateRecordCheck,
-  upsertRecord,
-} from './table.ts'
+} from './receiving-claim-table.ts'
+import type { ReceivingJson } from './schema.ts'
+import { type DomainRow, lockDomain, selectDomain } from './table.ts'
 
 /** The refusals of {@link claimReceiving}. */
 export const claimReceivingRefusals = [...domainRefusals, 'receiving_claimed', ...ownershipRefusals] as const

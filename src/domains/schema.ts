@@ -10,7 +10,9 @@ import {
   type RecordStatus,
   recordTtlSeconds,
 } from './dns/records.ts'
-import type { DomainRecordRow, DomainRow, ReceivingClaimRow } from './table.ts'
+import type { DomainRecordRow } from './dns/table.ts'
+import type { ReceivingClaimRow } from './receiving-claim-table.ts'
+import type { DomainRow } from './table.ts'
 
 /** A DNS record in API responses. */
 export const recordSchema = t.Object(

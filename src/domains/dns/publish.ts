@@ -14,11 +14,12 @@ import { domainRefusals, loadDomain } from '../load-domain.ts'
 import { checkOwnership, ownershipRefusals, requireOwnership } from '../ownership.ts'
 import { checkClaim } from '../receiving-claim.ts'
 import { type DnsRecordJson, toJsonRecord, toJsonStoredRecord } from '../schema.ts'
-import { type DomainRecordRow, type DomainRow, selectRecords, toExpectedRecord, updateDomain } from '../table.ts'
+import { type DomainRow, updateDomain } from '../table.ts'
 import { evaluateValues } from './check-record.ts'
 import { managedMark, recordOwnerOf } from './record-owner.ts'
 import { byPurpose, type ExpectedRecord, toZoneRecord } from './records.ts'
 import type { PublicationJson } from './schema.ts'
+import { type DomainRecordRow, selectRecords, toExpectedRecord } from './table.ts'
 import { describeConflict, openZone, zoneRefusals } from './zone-access.ts'
 
 /** The refusals of {@link publishDns}. */

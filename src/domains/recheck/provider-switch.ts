@@ -4,8 +4,9 @@ import type { Log } from '../../base/observability/log.ts'
 import type { ProviderIdentities } from '../../ports/provider/port.ts'
 import type { DomainDeps } from '../deps.ts'
 import { publishDomainRecords } from '../dns/publish.ts'
+import type { DomainRecordRow } from '../dns/table.ts'
 import { ensureSenderSetup, isEnrolled, isProviderKey } from '../enrolment.ts'
-import type { DomainRecordRow, DomainRow } from '../table.ts'
+import type { DomainRow } from '../table.ts'
 import { updateNextCheckToNow, updateUnenrolledToPending } from './provider-switch-table.ts'
 
 const batchSize = 5000
