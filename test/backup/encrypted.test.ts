@@ -34,9 +34,9 @@ test('a backup encrypted with age can be read only with its identity, and includ
   expect([made.status, made.err]).toEqual([0, ''])
   expect(JSON.parse(made.out)).toMatchObject({ encryption: 'age', secret_key_included: true })
   const encrypted = listFiles(folder).filter(file => !file.endsWith('manifest.json') && !file.includes('catalog'))
-  expect(encrypted.every(value => value.endsWith('.zst.age'))).toBe(true)
-  for (const value of encrypted)
-    expect(readFileSync(join(folder, value)).toString('latin1')).toStartWith('age-encryption.org/v1')
+  expect(encrypted.every(file => file.endsWith('.zst.age'))).toBe(true)
+  for (const file of encrypted)
+    expect(readFileSync(join(folder, file)).toString('latin1')).toStartWith('age-encryption.org/v1')
 
   const closed = await store.mailroom(['backup', 'verify', folder])
   expect([closed.status, closed.err]).toEqual([2, expect.stringContaining('--identity is missing')])

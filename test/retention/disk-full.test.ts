@@ -110,17 +110,17 @@ describe.if(canMountDisks)('on small disks', () => {
       await until(acceptsBoth)
       const { db } = mailroom.database
       const other = table === 'messages' ? 'emails' : 'email_recipients'
-      for (const value of [table, other])
+      for (const name of [table, other])
         await sql
           .raw(
-            `CREATE TRIGGER full_${value} BEFORE INSERT ON ${value} FOR EACH ROW
+            `CREATE TRIGGER full_${name} BEFORE INSERT ON ${name} FOR EACH ROW
               SIGNAL SQLSTATE 'HY000' SET MYSQL_ERRNO = ${errno}, MESSAGE_TEXT = 'there is no space left'`,
           )
           .execute(db)
       const before = await rows()
       await expectBothRefused()
       expect(await rows()).toEqual(before)
-      for (const value of [table, other]) await sql.raw(`DROP TRIGGER full_${value}`).execute(db)
+      for (const name of [table, other]) await sql.raw(`DROP TRIGGER full_${name}`).execute(db)
       await until(acceptsBoth)
     })
 })

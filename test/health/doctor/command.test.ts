@@ -78,14 +78,14 @@ test('doctor checks the rest while the database is away', async () => {
 test('serve logs what the quick checks find at its start, and shows the number as a metric', async () => {
   const mailroom = await startMailroom({ MAILROOM_CLAMD: 'unix:/nonexistent/clamd.ctl' })
   try {
-    await until(() => mailroom.log.some(logLine => logLine.msg === 'doctor ran its quick checks'))
-    expect(mailroom.log.find(logLine => logLine.msg === 'doctor: error')).toMatchObject({
+    await until(() => mailroom.log.some(line => line.msg === 'doctor ran its quick checks'))
+    expect(mailroom.log.find(line => line.msg === 'doctor: error')).toMatchObject({
       check: 'clamd',
       seen: expect.stringContaining('/nonexistent/clamd.ctl'),
       todo: expect.stringContaining('MAILROOM_CLAMD'),
     })
-    expect(mailroom.log.find(logLine => logLine.msg === 'doctor ran its quick checks')?.['errors']).toBe(1)
-    const { metrics } = mailroom.log.find(logLine => logLine.msg === 'serving') as unknown as { metrics: string }
+    expect(mailroom.log.find(line => line.msg === 'doctor ran its quick checks')?.['errors']).toBe(1)
+    const { metrics } = mailroom.log.find(line => line.msg === 'serving') as unknown as { metrics: string }
     expect(await (await fetch(`http://${metrics}/metrics`)).text()).toContain(
       'mailroom_doctor_findings{level="error"} 1',
     )
@@ -104,5 +104,5 @@ test('a check that throws or takes too long becomes a finding, and delays no oth
   const [thrown, late] = await runChecks([check(broken), check(() => never)], deps, 50)
   expect(thrown).toMatchObject({ level: 'error', seen: expect.stringContaining('permission denied') })
   expect(late).toMatchObject({ level: 'warning', seen: expect.stringContaining('no answer within 0.05 seconds') })
-  expect(new Set(quickChecks.map(quickCheck => quickCheck.name)).size).toBe(quickChecks.length)
+  expect(new Set(quickChecks.map(check => check.name)).size).toBe(quickChecks.length)
 })

@@ -60,8 +60,8 @@ test('a port 25 that cannot be reached is a warning, and only a note while mail 
   await mailFrom('198.51.100.7')
   expect(await reach()).toMatchObject({ level: 'note', todo: expect.stringContaining('hairpin') })
   const later = { now: () => plusMs(systemClock.now(), 8 * 86_400_000) }
-  const parts = { db: inbox.server.database.db, publicSmtpPort: 1, clock: later }
-  expect((await doctor.run('port_25', {}, parts)).level).toBe('warning')
+  const deps = { db: inbox.server.database.db, publicSmtpPort: 1, clock: later }
+  expect((await doctor.run('port_25', {}, deps)).level).toBe('warning')
 })
 
 test('mail that all comes from a gateway of Docker is an error; from many, or too little of it, is not', async () => {
