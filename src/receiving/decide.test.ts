@@ -15,7 +15,7 @@ function verdict(result: Verdict['result'], aligned: boolean | null = null): Ver
   return { result, domain: 'a.test', aligned, detail: null }
 }
 
-interface Given {
+interface TestCase {
   readonly spf?: Verdict
   readonly dkim?: Verdict
   readonly dmarc?: readonly [Verdict['result'], Verdicts['dmarc']['policy']]
@@ -27,22 +27,22 @@ interface Given {
   readonly isResolverAway?: boolean
 }
 
-function evidence(given: Given): DecisionInput {
-  const [result, policy] = given.dmarc ?? ['none', null]
+function evidence(input: TestCase): DecisionInput {
+  const [result, policy] = input.dmarc ?? ['none', null]
   return {
     verdicts: {
-      spf: given.spf ?? verdict('none'),
-      dkim: given.dkim ?? verdict('none'),
+      spf: input.spf ?? verdict('none'),
+      dkim: input.dkim ?? verdict('none'),
       dmarc: { ...verdict(result), policy },
       arc: { ...verdict('none'), sealer: null },
-      from: given.authenticated ?? ['a@a.test'],
+      from: input.authenticated ?? ['a@a.test'],
     },
-    isResolverUnavailable: given.isResolverAway ?? false,
-    scan: given.scan ?? clean,
+    isResolverUnavailable: input.isResolverAway ?? false,
+    scan: input.scan ?? clean,
     summary: {
-      from: (given.shown ?? ['a@a.test']).map(address => ({ address, name: '' })),
-      fromFields: given.fromFields ?? 1,
-      hops: given.hops ?? 3,
+      from: (input.shown ?? ['a@a.test']).map(address => ({ address, name: '' })),
+      fromFields: input.fromFields ?? 1,
+      hops: input.hops ?? 3,
     },
   }
 }
@@ -51,7 +51,7 @@ const fail = verdict('fail')
 const alignedPass = verdict('pass', true)
 const strangePass = verdict('pass', false)
 
-const table: readonly (readonly [what: string, given: Given, policy: InboundPolicy, expected: string])[] = [
+const table: readonly (readonly [what: string, input: TestCase, policy: InboundPolicy, expected: string])[] = [
   ['nothing is known of the sender', {}, lenient, 'inbox accepted'],
   ['all passes', { spf: alignedPass, dkim: alignedPass, dmarc: ['pass', 'reject'] }, rejecting, 'inbox accepted'],
 
@@ -111,9 +111,9 @@ const table: readonly (readonly [what: string, given: Given, policy: InboundPoli
 ]
 
 describe('decides where', () => {
-  for (const [what, given, policy, expected] of table)
+  for (const [what, input, policy, expected] of table)
     test(what, () => {
-      const decision = decide(evidence(given), policy)
+      const decision = decide(evidence(input), policy)
       const outcome =
         decision.kind === 'refuse'
           ? `refuse ${decision.code}`

@@ -42,15 +42,15 @@ const filingLimits = { ...parseLimits, maxTextBytes: 512 * 1024 }
 
 /** Parses a message on this thread. Never rejects because of what is in it. */
 export async function parseForFiling(content: MessageSource): Promise<FilingSummary> {
-  const facts = await readMessageSummary(openContent(content), filingLimits)
+  const summary = await readMessageSummary(openContent(content), filingLimits)
   return {
-    ...toFilingSummary(facts),
-    isBeyondScanning: facts.hasMoreParts && (await hasDelimiters(content, maxScannedParts)),
-    report: mayReport(facts.headers) ? readReport(await firstBytes(content, maxReportBytes)) : null,
+    ...toFilingSummary(summary),
+    isBeyondScanning: summary.hasMoreParts && (await hasDelimiters(content, maxScannedParts)),
+    report: mayReport(summary.headers) ? readReport(await firstBytes(content, maxReportBytes)) : null,
   }
 }
 
-/** How many parts clamd scans by default (MaxFiles); with more it takes its time over the others, and scans none of them. */
+/** clamd scans no more parts by default (MaxFiles), though it still spends its time on the others. */
 const maxScannedParts = 10_000
 
 const maxFields = 500
@@ -63,11 +63,12 @@ export function parseForReport(first: Buffer): Pick<FilingSummary, 'report' | 'i
 
 /** Are there more than `count` lines that may begin a part (RFC 2046 §5.1.1)? */
 async function hasDelimiters(content: MessageSource, count: number): Promise<boolean> {
-  let found = 0
+  let delimiters = 0
   let end = Buffer.alloc(0)
   for await (const chunk of content.kind === 'memory' ? [content.bytes] : createReadStream(content.path)) {
     const bytes = Buffer.concat([end, chunk as Buffer])
-    for (let at = bytes.indexOf('\n--'); at >= 0; at = bytes.indexOf('\n--', at + 3)) if (++found > count) return true
+    for (let at = bytes.indexOf('\n--'); at >= 0; at = bytes.indexOf('\n--', at + 3))
+      if (++delimiters > count) return true
     end = Buffer.from(bytes.subarray(-2))
   }
   return false
@@ -90,9 +91,9 @@ async function firstBytes(content: MessageSource, count: number): Promise<Buffer
   return Buffer.from(await Bun.file(content.path).slice(0, count).arrayBuffer())
 }
 
-function toFilingSummary(facts: MessageSummary): FilingSummary {
-  const { from, fromFields, hops, to, subject, messageId, inReplyTo, references, attachments, problem } = facts
-  const preview = previewOf(facts.text, facts.html)
+function toFilingSummary(summary: MessageSummary): FilingSummary {
+  const { from, fromFields, hops, to, subject, messageId, inReplyTo, references, attachments, problem } = summary
+  const preview = previewOf(summary.text, summary.html)
   return {
     from,
     fromFields,
@@ -105,8 +106,8 @@ function toFilingSummary(facts: MessageSummary): FilingSummary {
     attachments,
     problem,
     preview,
-    isAutomatic: isAutomatic(facts.headers),
-    isAutomaticReply: isAutomaticReply(facts.headers),
+    isAutomatic: isAutomatic(summary.headers),
+    isAutomaticReply: isAutomaticReply(summary.headers),
     isBeyondScanning: false,
     report: null,
   }

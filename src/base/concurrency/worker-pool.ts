@@ -109,6 +109,7 @@ export function openWorkerPool<Tasks extends WorkerTasks>(options: WorkerPoolOpt
         worker.isReady = true
         clearTimeout(worker.timer)
         for (const task of worker.tasks.values()) startTimer(worker, task)
+        endWhenIdle(worker)
         return
       case 'call':
         void answerCall(worker, message)
@@ -151,11 +152,14 @@ export function openWorkerPool<Tasks extends WorkerTasks>(options: WorkerPoolOpt
     const task = worker.tasks.get(id)
     worker.tasks.delete(id)
     clearTimeout(task?.timer)
-    if (worker.tasks.size === 0 && workers.has(worker) && idleMs !== undefined) {
-      clearTimeout(worker.timer)
-      worker.timer = setTimeout(() => end(worker, new WorkerError('closed', 'the worker was idle')), idleMs)
-    }
+    if (worker.isReady) endWhenIdle(worker)
     return task
+  }
+
+  function endWhenIdle(worker: PoolWorker): void {
+    if (idleMs === undefined || worker.tasks.size > 0 || !workers.has(worker)) return
+    clearTimeout(worker.timer)
+    worker.timer = setTimeout(() => end(worker, new WorkerError('closed', 'the worker was idle')), idleMs)
   }
 
   function end(worker: PoolWorker, error: WorkerError): void {

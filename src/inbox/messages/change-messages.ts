@@ -21,9 +21,9 @@ export async function changeMessages(
   const change = changeOf(body)
   const ids = [...new Set(body.ids)]
   return inTransaction(db, async tx => {
-    const found = await selectVisibleIds(tx, caller, ids.filter(isMessageId))
-    await updateMessages(tx, caller.organizationId, found, change)
-    const visible = new Set<string>(found)
+    const visibleIds = await selectVisibleIds(tx, caller, ids.filter(isMessageId))
+    await updateMessages(tx, caller.organizationId, visibleIds, change)
+    const visible = new Set<string>(visibleIds)
     const response = { updated: ids.filter(id => visible.has(id)), not_found: ids.filter(id => !visible.has(id)) }
     await storeResponse(tx, reservation, { status: 200, body: response })
     return response

@@ -43,8 +43,8 @@ export async function readStoredSummary(
   const { organization_id, blob_id, size } = message
   if (message.raw_purged_at !== null) return purgedMessageSummary(message)
   if (size <= maxInlineBytes) return readMessageSummary(readStoredMessage(deps.blobs, organization_id, blob_id))
-  const facts = await deps.texts.readSummary(deps.blobs.read(organization_id, blob_id))
-  if (facts) return facts
+  const summary = await deps.texts.readSummary(deps.blobs.read(organization_id, blob_id))
+  if (summary) return summary
   const head = deps.blobs.read(organization_id, blob_id, { end: parseLimits.maxHeaderBytes })
   return readHeaderSummary(await readAll(Readable.from(head, { objectMode: false })), 'it could not be parsed')
 }

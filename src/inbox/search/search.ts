@@ -33,14 +33,14 @@ export async function searchMessages(
 
 /** First those that are in no segment: a message that moves into one meanwhile is found again there, not missed. */
 async function findMessages(db: Db, criteria: SearchCriteria, limit: number): Promise<MessageItemRow[]> {
-  const found = new Map<string, MessageItemRow>()
-  for (const row of await selectUnsegmentedMatches(db, criteria, limit)) found.set(row.id, row)
+  const matches = new Map<string, MessageItemRow>()
+  for (const row of await selectUnsegmentedMatches(db, criteria, limit)) matches.set(row.id, row)
   const positions = positionsNewestFirst(db, criteria.tenant.organizationId, criteria.query)
   for await (const chunk of inChunks(positions, 2 * limit)) {
-    if (found.size >= limit) break
-    for (const row of await selectMatchesAt(db, criteria, chunk, limit)) found.set(row.id, row)
+    if (matches.size >= limit) break
+    for (const row of await selectMatchesAt(db, criteria, chunk, limit)) matches.set(row.id, row)
   }
-  return [...found.values()].sort((a, b) => (a.id < b.id ? 1 : -1)).slice(0, limit)
+  return [...matches.values()].sort((a, b) => (a.id < b.id ? 1 : -1)).slice(0, limit)
 }
 
 const firstSegments = 16

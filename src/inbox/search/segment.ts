@@ -37,9 +37,9 @@ export function buildPostings(texts: string): string {
   const messages = texts.split('\n').map(text => text.trim().split(' '))
   const positions = new Map<string, number[]>()
   const add = (key: string, position: number) => {
-    const known = positions.get(key)
-    if (!known) positions.set(key, [position])
-    else if (known.at(-1) !== position) known.push(position)
+    const ofKey = positions.get(key)
+    if (!ofKey) positions.set(key, [position])
+    else if (ofKey.at(-1) !== position) ofKey.push(position)
   }
   for (const [position, tokens] of messages.entries())
     for (const token of tokens) {
