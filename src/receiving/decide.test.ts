@@ -81,7 +81,7 @@ const table: readonly (readonly [what: string, input: TestCase, policy: InboundP
   ['it is infected and fails DMARC', { scan: infected, dmarc: ['fail', 'reject'] }, lenient, 'quarantine infected'],
   ['infected, DMARC, rejecting', { scan: infected, dmarc: ['fail', 'reject'] }, rejecting, 'refuse dmarc_reject'],
   ['it cannot be scanned', { scan: unscanned }, lenient, 'quarantine unscanned then inbox'],
-  ['it can never be scanned', { scan: { ...unscanned, isLasting: true } }, lenient, 'quarantine unscanned'],
+  ['it can never be scanned', { scan: { ...unscanned, isPermanent: true } }, lenient, 'quarantine unscanned'],
   ['it cannot be scanned and fails SPF', { scan: unscanned, spf: fail }, lenient, 'quarantine unscanned then spam'],
   ['it cannot be scanned, deferring', { scan: unscanned }, deferring, 'refuse scanner_away'],
 

@@ -64,7 +64,7 @@ export function decide(
             kind: 'file',
             folder: 'quarantine',
             reason: 'unscanned',
-            releaseFolder: scan.isLasting ? null : folderByVerdicts(verdicts).folder,
+            releaseFolder: scan.isPermanent ? null : folderByVerdicts(verdicts).folder,
           }
     default:
       return scan satisfies never

@@ -68,7 +68,7 @@ async function parseAndScan({ content, signal }: IncomingMessage, deps: ReceiveD
   return { summary, scan }
 }
 
-const beyondScanning = { kind: 'unscanned', why: 'it has too many parts', isLasting: true } as const
+const beyondScanning = { kind: 'unscanned', why: 'it has too many parts', isPermanent: true } as const
 
 const received = counter('mailroom_received_total', 'Messages after DATA, by outcome.', ['outcome'])
 for (const outcome of ['inbox', 'spam', 'quarantine', 'report']) received.inc({ outcome }, 0)

@@ -40,7 +40,7 @@ export async function scanMessage(content: MessageSource, signal: AbortSignal, d
   const scan = await scanWithRetry(content, signal, deps)
   observers[scan.kind].observe((performance.now() - started) / 1000)
   if (scan.kind !== 'unscanned') deps.scannerFailures?.succeeded()
-  else if (!scan.isLasting) deps.scannerFailures?.failed(scan.why)
+  else if (!scan.isPermanent) deps.scannerFailures?.failed(scan.why)
   if (scan.kind !== 'infected') return scan
   return { ...scan, attachments: await scanAttachments(openContent(content), deps.scanner) }
 }
@@ -48,7 +48,7 @@ export async function scanMessage(content: MessageSource, signal: AbortSignal, d
 async function scanWithRetry(content: MessageSource, signal: AbortSignal, deps: ScanDeps): Promise<ScanResult> {
   const deadline = performance.now() + deps.scanWaitMs
   const scan = await deps.scanner.scan(content)
-  while (scan.kind === 'unscanned' && !scan.isLasting && !signal.aborted && performance.now() < deadline) {
+  while (scan.kind === 'unscanned' && !scan.isPermanent && !signal.aborted && performance.now() < deadline) {
     // A scanner that answers without a verdict gives none for the same bytes later either: retry once, not for ever.
     if (await deps.scanner.isReady()) return await deps.scanner.scan(content)
     await Bun.sleep(Math.min(retryMs, Math.max(deadline - performance.now(), 0)))

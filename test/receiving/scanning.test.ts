@@ -197,7 +197,7 @@ describe('a scanner that is unavailable', () => {
     const limited: Scanner = {
       scan() {
         scans++
-        return Promise.resolve({ kind: 'unscanned', why: 'limits', isLasting: true })
+        return Promise.resolve({ kind: 'unscanned', why: 'limits', isPermanent: true })
       },
       isReady: () => Promise.resolve(true),
     }

@@ -64,7 +64,7 @@ async function requireReady(db: Db, config: Config, domain: string, mode: MtaSts
   if (!claim?.identity_verified) throw new CommandError(`${domain} does not receive its mail here.`)
   if (mode === 'none' && !(await selectPolicy(db, domain))) throw new CommandError(`${domain} has no policy.`)
   const trust = await checkOurCertificate(db, config)
-  if (mode === 'enforce' && trust.kind === 'bad')
+  if (mode === 'enforce' && trust.kind === 'invalid')
     throw new CommandError(
       `Senders that enforce the policy would stop sending: the certificate for ${config.hostname} is not trusted: ${trust.why}.`,
     )
@@ -75,9 +75,9 @@ async function requireReady(db: Db, config: Config, domain: string, mode: MtaSts
 async function checkOurCertificate(db: Db, { hostname, tlsCert }: Config): Promise<ChainTrust> {
   const now = new Date()
   const inFile = tlsCert === undefined ? undefined : checkChain(readFileSync(tlsCert, 'utf8'), hostname, now)
-  if (inFile && inFile.kind !== 'bad') return inFile
+  if (inFile && inFile.kind !== 'invalid') return inFile
   const issued = await selectIssuedCertificate(db, hostname)
-  return issued ? checkChain(issued.chain, hostname, now) : (inFile ?? { kind: 'bad', why: 'there is none' })
+  return issued ? checkChain(issued.chain, hostname, now) : (inFile ?? { kind: 'invalid', why: 'there is none' })
 }
 
 function warningsOf({ httpsListen, hostname }: Config, trust: ChainTrust, mode: MtaStsMode): readonly string[] {
@@ -87,7 +87,7 @@ function warningsOf({ httpsListen, hostname }: Config, trust: ChainTrust, mode: 
       'MAILROOM_HTTPS_LISTEN is not set: a reverse proxy must serve the policy host over HTTPS, with a certificate for it, and pass on the Host header.',
     )
   if (mode === 'none') return notes
-  if (trust.kind === 'bad') notes.push(`the certificate for ${hostname} does not allow enforce yet: ${trust.why}.`)
+  if (trust.kind === 'invalid') notes.push(`the certificate for ${hostname} does not allow enforce yet: ${trust.why}.`)
   if (trust.kind === 'unknown_root')
     notes.push(`the certificate for ${hostname} comes from ${trust.issuer}, which most senders do not trust.`)
   return notes

@@ -75,7 +75,7 @@ function assessChain(chain: string, hostname: string, now: Date, renewalTodo: st
       ? warning(`the certificate has ${days}`, renewalTodo)
       : ok(`the certificate for ${hostname} has ${days}`),
   ]
-  if (trust.kind === 'bad')
+  if (trust.kind === 'invalid')
     findings.push(
       warning(
         `senders that verify the certificate reject it: ${trust.why}`,

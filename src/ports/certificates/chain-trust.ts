@@ -5,9 +5,9 @@ import { covers } from './port.ts'
 
 /** The result of validating a chain: invalid, valid up to a root that is not publicly trusted, or valid. */
 export type ChainTrust =
-  | { readonly kind: 'bad'; readonly why: string }
+  | { readonly kind: 'invalid'; readonly why: string }
   | { readonly kind: 'unknown_root'; readonly issuer: string }
-  | { readonly kind: 'good' }
+  | { readonly kind: 'valid' }
 
 /**
  * Validates a chain (PEM) as a client that connects to `name` does (RFC 8461 §4.2). An unknown root is a result of its own,
@@ -16,26 +16,27 @@ export type ChainTrust =
 export function checkChain(chain: string, name: string, now: Date): ChainTrust {
   try {
     const [first, ...rest] = readChain(chain)
-    if (!first) return bad('there is none')
+    if (!first) return invalid('there is none')
     const names = (first.subjectAltName ?? '')
       .split(', ')
       .flatMap(entry => (entry.startsWith('DNS:') ? entry.slice(4) : []))
-    if (!covers({ names }, name)) return bad(`it is for ${names.join(', ') || 'no host'}`)
-    if (new Date(first.validTo) <= now) return bad(`it expired at ${new Date(first.validTo).toISOString()}`)
-    if (new Date(first.validFrom) > now) return bad(`it is not valid before ${new Date(first.validFrom).toISOString()}`)
-    if (isIssuedBy(first, first)) return bad('it is self-signed')
+    if (!covers({ names }, name)) return invalid(`it is for ${names.join(', ') || 'no host'}`)
+    if (new Date(first.validTo) <= now) return invalid(`it expired at ${new Date(first.validTo).toISOString()}`)
+    if (new Date(first.validFrom) > now)
+      return invalid(`it is not valid before ${new Date(first.validFrom).toISOString()}`)
+    if (isIssuedBy(first, first)) return invalid('it is self-signed')
     const last = lastOf(first, rest)
     return endsAtPublicRoot(last)
-      ? { kind: 'good' }
+      ? { kind: 'valid' }
       : { kind: 'unknown_root', issuer: last.issuer.replaceAll('\n', ', ') }
   } catch (error) {
-    if (error instanceof CertificateError) return bad(error.message)
+    if (error instanceof CertificateError) return invalid(error.message)
     throw error
   }
 }
 
-function bad(why: string): ChainTrust {
-  return { kind: 'bad', why }
+function invalid(why: string): ChainTrust {
+  return { kind: 'invalid', why }
 }
 
 /** The last certificate of the path from `first`, whatever the order of the others. */

@@ -230,7 +230,7 @@ function scanFrom({ isInfected, viruses, resultString }: ScanReply): ScanResult 
   const [limit] = viruses
   return limit === undefined
     ? unscanned('clamd found something without a name')
-    : { kind: 'unscanned', why: limit, isLasting: true }
+    : { kind: 'unscanned', why: limit, isPermanent: true }
 }
 
 function unscanned(why: string): ScanResult {

@@ -3,13 +3,13 @@ import type { MessageSource } from '../../mail/message-source.ts'
 
 /**
  * The result of a scan. Every failure, limit or doubt is `unscanned`, never `clean`. `signature`: the scanner's name for what
- * it found. `why`: for operators. `isLasting`: scanning the same bytes again would give the same result, such as when they are
+ * it found. `why`: for operators. `isPermanent`: scanning the same bytes again would give the same result, such as when they are
  * beyond the scanner's limits.
  */
 export type ScanResult =
   | { readonly kind: 'clean' }
   | { readonly kind: 'infected'; readonly signature: string }
-  | { readonly kind: 'unscanned'; readonly why: string; readonly isLasting?: boolean }
+  | { readonly kind: 'unscanned'; readonly why: string; readonly isPermanent?: boolean }
 
 /**
  * Scans for malware.

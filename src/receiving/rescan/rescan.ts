@@ -54,7 +54,7 @@ async function rescan(row: UnscannedRow, deps: RescanDeps): Promise<void> {
     case 'infected':
       return await quarantineInfected(row, scan.signature, deps)
     case 'unscanned':
-      await updateRescanAt(deps.db, row, scan.isLasting ? null : nextRescan(row.received_at, deps.clock.now()))
+      await updateRescanAt(deps.db, row, scan.isPermanent ? null : nextRescan(row.received_at, deps.clock.now()))
       return
     default:
       return scan satisfies never

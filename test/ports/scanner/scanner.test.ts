@@ -177,7 +177,7 @@ test('unscanned for ERROR, READ TIMED OUT, limits and nonsense', async () => {
     { kind: 'clean' },
   ])
   // The same bytes would be beyond the limits again.
-  expect(found.map(result => result.kind === 'unscanned' && result.isLasting === true)).toEqual(
+  expect(found.map(result => result.kind === 'unscanned' && result.isPermanent === true)).toEqual(
     replies.map(reply => reply.includes('Limits')),
   )
   expect(found[2]).toMatchObject({ why: expect.stringContaining('size limit') })
