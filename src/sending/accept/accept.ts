@@ -123,10 +123,8 @@ function toResult(accepted: AcceptedEmail | undefined, refusal: Refusal | undefi
 /** Stores the responses that repeated requests will get. @throws ReservationsLostError */
 async function storeAcceptedResponses(tx: Db, accepted: ReadonlyMap<StampedCandidate, AcceptedEmail>): Promise<void> {
   const responses = [...accepted].flatMap(([candidate, email]) => {
-    const { reservation, createdAt } = candidate
-    return reservation
-      ? [{ candidate, response: { reservation, status: 202, body: acceptedResponseBody(email), at: createdAt } }]
-      : []
+    const { reservation } = candidate
+    return reservation ? [{ candidate, response: { reservation, status: 202, body: acceptedResponseBody(email) } }] : []
   })
   if (responses.length === 0) return
   const isStored = await storeResponses(
