@@ -12,6 +12,7 @@ import { emptyDatabase, type FreshDatabase } from '../harness/database.ts'
 import { type Mailroom, startMailroom } from '../harness/mailroom.ts'
 import { fetchValidated } from '../harness/openapi-validation.ts'
 import { acceptedMessageId, sendMail } from '../harness/smtp-delivery.ts'
+import { until } from '../harness/until.ts'
 
 const secretKey = Buffer.alloc(32, 7).toString('base64')
 const lanes = 3
@@ -44,7 +45,7 @@ async function command(args: readonly string[], databaseUrl: string) {
   return JSON.parse(out)
 }
 
-/** Mail both ways, until it is stopped; what was acknowledged so far. */
+/** Sends mail both ways until it is stopped, and counts what was acknowledged. */
 function startMail() {
   const acknowledged = { messages: [] as string[], emails: [] as string[] }
   let isStopped = false
@@ -71,10 +72,10 @@ function startMail() {
   }
 }
 
-test('a backup while mail flows has all that was acknowledged before, and nothing by half', async () => {
+test('a backup while mail flows contains all that was acknowledged before, and nothing incomplete', async () => {
   const mail = startMail()
   const enough = () => mail.acknowledged.messages.length >= 20 && mail.acknowledged.emails.length >= 20
-  for (const deadline = Date.now() + 120_000; !enough() && Date.now() < deadline; ) await Bun.sleep(20)
+  await until(enough, { withinMs: 120_000 })
   const before = { messages: [...mail.acknowledged.messages], emails: [...mail.acknowledged.emails] }
   const made = await command(['backup', join(folder, 'backups'), '--pace', '100'], mailroom.database.url)
   await mail.stop()
@@ -91,11 +92,11 @@ test('a backup while mail flows has all that was acknowledged before, and nothin
   )
   expect(emails.map(email => email.id)).toEqual(expect.arrayContaining(before.emails as (typeof emails)[0]['id'][]))
   const blobs = mysqlBlobs(db, systemClock)
-  for (const each of [...messages, ...emails])
-    expect((await blobs.readWhole(each.organization_id, each.blob_id)).length).toBeGreaterThan(0)
+  for (const { organization_id, blob_id } of [...messages, ...emails])
+    expect((await blobs.readWhole(organization_id, blob_id)).length).toBeGreaterThan(0)
 }, 240_000)
 
-test('a restored Mailroom serves, sends nothing and takes no key until it is told to', async () => {
+test('a restored Mailroom serves, but sends nothing and accepts no key until an operator allows it', async () => {
   const serving = await mailroom.startSecondProcess({ MAILROOM_DATABASE_URL: target.url, MAILROOM_PROVIDER: 'sandbox' })
   const ask = (path: string) =>
     fetchValidated(`${serving.http}${path}`, { headers: { authorization: `Bearer ${mailroom.key}` } })
@@ -103,7 +104,7 @@ test('a restored Mailroom serves, sends nothing and takes no key until it is tol
   const waiting = () => target.db.selectFrom('outbox').select(['id', 'held_at', 'attempts']).execute()
   const held = await waiting()
   expect(held.length).toBeGreaterThan(0)
-  expect(held.every(each => each.held_at !== null)).toBe(true)
+  expect(held.every(row => row.held_at !== null)).toBe(true)
 
   const [key] = await target.db.selectFrom('api_keys').select('id').execute()
   await command(['key', 'enable', key?.id ?? ''], target.url)
@@ -112,11 +113,10 @@ test('a restored Mailroom serves, sends nothing and takes no key until it is tol
   expect((await waiting()).length).toBe(held.length)
 
   await command(['queue', 'release', '--all'], target.url)
-  for (const deadline = Date.now() + 60_000; (await waiting()).length > 0; await Bun.sleep(100))
-    if (Date.now() > deadline) throw new Error('what was released was not sent')
+  await until(async () => (await waiting()).length === 0, { what: 'an empty outbox', withinMs: 60_000 })
 }, 240_000)
 
-test('the metrics tell when a backup was made and when one was proven', async () => {
+test('the metrics have the time of the last backup and of the last proven restore', async () => {
   const { db, close } = openDatabase(mailroom.database.url, 1)
   const { id } = await db.selectFrom('backups').select('id').executeTakeFirstOrThrow()
   expect(await updateRestoreTrial(db, id, 'proven', systemClock.now())).toBe(true)
@@ -129,11 +129,7 @@ test('the metrics tell when a backup was made and when one was proven', async ()
     return Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1])
   }
   const secondsOf = (at: string | null | undefined) => Date.parse(`${at?.replace(' ', 'T').slice(0, 23)}Z`) / 1000
-  for (const deadline = Date.now() + 30_000; ; await Bun.sleep(100)) {
-    const proven = await gaugeOf('mailroom_restore_last_proven_timestamp_seconds')
-    if (proven > 0) break
-    if (Date.now() > deadline) throw new Error('the metrics do not tell it')
-  }
+  await until(async () => (await gaugeOf('mailroom_restore_last_proven_timestamp_seconds')) > 0, { withinMs: 30_000 })
   expect(await gaugeOf('mailroom_backup_last_success_timestamp_seconds')).toBe(secondsOf(made?.finished_at))
   expect(await gaugeOf('mailroom_restore_last_proven_timestamp_seconds')).toBe(secondsOf(made?.proven_at))
   expect(await gaugeOf('mailroom_backup_last_size_bytes')).toBe(made?.bytes ?? Number.NaN)

@@ -6,7 +6,7 @@ import { SmtpClient } from '../harness/smtp-client.ts'
 import { acceptedMessageId, readMessage, sendMail } from '../harness/smtp-delivery.ts'
 import { nestedZip, zipOfZeros } from '../harness/zip.ts'
 
-/** Messages that take apart badly: each is filed soon and shown as far as it can be, and none holds up the others. */
+/** Messages that are expensive to parse: each is stored soon and shown as far as possible, and none delays the others. */
 let dns: TestDns
 let mailroom: Mailroom
 
@@ -81,7 +81,7 @@ const bombs: Readonly<Record<string, readonly [message: () => Buffer, filed?: Fi
   'ZIPs 200 deep': [() => zip(nestedZip(200, Buffer.from('Hello.'))), { folder: 'quarantine' }],
 }
 
-/** Files it; how long that took from the connection to the answer, in milliseconds. */
+/** Delivers it. The time from the connection to the reply, in milliseconds. */
 async function fileOne(message: () => Buffer): Promise<{ readonly id: string; readonly ms: number }> {
   const bytes = message()
   const before = performance.now()
@@ -91,7 +91,7 @@ async function fileOne(message: () => Buffer): Promise<{ readonly id: string; re
 
 const soonMs = 2000
 
-/** How many times longer than on a quiet machine work takes now: what a computation waits for a processor is not ours. */
+/** How much slower this machine is now than when idle, since waiting for a processor does not count. */
 function business(): number {
   const [began, used] = [performance.now(), process.cpuUsage()]
   while (performance.now() - began < 100);
@@ -99,7 +99,7 @@ function business(): number {
   return (performance.now() - began) / ((user + system) / 1000)
 }
 
-/** The quickest of three, by the clock of a quiet machine. */
+/** The fastest of three, corrected for the load of the machine. */
 async function fileSoon(message: () => Buffer): Promise<{ readonly id: string; readonly ms: number }> {
   const tries = []
   do {
@@ -107,10 +107,10 @@ async function fileSoon(message: () => Buffer): Promise<{ readonly id: string; r
     const { id, ms } = await fileOne(message)
     tries.push({ id, ms: ms / Math.max(before, business(), 1) })
   } while (tries.length < 3 && (tries.at(-1)?.ms ?? 0) >= soonMs)
-  return tries.reduce((best, each) => (each.ms < best.ms ? each : best))
+  return tries.reduce((best, result) => (result.ms < best.ms ? result : best))
 }
 
-describe('is filed soon, and shown as far as it can be', () => {
+describe('is stored soon, and shown as far as possible', () => {
   for (const [what, [message, { shows, folder = 'inbox' } = {}]] of Object.entries({ ...broken, ...bombs }))
     test(what, async () => {
       const { id, ms } = await fileSoon(message)
@@ -131,7 +131,7 @@ describe('is filed soon, and shown as far as it can be', () => {
 const lanes = 10
 const perLane = 10
 
-/** Sends good messages over a few connections; how long each took from MAIL to the answer, in milliseconds, sorted. */
+/** Sends normal messages over a few connections. The times from MAIL to the reply, in milliseconds, sorted. */
 async function sendGood(): Promise<readonly number[]> {
   const sendLane = async (): Promise<readonly number[]> => {
     const client = await SmtpClient.ready(mailroom.smtp)
@@ -153,7 +153,7 @@ async function sendGood(): Promise<readonly number[]> {
 const median = (sorted: readonly number[]) => sorted[Math.floor(sorted.length / 2)] ?? Number.NaN
 const slowest = (sorted: readonly number[]) => sorted.at(-1) ?? Number.NaN
 
-/** Two clients send the bomb, again and again, while the good messages come. */
+/** Two clients send the bomb repeatedly while the normal messages are sent. */
 async function sendGoodBeside(bomb: () => Buffer) {
   let isOver = false
   let sent = 0
@@ -167,10 +167,10 @@ async function sendGoodBeside(bomb: () => Buffer) {
   return { beside, sent }
 }
 
-/** The bombs have a processor of their own, which on a machine of two is half of what there is. */
+/** The bombs occupy one processor, which is half of a machine with two. */
 const maxRatio = 3
 
-describe(`${lanes * perLane} good messages are not slowed`, () => {
+describe(`${lanes * perLane} normal messages are not slowed down`, () => {
   for (const what of ['multiparts 20,000 deep', '400,000 parts', '50,000 nested elements', '5 MB of one header field'])
     test(`beside ${what}`, async () => {
       const [message] = bombs[what] ?? []
@@ -181,7 +181,7 @@ describe(`${lanes * perLane} good messages are not slowed`, () => {
       for (let round = 0; round < 3 && ratio > maxRatio; round++) {
         const alone = await sendGood()
         const { beside, sent } = await sendGoodBeside(message)
-        const shown = [median(alone), slowest(alone), median(beside), slowest(beside)].map(each => each.toFixed())
+        const shown = [median(alone), slowest(alone), median(beside), slowest(beside)].map(value => value.toFixed())
         process.stdout.write(`${what}: alone ${shown[0]} ms (slowest ${shown[1]}), beside ${shown[2]} (${shown[3]})\n`)
         expect(sent).toBeGreaterThanOrEqual(2)
         expect(slowest(beside)).toBeLessThan(soonMs)

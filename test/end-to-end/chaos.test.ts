@@ -21,9 +21,10 @@ import {
 import { type FaultyProvider, type LedgerEntry, startFaultyProvider } from '../harness/faulty-provider.ts'
 import { type Mailroom, startMailroom } from '../harness/mailroom.ts'
 import { type ReportSender, startReportSender } from '../harness/report-sender.ts'
+import { until } from '../harness/until.ts'
 import { dialects, writeAutoReply, writeDsn, writeFeedback } from '../harness/write-reports.ts'
 
-/** What the provider does follows from it alone; MAILROOM_TEST_SEED sets another. */
+/** Determines everything that the provider does; MAILROOM_TEST_SEED sets another. */
 const seed = Number(process.env['MAILROOM_TEST_SEED'] ?? 3464)
 const random = seededRandom(seed)
 const count = 1920
@@ -35,7 +36,7 @@ const courses = new Map<string, DeliveryPlan>()
 const alone = new Set<string>()
 const posted: { readonly id: string; readonly addresses: readonly string[] }[] = []
 let provider: FaultyProvider
-/** Knows nobody: what is relayed on is not known to have come to its recipient's server. */
+/** Knows no recipients: a relayed DSN does not say that the message arrived at the recipient's server. */
 let dns: TestDns
 let mailroom: Mailroom
 let reporter: ReportSender
@@ -93,7 +94,7 @@ function tellOften(entry: LedgerEntry, news: PlannedEvent): void {
   }
 }
 
-/** What says nothing, and what nobody who had the message wrote. */
+/** Reports without information, and forged ones. */
 function tellNonsense(entry: LedgerEntry): void {
   const { address, reversePath, header } = entry
   const news: PlannedEvent = { kind: 'failed', reply: '550 5.1.1 User unknown' }
@@ -121,8 +122,11 @@ async function post(fields: object) {
   return mailroom.api('POST', '/v1/emails', email)
 }
 
-/** Does it with each of them, some at the same time. */
-async function each<Value>(values: readonly Value[], act: (value: Value) => Promise<void>): Promise<void> {
+/** Runs `act` for each value, a few at the same time. */
+async function forEachConcurrently<Value>(
+  values: readonly Value[],
+  act: (value: Value) => Promise<void>,
+): Promise<void> {
   const rest = values.values()
   await Promise.all(
     Array.from({ length: clients }, async () => {
@@ -138,12 +142,9 @@ async function sendOne(addresses: readonly string[]): Promise<void> {
   posted.push({ id: json.id, addresses })
 }
 
-async function whenOutboxIsEmpty(): Promise<void> {
-  for (const end = Date.now() + withinMs; Date.now() < end; await Bun.sleep(20)) {
-    const left = await mailroom.database.db.selectFrom('outbox').select('id').limit(1).execute()
-    if (left.length === 0) return
-  }
-  throw new Error('the outbox does not become empty')
+async function untilOutboxIsEmpty(): Promise<void> {
+  const rows = mailroom.database.db.selectFrom('outbox').select('id').limit(1)
+  await until(async () => (await rows.execute()).length === 0, { what: 'an empty outbox', withinMs })
 }
 
 async function suppressions(): Promise<ReadonlyMap<string, string>> {
@@ -158,12 +159,12 @@ async function suppressions(): Promise<ReadonlyMap<string, string>> {
 
 const newAddress = (i: number) => `${pick(random, ['r', 'R', 'Name.'])}${i}@dest${i % 9}.example`
 
-/** What the provider heard of each address, in order. */
+/** What the provider received for each address, in order. */
 function entriesByAddress(): ReadonlyMap<string, readonly LedgerEntry[]> {
   return Map.groupBy(provider.ledger.values(), entry => entry.address.toLowerCase())
 }
 
-/** What it heard of each address first, in an order that is the same in every run. */
+/** What it received first for each address, in an order that is the same in every run. */
 function firstEntries(): readonly LedgerEntry[] {
   return Array.from(entriesByAddress().values())
     .flatMap(([entry]) => entry ?? [])
@@ -179,7 +180,7 @@ async function compareAll(closedTwice: ReadonlySet<LedgerEntry>): Promise<void> 
   }))
   const wrong: object[] = []
   const eventIds: string[] = []
-  await each(pairs, async ({ id, of }) => {
+  await forEachConcurrently(pairs, async ({ id, of }) => {
     const { json } = await mailroom.api('GET', `/v1/emails/${id}`)
     eventIds.push(...json.events.map((one: { id: string }) => one.id))
     const told = of.flatMap(entry => (entry ? [entry] : []))
@@ -222,8 +223,8 @@ async function firstWave(): Promise<void> {
   )
   for (const [only, other] of emails) if (only !== undefined && other === undefined) alone.add(only)
   for (const address of emails.flat()) courses.set(address.toLowerCase(), randomPlan(random))
-  await each(emails, sendOne)
-  await whenOutboxIsEmpty()
+  await forEachConcurrently(emails, sendOne)
+  await untilOutboxIsEmpty()
   const taken = firstEntries().filter(entry => entry.acceptances > 0)
   const late = taken.flatMap(entry => (entry.plan.isEarly ? [] : entry.plan.events.map(news => ({ entry, news }))))
   for (const { entry, news } of shuffled(random, late)) {
@@ -251,8 +252,8 @@ async function secondWave(): Promise<ReadonlySet<LedgerEntry>> {
   for (const { address } of others) courses.set(address.toLowerCase(), smooth)
   for (const { address } of closed)
     courses.set(address.toLowerCase(), { ...smooth, ending: 'refuse at RCPT', reply: '550 5.2.1 Mailbox disabled' })
-  await each([...closed, ...others], entry => sendOne([entry.address]))
-  await each(suppressed, async ({ address }) => {
+  await forEachConcurrently([...closed, ...others], entry => sendOne([entry.address]))
+  await forEachConcurrently(suppressed, async ({ address }) => {
     const { status, json } = await post({ to: address })
     expect([status, json.error?.code]).toEqual([422, 'recipient_suppressed'])
     const fresh = newAddress(names++ + 10 * count)
@@ -261,13 +262,13 @@ async function secondWave(): Promise<ReadonlySet<LedgerEntry>> {
     expect(both.json.recipients.map((one: { status: string }) => one.status)).toEqual(['suppressed', 'queued'])
     posted.push({ id: both.json.id, addresses: [fresh] })
   })
-  await whenOutboxIsEmpty()
+  await untilOutboxIsEmpty()
   const byAddress = entriesByAddress()
   expect(suppressed.filter(({ address }) => byAddress.get(address.toLowerCase())?.length !== 1)).toEqual([])
   return new Set(aDayAgo.flatMap(address => byAddress.get(address.toLowerCase())?.[1] ?? []))
 }
 
-test('through every trouble and in any order each recipient is what the provider did, told once, and suppressed if due', async () => {
+test('despite every failure, in any order, each recipient ends with what the provider did, reported once, and suppressed if due', async () => {
   const began = performance.now()
   await firstWave()
   expect(reporter.unexpected.slice(0, 5)).toEqual([])

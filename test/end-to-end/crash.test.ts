@@ -6,13 +6,14 @@ import { type Mailroom, startMailroom } from '../harness/mailroom.ts'
 import { groupByEmail, headerValues, unstuffed } from '../harness/relayed-messages.ts'
 import { messageIdOf, messageOf, retryUntilSettled, startRetryingClients } from '../harness/retrying-clients.ts'
 import { type ScriptedRelay, startScriptedRelay } from '../harness/scripted-relay.ts'
+import { until } from '../harness/until.ts'
 
-/** Sends over HTTP, and as many messages over SMTP. */
+/** Emails over HTTP, and as many messages over SMTP. */
 const count = 1000
 const clientsEach = 4
 const kills = 3
 const connections = 8
-/** A relay may take this many between the last commit and the kill: those in submission, and a batch being written. */
+/** The most that a relay can accept between the last commit and the kill: submissions in flight, and a batch being written. */
 const maxAmbiguous = connections + 100
 const downMs = 100
 
@@ -35,17 +36,17 @@ afterAll(async () => {
   await relay?.close()
 }, 60_000)
 
-/** What the relay has that nothing of ours says is sent, of what it took since `since`, once the process has died. */
+/** How many emails the relay accepted since `since` that the dead process did not record as sent. */
 async function ambiguousSince(since: number): Promise<number> {
   await relay.dropConnections()
-  // A commit that was under way may still take place.
+  // Time for a commit in progress; nothing shows that there is none.
   await Bun.sleep(300)
   const rows = await mailroom.database.db.selectFrom('emails').select('id').where('status', '=', 'sent').execute()
   const sent = new Set<string>(rows.map(row => row.id))
   return Array.from(groupByEmail(relay.accepted.slice(since)).keys()).filter(id => !sent.has(id)).length
 }
 
-test(`killed ${kills} times while it takes ${count} emails and ${count} messages it keeps all that it acknowledged`, async () => {
+test(`killed ${kills} times while it accepts ${count} emails and ${count} messages, it loses nothing it acknowledged`, async () => {
   const { acceptedEmails, acceptedMessages, done } = startRetryingClients({
     count,
     clientsPerProtocol: clientsEach,
@@ -58,13 +59,14 @@ test(`killed ${kills} times while it takes ${count} emails and ${count} messages
   const acknowledged = () => acceptedEmails.size + acceptedMessages.size
   for (let kill = 0, since = 0; kill < kills; kill++) {
     const at = ((kill + 0.2 + 0.6 * Math.random()) / kills) * 2 * count
-    while (acknowledged() < at) await Bun.sleep(2)
+    await until(() => acknowledged() >= at, { withinMs: 100_000 })
+    // Killed at a random moment.
     await Bun.sleep(50 * Math.random())
     expect(acknowledged()).toBeLessThan(2 * count)
     await mailroom.kill('SIGKILL')
     ambiguous.push(await ambiguousSince(since))
     since = relay.accepted.length
-    // The minute for which the dead process holds the keys of its requests is over.
+    // As if the leases of the dead process on idempotency keys had expired.
     await mailroom.database.db
       .updateTable('idempotency_keys')
       .set(({ ref }) => ({ leased_until: ref('created_at') }))
@@ -82,7 +84,7 @@ test(`killed ${kills} times while it takes ${count} emails and ${count} messages
   await expectEmailsSent(acceptedEmails, ambiguous)
 }, 120_000)
 
-/** Each message is there once, with all its bytes, however often it was sent. */
+/** Each message is stored once and complete, however often it was sent. */
 async function expectMessagesKept(): Promise<void> {
   const { db } = mailroom.database
   const rows = await db.selectFrom('messages').select(['message_id', 'organization_id', 'blob_id']).execute()
@@ -98,7 +100,7 @@ async function expectMessagesKept(): Promise<void> {
   }
 }
 
-/** Each email is there once and was relayed; twice only what was under way in a kill, and then the same. */
+/** Each email is stored once and was relayed; twice only if it was in flight in a kill, and then identical. */
 async function expectEmailsSent(accepted: ReadonlyMap<number, string>, ambiguous: readonly number[]): Promise<void> {
   const { db } = mailroom.database
   // What the killed processes had taken is free again once its leases have run out, after half a minute.
@@ -114,19 +116,19 @@ async function expectEmailsSent(accepted: ReadonlyMap<number, string>, ambiguous
 
   const atRelay = groupByEmail(relay.accepted)
   expect([...accepted.values()].filter(id => !atRelay.has(id))).toEqual([])
-  const copies = Array.from(atRelay.values(), each => each.map(unstuffed))
+  const copies = Array.from(atRelay.values(), messages => messages.map(unstuffed))
   for (const copy of copies) {
     expect(new Set(copy.flatMap(text => headerValues(text, 'Message-ID'))).size).toBe(1)
     expect(new Set(copy.flatMap(text => headerValues(text, 'Date'))).size).toBe(1)
   }
   const events = await db.selectFrom('email_events').select(['email_id', 'extra']).where('type', '=', 'sent').execute()
   const told = new Set<string>(events.filter(row => fromJson(row.extra)['ambiguous']).map(row => row.email_id))
-  const twice = Array.from(atRelay).filter(([, each]) => each.length > 1)
+  const twice = Array.from(atRelay).filter(([, messages]) => messages.length > 1)
   expect(twice.filter(([id]) => !told.has(id))).toEqual([])
   const again = relay.accepted.length - atRelay.size
   process.stdout.write(
     `submitted again: ${again}; at the relay but not written at each kill: ${ambiguous.join(', ')}\n`,
   )
-  expect(again).toBe(ambiguous.reduce((sum, each) => sum + each))
+  expect(again).toBe(ambiguous.reduce((sum, value) => sum + value))
   expect(Math.max(...ambiguous)).toBeLessThanOrEqual(maxAmbiguous)
 }

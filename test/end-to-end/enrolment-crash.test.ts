@@ -9,6 +9,7 @@ import { localZone } from '../../src/ports/dns-zone/local/local.ts'
 import { runCommand } from '../harness/cli.ts'
 import { type Mailroom, startMailroom } from '../harness/mailroom.ts'
 import { fetchValidated } from '../harness/openapi-validation.ts'
+import { until } from '../harness/until.ts'
 
 let mailroom: Mailroom
 let domains = 0
@@ -19,7 +20,7 @@ beforeAll(async () => {
 }, 60_000)
 afterAll(() => mailroom?.stop(), 60_000)
 
-/** A name below .test that the organization has proven to be its own. */
+/** A name below .test whose ownership the organization has proven. */
 async function ownName(): Promise<string> {
   const name = `crash${++domains}.test`
   const record = toZoneRecord(ownershipRecord(mailroom.demo.organization_id as Id<'org'>, name))
@@ -38,7 +39,7 @@ function post(path: string, body: object, key?: string) {
 
 type Write = 'INSERT' | 'UPDATE'
 
-/** Kills the process while it is at a write to a row of a table, and starts it again. */
+/** Kills the process during a write to a table, and restarts it. */
 async function killAt(table: string, write: Write, work: () => Promise<unknown>): Promise<void> {
   const { db } = mailroom.database
   const [reached, lock] = [`reached ${newId('req')}`, `held ${newId('req')}`]
@@ -56,22 +57,19 @@ async function killAt(table: string, write: Write, work: () => Promise<unknown>)
       await sql.raw('DROP TRIGGER hang').execute(db)
     }
   })
-  // What the dead held is another's only once its lease is over.
+  // As if the leases of the dead process had expired.
   await db.updateTable('idempotency_keys').set({ leased_until: systemClock.now() }).execute()
   await mailroom.restart()
 }
 
 async function untilTaken(lock: string): Promise<void> {
-  for (const end = Date.now() + 20_000; Date.now() < end; await Bun.sleep(5)) {
-    const { rows } = await sql<{ readonly by: number | null }>`SELECT IS_USED_LOCK(${lock}) AS \`by\``.execute(
-      mailroom.database.db,
-    )
-    if (rows[0]?.by) return
-  }
-  throw new Error('nobody came to that write within 20 s')
+  const query = sql<{ readonly by: number | null }>`SELECT IS_USED_LOCK(${lock}) AS \`by\``
+  await until(async () => (await query.execute(mailroom.database.db)).rows[0]?.by, {
+    what: 'a connection at that write',
+  })
 }
 
-/** All that there is of a domain: nothing twice, nothing missing. */
+/** A domain is complete: nothing twice, nothing missing. */
 async function expectWhole(name: string): Promise<void> {
   const { db } = mailroom.database
   const { id, status, provider_error } = await db
@@ -113,7 +111,7 @@ describe.each([
   ['domain_records', 'UPDATE'],
   ['domains', 'UPDATE'],
 ] as const)('killed at %s: %s', (table, write) => {
-  test('a retry of the request finishes what it began', async () => {
+  test('a retry of the request finishes the work', async () => {
     const name = await ownName()
     const body = { brand_id: mailroom.demo.brand_id, domain: name }
     await killAt(table, write, () => post('/v1/domains', body, `enrol-${name}`))
@@ -122,7 +120,7 @@ describe.each([
     await expectWhole(name)
   }, 60_000)
 
-  test('without a key a new request finishes it, or says that it is there and provisioning does', async () => {
+  test('without an Idempotency-Key a new request finishes it, or says that it exists and provisioning finishes it', async () => {
     const name = await ownName()
     const body = { brand_id: mailroom.demo.brand_id, domain: name }
     await killAt(table, write, () => post('/v1/domains', body))
@@ -130,20 +128,20 @@ describe.each([
     if (again.status !== 201) {
       expect(again.status).toBe(409)
       const { json } = await mailroom.api('GET', '/v1/domains')
-      const { id } = json.data.find((each: { domain: string }) => each.domain === name)
+      const { id } = json.data.find((domain: { domain: string }) => domain.domain === name)
       expect((await post(`/v1/domains/${id}/provision`, {})).status).toBe(200)
     }
     await expectWhole(name)
   }, 60_000)
 })
 
-test('killed while it switches to the next key, one key signs before and after', async () => {
+test('killed during a key rotation, one key signs before and after', async () => {
   const name = await ownName()
   await post('/v1/domains', { brand_id: mailroom.demo.brand_id, domain: name })
   const { db } = mailroom.database
   const { id } = await db.selectFrom('domains').select('id').where('domain', '=', name).executeTakeFirstOrThrow()
   const states = async () =>
-    (await db.selectFrom('dkim_keys').select('state').where('domain_id', '=', id).execute()).map(each => each.state)
+    (await db.selectFrom('dkim_keys').select('state').where('domain_id', '=', id).execute()).map(row => row.state)
   const ran = await runCommand(['domain', 'rotate-dkim', name], {
     MAILROOM_DATABASE_URL: mailroom.database.url,
     MAILROOM_SECRET_KEY: secretKey,
@@ -152,6 +150,6 @@ test('killed while it switches to the next key, one key signs before and after',
   await killAt('dkim_keys', 'UPDATE', async () => undefined)
   expect((await states()).sort()).toEqual(['next', 'signing'])
   await db.updateTable('domains').set({ next_check_at: systemClock.now() }).where('id', '=', id).execute()
-  for (const end = Date.now() + 20_000; (await states()).includes('next') && Date.now() < end; ) await Bun.sleep(50)
+  await until(async () => !(await states()).includes('next'))
   expect((await states()).sort()).toEqual(['retiring', 'signing'])
 }, 60_000)

@@ -34,7 +34,7 @@ interface Listed {
   readonly subject: string
 }
 
-/** What came under this name, in whatever folder; newest first. */
+/** The messages with this name, in any folder; newest first. */
 async function filed(name: string): Promise<readonly Listed[]> {
   const pages = await Promise.all(
     ['inbox', 'spam', 'quarantine'].map(value => mailroom.api('GET', `/v1/inbox?limit=200&folder=${value}`)),
@@ -49,12 +49,13 @@ interface Measured {
   readonly peakBytes: number
 }
 
-/** How GET /health went while `file` was sent, all of which was answered 250 and filed, and then indexed and read. */
+/** The latency of GET /health and the peak memory while `file` is sent, stored, indexed and read. */
 async function measureWhileSending(name: string, count: number, file: string): Promise<Measured> {
   mailroom.resetPeakMemory()
   const watch = await measureHealthLatency(mailroom)
   const answers = await sendConcurrently(mailroom.smtp, { clients: count, to: 'hello@demo.test', file })
   const messages = await filed(name)
+  // Time for the indexing job, whose memory counts too.
   await Bun.sleep(2000)
   const read = await mailroom.api('GET', `/v1/inbox/${messages[0]?.id}`)
   const measured = { health: await watch.end(), peakBytes: mailroom.resetPeakMemory() }
@@ -66,7 +67,7 @@ async function measureWhileSending(name: string, count: number, file: string): P
   return measured
 }
 
-test(`stays small and answers at once while ${clients} clients send 20 MB each`, async () => {
+test(`uses little memory and responds at once while ${clients} clients send 20 MB each`, async () => {
   const base64 = randomBytes(14.6 * 1024 * 1024)
     .toString('base64')
     .replace(/.{76}/g, '$&\r\n')
@@ -90,7 +91,7 @@ const nested = Array.from(
   (_, i) => `--b${i}\r\nContent-Type: multipart/mixed; boundary=b${i + 1}\r\n\r\n`,
 )
 
-/** What takes apart badly: the lines of the header, and the body. */
+/** Messages that are expensive to parse: the lines of the header, and the body. */
 const hostile: Readonly<Record<string, readonly [lines: readonly string[], body: string]>> = {
   '5 MB of bare LF with a signature': [[`DKIM-Signature: ${signature}`], '\n'.repeat(5_000_000)],
   '5 MB of one header field': [[`X-Long: ${'a'.repeat(5_000_000)}`], 'Hello.\r\n'],
@@ -101,7 +102,7 @@ const hostile: Readonly<Record<string, readonly [lines: readonly string[], body:
 }
 
 for (const [name, [lines, body]] of Object.entries(hostile))
-  test(`answers at once while a client sends ${name}`, async () => {
+  test(`responds at once while a client sends ${name}`, async () => {
     const file = await messageFile(name, lines, body)
     const { health, peakBytes } = await measureWhileSending(name, 2, file)
     expect(health.withoutCpuWait.p99).toBeLessThan(maxP99Ms)
@@ -109,7 +110,7 @@ for (const [name, [lines, body]] of Object.entries(hostile))
   }, 180_000)
 
 function report(what: string, { health: { total, withoutCpuWait }, peakBytes }: Measured): void {
-  const ms = ({ p50, p99, max }: Latency) => [p50, p99, max].map(each => each.toFixed(1)).join(', ')
+  const ms = ({ p50, p99, max }: Latency) => [p50, p99, max].map(value => value.toFixed(1)).join(', ')
   const megabytes = (peakBytes / 1024 / 1024).toFixed()
   process.stdout.write(
     `${what}: /health p50, p99, max of ${total.count}: ${ms(total)} ms (without CPU wait ${ms(withoutCpuWait)}); peak memory ${megabytes} MB\n`,

@@ -4,8 +4,9 @@ import { groupByEmail } from '../harness/relayed-messages.ts'
 import { type RelayedMessage, type ScriptedRelay, startScriptedRelay } from '../harness/scripted-relay.ts'
 import { SmtpClient } from '../harness/smtp-client.ts'
 import { acceptedMessageId } from '../harness/smtp-delivery.ts'
+import { until } from '../harness/until.ts'
 
-/** What ends a message for some server or other, in what a Mailroom in a process of its own sends, answers and forwards. */
+/** Byte sequences that end a message for some servers, in what a Mailroom process sends, replies and forwards. */
 let relay: ScriptedRelay
 let mailroom: Mailroom
 
@@ -47,23 +48,21 @@ const endsWithNul = ['\r\n\0.\r\n', '\r\n.\0\r\n', '\0\n.\n\0', '\r\0\n.\r\0\n']
 
 const bodyWith = (end: string) => `first${end}${smuggled}last`
 
-/** The lines that a text should be on the wire, without the empty ones at its end; and those that it is there. */
+/** The lines that a text has to have on the wire, without empty lines at its end; and those that it has. */
 const lines = (text: string) => text.trimEnd().split(/\r\n|\r|\n/)
 const wireLines = (taken: RelayedMessage) => textOf(taken).trimEnd().split('\r\n')
 
-/** What the relay got of an email: one message, and not a byte of it that could end it before its end. */
-async function takenOf({ id }: { readonly id: string }): Promise<RelayedMessage> {
+/** The one message of an email that the relay received, without bytes that could end it early. */
+async function relayedOf({ id }: { readonly id: string }): Promise<RelayedMessage> {
   const found = () => groupByEmail(relay.accepted).get(id) ?? []
-  for (const deadline = Date.now() + 10_000; found().length === 0 && Date.now() < deadline; ) await Bun.sleep(5)
+  const relayed = await until(() => found()[0], { what: `${id} at the relay` })
   const all = found()
-  const [taken] = all
-  expect(new Set(all.map(relayedMessage => relayedMessage.to.join())).size).toBe(all.length)
-  if (!taken) throw new Error(`the relay did not get ${id}`)
-  const wire = taken.wire.toString('latin1')
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: that is what is looked for
+  expect(new Set(all.map(message => message.to.join())).size).toBe(all.length)
+  const wire = relayed.wire.toString('latin1')
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must not occur
   expect(wire).not.toMatch(/\r(?!\n)|(?<!\r)\n|[\u0000\u0080-\u00ff]/)
   expect(`\r\n${wire}`).not.toMatch(/\r\n\.(?!\.)/)
-  return taken
+  return relayed
 }
 
 /** The text that a message of one part holds, decoded. RFC 5321 §4.5.2, RFC 2045 §6. */
@@ -89,7 +88,7 @@ function textOf({ wire }: RelayedMessage): string {
   }
 }
 
-/** Takes a message in byte for byte: only a dot that starts a line after CRLF is doubled. */
+/** Delivers a message byte for byte: only a dot that starts a line after CRLF is doubled. */
 async function receive(message: Buffer): Promise<string> {
   const client = await SmtpClient.connect(mailroom.smtp)
   try {
@@ -109,7 +108,7 @@ async function receive(message: Buffer): Promise<string> {
 
 const head = 'From: Ann <ann@sender.example>\r\nSubject: s\r\nMIME-Version: 1.0\r\n'
 
-/** The same body in each form in which it can come. */
+/** The body in each encoding that it can be received in. */
 const forms = {
   '8 bit text': (body: string) => Buffer.from(`${head}Content-Type: text/plain; charset=utf-8\r\n\r\n${body}`),
   'text in base64': (body: string) =>
@@ -128,12 +127,12 @@ const hello = { from: 'hello@demo.test', to: 'bob@friend.test', subject: 'x' }
 describe('a text that is sent is one message, line for line', () => {
   test.each(ends)('with %j', async end => {
     const text = bodyWith(end)
-    const taken = await takenOf(await post('/v1/emails', { ...hello, text }))
+    const taken = await relayedOf(await post('/v1/emails', { ...hello, text }))
     expect(wireLines(taken)).toEqual(lines(text))
     if (/^[\r\n]+\.[\r\n]+$/.test(end)) expect(taken.wire.toString('latin1')).toContain('\r\n..\r\n')
   })
 
-  test.each(endsWithNul)('and not taken with %j', async end => {
+  test.each(endsWithNul)('and refused with %j', async end => {
     for (const form of ['text', 'html'])
       expect(await mailroom.api('POST', '/v1/emails', { ...hello, [form]: bodyWith(end) })).toMatchObject({
         status: 400,
@@ -153,7 +152,7 @@ test('html and attachments that are sent are in one message', async () => {
     const html = end.includes('\0') ? '<p>x</p>' : bodyWith(end)
     return post('/v1/emails', { ...hello, html, attachments })
   })
-  for (const email of await Promise.all(emails)) await takenOf(email)
+  for (const email of await Promise.all(emails)) await relayedOf(email)
 })
 
 for (const [form, make] of Object.entries(forms))
@@ -168,18 +167,18 @@ for (const [form, make] of Object.entries(forms))
       ]
       const shown = lines((await mailroom.api('GET', `/v1/inbox/${id}`)).json.text).map(withoutControls)
       expect(shown.join('')).toContain('MAIL FROM:<evil@x.test>')
-      expect(wireLines(await takenOf(forwarded)).slice(-shown.length)).toEqual(shown)
+      expect(wireLines(await relayedOf(forwarded)).slice(-shown.length)).toEqual(shown)
       const quoted = shown.map(line => (line === '' ? '>' : `> ${line}`))
-      const answer = wireLines(await takenOf(reply))
+      const answer = wireLines(await relayedOf(reply))
       expect(answer.slice(-quoted.length)).toEqual(quoted)
       expect(answer.slice(0, lines(bodyWith('\r\n.\r\n')).length)).toEqual(lines(bodyWith('\r\n.\r\n')))
-      await takenOf(html)
+      await relayedOf(html)
     })
   })
 
 const withoutControls = (line: string) => line.replace(/[^\P{Cc}\t]/gu, '')
 
-test('a header of the message brings nothing with it', async () => {
+test('a custom header field adds no other lines', async () => {
   const word = (text: string) => `=?utf-8?b?${Buffer.from(text).toString('base64')}?=`
   const evil = bodyWith('\r\n.\r\n')
   const fields = [
@@ -197,7 +196,7 @@ test('a header of the message brings nothing with it', async () => {
     await post(`/v1/inbox/${id}/forward`, { to: 'bob@friend.test' }),
   ]
   for (const email of emails) {
-    const { wire, to } = await takenOf(email)
+    const { wire, to } = await relayedOf(email)
     const header = wire.toString('latin1').split('\r\n\r\n')[0] ?? ''
     expect(header).not.toMatch(/^(?:bcc|rcpt to|mail from):/im)
     expect(header.match(/^subject:/gim)).toHaveLength(1)
@@ -205,7 +204,7 @@ test('a header of the message brings nothing with it', async () => {
   }
 })
 
-test('nothing in any of these was heard as a command', () => {
+test('none of these was understood as a command', () => {
   expect(relay.accepted.length).toBeGreaterThan(100)
   expect(relay.commands.filter(command => /evil|victim/.test(command))).toEqual([])
 })

@@ -4,9 +4,10 @@ import { freePort } from '../../src/cli/private/process.ts'
 import { fetchValidated } from '../harness/openapi-validation.ts'
 import { canStartPostfix, type Postfix, startPostfix } from '../harness/postfix.ts'
 import { swaks } from '../harness/swaks.ts'
+import { until } from '../harness/until.ts'
 import { startUp, temporaryFolder, type UpProcess } from '../harness/up.ts'
 
-/** A whole Mailroom whose relay is a real Postfix, which brings everything back to Mailroom's own door. */
+/** `./mailroom up` with a real Postfix as its relay, which delivers everything back to Mailroom's own SMTP server. */
 const folder = temporaryFolder()
 let up: UpProcess
 let postfix: Postfix | undefined
@@ -37,28 +38,28 @@ async function api(method: string, path: string, body?: object): Promise<any> {
 }
 
 async function messageWith(subject: string, inFolder = 'inbox') {
-  for (const deadline = Date.now() + 15_000; Date.now() < deadline; await Bun.sleep(100)) {
+  const find = async () => {
     const { data } = await api('GET', `/v1/inbox?folder=${inFolder}`)
-    const found = data.find((each: { subject: string }) => each.subject === subject)
-    if (found) return api('GET', `/v1/inbox/${found.id}`)
+    return data.find((message: { subject: string }) => message.subject === subject)
   }
-  throw new Error(`no message "${subject}" came into ${inFolder}\n${postfix?.log() ?? ''}`)
+  const { id } = await until(find, { what: `"${subject}" in ${inFolder}`, details: () => postfix?.log() ?? '' })
+  return api('GET', `/v1/inbox/${id}`)
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: the tests look into answers of every shape
 async function eventsOf(emailId: string, type: string, count: number): Promise<readonly any[]> {
-  for (const deadline = Date.now() + 15_000; Date.now() < deadline; await Bun.sleep(100)) {
+  const find = async () => {
     const { events } = await api('GET', `/v1/emails/${emailId}`)
-    const found = events.filter((event: { type: string }) => event.type === type)
-    if (found.length >= count) return found
+    const ofType = events.filter((event: { type: string }) => event.type === type)
+    return ofType.length >= count && ofType
   }
-  throw new Error(`${emailId} has not ${count} events ${type}\n${postfix?.log() ?? ''}`)
+  return until(find, { what: `${count} events ${type} of ${emailId}`, details: () => postfix?.log() ?? '' })
 }
 
 const smtpPort = () => Number(up.file.smtp.split(':')[1])
 
 test.skipIf(!canStartPostfix)(
-  'an email goes out through Postfix and comes in again with a signature that holds',
+  'an email goes out through Postfix and comes back in with a valid signature',
   async () => {
     const attachment = Buffer.from(Array.from({ length: 5000 }, (_, i) => i % 256))
     const accepted = await api('POST', '/v1/emails', {
@@ -94,37 +95,34 @@ test.skipIf(!canStartPostfix)(
   },
 )
 
-test.skipIf(!canStartPostfix)(
-  'what Postfix cannot deliver comes back as its report, each to its recipient',
-  async () => {
-    const bounceLike = `b+${'0'.repeat(44)}@mail.demo.test`
-    const { id } = await api('POST', '/v1/emails', {
-      from: 'Demo <hello@demo.test>',
-      to: ['someone@elsewhere.test', bounceLike],
-      subject: 'To nobody',
-      text: 'Hello',
-    })
-    const bounces = await eventsOf(id, 'bounced', 2)
-    const told = (recipient: string) => bounces.find(bounce => bounce.recipient === recipient)
-    expect(told('someone@elsewhere.test')).toMatchObject({
-      source: 'dsn',
-      smtp_code: 550,
-      enhanced_code: '5.7.1',
-      detail: expect.stringContaining('Relaying is denied'),
-      bounce: { type: 'permanent', scope: 'infrastructure', suppressed: false },
-      data: { action: 'failed', reporting_mta: 'relay.friend.test' },
-    })
-    expect(told(bounceLike)).toMatchObject({
-      source: 'dsn',
-      smtp_code: 550,
-      enhanced_code: '5.1.1',
-      bounce: { type: 'permanent', scope: 'recipient', suppressed: true },
-    })
-    expect((await api('GET', `/v1/emails/${id}`)).status).toBe('bounced')
-  },
-)
+test.skipIf(!canStartPostfix)('what Postfix cannot deliver comes back as a DSN for each recipient', async () => {
+  const bounceLike = `b+${'0'.repeat(44)}@mail.demo.test`
+  const { id } = await api('POST', '/v1/emails', {
+    from: 'Demo <hello@demo.test>',
+    to: ['someone@elsewhere.test', bounceLike],
+    subject: 'To nobody',
+    text: 'Hello',
+  })
+  const bounces = await eventsOf(id, 'bounced', 2)
+  const told = (recipient: string) => bounces.find(bounce => bounce.recipient === recipient)
+  expect(told('someone@elsewhere.test')).toMatchObject({
+    source: 'dsn',
+    smtp_code: 550,
+    enhanced_code: '5.7.1',
+    detail: expect.stringContaining('Relaying is denied'),
+    bounce: { type: 'permanent', scope: 'infrastructure', suppressed: false },
+    data: { action: 'failed', reporting_mta: 'relay.friend.test' },
+  })
+  expect(told(bounceLike)).toMatchObject({
+    source: 'dsn',
+    smtp_code: 550,
+    enhanced_code: '5.1.1',
+    bounce: { type: 'permanent', scope: 'recipient', suppressed: true },
+  })
+  expect((await api('GET', `/v1/emails/${id}`)).status).toBe('bounced')
+})
 
-test('swaks delivers a virus into quarantine, named, and its attachment is not given out', async () => {
+test('a virus from swaks goes to quarantine with its name, and its attachment cannot be downloaded', async () => {
   const parts = ['X5O!P%@AP[4\\PZX54(P^)7CC)7}$', 'EICAR-STANDARD-ANTIVIRUS-TEST-FILE!$H+H*']
   const file = join(folder.path, 'invoice.txt')
   await Bun.write(file, parts.join(''))
@@ -142,7 +140,7 @@ test('swaks delivers a virus into quarantine, named, and its attachment is not g
   expect(error.code).toBe('attachment_infected')
 })
 
-test('swaks is refused for a domain that is not ours, and the session goes on', async () => {
+test('swaks is refused for a foreign domain, and the session goes on', async () => {
   const refused = await swaks(smtpPort(), ['--from', 'you@friend.test', '--to', 'someone@elsewhere.test'])
   expect(refused.status).not.toBe(0)
   expect(refused.transcript).toMatch(/^<\*\* 550 5\.7\.1 /m)

@@ -8,8 +8,9 @@ import { type DnsForwarder, startForwarder } from '../harness/dns-forwarder.ts'
 import { type Mailroom, startMailroom } from '../harness/mailroom.ts'
 import { type PowerDns, startPowerDns } from '../harness/powerdns.ts'
 import { deliverMessage } from '../harness/smtp-delivery.ts'
+import { until } from '../harness/until.ts'
 
-/** The life of a domain on a Mailroom in a process of its own, against the DNS of a real server, by the API alone. */
+/** The life of a domain through the API alone, with a Mailroom process and a real DNS server. */
 let powerDns: PowerDns
 let forwarder: DnsForwarder
 let mailroom: Mailroom
@@ -81,7 +82,7 @@ async function own(domain: string): Promise<Shown> {
 const statuses = (domain: { dns_records: readonly Shown[] }) =>
   Object.fromEntries(domain.dns_records.map(shown => [shown.purpose, shown.status]))
 
-/** Mail that goes out of the domain passes by what is published for it, and mail that comes to it arrives. */
+/** Mail from the domain passes authentication with the published records, and mail to it arrives. */
 async function sendAndReceive(domain: string, domainId: string): Promise<void> {
   await done('/v1/mailboxes', { domain_id: domainId, local_part: 'hello' })
   const { id } = await done('/v1/emails', {
@@ -90,10 +91,9 @@ async function sendAndReceive(domain: string, domainId: string): Promise<void> {
     subject: `Out of ${domain}`,
     text: 'Hello.',
   })
-  for (const end = Date.now() + 20_000; (await get(`/v1/emails/${id}`)).status !== 'sent'; await Bun.sleep(20))
-    if (Date.now() > end) throw new Error('it was not sent')
-  const kept = readdirSync(join(folder, 'sandbox')).map(name => readFileSync(join(folder, 'sandbox', name)))
-  const message = kept.find(nonSharedBuffer => nonSharedBuffer.includes(`Out of ${domain}`)) ?? Buffer.alloc(0)
+  await until(async () => (await get(`/v1/emails/${id}`)).status === 'sent', { what: `${id} sent` })
+  const stored = readdirSync(join(folder, 'sandbox')).map(name => readFileSync(join(folder, 'sandbox', name)))
+  const message = stored.find(bytes => bytes.includes(`Out of ${domain}`)) ?? Buffer.alloc(0)
   const dns = networkResolver({ servers: [powerDns.endpoint], timeoutMs: 2000 })
   const resolver = async (name: string) => {
     const answer = await dns.resolve(name, 'TXT')
@@ -107,11 +107,11 @@ async function sendAndReceive(domain: string, domainId: string): Promise<void> {
   expect(await deliverMessage(mailroom, lines.join('\r\n'), envelope)).toMatchObject({ subject: 'In' })
 }
 
-test('the DNS provider is among the parts that are ready', async () => {
+test('/ready includes the DNS provider', async () => {
   expect(await get('/ready')).toMatchObject({ dns_provider: { ready: true, detail: null } })
 })
 
-test('through publish-dns a domain goes from nothing to sending and receiving', async () => {
+test('publish-dns takes a domain from nothing to sending and receiving', async () => {
   const domain = `one.${apex}`
   await own(domain)
   const created = await done('/v1/domains', { brand_id: mailroom.demo.brand_id, domain, publish_dns: false })
@@ -136,7 +136,7 @@ test('through publish-dns a domain goes from nothing to sending and receiving', 
   await sendAndReceive(domain, id)
 })
 
-test('what somebody published before is reported as a conflict and stays', async () => {
+test('records that somebody published before are reported as a conflict and stay', async () => {
   const domain = `two.${apex}`
   await own(domain)
   await powerDns.put(apex, domain, 'TXT', ['"v=spf1 mx -all"', '"site=1"'], { ttl: 7200 })
@@ -173,7 +173,7 @@ describe('by hand', () => {
     records = created.dns_records
   })
 
-  test('wrong records are told apart from absent ones', async () => {
+  test('wrong records are distinguished from missing ones', async () => {
     await powerDns.put(apex, recordOf('dkim').name, 'TXT', ['"v=DKIM1; p=AAAA"'])
     await powerDns.put(apex, domain, 'TXT', ['"v=spf1 -all"'])
     const checked = await check()
@@ -197,7 +197,7 @@ describe('by hand', () => {
     expect((await check()).ready_to_send).toBe(true)
   })
 
-  test('records that DNS does not answer for are unknown, and take nothing away', async () => {
+  test('records whose lookup fails are unknown, and change nothing', async () => {
     forwarder.faults.set(recordOf('dkim').name, 'SERVFAIL')
     forwarder.faults.set(domain, 'silence')
     const checked = await check()
@@ -223,7 +223,7 @@ describe('by hand', () => {
     await sendAndReceive(domain, id)
   })
 
-  test('records that vanished take away what rested on them, and give it back', async () => {
+  test('a domain loses what depends on removed records, and gets it back with them', async () => {
     await powerDns.put(apex, recordOf('dkim').name, 'TXT', [])
     const checked = await check()
     expect(statuses(checked)).toMatchObject({ dkim: 'pending' })
@@ -238,7 +238,7 @@ describe('by hand', () => {
   })
 })
 
-test('a wildcard proves nothing, so that it keeps no domain whose owner took the record away', async () => {
+test('a wildcard record proves nothing: a domain is lost when its owner removes the proof', async () => {
   const domain = `wild.${apex}`
   const proof = await own(domain)
   const { id } = await done('/v1/domains', { brand_id: mailroom.demo.brand_id, domain, publish_dns: false })
@@ -255,7 +255,7 @@ test('a wildcard proves nothing, so that it keeps no domain whose owner took the
   expect(json.error.reason ?? json.error.message).toContain('wildcard')
 })
 
-test('nor does a wildcard that its owner made prove anything of the names that it covers', async () => {
+test('a wildcard record of the owner proves nothing for the names that it matches', async () => {
   const { ownership } = await get(`/v1/domains/ownership?domain=x.starred.${apex}&brand_id=${mailroom.demo.brand_id}`)
   await powerDns.put(apex, `*.starred.${apex}`, 'TXT', [strings(ownership.record.value)])
   const domain = { brand_id: mailroom.demo.brand_id, domain: `x.starred.${apex}` }
@@ -264,7 +264,7 @@ test('nor does a wildcard that its owner made prove anything of the names that i
   expect((await post('/v1/domains', { ...domain, publish_dns: false })).status).toBe(201)
 })
 
-test('a key that the provider does not take shows in /ready and in provider_error, and nowhere more of it', async () => {
+test('an API key that the DNS provider refuses shows in /ready and provider_error, without the key', async () => {
   const key = 'a-very-secret-key'
   await mailroom.kill('SIGTERM')
   await mailroom.restart({ MAILROOM_POWERDNS_KEY: key })

@@ -2,6 +2,7 @@ import { afterEach, expect, test } from 'bun:test'
 import { type Mailroom, startMailroom } from '../harness/mailroom.ts'
 import { headerValues, unstuffed } from '../harness/relayed-messages.ts'
 import { type ScriptedRelay, startScriptedRelay } from '../harness/scripted-relay.ts'
+import { until } from '../harness/until.ts'
 
 const ends: (() => Promise<unknown>)[] = []
 
@@ -28,11 +29,15 @@ async function send(mail: Mailroom, to: string) {
 }
 
 async function statusBecomes(mail: Mailroom, id: string, status: string) {
-  for (const deadline = Date.now() + 15_000; ; await Bun.sleep(50)) {
-    const { json } = await mail.api('GET', `/v1/emails/${id}`)
-    if (json.status === status) return json
-    expect([json.status, Date.now() < deadline]).toEqual([json.status, true])
-  }
+  const emailOf = async () => (await mail.api('GET', `/v1/emails/${id}`)).json
+  const details = async () => `status ${(await emailOf()).status}`
+  return until(
+    async () => {
+      const email = await emailOf()
+      return email.status === status && email
+    },
+    { what: `${id} ${status}`, details },
+  )
 }
 
 const postmark = (urls: string) => ({
@@ -41,7 +46,7 @@ const postmark = (urls: string) => ({
   MAILROOM_SMARTHOST_PRESET: 'postmark',
 })
 
-test('an email goes out by the second of two hosts as Postmark wants it, and Postmark’s news settle it', async () => {
+test('an email goes out through the second of two hosts in Postmark’s form, and Postmark’s events settle it', async () => {
   const [gone, sink] = [await relay(), await relay()]
   await gone.close()
   const mail = await mailroom({ ...postmark(`${gone.url},${sink.url}`), MAILROOM_POSTMARK_TOKEN: 'a-token' })
@@ -83,7 +88,7 @@ test('an email goes out by the second of two hosts as Postmark wants it, and Pos
   expect(settled.events.at(-1)).toMatchObject({ type: 'delivered', source: 'provider_webhook', detail: record.Details })
 }, 60_000)
 
-test('where no news can come, that is said', async () => {
+test('/ready says when the provider reports no events', async () => {
   const sink = await relay()
   const mail = await mailroom(postmark(sink.url))
   expect((await mail.api('GET', '/ready')).json.relay).toEqual({
@@ -94,7 +99,7 @@ test('where no news can come, that is said', async () => {
   expect(answer.status).toBe(404)
 }, 60_000)
 
-test('the simulator’s recipients drive events and suppressions from the API on', async () => {
+test('the simulator’s recipients produce events and suppressions', async () => {
   const sink = await relay()
   const mail = await mailroom({ MAILROOM_PROVIDER: 'smarthost', MAILROOM_SMARTHOST_URL: sink.url })
   const bounced = await statusBecomes(mail, await send(mail, 'bounce+1@simulator.test'), 'bounced')

@@ -4,11 +4,12 @@ import { messageOf, multipart } from '../harness/inbox.ts'
 import { type Mailroom, startMailroom } from '../harness/mailroom.ts'
 import { SmtpClient } from '../harness/smtp-client.ts'
 import { acceptedMessageId, type Envelope, findMailboxId, readMessage, sendMail } from '../harness/smtp-delivery.ts'
+import { until } from '../harness/until.ts'
 
-/** Odd mail over SMTP into Mailrooms in processes of their own, and what the API then shows. */
+/** Unusual mail over SMTP to Mailroom processes, and what the API then shows. */
 let dns: TestDns
 let mailroom: Mailroom
-/** Refuses what fails p=reject, and has no catch-all and no postmaster. */
+/** Rejects mail that fails p=reject, and has neither a catch-all nor a postmaster. */
 let strict: Mailroom
 
 const us = ['v=spf1 ip4:127.0.0.1 -all']
@@ -79,10 +80,10 @@ describe('for whom it is', () => {
     expect(await send(messageOf(), { by: strict, to: ['hello@other.test'] })).toStartWith('550 5.7.1 ')
   })
 
-  test('one message to two mailboxes is two items, neither of which tells of the other', async () => {
+  test('one message to two mailboxes is two items, and neither reveals the other', async () => {
     const to = ['hello@demo.test', 'secret@demo.test']
     const items = await filedWith(await deliver(messageOf(), { to }))
-    expect(items.map(each => each.address)).toEqual(to)
+    expect(items.map(item => item.address)).toEqual(to)
     for (const [i, { id }] of items.entries()) {
       const { text } = await mailroom.api('GET', `/v1/inbox/${id}/raw`)
       expect(text).toContain(`for <${to[i]}>;`)
@@ -95,7 +96,7 @@ describe('for whom it is', () => {
     expect(await filedWith(await deliver(messageOf(), { to }))).toHaveLength(1)
   })
 
-  test('the same message again is answered alike and filed once, but once more for others or from elsewhere', async () => {
+  test('the same message again gets the same reply and is stored once, but again for another recipient or sender', async () => {
     const message = messageOf()
     const first = await send(message)
     expect(await send(message)).toBe(first)
@@ -132,7 +133,7 @@ describe('who wrote it', () => {
 
   const from = (domain: string) => withFrom(`From: ceo@${domain}`, `Message-ID: <${Math.random()}@${domain}>`)
 
-  test('what fails "p= Reject" is spam, or refused where the operator says so, scanner or not', async () => {
+  test('mail that fails "p= Reject" is spam, or rejected if so configured, with or without a scanner', async () => {
     const shown = await deliver(from('victim.example'))
     expect(shown).toMatchObject({ folder: 'spam', folder_reason: 'dmarc_fail', auth: { dmarc: { result: 'fail' } } })
     expect(await send(from('victim.example'), { by: strict })).toBe(
@@ -140,16 +141,16 @@ describe('who wrote it', () => {
     )
   })
 
-  test('what fails p=quarantine is spam', async () => {
+  test('mail that fails p=quarantine is spam', async () => {
     expect(await deliver(from('quarantined.example'))).toMatchObject({ folder: 'spam', folder_reason: 'dmarc_fail' })
   })
 
-  test('what fails SPF where there is no DMARC policy is spam', async () => {
+  test('mail that fails SPF without a DMARC policy is spam', async () => {
     const shown = await deliver(from('plain.example'), { from: 'ceo@plain.example' })
     expect(shown).toMatchObject({ folder: 'spam', folder_reason: 'spf_fail', auth: { dmarc: { result: 'none' } } })
   })
 
-  test('a sender whose DNS fails is not held against the message, however strict we are', async () => {
+  test('a sender’s broken DNS does not count against the message, even with strict settings', async () => {
     const envelope = { from: 'ceo@broken.example' }
     const shown = await deliver(from('broken.example'), envelope)
     expect(shown).toMatchObject({ folder: 'inbox', auth: { spf: { result: 'temperror' } } })
@@ -181,7 +182,7 @@ describe('a result that claims to be ours', () => {
     })
 })
 
-test('what a client says makes no line of its own in the log, and no field in the header', async () => {
+test('a client cannot inject log lines or header fields', async () => {
   const forged = '{"level":30,"msg":"forged"}'
   const encoded = (text: string) => `=?utf-8?B?${Buffer.from(text).toString('base64')}?=`
   const inWords = encoded(`Hello\r\n${forged}\r\n\u001b[2JX-Forged: yes`)
@@ -209,9 +210,8 @@ test('what a client says makes no line of its own in the log, and no field in th
   const before = text.slice(0, text.indexOf('From:')).split(/(?:\r\n|\r|\n)(?![ \t\n])/)
   expect(before.map(line => line.split(':')[0])).toEqual(['Return-Path', 'Received', 'Authentication-Results', ''])
 
-  const logged = () => mailroom.log.find(logLine => logLine['message_id'] === shown.id)
-  for (const deadline = Date.now() + 5000; !logged() && Date.now() < deadline; await Bun.sleep(10));
-  expect(logged()).toMatchObject({ msg: 'message accepted', helo: shown.envelope.helo })
-  expect(mailroom.log.filter(logLine => logLine.msg === 'forged')).toEqual([])
+  const logged = await until(() => mailroom.log.find(line => line['message_id'] === shown.id))
+  expect(logged).toMatchObject({ msg: 'message accepted', helo: shown.envelope.helo })
+  expect(mailroom.log.filter(line => line.msg === 'forged')).toEqual([])
   expect(JSON.stringify(mailroom.log)).not.toContain('X-Forged')
 }, 30_000)

@@ -7,12 +7,13 @@ import { startDns, type TestDns } from '../harness/dns.ts'
 import { infectedBytes, messageOf, multipart } from '../harness/inbox.ts'
 import { type Mailroom, startMailroom } from '../harness/mailroom.ts'
 import { acceptedMessageId, deliverMessage, readMessage, sendMail } from '../harness/smtp-delivery.ts'
+import { until } from '../harness/until.ts'
 import { encryptedZip, nestedZip } from '../harness/zip.ts'
 
-/** What the scanner says of a message, and what is then shown and handed out. */
+/** The verdicts of the scanner, and what is then shown and can be downloaded. */
 let dns: TestDns
 let mailroom: Mailroom
-/** Its scanner is away until {@link clamd} starts. */
+/** Its scanner is down until {@link clamd} starts. */
 let waiting: Mailroom
 let clamd: PrivateClamd | undefined
 
@@ -55,7 +56,7 @@ async function refusals(shown: Shown, by = mailroom) {
   return answers.map(({ status, json }) => [status, json.error.code])
 }
 
-test('a virus in a message that was forwarded lands in quarantine and is not handed out', async () => {
+test('a virus in a forwarded message goes to quarantine and cannot be downloaded', async () => {
   const inner = multipart([evil], ['Subject: Invoice'])
   const shown = await deliverMessage(
     mailroom,
@@ -69,26 +70,26 @@ test('a virus in a message that was forwarded lands in quarantine and is not han
 })
 
 describe('an archive', () => {
-  test('is looked into, level by level', async () => {
+  test('is scanned level by level', async () => {
     const harmless = archive(nestedZip(3, Buffer.from('harmless')))
     expect(await deliverMessage(mailroom, harmless)).toMatchObject({ folder: 'inbox', scan: 'clean' })
     const flat = archive(nestedZip(3, infectedBytes))
     expect(await deliverMessage(mailroom, flat)).toMatchObject({ folder: 'quarantine', scan: 'infected' })
   })
 
-  test('past the limits of the scanner is no clean one', async () => {
+  test('beyond the limits of the scanner does not count as clean', async () => {
     const shown = await deliverMessage(mailroom, bomb)
     expect(shown).toMatchObject({ folder: 'quarantine', folder_reason: 'unscanned', scan: 'error' })
     expect(await refusals(shown)).toEqual(Array(2).fill([403, 'attachment_unscanned']))
   })
 
   // People send them to each other; who wants them stopped tells clamd so (docs/operations.md says how).
-  test('that is encrypted is clean, as far as anyone can see', async () => {
+  test('that is encrypted counts as clean', async () => {
     const shown = await deliverMessage(mailroom, archive(encryptedZip(infectedBytes)))
     expect(shown).toMatchObject({ folder: 'inbox', scan: 'clean' })
   })
 
-  test('that is encrypted is infected where clamd is told to alert on it', async () => {
+  test('that is encrypted counts as infected where clamd alerts on it', async () => {
     const strictFolder = join(folder, 'strict')
     const strict = await startClamd({ folder: strictFolder, settings: { AlertEncryptedArchive: 'yes' } })
     try {
@@ -103,14 +104,14 @@ describe('an archive', () => {
   })
 })
 
-describe('while the scanner is away', () => {
+describe('while the scanner is down', () => {
   const spoofed = Buffer.from(multipart([notes]).toString('latin1').replace('ann@sender', 'ann@quarantined'), 'latin1')
   const held = new Map<string, string>()
   const deferred = messageOf()
   const deferring = { ...away, MAILROOM_UNSCANNED: 'defer', MAILROOM_ROLES: 'smtp' }
   let deferringPort: number
 
-  test('mail waits in quarantine and nothing of it is handed out', async () => {
+  test('mail waits in quarantine and cannot be downloaded', async () => {
     const messages = { clean: multipart([notes]), infected: multipart([notes, evil]), spoofed, bomb }
     for (const [name, message] of Object.entries(messages)) {
       const shown = await deliverMessage(waiting, message)
@@ -122,25 +123,25 @@ describe('while the scanner is away', () => {
     expect((await waiting.api('GET', '/v1/inbox')).json.data).toEqual([])
   })
 
-  test('mail is deferred where the operator says so', async () => {
+  test('mail is deferred if so configured', async () => {
     deferringPort = (await waiting.startSecondProcess(deferring)).smtp
     expect(await sendMail(deferringPort, deferred)).toStartWith('451 4.3.2 ')
   })
 
-  test('once it is back each goes where it belongs, and what it cannot see through stays', async () => {
+  test('when it is back, each message moves to its folder, and what cannot be scanned stays', async () => {
     clamd = await startClamd({ folder })
     expect(clamd.address).toBe(away.MAILROOM_CLAMD)
-    // The first look would come a minute after the message.
+    // As if the minute before the first rescan had passed.
     await waiting.database.db
       .updateTable('messages')
       .set(({ ref }) => ({ rescan_at: ref('received_at') }))
       .where('rescan_at', 'is not', null)
       .execute()
     const now = (name: string) => readMessage(waiting, held.get(name) ?? '')
-    for (const deadline = Date.now() + 20_000; Date.now() < deadline; await Bun.sleep(200)) {
-      const scans = await Promise.all(['clean', 'infected', 'spoofed'].map(async value => (await now(value)).scan))
-      if (!scans.includes('error')) break
-    }
+    await until(async () => {
+      const scans = await Promise.all(['clean', 'infected', 'spoofed'].map(async name => (await now(name)).scan))
+      return !scans.includes('error')
+    })
     const clean = await now('clean')
     expect(clean).toMatchObject({ folder: 'inbox', folder_reason: 'accepted', scan: 'clean' })
     expect((await attachmentOf(clean, waiting)).text).toBe('nothing to see')

@@ -5,8 +5,9 @@ import { messageOf } from '../harness/inbox.ts'
 import { type Mailroom, startMailroom } from '../harness/mailroom.ts'
 import { SmtpClient } from '../harness/smtp-client.ts'
 import { acceptedMessageId, readMessage, sendMail } from '../harness/smtp-delivery.ts'
+import { until } from '../harness/until.ts'
 
-/** How the way in comes to its end: with the process, with our DNS servers, and with mail that would go round for ever. */
+/** Receiving during a shutdown, without DNS servers, and mail in loops. */
 let dns: TestDns
 const started: Mailroom[] = []
 
@@ -26,13 +27,14 @@ async function newMailroom(more: Readonly<Record<string, string>> = {}): Promise
   return mailroom
 }
 
-test('told to end during DATA it takes the message to its end, and no other', async () => {
+test('a shutdown during DATA accepts that message, and no other', async () => {
   const mailroom = await newMailroom()
   const message = messageOf([], 'All work and no play makes Jack a dull boy.\r\n'.repeat(20_000))
   const client = await SmtpClient.ready(mailroom.smtp)
   const idle = await SmtpClient.ready(mailroom.smtp)
   await client.commands('MAIL FROM:<alice@sender.example>', 'RCPT TO:<hello@demo.test>', 'DATA')
   client.send(message.subarray(0, 600_000))
+  // Time for the server to receive some of it; nothing shows that from outside.
   await Bun.sleep(100)
   const status = mailroom.kill('SIGTERM')
   expect(await idle.rest()).toStartWith('421 4.3.2 ')
@@ -45,7 +47,7 @@ test('told to end during DATA it takes the message to its end, and no other', as
   expect(await readMessage(mailroom, id)).toMatchObject({ folder: 'inbox', size: message.length })
 }, 60_000)
 
-test('defers what meets DNS trouble while no DNS server answers at all, and takes it when one does', async () => {
+test('defers mail while no DNS server answers, and accepts it when one does', async () => {
   const ourName = 'mx.ours.example'
   const mailroom = await newMailroom({ MAILROOM_DNS_CANARY: ourName })
   const silent = ['sender.example', '_dmarc.sender.example']
@@ -56,7 +58,7 @@ test('defers what meets DNS trouble while no DNS server answers at all, and take
   )
 
   dns.zone[ourName] = { behaviour: { silent: true } }
-  // What the canary said is good for a second.
+  // The result of the canary lookup is cached for a second.
   await Bun.sleep(1000)
   const message = messageOf()
   expect(await sendMail(mailroom.smtp, message)).toBe('451 4.4.3 DNS lookups fail now, try again later')
@@ -83,7 +85,7 @@ describe('loops', () => {
     pair = await Promise.all([toward(...ports), toward(ports[1], ports[0])])
   }, 60_000)
 
-  test('two that relay to each other send no message round and answer no bounce', async () => {
+  test('two that relay to each other send no message in a loop and reply to no bounce', async () => {
     const ids = await Promise.all(
       pair.map(async mailroom => {
         const email = {
@@ -97,8 +99,8 @@ describe('loops', () => {
     )
     const emails = () =>
       Promise.all(pair.map(async (mailroom, i) => (await mailroom.api('GET', `/v1/emails/${ids[i]}`)).json))
-    for (const end = Date.now() + 10_000; Date.now() < end; await Bun.sleep(50))
-      if ((await emails()).every(email => email.status === 'bounced')) break
+    await until(async () => (await emails()).every(email => email.status === 'bounced'))
+    // Nothing more may happen now.
     await Bun.sleep(1500)
     for (const email of await emails())
       expect(email.recipients).toEqual([
@@ -117,7 +119,7 @@ describe('loops', () => {
     }
   }, 60_000)
 
-  test('what a stranger forwards from one to the other and back is refused when it has come through 50 servers', async () => {
+  test('a message that a third party forwards back and forth is refused after 50 servers', async () => {
     let message = messageOf(['Subject: Round and round'])
     let replies = 0
     for (let reply = ''; ; replies++) {

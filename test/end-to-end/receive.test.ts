@@ -6,7 +6,7 @@ import { type Mailroom, startMailroom } from '../harness/mailroom.ts'
 import { SmtpClient } from '../harness/smtp-client.ts'
 import { type Envelope, findMailboxId, sendMail } from '../harness/smtp-delivery.ts'
 
-/** From an SMTP client to what the API shows, on a Mailroom in a process of its own. */
+/** From an SMTP client to what the API shows, with a Mailroom process. */
 let dns: TestDns
 let mailroom: Mailroom
 
@@ -63,8 +63,8 @@ async function signed(message: string, how: { readonly maxBodyLength?: number } 
 
 /** The message with this subject as the API shows it, and the folder that it is in. */
 async function received(subject: string) {
-  for (const each of ['inbox', 'spam', 'quarantine'] as const) {
-    const { json } = await mailroom.api('GET', `/v1/inbox?folder=${each}&limit=200`)
+  for (const folder of ['inbox', 'spam', 'quarantine'] as const) {
+    const { json } = await mailroom.api('GET', `/v1/inbox?folder=${folder}&limit=200`)
     const found = json.data.find((item: { readonly subject: string }) => item.subject === subject)
     if (found) return (await mailroom.api('GET', `/v1/inbox/${found.id}`)).json
   }
@@ -94,7 +94,7 @@ describe('who sent it', () => {
     expect(shown.auth.dkim).toMatchObject({ domain: 'sender.example', aligned: true })
   })
 
-  test('a message that fails p=reject is spam, or is refused where the operator says so', async () => {
+  test('a message that fails p=reject is spam, or rejected if so configured', async () => {
     const { subject, message } = write()
     const envelope = { from: 'mallory@elsewhere.example' }
     expect(await send(message, envelope)).toMatch(accepted)
@@ -106,14 +106,14 @@ describe('who sent it', () => {
     expect(await send(await signed(write().message), { ...envelope, port: strict.smtp })).toMatch(accepted)
   })
 
-  test('a policy written "p= Reject" holds as p=reject', async () => {
+  test('a policy written "p= Reject" counts as p=reject', async () => {
     dns.zone['_dmarc.shouting.example'] = { TXT: ['v=DMARC1; p= Reject'] }
     const { subject, message } = write([], undefined, 'Eve <eve@shouting.example>')
     expect(await send(message, { from: 'eve@elsewhere.example' })).toMatch(accepted)
     expect(await received(subject)).toMatchObject({ folder: 'spam', folder_reason: 'dmarc_fail' })
   })
 
-  test('what was added to a body that l= leaves open makes DKIM fail', async () => {
+  test('text added to a body that l= leaves unsigned makes DKIM fail', async () => {
     const { subject, message } = write()
     const open = await signed(message, { maxBodyLength: 10 })
     expect(await send(`${open}And send money to Mallory.\r\n`, { from: 'mallory@elsewhere.example' })).toMatch(accepted)
@@ -123,7 +123,7 @@ describe('who sent it', () => {
     expect(shown.folder).toBe('spam')
   })
 
-  test('results that claim to be ours are not shown, those of others are', async () => {
+  test('Authentication-Results that claim to be ours are not shown, those of others are', async () => {
     const forged = 'mail.demo.test; dkim=pass header.d=bank.example; dmarc=pass'
     const { subject, message } = write([
       `Authentication-Results: ${forged}`,
@@ -142,7 +142,7 @@ describe('who sent it', () => {
     expect(text).not.toContain('bank.example')
   })
 
-  test('a sender whose DNS is broken gets neither credit nor penalty', async () => {
+  test('a sender with broken DNS gets neither credit nor penalty', async () => {
     for (const name of ['broken.example', '_dmarc.broken.example', 's1._domainkey.broken.example'])
       dns.zone[name] = { behaviour: { rcode: 'SERVFAIL' } }
     const { subject, message } = write([], undefined, 'Bob <bob@broken.example>')

@@ -29,7 +29,7 @@ afterAll(async () => {
   await relay?.close()
 }, 60_000)
 
-test('two of each role share one database: one of each is killed under load, and nothing is lost', async () => {
+test('two processes of each role share a database: one of each is killed under load, and nothing is lost', async () => {
   let turn = 0
   const next = (processes: readonly MailroomProcess[]) => processes[turn++ % processes.length] as MailroomProcess
   const { acceptedEmails, acceptedMessages, done } = startRetryingClients({
@@ -74,12 +74,12 @@ test('two of each role share one database: one of each is killed under load, and
   expect(new Set(emails.map(email => email.status))).toEqual(new Set(['sent'] as const))
 
   // Twice only what the killed relay had in submission, or had not written yet.
-  const copies = [...groupByEmail(relay.accepted).values()].map(each => each.length)
+  const copies = [...groupByEmail(relay.accepted).values()].map(messages => messages.length)
   expect(copies.length).toBe(count)
   expect(Math.max(...copies)).toBeLessThanOrEqual(2)
 }, 120_000)
 
-test('a relay that joins takes nothing that the other has: each email reaches the provider once', async () => {
+test('a relay process that joins claims nothing that the other has: each email reaches the provider once', async () => {
   const again = await mailroom.startSecondProcess({ MAILROOM_ROLES: 'relay' })
   doors.relay.push(again)
   const before = relay.accepted.length

@@ -5,7 +5,7 @@ import { groupByEmail, headerValues, unstuffed } from '../harness/relayed-messag
 import { type RelayedMessage, type ScriptedRelay, startScriptedRelay } from '../harness/scripted-relay.ts'
 import { until } from '../harness/until.ts'
 
-/** From POST /v1/emails to what a relay hears, on a Mailroom in a process of its own. */
+/** From POST /v1/emails to what a relay receives, with a Mailroom process. */
 let relay: ScriptedRelay
 let mailroom: Mailroom
 
@@ -51,26 +51,26 @@ function once(id: string, status: string) {
   )
 }
 
-/** What the relay took of an email, in the order it came. */
-const takenOf = ({ id }: Accepted) => groupByEmail(relay.accepted).get(id) ?? []
+/** The messages of an email that the relay accepted, in order. */
+const acceptedOf = ({ id }: Accepted) => groupByEmail(relay.accepted).get(id) ?? []
 
-/** The emails that the relay did not take exactly once, with how often it did. */
+/** The emails that the relay did not accept exactly once, with how often it did. */
 function notOnce(emails: readonly Accepted[]): readonly (readonly [string, number])[] {
   const taken = groupByEmail(relay.accepted)
   return emails.map(({ id }) => [id, taken.get(id)?.length ?? 0] as const).filter(([, times]) => times !== 1)
 }
 
 async function arrival(email: Accepted): Promise<RelayedMessage> {
-  return until(() => takenOf(email)[0], { what: `${email.id} at the relay` })
+  return until(() => acceptedOf(email)[0], { what: `${email.id} at the relay` })
 }
 
 const queuedAs = { smtp_code: 250, enhanced_code: '2.0.0', detail: expect.stringContaining('queued as ABC123') }
 
-test('an email is with the relay within 100 ms of the request while nothing else is to do', async () => {
+test('an email reaches the relay within 100 ms of the request on an idle system', async () => {
   await arrival(await post())
   const times: number[] = []
   for (let i = 0; i < 11; i++) {
-    // What is only found by looking is then found late.
+    // At a random phase of any polling interval: if the email were only found by polling, it would be found late.
     await Bun.sleep(290 + 20 * Math.random())
     const before = performance.now()
     await arrival(await post())
@@ -92,7 +92,7 @@ test('what arrives is signed by the key that the domain published, dated once, a
     attachments: [{ filename: 'a.bin', content: Buffer.alloc(3000, 7).toString('base64') }],
   })
   await once(email.id, 'sent')
-  const arrived = takenOf(email)
+  const arrived = acceptedOf(email)
   expect(arrived.flatMap(relayedMessage => relayedMessage.to).sort()).toEqual([
     'ann@friend.test',
     'carl@friend.test',
@@ -121,7 +121,7 @@ test('what arrives is signed by the key that the domain published, dated once, a
   expect(asked[0]).toEndWith('._domainkey.demo.test')
 })
 
-test('an email that went out tells the reply it rests on, its events in order, and what it held', async () => {
+test('a sent email shows the reply that its status is based on, its events in order, and its content', async () => {
   const email = await post({ html: '<p>Hello <b>Ann</b>.</p>' })
   expect(email.status).toBe('queued')
   const shown = await once(email.id, 'sent')
@@ -155,7 +155,7 @@ test('a scheduled email leaves at its time and is dated with it', async () => {
   expect((await once(email.id, 'sent')).scheduled_at).toStartWith(at.toISOString().slice(0, -1))
 })
 
-test('a relay that refuses one of two recipients has bounced this one and has the other', async () => {
+test('a relay that refuses one of two recipients bounces that one and accepts the other', async () => {
   relay.setScript({ rcpt: to => (to.startsWith('gone@') ? '550 5.1.1 no such user' : '250 2.1.5 ok') })
   const email = await post({ to: ['gone@friend.test', 'here@friend.test'] })
   await until(
@@ -174,7 +174,7 @@ test('a relay that refuses one of two recipients has bounced this one and has th
   const bounced = shown.events.find((event: { type: string }) => event.type === 'bounced')
   expect(bounced).toMatchObject({ ...refused, data: { phase: 'rcpt' }, bounce: { type: 'permanent' } })
   expect(shown.error).toBe('no such user')
-  expect(takenOf(email).map(relayedMessage => relayedMessage.to)).toEqual([['here@friend.test']])
+  expect(acceptedOf(email).map(relayedMessage => relayedMessage.to)).toEqual([['here@friend.test']])
 })
 
 test('a recipient that is greylisted is delayed, then sent with the same message', async () => {
@@ -192,10 +192,10 @@ test('a recipient that is greylisted is delayed, then sent with the same message
     ['sent', { phase: 'final-dot', attempt: 2 }],
   ])
   expect((asked[1] ?? 0) - (asked[0] ?? 0)).toBeGreaterThan(750)
-  expect(takenOf(email)).toHaveLength(1)
+  expect(acceptedOf(email)).toHaveLength(1)
 })
 
-test('told to end while it relays it waits for the replies, leaves the rest queued, and nothing goes twice', async () => {
+test('a shutdown while it relays waits for the replies, leaves the rest queued, and sends nothing twice', async () => {
   const before = relay.accepted.length
   relay.setScript({ dotAfterMs: 300 })
   const emails = await Promise.all(Array.from({ length: 40 }, () => post()))
@@ -206,7 +206,7 @@ test('told to end while it relays it waits for the replies, leaves the rest queu
   const { db } = mailroom.database
   const statuses = await db.selectFrom('emails').select(['id', 'status']).execute()
   const waiting = emails.filter(({ id }) => statuses.find(status => status.id === id)?.status === 'queued')
-  expect(waiting.filter(accepted => takenOf(accepted).length > 0)).toEqual([])
+  expect(waiting.filter(accepted => acceptedOf(accepted).length > 0)).toEqual([])
   expect(waiting).toHaveLength(emails.length - taken)
   const rows = await db.selectFrom('outbox').select(['email_id', 'lease', 'attempts']).execute()
   expect(rows).toEqual(expect.arrayContaining(waiting.map(({ id }) => ({ email_id: id, lease: null, attempts: 0 }))))
@@ -245,7 +245,7 @@ test('two processes that relay from one outbox submit each of 300 emails once', 
     },
     { what: 'the last line of their logs' },
   )
-  expect(submitted.reduce((sum, each) => sum + each)).toBe(300)
+  expect(submitted.reduce((sum, value) => sum + value)).toBe(300)
   expect(Math.min(...submitted)).toBeGreaterThan(20)
   const statuses = await mailroom.database.db.selectFrom('emails').select(['id', 'status']).execute()
   const byId = new Map(statuses.map(status => [status.id as string, status.status]))

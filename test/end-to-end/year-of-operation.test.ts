@@ -23,7 +23,7 @@ import { type ScriptedRelay, startScriptedRelay } from '../harness/scripted-rela
 import { openSmallDisk, type SmallDisk } from '../harness/small-disk.ts'
 import { childEnvironment } from '../harness/up.ts'
 
-/** A year of an operator's, on one small disk for what is spooled and two database servers, with mail all the time. */
+/** A year of operation, with a small disk for the spool, two database servers, and mail all the time. */
 const MiB = 1024 * 1024
 const host = `mail.${demoDomain}`
 const pauseMs = 100
@@ -100,7 +100,7 @@ async function ask(method: string, path: string, body?: object) {
   return { status: response.status, json: (await response.json()) as any }
 }
 
-/** Until so much more has been acknowledged, of both kinds. */
+/** Waits until a number of further emails and messages have been acknowledged. */
 async function mailFlows(): Promise<void> {
   const [emails, messages] = [mail.acceptedEmails.size + moreEachStep, mail.acceptedMessages.size + moreEachStep]
   const isEnough = async () =>
@@ -108,7 +108,7 @@ async function mailFlows(): Promise<void> {
   await retryUntilSettled(isEnough, 'mail that flows', giveUpMs)
 }
 
-/** The certificate that STARTTLS shows. */
+/** The certificate of the SMTP server after STARTTLS. */
 function shownCertificate(): string {
   const at = ['-connect', `127.0.0.1:${mailroom.smtp}`, '-servername', host]
   const shown = Bun.spawnSync(['openssl', 's_client', '-starttls', 'smtp', ...at], { stdin: new Blob(['QUIT\r\n']) })
@@ -117,7 +117,7 @@ function shownCertificate(): string {
 
 const firstOf = (chain: string) => /^-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----\n/m.exec(chain)?.[0]
 
-test('installed, with the version before', async () => {
+test('the previous version is installed', async () => {
   mailroom = await startProcess(settings, previous.path)
   const made = async (...args: string[]) => {
     const program = [join(previous.path, 'mailroom'), ...args, '--json']
@@ -131,7 +131,7 @@ test('installed, with the version before', async () => {
   await mailFlows()
 }, 120_000)
 
-test('upgraded from the tables of the version before', async () => {
+test('it is upgraded from the tables of the previous version', async () => {
   expect(await mailroom.kill('SIGTERM')).toBe(0)
   // The version before knows nothing of it, and this disk is smaller than what is kept free otherwise.
   settings = { ...settings, MAILROOM_LEAST_FREE_BYTES: String(16 * MiB) }
@@ -158,7 +158,7 @@ test('its DKIM key is rotated', async () => {
   for (const value of signed) expect(value).toContain('DKIM-Signature:')
 }, 120_000)
 
-test('clamd dies, and comes back: what came meanwhile waits in quarantine until it was scanned', async () => {
+test('clamd dies and comes back: mail received meanwhile waits in quarantine until it is scanned', async () => {
   process.kill(clamd.pid, 'SIGKILL')
   await mailFlows()
   const waiting = database.db.selectFrom('messages').select('id').where('scan', '=', 'error')
@@ -170,13 +170,14 @@ test('clamd dies, and comes back: what came meanwhile waits in quarantine until 
 
 test('its database is restarted', async () => {
   await mariadb.stop()
+  // Mail meets a database that is down.
   await Bun.sleep(1000)
   mariadb = await startMariadb({ folder: join(folder, 'mariadb') })
   expect(mariadb.url).toBe(settings['MAILROOM_DATABASE_URL'] ?? '')
   await mailFlows()
 }, 240_000)
 
-test('backed up while mail flows, then moved: the last backup is restored elsewhere, and nothing is sent twice', async () => {
+test('backed up while mail flows, then moved: the last backup is restored on another server, and nothing is sent twice', async () => {
   const backups = join(folder, 'backups')
   await command('backup', backups)
   // What the relay does not get any more waits in the queue, and in the backup.
@@ -205,26 +206,25 @@ async function allKeys(): Promise<{ readonly keys: readonly string[] }> {
   return { keys: rows.map(row => row.id) }
 }
 
-test('retention removes what had its time, and no more', async () => {
+test('retention deletes what has expired, and nothing else', async () => {
   const old = await database.db.selectFrom('messages').select('id').orderBy('id').limit(5).execute()
-  const ids = old.map(each => each.id)
+  const ids = old.map(message => message.id)
   for (const id of ids) expect((await ask('DELETE', `/v1/inbox/${id}`)).status).toBe(200)
-  const gone = old.map(each => each.id)
   await sql`UPDATE messages SET folder_since = UTC_TIMESTAMP(6) - INTERVAL 31 DAY WHERE folder = 'trash'`.execute(
     database.db,
   )
-  const rows = await database.db.selectFrom('messages').select('message_id').where('id', 'in', gone).execute()
+  const rows = await database.db.selectFrom('messages').select('message_id').where('id', 'in', ids).execute()
   for (const { message_id } of rows) removed.add(message_id ?? '')
   await command('retention', 'run')
-  const left = await database.db.selectFrom('messages').select('id').where('id', 'in', gone).execute()
+  const left = await database.db.selectFrom('messages').select('id').where('id', 'in', ids).execute()
   expect(left).toEqual([])
   await mailFlows()
 }, 120_000)
 
-/** What this test itself let go, by Message-ID. */
+/** What this test deleted, by Message-ID. */
 const removed = new Set<string>()
 
-test('the disk fills up, and mail waits until there is room again', async () => {
+test('the disk fills up, and mail waits until there is space again', async () => {
   mkdirSync(join(disk.path, 'other'), { recursive: true })
   writeFileSync(join(disk.path, 'other', 'file'), Buffer.alloc(52 * MiB))
   const refused = async () => {
@@ -234,13 +234,14 @@ test('the disk fills up, and mail waits until there is room again', async () => 
   }
   await retryUntilSettled(refused, 'a full disk that is noticed')
   const [emails, messages] = [mail.acceptedEmails.size, mail.acceptedMessages.size]
+  // A second in which nothing may be accepted.
   await Bun.sleep(1000)
   expect([mail.acceptedEmails.size - emails, mail.acceptedMessages.size - messages]).toEqual([0, 0])
   rmSync(join(disk.path, 'other'), { recursive: true })
   await mailFlows()
 }, 240_000)
 
-test('and each message and email that was acknowledged is there, sent once', async () => {
+test('every acknowledged message and email is there, sent once', async () => {
   mail.stop()
   await mail.done
   const { db } = database
