@@ -81,7 +81,7 @@ export function openRequestPipeline(
     const nowMs = millisecondsOf(deps.clock.now())
     const status = failureLimiter.consume(address, nowMs)
     if (!status.isAllowed)
-      throw rateLimited('Too many requests from this address carried no valid API key or link.', status, nowMs)
+      throw rateLimited('Too many requests from this address had no valid API key or link.', status, nowMs)
   }
 
   function requireWithinRate(pending: PendingRequest, caller: Caller): void {
@@ -89,7 +89,7 @@ export function openRequestPipeline(
     const status = organizationLimiter.consume(caller.organizationId, nowMs)
     pending.rateLimit = status
     if (!status.isAllowed)
-      throw rateLimited(`The organization may make ${status.limit} requests a minute.`, status, nowMs)
+      throw rateLimited(`The organization may make ${status.limit} requests per minute.`, status, nowMs)
   }
 
   function requestContext(pending: PendingRequest, caller: Caller): RequestContext {
@@ -136,7 +136,7 @@ export function openRequestPipeline(
     } catch (error) {
       deps.log.error(
         { request_id: pending.id, err: error },
-        'response not stored for its idempotency key: a retry with the key does the work again',
+        'response not stored for its idempotency key: a retry with the key may do the work again',
       )
     }
   }

@@ -95,7 +95,7 @@ function prepareCall(
         .catch((error: unknown) =>
           log.error(
             { err: error },
-            'result of a tool call not stored for its idempotency key: a retry with the key does the work again',
+            'result of a tool call not stored for its idempotency key: a retry with the key may do the work again',
           ),
         )
     },

@@ -24,7 +24,7 @@ export interface TransferSession {
 
 /** One message, from the reply 354 to the final reply. */
 export class Transfer implements DataReceiver {
-  private phase: 'transfer' | 'answer' | 'over' = 'transfer'
+  private phase: 'transfer' | 'reply' | 'over' = 'transfer'
   private phaseSince = performance.now()
   private windowSince = this.phaseSince
   private windowBytes = 0
@@ -56,7 +56,7 @@ export class Transfer implements DataReceiver {
   end(resume: () => void): void {
     const now = performance.now()
     dataSeconds.observe({ part: 'transfer' }, (now - this.phaseSince) / 1000)
-    this.phase = 'answer'
+    this.phase = 'reply'
     this.phaseSince = now
     this.resume = resume
     void this.settle()
@@ -65,7 +65,7 @@ export class Transfer implements DataReceiver {
   /** Applies the timeouts: cuts a transfer below the minimum rate, and defers when our reply is late (RFC 1047). */
   check(now: number): void {
     const { answerMs, rateWindowMs, minBytesPerSecond } = this.deps.limits
-    if (this.phase === 'answer' && now - this.phaseSince >= answerMs) {
+    if (this.phase === 'reply' && now - this.phaseSince >= answerMs) {
       this.conclude(refuseMail('answer_late'))
       this.stop.abort()
     }
@@ -83,7 +83,7 @@ export class Transfer implements DataReceiver {
     const wasTransfer = this.phase === 'transfer'
     this.phase = 'over'
     this.stop.abort()
-    this.note(reason)
+    this.record(reason)
     // While the inbound pipeline has the message, settling discards it.
     if (wasTransfer) void this.discard()
   }
@@ -129,7 +129,7 @@ export class Transfer implements DataReceiver {
     }
     this.phase = 'over'
     const isRefused = outcome instanceof SmtpRefusal
-    this.note(isRefused ? outcome.code : 'accepted', outcome)
+    this.record(isRefused ? outcome.code : 'accepted', outcome)
     dataSeconds.observe({ part: 'answer' }, (performance.now() - this.phaseSince) / 1000)
     this.session.replyToData(
       isRefused ? outcome.reply : { code: 250, enhanced: '2.0.0', text: `Accepted as ${outcome.id}` },
@@ -137,7 +137,7 @@ export class Transfer implements DataReceiver {
     this.resume()
   }
 
-  private note(
+  private record(
     result: SmtpRefusalCode | 'accepted' | 'client_gone',
     outcome?: { readonly id: string } | SmtpRefusal,
   ): void {

@@ -86,7 +86,7 @@ export function refusalsByStatus(operation: OperationSpec): ReadonlyMap<number, 
   return new Map([...byStatus].sort(([one], [other]) => one - other).map(([status, codes]) => [status, [...codes]]))
 }
 
-/** The refusals of the request pipeline and of route.ts, in the order of their checks. */
+/** The refusals of the request pipeline and of every route below /v1. */
 function apiRefusals(
   { method, query }: Pick<OperationSpec, 'method'> & Partial<Pick<OperationSpec, 'query'>>,
   isKeyRefused = false,
