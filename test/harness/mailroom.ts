@@ -9,6 +9,7 @@ import { createDemo, type DemoIds, demoDomain } from '../../src/cli/demo.ts'
 import { projectRoot } from './cli.ts'
 import { type FreshDatabase, freshDatabase } from './database.ts'
 import { fetchValidated } from './openapi-validation.ts'
+import { until } from './until.ts'
 import { childEnvironment } from './up.ts'
 
 type Settings = Readonly<Record<string, string>>
@@ -162,19 +163,26 @@ export async function startProcess(settings: Settings, checkout = projectRoot): 
   void readLines(child.stderr, line => {
     errorOutput += `${line}\n`
   })
-  const serving = () => log.find(logLine => logLine.msg === 'serving')
-  for (const deadline = Date.now() + readyMs; !serving(); await Bun.sleep(10)) {
-    if (child.exitCode === null && child.signalCode === null && Date.now() < deadline) continue
-    child.kill('SIGKILL')
-    throw new Error(`Mailroom did not serve:\n${errorOutput}${log.map(logLine => JSON.stringify(logLine)).join('\n')}`)
+  const output = () => `${errorOutput}${log.map(line => JSON.stringify(line)).join('\n')}`
+  const findServingLine = () => {
+    const line = log.find(({ msg }) => msg === 'serving')
+    if (!line && (child.exitCode !== null || child.signalCode !== null)) throw new Error(`serve ended:\n${output()}`)
+    return line
   }
-  const { http, smtp }: Partial<LogLine> = serving() ?? {}
+  const { http, smtp } = await until(findServingLine, {
+    what: 'the process serves',
+    withinMs: readyMs,
+    details: output,
+  }).catch(error => {
+    child.kill('SIGKILL')
+    throw error
+  })
   return {
     http: typeof http === 'string' ? http : '',
     smtp: typeof smtp === 'string' ? Number(smtp.split(':').at(-1)) : 0,
     pid: child.pid,
     log,
-    resetPeakMemory: () => takePeakMemory(child.pid),
+    resetPeakMemory: () => resetPeakMemory(child.pid),
     async kill(signal) {
       child.kill(signal)
       const timer = setTimeout(() => child.kill('SIGKILL'), endMs)
@@ -185,7 +193,8 @@ export async function startProcess(settings: Settings, checkout = projectRoot): 
   }
 }
 
-function takePeakMemory(pid: number): number {
+/** Reads the peak and resets it. */
+function resetPeakMemory(pid: number): number {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8')
   // proc_pid_clear_refs(5): 5 resets the peak to the current resident size.
   writeFileSync(`/proc/${pid}/clear_refs`, '5')

@@ -1,4 +1,5 @@
 import { SmtpClient } from './smtp-client.ts'
+import { until } from './until.ts'
 
 /** A report to send. */
 export interface OutgoingReport {
@@ -23,6 +24,7 @@ export interface ReportSender {
 }
 
 const maxTries = 20
+const drainMs = 120_000
 
 /** Sends reports over several SMTP connections at once, each with many transactions, and retries deferred ones. */
 export function startReportSender(port: () => number, connections: number): ReportSender {
@@ -73,7 +75,7 @@ export function startReportSender(port: () => number, connections: number): Repo
   return {
     send: report => void queue.push({ report, tries: 1 }),
     async drained() {
-      while (queue.length > 0 || inProgress > 0) await Bun.sleep(5)
+      await until(() => queue.length === 0 && inProgress === 0, { what: 'all reports are sent', withinMs: drainMs })
     },
     unexpected,
     counts: () => ({ sent, deferred }),

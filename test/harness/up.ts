@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { readJsonFile, type UpFile } from '../../src/cli/up/folder.ts'
 import { projectRoot } from './cli.ts'
+import { until } from './until.ts'
 
 /** A temporary folder for `--var`, outside the project. */
 export function temporaryFolder(): { readonly path: string; remove(): void } {
@@ -52,17 +53,22 @@ export async function startUp(
   void read(running.stderr)
 
   // A run that was killed may have left its file.
-  const readyFile = () => {
+  const readReadyFile = () => {
     const file = readJsonFile<UpFile>(join(folder, 'up.json'))
-    return file?.pid === running.pid ? file : undefined
+    if (file?.pid === running.pid) return file
+    if (running.exitCode !== null) throw new Error(`./mailroom up ended:\n${printed}`)
+    return undefined
   }
-  for (const deadline = Date.now() + startMs; !readyFile(); await Bun.sleep(50)) {
-    if (running.exitCode === null && Date.now() < deadline) continue
+  const file = await until(readReadyFile, {
+    what: './mailroom up is ready',
+    withinMs: startMs,
+    details: () => printed,
+  }).catch(error => {
     running.kill('SIGKILL')
-    throw new Error(`./mailroom up did not become ready:\n${printed}`)
-  }
+    throw error
+  })
   return {
-    file: readyFile() as UpFile,
+    file,
     printed: () => printed,
     kill: () => running.kill('SIGKILL'),
     end: () => {

@@ -1,3 +1,5 @@
+import { until } from './until.ts'
+
 /** A webhook request to post. */
 export interface OutgoingWebhook {
   readonly path: string
@@ -21,6 +23,7 @@ export interface WebhookPoster {
 
 const maxTries = 1000
 const retryMs = 50
+const drainMs = 120_000
 
 /** Posts webhook requests from several workers at once, and retries without a response and after 5xx or 429, as providers do. */
 export function startWebhookPoster(base: () => string, workers: number): WebhookPoster {
@@ -66,7 +69,7 @@ export function startWebhookPoster(base: () => string, workers: number): Webhook
   return {
     post: record => void queue.push({ record, tries: 1 }),
     async drained() {
-      while (queue.length > 0 || inProgress > 0) await Bun.sleep(5)
+      await until(() => queue.length === 0 && inProgress === 0, { what: 'all requests are posted', withinMs: drainMs })
     },
     unexpected,
     counts: () => ({ posted, retries }),
