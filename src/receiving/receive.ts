@@ -43,7 +43,7 @@ export async function receive(mail: IncomingMessage, deps: ReceiveDeps): Promise
     const { id } = await timed('in', 'file', () =>
       deps.filer.file({ mail: message, verdicts, scan, summary, decision, bytes }),
     )
-    // What a report in a mailbox says counts only where it is not doubtful who sent it.
+    // A report in a mailbox counts only if its sender is not in doubt.
     const isForBounceAddress = recipients.length < mail.recipients.length
     if (isForBounceAddress || (decision.folder === 'inbox' && summary.report))
       await timed('in', 'report', () => recordReport(mail, summary, deps))
@@ -51,7 +51,7 @@ export async function receive(mail: IncomingMessage, deps: ReceiveDeps): Promise
   })
 }
 
-/** What comes to bounce addresses alone is read and not stored. The address says which email it is about, so it is not verified. */
+/** Mail to bounce addresses alone is read and not stored. The address identifies the email, so the sender is not verified. */
 async function receiveReport(mail: IncomingMessage, deps: ReceiveDeps) {
   const summary = await timed('in', 'parse', () => parse(mail.content, deps.parsePool))
   if (mail.signal.aborted) throw refuseMail('answer_late')
@@ -59,7 +59,7 @@ async function receiveReport(mail: IncomingMessage, deps: ReceiveDeps) {
   return { id: mail.id, outcome: 'report' }
 }
 
-/** Parsed first: the parser knows at once what the scanner would take seconds to give up on. */
+/** Parses first: it finds at once the messages that the scanner would give up on after seconds. */
 async function parseAndScan({ content, signal }: IncomingMessage, deps: ReceiveDeps) {
   const summary = await timed('in', 'parse', () => parse(content, deps.parsePool))
   const scan = summary.isBeyondScanning

@@ -94,7 +94,7 @@ export function toSmtpRefusal(error: unknown): SmtpRefusal {
   return refuseMail(isFull ? 'disk_full' : 'our_trouble', { cause: error })
 }
 
-/** A reply line holds 512 octets of ASCII at most (RFC 5321 §4.5.3.1.5). */
+/** A reply line has at most 512 octets of ASCII (RFC 5321 §4.5.3.1.5). */
 function printable(text: string): string {
   return text.replace(/[^ -~]+/g, ' ').slice(0, 400)
 }

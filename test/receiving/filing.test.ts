@@ -387,7 +387,7 @@ describe('refuses', () => {
     ['a message without From', 'Subject: x\r\n\r\nhi', 'from_malformed'],
     ['a message without a header', '\r\nhi', 'from_malformed'],
     ['an empty message', '', 'from_malformed'],
-    ['a message that goes round in circles', message(Array(50).fill('Received: from x')), 'mail_loop'],
+    ['a message in a mail loop', message(Array(50).fill('Received: from x')), 'mail_loop'],
   ] as const)
     test(what, async () => {
       const { ours, inbound, recipient } = await withMailbox()

@@ -3,70 +3,70 @@ import type { MessageSummary } from '../../mail/message.ts'
 
 type Headers = Readonly<Record<string, string>>
 
-/** What a message says of its place in a thread. */
+/** The header fields that place a message in a thread. */
 export type ThreadHeaders = Pick<MessageSummary, 'messageId' | 'inReplyTo' | 'references'>
 
-/** The most that a header field of an email holds, in characters. */
-const maxValue = 998
-const maxIdentifier = 250
+/** The longest header field of an email, in characters (RFC 5322 §2.1.1). */
+const maxFieldLength = 998
+const maxIdLength = 250
 
-/** In-Reply-To and References of a reply; absent where the message has no Message-ID. RFC 5322 §3.6.4. */
+/** In-Reply-To and References of a reply; without In-Reply-To if the message has no Message-ID. RFC 5322 §3.6.4. */
 export function replyHeaders(message: ThreadHeaders): Headers {
-  const parent = usable(message.messageId === null ? [] : [message.messageId])
-  return { ...(parent.length > 0 ? { 'In-Reply-To': listed(parent) } : {}), ...referring(message) }
+  const parent = usableIds(message.messageId === null ? [] : [message.messageId])
+  return { ...(parent.length > 0 ? { 'In-Reply-To': formatIds(parent) } : {}), ...referencesHeader(message) }
 }
 
-/** A forwarded message is no reply, but belongs to the thread. */
+/** References of a forward: it is no reply, but belongs to the thread. */
 export function forwardHeaders(message: ThreadHeaders): Headers {
-  return referring(message)
+  return referencesHeader(message)
 }
 
-function referring({ messageId, inReplyTo, references }: ThreadHeaders): Headers {
+function referencesHeader({ messageId, inReplyTo, references }: ThreadHeaders): Headers {
   const before = references.length > 0 || inReplyTo === null ? references : [inReplyTo]
-  const ids = usable([...before, ...(messageId === null ? [] : [messageId])])
-  return ids.length > 0 ? { References: listed(shortened(ids)) } : {}
+  const ids = usableIds([...before, ...(messageId === null ? [] : [messageId])])
+  return ids.length > 0 ? { References: formatIds(shortenedReferences(ids)) } : {}
 }
 
-/** Those that a header of ours can hold. */
-function usable(ids: readonly string[]): readonly string[] {
-  return [...new Set(ids.filter(id => id.length <= maxIdentifier && /^[!-;=?-~]+$/.test(id)))]
+/** The ids that fit into a header field of ours, each once. */
+function usableIds(ids: readonly string[]): readonly string[] {
+  return [...new Set(ids.filter(id => id.length <= maxIdLength && /^[!-;=?-~]+$/.test(id)))]
 }
 
-/** The first, which begins the thread, and as many of the nearest as there is room for. */
-function shortened(ids: readonly string[]): readonly string[] {
-  const [first = '', ...others] = ids
-  const nearest: string[] = []
+/** The first, which began the thread, and as many of the last as fit. */
+function shortenedReferences(ids: readonly string[]): readonly string[] {
+  const [first = '', ...rest] = ids
+  const last: string[] = []
   let length = first.length + 2
-  for (const id of others.toReversed()) {
+  for (const id of rest.toReversed()) {
     length += id.length + 3
-    if (length > maxValue) break
-    nearest.unshift(id)
+    if (length > maxFieldLength) break
+    last.unshift(id)
   }
-  return [first, ...nearest]
+  return [first, ...last]
 }
 
-function listed(ids: readonly string[]): string {
+function formatIds(ids: readonly string[]): string {
   return ids.map(id => `<${id}>`).join(' ')
 }
 
-const ours = new Set(['in-reply-to', 'references'])
+const threadFields = new Set(['in-reply-to', 'references'])
 
-/** @throws Refusal invalid_request where the sender gives a header that follows from the message */
+/** @throws Refusal invalid_request when the request has a header that follows from the message */
 export function requireNoThreadHeaders(headers: Headers | undefined): void {
-  const name = Object.keys(headers ?? {}).find(value => ours.has(value.toLowerCase()))
+  const name = Object.keys(headers ?? {}).find(field => threadFields.has(field.toLowerCase()))
   if (name !== undefined)
     throw refuse('invalid_request', {
-      message: `headers.${name}: this header is set by the service, from the message that is answered.`,
+      message: `headers.${name}: this header follows from the message and cannot be given.`,
       param: `headers.${name}`,
     })
 }
 
-/** Does a reply with these headers say that no person wrote it? RFC 3834 §5. */
+/** Do these headers mark a reply as automatic? RFC 3834 §5. */
 export function isAutomaticReply(headers: Headers = {}): boolean {
   return Object.entries(headers).some(([name, value]) => name.toLowerCase() === 'auto-submitted' && isAuto(value))
 }
 
-/** Does a message's header say that no automatic answer is wanted? RFC 3834 §2. */
+/** Does a message's header ask for no automatic replies? RFC 3834 §2. */
 export function refusesAutomaticReplies(headers: MessageSummary['headers']): boolean {
   return headers.some(({ name, value }) => {
     switch (name.toLowerCase()) {

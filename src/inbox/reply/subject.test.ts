@@ -35,10 +35,10 @@ test.each([
 })
 
 test('a longest subject stays within the limit, in whole characters', () => {
-  for (const make of [replySubject, forwardSubject]) {
-    const made = make('😀'.repeat(499))
-    expect(made.length).toBeLessThanOrEqual(998)
-    expect(made.isWellFormed()).toBe(true)
+  for (const prefixed of [replySubject, forwardSubject]) {
+    const subject = prefixed('😀'.repeat(499))
+    expect(subject.length).toBeLessThanOrEqual(998)
+    expect(subject.isWellFormed()).toBe(true)
   }
   const started = performance.now()
   replySubject('re:'.repeat(332))

@@ -46,7 +46,7 @@ export async function selectIndexedMessages(db: Db, ids: readonly Id<'msg'>[]) {
     .execute()
 }
 
-/** Makes a segment that is being built from this organization's texts fail to be inserted; see buildSegment. */
+/** Prevents a segment that is being built of this organization's texts from being inserted; see buildSegment. */
 export async function incrementRevision(db: Db, organizationId: Id<'org'>): Promise<void> {
   await sql`INSERT INTO search_heads (organization_id, blocks, revision) VALUES (${organizationId}, 0, 1)
     ON DUPLICATE KEY UPDATE revision = revision + 1`.execute(db)

@@ -42,7 +42,7 @@ async function reindexBatch(deps: SearchTextDeps): Promise<number> {
   const last = indexed.at(-1)
   if (!last) {
     await deleteReindexCursor(db)
-    log.info({}, 'indexed again all messages whose HTML had been indexed with undecoded entities')
+    log.info({}, 'indexed all messages again whose HTML had been indexed with undecoded entities')
     return 0
   }
   const suspect = indexed.filter(({ words }) => hasEntityName(words))
@@ -63,7 +63,7 @@ async function reindexBatch(deps: SearchTextDeps): Promise<number> {
   return indexed.length
 }
 
-/** The search texts of these messages that come out otherwise now. One whose bytes are gone or unreadable keeps its own. */
+/** The search texts that differ from the stored ones. A message whose bytes are deleted or unreadable keeps its text. */
 async function textsToReplace(deps: SearchTextDeps, oldWords: ReadonlyMap<Id<'msg'>, string>) {
   const texts = []
   for (const message of await selectIndexedMessages(deps.db, [...oldWords.keys()])) {
@@ -82,10 +82,10 @@ const greek =
 const cyrillic = '[a-z] zh kh ts ch sh shch yu ya io hard soft'
 const either = (words: string) => `(?:${words.replaceAll(' ', '|')})`
 
-/** A token that is the name of a letter's entity. Those of other signs add words, and hide none. */
+/** A token that is the name of a letter's entity. The names of other signs' entities add words, but split none. */
 const entityName = new RegExp(` 0(?:[a-z]${either(accents)}|${either(latin)}|${either(greek)}|${either(cyrillic)}cy) `)
 
-/** May these words come from HTML whose entities were not decoded? Of some texts it is true without. */
+/** May these words come from HTML with undecoded entities? Some are ordinary words; then the text does not change. */
 function hasEntityName(words: string): boolean {
   return entityName.test(words)
 }

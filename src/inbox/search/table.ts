@@ -97,7 +97,7 @@ function isPhrase(clause: QueryClause): boolean {
 
 function matchingItems(db: Db, { tenant, folder }: SearchCriteria) {
   let items = db
-    // The order is forced on both servers: until their statistics catch up they take a table that has grown for a small one.
+    // The order is forced on both servers: until their statistics catch up they treat a table that has grown as a small one.
     .selectFrom(sql<DatabaseSchema['search_texts']>`search_texts`.as<'s'>(sql`s force index (search_texts_place)`))
     .innerJoin('messages as m', 'm.id', 's.message_id')
     .modifyFront(sql`straight_join`)

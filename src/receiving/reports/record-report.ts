@@ -24,7 +24,7 @@ export interface ReportDeps {
  * Records what a message reports about emails we sent. Resolves after the commit; the same report again changes nothing.
  *
  * Anyone may write a report, so it counts only as far as it is tied to an email: by the bounce address it came to, which
- * stands for one recipient, whatever the report says; or by naming an email, as only who got the message can, in a mailbox
+ * stands for one recipient, whatever the report names; or by naming an email, as only who got the message can, in a mailbox
  * of the organization that sent it, and then for the recipients it names. Where the email had several, who all know its id,
  * nobody is suppressed for it. Any other report changes nothing.
  * @throws SmtpRefusal reports_only

@@ -96,11 +96,11 @@ describe('finds', () => {
 
   test.each([
     ['a part of a word', 'eleg'],
-    ['words that are not all there', 'elegant nowhere'],
-    ['words that stand apart, as a phrase', '"big car"'],
+    ['words of which one is missing', 'elegant nowhere'],
+    ['words that are not adjacent, as a phrase', '"big car"'],
     ['words in another order, as a phrase', '"car red big"'],
-    ['what is excluded', 'elegant -home'],
-    ['what holds an excluded phrase', 'elegant -"red car"'],
+    ['a text with an excluded word', 'elegant -home'],
+    ['a text with an excluded phrase', 'elegant -"red car"'],
     ['characters in another order', '都京'],
     ['signs that the server reads as operators', 'eleg* ~elegant >nowhere'],
     ['another vowel', 'हनद'],

@@ -123,12 +123,12 @@ test('stays sent if another server accepted it', async () => {
 })
 
 const unknown: readonly (readonly [string, DnsNode | undefined])[] = [
-  ['takes no mail (RFC 7505)', { MX: ['0 .'], A: ['198.51.100.9'] }],
+  ['accepts no mail (RFC 7505)', { MX: ['0 .'], A: ['198.51.100.9'] }],
   ['is not there', undefined],
   ['has no address either', { TXT: ['nothing'] }],
   ['has mail exchangers elsewhere, and an address', { MX: ['10 mx.dest.example'], A: ['198.51.100.9'] }],
-  ['is in trouble', { ...exchangers, behaviour: { rcode: 'SERVFAIL' } }],
-  ['says nothing', { ...exchangers, behaviour: { silent: true } }],
+  ['cannot be looked up', { ...exchangers, behaviour: { rcode: 'SERVFAIL' } }],
+  ['has servers that do not answer', { ...exchangers, behaviour: { silent: true } }],
 ]
 test.each(unknown)('stays sent if DNS says that the domain %s', async (_, records) => {
   expect(await afterReport(relayed({ remote: domain, reporting: domain }), records)).toMatchObject({
