@@ -58,7 +58,7 @@ test('is pure: the same email gives the same bytes', async () => {
   expect(one.equals(two)).toBe(true)
 })
 
-test('gives html alone a text alternative', async () => {
+test('gives HTML without text a text alternative', async () => {
   const { text: _, ...without } = plain
   const message = compose(
     parseSendRequest(
@@ -73,7 +73,7 @@ test('gives html alone a text alternative', async () => {
   expect(message.toString()).toContain('multipart/alternative')
 })
 
-test('keeps what it is given, in any script', async () => {
+test('keeps text in any script', async () => {
   const text = 'Grüße\r\n. dot\r\nFrom here\r\nЗдравствуйте 你好 🎉\r\n'
   const message = await composed({
     from: '"Zoë \\"Z\\" Müller" <zoe@bücher.example>',
@@ -208,7 +208,7 @@ describe('an injected line never becomes a header or a recipient', () => {
     })
 })
 
-test('makes text of hostile html within a quarter of a second', () => {
+test('converts hostile HTML to text within a quarter of a second', () => {
   const started = performance.now()
   for (const value of ['<div>', '<b>', '<ul><li>', '<table><tr><td>', '<blockquote>', '<!--', '<a href="'])
     textAlternative(value.repeat(400_000 / value.length))

@@ -19,7 +19,7 @@ const row = {
 } as const
 const after = (ms: number) => ({ now: plusMs(sentAt, ms), afterMs: 24 * hour })
 
-test('what was sent is shown as the relay said it until it was silent for long', () => {
+test('a sent recipient is shown with the reply, and as unconfirmed after a long time without a report', () => {
   expect(recipientDetail(row, after(24 * hour - 1))).toBe('Ok: queued as A1')
   expect(recipientDetail(row, after(26 * hour + 5))).toBe(
     'Unconfirmed: the provider accepted it, and no report of its delivery came for 26 hours. Its reply: Ok: queued as A1',
@@ -29,7 +29,7 @@ test('what was sent is shown as the relay said it until it was silent for long',
   )
 })
 
-test('whatever else is known is shown as it is', () => {
+test('all other details are shown as they are', () => {
   for (const status of ['delivered', 'bounced', 'delayed', 'queued'] as const)
     expect(recipientDetail({ ...row, status }, after(100 * hour))).toBe('Ok: queued as A1')
   expect(recipientDetail(row, null)).toBe('Ok: queued as A1')

@@ -69,18 +69,18 @@ for (const [name, told, status] of evidence)
       expect([order, after([sending, ...order])]).toEqual([order, latest as KnownStatus])
   })
 
-test('a report that tells whole seconds was true by the end of its second', () => {
+test('a report in whole seconds counts as of the end of its second', () => {
   const second = { ...reported('delayed'), at: '2026-01-31 12:00:00.000000' as Instant }
   for (const order of permutations([ours('sent'), second])) expect(after([sending, ...order])).toBe(second)
   expect(after([second, ours('sent', 1)]).status).toBe('sent')
 })
 
-test('what we saw ourselves goes by its order, wherever the clock was set to meanwhile', () => {
+test('our own observations count in their order, wherever the clock was set to meanwhile', () => {
   expect(after([ours('delayed'), ours('sent', -86_400)]).status).toBe('sent')
   expect(after([ours('delayed'), ours('delayed', -86_400)]).at).toBe(plusMs(noon, -86_400_000))
 })
 
-test('takes the first of the order of precedence', () => {
+test('the email’s status is the first in the order of precedence', () => {
   const order: readonly EmailStatus[] = [
     'failed',
     'rejected',

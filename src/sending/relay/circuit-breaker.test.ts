@@ -10,7 +10,7 @@ function openAt(nowMs: number) {
   return { breaker, alarms }
 }
 
-test('five troubles in a row hold back, and alarm once', () => {
+test('five failures in a row open it, and alarm once', () => {
   const { breaker, alarms } = openAt(0)
   expect(alarms).toEqual([false, false, false, false, true])
   expect(breaker.openUntil()).toBe(1000)
@@ -20,7 +20,7 @@ test('five troubles in a row hold back, and alarm once', () => {
   expect(breaker.openUntil()).toBe(1000)
 })
 
-test('one that gets through between them begins the count again', () => {
+test('a success between them resets the count', () => {
   const breaker = new CircuitBreaker()
   for (let i = 0; i < 4; i++) breaker.recordFailure(0)
   breaker.recordSuccess()
@@ -43,14 +43,14 @@ test('one probe at a time, after waits that grow to five minutes', () => {
   expect(waits).toEqual([2, 4, 8, 16, 32, 64, 128, 256, 300, 300, 300, 300])
 })
 
-test('a probe that told nothing leaves the way to another', () => {
+test('a probe without a result allows another', () => {
   const { breaker } = openAt(0)
   breaker.beginAttempt()
   breaker.recordNoResult()
   expect(breaker.allowsAttempt(1000)).toBe(true)
 })
 
-test('a probe that gets through ends it', () => {
+test('a probe that succeeds closes it', () => {
   const { breaker } = openAt(0)
   breaker.beginAttempt()
   expect(breaker.recordSuccess()).toBe(true)

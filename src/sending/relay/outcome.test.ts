@@ -87,7 +87,7 @@ const events: readonly [string, SubmissionOutcome, object | null][] = [
     { kind: 'deferred', reply: reply('final-dot', null), ambiguous: true },
     { type: 'delayed', smtpCode: null, extra: { phase: 'final-dot', attempt: 1, ambiguous: true } },
   ],
-  ['trouble of the route is nothing to tell', { kind: 'route-error', reply: reply('mail', 553) }, null],
+  ['a route error is not recorded', { kind: 'route-error', reply: reply('mail', 553) }, null],
 ]
 
 test.each(events)('%s', (_, outcome, event) => {
@@ -97,14 +97,14 @@ test.each(events)('%s', (_, outcome, event) => {
     expect(told).toMatchObject({ emailId: 'eml_1', recipient: 'a@x.test', source: 'smtp', occurredAt: now, ...event })
 })
 
-test('what a dead process may have submitted is told as ambiguous', () => {
+test('what a dead process may have submitted is recorded as ambiguous', () => {
   const accepted = { kind: 'accepted', reply: reply('final-dot', 250), providerMessageId: null } as const
   const extra = { phase: 'final-dot', attempt: 1 }
   expect(outcomeToEvent(claimed, accepted, now)?.extra).toEqual(extra)
   expect(outcomeToEvent({ ...claimed, isReclaimed: true }, accepted, now)?.extra).toEqual({ ...extra, ambiguous: true })
 })
 
-test('a delay is told once, but each time when it is ambiguous', () => {
+test('a delay is recorded once, but each time when it is ambiguous', () => {
   const again = { ...claimed, attempts: 3 }
   const deferred = { kind: 'deferred', reply: reply('final-dot', 451) } as const
   expect(outcomeToEvent(again, { ...deferred, ambiguous: false }, now)).toBeNull()
@@ -114,7 +114,7 @@ test('a delay is told once, but each time when it is ambiguous', () => {
   })
 })
 
-test('deferred counts an attempt and waits; trouble of the route counts none', () => {
+test('deferred counts an attempt and waits; a route error counts none', () => {
   const deferred = nextAfterOutcome(
     claimed,
     { kind: 'deferred', reply: reply('rcpt', 451, '4.7.1'), ambiguous: false },
@@ -137,7 +137,7 @@ test('deferred counts an attempt and waits; trouble of the route counts none', (
   })
 })
 
-test('what has run out of time fails with 4.4.7 and the last reply', () => {
+test('an expired email fails with 4.4.7 and the last reply', () => {
   const late = { ...claimed, expiresAt: now, attempts: 4, lastReply: '451 4.7.1 Greylisted' }
   expect(endBeforeSubmission(late, false, now)).toMatchObject({
     kind: 'end',
@@ -145,12 +145,12 @@ test('what has run out of time fails with 4.4.7 and the last reply', () => {
   })
 })
 
-test('a report that ended it meanwhile ends it quietly', () => {
+test('a recipient that a report has ended meanwhile gets no further event', () => {
   for (const recipientStatus of ['bounced', 'delivered', 'canceled', 'suppressed'] as const)
     expect(endBeforeSubmission({ ...claimed, recipientStatus }, false, now)).toEqual({ kind: 'end', event: null })
 })
 
-test('readiness and suppression are asked again at release, and only there', () => {
+test('readiness and suppression are checked again at release, and only there', () => {
   const scheduled = { ...claimed, scheduledAt: now, recipientStatus: 'scheduled' } as const
   expect(endBeforeSubmission(scheduled, false, now)).toBeNull()
   expect(endBeforeSubmission(scheduled, true, now)).toMatchObject({ kind: 'end', event: { type: 'suppressed' } })

@@ -16,7 +16,7 @@ test('it varies by a fifth to either side and never exceeds four hours', () => {
   expect(retryWaitMs(50, policy(1))).toBe(4 * 60 * 60 * 1000)
 })
 
-test('the last attempt is due when the time runs out', () => {
+test('the last attempt is due when the email expires', () => {
   const now = fromIso('2026-01-01T00:00:00Z')
   const soon = fromIso('2026-01-01T00:00:30Z')
   const late = fromIso('2026-01-02T00:00:00Z')

@@ -46,7 +46,7 @@ describe('classifies', () => {
     })
 })
 
-test('never suppresses for a transient code, nor for one of our address, route, content or a policy', () => {
+test('never suppresses for a transient code, nor for one about the sender address, route, content or a policy', () => {
   const texts = ['no such user', 'user unknown', 'mailbox does not exist', 'account disabled', '']
   const codes = Array.from({ length: 8 }, (_, subject) =>
     Array.from({ length: 40 }, (_, detail) => `${subject}.${detail}`),

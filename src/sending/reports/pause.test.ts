@@ -12,7 +12,7 @@ test.each([
   expect(pauseReason(counts, limits)).toBeUndefined()
 })
 
-test('a brand is paused above a rate, and told how much it was', () => {
+test('a brand is paused above a rate, with the rate as the reason', () => {
   expect(pauseReason({ sent: 100, bounced: 6, complained: 0 }, limits)).toBe(
     '6 of 100 emails of at most 24 hours bounced, 6.00 %; at most 5 % may.',
   )

@@ -47,7 +47,7 @@ describe('escaping', () => {
   })
 })
 
-test('knows the filters that people use', () => {
+test('knows the commonly used filters', () => {
   const order = {
     total: 12.5,
     at: '2026-01-31T08:15:00Z',
@@ -63,7 +63,7 @@ test('knows the filters that people use', () => {
   expect(made('text', source, { order })).toBe('25 31 January 2026 08:15 a, b 1 none "x" a+b')
 })
 
-describe('says what is wrong and where', () => {
+describe('reports what is wrong and where', () => {
   const cases: readonly (readonly [string, string, RegExp])[] = [
     ['an output that does not end', 'Hello {{ name', /not closed.*line:1, col:7/],
     ['a tag that does not end', 'a\nb {% if x', /not closed.*line:2, col:3/],
@@ -86,12 +86,12 @@ describe('says what is wrong and where', () => {
       }
     })
 
-  test('nothing, where nothing is', () => {
+  test('nothing, when nothing is wrong', () => {
     expect(findFault({ subject: '{{ a }}', text: '', html: '{% # remark %}{% raw %}{{ {% endraw %}' })).toBeUndefined()
   })
 })
 
-describe('shows nothing but the variables', () => {
+describe('gives access to nothing but the variables', () => {
   test('no prototype, constructor or function', () => {
     const paths = [
       '__proto__',
@@ -121,7 +121,7 @@ describe('shows nothing but the variables', () => {
     }
   })
 
-  test('a variable by such a name is one like others, and pollutes nothing', () => {
+  test('a variable with such a name is an ordinary one, and pollutes nothing', () => {
     const variables = JSON.parse('{"constructor": "c", "a": {"__proto__": {"polluted": "yes"}}}') as object
     expect(made('text', '{{ constructor }}{{ a.polluted }}', variables)).toBe('c')
     made(
@@ -255,7 +255,7 @@ describe('is bounded', () => {
       expect(performance.now() - startedAt).toBeLessThan(maxMs)
     })
 
-  test('by counts, not by the clock, where loops or texts are many', () => {
+  test('by counts, not by the clock, for many loops or long texts', () => {
     const endless = (body: string) =>
       only('text', `{% for i in (1..1000) %}{% for j in (1..1000) %}${body}{% endfor %}{% endfor %}`)
     expect(faultOf(renderParts(endless(''), {}))).toMatch(/loops have more iterations/)
@@ -263,7 +263,7 @@ describe('is bounded', () => {
     expect(faultOf(renderParts(endless('x'.repeat(100)), {}))).toMatch(/renders to more than|more text and lists/)
   })
 
-  test('and a large honest template is not refused', () => {
+  test('and a large ordinary template is not refused', () => {
     const items = Array.from({ length: 300 }, (_, i) => ({ name: `Item <${i}>`, price: i * 1.5, tags: ['a', 'b'] }))
     const row =
       '<tr><td>{{ forloop.index }}</td><td>{{ item.name | truncate: 40 }}</td><td>{{ item.price | round: 2 }}</td>' +

@@ -11,6 +11,7 @@ import { listEmails, readEmail, readEmailContent } from '../../../src/sending/em
 import type { SendEmail } from '../../../src/sending/emails/schema.ts'
 import { send } from '../../../src/sending/send.ts'
 import { type FreshDatabase, freshDatabase } from '../../harness/database.ts'
+import { until } from '../../harness/until.ts'
 import { makeDomain, makeOrganization, type Organization, sendingOn, stoppedClock, suppress } from '../fixtures.ts'
 
 let database: FreshDatabase
@@ -90,7 +91,7 @@ describe('accepts', () => {
       [2, 'dee@d.example', 'queued'],
     ])
     expect(events).toEqual([])
-    expect(outbox.map(each => [each.position, each.destination, each.due_at, each.attempts])).toEqual([
+    expect(outbox.map(row => [row.position, row.destination, row.due_at, row.attempts])).toEqual([
       [0, 'b.example', accepted.createdAt, 0],
       [1, 'c.example', accepted.createdAt, 0],
       [2, 'd.example', accepted.createdAt, 0],
@@ -98,7 +99,7 @@ describe('accepts', () => {
     const message = (await deps.blobs.readWhole(org.organizationId, email?.blob_id ?? 'blb_')).toString()
     expect(message).toContain(`Message-ID: <${accepted.messageId}>`)
     expect(message).not.toContain('dee@d.example')
-    await Bun.sleep(50)
+    await until(() => seenByRelay >= 0, { what: 'the relay is woken' })
     expect(seenByRelay).toBe(3)
   })
 
@@ -133,7 +134,7 @@ describe('accepts', () => {
     expect(outbox[0]?.due_at).toBe(at)
   })
 
-  test('answers into the thread of what they answer', async () => {
+  test('replies into the thread of what they reply to', async () => {
     const first = await sendAs(acme)
     const second = await sendAs(acme, { headers: { 'In-Reply-To': `<${first.messageId}>` } })
     const third = await sendAs(acme, { headers: { References: `<unknown@x> <${second.messageId}>` } })
@@ -153,7 +154,7 @@ describe('accepts', () => {
   })
 })
 
-test('accepts the longest of everything', async () => {
+test('accepts the maximum length of everything', async () => {
   const quotes = `"${'\\"'.repeat(256)}"`
   const far = (i: number) => `${'l'.repeat(62)}${10 + i}@${'d'.repeat(63)}.${'d'.repeat(63)}.${'d'.repeat(49)}.example`
   const org = await makeOrganization(database.db, { domain: far(0).slice(65) })
@@ -342,7 +343,7 @@ describe('refuses, with code and param', () => {
 })
 
 describe('suppression', () => {
-  test('leaves out those on the list, and refuses when nobody is left', async () => {
+  test('leaves out suppressed recipients, and refuses when nobody is left', async () => {
     const org = await makeOrganization(database.db)
     await suppress(database.db, org, 'bob@b.example', 'hard_bounce')
     const accepted = await sendAs(org, { to: ['BOB@b.example', 'cy@c.example'] })
@@ -353,7 +354,7 @@ describe('suppression', () => {
     const { email, events, outbox } = await rowsOf(accepted.id)
     expect(email?.status).toBe('queued')
     expect(events.map(event => [event.type, event.recipient])).toEqual([['suppressed', 'BOB@b.example']])
-    expect(outbox.map(each => each.position)).toEqual([1])
+    expect(outbox.map(row => row.position)).toEqual([1])
     expect(await refusalOf(sendAs(org, { to: 'Bob <bob@B.example>' }))).toEqual(['recipient_suppressed', 'to'])
   })
 
@@ -370,7 +371,7 @@ describe('suppression', () => {
 })
 
 describe('many at once', () => {
-  test('have each a created_at of their own, also from two processes whose clocks stand still', async () => {
+  test('each get their own created_at, also from two processes whose clocks stand still', async () => {
     const org = await makeOrganization(database.db)
     const clock = stoppedClock('2026-05-01T00:00:00Z')
     const processes = [sendingOn(database.db, clock), sendingOn(database.db, clock)] as const
@@ -382,14 +383,14 @@ describe('many at once', () => {
     let before: string | null | undefined
     do {
       const page = await listEmails(database.db, org.sender, { limit: '7', ...(before ? { before } : {}) })
-      pages.push(...page.data.map(each => each.id))
+      pages.push(...page.data.map(email => email.id))
       before = page.next_before
     } while (before !== null)
     expect(pages).toHaveLength(50)
     expect(new Set(pages)).toEqual(new Set(accepted.map(acceptedEmail => acceptedEmail.id)))
   })
 
-  test('end a free plan at exactly 3,000, and a paid one goes on', async () => {
+  test('stop on a free plan at exactly 3,000, and go on on a paid one', async () => {
     const free = await makeOrganization(database.db, { plan: 'free' })
     const paid = await makeOrganization(database.db, { plan: 'paid' })
     const month = systemClock.now().slice(0, 7)
@@ -427,7 +428,7 @@ describe('many at once', () => {
     await sendAs(paid)
   })
 
-  test('share a transaction, and one that is refused takes no other with it', async () => {
+  test('share a transaction, and one that is refused affects no other', async () => {
     const org = await makeOrganization(database.db)
     await suppress(database.db, org, 'bad@b.example')
     const outcomes = await Promise.all(
@@ -456,7 +457,7 @@ describe('with an Idempotency-Key', () => {
     return claim.reservation
   }
 
-  test('the answer is stored with the email', async () => {
+  test('the response is stored with the email', async () => {
     const reservation = await reserve(acme, 'key-one-1')
     const accepted = await send({ sender: acme.sender, fields: plain, reservation }, deps)
     const [again] = await reserveKeys(database.db, [ask(acme, 'key-one-1')], systemClock)
@@ -476,7 +477,7 @@ describe('with an Idempotency-Key', () => {
     expect(row?.status).toBeNull()
   })
 
-  test('whoever lost the key sends nothing, and the others of the batch do', async () => {
+  test('a request that lost its key sends nothing, and the others of the batch do', async () => {
     const org = await makeOrganization(database.db)
     const reservations = await Promise.all(Array.from({ length: 8 }, (_, i) => reserve(org, `key-lost-${i}`)))
     await database.db
@@ -512,7 +513,7 @@ describe('with an Idempotency-Key', () => {
 })
 
 describe('reading', () => {
-  test('shows an email with its events, and what it held', async () => {
+  test('shows an email with its events and its content', async () => {
     const accepted = await sendAs(acme, {
       from: 'Ann <ann@acme.example>',
       to: ['Bob <bob@b.example>'],
@@ -591,7 +592,7 @@ describe('reading', () => {
     const there = await sendAs(org, { from: 'a@other.example', to: ['Deep@b.example', 'x@b.example'] })
     const later = await sendAs(org, { scheduled_at: toIso(plusMs(systemClock.now(), 60_000)) })
     const list = async (query: Parameters<typeof listEmails>[2], brandId: typeof org.brandId | null = null) =>
-      (await listEmails(database.db, { ...org.sender, brandId }, query)).data.map(each => each.id)
+      (await listEmails(database.db, { ...org.sender, brandId }, query)).data.map(email => email.id)
     expect(await list({})).toEqual([later.id, there.id, tagged.id])
     expect(await list({ limit: '2' })).toEqual([later.id, there.id])
     expect((await listEmails(database.db, org.sender, { limit: '3' })).next_before).toBeNull()

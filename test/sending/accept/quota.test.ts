@@ -10,38 +10,38 @@ import { send } from '../../../src/sending/send.ts'
 import { openTestHttpServer, type TestHttpServer } from '../../harness/http-server.ts'
 import { makeDomain, makeOrganization, sendingOn } from '../fixtures.ts'
 
-let door: TestHttpServer
+let server: TestHttpServer
 beforeAll(async () => {
-  door = await openTestHttpServer({ features: ({ database: { db }, clock }) => [emailRoutes(sendingOn(db, clock))] })
+  server = await openTestHttpServer({ features: ({ database: { db }, clock }) => [emailRoutes(sendingOn(db, clock))] })
 })
-afterAll(() => door.close())
+afterAll(() => server.close())
 
 const plain = { from: 'ann@acme.example', to: 'bob@b.example', subject: 'Hello', text: 'Hello' }
 
 /** An organization on the plan `free` with so many emails left this month, and a key of it. */
 async function free(left: number) {
-  const { db } = door.database
-  const organizationId = await door.newOrganization()
+  const { db } = server.database
+  const organizationId = await server.newOrganization()
   await changePlan(db, organizationId, 'free')
   await makeDomain(db, organizationId, 'acme.example')
   await inTransaction(db, tx =>
-    consumeQuota(tx, [{ organizationId, plan: 'free', count: 3000 - left }], door.clock.now()),
+    consumeQuota(tx, [{ organizationId, plan: 'free', count: 3000 - left }], server.clock.now()),
   )
-  const { key } = await door.newKey({ organizationId })
+  const { key } = await server.newKey({ organizationId })
   return { organizationId, key }
 }
 
-const used = (organizationId: Id<'org'>) => acceptedInMonth(door.database.db, organizationId, door.clock.now())
+const used = (organizationId: Id<'org'>) => acceptedInMonth(server.database.db, organizationId, server.clock.now())
 const countEmails = async (organizationId: Id<'org'>) =>
-  (await door.database.db.selectFrom('emails').select('id').where('organization_id', '=', organizationId).execute())
+  (await server.database.db.selectFrom('emails').select('id').where('organization_id', '=', organizationId).execute())
     .length
 
 describe('the plan free', () => {
-  test('takes 10 of 50 sends at once when 10 are left, answers 402 to the others, and keeps nothing of them', async () => {
+  test('accepts 10 of 50 concurrent sends when 10 are left, answers 402 to the others, and stores nothing of them', async () => {
     const { organizationId, key } = await free(10)
     const answers = await Promise.all(
       Array.from({ length: 50 }, (_, i) =>
-        door.call('POST', '/v1/emails', { key, json: { ...plain, to: `r${i}@b.example` } }),
+        server.call('POST', '/v1/emails', { key, json: { ...plain, to: `r${i}@b.example` } }),
       ),
     )
     const statuses = Map.groupBy(answers, answer => answer.status)
@@ -59,10 +59,10 @@ describe('the plan free', () => {
   test('is exact from several processes at once, too', async () => {
     const { organizationId } = await free(10)
     const sender = { organizationId, brandId: null, keyId: null }
-    const processes = Array.from({ length: 5 }, () => sendingOn(door.database.db, door.clock))
+    const processes = Array.from({ length: 5 }, () => sendingOn(server.database.db, server.clock))
     const answers = await Promise.allSettled(
       Array.from({ length: 50 }, (_, i) =>
-        send({ sender, fields: plain }, processes[i % 5] ?? sendingOn(door.database.db)),
+        send({ sender, fields: plain }, processes[i % 5] ?? sendingOn(server.database.db)),
       ),
     )
     expect(answers.filter(answer => answer.status === 'fulfilled')).toHaveLength(10)
@@ -73,23 +73,23 @@ describe('the plan free', () => {
     const { organizationId, key } = await free(100)
     const json = { ...plain, to: ['a@b.example', 'c@b.example', 'd@b.example'] }
     const request = { key, json, headers: { 'idempotency-key': 'count-me-once' } }
-    for (let i = 0; i < 3; i++) expect((await door.call('POST', '/v1/emails', request)).status).toBe(202)
+    for (let i = 0; i < 3; i++) expect((await server.call('POST', '/v1/emails', request)).status).toBe(202)
     expect(await used(organizationId)).toBe(2901)
   })
 
-  test('counts nothing for what another condition refuses', async () => {
+  test('counts nothing for what another check refuses', async () => {
     const { organizationId, key } = await free(100)
-    const refused = await door.call('POST', '/v1/emails', { key, json: { ...plain, from: 'a@other.example' } })
+    const refused = await server.call('POST', '/v1/emails', { key, json: { ...plain, from: 'a@other.example' } })
     expect([refused.status, await used(organizationId)]).toEqual([422, 2900])
   })
 
-  test('takes more once the plan is another', async () => {
+  test('accepts more once the plan is changed', async () => {
     const { organizationId, key } = await free(0)
-    const post = async () => (await door.call('POST', '/v1/emails', { key, json: plain })).status
+    const post = async () => (await server.call('POST', '/v1/emails', { key, json: plain })).status
     expect(await post()).toBe(402)
-    await changePlan(door.database.db, organizationId, 'paid')
+    await changePlan(server.database.db, organizationId, 'paid')
     expect(await post()).toBe(202)
-    await changePlan(door.database.db, organizationId, 'free')
+    await changePlan(server.database.db, organizationId, 'free')
     expect(await post()).toBe(402)
   })
 })
@@ -97,7 +97,7 @@ describe('the plan free', () => {
 test('an operation other than POST /v1/emails answers 422', async () => {
   const { organizationId } = await free(0)
   const sender = { organizationId, brandId: null, keyId: null }
-  const deps = sendingOn(door.database.db, door.clock)
+  const deps = sendingOn(server.database.db, server.clock)
   for (const [overQuota, status] of [
     [undefined, 402],
     [402, 402],
@@ -111,21 +111,21 @@ test('an operation other than POST /v1/emails answers 422', async () => {
   }
 })
 
-test('the plan paid goes on, and what is beyond it is told as overage', async () => {
-  const { db } = door.database
+test('the plan paid goes on, and reports what is beyond it as overage', async () => {
+  const { db } = server.database
   const { organizationId, sender } = await makeOrganization(db, { plan: 'paid' })
-  await inTransaction(db, tx => consumeQuota(tx, [{ organizationId, plan: 'paid', count: 49_998 }], door.clock.now()))
-  const deps = sendingOn(db, door.clock)
+  await inTransaction(db, tx => consumeQuota(tx, [{ organizationId, plan: 'paid', count: 49_998 }], server.clock.now()))
+  const deps = sendingOn(db, server.clock)
   await Promise.all(Array.from({ length: 50 }, () => send({ sender, fields: plain }, deps)))
-  expect(await getUsage(db, { id: organizationId, plan: 'paid' }, door.clock.now())).toMatchObject({
+  expect(await getUsage(db, { id: organizationId, plan: 'paid' }, server.clock.now())).toMatchObject({
     used: 50_048,
     included: 50_000,
     overage: 48,
   })
 })
 
-test('begins anew at midnight UTC', async () => {
-  const { db } = door.database
+test('a new month begins at midnight UTC', async () => {
+  const { db } = server.database
   const { organizationId, sender } = await makeOrganization(db, { plan: 'free' })
   const [last, first] = ['2026-01-31 23:59:59.999000', '2026-02-01 00:00:00.000000'] as [Instant, Instant]
   await consumeQuota(db, [{ organizationId, plan: 'free', count: 2999 }], last)
@@ -138,8 +138,8 @@ test('begins anew at midnight UTC', async () => {
   ])
 })
 
-test('a batch that knows two months counts each of its emails in its own', async () => {
-  const { db } = door.database
+test('a batch across two months counts each email in its own', async () => {
+  const { db } = server.database
   const { organizationId, sender } = await makeOrganization(db, { plan: 'free' })
   const midnight = microsecondsOf('2026-02-01 00:00:00.000000' as Instant)
   // Stands still just before midnight: each email of the batch takes the next microsecond.

@@ -1,11 +1,11 @@
 import { afterAll, describe, expect, test } from 'bun:test'
-import { openDraftDoor } from './fixtures.ts'
+import { openDraftServer } from './fixtures.ts'
 
-const { inbox, acme, call, newDraft, finished, refusalOf } = await openDraftDoor()
+const { inbox, acme, call, newDraft, complete, refusalOf } = await openDraftServer()
 afterAll(() => inbox.close())
 
 describe('drafts', () => {
-  test('are made of anything or nothing, read, changed and deleted', async () => {
+  test('are created with any fields or none, read, changed and deleted', async () => {
     const made = await call('POST', '/v1/drafts', { json: {} })
     const nothing = {
       id: expect.stringMatching(/^drf_[0-9a-z]{26}$/),
@@ -40,9 +40,9 @@ describe('drafts', () => {
       expect(await refusalOf(method, path, what)).toEqual([404, 'not_found', undefined])
   })
 
-  test('take the brand of From, or the one that is given while From has none', async () => {
+  test('have the brand of From, or the one that is given while From has none', async () => {
     const other = await inbox.createReceivingDomain()
-    expect((await call('POST', '/v1/drafts', { json: finished() })).json.brand_id).toBe(acme.brandId)
+    expect((await call('POST', '/v1/drafts', { json: complete() })).json.brand_id).toBe(acme.brandId)
     const given = (await call('POST', '/v1/drafts', { json: { brand_id: other.brandId } })).json
     expect(given.brand_id).toBe(other.brandId)
     const at = `/v1/drafts/${given.id}`
@@ -75,7 +75,7 @@ describe('drafts', () => {
   })
 
   test('are closed to keys that are restricted to a brand, and to other organizations', async () => {
-    const { id } = await newDraft(finished())
+    const { id } = await newDraft(complete())
     const { key: restricted } = await inbox.server.newKey({ brandId: acme.brandId })
     const { key: stranger } = await inbox.server.newKey({ organizationId: await inbox.server.newOrganization() })
     const absent = 'drf_00000000000000000000000000'
@@ -101,7 +101,7 @@ describe('drafts', () => {
     expect((await call('GET', `/v1/drafts/${id}`)).json.text).toBe('Hello Bob')
   })
 
-  test('need their scopes, and a send that of sending too', async () => {
+  test('need their scopes, and sending one needs email:send too', async () => {
     const { key: reader } = await inbox.server.newKey({ scopes: ['drafts:read', 'email:send'] })
     const { key: writer } = await inbox.server.newKey({ scopes: ['drafts:write'] })
     for (const [method, path, key] of [
@@ -124,7 +124,7 @@ describe('drafts', () => {
     ids.sort().reverse()
     const first = (await call('GET', '/v1/drafts?limit=3', { key })).json
     const second = (await call('GET', `/v1/drafts?limit=3&cursor=${first.next_cursor}`, { key })).json
-    expect([...first.data, ...second.data].map((each: { id: string }) => each.id)).toEqual(ids)
+    expect([...first.data, ...second.data].map((draft: { id: string }) => draft.id)).toEqual(ids)
     expect(second.next_cursor).toBeNull()
     expect(await refusalOf('GET', '/v1/drafts?cursor=x', { key })).toEqual([400, 'invalid_cursor', 'cursor'])
   })

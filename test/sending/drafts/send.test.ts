@@ -1,20 +1,20 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { acceptedInMonth } from '../../../src/accounts/organizations/quota.ts'
 import { messageOf } from '../../harness/inbox.ts'
-import { openDraftDoor } from './fixtures.ts'
+import { openDraftServer } from './fixtures.ts'
 
-const { inbox, acme, call, newDraft, finished, refusalOf } = await openDraftDoor()
+const { inbox, acme, call, newDraft, complete, refusalOf } = await openDraftServer()
 afterAll(() => inbox.close())
 
 async function emailsCalled(subject: string): Promise<readonly { id: string }[]> {
   const { data } = (await call('GET', '/v1/emails?limit=200')).json
-  return data.filter((each: { subject: string }) => each.subject === subject)
+  return data.filter((email: { subject: string }) => email.subject === subject)
 }
 
 describe('sending a draft', () => {
   test('accepts the email and removes the draft', async () => {
     const given = { cc: ['Cy <cy@c.example>'], bcc: 'dee@d.example', reply_to: 'eve@e.example', subject: 'Whole' }
-    const { id } = await newDraft(finished(given))
+    const { id } = await newDraft(complete(given))
     const sent = await call('POST', `/v1/drafts/${id}/send`)
     expect([sent.status, sent.json]).toMatchObject([
       202,
@@ -34,7 +34,7 @@ describe('sending a draft', () => {
     expect(await refusalOf('GET', `/v1/drafts/${id}`)).toEqual([404, 'not_found', undefined])
   })
 
-  test('says what an unfinished one lacks, and keeps it', async () => {
+  test('names what an incomplete draft lacks, and keeps it', async () => {
     const cases: readonly (readonly [object, string])[] = [
       [{ from: null }, 'from'],
       [{ to: null, cc: 'a@b.example' }, 'to'],
@@ -48,7 +48,7 @@ describe('sending a draft', () => {
       [{ reply_to: ['<'] }, 'reply_to[0]'],
     ]
     for (const [fields, param] of cases) {
-      const { id } = await newDraft(finished(fields))
+      const { id } = await newDraft(complete(fields))
       expect([fields, ...(await refusalOf('POST', `/v1/drafts/${id}/send`))]).toEqual([
         fields,
         422,
@@ -73,14 +73,14 @@ describe('sending a draft', () => {
       .where('id', '=', unready.domainId)
       .execute()
     for (const [fields, code, param] of cases) {
-      const { id } = await newDraft(finished(fields))
+      const { id } = await newDraft(complete(fields))
       expect(await refusalOf('POST', `/v1/drafts/${id}/send`)).toEqual([422, code, param])
       expect((await call('GET', `/v1/drafts/${id}`)).status).toBe(200)
     }
   })
 
-  test('sends once, however often it is asked at once', async () => {
-    const { id } = await newDraft(finished({ subject: 'Fifty' }))
+  test('sends once, however many requests come at once', async () => {
+    const { id } = await newDraft(complete({ subject: 'Fifty' }))
     const calls = await Promise.all(Array.from({ length: 50 }, () => call('POST', `/v1/drafts/${id}/send`)))
     expect(calls.filter(call => call.status === 202)).toHaveLength(1)
     const others = calls.filter(call => call.status !== 202)
@@ -90,8 +90,8 @@ describe('sending a draft', () => {
     expect(await emailsCalled('Fifty')).toHaveLength(1)
   })
 
-  test('sends once with an Idempotency-Key, and answers the same again', async () => {
-    const { id } = await newDraft(finished({ subject: 'Keyed' }))
+  test('sends once with an Idempotency-Key, and repeats the response', async () => {
+    const { id } = await newDraft(complete({ subject: 'Keyed' }))
     const request = { headers: { 'idempotency-key': 'draft-sent-once' } }
     const calls = await Promise.all(Array.from({ length: 50 }, () => call('POST', `/v1/drafts/${id}/send`, request)))
     const first = calls.find(call => call.status === 202)
@@ -104,9 +104,9 @@ describe('sending a draft', () => {
     expect(await emailsCalled('Keyed')).toHaveLength(1)
   })
 
-  test('sends what the draft holds when it goes, or leaves it, while others change and delete it', async () => {
+  test('sends the latest content of the draft, or leaves it, while others change and delete it', async () => {
     for (let round = 0; round < 10; round++) {
-      const { id } = await newDraft(finished({ subject: `Round ${round}`, text: 'before' }))
+      const { id } = await newDraft(complete({ subject: `Round ${round}`, text: 'before' }))
       const at = `/v1/drafts/${id}`
       const [changed, sent, deleted] = await Promise.all([
         call('PATCH', at, { json: { text: 'after' } }),
@@ -124,7 +124,7 @@ describe('sending a draft', () => {
     }
   })
 
-  test('over the plan is 422, and keeps the draft', async () => {
+  test('answers 422 over quota, and keeps the draft', async () => {
     const { db } = inbox.server.database
     const month = inbox.server.clock.now().slice(0, 7)
     const organizationId = inbox.server.organizationId
@@ -133,7 +133,7 @@ describe('sending a draft', () => {
     const accepted = 2990 - used
     await db.insertInto('usage_months').values({ organization_id: organizationId, month, slot: 40, accepted }).execute()
     try {
-      const drafts = await Promise.all(Array.from({ length: 30 }, () => newDraft(finished({ subject: 'Quota' }))))
+      const drafts = await Promise.all(Array.from({ length: 30 }, () => newDraft(complete({ subject: 'Quota' }))))
       const calls = await Promise.all(drafts.map(({ id }) => call('POST', `/v1/drafts/${id}/send`)))
       const refused = calls.filter(call => call.status !== 202)
       expect(refused).toHaveLength(20)
@@ -149,19 +149,19 @@ describe('sending a draft', () => {
   })
 })
 
-describe('a draft that answers a message', () => {
+describe('a draft that replies to a message', () => {
   const question = ['Subject: Question', 'To: hello@x.example', 'References: <first@a.example> <second@a.example>']
 
   test('is sent with its In-Reply-To and References, into its thread, as a reply is', async () => {
     const message = await inbox.deliver(messageOf(question), `hello@${acme.domain}`)
     const { message_id, thread_id } = (await call('GET', `/v1/inbox/${message}`)).json
-    const { id } = await newDraft(finished({ in_reply_to: message, to: 'ann@sender.example', subject: 'Re: Question' }))
+    const { id } = await newDraft(complete({ in_reply_to: message, to: 'ann@sender.example', subject: 'Re: Question' }))
     const sent = (await call('POST', `/v1/drafts/${id}/send`)).json
     const reply = (await call('POST', `/v1/inbox/${message}/reply`, { json: { text: 'x' } })).json
     const headersOf = async (email: string) => {
       const { headers } = (await call('GET', `/v1/emails/${email}/content`)).json
       const named = headers.filter((header: { name: string }) => /^(in-reply-to|references)$/i.test(header.name))
-      return named.map((each: { name: string; value: string }) => `${each.name}: ${each.value}`).sort()
+      return named.map((field: { name: string; value: string }) => `${field.name}: ${field.value}`).sort()
     }
     expect(await headersOf(sent.id)).toEqual([
       `In-Reply-To: <${message_id}>`,
@@ -173,10 +173,10 @@ describe('a draft that answers a message', () => {
     expect(rows.map(row => row.thread_id)).toEqual([thread_id, thread_id])
   })
 
-  test('names a message of the organization, and is from its brand', async () => {
+  test('must reply to a message of the organization, from its brand', async () => {
     const other = await inbox.createReceivingDomain()
     const message = await inbox.deliver(messageOf(question), `hello@${other.domain}`)
-    const { id } = await newDraft(finished({ in_reply_to: message }))
+    const { id } = await newDraft(complete({ in_reply_to: message }))
     expect(await refusalOf('POST', `/v1/drafts/${id}/send`)).toEqual([403, 'from_not_allowed', 'from'])
     const { key } = await inbox.server.newKey({ organizationId: await inbox.server.newOrganization() })
     for (const [in_reply_to, more] of [

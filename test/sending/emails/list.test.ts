@@ -107,14 +107,14 @@ async function walk(query: EmailListQuery, between: () => Promise<unknown> = asy
   let before: string | null = null
   do {
     const page = await listEmails(database.db, reader(), { limit: '200', ...query, ...(before && { before }) })
-    seen.push(...page.data.map(each => each.id))
+    seen.push(...page.data.map(email => email.id))
     before = page.next_before
     await between()
   } while (before !== null)
   return seen
 }
 
-test('accepts those of one instant at as many microseconds', async () => {
+test('gives emails of the same instant different microseconds', async () => {
   const rows = await database.db
     .selectFrom('emails')
     .select(sql<number>`COUNT(DISTINCT created_at)`.as('count'))
@@ -125,7 +125,7 @@ test('accepts those of one instant at as many microseconds', async () => {
   expect(all).toHaveLength(taken + copied)
 })
 
-test('a walk sees each of 10,000 rows exactly once, in order, while others are added', async () => {
+test('paging shows each of 10,000 rows exactly once, in order, while others are added', async () => {
   const deps = sendingOn(database.db)
   const before = await idsOf(database.db)
   const seen = await walk({}, () =>
@@ -137,7 +137,7 @@ test('a walk sees each of 10,000 rows exactly once, in order, while others are a
   expect((await idsOf(database.db)).length).toBeGreaterThan(before.length + 100)
 }, 60_000)
 
-describe('a walk of a filter sees what the filter names, each once', () => {
+describe('paging with a filter shows what the filter matches, each once', () => {
   const cases: readonly (readonly [EmailListQuery, () => Promise<readonly { readonly id: string }[]>])[] = [
     [{ status: 'sent' }, () => emails().where('status', '=', 'sent').execute()],
     [{ status: 'failed' }, () => emails().where('status', '=', 'failed').execute()],
@@ -183,7 +183,7 @@ describe('a walk of a filter sees what the filter names, each once', () => {
   })
 })
 
-describe('a page reads about as many rows as it shows, however many there are', () => {
+describe('a page reads about as many rows as it shows, however many exist', () => {
   for (const query of [
     {},
     { status: 'failed' },
@@ -208,7 +208,7 @@ describe('a page reads about as many rows as it shows, however many there are', 
       })
 })
 
-test('the migration makes the same lookups for emails that were there before', async () => {
+test('the migration creates the same lookups for emails from before', async () => {
   const { db } = database
   const lookups = () =>
     db.selectFrom('email_lookups').selectAll().orderBy('lookup').orderBy('created_at').orderBy('email_id').execute()

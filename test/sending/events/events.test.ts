@@ -35,7 +35,7 @@ function event(
   return { emailId, recipient, type, occurredAt: systemClock.now(), source: 'smtp' }
 }
 
-test('moves recipient and email on, with the evidence', async () => {
+test('updates recipient and email, with the evidence', async () => {
   const { id } = await accepted('bob@b.example', 'cy@c.example')
   const at = plusMs(systemClock.now(), 5)
   const done = await record(
@@ -77,7 +77,7 @@ test('moves recipient and email on, with the evidence', async () => {
   })
 })
 
-test('keeps late news as an event, without going back', async () => {
+test('stores a late event without going back to an earlier status', async () => {
   const { id } = await accepted('bob@b.example')
   await record(event(id, 'bob@b.example', 'sent'), event(id, 'bob@b.example', 'delivered'))
   await record({ ...event(id, 'bob@b.example', 'delayed'), detail: 'late' }, event(id, 'bob@b.example', 'sent'))
@@ -92,7 +92,7 @@ test('keeps late news as an event, without going back', async () => {
   expect((await readEmail(database.db, acme.sender, id)).status).toBe('bounced')
 })
 
-test('shows a later delay in place of the one before', async () => {
+test('shows a later delay instead of the earlier one', async () => {
   const { id } = await accepted('bob@b.example')
   await record({ ...event(id, 'bob@b.example', 'delayed'), smtpCode: 451, detail: 'first' })
   await record({ ...event(id, 'bob@b.example', 'delayed'), smtpCode: 452, detail: 'second' })
@@ -100,7 +100,7 @@ test('shows a later delay in place of the one before', async () => {
   expect(recipients[0]).toMatchObject({ status: 'delayed', smtp_code: 452, detail: 'second' })
 })
 
-test('records an event that is repeated once, also when it comes twice at the same time', async () => {
+test('records a repeated event once, also when it comes twice at the same time', async () => {
   const { id } = await accepted('bob@b.example')
   const repeated = { ...event(id, 'bob@b.example', 'delivered'), repeatKey: createHash('sha256').update(id).digest() }
   const done = await Promise.all([record(repeated, repeated), record(repeated), record(repeated)])
@@ -109,7 +109,7 @@ test('records an event that is repeated once, also when it comes twice at the sa
   expect(events.filter(event => event.type === 'delivered')).toHaveLength(1)
 })
 
-test('takes many at once, for the same and for different emails', async () => {
+test('records many events at once, of the same and of different emails', async () => {
   const emails = await Promise.all(Array.from({ length: 6 }, (_, i) => accepted('bob@b.example', `x${i}@b.example`)))
   await Promise.all(
     emails.flatMap((_, i) => [
@@ -124,7 +124,7 @@ test('takes many at once, for the same and for different emails', async () => {
   expect(details.map(detail => detail.events.length)).toEqual(emails.map(() => 13))
 })
 
-test('gives all recipients what the email as a whole becomes, and links a reply without a change', async () => {
+test('applies an event without recipient to all recipients; a reply changes no status', async () => {
   const { id } = await accepted('bob@b.example', 'cy@c.example')
   await record({ ...event(id, null, 'replied'), source: 'inbound' })
   expect((await readEmail(database.db, acme.sender, id)).status).toBe('queued')
@@ -134,12 +134,12 @@ test('gives all recipients what the email as a whole becomes, and links a reply 
   expect(detail.status).toBe('canceled')
 })
 
-test('says of an email that is not there that nothing was recorded', async () => {
+test('records nothing for an email that does not exist', async () => {
   expect(await record(event(newId('eml'), 'bob@b.example', 'sent'))).toEqual([false])
   expect(await recordEvents(database.db, [], '' as Instant)).toEqual([])
 })
 
-test('a delay that is told before our own 250 is recorded beats it, where it is the later of the two', async () => {
+test('a delay reported before our own 250 is recorded wins when it is the later of the two', async () => {
   const at = systemClock.now()
   const delayed = (id: DeliveryEvent['emailId'], seconds: number): DeliveryEvent => ({
     ...event(id, 'bob@b.example', 'delayed'),

@@ -78,7 +78,7 @@ const statusesOf = async (id: Id<'eml'> | undefined) =>
       .where('email_id', '=', id ?? 'eml_')
       .orderBy('position')
       .execute()
-  ).map(each => each.status)
+  ).map(row => row.status)
 const eventsOf = (id: Id<'eml'> | undefined) =>
   database.db
     .selectFrom('email_events')
@@ -86,7 +86,7 @@ const eventsOf = (id: Id<'eml'> | undefined) =>
     .where('email_id', '=', id ?? 'eml_')
     .orderBy('id')
     .execute()
-const deeds = async () =>
+const auditEntries = async () =>
   (await selectAuditEntries(database.db, {}, { limit: 100 })).map(({ action, subject, actor, detail }) => ({
     ...{ action, subject, actor },
     detail: fromJson(detail),
@@ -95,7 +95,7 @@ const deeds = async () =>
 const claimAll = (at = now()) =>
   claimDueRows(database.db, { maxRows: 100, leaseMs: 60_000, now: at, expiredOnly: false }, async () => [])
 
-test('what is held is not sent until it is released, and what was not held is', async () => {
+test('a held recipient is not sent until it is released, others are', async () => {
   const [held, scheduled] = await accept({ to: ['held@x.test'] }, { scheduledAt: plusMs(now(), 3_600_000) })
   expect(await hold({}, 'a look at it')).toEqual({ done: 2 })
   expect(await hold({})).toEqual({ as_it_was: 2 })
@@ -117,7 +117,7 @@ test('what is held is not sent until it is released, and what was not held is', 
   expect(later).toMatchObject({ held_at: null, held_reason: null, due_at: email.scheduled_at, attempts: 0 })
 })
 
-test('a hold gives no more time, and the end says that there was one', async () => {
+test('a hold gives no more time, and the failure mentions it', async () => {
   const [id] = await accept({ expiresAt: plusMs(now(), 1500) })
   await hold({ destination: 'x.test' }, 'for our eyes')
   const relay = await startRelaying()
@@ -128,7 +128,7 @@ test('a hold gives no more time, and the end says that there was one', async () 
   expect(failed?.detail).toMatch(/^Not sent by .*Z\. Held by the operator since .*Z\.$/)
 })
 
-test('what is in flight is held once its attempt is over', async () => {
+test('a recipient in flight is held once its attempt is over', async () => {
   const [id] = await accept({ to: ['a@x.test'] })
   const [claimed] = await claimAll()
   expect(await hold({})).toEqual({ in_flight: 1 })
@@ -145,7 +145,7 @@ test('what is in flight is held once its attempt is over', async () => {
   expect(relay.taken()).toEqual([])
 })
 
-test('a release during the attempt lets nobody else make another', async () => {
+test('a release during an attempt lets no other relay make a second one', async () => {
   await accept({})
   await claimAll()
   await hold({})
@@ -155,7 +155,7 @@ test('a release during the attempt lets nobody else make another', async () => {
   expect(rows).toMatchObject([{ held_at: null, lease: expect.any(String) }])
 })
 
-test('canceled recipients are told as such, with who did it; those sent or in flight are left', async () => {
+test('canceled recipients get an event with the operator as actor; those sent or in flight are left', async () => {
   const [id, other] = await accept({ to: ['a@x.test', 'b@y.test', 'c@x.test'] }, { to: ['d@z.test'] })
   expect(await work({ destination: 'x.test' }, { kind: 'cancel' })).toEqual({ done: 2 })
   expect(await statusesOf(id)).toEqual(['canceled', 'queued', 'canceled'])
@@ -165,7 +165,7 @@ test('canceled recipients are told as such, with who did it; those sent or in fl
       ['canceled', 'c@x.test', 'api', { actor: 'operator' }],
     ],
   )
-  expect(await deeds()).toEqual([
+  expect(await auditEntries()).toEqual([
     {
       action: 'queue.cancel',
       subject: 'domain:x.test',
@@ -176,10 +176,10 @@ test('canceled recipients are told as such, with who did it; those sent or in fl
   await claimAll()
   expect(await work({ emailIds: [id ?? 'eml_'] }, { kind: 'cancel' })).toEqual({ in_flight: 1 })
   expect([await statusesOf(id), await statusesOf(other)]).toEqual([['canceled', 'queued', 'canceled'], ['queued']])
-  expect(await deeds()).toHaveLength(1)
+  expect(await auditEntries()).toHaveLength(1)
 })
 
-test('a retry comes at once, but of nothing that is held, scheduled or in flight', async () => {
+test('a retry is immediate, except for what is held, scheduled or in flight', async () => {
   const [late, held] = await accept({}, {}, { scheduledAt: plusMs(now(), 3_600_000) })
   await hold({ emailIds: [held ?? 'eml_'] })
   await database.db
@@ -195,15 +195,15 @@ test('a retry comes at once, but of nothing that is held, scheduled or in flight
   expect(await work({}, { kind: 'retry' })).toEqual({ in_flight: 1, held: 1, scheduled: 1 })
 })
 
-test('a dry run says what would be done, and does nothing', async () => {
+test('a dry run reports what would be done, and does nothing', async () => {
   const [id] = await accept({})
   const before = await outboxOf(id)
   for (const kind of ['retry', 'cancel'] as const) expect(await work({}, { kind }, true)).toEqual({ done: 1 })
   expect(await work({}, { kind: 'hold', reason: null }, true)).toEqual({ done: 1 })
-  expect([await outboxOf(id), await eventsOf(id), await deeds()]).toEqual([before, [], []])
+  expect([await outboxOf(id), await eventsOf(id), await auditEntries()]).toEqual([before, [], []])
 })
 
-test('a cancel in the midst of sending takes each recipient or leaves it to the relay, never both', async () => {
+test('a cancel during sending cancels each recipient or leaves it to the relay, never both', async () => {
   const from = await createSendingDomain(database.db, now())
   const emails = Array.from({ length: 900 }, (_, i) => ({ to: [`u${i}@d${i % 3}.test`] }))
   const ids = await insertAcceptedEmails(database.db, blobs, from, now(), emails)
@@ -216,14 +216,14 @@ test('a cancel in the midst of sending takes each recipient or leaves it to the 
     .select(['email', 'status'])
     .where('email_id', 'in', ids)
     .execute()
-  const byStatus = Map.groupBy(all, each => each.status)
+  const byStatus = Map.groupBy(all, row => row.status)
   expect(done).toBeGreaterThan(0)
   expect(byStatus.get('canceled')?.length).toBe(done)
-  expect(new Set(byStatus.get('sent')?.map(each => each.email))).toEqual(new Set(relay.taken()))
+  expect(new Set(byStatus.get('sent')?.map(row => row.email))).toEqual(new Set(relay.taken()))
   expect(done + relay.taken().length).toBe(900)
 }, 60_000)
 
-test('counts how the queue stands, in all and by domain', async () => {
+test('counts the queue, in all and by domain', async () => {
   const [first] = await accept(
     { to: ['a@x.test', 'b@y.test'] },
     { to: ['c@x.test'], scheduledAt: plusMs(now(), 3_600_000) },
@@ -247,7 +247,7 @@ test('counts how the queue stands, in all and by domain', async () => {
   expect(domains).toMatchObject([{ destination: 'x.test', total: 3, held: 0, inFlight: 2 }])
 })
 
-test('claims cost no more for all that is held', async () => {
+test('claims cost no more when much is held', async () => {
   await accept(...Array.from({ length: 1500 }, () => ({})))
   await hold({})
   const [due] = await accept({})
@@ -256,6 +256,6 @@ test('claims cost no more for all that is held', async () => {
     await selectOldestDueAt(one)
     taken = await claimDueRows(one, { maxRows: 20, leaseMs: 1000, now: now(), expiredOnly: false }, async () => [])
   })
-  expect(taken.map(each => each.emailId)).toEqual([due ?? ''])
+  expect(taken.map(claimed => claimed.emailId)).toEqual([due ?? ''])
   expect(read).toBeLessThan(60)
 }, 60_000)

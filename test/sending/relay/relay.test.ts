@@ -92,7 +92,7 @@ const isDone = async (emailId: Id<'eml'>) => (await outboxOf(emailId)).length ==
 const allDone = async () => (await database.db.selectFrom('outbox').select('id').limit(1).execute()).length === 0
 const done = (emailId: Id<'eml'>) => until(() => isDone(emailId), { what: 'the email leaves the outbox' })
 
-test('an accepted email is dated, signed, submitted and told as sent', async () => {
+test('an accepted email is dated, signed, submitted and recorded as sent', async () => {
   const relay = await smarthost()
   const id = await accepted(await sender(), { to: ['a@x.test'] })
   start(relay.url)
@@ -118,7 +118,7 @@ test('an accepted email is dated, signed, submitted and told as sent', async () 
   ])
 })
 
-test('each recipient has its own submission and its own end', async () => {
+test('each recipient has its own submission and its own outcome', async () => {
   const relay = await smarthost({
     rcpt: to => (to === 'b@x.test' ? '550 5.1.1 no b' : to === 'c@x.test' ? '451 4.7.1 later' : '250 ok'),
     dot: message => (message.includes('Subject: Hello') ? '250 ok' : '554 no'),
@@ -144,7 +144,7 @@ test('each recipient has its own submission and its own end', async () => {
   expect(await outboxOf(id)).toMatchObject([{ position: 2, attempts: 1, lease: null, last_reply: '451 4.7.1 later' }])
 })
 
-test('content that is refused is rejected, and not tried again', async () => {
+test('an email whose content is refused is rejected, and not tried again', async () => {
   const relay = await smarthost({ dot: '554 5.6.0 not like this' })
   const id = await accepted(await sender())
   start(relay.url)
@@ -152,7 +152,7 @@ test('content that is refused is rejected, and not tried again', async () => {
   expect(await emailOf(id)).toMatchObject({ status: 'rejected', error: 'not like this' })
 })
 
-test('a greylisted email is delayed once and then sent, by the retries of the policy', async () => {
+test('a greylisted email is recorded as delayed once, and sent by a retry', async () => {
   let tries = 0
   const relay = await smarthost({ rcpt: () => (++tries < 4 ? '451 4.7.1 Greylisted' : '250 ok') })
   const id = await accepted(await sender())
@@ -162,7 +162,7 @@ test('a greylisted email is delayed once and then sent, by the retries of the po
   expect((await eventsOf(id)).map(event => event.type)).toEqual(['delayed', 'sent'])
 })
 
-test('taken, and then gone: delayed and ambiguous, and sent again with the same Message-ID', async () => {
+test('a connection lost after the final dot: delayed and ambiguous, and sent again with the same Message-ID', async () => {
   const relay = await smarthost({ dot: 'close' })
   const id = await accepted(await sender())
   start(relay.url, { retryFirstMs: 300 })
@@ -183,7 +183,7 @@ test('taken, and then gone: delayed and ambiguous, and sent again with the same 
   ).toBe(1)
 })
 
-test('what is not sent in its time fails with 4.4.7 and the last reply, and is no bounce', async () => {
+test('an email that expires unsent fails with 4.4.7 and the last reply, and is no bounce', async () => {
   const relay = await smarthost({ rcpt: '451 4.7.1 Greylisted' })
   const id = await accepted(await sender(), { expiresAt: plusMs(now(), 700) })
   start(relay.url, { retryFirstMs: 200 })
@@ -194,15 +194,17 @@ test('what is not sent in its time fails with 4.4.7 and the last reply, and is n
   expect(relay.accepted).toEqual([])
 })
 
-test('an idle relay puts what it is woken for on the wire within 100 ms', async () => {
+test('an idle relay submits an email within 100 ms of being woken', async () => {
   const relay = await smarthost()
   const from = await sender()
   const worker = start(relay.url)
   await accepted(from)
   await until(() => relay.accepted.length === 1, { what: 'the first is sent' })
+  // Time to become idle: the outcome is written, and the relay waits to be woken.
   await Bun.sleep(300)
   const latencies: number[] = []
   for (let i = 0; i < 5; i++) {
+    // At another moment of its poll interval each time.
     await Bun.sleep(60)
     await accepted(from)
     const started = performance.now()
@@ -213,9 +215,10 @@ test('an idle relay puts what it is woken for on the wire within 100 ms', async 
   expect(latencies.sort((a, b) => a - b)[2]).toBeLessThan(100)
 })
 
-test('what another process accepted is found without being woken', async () => {
+test('a relay finds what another process accepted without being woken', async () => {
   const relay = await smarthost()
   start(relay.url)
+  // The relay has found the outbox empty, and waits.
   await Bun.sleep(100)
   await accepted(await sender())
   await until(() => relay.accepted.length === 1, { what: 'it is sent', withinMs: 2000 })
@@ -232,7 +235,7 @@ test('two relays on one outbox submit nothing twice', async () => {
   expect(new Set(relay.accepted.map(relayedMessage => relayedMessage.to[0])).size).toBe(200)
 }, 30_000)
 
-test('a lease that was lost settles nothing', async () => {
+test('a lost lease settles nothing', async () => {
   const id = await accepted(await sender())
   const options = { maxRows: 10, leaseMs: 1000, expiredOnly: false }
   const [first] = await claimDueRows(database.db, { ...options, now: now() }, async () => [])
@@ -258,20 +261,21 @@ test('a lease that was lost settles nothing', async () => {
   expect((await recipientsOf(id)).map(recipient => recipient.status)).toEqual(['sent'])
 })
 
-test('what cannot be written is not submitted again', async () => {
+test('a submission whose outcome cannot be written is not repeated', async () => {
   const relay = await smarthost()
   const refuse = sql`CREATE TRIGGER unwritable BEFORE DELETE ON outbox FOR EACH ROW SIGNAL SQLSTATE '45000'`
   await refuse.execute(database.db)
   const id = await accepted(await sender())
   start(relay.url, { leaseMs: 300 })
-  await until(() => relay.accepted.length === 1, { what: 'it is taken' })
+  await until(() => relay.accepted.length === 1, { what: 'it is submitted' })
+  // Several leases long nothing happens: the lease is renewed, and no other process claims the recipient.
   await Bun.sleep(1500)
   await sql`DROP TRIGGER unwritable`.execute(database.db)
   await done(id)
   expect(relay.accepted.length).toBe(1)
 })
 
-test('a submission that takes longer than its lease keeps it', async () => {
+test('the lease of a submission that takes longer is renewed', async () => {
   const relay = await smarthost()
   const id = await accepted(await sender())
   const provider = testSmarthost(relay.url, { connections: 2 })
@@ -279,6 +283,7 @@ test('a submission that takes longer than its lease keeps it', async () => {
   const slow = {
     ...provider,
     submit: async (submission: never) => {
+      // Four leases long.
       await Bun.sleep(1200)
       return provider.submit(submission)
     },
@@ -286,63 +291,66 @@ test('a submission that takes longer than its lease keeps it', async () => {
   start(relay.url, { provider: slow, leaseMs: 300 })
   start(relay.url, { provider: slow, leaseMs: 300 })
   await done(id)
+  // No second submission follows, for longer than a lease.
   await Bun.sleep(400)
   expect(relay.accepted.length).toBe(1)
 })
 
 /** Many due rows at little cost: emails of 250 recipients. */
 async function backlog(from: SendingDomain, count: number, destination: string): Promise<void> {
-  const each = 250
+  const recipientsPerEmail = 250
   await accept(
     from,
-    ...Array.from({ length: count / each }, (_, i) => ({
-      to: Array.from({ length: each }, (_, j) => `u${i}-${j}@${destination}`),
+    ...Array.from({ length: count / recipientsPerEmail }, (_, i) => ({
+      to: Array.from({ length: recipientsPerEmail }, (_, j) => `u${i}-${j}@${destination}`),
       message: storedMessage(`big-${i}`, 'undisclosed@x.test'),
     })),
   )
 }
 
-test('10,000 emails of one organization do not hold up another’s, nor those to one destination another destination', async () => {
+test('10,000 emails of one organization or to one destination hold up no others', async () => {
   const relay = await smarthost()
   const [big, small] = [await sender(), await sender()]
   await backlog(big, 10_000, 'big.test')
   await accepted(small, { to: ['one@small.test'] })
   await accepted(big, { to: ['one@other.test'] })
   const worker = start(relay.url)
-  const isTaken = (to: string) => relay.accepted.some(relayedMessage => relayedMessage.to.includes(to))
-  await until(() => isTaken('one@small.test') && isTaken('one@other.test'), { what: 'both are sent' })
+  const isSubmitted = (to: string) => relay.accepted.some(relayedMessage => relayedMessage.to.includes(to))
+  await until(() => isSubmitted('one@small.test') && isSubmitted('one@other.test'), { what: 'both are sent' })
   expect(relay.accepted.length).toBeLessThan(100)
 
   await accepted(small, { to: ['two@small.test'] })
   worker.wake()
   const started = relay.accepted.length
-  await until(() => isTaken('two@small.test'), { what: 'it is sent while the backlog lasts' })
+  await until(() => isSubmitted('two@small.test'), { what: 'it is sent while the backlog lasts' })
   const index = relay.accepted.findIndex(relayedMessage => relayedMessage.to.includes('two@small.test'))
   expect(index - started).toBeLessThan(400)
 }, 60_000)
 
-test('trouble of the route costs no attempt and is over soon after the route is', async () => {
+test('a route error counts no attempt, and sending resumes soon after the provider recovers', async () => {
   const relay = await smarthost({ banner: '554 5.3.2 no service close' })
   const ids = await accept(await sender(), ...Array.from({ length: 20 }, () => ({})))
   start(relay.url)
+  // Long enough for the breaker to open and for two probes.
   await Bun.sleep(2500)
   const [first] = ids
   if (!first) throw new Error('nothing was accepted')
   expect(await outboxOf(first)).toMatchObject([{ attempts: 0 }])
   expect(await eventsOf(first)).toEqual([])
   expect((await recipientsOf(first)).map(recipient => recipient.status)).toEqual(['queued'])
-  // The queue is not hammered against the relay: five troubles, what was under way then, and a probe or two.
+  // The provider is not hammered: five failures, the submissions under way then, and a probe or two.
   expect(relay.connections()).toBeLessThan(15)
   relay.setScript({})
   await until(() => relay.accepted.length === 20, { what: 'all are sent', withinMs: 6000 })
   await until(allDone, { what: 'all are settled' })
 }, 20_000)
 
-test('a sender that the relay refuses is held back and does not hold up others', async () => {
+test('a sender domain that the provider refuses opens its own circuit breaker and holds up no others', async () => {
   const relay = await smarthost({ mail: from => (from.endsWith('@bad.test') ? '553 5.1.8 unknown sender' : '250 ok') })
   const bad = await createSendingDomain(database.db, now(), 'bad.test')
   const badIds = await accept(bad, ...Array.from({ length: 30 }, () => ({})))
   const worker = start(relay.url)
+  // Long enough for the domain's breaker to open.
   await Bun.sleep(1500)
   const good = await accepted(await sender())
   worker.wake()
@@ -353,7 +361,7 @@ test('a sender that the relay refuses is held back and does not hold up others',
   expect(first && (await outboxOf(first))).toMatchObject([{ attempts: 0, lease: null }])
 })
 
-test('what expires while the route is held back still fails in time', async () => {
+test('an email that expires while the circuit breaker is open still fails in time', async () => {
   const relay = await smarthost({ banner: '554 no close' })
   const from = await sender()
   await accept(from, ...Array.from({ length: 80 }, () => ({})))
@@ -363,11 +371,12 @@ test('what expires while the route is held back still fails in time', async () =
   expect((await eventsOf(id)).map(event => event.enhanced_code)).toEqual(['4.4.7'])
 }, 20_000)
 
-test('a scheduled email goes out when it is due, dated then', async () => {
+test('a scheduled email is sent when it is due, with that date', async () => {
   const relay = await smarthost()
   const scheduledAt = plusMs(now(), 1200)
   const id = await accepted(await sender(), { scheduledAt, createdAt: plusMs(now(), -86_400_000) })
   start(relay.url)
+  // Halfway to its time nothing has been submitted.
   await Bun.sleep(600)
   expect(relay.accepted).toEqual([])
   await done(id)
@@ -416,7 +425,7 @@ test('a domain without a key sends nothing unsigned', async () => {
   expect(relay.accepted).toEqual([])
 })
 
-test('stopping lets what is under way end and gives the rest back', async () => {
+test('stopping lets submissions under way end and gives the rest back', async () => {
   const relay = await smarthost()
   const ids = await accept(await sender(), ...Array.from({ length: 40 }, () => ({})))
   const worker = start(relay.url, { connections: 2 })
@@ -434,7 +443,7 @@ test('stopping lets what is under way end and gives the rest back', async () => 
   expect(left.every(row => row.lease === null && row.attempts === 0)).toBe(true)
 })
 
-test('what a dead process had taken is taken again when its lease has run out', async () => {
+test('what a dead process had claimed is claimed again when its lease has run out', async () => {
   const relay = await smarthost()
   const id = await accepted(await sender())
   await claimDueRows(database.db, { maxRows: 5, leaseMs: 800, now: now(), expiredOnly: false }, async () => [])
@@ -443,6 +452,6 @@ test('what a dead process had taken is taken again when its lease has run out', 
   expect(relay.accepted).toEqual([])
   await done(id)
   expect(relay.accepted.length).toBe(1)
-  const told = (await eventsOf(id)).map(event => fromJson(event.extra))
-  expect(told).toEqual([{ phase: 'final-dot', attempt: 1, ambiguous: true }])
+  const extras = (await eventsOf(id)).map(event => fromJson(event.extra))
+  expect(extras).toEqual([{ phase: 'final-dot', attempt: 1, ambiguous: true }])
 })

@@ -16,6 +16,7 @@ import { runCommand } from '../../harness/cli.ts'
 import { type FreshDatabase, freshDatabase } from '../../harness/database.ts'
 import { type TestClock, testClock } from '../../harness/http-server.ts'
 import { signingKeys } from '../../harness/secrets.ts'
+import { until } from '../../harness/until.ts'
 
 let database: FreshDatabase
 let blobs: BlobStore
@@ -41,7 +42,7 @@ beforeEach(async () => {
 
 type Became = 'sent' | 'delivered' | 'bounced' | 'complained' | 'policy' | 'soft'
 
-/** Emails of the shop that became something, so many of each. */
+/** Inserts emails of the shop, so many of each status. */
 async function emails(counts: Partial<Record<Became, number>>, from = shop): Promise<void> {
   const all = Object.entries(counts).flatMap(([became, count]) => Array<Became>(count).fill(became as Became))
   const ids = await insertAcceptedEmails(
@@ -104,7 +105,7 @@ const brand = async (...args: string[]) => {
 }
 
 describe('a brand is paused', () => {
-  test('above the bounce rate, with what it was as the reason; others go on', async () => {
+  test('above the bounce rate, with the rate as the reason; others go on', async () => {
     const other = await createSendingDomain(database.db, clock.now(), `other${shops}.test`)
     await emails({ sent: 18, bounced: 3 })
     await emails({ sent: 30 }, other)
@@ -134,32 +135,32 @@ describe('a brand goes on', () => {
     expect([await isPaused(), await isPaused(small)]).toEqual([false, false])
   })
 
-  test('where what bounced was not about recipients, or not for good', async () => {
+  test('when the bounces were not about recipients, or not permanent', async () => {
     await emails({ sent: 10, policy: 10, soft: 10 })
     expect(await isPaused()).toBe(false)
   })
 
-  test('once what bounced is longer ago than is counted', async () => {
+  test('once the bounces are older than the window', async () => {
     await emails({ sent: 10, bounced: 20 })
     clock.forward(25 * 3_600_000)
     await emails({ sent: 30 })
     expect(await isPaused()).toBe(false)
   })
 
-  test('where no rate is set', async () => {
+  test('when no rate is set', async () => {
     await emails({ bounced: 30 })
     const never = { ...pausing.limits, bouncePercent: 0, complaintPercent: 0 }
     expect(await pauseBrandsOverLimits({ ...pausing, limits: never })).toEqual([])
   })
 })
 
-test('what a paused brand had accepted waits, says so once, and goes out when it is resumed', async () => {
+test('an accepted email of a paused brand waits, gets one event, and is sent when the brand is resumed', async () => {
   await emails({ sent: 10, bounced: 20 })
   const soon = plusMs(clock.now(), 1000)
   const ids = await insertAcceptedEmails(database.db, blobs, shop, clock.now(), [{}, { scheduledAt: soon }])
   expect(await isPaused()).toBe(true)
-  const taken: string[] = []
-  const provider = sandboxProvider({ store: async kept => void taken.push(JSON.stringify(kept)) })
+  const submitted: string[] = []
+  const provider = sandboxProvider({ store: async email => void submitted.push(JSON.stringify(email)) })
   clock.forward(2000)
   const relay = startRelay({
     db: database.db,
@@ -172,29 +173,28 @@ test('what a paused brand had accepted waits, says so once, and goes out when it
     retryFirstMs: 50,
   })
   const statuses = async () =>
-    (await database.db.selectFrom('emails').select('status').where('id', 'in', ids).execute()).map(each => each.status)
-  const become = async (status: string) => {
-    for (const end = Date.now() + 10_000; !(await statuses()).every(each => each === status); await Bun.sleep(10))
-      if (Date.now() > end) throw new Error(`${await statuses()} after 10 s, not ${status}`)
-  }
+    (await database.db.selectFrom('emails').select('status').where('id', 'in', ids).execute()).map(row => row.status)
+  const untilAll = (status: string) =>
+    until(async () => (await statuses()).every(current => current === status), { what: `${status}`, details: statuses })
   const again = async () => {
     clock.forward(121_000)
     relay.wake()
   }
   try {
-    await become('delayed')
+    await untilAll('delayed')
     await again()
-    const held = () => database.db.selectFrom('outbox').select('due_at').where('email_id', 'in', ids).execute()
-    for (const end = Date.now() + 10_000; Date.now() < end; await Bun.sleep(10))
-      if ((await held()).every(each => each.due_at > plusMs(clock.now(), 60_000))) break
-    const told = database.db
+    const outbox = () => database.db.selectFrom('outbox').select('due_at').where('email_id', 'in', ids).execute()
+    await until(async () => (await outbox()).every(row => row.due_at > plusMs(clock.now(), 60_000)), {
+      what: 'both are postponed again',
+    })
+    const events = database.db
       .selectFrom('email_events')
       .select(['type', 'detail', 'source'])
       .where('email_id', 'in', ids)
-    expect(await told.execute()).toEqual(
+    expect(await events.execute()).toEqual(
       ids.map(() => ({ type: 'delayed', detail: 'Sending of the brand is paused.', source: 'api' })),
     )
-    expect(taken).toEqual([])
+    expect(submitted).toEqual([])
 
     expect(await brand('paused')).toContainEqual({
       id: shop.brandId,
@@ -204,11 +204,11 @@ test('what a paused brand had accepted waits, says so once, and goes out when it
       reason: expect.stringContaining('20 of 30 emails'),
     })
     expect(await brand('resume', shop.brandId)).toEqual({ id: shop.brandId, resumed: true })
-    // What the clock of the command says is past for this one, so that what bounced before counts no more.
+    // The command's clock is behind the test's; so that earlier bounces are not counted any more:
     await database.db.updateTable('brand_pauses').set({ counted_from: clock.now() }).execute()
     await again()
-    await become('sent')
-    expect(taken).toHaveLength(2)
+    await untilAll('sent')
+    expect(submitted).toHaveLength(2)
   } finally {
     await relay.stop()
     await provider.close()

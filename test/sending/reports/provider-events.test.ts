@@ -19,11 +19,11 @@ import { openTestHttpServer, type TestHttpServer } from '../../harness/http-serv
 
 const secret = 'a-secret-of-ours'
 const keys = generateKeyPairSync('ec', { namedCurve: 'prime256v1' })
-let door: TestHttpServer
+let server: TestHttpServer
 let sender: SendingDomain
 
 beforeAll(async () => {
-  door = await openTestHttpServer({
+  server = await openTestHttpServer({
     features: ({ database, clock }) => [
       providerRoutes({
         db: database.db,
@@ -38,19 +38,19 @@ beforeAll(async () => {
       }),
     ],
   })
-  sender = await createSendingDomain(door.database.db, door.clock.now())
+  sender = await createSendingDomain(server.database.db, server.clock.now())
 }, 60_000)
 
-afterAll(() => door.close())
+afterAll(() => server.close())
 
 async function email(to = `u${crypto.randomUUID().slice(0, 8)}@x.test`): Promise<{ id: Id<'eml'>; to: string }> {
-  const { db } = door.database
-  const [id] = await insertAcceptedEmails(db, mysqlBlobs(db, door.clock), sender, door.clock.now(), [{ to: [to] }])
+  const { db } = server.database
+  const [id] = await insertAcceptedEmails(db, mysqlBlobs(db, server.clock), sender, server.clock.now(), [{ to: [to] }])
   if (!id) throw new Error('nothing was accepted')
   return { id, to }
 }
 
-const nowMs = () => millisecondsOf(door.clock.now())
+const nowMs = () => millisecondsOf(server.clock.now())
 const nowSeconds = () => Math.floor(nowMs() / 1000)
 
 interface Posted {
@@ -60,7 +60,7 @@ interface Posted {
 }
 
 function post({ path, headers, body }: Posted) {
-  return door.call('POST', path, { key: null, headers: { 'content-type': 'application/json', ...headers }, body })
+  return server.call('POST', path, { key: null, headers: { 'content-type': 'application/json', ...headers }, body })
 }
 
 const basic = { authorization: `Basic ${Buffer.from(`mailroom:${secret}`).toString('base64')}` }
@@ -218,7 +218,7 @@ const says = {
 const providers = ['postmark', 'mailgun', 'sendgrid', 'brevo'] as const
 
 async function stateOf({ id, to }: About) {
-  const { db } = door.database
+  const { db } = server.database
   const recipient = await db
     .selectFrom('email_recipients')
     .selectAll()
@@ -248,7 +248,7 @@ async function counted(name: string): Promise<number> {
   return (metric?.values ?? []).reduce((sum, { value }) => sum + value, 0)
 }
 
-test.each(providers)('%s: a delivery is told once, however often it is repeated', async provider => {
+test.each(providers)('%s: a delivery is recorded once, however often it is repeated', async provider => {
   const about = await email()
   const posted = says[provider].delivered(about)
   expect([await post(posted), await post(posted)].map(callResult => callResult.status)).toEqual([200, 200])
@@ -259,7 +259,7 @@ test.each(providers)('%s: a delivery is told once, however often it is repeated'
   ])
 })
 
-test.each(providers)('%s: a repetition at the same moment is told once', async provider => {
+test.each(providers)('%s: a concurrent repetition is recorded once', async provider => {
   const about = await email()
   const posted = says[provider].delivered(about)
   const answers = await Promise.all(Array.from({ length: 8 }, () => post(posted)))
@@ -267,7 +267,7 @@ test.each(providers)('%s: a repetition at the same moment is told once', async p
   expect((await stateOf(about)).events.length).toBe(1)
 })
 
-test.each(providers)('%s: who complains is suppressed, with the email that it came of', async provider => {
+test.each(providers)('%s: who complains is suppressed, with the email that caused it', async provider => {
   const about = await email()
   expect((await post(says[provider].complaint(about))).status).toBe(200)
   const { status, suppression } = await stateOf(about)
@@ -283,7 +283,7 @@ test.each(providers)(
     expect((await post(posted)).status).toBe(200)
     const { status, events, suppression } = await stateOf(about)
     expect([status, events.length, suppression?.reason]).toEqual(['queued', 0, 'unsubscribe'])
-    await door.database.db.deleteFrom('suppressions').where('email', '=', about.to).execute()
+    await server.database.db.deleteFrom('suppressions').where('email', '=', about.to).execute()
     expect((await post(posted)).status).toBe(200)
     expect((await stateOf(about)).suppression).toBeUndefined()
   },
@@ -375,7 +375,7 @@ const bounces: readonly [string, (about: About) => Posted, object, string | unde
   ],
 ]
 
-test.each(bounces)('%s is a bounce of its class, and suppresses by it alone', async (_, posted, bounce, reason) => {
+test.each(bounces)('%s is a bounce of its class, and only that suppresses', async (_, posted, bounce, reason) => {
   const about = await email()
   expect((await post(posted(about))).status).toBe(200)
   const { status, events, suppression } = await stateOf(about)
@@ -394,7 +394,7 @@ test('a disabled mailbox suppresses when it bounces again a day later', async ()
   const soon = await email(to)
   await post(closed(soon))
   expect((await stateOf(soon)).suppression).toBeUndefined()
-  door.clock.forward(24 * 3600 * 1000 + 1000)
+  server.clock.forward(24 * 3600 * 1000 + 1000)
   const later = await email(to)
   await post(closed(later))
   const { events, suppression } = await stateOf(later)
@@ -402,7 +402,7 @@ test('a disabled mailbox suppresses when it bounces again a day later', async ()
   expect(suppression).toMatchObject({ reason: 'hard_bounce', source_email_id: later.id })
 })
 
-test('what a provider itself refuses, and what it goes on trying, is told as that', async () => {
+test('rejections and delays by the provider itself are recorded as such', async () => {
   const [dropped, deferred, suppressed, waiting, blocked] = await Promise.all(Array.from({ length: 5 }, () => email()))
   if (!dropped || !deferred || !suppressed || !waiting || !blocked) throw new Error('no emails')
   await post(sendgrid([says.sendgrid.event(dropped, 'dropped', { reason: 'Bounced Address' })]))
@@ -416,7 +416,7 @@ test('what a provider itself refuses, and what it goes on trying, is told as tha
   expect(states[1]?.recipient).toMatchObject({ smtp_code: 451, enhanced_code: '4.7.1' })
 })
 
-test('news in any order end where the evidence does', async () => {
+test('events in any order end in the status of the best evidence', async () => {
   const about = await email()
   await post(sendgrid([says.sendgrid.event(about, 'spamreport')]))
   await post(sendgrid([says.sendgrid.event(about, 'delivered'), says.sendgrid.event(about, 'deferred')]))
@@ -424,14 +424,14 @@ test('news in any order end where the evidence does', async () => {
   expect([status, events.length]).toEqual(['complained', 3])
 })
 
-test('a batch of a thousand is recorded whole, with what concerns us not left out', async () => {
-  const { db } = door.database
+test('a batch of a thousand is recorded whole, without what is not about deliveries', async () => {
+  const { db } = server.database
   const to = Array.from({ length: 1000 }, (_, i) => `b${i}@y.test`)
   const ids = await insertAcceptedEmails(
     db,
-    mysqlBlobs(db, door.clock),
+    mysqlBlobs(db, server.clock),
     sender,
-    door.clock.now(),
+    server.clock.now(),
     to.map(value => ({ to: [value], message: Buffer.from('Subject: x\r\n\r\nx\r\n') })),
   )
   const batch = ids.flatMap((id, i) => [
@@ -444,9 +444,9 @@ test('a batch of a thousand is recorded whole, with what concerns us not left ou
   expect(new Set(rows.map(row => row.status))).toEqual(new Set(['delivered']))
 }, 30_000)
 
-test('the Message-ID that recipients see is noted, and answers to it join the thread of the email', async () => {
+test('the Message-ID that recipients see is recorded, and replies to it join the email’s thread', async () => {
   const about = await email()
-  const { db } = door.database
+  const { db } = server.database
   const joined = (entry: Pick<ThreadEntry, 'itemId' | 'messageId' | 'references' | 'emailId'>) =>
     inTransaction(db, tx => joinThreads(tx, [{ brandId: sender.brandId, ...entry }]))
   await joined({ itemId: about.id, messageId: `${about.id}@shop.test`, references: [], emailId: about.id })
@@ -459,10 +459,10 @@ test('the Message-ID that recipients see is noted, and answers to it join the th
     ])
 })
 
-test('the same Message-ID as ours is none of another', async () => {
+test('the same Message-ID as ours is not recorded as another', async () => {
   const about = await email()
   await post(says.mailgun.delivered(about))
-  const row = await door.database.db
+  const row = await server.database.db
     .selectFrom('emails')
     .select('wire_message_id')
     .where('id', '=', about.id)
@@ -470,7 +470,7 @@ test('the same Message-ID as ours is none of another', async () => {
   expect(row.wire_message_id).toBeNull()
 })
 
-test('news of an email that is not ours, or of a recipient that it has not, change nothing', async () => {
+test('events of an unknown email, or of a recipient that it does not have, change nothing', async () => {
   const about = await email()
   for (const wrong of [
     { ...about, to: 'other@x.test' },
@@ -532,7 +532,7 @@ test.each(forgeries)('%s is refused, changes nothing and is counted', async (_, 
   expect(await counted('mailroom_provider_news_forged_total')).toBe(before + 1)
 })
 
-test('a signature of Mailgun that was seen does not serve for another event', async () => {
+test('a signature of Mailgun cannot be reused for another event', async () => {
   const about = await email()
   const seen = { timestamp: nowSeconds(), token: crypto.randomUUID() }
   expect((await post(mailgun(says.mailgun.event(about, { event: 'opened' }), seen))).status).toBe(200)
@@ -540,7 +540,7 @@ test('a signature of Mailgun that was seen does not serve for another event', as
   expect((await stateOf(about)).events).toEqual([])
 })
 
-test('a provider that is not set up is not there', async () => {
+test('the webhook of a provider that is not configured answers 404', async () => {
   expect((await post({ ...says.postmark.complaint(await email()), path: '/provider/sparkpost/events' })).status).toBe(
     404,
   )
@@ -556,7 +556,7 @@ test.each([
   expect([answer.status, answer.json?.error?.code]).toEqual([400, 'invalid_request'])
 })
 
-test('a body past 4 MiB is refused, and one that comes in chunks is taken', async () => {
+test('a body past 4 MiB is refused, and a chunked one is accepted', async () => {
   const large = postmark({ RecordType: 'Delivery', Details: 'x'.repeat(4 * 1024 * 1024) })
   expect((await post(large)).status).toBe(413)
   const about = await email()
@@ -567,11 +567,11 @@ test('a body past 4 MiB is refused, and one that comes in chunks is taken', asyn
       controller.close()
     },
   })
-  expect((await door.call('POST', path, { key: null, headers, body: stream })).status).toBe(200)
+  expect((await server.call('POST', path, { key: null, headers, body: stream })).status).toBe(200)
   expect((await stateOf(about)).status).toBe('delivered')
 })
 
-test('fields of the wrong kind, and names of the language, tell nothing', async () => {
+test('fields of the wrong type, and names of object properties, are ignored', async () => {
   for (const record of [
     { RecordType: 'Bounce', Type: '__proto__', Email: 'x@x.test', Metadata: { 'mailroom-id': newId('eml') } },
     { RecordType: 'Bounce', Type: 'constructor', Email: 'x@x.test', Metadata: { 'mailroom-id': newId('eml') } },

@@ -15,6 +15,7 @@ import { type FreshDatabase, freshDatabase } from '../../harness/database.ts'
 import { type RelayedMessage, type ScriptedRelay, startScriptedRelay } from '../../harness/scripted-relay.ts'
 import { signingKeys, testSecrets } from '../../harness/secrets.ts'
 import { testSmarthost } from '../../harness/smarthost.ts'
+import { until } from '../../harness/until.ts'
 
 const returnPaths = newReturnPaths(testSecrets)
 const ours: ReturnPathSource = { returnPaths, findHosts: selectVerifiedReturnPaths, ownHost: 'mx.ours.test' }
@@ -65,10 +66,10 @@ async function relayed(
     await worker.stop()
     await provider.close()
   })
-  const mine = () => relay.accepted.filter(relayedMessage => to.includes(relayedMessage.to[0] ?? ''))
-  for (const end = Date.now() + 8000; mine().length < to.length && Date.now() < end; await Bun.sleep(5));
-  const taken = to.map(address => mine().find(relayedMessage => relayedMessage.to[0] === address) as RelayedMessage)
-  return { emailId, from: taken.map(relayedMessage => relayedMessage.from) }
+  const submitted = () => relay.accepted.filter(message => to.includes(message.to[0] ?? ''))
+  await until(() => submitted().length >= to.length, { what: 'all are submitted' })
+  const messages = to.map(address => submitted().find(message => message.to[0] === address) as RelayedMessage)
+  return { emailId, from: messages.map(message => message.from) }
 }
 
 const records = {
@@ -106,7 +107,7 @@ function places(emailId: Id<'eml'>, count: number) {
   return Array.from({ length: count }, (_, position) => ({ emailId, position }))
 }
 
-test('each recipient has a reverse-path of its own, at our name', async () => {
+test('each recipient has its own reverse-path, at our host', async () => {
   const { emailId, from } = await relayed([unique('a'), unique('b'), unique('c')], ours)
   expect(from.map(placeOf)).toEqual(places(emailId, 3))
   for (const address of from) {
@@ -115,7 +116,7 @@ test('each recipient has a reverse-path of its own, at our name', async () => {
   }
 }, 20_000)
 
-test('it is at the return path of the domain once all its records stand', async () => {
+test('it is at the domain’s return-path host once all its records are verified', async () => {
   await publish({ mx: 'verified', txt: 'pending' })
   expect((await relayed([unique('a')], ours)).from[0]).toEndWith('@mx.ours.test')
   await database.db.updateTable('domain_records').set({ status: 'verified' }).execute()
@@ -124,10 +125,10 @@ test('it is at the return path of the domain once all its records stand', async 
   expect(from.map(placeOf)).toEqual(places(emailId, 1))
 }, 20_000)
 
-test('it is the From address where we have no name that mail could come to', async () => {
+test('it is the From address when our host cannot receive mail', async () => {
   expect((await relayed([unique('a')], { ...ours, ownHost: undefined })).from).toEqual(['hello@shop.test'])
 }, 20_000)
 
-test('it is the From address where the provider puts its own in its place', async () => {
+test('it is the From address when the provider replaces it', async () => {
   expect((await relayed([unique('a')], ours, 'postmark')).from).toEqual(['hello@shop.test'])
 }, 20_000)

@@ -18,7 +18,7 @@ import {
 } from '../../harness/sns.ts'
 
 const amazon = newSnsSigner()
-let door: TestHttpServer
+let server: TestHttpServer
 let sender: SendingDomain
 let asked: string[] = []
 let isAway = false
@@ -30,7 +30,7 @@ beforeAll(async () => {
     if (url.includes('ConfirmSubscription')) return '<ConfirmSubscriptionResponse/>'
     return url === amazon.url ? amazon.certificate : null
   }
-  door = await openTestHttpServer({
+  server = await openTestHttpServer({
     features: ({ database, clock }) => [
       providerRoutes({
         db: database.db,
@@ -40,10 +40,10 @@ beforeAll(async () => {
       }),
     ],
   })
-  sender = await createSendingDomain(door.database.db, door.clock.now())
+  sender = await createSendingDomain(server.database.db, server.clock.now())
 }, 60_000)
 
-afterAll(() => door.close())
+afterAll(() => server.close())
 
 beforeEach(() => {
   asked = []
@@ -59,18 +59,18 @@ interface About {
 
 async function email(): Promise<About> {
   const to = `u${crypto.randomUUID().slice(0, 8)}@x.test`
-  const { db } = door.database
-  const [id] = await insertAcceptedEmails(db, mysqlBlobs(db, door.clock), sender, door.clock.now(), [{ to: [to] }])
+  const { db } = server.database
+  const [id] = await insertAcceptedEmails(db, mysqlBlobs(db, server.clock), sender, server.clock.now(), [{ to: [to] }])
   if (!id) throw new Error('nothing was accepted')
   return { id, to }
 }
 
-const now = () => new Date(millisecondsOf(door.clock.now()))
+const now = () => new Date(millisecondsOf(server.clock.now()))
 
 /** SNS posts JSON and calls it text. */
 function post(message: SnsMessage) {
   const headers = { 'content-type': 'text/plain; charset=UTF-8', 'x-amz-sns-message-type': message['Type'] ?? '' }
-  return door.call('POST', '/provider/ses/events', { key: null, headers, body: JSON.stringify(message) })
+  return server.call('POST', '/provider/ses/events', { key: null, headers, body: JSON.stringify(message) })
 }
 
 const tell = (event: object, given: Partial<SnsOptions> = {}) =>
@@ -126,7 +126,7 @@ const complaint = (about: About, more: object = { complaintFeedbackType: 'abuse'
   })
 
 async function stateOf({ id, to }: About) {
-  const { db } = door.database
+  const { db } = server.database
   const { status } = await db
     .selectFrom('email_recipients')
     .select('status')
@@ -162,7 +162,7 @@ test.each(['1', '2'] as const)(
   },
 )
 
-test('the same event in two messages is told once', async () => {
+test('the same event in two messages is recorded once', async () => {
   const about = await email()
   const told = delivery(about)
   expect([(await tell(told)).status, (await tell(told)).status]).toEqual([200, 200])
@@ -264,17 +264,20 @@ const meanings: readonly [string, (about: About) => object, Status, object | nul
   ],
 ]
 
-test.each(meanings)('%s is told as what it is, and suppresses by it alone', async (_, told, status, means, reason) => {
-  const about = await email()
-  expect((await tell(told(about))).status).toBe(200)
-  const state = await stateOf(about)
-  expect([state.status, state.events.length]).toEqual([status, 1])
-  if (means === null) expect(state.events[0]?.bounce).toBeNull()
-  else expect(state.events[0]?.bounce).toMatchObject(means)
-  expect(state.suppression?.reason).toBe(reason as 'hard_bounce')
-})
+test.each(meanings)(
+  '%s is recorded as what it is, and only that suppresses',
+  async (_, told, status, means, reason) => {
+    const about = await email()
+    expect((await tell(told(about))).status).toBe(200)
+    const state = await stateOf(about)
+    expect([state.status, state.events.length]).toEqual([status, 1])
+    if (means === null) expect(state.events[0]?.bounce).toBeNull()
+    else expect(state.events[0]?.bounce).toMatchObject(means)
+    expect(state.suppression?.reason).toBe(reason as 'hard_bounce')
+  },
+)
 
-test('what tells nothing new changes nothing', async () => {
+test('an event without news changes nothing', async () => {
   const about = await email()
   const nothing = [
     event(about, 'Send', { send: {} }),
@@ -297,7 +300,7 @@ test('a late bounce beats a delivery, and a late delivery no bounce', async () =
   expect((await stateOf(about)).status).toBe('bounced')
 })
 
-test('nothing is taken of who does not prove to be our topic', async () => {
+test('a message that does not prove to be from our topic is refused', async () => {
   const about = await email()
   const good = () => notification(amazon, delivery(about), { at: now() })
   const other = newSnsSigner()
@@ -338,14 +341,14 @@ test('nothing is taken of who does not prove to be our topic', async () => {
   expect(await stateOf(about)).toMatchObject({ status: 'queued', events: [] })
 })
 
-test('what is no message of SNS is refused', async () => {
+test('a body that is not an SNS message is refused', async () => {
   for (const body of ['', 'x', '[]', '{}', 'null', JSON.stringify(delivery(await email()))])
-    expect((await door.call('POST', '/provider/ses/events', { key: null, body })).status).toBe(401)
+    expect((await server.call('POST', '/provider/ses/events', { key: null, body })).status).toBe(401)
   const signed = notification(amazon, '{"eventType":', { at: now() })
   expect((await post(signed)).status).toBe(400)
 })
 
-test('a certificate that has run out proves nothing', async () => {
+test('an expired certificate proves nothing', async () => {
   const about = await email()
   const expired = newSnsSigner('SimpleNotificationService-eeee', 1)
   const get = async () => expired.certificate
@@ -360,7 +363,7 @@ test('a certificate that has run out proves nothing', async () => {
   expect((await read(25 * 3600 * 1000)).kind).toBe('forged')
 })
 
-test('the subscription to our topic is confirmed, and that to no other', async () => {
+test('the subscription to our topic is confirmed, and to no other', async () => {
   expect((await post(confirmation(amazon, { at: now() }))).status).toBe(200)
   expect(asked.filter(url => url.includes('ConfirmSubscription'))).toHaveLength(1)
   asked = []
@@ -375,7 +378,7 @@ test('the subscription to our topic is confirmed, and that to no other', async (
   expect(asked.filter(url => !url.endsWith('.pem'))).toEqual([])
 })
 
-test('while Amazon cannot be reached SNS is told to come again', async () => {
+test('while Amazon cannot be reached SNS is asked to repeat the message', async () => {
   isAway = true
   const { status, headers } = await post(confirmation(amazon, { at: now() }))
   expect([status, headers.has('retry-after')]).toEqual([500, true])

@@ -7,29 +7,29 @@ import { expireSuppressions } from '../../../src/sending/suppressions/suppressio
 import { openTestHttpServer, type TestHttpServer } from '../../harness/http-server.ts'
 import { makeDomain } from '../fixtures.ts'
 
-let door: TestHttpServer
+let server: TestHttpServer
 let brandId: Id<'brd'>
 beforeAll(async () => {
-  door = await openTestHttpServer({ features: ({ database: { db }, clock }) => [suppressionRoutes({ db, clock })] })
-  brandId = (await makeDomain(door.database.db, door.organizationId, 'acme.example')).brandId
+  server = await openTestHttpServer({ features: ({ database: { db }, clock }) => [suppressionRoutes({ db, clock })] })
+  brandId = (await makeDomain(server.database.db, server.organizationId, 'acme.example')).brandId
 })
-afterAll(() => door.close())
+afterAll(() => server.close())
 
 const list = '/v1/suppressions'
-const add = (json: object, headers = {}) => door.call('POST', list, { json: { brand_id: brandId, ...json }, headers })
+const add = (json: object, headers = {}) => server.call('POST', list, { json: { brand_id: brandId, ...json }, headers })
 const check = async (email: string, brand: string = brandId) =>
-  (await door.call('GET', `${list}/check?email=${encodeURIComponent(email)}&brand_id=${brand}`)).json
+  (await server.call('GET', `${list}/check?email=${encodeURIComponent(email)}&brand_id=${brand}`)).json
 const remove = (email: string, query = `?brand_id=${brandId}`) =>
-  door.call('DELETE', `${list}/${encodeURIComponent(email)}${query}`)
-const inAnHour = () => new Date(Date.parse(`${door.clock.now().replace(' ', 'T')}Z`) + 3_600_000).toISOString()
+  server.call('DELETE', `${list}/${encodeURIComponent(email)}${query}`)
+const inAnHour = () => new Date(Date.parse(`${server.clock.now().replace(' ', 'T')}Z`) + 3_600_000).toISOString()
 
 /** As the unsubscribe link and the reports of bounces do. */
 const note = (email: string, reason: 'unsubscribe' | 'hard_bounce') =>
-  inTransaction(door.database.db, tx =>
-    suppress(tx, { organizationId: door.organizationId, brandId, email, reason }, door.clock.now()),
+  inTransaction(server.database.db, tx =>
+    suppress(tx, { organizationId: server.organizationId, brandId, email, reason }, server.clock.now()),
   )
 
-test('suppresses, checks and lets go again', async () => {
+test('suppresses, checks and removes again', async () => {
   const made = await add({ email: 'bob@b.example' })
   expect([made.status, made.json]).toEqual([
     201,
@@ -46,14 +46,14 @@ test('suppresses, checks and lets go again', async () => {
   const again = await add({ email: 'bob@b.example', expires_at: inAnHour() })
   expect([again.status, again.json]).toEqual([200, made.json])
   expect(await check('bob@b.example')).toEqual({ email: 'bob@b.example', suppressed: true, suppression: made.json })
-  expect((await door.call('GET', list)).json).toEqual({ data: [made.json], next_cursor: null })
+  expect((await server.call('GET', list)).json).toEqual({ data: [made.json], next_cursor: null })
   const gone = await remove('bob@b.example')
   expect([gone.status, gone.json]).toEqual([200, { email: 'bob@b.example', deleted: true }])
   expect(await check('bob@b.example')).toEqual({ email: 'bob@b.example', suppressed: false, suppression: null })
   expect((await remove('bob@b.example')).json.error.code).toBe('not_found')
 })
 
-test('takes an address in any writing for the same one', async () => {
+test('treats an address in any spelling as the same', async () => {
   expect((await add({ email: ' Cy <CY+a@BÜCHER.example> ' })).json.email).toBe('cy+a@xn--bcher-kva.example')
   expect((await add({ email: 'cy+A@xn--bcher-kva.EXAMPLE' })).status).toBe(200)
   expect(await check('cY+a@bücher.example')).toMatchObject({ email: 'cy+a@xn--bcher-kva.example', suppressed: true })
@@ -62,12 +62,12 @@ test('takes an address in any writing for the same one', async () => {
   expect((await remove('"a b/c%d"@b.example')).status).toBe(200)
 })
 
-test('one that ran out is as if it were not there, and is made anew', async () => {
+test('an expired one counts as absent, and can be created again', async () => {
   const first = await add({ email: 'dee@d.example', expires_at: inAnHour() })
   expect(first.json.expires_at).toMatch(/\d{6}Z$/)
-  door.clock.forward(2 * 3_600_000)
+  server.clock.forward(2 * 3_600_000)
   expect(await check('dee@d.example')).toMatchObject({ suppressed: false, suppression: null })
-  expect((await door.call('GET', `${list}?brand_id=${brandId}&reason=manual`)).json.data).toEqual([])
+  expect((await server.call('GET', `${list}?brand_id=${brandId}&reason=manual`)).json.data).toEqual([])
   expect((await remove('dee@d.example')).status).toBe(404)
   const second = await add({ email: 'dee@d.example' })
   expect([second.status, second.json.expires_at]).toEqual([201, null])
@@ -75,28 +75,28 @@ test('one that ran out is as if it were not there, and is made anew', async () =
 })
 
 describe('who unsubscribed stays so', () => {
-  test('when a suppression of another reason comes and runs out', async () => {
+  test('when a suppression for another reason is added and expires', async () => {
     await note('eve@e.example', 'unsubscribe')
     const paused = await add({ email: 'eve@e.example', expires_at: inAnHour() })
     expect([paused.status, paused.json.reason]).toEqual([201, 'manual'])
-    door.clock.forward(2 * 3_600_000)
+    server.clock.forward(2 * 3_600_000)
     expect((await check('eve@e.example')).suppression).toMatchObject({ reason: 'unsubscribe', expires_at: null })
   })
 
-  test('when they do while a suppression holds that runs out, also once that is cleared', async () => {
+  test('when they do so during a suppression that expires, also once that is deleted', async () => {
     await add({ email: 'flo@f.example', expires_at: inAnHour() })
     await note('flo@f.example', 'unsubscribe')
     expect((await check('flo@f.example')).suppression).toMatchObject({ reason: 'manual' })
-    door.clock.forward(2 * 3_600_000)
+    server.clock.forward(2 * 3_600_000)
     await add({ email: 'gus@g.example', expires_at: inAnHour() })
-    door.clock.forward(2 * 3_600_000)
-    expect(await expireSuppressions({ db: door.database.db, clock: door.clock }, 100)).toBe(1)
+    server.clock.forward(2 * 3_600_000)
+    expect(await expireSuppressions({ db: server.database.db, clock: server.clock }, 100)).toBe(1)
     expect((await check('flo@f.example')).suppression).toMatchObject({ reason: 'unsubscribe', expires_at: null })
-    const filtered = await door.call('GET', `${list}?reason=unsubscribe`)
-    expect(filtered.json.data.map((each: { email: string }) => each.email)).toContain('flo@f.example')
+    const filtered = await server.call('GET', `${list}?reason=unsubscribe`)
+    expect(filtered.json.data.map((suppression: { email: string }) => suppression.email)).toContain('flo@f.example')
   })
 
-  test('and a bounce for good takes the place of what runs out, but of nothing else', async () => {
+  test('and a permanent bounce replaces one that expires, but no other', async () => {
     await add({ email: 'hal@h.example', expires_at: inAnHour() })
     expect((await note('hal@h.example', 'hard_bounce')).row).toMatchObject({ reason: 'hard_bounce', expires_at: null })
     await add({ email: 'ida@i.example' })
@@ -104,7 +104,7 @@ describe('who unsubscribed stays so', () => {
   })
 })
 
-test('refuses what is no address, no time to come, no brand, or no cursor', async () => {
+test('refuses what is not an address, a time in the future, a brand, or a cursor', async () => {
   const cases: readonly (readonly [Promise<{ status: number; json: { error: object } }>, number, string, string])[] = [
     [add({ email: 'bob' }), 400, 'invalid_request', 'email'],
     [add({ email: 'a@b.example, c@d.example' }), 400, 'invalid_request', 'email'],
@@ -116,12 +116,12 @@ test('refuses what is no address, no time to come, no brand, or no cursor', asyn
     [add({ email: 'a@b.example', brand_id: 'brd_x' }), 404, 'not_found', 'brand_id'],
     [remove('a@b.example', ''), 400, 'brand_required', 'brand_id'],
     [remove('nobody', `?brand_id=${brandId}`), 400, 'invalid_request', 'email'],
-    [door.call('GET', `${list}/check?email=a@b.example`), 400, 'brand_required', 'brand_id'],
-    [door.call('GET', `${list}/check?brand_id=${brandId}`), 400, 'invalid_request', 'email'],
-    [door.call('GET', `${list}?cursor=xyz`), 400, 'invalid_cursor', 'cursor'],
-    [door.call('GET', `${list}?cursor=WyJ4Il0`), 400, 'invalid_cursor', 'cursor'],
-    [door.call('GET', `${list}?reason=spite`), 400, 'invalid_request', 'reason'],
-    [door.call('GET', `${list}?brand_id=brd_x`), 404, 'not_found', 'brand_id'],
+    [server.call('GET', `${list}/check?email=a@b.example`), 400, 'brand_required', 'brand_id'],
+    [server.call('GET', `${list}/check?brand_id=${brandId}`), 400, 'invalid_request', 'email'],
+    [server.call('GET', `${list}?cursor=xyz`), 400, 'invalid_cursor', 'cursor'],
+    [server.call('GET', `${list}?cursor=WyJ4Il0`), 400, 'invalid_cursor', 'cursor'],
+    [server.call('GET', `${list}?reason=spite`), 400, 'invalid_request', 'reason'],
+    [server.call('GET', `${list}?brand_id=brd_x`), 404, 'not_found', 'brand_id'],
   ]
   for (const [asked, status, code, param] of cases) {
     const answer = await asked
@@ -130,46 +130,46 @@ test('refuses what is no address, no time to come, no brand, or no cursor', asyn
 })
 
 test('keeps brands and organizations apart', async () => {
-  const other = (await makeDomain(door.database.db, door.organizationId, 'other.example')).brandId
-  const { key } = await door.newKey({ brandId: other })
+  const other = (await makeDomain(server.database.db, server.organizationId, 'other.example')).brandId
+  const { key } = await server.newKey({ brandId: other })
   await add({ email: 'joe@j.example' })
   expect(await check('joe@j.example', other)).toMatchObject({ suppressed: false })
-  const own = await door.call('POST', list, { key, json: { email: 'joe@j.example' } })
+  const own = await server.call('POST', list, { key, json: { email: 'joe@j.example' } })
   expect([own.status, own.json.brand_id]).toEqual([201, other])
-  expect((await door.call('GET', list, { key })).json.data).toEqual([own.json])
-  expect((await door.call('GET', `${list}/check?email=joe@j.example`, { key })).json.suppressed).toBe(true)
+  expect((await server.call('GET', list, { key })).json.data).toEqual([own.json])
+  expect((await server.call('GET', `${list}/check?email=joe@j.example`, { key })).json.suppressed).toBe(true)
   for (const [method, path, json] of [
     ['GET', `?brand_id=${brandId}`, undefined],
     ['GET', `/check?email=joe@j.example&brand_id=${brandId}`, undefined],
     ['DELETE', `/joe@j.example?brand_id=${brandId}`, undefined],
     ['POST', '', { email: 'joe@j.example', brand_id: brandId }],
   ] as const) {
-    const refused = await door.call(method, `${list}${path}`, { key, json })
+    const refused = await server.call(method, `${list}${path}`, { key, json })
     expect([refused.status, refused.json.error]).toMatchObject([403, { code: 'brand_restricted', param: 'brand_id' }])
   }
-  expect((await door.call('DELETE', `${list}/joe@j.example`, { key })).status).toBe(200)
+  expect((await server.call('DELETE', `${list}/joe@j.example`, { key })).status).toBe(200)
   expect(await check('joe@j.example')).toMatchObject({ suppressed: true })
-  const { key: stranger } = await door.newKey({ organizationId: await door.newOrganization() })
-  expect((await door.call('GET', list, { key: stranger })).json.data).toEqual([])
-  expect((await door.call('DELETE', `${list}/joe@j.example?brand_id=${brandId}`, { key: stranger })).status).toBe(404)
+  const { key: stranger } = await server.newKey({ organizationId: await server.newOrganization() })
+  expect((await server.call('GET', list, { key: stranger })).json.data).toEqual([])
+  expect((await server.call('DELETE', `${list}/joe@j.example?brand_id=${brandId}`, { key: stranger })).status).toBe(404)
 })
 
-test('walks the list in pages, newest first, each once', async () => {
-  const paged = (await makeDomain(door.database.db, door.organizationId, 'paged.example')).brandId
+test('pages through the list, newest first, each once', async () => {
+  const paged = (await makeDomain(server.database.db, server.organizationId, 'paged.example')).brandId
   const emails = Array.from({ length: 25 }, (_, i) => `p${i}@p.example`)
   for (const email of emails) await add({ email, brand_id: paged })
   const seen: string[] = []
   let cursor = ''
   do {
-    const page = (await door.call('GET', `${list}?brand_id=${paged}&limit=10${cursor && `&cursor=${cursor}`}`)).json
-    seen.push(...page.data.map((each: { email: string }) => each.email))
+    const page = (await server.call('GET', `${list}?brand_id=${paged}&limit=10${cursor && `&cursor=${cursor}`}`)).json
+    seen.push(...page.data.map((suppression: { email: string }) => suppression.email))
     cursor = page.next_cursor ?? ''
   } while (cursor)
   expect(new Set(seen)).toEqual(new Set(emails))
   expect(seen).toHaveLength(25)
 })
 
-test('twenty at once make one, and a repeated Idempotency-Key gives the first answer', async () => {
+test('twenty at once create one, and a repeated Idempotency-Key gives the first response', async () => {
   const answers = await Promise.all(Array.from({ length: 20 }, () => add({ email: 'kim@k.example' })))
   expect(answers.map(answer => answer.status).sort()).toEqual([...Array(19).fill(200), 201])
   expect(new Set(answers.map(answer => answer.text)).size).toBe(1)

@@ -13,31 +13,32 @@ import { headerValues, unstuffed } from '../../harness/relayed-messages.ts'
 import { startScriptedRelay } from '../../harness/scripted-relay.ts'
 import { signingKeys } from '../../harness/secrets.ts'
 import { testSmarthost } from '../../harness/smarthost.ts'
+import { until } from '../../harness/until.ts'
 import { sendingOn } from '../fixtures.ts'
 
-let door: TestHttpServer
+let server: TestHttpServer
 let shop: SendingDomain
 let key: string
 beforeAll(async () => {
-  door = await openTestHttpServer({
+  server = await openTestHttpServer({
     features: ({ database: { db }, clock }) => [
       emailRoutes(sendingOn(db, clock)),
       suppressionRoutes({ db, clock }),
       unsubscribeRoutes({ db, clock }),
     ],
   })
-  shop = await createSendingDomain(door.database.db, door.clock.now())
-  await door.database.db.updateTable('brands').set({ name: 'Shop & <b>Co' }).where('id', '=', shop.brandId).execute()
-  key = (await door.newKey({ organizationId: shop.organizationId })).key
+  shop = await createSendingDomain(server.database.db, server.clock.now())
+  await server.database.db.updateTable('brands').set({ name: 'Shop & <b>Co' }).where('id', '=', shop.brandId).execute()
+  key = (await server.newKey({ organizationId: shop.organizationId })).key
 })
-afterAll(() => door.close())
+afterAll(() => server.close())
 
 const plain = { from: 'hello@shop.test', subject: 'News', text: 'News' }
-const post = (json: object) => door.call('POST', '/v1/emails', { key, json: { ...plain, ...json } })
+const post = (json: object) => server.call('POST', '/v1/emails', { key, json: { ...plain, ...json } })
 const form = { 'content-type': 'application/x-www-form-urlencoded' }
 
 async function headersOf(id: string): Promise<Map<string, string>> {
-  const { headers } = (await door.call('GET', `/v1/emails/${id}/content`, { key })).json
+  const { headers } = (await server.call('GET', `/v1/emails/${id}/content`, { key })).json
   return new Map(headers.map((header: { name: string; value: string }) => [header.name.toLowerCase(), header.value]))
 }
 
@@ -50,11 +51,11 @@ async function linkTo(email: string): Promise<{ readonly id: string; readonly pa
 }
 
 const oneClick = (path: string, body: string | FormData = 'List-Unsubscribe=One-Click', headers: object = form) =>
-  fetch(door.url + path, { method: 'POST', body, headers: { ...headers }, redirect: 'manual' })
+  fetch(server.url + path, { method: 'POST', body, headers: { ...headers }, redirect: 'manual' })
 const suppressionOf = async (email: string) =>
-  (await door.call('GET', `/v1/suppressions/check?email=${email}&brand_id=${shop.brandId}`, { key })).json.suppression
+  (await server.call('GET', `/v1/suppressions/check?email=${email}&brand_id=${shop.brandId}`, { key })).json.suppression
 
-test('one click unsubscribes, as often as it is done, and says who from what', async () => {
+test('one click unsubscribes, also when repeated, and the page names brand and address', async () => {
   const { id, path } = await linkTo('Ann@a.test')
   const first = await oneClick(path)
   expect([first.status, first.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8'])
@@ -74,7 +75,7 @@ test('one click unsubscribes, as often as it is done, and says who from what', a
   expect(await suppressionOf('ann@a.test')).toEqual(suppression)
 })
 
-test('takes the form in the other encoding as well', async () => {
+test('accepts the form in the other encoding as well', async () => {
   const { path } = await linkTo('multi@a.test')
   const parts = new FormData()
   parts.set('List-Unsubscribe', 'One-Click')
@@ -82,10 +83,10 @@ test('takes the form in the other encoding as well', async () => {
   expect(await suppressionOf('multi@a.test')).toMatchObject({ reason: 'unsubscribe' })
 })
 
-test('GET and HEAD only show: a button, nothing from elsewhere, and nothing happens', async () => {
+test('GET and HEAD only show a button, load nothing from elsewhere, and change nothing', async () => {
   const { path } = await linkTo('bob@b.test')
   for (const method of ['GET', 'HEAD']) {
-    const shown = await fetch(door.url + path, { method })
+    const shown = await fetch(server.url + path, { method })
     expect([shown.status, shown.headers.get('referrer-policy')]).toEqual([200, 'no-referrer'])
     expect(shown.headers.get('content-security-policy')).toMatch(
       /^default-src 'none'; style-src 'sha256-[\w+/=]{44}'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'$/,
@@ -113,36 +114,36 @@ describe('does nothing for', () => {
       expect(await suppressionOf('cy@c.test')).toBeNull()
     })
 
-  test('a link that is not whole, of another, or changed by one letter', async () => {
+  test('a link that is incomplete, unknown, or changed by one letter', async () => {
     const { path } = await linkTo('dee@d.test')
     const changed = path.slice(0, 30) + (path.charAt(30) === 'A' ? 'B' : 'A') + path.slice(31)
     for (const value of [path.slice(0, -1), `${path}A`, changed, '/unsubscribe/x', `${path.toUpperCase()}`])
       for (const method of ['GET', 'POST']) {
         const init = method === 'POST' ? { body: 'List-Unsubscribe=One-Click', headers: form } : {}
-        expect((await fetch(door.url + value, { method, ...init })).status).toBe(404)
+        expect((await fetch(server.url + value, { method, ...init })).status).toBe(404)
       }
     expect(await suppressionOf('dee@d.test')).toBeNull()
   })
 })
 
-test('each link is its own, and the database keeps none that could be used', async () => {
+test('each link is unique, and the database stores none that could be used', async () => {
   const paths = await Promise.all(Array.from({ length: 20 }, async () => (await linkTo('eve@e.test')).path))
   expect(new Set(paths).size).toBe(20)
-  const rows = await door.database.db.selectFrom('unsubscribe_links').selectAll().execute()
+  const rows = await server.database.db.selectFrom('unsubscribe_links').selectAll().execute()
   const kept = JSON.stringify(rows.map(row => ({ ...row, token_hash: row.token_hash.toString('base64url') })))
   for (const path of paths) expect(kept).not.toContain(path.slice('/unsubscribe/'.length))
 })
 
-test('blocks what can be unsubscribed from, and nothing else, and only of that brand', async () => {
+test('suppresses emails with an unsubscribe link, no others, and only of that brand', async () => {
   const { path } = await linkTo('flo@f.test')
   await oneClick(path)
   const blocked = await post({ to: 'FLO@f.test', unsubscribe: true })
   expect([blocked.status, blocked.json.error.code]).toEqual([422, 'recipient_suppressed'])
   expect((await post({ to: 'flo@f.test' })).status).toBe(202)
-  const other = await createSendingDomain(door.database.db, door.clock.now(), 'other.test')
-  const { key: otherKey } = await door.newKey({ organizationId: other.organizationId })
+  const other = await createSendingDomain(server.database.db, server.clock.now(), 'other.test')
+  const { key: otherKey } = await server.newKey({ organizationId: other.organizationId })
   const json = { ...plain, from: 'a@other.test', to: 'flo@f.test', unsubscribe: true }
-  expect((await door.call('POST', '/v1/emails', { key: otherKey, json })).status).toBe(202)
+  expect((await server.call('POST', '/v1/emails', { key: otherKey, json })).status).toBe(202)
 })
 
 test('an email without it has no such headers', async () => {
@@ -152,7 +153,7 @@ test('an email without it has no such headers', async () => {
   }
 })
 
-test('refuses more than one recipient, and headers of the client’s own beside it', async () => {
+test('refuses more than one recipient, and the client’s own List-Unsubscribe headers', async () => {
   const cases: readonly (readonly [object, string])[] = [
     [{ to: ['a@a.test', 'b@b.test'] }, 'unsubscribe'],
     [{ to: 'a@a.test', cc: 'b@b.test' }, 'unsubscribe'],
@@ -169,25 +170,24 @@ test('refuses more than one recipient, and headers of the client’s own beside 
   expect((await post({ to: 'a@a.test', headers: { 'List-Unsubscribe': '<mailto:x@shop.test>' } })).status).toBe(202)
 })
 
-/** Carries all that is due at `door.clock` to a sink. */
+/** Submits all that is due at `server.clock` to a scripted relay; gives the messages. */
 async function relayed(isDone: () => Promise<boolean>): Promise<readonly Buffer[]> {
-  const { db } = door.database
+  const { db } = server.database
   const sink = await startScriptedRelay()
   const provider = testSmarthost(sink.url, { connections: 2 })
   const relay = startRelay({
     db,
-    blobs: mysqlBlobs(db, door.clock),
+    blobs: mysqlBlobs(db, server.clock),
     provider,
     signingKeys,
-    clock: door.clock,
+    clock: server.clock,
     log: pino({ level: 'silent' }),
     attemptMs: 5000,
     retryFirstMs: 50,
   })
   try {
-    for (const end = Date.now() + 10_000; !(await isDone()); await Bun.sleep(10))
-      if (Date.now() > end) throw new Error('the outbox is not empty after 10 s')
-    return sink.accepted.map(relayedMessage => relayedMessage.wire)
+    await until(isDone, { what: 'the outbox is empty' })
+    return sink.accepted.map(message => message.wire)
   } finally {
     await relay.stop()
     await provider.close()
@@ -196,10 +196,11 @@ async function relayed(isDone: () => Promise<boolean>): Promise<readonly Buffer[
 }
 
 describe('on the wire', () => {
-  const isEmpty = async () => (await door.database.db.selectFrom('outbox').select('id').limit(1).execute()).length === 0
+  const isEmpty = async () =>
+    (await server.database.db.selectFrom('outbox').select('id').limit(1).execute()).length === 0
 
   test('both fields are signed, so that mail programs trust them (RFC 8058 §4)', async () => {
-    await door.database.db.deleteFrom('outbox').execute()
+    await server.database.db.deleteFrom('outbox').execute()
     const { path } = await linkTo('hal@h.test')
     const [wire = Buffer.alloc(0)] = await relayed(isEmpty)
     const text = unstuffed({ wire } as Parameters<typeof unstuffed>[0])
@@ -220,7 +221,7 @@ describe('on the wire', () => {
   })
 
   test('who unsubscribed after a send was scheduled does not get it when it is due, but gets the rest', async () => {
-    const deps = sendingOn(door.database.db, door.clock)
+    const deps = sendingOn(server.database.db, server.clock)
     const { organizationId } = shop
     const scheduled_at = new Date(Date.now() + 3_600_000).toISOString()
     const later = (unsubscribe: boolean) =>
@@ -233,11 +234,11 @@ describe('on the wire', () => {
       )
     const [news, receipt] = [await later(true), await later(false)]
     await oneClick((await linkTo('ida@i.test')).path)
-    await door.database.db.deleteFrom('outbox').where('email_id', 'not in', [news.id, receipt.id]).execute()
-    door.clock.forward(2 * 3_600_000)
+    await server.database.db.deleteFrom('outbox').where('email_id', 'not in', [news.id, receipt.id]).execute()
+    server.clock.forward(2 * 3_600_000)
     const taken = await relayed(isEmpty)
     expect(taken.map(wire => /X-Mailroom-Id: (\S+)/i.exec(wire.toString())?.[1])).toEqual([receipt.id])
-    const shown = (await door.call('GET', `/v1/emails/${news.id}`, { key })).json
+    const shown = (await server.call('GET', `/v1/emails/${news.id}`, { key })).json
     expect(shown).toMatchObject({ status: 'suppressed', recipients: [{ status: 'suppressed' }], sent_at: null })
   })
 })

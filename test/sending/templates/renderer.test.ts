@@ -8,7 +8,7 @@ const nothing = { subject: null, text: null, html: null }
 /** What the counts of the engine do not see: it ends by the clock. */
 const slow = { ...nothing, text: `{% for i in (1..90000) %}{{ a${'.b'.repeat(8000)} }}{% endfor %}` }
 
-test('renders, checks and says what is wrong', async () => {
+test('renders, checks and reports faults', async () => {
   const sources = { subject: 'Hello {{ name }}', text: 'T {{ name }}', html: '<p>{{ name }}</p>' }
   expect(await renderer.render('org', sources, { name: '<Ann>' })).toEqual({
     kind: 'rendered',
@@ -20,7 +20,7 @@ test('renders, checks and says what is wrong', async () => {
   expect(await renderer.findFault('org', { ...sources, html: '{% include "a" %}' })).toMatchObject({ part: 'html' })
 })
 
-test('leaves the event loop free while a template takes all it can', async () => {
+test('leaves the event loop free while a template uses all it may', async () => {
   await renderer.findFault('org', nothing)
   let longest = 0
   let last = performance.now()
@@ -35,7 +35,7 @@ test('leaves the event loop free while a template takes all it can', async () =>
   expect(longest).toBeLessThan(150)
 })
 
-test('ends a thread that does not answer, and goes on with another', async () => {
+test('ends a worker that does not answer, and goes on with another', async () => {
   const impatient = openTemplateRenderer({ timeoutMs: 50 })
   await impatient.findFault('org', nothing)
   const startedAt = performance.now()
@@ -49,7 +49,7 @@ test('ends a thread that does not answer, and goes on with another', async () =>
   impatient.close()
 })
 
-test('takes owners in turn: one with many slow templates does not keep the others waiting for all of them', async () => {
+test('serves owners in turn: one with many slow templates does not make the others wait for all of them', async () => {
   const done: string[] = []
   const render = async (owner: string, sources: typeof slow) => {
     await renderer.render(owner, sources, { a: {} })
@@ -61,7 +61,7 @@ test('takes owners in turn: one with many slow templates does not keep the other
   await Promise.all(hostile)
 })
 
-test('tells whoever still waits, when it is closed', async () => {
+test('fails what is still waiting when it is closed', async () => {
   const closing = openTemplateRenderer()
   await closing.findFault('org', nothing)
   const waiting = closing.render('org', slow, { a: {} })

@@ -6,27 +6,27 @@ import { templateRoutes } from '../../../src/sending/templates/routes.ts'
 import { type CallOptions, openTestHttpServer, type TestHttpServer } from '../../harness/http-server.ts'
 import { makeDomain, sendingOn } from '../fixtures.ts'
 
-let door: TestHttpServer
+let server: TestHttpServer
 let sending: SendDeps
 let brandId: Id<'brd'>
 beforeAll(async () => {
-  door = await openTestHttpServer({
+  server = await openTestHttpServer({
     features: ({ database: { db }, clock }) => {
       sending = sendingOn(db, clock)
       return [emailRoutes(sending), templateRoutes({ db, clock, renderer: sending.renderer })]
     },
   })
-  brandId = (await makeDomain(door.database.db, door.organizationId, 'acme.example')).brandId
+  brandId = (await makeDomain(server.database.db, server.organizationId, 'acme.example')).brandId
 })
 afterAll(async () => {
   sending.renderer.close()
-  await door.close()
+  await server.close()
 })
 
 let slugs = 0
 async function newTemplate(fields: object = {}, call: CallOptions = {}) {
   const json = { brand_id: brandId, slug: `template-${++slugs}`, ...fields }
-  const { status, json: made } = await door.call('POST', '/v1/templates', { ...call, json })
+  const { status, json: made } = await server.call('POST', '/v1/templates', { ...call, json })
   if (status !== 201) throw new Error(JSON.stringify(made))
   return made as { id: string; slug: string; created_at: string; updated_at: string }
 }
@@ -44,12 +44,12 @@ const welcome = {
 describe('a send with a template', () => {
   const plain = { from: 'ann@acme.example', to: 'bob@b.example' }
   const send = (fields: object, call: CallOptions = {}) =>
-    door.call('POST', '/v1/emails', { ...call, json: { ...plain, ...fields } })
-  const contentOf = async (id: string) => (await door.call('GET', `/v1/emails/${id}/content`)).json
+    server.call('POST', '/v1/emails', { ...call, json: { ...plain, ...fields } })
+  const contentOf = async (id: string) => (await server.call('GET', `/v1/emails/${id}/content`)).json
 
-  test('takes subject, text and html from it, and says which it was', async () => {
+  test('takes subject, text and html from it, and names it in the email', async () => {
     const { slug } = await newTemplate(welcome)
-    const { key } = await door.newKey({ scopes: ['email:send'], brandId })
+    const { key } = await server.newKey({ scopes: ['email:send'], brandId })
     const sent = await send({ template: slug, variables: { name: 'Ann & Bob' } }, { key })
     expect(sent.status).toBe(202)
     expect(await contentOf(sent.json.id)).toMatchObject({
@@ -57,11 +57,11 @@ describe('a send with a template', () => {
       text: 'Hello Ann & Bob, from Acme & Co.',
       html: '<p>Hello Ann &amp; Bob, from Acme &amp; Co.</p>',
     })
-    expect((await door.call('GET', `/v1/emails/${sent.json.id}`)).json.template).toBe(slug)
-    expect((await door.call('GET', '/v1/emails?limit=1')).json.data[0].template).toBe(slug)
+    expect((await server.call('GET', `/v1/emails/${sent.json.id}`)).json.template).toBe(slug)
+    expect((await server.call('GET', '/v1/emails?limit=1')).json.data[0].template).toBe(slug)
   })
 
-  test('keeps what the request gives itself', async () => {
+  test('lets fields of the request take precedence', async () => {
     const { slug } = await newTemplate(welcome)
     const sent = await send({ template: slug, variables: { name: 'Ann' }, subject: 'Mine {{ name }}', text: 'My text' })
     expect(await contentOf(sent.json.id)).toMatchObject({
@@ -71,7 +71,7 @@ describe('a send with a template', () => {
     })
   })
 
-  test('makes no header out of a variable', async () => {
+  test('never lets a variable add a header', async () => {
     const { slug } = await newTemplate({ subject: 'Hi {{ a }}', text: 'x' })
     const sent = await send({ template: slug, variables: { a: 'x\r\nBcc: evil@x.example\r\n\r\nbody' } })
     const { subject, headers, text } = await contentOf(sent.json.id)
@@ -83,7 +83,7 @@ describe('a send with a template', () => {
     const { slug } = await newTemplate(welcome)
     const { slug: empty } = await newTemplate()
     const { slug: endless } = await newTemplate({ subject: 's', text: '{% for i in (1..99999999) %}x{% endfor %}' })
-    const { brandId: other } = await makeDomain(door.database.db, door.organizationId, 'elsewhere.example')
+    const { brandId: other } = await makeDomain(server.database.db, server.organizationId, 'elsewhere.example')
     const { slug: foreign } = await newTemplate({ ...welcome, brand_id: other })
     const cases: readonly (readonly [object, number, string, string])[] = [
       [{ template: 'nowhere' }, 422, 'template_not_found', 'template'],

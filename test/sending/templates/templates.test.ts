@@ -5,33 +5,33 @@ import { templateRoutes } from '../../../src/sending/templates/routes.ts'
 import { type CallOptions, openTestHttpServer, type TestHttpServer } from '../../harness/http-server.ts'
 import { makeDomain, sendingOn } from '../fixtures.ts'
 
-let door: TestHttpServer
+let server: TestHttpServer
 let sending: SendDeps
 let brandId: Id<'brd'>
 beforeAll(async () => {
-  door = await openTestHttpServer({
+  server = await openTestHttpServer({
     features: ({ database: { db }, clock }) => {
       sending = sendingOn(db, clock)
       return [templateRoutes({ db, clock, renderer: sending.renderer })]
     },
   })
-  brandId = (await makeDomain(door.database.db, door.organizationId, 'acme.example')).brandId
+  brandId = (await makeDomain(server.database.db, server.organizationId, 'acme.example')).brandId
 })
 afterAll(async () => {
   sending.renderer.close()
-  await door.close()
+  await server.close()
 })
 
 let slugs = 0
 async function newTemplate(fields: object = {}, call: CallOptions = {}) {
   const json = { brand_id: brandId, slug: `template-${++slugs}`, ...fields }
-  const { status, json: made } = await door.call('POST', '/v1/templates', { ...call, json })
+  const { status, json: made } = await server.call('POST', '/v1/templates', { ...call, json })
   if (status !== 201) throw new Error(JSON.stringify(made))
   return made as { id: string; slug: string; created_at: string; updated_at: string }
 }
 
 async function refusalOf(method: string, path: string, what: CallOptions = {}) {
-  const { status, json } = await door.call(method, path, what)
+  const { status, json } = await server.call(method, path, what)
   return [status, json.error?.code, json.error?.param]
 }
 
@@ -46,8 +46,8 @@ const welcome = {
 }
 
 describe('templates', () => {
-  test('are made, read, changed and deleted', async () => {
-    const made = await door.call('POST', '/v1/templates', {
+  test('are created, read, changed and deleted', async () => {
+    const made = await server.call('POST', '/v1/templates', {
       json: { brand_id: brandId, slug: 'whole', name: 'Whole', ...welcome },
     })
     expect([made.status, made.json]).toEqual([
@@ -69,8 +69,8 @@ describe('templates', () => {
       },
     ])
     const at = `/v1/templates/whole?brand_id=${brandId}`
-    expect((await door.call('GET', at)).json).toEqual(made.json)
-    const changed = await door.call('PATCH', at, { json: { html: null, name: 'Half', variables: [] } })
+    expect((await server.call('GET', at)).json).toEqual(made.json)
+    const changed = await server.call('PATCH', at, { json: { html: null, name: 'Half', variables: [] } })
     expect(changed.json).toEqual({
       ...made.json,
       html: null,
@@ -79,37 +79,37 @@ describe('templates', () => {
       updated_at: changed.json.updated_at,
     })
     expect(changed.json.updated_at > made.json.updated_at).toBe(true)
-    expect((await door.call('DELETE', at)).json).toEqual({ id: made.json.id, deleted: true })
+    expect((await server.call('DELETE', at)).json).toEqual({ id: made.json.id, deleted: true })
     for (const method of ['GET', 'DELETE']) expect(await refusalOf(method, at)).toEqual([404, 'not_found', undefined])
   })
 
-  test('have a slug once in a brand, also when asked for it at once', async () => {
+  test('have a slug that is unique in the brand, also under concurrent requests', async () => {
     const json = { brand_id: brandId, slug: 'once' }
-    const calls = await Promise.all([1, 2, 3, 4].map(() => door.call('POST', '/v1/templates', { json })))
+    const calls = await Promise.all([1, 2, 3, 4].map(() => server.call('POST', '/v1/templates', { json })))
     expect(calls.map(call => call.status).sort()).toEqual([201, 409, 409, 409])
     expect(await refusalOf('POST', '/v1/templates', { json })).toEqual([409, 'slug_taken', 'slug'])
     const other = await newTemplate()
     const at = `/v1/templates/${other.slug}?brand_id=${brandId}`
     expect(await refusalOf('PATCH', at, { json: { slug: 'once' } })).toEqual([409, 'slug_taken', 'slug'])
-    expect((await door.call('PATCH', at, { json: { slug: other.slug } })).status).toBe(200)
-    expect((await door.call('PATCH', at, { json: { slug: 'moved' } })).json.slug).toBe('moved')
+    expect((await server.call('PATCH', at, { json: { slug: other.slug } })).status).toBe(200)
+    expect((await server.call('PATCH', at, { json: { slug: 'moved' } })).json.slug).toBe('moved')
     expect(await refusalOf('GET', at)).toEqual([404, 'not_found', undefined])
-    const { brandId: second } = await makeDomain(door.database.db, door.organizationId, 'second.example')
-    expect((await door.call('POST', '/v1/templates', { json: { ...json, brand_id: second } })).status).toBe(201)
+    const { brandId: second } = await makeDomain(server.database.db, server.organizationId, 'second.example')
+    expect((await server.call('POST', '/v1/templates', { json: { ...json, brand_id: second } })).status).toBe(201)
   })
 
   test('answer a repeated Idempotency-Key with the first answer', async () => {
     const request = { json: { brand_id: brandId, slug: 'twice' }, headers: { 'idempotency-key': 'template-twice' } }
-    const first = await door.call('POST', '/v1/templates', request)
-    const again = await door.call('POST', '/v1/templates', request)
+    const first = await server.call('POST', '/v1/templates', request)
+    const again = await server.call('POST', '/v1/templates', request)
     expect([again.status, again.headers.get('idempotent-replay'), again.text]).toEqual([201, 'true', first.text])
     const removal = { headers: { 'idempotency-key': 'template-gone' } }
     const at = `/v1/templates/twice?brand_id=${brandId}`
-    const gone = await door.call('DELETE', at, removal)
-    expect((await door.call('DELETE', at, removal)).text).toBe(gone.text)
+    const gone = await server.call('DELETE', at, removal)
+    expect((await server.call('DELETE', at, removal)).text).toBe(gone.text)
   })
 
-  test('are checked before they are kept', async () => {
+  test('are checked before they are stored', async () => {
     const slug = 'faulty'
     for (const [part, source] of [
       ['subject', '{{ name'],
@@ -121,12 +121,12 @@ describe('templates', () => {
       const json = { brand_id: brandId, slug, [part ?? '']: source }
       expect(await refusalOf('POST', '/v1/templates', { json })).toEqual([422, 'template_invalid', part])
     }
-    const { json } = await door.call('POST', '/v1/templates', { json: { brand_id: brandId, slug, html: 'a\n{{ b' } })
+    const { json } = await server.call('POST', '/v1/templates', { json: { brand_id: brandId, slug, html: 'a\n{{ b' } })
     expect(json.error.message).toMatch(/html.*not closed.*line:2, col:1/)
     const kept = await newTemplate({ text: 'x' })
     const at = `/v1/templates/${kept.slug}?brand_id=${brandId}`
     expect(await refusalOf('PATCH', at, { json: { text: '{{' } })).toEqual([422, 'template_invalid', 'text'])
-    expect((await door.call('GET', at)).json).toEqual(kept)
+    expect((await server.call('GET', at)).json).toEqual(kept)
   })
 
   test('have limits', async () => {
@@ -173,13 +173,13 @@ describe('templates', () => {
     for (const [method, path, what] of every)
       expect(await refusalOf(method, path, what)).toEqual([400, 'brand_required', 'brand_id'])
 
-    const { key } = await door.newKey({ brandId })
-    expect((await door.call('GET', at, { key })).json).toEqual(kept)
-    expect((await door.call('POST', `${at}/preview`, { key, json: {} })).json.text).toBe('x')
-    expect((await door.call('POST', '/v1/templates', { key, ...nameless })).json.brand_id).toBe(brandId)
+    const { key } = await server.newKey({ brandId })
+    expect((await server.call('GET', at, { key })).json).toEqual(kept)
+    expect((await server.call('POST', `${at}/preview`, { key, json: {} })).json.text).toBe('x')
+    expect((await server.call('POST', '/v1/templates', { key, ...nameless })).json.brand_id).toBe(brandId)
 
-    const { brandId: other } = await makeDomain(door.database.db, door.organizationId, 'other.example')
-    const { key: restricted } = await door.newKey({ brandId: other })
+    const { brandId: other } = await makeDomain(server.database.db, server.organizationId, 'other.example')
+    const { key: restricted } = await server.newKey({ brandId: other })
     expect(await refusalOf('GET', at, { key: restricted })).toEqual([404, 'not_found', undefined])
     expect(await refusalOf('GET', `${at}?brand_id=${brandId}`, { key: restricted })).toEqual([
       403,
@@ -188,12 +188,15 @@ describe('templates', () => {
     ])
     const posted = { key: restricted, json: { slug: 'mine', brand_id: brandId } }
     expect(await refusalOf('POST', '/v1/templates', posted)).toEqual([403, 'brand_restricted', 'brand_id'])
-    expect((await door.call('GET', '/v1/templates', { key: restricted })).json).toEqual({ data: [], next_cursor: null })
+    expect((await server.call('GET', '/v1/templates', { key: restricted })).json).toEqual({
+      data: [],
+      next_cursor: null,
+    })
   })
 
-  test('of another organization are as those that do not exist', async () => {
+  test('of another organization look like those that do not exist', async () => {
     const kept = await newTemplate()
-    const { key } = await door.newKey({ organizationId: await door.newOrganization() })
+    const { key } = await server.newKey({ organizationId: await server.newOrganization() })
     const absent = 'brd_00000000000000000000000000'
     for (const [method, path, what] of [
       ['GET', '', {}],
@@ -201,11 +204,11 @@ describe('templates', () => {
       ['DELETE', '', {}],
     ] as const) {
       const at = (brand: string) => `/v1/templates/${kept.slug}${path}?brand_id=${brand}`
-      const foreign = await door.call(method, at(brandId), { key, ...what })
+      const foreign = await server.call(method, at(brandId), { key, ...what })
       expect([foreign.status, foreign.json.error.code]).toEqual([404, 'not_found'])
-      expect(foreign.text.replace(brandId, absent)).toBe((await door.call(method, at(absent), { key, ...what })).text)
+      expect(foreign.text.replace(brandId, absent)).toBe((await server.call(method, at(absent), { key, ...what })).text)
     }
-    expect((await door.call('GET', '/v1/templates', { key })).json.data).toEqual([])
+    expect((await server.call('GET', '/v1/templates', { key })).json.data).toEqual([])
     for (const slug of ['nowhere', 'Nowhere', 'ünïcode', '%00', 'a'.repeat(300)])
       expect(await refusalOf('GET', `/v1/templates/${encodeURIComponent(slug)}?brand_id=${brandId}`)).toEqual([
         404,
@@ -215,15 +218,15 @@ describe('templates', () => {
   })
 
   test('are listed newest first, page by page, and a page of large ones ends early', async () => {
-    const { brandId: own } = await makeDomain(door.database.db, door.organizationId, 'listed.example')
-    const { key } = await door.newKey({ brandId: own })
+    const { brandId: own } = await makeDomain(server.database.db, server.organizationId, 'listed.example')
+    const { key } = await server.newKey({ brandId: own })
     const html = 'x'.repeat(500 * 1024)
     for (let i = 0; i < 20; i++) await newTemplate({ brand_id: own, html, text: i % 2 ? html : null })
     const seen: string[] = []
     const sizes: number[] = []
     for (let cursor = ''; ; ) {
-      const { json } = await door.call('GET', `/v1/templates?limit=25${cursor}`, { key })
-      seen.push(...json.data.map((each: { id: string }) => each.id))
+      const { json } = await server.call('GET', `/v1/templates?limit=25${cursor}`, { key })
+      seen.push(...json.data.map((template: { id: string }) => template.id))
       sizes.push(json.data.length)
       if (json.next_cursor === null) break
       cursor = `&cursor=${json.next_cursor}`
@@ -231,15 +234,15 @@ describe('templates', () => {
     expect(new Set(seen).size).toBe(20)
     expect(seen).toEqual(seen.toSorted().reverse())
     expect(sizes.length).toBeGreaterThan(1)
-    const filtered = await door.call('GET', `/v1/templates?brand_id=${own}&limit=2`)
-    expect(filtered.json.data.map((each: { id: string }) => each.id)).toEqual(seen.slice(0, 2))
+    const filtered = await server.call('GET', `/v1/templates?brand_id=${own}&limit=2`)
+    expect(filtered.json.data.map((template: { id: string }) => template.id)).toEqual(seen.slice(0, 2))
     for (const cursor of ['x', Buffer.from('["drf_x"]').toString('base64url')])
       expect(await refusalOf('GET', `/v1/templates?cursor=${cursor}`)).toEqual([400, 'invalid_cursor', 'cursor'])
   })
 
   test('need their scopes', async () => {
-    const { key: reader } = await door.newKey({ scopes: ['templates:read'] })
-    const { key: writer } = await door.newKey({ scopes: ['templates:write'] })
+    const { key: reader } = await server.newKey({ scopes: ['templates:read'] })
+    const { key: writer } = await server.newKey({ scopes: ['templates:write'] })
     for (const [method, path, key] of [
       ['GET', '', writer],
       ['GET', '/x', writer],
@@ -255,10 +258,10 @@ describe('templates', () => {
 describe('a preview', () => {
   async function preview(slug: string, variables?: object) {
     const json = { brand_id: brandId, ...(variables ? { variables } : {}) }
-    return door.call('POST', `/v1/templates/${slug}/preview`, { json })
+    return server.call('POST', `/v1/templates/${slug}/preview`, { json })
   }
 
-  test('shows what the template makes of variables and defaults, escaped in html alone', async () => {
+  test('renders variables and defaults, escaped in HTML only', async () => {
     const { slug } = await newTemplate(welcome)
     expect((await preview(slug, { name: '<Ann>' })).json).toEqual({
       subject: 'Welcome, <Ann>',
@@ -269,7 +272,7 @@ describe('a preview', () => {
     expect((await preview(slug, { name: 'Ann', shop: 'Other' })).json.text).toBe('Hello Ann, from Other.')
   })
 
-  test('names the required variables that are missing, and takes them as empty', async () => {
+  test('names the required variables that are missing, and renders them as empty', async () => {
     const { slug } = await newTemplate({
       text: '[{{ a }}{{ b }}{{ c }}]',
       variables: [
@@ -289,7 +292,7 @@ describe('a preview', () => {
     expect(json.subject).toBe('Hi x Bcc: evil@x.example y')
   })
 
-  test('refuses what takes or makes too much', async () => {
+  test('refuses what costs too much or renders to too much', async () => {
     const cases = [
       ['html', '{% for i in (1..100000000) %}x{% endfor %}'],
       ['text', `{% for i in (1..90000) %}${'x'.repeat(100)}{% endfor %}`],

@@ -99,7 +99,7 @@ async function stateOf(id: Id<'eml'>, messages: readonly Id<'msg'>[]) {
   }
 }
 
-test('an answer that comes before its Message-ID is known is the email’s once that is', async () => {
+test('a reply that comes before the email’s Message-ID is known is linked once it is', async () => {
   const id = await sent()
   const early = await come({ messageId: '1@dest.example', fields: answering(wireIdOf(id)) })
   expect(await stateOf(id, [early])).toEqual({ threads: [early], answers: [null], told: [] })
@@ -113,14 +113,14 @@ test('an answer that comes before its Message-ID is known is the email’s once 
   })
 })
 
-test('is told once, however often the provider tells that', async () => {
+test('is recorded once, however often the provider repeats it', async () => {
   const id = await sent()
   const early = await come({ messageId: '1@dest.example', fields: answering(wireIdOf(id)) })
   for (const key of ['delivered', 'delivered', 'opened']) await learn(id, key)
   expect(await stateOf(id, [early])).toEqual({ threads: [id], answers: [id], told: [early] })
 })
 
-test('the whole conversation that it began joins the thread of the email, with what we wrote in it', async () => {
+test('the whole thread that it began is merged into the email’s, sent emails included', async () => {
   const first = await sent()
   const id = await sent([`${first}@${shop.domain}`])
   const early = await come({ messageId: '1@dest.example', fields: answering(wireIdOf(id)) })
@@ -140,7 +140,7 @@ test('the whole conversation that it began joins the thread of the email, with w
   expect((await stateOf(own, [last])).threads).toEqual([first])
 })
 
-test('what a program answered joins the thread and is no answer', async () => {
+test('an auto-reply joins the thread and does not count as a reply', async () => {
   const id = await sent()
   const fields = [...answering(wireIdOf(id)), 'Auto-Submitted: auto-generated']
   const early = await come({ messageId: '1@dest.example', fields })
@@ -148,7 +148,7 @@ test('what a program answered joins the thread and is no answer', async () => {
   expect(await stateOf(id, [early])).toEqual({ threads: [id], answers: [null], told: [] })
 })
 
-test('a conversation older than the email stays one by itself, and its answer to the email is one', async () => {
+test('a thread older than the email stays separate, and its reply to the email is still linked', async () => {
   const before = plusMs(systemClock.now(), -60_000)
   const older = await come({ messageId: '0@dest.example', receivedAt: before })
   const id = await sent()
@@ -157,7 +157,7 @@ test('a conversation older than the email stays one by itself, and its answer to
   expect(await stateOf(id, [older, early])).toEqual({ threads: [older, older], answers: [null, id], told: [early] })
 })
 
-test('an answer that comes at the same time as the news is the email’s, and told once', async () => {
+test('a reply that comes at the same time as the provider event is linked and recorded once', async () => {
   for (let round = 0; round < 10; round++) {
     const id = await sent()
     const fields = answering(wireIdOf(id))
@@ -166,7 +166,7 @@ test('an answer that comes at the same time as the news is the email’s, and to
   }
 })
 
-test('joins no more than a hundred, in a time that the news can wait', async () => {
+test('links no more than a hundred, in a time that the provider event can wait', async () => {
   const id = await sent()
   const all: Id<'msg'>[] = []
   for (let i = 0; i < 105; i++)

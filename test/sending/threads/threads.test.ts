@@ -25,7 +25,7 @@ async function join(...entries: ThreadEntry[]) {
   return inTransaction(database.db, db => joinThreads(db, entries))
 }
 
-test('begins a thread with the first item, and joins the answers to it', async () => {
+test('begins a thread with the first item, and joins the replies to it', async () => {
   const email = sent('one@a.example')
   const answer = received('two@b.example', 'one@a.example')
   expect(await join(email)).toEqual([{ threadId: email.itemId, inReplyToEmailId: null }])
