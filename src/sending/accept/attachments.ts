@@ -1,6 +1,7 @@
 import { detectMimeType } from 'nodemailer/lib/mime-funcs'
 import { type Id, newId } from '../../base/ids.ts'
 import { refuse } from '../../base/refusal.ts'
+import { invalidParameter } from './invalid-parameter.ts'
 
 /** An attachment as a request gives it. */
 export interface AttachmentInput {
@@ -37,7 +38,7 @@ export function readAttachments(input: readonly AttachmentInput[] | null | undef
     const param = `attachments[${i}]`
     const contentId = readContentId(attachmentInput.content_id, `${param}.content_id`)
     if (contentId !== null && seen.has(contentId))
-      throw wrong(`${param}.content_id`, 'another attachment has the same Content-ID')
+      throw invalidParameter(`${param}.content_id`, 'another attachment has the same Content-ID')
     if (contentId !== null) seen.add(contentId)
     const filename = readFilename(attachmentInput.filename, `${param}.filename`)
     return {
@@ -69,18 +70,20 @@ export function requireAttachmentLimits(attachments: readonly OutgoingAttachment
 }
 
 function readFilename(text: string, param: string): string {
-  if (text.trim() === '') throw wrong(param, 'a filename is required')
-  if (text.length > maxFilenameLength) throw wrong(param, `the filename has more than ${maxFilenameLength} characters`)
-  if (/\p{Cc}/u.test(text)) throw wrong(param, 'the filename contains control characters')
-  if (/[/\\]/.test(text)) throw wrong(param, 'the filename is a path; give the name alone')
-  if (!text.isWellFormed()) throw wrong(param, 'the filename is not well-formed Unicode')
+  if (text.trim() === '') throw invalidParameter(param, 'a filename is required')
+  if (text.length > maxFilenameLength)
+    throw invalidParameter(param, `the filename has more than ${maxFilenameLength} characters`)
+  if (/\p{Cc}/u.test(text)) throw invalidParameter(param, 'the filename contains control characters')
+  if (/[/\\]/.test(text)) throw invalidParameter(param, 'the filename is a path; give the name alone')
+  if (!text.isWellFormed()) throw invalidParameter(param, 'the filename is not well-formed Unicode')
   return text
 }
 
 function readContentType(text: string | null | undefined, filename: string, param: string): string {
   if (text === null || text === undefined) return typeByName(filename)
-  if (text.length > 255 || !mediaType.test(text)) throw wrong(param, 'this is not a media type such as application/pdf')
-  if (/^multipart\//i.test(text)) throw wrong(param, 'an attachment cannot be multipart')
+  if (text.length > 255 || !mediaType.test(text))
+    throw invalidParameter(param, 'this is not a media type such as application/pdf')
+  if (/^multipart\//i.test(text)) throw invalidParameter(param, 'an attachment cannot be multipart')
   return text
 }
 
@@ -88,19 +91,15 @@ function readContentId(text: string | null | undefined, param: string): string |
   if (text === null || text === undefined) return null
   const bare = text.startsWith('<') && text.endsWith('>') ? text.slice(1, -1) : text
   if (!contentIdForm.test(bare))
-    throw wrong(param, 'a Content-ID has at most 250 printable ASCII characters, without < and >')
+    throw invalidParameter(param, 'a Content-ID has at most 250 printable ASCII characters, without < and >')
   return bare
 }
 
 function readContent(text: string, param: string): Buffer {
   const content = Buffer.from(text, 'base64')
   if (content.toString('base64') !== text)
-    throw wrong(param, 'this is not base64 (RFC 4648 §4, padded, no line breaks)')
+    throw invalidParameter(param, 'this is not base64 (RFC 4648 §4, padded, no line breaks)')
   return content
-}
-
-function wrong(param: string, what: string) {
-  return refuse('invalid_request', { message: `${param}: ${what}.`, param })
 }
 
 /** The media type of a filename's extension; application/octet-stream when it is unknown. */

@@ -1,4 +1,4 @@
-import { refuse } from '../../base/refusal.ts'
+import { invalidParameter } from './invalid-parameter.ts'
 
 /** A header field of the request. */
 export interface HeaderField {
@@ -38,16 +38,16 @@ const maxLineLength = 998
 export function readHeaders(input: Readonly<Record<string, string>> | null | undefined): readonly HeaderField[] {
   // A run of spaces could be folded into a line that looks empty.
   const fields = Object.entries(input ?? {}).map(([name, value]) => ({ name, value: value.replace(/[ \t]{2,}/g, ' ') }))
-  if (fields.length > maxFields) throw wrong('headers', `at most ${maxFields} headers are allowed`)
+  if (fields.length > maxFields) throw invalidParameter('headers', `at most ${maxFields} headers are allowed`)
   const seen = new Set<string>()
   for (const { name, value } of fields) {
     const lower = name.toLowerCase()
-    if (lineBreaking.test(name)) throw wrong('headers', 'the name of a header contains a line break or NUL')
+    if (lineBreaking.test(name)) throw invalidParameter('headers', 'the name of a header contains a line break or NUL')
     const param = `headers.${name.slice(0, 120)}`
-    if (!fieldName.test(name)) throw wrong(param, 'this is not the name of a header field')
+    if (!fieldName.test(name)) throw invalidParameter(param, 'this is not the name of a header field')
     if (refusedNames.has(lower) || refusedPrefixes.some(prefix => lower.startsWith(prefix)))
-      throw wrong(param, 'this header is set by the service, or by a field of the request')
-    if (seen.has(lower)) throw wrong(param, 'this header is given twice')
+      throw invalidParameter(param, 'this header is set by the service, or by a field of the request')
+    if (seen.has(lower)) throw invalidParameter(param, 'this header is given twice')
     seen.add(lower)
     refuseValue(lower, value, param)
   }
@@ -55,17 +55,17 @@ export function readHeaders(input: Readonly<Record<string, string>> | null | und
 }
 
 function refuseValue(name: string, value: string, param: string): void {
-  if (lineBreaking.test(value)) throw wrong(param, 'the value contains a line break or NUL')
-  if (value.length > maxValueLength) throw wrong(param, `the value has more than ${maxValueLength} characters`)
-  if (!value.isWellFormed()) throw wrong(param, 'the value is not well-formed Unicode')
-  if (asciiOnly.has(name) && !/^[ -~\t]*$/.test(value)) throw wrong(param, 'this header must be ASCII')
+  if (lineBreaking.test(value)) throw invalidParameter(param, 'the value contains a line break or NUL')
+  if (value.length > maxValueLength)
+    throw invalidParameter(param, `the value has more than ${maxValueLength} characters`)
+  if (!value.isWellFormed()) throw invalidParameter(param, 'the value is not well-formed Unicode')
+  if (asciiOnly.has(name) && !/^[ -~\t]*$/.test(value)) throw invalidParameter(param, 'this header must be ASCII')
   const longest = Math.max(...value.split(/[ \t]/).map(word => word.length))
   if (name.length + 2 + longest > maxLineLength)
-    throw wrong(param, `the value contains a word that does not fit in a line of ${maxLineLength} characters`)
-}
-
-function wrong(param: string, what: string) {
-  return refuse('invalid_request', { message: `${param}: ${what}.`, param })
+    throw invalidParameter(
+      param,
+      `the value contains a word that does not fit in a line of ${maxLineLength} characters`,
+    )
 }
 
 /** The message ids that In-Reply-To and References name, without angle brackets, nearest first (RFC 5322 §3.6.4). */

@@ -6,6 +6,7 @@ import { requireLinkable } from '../suppressions/unsubscribe-link.ts'
 import { readVariables, type TemplateVariables } from '../templates/content.ts'
 import { attachmentRefusals, type OutgoingAttachment, readAttachments, requireAttachmentLimits } from './attachments.ts'
 import { type HeaderField, readHeaders } from './headers.ts'
+import { invalidParameter } from './invalid-parameter.ts'
 import { maxRecipients, type RecipientLists, readAddress, readAddresses, readRecipients } from './recipients.ts'
 
 /** An email to be sent, as the request describes it, with every field checked. */
@@ -80,43 +81,43 @@ export function requireWithinLimits({ recipients, attachments, subject, text, ht
 
 function readTemplate({ template, variables }: SendEmail): OutgoingEmail['template'] {
   if (template !== undefined) return { slug: template, variables: readVariables(variables) }
-  if (variables !== undefined) throw wrong('variables', 'variables need a template, and none is given')
+  if (variables !== undefined) throw invalidParameter('variables', 'variables need a template, and none is given')
   return null
 }
 
 function readReplyTo(input: SendEmail['reply_to']): readonly Address[] {
   if (Array.isArray(input) && input.length > maxRecipients)
-    throw wrong('reply_to', `at most ${maxRecipients} addresses are allowed`)
+    throw invalidParameter('reply_to', `at most ${maxRecipients} addresses are allowed`)
   return readAddresses(input, 'reply_to')
 }
 
 function readSubject(subject = ''): string {
-  if (lineBreaking.test(subject)) throw wrong('subject', 'it contains a line break or NUL')
+  if (lineBreaking.test(subject)) throw invalidParameter('subject', 'it contains a line break or NUL')
   return subject.trim() === '' ? '' : subject.toWellFormed()
 }
 
 /** An empty body counts as absent; line ends become CRLF (RFC 5322 §2.3). */
 export function readBody(body: string | undefined, param: string): string | null {
   if (body === undefined || body === '') return null
-  if (body.includes('\u0000')) throw wrong(param, 'it contains NUL')
-  if (Buffer.byteLength(body) > maxBodyBytes) throw wrong(param, `it has more than ${maxBodyBytes} bytes`)
+  if (body.includes('\u0000')) throw invalidParameter(param, 'it contains NUL')
+  if (Buffer.byteLength(body) > maxBodyBytes) throw invalidParameter(param, `it has more than ${maxBodyBytes} bytes`)
   return body.toWellFormed().replace(/\r\n|\r|\n/g, '\r\n')
 }
 
 function readTags(tags: SendEmail['tags'] = []): OutgoingEmail['tags'] {
   for (const [i, { name, value }] of tags.entries()) {
-    if (/[\p{Cc}:]/u.test(name)) throw wrong(`tags[${i}].name`, 'it contains a colon or a control character')
-    if (/\p{Cc}/u.test(value)) throw wrong(`tags[${i}].value`, 'it contains a control character')
+    if (/[\p{Cc}:]/u.test(name)) throw invalidParameter(`tags[${i}].name`, 'it contains a colon or a control character')
+    if (/\p{Cc}/u.test(value)) throw invalidParameter(`tags[${i}].value`, 'it contains a control character')
   }
   return tags
 }
 
 function readMetadata(metadata: SendEmail['metadata'] = {}): OutgoingEmail['metadata'] {
   const names = Object.keys(metadata)
-  if (names.length > 20) throw wrong('metadata', 'at most 20 keys are allowed')
+  if (names.length > 20) throw invalidParameter('metadata', 'at most 20 keys are allowed')
   for (const name of names)
     if (name === '' || name.length > 120 || /\p{Cc}/u.test(name + metadata[name]))
-      throw wrong(
+      throw invalidParameter(
         `metadata.${name.slice(0, 120)}`,
         'a key must have 1 to 120 characters, and neither keys nor values may contain control characters',
       )
@@ -126,13 +127,10 @@ function readMetadata(metadata: SendEmail['metadata'] = {}): OutgoingEmail['meta
 function readSchedule(text: string | undefined, now: Instant): Instant | null {
   if (text === undefined) return null
   const at = fromIso(text)
-  if (at === undefined) throw wrong('scheduled_at', `${JSON.stringify(text.slice(0, 60))} is not an ISO 8601 date-time`)
-  if (millisecondsOf(at) < millisecondsOf(now)) throw wrong('scheduled_at', `${text} is in the past`)
+  if (at === undefined)
+    throw invalidParameter('scheduled_at', `${JSON.stringify(text.slice(0, 60))} is not an ISO 8601 date-time`)
+  if (millisecondsOf(at) < millisecondsOf(now)) throw invalidParameter('scheduled_at', `${text} is in the past`)
   if (at > plusMs(now, maxScheduleDays * dayMs))
-    throw wrong('scheduled_at', `${text} is more than ${maxScheduleDays} days ahead`)
+    throw invalidParameter('scheduled_at', `${text} is more than ${maxScheduleDays} days ahead`)
   return at
-}
-
-function wrong(param: string, what: string) {
-  return refuse('invalid_request', { message: `${param}: ${what}.`, param })
 }

@@ -4,6 +4,7 @@ import { toJson } from '../../base/database/schema.ts'
 import { type Id, isId } from '../../base/ids.ts'
 import { refuse } from '../../base/refusal.ts'
 import { parseAddress, splitAddress } from '../../mail/address.ts'
+import { invalidParameter } from '../accept/invalid-parameter.ts'
 import { maxBodyBytes } from '../accept/parse-request.ts'
 import { selectDomainsByName } from '../accept/table.ts'
 import type { DraftScope, DraftsDeps } from './deps.ts'
@@ -47,8 +48,8 @@ function addressList(given: string | readonly string[] | null) {
 
 function readText(text: string | null): string | null {
   if (text === null || text === '') return null
-  if (text.includes('\u0000')) throw wrong('text', 'it contains NUL')
-  if (Buffer.byteLength(text) > maxBodyBytes) throw wrong('text', `it has more than ${maxBodyBytes} bytes`)
+  if (text.includes('\u0000')) throw invalidParameter('text', 'it contains NUL')
+  if (Buffer.byteLength(text) > maxBodyBytes) throw invalidParameter('text', `it has more than ${maxBodyBytes} bytes`)
   return text.toWellFormed()
 }
 
@@ -84,8 +85,4 @@ async function readInReplyTo(
   if (id === undefined || id === null) return id === null ? { in_reply_to: null } : undefined
   if (isId('msg', id) && (await deps.received.has(organizationId, id))) return { in_reply_to: id }
   throw refuse('not_found', { message: `in_reply_to: there is no message ${id.slice(0, 80)}.`, param: 'in_reply_to' })
-}
-
-function wrong(param: string, what: string) {
-  return refuse('invalid_request', { message: `${param}: ${what}.`, param })
 }

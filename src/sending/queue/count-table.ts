@@ -46,10 +46,10 @@ export interface DestinationCount extends QueueCount {
   readonly destination: string
 }
 
-/** The `most` domains with the longest queues, the longest first. */
-export async function countDestinations(db: Db, now: Instant, most: number): Promise<readonly DestinationCount[]> {
+/** The `limit` domains with the longest queues, the longest first. */
+export async function countDestinations(db: Db, now: Instant, limit: number): Promise<readonly DestinationCount[]> {
   const { rows } = await sql<CountRow & { readonly destination: string }>`SELECT destination, ${counts(now)}
-    FROM outbox GROUP BY destination ORDER BY total DESC, destination LIMIT ${sql.lit(most)}`.execute(db)
+    FROM outbox GROUP BY destination ORDER BY total DESC, destination LIMIT ${sql.lit(limit)}`.execute(db)
   return rows.map(row => ({ destination: row.destination, ...toQueueCount(row) }))
 }
 

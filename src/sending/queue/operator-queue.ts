@@ -47,7 +47,7 @@ export interface QueueResult {
   readonly outcome: QueueOutcome
 }
 
-const atOnce = 200
+const batchSize = 200
 
 /**
  * Applies an action to all recipients that the filter matches and that were in the queue when it began, in batches, while
@@ -57,20 +57,20 @@ const atOnce = 200
 export async function* applyToQueue(
   db: Db,
   filter: QueueFilter,
-  work: QueueAction,
+  action: QueueAction,
   operator: Operator,
   isDry = false,
 ): AsyncGenerator<readonly QueueResult[]> {
   const upTo = await selectNewestInQueue(db)
   for (let after = ''; upTo !== undefined; ) {
-    const rows = await selectQueue(db, filter, { after, upTo, limit: atOnce })
+    const rows = await selectQueue(db, filter, { after, upTo, limit: batchSize })
     yield await inTransaction(db, async tx => {
-      const met = await findOutcomes(tx, rows, work, operator.clock.now())
-      if (!isDry) await apply(tx, met, { filter, work, operator })
-      return met
+      const results = await findOutcomes(tx, rows, action, operator.clock.now())
+      if (!isDry) await apply(tx, results, { filter, action, operator })
+      return results
     })
     const last = rows.at(-1)
-    if (!last || rows.length < atOnce) return
+    if (!last || rows.length < batchSize) return
     after = last.id
   }
 }
@@ -79,7 +79,7 @@ export async function* applyToQueue(
 async function findOutcomes(
   tx: Db,
   rows: readonly QueueRow[],
-  work: QueueAction,
+  action: QueueAction,
   now: Instant,
 ): Promise<readonly QueueResult[]> {
   const locked = await lockQueue(
@@ -91,8 +91,8 @@ async function findOutcomes(
     if (!current) return []
     const { lease, due_at, held_at, attempts } = current
     const isScheduled = row.scheduledAt !== null && row.scheduledAt > now && attempts === 0
-    const place = { isInFlight: lease !== null && due_at > now, isHeld: held_at !== null, isScheduled }
-    return [{ row, outcome: outcomeOf(work, place) }]
+    const state = { isInFlight: lease !== null && due_at > now, isHeld: held_at !== null, isScheduled }
+    return [{ row, outcome: outcomeOf(action, state) }]
   })
 }
 
@@ -123,21 +123,25 @@ function outcomeOf({ kind }: QueueAction, { isInFlight, isHeld, isScheduled }: Q
 
 interface ApplyOptions {
   readonly filter: QueueFilter
-  readonly work: QueueAction
+  readonly action: QueueAction
   readonly operator: Operator
 }
 
-async function apply(tx: Db, met: readonly QueueResult[], { filter, work, operator }: ApplyOptions): Promise<void> {
-  const done = met.filter(queueResult => queueResult.outcome === 'done').map(queueResult => queueResult.row)
+async function apply(
+  tx: Db,
+  results: readonly QueueResult[],
+  { filter, action, operator }: ApplyOptions,
+): Promise<void> {
+  const done = results.filter(result => result.outcome === 'done').map(result => result.row)
   const ids = done.map(row => row.id)
-  const inFlight = met.filter(queueResult => queueResult.outcome === 'in_flight').map(queueResult => queueResult.row.id)
+  const inFlight = results.filter(result => result.outcome === 'in_flight').map(result => result.row.id)
   const now = operator.clock.now()
-  switch (work.kind) {
+  switch (action.kind) {
     case 'retry':
       await updateDue(tx, ids, now)
       break
     case 'hold':
-      await updateHeld(tx, [...ids, ...inFlight], now, work.reason)
+      await updateHeld(tx, [...ids, ...inFlight], now, action.reason)
       await updateParked(tx, ids)
       break
     case 'release':
@@ -148,25 +152,30 @@ async function apply(tx: Db, met: readonly QueueResult[], { filter, work, operat
       await cancelRecipients(tx, done, now)
       break
     default:
-      return work satisfies never
+      return action satisfies never
   }
-  const changesInFlight = work.kind === 'hold' || work.kind === 'release'
+  const changesInFlight = action.kind === 'hold' || action.kind === 'release'
   if (done.length > 0 || (changesInFlight && inFlight.length > 0))
-    await recordAuditEntry(tx, operator, deedOf(filter, work, done, inFlight))
+    await recordAuditEntry(tx, operator, auditEntryOf(filter, action, done, inFlight))
 }
 
-function deedOf(filter: QueueFilter, work: QueueAction, done: readonly QueueRow[], inFlight: readonly Id<'out'>[]) {
+function auditEntryOf(
+  filter: QueueFilter,
+  action: QueueAction,
+  done: readonly QueueRow[],
+  inFlight: readonly Id<'out'>[],
+) {
   const { destination, organizationId, emailIds } = filter
-  const named = emailIds?.length === 1 ? emailIds[0] : organizationId
+  const target = emailIds?.length === 1 ? emailIds[0] : organizationId
   return {
-    action: `queue.${work.kind}`,
-    subject: named ?? (destination === undefined ? 'queue' : `domain:${destination}`),
+    action: `queue.${action.kind}`,
+    subject: target ?? (destination === undefined ? 'queue' : `domain:${destination}`),
     detail: {
       filter,
       recipients: done.length,
       in_flight: inFlight.length,
       emails: [...new Set(done.map(row => row.emailId))],
-      ...(work.kind === 'hold' && { reason: work.reason }),
+      ...(action.kind === 'hold' && { reason: action.reason }),
     },
   }
 }

@@ -12,14 +12,14 @@ export interface BrandSendCounts {
   readonly complained: number
 }
 
-/** At most `most` brands after `after`, by id. */
-export async function selectBrandIds(db: Db, after: string, most: number): Promise<readonly Id<'brd'>[]> {
+/** At most `limit` brands after `after`, by id. */
+export async function selectBrandIds(db: Db, after: string, limit: number): Promise<readonly Id<'brd'>[]> {
   const rows = await db
     .selectFrom('brands')
     .select('id')
     .where('id', '>', after as Id<'brd'>)
     .orderBy('id')
-    .limit(sql.lit(most))
+    .limit(sql.lit(limit))
     .execute()
   return rows.map(row => row.id)
 }

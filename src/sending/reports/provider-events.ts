@@ -146,10 +146,10 @@ export async function claimSingleUseToken(
   return (await insertToken(db, row)) !== 'other'
 }
 
-/** Deletes at most `most` tokens so old that their signatures are refused anyway; gives how many. */
+/** Deletes at most `limit` tokens so old that their signatures are refused anyway; gives how many. */
 export function deleteOldTokens(
   { db, clock }: Pick<ProviderEventsDeps, 'db' | 'clock'>,
-  most: number,
+  limit: number,
 ): Promise<number> {
-  return deleteTokens(db, plusMs(clock.now(), -2 * maxSignatureAgeMs), most)
+  return deleteTokens(db, plusMs(clock.now(), -2 * maxSignatureAgeMs), limit)
 }

@@ -67,12 +67,12 @@ export async function insertToken(db: Db, row: DatabaseSchema['provider_tokens']
   return known?.content_hash.equals(row.content_hash) ? 'again' : 'other'
 }
 
-/** Deletes at most `most` tokens from before `until`; gives how many. */
-export async function deleteTokens(db: Db, until: Instant, most: number): Promise<number> {
+/** Deletes at most `limit` tokens from before `until`; gives how many. */
+export async function deleteTokens(db: Db, until: Instant, limit: number): Promise<number> {
   const { numDeletedRows } = await db
     .deleteFrom('provider_tokens')
     .where('created_at', '<', until)
-    .limit(sql.lit(most))
+    .limit(sql.lit(limit))
     .executeTakeFirst()
   return Number(numDeletedRows)
 }

@@ -114,11 +114,11 @@ export async function checkSuppression(
   return { email: key.email, suppressed: live !== undefined, suppression: live ? toJsonSuppression(live) : null }
 }
 
-/** Deletes expired suppressions, at most `most`; gives how many. A background job. */
-export async function expireSuppressions({ db, clock }: SuppressionsDeps, most: number): Promise<number> {
+/** Deletes expired suppressions, at most `limit`; gives how many. A background job. */
+export async function expireSuppressions({ db, clock }: SuppressionsDeps, limit: number): Promise<number> {
   const now = clock.now()
-  await updateExpiredToUnsubscribed(db, now, most)
-  return deleteExpired(db, now, most)
+  await updateExpiredToUnsubscribed(db, now, limit)
+  return deleteExpired(db, now, limit)
 }
 
 /** @throws Refusal `invalid_request`, `brand_required`, and for `brand_id` `not_found`, `brand_restricted` */

@@ -117,19 +117,19 @@ export async function updateUnsubscribed(db: Db, { organization_id, id }: Suppre
     .execute()
 }
 
-/** Deletes at most `most` that have expired at `now`; gives how many. */
-export async function deleteExpired(db: Db, now: Instant, most: number): Promise<number> {
+/** Deletes at most `limit` that have expired at `now`; gives how many. */
+export async function deleteExpired(db: Db, now: Instant, limit: number): Promise<number> {
   const { numDeletedRows } = await db
     .deleteFrom('suppressions')
     .where('expires_at', '<=', now)
     .where('unsubscribed_at', 'is', null)
-    .limit(sql.lit(most))
+    .limit(sql.lit(limit))
     .executeTakeFirst()
   return Number(numDeletedRows)
 }
 
-/** Turns at most `most` that have expired at `now` into what outlasts them: that the recipient unsubscribed. */
-export async function updateExpiredToUnsubscribed(db: Db, now: Instant, most: number): Promise<void> {
+/** Turns at most `limit` that have expired at `now` into what outlasts them: that the recipient unsubscribed. */
+export async function updateExpiredToUnsubscribed(db: Db, now: Instant, limit: number): Promise<void> {
   await db
     .updateTable('suppressions')
     .set({
@@ -142,6 +142,6 @@ export async function updateExpiredToUnsubscribed(db: Db, now: Instant, most: nu
     })
     .where('expires_at', '<=', now)
     .where('unsubscribed_at', 'is not', null)
-    .limit(sql.lit(most))
+    .limit(sql.lit(limit))
     .execute()
 }

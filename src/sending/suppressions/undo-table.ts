@@ -37,16 +37,16 @@ export interface SuppressionSpan {
   readonly count: number
 }
 
-/** The next `most` suppressions after an id, of the incident or not; undefined: there are no more. */
+/** The next `limit` suppressions after an id, of the incident or not; undefined: there are no more. */
 export async function selectNextSpan(
   db: Db,
   { organizationId }: SuppressionIncident,
-  { after, most }: { readonly after: string; readonly most: number },
+  { after, limit }: { readonly after: string; readonly limit: number },
 ): Promise<SuppressionSpan | undefined> {
   const from = organizationId === undefined ? sql`` : sql`AND organization_id = ${organizationId}`
   const index = sql.raw(organizationId === undefined ? 'PRIMARY' : 'suppressions_organization')
   const { rows } = await sql<{ readonly id: Id<'sup'> }>`SELECT id FROM suppressions FORCE INDEX (${index})
-    WHERE id > ${after} ${from} ORDER BY id LIMIT ${sql.lit(most)}`.execute(db)
+    WHERE id > ${after} ${from} ORDER BY id LIMIT ${sql.lit(limit)}`.execute(db)
   const ids = rows.map(row => row.id)
   const last = ids.at(-1)
   return last && { after, last, count: ids.length }

@@ -43,7 +43,7 @@ export async function* undoSuppressions(
 ): AsyncGenerator<UndoStep> {
   let checkedCount = 0
   for (let after = ''; ; ) {
-    const span = await selectNextSpan(db, incident, { after, most: batchSize })
+    const span = await selectNextSpan(db, incident, { after, limit: batchSize })
     if (!span) return
     const rows = await inTransaction(db, async tx => {
       const some = await selectIncidentSuppressions(tx, incident, { ...span, lock: !isDry })

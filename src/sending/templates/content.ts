@@ -1,5 +1,6 @@
 import { fromJson, toJson } from '../../base/database/schema.ts'
 import { refuse } from '../../base/refusal.ts'
+import { invalidParameter } from '../accept/invalid-parameter.ts'
 import type { TemplatePart, TemplateSources } from './engine.ts'
 import type { TemplateRenderer } from './renderer.ts'
 import type { NewTemplate } from './schema.ts'
@@ -19,7 +20,8 @@ export function readSources({
 
 function readSource(source: string | null | undefined, param: string): string | null {
   if (source === null || source === undefined) return null
-  if (Buffer.byteLength(source) > maxSourceBytes) throw wrong(param, `it has more than ${maxSourceBytes} bytes`)
+  if (Buffer.byteLength(source) > maxSourceBytes)
+    throw invalidParameter(param, `it has more than ${maxSourceBytes} bytes`)
   return source.toWellFormed()
 }
 
@@ -27,7 +29,7 @@ function readSource(source: string | null | undefined, param: string): string | 
 export function readDeclaredVariables(variables: NewTemplate['variables'] = []): TemplateRow['variables'] {
   const names = new Set<string>()
   for (const [i, { name }] of variables.entries()) {
-    if (names.has(name)) throw wrong(`variables[${i}].name`, `${name} is declared twice`)
+    if (names.has(name)) throw invalidParameter(`variables[${i}].name`, `${name} is declared twice`)
     names.add(name)
   }
   const declared = toJson(
@@ -39,7 +41,7 @@ export function readDeclaredVariables(variables: NewTemplate['variables'] = []):
 
 function refuseExcess(json: string): void {
   if (Buffer.byteLength(json) > maxVariablesBytes)
-    throw wrong('variables', `as JSON they have more than ${maxVariablesBytes} bytes`)
+    throw invalidParameter('variables', `as JSON they have more than ${maxVariablesBytes} bytes`)
 }
 
 /** Values by name. */
@@ -127,8 +129,4 @@ function faulty(part: TemplatePart | null, what: string, param: TemplatePart | '
     message: `${part === null ? 'The template' : `The template's ${part}`}: ${what}.`,
     ...(param === null ? {} : { param }),
   })
-}
-
-function wrong(param: string, what: string) {
-  return refuse('invalid_request', { message: `${param}: ${what}.`, param })
 }

@@ -34,12 +34,12 @@ export interface ThreadMessage {
   readonly receivedAt: Instant
 }
 
-/** The first messages of a thread, at most `most`, oldest first. */
+/** The first messages of a thread, at most `limit`, oldest first. */
 export async function selectThreadMessages(
   db: Db,
   { organizationId, brandId }: BrandTenant,
   threadId: string,
-  most: number,
+  limit: number,
 ): Promise<readonly ThreadMessage[]> {
   return await db
     .selectFrom('messages')
@@ -56,7 +56,7 @@ export async function selectThreadMessages(
     .where('brand_id', '=', brandId)
     .orderBy('received_at')
     .orderBy('id')
-    .limit(sql.lit(most))
+    .limit(sql.lit(limit))
     .execute()
 }
 
@@ -67,12 +67,12 @@ export interface ThreadEmail {
   readonly wireMessageId: string | null
 }
 
-/** Of the first `most` emails that a brand has sent since `since`, those in this thread. */
+/** Of the first `limit` emails that a brand has sent since `since`, those in this thread. */
 export async function selectThreadEmails(
   db: Db,
   { organizationId, brandId }: BrandTenant,
   threadId: string,
-  { since, most }: { readonly since: Instant; readonly most: number },
+  { since, limit }: { readonly since: Instant; readonly limit: number },
 ): Promise<readonly ThreadEmail[]> {
   const sent = db
     .selectFrom('emails')
@@ -81,7 +81,7 @@ export async function selectThreadEmails(
     .where('organization_id', '=', organizationId)
     .where('created_at', '>=', since)
     .orderBy('created_at')
-    .limit(sql.lit(most))
+    .limit(sql.lit(limit))
     .as('sent')
   return await db
     .selectFrom(sent)

@@ -70,7 +70,7 @@ async function mergeThread(
   { since, to }: { readonly since: Instant; readonly to: string },
 ): Promise<void> {
   const { brandId, wireMessageId, seenThreadId } = email
-  const emails = await selectThreadEmails(db, email, seenThreadId, { since, most: maxEmailsScanned })
+  const emails = await selectThreadEmails(db, email, seenThreadId, { since, limit: maxEmailsScanned })
   const messageIds = [
     wireMessageId,
     ...messages.flatMap(message => [message.messageId, message.inReplyTo]),
