@@ -17,7 +17,7 @@ import type { SendingDomain } from './table.ts'
  * | `facts` | in the accepting transaction | each send, on facts read for its whole batch |
  * | `claim` | in the accepting transaction | all sends of the batch that are left: takes for them what is limited |
  */
-export const acceptanceChecks = [
+const acceptanceChecks = [
   { stage: 'from', check: requireRegisteredDomain },
   { stage: 'from', check: requireBrandOfKey },
   { stage: 'facts', check: requireReservation },
