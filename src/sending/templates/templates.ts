@@ -7,7 +7,7 @@ import type { Clock } from '../../base/clock.ts'
 import { type Db, inTransaction, isDuplicate } from '../../base/database/database.ts'
 import { newId } from '../../base/ids.ts'
 import { refuse } from '../../base/refusal.ts'
-import { pageWithinBytes } from '../emails/bounded-page.ts'
+import { pageWithinBytes } from '../page-within-bytes.ts'
 import {
   readDeclaredVariables,
   readSources,

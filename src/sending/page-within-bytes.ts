@@ -1,5 +1,5 @@
-import { encodeCursor } from '../../api/page.ts'
-import type { Id, IdPrefix } from '../../base/ids.ts'
+import { encodeCursor } from '../api/page.ts'
+import type { Id, IdPrefix } from '../base/ids.ts'
 
 /** A page of large rows ends early when they fill this much; its cursor still says where to go on. */
 const maxPageBytes = 8 * 1024 * 1024
