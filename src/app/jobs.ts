@@ -1,6 +1,6 @@
 import { deleteClosedInvitations } from '../accounts/invitations/invitations.ts'
 import { deleteExpiredResponses } from '../api/idempotency/store.ts'
-import type { Clock } from '../base/clock.ts'
+import { type Clock, hourMs, minuteMs } from '../base/clock.ts'
 import { type JobRound, startJob } from '../base/concurrency/background-job.ts'
 import type { Db } from '../base/database/database.ts'
 import type { DomainDeps } from '../domains/deps.ts'
@@ -51,25 +51,24 @@ export interface HttpJobDeps extends AppContext {
   readonly readiness: Readiness
 }
 
-const second = 1000
-const minute = 60 * second
+const secondMs = 1000
 
 const everyProcess: readonly Job<AppContext>[] = [
   {
     name: 'disk-space',
-    intervalMs: second,
+    intervalMs: secondMs,
     does: 'checks the free disk space, below which mail is refused',
     open: ({ diskSpace }) => diskSpace.check,
   },
   {
     name: 'doctor',
-    intervalMs: 60 * minute,
+    intervalMs: hourMs,
     does: 'runs the quick checks of doctor and logs what they find',
     open: openDoctor,
   },
   {
     name: 'backup-metrics',
-    intervalMs: 30 * second,
+    intervalMs: 30 * secondMs,
     does: 'shows in metrics when the last backup was made and verified',
     open: ({ db }) => once(() => updateBackupMetrics(db)),
   },
@@ -99,7 +98,7 @@ const smtpOrHttp: readonly Job<AppContext>[] = [
 const smtp: readonly Job<AppContext>[] = [
   {
     name: 'rescan',
-    intervalMs: 5 * second,
+    intervalMs: 5 * secondMs,
     does: 'scans messages that could not be scanned when they came',
     open: openRescan,
   },
@@ -108,56 +107,56 @@ const smtp: readonly Job<AppContext>[] = [
 const http: readonly Job<HttpJobDeps>[] = [
   {
     name: 'search-index',
-    intervalMs: second / 2,
+    intervalMs: secondMs / 2,
     does: 'indexes new messages for search',
     open: openIndexing,
   },
   {
     name: 'domain-recheck',
-    intervalMs: 5 * second,
+    intervalMs: 5 * secondMs,
     does: 'checks the DNS records of domains again, and rotates their DKIM keys',
     open: openRecheck,
   },
   {
     name: 'retention',
-    intervalMs: minute,
+    intervalMs: minuteMs,
     does: 'deletes what has passed its retention time, and bytes that nothing refers to',
     open: ({ config, db, clock, log }) =>
       openRetentionRound({ db, clock, log, blobs: mysqlBlobs(db, clock), settings: config }),
   },
   {
     name: 'idempotency-cleanup',
-    intervalMs: minute,
+    intervalMs: minuteMs,
     does: 'deletes expired idempotency keys with their responses',
     open: cleanup(({ db, clock }, most) => deleteExpiredResponses(db, clock, most)),
   },
   {
     name: 'suppression-cleanup',
-    intervalMs: minute,
+    intervalMs: minuteMs,
     does: 'deletes expired suppressions',
     open: cleanup(expireSuppressions),
   },
   {
     name: 'invitation-cleanup',
-    intervalMs: minute,
+    intervalMs: minuteMs,
     does: 'deletes invitations that were closed long ago',
     open: cleanup(deleteClosedInvitations),
   },
   {
     name: 'webhook-token-cleanup',
-    intervalMs: minute,
+    intervalMs: minuteMs,
     does: 'deletes old tokens of provider webhooks, which are kept against replays',
     open: cleanup(deleteOldTokens),
   },
   {
     name: 'storage-metrics',
-    intervalMs: 5 * minute,
+    intervalMs: 5 * minuteMs,
     does: 'shows in metrics how much is stored, and samples it for the forecast of full disks',
     open: deps => once(() => measureStorage(deps)),
   },
   {
     name: 'readiness-metrics',
-    intervalMs: 30 * second,
+    intervalMs: 30 * secondMs,
     does: 'shows in metrics what /ready answers',
     open: ({ readiness }) => once(() => updateReadinessMetrics(readiness)),
   },
@@ -172,25 +171,25 @@ const relay: readonly Job<AppContext>[] = [
   },
   {
     name: 'brand-pause',
-    intervalMs: 30 * second,
+    intervalMs: 30 * secondMs,
     does: 'pauses brands whose bounces or complaints are above the limits',
     open: openBrandPause,
   },
   {
     name: 'queue-metrics',
-    intervalMs: 10 * second,
+    intervalMs: 10 * secondMs,
     does: 'shows in metrics how much waits to be submitted',
     open: openQueueMetrics,
   },
   {
     name: 'simulator-reports',
-    intervalMs: second,
+    intervalMs: secondMs,
     does: 'delivers the reports of simulated recipients',
     open: openSimulatorReports,
   },
   {
     name: 'ses-queue',
-    intervalMs: second,
+    intervalMs: secondMs,
     does: 'reads provider events from the SQS queue in MAILROOM_SES_QUEUE_URL, where one is set',
     open: openSesQueue,
   },
@@ -236,7 +235,7 @@ function openIndexing({ db, clock, log, texts }: HttpJobDeps): JobRound {
 }
 
 function openRecheck({ config, db, log, domains }: HttpJobDeps): JobRound {
-  const longestWaitMs = config.domainRecheckMinutes * minute
+  const longestWaitMs = config.domainRecheckMinutes * minuteMs
   const deps = { ...domains, db, log, longestWaitMs, rotateDays: config.dkimRotateDays }
   return signal => recheckRound(deps, signal)
 }
@@ -246,7 +245,7 @@ function openBrandPause({ config, db, clock, log }: AppContext): JobRound {
     bouncePercent: config.pauseBounceRate,
     complaintPercent: config.pauseComplaintRate,
     minSent: config.pauseLeastEmails,
-    windowMs: config.pauseWindowHours * 60 * minute,
+    windowMs: config.pauseWindowHours * hourMs,
   }
   return async signal => {
     await pauseBrandsOverLimits({ db, clock, log, limits }, signal)

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
-import { plusMs, systemClock } from '../../src/base/clock.ts'
+import { dayMs, plusMs, systemClock } from '../../src/base/clock.ts'
 import { deleteBackupRun, insertBackupRun } from '../../src/base/database/backup-runs-table.ts'
 import { inTransaction } from '../../src/base/database/database.ts'
 import { type Id, newId } from '../../src/base/ids.ts'
@@ -14,7 +14,6 @@ import { mysqlBlobs } from '../../src/ports/blobs/mysql.ts'
 import type { BlobStore } from '../../src/ports/blobs/port.ts'
 import { selectReferencedBlobs } from '../../src/retention/unreferenced/blob-references-table.ts'
 import { type FreshDatabase, freshDatabase } from '../harness/database.ts'
-import { dayMs } from './fixtures.ts'
 
 let database: FreshDatabase
 let blobs: BlobStore

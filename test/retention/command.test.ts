@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { plusMs } from '../../src/base/clock.ts'
+import { dayMs, plusMs } from '../../src/base/clock.ts'
 import { claimLease, deleteLease } from '../../src/base/database/leases-table.ts'
 import { newSortableToken } from '../../src/base/ids.ts'
 import { registry } from '../../src/base/observability/metrics.ts'
@@ -7,7 +7,6 @@ import { CommandError, UsageError } from '../../src/base/operator-error.ts'
 import { retentionCommand } from '../../src/cli/retention.ts'
 import { measureStorage } from '../../src/retention/storage/storage-metrics.ts'
 import { messageOf, openTestInbox, type ReceivingDomain, type TestInbox } from '../harness/inbox.ts'
-import { dayMs } from './fixtures.ts'
 
 let inbox: TestInbox
 let us: ReceivingDomain

@@ -7,8 +7,6 @@ import { openRetention } from '../../src/retention/retention.ts'
 
 const settings: RetentionSettings = { requestLogDays: 30, pauseWindowHours: 24 }
 
-export const dayMs = 24 * 3_600_000
-
 /** Runs the rounds of retention until nothing is left to delete, as a process does that has just started. */
 export async function runRetention(db: Db, clock: Clock): Promise<void> {
   const log = openLog('silent')

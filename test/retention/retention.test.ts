@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import { sql } from 'kysely'
-import { plusMs } from '../../src/base/clock.ts'
+import { dayMs, plusMs } from '../../src/base/clock.ts'
 import type { Id } from '../../src/base/ids.ts'
 import type { RetentionKind } from '../../src/retention/policies/kinds.ts'
 import { type PolicyScope, setRetentionPolicy } from '../../src/retention/policies/policies.ts'
 import { messageOf, multipart, openTestInbox, type ReceivingDomain, type TestInbox } from '../harness/inbox.ts'
 import { until } from '../harness/until.ts'
-import { dayMs, runRetention } from './fixtures.ts'
+import { runRetention } from './fixtures.ts'
 
 let inbox: TestInbox
 let us: ReceivingDomain

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { plusMs, systemClock } from '../../../src/base/clock.ts'
+import { dayMs, plusMs, systemClock } from '../../../src/base/clock.ts'
 import {
   type CertificatePair,
   createTestAuthority,
@@ -14,7 +14,6 @@ import { type DoctorFixtures, openDoctorFixtures } from './fixtures.ts'
 let doctor: DoctorFixtures
 let root: TestAuthority
 const folder = mkdtempSync(join(tmpdir(), 'mailroom-doctor-tls-'))
-const day = 86_400_000
 
 beforeAll(async () => {
   doctor = await openDoctorFixtures()
@@ -34,7 +33,7 @@ function filesOf({ chain, key }: CertificatePair) {
 }
 
 const checkCertificate = (pair: CertificatePair, afterDays = 0) =>
-  doctor.run('certificate', filesOf(pair), { clock: { now: () => plusMs(systemClock.now(), afterDays * day) } })
+  doctor.run('certificate', filesOf(pair), { clock: { now: () => plusMs(systemClock.now(), afterDays * dayMs) } })
 
 test('a missing certificate is reported, since STARTTLS is not offered', async () => {
   expect(await doctor.run('certificate')).toMatchObject({
