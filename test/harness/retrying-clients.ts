@@ -53,8 +53,8 @@ export async function retryUntilSettled<Answer>(
 
 export function startRetryingClients(options: ClientsOptions): RetryingClients {
   const { count, clientsPerProtocol, pauseMs = 0, giveUpMs } = options
-  const accepted = new Map<number, string>()
-  const taken = new Set<number>()
+  const acceptedEmails = new Map<number, string>()
+  const acceptedMessages = new Set<number>()
   let hasEnded = false
   /** Numbers from 0, shared by several clients. */
   const numbers = () => {
@@ -72,7 +72,7 @@ export function startRetryingClients(options: ClientsOptions): RetryingClients {
         email.subject,
         giveUpMs,
       )
-      accepted.set(i, id)
+      acceptedEmails.set(i, id)
       if (pauseMs > 0) await Bun.sleep(pauseMs)
     }
   }
@@ -91,7 +91,7 @@ export function startRetryingClients(options: ClientsOptions): RetryingClients {
         return undefined
       }
       await retryUntilSettled(attempt, messageIdOf(i), giveUpMs)
-      taken.add(i)
+      acceptedMessages.add(i)
       if (pauseMs > 0) await Bun.sleep(pauseMs)
     }
     client?.hangUp()
@@ -108,8 +108,8 @@ export function startRetryingClients(options: ClientsOptions): RetryingClients {
 
   const working = Array.from({ length: clientsPerProtocol }, () => [post(), send()]).flat()
   return {
-    acceptedEmails: accepted,
-    acceptedMessages: taken,
+    acceptedEmails,
+    acceptedMessages,
     done: Promise.all(working).then(() => undefined),
     stop: () => {
       hasEnded = true

@@ -11,7 +11,7 @@ afterEach(() => server.close())
 
 const message = 'From: a@b.test\r\n\r\nx\r\n.'
 
-/** A client from which DATA was just taken. */
+/** A client after DATA was accepted. */
 async function inData(): Promise<SmtpClient> {
   const client = await SmtpClient.ready(server.port)
   await client.commands('MAIL FROM:<a@b.test>', 'RCPT TO:<hello@ours.test>', 'DATA')
