@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
+import { consumeQuota } from '../../../src/accounts/organizations/quota.ts'
 import { reserveKeys } from '../../../src/api/idempotency/reserve.ts'
 import { plusMs, systemClock, toIso } from '../../../src/base/clock.ts'
+import { inTransaction } from '../../../src/base/database/database.ts'
 import { newSortableToken } from '../../../src/base/ids.ts'
 import { Refusal } from '../../../src/base/refusal.ts'
 import { openTextWorker } from '../../../src/inbox/text-worker/text-worker.ts'
@@ -339,6 +341,31 @@ describe('refuses, with code and param', () => {
     expect(await refusalOf(sendAs(restricted))).toEqual(['from_not_allowed', 'from'])
     const accepted = await sendAs(restricted, { from: 'a@other-brand.example' })
     expect(accepted.brandId).toBe(other.brandId)
+  })
+
+  test('by the first failed check, in their order', async () => {
+    const { db } = database
+    const org = await makeOrganization(db, { plan: 'free', domain: 'checks.example' })
+    const { organizationId, brandId } = org
+    const at = systemClock.now()
+    await db.updateTable('domains').set({ status: 'pending' }).where('id', '=', org.domainId).execute()
+    const pause = { brand_id: brandId, paused_at: at, reason: 'Too many bounces.', counted_from: at }
+    await db.insertInto('brand_pauses').values(pause).execute()
+    await suppress(db, org, 'bob@b.example')
+    await inTransaction(db, tx => consumeQuota(tx, [{ organizationId, plan: 'free', count: 3000 }], at))
+    const restricted = { ...org, sender: { ...org.sender, brandId: acme.brandId } }
+    const fields = { from: 'a@checks.example', to: 'bob@b.example' }
+
+    const unknown = sendAs(restricted, { ...fields, from: 'a@unknown.example' })
+    expect(await refusalOf(unknown)).toEqual(['domain_not_verified', 'from'])
+    expect(await refusalOf(sendAs(restricted, fields))).toEqual(['from_not_allowed', 'from'])
+    expect(await refusalOf(sendAs(org, fields))).toEqual(['domain_not_verified', 'from'])
+    await db.updateTable('domains').set({ status: 'verified' }).where('id', '=', org.domainId).execute()
+    expect(await refusalOf(sendAs(org, fields))).toEqual(['from_not_allowed', 'from'])
+    await db.deleteFrom('brand_pauses').where('brand_id', '=', brandId).execute()
+    expect(await refusalOf(sendAs(org, fields))).toEqual(['recipient_suppressed', 'to'])
+    await db.deleteFrom('suppressions').where('brand_id', '=', brandId).execute()
+    expect(await refusalOf(sendAs(org, fields))).toEqual(['quota_exceeded', undefined])
   })
 })
 
