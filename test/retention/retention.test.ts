@@ -195,7 +195,7 @@ test('lists still show a received message whose raw content was deleted, and rea
   for (const path of [`/v1/inbox/${old}/raw`, `/v1/inbox/${old}/attachments/${attachment.id}`]) {
     const { status: code, json } = await inbox.server.call('GET', path)
     expect([code, json.error.code]).toEqual([404, 'not_found'])
-    expect(json.error.message).toContain('was removed at')
+    expect(json.error.message).toContain('was deleted at')
   }
   for (const id of [young, elsewhere])
     expect(await get(`/v1/inbox/${id}`)).toMatchObject({ text: 'The whole text', purged_at: null })
