@@ -72,9 +72,9 @@ export function decide(
 }
 
 /** There is one From field with one address (RFC 5322 §3.6), and the address shown is the one that was authenticated. */
-function hasOneFrom({ from }: Verdicts, outline: DecisionInput['summary']): boolean {
-  const [shown] = outline.from
-  if (outline.fromFields !== 1 || outline.from.length !== 1 || !shown || from.length > 1) return false
+function hasOneFrom({ from }: Verdicts, summary: DecisionInput['summary']): boolean {
+  const [shown] = summary.from
+  if (summary.fromFields !== 1 || summary.from.length !== 1 || !shown || from.length > 1) return false
   const [authenticated] = from
   return authenticated === undefined || domainOf(authenticated) === domainOf(shown.address)
 }
