@@ -1,7 +1,6 @@
 import { type Db, isDatabaseUnavailable } from '../../base/database/database.ts'
 import { fromJson } from '../../base/database/schema.ts'
 import type { Log } from '../../base/observability/log.ts'
-import { htmlToText } from '../../mail/html-to-text.ts'
 import type { MessageSummary } from '../../mail/message.ts'
 import type { BlobStore } from '../../ports/blobs/port.ts'
 import { readStoredSummary } from '../messages/stored-message.ts'
@@ -28,7 +27,8 @@ export interface SearchText extends Omit<NewSearchTextRow, 'words'> {
 export async function searchTextOf(deps: SearchTextDeps, message: UnindexedRow): Promise<SearchText> {
   const { id, organization_id, brand_id } = message
   const summary = await readSummaryOrNull(deps, message)
-  const text = searchableText(message, summary).slice(0, maxCharacters)
+  const body = summary ? await bodyText(deps, summary) : ''
+  const text = searchableText(message, summary, body).slice(0, maxCharacters)
   const words = await deps.texts.run('toSearchText', text)
   return { message_id: id, organization_id, brand_id, words, isComplete: summary !== null }
 }
@@ -48,16 +48,16 @@ async function readSummaryOrNull(deps: SearchTextDeps, message: UnindexedRow): P
 }
 
 /** The text last: it may be long, and then nothing else is cut off. */
-function searchableText(message: UnindexedRow, summary: MessageSummary | null): string {
+function searchableText(message: UnindexedRow, summary: MessageSummary | null, body: string): string {
   const to = fromJson(message.to_addresses).flatMap(({ name, address }) => [name, address])
   const cc = (summary?.cc ?? []).flatMap(({ name, address }) => [name, address])
   const filenames = (summary?.attachments ?? []).map(attachment => attachment.filename)
   const head = [message.subject, message.from_name, message.from_address, ...to, ...cc, message.rcpt_to, ...filenames]
-  return [...head, summary ? bodyText(summary) : ''].join('\n')
+  return [...head, body].join('\n')
 }
 
 /** The text, unless the HTML has much more: beside HTML, plain text is often only a note that there is HTML. */
-function bodyText({ text, html }: MessageSummary): string {
-  const fromHtml = html === null ? '' : htmlToText(html, { maxCharacters })
+async function bodyText({ texts }: Pick<SearchTextDeps, 'texts'>, { text, html }: MessageSummary): Promise<string> {
+  const fromHtml = html === null ? '' : ((await texts.run('searchableHtmlText', html)) ?? '')
   return text !== null && fromHtml.length < 2 * text.length ? text : fromHtml
 }
