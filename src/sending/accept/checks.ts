@@ -15,7 +15,7 @@ import type { SendingDomain } from './table.ts'
  * |---|---|---|
  * | `from` | before the message is composed | From's domain as it was looked up |
  * | `facts` | in the accepting transaction | each send, on facts read for its whole batch |
- * | `claim` | in the accepting transaction | all sends of the batch that are left: takes for them what is limited |
+ * | `claim` | in the accepting transaction | the sends of the batch that are left: claims drafts and quota for them |
  */
 const acceptanceChecks = [
   { stage: 'from', check: requireRegisteredDomain },

@@ -114,7 +114,10 @@ export class Deliverer {
       const emails = Map.groupBy(claimed, recipient => recipient.emailId).values()
       await Promise.all(Array.from(emails, recipients => this.deliverEmail(recipients, facts)))
     } catch (error) {
-      log.error({ err: error, claimed: claimed.length }, 'could not process claimed outbox rows')
+      log.error(
+        { err: error, claimed: claimed.length },
+        'could not process claimed outbox rows; they are tried again in a second',
+      )
       await this.settleAll(claimed, recipient => postponeAttempt(recipient, plusMs(clock.now(), retryMs)))
     }
   }
@@ -150,7 +153,10 @@ export class Deliverer {
       const signed = await this.sign(message, keys)
       await Promise.all(this.submissionsOf(email).map(group => this.submitAndSettle(group, signed, facts)))
     } catch (error) {
-      log.error({ err: error, email_id: email.first.emailId }, 'could not prepare an email for submission')
+      log.error(
+        { err: error, email_id: email.first.emailId },
+        'could not prepare an email for submission; it is tried again',
+      )
       await this.settleAll(email.recipients, recipient =>
         isDatabaseUnavailable(error)
           ? postponeAttempt(recipient, plusMs(clock.now(), retryMs))

@@ -87,7 +87,10 @@ export class OutboxLeases {
       await inTransaction(db, tx => updateLeaseEnds(tx, recipients, until))
       for (const lease of leases) lease.until = until
     } catch (error) {
-      log.error({ err: error, held: leases.length }, 'could not renew outbox leases; claimed recipients may be lost')
+      log.error(
+        { err: error, held: leases.length },
+        'could not renew outbox leases; another relay may claim the recipients',
+      )
     }
   }
 }

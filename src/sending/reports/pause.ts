@@ -58,7 +58,10 @@ async function pauseBatch({ db, clock, log, limits }: PauseDeps, ids: readonly I
     const reason = pauseReason(counts, limits)
     if (reason === undefined || !(await pauseBrand(db, brandId, reason, at))) continue
     pausedIds.push(brandId)
-    log.error({ brand_id: brandId, ...counts }, 'paused the sending of a brand: too many bounces or complaints')
+    log.error(
+      { brand_id: brandId, ...counts },
+      'paused the sending of a brand: too many bounces or complaints; its emails wait until the operator resumes it',
+    )
   }
   return pausedIds
 }
