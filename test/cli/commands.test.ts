@@ -45,13 +45,13 @@ test('each command has its own --help, which names all its options', async () =>
   }
 })
 
-test('tells its version', async () => {
+test('prints its version', async () => {
   const { version } = JSON.parse(readFileSync(join(projectRoot, 'package.json'), 'utf8'))
   expect(await mailroom('--version')).toEqual({ status: 0, out: `${version}\n`, err: '' })
   expect(Bun.spawnSync([join(projectRoot, 'mailroom'), '--version']).stdout.toString()).toBe(`${version}\n`)
 })
 
-test('makes an organization and a key that the API takes until it is revoked', async () => {
+test('creates an organization and a key that the API accepts until it is revoked', async () => {
   const organization = await json('org', 'create', 'Meadow', '--plan', 'free')
   expect(organization).toEqual({ id: expect.stringMatching(/^org_/), name: 'Meadow', plan: 'free' })
   expect(await json('org', 'list')).toContainEqual(expect.objectContaining({ id: organization.id, plan: 'free' }))
@@ -72,7 +72,7 @@ test('makes an organization and a key that the API takes until it is revoked', a
   await keyring.close()
 })
 
-test('puts an organization on a plan, and shows what it used of it', async () => {
+test('moves an organization to a plan, and shows its usage', async () => {
   const { id } = await json('org', 'create', 'Pond')
   const month = systemClock.now().slice(0, 7)
   const rows = [0, 7].map(slot => ({ organization_id: id, month, slot, accepted: 25_001 }))
@@ -86,7 +86,7 @@ test('puts an organization on a plan, and shows what it used of it', async () =>
   )
 })
 
-test('gives a key the scopes, the name and the end that were asked for', async () => {
+test('creates a key with the given scopes, name and expiry', async () => {
   const { id } = await json('org', 'create', 'Brook')
   await json(
     'key',
@@ -146,19 +146,19 @@ test.each([
   expect([ran.status, ran.out]).toEqual([status, ''])
 })
 
-test('a wrong setting ends any command with a sentence and status 2', async () => {
+test('a wrong setting stops any command with a message and status 2', async () => {
   const ran = await runCommand(['migrate'], { MAILROOM_DATABASE_URL: database.url, MAILROOM_SNMP_LISTEN: 'x' })
   expect(ran.status).toBe(2)
   expect(ran.err).toBe('mailroom: MAILROOM_SNMP_LISTEN is not a setting of Mailroom; docs/settings.md lists them.\n')
 })
 
-test('a database that is away is told, not thrown', async () => {
+test('an unreachable database is reported, not thrown', async () => {
   const ran = await runCommand(['org', 'list'], { MAILROOM_DATABASE_URL: 'mysql://root@127.0.0.1:1/mailroom' })
   expect([ran.status, ran.out]).toEqual([1, ''])
   expect(ran.err).toMatch(/^mailroom: the database cannot be used: /)
 })
 
-test('migrate says what it did, and that there is nothing to do', async () => {
+test('migrate prints the migrations that ran, none on a current database', async () => {
   expect(await json('migrate')).toEqual({ migrations: [] })
 })
 
@@ -170,6 +170,6 @@ test('an unknown command is reported before anything is installed', () => {
   expect(ran.stderr.toString()).toBe('mailroom: there is no command "fly"; ./mailroom --help lists them.\n')
 })
 
-test('the lock file names no host', () => {
+test('the lock file contains no host name', () => {
   expect(readFileSync(join(projectRoot, 'bun.lock'), 'utf8')).not.toMatch(/https?:|\/\/[a-z0-9.-]+\.[a-z]{2,}/i)
 })

@@ -28,9 +28,9 @@ async function newOrganization(): Promise<Id<'org'>> {
   return (await createOrganization(database.db, { name: 'Meadow', plan: 'unlimited' }, systemClock)).id
 }
 
-/** What the command tells programs. In this process, because starting one for each takes long. */
-async function told(command: Command, ...args: string[]) {
-  // biome-ignore lint/suspicious/noExplicitAny: each command tells something else
+/** The JSON output of the command. It runs in this process, because starting one for each takes long. */
+async function jsonOf(command: Command, ...args: string[]) {
+  // biome-ignore lint/suspicious/noExplicitAny: each command has its own output
   return (await command.run(args, { MAILROOM_DATABASE_URL: database.url }))?.json as any
 }
 
@@ -38,7 +38,7 @@ let count = 0
 
 function add(role: string, ...more: string[]) {
   const email = `person-${++count}@friend.test`
-  return told(memberCommand, 'add', '--org', org, '--email', email, '--name', 'Ann', '--role', role, ...more)
+  return jsonOf(memberCommand, 'add', '--org', org, '--email', email, '--name', 'Ann', '--role', role, ...more)
 }
 
 async function scopesOf(shown: string): Promise<readonly string[]> {
@@ -50,22 +50,22 @@ async function scopesOf(shown: string): Promise<readonly string[]> {
   }
 }
 
-test('makes members of every role, lists them, and gives them other roles', async () => {
+test('adds members with every role, lists them, and changes their roles', async () => {
   const owner = await add('owner')
   expect(owner).toMatchObject({ role: 'owner', brand_ids: null, permissions: [...permissions] })
   const limited = await add('member', '--brand', brand, '--permissions', 'inbox:read, api_access')
   expect(limited).toMatchObject({ role: 'member', brand_ids: [brand], permissions: ['inbox:read', 'api_access'] })
-  expect(await told(memberCommand, 'list', '--org', org)).toEqual([owner, limited])
-  expect(await told(memberCommand, 'role', limited.id, 'admin')).toMatchObject({ role: 'admin', brand_ids: null })
-  expect(await told(memberCommand, 'role', limited.id, 'member', '--brand', brand)).toMatchObject({
+  expect(await jsonOf(memberCommand, 'list', '--org', org)).toEqual([owner, limited])
+  expect(await jsonOf(memberCommand, 'role', limited.id, 'admin')).toMatchObject({ role: 'admin', brand_ids: null })
+  expect(await jsonOf(memberCommand, 'role', limited.id, 'member', '--brand', brand)).toMatchObject({
     role: 'member',
     brand_ids: [brand],
     permissions: [...permissions],
   })
-  expect(await told(memberCommand, 'remove', limited.id)).toEqual({ id: limited.id, deleted: true })
+  expect(await jsonOf(memberCommand, 'remove', limited.id)).toEqual({ id: limited.id, deleted: true })
 })
 
-test('shows people what it did, and ends with status 1 for the last owner', async () => {
+test('prints what it did, and refuses to remove the last owner with status 1', async () => {
   const other = await newOrganization()
   const settings = { MAILROOM_DATABASE_URL: database.url }
   const wanted = ['--org', other, '--email', 'O@friend.test', '--name', 'Olga', '--role', 'owner']
@@ -74,27 +74,27 @@ test('shows people what it did, and ends with status 1 for the last owner', asyn
   const id = /mem_\w{26}/.exec(made.out)?.[0] ?? ''
   const ran = await runCommand(['member', 'remove', id], settings)
   expect([ran.status, ran.err]).toEqual([1, `mailroom: ${id} is the only owner of the organization.\n`])
-  await expect(told(memberCommand, 'role', id, 'admin')).rejects.toMatchObject({ code: 'last_owner' })
+  await expect(jsonOf(memberCommand, 'role', id, 'admin')).rejects.toMatchObject({ code: 'last_owner' })
 })
 
-test('makes keys as a member: an owner’s may manage members, anyone else’s does what they may in their brand', async () => {
+test('creates keys as a member: an owner’s can manage members, another member’s is limited to their rights in a brand', async () => {
   const owner = await add('owner')
   const limited = await add('member', '--brand', brand, '--permissions', 'api_access,inbox:read')
-  const ofMember = await told(keyCommand, 'create', '--member', limited.id, '--brand', brand)
+  const ofMember = await jsonOf(keyCommand, 'create', '--member', limited.id, '--brand', brand)
   expect(await scopesOf(ofMember.key)).toEqual(['inbox:read'])
-  const ofOwner = await told(keyCommand, 'create', '--member', owner.id, '--scopes', 'members:read')
+  const ofOwner = await jsonOf(keyCommand, 'create', '--member', owner.id, '--scopes', 'members:read')
   expect(await scopesOf(ofOwner.key)).toEqual(['members:read'])
-  expect(await scopesOf((await told(keyCommand, 'create', '--member', owner.id)).key)).not.toContain('members:read')
-  await told(memberCommand, 'remove', limited.id)
+  expect(await scopesOf((await jsonOf(keyCommand, 'create', '--member', owner.id)).key)).not.toContain('members:read')
+  await jsonOf(memberCommand, 'remove', limited.id)
   await expect(scopesOf(ofMember.key)).rejects.toThrow('revoked')
 })
 
-test('lists whose each key is, who made it, and when it was last used', async () => {
+test('lists the owner and creator of each key, and when it was last used', async () => {
   const organization = await newOrganization()
   const deps = { db: database.db, clock: systemClock }
   const { id: own } = await createBrand(deps, { organizationId: organization }, { name: 'Shop', slug: 'shop' })
   const person = (role: string, ...more: string[]) =>
-    told(
+    jsonOf(
       memberCommand,
       'add',
       '--org',
@@ -109,13 +109,13 @@ test('lists whose each key is, who made it, and when it was last used', async ()
     )
   const owner = await person('owner')
   const limited = await person('member', '--brand', own, '--permissions', 'api_access,inbox:read')
-  await told(keyCommand, 'create', '--org', organization)
-  await told(keyCommand, 'create', '--member', owner.id)
-  const theirs = await told(keyCommand, 'create', '--member', limited.id, '--brand', own)
+  await jsonOf(keyCommand, 'create', '--org', organization)
+  await jsonOf(keyCommand, 'create', '--member', owner.id)
+  const theirs = await jsonOf(keyCommand, 'create', '--member', limited.id, '--brand', own)
   await scopesOf(theirs.key)
   const byOwner = { id: owner.id, email: 'owner@friend.test' }
   const byMember = { id: limited.id, email: 'member@friend.test' }
-  const listed = await told(keyCommand, 'list', '--org', organization)
+  const listed = await jsonOf(keyCommand, 'list', '--org', organization)
   expect(
     listed.map((record: Record<string, unknown>) => [record['member'], record['made_by'], record['last_used_at']]),
   ).toEqual([
@@ -123,16 +123,16 @@ test('lists whose each key is, who made it, and when it was last used', async ()
     [null, byOwner, null],
     [byMember, byMember, expect.any(String)],
   ])
-  await told(memberCommand, 'remove', limited.id)
+  await jsonOf(memberCommand, 'remove', limited.id)
   const text = (await keyCommand.run(['list', '--org', organization], { MAILROOM_DATABASE_URL: database.url }))?.text
   expect(text).toContain('last used never)\n  belongs to the organization, created on the command line\n')
   expect(text).toContain(`belongs to the organization, created by owner@friend.test, ${owner.id}\n`)
   expect(text).toContain(`last used ${listed[2].last_used_at})\n  belongs to ${limited.id}, no longer a member\n`)
 })
 
-test('a key that the command line makes may manage members only where that was asked for', async () => {
-  expect(await scopesOf((await told(keyCommand, 'create', '--org', org)).key)).not.toContain('members:write')
-  const asked = await told(keyCommand, 'create', '--org', org, '--scopes', 'members:read,members:write')
+test('a key from the command line can manage members only with explicit scopes', async () => {
+  expect(await scopesOf((await jsonOf(keyCommand, 'create', '--org', org)).key)).not.toContain('members:write')
+  const asked = await jsonOf(keyCommand, 'create', '--org', org, '--scopes', 'members:read,members:write')
   expect(await scopesOf(asked.key)).toEqual(['members:read', 'members:write'])
 })
 
@@ -160,15 +160,15 @@ test('says what is wrong', async () => {
     [memberCommand, ['remove', 'x'], '"x" is not the id of a member'],
     [keyCommand, ['create', '--member', id, '--org', org], '--org and --member exclude each other'],
   ] as const)
-    await expect(told(command, ...args)).rejects.toThrow(sentenceOf(UsageError, sentence))
+    await expect(jsonOf(command, ...args)).rejects.toThrow(sentenceOf(UsageError, sentence))
   const absent = 'mem_00000000000000000000000000'
-  await expect(told(memberCommand, 'remove', absent)).rejects.toThrow(sentenceOf(CommandError, 'There is no member'))
-  await expect(told(keyCommand, 'create', '--member', absent)).rejects.toThrow('There is no member')
+  await expect(jsonOf(memberCommand, 'remove', absent)).rejects.toThrow(sentenceOf(CommandError, 'There is no member'))
+  await expect(jsonOf(keyCommand, 'create', '--member', absent)).rejects.toThrow('There is no member')
   const nowhere = [...adding, '--role', 'member', '--brand', 'brd_00000000000000000000000000']
-  await expect(told(memberCommand, ...nowhere)).rejects.toMatchObject({ code: 'not_found' })
-  const ofMember = told(keyCommand, 'create', '--member', id, '--brand', brand)
+  await expect(jsonOf(memberCommand, ...nowhere)).rejects.toMatchObject({ code: 'not_found' })
+  const ofMember = jsonOf(keyCommand, 'create', '--member', id, '--brand', brand)
   await expect(ofMember).rejects.toMatchObject({ code: 'insufficient_scope' })
-  const managing = told(keyCommand, 'create', '--org', org, '--brand', brand, '--scopes', 'members:read')
+  const managing = jsonOf(keyCommand, 'create', '--org', org, '--brand', brand, '--scopes', 'members:read')
   await expect(managing).rejects.toMatchObject({ code: 'invalid_request' })
 })
 

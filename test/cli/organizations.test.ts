@@ -21,7 +21,7 @@ afterAll(() => database.close())
 const run = (command: Command, ...args: string[]) => outputOf(command, args, { MAILROOM_DATABASE_URL: database.url })
 const json = async (command: Command, ...args: string[]) => (await run(command, ...args)).json
 
-test('lists organizations with what they sent, and the plans', async () => {
+test('lists organizations with their usage, and the plans', async () => {
   const { id } = await json(orgCommand, 'create', 'Meadow', '--plan', 'free')
   const month = systemClock.now().slice(0, 7)
   const rows = [0, 9].map(slot => ({ organization_id: id, month, slot, accepted: 20 }))
@@ -41,7 +41,7 @@ test('lists organizations with what they sent, and the plans', async () => {
   })
 })
 
-test('deletes an organization that has nothing, and says what is in the way of one that has', async () => {
+test('deletes an empty organization, and lists what another one still has', async () => {
   const { id } = await json(orgCommand, 'create', 'Empty')
   const { key: secret } = await json(keyCommand, 'create', '--org', id)
   const brandId = newId('brd')
@@ -81,7 +81,7 @@ test('deletes an organization that has nothing, and says what is in the way of o
   expect(Number(brands)).toBe(1)
 })
 
-test('disables a key and enables it again, and each leaves a record', async () => {
+test('disables a key and enables it again, with an audit entry for each', async () => {
   const { id: organization } = await json(orgCommand, 'create', 'Brook')
   const made = await json(keyCommand, 'create', '--org', organization)
   const keyring = openKeyAuthenticator(database.db, systemClock)

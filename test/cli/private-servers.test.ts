@@ -7,6 +7,7 @@ import { createConnection } from 'mysql2/promise'
 import { type PrivateClamd, startClamd } from '../../src/cli/private/clamd.ts'
 import { startMariadb } from '../../src/cli/private/mariadb.ts'
 import { isAlive, type PrivateServer } from '../../src/cli/private/process.ts'
+import { until } from '../harness/until.ts'
 import { temporaryFolder } from '../harness/up.ts'
 
 let folder: ReturnType<typeof temporaryFolder>
@@ -21,17 +22,17 @@ afterEach(async () => {
   folder.remove()
 })
 
-function note<Server extends PrivateServer>(server: Server): Server {
+function track<Server extends PrivateServer>(server: Server): Server {
   started.push(server)
   return server
 }
 
-const mariadb = async () => note(await startMariadb({ folder: join(folder.path, 'mariadb') }))
-const clamd = async (path = 'clamd') => note(await startClamd({ folder: join(folder.path, path) }))
+const mariadb = async () => track(await startMariadb({ folder: join(folder.path, 'mariadb') }))
+const clamd = async (path = 'clamd') => track(await startClamd({ folder: join(folder.path, path) }))
 
 async function killHard(server: PrivateServer): Promise<void> {
   process.kill(server.pid, 'SIGKILL')
-  while (isAlive(server.pid)) await Bun.sleep(5)
+  await until(() => !isAlive(server.pid))
 }
 
 async function ask(url: string, statement: string): Promise<unknown> {
@@ -50,7 +51,7 @@ test('MariaDB syncs its log and its binary log at each commit', async () => {
   ).toEqual([{ binlog: 1, sync: 1, flush: 1 }])
 })
 
-test('MariaDB comes back after kill -9 at the same address, with what was committed', async () => {
+test('MariaDB restarts after kill -9 at the same address, with everything that was committed', async () => {
   const first = await mariadb()
   await ask(first.url, 'CREATE TABLE kept (value INT PRIMARY KEY)')
   await ask(first.url, 'INSERT INTO kept VALUES (42)')
@@ -60,15 +61,15 @@ test('MariaDB comes back after kill -9 at the same address, with what was commit
   expect(await ask(second.url, 'SELECT value FROM kept')).toEqual([{ value: 42 }])
 })
 
-test('servers that were left running are taken over, and end when told', async () => {
+test('servers that were left running are reused, and stop when told to', async () => {
   const first = [await mariadb(), await clamd()]
   const second = [await mariadb(), await clamd()]
-  expect(second.map(each => each.pid)).toEqual(first.map(each => each.pid))
+  expect(second.map(server => server.pid)).toEqual(first.map(server => server.pid))
   for (const server of second) await server.stop()
-  expect(first.map(each => isAlive(each.pid))).toEqual([false, false])
+  expect(first.map(server => isAlive(server.pid))).toEqual([false, false])
 })
 
-test('MariaDB says what it said when it cannot start', async () => {
+test('if MariaDB cannot start, the error contains the end of its log', async () => {
   const first = await mariadb()
   await first.stop()
   await Bun.write(join(folder.path, 'mariadb/data/ibdata1'), 'no tablespace')
@@ -90,16 +91,16 @@ function scan({ address }: PrivateClamd, bytes: Buffer): Promise<string> {
   })
 }
 
-// In two parts, so that a scanner of the machine does not take this file for one.
+// In two parts, so that a virus scanner on this machine does not detect this file.
 const eicar = Buffer.from(`X5O!P%@AP[4\\PZX54(P^)7CC)7}$${'EICAR-STANDARD-ANTIVIRUS-TEST-FILE!$H+H*'}`)
 
-test('clamd knows EICAR, and takes a message of 64 MiB', async () => {
+test('clamd detects EICAR, and accepts a message of 64 MiB', async () => {
   const server = await clamd()
   expect(await scan(server, eicar)).toBe('stream: Eicar-Test-Signature.UNOFFICIAL FOUND')
   expect(await scan(server, Buffer.alloc(64 * 1024 * 1024, 'a'))).toBe('stream: OK')
 })
 
-test('clamd listens on a port where the folder is too deep for a Unix socket', async () => {
+test('clamd listens on a TCP port if the path is too long for a Unix socket', async () => {
   const deep = join('x'.repeat(90), 'clamd')
   mkdirSync(join(folder.path, deep), { recursive: true })
   chmodSync(folder.path, 0o755)
@@ -108,14 +109,14 @@ test('clamd listens on a port where the folder is too deep for a Unix socket', a
   expect(await scan(server, Buffer.from('hello'))).toBe('stream: OK')
 })
 
-/** Where a clamd of ours unpacks what it scans. */
+/** Where a private clamd unpacks what it scans. */
 function workFolderOf(path: string): string {
   const config = readFileSync(join(folder.path, path, 'clamd.conf'), 'utf8')
   return /^TemporaryDirectory (.*)$/m.exec(config)?.[1] ?? ''
 }
 
 test.if(existsSync('/dev/shm'))(
-  'what killed clamds left in memory goes at the next start, and nothing of those that run or are not known',
+  'the next start removes what killed clamds left in memory, and nothing of running or unknown processes',
   async () => {
     const [killed, running] = [await clamd('killed'), await clamd('running')]
     const left = workFolderOf('killed')

@@ -25,7 +25,7 @@ const json = async (...args: string[]) => (await run(...args)).json
 const recipients = async (...args: string[]): Promise<string[]> =>
   (await json('list', ...args)).recipients.map((recipient: { recipient: string }) => recipient.recipient)
 
-test('shows what waits, holds some of it, lets it go and cancels it', async () => {
+test('shows the queue, holds a part of it, releases it and cancels it', async () => {
   expect(await recipients()).toEqual(['a@x.test', 'b@y.test', 'c@x.test', 'd@z.test'])
   expect(await recipients('--domain', 'X.test')).toEqual(['a@x.test', 'c@x.test'])
   const paged = await json('list', '--limit', '3')

@@ -49,9 +49,9 @@ async function exported(...more: string[]): Promise<string> {
 }
 
 const all = () => database.db.selectFrom('suppressions').selectAll().orderBy('email').execute()
-const emails = async () => (await all()).map(each => each.email)
+const emails = async () => (await all()).map(row => row.email)
 
-test('takes the good lines of a file, and tells each bad one with its number', async () => {
+test('imports the good lines of a file, and reports each bad one with its number', async () => {
   const { json, status } = await importText(
     [
       '\ufeffEmail,Reason,Brand,Evidence,Source',
@@ -69,7 +69,7 @@ test('takes the good lines of a file, and tells each bad one with its number', a
     ].join('\r\n'),
   )
   expect([json.added, json.unchanged, json.bad, status]).toEqual([4, 0, 6, 1])
-  expect(json.bad_lines.map((each: { line: number }) => each.line)).toEqual([4, 6, 7, 8, 10, 11])
+  expect(json.bad_lines.map((badLine: { line: number }) => badLine.line)).toEqual([4, 6, 7, 8, 10, 11])
   expect(json.bad_lines[0].reason).toBe('"not an address" is not an email address')
   expect(json.bad_lines[1].reason).toContain('not one of hard_bounce, complaint, unsubscribe, manual')
   expect((await all()).map(row => [row.email, row.reason, row.evidence])).toEqual([
@@ -80,7 +80,7 @@ test('takes the good lines of a file, and tells each bad one with its number', a
   ])
 })
 
-test('may be given the same file again, and changes nothing then', async () => {
+test('importing the same file again changes nothing', async () => {
   const text = 'email,reason\na@a.test,manual\nb@a.test,complaint\n'
   const dry = await importText(text, 'csv', '--dry-run')
   expect([dry.json.dry_run, dry.json.added, await emails()]).toEqual([true, 2, []])
@@ -91,11 +91,11 @@ test('may be given the same file again, and changes nothing then', async () => {
   expect(await all()).toEqual(before)
 })
 
-test('takes NDJSON, line by line', async () => {
+test('imports NDJSON line by line', async () => {
   const lines = [
     { email: 'a@a.test', reason: 'hard_bounce', created_at: '2026-01-02T03:04:05Z', evidence: null },
     { email: 'b@a.test', expires_at: '2026-01-02T03:04:05Z' },
-  ].map(each => JSON.stringify(each))
+  ].map(entry => JSON.stringify(entry))
   const { json } = await importText(`${lines[0]}\n{"email":\n\n[]\n${lines[1]}`, 'ndjson')
   expect(json).toMatchObject({
     added: 1,
@@ -109,7 +109,7 @@ test('takes NDJSON, line by line', async () => {
 })
 
 test.each(['csv', 'ndjson'])(
-  'what was exported as %s comes back as it was',
+  'an export as %s is imported unchanged',
   async format => {
     const base = {
       organization_id: shop.organizationId,
@@ -133,7 +133,7 @@ test.each(['csv', 'ndjson'])(
     await database.db.insertInto('suppressions').values(many).execute()
     const file = await exported('--format', format)
     expect(statSync(file).mode & 0o777).toBe(0o600)
-    const held = (await all()).filter(row => row.email !== 'over@a.test')
+    const before = (await all()).filter(row => row.email !== 'over@a.test')
     await database.db.deleteFrom('suppressions').execute()
     const { json } = await outputOf(
       suppressionsCommand,
@@ -141,9 +141,9 @@ test.each(['csv', 'ndjson'])(
       settings(),
     )
     expect(json).toMatchObject({ added: 1102, bad: 0 })
-    const came = await all()
-    const shown = (row: (typeof came)[number]) => ({ ...row, id: '', evidence: row.evidence?.trim() ?? null })
-    expect(came.map(shown)).toEqual(held.map(shown))
+    const after = await all()
+    const shown = (row: (typeof after)[number]) => ({ ...row, id: '', evidence: row.evidence?.trim() ?? null })
+    expect(after.map(shown)).toEqual(before.map(shown))
   },
   60_000,
 )
@@ -167,17 +167,17 @@ test('reads standard input and writes standard output', async () => {
   )
 })
 
-test('wants to be told the fields', async () => {
+test('requires a line with the field names', async () => {
   for (const text of ['', 'a,b\n1,2\n']) await expect(importText(text)).rejects.toThrow('does not name the field email')
 })
 
-test('a quote that is not closed spoils one line', async () => {
+test('an unclosed quote makes only one line unreadable', async () => {
   const rest = Array.from({ length: 150 }, (_, i) => `u${i}@a.test,"two\nlines"\n`)
   const { json } = await importText(`email,evidence\n"a@a.test,\n${rest.join('')}b@a.test,"x\n`)
-  expect([json.added, json.bad_lines.map((each: { line: number }) => each.line)]).toEqual([150, [2, 303]])
+  expect([json.added, json.bad_lines.map((badLine: { line: number }) => badLine.line)]).toEqual([150, [2, 303]])
 })
 
-test('writes over no file', async () => {
+test('does not overwrite a file', async () => {
   const file = await exported()
   const again = outputOf(suppressionsCommand, ['export', '--org', shop.organizationId, '--output', file], settings())
   await expect(again).rejects.toThrow('EEXIST')

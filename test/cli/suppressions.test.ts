@@ -55,23 +55,23 @@ async function put(...rows: readonly (Partial<SuppressionRow> & { readonly of?: 
 }
 
 const left = async () =>
-  (await database.db.selectFrom('suppressions').select('email').orderBy('email').execute()).map(each => each.email)
+  (await database.db.selectFrom('suppressions').select('email').orderBy('email').execute()).map(row => row.email)
 const undo = async (...args: string[]) => {
   const ran = await runCommand(['suppressions', 'undo', ...args, '--json'], { MAILROOM_DATABASE_URL: database.url })
   expect([ran.status, ran.err]).toEqual([0, ''])
   return JSON.parse(ran.out)
 }
 const undoneBy = async (...args: string[]): Promise<string[]> =>
-  (await undo(...args)).undone.map((each: { email: string }) => each.email)
+  (await undo(...args)).undone.map((suppression: { email: string }) => suppression.email)
 
-test('undoes those whose reply holds a text, whatever its case, and says what it did', async () => {
+test('undoes suppressions whose reply contains a text in any case, and reports them', async () => {
   await put(
     { email: 'one@a.test', source_email_id: email, evidence: '550 5.1.1 Relay MISCONFIGURED 100% of the time' },
     { email: 'two@a.test', evidence: '550 5.1.1 User unknown' },
     { email: 'three@a.test', evidence: null },
   )
-  const told = await undo('--reply', 'misconfigured 100%')
-  expect(told).toEqual({
+  const output = await undo('--reply', 'misconfigured 100%')
+  expect(output).toEqual({
     dry_run: false,
     count: 1,
     brands: [{ brand_id: shop.brandId, hard_bounce: 1, complaint: 0 }],
@@ -93,7 +93,7 @@ test('undoes those whose reply holds a text, whatever its case, and says what it
   expect(await undoneBy('--reply', '%')).toEqual([])
 })
 
-test('undoes those of a time, its end not included, and of one organization', async () => {
+test('undoes suppressions of a period, without its end, and of one organization', async () => {
   await put(
     { email: 'before@a.test', created_at: at('07:59:59.999999') },
     { email: 'first@a.test', created_at: at('08:00:00') },
@@ -107,22 +107,22 @@ test('undoes those of a time, its end not included, and of one organization', as
   expect(await left()).toEqual(['after@a.test', 'before@a.test'])
 })
 
-test("undoes those of a provider's emails", async () => {
+test("undoes suppressions of one provider's emails", async () => {
   await put({ email: 'his@a.test', source_email_id: email }, { email: 'no@a.test' })
   expect(await undoneBy('--provider', 'another')).toEqual([])
   expect(await undoneBy('--provider', 'scripted', '--reply', 'no such text')).toEqual([])
   expect(await undoneBy('--provider', 'scripted')).toEqual(['his@a.test'])
 })
 
-test('leaves what people did: manual ones, and that someone unsubscribed', async () => {
+test('keeps manual suppressions, and that someone unsubscribed', async () => {
   const unsubscribed = at('07:00:00')
   await put(
     { email: 'manual@a.test', reason: 'manual' },
     { email: 'unsub@a.test', reason: 'unsubscribe' },
     { email: 'both@a.test', unsubscribed_at: unsubscribed, expires_at: at('23:00:00') },
   )
-  const told = await undo('--reply', '5.1.1')
-  expect(told.undone).toMatchObject([{ email: 'both@a.test', stays_unsubscribed: true }])
+  const output = await undo('--reply', '5.1.1')
+  expect(output.undone).toMatchObject([{ email: 'both@a.test', stays_unsubscribed: true }])
   expect(await left()).toEqual(['both@a.test', 'manual@a.test', 'unsub@a.test'])
   const both = database.db.selectFrom('suppressions').selectAll().where('email', '=', 'both@a.test')
   expect(await both.executeTakeFirstOrThrow()).toMatchObject({
@@ -134,7 +134,7 @@ test('leaves what people did: manual ones, and that someone unsubscribed', async
   })
 })
 
-test('a dry run says the same and changes nothing', async () => {
+test('a dry run reports the same and changes nothing', async () => {
   await put(...Array.from({ length: 450 }, (_, i) => ({ email: `u${i}@a.test` })))
   const dry = await undo('--reply', '5.1.1', '--dry-run')
   expect([dry.dry_run, dry.count, (await left()).length]).toEqual([true, 450, 450])
@@ -143,7 +143,7 @@ test('a dry run says the same and changes nothing', async () => {
   expect(await left()).toEqual([])
 })
 
-/** So many suppressions of one incident, in the order of their ids. */
+/** Adds `count` suppressions of one incident. Their ids, sorted. */
 async function putMany(count: number): Promise<readonly Id<'sup'>[]> {
   const ids = Array.from({ length: count }, () => newId('sup')).sort()
   const rows = ids.map((id, i) => ({
@@ -162,7 +162,7 @@ async function putMany(count: number): Promise<readonly Id<'sup'>[]> {
   return ids
 }
 
-test('tells of them as they go, a few hundred at a time, also where none is of the incident', async () => {
+test('reports a few hundred at a time as they are undone, even if none matches', async () => {
   await putMany(1200)
   for (const reply of ['5.1.1', 'no such text']) {
     const steps = await Array.fromAsync(undoSuppressions(database.db, { reply }, true))
@@ -171,11 +171,11 @@ test('tells of them as they go, a few hundred at a time, also where none is of t
   }
 })
 
-test('killed half way it has told of what is gone, and the next run does the rest', async () => {
+test('if it is killed half way, it has reported what is removed, and the next run removes the rest', async () => {
   const ids = await putMany(1200)
   const command = ['suppressions', 'undo', '--reply', '5.1.1']
-  const told = await database.db.transaction().execute(async tx => {
-    // It comes to wait here, in the third of its transactions.
+  const lines = await database.db.transaction().execute(async tx => {
+    // The command blocks at this row, in its third transaction.
     await tx
       .selectFrom('suppressions')
       .select('id')
@@ -200,10 +200,10 @@ test('killed half way it has told of what is gone, and the next run does the res
   const { out, status } = await runCommand(command, { MAILROOM_DATABASE_URL: database.url })
   const after = out.split('\n').filter(value => value.includes('@'))
   expect([status, await left(), after.length]).toEqual([0, [], 200])
-  expect(new Set([...told, ...after].map(addressOf)).size).toBe(1200)
+  expect(new Set([...lines, ...after].map(addressOf)).size).toBe(1200)
 }, 60_000)
 
-test('tells a person how many of which brand', async () => {
+test('prints the counts of each brand for people', async () => {
   await put({ email: 'one@a.test' }, { email: 'two@a.test', reason: 'complaint', evidence: 'abuse report' })
   const settings = { MAILROOM_DATABASE_URL: database.url }
   const { out } = await runCommand(
@@ -223,7 +223,7 @@ test.each([
   [['--from', '2026-03-01T00:00:00Z']],
   [['--from', 'yesterday', '--to', '2026-03-01T00:00:00Z']],
   [['--from', '2026-03-02T00:00:00Z', '--to', '2026-03-01T00:00:00Z']],
-])('takes nothing away without being told which: %p', async args => {
+])('removes nothing without a selection: %p', async args => {
   await put({})
   const { status } = await runCommand(['suppressions', 'undo', ...args], { MAILROOM_DATABASE_URL: database.url })
   expect([status, await left()]).toEqual([2, ['ann@a.test']])

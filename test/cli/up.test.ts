@@ -3,6 +3,7 @@ import { existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { isAlive, runningPid } from '../../src/cli/private/process.ts'
 import { fetchValidated } from '../harness/openapi-validation.ts'
+import { until } from '../harness/until.ts'
 import { startUp, temporaryFolder, type UpProcess } from '../harness/up.ts'
 
 let folder: ReturnType<typeof temporaryFolder>
@@ -29,19 +30,19 @@ function get(up: UpProcess, path: string): Promise<Response> {
 
 const pidOf = (name: string) => runningPid(join(folder.path, name, 'pid'))
 
-test('gives a domain that sends and receives, two mailboxes and a key, and prints and writes them', async () => {
+test('creates a domain that sends and receives, two mailboxes and a key, and prints and writes them', async () => {
   const up = await start()
   const domain = await (await get(up, `/v1/domains/${up.file.domain_id}`)).json()
   expect(domain).toMatchObject({ domain: 'demo.test', ready_to_send: true, receiving: { live: true } })
   const mailboxes = (await (await get(up, '/v1/mailboxes')).json()) as { data: { id: string; address: string }[] }
-  expect(mailboxes.data.map(each => each.address).sort()).toEqual(['*@demo.test', 'hello@demo.test'])
-  expect(mailboxes.data.find(each => each.id === up.file.mailbox_id)?.address).toBe('hello@demo.test')
+  expect(mailboxes.data.map(mailbox => mailbox.address).sort()).toEqual(['*@demo.test', 'hello@demo.test'])
+  expect(mailboxes.data.find(mailbox => mailbox.id === up.file.mailbox_id)?.address).toBe('hello@demo.test')
   expect(up.printed()).toContain(up.file.key)
   expect(statSync(join(folder.path, 'up.json')).mode & 0o077).toBe(0)
   expect(isAlive(up.file.pid)).toBe(true)
 })
 
-test('SIGTERM ends all of it, and the next run takes up the same things with the same key', async () => {
+test('SIGTERM stops everything, and the next run uses the same data and the same key', async () => {
   const first = await start()
   const servers = [pidOf('mariadb'), pidOf('clamd')]
   expect(servers.every(pid => pid !== undefined && isAlive(pid))).toBe(true)
@@ -50,23 +51,23 @@ test('SIGTERM ends all of it, and the next run takes up the same things with the
   expect(servers.filter(pid => pid !== undefined && isAlive(pid))).toEqual([])
 
   const second = await start()
-  const { pid: _, http: __, smtp: ___, ...kept } = second.file
-  expect(first.file).toMatchObject(kept)
+  const { pid: _, http: __, smtp: ___, ...stable } = second.file
+  expect(first.file).toMatchObject(stable)
 })
 
-test('a run that was killed leaves nothing in the way of the next, which takes its servers over', async () => {
+test('a killed run does not block the next one, which reuses its servers', async () => {
   const first = await start()
   first.kill()
-  while (isAlive(first.file.pid)) await Bun.sleep(10)
-  const left = pidOf('mariadb')
+  await until(() => !isAlive(first.file.pid))
+  const mariadbPid = pidOf('mariadb')
   const second = await start()
-  expect(pidOf('mariadb')).toBe(left)
+  expect(pidOf('mariadb')).toBe(mariadbPid)
   expect(second.file.organization_id).toBe(first.file.organization_id)
   await second.end()
-  expect(left !== undefined && isAlive(left)).toBe(false)
+  expect(mariadbPid !== undefined && isAlive(mariadbPid)).toBe(false)
 })
 
-test('--fresh begins with nothing', async () => {
+test('--fresh starts with nothing', async () => {
   const first = await start()
   await first.end()
   const second = await start('--fresh')
@@ -74,15 +75,15 @@ test('--fresh begins with nothing', async () => {
   expect(second.file.key).not.toBe(first.file.key)
 })
 
-test('a port that is taken ends it with a sentence, and nothing of it stays', async () => {
-  const taken = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } })
-  const settings = { MAILROOM_HTTP_LISTEN: `127.0.0.1:${taken.port}` }
-  await expect(startUp(folder.path, [], settings)).rejects.toThrow(`Is port ${taken.port} in use?`)
-  taken.stop()
+test('a port in use stops it with a message, and leaves nothing running', async () => {
+  const listener = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } })
+  const settings = { MAILROOM_HTTP_LISTEN: `127.0.0.1:${listener.port}` }
+  await expect(startUp(folder.path, [], settings)).rejects.toThrow(`Is port ${listener.port} in use?`)
+  listener.stop()
   expect([pidOf('mariadb'), pidOf('clamd')]).toEqual([undefined, undefined])
 })
 
-test('a second one in the same folder is told so, and the first goes on', async () => {
+test('a second run in the same folder is refused, and the first one continues', async () => {
   const first = await start()
   await expect(startUp(folder.path)).rejects.toThrow(`Mailroom is running in ${folder.path} already, as process`)
   expect((await get(first, '/v1/brands')).status).toBe(200)
