@@ -275,13 +275,13 @@ test('registers a domain once in an organization, also from concurrent requests'
 
 test('a retry of a creation finds the domain that the first attempt created', async () => {
   publishOwnership(fixture, organization, 'retried.example')
-  const wanted = {
+  const request = {
     brandId: organization.brandId,
     domain: 'retried.example',
     publishDns: false,
     id: 'dom_0retried',
   } as const
-  const make = () => createDomain(fixture.deps, organization.tenant, wanted)
+  const make = () => createDomain(fixture.deps, organization.tenant, request)
   const [first, atOnce] = await Promise.all([make(), make()])
   expect(atOnce).toEqual(first)
   expect(await make()).toEqual(first)

@@ -166,12 +166,12 @@ describe('a domain that receives', () => {
       next_step: 'mx',
       mx: { record: { status: 'mismatch', found: ['10 mx.elsewhere.example'] } },
     })
-    const kept = await fixture.deps.db
+    const row = await fixture.deps.db
       .selectFrom('receiving_claims')
       .select('identity_verified')
       .where('domain', '=', 'moved.example')
       .executeTakeFirst()
-    expect(kept?.identity_verified).toBe(1)
+    expect(row?.identity_verified).toBe(1)
   })
 
   test('is live with our MX record among others, at any priority', async () => {

@@ -1,3 +1,4 @@
+import type { BrandTenant } from '../../api/tenant.ts'
 import { type Instant, plusMs } from '../../base/clock.ts'
 import type { Db } from '../../base/database/database.ts'
 import { insertRows } from '../../base/database/insert-rows.ts'
@@ -6,12 +7,6 @@ import { type Id, newSortableToken } from '../../base/ids.ts'
 import { buildSegments } from '../../inbox/search/build-segments.ts'
 import { toSearchText } from '../../inbox/search/tokenizer.ts'
 import type { TextWorker } from '../../inbox/text-worker/text-worker.ts'
-
-/** An organization, and the brand that its messages belong to. */
-export interface StoreTenant {
-  readonly organizationId: Id<'org'>
-  readonly brandId: Id<'brd'>
-}
 
 const vocabulary = 30_000
 const wordsPerMessage = 60
@@ -56,7 +51,7 @@ export interface FillDeps {
   readonly db: Db
   readonly texts: TextWorker
   /** The first gets half of all messages, the others share the rest in turn. */
-  readonly tenants: readonly StoreTenant[]
+  readonly tenants: readonly BrandTenant[]
   /** When the first message was received. */
   readonly at: Instant
 }
@@ -85,13 +80,13 @@ export async function fillStore(deps: FillDeps, from: number, to: number): Promi
   while ((await buildSegments(deps, ids)) > 0);
 }
 
-function tenantOf([first, ...others]: readonly StoreTenant[], position: number): StoreTenant {
+function tenantOf([first, ...others]: readonly BrandTenant[], position: number): BrandTenant {
   const tenant = position % 2 === 0 ? first : others[Math.floor(position / 2) % others.length]
   if (!tenant) throw new Error('there is no tenant')
   return tenant
 }
 
-function messageOf(tenants: readonly StoreTenant[], position: number, text: string, at: Instant) {
+function messageOf(tenants: readonly BrandTenant[], position: number, text: string, at: Instant) {
   const { organizationId: organization_id, brandId: brand_id } = tenantOf(tenants, position)
   const receivedAt = plusMs(at, position)
   const id = `msg_${newSortableToken(Date.parse(`${at.slice(0, 10)}T00:00:00Z`) + position)}` as Id<'msg'>

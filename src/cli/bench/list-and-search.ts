@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { createKey } from '../../accounts/keys/keys.ts'
 import { createOrganization } from '../../accounts/organizations/organizations.ts'
+import type { BrandTenant } from '../../api/tenant.ts'
 import { systemClock } from '../../base/clock.ts'
 import { type Db, openDatabase } from '../../base/database/database.ts'
 import { migrate } from '../../base/database/migrate.ts'
@@ -8,7 +9,7 @@ import { openTextWorker } from '../../inbox/text-worker/text-worker.ts'
 import { defaultScopes } from '../key.ts'
 import type { BenchEnvironment } from './environment.ts'
 import { type Figure, figure, median } from './figure.ts'
-import { fillStore, type StoreTenant, wordOfRank } from './fill-store.ts'
+import { fillStore, wordOfRank } from './fill-store.ts'
 import { startMailroom } from './processes.ts'
 
 const smallSize = 10_000
@@ -43,7 +44,7 @@ function search(query: string): string {
 
 export type PageKind = keyof typeof requestPaths
 
-interface TenantWithKey extends StoreTenant {
+interface TenantWithKey extends BrandTenant {
   readonly key: string
 }
 

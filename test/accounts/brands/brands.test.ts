@@ -32,8 +32,8 @@ test('creates a brand', async () => {
 
 test('refuses invalid names and slugs', async () => {
   const refused = async (json: object) => {
-    const { status, json: answer } = await server.call('POST', '/v1/brands', { json })
-    return [status, answer.error?.code, answer.error?.param]
+    const { status, json: response } = await server.call('POST', '/v1/brands', { json })
+    return [status, response.error?.code, response.error?.param]
   }
   for (const slug of ['', 'A', '-a', 'a b', 'a'.repeat(64), 'ä', 1, 'a\n'])
     expect([slug, ...(await refused({ name: 'A', slug }))]).toEqual([slug, 400, 'invalid_request', 'slug'])

@@ -116,8 +116,8 @@ test('refuses invalid changes and changes nothing', async () => {
   ] as const)
     expect([json, ...outcome(await server.call('PATCH', `/v1/members/${id}`, { json }))]).toEqual([json, ...expected])
   const { json } = await server.call('GET', '/v1/members?limit=200')
-  const kept = json.data.find((item: { id: string }) => item.id === id)
-  expect([kept.brand_ids, kept.permissions]).toEqual([[...brands], ['inbox:read']])
+  const unchanged = json.data.find((item: { id: string }) => item.id === id)
+  expect([unchanged.brand_ids, unchanged.permissions]).toEqual([[...brands], ['inbox:read']])
 })
 
 test('refuses to change the brands and permissions of owners and admins', async () => {

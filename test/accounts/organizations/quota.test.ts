@@ -19,20 +19,20 @@ beforeAll(async () => {
 })
 afterAll(() => database.close())
 
-async function organization(plan: Plan) {
+async function createTestOrganization(plan: Plan) {
   return (await createOrganization(database.db, { name: 'A', plan }, testClock())).id
 }
 
 test('grants the free plan exactly what it includes, also to concurrent requests', async () => {
   const { db } = database
-  const organizationId = await organization('free')
+  const organizationId = await createTestOrganization('free')
   expect(await consumeQuota(db, [{ organizationId, plan: 'free', count: 2990 }], at)).toEqual([true])
-  const answers = await Promise.all(
+  const granted = await Promise.all(
     Array.from({ length: 12 }, () =>
       inTransaction(db, tx => consumeQuota(tx, [{ organizationId, plan: 'free', count: 1 }], at)),
     ),
   )
-  expect(answers.flat().filter(Boolean).length).toBe(10)
+  expect(granted.flat().filter(Boolean).length).toBe(10)
   expect(await acceptedInMonth(db, organizationId, at)).toBe(3000)
   expect(
     await consumeQuota(db, [{ organizationId, plan: 'free', count: 1 }], plusMs(at, 31 * 24 * 3600 * 1000)),
@@ -41,15 +41,15 @@ test('grants the free plan exactly what it includes, also to concurrent requests
 
 test('grants several requests what is left, in order', async () => {
   const { db } = database
-  const [free, paid] = [await organization('free'), await organization('paid')]
-  const takes: QuotaRequest[] = [
+  const [free, paid] = [await createTestOrganization('free'), await createTestOrganization('paid')]
+  const requests: QuotaRequest[] = [
     { organizationId: free, plan: 'free', count: 2999 },
     { organizationId: paid, plan: 'paid', count: 60_000 },
     { organizationId: free, plan: 'free', count: 2 },
     { organizationId: free, plan: 'free', count: 1 },
     { organizationId: paid, plan: 'paid', count: 1 },
   ]
-  expect(await consumeQuota(db, takes, at)).toEqual([true, true, false, true, true])
+  expect(await consumeQuota(db, requests, at)).toEqual([true, true, false, true, true])
   expect(await acceptedInMonth(db, free, at)).toBe(3000)
   expect(await acceptedInMonth(db, paid, at)).toBe(60_001)
 })

@@ -60,7 +60,7 @@ describe('the list of requests', () => {
     const organizationId = await server.newOrganization()
     const { id: keyId, key } = await server.newKey({ organizationId })
     const narrow = await server.newKey({ organizationId, scopes: ['email:send'] })
-    const asked = [
+    const calls = [
       await server.call('GET', '/v1/brands?', { key, headers: { 'user-agent': 'a\t\x85b', 'x-request-id': 'mine-1' } }),
       await server.call('GET', '/v1/nothing?secret=1', { key }),
       await server.call('HEAD', '/v1/brands', { key }),
@@ -73,11 +73,11 @@ describe('the list of requests', () => {
     const { json, status } = await server.call('GET', '/v1/requests', { key })
     expect([status, json.next_before]).toEqual([200, null])
     expect(json.data.map((item: { id: string }) => item.id)).toEqual(
-      asked.map(callResult => callResult.headers.get('x-request-id') ?? '').reverse(),
+      calls.map(callResult => callResult.headers.get('x-request-id') ?? '').reverse(),
     )
-    const shown = json.data.toReversed()
-    expect(shown[0]).toEqual({
-      id: asked[0]?.headers.get('x-request-id') ?? '',
+    const listed = json.data.toReversed()
+    expect(listed[0]).toEqual({
+      id: calls[0]?.headers.get('x-request-id') ?? '',
       created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/),
       client_request_id: 'mine-1',
       method: 'GET',
@@ -94,7 +94,7 @@ describe('the list of requests', () => {
     })
     const outcome = (request: { method: string; path: string; status: number; error_code: string }) =>
       `${request.method} ${request.path} ${request.status} ${request.error_code}`
-    expect(shown.slice(1).map(outcome)).toEqual([
+    expect(listed.slice(1).map(outcome)).toEqual([
       'GET /v1/nothing 404 not_found',
       'HEAD /v1/brands 200 null',
       'GET /v1/brands 403 insufficient_scope',
@@ -102,8 +102,8 @@ describe('the list of requests', () => {
       'POST /v1/probe/fails 500 internal_error',
       'GET /v1/brands/mrk_… 404 not_found',
     ])
-    expect(shown[3].api_key_id).toBe(narrow.id)
-    expect(shown[5].user_agent).toBe('é'.repeat(255))
+    expect(listed[3].api_key_id).toBe(narrow.id)
+    expect(listed[5].user_agent).toBe('é'.repeat(255))
     expect(JSON.stringify(json)).not.toContain('secret')
   })
 
@@ -154,13 +154,13 @@ describe('the list of requests', () => {
     await server.call('GET', '/v1/brands', { key })
     await server.call('GET', '/v1/nothing', { key })
     await server.call('POST', '/v1/nothing', { key })
-    const asked = async (query: string) =>
+    const list = async (query: string) =>
       (await server.call('GET', `/v1/requests?${query}`, { key })).json.data.map(
         (request: { method: string; path: string }) => `${request.method} ${request.path}`,
       )
-    expect(await asked('status=404')).toEqual(['POST /v1/nothing', 'GET /v1/nothing'])
-    expect(await asked('status=404&method=post')).toEqual(['POST /v1/nothing'])
-    expect(await asked('method=DELETE')).toEqual([])
+    expect(await list('status=404')).toEqual(['POST /v1/nothing', 'GET /v1/nothing'])
+    expect(await list('status=404&method=post')).toEqual(['POST /v1/nothing'])
+    expect(await list('method=DELETE')).toEqual([])
     for (const query of ['status=4', 'status=ok', 'method=', 'before=yesterday', 'limit=0', 'page=2'])
       expect([query, (await server.call('GET', `/v1/requests?${query}`, { key })).status]).toEqual([query, 400])
   })

@@ -112,11 +112,11 @@ describe('the next key', () => {
     expect(dkimRecords(await recheckNow(domain.id))).toHaveLength(2)
     clock.forward(0.2 * dayMs)
     expect(dkimRecords(await recheckNow(domain.id)).map(selectorOf)).toEqual([selector])
-    const kept = deps.db
+    const signingKeysQuery = deps.db
       .selectFrom('dkim_keys')
       .select('selector')
       .where('domain_id', '=', domain.id as Id<'dom'>)
-    expect(await kept.execute()).toEqual([{ selector }])
+    expect(await signingKeysQuery.execute()).toEqual([{ selector }])
   })
 
   test('does not sign while its name has another value', async () => {
@@ -205,16 +205,16 @@ describe('when Mailroom publishes the records', () => {
 test("the command generates the key, prints its record, and requires the database's secret key", async () => {
   const domain = await domainPublishedByHand('commanded.example')
   const secret = randomBytes(32)
-  const given = { secrets: secretsOf([secret]), varFolder: '/nowhere' }
-  await loadOrCreateSecrets(deps.db, given, { clock, log: deps.log })
+  const options = { secrets: secretsOf([secret]), varFolder: '/nowhere' }
+  await loadOrCreateSecrets(deps.db, options, { clock, log: deps.log })
   const settings = { MAILROOM_DATABASE_URL: fixture.databaseUrl, MAILROOM_SECRET_KEY: secret.toString('base64') }
-  const ran = await runCommand(['domain', 'rotate-dkim', 'Commanded.example', '--json'], settings)
-  expect([ran.status, ran.err]).toEqual([0, ''])
-  const told = JSON.parse(ran.out)
-  expect(told).toMatchObject({ domain_id: domain.id, domain: 'commanded.example', is_new: true })
-  expect(told.record).toBe(`${told.selector}._domainkey.commanded.example`)
+  const result = await runCommand(['domain', 'rotate-dkim', 'Commanded.example', '--json'], settings)
+  expect([result.status, result.err]).toEqual([0, ''])
+  const output = JSON.parse(result.out)
+  expect(output).toMatchObject({ domain_id: domain.id, domain: 'commanded.example', is_new: true })
+  expect(output.record).toBe(`${output.selector}._domainkey.commanded.example`)
   const again = await runCommand(['domain', 'rotate-dkim', 'commanded.example', '--json'], settings)
-  expect(JSON.parse(again.out)).toMatchObject({ selector: told.selector, is_new: false })
+  expect(JSON.parse(again.out)).toMatchObject({ selector: output.selector, is_new: false })
 
   const rotating = (...args: string[]) => runCommand(['domain', 'rotate-dkim', ...args], settings)
   expect(await rotating('nobody.example')).toMatchObject({

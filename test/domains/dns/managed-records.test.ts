@@ -270,8 +270,8 @@ describe('when ownership', () => {
     const id = await server.register('lost.test')
     for (const { id: proof } of await server.zone.recordsAt('_mailroom.lost.test')) await server.zone.remove(proof)
     for (const [method, path, json] of operations(id)) {
-      const answer = await server.call(method, path, json ? { json } : {})
-      expect([method, ...refusalOf(answer)]).toEqual([method, 422, 'ownership_not_verified', undefined])
+      const response = await server.call(method, path, json ? { json } : {})
+      expect([method, ...refusalOf(response)]).toEqual([method, 422, 'ownership_not_verified', undefined])
     }
     expect(await server.recordsUnder('lost.test')).toEqual([])
     expect((await server.call('GET', `/v1/domains/${id}`)).json.ownership_verified).toBe(false)
@@ -285,9 +285,9 @@ describe('when ownership', () => {
     await server.zone.update(proof.id, { ...proof, ...away }, null)
     server.dns.zone['_mailroom.dark.example'] = { behaviour: { rcode: 'SERVFAIL' } }
     for (const [method, path, json] of operations(id)) {
-      const answer = await server.call(method, path, json ? { json } : {})
-      expect([method, ...refusalOf(answer)]).toEqual([method, 500, 'dns_unavailable', undefined])
-      expect(answer.json.error.retryable).toBe(true)
+      const response = await server.call(method, path, json ? { json } : {})
+      expect([method, ...refusalOf(response)]).toEqual([method, 500, 'dns_unavailable', undefined])
+      expect(response.json.error.retryable).toBe(true)
     }
     expect((await server.call('GET', `/v1/domains/${id}`)).json.ownership_verified).toBe(true)
   })
@@ -364,10 +364,12 @@ describe('with an Idempotency-Key', () => {
   test('concurrent creations create one record', async () => {
     const id = await server.register('at-once.test')
     const json = { type: 'A', name: 'x', value: '192.0.2.1' }
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       [1, 2, 3, 4].map(() => create(id, json, { 'idempotency-key': 'records-at-once' })),
     )
-    expect(answers.every(answer => answer.status === 201 || code(answer) === 'idempotency_in_progress')).toBe(true)
+    expect(responses.every(response => response.status === 201 || code(response) === 'idempotency_in_progress')).toBe(
+      true,
+    )
     expect(await server.recordsUnder('at-once.test')).toHaveLength(1)
   })
 })
@@ -544,13 +546,13 @@ test("each operation requires its scope and the tenant's own domain", async () =
     ['DELETE', `${records(id)}/${record.id}`, undefined, 'write'],
   ] as const) {
     const body = json ? { json } : {}
-    const asked = async (key: string) => {
-      const { status, json: answer } = await server.call(method, path, { key, ...body })
-      return [method, path, status, answer.error?.code]
+    const statusOf = async (key: string) => {
+      const { status, json: response } = await server.call(method, path, { key, ...body })
+      return [method, path, status, response.error?.code]
     }
-    expect(await asked(restricted)).toEqual([method, path, 403, 'brand_restricted'])
-    expect(await asked(stranger)).toEqual([method, path, 404, 'not_found'])
-    expect(await asked(scope === 'read' ? writer : reader)).toEqual([method, path, 403, 'insufficient_scope'])
-    expect((await asked(scope === 'read' ? reader : writer))[3]).toBeUndefined()
+    expect(await statusOf(restricted)).toEqual([method, path, 403, 'brand_restricted'])
+    expect(await statusOf(stranger)).toEqual([method, path, 404, 'not_found'])
+    expect(await statusOf(scope === 'read' ? writer : reader)).toEqual([method, path, 403, 'insufficient_scope'])
+    expect((await statusOf(scope === 'read' ? reader : writer))[3]).toBeUndefined()
   }
 })

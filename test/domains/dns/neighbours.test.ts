@@ -70,8 +70,8 @@ describe('by name, a tenant cannot use', () => {
       { type: 'CNAME', name, value: 'attacker.example' },
       { type: 'MX', name, value: 'mx.attacker.example', priority: 0 },
     ]) {
-      const { status, json: answer, text } = await server.call('POST', records(tenantsId), { json })
-      expect([status, answer.error.code, answer.error.param]).toEqual([403, 'dns_name_not_allowed', 'name'])
+      const { status, json: response, text } = await server.call('POST', records(tenantsId), { json })
+      expect([status, response.error.code, response.error.param]).toEqual([403, 'dns_name_not_allowed', 'name'])
       expect(text).not.toContain(neighbour.organizationId)
     }
     expect(await wholeZone()).toEqual([...zoneBefore] as never)
@@ -130,10 +130,10 @@ describe('by id, a tenant cannot use', () => {
       ['PATCH', { value: '192.0.2.66' }],
       ['DELETE', undefined],
     ] as const) {
-      const answer = await server.call(method, path, json ? { json } : {})
+      const response = await server.call(method, path, json ? { json } : {})
       const toUnknown = await server.call(method, unknown, json ? { json } : {})
-      expect(answer.status).toBe(404)
-      expect(answer.text.replace(/rec_\w{26}/, '')).toBe(toUnknown.text.replace(/rec_\w{26}/, ''))
+      expect(response.status).toBe(404)
+      expect(response.text.replace(/rec_\w{26}/, '')).toBe(toUnknown.text.replace(/rec_\w{26}/, ''))
     }
     expect(await wholeZone()).toEqual([...zoneBefore] as never)
   })
@@ -167,8 +167,8 @@ test('two organizations that own the same domain both see its records, and neith
     ['PATCH', { value: 'x' }],
     ['DELETE', undefined],
   ] as const) {
-    const answer = await server.call(method, `${records(mine)}/${dkim.id}`, json ? { json } : {})
-    expect([answer.status, answer.json.error.code]).toEqual([409, 'record_managed'])
+    const response = await server.call(method, `${records(mine)}/${dkim.id}`, json ? { json } : {})
+    expect([response.status, response.json.error.code]).toEqual([409, 'record_managed'])
   }
 })
 
@@ -187,8 +187,8 @@ describe('a subdomain that is registered while a record below it is being writte
     const write = 'create'
     server.interrupt({ when, write, happens: () => server.register(child, neighbour) })
     const json = { type: 'A', name: `www.${child}`, value: '192.0.2.1' }
-    const { status, json: answer } = await server.call('POST', records(id), { json })
-    expect([status, answer.error.code]).toEqual([403, 'dns_name_not_allowed'])
+    const { status, json: response } = await server.call('POST', records(id), { json })
+    expect([status, response.error.code]).toEqual([403, 'dns_name_not_allowed'])
     expect(await held(parent)).toEqual([])
   })
 
@@ -219,14 +219,14 @@ describe('a subdomain that is registered while a record below it is being writte
     const { parent, child } = names()
     const id = await server.register(parent)
     const registered = server.own(child, neighbour.organizationId).then(() => server.register(child, neighbour))
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 12 }, (_, n) =>
         server.call('POST', records(id), { json: { type: 'A', name: `n${n}.${child}`, value: '192.0.2.1' } }),
       ),
     )
     await registered
-    const acknowledged = answers.flatMap(answer => (answer.status === 201 ? [answer.json.name] : []))
-    const refused = answers.filter(answer => answer.status !== 201)
+    const acknowledged = responses.flatMap(response => (response.status === 201 ? [response.json.name] : []))
+    const refused = responses.filter(response => response.status !== 201)
     expect(refused.every(callResult => callResult.json.error.code === 'dns_name_not_allowed')).toBe(true)
     expect((await server.recordsUnder(child)).map(existingRecord => existingRecord.name).toSorted()).toEqual(
       acknowledged.toSorted(),

@@ -200,12 +200,12 @@ test('deleting a mailbox keeps its messages and frees its address', async () => 
   const messageId = await fileMessage(id)
   expect(await removeMailbox(fixture.deps, organization.tenant, id)).toEqual({ deleted: id })
   expect(await refusalOf(removeMailbox(fixture.deps, organization.tenant, id))).toBe('not_found')
-  const kept = await fixture.deps.db
+  const message = await fixture.deps.db
     .selectFrom('messages')
     .select('mailbox_id')
     .where('id', '=', messageId)
     .executeTakeFirst()
-  expect(kept).toEqual({ mailbox_id: null })
+  expect(message).toEqual({ mailbox_id: null })
   expect(await create('leaver')).toMatchObject({ unread_count: 0 })
 })
 
@@ -242,22 +242,22 @@ describe('deleting a domain', () => {
   })
 
   test('wins against a mailbox that is created meanwhile', async () => {
-    const going = await ownedDomain(fixture, organization, 'going.example')
-    const { receiving } = await create('a', going)
+    const deletedDomain = await ownedDomain(fixture, organization, 'going.example')
+    const { receiving } = await create('a', deletedDomain)
     publishAt(fixture.dns, ...receiving.identity.dns_records, receiving.mx.record)
-    const { id } = await create('b', going)
+    const { id } = await create('b', deletedDomain)
     let created: Promise<unknown> = Promise.resolve()
     await inTransaction(fixture.deps.db, async db => {
-      await lockDomain(db, organization.tenant.organizationId, going.id as Id<'dom'>)
-      created = refusalOf(create('c', going))
+      await lockDomain(db, organization.tenant.organizationId, deletedDomain.id as Id<'dom'>)
+      created = refusalOf(create('c', deletedDomain))
       await until(async () => isWaitingForLock(), { what: 'the creation waits for the lock on the domain' })
       await db
         .deleteFrom('mailboxes')
-        .where('domain_id', '=', going.id as Id<'dom'>)
+        .where('domain_id', '=', deletedDomain.id as Id<'dom'>)
         .execute()
       await db
         .deleteFrom('domains')
-        .where('id', '=', going.id as Id<'dom'>)
+        .where('id', '=', deletedDomain.id as Id<'dom'>)
         .execute()
     })
     expect(await created).toBe('not_found')

@@ -70,7 +70,7 @@ function mtaSts(domain: string, mode: string, pair?: CertificatePair) {
     MAILROOM_HTTPS_LISTEN: '127.0.0.1:0',
     ...(pair && { MAILROOM_TLS_CERT: cert, MAILROOM_TLS_KEY: key }),
   }
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into responses of every kind
   return domainCommand.run(['mta-sts', domain, mode], env).then(told => told?.json as any)
 }
 
@@ -97,9 +97,9 @@ test('a policy that is set for a domain is served at its host, and its records a
   expect(created.warnings).toEqual([expect.stringContaining('which most senders do not trust')])
 
   for (const host of ['mta-sts.a.example', 'MTA-STS.A.example', 'mta-sts.a.example:443', 'mta-sts.a.example.']) {
-    const answer = await policyAt(host)
-    expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'text/plain'])
-    expect(await answer.text()).toBe(`version: STSv1\r\nmode: testing\r\nmx: ${hostname}\r\nmax_age: 86400\r\n`)
+    const response = await policyAt(host)
+    expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/plain'])
+    expect(await response.text()).toBe(`version: STSv1\r\nmode: testing\r\nmx: ${hostname}\r\nmax_age: 86400\r\n`)
   }
   for (const host of ['a.example', 'mta-sts.b.example', 'mta-sts.', 'mta-sts.a.example.evil.example'])
     expect((await policyAt(host)).status).toBe(404)

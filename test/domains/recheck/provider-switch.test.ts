@@ -85,9 +85,9 @@ async function readyDomain(): Promise<DomainJson> {
 /** A domain that is enrolled, published, and verified by SES. */
 async function moveToSes(deps: RecheckDeps, domain: DomainJson): Promise<void> {
   await recheckDue(deps)
-  const wanted = await read(domain)
-  expect(ofProvider(wanted)).toHaveLength(3)
-  publishAt(fixture.dns, ...ofProvider(wanted))
+  const enrolled = await read(domain)
+  expect(ofProvider(enrolled)).toHaveLength(3)
+  publishAt(fixture.dns, ...ofProvider(enrolled))
   const identity = ses.identities.get(domain.domain)
   if (identity) identity.isVerified = true
   expect((await checkDomain(deps, organization.tenant, domain.id)).ready_to_send).toBe(true)

@@ -152,11 +152,11 @@ describe('a record that vanishes', () => {
       status: 'failed',
       ready_to_send: false,
     })
-    const kept = await deps.db
+    const claimQuery = await deps.db
       .selectFrom('receiving_claims')
       .selectAll()
       .where('domain_id', '=', domain.id as Id<'dom'>)
-    expect(await kept.executeTakeFirstOrThrow()).toMatchObject({ identity_verified: 1 })
+    expect(await claimQuery.executeTakeFirstOrThrow()).toMatchObject({ identity_verified: 1 })
   })
 
   test('and was the MX record is reported at the third recheck; the identity stays verified without its record', async () => {
@@ -205,7 +205,7 @@ describe('the recheck job', () => {
     await recheckNow(domain.id)
     for (let time = 0; time < 8; time++) {
       clock.forward(longestWaitMs * 1.2)
-      for (let others = 1; others > 0; others = await recheckDueDomains(deps));
+      for (let count = 1; count > 0; count = await recheckDueDomains(deps));
       waits.push(await wait())
     }
     for (const [i, minutes] of [4, 8, 16, 32, 60, 60, 60, 60].entries()) {
@@ -214,14 +214,14 @@ describe('the recheck job', () => {
     }
     delete fixture.dns.zone[nameOf(domain, 'dkim')]
     clock.forward(longestWaitMs * 1.2)
-    for (let others = 1; others > 0; others = await recheckDueDomains(deps));
+    for (let count = 1; count > 0; count = await recheckDueDomains(deps));
     expect(await wait()).toBeLessThan(1.2)
   })
 
   test('checks each domain once when several processes run it', async () => {
     const names = Array.from({ length: 12 }, (_, i) => `shared${i}.example`)
     for (const name of names) await ownedDomain(fixture, organization, name)
-    for (let others = 1; others > 0; others = await recheckDueDomains(deps));
+    for (let count = 1; count > 0; count = await recheckDueDomains(deps));
     fixture.dns.questions.length = 0
     await deps.db.updateTable('domains').set({ next_check_at: clock.now() }).where('domain', 'in', names).execute()
     const processes = [1, 2, 3].map(() =>
@@ -236,7 +236,7 @@ describe('the recheck job', () => {
 
   test('takes over the domains of a process that died when its lease expires', async () => {
     const domain = await ownedDomain(fixture, organization, 'orphan.example')
-    for (let others = 1; others > 0; others = await recheckDueDomains(deps));
+    for (let count = 1; count > 0; count = await recheckDueDomains(deps));
     await updateNextCheck(deps.db, domain.id as Id<'dom'>, clock.now())
     const dying = { ...deps, resolver: { resolve: () => new Promise<never>(() => undefined) } }
     void recheckDueDomains(dying)
@@ -244,30 +244,30 @@ describe('the recheck job', () => {
     expect(await recheckDueDomains(deps)).toBe(0)
     clock.forward(5 * 60_000)
     publishAt(fixture.dns, ...domain.dns_records)
-    for (let others = 1; others > 0; others = await recheckDueDomains(deps));
+    for (let count = 1; count > 0; count = await recheckDueDomains(deps));
     expect((await read(domain.id)).ready_to_send).toBe(true)
   })
 
   test('skips a domain that was deleted meanwhile, and goes on after one that fails', async () => {
-    const [gone, there] = [
+    const [deleted, remaining] = [
       await ownedDomain(fixture, organization, 'gone.example'),
       await ownedDomain(fixture, organization, 'there.example'),
     ]
-    for (let others = 1; others > 0; others = await recheckDueDomains(deps));
-    publishAt(fixture.dns, ...there.dns_records)
-    for (const { id } of [gone, there]) await updateNextCheck(deps.db, id as Id<'dom'>, clock.now())
+    for (let count = 1; count > 0; count = await recheckDueDomains(deps));
+    publishAt(fixture.dns, ...remaining.dns_records)
+    for (const { id } of [deleted, remaining]) await updateNextCheck(deps.db, id as Id<'dom'>, clock.now())
     const deleting: RecheckDeps = {
       ...deps,
       resolver: {
         resolve: async (name, type, question) => {
           if (name.endsWith('gone.example'))
-            await refusalOf(removeDomain(deps, organization.tenant, gone.id, async () => []))
+            await refusalOf(removeDomain(deps, organization.tenant, deleted.id, async () => []))
           return deps.resolver.resolve(name, type, question)
         },
       },
     }
     expect(await recheckDueDomains(deleting)).toBe(2)
-    expect((await read(there.id)).ready_to_send).toBe(true)
+    expect((await read(remaining.id)).ready_to_send).toBe(true)
   })
 })
 

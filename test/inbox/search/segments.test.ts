@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Caller } from '../../../src/api/caller.ts'
+import type { BrandTenant } from '../../../src/api/tenant.ts'
 import { systemClock } from '../../../src/base/clock.ts'
 import { newId } from '../../../src/base/ids.ts'
-import { fillStore, type StoreTenant, wordOfRank } from '../../../src/cli/bench/fill-store.ts'
+import { fillStore, wordOfRank } from '../../../src/cli/bench/fill-store.ts'
 import { buildSegments } from '../../../src/inbox/search/build-segments.ts'
 import { likePattern, parseQuery } from '../../../src/inbox/search/query.ts'
 import { searchMessages } from '../../../src/inbox/search/search.ts'
@@ -12,7 +13,7 @@ import { type FreshDatabase, freshDatabase } from '../../harness/database.ts'
 
 let database: FreshDatabase
 const texts = openTextWorker()
-const newTenant = (): StoreTenant => ({ organizationId: newId('org'), brandId: newId('brd') })
+const newTenant = (): BrandTenant => ({ organizationId: newId('org'), brandId: newId('brd') })
 const [large, small, other] = [newTenant(), newTenant(), newTenant()]
 const perLarge = 3 * segmentSize + 100
 
@@ -27,16 +28,16 @@ afterAll(async () => {
   await database.close()
 })
 
-const callerOf = ({ organizationId }: StoreTenant, brandId: Caller['brandId'] = null) =>
+const callerOf = ({ organizationId }: BrandTenant, brandId: Caller['brandId'] = null) =>
   ({ organizationId, brandId }) as Caller
 
-async function search(tenant: StoreTenant, query: string, limit = 50): Promise<readonly string[]> {
+async function search(tenant: BrandTenant, query: string, limit = 50): Promise<readonly string[]> {
   const found = await searchMessages(database.db, callerOf(tenant), query, { folder: undefined, limit })
   return found.map(row => row.id)
 }
 
 /** What a scan of all messages finds. */
-async function scanAll({ organizationId }: StoreTenant, query: string, limit = 50): Promise<readonly string[]> {
+async function scanAll({ organizationId }: BrandTenant, query: string, limit = 50): Promise<readonly string[]> {
   const { required = [], excluded = [] } = parseQuery(query) ?? {}
   const matches = (words: string, pattern: string) => new RegExp(pattern.replaceAll('%', '.*'), 's').test(words)
   const rows = await database.db
