@@ -15,10 +15,11 @@ export class UnknownSecretKeyError extends Error {
  */
 export async function loadOrCreateSecrets(
   db: Db,
-  given: { readonly secrets: Secrets | undefined; readonly varFolder: string },
+  settings: { readonly secrets: Secrets | undefined; readonly varFolder: string },
   { clock, log }: { readonly clock: Clock; readonly log: Log },
 ): Promise<Secrets> {
-  const secrets = given.secrets ?? readSecretFile(given.varFolder) ?? (await newSecrets(db, given.varFolder, log))
+  const secrets =
+    settings.secrets ?? readSecretFile(settings.varFolder) ?? (await newSecrets(db, settings.varFolder, log))
   await registerSecretKey(db, secrets, clock)
   return secrets
 }
@@ -29,9 +30,9 @@ export async function loadOrCreateSecrets(
  */
 export async function loadSecrets(
   db: Db,
-  given: { readonly secrets: Secrets | undefined; readonly varFolder: string },
+  settings: { readonly secrets: Secrets | undefined; readonly varFolder: string },
 ): Promise<Secrets> {
-  const secrets = given.secrets ?? readSecretFile(given.varFolder)
+  const secrets = settings.secrets ?? readSecretFile(settings.varFolder)
   const registered = await db.selectFrom('secret_keys').select('id').execute()
   if (secrets && registered.some(({ id }) => id === secrets.id)) return secrets
   throw unknownKey(registered[0]?.id ?? '(none yet: run `mailroom serve` first)', secrets?.ids.join(', ') ?? 'none')
