@@ -36,8 +36,8 @@ const compose = (relayUrl: string) =>
 beforeAll(async () => {
   // Each is kept as soon as it is there, so that what has started also ends where another does not start.
   const started = [
-    startEngine().then(async each => {
-      engine = each
+    startEngine().then(async started => {
+      engine = started
       await makeBaseImage(engine, 'base')
       imageBytes = await buildMailroom(engine, 'base', image)
       const clamdFolder = join(engine.folder, 'clamd')
@@ -226,7 +226,7 @@ test('SIGTERM lets the message and the submission under way finish, and a new co
   expect((await secretKey()).out).toBe(before)
   expect((await call('GET', `/v1/emails/${json.id}`)).json.status).toBe('sent')
   expect(relay.accepted).toHaveLength(taken + 1)
-  expect((await messagesIn()).map(each => each.subject).sort()).toEqual(['Hello', 'Under way'])
+  expect((await messagesIn()).map(message => message.subject).sort()).toEqual(['Hello', 'Under way'])
 }, 120_000)
 
 /** Does the door take no new session? */

@@ -48,7 +48,7 @@ export async function buildMailroom(engine: Engine, base: string, name: string):
   const own = join(homedir(), '.npmrc')
   const registry = ['npm_config_registry', 'NPM_CONFIG_REGISTRY', 'BUN_CONFIG_REGISTRY']
     .map(key => process.env[key])
-    .find(each => each)
+    .find(value => value)
   const lines = [existsSync(own) ? readFileSync(own, 'utf8') : '', registry ? `registry=${registry}` : '']
   writeFileSync(npmrc, `${lines.join('\n')}\n`, { mode: 0o600 })
   const proxies = ['HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY', 'http_proxy', 'https_proxy', 'no_proxy']

@@ -42,7 +42,7 @@ afterAll(async () => {
   await dns.close()
 })
 
-/** The certificate that a client is shown which checks it, for this name. */
+/** The certificate for this name that a verifying client receives. */
 function shownAt(servername: string): Promise<PeerCertificate> {
   return new Promise((resolve, reject) => {
     const socket = connect({ host: '127.0.0.1', port: https, servername, ca: issuingRoot }, () => {
@@ -59,7 +59,7 @@ const isShown = (name: string) =>
     () => false,
   )
 
-test('serves in the clear, and from its first certificates on by STARTTLS and HTTPS as well', async () => {
+test('serves without TLS until its first certificates, then with STARTTLS and HTTPS too', async () => {
   await until(() => isShown(api))
   await until(async () => {
     const client = await SmtpClient.ready(mailroom.smtp)
@@ -88,7 +88,7 @@ test('serves in the clear, and from its first certificates on by STARTTLS and HT
   expect(shown).toContain('mailroom_certificate_orders_total{result="issued"} 2')
 }, 60_000)
 
-test('a domain that asks for a policy has it at a host of its own, with a certificate for it', async () => {
+test('an MTA-STS policy is served on the policy host of the domain, with a certificate for it', async () => {
   const { db } = mailroom.database
   const record = { type: 'A', name: policyHost, value: '127.0.0.1', priority: null, ttl: 60 }
   await db

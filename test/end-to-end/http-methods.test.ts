@@ -4,7 +4,7 @@ import { apiOperations } from '../harness/openapi-document.ts'
 import { SmtpClient } from '../harness/smtp-client.ts'
 
 let mailroom: Mailroom
-/** Something that is there, by the first part of the path after /v1. */
+/** An existing id for the first path segment after /v1. */
 let ids: Readonly<Record<string, string>>
 const operations = apiOperations().filter(apiOperation => apiOperation.path !== '/v1/mcp')
 const reading = operations.filter(operation => operation.method === 'GET')
@@ -34,7 +34,7 @@ async function ask(method: string, path: string, key: string | null = mailroom.k
   return { status: response.status, headers: response.headers, text: await response.text() }
 }
 
-test('every path that GET reads, HEAD tells of without a body and without effects', async () => {
+test('HEAD works on every path with GET, without a body and without effects', async () => {
   let found = 0
   for (const { path } of reading) {
     const at = fill(path)
@@ -57,7 +57,7 @@ test('HEAD does not mark a message read', async () => {
   expect((await mailroom.api('GET', '/v1/inbox')).json.data[0].read).toBe(false)
 })
 
-test('every path names its methods to whoever tries another', async () => {
+test('every path lists its methods in Allow for an unsupported one', async () => {
   for (const path of paths) {
     const known = operations.filter(operation => operation.path === path).map(operation => operation.method)
     const others = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'].filter(value => !known.includes(value))
@@ -79,7 +79,7 @@ function matches(path: string, at: string): boolean {
   return new RegExp(`^${path.replaceAll(/:\w+/g, '[^/]+')}$`).test(at)
 }
 
-test('every operation asks for a key before all else, and shows the rate to whoever has one', async () => {
+test('every operation requires a key first, and sends rate limit headers with a valid one', async () => {
   for (const { method, path } of operations) {
     const at = fill(path)
     const strange = await ask(method, at, null)

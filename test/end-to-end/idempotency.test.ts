@@ -38,7 +38,7 @@ async function countEmails(subject: string): Promise<number> {
   return rows.length
 }
 
-test('50 identical sends at once are one email, and all that are answered 202 are answered alike', async () => {
+test('50 identical concurrent sends create one email, and all 202 responses are identical', async () => {
   const answers = await Promise.all(
     Array.from({ length: 50 }, () => call('POST', '/v1/emails', 'fifty-at-once', email('fifty'))),
   )
@@ -52,7 +52,7 @@ test('50 identical sends at once are one email, and all that are answered 202 ar
   }
 })
 
-/** Makes the request, kills the process with -9 while its commit is held, and starts it again. */
+/** Sends the request, kills the process with -9 while its commit is blocked, and restarts it. */
 async function dieAtCommit(when: 'before' | 'after', idempotencyKey: string, send: () => Promise<unknown>) {
   await mailroom.kill('SIGTERM')
   await mailroom.restart({ MAILROOM_DATABASE_URL: gate.url, MAILROOM_ROLES: 'http' })
@@ -74,7 +74,7 @@ async function dieAtCommit(when: 'before' | 'after', idempotencyKey: string, sen
   return row?.status ?? null
 }
 
-/** As if the time had passed that a process which died holds its keys for. */
+/** As if the leases of a dead process had expired. */
 async function letLeaseRunOut(idempotencyKey: string): Promise<void> {
   await mailroom.database.db
     .updateTable('idempotency_keys')
@@ -83,8 +83,8 @@ async function letLeaseRunOut(idempotencyKey: string): Promise<void> {
     .execute()
 }
 
-describe('a process that is killed', () => {
-  test('between the commit of an email and its answer has sent it: the retry gets that answer', async () => {
+describe('a process killed', () => {
+  test('between the commit of an email and its response has sent it: the retry gets that response', async () => {
     const send = () => call('POST', '/v1/emails', 'died-after', email('died after'))
     expect(await dieAtCommit('after', 'died-after', send)).toBe(202)
     expect(await countEmails('died after')).toBe(1)
@@ -95,7 +95,7 @@ describe('a process that is killed', () => {
     expect(await countEmails('died after')).toBe(1)
   }, 60_000)
 
-  test('before the commit has sent nothing: the retry, once it is let in, sends once', async () => {
+  test('before the commit has sent nothing: the retry, once it is admitted, sends once', async () => {
     const send = () => call('POST', '/v1/emails', 'died-before', email('died before'))
     expect(await dieAtCommit('before', 'died-before', send)).toBeNull()
     expect(await countEmails('died before')).toBe(0)
@@ -107,7 +107,7 @@ describe('a process that is killed', () => {
     expect(await countEmails('died before')).toBe(1)
   }, 60_000)
 
-  test('between the commit of a flag and its answer has set it: the retry does not set it again', async () => {
+  test('between the commit of a flag and its response has set it: the retry does not set it again', async () => {
     const id = await deliver()
     const star = () => call('POST', `/v1/inbox/${id}/star`, 'died-starring', { starred: true })
     expect(await dieAtCommit('after', 'died-starring', star)).toBe(200)
@@ -191,7 +191,7 @@ describe('a repetition', () => {
   }, 60_000)
 })
 
-test('the request log names the email that a request made, and that a repetition stands for', async () => {
+test('the request log has the email id of a request and of its repetition', async () => {
   const [first, second] = [
     await call('POST', '/v1/emails', 'logged-send', email('logged')),
     await call('POST', '/v1/emails', 'logged-send', email('logged')),

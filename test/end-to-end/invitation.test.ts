@@ -13,7 +13,7 @@ beforeAll(async () => {
 })
 afterAll(() => mailroom.stop())
 
-test('lets in whoever was invited, shows them in the list, and writes their link nowhere', async () => {
+test('an invited person can log in and is listed, and their link is written nowhere', async () => {
   const { brand_id } = mailroom.demo
   const invited = await mailroom.api('POST', '/v1/invitations', { brand_ids: [brand_id], permissions: ['inbox:read'] })
   expect(invited.status).toBe(201)

@@ -18,7 +18,7 @@ import { type FreshDatabase, freshDatabase } from '../harness/database.ts'
 import { testClock } from '../harness/http-server.ts'
 import { countRowsRead } from '../harness/rows-read.ts'
 
-/** Rows of each kind in an organization; of what is rare, few are among them, made long before the others. */
+/** Rows of each kind in an organization; the few rare ones among them are the oldest. */
 const many = 3000
 const few = 10
 
@@ -117,7 +117,7 @@ async function members(count: number, organization_id: Id<'org'>): Promise<void>
   await inBatches(count, row, rows => insertRows(database.db, 'members', rows))
 }
 
-/** Closed in each of the three ways, and among them a hundred that are open. */
+/** Invitations closed in each of the three ways, and a hundred open ones among them. */
 async function invitations(organization_id: Id<'org'>): Promise<void> {
   const fixed = { email: null, brand_ids: toJson([]), permissions: '', invited_by: null, member_id: null }
   const row = (i: number) => ({
@@ -139,7 +139,7 @@ interface Page<Row> {
   readonly after: Row | undefined
 }
 
-/** Goes through a list page by page: what it showed, and the most rows that were read for one page. */
+/** Reads a list page by page: its items, and the most rows that the database read for one page. */
 async function walk<Row extends { readonly id: string }>(select: (db: Db, page: Page<Row>) => Promise<readonly Row[]>) {
   const shown: string[] = []
   let most = 0
@@ -160,7 +160,7 @@ function expectEach({ count, distinct, most }: Awaited<ReturnType<typeof walk>>,
   expect(most).toBeLessThan(200)
 }
 
-describe('a page reads about as many rows as it shows, however many there are: of', () => {
+describe('reading a page costs about as many rows as it shows, however many there are: of', () => {
   const filters: readonly (readonly [string, () => Omit<SuppressionFilter, 'organizationId'>, number])[] = [
     ['all suppressions', () => ({ brandId: null, reason: null }), many + 2 * few],
     ['the suppressions of a brand', () => ({ brandId: shop.brandId, reason: null }), many + few],
@@ -208,7 +208,7 @@ describe('a page reads about as many rows as it shows, however many there are: o
     expectEach(walked, many + 1)
   })
 
-  test('open invitations, whatever was closed', async () => {
+  test('open invitations among closed ones', async () => {
     const walked = await walk((db, page: Page<Awaited<ReturnType<typeof selectOpenInvitations>>[number]>) =>
       selectOpenInvitations(db, shop.organizationId, now, page),
     )

@@ -17,7 +17,7 @@ let forwarder: DnsForwarder
 let api: ReturnType<typeof Bun.serve>
 let mailroom: Mailroom
 let gate: Gate | undefined
-/** What was done outside since the gate was set, of what counts. */
+/** The writes to the DNS server since the kill point was set. */
 let steps: string[] = []
 let counts: (step: string) => boolean = () => true
 
@@ -91,7 +91,7 @@ async function own(domain: string): Promise<void> {
   await powerDns.put(apex, name, 'TXT', [`"${value}"`])
 }
 
-/** Does the work and is killed at the gate; then, on a fresh process, does it again. Was it killed? */
+/** Runs the work with a kill point, then again with a new process. Was it killed? */
 async function doTwice<Result>(at: Gate, work: () => Promise<Result>): Promise<{ result: Result; wasKilled: boolean }> {
   steps = []
   gate = at
@@ -116,7 +116,7 @@ interface Named {
   readonly name: string
 }
 
-/** Expects that these records stand in the zone at and below the name, each once, beside the proof, and no others. */
+/** Expects exactly these records and the ownership proof in the zone at and below the name, each once. */
 async function expectOnce(domain: string, records: readonly Named[]): Promise<void> {
   const { rrsets } = await powerDns.ask('GET', `/zones/${apex}.`)
   const below = rrsets.filter(({ name }: Named) => name === `${domain}.` || name.endsWith(`.${domain}.`))
@@ -127,7 +127,7 @@ async function expectOnce(domain: string, records: readonly Named[]): Promise<vo
   expect(standing.toSorted()).toEqual(wanted.toSorted())
 }
 
-/** Kills at every step that counts before it is taken, and after every write. `work` says whether it was killed. */
+/** Kills before every step and after every write. `work` returns whether it was killed. */
 async function killEverywhere(work: (domain: string, at: Gate) => Promise<boolean>, prefix: string): Promise<void> {
   let kills = 0
   for (let step = 1, isOver = false; !isOver; step++) {
@@ -141,7 +141,7 @@ async function killEverywhere(work: (domain: string, at: Gate) => Promise<boolea
   expect(kills).toBeGreaterThan(10)
 }
 
-test('enrolment that is killed at any step is finished by the next attempt, and nothing is there twice', async () => {
+test('provisioning killed at any step is finished by the next attempt, with nothing twice', async () => {
   await killEverywhere(async (domain, at) => {
     await own(domain)
     const wanted = { brand_id: mailroom.demo.brand_id, domain, publish_dns: true }
@@ -155,7 +155,7 @@ test('enrolment that is killed at any step is finished by the next attempt, and 
   }, 'enrol')
 }, 300_000)
 
-test('publishing for receiving that is killed at any write is finished by the next attempt', async () => {
+test('publishing for receiving killed at any write is finished by the next attempt', async () => {
   counts = step => step === 'PATCH'
   await killEverywhere(async (domain, at) => {
     await own(domain)

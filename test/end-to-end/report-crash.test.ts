@@ -9,7 +9,7 @@ import { sendMail } from '../harness/smtp-delivery.ts'
 import { until } from '../harness/until.ts'
 import { type ReportFacts, writeDsn, writeFeedback } from '../harness/write-reports.ts'
 
-/** A process that dies while it takes a report has taken all of it or nothing, and the reporter's next try ends it. */
+/** A process that dies while it records a report has recorded all or nothing of it, and the reporter's retry completes it. */
 let relay: ScriptedRelay
 let mailroom: Mailroom
 let gate: DatabaseProxy
@@ -36,7 +36,7 @@ interface Sent extends ReportFacts {
 
 const emailOf = async (id: string) => (await mailroom.api('GET', `/v1/emails/${id}`)).json
 
-/** An email that is sent, and settled. */
+/** An email with the status sent. */
 async function sent(address: string): Promise<Sent> {
   const fields = { from: 'hello@demo.test', to: address, subject: 'Hello', text: 'Hello' }
   const { json } = await mailroom.api('POST', '/v1/emails', fields)
@@ -51,7 +51,7 @@ async function sent(address: string): Promise<Sent> {
 const bounceOf = (email: Sent) => writeDsn({ kind: 'failed', reply: `550 5.1.1 No mailbox for ${email.id}` }, email)
 const tell = ({ to }: Sent, report: string) => sendMail(mailroom.smtp, report, { from: '', to: [to] })
 
-/** What the email and the list say: status of email and recipient, its events, and why the address is suppressed. */
+/** The state of an email: its status, its recipient's status, its events, and why the address is suppressed. */
 async function stateOf({ id, address }: Sent) {
   const { json } = await mailroom.api(
     'GET',
@@ -74,7 +74,7 @@ const steps = [
 ] as const
 
 for (const [table, write] of steps)
-  test(`killed at its ${write} of ${table}, nothing of a bounce is there; told again it is there once`, async () => {
+  test(`killed at its ${write} of ${table}, nothing of a bounce is recorded; reported again, it is recorded once`, async () => {
     const email = await sent(`${table.replace('_', '-')}@dest.example`)
     await killAtWrite(mailroom, { table, write }, () => tell(email, bounceOf(email)))
     expect(await stateOf(email)).toEqual(untouched)
@@ -83,7 +83,7 @@ for (const [table, write] of steps)
   }, 60_000)
 
 for (const when of ['before', 'after'] as const)
-  test(`killed ${when} its commit, a bounce is there ${when === 'before' ? 'not at all' : 'whole'}; told again, once`, async () => {
+  test(`killed ${when} its commit, a bounce is recorded ${when === 'before' ? 'not at all' : 'completely'}; reported again, once`, async () => {
     await mailroom.kill('SIGTERM')
     await mailroom.restart({ MAILROOM_DATABASE_URL: gate.url })
     const email = await sent(`${when}@dest.example`)
@@ -99,7 +99,7 @@ for (const when of ['before', 'after'] as const)
     expect(await stateOf(email)).toEqual(bounced)
   }, 60_000)
 
-test('killed after a complaint that came to a mailbox is filed and before it counts, it counts once when it comes again', async () => {
+test('killed between storing a complaint in a mailbox and counting it, it counts once when it is received again', async () => {
   const email = await sent('complainer@dest.example')
   const feedback = writeFeedback('abuse', { ...email, to: 'abuse@demo.test' })
   const send = () => sendMail(mailroom.smtp, feedback, { from: '', to: ['abuse@demo.test'] })
@@ -109,10 +109,10 @@ test('killed after a complaint that came to a mailbox is filed and before it cou
   expect(await stateOf(email)).toEqual(complained)
 }, 60_000)
 
-/** What the process had just taken to tell, another tells after so long at most. */
+/** After at most this time another process delivers the reports that the dead one had claimed. */
 const leaseMs = 60_000
 
-test('killed before the simulator’s reports are told, they are told after the start, once', async () => {
+test('killed before it delivers the simulator’s reports, it delivers them once after the restart', async () => {
   const fields = { from: 'hello@demo.test', subject: 'Hello', text: 'Hello' }
   const send = async (to: string): Promise<string> =>
     (await mailroom.api('POST', '/v1/emails', { ...fields, to })).json.id

@@ -4,7 +4,7 @@ import { setAwsCredentials, startSes } from '../harness/ses.ts'
 import { startSqs } from '../harness/sqs.ts'
 import { until } from '../harness/until.ts'
 
-test('an email goes out by Amazon SES, and its queue tells that it arrived', async () => {
+test('an email goes out through Amazon SES, and its event queue reports the delivery', async () => {
   const restore = setAwsCredentials()
   const [ses, sqs] = [startSes(), startSqs()]
   sqs.longPolls = true

@@ -24,7 +24,7 @@ import { headerValues } from '../harness/relayed-messages.ts'
 import { until } from '../harness/until.ts'
 import { type OutgoingWebhook, startWebhookPoster, type WebhookPoster } from '../harness/webhook-poster.ts'
 
-/** What the provider does follows from it alone; MAILROOM_TEST_SEED sets another. */
+/** Determines everything that the provider does; MAILROOM_TEST_SEED sets another. */
 const seed = Number(process.env['MAILROOM_TEST_SEED'] ?? 8058)
 const random = seededRandom(seed)
 const count = 300
@@ -157,11 +157,11 @@ async function expectTruth(): Promise<void> {
 
 const doubts = () => mailroom.log.filter(line => line.level === 40 && line.msg.includes('MAILROOM_PUBLIC_URL'))
 
-test('says at the start that without https one click does not unsubscribe', () => {
+test('warns at start that one-click unsubscribe does not work without https', () => {
   expect(doubts()).toHaveLength(1)
 })
 
-test('repeated, out of order, forged in between and with the process killed, Postmark’s news end as what it did', async () => {
+test('repeated, out of order, mixed with forgeries and with kills, Postmark’s events end in what it did', async () => {
   const began = performance.now()
   const addresses = Array.from({ length: count }, (_, i) => `r${i}@dest${i % 9}.example`)
   for (const address of addresses) {
@@ -199,7 +199,7 @@ test('repeated, out of order, forged in between and with the process killed, Pos
   )
 }, 120_000)
 
-/** What email and list say: its status, its events, and why the address is suppressed. */
+/** The state of an email: its status, its events, and why the address is suppressed. */
 async function stateOf(id: string, address: string) {
   const list = `/v1/suppressions/check?email=${address}&brand_id=${mailroom.demo.brand_id}`
   const { status, recipients, events } = await emailOf(id)
@@ -208,7 +208,7 @@ async function stateOf(id: string, address: string) {
   return [status, kinds.join(' '), (await mailroom.api('GET', list)).json.suppression?.reason ?? null]
 }
 
-/** What a bounce writes, in order. */
+/** The writes of a bounce, in order. */
 const steps: readonly WriteStep[] = [
   { table: 'email_events', write: 'INSERT', when: "NEW.type = 'bounced'" },
   { table: 'email_recipients', write: 'UPDATE', when: "NEW.status = 'bounced'" },
@@ -243,7 +243,7 @@ async function sendRefused(address: string): Promise<string> {
 const refused = ['bounced', 'queued bounced', 'hard_bounce']
 
 for (const step of steps)
-  test(`killed at its ${step.write} of ${step.table}, nothing of a webhook nor of a refusal at RCPT is there; each comes again, and is there once`, async () => {
+  test(`killed at its ${step.write} of ${step.table}, nothing of a webhook or of a refused RCPT is recorded; each is repeated and recorded once`, async () => {
     const [told, gone] = [`told-${nameOf(step)}@dest.example`, `refused-${nameOf(step)}@dest.example`]
     const id = await send(told)
     await until(async () => (await emailOf(id)).status === 'sent')
@@ -262,7 +262,7 @@ for (const step of steps)
     expect(await stateOf(refusedId, gone)).toEqual(refused)
   }, 60_000)
 
-test('killed as it is about to take a refused recipient off the queue, it offers it again, and the refusal is there once', async () => {
+test('killed before it removes a refused recipient from the queue, it submits it again, and the refusal is recorded once', async () => {
   const address = 'refused-last@dest.example'
   let id = ''
   await killAtWrite(mailroom, { table: 'outbox', write: 'DELETE' }, async () => {
@@ -274,7 +274,7 @@ test('killed as it is about to take a refused recipient off the queue, it offers
   expect(await stateOf(id, address)).toEqual(refused)
 }, 60_000)
 
-test('killed after the commit of a refusal at RCPT, all of it is there, and stays', async () => {
+test('killed after the commit of a refused RCPT, everything is recorded and stays', async () => {
   const gate = await startDatabaseProxy(mailroom.database.url)
   try {
     await mailroom.kill('SIGTERM')

@@ -79,7 +79,7 @@ async function mirror(): Promise<string> {
   const given = process.env['MAILROOM_TEST_DEBIAN_MIRROR']
   if (given) return given
   const targets = await runAsRoot(['apt-get', 'indextargets', '--format', '$(REPO_URI)', 'Created-By: Packages'])
-  const found = targets.split('\n').find(each => each !== '' && !each.includes('security'))
+  const found = targets.split('\n').find(uri => uri !== '' && !uri.includes('security'))
   if (!found) throw new Error('apt knows no mirror; name one in MAILROOM_TEST_DEBIAN_MIRROR')
   return found
 }

@@ -34,7 +34,7 @@ const accepted = await ask<{ id: string }>('POST', '/v1/emails', {
 for (const deadline = Date.now() + 30_000; ; await Bun.sleep(100)) {
   const { status } = await ask<{ status: string }>('GET', `/v1/emails/${accepted.id}`)
   const subjects = (await ask<{ data: readonly { subject: string }[] }>('GET', '/v1/inbox')).data.map(
-    each => each.subject,
+    message => message.subject,
   )
   const isOver = status === 'sent' && subjects.includes(`out ${tag}`)
   if (!isOver && Date.now() < deadline) continue

@@ -80,7 +80,7 @@ describe.skipIf(why !== null)('systemd/install', () => {
   }
 
   test(
-    'killed in each of its steps, it takes up where it stopped, on a system that does not run yet',
+    'killed in each of its steps, it continues where it stopped, on a system that is not booted yet',
     async () => {
       const reached: (string | undefined)[] = []
       for (let index = 0; index < 10; index++) reached.push(await killAt(index, [700, 0, 400, 100][index % 4] ?? 0))
@@ -99,7 +99,7 @@ describe.skipIf(why !== null)('systemd/install', () => {
     longMs,
   )
 
-  test('secrets are for root alone, and the account has no way in', async () => {
+  test('only root can read the secrets, and the account has no login', async () => {
     const mode = (path: string) => (lstatSync(machine.path(path)).mode & 0o777).toString(8)
     expect(mode('etc/mailroom/credentials')).toBe('700')
     expect(mode('etc/mailroom/credentials/database_url')).toBe('600')
@@ -109,7 +109,7 @@ describe.skipIf(why !== null)('systemd/install', () => {
     expect(await sh('find /opt/mailroom -perm /o+w ! -type l | wc -l')).toBe('0')
   })
 
-  test('the unit is right, and exposes less than 3 of 10', async () => {
+  test('the unit is valid, and its exposure is below 3 of 10', async () => {
     expect(await machine.run('systemd-analyze verify /etc/systemd/system/mailroom.service')).toEqual({
       status: 0,
       out: '',
@@ -124,7 +124,7 @@ describe.skipIf(why !== null)('systemd/install', () => {
   })
 
   test(
-    'after a boot it serves: mail comes in and goes out, and the account reaches no more than it needs',
+    'it serves after a boot: mail comes in and goes out, and the account has only the privileges it needs',
     async () => {
       appendFileSync(machine.path('etc/mailroom/mailroom.env'), 'MAILROOM_DNS_ZONE=local\n')
       await machine.boot()
@@ -156,7 +156,7 @@ describe.skipIf(why !== null)('systemd/install', () => {
   })
 
   test(
-    'a restart lets what is under way finish, and ends it well',
+    'a restart finishes the work in progress and exits cleanly',
     async () => {
       const before = await mainPid()
       await sh('systemctl restart mailroom')
@@ -168,14 +168,14 @@ describe.skipIf(why !== null)('systemd/install', () => {
   )
 
   test(
-    'the watchdog ends a process that hangs, and systemd starts another',
+    'the watchdog kills a process that hangs, and systemd starts another',
     async () => {
       await sh('mkdir -p /etc/systemd/system/mailroom.service.d')
       const dropIn = 'etc/systemd/system/mailroom.service.d/test.conf'
       writeFileSync(machine.path(dropIn), '[Service]\nWatchdogSec=6\nRestartSec=1\n')
       await sh('systemctl daemon-reload && systemctl restart mailroom')
       const before = await mainPid()
-      // For longer than the watchdog waits, it is left alone while it lives.
+      // Longer than the watchdog interval: a healthy process is not killed.
       await Bun.sleep(9000)
       expect(await mainPid()).toBe(before)
       await sh(`kill -STOP ${before}`)
@@ -195,7 +195,7 @@ describe.skipIf(why !== null)('systemd/install', () => {
   )
 
   test(
-    'a newer checkout takes over, one that cannot start says the way back, and one link leads there',
+    'a newer checkout replaces the old one; one that cannot start prints the rollback command, which works',
     async () => {
       const first = readlinkSync(machine.path('opt/mailroom/current'))
       await sh(`sed -i 's/"version": "[^"]*"/"version": "9.0.0"/' ${checkout}/package.json`)
@@ -220,7 +220,7 @@ describe.skipIf(why !== null)('systemd/install', () => {
   )
 
   test(
-    'taken away, it leaves mail and settings for the next installation; purged, it leaves nothing',
+    'uninstalled, it keeps mail and settings for the next installation; purged, it leaves nothing',
     async () => {
       const clamd = file('etc/clamav/clamd.conf')
       expect((await install('--uninstall')).status).toBe(0)

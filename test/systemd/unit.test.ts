@@ -19,7 +19,7 @@ test('the service gets more time to stop than the work in progress can take', ()
 })
 
 test('the unit and the installer set only settings that Mailroom has, and the same memory as ./mailroom', () => {
-  const known = new Set<string>(Object.values(settings).map(each => each.key))
+  const known = new Set<string>(Object.values(settings).map(setting => setting.key))
   // An answer for the installer, not a setting of the service.
   known.add('MAILROOM_ORGANIZATION')
   const named = [unit, read('systemd/command'), read('systemd/install'), read('systemd/steps/settings.bash')]
