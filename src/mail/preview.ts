@@ -1,4 +1,4 @@
-import { htmlToText } from './html-to-text.ts'
+import { htmlToText } from './html-to-text/html-to-text.ts'
 import { oneLine, truncate } from './text.ts'
 
 const maxPreview = 200

@@ -1,5 +1,5 @@
-import { htmlToText } from '../../mail/html-to-text.ts'
-import { textAlternative } from '../../sending/accept/text-alternative.ts'
+import { htmlToText } from '../../mail/html-to-text/html-to-text.ts'
+import { textAlternative } from '../../sending/compose/text-alternative.ts'
 import { replyTextOf } from '../messages/reply-text.ts'
 import { sanitizeHtml, sanitizeQuotedHtml } from '../messages/sanitize-html.ts'
 import { quoteInHtml, quoteInText } from '../reply/quotation.ts'

@@ -1,5 +1,5 @@
 import type { HeaderField } from '../header.ts'
-import { htmlToText } from '../html-to-text.ts'
+import { htmlToText } from '../html-to-text/html-to-text.ts'
 import { returnedMessageStart } from './bounce-phrases.ts'
 import { decodeEncodedWords, fieldOf, type ReportMessage } from './report-mime.ts'
 import { isReturnedMessageType } from './returned-message.ts'

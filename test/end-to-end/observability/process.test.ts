@@ -135,8 +135,8 @@ test('promtool accepts every query of the dashboard and the names of our metrics
 test('the dashboard has a row for each part, and no two panels in the same place', () => {
   expect(panels.filter(panel => panel.type === 'row').map(panel => panel.title)).toEqual([
     'Now',
-    'Mail in',
-    'Mail out',
+    'Inbound mail',
+    'Outbound mail',
     'Queue',
     'HTTP',
     'Resources',

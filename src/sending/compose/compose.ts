@@ -1,9 +1,9 @@
 import MailComposer from 'nodemailer/lib/mail-composer'
 import { encodeWord } from 'nodemailer/lib/mime-funcs'
 import type { Id } from '../../base/ids.ts'
-import type { OutgoingAttachment } from './attachments.ts'
-import type { HeaderField } from './headers.ts'
-import type { OutgoingEmail } from './parse-request.ts'
+import type { OutgoingAttachment } from '../accept/attachments.ts'
+import type { HeaderField } from '../accept/headers.ts'
+import type { OutgoingEmail } from '../accept/parse-request.ts'
 import { serialize } from './serialize.ts'
 import { textAlternative } from './text-alternative.ts'
 

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'bun:test'
 import type { Instant } from '../../base/clock.ts'
 import { parseMessage, readMessageSummary } from '../../mail/message.ts'
+import { parseSendRequest } from '../accept/parse-request.ts'
 import type { SendEmail } from '../emails/schema.ts'
 import { compose } from './compose.ts'
-import { parseSendRequest } from './parse-request.ts'
 import { textAlternative } from './text-alternative.ts'
 
 const naming = { emailId: 'eml_01m7x95a2d01z8q062b7w8246y', messageId: '01m7x95a2d@a.example' } as const

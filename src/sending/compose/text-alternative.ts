@@ -1,4 +1,4 @@
-import { htmlToText } from '../../mail/html-to-text.ts'
+import { htmlToText } from '../../mail/html-to-text/html-to-text.ts'
 
 /** More HTML is not converted, in characters: a text alternative is for reading. */
 const maxHtml = 128 * 1024
