@@ -13,7 +13,7 @@ import {
   listRecordsRefusals,
   removeRecord,
   removeRecordRefusals,
-} from './managed-records/managed-records.ts'
+} from '../managed-records/managed-records.ts'
 import { publishDns, publishDnsRefusals } from './publish.ts'
 import {
   dnsSetupSchema,

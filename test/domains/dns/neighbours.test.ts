@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
-import { apiRecordId } from '../../../src/domains/dns/managed-records/list.ts'
+import { apiRecordId } from '../../../src/domains/managed-records/list.ts'
 import { ownershipRecord } from '../../../src/domains/ownership.ts'
 import type { ZoneRecord } from '../../../src/ports/dns-zone/port.ts'
 import { newBrand } from '../fixtures.ts'

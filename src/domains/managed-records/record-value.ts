@@ -1,6 +1,6 @@
 import { isIPv4, isIPv6 } from 'node:net'
-import { canonicalDomain } from '../../../mail/address.ts'
-import type { ZoneRecord } from '../../../ports/dns-zone/port.ts'
+import { canonicalDomain } from '../../mail/address.ts'
+import type { ZoneRecord } from '../../ports/dns-zone/port.ts'
 import { parseTarget } from './record-name.ts'
 
 /** Sixteen strings of 255 octets (RFC 1035 §3.3). */

@@ -1,6 +1,6 @@
-import type { Tenant } from '../../../api/tenant.ts'
-import type { Db } from '../../../base/database/database.ts'
-import { type Refusal, refuse } from '../../../base/refusal.ts'
+import type { Tenant } from '../../api/tenant.ts'
+import type { Db } from '../../base/database/database.ts'
+import { type Refusal, refuse } from '../../base/refusal.ts'
 import { isOwnershipName, isWithin, namesBetween } from './record-name.ts'
 import { selectForeignNames } from './table.ts'
 

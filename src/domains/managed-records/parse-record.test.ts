@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import type { ZoneRecord } from '../../../ports/dns-zone/port.ts'
+import type { ZoneRecord } from '../../ports/dns-zone/port.ts'
 import { applyRecordChange, type NewRecord, parseRecord } from './parse-record.ts'
 
 const read = (type: NewRecord['type'], value: string, more: Partial<NewRecord> = {}): ZoneRecord =>

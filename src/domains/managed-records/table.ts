@@ -1,9 +1,9 @@
 import { sql } from 'kysely'
-import type { Reservation } from '../../../api/idempotency/reservation.ts'
-import type { Tenant } from '../../../api/tenant.ts'
-import type { Instant } from '../../../base/clock.ts'
-import type { Db } from '../../../base/database/database.ts'
-import type { Id } from '../../../base/ids.ts'
+import type { Reservation } from '../../api/idempotency/reservation.ts'
+import type { Tenant } from '../../api/tenant.ts'
+import type { Instant } from '../../base/clock.ts'
+import type { Db } from '../../base/database/database.ts'
+import type { Id } from '../../base/ids.ts'
 
 const namesPerQuery = 500
 const deletedPerCall = 100

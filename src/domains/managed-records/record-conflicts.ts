@@ -1,6 +1,6 @@
-import { type Refusal, refuse } from '../../../base/refusal.ts'
-import type { ExistingRecord, WriteResult, ZoneRecord } from '../../../ports/dns-zone/port.ts'
-import { describeConflict, type ZoneAccess } from '../zone-access.ts'
+import { type Refusal, refuse } from '../../base/refusal.ts'
+import type { ExistingRecord, WriteResult, ZoneRecord } from '../../ports/dns-zone/port.ts'
+import { describeConflict, type ZoneAccess } from '../dns/zone-access.ts'
 
 /** The refusals of {@link requireNoConflict}. */
 export const recordConflictRefusals = ['dns_record_conflict'] as const

@@ -1,6 +1,6 @@
-import { type Refusal, refuse } from '../../../base/refusal.ts'
-import type { ZoneRecord } from '../../../ports/dns-zone/port.ts'
-import { ownershipPrefix } from '../../ownership.ts'
+import { type Refusal, refuse } from '../../base/refusal.ts'
+import type { ZoneRecord } from '../../ports/dns-zone/port.ts'
+import { ownershipPrefix } from '../ownership.ts'
 import { parseRecordName } from './record-name.ts'
 import { expectedValues, parseRecordValue } from './record-value.ts'
 
