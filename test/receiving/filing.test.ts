@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
-import { sql } from 'kysely'
 import { plusMs, systemClock } from '../../src/base/clock.ts'
 import { inTransaction } from '../../src/base/database/database.ts'
 import { fromJson } from '../../src/base/database/schema.ts'
@@ -8,6 +7,7 @@ import { newId } from '../../src/base/ids.ts'
 import { mysqlBlobs } from '../../src/ports/blobs/mysql.ts'
 import { joinThreads } from '../../src/sending/threads/threads.ts'
 import { type FreshDatabase, freshDatabase } from '../harness/database.ts'
+import { isWaitingForLock } from '../harness/lock-wait.ts'
 import { until } from '../harness/until.ts'
 import {
   daysAgo,
@@ -367,10 +367,7 @@ test('files nothing for clients that disconnect while their messages are being f
   const lock = database.db.transaction().execute(async tx => {
     await tx.selectFrom('mailboxes').select('id').where('id', '=', recipient.mailboxId).forUpdate().execute()
     hasLocked()
-    await until(async () => {
-      const { rows } = await sql`SELECT 1 FROM information_schema.innodb_trx WHERE trx_state = 'LOCK WAIT'`.execute(tx)
-      return rows.length > 0
-    })
+    await until(() => isWaitingForLock(tx, 'mailboxes'))
     leaving.abort()
   })
   await locked

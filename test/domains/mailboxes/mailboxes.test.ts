@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { sql } from 'kysely'
 import { inTransaction } from '../../../src/base/database/database.ts'
 import { toJson } from '../../../src/base/database/schema.ts'
 import { type Id, newId } from '../../../src/base/ids.ts'
@@ -12,6 +11,7 @@ import {
 } from '../../../src/domains/mailboxes/mailboxes.ts'
 import type { DomainJson } from '../../../src/domains/schema.ts'
 import { lockDomain } from '../../../src/domains/table.ts'
+import { isWaitingForLock } from '../../harness/lock-wait.ts'
 import { until } from '../../harness/until.ts'
 import {
   breakName,
@@ -40,13 +40,6 @@ afterAll(() => fixture.close())
 const create = (localPart: string | null, { id }: DomainJson = domain, { tenant }: TestOrganization = organization) =>
   createMailbox(fixture.deps, tenant, { domainId: id, localPart })
 const nothingBlocks = () => Promise.resolve([])
-
-/** Does another connection wait for the row lock on a domain? */
-async function isWaitingForLock(): Promise<boolean> {
-  const { rows } = await sql`SELECT id FROM information_schema.processlist
-    WHERE db = DATABASE() AND id <> CONNECTION_ID() AND info LIKE '%_domains_%for update'`.execute(fixture.deps.db)
-  return rows.length > 0
-}
 
 /** Inserts a received message with what counting needs. */
 async function fileMessage(mailboxId: string, change: { folder?: 'inbox' | 'spam'; is_read?: 0 | 1 } = {}) {
@@ -250,7 +243,9 @@ describe('deleting a domain', () => {
     await inTransaction(fixture.deps.db, async db => {
       await lockDomain(db, organization.tenant.organizationId, deletedDomain.id as Id<'dom'>)
       created = refusalOf(create('c', deletedDomain))
-      await until(async () => isWaitingForLock(), { what: 'the creation waits for the lock on the domain' })
+      await until(() => isWaitingForLock(fixture.deps.db, 'domains'), {
+        what: 'the creation waits for the lock on the domain',
+      })
       await db
         .deleteFrom('mailboxes')
         .where('domain_id', '=', deletedDomain.id as Id<'dom'>)
