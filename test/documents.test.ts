@@ -8,7 +8,16 @@ import { childEnvironment, startUp, temporaryFolder, type UpProcess } from './ha
 
 const read = (path: string) => readFileSync(join(projectRoot, path), 'utf8')
 const readme = read('README.md')
-const documents = [...new Bun.Glob('{*.md,docs/*.md,docker/*.md,systemd/*.md}').scanSync(projectRoot)].sort()
+const folders = ['.', 'docs', 'docker', 'systemd']
+const documents = folders.flatMap(folder =>
+  [...new Bun.Glob('*.md').scanSync(join(projectRoot, folder))].map(file => join(folder, file)).sort(),
+)
+
+test('the documents are found', () => {
+  expect(documents).toEqual(
+    expect.arrayContaining(['README.md', 'docs/api.md', 'docker/README.md', 'systemd/README.md']),
+  )
+})
 
 test('docs/settings.md is what `bun test/harness/write-settings.ts` writes', () => {
   expect(read('docs/settings.md')).toBe(settingsDocument())
