@@ -108,7 +108,7 @@ const http: readonly Job<HttpJobDeps>[] = [
   {
     name: 'search-index',
     intervalMs: secondMs / 2,
-    does: 'indexes new messages for search',
+    does: 'indexes new messages for search, and again those that an earlier version indexed wrongly',
     open: openIndexing,
   },
   {
