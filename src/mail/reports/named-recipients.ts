@@ -6,8 +6,23 @@ export function findAddresses(text: string): readonly string[] {
   return [...new Set(Array.from(text.matchAll(address), ([found]) => found.replace(/[.]+$/, '')))]
 }
 
-const label =
-  '(?:(?:failed|final|original|invalid|bad|unknown|undeliverable|intended|e-?mail)?[ -]*(?:recipients?|address(?:es)?|user|rcpt[ _]to|to|mailbox|empfänger|destinatario|destinataire|получатель|收件人|受信者|宛先|无法发送到)(?:[ -]*(?:address|name|for|of)|邮箱|地址)?[ \\t]*[:：=]?[ \\t]*)?'
+/** Where the text names this address, from an offset on, and not one that ends or begins like it; -1: nowhere. */
+export function indexOfAddress(text: string, wanted: string, from = 0): number {
+  if (wanted === '') return -1
+  for (let at = text.indexOf(wanted, from); at >= 0; at = text.indexOf(wanted, at + 1)) {
+    const isWhole =
+      !/[\w.+=-]/.test(text.charAt(at - 1)) &&
+      !/^(?:[\w-]|\.\w)/.test(text.slice(at + wanted.length, at + wanted.length + 2))
+    if (isWhole) return at
+  }
+  return -1
+}
+
+const labelWords =
+  '(?:failed|final|original|invalid|bad|unknown|undeliverable|intended|e-?mail)?[ -]*(?:recipients?|address(?:es)?|user|rcpt[ _]to|to|mailbox|empfänger|destinatario|destinataire|получатель|收件人|受信者|宛先|无法发送到)(?:[ -]*(?:address|name|for|of)|邮箱|地址)?'
+/** What parts a label from the address: without it, `tom@` would be `to` and `m@`. No space follows a Chinese or Japanese label. */
+const labelEnd = '(?:[ \\t]*[:：=][ \\t]*|[ \\t]+|(?=["\'<(\\[])|(?<=[\\u3000-\\u9fff])(?=[!-~]))'
+const label = `(?:${labelWords}${labelEnd})?`
 const nameBefore =
   '(?:(?:[^\\n<>@:]{0,60}|[^\\n<>@]{0,60}\\b(?:to|for|recipient|address|user):?[ \\t]*)<(?:mailto:|smtp:)?)?'
 
@@ -18,8 +33,9 @@ export const recipientLine = new RegExp(
 )
 const notRecipient = /^(?:mailer-daemon|postmaster|mail-daemon)@/i
 const senderLine =
-  /^[ \t]*(?:(?:from|sender|reply-to|mail from|return-path|originator|original sender|by|reporting-mta|von|de|от)\b[ \t]*[:=<]|>>>[ \t]*mail\b)|(?:contact|assistance|questions|help)\b[^\n]*@/i
-const deliveryWords = /deliver|unknown|user|mailbox|recipient|address|rcpt|invalid|unable|sent to|quota|reject/i
+  /^[ \t]*(?:(?:from|sender|reply-to|mail from|return-path|originator|original sender|by|reporting-mta|von|de|от)\b[ \t]*[:=<]|>>>[ \t]*mail\b|[245]\d\d-)|\b(?:contact|assistance|questions|help)[ \t:,][^\n]*@/i
+const deliveryWords =
+  /deliver|unknown|user|mailbox|recipient|address|rcpt|invalid|unable|sent to|message to|quota|reject/i
 /** What comes right before the list of recipients; text before it may name other addresses. */
 const recipientListStart =
   /(?:did not reach the following recipient\(s\)|following (?:recipient|address|destination)[^\n]{0,40}|(?:was|be) (?:not )?delivered to|had (?:permanent|delivery|transient)[^\n]{0,30}|undeliverable to)[^\n@]{0,30}[:\n]/i
