@@ -127,18 +127,42 @@ function decodeQuotedPrintable(text: string): Buffer {
   return Buffer.from(bytes, 'latin1')
 }
 
+// ISO-2022-JP (RFC 1468) is 7-bit: without its declared charset it would pass for ASCII.
+const japaneseEscape = /\p{Cc}(?:\$[@B]|\([IJ])/u
+
 /** Bytes that are not text of their charset, or of one that is unknown, are read as UTF-8 or else as Latin-1. */
 function decodeCharset(bytes: Buffer, charset = 'utf-8'): string {
-  for (const label of [charset, 'utf-8'])
+  if (japaneseEscape.test(bytes.toString('latin1')))
+    return libmime.decodeWord('iso-2022-jp', 'B', bytes.toString('base64'))
+  const attempts = [
+    () => decodeStrictly(bytes, charset),
+    () => decodeByLibrary(bytes, charset),
+    () => decodeStrictly(bytes, 'utf-8'),
+  ]
+  for (const attempt of attempts)
     try {
-      return new TextDecoder(label as Bun.Encoding, { fatal: true }).decode(bytes)
+      return attempt()
     } catch {
       // Reporters name charsets that do not exist, or that their text is not in.
     }
   return bytes.toString('latin1')
 }
 
-/** A field's value, at most 4 KiB of it, with its encoded words decoded (RFC 2047). */
+function decodeStrictly(bytes: Buffer, charset: string): string {
+  return new TextDecoder(charset as Bun.Encoding, { fatal: true }).decode(bytes)
+}
+
+/** Knows more charsets than TextDecoder, and variants of them. */
+function decodeByLibrary(bytes: Buffer, charset: string): string {
+  const text = libmime.decodeWord(charset, 'B', bytes.toString('base64'))
+  if (text.includes('\ufffd')) throw new Error(`no text in ${charset}`)
+  return text
+}
+
+/**
+ * A field's value, at most 4 KiB of it, with its encoded words decoded (RFC 2047). Notes also writes ISO-2022-JP as it is.
+ */
 export function decodeEncodedWords(value: string): string {
-  return libmime.decodeWords(value.slice(0, maxValue))
+  const start = value.slice(0, maxValue)
+  return japaneseEscape.test(start) ? decodeCharset(Buffer.from(start, 'latin1')) : libmime.decodeWords(start)
 }
