@@ -224,8 +224,8 @@ function cleanup(deleteRows: (deps: { readonly db: Db; readonly clock: Clock }, 
       (await deleteRows(deps, rowsPerCleanup)) === rowsPerCleanup ? 'more' : 'done'
 }
 
-function openRescan({ db, clock, log, scanner, resolver }: AppContext): JobRound {
-  const deps = { db, blobs: mysqlBlobs(db, clock), scanner, resolver, clock, log }
+function openRescan({ db, clock, log, scanner, resolver, bounces }: AppContext): JobRound {
+  const deps = { db, blobs: mysqlBlobs(db, clock), scanner, resolver, hostname: bounces.hostname, clock, log }
   return signal => rescanRound(deps, signal)
 }
 

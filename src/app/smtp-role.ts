@@ -40,6 +40,7 @@ export async function startSmtpRole(context: AppContext, certificates: Certifica
     blobs,
     log,
     resolver,
+    hostname: bounces.hostname,
     hasDiskSpace,
     parsePool,
     authenticator: authenticatorBySize(mailauthAuthenticator(authentication), parsePool),

@@ -6,7 +6,7 @@ import type { MessageSource } from '../mail/message-source.ts'
 import { parseLimits } from '../mail/mime-parser.ts'
 import { previewOf } from '../mail/preview.ts'
 import { isAutomatic, isAutomaticReply } from '../mail/reports/auto-reply.ts'
-import { mayReport, readReport } from '../mail/reports/read-report.ts'
+import { mayReport, type ReportEnvelope, readReport } from '../mail/reports/read-report.ts'
 import type { Report } from '../mail/reports/report.ts'
 import { maxReportBytes } from '../mail/reports/report-mime.ts'
 
@@ -40,13 +40,21 @@ export interface FilingSummary
 /** Filing needs no more of the text than the preview; what lies further back is not decoded. */
 const filingLimits = { ...parseLimits, maxTextBytes: 512 * 1024 }
 
+/** A message to parse. */
+export interface UnparsedMessage {
+  readonly content: MessageSource
+  readonly envelope: ReportEnvelope
+}
+
 /** Parses a message on this thread. Never rejects because of what is in it. */
-export async function parseForFiling(content: MessageSource): Promise<FilingSummary> {
+export async function parseForFiling({ content, envelope }: UnparsedMessage): Promise<FilingSummary> {
   const summary = await readMessageSummary(openContent(content), filingLimits)
   return {
     ...toFilingSummary(summary),
     isBeyondScanning: summary.hasMoreParts && (await hasDelimiters(content, maxScannedParts)),
-    report: mayReport(summary.headers) ? readReport(await firstBytes(content, maxReportBytes)) : null,
+    report: mayReport(summary.headers, envelope)
+      ? readReport(await firstBytes(content, maxReportBytes), envelope)
+      : null,
   }
 }
 
@@ -56,9 +64,13 @@ const maxScannedParts = 10_000
 const maxFields = 500
 
 /** Whether a message is an auto-reply, and what it reports, from its first `maxReportBytes`. */
-export function parseForReport(first: Buffer): Pick<FilingSummary, 'report' | 'isAutomaticReply'> {
+export function parseForReport(
+  first: Buffer,
+  envelope: ReportEnvelope,
+): Pick<FilingSummary, 'report' | 'isAutomaticReply'> {
   const fields = readFields(first.subarray(0, bodyStart(first) ?? first.length), maxFields).map(unfold)
-  return { report: mayReport(fields) ? readReport(first) : null, isAutomaticReply: isAutomaticReply(fields) }
+  const report = mayReport(fields, envelope) ? readReport(first, envelope) : null
+  return { report, isAutomaticReply: isAutomaticReply(fields) }
 }
 
 /** Are there more than `count` lines that may begin a part (RFC 2046 §5.1.1)? */

@@ -5,6 +5,7 @@ import type { BlobStore } from '../ports/blobs/port.ts'
 import { decide, type InboundPolicy } from './decide.ts'
 import type { MessageFiler } from './file.ts'
 import type { IncomingMessage } from './incoming-message.ts'
+import type { UnparsedMessage } from './parse.ts'
 import { type ParsePool, parse } from './parse-pool/parse-pool.ts'
 import { type ReportDeps, recordReport } from './reports/record-report.ts'
 import { type ScanDeps, scanMessage } from './scan.ts'
@@ -53,19 +54,24 @@ export async function receive(mail: IncomingMessage, deps: ReceiveDeps): Promise
 
 /** Mail to bounce addresses alone is read and not stored. The address identifies the email, so the sender is not verified. */
 async function receiveReport(mail: IncomingMessage, deps: ReceiveDeps) {
-  const summary = await timed('in', 'parse', () => parse(mail.content, deps.parsePool))
+  const summary = await timed('in', 'parse', () => parse(toUnparsed(mail), deps.parsePool))
   if (mail.signal.aborted) throw refuseMail('answer_late')
   await timed('in', 'report', () => recordReport(mail, summary, deps))
   return { id: mail.id, outcome: 'report' }
 }
 
 /** Parses first: it finds at once the messages that the scanner would give up on after seconds. */
-async function parseAndScan({ content, signal }: IncomingMessage, deps: ReceiveDeps) {
-  const summary = await timed('in', 'parse', () => parse(content, deps.parsePool))
+async function parseAndScan(mail: IncomingMessage, deps: ReceiveDeps) {
+  const { content, signal } = mail
+  const summary = await timed('in', 'parse', () => parse(toUnparsed(mail), deps.parsePool))
   const scan = summary.isBeyondScanning
     ? beyondScanning
     : await timed('in', 'scan', () => scanMessage(content, signal, deps))
   return { summary, scan }
+}
+
+function toUnparsed({ content, mailFrom }: IncomingMessage): UnparsedMessage {
+  return { content, envelope: { hasNullReversePath: mailFrom === '' } }
 }
 
 const beyondScanning = { kind: 'unscanned', why: 'it has too many parts', isPermanent: true } as const

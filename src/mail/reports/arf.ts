@@ -70,6 +70,7 @@ function complainant(address: string): Report['recipients'][number] {
     enhancedCode: null,
     smtpCode: null,
     diagnostic: null,
+    notice: '',
     remoteMta: null,
     lastAttemptAt: null,
   }

@@ -68,7 +68,8 @@ export const bouncePhrases = anyOf([
   'non è stato possibile (?:recapitare|consegnare)|impossibile recapitare',
   'não p(?:ô|o)de ser entregue',
   '退信|无法(?:发送|投递|送达)|投递失败|未能送达',
-  '配信できません|送信できませんでした|配信不能|見つかりませんでした|届けることができません|お届けできません',
+  '配信できません|送信できません|送達できません|配信不能|配信(?:に)?失敗|見つかりません|届けることができません|お届けできません|届けられません|届きません',
+  '(?:送信|配達|転送)(?:に)?失敗|(?:宛先|受信者|ユーザー?|アドレス)[^\\n]{0,80}(?:存在しません|登録されていません|ありません|含まれていません|不明)',
   '전송하지 못했습니다|배달하지 못했습니다',
 ])
 
@@ -89,7 +90,7 @@ export const bounceSubjects = anyOf([
   'mail system error',
   '^there was an error sending your mail',
   '^(?:notice|warning): (?:mail delivery status|message [\\w-]+ delayed|could not send)',
-  '退信|メールエラー|配信(?:エラー|不能)|недоставленн|non remis|no se puede entregar|não entregue',
+  '退信|メールエラー|配信(?:エラー|不能)|配信(?:に)?失敗|送信(?:に)?失敗|配達不能|送達不能|недоставленн|non remis|no se puede entregar|não entregue',
 ])
 
 /** Phrases in notifications of delays: delivery is still being tried. */
@@ -109,6 +110,34 @@ export const delayPhrases = anyOf([
   'gmail will retry',
   'warning: (?:could not send|message [\\w-]+ delayed)',
   'zustellung verzögert|wird weiterhin versucht',
+])
+
+/** Phrases of those who ask the sender to confirm a message before they take it. */
+export const challengePhrases = anyOf([
+  'please (?:confirm|verify) (?:that you|yourself|your (?:message|e-?mail|identity))',
+  '(?:click|clicking|visit|visiting|follow|following)[^\\n]{0,40}(?:link|here|button|https?:)[^\\n]{0,80}(?:confirm|verify|deliver|release|approve|prove|authori[sz]e)',
+  'one[- ]time (?:confirmation|verification|process)',
+  'you are (?:not )?(?:a )?(?:human|real person)|(?:not|isn.t) (?:a )?(?:spammer|robot|machine)',
+  'awaiting (?:your |sender )?(?:confirmation|verification)|challenge[- ]response',
+])
+
+/** Phrases in notifications of success. */
+export const successPhrases = anyOf([
+  'successfully (?:delivered|relayed|sent|received)|(?:delivered|relayed|received) successfully',
+  '(?:was|were|has been|have been) (?:delivered to|delivered on|delivered at|received by|read by|read on|displayed|opened)',
+  'delivery (?:to [^\\n]{1,200} )?(?:was )?(?:successful|succeeded|complete)',
+  'your message was (?:read|displayed|delivered)\\b',
+  '正常に配信|配信されました|開封|zugestellt wurde|wurde (?:erfolgreich )?zugestellt|a (?:bien )?été remis',
+])
+
+/** What mail systems notify of besides failure, delay and success: mail that is held, absence, thanks, warnings. */
+export const otherNotices = anyOf([
+  'quarantin|held (?:for|in|by|until)|on hold|(?:awaiting|pending) (?:review|approval|moderat)|moderator|approval',
+  'out of (?:the )?office|on (?:vacation|leave|holiday)|\\babsen(?:t|ce)|i am away|abwesen|im urlaub|不在|休暇',
+  'thank you|thanks for|we have received|has been received|received your|your (?:request|ticket|enquiry|inquiry|order|case)',
+  'subscri|welcome to|digest|read receipt|gelesen|return receipt|disposition',
+  'delay|still (?:trying|in the queue)|queued|warning|will be retried|try again|遅延|再送',
+  'replaced|cleaned|disinfected|removed|stripped|almost full|nearly full|approaching',
 ])
 
 /** The line with which the returned message begins. */

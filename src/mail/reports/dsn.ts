@@ -95,6 +95,7 @@ function recipientOf(fields: StatusFields): ReportedRecipient | null {
     enhancedCode: code,
     smtpCode: diagnostic === null ? null : findReplyCode(diagnostic),
     diagnostic,
+    notice: '',
     remoteMta: mtaOf(fields.get('remote-mta')),
     lastAttemptAt: readDate(fields.get('last-attempt-date') ?? ''),
   }

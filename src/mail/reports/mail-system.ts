@@ -1,5 +1,6 @@
 import type { HeaderField } from '../header.ts'
 import { htmlToText } from '../html-to-text/html-to-text.ts'
+import { isAutomaticReply } from './auto-reply.ts'
 import { returnedMessageStart } from './bounce-phrases.ts'
 import { decodeEncodedWords, fieldOf, type ReportMessage } from './report-mime.ts'
 import { isReturnedMessageType } from './returned-message.ts'
@@ -14,8 +15,21 @@ const mailSystem =
 
 /** Whether its header suggests that a mail system wrote the message. */
 export function isFromMailSystem(fields: readonly HeaderField[]): boolean {
-  const from = decodeEncodedWords(fieldOf(fields, 'from') ?? '')
-  return mailSystem.test(from) || noReply.test(from) || fieldOf(fields, 'return-path')?.trim() === '<>'
+  return noReply.test(authorOf(fields)) || isNotification(fields) || hasMailSystemAuthor(fields)
+}
+
+/** Whether it came with the null reverse-path, by Return-Path: a notification (RFC 5321 §4.5.5). */
+export function isNotification(fields: readonly HeaderField[]): boolean {
+  return fieldOf(fields, 'return-path')?.trim() === '<>'
+}
+
+/** Whether From names a mail system. */
+export function hasMailSystemAuthor(fields: readonly HeaderField[]): boolean {
+  return mailSystem.test(authorOf(fields))
+}
+
+function authorOf(fields: readonly HeaderField[]): string {
+  return decodeEncodedWords(fieldOf(fields, 'from') ?? '').trim()
 }
 
 const noReply = /\bno[-_]?reply@/i
@@ -25,11 +39,13 @@ const noReply = /\bno[-_]?reply@/i
  * machine-readable part.
  */
 export function isWrittenByMailSystem({ fields, type, parts }: ReportMessage): boolean {
-  const from = decodeEncodedWords(fieldOf(fields, 'from') ?? '')
   if (isPersonalReply(fields)) return false
-  if (isFromMailSystem(fields) && !noReply.test(from)) return true
-  if (!parts.some(part => isReturnedMessageType(part.type))) return false
-  return type.parameters.get('report-type')?.toLowerCase() === 'delivery-status' || noReply.test(from)
+  const isNoReply = noReply.test(authorOf(fields))
+  if (hasMailSystemAuthor(fields) && !isNoReply) return true
+  const returnsMessage = parts.some(part => isReturnedMessageType(part.type))
+  if (isNotification(fields)) return returnsMessage || !isAutomaticReply(fields)
+  if (!returnsMessage) return false
+  return type.parameters.get('report-type')?.toLowerCase() === 'delivery-status' || isNoReply
 }
 
 /** Whether a person replied: postmasters are people too. */
@@ -39,7 +55,16 @@ function isPersonalReply(fields: readonly HeaderField[]): boolean {
 }
 
 /** The text that the mail system wrote itself, up to where the returned message begins. */
-export function notificationText({ parts }: ReportMessage): string {
+export function notificationText(message: ReportMessage): string {
+  return textOf(message, ['text/plain', 'message/delivery-status'])
+}
+
+/** As {@link notificationText}, without the fields of a delivery status. */
+export function noticeText(message: ReportMessage): string {
+  return textOf(message, ['text/plain'])
+}
+
+function textOf({ parts }: ReportMessage, types: readonly string[]): string {
   const own = parts.slice(
     0,
     Math.max(
@@ -47,7 +72,7 @@ export function notificationText({ parts }: ReportMessage): string {
       0,
     ) || parts.length,
   )
-  const plain = own.filter(part => part.type === 'text/plain' || part.type === 'message/delivery-status')
+  const plain = own.filter(part => types.includes(part.type))
   const html = own.filter(part => part.type === 'text/html').map(part => htmlToText(part.text.slice(0, maxHtml)))
   const written = plain.some(part => part.text.trim() !== '') ? plain.map(part => part.text) : html
   const text = collapseSpace(written.join('\n\n').slice(0, maxSearched))

@@ -1,12 +1,25 @@
 import { oneLine } from '../text.ts'
-import { bouncePhrases, bounceSubjects, delayPhrases } from './bounce-phrases.ts'
+import {
+  bouncePhrases,
+  bounceSubjects,
+  challengePhrases,
+  delayPhrases,
+  otherNotices,
+  successPhrases,
+} from './bounce-phrases.ts'
 import { findDeliveryStatusRecipients } from './dsn.ts'
-import { findEnhancedStatus, findReply } from './enhanced-status.ts'
-import { isWrittenByMailSystem, notificationText } from './mail-system.ts'
-import { findAddresses, findNamedRecipients, recipientLine } from './named-recipients.ts'
+import { findEnhancedStatus, findReply, findReplyCode } from './enhanced-status.ts'
+import {
+  hasMailSystemAuthor,
+  isNotification,
+  isWrittenByMailSystem,
+  noticeText,
+  notificationText,
+} from './mail-system.ts'
+import { findAddresses, findNamedRecipients, indexOfAddress, recipientLine } from './named-recipients.ts'
 import type { ReportedRecipient } from './report.ts'
 import { decodeEncodedWords, fieldOf, type ReportMessage } from './report-mime.ts'
-import type { OriginalMessage } from './returned-message.ts'
+import { isReturnedMessageType, type OriginalMessage } from './returned-message.ts'
 
 const maxRecipients = 50
 const maxDiagnostic = 1000
@@ -14,7 +27,8 @@ const minNotification = 12
 
 /**
  * Reads a bounce that does not follow RFC 3464, as of qmail, Exim, old Exchange and Notes: the sender must be a mail system,
- * and the text or the subject must have the phrases of a bounce. Null: it is not a bounce.
+ * and the text or the subject must have the phrases of a bounce, or a notification must be one by all else. Null: it is not a
+ * bounce.
  */
 export function readNonstandardBounce(
   message: ReportMessage,
@@ -24,7 +38,7 @@ export function readNonstandardBounce(
   const text = notificationText(message)
   const subject = decodeEncodedWords(fieldOf(message.fields, 'subject') ?? '')
   const failed = failedIn(message)
-  const isBounce = failed.length > 0 || bouncePhrases.test(text) || bounceSubjects.test(subject)
+  const isBounce = failed.length > 0 || hasBouncePhrases(subject, text) || isUnwordedBounce(message, subject, text)
   if (!isBounce || text.trim().length < minNotification) return null
   const withFields = findDeliveryStatusRecipients(text)
   if (withFields.length > 0) return withFields
@@ -36,9 +50,35 @@ export function readNonstandardBounce(
     originalRecipient: null,
     action,
     ...causeOf(address, addresses, text),
+    notice: '',
     remoteMta: remoteIn(text),
     lastAttemptAt: null,
   }))
+}
+
+function hasBouncePhrases(subject: string, text: string): boolean {
+  if (challengePhrases.test(text)) return isFailureQuoted(text)
+  if (bouncePhrases.test(text)) return true
+  return bounceSubjects.test(subject) && !successPhrases.test(text)
+}
+
+/**
+ * Whether a notification without a known phrase is a bounce nevertheless: a mail system wrote it, or it quotes the refusal of
+ * a server or returns the message; and it is about nothing else that mail systems write of.
+ */
+function isUnwordedBounce(message: ReportMessage, subject: string, text: string): boolean {
+  const { fields, parts, type } = message
+  if (!isNotification(fields) || type.parameters.get('report-type') === 'disposition-notification') return false
+  const words = `${subject}\n${text}`
+  if (delayPhrases.test(words)) return hasMailSystemAuthor(fields) && !challengePhrases.test(text)
+  if (isFailureQuoted(text)) return true
+  const isOther = [challengePhrases, successPhrases, otherNotices].some(phrases => phrases.test(words))
+  return !isOther && (hasMailSystemAuthor(fields) || parts.some(part => isReturnedMessageType(part.type)))
+}
+
+/** Whether the text quotes a permanent refusal with an enhanced status code. */
+function isFailureQuoted(text: string): boolean {
+  return findEnhancedStatus(text)?.startsWith('5') === true && (findReplyCode(text) ?? 500) >= 500
 }
 
 type FailureCause = Pick<ReportedRecipient, 'enhancedCode' | 'smtpCode' | 'diagnostic'>
@@ -86,13 +126,34 @@ function causeOf(recipient: string, all: readonly string[], text: string): Failu
 
 /** The text about one of several recipients: from its name to that of the next. */
 function passageAbout(recipient: string, all: readonly string[], text: string): string {
-  const from = text.indexOf(recipient)
+  const from = indexOfAddress(text, recipient)
   if (from < 0) return text
   const ends = all.flatMap(other => {
-    const at = other === recipient ? -1 : text.indexOf(other, from + recipient.length)
+    const at = other === recipient ? -1 : indexOfAddress(text, other, from + recipient.length)
     return at > from ? [at] : []
   })
   return text.slice(from, ends.length > 0 ? Math.min(...ends) : text.length)
+}
+
+/** A function that gives the words of a report without those about other recipients. */
+export function noticesIn(message: ReportMessage, all: readonly string[]): (recipient: string) => string {
+  const text = noticeText(message)
+  return recipient => {
+    const others = all.filter(other => other !== recipient)
+    return others.length === 0 ? text : withoutLinesAbout(others, recipient, text)
+  }
+}
+
+/** Lines are about the recipient that was named last, until an empty line. */
+function withoutLinesAbout(others: readonly string[], recipient: string, text: string): string {
+  let isAboutOther = false
+  const lines = text.split('\n').filter(line => {
+    const namesOther = others.some(other => indexOfAddress(line, other) >= 0)
+    if (line.trim() === '' || indexOfAddress(line, recipient) >= 0) isAboutOther = false
+    else if (namesOther) isAboutOther = true
+    return !isAboutOther
+  })
+  return lines.join('\n')
 }
 
 /** The text from the first recipient on, where more than its name follows. */

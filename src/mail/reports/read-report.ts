@@ -1,52 +1,75 @@
 import { readDate } from '../date.ts'
 import { type HeaderField, readIdentifiers } from '../header.ts'
+import { oneLine, truncate } from '../text.ts'
 import { isFromOutlook, readFeedback } from './arf.ts'
 import { isAutomaticReply } from './auto-reply.ts'
 import { readDeliveryStatus } from './dsn.ts'
 import { isSpecific } from './enhanced-status.ts'
-import { isFromMailSystem } from './mail-system.ts'
-import { failureCausesIn, readNonstandardBounce } from './nonstandard-bounce.ts'
+import { isFromMailSystem, notificationText } from './mail-system.ts'
+import { failureCausesIn, noticesIn, readNonstandardBounce } from './nonstandard-bounce.ts'
 import type { Report, ReportedRecipient } from './report.ts'
-import { fieldOf, parseReportMime, type ReportMessage } from './report-mime.ts'
+import { decodeEncodedWords, fieldOf, parseReportMime, type ReportMessage } from './report-mime.ts'
 import { noOriginal, readOriginalMessage } from './returned-message.ts'
+
+export interface ReportEnvelope {
+  /** Whether it came with the null reverse-path, as notifications do (RFC 5321 §4.5.5). */
+  readonly hasNullReversePath: boolean
+}
 
 /**
  * Reads what a message reports: a delivery status notification (RFC 3464, RFC 6533), a feedback report (RFC 5965), a bounce
  * in a nonstandard form, or an automatic reply (RFC 3834). A message that only writes about such things, or forwards one, is
- * `none`. Pure; reads the first 256 KiB.
+ * `none`. Pure; reads the first 256 KiB. Without an envelope, its Return-Path tells the reverse-path.
  */
-export function readReport(message: Buffer): Report {
-  const split = parseReportMime(message)
+export function readReport(message: Buffer, envelope?: ReportEnvelope): Report {
+  const parsed = parseReportMime(message)
+  const split = { ...parsed, fields: withReturnPath(parsed.fields, envelope) }
   const messageId = readIdentifiers(fieldOf(split.fields, 'message-id') ?? '')[0] ?? null
   const writtenAt = readDate(fieldOf(split.fields, 'date') ?? '')
-  const nothing = { messageId, writtenAt, recipients: [], reportingMta: null, envelopeId: null, feedbackType: null }
-  if (!mayReport(split.fields)) return { ...nothing, kind: plainKind(split.fields), original: noOriginal }
-  const original = readOriginalMessage(split)
+  const unknown = { messageId, writtenAt, recipients: [], reportingMta: null, envelopeId: null, feedbackType: null }
+  if (!mayReport(split.fields))
+    return { ...unknown, kind: plainKind(split.fields), original: noOriginal, words: wordsOf(split) }
+  const nothing = { ...unknown, original: readOriginalMessage(split), words: '' }
   const feedback = readFeedback(split)
-  if (feedback) return { ...nothing, ...feedback, original }
+  if (feedback) return { ...nothing, ...feedback }
   const status = readDeliveryStatus(split)
   if (status && status.recipients.length > 0) {
-    const recipients = withCauses(status.recipients, split)
-    return { ...nothing, ...status, recipients, kind: kindOf(recipients), original }
+    const recipients = withNotices(withCauses(status.recipients, split), split)
+    return { ...nothing, ...status, recipients, kind: kindOf(recipients) }
   }
-  const bounced = readNonstandardBounce(split, original)
-  if (bounced) return { ...nothing, recipients: bounced, kind: kindOf(bounced), original }
-  return { ...nothing, kind: plainKind(split.fields), original }
+  const bounced = readNonstandardBounce(split, nothing.original)
+  if (bounced) return { ...nothing, recipients: withNotices(bounced, split), kind: kindOf(bounced) }
+  return { ...nothing, kind: plainKind(split.fields), words: wordsOf(split) }
 }
 
-/** Whether the body may hold a report, judging by the header alone. */
-export function mayReport(fields: readonly HeaderField[]): boolean {
+/** The fields as at final delivery (RFC 5321 §4.4): with the null reverse-path, where the envelope has it. */
+function withReturnPath(fields: readonly HeaderField[], envelope: ReportEnvelope | undefined): readonly HeaderField[] {
+  return envelope?.hasNullReversePath ? [{ name: 'Return-Path', value: '<>' }, ...fields] : fields
+}
+
+/** Whether the body may hold a report, judging by the header and the envelope. */
+export function mayReport(fields: readonly HeaderField[], envelope?: ReportEnvelope): boolean {
   return (
     /^\s*multipart\/report/i.test(fieldOf(fields, 'content-type') ?? '') ||
-    isFromMailSystem(fields) ||
+    isFromMailSystem(withReturnPath(fields, envelope)) ||
     isFromOutlook(fields)
   )
+}
+
+const maxWords = 1000
+
+/** What a message says that is no report of a known form. */
+function wordsOf(message: ReportMessage): string {
+  const subject = decodeEncodedWords(fieldOf(message.fields, 'subject') ?? '')
+  const words = [subject, notificationText(message)].map(oneLine).filter(text => text !== '')
+  return truncate(words.join(': '), maxWords)
 }
 
 function plainKind(fields: readonly HeaderField[]): 'auto-reply' | 'none' {
   return isAutomaticReply(fields) ? 'auto-reply' : 'none'
 }
 
+/** The text is searched for so many recipients at most. */
 const maxCausesFromText = 20
 
 /** Adds causes from the text: OpenSMTPD writes `Status: 5.0.0`, and the reply only in the text. */
@@ -63,6 +86,18 @@ function withCauses(recipients: readonly ReportedRecipient[], message: ReportMes
     if (i >= maxCausesFromText || hasCause(recipient)) return recipient
     const words = causeOf(recipient.finalRecipient)
     return { ...recipient, ...words, enhancedCode: words.enhancedCode ?? recipient.enhancedCode }
+  })
+}
+
+/** Adds what the notification says in words of those that failed. */
+function withNotices(recipients: readonly ReportedRecipient[], message: ReportMessage): readonly ReportedRecipient[] {
+  const noticeOf = noticesIn(
+    message,
+    recipients.map(recipient => recipient.finalRecipient),
+  )
+  return recipients.map((recipient, i) => {
+    if (i >= maxCausesFromText || recipient.action !== 'failed') return recipient
+    return { ...recipient, notice: noticeOf(recipient.finalRecipient) }
   })
 }
 

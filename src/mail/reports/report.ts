@@ -16,6 +16,8 @@ export interface ReportedRecipient {
   readonly smtpCode: number | null
   /** The cause, quoted or in words, on one line. */
   readonly diagnostic: string | null
+  /** All that the notification says in words, without what it says of other recipients; empty unless it failed. */
+  readonly notice: string
   /** The server whose reply the report quotes. */
   readonly remoteMta: string | null
   /** Last-Attempt-Date; null: the report has none. */
@@ -37,4 +39,6 @@ export interface Report {
   readonly feedbackType: string | null
   /** What the report returns of the reported message. */
   readonly original: OriginalMessage
+  /** The subject and the text, on one line of at most 1,000 characters; empty where `kind` says what the report means. */
+  readonly words: string
 }

@@ -1,9 +1,8 @@
 import { openWorkerPool, WorkerError } from '../../base/concurrency/worker-pool.ts'
 import type { AttachmentSummary } from '../../mail/message.ts'
-import type { MessageSource } from '../../mail/message-source.ts'
 import type { Authenticator } from '../../ports/authenticator/port.ts'
 import type { Resolver } from '../../ports/resolver/port.ts'
-import { type FilingSummary, isLarge, parseForFiling, parseHeaderForFiling } from '../parse.ts'
+import { type FilingSummary, isLarge, parseForFiling, parseHeaderForFiling, type UnparsedMessage } from '../parse.ts'
 import type { DnsQuestion, ParseTasks } from './worker.ts'
 
 /** Worker threads that authenticate and parse large messages, away from the event loop. */
@@ -13,7 +12,7 @@ export interface ParsePool {
    * What filing needs of a message. One whose worker dies or takes too long is described by its header alone.
    * @throws WorkerError when the pool is closed or its queue is full; what reading the file throws
    */
-  parse(content: MessageSource): Promise<FilingSummary>
+  parse(message: UnparsedMessage): Promise<FilingSummary>
   close(): void
 }
 
@@ -47,15 +46,15 @@ export function openParsePool({
     authenticator: {
       authenticate: message => pool.run('authenticate', { message, options: { hostname, messageTimeoutMs } }, lookUp),
     },
-    async parse(content) {
+    async parse(message) {
       try {
-        const summary = await pool.run('parse', content)
+        const summary = await pool.run('parse', message)
         return { ...summary, attachments: summary.attachments.map(withBuffer) }
       } catch (error) {
         const hasBrokenWorker =
           error instanceof WorkerError && (error.reason === 'crashed' || error.reason === 'timeout')
         if (!hasBrokenWorker) throw error
-        return await parseHeaderForFiling(content, `it could not be parsed: ${error.message}`)
+        return await parseHeaderForFiling(message.content, `it could not be parsed: ${error.message}`)
       }
     },
     close: () => pool.close(),
@@ -76,6 +75,6 @@ export function authenticatorBySize(inline: Authenticator, pool: Pick<ParsePool,
 }
 
 /** What filing needs of a message: a small one is parsed on this thread, a large one in the pool, where there is one. */
-export function parse(content: MessageSource, pool?: Pick<ParsePool, 'parse'>): Promise<FilingSummary> {
-  return pool && isLarge(content) ? pool.parse(content) : parseForFiling(content)
+export function parse(message: UnparsedMessage, pool?: Pick<ParsePool, 'parse'>): Promise<FilingSummary> {
+  return pool && isLarge(message.content) ? pool.parse(message) : parseForFiling(message)
 }

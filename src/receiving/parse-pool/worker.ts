@@ -3,7 +3,7 @@ import type { MessageSource } from '../../mail/message-source.ts'
 import { type MailauthOptions, mailauthAuthenticator } from '../../ports/authenticator/mailauth/mailauth.ts'
 import type { AuthenticationInput, Verdicts } from '../../ports/authenticator/port.ts'
 import type { DnsAnswer, LookupOptions, RecordData, RecordType, Resolver } from '../../ports/resolver/port.ts'
-import { type FilingSummary, parseForFiling } from '../parse.ts'
+import { type FilingSummary, parseForFiling, type UnparsedMessage } from '../parse.ts'
 
 // What a worker of the parse pool does with messages that are too large for the event loop.
 
@@ -24,8 +24,8 @@ const tasks = {
     const authenticator = mailauthAuthenticator({ ...options, resolver: resolverOver(lookUp) })
     return authenticator.authenticate({ ...message, content: withBuffer(message.content) })
   },
-  parse(content: MessageSource): Promise<FilingSummary> {
-    return parseForFiling(withBuffer(content))
+  parse({ content, envelope }: UnparsedMessage): Promise<FilingSummary> {
+    return parseForFiling({ content: withBuffer(content), envelope })
   },
 }
 

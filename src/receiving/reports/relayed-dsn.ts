@@ -38,7 +38,8 @@ export async function findRelayTargets(
   )
 }
 
-function domainOf(address: string): string {
+/** The domain of an address, lower case. */
+export function domainOf(address: string): string {
   return address.slice(address.lastIndexOf('@') + 1).toLowerCase()
 }
 

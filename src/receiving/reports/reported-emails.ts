@@ -1,12 +1,14 @@
 import type { Db } from '../../base/database/database.ts'
+import type { EmailStatus } from '../../base/database/schema.ts'
 import { type Id, isId } from '../../base/ids.ts'
 import type { Report, ReportedAction, ReportedRecipient } from '../../mail/reports/report.ts'
 import type { InboundRecipient, IncomingMessage } from '../incoming-message.ts'
-import { selectSentRecipients } from './table.ts'
+import { domainOf } from './relayed-dsn.ts'
+import { type SentRecipientRow, selectSentRecipients } from './table.ts'
 
 /** What counts of a message for its report. */
 export interface ReportMessage extends Pick<IncomingMessage, 'id' | 'mailFrom' | 'receivedAt' | 'signal'> {
-  readonly recipients: readonly Pick<InboundRecipient, 'organizationId' | 'mailboxId' | 'bounceOf'>[]
+  readonly recipients: readonly Pick<InboundRecipient, 'address' | 'organizationId' | 'mailboxId' | 'bounceOf'>[]
 }
 
 /** An email that a report is about, and one of its recipients. */
@@ -16,6 +18,10 @@ export interface ReportedEmail {
   readonly recipient: string
   /** The recipient's fields in the report; null: it is a complaint, which has none. */
   readonly reported: ReportedRecipient | null
+  /** Its status before this report. */
+  readonly status: EmailStatus
+  /** The sender's addresses and domains, lower case, none of them the recipient's own. */
+  readonly senderNames: readonly string[]
   /** Could another recipient of the email have written it? Then nobody is suppressed for it. */
   readonly isDoubtful: boolean
 }
@@ -29,24 +35,25 @@ export async function findReportedEmails(
   mail: ReportMessage,
   report: Report,
 ): Promise<readonly ReportedEmail[]> {
-  const emails = [...(await byAddress(db, mail, report)), ...(await byMessage(db, mail, report))]
+  const emails = [...(await findEmailsByAddress(db, mail, report)), ...(await byMessage(db, mail, report))]
   return [...new Map(emails.map(email => [`${email.emailId} ${email.recipient}`, email])).values()]
 }
 
-async function byAddress(db: Db, mail: ReportMessage, report: Report): Promise<readonly ReportedEmail[]> {
+/** The emails and recipients of the bounce addresses that a message came to, whatever it says; null: it is no report. */
+export async function findEmailsByAddress(
+  db: Db,
+  mail: ReportMessage,
+  report: Report | null,
+): Promise<readonly ReportedEmail[]> {
   const emails: ReportedEmail[] = []
-  for (const { bounceOf, organizationId } of mail.recipients) {
+  for (const { bounceOf, organizationId, address } of mail.recipients) {
     if (!bounceOf) continue
     const { emailId, position } = bounceOf
     const sentTo = await selectSentRecipients(db, [organizationId], emailId)
-    const recipient = sentTo.find(row => row.position === position)?.email
-    if (recipient === undefined) continue
-    emails.push({
-      emailId,
-      recipient,
-      reported: reportedFor(recipient, report) ?? worstReported(report),
-      isDoubtful: false,
-    })
+    const row = sentTo.find(sent => sent.position === position)
+    if (!row) continue
+    const reported = report && (reportedFor(row.email, report) ?? worstReported(report))
+    emails.push({ ...toReportedEmail(emailId, row, reported, [address]), isDoubtful: false })
   }
   return emails
 }
@@ -60,15 +67,33 @@ async function byMessage(db: Db, mail: ReportMessage, report: Report): Promise<r
   const sentTo = await selectSentRecipients(db, organizationIds, emailId)
   const [only] = sentTo
   if (sentTo.length === 1 && only) {
-    const { email } = only
-    return [
-      { emailId, recipient: email, reported: reportedFor(email, report) ?? worstReported(report), isDoubtful: false },
-    ]
+    const reported = reportedFor(only.email, report) ?? worstReported(report)
+    return [{ ...toReportedEmail(emailId, only, reported, []), isDoubtful: false }]
   }
-  return sentTo.flatMap(({ email }) => {
-    const reported = reportedFor(email, report)
-    return reported && report.kind !== 'complaint' ? { emailId, recipient: email, reported, isDoubtful: true } : []
+  return sentTo.flatMap(row => {
+    const reported = reportedFor(row.email, report)
+    if (!reported || report.kind === 'complaint') return []
+    return { ...toReportedEmail(emailId, row, reported, []), isDoubtful: true }
   })
+}
+
+function toReportedEmail(
+  emailId: Id<'eml'>,
+  { email, status, fromAddress }: SentRecipientRow,
+  reported: ReportedRecipient | null,
+  returnPaths: readonly string[],
+): Omit<ReportedEmail, 'isDoubtful'> {
+  const addresses = [fromAddress, ...returnPaths].map(address => address.toLowerCase())
+  const names = [...addresses, ...addresses.map(domainOf)]
+  return { emailId, recipient: email, status, reported, senderNames: namesOtherThan(email, names) }
+}
+
+/** Without the recipient's address, and without its domain, the domains above it and those below. */
+export function namesOtherThan(recipient: string, names: readonly string[]): readonly string[] {
+  const own = domainOf(recipient.toLowerCase())
+  const isOwn = (name: string) => name === own || name.endsWith(`.${own}`) || own.endsWith(`.${name}`)
+  const others = names.filter(name => (name.includes('@') ? name !== recipient.toLowerCase() : !isOwn(name)))
+  return [...new Set(others)]
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { Db } from '../../base/database/database.ts'
+import type { EmailStatus } from '../../base/database/schema.ts'
 import type { Id } from '../../base/ids.ts'
 
 /** An email that a bounce address is for. */
@@ -37,18 +38,33 @@ export async function selectBouncedRecipient(
   return { organizationId, brandId, domainId, hosts: rows.flatMap(row => row.host ?? []) }
 }
 
+/** A recipient of a sent email. */
+export interface SentRecipientRow {
+  readonly position: number
+  readonly email: string
+  readonly status: EmailStatus
+  /** The address in From. */
+  readonly fromAddress: string
+}
+
 /** The recipients of an email, if one of these organizations sent it, in order. */
 export async function selectSentRecipients(
   db: Db,
   organizationIds: readonly Id<'org'>[],
   emailId: Id<'eml'>,
-): Promise<readonly { readonly position: number; readonly email: string }[]> {
+): Promise<readonly SentRecipientRow[]> {
   if (organizationIds.length === 0) return []
   return await db
     .selectFrom('email_recipients')
-    .select(['position', 'email'])
-    .where('email_id', '=', emailId)
-    .where('organization_id', 'in', organizationIds)
-    .orderBy('position')
+    .innerJoin('emails', 'emails.id', 'email_recipients.email_id')
+    .select([
+      'email_recipients.position',
+      'email_recipients.email',
+      'email_recipients.status',
+      'emails.from_address as fromAddress',
+    ])
+    .where('email_recipients.email_id', '=', emailId)
+    .where('email_recipients.organization_id', 'in', organizationIds)
+    .orderBy('email_recipients.position')
     .execute()
 }

@@ -18,7 +18,7 @@ export interface ReleaseDeps extends ReportDeps {
  */
 export async function releaseFromQuarantine(row: UnscannedRow, deps: ReleaseDeps): Promise<void> {
   const first = await firstBytes(row, deps)
-  const summary = parseForReport(first)
+  const summary = parseForReport(first, { hasNullReversePath: row.mail_from === '' })
   if (row.release_folder === 'inbox' && summary.report) await recordReport(toReportMessage(row), summary, deps)
   await inTransaction(deps.db, async tx => {
     if (await updateReleased(tx, row, acceptedReason(summary)))
@@ -38,7 +38,7 @@ function toReportMessage(row: UnscannedRow): ReportMessage {
   return {
     id,
     mailFrom,
-    recipients: [{ organizationId, mailboxId }],
+    recipients: [{ address: '', organizationId, mailboxId }],
     receivedAt: row.received_at,
     signal: new AbortController().signal,
   }

@@ -1,11 +1,12 @@
 import { dayMs, type Instant, plusMs } from '../../base/clock.ts'
 import type { Db } from '../../base/database/database.ts'
+import { fromJson } from '../../base/database/schema.ts'
 import type { Id } from '../../base/ids.ts'
 import type { DeliveryEvent } from '../events/delivery-event.ts'
 import { recordEvents } from '../events/events.ts'
 import { suppress } from '../suppressions/suppress.ts'
 import { type BounceClass, classifyBounce } from './classify-bounce.ts'
-import { type ReportedEmail, selectEarlierBounces, selectReportedEmails } from './table.ts'
+import { type EarlierBounce, type ReportedEmail, selectEarlierBounces, selectReportedEmails } from './table.ts'
 
 /** What a DSN, a complaint or a provider reports of an email and one of its recipients. */
 export interface DeliveryReport {
@@ -92,7 +93,10 @@ async function mustSuppress(
   }
 }
 
-function isClosed(row: { enhanced_code: string | null; smtp_code: number | null; detail: string | null }): boolean {
+/** Was that bounce, as it was recorded, one that suppresses when repeated? */
+function isClosed(row: EarlierBounce): boolean {
+  const recorded = row.bounce === null ? null : fromJson(row.bounce)
+  if (recorded?.type === 'transient' || recorded?.scope === 'infrastructure') return false
   const { suppress } = classifyBounce({
     enhancedCode: row.enhanced_code,
     smtpCode: row.smtp_code,

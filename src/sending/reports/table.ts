@@ -24,7 +24,7 @@ export async function selectReportedEmails(db: Db, ids: readonly Id<'eml'>[]): P
     .execute()
 }
 
-export type EarlierBounce = Pick<DatabaseSchema['email_events'], 'enhanced_code' | 'smtp_code' | 'detail'>
+export type EarlierBounce = Pick<DatabaseSchema['email_events'], 'enhanced_code' | 'smtp_code' | 'detail' | 'bounce'>
 
 /** So many of a recipient's latest emails are searched for earlier bounces. */
 const maxEmails = 200
@@ -48,7 +48,7 @@ export async function selectEarlierBounces(
   return db
     .selectFrom(emails)
     .innerJoin('email_events', 'email_events.email_id', 'sent.email_id')
-    .select(['email_events.enhanced_code', 'email_events.smtp_code', 'email_events.detail'])
+    .select(['email_events.enhanced_code', 'email_events.smtp_code', 'email_events.detail', 'email_events.bounce'])
     .where('email_events.organization_id', '=', organizationId)
     .where('email_events.type', '=', 'bounced')
     .where('email_events.recipient', '=', recipient)
