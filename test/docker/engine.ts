@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { findProgram, stopProcess } from '../../src/cli/private/process.ts'
 import type { CliResult } from '../harness/cli.ts'
+import { until } from '../harness/until.ts'
 
 /** A Docker of the tests' own: its daemon touches neither the machine's network nor another Docker's images. */
 export interface Engine {
@@ -77,13 +78,17 @@ export async function startEngine(): Promise<Engine> {
     },
   }
   const isUp = async () => existsSync(at('socket')) && (await engine.run('version')).status === 0
-  for (const deadline = Date.now() + startMs; !(await isUp()); await Bun.sleep(100)) {
-    if (daemon.exitCode === null && Date.now() < deadline) continue
-    const log = readFileSync(at('log'), 'utf8')
+  const what = 'dockerd answers'
+  const details = () => readFileSync(at('log'), 'utf8').slice(-4000)
+  try {
+    const isUpOrEnded = async () => daemon.exitCode !== null || (await isUp())
+    await until(isUpOrEnded, { what, withinMs: startMs, details })
+    if (daemon.exitCode !== null) throw new Error(`dockerd ended with ${daemon.exitCode}:\n${details()}`)
+    return engine
+  } catch (error) {
     await engine.close()
-    throw new Error(`this machine does not run dockerd:\n${log.slice(-4000)}`)
+    throw error
   }
-  return engine
 }
 
 /** What is mounted below a folder, the last first: the daemon leaves the network of the machine there. */

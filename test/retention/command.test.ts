@@ -136,11 +136,12 @@ test('the forecast follows the growth over a week and a month, and the metrics s
   const sample = (days: number, bytes: number) => ({ taken_at: daysAgo(days), bytes })
   await db()
     .insertInto('storage_samples')
-    .values([sample(60, 0), sample(29.9, 0), sample(6.9, stored - 69_000)])
+    .values([sample(60, 0), sample(29.9, 0), sample(6.9, stored / 2)])
     .execute()
   const { bytes_a_day, disks, reusable_bytes } = (await json('plan')).forecast
+  // The server may have counted some more pages since.
   const near = (value: number, expected: number) => Math.abs(value / expected - 1) < 0.2
-  expect(near(bytes_a_day.over_7_days, 10_000)).toBeTrue()
+  expect(near(bytes_a_day.over_7_days, stored / 2 / 6.9)).toBeTrue()
   expect(near(bytes_a_day.over_30_days, stored / 29.9)).toBeTrue()
   const faster = Math.max(bytes_a_day.over_7_days, bytes_a_day.over_30_days)
   const data = disks[0]

@@ -13,6 +13,9 @@ export class BudgetExceededError extends Error {
   override readonly name = 'BudgetExceededError'
 }
 
+/** What is said of a template whose rendering takes too long, wherever that is noticed. */
+export const tooSlow = 'it takes longer than a template may'
+
 const clockEverySteps = 16
 
 /**
@@ -42,8 +45,7 @@ export class RenderBudget {
   check(): void {
     if (++this.steps > this.allowance.maxSteps)
       throw new BudgetExceededError('its loops have more iterations than a template may')
-    if (this.steps % clockEverySteps === 0 && performance.now() > this.endsAt)
-      throw new BudgetExceededError('it takes longer than a template may')
+    if (this.steps % clockEverySteps === 0 && performance.now() > this.endsAt) throw new BudgetExceededError(tooSlow)
   }
 
   /** The value as liquid outputs it (lists without separators), counted before it is concatenated. */

@@ -1,6 +1,7 @@
 import { limitConcurrency } from '../../base/concurrency/semaphore.ts'
 import { openWorkerPool, WorkerError } from '../../base/concurrency/worker-pool.ts'
 import { refuse } from '../../base/refusal.ts'
+import { tooSlow } from './budget.ts'
 import type { RenderResult, TemplateFault, TemplateSources } from './engine.ts'
 import type { RenderTasks } from './render-worker.ts'
 
@@ -39,7 +40,7 @@ function faultOf(error: unknown): TemplateFault {
   switch (error.reason) {
     case 'timeout':
     case 'closed':
-      return { part: null, what: 'it takes longer than a template may' }
+      return { part: null, what: tooSlow }
     case 'queue_full':
       throw refuse('unavailable', { message: 'Too many templates are being rendered.', retryAfterSeconds: 5 })
     case 'crashed':

@@ -98,12 +98,12 @@ async function accept(sender: SendingDomain, to: string): Promise<Id<'eml'>> {
 }
 
 async function statusBecomes(id: Id<'eml'>, status: string): Promise<void> {
-  let seen: string | undefined
-  for (const deadline = Date.now() + 10_000; Date.now() < deadline; await Bun.sleep(20)) {
-    seen = (await database.db.selectFrom('emails').select('status').where('id', '=', id).executeTakeFirst())?.status
-    if (seen === status) return
-  }
-  throw new Error(`the email is ${seen} and not ${status}`)
+  const select = database.db.selectFrom('emails').select('status').where('id', '=', id)
+  const current = async () => (await select.executeTakeFirst())?.status
+  await until(async () => (await current()) === status, {
+    what: `the email is ${status}`,
+    details: async () => `it is ${await current()}`,
+  })
 }
 
 const ways = [
