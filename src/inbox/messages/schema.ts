@@ -15,7 +15,7 @@ export const listedFolderSchema = t.Optional(
   }),
 )
 export const searchedFolderSchema = t.Optional(
-  oneOf(folders, { description: 'Only messages in this folder; default any.' }),
+  oneOf(folders, { description: 'Only messages in this folder; default: all folders but trash and quarantine.' }),
 )
 export const remoteContentSchema = t.Optional(
   oneOf(['allow', 'block'], {

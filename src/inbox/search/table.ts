@@ -61,8 +61,12 @@ export async function insertSearchText(db: Db, rows: readonly NewSearchTextRow[]
 export interface SearchCriteria {
   readonly tenant: Tenant
   readonly query: SearchQuery
+  /** undefined: all but {@link discardedFolders}. */
   readonly folder: Folder | undefined
 }
+
+/** Searched only when they are asked for. */
+const discardedFolders: readonly Folder[] = ['trash', 'quarantine']
 
 /** The newest matches among the messages that are in no segment yet. */
 export async function selectUnsegmentedMatches(
@@ -105,8 +109,7 @@ function matchingItems(db: Db, { tenant, folder }: SearchCriteria) {
     .where('s.organization_id', '=', tenant.organizationId)
     .where('m.organization_id', '=', tenant.organizationId)
   if (tenant.brandId) items = items.where('s.brand_id', '=', tenant.brandId).where('m.brand_id', '=', tenant.brandId)
-  if (folder) items = items.where('m.folder', '=', folder)
-  return items
+  return folder ? items.where('m.folder', '=', folder) : items.where('m.folder', 'not in', discardedFolders)
 }
 
 /** The state of an organization's index. */

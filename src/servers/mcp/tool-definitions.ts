@@ -59,7 +59,8 @@ const definitions: Readonly<Record<string, DefinitionWithoutName>> = {
   search_messages: {
     operation: 'GET /v1/inbox/search',
     title: 'Search received messages',
-    description: 'Finds messages that contain all words of q; "quoted phrases" and -exclusions work.',
+    description:
+      'Finds messages that contain all words of q; "quoted phrases" and -exclusions work. Searches all folders but trash and quarantine, or the one that is given.',
     effect: 'reads',
   },
   get_message: {

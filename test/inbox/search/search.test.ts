@@ -108,14 +108,26 @@ describe('finds', () => {
     expect(await search(q)).toEqual([])
   })
 
-  test('the newest first, up to the limit, in any folder or in one', async () => {
-    const ids = [await deliver(plain('zebra one')), await deliver(plain('zebra two')), await deliver(plain('zebra'))]
+  test('the newest first, up to the limit, in one folder or in all but trash and quarantine', async () => {
+    const words = ['one', 'two', 'three', 'four', 'five', 'six']
+    const ids: string[] = []
+    for (const word of words) ids.push(await deliver(plain(`zebra ${word}`)))
+    const [trashed = '', quarantined = '', spam = '', archived = '', ...inInbox] = ids
+    await inbox.server.call('DELETE', `/v1/inbox/${trashed}`)
+    for (const [id, folder] of [
+      [quarantined, 'quarantine'],
+      [spam, 'spam'],
+      [archived, 'archive'],
+    ])
+      expect((await inbox.server.call('POST', `/v1/inbox/${id}/folder`, { json: { folder } })).status).toBe(200)
+    const searched = [spam, archived, ...inInbox].toReversed()
     await index()
-    await inbox.server.call('DELETE', `/v1/inbox/${ids[0]}`)
-    expect(await search('zebra')).toEqual(ids.toReversed())
-    expect(await search('zebra', '&limit=2')).toEqual(ids.toReversed().slice(0, 2))
-    expect(await search('zebra', '&folder=trash')).toEqual(ids.slice(0, 1))
-    expect(await search('zebra', '&folder=inbox')).toEqual(ids.slice(1).toReversed())
+    expect(await search('zebra')).toEqual(searched)
+    expect(await search('zebra', '&limit=2')).toEqual(searched.slice(0, 2))
+    expect(await search('zebra', '&folder=trash')).toEqual([trashed])
+    expect(await search('zebra', '&folder=quarantine')).toEqual([quarantined])
+    expect(await search('zebra', '&folder=spam')).toEqual([spam])
+    expect(await search('zebra', '&folder=inbox')).toEqual(inInbox.toReversed())
   })
 
   test('nothing of another organization', async () => {

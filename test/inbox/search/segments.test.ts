@@ -99,6 +99,7 @@ test('leaves out other folders and other brands, also when they have almost all 
     .execute()
   const inTrash = await searchMessages(db, callerOf(large), 'alice', { folder: 'trash', limit: 50 })
   expect(inTrash.map(row => row.id)).toEqual([oldest as `msg_${string}`])
+  expect(await search(large, 'haystack', 10_000)).not.toContain(oldest)
   const stranger = callerOf(large, newId('brd'))
   expect(await searchMessages(db, stranger, 'alice', { folder: undefined, limit: 50 })).toEqual([])
   const restricted = callerOf(large, large.brandId)
