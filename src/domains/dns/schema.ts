@@ -25,7 +25,8 @@ export type ManagedRecordJson = typeof managedRecordSchema.static
 const name = t.String({
   minLength: 1,
   maxLength: 255,
-  description: 'Relative to the domain (`www`, or `@` for the domain itself), or fully qualified.',
+  description:
+    'Fully qualified (`www.example.com`), or relative to the domain if it is a single label or begins with `_` or `*` (`www`, `_sip._tcp`, `*`; `@` for the domain itself).',
 })
 const value = t.String({
   minLength: 1,

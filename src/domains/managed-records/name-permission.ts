@@ -17,7 +17,7 @@ export async function requireAllowedName(db: Db, tenant: Tenant, domain: string,
   if (!isWithin(name, domain))
     throw nameNotAllowed(
       `The name ${name} is neither ${domain} nor below it.`,
-      `Give a name relative to ${domain}, or a fully qualified one.`,
+      `Give the full name, such as www.${domain}; only a single label, and a name that begins with "_" or "*", may be relative.`,
     )
   if (isOwnershipName(name)) throw nameNotAllowed(`The name ${name} is reserved for proofs of ownership.`)
   const foreign = await selectForeignNames(db, tenant, namesBetween(name, domain))

@@ -4,27 +4,46 @@ import { isOwnershipName, isWithin, namesBetween, parseRecordName, parseTarget }
 describe('a record name entered for a.example.test', () => {
   test.each([
     ['@', 'a.example.test'],
+    // Relative: a single label, whatever it is, and what begins with _ or *.
     ['www', 'www.a.example.test'],
     ['WWW', 'www.a.example.test'],
-    ['mr1._domainkey', 'mr1._domainkey.a.example.test'],
+    ['1', '1.a.example.test'],
+    ['test', 'test.a.example.test'],
+    ['com', 'com.a.example.test'],
+    ['bücher', 'xn--bcher-kva.a.example.test'],
+    ['xn--bcher-kva', 'xn--bcher-kva.a.example.test'],
     ['_dmarc', '_dmarc.a.example.test'],
+    ['_dmarc.www', '_dmarc.www.a.example.test'],
+    ['_sip._tcp', '_sip._tcp.a.example.test'],
+    ['_dmarc.b.example.test', '_dmarc.b.example.test.a.example.test'],
     ['*', '*.a.example.test'],
     ['*.deep', '*.deep.a.example.test'],
+    ['*.google.com', '*.google.com.a.example.test'],
+    // Full: what ends in the domain, by whole labels, with or without a dot at its end.
     ['a.example.test', 'a.example.test'],
     ['A.Example.Test.', 'a.example.test'],
     ['www.a.example.test', 'www.a.example.test'],
     ['www.a.example.test.', 'www.a.example.test'],
-    ['bücher', 'xn--bcher-kva.a.example.test'],
-    ['BÜCHER._x', 'xn--bcher-kva._x.a.example.test'],
-    ['xn--bcher-kva', 'xn--bcher-kva.a.example.test'],
-    ['1', '1.a.example.test'],
-    // Full names elsewhere stay what they are, so that they are refused and not read as names below the domain.
+    ['_dmarc.a.example.test', '_dmarc.a.example.test'],
+    ['*.a.example.test', '*.a.example.test'],
+    ['BÜCHER._x.a.example.test', 'xn--bcher-kva._x.a.example.test'],
+    // Everything else is the name of something elsewhere, which is refused, and not read as a name below the domain.
+    ['www.google.com', 'www.google.com'],
+    ['google.com', 'google.com'],
+    ['bücher.de', 'xn--bcher-kva.de'],
+    ['mail.sub', 'mail.sub'],
+    ['mr1._domainkey', 'mr1._domainkey'],
+    ['a.example', 'a.example'],
     ['example.test', 'example.test'],
     ['b.example.test', 'b.example.test'],
     ['xa.example.test', 'xa.example.test'],
-    ['test', 'test'],
+    ['a.example.test.com', 'a.example.test.com'],
     ['www.', 'www'],
+    ['test.', 'test'],
+    ['_dmarc.', '_dmarc'],
+    ['*.', '*'],
     ['a.example.', 'a.example'],
+    ['www.google.com.', 'www.google.com'],
   ])('%p is %p', (text, name) => {
     expect(parseRecordName(text, 'a.example.test')).toBe(name)
   })
@@ -48,7 +67,7 @@ describe('a record name entered for a.example.test', () => {
     '*a',
     '**',
     'x'.repeat(64),
-    `${'x'.repeat(60)}.`.repeat(4).concat('x'),
+    `${'x'.repeat(60)}.`.repeat(5).concat('x'),
     '１２７。０',
     'xn--\u00fc',
     '\u00ad',
@@ -58,9 +77,11 @@ describe('a record name entered for a.example.test', () => {
   })
 
   test('may be as long as DNS allows, and no longer', () => {
-    const fitting = `${'x'.repeat(60)}.`.repeat(3).concat('x'.repeat(253 - 183 - 15))
+    const fitting = `_${'x'.repeat(59)}.`.concat(`${'x'.repeat(60)}.`.repeat(2), 'x'.repeat(253 - 183 - 15))
     expect(parseRecordName(fitting, 'a.example.test')).toHaveLength(253)
     expect(parseRecordName(`${fitting}x`, 'a.example.test')).toBeUndefined()
+    expect(parseRecordName(`${fitting}.a.example.test`, 'a.example.test')).toHaveLength(253)
+    expect(parseRecordName(`${fitting}x.a.example.test`, 'a.example.test')).toBeUndefined()
   })
 })
 

@@ -9,9 +9,9 @@ const ownershipLabel = '_mailroom'
 
 /**
  * The record's fully qualified name in lower-case A-labels without a trailing dot, from what users enter for `domain`: `@`
- * (the domain), `www` (relative), `www.example.com` or `www.example.com.` (fully qualified). Without a trailing dot a name
- * counts as fully qualified when it ends with the domain or its top-level label, so that a sibling's name is never taken for
- * a name below the domain. The first label may be `*` (RFC 4592 §2.1.1). Undefined when it is not a valid name.
+ * (the domain), `www` or `_dmarc.www` (relative), `www.example.com` or `www.example.com.` (fully qualified). Only what cannot
+ * be meant as a name elsewhere is relative: without a trailing dot, a single label, or a name that begins with `_` or `*`. A
+ * wildcard is `*` as the first label (RFC 4592 §2.1.1). Undefined when it is not a valid name.
  */
 export function parseRecordName(text: string, domain: string): string | undefined {
   if (text === '@') return domain
@@ -19,8 +19,9 @@ export function parseRecordName(text: string, domain: string): string | undefine
   const labels = parseLabels(hasTrailingDot ? text.slice(0, -1) : text, { wildcard: true })
   if (!labels) return undefined
   const given = labels.join('.')
-  const isFull = hasTrailingDot || labels.at(-1) === domain.slice(domain.lastIndexOf('.') + 1)
-  const name = isFull ? given : `${given}.${domain}`
+  const isRelative =
+    !hasTrailingDot && !isWithin(given, domain) && (labels.length === 1 || given.startsWith('_') || labels[0] === '*')
+  const name = isRelative ? `${given}.${domain}` : given
   return name.length <= maxName ? name : undefined
 }
 

@@ -44,7 +44,7 @@ const foreignNames = [
   ['the parent', 'example.test'],
   ['the parent, with a final dot', 'example.test.'],
   ['the parent, in capitals', 'EXAMPLE.TEST'],
-  ['the top of the zone', 'test'],
+  ['the top of the zone', 'test.'],
   ['a sibling', 'b.example.test'],
   ['below a sibling', 'www.b.example.test.'],
   ['a sibling whose name ends with the domain', 'xa.example.test'],
@@ -52,15 +52,16 @@ const foreignNames = [
   ["another tenant's child", 'child.a.example.test'],
   ["another tenant's child, relative", 'child'],
   ["another tenant's child, in capitals", 'CHILD'],
-  ["below another tenant's child", 'deep.www.child'],
+  ["below another tenant's child", 'deep.www.child.a.example.test'],
   ["a wildcard below another tenant's child", '*.child'],
-  ["a DKIM key of another tenant's child", 's1._domainkey.child'],
-  ['a wildcard beside the parent', '*.example.test'],
+  ["a DKIM key of another tenant's child", 's1._domainkey.child.a.example.test'],
+  ['a wildcard beside the parent', '*.example.test.'],
   ['the ownership record', '_mailroom'],
   ['the ownership record, in capitals', '_MAILROOM.a.example.test.'],
   ['the ownership record of a child', '_mailroom.child'],
   ['the ownership record of a child that nobody has', '_mailroom.free'],
-  ['below the ownership record', 'x._mailroom'],
+  ['below the ownership record', 'x._mailroom.a.example.test'],
+  ['below the ownership record, relative', '_x._mailroom'],
 ] as const
 
 describe('by name, a tenant cannot use', () => {
@@ -149,7 +150,7 @@ test("a key for one brand cannot use another brand's subdomain, a key of the org
     key: server.key,
   })
   await publish('www.sub.brands.test')
-  const json = { type: 'A', name: 'mail.sub', value: '192.0.2.1' }
+  const json = { type: 'A', name: 'mail.sub.brands.test', value: '192.0.2.1' }
   expect((await server.call('POST', records(id), { json, key })).json.error.code).toBe('dns_name_not_allowed')
   expect((await server.call('GET', records(id), { key })).json.data).toEqual([])
   expect((await server.call('POST', records(id), { json })).status).toBe(201)
