@@ -13,7 +13,6 @@ function txt(purpose: ExpectedRecord['purpose'], value: string, required = true)
 
 const dkim = txt('dkim', 'v=DKIM1; k=rsa; p=MIIB/+AA==')
 const spf = txt('spf', 'v=spf1 include:spf.relay.example ~all')
-const anySpf = txt('spf', 'v=spf1 a:mx.mailroom.example ~all', false)
 const dmarc = txt('dmarc', 'v=DMARC1; p=none', false)
 const ownership = ownershipRecord(organizationId, 'a.example')
 const identity = receivingIdentityRecord(organizationId, 'a.example', instance)
@@ -28,8 +27,6 @@ describe('verified', () => {
     ['DKIM with other spacing and tags', dkim, ['p = MIIB/ +AA== ;v=DKIM1;t=s; n=note']],
     ['DKIM without its version', dkim, ['k=rsa; p=MIIB/+AA==']],
     ['SPF among other texts', spf, ['site=1', 'v=spf1 include:spf.relay.example ~all']],
-    ['SPF that permits more', spf, ['V=SPF1 mx  +INCLUDE:SPF.relay.example. include:b.example -all']],
-    ['any SPF where none is demanded', anySpf, ['v=spf1 -all']],
     ['DMARC of another policy', dmarc, ['v=DMARC1;p=reject; rua=mailto:a@b.example']],
     ['ownership beside that of others', ownership, ['mailroom-ownership=other', ownership.value]],
     ['a CNAME in capitals with a final dot', identity, [`${identity.value.toUpperCase()}.`]],
@@ -46,10 +43,6 @@ describe('mismatch, with what was found', () => {
     ['no DKIM key at all', dkim, ['hello']],
     ['two DKIM records', dkim, [dkim.value, dkim.value]],
     ['another version of DKIM', dkim, ['v=DKIM2; p=MIIB/+AA==']],
-    ['SPF without our include', spf, ['v=spf1 mx -all']],
-    ['SPF that only denies our include', spf, ['v=spf1 -include:spf.relay.example ~all']],
-    ['SPF with a longer name', spf, ['v=spf1 include:spf.relay.example.evil.example ~all']],
-    ['two SPF records', spf, [spf.value, 'v=spf1 -all']],
     ['DMARC without a policy', dmarc, ['v=DMARC1; rua=mailto:a@b.example']],
     ['two DMARC records', dmarc, ['v=DMARC1; p=none', 'v=DMARC1; p=reject']],
     ['another ownership value', ownership, ['mailroom-ownership=other']],
@@ -58,22 +51,6 @@ describe('mismatch, with what was found', () => {
   ])('%s', (_, record, values) => {
     expect(evaluateValues(record, values)).toMatchObject({ status: 'mismatch', found: values })
   })
-})
-
-test.each([
-  [
-    'several records',
-    spf,
-    [spf.value, 'v=spf1 -all'],
-    'There are 2 SPF records at this name, so receivers ignore them all',
-  ],
-  ['all permitted', spf, ['v=spf1 include:spf.relay.example +all'], 'It allows everyone to send (+all)'],
-  ['all permitted without a sign', anySpf, ['v=spf1 ALL'], 'It allows everyone to send (+all)'],
-  ['our include absent', spf, ['v=spf1 mx -all'], 'It is missing include:spf.relay.example.'],
-  ['several at the return path', bounceSpf, [spf.value, spf.value], 'There are 2 SPF records'],
-])('SPF is explained: %s', (_, record, values, words) => {
-  const { status, detail } = evaluateValues(record, values)
-  expect([status, detail]).toEqual(['mismatch', expect.stringContaining(words)])
 })
 
 test('a return path is an MX record that points to us and an SPF record among other texts', () => {

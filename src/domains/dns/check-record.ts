@@ -1,6 +1,6 @@
 import type { DnsAnswer, RecordData, Resolver } from '../../ports/resolver/port.ts'
 import type { ExpectedRecord, RecordStatus } from './records.ts'
-import { includesOf, isSpf, spfLookupProblem, spfProblem } from './spf.ts'
+import { checkSpfCoverage, isSpf } from './spf.ts'
 
 /** What DNS shows of one expected record. */
 export interface RecordCheck {
@@ -20,11 +20,37 @@ const maxFoundLength = 600
 
 /** Looks the record up, past every cache, and compares it by its meaning. */
 export async function checkRecord(resolver: Resolver, record: ExpectedRecord): Promise<RecordCheck> {
-  const check = evaluateAnswer(record, await resolver.resolve(record.name, record.type, { forProof: true }))
-  const [spf] = check.found
-  if (check.status !== 'verified' || !isSpfRecord(record) || spf === undefined) return check
-  const detail = await spfLookupProblem(resolver, spf)
-  return detail === undefined ? check : { ...check, status: 'mismatch', detail }
+  const answer = await resolver.resolve(record.name, record.type, { forProof: true })
+  return answer.kind === 'found'
+    ? compareRecord(resolver, record, answer.records.map(toValue))
+    : evaluateAnswer(record, answer)
+}
+
+/** As {@link evaluateValues}, but SPF records are evaluated too, for which others are looked up. */
+export async function compareRecord(
+  resolver: Resolver,
+  record: ExpectedRecord,
+  values: readonly string[],
+): Promise<RecordCheck> {
+  const check = evaluateValues(record, values)
+  const [first, ...others] = values.filter(isSpf)
+  if (!isSpfRecord(record) || first === undefined) return check
+  const coverage = await checkSpfCoverage(resolver, {
+    name: record.name,
+    records: [first, ...others],
+    ours: record.value,
+  })
+  const { found } = check
+  switch (coverage.kind) {
+    case 'covers':
+      return { status: 'verified', found }
+    case 'wrong':
+      return { status: 'mismatch', found, detail: coverage.detail }
+    case 'unknown':
+      return { status: 'unknown', found, failure: coverage.failure }
+    default:
+      return coverage satisfies never
+  }
 }
 
 /** Is it the SPF record of the domain or of its return path? */
@@ -46,25 +72,15 @@ export function evaluateAnswer(record: ExpectedRecord, answer: RecordAnswer): Re
   }
 }
 
-/** What the values at a record's name show of it. MX values are `priority exchange`. Pure. */
+/**
+ * What the values at a record's name show of it. MX values are `priority exchange`. Of SPF records only that there are some,
+ * see {@link compareRecord}. Pure.
+ */
 export function evaluateValues(record: ExpectedRecord, values: readonly string[]): RecordCheck {
   const relevant = values.filter(value => concerns(record, value))
   if (relevant.length === 0) return { status: 'pending', found: [] }
   const found = relevant.slice(0, maxFound).map(value => value.slice(0, maxFoundLength))
-  const detail = spfProblemOf(record, relevant)
-  if (detail !== undefined) return { status: 'mismatch', found, detail }
   return { status: matches(record, relevant) ? 'verified' : 'mismatch', found }
-}
-
-function spfProblemOf(record: ExpectedRecord, values: readonly string[]): string | undefined {
-  if (!isSpfRecord(record)) return undefined
-  const missing = missingIncludes(record, values[0] ?? '')
-  return spfProblem(values) ?? (missing.length > 0 ? `It is missing include:${missing.join(' include:')}.` : undefined)
-}
-
-function missingIncludes(record: ExpectedRecord, found: string): readonly string[] {
-  if (record.purpose === 'spf' && !record.required) return []
-  return includesOf(record.value).filter(name => !includesOf(found).includes(name))
 }
 
 function toValue(found: RecordData['TXT'] | RecordData['MX'] | RecordData['CNAME']): string {
@@ -100,7 +116,6 @@ function matches(record: ExpectedRecord, values: readonly string[]): boolean {
       if (record.type === 'CNAME') return values.length === 1 && sameName(first, record.value)
       return values.length === 1 && publicKeyOf(first) === publicKeyOf(record.value)
     case 'spf':
-      // What may be wrong with it is in `detail`.
       return true
     case 'dmarc':
       return values.length === 1 && hasPolicy(first)

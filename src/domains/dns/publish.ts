@@ -7,15 +7,16 @@ import {
   type Zone,
   type ZoneRecord,
 } from '../../ports/dns-zone/port.ts'
+import type { Resolver } from '../../ports/resolver/port.ts'
 import { applyCheckResults, checkSenderRecords } from '../check.ts'
 import type { DomainDeps } from '../deps.ts'
 import { ensureSenderSetup } from '../enrolment.ts'
 import { domainRefusals, loadDomain } from '../load-domain.ts'
-import { checkOwnership, ownershipRefusals, requireOwnership } from '../ownership.ts'
+import { ownershipRefusals, proveOwnership } from '../ownership.ts'
 import { checkClaim } from '../receiving-claim.ts'
 import { type DnsRecordJson, toJsonRecord, toJsonStoredRecord } from '../schema.ts'
 import { type DomainRow, updateDomain } from '../table.ts'
-import { evaluateValues } from './check-record.ts'
+import { compareRecord } from './check-record.ts'
 import { managedMark, recordOwnerOf } from './record-owner.ts'
 import { byPurpose, type ExpectedRecord, toZoneRecord } from './records.ts'
 import type { PublicationJson } from './schema.ts'
@@ -33,14 +34,12 @@ export const publishDnsRefusals = [...domainRefusals, ...zoneRefusals, ...owners
 export async function publishDns(deps: DomainDeps, tenant: Tenant, id: string): Promise<PublicationJson> {
   const domain = await loadDomain(deps.db, tenant, id)
   const { zone } = await openZone(deps.dnsProvider, domain.domain)
-  const ownership = await checkOwnership(deps.resolver, tenant.organizationId, domain.domain)
-  await applyCheckResults(deps, domain, ownership, [])
-  requireOwnership(ownership)
+  await proveOwnership(deps, domain)
   const isEnrolled = await ensureSenderSetup(deps, domain)
   const records = (await selectRecords(deps.db, [domain.id])).toSorted(byPurpose)
-  const result = await publishToZone(zone, domain.id, records.map(toExpectedRecord))
+  const result = await publishToZone({ zone, resolver: deps.resolver }, domain.id, records.map(toExpectedRecord))
   if (isEnrolled) await updateDomain(deps.db, domain.id, { provider_error: null })
-  await applyCheckResults(deps, domain, ownership, await checkSenderRecords(deps, domain))
+  await applyCheckResults(deps, domain, await checkSenderRecords(deps, domain))
   await checkClaim(deps, domain)
   return toJsonPublication(domain.id, result, await selectRecords(deps.db, [domain.id]))
 }
@@ -85,7 +84,7 @@ export type PublishAttempt =
  * domain. A failure of the provider is a result, not an exception.
  */
 export async function publishDomainRecords(
-  { db, dnsProvider }: Pick<DomainDeps, 'db' | 'dnsProvider'>,
+  { db, dnsProvider, resolver }: Pick<DomainDeps, 'db' | 'dnsProvider' | 'resolver'>,
   domain: Pick<DomainRow, 'id' | 'domain'>,
   isWanted: (record: DomainRecordRow) => boolean = () => true,
 ): Promise<PublishAttempt> {
@@ -95,7 +94,7 @@ export async function publishDomainRecords(
   try {
     const zone = await dnsProvider.findZone(domain.domain)
     if (zone === null) return { kind: 'skipped' }
-    await publishToZone(zone, domain.id, records.map(toExpectedRecord))
+    await publishToZone({ zone, resolver }, domain.id, records.map(toExpectedRecord))
     return { kind: 'done' }
   } catch (error) {
     if (!(error instanceof DnsZoneError)) throw error
@@ -127,13 +126,19 @@ type PublishOutcome =
   | { readonly kind: 'unchanged' }
   | { readonly kind: 'conflict'; readonly existing: readonly ExistingRecord[]; readonly reason: string }
 
+interface PublishDeps {
+  readonly zone: Zone
+  /** For what SPF records in the zone include. */
+  readonly resolver: Resolver
+}
+
 /**
  * Creates the domain's records that are missing in the zone and updates those that Mailroom published for it before;
  * repeating it changes nothing. MX records are left out: they redirect the domain's mail, so a person publishes them.
  * @throws DnsZoneError of the zone; what was published before it stays
  */
 async function publishToZone(
-  zone: Zone,
+  deps: PublishDeps,
   domainId: Id<'dom'>,
   records: readonly ExpectedRecord[],
 ): Promise<PublishResult> {
@@ -141,7 +146,7 @@ async function publishToZone(
   const unchanged: ExpectedRecord[] = []
   const conflicts: PublishConflict[] = []
   for (const record of records.filter(({ purpose }) => purpose !== 'mx')) {
-    const outcome = await publishRecord(zone, domainId, record)
+    const outcome = await publishRecord(deps, domainId, record)
     switch (outcome.kind) {
       case 'published':
         published.push(record)
@@ -159,33 +164,35 @@ async function publishToZone(
   return { published, unchanged, conflicts }
 }
 
-async function publishRecord(zone: Zone, domainId: Id<'dom'>, record: ExpectedRecord): Promise<PublishOutcome> {
+async function publishRecord(
+  { zone, resolver }: PublishDeps,
+  domainId: Id<'dom'>,
+  record: ExpectedRecord,
+): Promise<PublishOutcome> {
   const zoneRecord = toZoneRecord(record)
   const mark = managedMark(domainId, zoneRecord)
   const existing = (await zone.recordsAt(record.name)).filter(({ type }) => type === record.type)
-  const status = statusOf(record, existing)
+  const statusOf = async (records: readonly ZoneRecord[]) =>
+    (await compareRecord(resolver, record, records.map(toValue))).status
+  const status = await statusOf(existing)
   if (status === 'verified') return { kind: 'unchanged' }
   if (status === 'pending') return toOutcome(zoneRecord, await zone.create(zoneRecord, mark))
-  const outdated = existing.find(
-    candidate => isPublishedFor(domainId, candidate) && statusOf(record, [candidate]) === 'mismatch',
-  )
-  const rest = existing.filter(candidate => candidate !== outdated)
-  if (!outdated || statusOf(record, rest) !== 'pending')
+  const statuses = await Promise.all(existing.map(candidate => statusOf([candidate])))
+  const concerned = existing.filter((_, i) => statuses[i] !== 'pending')
+  const foreign = concerned.filter(candidate => !isPublishedFor(domainId, candidate))
+  const [outdated, ...others] = concerned
+  if (foreign.length > 0 || !outdated || others.length > 0)
     return {
       kind: 'conflict',
-      existing: existing.filter(
-        candidate => statusOf(record, [candidate]) !== 'pending' && !isPublishedFor(domainId, candidate),
-      ),
+      existing: foreign,
       reason: `The existing record at ${record.name} was not published by Mailroom for this domain.`,
     }
   const written = await zone.update(outdated.id, zoneRecord, mark)
   return toOutcome(zoneRecord, written ?? (await zone.create(zoneRecord, mark)))
 }
 
-/** `pending`: none of the existing records concerns this one. */
-function statusOf(record: ExpectedRecord, existing: readonly ZoneRecord[]) {
-  const values = existing.map(({ type, priority, value }) => (type === 'MX' ? `${priority} ${value}` : value))
-  return evaluateValues(record, values).status
+function toValue({ type, priority, value }: ZoneRecord): string {
+  return type === 'MX' ? `${priority} ${value}` : value
 }
 
 function isPublishedFor(domainId: Id<'dom'>, record: ExistingRecord): boolean {

@@ -54,7 +54,7 @@ export function senderRecords(
       ...txt,
       purpose: 'spf',
       name: domain,
-      value: spfValue(instance),
+      value: spfRecordValue(instance),
       required: instance.spfInclude !== undefined,
     },
     ...(instance.returnPath === 'ours' ? returnPathRecords(domain, instance) : []),
@@ -62,7 +62,8 @@ export function senderRecords(
   ]
 }
 
-function spfValue({ spfInclude, hostname }: InstanceDnsSettings): string {
+/** The SPF record that lists where our mail comes from: from the relay, or from our host. */
+export function spfRecordValue({ spfInclude, hostname }: Pick<InstanceDnsSettings, 'spfInclude' | 'hostname'>): string {
   return spfInclude === undefined ? `v=spf1 a:${hostname} ~all` : `v=spf1 include:${spfInclude} ~all`
 }
 
@@ -74,7 +75,7 @@ function returnPathRecords(domain: string, instance: InstanceDnsSettings): reado
   const record = { purpose: 'return_path', name: `mr-bounces.${domain}`, required: false } as const
   return [
     { ...record, type: 'MX', value: instance.hostname.toLowerCase(), priority: 10 },
-    { ...record, type: 'TXT', value: spfValue(instance), priority: null },
+    { ...record, type: 'TXT', value: spfRecordValue(instance), priority: null },
   ]
 }
 

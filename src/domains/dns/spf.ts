@@ -1,59 +1,173 @@
-import type { Resolver } from '../../ports/resolver/port.ts'
-
-/** Terms that cost a DNS look-up (RFC 7208 §4.6.4). */
-const lookupTerm = /^[-+~?]?(include|a|mx|ptr|exists)(?:[:/].*)?$/i
-const targetTerm = /^(?:[-+~?]?include:|redirect=)(.+)$/i
-/** RFC 7208 §4.6.4: with more, every receiver evaluates the record as permerror. */
-const maxLookups = 10
+import { mailauthResolver } from '../../ports/authenticator/mailauth/resolver.ts'
+import { checkSpf } from '../../ports/authenticator/mailauth/spf.ts'
+import type { AuthResult } from '../../ports/authenticator/port.ts'
+import { canonicalName } from '../../ports/resolver/names.ts'
+import type { DnsAnswer, Resolver } from '../../ports/resolver/port.ts'
 
 /** RFC 7208 §4.5: the version and then a space or the end. */
 export function isSpf(text: string): boolean {
   return /^v=spf1(?: |$)/i.test(text)
 }
 
-/** What is wrong with the SPF records at one name, as far as it shows without further look-ups; undefined: nothing. Pure. */
-export function spfProblem(records: readonly string[]): string | undefined {
-  const [first = ''] = records
+/** What an SPF record is worth for the mail that we send. */
+export type SpfCoverage =
+  | { readonly kind: 'covers' }
+  /** `detail`: what is wrong, in a sentence for a person. */
+  | { readonly kind: 'wrong'; readonly detail: string }
+  /** A look-up failed on which the answer depends. */
+  | { readonly kind: 'unknown'; readonly failure: string }
+
+export interface SpfQuestion {
+  /** Where the records are. */
+  readonly name: string
+  /** The SPF records at that name, as DNS has them. */
+  readonly records: readonly [string, ...string[]]
+  /** The record that we ask for there: the sources that it lists must get a pass. */
+  readonly ours: string
+}
+
+/** An address that stands for our sources, and one that stands for everyone else: of 240.0.0.0/4, which nobody uses. */
+const ourAddress = '240.0.0.1'
+const otherAddress = '247.255.255.254'
+
+/** For all look-ups of one record together. */
+const evaluationMs = 15_000
+/** Ends an evaluation for everyone else only when the record needs more look-ups than receivers make. */
+const anyVoidLookups = 1000
+
+/**
+ * Do receivers that evaluate these SPF records (RFC 7208 §4) give a pass to mail from our sources? They are evaluated as a
+ * receiver does, with includes, redirects, macros and limits, for an address that in place of DNS our own sources resolve to:
+ * so it does not matter where the relay's mail comes from, nor whether the record includes it directly. Without an include,
+ * our sources are the addresses of our host name, and a record that lists those covers them too. The records must moreover
+ * not give a pass to everyone, nor be in error for everyone else.
+ */
+export async function checkSpfCoverage(resolver: Resolver, { name, records, ours }: SpfQuestion): Promise<SpfCoverage> {
   if (records.length > 1)
-    return `There are ${records.length} SPF records at this name, so receivers ignore them all (RFC 7208 §4.5). Merge them into one.`
-  if (termsOf(first).some(term => /^\+?all$/i.test(term)))
-    return 'It allows everyone to send (+all), which makes it useless. End it with ~all or -all.'
-  return undefined
-}
-
-/** What is wrong with an SPF record including what it includes. Look-ups that fail are not counted against it. */
-export async function spfLookupProblem(resolver: Resolver, record: string): Promise<string | undefined> {
-  const count = await countLookups(resolver, record, 0)
-  if (count <= maxLookups) return undefined
-  return `It needs more than ${maxLookups} DNS look-ups, includes counted, which receivers treat as a permanent error (RFC 7208 §4.6.4).`
-}
-
-/** Stops past the limit, so it ends even if records include each other. */
-async function countLookups(resolver: Resolver, record: string, before: number): Promise<number> {
-  let count = before
-  for (const term of termsOf(record)) {
-    const isRedirect = /^redirect=/i.test(term)
-    if (!isRedirect && !lookupTerm.test(term)) continue
-    count++
-    if (count > maxLookups) return count
-    const target = targetTerm.exec(term)?.[1]
-    // A macro (§7) expands differently for each message.
-    if (target === undefined || target.includes('%')) continue
-    const answer = await resolver.resolve(target.toLowerCase().replace(/\.$/, ''), 'TXT')
-    const included = answer.kind === 'found' ? answer.records.find(isSpf) : undefined
-    if (included !== undefined) count = await countLookups(resolver, included, count)
-    if (count > maxLookups) return count
+    return wrong(
+      `There are ${records.length} SPF records at this name, so receivers ignore them all (RFC 7208 §4.5). Merge them into one.`,
+    )
+  const source = sourceOf(ours)
+  const [record] = records
+  const evaluate = newEvaluation(resolver, name, record)
+  const [forUs, forOthers] = await Promise.all([
+    evaluate(ourAddress, { replaced: source }),
+    evaluateForOthers(resolver, source, evaluate),
+  ])
+  if (forOthers.result === 'pass')
+    return wrong('It allows everyone to send (+all), which makes it useless. End it with ~all or -all.')
+  if (forOthers.result === 'permerror') return wrong(describeError(forOthers.detail))
+  switch (forUs.result) {
+    case 'pass':
+      return { kind: 'covers' }
+    case 'temperror':
+      return { kind: 'unknown', failure: forUs.detail }
+    case 'permerror':
+      return wrong(describeError(forUs.detail))
+    default:
+      return source.kind === 'include'
+        ? wrong(`It is missing include:${source.name}.`)
+        : checkAddresses(resolver, source.name, evaluate)
   }
-  return count
 }
 
-/** The names that a record includes with a pass, lower case, without a final dot. */
-export function includesOf(record: string): readonly string[] {
-  return termsOf(record)
-    .map(term => /^\+?include:(.+)$/i.exec(term)?.[1]?.toLowerCase().replace(/\.$/, ''))
-    .filter(name => name !== undefined)
+/** The name of the relay's record, or of the host whose addresses mail comes from. */
+interface SpfSource {
+  readonly kind: 'include' | 'a'
+  readonly name: string
 }
 
-function termsOf(record: string): readonly string[] {
-  return record.split(/ +/).slice(1)
+/** The source that a record of ours lists. @throws when it is none */
+function sourceOf(ours: string): SpfSource {
+  const [, kind, name] = /^v=spf1 (include|a):(\S+)/.exec(ours) ?? []
+  if (name === undefined) throw new Error(`no SPF record of ours: ${ours}`)
+  return { kind: kind === 'a' ? 'a' : 'include', name: canonicalName(name) }
+}
+
+interface Evaluated {
+  readonly result: AuthResult
+  readonly detail: string
+}
+
+/** `replaced`: resolves to {@link ourAddress} in place of what DNS has. `missing`: exists, and lists nothing. */
+interface EvaluationOptions {
+  readonly replaced?: SpfSource
+  readonly missing?: SpfSource
+  readonly maxVoidLookups?: number
+}
+
+type Evaluate = (address: string, options?: EvaluationOptions) => Promise<Evaluated>
+
+/** Evaluates `record` as the SPF record at `name`, for one address after the other, with one time limit. */
+function newEvaluation(resolver: Resolver, name: string, record: string): Evaluate {
+  const signal = AbortSignal.timeout(evaluationMs)
+  return async (address, { replaced, missing, maxVoidLookups } = {}) => {
+    const answers = new Map([[`TXT ${canonicalName(name)}`, record]])
+    if (missing) answers.set(`TXT ${missing.name}`, 'v=spf1 ?all')
+    if (replaced?.kind === 'include') answers.set(`TXT ${replaced.name}`, `v=spf1 ip4:${ourAddress} -all`)
+    if (replaced?.kind === 'a') answers.set(`A ${replaced.name}`, ourAddress)
+    const { result, detail } = await checkSpf(
+      { mailFrom: `postmaster@${name}`, remoteIp: address, helo: name },
+      name,
+      mailauthResolver(withAnswers(resolver, answers), signal),
+      maxVoidLookups,
+    )
+    return { result, detail: detail ?? '' }
+  }
+}
+
+/** A resolver that gives these answers, by type and name, and for all else asks `resolver`. */
+function withAnswers(resolver: Resolver, answers: ReadonlyMap<string, string>): Resolver {
+  return {
+    resolve: async (name, type, options) => {
+      const value = answers.get(`${type} ${canonicalName(name)}`)
+      if (value === undefined) return resolver.resolve(name, type, options)
+      return { kind: 'found', records: [value], ttlSeconds: 0 } as unknown as DnsAnswer<never>
+    },
+  }
+}
+
+/**
+ * The whole record, as all its terms apply to everyone else. That the relay has no SPF record is not its fault, nor are
+ * look-ups that find nothing for this address alone, as those with macros do.
+ */
+async function evaluateForOthers(resolver: Resolver, source: SpfSource, evaluate: Evaluate): Promise<Evaluated> {
+  const options = { maxVoidLookups: anyVoidLookups }
+  if (source.kind === 'a') return evaluate(otherAddress, options)
+  const answer = await resolver.resolve(source.name, 'TXT')
+  const exists = answer.kind === 'failed' || (answer.kind === 'found' && answer.records.some(isSpf))
+  return evaluate(otherAddress, exists ? options : { ...options, missing: source })
+}
+
+const maxAddresses = 8
+
+/** Does the record cover the addresses of this host, without naming it? */
+async function checkAddresses(resolver: Resolver, host: string, evaluate: Evaluate): Promise<SpfCoverage> {
+  const answers = await Promise.all([resolver.resolve(host, 'A'), resolver.resolve(host, 'AAAA')])
+  for (const answer of answers)
+    if (answer.kind === 'failed')
+      return { kind: 'unknown', failure: `The addresses of ${host} could not be looked up: ${answer.why}` }
+  const addresses = answers.flatMap(answer => (answer.kind === 'found' ? answer.records : [])).slice(0, maxAddresses)
+  if (addresses.length === 0) return wrong(`It is missing a:${host}.`)
+  for (const address of addresses) {
+    const { result, detail } = await evaluate(address)
+    if (result === 'temperror') return { kind: 'unknown', failure: detail }
+    if (result === 'permerror') return wrong(describeError(detail))
+    if (result !== 'pass')
+      return wrong(`It is missing a:${host}: it does not list ${address}, from which mail is sent.`)
+  }
+  return { kind: 'covers' }
+}
+
+function wrong(detail: string): SpfCoverage {
+  return { kind: 'wrong', detail }
+}
+
+/** A permanent error (RFC 7208 §2.6.7) in words that say what to do. @param detail of the evaluation */
+function describeError(detail: string): string {
+  if (/too many dns/i.test(detail))
+    return 'It needs more than 10 DNS look-ups, includes counted, which receivers treat as a permanent error (RFC 7208 §4.6.4).'
+  if (/too many void/i.test(detail))
+    return 'More than 2 of its DNS look-ups find nothing, which receivers treat as a permanent error (RFC 7208 §4.6.4). Remove the names that no longer exist.'
+  return `Receivers treat it as a permanent error: ${detail}.`
 }

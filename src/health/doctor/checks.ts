@@ -6,6 +6,7 @@ import { machineChecks } from './machine.ts'
 import { relayChecks } from './relay.ts'
 import { scannerChecks } from './scanner.ts'
 import { smtpChecks } from './smtp.ts'
+import { spfChecks } from './spf.ts'
 import { certificateCheck, tlsChecks } from './tls.ts'
 
 /** The checks that ask only the database, clamd and files. */
@@ -21,6 +22,7 @@ export const allChecks: readonly DoctorCheck[] = [
   ...databaseChecks,
   ...scannerChecks,
   ...dnsChecks,
+  ...spfChecks,
   ...smtpChecks,
   ...tlsChecks,
   ...relayChecks,

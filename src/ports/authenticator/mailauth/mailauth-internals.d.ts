@@ -65,6 +65,7 @@ declare module 'mailauth/lib/spf/index.js' {
     readonly mta: string
     readonly resolver: Resolve
     readonly strict: boolean
+    readonly maxVoidCount: number
   }): Promise<{
     readonly domain: string
     readonly status: { readonly result: string; readonly comment?: string }
