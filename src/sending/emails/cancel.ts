@@ -17,7 +17,7 @@ import type { EmailDetail } from './schema.ts'
 export const cancelEmailRefusals = [...emailRefusals, 'not_scheduled'] as const
 
 /**
- * Cancels a scheduled email: none of its recipients gets it. A relay that claims one of them at the same time either comes
+ * Cancels a scheduled email, also one that is due and was not tried yet: none of its recipients gets it. A relay that claims one of them at the same time either comes
  * first, and the cancellation is refused, or finds nothing to claim.
  * @throws Refusal `not_found`, `brand_restricted`, `not_scheduled`
  */
@@ -28,11 +28,11 @@ export async function cancelEmail(
   reservation?: Reservation,
 ): Promise<EmailDetail> {
   return inTransaction(db, async tx => {
-    const { id: emailId, status } = await requireEmail(tx, tenant, id)
+    const { id: emailId, scheduled_at: scheduledAt } = await requireEmail(tx, tenant, id)
     // Its outbox rows are locked before the email itself, in the same order as the relay locks them.
     const rows = await lockOutboxRowsOf(tx, emailId)
     const isUnclaimed = rows.every(row => row.lease === null && row.attempts === 0)
-    if (status !== 'scheduled' || !isUnclaimed || !(await areAllScheduled(tx, emailId, rows.length)))
+    if (scheduledAt === null || !isUnclaimed || !(await areAllWaiting(tx, emailId, rows.length)))
       throw refuse('not_scheduled', { message: `${emailId} is not scheduled, or is being sent already.` })
     await deleteOutboxRows(
       tx,
@@ -46,10 +46,14 @@ export async function cancelEmail(
   })
 }
 
-/** Are all recipients that are not suppressed still scheduled, each with its outbox row? */
-async function areAllScheduled(db: Db, emailId: Id<'eml'>, rows: number): Promise<boolean> {
+/** Is the email still to be sent to all recipients that are not suppressed: scheduled, or due and waiting for its domain? */
+async function areAllWaiting(db: Db, emailId: Id<'eml'>, rows: number): Promise<boolean> {
   const unsuppressed = (await selectRecipients(db, [emailId])).filter(recipient => recipient.status !== 'suppressed')
-  return unsuppressed.length === rows && unsuppressed.every(recipient => recipient.status === 'scheduled')
+  return (
+    rows > 0 &&
+    unsuppressed.length === rows &&
+    unsuppressed.every(({ status }) => status === 'scheduled' || status === 'delayed')
+  )
 }
 
 /** A recipient whose outbox row is locked and not claimed. */

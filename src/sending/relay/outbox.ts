@@ -24,6 +24,9 @@ export interface ClaimedRecipient {
   /** 0-based, among the email's recipients. */
   readonly position: number
   readonly recipientStatus: EmailStatus
+  /** Why the recipient has that status, and since when. */
+  readonly statusDetail: string | null
+  readonly statusSince: Instant
   readonly fromAddress: string
   readonly createdAt: Instant
   readonly scheduledAt: Instant | null
@@ -148,6 +151,8 @@ async function selectClaimed(
       'emails.domain_id as domainId',
       'email_recipients.email as recipient',
       'email_recipients.status as recipientStatus',
+      'email_recipients.detail as statusDetail',
+      'email_recipients.updated_at as statusSince',
       'emails.from_address as fromAddress',
       'emails.created_at as createdAt',
       'emails.scheduled_at as scheduledAt',

@@ -1,4 +1,4 @@
-import { expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { type Instant, plusMs } from '../../base/clock.ts'
 import type { ProviderReply, SubmissionOutcome, SubmissionPhase } from '../../ports/provider/port.ts'
 import type { ClaimedRecipient } from './outbox.ts'
@@ -16,6 +16,8 @@ const claimed: ClaimedRecipient = {
   recipient: 'a@x.test',
   position: 0,
   recipientStatus: 'queued',
+  statusDetail: null,
+  statusSince: now,
   fromAddress: 'hello@shop.test',
   createdAt: now,
   scheduledAt: null,
@@ -150,12 +152,81 @@ test('a recipient that a report has ended meanwhile gets no further event', () =
     expect(endBeforeSubmission({ ...claimed, recipientStatus }, false, now)).toEqual({ kind: 'end', event: null })
 })
 
-test('readiness and suppression are checked again at release, and only there', () => {
-  const scheduled = { ...claimed, scheduledAt: now, recipientStatus: 'scheduled' } as const
+const scheduled = { ...claimed, scheduledAt: now, recipientStatus: 'scheduled' } as const
+
+test('suppression is checked again when a scheduled email is due, and only then', () => {
   expect(endBeforeSubmission(scheduled, false, now)).toBeNull()
   expect(endBeforeSubmission(scheduled, true, now)).toMatchObject({ kind: 'end', event: { type: 'suppressed' } })
-  const unready = endBeforeSubmission({ ...scheduled, isReady: false }, true, now)
-  expect(unready).toMatchObject({ kind: 'end', event: { type: 'failed', extra: { reason: 'domain_not_verified' } } })
-  expect(endBeforeSubmission({ ...claimed, isReady: false }, true, now)).toBeNull()
-  expect(endBeforeSubmission({ ...scheduled, attempts: 1, isReady: false }, true, now)).toBeNull()
+  expect(endBeforeSubmission({ ...scheduled, attempts: 1 }, true, now)).toBeNull()
+  expect(endBeforeSubmission(claimed, true, now)).toBeNull()
+})
+
+describe('while the domain is not ready', () => {
+  const wait = (recipient: ClaimedRecipient, at: Instant) => {
+    const step = endBeforeSubmission(recipient, false, at)
+    if (step?.kind !== 'retry') throw new Error(`${step?.kind}: ${step?.event?.detail}`)
+    return step
+  }
+  const minuteMs = 60_000
+  const hours = (count: number) => plusMs(now, count * 60 * minuteMs)
+
+  test.each([
+    ['a scheduled email', scheduled],
+    ['a queued email', claimed],
+    [
+      'an email that was deferred before',
+      { ...claimed, recipientStatus: 'delayed', statusDetail: 'later', attempts: 3 },
+    ],
+    ['an email of a brand that was paused', { ...claimed, recipientStatus: 'delayed', statusDetail: 'paused' }],
+  ] as const)(
+    '%s waits, is looked at each minute, and fails after 24 hours; its delay is recorded once',
+    (_, recipient) => {
+      const unready: ClaimedRecipient = { ...recipient, isReady: false, expiresAt: hours(100) }
+      const first = wait(unready, now)
+      const detail = first.event?.detail ?? ''
+      expect(first).toMatchObject({
+        event: {
+          type: 'delayed',
+          detail: expect.stringContaining('shop.test'),
+          extra: { reason: 'domain_not_verified' },
+        },
+        dueAt: plusMs(now, minuteMs),
+        attempts: unready.attempts,
+      })
+      const waiting: ClaimedRecipient = {
+        ...unready,
+        recipientStatus: 'delayed',
+        statusDetail: detail,
+        statusSince: now,
+      }
+      for (const hour of [1, 12, 23]) {
+        const { event, dueAt } = wait(waiting, hours(hour))
+        expect([event, dueAt]).toEqual([null, plusMs(hours(hour), minuteMs)])
+      }
+      expect(endBeforeSubmission(waiting, false, hours(24))).toMatchObject({
+        kind: 'end',
+        event: { type: 'failed', detail: 'The domain shop.test was not ready to send for 24 hours.' },
+      })
+      expect(endBeforeSubmission({ ...waiting, isReady: true }, false, hours(23))).toBeNull()
+    },
+  )
+
+  test('an email fails when it expires before, with the reason', () => {
+    const expiring = { ...scheduled, isReady: false, expiresAt: plusMs(now, minuteMs / 2) }
+    const { dueAt, lastReply } = wait(expiring, now)
+    expect(dueAt).toBe(expiring.expiresAt)
+    expect(endBeforeSubmission({ ...expiring, lastReply }, false, dueAt)).toMatchObject({
+      kind: 'end',
+      event: {
+        type: 'failed',
+        enhancedCode: '4.4.7',
+        detail: expect.stringContaining('shop.test is not ready to send'),
+      },
+    })
+  })
+
+  test('an email to a recipient who is suppressed does not wait', () => {
+    const suppressed = endBeforeSubmission({ ...scheduled, isReady: false }, true, now)
+    expect(suppressed).toMatchObject({ kind: 'end', event: { type: 'suppressed' } })
+  })
 })

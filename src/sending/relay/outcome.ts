@@ -1,4 +1,5 @@
-import { type Instant, minuteMs, plusMs, toIso } from '../../base/clock.ts'
+import { dayMs, hourMs, type Instant, minuteMs, plusMs, toIso } from '../../base/clock.ts'
+import { splitAddress } from '../../mail/address.ts'
 import type { ProviderReply, SubmissionOutcome } from '../../ports/provider/port.ts'
 import type { Bounce, DeliveryEvent } from '../events/delivery-event.ts'
 import { isUnsent } from '../events/status.ts'
@@ -158,10 +159,40 @@ export function postponeForPause(claimed: ClaimedRecipient, now: Instant): NextS
   }
 }
 
+/** How long an email waits until it is looked at again whether its domain is ready to send. */
+const readinessWaitMs = minuteMs
+/** How long an email waits for its domain, unless it expires before. */
+const maxReadinessWaitMs = dayMs
+
+/**
+ * Waits while the domain is not ready to send, without an attempt being counted; recorded as a delay the first time. What
+ * the recipient's status says is where it is kept that it waits, and since when.
+ */
+function waitForReadiness(claimed: ClaimedRecipient, now: Instant): NextStep {
+  const { emailId, recipient, recipientStatus, statusDetail, statusSince } = claimed
+  const { domain } = splitAddress(claimed.fromAddress)
+  const detail = `The domain ${domain} is not ready to send: a DNS record that it needs is missing or wrong. The email waits for it.`
+  const isWaiting = recipientStatus === 'delayed' && statusDetail === detail
+  const endsAt = plusMs(isWaiting ? statusSince : now, maxReadinessWaitMs)
+  const event = {
+    emailId,
+    recipient,
+    occurredAt: now,
+    source: 'api',
+    extra: { reason: 'domain_not_verified' },
+  } as const
+  if (endsAt <= now) {
+    const detail = `The domain ${domain} was not ready to send for ${maxReadinessWaitMs / hourMs} hours.`
+    return { kind: 'end', event: { ...event, type: 'failed', detail } }
+  }
+  const step = postponeAttempt(claimed, plusMs(now, readinessWaitMs), detail)
+  return isWaiting ? step : { ...step, event: { ...event, type: 'delayed', detail } }
+}
+
 /**
  * What ends a recipient before it is submitted, or postpones it; null: nothing does. Its time has run out (RFC 3463:
- * 4.4.7), the operator holds it until then (see queue/operator-queue.ts), or it was scheduled and at its release the domain
- * is not ready or the recipient is suppressed.
+ * 4.4.7), the operator holds it until then (see queue/operator-queue.ts), it was scheduled and the recipient is suppressed at
+ * its release, or the domain is not ready.
  */
 export function endBeforeSubmission(claimed: ClaimedRecipient, isSuppressed: boolean, now: Instant): NextStep | null {
   // A report may have ended it meanwhile.
@@ -174,16 +205,11 @@ export function endBeforeSubmission(claimed: ClaimedRecipient, isSuppressed: boo
     return { kind: 'end', event: { ...base, type: 'failed', enhancedCode: '4.4.7', detail } }
   }
   if (claimed.heldAt !== null) return postponeAttempt(claimed, claimed.expiresAt)
-  if (claimed.scheduledAt === null || claimed.attempts > 0) return null
-  if (!claimed.isReady) {
-    const detail = 'The domain was not ready to send when the email was due.'
-    return { kind: 'end', event: { ...base, type: 'failed', detail, extra: { reason: 'domain_not_verified' } } }
-  }
-  if (isSuppressed) {
+  if (isSuppressed && claimed.scheduledAt !== null && claimed.attempts === 0) {
     const detail = 'The recipient was suppressed when the email was due.'
     return { kind: 'end', event: { ...base, type: 'suppressed', detail } }
   }
-  return null
+  return claimed.isReady ? null : waitForReadiness(claimed, now)
 }
 
 /** A reply on one line: `451 4.7.1 Try again later`. */

@@ -115,6 +115,17 @@ test('refuses an email that is not scheduled, or whose sending has begun', async
   }
 })
 
+test('cancels a scheduled email that is due and waits for its domain', async () => {
+  const { db } = server.database
+  const id = await schedule()
+  await db.updateTable('outbox').set({ due_at: systemClock.now() }).where('email_id', '=', id).execute()
+  await db.updateTable('email_recipients').set({ status: 'delayed' }).where('email_id', '=', id).execute()
+  await db.updateTable('emails').set({ status: 'delayed' }).where('id', '=', id).execute()
+  const answer = await cancel(id)
+  expect([answer.status, answer.json.status]).toEqual([200, 'canceled'])
+  expect(await outboxOf(id)).toEqual([])
+})
+
 test('holds a key to its scope, its brand and its organization', async () => {
   const id = await schedule()
   const { key: reader } = await server.newKey({ scopes: ['email:read'] })

@@ -385,7 +385,7 @@ test('a scheduled email is sent when it is due, with that date', async () => {
   expect(Date.parse(date)).toBe(Math.floor(millisecondsOf(scheduledAt) / 1000) * 1000)
 })
 
-test('a scheduled email whose domain is no longer ready fails, one to a suppressed recipient is not sent', async () => {
+test('emails wait while their domain is not ready, scheduled or not, and are sent once it is; one to a suppressed recipient is not', async () => {
   const relay = await smarthost()
   const [unready, from] = [await sender(), await sender()]
   await database.db.updateTable('domains').set({ status: 'failed' }).where('id', '=', unready.domainId).execute()
@@ -404,14 +404,31 @@ test('a scheduled email whose domain is no longer ready fails, one to a suppress
     })
     .execute()
   const scheduledAt = plusMs(now(), 50)
-  const failing = await accepted(unready, { scheduledAt })
+  const waiting = await accept(unready, { scheduledAt }, {})
+  const late = await accepted(unready, { scheduledAt, expiresAt: plusMs(now(), 300) })
   const mixed = await accepted(from, { scheduledAt, to: ['Gone@x.test', 'here@x.test'] })
   start(relay.url)
-  await done(failing)
+  await done(late)
   await done(mixed)
-  expect(await eventsOf(failing)).toMatchObject([{ type: 'failed', source: 'api' }])
+  expect(await eventsOf(late)).toMatchObject([
+    { type: 'delayed', source: 'api', detail: expect.stringContaining('not ready to send') },
+    { type: 'failed', source: 'api', enhanced_code: '4.4.7', detail: expect.stringContaining('not ready to send') },
+  ])
   expect((await recipientsOf(mixed)).map(recipient => recipient.status)).toEqual(['suppressed', 'sent'])
   expect(relay.accepted.map(relayedMessage => relayedMessage.to)).toEqual([['here@x.test']])
+  for (const id of waiting) {
+    expect((await emailOf(id)).status).toBe('delayed')
+    const [row] = await outboxOf(id)
+    const waitMs = millisecondsOf(row?.due_at ?? now()) - millisecondsOf(now())
+    expect([row?.attempts, row?.lease, waitMs > 30_000, waitMs <= 60_000]).toEqual([0, null, true, true])
+  }
+  await database.db.updateTable('domains').set({ status: 'verified' }).where('id', '=', unready.domainId).execute()
+  // A minute later.
+  await database.db.updateTable('outbox').set({ due_at: now() }).execute()
+  for (const id of waiting) {
+    await done(id)
+    expect((await eventsOf(id)).map(event => event.type)).toEqual(['delayed', 'sent'])
+  }
 })
 
 test('a domain without a key sends nothing unsigned', async () => {
