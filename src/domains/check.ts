@@ -5,7 +5,6 @@ import type { DomainDeps } from './deps.ts'
 import { checkRecord, type RecordCheck } from './dns/check-record.ts'
 import { type DomainRecordRow, selectRecords, toExpectedRecord, updateRecordCheck } from './dns/table.ts'
 import { isEnrolled, isProviderKey } from './enrolment.ts'
-import type { OwnershipCheck } from './ownership.ts'
 import { type DomainRow, lockDomain, updateDomain } from './table.ts'
 
 /** A stored record and what DNS shows of it. */
@@ -64,14 +63,14 @@ export type CheckTrigger = 'requested' | 'scheduled'
 export const checkResultRefusals = ['not_found'] as const
 
 /**
- * Stores the results of a check of the ownership record and the sender's records, and the domain's status that follows. In
- * scheduled rechecks what was verified stays so until {@link missesBeforeLoss} checks in a row have missed it.
+ * Stores the results of a check of the sender's records, and the domain's status that follows. Nothing else makes a verified
+ * domain lose its readiness to send, except a new provider that does not know it (recheck/provider-switch.ts). In scheduled
+ * rechecks what was verified stays so until {@link missesBeforeLoss} checks in a row have missed it.
  * @throws Refusal `not_found` when the domain was deleted meanwhile.
  */
 export async function applyCheckResults(
   deps: DomainDeps,
   domain: Pick<DomainRow, 'id' | 'organization_id'>,
-  ownership: Pick<OwnershipCheck, 'status'>,
   checked: readonly CheckedRecord[],
   trigger: CheckTrigger = 'requested',
 ): Promise<void> {
@@ -82,7 +81,7 @@ export async function applyCheckResults(
     for (const { record, check } of checked) await updateRecordCheck(db, record.id, check, at)
     const records = await selectRecords(db, [domain.id])
     const isKnownToProvider = deps.identities === undefined || isEnrolled(deps, before)
-    const after = verificationAfterCheck(before, ownership, records, isKnownToProvider)
+    const after = verificationAfterCheck(before, records, isKnownToProvider)
     const isMiss = trigger === 'scheduled' && isKnownToProvider && isLoss(before, after)
     const isIgnored = isMiss && before.misses + 1 < missesBeforeLoss
     await updateDomain(db, domain.id, {
@@ -95,34 +94,25 @@ export async function applyCheckResults(
 /** Scheduled checks that must miss a verified record, in a row, before it counts as lost: servers may disagree for a while. */
 export const missesBeforeLoss = 3
 
-type DomainVerification = Pick<DomainRow, 'status' | 'ownership_verified' | 'misses'>
+type DomainVerification = Pick<DomainRow, 'status' | 'misses'>
 
 /** `isKnownToProvider`: the domain is enrolled, or the provider needs no enrolment. */
 function verificationAfterCheck(
   before: DomainVerification,
-  ownership: Pick<OwnershipCheck, 'status'>,
   records: readonly DomainRecordRow[],
   isKnownToProvider: boolean,
 ): DomainVerification {
-  const isOwned = isStillOwned(before.ownership_verified === 1, ownership)
-  const statusByRecords = isOwned ? statusAfterCheck(before.status, records) : statusWithoutRecords(before.status)
+  const statusByRecords = statusAfterCheck(before.status, records)
   // Not failed: its records are right, and it only waits for the enrolment.
   const status = !isKnownToProvider && statusByRecords === 'verified' ? 'pending' : statusByRecords
-  const isUnknown =
-    ownership.status === 'unknown' || records.some(record => record.required === 1 && record.status === 'unknown')
+  const isUnknown = records.some(record => record.required === 1 && record.status === 'unknown')
   // A check without an answer from DNS neither adds to the misses nor resets them.
   const misses = isUnknown && status === before.status ? before.misses : 0
-  return { status, ownership_verified: isOwned ? 1 : 0, misses }
+  return { status, misses }
 }
 
 function isLoss(before: DomainVerification, after: DomainVerification): boolean {
-  const isOwnershipLost = before.ownership_verified === 1 && after.ownership_verified === 0
-  return isOwnershipLost || (before.status === 'verified' && after.status !== 'verified')
-}
-
-/** Only an answer without the record ends ownership; a failed look-up changes nothing. */
-function isStillOwned(before: boolean, { status }: Pick<OwnershipCheck, 'status'>): boolean {
-  return status === 'unknown' ? before : status === 'verified'
+  return before.status === 'verified' && after.status !== 'verified'
 }
 
 /**

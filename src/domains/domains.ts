@@ -1,4 +1,4 @@
-import { brandRefusals, loadBrand } from '../accounts/brands/brands.ts'
+import { brandIdRefusals, resolveBrandId } from '../accounts/brands/brands.ts'
 import type { Reservation } from '../api/idempotency/reservation.ts'
 import { storeResponse } from '../api/idempotency/store.ts'
 import type { Tenant } from '../api/tenant.ts'
@@ -21,7 +21,7 @@ import {
 } from './enrolment.ts'
 import { domainRefusals, loadDomain } from './load-domain.ts'
 import { countMailboxes } from './mailboxes/table.ts'
-import { checkOwnership, ownershipRefusals, parseDomain, requireOwnership } from './ownership.ts'
+import { checkOwnership, ownershipRefusals, parseDomain, proveOwnership, requireOwnership } from './ownership.ts'
 import { checkClaim } from './receiving-claim.ts'
 import { type DomainJson, type OwnershipJson, type RemovedDomainJson, toJsonRecord } from './schema.ts'
 import {
@@ -36,27 +36,31 @@ import {
 
 /**
  * The TXT record that proves ownership of a domain, and whether DNS shows it now. The domain need not be registered.
- * @throws Refusal `not_found`, `brand_restricted`, `invalid_request`.
+ * @throws Refusal `brand_required`, `not_found`, `brand_restricted`, `invalid_request`.
  */
 export async function getOwnership(
   deps: DomainDeps,
   tenant: Tenant,
-  query: { readonly brandId: string; readonly domain: string },
+  query: { readonly brandId: string | undefined; readonly domain: string },
 ): Promise<OwnershipJson> {
-  const brand = await loadBrand(deps.db, tenant, query.brandId, 'brand_id')
+  const brandId = await resolveBrandId(deps.db, tenant, query.brandId)
   const domain = parseDomain(query.domain)
   const { record, status, found } = await checkOwnership(deps.resolver, tenant.organizationId, domain)
   return {
     domain,
-    brand_id: brand.id,
+    brand_id: brandId,
     verified: status === 'verified',
     checked_at: toIso(deps.clock.now()),
     ownership: { record: toJsonRecord(record, status, found) },
   }
 }
 
+/** The refusals of {@link getOwnership}. */
+export const getOwnershipRefusals = brandIdRefusals
+
 export interface NewDomain {
-  readonly brandId: string
+  /** undefined: the brand that the tenant is restricted to. */
+  readonly brandId: string | undefined
   readonly domain: string
   /** Publish its records if the DNS provider has a zone that holds it. */
   readonly publishDns: boolean
@@ -66,7 +70,7 @@ export interface NewDomain {
 
 /** The refusals of {@link createDomain}. */
 export const createDomainRefusals = [
-  ...brandRefusals,
+  ...brandIdRefusals,
   ...domainViewRefusals,
   'domain_taken',
   ...ownershipRefusals,
@@ -75,16 +79,16 @@ export const createDomainRefusals = [
 /**
  * Registers a domain under a brand whose organization's ownership record is in DNS, generates its DKIM key and stores the
  * records to publish. A failed enrolment or publication only sets `provider_error`.
- * @throws Refusal `not_found`, `brand_restricted`, `invalid_request`, `domain_taken`, `ownership_not_verified`,
- * `dns_unavailable`.
+ * @throws Refusal `brand_required`, `not_found`, `brand_restricted`, `invalid_request`, `domain_taken`,
+ * `ownership_not_verified`, `dns_unavailable`.
  */
 export async function createDomain(deps: DomainDeps, tenant: Tenant, request: NewDomain): Promise<DomainJson> {
-  const brand = await loadBrand(deps.db, tenant, request.brandId, 'brand_id')
+  const brandId = await resolveBrandId(deps.db, tenant, request.brandId)
   const name = parseDomain(request.domain)
   const existing = await selectDomainByName(deps.db, tenant.organizationId, name)
-  if (existing && (existing.id !== request.id || existing.brand_id !== brand.id)) throw domainTaken(name)
+  if (existing && (existing.id !== request.id || existing.brand_id !== brandId)) throw domainTaken(name)
   requireOwnership(await checkOwnership(deps.resolver, tenant.organizationId, name), 'domain')
-  const domain = existing ?? (await register(deps, tenant.organizationId, brand.id, name, request.id))
+  const domain = existing ?? (await register(deps, tenant.organizationId, brandId, name, request.id))
   const isEnrolled = await enrolWithProvider(deps, domain)
   if (isEnrolled && request.publishDns) await publishAndCheck(deps, domain)
   return loadDomainView(deps, domain)
@@ -145,7 +149,7 @@ async function publishAndCheck(deps: DomainDeps, domain: DomainRow): Promise<voi
       return updateDomain(deps.db, domain.id, { provider_error: attempt.reason })
     case 'done':
       await updateDomain(deps.db, domain.id, { provider_error: null })
-      return applyCheckResults(deps, domain, { status: 'verified' }, await checkSenderRecords(deps, domain))
+      return applyCheckResults(deps, domain, await checkSenderRecords(deps, domain))
     default:
       return attempt satisfies never
   }
@@ -174,9 +178,7 @@ export async function provisionDomain(
   publishDns: boolean,
 ): Promise<DomainJson> {
   const domain = await loadDomain(deps.db, tenant, id)
-  const ownership = await checkOwnership(deps.resolver, tenant.organizationId, domain.domain)
-  await applyCheckResults(deps, domain, ownership, [])
-  requireOwnership(ownership)
+  await proveOwnership(deps, domain)
   const isEnrolled = await ensureSenderSetup(deps, domain)
   if (isEnrolled && publishDns) await publishAndCheck(deps, domain)
   return loadDomainView(deps, domain)
@@ -186,19 +188,14 @@ export async function provisionDomain(
 export const checkDomainRefusals = [...domainRefusals, ...checkResultRefusals, ...ownershipRefusals] as const
 
 /**
- * Checks DNS now: ownership, the sender's records, and the receiving claim if there is one. The results are stored in any
- * case.
+ * Checks DNS now: ownership, the sender's records, and the receiving claim if there is one. A refusal changes nothing.
  * @throws Refusal `not_found`, `brand_restricted`, `ownership_not_verified`, `dns_unavailable` (of the ownership record;
  * other records become `unknown`).
  */
 export async function checkDomain(deps: DomainDeps, tenant: Tenant, id: string): Promise<DomainJson> {
   const domain = await loadDomain(deps.db, tenant, id)
-  const [ownership, checked] = await Promise.all([
-    checkOwnership(deps.resolver, tenant.organizationId, domain.domain),
-    checkSenderRecords(deps, domain),
-  ])
-  await applyCheckResults(deps, domain, ownership, checked)
-  requireOwnership(ownership)
+  const [, checked] = await Promise.all([proveOwnership(deps, domain), checkSenderRecords(deps, domain)])
+  await applyCheckResults(deps, domain, checked)
   await checkClaim(deps, domain)
   await activateNextKey(deps, domain)
   return loadDomainView(deps, domain)

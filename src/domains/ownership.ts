@@ -1,9 +1,11 @@
+import type { Db } from '../base/database/database.ts'
 import { type Id, newSortableToken, stableToken } from '../base/ids.ts'
 import { type Refusal, refuse } from '../base/refusal.ts'
 import { canonicalDomain } from '../mail/address.ts'
 import type { Resolver } from '../ports/resolver/port.ts'
 import { evaluateAnswer, type RecordCheck } from './dns/check-record.ts'
 import type { ExpectedRecord } from './dns/records.ts'
+import { type DomainRow, updateDomain } from './table.ts'
 
 /** Leaves room for the longest name that is published below a domain: `<selector>._domainkey.`. */
 const maxDomainBytes = 253 - 32
@@ -75,6 +77,31 @@ async function distinguishFromWildcard(
     }
   const isOwn = wildcard.kind === 'found' && !(alias.kind === 'found' && alias.records[0] === wildcard.records[0])
   return isOwn ? check : { status: 'pending', found: [], isWildcard: true }
+}
+
+/**
+ * Stores what a look-up of the ownership record showed; a failed one changes nothing. It stops no mail: only operations that
+ * need the record are refused without it.
+ */
+export async function storeOwnership(
+  { db }: { readonly db: Db },
+  { id }: Pick<DomainRow, 'id'>,
+  { status }: Pick<OwnershipCheck, 'status'>,
+): Promise<void> {
+  if (status !== 'unknown') await updateDomain(db, id, { ownership_verified: status === 'verified' ? 1 : 0 })
+}
+
+/**
+ * Requires that DNS shows the ownership record now, and stores that it does. A refusal changes nothing.
+ * @throws as {@link requireOwnership}
+ */
+export async function proveOwnership(
+  deps: { readonly db: Db; readonly resolver: Resolver },
+  domain: Pick<DomainRow, 'id' | 'organization_id' | 'domain'>,
+): Promise<void> {
+  const check = await checkOwnership(deps.resolver, domain.organization_id, domain.domain)
+  requireOwnership(check)
+  await storeOwnership(deps, domain, check)
 }
 
 /** The refusals of {@link requireOwnership}. */

@@ -1,7 +1,7 @@
 import type { Tenant } from '../api/tenant.ts'
 import { inTransaction, isDuplicate } from '../base/database/database.ts'
 import { Refusal, refuse } from '../base/refusal.ts'
-import { applyCheckResults, type CheckTrigger, missesBeforeLoss } from './check.ts'
+import { type CheckTrigger, missesBeforeLoss } from './check.ts'
 import type { DomainDeps } from './deps.ts'
 import { checkRecord, type RecordCheck } from './dns/check-record.ts'
 import { mxRecord, receivingIdentityRecord } from './dns/records.ts'
@@ -9,7 +9,13 @@ import { deleteRecords, selectRecords, toExpectedRecord, updateRecordCheck, upse
 import { loadReceivingView } from './domain-view.ts'
 import { domainRefusals, loadDomain } from './load-domain.ts'
 import { countMailboxes } from './mailboxes/table.ts'
-import { checkOwnership, type OwnershipCheck, ownershipRefusals, requireOwnership } from './ownership.ts'
+import {
+  checkOwnership,
+  type OwnershipCheck,
+  ownershipRefusals,
+  requireOwnership,
+  storeOwnership,
+} from './ownership.ts'
 import {
   hasVerifiedDomain,
   insertClaim,
@@ -26,7 +32,8 @@ export const claimReceivingRefusals = [...domainRefusals, 'receiving_claimed', .
 /**
  * Claims the receiving of a domain's mail for its organization, checks its records, and resolves to the receiving status.
  * @throws Refusal `not_found`, `brand_restricted`, `receiving_claimed`; `dns_unavailable` when there is no claim yet and
- * ownership cannot be looked up. A missing ownership record is not refused: it is reported as the next step.
+ * ownership cannot be looked up. A missing ownership record is not refused: it is reported as the next step, unless the domain
+ * receives mail already, which goes on.
  */
 export async function claimReceiving(deps: DomainDeps, tenant: Tenant, id: string): Promise<ReceivingJson> {
   const domain = await loadDomain(deps.db, tenant, id)
@@ -49,9 +56,9 @@ async function attemptClaim(deps: DomainDeps, domain: DomainRow): Promise<ClaimA
   const claim = await selectClaim(deps.db, domain.domain)
   if (claim && claim.domain_id !== domain.id) throw receivingClaimed(domain.domain)
   const ownership = await checkOwnership(deps.resolver, domain.organization_id, domain.domain)
-  await applyCheckResults(deps, domain, ownership, [])
+  if (ownership.status === 'verified' && !claim) await createClaim(deps, domain)
+  await storeOwnership(deps, domain, ownership)
   if (ownership.status !== 'verified') return { kind: 'unverified', ownership, claim }
-  if (!claim) await createClaim(deps, domain)
   await checkClaim(deps, domain)
   return { kind: 'claimed' }
 }
@@ -131,8 +138,9 @@ async function ignoreClaimed(work: () => Promise<void>): Promise<void> {
 }
 
 /**
- * Checks the receiving identity and MX record of a claimed domain and stores the results; without a claim it does nothing. A
- * verified identity stays verified, whatever DNS shows later; a failed look-up changes nothing.
+ * Checks the receiving identity and MX record of a claimed domain and stores the results; without a claim it does nothing. The
+ * identity becomes verified only while ownership is, and then stays so, whatever DNS shows later; a failed look-up changes
+ * nothing.
  */
 export async function checkClaim(
   deps: DomainDeps,
@@ -153,13 +161,15 @@ export async function checkClaim(
   const mx = checked.find(({ record }) => record.purpose === 'mx')
   const at = deps.clock.now()
   await inTransaction(deps.db, async db => {
-    if (!(await lockDomain(db, domain.organization_id, domain.id))) return
+    const locked = await lockDomain(db, domain.organization_id, domain.id)
+    if (!locked) return
+    const isIdentityShown = isCoveredByParent || identity?.check.status === 'verified'
     for (const { record, check } of checked) await updateRecordCheck(db, record.id, check, at)
     await updateClaim(db, domain.id, {
       checked_at: at,
       identity_error:
         identity?.check.status === 'unknown' ? describeFailedLookup(identity.record.name, identity.check) : null,
-      ...((isCoveredByParent || identity?.check.status === 'verified') && { identity_verified: 1 }),
+      ...(isIdentityShown && locked.ownership_verified === 1 && { identity_verified: 1 }),
       ...(mx && mxAfterCheck(claim, mx.check, trigger)),
     })
   })

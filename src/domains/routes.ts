@@ -1,5 +1,4 @@
 import { t } from 'elysia'
-import { brandRefusals } from '../accounts/brands/brands.ts'
 import { idParamsSchema } from '../api/common-schemas.ts'
 import { describeRoute } from '../api/describe.ts'
 import type { Reservation } from '../api/idempotency/reservation.ts'
@@ -13,6 +12,7 @@ import {
   createDomainRefusals,
   getDomain,
   getOwnership,
+  getOwnershipRefusals,
   listDomains,
   provisionDomain,
   provisionDomainRefusals,
@@ -30,6 +30,11 @@ const publishDns = t.Optional(
   }),
 )
 
+const brandId = t.String({
+  minLength: 1,
+  description: 'The brand to register it under. Required, unless the API key is restricted to a brand.',
+})
+
 /** The operations on domains. @param blockers finds what prevents the deletion of a domain */
 export function domainRoutes(deps: DomainDeps, blockers: DomainBlockers) {
   return api('domains')
@@ -37,12 +42,16 @@ export function domainRoutes(deps: DomainDeps, blockers: DomainBlockers) {
       '/v1/domains/ownership',
       ({ caller, query }) => getOwnership(deps, caller, { domain: query.domain, brandId: query.brand_id }),
       {
-        detail: describeRoute('getOwnership', 'Get the DNS record that proves ownership of a domain', brandRefusals),
+        detail: describeRoute(
+          'getOwnership',
+          'Get the DNS record that proves ownership of a domain',
+          getOwnershipRefusals,
+        ),
         scope: 'domains:read',
         query: t.Object(
           {
             domain: t.String({ minLength: 1, maxLength: 255, description: 'The domain name.' }),
-            brand_id: t.String({ minLength: 1, description: 'The brand to register it under.' }),
+            brand_id: t.Optional(brandId),
           },
           { additionalProperties: false },
         ),
@@ -65,7 +74,7 @@ export function domainRoutes(deps: DomainDeps, blockers: DomainBlockers) {
         detail: describeRoute('createDomain', 'Register a domain', createDomainRefusals),
         scope: 'domains:write',
         body: t.Object({
-          brand_id: t.String({ minLength: 1 }),
+          brand_id: t.Optional(brandId),
           domain: t.String({ minLength: 1, maxLength: 255 }),
           publish_dns: publishDns,
         }),

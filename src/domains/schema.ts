@@ -54,7 +54,10 @@ export const domainSchema = t.Object(
     domain: t.String(),
     brand_id: t.String(),
     status: oneOf(['pending', 'verified', 'failed']),
-    ownership_verified: t.Boolean(),
+    ownership_verified: t.Boolean({
+      description:
+        'The ownership record was in DNS when it was last looked up. Operations that need it look it up again; without it they are refused, but mail goes on.',
+    }),
     ready_to_send: t.Boolean(),
     dns_records: t.Array(recordSchema),
     provider_error: t.Optional(t.String()),
@@ -123,11 +126,13 @@ export interface ReceivingState {
   readonly mx_verified: number | null
 }
 
-/** The next step until a domain receives mail; undefined: it does. */
+/**
+ * The next step until a domain receives mail; undefined: it does. Once the identity is verified our SMTP server accepts the
+ * domain's mail, whatever becomes of the ownership record.
+ */
 export function receivingNextStep(facts: ReceivingState): ReceivingJson['next_step'] {
-  if (facts.ownership_verified !== 1) return 'ownership'
-  if (facts.identity_verified !== 1) return 'identity'
-  return facts.mx_verified === 1 ? undefined : 'mx'
+  if (facts.identity_verified === 1) return facts.mx_verified === 1 ? undefined : 'mx'
+  return facts.ownership_verified === 1 ? 'identity' : 'ownership'
 }
 
 /** @param problem why a check failed, when there is no claim in which to store it */
@@ -170,7 +175,7 @@ export function toJsonDomain(
     brand_id: domain.brand_id,
     status: domain.status,
     ownership_verified: domain.ownership_verified === 1,
-    ready_to_send: domain.status === 'verified' && domain.ownership_verified === 1,
+    ready_to_send: domain.status === 'verified',
     dns_records: records
       .filter(record => senderOrder.includes(record.purpose))
       .toSorted(byPurpose)

@@ -233,7 +233,6 @@ describe('refuses', () => {
   })
 
   test.each([
-    'domain=a.example',
     'domain=a.example&brand_id=b&more=1',
     'brand_id=b',
     'domain=&brand_id=b',
@@ -295,6 +294,55 @@ describe('refuses', () => {
       expect((await server.call(method, path, { key: stranger.key, ...body })).status).toBe(404)
     }
     expect((await server.call('GET', '/v1/domains', { key })).json).toEqual({ data: [] })
+  })
+})
+
+describe('the brand', () => {
+  const ownership = (query: string, key?: string) =>
+    server.call('GET', `/v1/domains/ownership?${query}`, key === undefined ? {} : { key })
+
+  test('is implied by a key that is restricted to it', async () => {
+    const { key } = await server.newKey({ brandId })
+    own('implied.example')
+    const shown = await ownership('domain=implied.example', key)
+    expect([shown.status, shown.json]).toMatchObject([200, { brand_id: brandId, verified: true }])
+    expect((await ownership(`domain=implied.example&brand_id=${brandId}`, key)).json.ownership).toEqual(
+      shown.json.ownership,
+    )
+    const created = await server.call('POST', '/v1/domains', { key, json: { domain: 'implied.example' } })
+    expect([created.status, created.json]).toMatchObject([201, { brand_id: brandId, domain: 'implied.example' }])
+    own('null-brand.example')
+    const json = { domain: 'null-brand.example', brand_id: null }
+    expect((await server.call('POST', '/v1/domains', { key, json })).json).toMatchObject({ brand_id: brandId })
+  })
+
+  test('must be given with a key of the organization', async () => {
+    own('unbranded.example')
+    const create = await server.call('POST', '/v1/domains', { json: { domain: 'unbranded.example' } })
+    for (const { status, json } of [await ownership('domain=unbranded.example'), create])
+      expect([status, json.error]).toMatchObject([
+        400,
+        { code: 'brand_required', requirement: 'fix_request', param: 'brand_id', retryable: false },
+      ])
+  })
+
+  test('may not be another than that of the key, nor one of another organization', async () => {
+    const { key } = await server.newKey({ brandId })
+    const other = await newBrand(server.database.db, server.organizationId)
+    const foreign = await newBrand(server.database.db, await server.newOrganization())
+    own('others-brand.example')
+    for (const [given, status, code] of [
+      [other, 403, 'brand_restricted'],
+      [foreign, 404, 'not_found'],
+      ['brd_00000000000000000000000000', 404, 'not_found'],
+    ] as const) {
+      const json = { domain: 'others-brand.example', brand_id: given }
+      for (const refused of [
+        await ownership(`domain=others-brand.example&brand_id=${given}`, key),
+        await server.call('POST', '/v1/domains', { key, json }),
+      ])
+        expect([refused.status, refused.json.error]).toMatchObject([status, { code, param: 'brand_id' }])
+    }
   })
 })
 

@@ -142,27 +142,6 @@ describe('without the ownership record', () => {
       detail: { reason: 'Found: mailroom-ownership=wrong' },
     })
   })
-
-  test('check and provision are refused, and sending stops', async () => {
-    const domain = await ownedDomain(fixture, organization, 'leaving.example')
-    publishAt(fixture.dns, ...domain.dns_records)
-    expect((await checkDomain(fixture.deps, organization.tenant, domain.id)).ready_to_send).toBe(true)
-    delete fixture.dns.zone['_mailroom.leaving.example']
-    expect(await refusalOf(checkDomain(fixture.deps, organization.tenant, domain.id))).toBe('ownership_not_verified')
-    expect(await getDomain(fixture.deps, organization.tenant, domain.id)).toMatchObject({
-      ready_to_send: false,
-      ownership_verified: false,
-      status: 'failed',
-      receiving: { next_step: 'ownership' },
-    })
-    expect(await refusalOf(provisionDomain(fixture.deps, organization.tenant, domain.id, true))).toBe(
-      'ownership_not_verified',
-    )
-    publishOwnership(fixture, organization, 'leaving.example')
-    expect(await provisionDomain(fixture.deps, organization.tenant, domain.id, true)).toMatchObject({
-      ready_to_send: true,
-    })
-  })
 })
 
 describe('when DNS look-ups fail', () => {

@@ -6,13 +6,12 @@ import { type Db, inTransaction } from '../../base/database/database.ts'
 import { newSortableToken, stableToken } from '../../base/ids.ts'
 import { Refusal, refuse } from '../../base/refusal.ts'
 import type { ExistingRecord, ZoneRecord } from '../../ports/dns-zone/port.ts'
-import { applyCheckResults } from '../check.ts'
 import type { DomainDeps } from '../deps.ts'
 import { requestMark } from '../dns/record-owner.ts'
 import type { ManagedRecordJson } from '../dns/schema.ts'
 import { openZone, type ZoneAccess, zoneRefusals } from '../dns/zone-access.ts'
 import { domainRefusals, loadDomain } from '../load-domain.ts'
-import { checkOwnership, ownershipRefusals, requireOwnership } from '../ownership.ts'
+import { checkOwnership, ownershipRefusals, proveOwnership, requireOwnership } from '../ownership.ts'
 import { type DomainRow, lockDomain } from '../table.ts'
 import {
   apiRecordId,
@@ -173,9 +172,7 @@ export async function removeRecord(
  */
 async function openVerifiedZone(deps: DomainDeps, domain: DomainRow): Promise<ZoneAccess> {
   const access = await openZone(deps.dnsProvider, domain.domain)
-  const ownership = await checkOwnership(deps.resolver, domain.organization_id, domain.domain)
-  await applyCheckResults(deps, domain, ownership, [])
-  requireOwnership(ownership)
+  await proveOwnership(deps, domain)
   return access
 }
 

@@ -6,7 +6,7 @@ import { applyCheckResults, checkSenderRecords } from '../check.ts'
 import type { DomainDeps } from '../deps.ts'
 import { activateNextKey, deleteRetiredKeys, publishNextKey, startRotationIfDue } from '../dkim/rotation.ts'
 import { loadDomainView } from '../domain-view.ts'
-import { checkOwnership } from '../ownership.ts'
+import { checkOwnership, storeOwnership } from '../ownership.ts'
 import { recheckClaim } from '../receiving-claim.ts'
 import type { DomainJson } from '../schema.ts'
 import { type DomainRow, selectDomain } from '../table.ts'
@@ -83,7 +83,8 @@ async function recheckSending(deps: RecheckDeps, domain: DomainRow): Promise<voi
     checkOwnership(deps.resolver, domain.organization_id, domain.domain),
     checkSenderRecords(deps, domain),
   ])
-  await applyCheckResults(deps, domain, ownership, checked, 'scheduled')
+  await storeOwnership(deps, domain, ownership)
+  await applyCheckResults(deps, domain, checked, 'scheduled')
 }
 
 /** Has something verified been missed that does not count as lost yet? */
@@ -105,9 +106,14 @@ function logChanges(log: Log, before: DomainJson, after: DomainJson): void {
   if (before.ready_to_send && !after.ready_to_send)
     log.warn(
       { ...keys, status: after.status },
-      'a domain is no longer ready to send: its sends are refused until its records are verified again',
+      'a domain is no longer ready to send: until its records are verified again its sends are refused, and its queued emails wait',
     )
   if (!before.ready_to_send && after.ready_to_send) log.info(keys, 'a domain became ready to send')
+  if (before.ownership_verified && !after.ownership_verified)
+    log.warn(
+      keys,
+      'the ownership record of a domain is gone: mail goes on, but operations that need the record are refused',
+    )
   if (before.receiving.live && !after.receiving.live)
     log.warn({ ...keys, next_step: after.receiving.next_step }, 'a domain no longer receives mail here')
   if (!before.receiving.live && after.receiving.live) log.info(keys, 'a domain now receives mail here')

@@ -2,6 +2,7 @@ import type { Id } from '../../../src/base/ids.ts'
 import type { DomainDeps } from '../../../src/domains/deps.ts'
 import { toZoneRecord } from '../../../src/domains/dns/records.ts'
 import { dnsRoutes } from '../../../src/domains/dns/routes.ts'
+import { mailboxRoutes } from '../../../src/domains/mailboxes/routes.ts'
 import { ownershipRecord } from '../../../src/domains/ownership.ts'
 import { domainRoutes } from '../../../src/domains/routes.ts'
 import { localZone } from '../../../src/ports/dns-zone/local/local.ts'
@@ -83,7 +84,7 @@ export async function openZoneServer(change: Partial<DomainDeps> = {}): Promise<
         secrets: testSecrets,
         ...change,
       }
-      return [domainRoutes(deps, () => Promise.resolve([])), dnsRoutes(deps)]
+      return [domainRoutes(deps, () => Promise.resolve([])), dnsRoutes(deps), mailboxRoutes(deps)]
     },
   })
   const { db } = server.database

@@ -116,7 +116,7 @@ describe('a record that vanishes', () => {
     expect(await recheckNow(domain.id)).toMatchObject({ status: 'verified', ready_to_send: true })
     expect(await recheckNow(domain.id)).toMatchObject({ status: 'failed', ready_to_send: false })
     expect(await refusalOf(accept('vanishing.example', 0))).toBe('domain_not_verified')
-    expect(await runDueEmail(scheduled.id)).toMatchObject({ type: 'failed', extra: { reason: 'domain_not_verified' } })
+    expect(await runDueEmail(scheduled.id)).toMatchObject({ type: 'delayed', extra: { reason: 'domain_not_verified' } })
     publishAt(fixture.dns, ...domain.dns_records.filter(record => record.purpose === 'dkim'))
     expect(await recheckNow(domain.id)).toMatchObject({ status: 'verified', ready_to_send: true })
     await accept('vanishing.example', 0)
@@ -143,20 +143,32 @@ describe('a record that vanishes', () => {
     })
   })
 
-  test('and proved ownership stops sending, but keeps the claim and its identity', async () => {
+  test('and proved ownership stops no mail: that is only shown', async () => {
     const domain = await liveDomain('disowned.example')
-    delete fixture.dns.zone['_mailroom.disowned.example']
-    expect(await recheckNow(domain.id, 2)).toMatchObject({ ownership_verified: true, ready_to_send: true })
-    expect(await recheckNow(domain.id)).toMatchObject({
+    const name = '_mailroom.disowned.example'
+    const { TXT = [] } = fixture.dns.zone[name] ?? {}
+    delete fixture.dns.zone[name]
+    expect(await recheckNow(domain.id, 5)).toMatchObject({
       ownership_verified: false,
-      status: 'failed',
-      ready_to_send: false,
+      status: 'verified',
+      ready_to_send: true,
+      receiving: { live: true },
     })
-    const claimQuery = await deps.db
-      .selectFrom('receiving_claims')
-      .selectAll()
-      .where('domain_id', '=', domain.id as Id<'dom'>)
-    expect(await claimQuery.executeTakeFirstOrThrow()).toMatchObject({ identity_verified: 1 })
+    await accept('disowned.example', 0)
+    fixture.dns.zone[name] = { TXT }
+    expect(await recheckNow(domain.id)).toMatchObject({ ownership_verified: true, ready_to_send: true })
+  })
+
+  test('and proved ownership keeps the receiving identity from becoming verified until it is back', async () => {
+    const domain = await ownedDomain(fixture, organization, 'halfway.example')
+    const { identity, mx } = await claimReceiving(deps, organization.tenant, domain.id)
+    publishAt(fixture.dns, ...identity.dns_records, mx.record)
+    const name = '_mailroom.halfway.example'
+    const { TXT = [] } = fixture.dns.zone[name] ?? {}
+    delete fixture.dns.zone[name]
+    expect((await recheckNow(domain.id)).receiving).toMatchObject({ live: false, next_step: 'ownership' })
+    fixture.dns.zone[name] = { TXT }
+    expect((await recheckNow(domain.id)).receiving).toMatchObject({ live: true })
   })
 
   test('and was the MX record is reported at the third recheck; the identity stays verified without its record', async () => {
