@@ -32,12 +32,12 @@ export async function readBody(
   if (declared !== null && length <= atOnceBytes) {
     if (length === 0) return noBytes
     reserveMemory(length)
-    return new Uint8Array(await withArrivalTimeout(request.arrayBuffer(), arrivalMs))
+    return new Uint8Array(await withArrivalTimeout(request, request.arrayBuffer(), arrivalMs))
   }
   if (!request.body || (declared === null && !request.headers.has('transfer-encoding'))) return noBytes
   const reader = request.body.getReader()
   try {
-    return await withArrivalTimeout(readCounted(reader, reserveMemory), arrivalMs)
+    return await withArrivalTimeout(request, readCounted(reader, reserveMemory), arrivalMs)
   } finally {
     // Otherwise the rest of the body would still be buffered.
     void reader.cancel().catch(() => undefined)
@@ -63,7 +63,16 @@ function tooLarge() {
   return refuse('payload_too_large', { message: `The request body is larger than ${maxBodyBytes} bytes (16 MiB).` })
 }
 
-async function withArrivalTimeout<Body>(body: Promise<Body>, withinMs: number): Promise<Body> {
+/** The requests of which more of the body is awaited. */
+const arriving = new WeakSet<Request>()
+
+/** Is more of its body awaited? Then nothing has been done for the request yet. */
+export function isBodyArriving(request: Request): boolean {
+  return arriving.has(request)
+}
+
+async function withArrivalTimeout<Body>(request: Request, body: Promise<Body>, withinMs: number): Promise<Body> {
+  arriving.add(request)
   let timer: Timer | undefined
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(
@@ -78,6 +87,7 @@ async function withArrivalTimeout<Body>(body: Promise<Body>, withinMs: number): 
     return await Promise.race([body, late])
   } finally {
     clearTimeout(timer)
+    arriving.delete(request)
   }
 }
 

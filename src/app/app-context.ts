@@ -34,6 +34,11 @@ export interface AppContext {
   readonly diskSpace: DiskSpaceMonitor
   /** Opens the connection pool of a role; it is closed when the process stops. */
   openPool(role: Role): Db
-  /** Registers a step of the shutdown. Steps run one after the other, the last registered first. */
+  /**
+   * Registers what the shutdown begins with: ending what comes from outside, and finishing the work in progress. All of these
+   * run at the same time, so that none adds to the time of another.
+   */
+  onDrain(drain: () => Promise<unknown>): void
+  /** Registers a step of the shutdown after that. Steps run one after the other, the last registered first. */
   onStop(step: () => unknown): void
 }

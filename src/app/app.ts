@@ -35,8 +35,9 @@ export interface RunningApp {
 export async function startApp(config: Config, log: Log, adapters: Adapters, secrets: Secrets): Promise<RunningApp> {
   const shutdown = newShutdown()
   try {
-    if (config.otlpEndpoint !== undefined) shutdown.add(await startTracing(config, config.otlpEndpoint, log))
-    const context = createContext({ config, log, adapters, secrets, onStop: shutdown.add })
+    if (config.otlpEndpoint !== undefined) shutdown.onStop(await startTracing(config, config.otlpEndpoint, log))
+    const { onDrain, onStop } = shutdown
+    const context = createContext({ config, log, adapters, secrets, onDrain, onStop })
     const metrics = openMetricsServer(config.metricsListen)
     context.onStop(() => metrics.close())
     const certificates = openCertificates(context)
@@ -54,12 +55,15 @@ export async function startApp(config: Config, log: Log, adapters: Adapters, sec
   }
 }
 
-/** The steps of a shutdown: each undoes one step of the start, so that they run in the opposite order. */
+/** A shutdown: the work in progress ends, then each step undoes one step of the start, in the opposite order. */
 function newShutdown() {
+  const drains: (() => Promise<unknown>)[] = []
   const steps: (() => unknown)[] = []
   return {
-    add: (step: () => unknown): void => void steps.push(step),
+    onDrain: (drain: () => Promise<unknown>): void => void drains.push(drain),
+    onStop: (step: () => unknown): void => void steps.push(step),
     run: async (): Promise<void> => {
+      await Promise.all(drains.splice(0).map(drain => drain()))
       for (let step = steps.pop(); step; step = steps.pop()) await step()
     },
   }
@@ -71,11 +75,11 @@ async function startTracing(config: Config, endpoint: string, log: Log): Promise
   return otlp.startTracing({ endpoint, samplePercent: config.otlpSamplePercent, host: config.hostname, log })
 }
 
-interface ContextDeps extends Pick<AppContext, 'config' | 'log' | 'secrets' | 'onStop'> {
+interface ContextDeps extends Pick<AppContext, 'config' | 'log' | 'secrets' | 'onDrain' | 'onStop'> {
   readonly adapters: Adapters
 }
 
-function createContext({ config, log, adapters, secrets, onStop }: ContextDeps): AppContext {
+function createContext({ config, log, adapters, secrets, onDrain, onStop }: ContextDeps): AppContext {
   const { clock, scanner, provider: configuredProvider } = adapters
   const openPool = (name: string) => {
     const database = openDatabase(config.databaseUrl, config.databaseConnections, name)
@@ -109,6 +113,7 @@ function createContext({ config, log, adapters, secrets, onStop }: ContextDeps):
       log,
     }),
     openPool: role => openPool(role).db,
+    onDrain,
     onStop,
   }
 }

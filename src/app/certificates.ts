@@ -13,13 +13,13 @@ import type { AppContext } from './app-context.ts'
 
 /** Opens the sources of certificates: the configured files, and ACME for the names that the files do not cover. */
 export function openCertificates(context: AppContext): Certificates {
-  const { config, log, onStop } = context
+  const { config, log, onDrain } = context
   const { tlsCert, tlsKey } = config
   const files = tlsCert && tlsKey ? [fileCertificates({ certFile: tlsCert, keyFile: tlsKey, log })] : []
   const doesTls = config.roles.some(role => role !== 'relay')
   const acme = doesTls ? openAcme(context, mergeCertificates(files)) : []
   const certificates = mergeCertificates([...files, ...acme])
-  onStop(() => certificates.stop())
+  onDrain(() => certificates.stop())
   return certificates
 }
 

@@ -21,7 +21,7 @@ export function startHttpRole(
   wakeRelay: () => void,
   certificates: Certificates,
 ): { readonly http: string; readonly https: string | null } {
-  const { config, log, clock, secrets, resolver, provider, diskSpace, onStop } = context
+  const { config, log, clock, secrets, resolver, provider, diskSpace, onDrain, onStop } = context
   const db = context.openPool('http')
   const blobs = mysqlBlobs(db, clock)
   const dnsProvider = createDnsProvider(config, db, clock)
@@ -79,6 +79,6 @@ export function startHttpRole(
     clock,
     readiness,
   })
-  onStop(() => server.close())
+  onDrain(() => server.close())
   return { http: server.url, https: server.tlsUrl }
 }

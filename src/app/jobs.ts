@@ -198,13 +198,13 @@ const relay: readonly Job<AppContext>[] = [
 /** All background jobs, by the processes that run them: those with a role, with either of two, or all. */
 export const jobs = { everyProcess, smtpOrHttp, smtp, http, relay }
 
-/** Starts those of the jobs that the configuration needs. When the process stops, all of them stop at once. */
+/** Starts those of the jobs that the configuration needs. When the process stops, their rounds in progress are finished. */
 export function startJobs<Deps extends AppContext>(toStart: readonly Job<Deps>[], deps: Deps): void {
   const running = toStart.flatMap(job => {
     const round = 'open' in job ? job.open(deps) : null
     return round === null ? [] : [startJob({ name: job.name, intervalMs: job.intervalMs, log: deps.log }, round)]
   })
-  deps.onStop(() => Promise.all(running.map(job => job.stop())))
+  deps.onDrain(() => Promise.all(running.map(job => job.stop())))
 }
 
 /** A round that never leaves anything to do. */

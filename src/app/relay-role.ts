@@ -8,7 +8,7 @@ import { jobs, startJobs } from './jobs.ts'
 
 /** Starts what submits emails to the provider. Gives the function that tells the relay that an email may be due. */
 export function startRelayRole(context: AppContext): () => void {
-  const { config, log, clock, secrets, provider, bounces, onStop } = context
+  const { config, log, clock, secrets, provider, bounces, onDrain } = context
   const db = context.openPool('relay')
   const relay = startRelay({
     db,
@@ -25,7 +25,7 @@ export function startRelayRole(context: AppContext): () => void {
     attemptMs: config.relayAttemptSeconds * 1000,
     retryFirstMs: config.retryFirstSeconds * 1000,
   })
-  onStop(() => relay.stop())
+  onDrain(() => relay.stop())
   startJobs(jobs.relay, context)
   return () => relay.wake()
 }

@@ -21,7 +21,7 @@ const unscannedMessages: Readonly<Record<Config['unscanned'], string>> = {
 
 /** Starts what receives mail by SMTP; gives the address on which it listens. */
 export async function startSmtpRole(context: AppContext, certificates: Certificates): Promise<string> {
-  const { config, log, clock, resolver, canary, scanner, bounces, diskSpace, onStop } = context
+  const { config, log, clock, resolver, canary, scanner, bounces, diskSpace, onDrain, onStop } = context
   const db = context.openPool('smtp')
   const blobs = mysqlBlobs(db, clock)
   const hasDiskSpace = diskSpace.hasSpace
@@ -68,6 +68,6 @@ export async function startSmtpRole(context: AppContext, certificates: Certifica
     clock,
     spoolFolder,
   })
-  onStop(() => server.close())
+  onDrain(() => server.close())
   return `${server.address.host}:${server.address.port}`
 }

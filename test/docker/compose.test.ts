@@ -8,7 +8,7 @@ import packageFile from '../../package.json'
 import { readConfig } from '../../src/base/config/config.ts'
 import { settings } from '../../src/base/config/settings.ts'
 import { findProgram } from '../../src/cli/private/process.ts'
-import { sessionLimits } from '../../src/servers/smtp/session-limits.ts'
+import { longestShutdownMs } from '../harness/longest-shutdown.ts'
 import { clamdSettings, dockerFolder, readCompose, type Service, secondsOf } from './compose-file.ts'
 
 /** The values of docker/.env.example. */
@@ -59,11 +59,7 @@ test('the base image has the version of Bun in package.json', () => {
 })
 
 test('the container gets more time to stop than the work in progress can take', () => {
-  const config = readConfig({ MAILROOM_PROVIDER: 'sandbox' })
-  const { drainMs } = sessionLimits(config)
-  const requestsMs = 10_000
-  const longestMs = 2 * drainMs + requestsMs + config.relayAttemptSeconds * 1000
-  expect(secondsOf(String(mailroom['stop_grace_period'])) * 1000).toBeGreaterThan(longestMs)
+  expect(secondsOf(String(mailroom['stop_grace_period'])) * 1000).toBeGreaterThan(longestShutdownMs())
 })
 
 test('clamd accepts messages as large as Mailroom does, and does not load signatures twice', () => {

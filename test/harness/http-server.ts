@@ -159,7 +159,7 @@ export async function openTestHttpServer(
       return { status: response.status, headers: response.headers, text, json }
     },
     async close() {
-      await server.close(1000)
+      await server.close({ graceMs: 1000, longestMs: 1000 })
       await requestLog.close()
       await database.close()
       rmSync(varFolder, { recursive: true, force: true })

@@ -1,10 +1,9 @@
 import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { readConfig } from '../../src/base/config/config.ts'
 import { settings } from '../../src/base/config/settings.ts'
-import { sessionLimits } from '../../src/servers/smtp/session-limits.ts'
 import { projectRoot } from '../harness/cli.ts'
+import { longestShutdownMs } from '../harness/longest-shutdown.ts'
 
 const read = (file: string) => readFileSync(join(projectRoot, file), 'utf8')
 const unit = read('systemd/mailroom.service')
@@ -12,10 +11,7 @@ const valuesOf = (key: string) =>
   Array.from(unit.matchAll(new RegExp(`^${key}=(.*)$`, 'gm')), ([, value = '']) => value)
 
 test('the service gets more time to stop than the work in progress can take', () => {
-  const config = readConfig({ MAILROOM_PROVIDER: 'sandbox' })
-  const requestsMs = 10_000
-  const longestMs = 2 * sessionLimits(config).drainMs + requestsMs + config.relayAttemptSeconds * 1000
-  expect(Number(valuesOf('TimeoutStopSec')[0]) * 1000).toBeGreaterThan(longestMs)
+  expect(Number(valuesOf('TimeoutStopSec')[0]) * 1000).toBeGreaterThan(longestShutdownMs())
 })
 
 test('the unit and the installer set only settings that Mailroom has, and the same memory as ./mailroom', () => {

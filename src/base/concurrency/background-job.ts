@@ -3,7 +3,10 @@ import type { Log } from '../observability/log.ts'
 
 /** Work that runs in the background for as long as the process does. */
 export interface BackgroundJob {
-  /** Starts no further round; resolves when none is running. */
+  /**
+   * Starts no further round; resolves when none is running, at the latest after 3 s. A round that runs on then ends with the
+   * process, like one whose process dies: what it has not committed is done by a later round.
+   */
   stop(): Promise<void>
 }
 
@@ -17,6 +20,8 @@ export interface BackgroundJobOptions {
   readonly intervalMs: number
   readonly log: Log
 }
+
+const stopGraceMs = 3000
 
 /**
  * Runs rounds one after the other until it is stopped. A round that throws is tried again after the interval; while rounds
@@ -44,6 +49,8 @@ export function startJob({ name, intervalMs, log }: BackgroundJobOptions, round:
       failures.succeeded()
       return left
     } catch (error) {
+      // What it works with is being closed.
+      if (signal.aborted) return 'done'
       failures.failed(error, { retry_in_ms: intervalMs })
       return 'done'
     }
@@ -51,9 +58,9 @@ export function startJob({ name, intervalMs, log }: BackgroundJobOptions, round:
 
   const running = run()
   return {
-    stop() {
+    async stop() {
       stopping.abort()
-      return running
+      await Promise.race([running, Bun.sleep(stopGraceMs)])
     },
   }
 }

@@ -1,3 +1,4 @@
+import { readBody } from '../../api/request-body.ts'
 import { type Db, inTransaction } from '../../base/database/database.ts'
 import { suppress } from './suppress.ts'
 import type { SuppressionsDeps } from './suppressions.ts'
@@ -33,7 +34,9 @@ export async function unsubscribe({ db, clock }: SuppressionsDeps, link: Unsubsc
 /** Is the body the form `List-Unsubscribe=One-Click`, in either encoding? RFC 8058 §3.2. */
 export async function isOneClickRequest(request: Request): Promise<boolean> {
   try {
-    return (await request.formData()).get('List-Unsubscribe') === 'One-Click'
+    const form = await readBody(request, () => undefined)
+    const headers = { 'content-type': request.headers.get('content-type') ?? '' }
+    return (await new Response(form, { headers }).formData()).get('List-Unsubscribe') === 'One-Click'
   } catch {
     return false
   }

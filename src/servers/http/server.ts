@@ -19,6 +19,7 @@ import { createOpenApiDocument } from './openapi/document.ts'
 import examples from './openapi/examples.json'
 import { openApiRoutes } from './openapi/routes.ts'
 import { openRequestPipeline } from './request-pipeline.ts'
+import { type HttpDrainTimes, newRequestsUnderWay, stopListener } from './requests-under-way.ts'
 import { openResponseBuffer } from './response-buffer.ts'
 import { routeTemplates } from './route-template.ts'
 import { openTlsListener } from './tls-listener.ts'
@@ -49,8 +50,8 @@ export interface HttpServer {
   /** The URL over HTTPS; null: it is not served over HTTPS. */
   readonly tlsUrl: string | null
   readonly port: number
-  /** Accepts no more requests, lets those under way finish (at most `graceMs`), then closes the connections that are left. */
-  close(graceMs?: number): Promise<void>
+  /** Accepts no more connections, lets the requests under way finish as {@link RequestsUnderWay} says, and closes all. */
+  close(times?: HttpDrainTimes): Promise<void>
 }
 
 /** How long a connection may be silent, also while its request is processed, in seconds. */
@@ -78,10 +79,12 @@ export function openHttpServer(deps: HttpServerDeps): HttpServer {
     routeTemplate: routeTemplates(app.routes),
   })
   const readAddress = clientAddressReader(config.trustedProxies ?? [])
-  const fetch = (request: Request, listener: Bun.Server<undefined>) =>
-    respond(withPlainScheme(request), () =>
-      readAddress(listener.requestIP(request)?.address ?? 'unknown', request.headers),
-    )
+  const underWay = newRequestsUnderWay()
+  const fetch = (request: Request, listener: Bun.Server<undefined>) => {
+    const plain = withPlainScheme(request)
+    const getAddress = () => readAddress(listener.requestIP(request)?.address ?? 'unknown', request.headers)
+    return underWay.add(plain, respond(plain, getAddress))
+  }
   const server = Bun.serve({
     hostname: config.httpListen.host,
     port: config.httpListen.port,
@@ -97,9 +100,9 @@ export function openHttpServer(deps: HttpServerDeps): HttpServer {
     url: `http://${hostInUrl(config.httpListen.host)}:${port}`,
     tlsUrl: deps.https && tls ? `https://${hostInUrl(deps.https.listen.host)}:${tls.port}` : null,
     port,
-    async close(graceMs = 10_000) {
-      await Promise.all([tls?.close(graceMs), Promise.race([server.stop(), Bun.sleep(graceMs)])])
-      await server.stop(true)
+    async close(times) {
+      const drained = underWay.drained(times)
+      await Promise.all([tls?.close(drained), stopListener(server, drained)])
       idempotencyKeys.close()
       await authenticator.close()
     },

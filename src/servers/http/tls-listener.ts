@@ -2,6 +2,7 @@ import { hourMs } from '../../base/clock.ts'
 import type { Endpoint } from '../../base/config/config.ts'
 import type { Log } from '../../base/observability/log.ts'
 import type { Certificate, Certificates } from '../../ports/certificates/port.ts'
+import { stopListener } from './requests-under-way.ts'
 
 type Server = ReturnType<typeof Bun.serve>
 
@@ -15,8 +16,8 @@ export interface TlsListenerDeps {
 
 export interface TlsListener {
   readonly port: number
-  /** Accepts no more requests, lets those under way finish (at most `graceMs`), then closes the connections that are left. */
-  close(graceMs: number): Promise<void>
+  /** Accepts no more connections, lets the requests under way finish, and closes what is left once `drained` resolves. */
+  close(drained: Promise<void>): Promise<void>
 }
 
 /** How long a request may go on after its certificate was replaced. */
@@ -62,11 +63,10 @@ export function openTlsListener(deps: TlsListenerDeps): TlsListener {
   certificates.onChange(renew)
   return {
     port,
-    async close(graceMs) {
+    async close(drained) {
       isClosing = true
       const servers = [...retired, ...(current ? [current] : [])]
-      await Promise.race([Promise.all(servers.map(server => server.stop())), Bun.sleep(graceMs)])
-      await Promise.all(servers.map(server => server.stop(true)))
+      await Promise.all(servers.map(server => stopListener(server, drained)))
     },
   }
 }

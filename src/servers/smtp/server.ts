@@ -10,6 +10,7 @@ import type { InboundPipeline } from '../../receiving/incoming-message.ts'
 import { replyFor, type SmtpRefusalCode } from '../../receiving/smtp-refusal.ts'
 import { type ConnectionLimiter, openConnectionLimiter } from './connection-limiter.ts'
 import type { SmtpSessionDeps } from './deps.ts'
+import { drainSessions } from './drain-sessions.ts'
 import { sessionsCut } from './metrics.ts'
 import { awaitProxyHeader } from './proxy-connection.ts'
 import type { ClientEndpoint } from './proxy-header.ts'
@@ -33,8 +34,8 @@ export interface SmtpServerDeps {
 export interface SmtpServer {
   readonly address: Endpoint
   /**
-   * Accepts no new session and no new transaction, lets those under way finish (for at most half a minute), and resolves
-   * once every session has ended and the inbound pipeline has settled every message.
+   * Accepts no new session and no new message, replies to the messages that have arrived (within half a minute), and
+   * resolves once every session has ended and the inbound pipeline has settled every message. See {@link drainSessions}.
    */
   close(): Promise<void>
 }
@@ -81,15 +82,8 @@ export async function openSmtpServer(options: SmtpServerDeps): Promise<SmtpServe
 
   async function drain(): Promise<void> {
     server.server.close()
-    const deadline = performance.now() + limits.drainMs
-    while (sessions.size > 0 && performance.now() < deadline) {
-      for (const session of sessions) if (session.isIdle) session.cut('shutting_down')
-      await Bun.sleep(20)
-    }
-    for (const session of sessions) session.cut('shutting_down')
-    await Bun.sleep(sessions.size > 0 ? 20 : 0)
-    for (const session of sessions) session.hangUp()
-    while (inFlight > 0 && performance.now() < deadline + limits.drainMs) await Bun.sleep(20)
+    await drainSessions(sessions, limits)
+    for (let waitedMs = 0; inFlight > 0 && waitedMs < limits.drainMs; waitedMs += 20) await Bun.sleep(20)
     clearInterval(ticker)
   }
   return {

@@ -25,8 +25,12 @@ export interface SmtpTimeouts {
   readonly unknownDelayMs: number
   /** How long a TLS handshake may take. */
   readonly handshakeMs: number
-  /** How long transactions under way may take when the server closes. */
+  /** How long a message may go on arriving when the server closes. */
+  readonly dataGraceMs: number
+  /** How long our reply to a message that has arrived may take when the server closes. */
   readonly drainMs: number
+  /** How long a client may take to close its side, once the closing server has ended its session. */
+  readonly farewellMs: number
   /** How long a load balancer may take for its header. */
   readonly proxyHeaderMs: number
 }
@@ -35,7 +39,9 @@ const defaultTimeouts: SmtpTimeouts = {
   rateWindowMs: 30_000,
   unknownDelayMs: 250,
   handshakeMs: 30_000,
+  dataGraceMs: 3000,
   drainMs: 30_000,
+  farewellMs: 500,
   proxyHeaderMs: 5000,
 }
 

@@ -47,6 +47,7 @@ export class SmtpSession extends SMTPConnection implements TransferSession {
   private surplusRecipients = 0
   private unknownRecipients = 0
   private tlsText: string | undefined
+  private closingSince: number | undefined
   /** The socket that is corked, so that its replies leave together. */
   private corked: Socket | undefined
 
@@ -64,9 +65,10 @@ export class SmtpSession extends SMTPConnection implements TransferSession {
     }
   }
 
-  /** Whether closing would interrupt no transaction. */
-  get isIdle(): boolean {
-    return !this.transaction && !this.transfer
+  /** What comes next: a command, more of a message, or our reply to a message that has arrived. */
+  get stage(): 'commands' | 'data' | 'reply' {
+    if (!this.transfer) return 'commands'
+    return this.transfer.isArriving ? 'data' : 'reply'
   }
 
   /** Applies the timeouts; the server calls it at every tick. */
@@ -102,8 +104,14 @@ export class SmtpSession extends SMTPConnection implements TransferSession {
     this.transfer?.abandon(code)
   }
 
-  /** Closes the connection without a reply. */
-  hangUp(): void {
+  override close(): void {
+    this.closingSince ??= performance.now()
+    super.close()
+  }
+
+  /** Destroys the connection when it was closed so long ago, although the client has not closed its side. */
+  hangUp(afterMs: number): void {
+    if (this.closingSince === undefined || performance.now() - this.closingSince < afterMs) return
     this._socket.destroy()
     this._onClose()
   }

@@ -42,6 +42,11 @@ export class Transfer implements DataReceiver {
     this.spool = deps.spoolFolder.open(transaction.id, deps.limits.maxMessageBytes)
   }
 
+  /** Is the final dot still to come? */
+  get isArriving(): boolean {
+    return this.phase === 'transfer'
+  }
+
   write(bytes: Buffer): void {
     this.windowBytes += bytes.length
     this.spool.write(bytes)

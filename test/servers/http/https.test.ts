@@ -42,7 +42,7 @@ beforeAll(() => {
   })
 })
 afterAll(async () => {
-  await listener.close(1000)
+  await listener.close(Promise.resolve())
   root.close()
 })
 

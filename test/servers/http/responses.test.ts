@@ -124,7 +124,7 @@ test('responds unavailable without the database, while /health still works', asy
     expect(ready.status).toBe(503)
     expect(await ready.json()).toMatchObject({ database: { ready: false }, disk: { ready: true } })
   } finally {
-    await withoutDatabase.close(100)
+    await withoutDatabase.close({ graceMs: 100, longestMs: 100 })
     await requestLog.close()
     await unreachable.close()
   }
