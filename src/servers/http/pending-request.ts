@@ -3,7 +3,7 @@ import type { Reservation } from '../../api/idempotency/reservation.ts'
 import type { JsonResponse } from '../../api/request-context.ts'
 import type { Instant } from '../../base/clock.ts'
 import { type Id, newId } from '../../base/ids.ts'
-import type { RateLimitStatus } from './rate-limiter.ts'
+import type { RateLimitStatus } from './limits/rate-limiter.ts'
 
 /** A request in the pipeline, and what is known of it so far. */
 export interface PendingRequest {

@@ -1,4 +1,4 @@
-import { refuse } from '../../base/refusal.ts'
+import { refuse } from '../../../base/refusal.ts'
 
 /** The memory that the bodies of all requests under way may use together, in bytes. */
 const maxBytes = 256 * 1024 * 1024
