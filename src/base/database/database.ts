@@ -1,6 +1,7 @@
 import { Kysely, MysqlDialect, type MysqlPoolConnection } from 'kysely'
 import { createPool, type FieldPacket, type Pool, type PoolConnection, Types } from 'mysql2'
 import { type PoolUsage, trackPool } from './pool-metrics.ts'
+import { executePrepared } from './prepared-statements.ts'
 import type { DatabaseSchema } from './schema.ts'
 
 /** The database or a transaction: the first parameter of every function that queries. */
@@ -64,7 +65,7 @@ function withPreparedStatements(pool: Pool, usage: PoolUsage) {
       query: (statement: string, parameters: readonly unknown[], done: (error: unknown, result: unknown) => void) =>
         parameters.length === 0
           ? connection.query(statement, done)
-          : connection.execute(statement, parameters as never[], (error, rows, fields) =>
+          : executePrepared(connection, statement, parameters, (error, rows, fields) =>
               done(error, withWholeInstants(rows, fields)),
             ),
       release: () => {
