@@ -9,7 +9,7 @@ export interface RecordCheck {
   readonly found: readonly string[]
   /** Why the look-up failed; only with `unknown`. */
   readonly failure?: string
-  /** What is wrong, in a sentence, if `found` does not show it; only with `mismatch`. */
+  /** What is wrong, in a sentence, if `found` does not show it; with `mismatch`, or with `verified` if that does no harm. */
   readonly detail?: string
 }
 
@@ -43,7 +43,7 @@ export async function compareRecord(
   const { found } = check
   switch (coverage.kind) {
     case 'covers':
-      return { status: 'verified', found }
+      return { status: 'verified', found, ...(coverage.detail !== undefined && { detail: coverage.detail }) }
     case 'wrong':
       return { status: 'mismatch', found, detail: coverage.detail }
     case 'unknown':

@@ -11,7 +11,8 @@ export function isSpf(text: string): boolean {
 
 /** What an SPF record is worth for the mail that we send. */
 export type SpfCoverage =
-  | { readonly kind: 'covers' }
+  /** `detail`: what is wrong all the same, for mail that is not ours; in a sentence for a person. */
+  | { readonly kind: 'covers'; readonly detail?: string }
   /** `detail`: what is wrong, in a sentence for a person. */
   | { readonly kind: 'wrong'; readonly detail: string }
   /** A look-up failed on which the answer depends. */
@@ -39,8 +40,9 @@ const anyVoidLookups = 1000
  * Do receivers that evaluate these SPF records (RFC 7208 §4) give a pass to mail from our sources? They are evaluated as a
  * receiver does, with includes, redirects, macros and limits, for an address that in place of DNS our own sources resolve to:
  * so it does not matter where the relay's mail comes from, nor whether the record includes it directly. Without an include,
- * our sources are the addresses of our host name, and a record that lists those covers them too. The records must moreover
- * not give a pass to everyone, nor be in error for everyone else.
+ * our sources are the addresses of our host name, and a record that lists those covers them too. The record must moreover
+ * not give a pass to everyone, nor need more look-ups than receivers make. An error elsewhere in it, which receivers of our
+ * mail do not come to, is no reason to stop that.
  */
 export async function checkSpfCoverage(resolver: Resolver, { name, records, ours }: SpfQuestion): Promise<SpfCoverage> {
   if (records.length > 1)
@@ -56,10 +58,11 @@ export async function checkSpfCoverage(resolver: Resolver, { name, records, ours
   ])
   if (forOthers.result === 'pass')
     return wrong('It allows everyone to send (+all), which makes it useless. End it with ~all or -all.')
-  if (forOthers.result === 'permerror') return wrong(describeError(forOthers.detail))
+  const errorForOthers = forOthers.result === 'permerror' ? describeError(forOthers.detail) : undefined
+  if (errorForOthers === tooManyLookups) return wrong(tooManyLookups)
   switch (forUs.result) {
     case 'pass':
-      return { kind: 'covers' }
+      return { kind: 'covers', ...(errorForOthers !== undefined && { detail: errorForOthers }) }
     case 'temperror':
       return { kind: 'unknown', failure: forUs.detail }
     case 'permerror':
@@ -163,10 +166,12 @@ function wrong(detail: string): SpfCoverage {
   return { kind: 'wrong', detail }
 }
 
+const tooManyLookups =
+  'It needs more than 10 DNS look-ups, includes counted, which receivers treat as a permanent error (RFC 7208 §4.6.4).'
+
 /** A permanent error (RFC 7208 §2.6.7) in words that say what to do. @param detail of the evaluation */
 function describeError(detail: string): string {
-  if (/too many dns/i.test(detail))
-    return 'It needs more than 10 DNS look-ups, includes counted, which receivers treat as a permanent error (RFC 7208 §4.6.4).'
+  if (/too many dns/i.test(detail)) return tooManyLookups
   if (/too many void/i.test(detail))
     return 'More than 2 of its DNS look-ups find nothing, which receivers treat as a permanent error (RFC 7208 §4.6.4). Remove the names that no longer exist.'
   return `Receivers treat it as a permanent error: ${detail}.`
