@@ -9,6 +9,7 @@ import { type Id, newId } from '../../../src/base/ids.ts'
 import { registry } from '../../../src/base/observability/metrics.ts'
 import { openTestHttpServer, type TestHttpServer } from '../../harness/http-server.ts'
 import { countRowsRead } from '../../harness/rows-read.ts'
+import { until } from '../../harness/until.ts'
 import { probeRoutes } from '../../servers/http/probe-routes.ts'
 
 let server: TestHttpServer
@@ -201,6 +202,11 @@ test('two processes that write rows of the same instants lose and duplicate noth
   const other = openRequestLog(server.database.db, silent)
   const at = server.clock.now()
   for (let i = 0; i < 600; i++) for (const log of [one, other]) log.record(rowAt(organizationId, at))
+  // A flush ends after a second even when rows are still queued.
+  await until(async () => {
+    await Promise.all([one.flush(), other.flush()])
+    return (await countRows(organizationId)) >= 1200
+  })
   await Promise.all([one.close(), other.close()])
   expect(await countRows(organizationId)).toBe(1200)
 })
