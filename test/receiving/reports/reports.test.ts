@@ -274,6 +274,162 @@ describe('a report at the bounce address of a recipient', () => {
   })
 })
 
+describe('a notification to a bounce address', () => {
+  const withoutReturnPath = (name: string) => reportFixture(name).replace(/^Return-Path: .*\r\n/, '')
+
+  test('is recorded with its words, and with no claim, when it has no known form', async () => {
+    const words: Readonly<Record<string, string>> = {
+      'none-null-sender-vacation': 'Your order: I am away until Monday',
+      'none-null-sender-challenge':
+        'Please confirm your message: Your message to bob@dest.example has not been delivered',
+      'none-postmaster-challenge': 'takes mail from people that he knows',
+      'none-postmaster-delivered': 'successfully delivered',
+      'none-quarantine-notice': 'held for review',
+      'none-person-quotes-bounce': 'User unknown',
+    }
+    for (const [name, text] of Object.entries(words)) {
+      const id = await sent()
+      for (let copy = 0; copy < 2; copy++) await deliver(withoutReturnPath(name), [bounceAddress(id)])
+      expect(await eventsOf(id)).toMatchObject([
+        {
+          type: 'sent',
+          recipient: 'bob@dest.example',
+          source: 'dsn',
+          detail: expect.stringContaining(text),
+          bounce: { type: 'undetermined', scope: 'recipient', suppressed: false },
+        },
+      ])
+      expect((await recipientsOf(id))[0]).toBe('bob@dest.example sent null null')
+    }
+    expect(await suppressions()).toEqual([])
+  })
+
+  test('leaves a delay, a delivery and a bounce as they are', async () => {
+    for (const [name, status] of [
+      ['postfix-delayed', 'delayed'],
+      ['delivered', 'delivered'],
+      ['postfix', 'bounced'],
+    ] as const) {
+      const id = await sent()
+      await deliver(reportFixture(name), [bounceAddress(id)])
+      await deliver(withoutReturnPath('none-null-sender-vacation'), [bounceAddress(id)])
+      expect((await recipientsOf(id))[0]).toStartWith(`bob@dest.example ${status} `)
+      expect((await eventsOf(id)).length).toBe(2)
+    }
+  })
+
+  test('is recorded even if it has no text, and no readable header', async () => {
+    for (const message of ['From: a@x.test\r\n\r\n', '\r\n', `Subject: ${'x'.repeat(5000)}\r\n\r\n`]) {
+      const id = await sent()
+      await deliver(message, [bounceAddress(id)])
+      const [event] = await eventsOf(id)
+      expect(event?.bounce?.type).toBe('undetermined')
+      expect(event?.detail?.length).toBeWithin(1, 1001)
+    }
+  })
+
+  test('is read as one by its envelope, whoever its From names', async () => {
+    for (const name of ['exim-without-from', 'noreply-gateway']) {
+      const id = await sent()
+      await deliver(withoutReturnPath(name), [bounceAddress(id)])
+      expect(await recipientsOf(id)).toEqual(['bob@dest.example bounced 550 5.1.1'])
+    }
+    const id = await sent()
+    const fromPerson = withoutReturnPath('qmail').replace(/^From: .*$/m, 'From: Night shift <night@dest.example>')
+    await deliver(fromPerson, [bounceAddress(id)])
+    expect(await recipientsOf(id)).toEqual(['bob@dest.example bounced 550 5.1.1'])
+  })
+
+  test('bounces the recipient without a known phrase if a mail system wrote it, undetermined', async () => {
+    const id = await sent()
+    await deliver(withoutReturnPath('zimbra-unworded'), [bounceAddress(id)])
+    expect(await eventsOf(id)).toMatchObject([
+      { type: 'bounced', bounce: { type: 'undetermined', suppressed: false }, detail: expect.stringContaining('2024') },
+    ])
+  })
+})
+
+describe("a reason of the sender's side", () => {
+  test('is the detail of the bounce, and nobody is suppressed', async () => {
+    const reasons: Readonly<Record<string, string>> = {
+      'sendmail-relay-spf': '550 SPF check failed',
+      'sendmail-relay-policy': '554 Rejected by local policy',
+      'sendmail-relay-attack': '550 Directory harvest attack',
+      'sendmail-relay-host': '550 mx.relay.example',
+      'exim-mail-from': 'after pipelined MAIL FROM',
+      'barracuda-user-unknown': 'blocklist',
+      'ironport-policy': 'policy reasons',
+    }
+    for (const [name, reason] of Object.entries(reasons)) {
+      const id = await sent()
+      await deliver(reportFixture(name), [bounceAddress(id)])
+      expect([name, await eventsOf(id)]).toMatchObject([
+        name,
+        [
+          {
+            type: 'bounced',
+            detail: expect.stringContaining(reason),
+            bounce: { type: 'permanent', scope: 'infrastructure', suppressed: false },
+          },
+        ],
+      ])
+    }
+    expect(await suppressions()).toEqual([])
+  })
+
+  test('is one that names the address, the domain or the bounce address of the sender, or our host', async () => {
+    const template = reportFixture('postfix').replaceAll('Recipient address rejected', 'Not REASON')
+    const id = await sent()
+    const sender = bounceAddress(id)
+    const ours = inboundPipeline(shop, { bounces: { returnPaths, hostname }, hostname })
+    for (const name of [`hello@${shop.domain}`, shop.domain, sender, hostname]) {
+      const email = await sent()
+      await deliver(template.replaceAll('REASON', name), [bounceAddress(email)], {}, ours)
+      expect([name, (await eventsOf(email))[0]?.bounce]).toMatchObject([name, { scope: 'infrastructure' }])
+      expect(await suppressions()).toEqual([])
+    }
+    await deliver(template.replaceAll('REASON', 'other.example'), [sender], {}, ours)
+    expect((await suppressions()).length).toBe(1)
+  })
+
+  test('does not count towards a closed mailbox that is reported later', async () => {
+    const at = (hours: number) => ({ receivedAt: plusMs(systemClock.now(), hours * 3_600_000) as Instant })
+    const closed = reportFixture('microsoft-365-edge')
+    const blamed = closed.replace(/^(Content-Type: text\/plain.*\r\n\r\n)/m, '$1The sender address was rejected.\r\n')
+    expect(blamed).not.toBe(closed)
+    for (const [message, hours] of [
+      [blamed, 0],
+      [closed, 25],
+    ] as const)
+      await deliver(message, [bounceAddress(await sent())], at(hours))
+    expect(await suppressions()).toEqual([])
+    await deliver(closed, [bounceAddress(await sent())], at(50))
+    expect((await suppressions()).length).toBe(1)
+  })
+
+  test('is not a domain that sender and recipient share', async () => {
+    const id = await sent([`bob@${shop.domain}`])
+    const same = reportFixture('postfix').replaceAll('dest.example', shop.domain)
+    await deliver(same, [bounceAddress(id)])
+    expect((await suppressions()).map(suppression => suppression.email)).toEqual([`bob@${shop.domain}`])
+  })
+})
+
+test("suppresses at the second report, a day after the first, who receives no email by Google's word", async () => {
+  const at = (hours: number) => ({ receivedAt: plusMs(systemClock.now(), hours * 3_600_000) as Instant })
+  const bounces = []
+  for (const hours of [0, 12, 25]) {
+    const id = await sent()
+    await deliver(reportFixture('gmail-receives-no-email'), [bounceAddress(id)], at(hours))
+    bounces.push((await eventsOf(id))[0]?.bounce)
+  }
+  expect(bounces).toEqual([
+    { type: 'undetermined', scope: 'recipient', suppressed: false },
+    { type: 'undetermined', scope: 'recipient', suppressed: false },
+    { type: 'undetermined', scope: 'recipient', suppressed: true },
+  ])
+})
+
 describe('a message to a bounce address that is no report', () => {
   test('is accepted and ignored when it is an auto-reply', async () => {
     const id = await sent()
