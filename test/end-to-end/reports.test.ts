@@ -74,6 +74,68 @@ test('a forged reverse-path is refused, a person gets an explanation, an auto-re
   expect((await emailOf(id)).events.map((event: { type: string }) => event.type)).toEqual(['queued', 'sent'])
 }, 30_000)
 
+/** Reports over SMTP with what their email's last event and the suppression list say afterwards. */
+const readings: readonly (readonly [
+  fixture: string,
+  type: string,
+  bounce: string,
+  detail: string,
+  isSuppressed: boolean,
+])[] = [
+  ['exim-label-recipient', 'bounced', 'permanent recipient', 'User unknown', true],
+  ['imail-label-recipient', 'bounced', 'permanent recipient', 'unknown user', true],
+  ['tencent-label-recipient', 'bounced', 'permanent recipient', 'not found', true],
+  ['sendmail-relay-spf', 'bounced', 'permanent infrastructure', 'SPF check failed', false],
+  ['sendmail-relay-authentication', 'bounced', 'permanent infrastructure', 'must authenticate', false],
+  ['sendmail-relay-header', 'bounced', 'permanent infrastructure', 'From: headers', false],
+  ['sendmail-relay-attack', 'bounced', 'permanent infrastructure', 'Directory harvest attack', false],
+  ['exim-sender-callout', 'bounced', 'permanent infrastructure', 'Sender verify failed', false],
+  ['qmail-words-in-address', 'bounced', 'transient infrastructure', 'timed out', false],
+  ['netease-unknown-or-full', 'bounced', 'undetermined recipient', 'mailbox full', false],
+  ['postfix-antispam-host', 'bounced', 'permanent recipient', 'User unknown', true],
+  ['sendmail-too-many-errors', 'bounced', 'permanent recipient', 'User unknown', true],
+  ['microsoft-365-headers', 'bounced', 'permanent recipient', 'RecipientNotFound', true],
+  ['exim-deactivated-mailbox', 'bounced', 'permanent recipient', 'deactivated mailbox', true],
+  ['powermta-no-mail-box', 'bounced', 'permanent recipient', 'No mail box', true],
+  ['communigate-not-active', 'bounced', 'permanent recipient', 'not an active address', true],
+  ['aliyun-user-not-exist', 'bounced', 'permanent recipient', 'User not exist', true],
+  ['gmail-receives-no-email', 'bounced', 'undetermined recipient', 'receive email', false],
+  ['domino-japanese', 'bounced', 'permanent recipient', '登録されていません', true],
+  ['notes-japanese-undeclared', 'bounced', 'permanent recipient', '存在しません', true],
+  ['notes-japanese-html', 'bounced', 'transient recipient', '一杯', false],
+  ['exim-without-from', 'bounced', 'permanent recipient', 'no such mailbox', true],
+  ['zimbra-unworded', 'bounced', 'undetermined recipient', 'for the last time', false],
+  ['communigate-delayed', 'delayed', 'null', 'try again later', false],
+  ['none-null-sender-vacation', 'sent', 'undetermined recipient', 'I am away', false],
+  ['none-null-sender-challenge', 'sent', 'undetermined recipient', 'confirm', false],
+  ['none-quarantine-notice', 'sent', 'undetermined recipient', 'held for review', false],
+]
+
+test('reports of each class come over SMTP to events and suppressions', async () => {
+  const suppressed = async () => {
+    const { json } = await mailroom.api('GET', '/v1/suppressions?limit=100')
+    return json.data.map(({ email }: { email: string }) => email)
+  }
+  for (const [name, type, bounce, detail, isSuppressed] of readings) {
+    const recipient = `${name}@dest.example`
+    const { id, reversePath } = await sent(recipient)
+    // As it comes from the network: Return-Path is added at delivery (RFC 5321 §4.4).
+    const report = fixture(name)
+      .toString('latin1')
+      .replace(/^Return-Path: .*\r\n/, '')
+    expect(await sendMail(mailroom.smtp, report, { from: '', to: [reversePath] })).toStartWith('250 ')
+    const event = (await emailOf(id)).events.at(-1)
+    const { type: bounceType, scope } = event.bounce ?? {}
+    expect([name, event.type, event.bounce ? `${bounceType} ${scope}` : 'null', event.detail]).toEqual([
+      name,
+      type,
+      bounce,
+      expect.stringContaining(detail),
+    ])
+    expect([name, (await suppressed()).includes(recipient)]).toEqual([name, isSuppressed])
+  }
+}, 120_000)
+
 test('a reply counts as one, an auto-reply in the same thread is marked and does not', async () => {
   const { id, messageId } = await sent('cy@dest.example')
   const answer = (more: readonly string[]) =>
