@@ -39,7 +39,7 @@ const noReply = /\bno[-_]?reply@/i
  * machine-readable part.
  */
 export function isWrittenByMailSystem({ fields, type, parts }: ReportMessage): boolean {
-  if (isPersonalReply(fields)) return false
+  if (isPersonalReply(fields) && !(isNotification(fields) && hasMailSystemAuthor(fields))) return false
   const isNoReply = noReply.test(authorOf(fields))
   if (hasMailSystemAuthor(fields) && !isNoReply) return true
   const returnsMessage = parts.some(part => isReturnedMessageType(part.type))

@@ -3,7 +3,7 @@ const address =
 
 /** All addresses in a text, each once. */
 export function findAddresses(text: string): readonly string[] {
-  return [...new Set(Array.from(text.matchAll(address), ([found]) => found.replace(/[.]+$/, '')))]
+  return [...new Set(Array.from(text.matchAll(address), ([found]) => found.replace(/^smtp=|\.+$/gi, '')))]
 }
 
 /** Where the text names this address, from an offset on, and not one that ends or begins like it; -1: nowhere. */
@@ -43,8 +43,11 @@ const recipientListStart =
 /** The recipients that a notification names: in its list of recipients, else at the start of lines, else one in its text. */
 export function findNamedRecipients(text: string): readonly string[] {
   const list = recipientListStart.exec(text)
-  const listed = list ? recipientsAtLineStart(text.slice(list.index + list[0].length - 1)) : []
+  const listText = list ? text.slice(list.index + list[0].length - 1) : ''
+  const listed = recipientsAtLineStart(listText)
   if (listed.length > 0) return listed
+  const inList = findAddresses(/\S.*?(?=\n\s*\n|$)/s.exec(listText)?.[0] ?? '')
+  if (inList.length > 0) return inList.slice(0, 1)
   const atLineStart = recipientsAtLineStart(text)
   if (atLineStart.length > 0) return atLineStart
   const lines = text.split('\n').filter(line => deliveryWords.test(line) && !senderLine.test(line))

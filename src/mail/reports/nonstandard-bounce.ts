@@ -110,18 +110,18 @@ function causeOf(recipient: string, all: readonly string[], text: string): Failu
   const own = all.length === 1 ? withoutGreeting(text) : passageAbout(recipient, all, text)
   const passage = all.length === 1 && findReply(own) === null && findReply(text) !== null ? text : own
   const reply = findReply(passage)
-  const quoted =
-    reply === null
-      ? passage
-      : passage
-          .slice(reply.at)
-          .split(/\n[ \t]*\n/, 1)
-          .join('')
+  const quoted = reply === null ? passage : (replyText(passage.slice(reply.at)) ?? passage)
   return {
     enhancedCode: findEnhancedStatus(quoted) ?? findEnhancedStatus(passage),
     smtpCode: reply?.code ?? null,
     diagnostic: oneLine(quoted).slice(0, maxDiagnostic) || null,
   }
+}
+
+/** A reply up to an empty line; null: only its code is there, after the text. */
+function replyText(fromCode: string): string | null {
+  const [reply = ''] = fromCode.split(/\n[ \t]*\n/, 1)
+  return /\p{L}{2}/u.test(reply) ? reply : null
 }
 
 /** The text about one of several recipients: from its name to that of the next. */

@@ -5,7 +5,7 @@ import { isFromOutlook, readFeedback } from './arf.ts'
 import { isAutomaticReply } from './auto-reply.ts'
 import { readDeliveryStatus } from './dsn.ts'
 import { isSpecific } from './enhanced-status.ts'
-import { isFromMailSystem, notificationText } from './mail-system.ts'
+import { hasMailSystemAuthor, isFromMailSystem, isNotification, notificationText } from './mail-system.ts'
 import { failureCausesIn, noticesIn, readNonstandardBounce } from './nonstandard-bounce.ts'
 import type { Report, ReportedRecipient } from './report.ts'
 import { decodeEncodedWords, fieldOf, parseReportMime, type ReportMessage } from './report-mime.ts'
@@ -38,7 +38,7 @@ export function readReport(message: Buffer, envelope?: ReportEnvelope): Report {
     return { ...nothing, ...status, recipients, kind: kindOf(recipients) }
   }
   const bounced = readNonstandardBounce(split, nothing.original)
-  if (bounced) return { ...nothing, recipients: withNotices(bounced, split), kind: kindOf(bounced) }
+  if (bounced) return { ...nothing, recipients: withNotices(withCauses(bounced, split), split), kind: kindOf(bounced) }
   return { ...nothing, kind: plainKind(split.fields), words: wordsOf(split) }
 }
 
@@ -65,8 +65,10 @@ function wordsOf(message: ReportMessage): string {
   return truncate(words.join(': '), maxWords)
 }
 
+/** What mail systems notify of is no automatic reply, though some mark it so. */
 function plainKind(fields: readonly HeaderField[]): 'auto-reply' | 'none' {
-  return isAutomaticReply(fields) ? 'auto-reply' : 'none'
+  const isFromSystem = isNotification(fields) && hasMailSystemAuthor(fields)
+  return isAutomaticReply(fields) && !isFromSystem ? 'auto-reply' : 'none'
 }
 
 /** The text is searched for so many recipients at most. */

@@ -53,7 +53,10 @@ function splitEntity(bytes: Buffer): Entity {
 function collect(fields: readonly HeaderField[], body: Buffer, depth: number, parts: ReportPart[]): void {
   const type = contentTypeOf(fields)
   const boundary = type.name.startsWith('multipart/') ? type.parameters.get('boundary') : undefined
-  const pieces = boundary === undefined || depth >= maxDepth ? [] : piecesOf(body, boundary)
+  const pieces =
+    boundary === undefined || depth >= maxDepth
+      ? []
+      : (partsOf(body, boundary) ?? partsOf(body, usedBoundary(body)) ?? [])
   for (const piece of pieces) {
     if (parts.length >= maxParts) return
     const entity = splitEntity(piece)
@@ -64,6 +67,16 @@ function collect(fields: readonly HeaderField[], body: Buffer, depth: number, pa
       type: type.name.startsWith('multipart/') ? 'text/plain' : type.name,
       text: decode(fields, type, body),
     })
+}
+
+function partsOf(body: Buffer, boundary: string | undefined): readonly Buffer[] | null {
+  const pieces = boundary === undefined ? [] : piecesOf(body, boundary)
+  return pieces.length > 0 ? pieces : null
+}
+
+/** The boundary that the body has, where it is not the one that its header declares. */
+function usedBoundary(body: Buffer): string | undefined {
+  return /(?:^|\n)--([^\s-][^\s]{0,69}|-[^\s]{8,69})\ncontent-/i.exec(body.toString('latin1', 0, maxValue))?.[1]
 }
 
 /** The pieces between the delimiter lines (RFC 2046 §5.1.1); the last one need not be closed. */

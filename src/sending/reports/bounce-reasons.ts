@@ -32,7 +32,7 @@ const senderRefused =
 const senderAddress =
   '(?:invalid|bad|unknown|unverified|unresolvable|forged|spoofed|illegal|nonexistent|missing) (?:envelope )?(?:sender|from|return path|reverse path|originator)|domain of (?:the )?sender|sender.s (?:domain|address|server|ip|host|mx)|envelope (?:from|sender)|verification failed for <?@|in reply to (?:the )?(?:mail from|helo|ehlo)|after (?:pipelined )?(?:mail from|helo|ehlo)|(?:response|reply|error)[^\\n]{0,10} to (?:the )?mail from|\\bfrom (?:address|domain|field)'
 const senderHost =
-  '(?:your|sending|client|connecting) (?:ip|mta|host ?(?:name)?|domain|server|mail ?(?:server|host)|network|provider|isp|reverse|dns|mx)\\b|(?:invalid|bad|unqualified|forged) (?:host ?name|client)|reverse (?:dns|lookup|mapping|pointer|name)|\\b(?:fc)?rdns\\b'
+  '(?:your|sending|client|connecting) (?:ip|mta|host ?(?:name)?|domain|server|mail ?(?:server|host)|network|provider|isp|reverse|dns|mx)\\b|(?:invalid|bad|unqualified|forged) (?:host ?name|client|helo)|reverse (?:dns|lookup|mapping|pointer|name)|\\b(?:fc)?rdns\\b'
 
 /** Applied to replies of servers, in which these words are rare where the recipient is unknown. */
 export const aboutSender = anyOf(
@@ -40,14 +40,14 @@ export const aboutSender = anyOf(
   'spamhaus|spamcop|barracuda reputation|proofpoint|cloudmark|sorbs',
   'reputation|unsolicited|bulk mail|mass mail',
   'greylist|grey listed|rate limit|too many (?:connections|messages|recipients|errors)|throttl',
-  'polic(?:y|ies)|administrative prohibition|administratively|not authori[sz]ed|unauthori[sz]ed|authenticat',
+  'polic(?:y|ies)|administrative prohibition|administratively|not authori[sz]ed|unauthori[sz]ed|authenticat(?!ion.results)',
   'access denied[^.\\n]*(?:ip|sender|client|host)',
   senderRefused,
   senderAddress,
   senderHost,
   'relay(?:ing)?(?: access)? (?:denied|not (?:permitted|allowed))|not (?:permitted|allowed) to relay|unable to relay',
   '\\bspf\\b|\\bdkim\\b|\\bdmarc\\b|\\bptr\\b|\\bhelo\\b|\\behlo\\b',
-  '\\bheaders?\\b|message id|rfc ?(?:822|2822|5322|1123)\\b|(?:not|non) compliant',
+  '\\bheaders?\\b(?!["\\\\])|message id|(?<!\\/)rfc ?(?:822|2822|5322|1123)\\b(?!;)|(?:not|non) compliant',
   'attack|harvest|suspicious|suspected|phish|spoof|forge[dr]|fraud|malicious|flood',
   'content (?:rejected|refused)|virus|malware|infected|attachments? (?:type|(?:is |are |was )?(?:not allowed|rejected|blocked|removed))|message (?:content|size)|too (?:large|big)|message length',
   'size limit|exceeds (?:the )?(?:maximum|fixed)',
@@ -93,6 +93,8 @@ export const unknownRecipient = anyOf(
   'requested action not taken: mailbox (?:unavailable|not found)',
   'delivery error: dd this user does',
   'ung[üu]ltige(?:r|s)? (?:empf[äa]nger|adresse)|empf[äa]nger (?:ist )?unbekannt|unbekannte(?:r|s)? (?:benutzer|empf[äa]nger|adresse)|adresse (?:existiert|ist) (?:nicht|unbekannt|ung[üu]ltig)|(?:postfach|adresse)[^\\n]{0,40} existiert nicht|konto existiert nicht',
+  'does(?:n.t| not) have a final (?:e ?mail )?delivery point|address is (?:wrong|incorrect)|no such (?:user|mail ?box) here',
+  '(?:adresse|utilisateur|destinataire|bo[îi]te)[^\\n]{0,60} n.existe (?:pas|plus)|non recens',
   'adresse (?:e mail |destinataire )?(?:invalide|inconnue|inexistante)|utilisateur inconnu|destinataire inconnu',
   'usuario (?:desconocido|no existe)|buz[óo]n no existe|destinatario (?:desconocido|no encontrado)|utente sconosciuto|indirizzo (?:inesistente|sconosciuto)|usu[áa]rio (?:inexistente|desconhecido)',
   'такого пользователя|пользователь не (?:найден|существует)|адрес не (?:найден|существует)|ящик не (?:найден|существует)',

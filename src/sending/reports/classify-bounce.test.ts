@@ -20,6 +20,8 @@ const table: readonly (readonly [code: string | null, smtp: number | null, text:
   ['5.4.6', 554, 'Loop detected', 'permanent infrastructure never'],
   ['5.4.4', null, 'Host or domain name not found. Name service error: Host not found', 'permanent recipient at once'],
   ['5.4.4', null, 'unable to route to host', 'permanent infrastructure never'],
+  ['5.4.4', 550, 'Invalid domain', 'permanent recipient at once'],
+  ['5.0.0', 501, 'Invalid domain name', 'permanent infrastructure never'],
   ['5.6.0', 554, 'Content refused', 'permanent infrastructure never'],
   ['5.7.1', 550, 'no such user here', 'permanent infrastructure never'],
   ['5.7.26', 550, 'Unauthenticated mail', 'permanent infrastructure never'],

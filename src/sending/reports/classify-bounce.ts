@@ -85,7 +85,9 @@ function classOfCode(code: string, text: string): BounceClass | undefined {
       return temporaryProblem
     // Used by Postfix and qmail for a domain that does not exist, and for much else.
     case '5.4.4':
-      return unknownDomain.test(text) && !notNow.test(text) ? noSuchRecipient : senderProblem
+      return (unknownDomain.test(text) || /invalid domain/i.test(text)) && !notNow.test(text)
+        ? noSuchRecipient
+        : senderProblem
   }
   // For other address and mailbox codes, and undefined ones, the text decides; so it does for Outlook.com's 5.5.0.
   return /^5\.(?:[0-2]\.\d+|[35]\.0)$/.test(code) ? undefined : senderProblem

@@ -33,6 +33,7 @@ const formats: readonly (readonly [name: string, kind: string, ...recipients: st
   ['exchange-5.5', 'bounce', 'bob@dest.example - - permanent recipient, suppressed at once'],
   ['exchange-authentication', 'bounce', 'bob@dest.example 550 5.1.1 permanent infrastructure, suppressed never'],
   ['exchange-quota', 'bounce', 'bob@dest.example 554 5.2.2 transient recipient, suppressed never'],
+  ['exchange-x400', 'bounce', 'robert@dest.example - - permanent recipient, suppressed at once'],
   ['exim', 'bounce', 'bob@dest.example 550 5.0.0 permanent recipient, suppressed at once'],
   ['exim-deactivated-mailbox', 'bounce', 'bob@dest.example 550 - permanent recipient, suppressed at once'],
   ['exim-delayed', 'delayed', 'bob@dest.example delayed 4.7.1'],
@@ -44,6 +45,7 @@ const formats: readonly (readonly [name: string, kind: string, ...recipients: st
   ['exim-without-from', 'bounce', 'bob@dest.example 550 5.1.1 permanent recipient, suppressed at once'],
   ['ezmlm', 'bounce', 'talk@lists.example - 5.7.2 permanent infrastructure, suppressed never'],
   ['freenet', 'bounce', 'bob@dest.example 550 - permanent recipient, suppressed at once'],
+  ['gateway-code-last', 'bounce', 'bob@dest.example 550 - permanent recipient, suppressed at once'],
   ['gmail', 'bounce', 'bob@dest.example 550 5.1.1 permanent recipient, suppressed at once'],
   ['gmail-before-dsn', 'bounce', 'bob@dest.example 550 5.2.1 permanent recipient, suppressed when repeated'],
   ['gmail-delayed', 'delayed', 'bob@dest.example delayed 4.4.1'],
@@ -62,6 +64,7 @@ const formats: readonly (readonly [name: string, kind: string, ...recipients: st
   ['mailenable', 'bounce', 'bob@dest.example 550 5.1.1 permanent recipient, suppressed at once'],
   ['mailmarshal', 'bounce', 'bob@dest.example 550 5.1.1 permanent recipient, suppressed at once'],
   ['mdaemon', 'bounce', 'bob@dest.example 550 5.1.1 permanent recipient, suppressed at once'],
+  ['mdaemon-warning', 'bounce', 'bob@dest.example - - permanent recipient, suppressed at once'],
   ['messagelabs', 'bounce', 'bob@dest.example 550 5.1.0 undetermined recipient, suppressed never'],
   ['microsoft-365', 'bounce', 'bob@dest.example 550 5.1.10 permanent recipient, suppressed at once'],
   ['microsoft-365-banned', 'bounce', 'bob@dest.example 550 5.7.606 permanent infrastructure, suppressed never'],
@@ -140,6 +143,7 @@ const formats: readonly (readonly [name: string, kind: string, ...recipients: st
   ['smartermail-label-recipient', 'bounce', 'recipient1@dest.example 550 - permanent recipient, suppressed at once'],
   ['t-online', 'bounce', 'bob@t-online.example - - permanent recipient, suppressed at once'],
   ['tencent-label-recipient', 'bounce', 'tobias@qq.example 550 - permanent recipient, suppressed at once'],
+  ['verizon-other-boundary', 'bounce', 'bob@dest.example 550 - permanent recipient, suppressed at once'],
   ['web-de', 'bounce', 'bob@dest.example 552 - transient recipient, suppressed never'],
   [
     'wrapped-oddly',
@@ -200,7 +204,7 @@ describe('recognises the auto-reply', () => {
 test('has an expectation for each fixture', () => {
   const others = fixtureNames().filter(name => !/^(?:none|auto)-/.test(name))
   expect(others).toEqual(formats.map(([name]) => name).sort())
-  expect(others.length).toBeGreaterThanOrEqual(125)
+  expect(others.length).toBeGreaterThanOrEqual(128)
 })
 
 test('has a row for each fixture in the table of how they are read', () => {

@@ -285,6 +285,7 @@ describe('a notification to a bounce address', () => {
       'none-postmaster-challenge': 'takes mail from people that he knows',
       'none-postmaster-delivered': 'successfully delivered',
       'none-quarantine-notice': 'held for review',
+      'none-dovecot-rejected': 'declined by the filter',
       'none-person-quotes-bounce': 'User unknown',
     }
     for (const [name, text] of Object.entries(words)) {
