@@ -128,7 +128,7 @@ describe('parses as much as possible of', () => {
     ],
     ['broken base64', Buffer.from('Content-Transfer-Encoding: base64\r\n\r\naGk=!!!='), 'hi'],
     ['broken quoted-printable', Buffer.from('Content-Transfer-Encoding: quoted-printable\r\n\r\nh=zzi='), 'h=zzi'],
-    ['a multipart without its boundary', Buffer.from('Content-Type: multipart/mixed\r\n\r\nhi'), null],
+    ['a multipart without its boundary', Buffer.from('Content-Type: multipart/mixed\r\n\r\nhi'), 'hi'],
     [
       'a multipart that does not end',
       Buffer.from('Content-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\n\r\nhi'),

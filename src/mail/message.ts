@@ -2,22 +2,11 @@ import { Readable } from 'node:stream'
 import type { AddressObject, AttachmentStream, EmailAddress, Headers, HeaderValue, MessageText } from 'mailparser'
 import { type Address, canonicalDomain } from './address.ts'
 import { bodyStart, type HeaderField, type RawField, readFields, readIdentifiers, unfold } from './header.ts'
+import { type AttachmentSummary, attachmentSummary } from './mime/attachment-summary.ts'
+import { declaredCharset, withUtf8Text } from './mime/eight-bit.ts'
 import { BoundedParser, type ParseLimits, parseLimits, pieceBytes } from './mime-parser.ts'
 import { endOf, readAll } from './streams.ts'
-import { truncate } from './text.ts'
-
-/** An attachment without its bytes. */
-export interface AttachmentSummary {
-  /** As the sender named it, without control characters, at most 255 characters; generated where it has no name. */
-  readonly filename: string
-  readonly contentType: string
-  /** In bytes, decoded. */
-  readonly size: number
-  /** Without angle brackets. */
-  readonly contentId: string | null
-  readonly disposition: 'attachment' | 'inline'
-  readonly sha256: Buffer
-}
+import { truncate, withoutControls } from './text.ts'
 
 export interface ParsedAttachment extends AttachmentSummary {
   readonly content: Buffer
@@ -106,7 +95,8 @@ export async function readHeaderSummary(
 ): Promise<MessageSummary> {
   const fields = readFields(head.subarray(0, bodyStart(head) ?? head.length), limits.maxHeaders)
   const output = await run(Buffer.from(essentialsOf(fields), 'latin1'), limits, ignoreContent)
-  return summaryOf(output.headers, fields, { text: null, html: null, attachments: [], problem, hasMoreParts: false })
+  const body = { text: null, html: null, attachments: [], problem, hasMoreParts: false }
+  return summaryOf(output.headers, fields, declaredCharset(fields), body)
 }
 
 function ignoreContent(): Promise<null> {
@@ -116,6 +106,8 @@ function ignoreContent(): Promise<null> {
 interface ParserOutput<Result> {
   readonly headers: Headers | undefined
   readonly fields: readonly RawField[]
+  /** Of bytes in the header. */
+  readonly charset: string | undefined
   readonly text: { readonly text?: string | undefined; readonly html?: string | boolean | undefined }
   readonly attachments: readonly AttachmentSummary[]
   readonly results: readonly Result[]
@@ -130,7 +122,7 @@ async function parse<Result>(content: Buffer | Readable, limits: ParseLimits, vi
   if (!output.headers && output.problem)
     return { summary: await readHeaderSummary(output.head, output.problem, limits), results: [] as readonly Result[] }
   const { text, html } = output.text
-  const summary = summaryOf(output.headers, output.fields, {
+  const summary = summaryOf(output.headers, output.fields, output.charset, {
     text: text?.trim() ? text : null,
     html: typeof html === 'string' && html.trim() ? html : null,
     attachments: output.attachments,
@@ -160,8 +152,9 @@ function run<Result>(
       if (content instanceof Readable) content.destroy()
       reading?.destroy()
       resolve({
-        headers,
+        headers: headers && parser.headersInTextCharset(headers, fields),
         fields,
+        charset: parser.headerCharset(fields),
         text: text ?? parser.textSoFar(),
         attachments,
         results,
@@ -219,7 +212,12 @@ function run<Result>(
 
 type BodySummary = Pick<MessageSummary, 'text' | 'html' | 'attachments' | 'problem' | 'hasMoreParts'>
 
-function summaryOf(headers: Headers | undefined, fields: readonly RawField[], body: BodySummary): MessageSummary {
+function summaryOf(
+  headers: Headers | undefined,
+  fields: readonly RawField[],
+  charset: string | undefined,
+  body: BodySummary,
+): MessageSummary {
   const first = (key: string) => {
     const field = fields.find(candidate => candidate.key === key)
     return field && unfold(field).value
@@ -232,12 +230,12 @@ function summaryOf(headers: Headers | undefined, fields: readonly RawField[], bo
     to: addressesOf(headers?.get('to')),
     cc: addressesOf(headers?.get('cc')),
     replyTo: addressesOf(headers?.get('reply-to')),
-    subject: typeof subject === 'string' ? truncate(clean(subject), 998) : '',
+    subject: typeof subject === 'string' ? truncate(withoutControls(subject), 998) : '',
     messageId: readIdentifiers(first('message-id') ?? '')[0] ?? null,
     inReplyTo: readIdentifiers(first('in-reply-to') ?? '')[0] ?? null,
     references: readIdentifiers(first('references') ?? '').slice(-100),
     date: dateOf(first('date')),
-    headers: fields.filter(field => field.key !== '').map(unfold),
+    headers: fields.filter(field => field.key !== '').map(field => unfold(withUtf8Text(field, charset))),
     ...body,
   }
 }
@@ -253,7 +251,10 @@ function addressesOf(value: HeaderValue | undefined): readonly Address[] {
   const add = (emailAddress: EmailAddress) => {
     if (emailAddress.group) emailAddress.group.forEach(add)
     else if (emailAddress.address)
-      addresses.push({ address: withALabelDomain(emailAddress.address), name: truncate(clean(emailAddress.name), 256) })
+      addresses.push({
+        address: withALabelDomain(emailAddress.address),
+        name: truncate(withoutControls(emailAddress.name), 256),
+      })
   }
   for (const object of objects) object.value.forEach(add)
   return addresses
@@ -262,29 +263,9 @@ function addressesOf(value: HeaderValue | undefined): readonly Address[] {
 function withALabelDomain(address: string): string {
   const at = address.lastIndexOf('@')
   const domain = address.slice(at + 1)
-  return clean(at < 0 ? address : `${address.slice(0, at)}@${canonicalDomain(domain) ?? domain.toLowerCase()}`)
-}
-
-function clean(text: string): string {
-  return text.replace(/\p{Cc}+/gu, ' ').trim()
-}
-
-function attachmentSummary(attachment: AttachmentStream, position: number): AttachmentSummary {
-  const contentType = truncate(clean(attachment.contentType || 'application/octet-stream'), 255)
-  const contentId = truncate(clean(attachment.cid ?? ''), 255)
-  return {
-    filename: truncate(clean(attachment.filename ?? ''), 255) || generatedName(contentType, position),
-    contentType,
-    size: attachment.size,
-    contentId: contentId || null,
-    disposition: attachment.contentDisposition === 'inline' || attachment.related ? 'inline' : 'attachment',
-    sha256: Buffer.from(attachment.checksum, 'hex'),
-  }
-}
-
-function generatedName(contentType: string, position: number): string {
-  if (contentType === 'message/rfc822') return `message-${position + 1}.eml`
-  return `attachment-${position + 1}`
+  return withoutControls(
+    at < 0 ? address : `${address.slice(0, at)}@${canonicalDomain(domain) ?? domain.toLowerCase()}`,
+  )
 }
 
 const essentialFields = new Set(['from', 'to', 'cc', 'reply-to', 'subject'])
@@ -292,6 +273,8 @@ const maxEssentialLength = 16 * 1024
 
 /** A header of only the fields that a summary needs, each truncated so that parsing it is cheap. */
 function essentialsOf(fields: readonly RawField[]): string {
-  const lines = fields.filter(field => essentialFields.has(field.key)).slice(0, 20)
+  const charset = declaredCharset(fields)
+  const essential = fields.filter(field => essentialFields.has(field.key)).slice(0, 20)
+  const lines = essential.map(field => withUtf8Text(field, charset))
   return `${lines.map(line => line.line.slice(0, maxEssentialLength)).join('\r\n')}\r\n\r\n`
 }

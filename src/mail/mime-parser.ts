@@ -1,5 +1,7 @@
 import { type Headers, MailParser, type MailParserOptions } from 'mailparser'
 import type { RawField } from './header.ts'
+import { declaredCharset, needsCharset, withUtf8Text } from './mime/eight-bit.ts'
+import { makeLenient, type Splitter } from './mime/splitter.ts'
 
 /** How much of a message is parsed. What is past a limit is left out, and the summary says so. */
 export interface ParseLimits {
@@ -35,6 +37,7 @@ interface MimeNode {
   readonly type: 'node'
   readonly parentNode: MimeNode | false
   readonly contentType?: string | false
+  readonly charset?: string | false
   /** It is the header of an attached message. */
   readonly messageNode?: boolean
   readonly headers: { getList(): readonly RawField[] }
@@ -59,6 +62,7 @@ interface MailParserInternals {
   getTextContent(this: MailParser): { readonly text?: string; readonly html?: string }
   readonly curnode: { readonly isAttachment?: boolean } | false
   readonly tree: object | false
+  readonly splitter: Splitter
 }
 
 const readFields = new Set(['from', 'to', 'cc', 'reply-to', 'subject', 'date', 'content-id'])
@@ -85,6 +89,7 @@ export class BoundedParser extends MailParser {
   private parts = 0
   private readonly addressBytes = new Map<string, number>()
   private textBytes = 0
+  private textCharset: string | undefined
   private readonly depths = new WeakMap<MimeNode, number>()
   private readonly limits: ParseLimits
 
@@ -96,6 +101,7 @@ export class BoundedParser extends MailParser {
       maxChildNodes: limits.maxParts + pieceBytes / minPartBytes,
     } as MailParserOptions)
     this.limits = limits
+    makeLenient((this as unknown as MailParserInternals).splitter)
   }
 
   /** Overrides the parser's step for the header of each part and each piece of its body. */
@@ -111,10 +117,29 @@ export class BoundedParser extends MailParser {
 
   /** Overrides the parsing of a part's fields: only those that are needed, which saves a third of the work. */
   processHeaders(fields: readonly RawField[]): Headers {
+    return this.processHeadersAs(declaredCharset(fields), fields)
+  }
+
+  private processHeadersAs(charset: string | undefined, fields: readonly RawField[]): Headers {
     return inner.processHeaders.call(
       this,
-      fields.filter(field => readFields.has(field.key)).map(field => this.withinAddressLimit(field)),
+      fields
+        .filter(field => readFields.has(field.key))
+        .map(field => withUtf8Text(this.withinAddressLimit(field), charset)),
     )
+  }
+
+  /** The charset of bytes in the message's header: the one that it declares, or else that of its first text. */
+  headerCharset(fields: readonly RawField[]): string | undefined {
+    return declaredCharset(fields) ?? this.textCharset
+  }
+
+  /** What {@link processHeaders} gave for the message's header, or gives now that the charset of its text is known. */
+  headersInTextCharset(headers: Headers, fields: readonly RawField[]): Headers {
+    const isDeclared = this.textCharset === undefined || declaredCharset(fields) !== undefined
+    if (isDeclared || !fields.some(field => readFields.has(field.key) && needsCharset(field))) return headers
+    this.addressBytes.clear()
+    return this.processHeadersAs(this.textCharset, fields)
   }
 
   private withinAddressLimit(field: RawField): RawField {
@@ -132,6 +157,7 @@ export class BoundedParser extends MailParser {
     const { maxParts, maxDepth, maxHeaders, maxHeaderBytes } = this.limits
     const depth = node.parentNode ? (this.depths.get(node.parentNode) ?? 0) + 1 : 0
     this.depths.set(node, depth)
+    if (node.charset && String(node.contentType).startsWith('text/')) this.textCharset ??= node.charset
     if (++this.parts > maxParts) return `there are more than ${maxParts} parts`
     if (depth > maxDepth) return `parts are nested more than ${maxDepth} deep`
     if (node._headerlen > maxHeaderBytes) return `a part's header has more than ${maxHeaderBytes} bytes`

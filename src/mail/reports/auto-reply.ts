@@ -90,7 +90,12 @@ export function isAutomaticReply(fields: readonly HeaderField[]): boolean {
   const submitted = keywordOf(fields)
   if (submitted !== undefined) return submitted === 'auto-replied'
   const isFromList = fields.some(({ name }) => /^list-(?:id|unsubscribe|post)$/i.test(name))
-  return !isFromList && (isMarkedReply(fields) || /^\s*bulk\b/i.test(fieldOf(fields, 'precedence') ?? ''))
+  return !isFromList && (isMarkedReply(fields) || isReplyInBulk(fields))
+}
+
+/** Old vacation programs mark what they reply so. What replies to nothing is a newsletter or a notification. */
+function isReplyInBulk(fields: readonly HeaderField[]): boolean {
+  return /^\s*bulk\b/i.test(fieldOf(fields, 'precedence') ?? '') && fieldOf(fields, 'in-reply-to') !== undefined
 }
 
 /** The keyword of Auto-Submitted, without parameters and comments. */

@@ -1,0 +1,57 @@
+import libmime from 'libmime'
+import type { PartHeader } from './splitter.ts'
+
+const token = '[^\\s()<>@,;:\\\\"/[\\]?=]+'
+const mediaType = new RegExp(`^\\s*(${token})\\s*/\\s*(${token})(.*)$`, 's')
+
+/** Repairs what a part's header says of its body, where it is malformed in a way that other readers understand. */
+export function repairHeader(header: PartHeader): void {
+  repairType(header)
+  const { charset, encoding } = header
+  header.charset = (charset && firstWord(charset)) || false
+  header.encoding = (encoding && firstWord(encoding)) || false
+  if (isNamedText(header) && !isBody(header))
+    header.disposition = header.disposition === 'inline' ? inlineFile : header.disposition || 'attachment'
+}
+
+/** The disposition of a text that is shown inline and is a file: to the parser, `inline` alone means that it is none. */
+export const inlineFile = 'inline file'
+
+/**
+ * A Content-Type without a valid type, such as `text`, is that of plain text (RFC 2045 §5.2), or of a file where it names
+ * one. A parameter may follow the type without a semicolon.
+ */
+function repairType(header: PartHeader): void {
+  const [, type, subtype, rest = ''] = mediaType.exec(header.contentType || '') ?? []
+  const parameters = { ...(rest.includes('=') && parametersIn(rest)), ...parsedParameters(header) }
+  header.charset ||= parameters['charset'] ?? false
+  if (parameters['boundary']) header._boundary ||= Buffer.from(parameters['boundary'])
+  const isMultipart = type === 'multipart' || (!type && /^multipart\b/.test(header.contentType || ''))
+  if (isMultipart) header.contentType = header._boundary ? `multipart/${subtype ?? 'mixed'}` : 'text/plain'
+  else if (type) header.contentType = `${type}/${subtype}`
+  else header.contentType = header.filename ? 'application/octet-stream' : 'text/plain'
+  header.multipart = isMultipart && header._boundary ? (subtype ?? 'mixed') : false
+}
+
+function parsedParameters({ _parsedContentType }: PartHeader): Readonly<Record<string, string>> {
+  return _parsedContentType ? _parsedContentType.params : {}
+}
+
+function parametersIn(text: string): Readonly<Record<string, string>> {
+  return libmime.parseHeaderValue(`;${text.replace(/^[\s,;]+/, '')}`).params
+}
+
+/** `utf-8` of `utf-8 format=flowed`, `'utf-8'` and `"utf-8`; `base64` of `base64;`. */
+function firstWord(value: string): string {
+  return /[^\s"',;]+/.exec(value)?.[0] ?? ''
+}
+
+function isNamedText({ contentType, filename }: PartHeader): boolean {
+  return filename !== false && (contentType === 'text/plain' || contentType === 'text/html')
+}
+
+/** Whether a part is the message's own text, not a file beside it, whatever its name. */
+function isBody({ parentNode }: PartHeader): boolean {
+  if (!parentNode || parentNode.rfc822 || parentNode.multipart === 'alternative') return true
+  return parentNode.multipart !== 'mixed' && parentNode.childPartNumbers <= 1
+}

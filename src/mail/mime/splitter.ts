@@ -1,0 +1,152 @@
+import { repairHeader } from './part-header.ts'
+import { UuDecoder } from './uuencode.ts'
+
+// Work around @zone-eu/mailsplit 5.4.19, which mailparser reads messages with: where a message departs from MIME in a way
+// that other readers take, it loses text and attachments.
+
+/** What a part's header says of its body (mailsplit, lib/mime-node.js). */
+export interface PartHeader {
+  readonly parentNode: PartHeader | false
+  readonly rfc822: boolean
+  /** How many parts of it have been found. */
+  readonly childPartNumbers: number
+  readonly filename: string | false
+  readonly _parsedContentType: { readonly params: Readonly<Record<string, string>> } | false
+  contentType: string | false
+  /** The subtype of a multipart. */
+  multipart: string | false
+  /** The transfer encoding, lower case. */
+  encoding: string | false
+  charset: string | false
+  disposition: string | false
+  _boundary: Buffer | false
+}
+
+interface MimeNode extends PartHeader {
+  readonly headers: object | false
+  readonly _headersLines: readonly Buffer[]
+  parseHeaders(): void
+  getDecoder(): NodeJS.ReadWriteStream
+}
+
+/** A part, a piece of a body, or what is between parts. */
+interface SplitterChunk {
+  readonly value?: Buffer
+}
+
+type LineCallback = (error?: Error | null, chunk?: SplitterChunk | false, flush?: boolean) => void
+
+/** The splitter (mailsplit, lib/message-splitter.js). */
+export interface Splitter {
+  readonly node: MimeNode
+  readonly state: number
+  compareBoundary(line: Buffer, start: number, boundary: Buffer): DelimiterKind | false
+  newNode(parent?: MimeNode | false): void
+  processLine(line: Buffer | false, isFinal: boolean, next: LineCallback): void
+  takePendingLine(): Buffer | false
+  push(chunk: SplitterChunk): boolean
+}
+
+/** The delimiter of a further part, or the one that closes the multipart. */
+type DelimiterKind = 1 | 2
+
+const inHeader = 1
+
+/** Makes this splitter read what others read: it is the one place where a message is split, from memory or from a file. */
+export function makeLenient(splitter: Splitter): void {
+  const { newNode, processLine } = splitter
+  splitter.compareBoundary = delimiterKind
+  splitter.newNode = parent => {
+    newNode.call(splitter, parent)
+    repairNode(splitter.node)
+  }
+  repairNode(splitter.node)
+  splitter.processLine = (line, isFinal, next) => {
+    if (splitter.state !== inHeader) return processLine.call(splitter, line, isFinal, next)
+    const whole = Buffer.concat([splitter.takePendingLine() || Buffer.alloc(0), line || Buffer.alloc(0)])
+    if (!isTextAfterBlankLine(splitter.node, whole)) return processLine.call(splitter, whole, isFinal, next)
+    const header = resultOf(callback => processLine.call(splitter, Buffer.alloc(0), true, callback))
+    const text = header.error ? header : resultOf(callback => splitter.processLine(whole, isFinal, callback))
+    if (text.error) return next(text.error)
+    if (isFinal) {
+      if (header.chunk) splitter.push(header.chunk)
+      next(null, text.chunk, text.flush)
+    } else {
+      // First: the caller takes what follows the line as the beginning of the body.
+      next(null, header.chunk, header.flush)
+      if (text.chunk) splitter.push(text.chunk)
+    }
+  }
+}
+
+interface LineResult {
+  readonly error: Error | null
+  readonly chunk: SplitterChunk | false
+  readonly flush: boolean
+}
+
+/** What the splitter makes of a line: it calls back at once. */
+function resultOf(run: (callback: LineCallback) => void): LineResult {
+  let result: LineResult = { error: null, chunk: false, flush: false }
+  run((error = null, chunk = false, flush = false) => {
+    result = { error, chunk, flush }
+  })
+  return result
+}
+
+const [tab, lf, cr, space, dash] = [0x09, 0x0a, 0x0d, 0x20, 0x2d]
+
+/**
+ * Whether a line is a delimiter of `boundary`, from its `--` at `start` on: white space may follow, which gateways add and
+ * readers ignore (`transport-padding`, RFC 2046 §5.1.1), and which the value of the parameter may have at its end.
+ */
+export function delimiterKind(line: Buffer, start: number, boundary: Buffer): DelimiterKind | false {
+  const kind = kindFor(line, start + 2, boundary)
+  const end = trimmedLength(boundary)
+  return kind || end === boundary.length || end === 0 ? kind : kindFor(line, start + 2, boundary.subarray(0, end))
+}
+
+function kindFor(line: Buffer, from: number, boundary: Buffer): DelimiterKind | false {
+  let at = from + boundary.length
+  if (line.length < at || boundary.compare(line, from, at) !== 0) return false
+  const isClosing = line[at] === dash && line[at + 1] === dash
+  if (isClosing) at += 2
+  while (isWhiteSpace(line[at])) at++
+  return at < line.length ? false : isClosing ? 2 : 1
+}
+
+function isWhiteSpace(byte: number | undefined): boolean {
+  return byte === space || byte === tab || byte === cr || byte === lf
+}
+
+function trimmedLength(bytes: Buffer): number {
+  let length = bytes.length
+  while (length > 0 && isWhiteSpace(bytes[length - 1])) length--
+  return length
+}
+
+const field = /^[!-9;-~]+[ \t]*:/
+const maxFieldName = 200
+
+/**
+ * Whether the header has ended with a line of white space instead of an empty one: what follows is neither a field nor the
+ * rest of one. A line of white space within a field is valid, if obsolete (RFC 5322 §4.2).
+ */
+function isTextAfterBlankLine(node: MimeNode, line: Buffer): boolean {
+  const last = node._headersLines.at(-1)
+  if (!last || trimmedLength(last) > 0 || line.length === 0 || isWhiteSpace(line[0])) return false
+  return !field.test(line.toString('latin1', 0, maxFieldName))
+}
+
+const uuencodings: ReadonlySet<string | false> = new Set(['x-uuencode', 'uuencode', 'x-uue', 'uue'])
+
+/** Repairs what the header of a part says once it is parsed, and decodes what the parser has no decoder for. */
+function repairNode(node: MimeNode): void {
+  const { parseHeaders, getDecoder } = node
+  node.parseHeaders = () => {
+    if (node.headers) return
+    parseHeaders.call(node)
+    repairHeader(node)
+  }
+  node.getDecoder = () => (uuencodings.has(node.encoding) ? new UuDecoder() : getDecoder.call(node))
+}
