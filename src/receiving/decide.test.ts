@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'bun:test'
+import type { Report } from '../mail/reports/report.ts'
+import { noOriginal } from '../mail/reports/returned-message.ts'
 import type { Verdict, Verdicts } from '../ports/authenticator/port.ts'
 import { type DecisionInput, decide, type InboundPolicy } from './decide.ts'
 import type { ScanOutcome } from './scan.ts'
@@ -23,6 +25,8 @@ interface TestCase {
   readonly authenticated?: readonly string[]
   readonly shown?: readonly string[]
   readonly fromFields?: number
+  readonly mailFrom?: string
+  readonly report?: Report['kind']
   readonly hops?: number
   readonly isResolverUnavailable?: boolean
 }
@@ -30,6 +34,7 @@ interface TestCase {
 function evidence(input: TestCase): DecisionInput {
   const [result, policy] = input.dmarc ?? ['none', null]
   return {
+    mailFrom: input.mailFrom ?? 'a@a.test',
     verdicts: {
       spf: input.spf ?? verdict('none'),
       dkim: input.dkim ?? verdict('none'),
@@ -43,13 +48,23 @@ function evidence(input: TestCase): DecisionInput {
       from: (input.shown ?? ['a@a.test']).map(address => ({ address, name: '' })),
       fromFields: input.fromFields ?? 1,
       hops: input.hops ?? 3,
+      report: input.report ? reportOf(input.report) : null,
     },
   }
+}
+
+function reportOf(kind: Report['kind']): Report {
+  const nothing = { messageId: null, writtenAt: null, reportingMta: null, envelopeId: null, feedbackType: null }
+  return { ...nothing, kind, recipients: [], original: noOriginal, words: '' }
 }
 
 const fail = verdict('fail')
 const alignedPass = verdict('pass', true)
 const unalignedPass = verdict('pass', false)
+
+/** Nobody in From, as `From: <>` or no From; or a name alone, as `From: <MAILER-DAEMON>`. */
+const nobody = { shown: [], authenticated: [] } as const
+const daemon = { shown: ['MAILER-DAEMON'], authenticated: ['MAILER-DAEMON'] } as const
 
 const table: readonly (readonly [what: string, input: TestCase, policy: InboundPolicy, expected: string])[] = [
   ['nothing is known of the sender', {}, lenient, 'inbox accepted'],
@@ -116,6 +131,52 @@ const table: readonly (readonly [what: string, input: TestCase, policy: InboundP
     'inbox accepted',
   ],
   ['From could not be checked', { authenticated: [], dmarc: ['permerror', null] }, rejecting, 'spam from_unchecked'],
+
+  ['nobody in From, from a mail system', { ...nobody, mailFrom: '' }, lenient, 'spam from_unchecked'],
+  ['no From, from a mail system', { ...nobody, fromFields: 0, mailFrom: '' }, lenient, 'spam from_unchecked'],
+  ['a name in From, from a mail system', { ...daemon, mailFrom: '' }, lenient, 'spam from_unchecked'],
+  ['a report with nobody in From', { ...nobody, mailFrom: '', report: 'bounce' }, lenient, 'inbox accepted'],
+  ['a report without From', { ...nobody, fromFields: 0, mailFrom: '', report: 'delayed' }, lenient, 'inbox accepted'],
+  ['a report with a name in From', { ...daemon, mailFrom: '', report: 'bounce' }, lenient, 'inbox accepted'],
+  [
+    'a report with nobody in From that fails SPF',
+    { ...nobody, mailFrom: '', report: 'bounce', spf: fail },
+    lenient,
+    'spam spf_fail',
+  ],
+  [
+    'an auto-reply with nobody in From',
+    { ...nobody, mailFrom: '', report: 'auto-reply' },
+    lenient,
+    'spam from_unchecked',
+  ],
+  [
+    'a report with nobody in From that cannot be scanned',
+    { ...nobody, mailFrom: '', report: 'bounce', scan: unscanned },
+    lenient,
+    'quarantine unscanned then inbox',
+  ],
+  ['a report with nobody in From, from somebody', { ...nobody, report: 'bounce' }, lenient, 'refuse from_malformed'],
+  ['two empty From fields', { ...nobody, fromFields: 2, mailFrom: '' }, lenient, 'refuse from_malformed'],
+  [
+    'two Froms in a report from a mail system',
+    { shown: ['a@a.test', 'b@b.test'], mailFrom: '', report: 'bounce' },
+    lenient,
+    'refuse from_malformed',
+  ],
+  [
+    'another was authenticated in a report from a mail system',
+    { shown: [], authenticated: ['a@a.test'], mailFrom: '', report: 'bounce' },
+    lenient,
+    'refuse from_malformed',
+  ],
+  [
+    'a report whose From could not be checked',
+    { authenticated: [], mailFrom: '', report: 'bounce' },
+    lenient,
+    'spam from_unchecked',
+  ],
+
   ['it is infected and has two Froms', { scan: infected, fromFields: 2 }, deferring, 'refuse from_malformed'],
   ['it cannot be scanned and has two Froms', { scan: unscanned, fromFields: 2 }, deferring, 'refuse from_malformed'],
 ]

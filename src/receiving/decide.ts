@@ -39,22 +39,23 @@ export type Decision = FolderDecision | { readonly kind: 'refuse'; readonly code
 const maxHops = 50
 
 export interface DecisionInput extends Verification {
+  /** The reverse-path; empty: the null reverse-path. */
+  readonly mailFrom: string
   readonly scan: ScanOutcome
-  readonly summary: Pick<FilingSummary, 'from' | 'fromFields' | 'hops'>
+  readonly summary: Pick<FilingSummary, 'from' | 'fromFields' | 'hops' | 'report'>
 }
 
 /** What happens to a message. First what its sender must change, then our own failures, then the folder. */
-export function decide(
-  { verdicts, isResolverUnavailable, scan, summary }: DecisionInput,
-  policy: InboundPolicy,
-): Decision {
+export function decide(input: DecisionInput, policy: InboundPolicy): Decision {
+  const { mailFrom, verdicts, isResolverUnavailable, scan, summary } = input
   if (summary.hops >= maxHops) return { kind: 'refuse', code: 'mail_loop' }
-  if (!hasOneFrom(verdicts, summary)) return { kind: 'refuse', code: 'from_malformed' }
+  const isFromAccepted = hasOneFrom(verdicts, summary) || (mailFrom === '' && hasNobodyInFrom(verdicts, summary))
+  if (!isFromAccepted) return { kind: 'refuse', code: 'from_malformed' }
   if (isResolverUnavailable) return { kind: 'refuse', code: 'resolver_away' }
   if (policy.dmarcReject && failsDmarc(verdicts, 'reject')) return { kind: 'refuse', code: 'dmarc_reject' }
   switch (scan.kind) {
     case 'clean':
-      return { ...folderByVerdicts(verdicts), releaseFolder: null }
+      return { ...folderByVerdicts(input), releaseFolder: null }
     case 'infected':
       return { kind: 'file', folder: 'quarantine', reason: 'infected', releaseFolder: null }
     case 'unscanned':
@@ -64,7 +65,7 @@ export function decide(
             kind: 'file',
             folder: 'quarantine',
             reason: 'unscanned',
-            releaseFolder: scan.isPermanent ? null : folderByVerdicts(verdicts).folder,
+            releaseFolder: scan.isPermanent ? null : folderByVerdicts(input).folder,
           }
     default:
       return scan satisfies never
@@ -79,18 +80,35 @@ function hasOneFrom({ from }: Verdicts, summary: DecisionInput['summary']): bool
   return authenticated === undefined || domainOf(authenticated) === domainOf(shown.address)
 }
 
+/** There is no domain in From, which some mail systems leave without an address, or leave out, in their reports. */
+function hasNobodyInFrom({ from }: Verdicts, summary: DecisionInput['summary']): boolean {
+  const addresses = [...summary.from.map(shown => shown.address), ...from]
+  return summary.fromFields <= 1 && from.length <= 1 && addresses.every(address => !/@./.test(address))
+}
+
 function domainOf(address: string): string {
   const domain = address.slice(address.lastIndexOf('@') + 1).trim()
   return canonicalDomain(domain) ?? domain.toLowerCase()
 }
 
-function folderByVerdicts(verdicts: Verdicts): Pick<FolderDecision, 'kind' | 'folder' | 'reason'> {
+function folderByVerdicts(input: DecisionInput): Pick<FolderDecision, 'kind' | 'folder' | 'reason'> {
+  const { verdicts } = input
   if (failsDmarc(verdicts, 'reject') || failsDmarc(verdicts, 'quarantine'))
     return { kind: 'file', folder: 'spam', reason: 'dmarc_fail' }
-  // A header that is too large to be checked must not pass DMARC because of that.
-  if (verdicts.from.length === 0) return { kind: 'file', folder: 'spam', reason: 'from_unchecked' }
+  if (isFromUnchecked(input)) return { kind: 'file', folder: 'spam', reason: 'from_unchecked' }
   if (failsSpf(verdicts)) return { kind: 'file', folder: 'spam', reason: 'spf_fail' }
   return { kind: 'file', folder: 'inbox', reason: 'accepted' }
+}
+
+/** A header that is too large to be checked must not pass DMARC because of that. A report may have nobody in From. */
+function isFromUnchecked({ mailFrom, verdicts, summary }: DecisionInput): boolean {
+  if (!hasNobodyInFrom(verdicts, summary)) return verdicts.from.length === 0
+  return mailFrom === '' && !isReport(summary)
+}
+
+/** Whether it reports what became of another message. */
+export function isReport({ report }: Pick<FilingSummary, 'report'>): boolean {
+  return report !== null && report.kind !== 'none' && report.kind !== 'auto-reply'
 }
 
 function failsDmarc({ dmarc }: Verdicts, policy: 'quarantine' | 'reject'): boolean {

@@ -13,6 +13,7 @@ import {
   type FilingItem,
   isReply,
   type MailboxDelivery,
+  type MailboxRecipient,
   messageRow,
 } from './message-row.ts'
 import type { FilingSummary } from './parse.ts'
@@ -25,7 +26,7 @@ type FilingOutcome =
   | { readonly kind: 'mailbox_gone' }
   | { readonly kind: 'aborted' }
 
-/** For so long the same bytes from the same reverse-path to the same mailbox are one message. */
+/** For so long a message that comes again is the one that was filed: senders retry for days (RFC 5321 §4.5.4.1). */
 const duplicateWindowMs = 3 * dayMs
 
 const maxBatch = 32
@@ -47,15 +48,16 @@ export class MessageFiler {
   }
 
   /**
-   * Files a message: a row for each mailbox that it is for, its attachments, and the thread it joins. A mailbox that has the
-   * message already does not get it again; the id is that of the message it has. Resolves after the commit.
+   * Files a message: a row for each address of a mailbox that it is for, its attachments, and the thread it joins. What has
+   * been filed already ({@link samenessOf}) is not filed again; the id is that of the first address's row. Resolves after the
+   * commit.
    * @throws SmtpRefusal mailbox_gone, answer_late
    */
   async file(message: FileableMessage): Promise<{ readonly id: string }> {
     const item = toFilingItem(message)
     const outcome = await this.#fileInBatch(item).catch((error: unknown) => {
       if (error instanceof FilingInterruptedError) return { kind: 'aborted' } as const
-      // Whether the commit took place may be unknown; if it did, the second time finds the message filed.
+      // Whether the commit took place may be unknown; if it did, the second time finds what this transaction filed.
       if (isDatabaseUnavailable(error)) return this.#fileInBatch(item)
       throw error
     })
@@ -74,11 +76,29 @@ export class MessageFiler {
 
 function toFilingItem(message: FileableMessage): FilingItem {
   const { mail, bytes } = message
-  return {
-    ...message,
-    mailboxIds: [...new Set(mail.recipients.flatMap(recipient => recipient.mailboxId ?? []))],
-    sameness: createHash('sha256').update(`${mail.mailFrom}\0`).update(digestOf(bytes)).digest(),
-  }
+  const digest = digestOf(bytes)
+  const recipients = mail.recipients.flatMap(recipient => {
+    const { mailboxId } = recipient
+    return mailboxId === null
+      ? []
+      : { ...recipient, mailboxId, sameness: samenessOf(message, digest, recipient.address) }
+  })
+  return { ...message, digest, mailboxRecipients: recipients }
+}
+
+/**
+ * What makes a message for an address the same as one that was filed: its bytes, the reverse-path and the address. That is
+ * enough only for a message with a Message-ID and a Date (RFC 5322 §3.6): a device sends each of its alarms in the same
+ * bytes, and they are as many messages. Any other is the same only within its own SMTP transaction, so that it is found
+ * where the outcome of a commit is unknown.
+ */
+function samenessOf({ mail, summary }: FileableMessage, digest: Buffer, address: string): Buffer {
+  const isIdentified = summary.messageId !== null && summary.hasDate
+  const parts = [isIdentified ? '' : mail.id, mail.mailFrom, address.toLowerCase()]
+  return createHash('sha256')
+    .update(`${parts.join('\0')}\0`)
+    .update(digest)
+    .digest()
 }
 
 /** A client disconnected while its message was being filed in a batch: each of the others is filed again alone. */
@@ -88,7 +108,7 @@ function fileBatch(db: Db, blobs: BlobStore, items: readonly FilingItem[]): Prom
   return inTransaction(db, async tx => {
     const waiting = items.filter(({ mail }) => !mail.signal.aborted)
     const { mailboxes, filed } = await lockAndFindFiled(tx, waiting)
-    const fileable = waiting.filter(item => item.mailboxIds.every(id => mailboxes.has(id)))
+    const fileable = waiting.filter(item => item.mailboxRecipients.every(({ mailboxId }) => mailboxes.has(mailboxId)))
     await insertDeliveries(
       tx,
       blobs,
@@ -98,38 +118,38 @@ function fileBatch(db: Db, blobs: BlobStore, items: readonly FilingItem[]): Prom
     return items.map(item => {
       if (!waiting.includes(item)) return { kind: 'aborted' }
       if (!fileable.includes(item)) return { kind: 'mailbox_gone' }
-      const [mailboxId] = item.mailboxIds
-      return { kind: 'filed', id: (mailboxId && filed.get(duplicateKey(item, mailboxId))) ?? item.mail.id }
+      const [first] = item.mailboxRecipients
+      return { kind: 'filed', id: (first && filed.get(duplicateKey(first))) ?? item.mail.id }
     })
   })
 }
 
 /** For each key a message is filed once. */
-function duplicateKey({ sameness }: Pick<FilingItem, 'sameness'>, mailboxId: Id<'mbx'>): string {
+function duplicateKey({ mailboxId, sameness }: Pick<MailboxRecipient, 'mailboxId' | 'sameness'>): string {
   return mailboxId + sameness.toString('base64')
 }
 
 /** Locks the mailboxes that exist, so that they stay until the commit, and finds which of these messages each has already. */
 async function lockAndFindFiled(db: Db, items: readonly FilingItem[]) {
   const [earliest] = items.map(item => item.mail.receivedAt).sort()
-  const ids = [...new Set(items.flatMap(item => item.mailboxIds))]
-  const samenesses = items.map(item => item.sameness)
+  const recipients = items.flatMap(item => item.mailboxRecipients)
+  const ids = [...new Set(recipients.map(recipient => recipient.mailboxId))]
+  const samenesses = recipients.map(recipient => recipient.sameness)
   const rows = earliest ? await lockMailboxes(db, ids, samenesses, plusMs(earliest, -duplicateWindowMs)) : []
   const filed = new Map<string, Id<'msg'>>()
   for (const { mailbox_id, message_id, sameness } of rows)
-    if (message_id && sameness) filed.set(duplicateKey({ sameness }, mailbox_id), message_id)
+    if (message_id && sameness) filed.set(duplicateKey({ mailboxId: mailbox_id, sameness }), message_id)
   return { mailboxes: new Set(rows.map(row => row.mailbox_id)), filed }
 }
 
-/** The rows to insert: for each mailbox its first recipient, unless it has the message. Adds them to `filed`. */
+/** The rows to insert: for each address of a mailbox, unless the mailbox has the message for it. Adds them to `filed`. */
 function deliveriesOf(item: FilingItem, filed: Map<string, Id<'msg'>>): readonly MailboxDelivery[] {
   const deliveries: MailboxDelivery[] = []
-  for (const recipient of item.mail.recipients) {
-    const { mailboxId } = recipient
-    if (mailboxId === null || filed.has(duplicateKey(item, mailboxId))) continue
+  for (const recipient of item.mailboxRecipients) {
+    if (filed.has(duplicateKey(recipient))) continue
     const id = newId('msg')
-    filed.set(duplicateKey(item, mailboxId), id)
-    deliveries.push({ item, recipient: { ...recipient, mailboxId }, id })
+    filed.set(duplicateKey(recipient), id)
+    deliveries.push({ item, recipient, id })
   }
   return deliveries
 }
@@ -166,7 +186,7 @@ async function blobsOf(
   blobs: BlobStore,
   deliveries: readonly MailboxDelivery[],
 ): Promise<(delivery: MailboxDelivery) => Id<'blb'>> {
-  const keyOf = ({ item, recipient }: MailboxDelivery) => recipient.organizationId + item.sameness.toString('base64')
+  const keyOf = ({ item, recipient }: MailboxDelivery) => recipient.organizationId + item.digest.toString('base64')
   const small = new Map(
     deliveries.flatMap(delivery => {
       const { bytes } = delivery.item

@@ -6,7 +6,7 @@ import { truncate } from '../mail/text.ts'
 import type { Verdicts } from '../ports/authenticator/port.ts'
 import type { ScanResult } from '../ports/scanner/port.ts'
 import type { JoinedThread } from '../sending/threads/threads.ts'
-import type { FolderDecision, FolderReason } from './decide.ts'
+import { type FolderDecision, type FolderReason, isReport } from './decide.ts'
 import type { InboundRecipient, IncomingMessage } from './incoming-message.ts'
 import type { FilingSummary } from './parse.ts'
 import type { ScanOutcome } from './scan.ts'
@@ -23,18 +23,23 @@ export interface FileableMessage {
   readonly bytes: MessageBytes
 }
 
-/** A message with the key by which duplicates are found. */
-export interface FilingItem extends FileableMessage {
-  /** The mailboxes it is for, each once, in the order of its recipients. */
-  readonly mailboxIds: readonly Id<'mbx'>[]
-  /** SHA-256 of the reverse-path and of the bytes. */
+/** A recipient with a mailbox, and the key by which the same message for it is found. */
+export interface MailboxRecipient extends InboundRecipient {
+  readonly mailboxId: Id<'mbx'>
   readonly sameness: Buffer
 }
 
-/** A message for one mailbox. */
+/** A message, and whom it is filed for. */
+export interface FilingItem extends FileableMessage {
+  /** SHA-256 of the bytes. */
+  readonly digest: Buffer
+  readonly mailboxRecipients: readonly MailboxRecipient[]
+}
+
+/** A message for one address of a mailbox. */
 export interface MailboxDelivery {
   readonly item: FilingItem
-  readonly recipient: InboundRecipient & { readonly mailboxId: Id<'mbx'> }
+  readonly recipient: MailboxRecipient
   readonly id: Id<'msg'>
 }
 
@@ -61,7 +66,7 @@ export function messageRow(
     received_at: mail.receivedAt,
     size: mail.content.size,
     blob_id: stored.blobId,
-    sameness: item.sameness,
+    sameness: recipient.sameness,
     mail_from: truncate(mail.mailFrom, 320),
     rcpt_to: truncate(recipient.address, 320),
     remote_ip: mail.remoteIp.slice(0, 45),
@@ -74,7 +79,7 @@ export function messageRow(
     in_reply_to_email_id: isReply(item) ? stored.inReplyToEmailId : null,
     is_reply: isReply(item) ? 1 : 0,
     from_address: truncate(from?.address ?? '', 320),
-    from_name: truncate(from?.name ?? '', 256),
+    from_name: truncate(from?.name ?? summary.fromText, 256),
     to_addresses: toJson(clipAddresses(summary.to)),
     subject: summary.subject,
     preview: summary.preview,
@@ -95,12 +100,9 @@ function folderReason({ decision, summary }: FilingItem): FolderReason {
 }
 
 /** The reason for an accepted message, by whether a program sent it. */
-export function acceptedReason({
-  report,
-  isAutomaticReply,
-}: Pick<FilingSummary, 'report' | 'isAutomaticReply'>): FolderReason {
-  if (report && report.kind !== 'none' && report.kind !== 'auto-reply') return 'report'
-  return isAutomaticReply ? 'auto_reply' : 'accepted'
+export function acceptedReason(summary: Pick<FilingSummary, 'report' | 'isAutomaticReply'>): FolderReason {
+  if (isReport(summary)) return 'report'
+  return summary.isAutomaticReply ? 'auto_reply' : 'accepted'
 }
 
 /** Reports and automatic messages are no replies, whatever they refer to (RFC 3834 §2, RFC 5321 §4.5.5). */

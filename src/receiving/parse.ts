@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs'
 import type { Readable } from 'node:stream'
-import { bodyStart, readFields, unfold } from '../mail/header.ts'
+import { bodyStart, type HeaderField, readFields, unfold } from '../mail/header.ts'
 import { type MessageSummary, readHeaderSummary, readMessageSummary } from '../mail/message.ts'
 import type { MessageSource } from '../mail/message-source.ts'
 import { parseLimits } from '../mail/mime-parser.ts'
@@ -8,7 +8,8 @@ import { previewOf } from '../mail/preview.ts'
 import { isAutomatic, isAutomaticReply } from '../mail/reports/auto-reply.ts'
 import { mayReport, type ReportEnvelope, readReport } from '../mail/reports/read-report.ts'
 import type { Report } from '../mail/reports/report.ts'
-import { maxReportBytes } from '../mail/reports/report-mime.ts'
+import { decodeEncodedWords, fieldOf, maxReportBytes } from '../mail/reports/report-mime.ts'
+import { oneLine } from '../mail/text.ts'
 
 /** What filing needs of a message: neither its bodies nor the bytes of its attachments. */
 export interface FilingSummary
@@ -27,6 +28,10 @@ export interface FilingSummary
   > {
   /** At most 200 characters. */
   readonly preview: string
+  /** What From says where it has no address, such as `MAILER-DAEMON`; else empty. */
+  readonly fromText: string
+  /** It has a valid Date. */
+  readonly hasDate: boolean
   /** A program sent it, such as an out-of-office reply (RFC 3834 §5). */
   readonly isAutomatic: boolean
   /** It is an auto-reply. */
@@ -104,10 +109,11 @@ async function firstBytes(content: MessageSource, count: number): Promise<Buffer
 }
 
 function toFilingSummary(summary: MessageSummary): FilingSummary {
-  const { from, fromFields, hops, to, subject, messageId, inReplyTo, references, attachments, problem } = summary
+  const { from, fromFields, hops, to, subject, messageId, inReplyTo, references, attachments, problem, date } = summary
   const preview = previewOf(summary.text, summary.html)
   return {
     from,
+    fromText: from.length > 0 ? '' : fromTextOf(summary.headers),
     fromFields,
     hops,
     to,
@@ -118,11 +124,17 @@ function toFilingSummary(summary: MessageSummary): FilingSummary {
     attachments,
     problem,
     preview,
+    hasDate: date !== null,
     isAutomatic: isAutomatic(summary.headers),
     isAutomaticReply: isAutomaticReply(summary.headers),
     isBeyondScanning: false,
     report: null,
   }
+}
+
+function fromTextOf(headers: readonly HeaderField[]): string {
+  const value = decodeEncodedWords(fieldOf(headers, 'from') ?? '')
+  return oneLine(value.replace(/["<>]/g, ' '))
 }
 
 const maxInlineBytes = 256 * 1024

@@ -38,7 +38,7 @@ export async function receive(mail: IncomingMessage, deps: ReceiveDeps): Promise
       timed('in', 'verify', () => verify(message, deps)),
       parseAndScan(message, deps),
     ])
-    const decision = decide({ verdicts, isResolverUnavailable, scan, summary }, deps.policy)
+    const decision = decide({ mailFrom: mail.mailFrom, verdicts, isResolverUnavailable, scan, summary }, deps.policy)
     if (decision.kind === 'refuse') throw refuseMail(decision.code)
     const bytes = await timed('in', 'store', () => store(message, deps.blobs))
     const { id } = await timed('in', 'file', () =>

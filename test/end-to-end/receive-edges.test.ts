@@ -57,6 +57,8 @@ async function filedWith({ thread_id }: { readonly thread_id: string }) {
   return (json.data as { id: string; address: string }[]).sort((a, b) => (a.address < b.address ? -1 : 1))
 }
 
+const date = 'Date: Tue, 1 Jul 2025 10:00:00 +0200'
+
 describe('for whom it is', () => {
   const arrivals = [
     ['hello@demo.test', 'hello'],
@@ -91,13 +93,14 @@ describe('for whom it is', () => {
     }
   })
 
-  test('two addresses of one mailbox get one item', async () => {
+  test('two addresses of one mailbox get one item each, an address in other letters none of its own', async () => {
     const to = ['hello@demo.test', 'hello+list@demo.test', 'HELLO@demo.test']
-    expect(await filedWith(await deliver(messageOf(), { to }))).toHaveLength(1)
+    const items = await filedWith(await deliver(messageOf(), { to }))
+    expect(items.map(item => item.address.toLowerCase()).sort()).toEqual(['hello+list@demo.test', 'hello@demo.test'])
   })
 
   test('the same message again gets the same reply and is stored once, but again for another recipient or sender', async () => {
-    const message = messageOf()
+    const message = messageOf([date])
     const first = await send(message)
     expect(await send(message)).toBe(first)
     expect(await Promise.all([send(message), send(message)])).toEqual([first, first])
@@ -105,8 +108,23 @@ describe('for whom it is', () => {
     expect(await filedWith(shown)).toHaveLength(1)
     expect(await send(message, { to: ['hello@demo.test', 'other@demo.test'] })).toBe(first)
     expect(await filedWith(shown)).toHaveLength(2)
-    expect(await send(message, { from: '' })).not.toBe(first)
+    expect(await send(message, { to: ['hello+list@demo.test'] })).not.toBe(first)
     expect(await filedWith(shown)).toHaveLength(3)
+    expect(await send(message, { from: '' })).not.toBe(first)
+    expect(await filedWith(shown)).toHaveLength(4)
+  })
+
+  test('a device’s alarm in the same bytes is stored each time, without a Date or a Message-ID', async () => {
+    const withId = messageOf(['Subject: Alarm'])
+    const shown = await deliver(withId)
+    await Promise.all([send(withId), send(withId, { to: ['hello@demo.test', 'sales@demo.test'] })])
+    expect(await filedWith(shown)).toHaveLength(4)
+
+    const word = `alarm${Math.random().toString(36).slice(2)}`
+    const withDate = Buffer.from(`From: device@sender.example\r\n${date}\r\nSubject: ${word}\r\n\r\nAlarm.\r\n`)
+    const replies = [await send(withDate), await send(withDate), await send(withDate, { to: ['sales@demo.test'] })]
+    expect(new Set(replies.map(acceptedMessageId)).size).toBe(3)
+    for (const reply of replies) expect((await read(acceptedMessageId(reply))).subject).toBe(word)
   })
 })
 
@@ -130,6 +148,31 @@ describe('who wrote it', () => {
     test(`a message with ${what} is refused`, async () => {
       expect(await send(message)).toBe('550 5.7.1 There must be one From field with one address')
     })
+
+  test('a mail system need not be in the From of its report, whatever else it sends is spam', async () => {
+    const report = 'Content-Type: multipart/report; report-type=delivery-status; boundary=b'
+    const status =
+      'Reporting-MTA: dns; mx.other.example\r\n\r\nFinal-Recipient: rfc822; x@other.example\r\nAction: failed\r\nStatus: 5.1.1'
+    const body = `--b\r\n\r\nNo such user.\r\n--b\r\nContent-Type: message/delivery-status\r\n\r\n${status}\r\n\r\n--b--`
+    for (const field of [
+      'X-No-From: 1',
+      'From:',
+      'From: <>',
+      'From: MAILER-DAEMON <>',
+      'From: MAILER-DAEMON',
+      'From: <MAILER-DAEMON>',
+    ]) {
+      const message = (type: string, text: string) =>
+        Buffer.from(`Subject: Hello\r\n${field}\r\n${type}\r\n\r\n${text}\r\n`)
+      const filed = await deliver(message(report, body), { from: '' })
+      expect(filed).toMatchObject({ folder: 'inbox', folder_reason: 'report', from: { address: '' } })
+      const other = await deliver(message('Content-Type: text/plain', 'Buy more.'), { from: '' })
+      expect(other).toMatchObject({ folder: 'spam', folder_reason: 'from_unchecked' })
+      expect(await send(message(report, body))).toBe('550 5.7.1 There must be one From field with one address')
+    }
+    for (const message of [several['two From fields'], several['two addresses']])
+      expect(await send(message ?? Buffer.alloc(0), { from: '' })).toStartWith('550 5.7.1 ')
+  })
 
   const from = (domain: string) => withFrom(`From: ceo@${domain}`, `Message-ID: <${Math.random()}@${domain}>`)
 

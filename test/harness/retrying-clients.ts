@@ -32,10 +32,11 @@ const retryable: ReadonlySet<number> = new Set([429, 500, 503])
 
 export const messageIdOf = (i: number) => `m${i}@client.test`
 
-/** The message with this number, to hello@demo.test. */
+/** The message with this number, to hello@demo.test: it is filed once, however often it is sent. */
 export function messageOf(i: number): string {
   const header = ['From: Ann <ann@client.test>', 'To: hello@demo.test', `Subject: Message ${i}`]
-  return [...header, `Message-ID: <${messageIdOf(i)}>`, '', `This is ${i}.`, ''].join('\r\n')
+  const identity = [`Message-ID: <${messageIdOf(i)}>`, 'Date: Tue, 1 Jul 2025 10:00:00 +0000']
+  return [...header, ...identity, '', `This is ${i}.`, ''].join('\r\n')
 }
 
 /** Retries until an attempt gives a value. */

@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 import { plusMs, systemClock } from '../../src/base/clock.ts'
-import { inTransaction } from '../../src/base/database/database.ts'
+import { type Db, inTransaction } from '../../src/base/database/database.ts'
 import { fromJson } from '../../src/base/database/schema.ts'
 import { newId } from '../../src/base/ids.ts'
 import { mysqlBlobs } from '../../src/ports/blobs/mysql.ts'
+import { MessageFiler } from '../../src/receiving/file.ts'
 import { joinThreads } from '../../src/sending/threads/threads.ts'
 import { type FreshDatabase, freshDatabase } from '../harness/database.ts'
 import { isWaitingForLock } from '../harness/lock-wait.ts'
@@ -21,6 +22,7 @@ import {
   type Receiver,
   receiver,
   refusalOf,
+  reportFixture,
 } from './fixtures.ts'
 
 let database: FreshDatabase
@@ -134,7 +136,7 @@ describe('files a message', () => {
   test('as a reply to our email, which gets a replied event', async () => {
     const { ours, inbound, recipient } = await withMailbox()
     const emailId = await sentEmail(ours, 'sent@ours.test')
-    const answer = message(['In-Reply-To: <sent@ours.test>'])
+    const answer = identified(['In-Reply-To: <sent@ours.test>'])
     const { id } = await inbound.receive(mailTo([recipient], inMemory(answer)))
     await inbound.receive(mailTo([recipient], inMemory(answer)))
     const rows = await messagesOf(ours)
@@ -149,7 +151,7 @@ describe('files a message', () => {
     ['a report', [], ''],
     ['a note of absence', ['Auto-Submitted: auto-replied (vacation)'], 'ann@x.test'],
     ['a note of absence of an old program', ['X-Autoreply: yes'], 'ann@x.test'],
-    ['a note of absence marked as bulk', ['Precedence: bulk'], 'ann@x.test'],
+    ['what a program sends in bulk', ['Precedence: bulk'], 'ann@x.test'],
     ['what a program made', ['AUTO-SUBMITTED: Auto-Generated; owner-email="a@x.test"'], 'ann@x.test'],
   ])('in the thread of the email that it refers to, but not as a reply: %s', async (_, lines, mailFrom) => {
     const { ours, inbound, recipient } = await withMailbox()
@@ -258,6 +260,11 @@ function newestId(id: string) {
   return id as ReturnType<typeof newId<'msg'>>
 }
 
+/** A message with a Message-ID and a Date. */
+function identified(lines: readonly string[] = []): string {
+  return message(['Date: Tue, 1 Jul 2025 10:00:00 +0200', ...lines])
+}
+
 describe('one message', () => {
   test('to several mailboxes is filed in each, its bytes stored once for each organization', async () => {
     const ours = await receiver(database)
@@ -272,7 +279,8 @@ describe('one message', () => {
     )
     const { id } = await inbound.receive(mailTo(recipients, inMemory(message())))
     const rows = await messagesOf(ours)
-    expect(rows.map(row => row.rcpt_to).sort()).toEqual([`one@${ours.domain}`, `two@${ours.domain}`])
+    const addresses = [`one@${ours.domain}`, `two+again@${ours.domain}`, `two@${ours.domain}`]
+    expect(rows.map(row => row.rcpt_to).sort()).toEqual(addresses)
     expect(new Set(rows.map(row => row.blob_id)).size).toBe(1)
     expect(rows.find(row => row.rcpt_to.startsWith('one@'))?.id).toBe(newestId(id))
     const [other] = await messagesOf(theirs)
@@ -282,7 +290,7 @@ describe('one message', () => {
 
   test('that comes again is filed once', async () => {
     const { ours, inbound, recipient } = await withMailbox()
-    const raw = message()
+    const raw = identified()
     const first = await inbound.receive(mailTo([recipient], inMemory(raw)))
     const again = await inbound.receive(mailTo([recipient], inMemory(raw)))
     expect(again.id).toBe(first.id)
@@ -294,7 +302,7 @@ describe('one message', () => {
   test('that comes many times at once is filed once', async () => {
     const { ours, inbound, recipient } = await withMailbox()
     const other = inboundPipeline(ours)
-    const raw = message()
+    const raw = identified()
     const answers = await Promise.all(
       Array.from({ length: 20 }, (_, i) => (i % 2 ? inbound : other).receive(mailTo([recipient], inMemory(raw)))),
     )
@@ -304,7 +312,7 @@ describe('one message', () => {
 
   test('that comes again after three days is filed again', async () => {
     const { ours, inbound, recipient } = await withMailbox()
-    const raw = message()
+    const raw = identified()
     await inbound.receive(mailTo([recipient], inMemory(raw), { receivedAt: daysAgo(3.1) }))
     await inbound.receive(mailTo([recipient], inMemory(raw)))
     expect(await messagesOf(ours)).toHaveLength(2)
@@ -316,12 +324,131 @@ describe('one message', () => {
     const { ours, inbound, recipient } = await withMailbox()
     await ours.mailbox('second')
     const second = await inbound.findRecipient(`second@${ours.domain}`)
-    const raw = message()
+    const raw = identified()
     const first = await inbound.receive(mailTo([recipient], inMemory(raw)))
     expect(await inbound.receive(mailTo([recipient, second], inMemory(raw)))).toEqual(first)
     expect(await messagesOf(ours)).toHaveLength(2)
   })
 })
+
+describe('the same bytes', () => {
+  const date = 'Date: Tue, 1 Jul 2025 10:00:00 +0200'
+  const id = 'Message-ID: <1@device.test>'
+  const alarm = (...fields: readonly string[]) => ['From: a@x.test', ...fields, '', 'Alarm.'].join('\r\n')
+  const attached = `Content-Type: message/rfc822\r\n\r\n${id}\r\n${date}`
+
+  for (const [what, raw, count] of [
+    ['with a Message-ID and a Date, once', alarm(id, date), 1],
+    ['without a Date, each time', alarm(id), 2],
+    ['without a Message-ID, each time', alarm(date), 2],
+    ['without either, each time', alarm(), 2],
+    ['with an empty Message-ID, each time', alarm('Message-ID: <>', date), 2],
+    ['with an empty Date, each time', alarm(id, 'Date:'), 2],
+    ['with a Date that is none, each time', alarm(id, 'Date: soon'), 2],
+    ['with those of an attached message, each time', alarm(attached), 2],
+    ['without a header, each time', 'Alarm.', 2],
+  ] as const)
+    test(`twice are filed: ${what}`, async () => {
+      const { ours, inbound, recipient } = await withMailbox()
+      const authenticator = fakeAuthenticator({ from: [] })
+      const lenient = raw.startsWith('From') ? inbound : inboundPipeline(ours, { authenticator })
+      const mailFrom = raw.startsWith('From') ? 'alarm@x.test' : ''
+      for (let i = 0; i < 2; i++) await lenient.receive(mailTo([recipient], inMemory(raw), { mailFrom }))
+      const rows = await messagesOf(ours)
+      expect(rows).toHaveLength(count)
+      expect(new Set(rows.map(row => row.blob_id)).size).toBe(1)
+    })
+
+  const addresses = ['hello+billing', 'hello+support', 'hello'] as const
+  for (const [what, raw] of [
+    ['with a Message-ID and a Date', identified()],
+    ['without them', alarm()],
+  ] as const) {
+    test(`for several addresses of a mailbox in one transaction are filed for each, ${what}`, async () => {
+      const { ours, mailboxId, inbound } = await withMailbox()
+      const recipients = await Promise.all(addresses.map(local => inbound.findRecipient(`${local}@${ours.domain}`)))
+      const { id } = await inbound.receive(mailTo(recipients, inMemory(raw)))
+      const rows = await messagesOf(ours)
+      expect(rows.map(row => row.rcpt_to).sort()).toEqual(addresses.map(local => `${local}@${ours.domain}`).sort())
+      expect(new Set(rows.map(row => row.mailbox_id))).toEqual(new Set([mailboxId]))
+      expect(rows.find(row => row.rcpt_to.startsWith('hello+billing'))?.id).toBe(newestId(id))
+      expect(new Set(rows.map(row => row.blob_id)).size).toBe(1)
+    })
+
+    test(`for several addresses of a mailbox in transactions of their own are filed for each, ${what}`, async () => {
+      const { ours, inbound } = await withMailbox()
+      for (const local of addresses) {
+        const recipient = await inbound.findRecipient(`${local}@${ours.domain}`)
+        await inbound.receive(mailTo([recipient], inMemory(raw)))
+      }
+      expect(await messagesOf(ours)).toHaveLength(3)
+    })
+
+    test(`for two addresses at the same time are filed for each, ${what}`, async () => {
+      const { ours, inbound } = await withMailbox()
+      const other = inboundPipeline(ours)
+      const recipients = await Promise.all(addresses.map(local => inbound.findRecipient(`${local}@${ours.domain}`)))
+      await Promise.all(
+        recipients.map((recipient, i) => (i % 2 ? inbound : other).receive(mailTo([recipient], inMemory(raw)))),
+      )
+      expect(await messagesOf(ours)).toHaveLength(3)
+    })
+  }
+
+  test('for two recipients of a catch-all are filed for each, and again only for one that is new', async () => {
+    const ours = await receiver(database)
+    await ours.mailbox('')
+    const inbound = inboundPipeline(ours)
+    const recipients = await Promise.all(
+      ['ops', 'sales', 'new'].map(local => inbound.findRecipient(`${local}@${ours.domain}`)),
+    )
+    const raw = identified()
+    const first = await inbound.receive(mailTo(recipients.slice(0, 2), inMemory(raw)))
+    expect(await inbound.receive(mailTo(recipients.slice(0, 2), inMemory(raw)))).toEqual(first)
+    expect(await inbound.receive(mailTo(recipients, inMemory(raw)))).toEqual(first)
+    const local = (await messagesOf(ours)).map(row => row.rcpt_to.split('@')[0])
+    expect(local.sort()).toEqual(['new', 'ops', 'sales'])
+  })
+
+  test('for an address in other letters are those for the address', async () => {
+    const { ours, inbound, recipient } = await withMailbox()
+    const raw = identified()
+    const inCapitals = { ...recipient, address: recipient.address.toUpperCase() }
+    await inbound.receive(mailTo([recipient], inMemory(raw)))
+    await inbound.receive(mailTo([inCapitals], inMemory(raw)))
+    expect(await messagesOf(ours)).toHaveLength(1)
+  })
+
+  test('are filed once where the outcome of the first commit was lost', async () => {
+    for (const raw of [identified(), alarm()]) {
+      const { ours, inbound, recipient } = await withMailbox()
+      const blobs = mysqlBlobs(database.db, systemClock)
+      let commits = 0
+      const filer = new MessageFiler({ db: losingCommit(database.db, () => ++commits === 1), blobs })
+      const { id } = await inboundPipeline(ours, { filer }).receive(mailTo([recipient], inMemory(raw)))
+      expect(commits).toBe(2)
+      expect((await messagesOf(ours)).map(row => row.id)).toEqual([newestId(id)])
+      await inbound.receive(mailTo([recipient], inMemory(raw)))
+      expect(await messagesOf(ours)).toHaveLength(raw === alarm() ? 2 : 1)
+    }
+  })
+})
+
+/** The database, whose connection breaks right after those commits for which `isLost` is true. */
+function losingCommit(db: Db, isLost: () => boolean): Db {
+  return new Proxy(db, {
+    get(target, key) {
+      if (key !== 'transaction') return Reflect.get(target, key, target)
+      return () => ({
+        execute: async (work: (tx: Db) => Promise<unknown>) => {
+          const result = await target.transaction().execute(work)
+          if (isLost()) throw Object.assign(new Error('the connection broke'), { code: 'ECONNRESET', fatal: true })
+          return result
+        },
+      })
+    },
+  })
+}
 
 test('files many messages at once, each in its mailbox', async () => {
   const { ours, inbound, recipient } = await withMailbox()
@@ -406,6 +533,46 @@ describe('refuses', () => {
     expect(await refusalOf(deferring.receive(mailTo([recipient], inMemory(message()))))).toBe('scanner_away')
     expect(await messagesOf(ours)).toHaveLength(0)
   })
+})
+
+describe('from a mail system (MAIL FROM:<>)', () => {
+  const bounce = reportFixture('postfix')
+  const plainBounce = reportFixture('exim-plain')
+  const froms: Readonly<Record<string, readonly [fields: readonly string[], name: string]>> = {
+    'no From': [[], ''],
+    'an empty From': [['From:'], ''],
+    'From: <>': [['From: <>'], ''],
+    'From: MAILER-DAEMON <>': [['From: MAILER-DAEMON <>'], 'MAILER-DAEMON'],
+    'From: MAILER-DAEMON': [['From: MAILER-DAEMON'], 'MAILER-DAEMON'],
+    'From: "Mail Delivery System" <>': [['From: "Mail Delivery System" <>'], 'Mail Delivery System'],
+    'From: <MAILER-DAEMON>': [['From: <MAILER-DAEMON>'], 'MAILER-DAEMON'],
+  }
+  for (const [what, [fields, name]] of Object.entries(froms)) {
+    const withFields = (raw: string) =>
+      `${[...fields, raw.replace(/^From:.*(?:\r?\n[ \t].*)*\r?\n/im, '')].join('\r\n')}`
+
+    test(`a report with ${what} is filed as a report`, async () => {
+      const { ours, recipient } = await withMailbox()
+      const inbound = inboundPipeline(ours, { authenticator: fakeAuthenticator({ from: [] }) })
+      for (const raw of [bounce, plainBounce])
+        await inbound.receive(mailTo([recipient], inMemory(withFields(raw)), { mailFrom: '' }))
+      const filed = { folder: 'inbox', folder_reason: 'report', from_name: name }
+      expect(await messagesOf(ours)).toMatchObject([filed, filed])
+    })
+
+    test(`anything else with ${what} is spam`, async () => {
+      const { ours, recipient } = await withMailbox()
+      const inbound = inboundPipeline(ours, { authenticator: fakeAuthenticator({ from: [] }) })
+      await inbound.receive(mailTo([recipient], inMemory(withFields(message())), { mailFrom: '' }))
+      expect(await messagesOf(ours)).toMatchObject([{ folder: 'spam', folder_reason: 'from_unchecked' }])
+    })
+
+    test(`a report with ${what} from a sender with an address is refused`, async () => {
+      const { ours, recipient } = await withMailbox()
+      const inbound = inboundPipeline(ours, { authenticator: fakeAuthenticator({ from: [] }) })
+      expect(await refusalOf(inbound.receive(mailTo([recipient], inMemory(withFields(bounce)))))).toBe('from_malformed')
+    })
+  }
 })
 
 describe('files in under two seconds', () => {

@@ -515,7 +515,7 @@ export interface DatabaseSchema {
     received_at: Instant
     size: number
     blob_id: Id<'blb'>
-    /** SHA-256 of reverse-path and bytes: equal for the same message sent again. */
+    /** SHA-256, equal for the same message that comes again for the same address. */
     sameness: Buffer
     mail_from: string
     rcpt_to: string

@@ -1,5 +1,5 @@
 import { openWorkerPool, WorkerError } from '../../base/concurrency/worker-pool.ts'
-import type { AttachmentSummary } from '../../mail/message.ts'
+import type { AttachmentSummary } from '../../mail/mime/attachment-summary.ts'
 import type { Authenticator } from '../../ports/authenticator/port.ts'
 import type { Resolver } from '../../ports/resolver/port.ts'
 import { type FilingSummary, isLarge, parseForFiling, parseHeaderForFiling, type UnparsedMessage } from '../parse.ts'
