@@ -1,5 +1,22 @@
 import libmime from 'libmime'
-import type { PartHeader } from './splitter.ts'
+
+/** What a part's header says of its body (mailsplit, lib/mime-node.js). */
+export interface PartHeader {
+  readonly parentNode: PartHeader | false
+  readonly rfc822: boolean
+  /** How many parts of it have been found. */
+  readonly childPartNumbers: number
+  readonly filename: string | false
+  readonly _parsedContentType: { readonly params: Readonly<Record<string, string>> } | false
+  contentType: string | false
+  /** The subtype of a multipart. */
+  multipart: string | false
+  /** The transfer encoding, lower case. */
+  encoding: string | false
+  charset: string | false
+  disposition: string | false
+  _boundary: Buffer | false
+}
 
 const token = '[^\\s()<>@,;:\\\\"/[\\]?=]+'
 const mediaType = new RegExp(`^\\s*(${token})\\s*/\\s*(${token})(.*)$`, 's')

@@ -1,28 +1,10 @@
-import { repairHeader } from './part-header.ts'
+import { type PartHeader, repairHeader } from './part-header.ts'
 import { UuDecoder } from './uuencode.ts'
 
 // Work around @zone-eu/mailsplit 5.4.19, which mailparser reads messages with: where a message departs from MIME in a way
 // that other readers take, it loses text and attachments.
 
-/** What a part's header says of its body (mailsplit, lib/mime-node.js). */
-export interface PartHeader {
-  readonly parentNode: PartHeader | false
-  readonly rfc822: boolean
-  /** How many parts of it have been found. */
-  readonly childPartNumbers: number
-  readonly filename: string | false
-  readonly _parsedContentType: { readonly params: Readonly<Record<string, string>> } | false
-  contentType: string | false
-  /** The subtype of a multipart. */
-  multipart: string | false
-  /** The transfer encoding, lower case. */
-  encoding: string | false
-  charset: string | false
-  disposition: string | false
-  _boundary: Buffer | false
-}
-
-interface MimeNode extends PartHeader {
+interface SplitterNode extends PartHeader {
   readonly headers: object | false
   readonly _headersLines: readonly Buffer[]
   parseHeaders(): void
@@ -38,10 +20,10 @@ type LineCallback = (error?: Error | null, chunk?: SplitterChunk | false, flush?
 
 /** The splitter (mailsplit, lib/message-splitter.js). */
 export interface Splitter {
-  readonly node: MimeNode
+  readonly node: SplitterNode
   readonly state: number
   compareBoundary(line: Buffer, start: number, boundary: Buffer): DelimiterKind | false
-  newNode(parent?: MimeNode | false): void
+  newNode(parent?: SplitterNode | false): void
   processLine(line: Buffer | false, isFinal: boolean, next: LineCallback): void
   takePendingLine(): Buffer | false
   push(chunk: SplitterChunk): boolean
@@ -132,7 +114,7 @@ const maxFieldName = 200
  * Whether the header has ended with a line of white space instead of an empty one: what follows is neither a field nor the
  * rest of one. A line of white space within a field is valid, if obsolete (RFC 5322 §4.2).
  */
-function isTextAfterBlankLine(node: MimeNode, line: Buffer): boolean {
+function isTextAfterBlankLine(node: SplitterNode, line: Buffer): boolean {
   const last = node._headersLines.at(-1)
   if (!last || trimmedLength(last) > 0 || line.length === 0 || isWhiteSpace(line[0])) return false
   return !field.test(line.toString('latin1', 0, maxFieldName))
@@ -141,7 +123,7 @@ function isTextAfterBlankLine(node: MimeNode, line: Buffer): boolean {
 const uuencodings: ReadonlySet<string | false> = new Set(['x-uuencode', 'uuencode', 'x-uue', 'uue'])
 
 /** Repairs what the header of a part says once it is parsed, and decodes what the parser has no decoder for. */
-function repairNode(node: MimeNode): void {
+function repairNode(node: SplitterNode): void {
   const { parseHeaders, getDecoder } = node
   node.parseHeaders = () => {
     if (node.headers) return
