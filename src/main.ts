@@ -27,8 +27,9 @@ export async function serve(config: Config): Promise<RunningApp> {
   const { http, https, smtp, metrics } = app
   log.info({ roles: config.roles, http, https: https ?? undefined, smtp, metrics }, 'serving')
   // The sandbox delivers to nobody, so there are no mail programs to unsubscribe with.
-  const warning = http === null || config.provider === 'sandbox' ? null : oneClickWarning(config.publicUrl)
-  if (warning !== null) log.warn({ public_url: config.publicUrl }, warning)
+  const { publicUrl } = config
+  const warning = http === null || config.provider === 'sandbox' ? null : oneClickWarning(publicUrl)
+  if (warning !== null) log.warn({ public_url: publicUrl }, warning)
   return app
 }
 

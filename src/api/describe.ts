@@ -6,6 +6,8 @@ export interface OperationDescription {
   readonly summary: string
   readonly description?: string
   readonly 'x-refusals': readonly RefusalCode[]
+  /** A browser, which asks for HTML, gets each response as a page. */
+  readonly 'x-html'?: boolean
   /** Responses that are not JSON, by status. */
   readonly responses?: Readonly<Record<string, ResponseDescription>>
 }

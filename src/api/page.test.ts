@@ -6,6 +6,7 @@ import {
   decodeCursor,
   encodeCursor,
   pageSize,
+  readBefore,
   readIdCursor,
   readInstant,
   readMessageCursor,
@@ -23,7 +24,9 @@ function refusalOf(run: () => unknown): [string, string | undefined] | undefined
 }
 
 test('has 50 rows on a page by default, and at most 200', () => {
-  expect([undefined, '1', '007', '200', '201', '999999999'].map(pageSize)).toEqual([50, 1, 7, 200, 200, 200])
+  expect([undefined, '1', '007', '200', '201', '9'.repeat(20), '9'.repeat(400)].map(pageSize)).toEqual([
+    50, 1, 7, 200, 200, 200, 200,
+  ])
 })
 
 test('decodes its own opaque cursors and refuses others', () => {
@@ -40,13 +43,28 @@ test('reads an id out of a cursor, of the right kind only', () => {
 })
 
 test('reads the two parts of a message cursor together', () => {
-  const last = { receivedAt: '2026-01-31 08:15:00.000001' as Instant, id: 'msg_x' }
+  const last = { receivedAt: '2026-01-31 08:15:00.000001' as Instant, id: newId('msg') }
   const shown = toJsonMessageCursor(last)
-  expect(shown).toEqual({ received_at: toIso(last.receivedAt), id: 'msg_x' })
+  expect(shown).toEqual({ received_at: toIso(last.receivedAt), id: last.id })
   expect(readMessageCursor(shown?.received_at, shown?.id)).toEqual(last)
   expect(readMessageCursor(undefined, undefined)).toBeUndefined()
   expect(toJsonMessageCursor(undefined)).toBeNull()
   expect(refusalOf(() => readMessageCursor('2026-01-31T08:15:00Z', undefined))).toEqual(['invalid_cursor', 'cursor_id'])
-  expect(refusalOf(() => readMessageCursor(undefined, 'msg_x'))).toEqual(['invalid_cursor', 'cursor_at'])
-  expect(refusalOf(() => readInstant('yesterday', 'before'))).toEqual(['invalid_request', 'before'])
+  expect(refusalOf(() => readMessageCursor(undefined, last.id))).toEqual(['invalid_cursor', 'cursor_at'])
+  for (const [at, id, param] of [
+    ['yesterday', last.id, 'cursor_at'],
+    ['', last.id, 'cursor_at'],
+    [toIso(last.receivedAt), '', 'cursor_id'],
+    [toIso(last.receivedAt), 'msg_x', 'cursor_id'],
+    [toIso(last.receivedAt), newId('eml'), 'cursor_id'],
+  ] as const)
+    expect([at, id, refusalOf(() => readMessageCursor(at, id))]).toEqual([at, id, ['invalid_cursor', param]])
+})
+
+test('reads a time as a cursor, and as any other parameter', () => {
+  expect(readBefore(undefined)).toBeNull()
+  expect(readBefore('2026-01-31T08:15:00.000001Z')).toBe('2026-01-31 08:15:00.000001' as Instant)
+  for (const text of ['', 'yesterday', '2026-01-31', 'x'.repeat(1000)])
+    expect(refusalOf(() => readBefore(text))).toEqual(['invalid_cursor', 'before'])
+  expect(refusalOf(() => readInstant('yesterday', 'expires_at'))).toEqual(['invalid_request', 'expires_at'])
 })

@@ -9,7 +9,7 @@ const maxLimit = 200
 /** The query parameter `limit` of every list; read it with {@link pageSize}. */
 export const limitParamSchema = t.Optional(
   t.String({
-    pattern: '^0*[1-9][0-9]{0,8}$',
+    pattern: '^0*[1-9][0-9]*$',
     expected: 'a whole number of at least 1',
     description: 'Rows on a page, at most; above 200 counts as 200.',
     documented: { type: 'integer', minimum: 1, default: 50 },
@@ -51,12 +51,41 @@ export function readIdCursor<Prefix extends IdPrefix>(prefix: Prefix, cursor: st
   throw invalidCursor(cursor)
 }
 
+/** The parameters that carry a cursor, and the field of a page that each is to be taken from. */
+const cursorSources = {
+  cursor: 'next_cursor',
+  before: 'next_before',
+  cursor_at: 'next_cursor.received_at',
+  cursor_id: 'next_cursor.id',
+} as const
+
+type CursorParam = keyof typeof cursorSources
+
+/** Has an operation with this query parameter pages that follow one another? */
+export function isCursorParam(name: string): boolean {
+  return Object.hasOwn(cursorSources, name)
+}
+
 /** The refusal of a cursor that this list did not give. */
-export function invalidCursor(cursor: string): Refusal {
+export function invalidCursor(cursor: string, param: CursorParam = 'cursor'): Refusal {
   return refuse('invalid_cursor', {
-    message: `"${cursor.slice(0, 80)}" is not a cursor of this list; pass next_cursor unchanged.`,
-    param: 'cursor',
+    message: `\`${param}\` is ${JSON.stringify(cursor.slice(0, 80))}, which is not from this list; pass ${cursorSources[param]} unchanged.`,
+    param,
   })
+}
+
+/**
+ * The time in a cursor that is one: `before` of the lists that are ordered by time; null without it: the list starts at its
+ * first row. @throws Refusal `invalid_cursor`
+ */
+export function readBefore(before: string | undefined): Instant | null {
+  return before === undefined ? null : readCursorTime(before, 'before')
+}
+
+function readCursorTime(text: string, param: CursorParam): Instant {
+  const at = fromIso(text)
+  if (at === undefined) throw invalidCursor(text, param)
+  return at
 }
 
 /** The date-time in a query or body parameter; `param` names it. @throws Refusal `invalid_request` */
@@ -78,7 +107,7 @@ export interface MessageCursor {
 
 /**
  * The cursor that `cursor_at` and `cursor_id` make up together; undefined without both.
- * @throws Refusal `invalid_cursor` when one of them is missing, `invalid_request` when `cursor_at` is not a date-time
+ * @throws Refusal `invalid_cursor`, also when one of them is missing
  */
 export function readMessageCursor(
   cursorAt: string | undefined,
@@ -90,7 +119,8 @@ export function readMessageCursor(
       message: 'cursor_at and cursor_id go together; pass both from next_cursor.',
       param: cursorAt === undefined ? 'cursor_at' : 'cursor_id',
     })
-  return { receivedAt: readInstant(cursorAt, 'cursor_at'), id: cursorId }
+  if (!isId('msg', cursorId)) throw invalidCursor(cursorId, 'cursor_id')
+  return { receivedAt: readCursorTime(cursorAt, 'cursor_at'), id: cursorId }
 }
 
 /** `next_cursor` of a page of messages whose last row is `last`; null at the end of the list. */

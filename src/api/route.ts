@@ -6,7 +6,7 @@ import type { Reservation } from './idempotency/reservation.ts'
 import { readBody, readJson, requireJsonContentType, requireSimpleJson } from './request-body.ts'
 import { type JsonResponse, requestContextOf } from './request-context.ts'
 import type { Scope } from './scope.ts'
-import { bodyValidator, emptyBodySchema, type TypeBoxSchema } from './validation.ts'
+import { bodyValidator, emptyBodySchema, requireDistinctParameters, type TypeBoxSchema } from './validation.ts'
 
 /** What an API key needs to call a route: a scope, several scopes (all of them), or more. */
 export type RouteRequirements =
@@ -92,6 +92,7 @@ function scopeMacro(route: RouteRequirements) {
     transform({ request }: HookContext) {
       // Elysia parses nothing on GET.
       if (request.method === 'GET') requireScopes(requestContextOf(request).caller, scopes, organizationOnly)
+      requireDistinctParameters(queryOf(request))
     },
     // Elysia runs `resolve` before `beforeHandle`: the key is reserved here, so that the handler gets its reservation.
     async resolve({ request }: HookContext): Promise<{ caller: Caller; reservation: Reservation | undefined }> {
@@ -130,6 +131,12 @@ function recordEmail(request: Request, body: unknown): void {
 
 interface HookContext {
   readonly request: Request
+}
+
+/** From `?` on; may be empty. */
+function queryOf({ url }: Request): string {
+  const start = url.indexOf('?')
+  return start === -1 ? '' : url.slice(start)
 }
 
 function replay({ status, body }: JsonResponse): Response {

@@ -70,12 +70,19 @@ const maxViolations = 50
 /** The refusals of a request that does not match its schema. */
 export const validationRefusals = ['invalid_request'] as const
 
+/** The part of a request that was validated. */
+export type RequestPart = 'body' | 'query'
+
 /**
  * The refusal that names the invalid parameter, its value and what was expected: an unknown parameter if there is one, else
  * the first violation.
  * @param whole the value that was validated
  */
-export function refuseInvalid(violations: Iterable<SchemaViolation>, whole: unknown): Refusal {
+export function refuseInvalid(
+  violations: Iterable<SchemaViolation>,
+  whole: unknown,
+  part: RequestPart = 'body',
+): Refusal {
   let reported: SchemaViolation | undefined
   let seen = 0
   for (const violation of violations) {
@@ -85,15 +92,17 @@ export function refuseInvalid(violations: Iterable<SchemaViolation>, whole: unkn
     reported = violation
     break
   }
-  return reported ? refuseViolation(reported, whole) : refuse('invalid_request', { message: 'The request is invalid.' })
+  return reported
+    ? refuseViolation(reported, whole, part)
+    : refuse('invalid_request', { message: 'The request is invalid.' })
 }
 
 const unexpected = 'Unexpected property'
 
-function refuseViolation(violation: SchemaViolation, whole: unknown): Refusal {
+function refuseViolation(violation: SchemaViolation, whole: unknown, part: RequestPart): Refusal {
   const deepest = deepestViolation(violation)
   const param = paramOf(deepest.path, whole)
-  const named = param === '' ? 'The request body' : `\`${param}\``
+  const named = deepest.path === '' ? `The request ${part}` : param === '' ? 'An empty name' : `\`${param}\``
   const message =
     deepest.message === unexpected
       ? `${named} is not a parameter of this operation.`
@@ -113,6 +122,26 @@ function deepestViolation(violation: SchemaViolation): SchemaViolation {
       break
     }
   return deepest ?? violation
+}
+
+/**
+ * Requires that a query, or a form in the same encoding, gives each parameter once.
+ * @param query may begin with `?`, or be empty
+ * @throws Refusal `invalid_request`
+ */
+export function requireDistinctParameters(query: string): void {
+  if (!query.includes('&')) return
+  const seen = new Set<string>()
+  for (const name of new URLSearchParams(query).keys()) {
+    if (seen.has(name)) {
+      const param = name.slice(0, 200)
+      throw refuse('invalid_request', {
+        message: `${name === '' ? 'An empty name' : `\`${param}\``} is given more than once.`,
+        ...(name === '' ? {} : { param }),
+      })
+    }
+    seen.add(name)
+  }
 }
 
 /** `/to/3` as `to[3]`, `/attachments/0/content` as `attachments[0].content`. */

@@ -64,8 +64,9 @@ export function httpsHost(config: Pick<Config, 'publicUrl' | 'hostname'>): strin
   return canonicalDomain(publicHost(config) ?? '') ?? config.hostname
 }
 
-/** The host name of MAILROOM_PUBLIC_URL; undefined: it is an IP address. */
+/** The host name of MAILROOM_PUBLIC_URL; undefined: there is none, or it is an IP address. */
 function publicHost({ publicUrl }: Pick<Config, 'publicUrl'>): string | undefined {
+  if (publicUrl === undefined) return undefined
   const { hostname } = new URL(publicUrl)
   return isIP(hostname) === 0 ? hostname : undefined
 }

@@ -31,7 +31,7 @@ export interface HttpFeatureDeps {
   readonly requestLog: RequestLog
   readonly webhooks: readonly ProviderWebhook[]
   readonly log: Log
-  /** MAILROOM_PUBLIC_URL, without a final slash. */
+  /** Where links lead, without a final slash. */
   readonly publicUrl: string
   /** MAILROOM_HOSTNAME, as in MX records. */
   readonly hostname: string

@@ -42,37 +42,45 @@ export function startHttpRole(
   onStop(() => requestLog.close())
   const texts = openTextWorker()
   onStop(() => texts.close())
-  const sending = openSending({
-    db,
-    blobs,
-    clock,
-    provider: provider.traits.name,
-    publicUrl: config.publicUrl,
-    unconfirmedMs: config.unconfirmedHours * hourMs,
-    hasDiskSpace: diskSpace.hasSpace,
-    parseLargeMessage: texts.readSummary,
-    wake: wakeRelay,
-  })
-  onStop(() => sending.renderer.close())
-  const readiness = createReadiness({ ...context, dnsProvider, certificates })
-  startJobs(jobs.http, { ...context, domains, texts, readiness })
-  const server = openHttpServer({
-    config,
-    db,
-    features: httpFeatures({
+  const openFeatures = (boundUrl: string) => {
+    const publicUrl = (config.publicUrl ?? boundUrl).replace(/\/+$/, '')
+    const sending = openSending({
+      db,
+      blobs,
+      clock,
+      provider: provider.traits.name,
+      publicUrl,
+      unconfirmedMs: config.unconfirmedHours * hourMs,
+      hasDiskSpace: diskSpace.hasSpace,
+      parseLargeMessage: texts.readSummary,
+      wake: wakeRelay,
+    })
+    onStop(() => sending.renderer.close())
+    return httpFeatures({
       domains,
       sending,
       inbox: { db, blobs, texts, hostname: config.hostname },
       requestLog,
       webhooks: providerWebhooks(config),
       log,
-      publicUrl: config.publicUrl,
+      publicUrl,
       hostname: config.hostname,
-    }),
+    })
+  }
+  const readiness = createReadiness({ ...context, dnsProvider, certificates })
+  startJobs(jobs.http, { ...context, domains, texts, readiness })
+  const server = openHttpServer({
+    config,
+    db,
+    features: openFeatures,
     https: config.httpsListen && { listen: config.httpsListen, certificates },
     requestLog,
     mcp: {
-      names: [config.hostname, new URL(config.publicUrl).hostname, config.httpListen.host],
+      names: [
+        config.hostname,
+        config.httpListen.host,
+        ...(config.publicUrl === undefined ? [] : [new URL(config.publicUrl).hostname]),
+      ],
       origins: config.mcpOrigins ?? [],
     },
     log,

@@ -60,7 +60,7 @@ type ShutdownSteps = (() => Promise<void>)[]
 
 async function start(folder: string, env: Environment, steps: ShutdownSteps): Promise<void> {
   const paths = pathsIn(folder)
-  const config = readConfig({ ...(await startServers(folder, env, steps)), ...trialSettings(env), ...setValues(env) })
+  const config = readConfig({ ...(await startServers(folder, env, steps)), ...trialSettings, ...setValues(env) })
   const app = await serve(config)
   steps.push(() => app.stop())
   const { http, smtp } = app
@@ -109,19 +109,15 @@ async function startOwnClamd(folder: string, steps: ShutdownSteps) {
 }
 
 /** The defaults for a trial on one machine. */
-function trialSettings(env: Environment): Environment {
-  const httpListen = env['MAILROOM_HTTP_LISTEN'] ?? '127.0.0.1:8080'
-  return {
-    MAILROOM_HTTP_LISTEN: httpListen,
-    MAILROOM_PUBLIC_URL: `http://${httpListen}`,
-    MAILROOM_SMTP_LISTEN: '127.0.0.1:2525',
-    MAILROOM_METRICS_LISTEN: '127.0.0.1:0',
-    MAILROOM_HOSTNAME: 'mail.demo.test',
-    MAILROOM_POSTMASTER: 'hello@demo.test',
-    MAILROOM_DNS_ZONE: 'local',
-    MAILROOM_PROVIDER: 'sandbox',
-    MAILROOM_LOG_LEVEL: 'warn',
-  }
+const trialSettings: Environment = {
+  MAILROOM_HTTP_LISTEN: '127.0.0.1:8080',
+  MAILROOM_SMTP_LISTEN: '127.0.0.1:2525',
+  MAILROOM_METRICS_LISTEN: '127.0.0.1:0',
+  MAILROOM_HOSTNAME: 'mail.demo.test',
+  MAILROOM_POSTMASTER: 'hello@demo.test',
+  MAILROOM_DNS_ZONE: 'local',
+  MAILROOM_PROVIDER: 'sandbox',
+  MAILROOM_LOG_LEVEL: 'warn',
 }
 
 /** The variables that are set; one with an empty value is not. */

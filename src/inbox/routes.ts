@@ -79,15 +79,9 @@ export function inboxRoutes(deps: InboxDeps) {
               description: 'Only messages of this thread, in any folder unless one is given.',
             }),
           ),
-          cursor_at: t.Optional(
-            t.String({ maxLength: 64, description: '`next_cursor.received_at` of the previous page.' }),
-          ),
+          cursor_at: t.Optional(t.String({ description: '`next_cursor.received_at` of the previous page.' })),
           cursor_id: t.Optional(
-            t.String({
-              minLength: 1,
-              maxLength: 64,
-              description: '`next_cursor.id` of the previous page; required with `cursor_at`.',
-            }),
+            t.String({ description: '`next_cursor.id` of the previous page; required with `cursor_at`.' }),
           ),
         }),
         response: inboxPageSchema,

@@ -42,6 +42,23 @@ test('creates a domain that sends and receives, two mailboxes and a key, and pri
   expect(isAlive(up.file.pid)).toBe(true)
 })
 
+test('links in emails carry the port that was bound', async () => {
+  const up = await start()
+  const email = { from: 'hello@demo.test', to: 'you@friend.test', subject: 'News', text: 'News.', unsubscribe: true }
+  const sent = await fetchValidated(`${up.file.http}/v1/emails`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${up.file.key}`, 'content-type': 'application/json' },
+    body: JSON.stringify(email),
+  })
+  const { id } = (await sent.json()) as { id: string }
+  const content = (await (await get(up, `/v1/emails/${id}/content`)).json()) as {
+    headers: { name: string; value: string }[]
+  }
+  const link = content.headers.find(({ name }) => name === 'List-Unsubscribe')?.value.slice(1, -1) ?? ''
+  expect(link).toStartWith(`${up.file.http}/unsubscribe/`)
+  expect((await fetch(link)).status).toBe(200)
+})
+
 test('SIGTERM stops everything, and the next run uses the same data and the same key', async () => {
   const first = await start()
   const servers = [pidOf('mariadb'), pidOf('clamd')]

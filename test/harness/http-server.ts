@@ -79,7 +79,7 @@ export interface CallResult {
 /** Starts the real HTTP server on a database of its own, with an organization and a key. */
 export async function openTestHttpServer(
   options: {
-    features?: (server: { database: FreshDatabase; clock: Clock }) => readonly AnyElysia[]
+    features?: (server: { database: FreshDatabase; clock: Clock; url: string }) => readonly AnyElysia[]
     ratePerMinute?: number
     authFailuresPerMinute?: number
     trustedProxies?: readonly string[]
@@ -102,10 +102,10 @@ export async function openTestHttpServer(
       trustedProxies: options.trustedProxies,
     },
     db,
-    features: [
+    features: url => [
       brandRoutes({ db, clock }),
       requestRoutes({ db, requestLog }),
-      ...(options.features?.({ database, clock }) ?? []),
+      ...(options.features?.({ database, clock, url }) ?? []),
     ],
     requestLog,
     mcp: { names: [], origins: [] },

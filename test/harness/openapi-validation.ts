@@ -95,7 +95,7 @@ function bodyViolations({ method, headers, text }: ObservedResponse, pointer: re
   const media = content[type] as Node
   if (method === 'HEAD') return text === '' ? [] : ['a body on HEAD']
   if (!media['schema']) return []
-  return validate([...pointer, 'content', type, 'schema'], JSON.parse(text))
+  return validate([...pointer, 'content', type, 'schema'], type === 'application/json' ? JSON.parse(text) : text)
 }
 
 let loaded: {
@@ -117,7 +117,7 @@ function load() {
   const templates = Object.keys(document.paths)
     // Literal segments match before parameters.
     .sort((one, other) => one.split('{').length - other.split('{').length)
-    .map(template => [template, new RegExp(`^${template.replaceAll(/\{\w+\}/g, '[^/]+')}/?$`)] as [string, RegExp])
+    .map(template => [template, new RegExp(`^${template.replaceAll(/\{\w+\}/g, '[^/]+')}$`)] as [string, RegExp])
   return { document, templates, ajv }
 }
 

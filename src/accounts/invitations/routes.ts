@@ -1,11 +1,18 @@
 import { Elysia, t } from 'elysia'
+import { comesFromBrowser, showRefusalsAs } from '../../api/browser.ts'
 import { idParamsSchema, nullable } from '../../api/common-schemas.ts'
 import { describeRoute } from '../../api/describe.ts'
 import { limitParamSchema } from '../../api/page.ts'
 import { publicBody } from '../../api/public-body.ts'
 import { api } from '../../api/route.ts'
 import { brandRefusals } from '../brands/brands.ts'
-import { brandIdsSchema, memberNameSchema, memberSchema, permissionsSchema } from '../members/schema.ts'
+import {
+  brandIdsSchema,
+  type MemberJson,
+  memberNameSchema,
+  memberSchema,
+  permissionsSchema,
+} from '../members/schema.ts'
 import {
   changeInvitation,
   createInvitation,
@@ -16,7 +23,8 @@ import {
   revokeInvitation,
 } from './invitations.ts'
 import { acceptInvitation, getInvitationLink, type InvitationLinkDeps, invitationLinkRefusals } from './links.ts'
-import { createdInvitationSchema, invitationLinkSchema, invitationSchema } from './schema.ts'
+import { acceptedPage, invitationPage, refusedInvitationPage } from './pages.ts'
+import { createdInvitationSchema, type InvitationLinkJson, invitationLinkSchema, invitationSchema } from './schema.ts'
 
 const emailParam = t.Optional(t.String({ minLength: 1, maxLength: 320 }))
 
@@ -72,11 +80,21 @@ const maxAcceptBytes = 16 * 1024
 const tokenParams = t.Object({ token: t.String({ minLength: 1, maxLength: 128 }) })
 const acceptBody = t.Object({ email: emailParam, name: memberNameSchema })
 
-/** The operations behind an invitation's link. They need no API key: the link is the secret. */
+/**
+ * The operations behind an invitation's link: JSON for programs, pages for people who follow it. They need no API key: the
+ * link is the secret.
+ */
 export function invitationLinkRoutes(deps: InvitationLinkDeps) {
+  const { parse: parseAcceptance, ...acceptance } = publicBody(acceptBody, maxAcceptBytes)
   return new Elysia({ name: 'invitation-links', normalize: false })
     .get('/invitations/:token', ({ params }) => getInvitationLink(deps, params.token), {
-      detail: describeRoute('getInvitationLink', 'Get what an invitation link grants', invitationLinkRefusals),
+      detail: {
+        ...describeRoute('getInvitationLink', 'Get what an invitation link grants', invitationLinkRefusals),
+        'x-html': true,
+      },
+      transform: ({ request }) => showRefusalsAs(refusedInvitationPage, request),
+      mapResponse: ({ response, params, request }) =>
+        comesFromBrowser(request) ? invitationPage(response as InvitationLinkJson, params.token) : undefined,
       params: tokenParams,
       query: t.Object({}, { additionalProperties: false }),
       response: invitationLinkSchema,
@@ -88,8 +106,17 @@ export function invitationLinkRoutes(deps: InvitationLinkDeps) {
         return acceptInvitation(deps, params.token, body)
       },
       {
-        ...publicBody(acceptBody, maxAcceptBytes),
-        detail: describeRoute('acceptInvitation', 'Accept an invitation', invitationLinkRefusals),
+        ...acceptance,
+        parse({ request }) {
+          showRefusalsAs(refusedInvitationPage, request)
+          return parseAcceptance({ request })
+        },
+        mapResponse: ({ response, request }) =>
+          comesFromBrowser(request) ? acceptedPage(response as MemberJson) : undefined,
+        detail: {
+          ...describeRoute('acceptInvitation', 'Accept an invitation', invitationLinkRefusals),
+          'x-html': true,
+        },
         params: tokenParams,
         query: t.Object({}, { additionalProperties: false }),
         response: { 201: memberSchema },

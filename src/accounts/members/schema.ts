@@ -9,9 +9,11 @@ export const roles = ['owner', 'admin', 'member'] as const
 
 const maxBrands = 1000
 
+export const maxMemberNameLength = 120
+
 export const memberNameSchema = t.String({
   minLength: 1,
-  maxLength: 120,
+  maxLength: maxMemberNameLength,
   pattern: '^(?=.*\\S)[^\\x00-\\x1f\\x7f]*$',
   expected: 'a name of 1 to 120 characters on one line',
 })

@@ -1,4 +1,4 @@
-import { pageSize, readInstant } from '../../api/page.ts'
+import { pageSize, readBefore } from '../../api/page.ts'
 import type { Tenant } from '../../api/tenant.ts'
 import { toIso } from '../../base/clock.ts'
 import type { Db } from '../../base/database/database.ts'
@@ -21,14 +21,14 @@ export interface RequestQuery {
 
 /**
  * A page of the organization's requests, newest first, including all that this process has answered so far. A key that is
- * restricted to a brand sees the requests made with keys of that brand. @throws Refusal `invalid_request` (before)
+ * restricted to a brand sees the requests made with keys of that brand. @throws Refusal `invalid_cursor`
  */
 export async function listRequests(
   deps: RequestLogDeps,
   { organizationId, brandId }: Tenant,
   { limit, before, status, method }: RequestQuery,
 ): Promise<typeof requestPageSchema.static> {
-  const start = before === undefined ? null : readInstant(before, 'before')
+  const start = readBefore(before)
   await deps.requestLog.flush()
   const { rows, nextBefore } = await selectRequests(
     deps.db,

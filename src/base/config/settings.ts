@@ -49,11 +49,10 @@ export const settings = {
     hostname(),
     'The hostname of this instance: in the SMTP greeting, EHLO, Received and Authentication-Results. Its address record should point to this machine, with matching forward and reverse DNS: bounces of domains without a return path of their own are sent to it.',
   ),
-  publicUrl: setting(
+  publicUrl: optional(
     'PUBLIC_URL',
     url('http:', 'https:'),
-    'http://127.0.0.1:8080',
-    'The URL of the HTTP API for clients, without a final slash; links in emails and invitations start with it. One-click unsubscribe (RFC 8058) needs https.',
+    'The URL of the HTTP API for clients, without a final slash; links in emails and invitations start with it. Without it they start with the address and port on which the process listens (MAILROOM_HTTP_LISTEN), which only this machine or network can reach. One-click unsubscribe (RFC 8058) needs https.',
   ),
   varFolder: setting(
     'VAR',

@@ -46,7 +46,7 @@ export function dnsRoutes(deps: DomainDeps) {
       scope: 'domains:read',
       params: idParamsSchema,
       query: t.Object(
-        { limit: limitParamSchema, cursor: t.Optional(t.String({ minLength: 1, maxLength: 1024 })) },
+        { limit: limitParamSchema, cursor: t.Optional(t.String()) },
         { additionalProperties: false },
       ),
       response: t.Object({ data: t.Array(managedRecordSchema), next_cursor: nullable(t.String()) }),

@@ -1,5 +1,5 @@
 import { loadBrand } from '../../accounts/brands/brands.ts'
-import { pageSize, readInstant } from '../../api/page.ts'
+import { pageSize, readBefore } from '../../api/page.ts'
 import { requireBrand, requireBrandRefusals, type Tenant } from '../../api/tenant.ts'
 import { type Instant, toIso } from '../../base/clock.ts'
 import type { Db } from '../../base/database/database.ts'
@@ -32,7 +32,7 @@ export interface EmailListQuery {
   readonly recipient?: string
 }
 
-/** A page of sent emails, newest first. @throws Refusal `invalid_request`; for `brand_id` `not_found`, `brand_restricted` */
+/** A page of sent emails, newest first. @throws Refusal `invalid_request`, `invalid_cursor`; for `brand_id` `not_found`, `brand_restricted` */
 export async function listEmails(db: Db, tenant: Tenant, query: EmailListQuery): Promise<EmailPage> {
   const brandId =
     query.brand_id === undefined ? tenant.brandId : (await loadBrand(db, tenant, query.brand_id, 'brand_id')).id
@@ -43,7 +43,7 @@ export async function listEmails(db: Db, tenant: Tenant, query: EmailListQuery):
     tag: readTag(query.tag),
     recipient: readRecipient(query.recipient),
   }
-  const before = query.before === undefined ? null : readInstant(query.before, 'before')
+  const before = readBefore(query.before)
   const { rows, nextBefore } = await selectEmailPage(db, filter, { before, limit: pageSize(query.limit) })
   return { data: rows.map(toJsonEmailItem), next_before: nextBefore && toIso(nextBefore) }
 }

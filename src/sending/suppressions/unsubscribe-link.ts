@@ -12,9 +12,12 @@ export function hashUnsubscribeToken(token: string): Buffer {
   return createHash('sha256').update(token).digest()
 }
 
-/** Why mail programs will not offer one-click unsubscribing with links of this URL; null: they will. RFC 8058 §3.1. */
-export function oneClickWarning(publicUrl: string): string | null {
-  if (new URL(publicUrl).protocol === 'https:') return null
+/**
+ * Why mail programs will not offer one-click unsubscribing with links of this URL; null: they will. RFC 8058 §3.1.
+ * @param publicUrl undefined: MAILROOM_PUBLIC_URL is not set
+ */
+export function oneClickWarning(publicUrl: string | undefined): string | null {
+  if (publicUrl !== undefined && new URL(publicUrl).protocol === 'https:') return null
   return 'mail programs do not unsubscribe with one click while MAILROOM_PUBLIC_URL is not https (RFC 8058)'
 }
 

@@ -1,16 +1,4 @@
-import { createHash } from 'node:crypto'
-
-const style =
-  'body{font:16px/1.5 system-ui,sans-serif;max-width:32rem;margin:15vh auto;padding:0 1rem}button{font:inherit;padding:.5rem 1rem}'
-
-/** Nothing is loaded, no script runs, no other site may frame it; the one form posts back here. */
-const policy = [
-  "default-src 'none'",
-  `style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'`,
-  "form-action 'self'",
-  "base-uri 'none'",
-  "frame-ancestors 'none'",
-].join('; ')
+import { htmlResponse } from '../../api/html-page.ts'
 
 /** The brand whose mail is unsubscribed from, and the recipient. */
 interface Subscription {
@@ -45,23 +33,5 @@ export function notOneClickPage(): Response {
 }
 
 function page(status: number, title: string, body: string): Response {
-  return new Response(
-    `<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
-<title>${title}</title><style>${style}</style></head>
-<body><h1>${title}</h1>
-${body}
-</body></html>
-`,
-    {
-      status,
-      headers: {
-        'content-type': 'text/html; charset=utf-8',
-        'content-security-policy': policy,
-        'referrer-policy': 'no-referrer',
-        'x-content-type-options': 'nosniff',
-        'x-robots-tag': 'noindex',
-      },
-    },
-  )
+  return htmlResponse({ status, title, body })
 }

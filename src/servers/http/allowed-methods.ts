@@ -19,8 +19,7 @@ export function allowedMethods(routes: readonly RoutePath[]): (path: string) => 
 }
 
 function segmentsOf(path: string): readonly string[] {
-  // Elysia ignores a slash at the end.
-  return path.replace(/\/$/, '').split('/').slice(1)
+  return path.split('/').slice(1)
 }
 
 function matches(template: readonly string[], segments: readonly string[]): boolean {

@@ -28,11 +28,13 @@ export function classifyError(error: unknown): ClassifiedError {
       refusal: refuse('not_found', { message: 'There is no operation with this method and path.' }),
       isServerFault: false,
     }
-  if (error instanceof ValidationError && error.type !== 'response')
-    return {
-      refusal: refuseInvalid((error.validator as unknown as CompiledSchema).Errors(error.value), error.value),
-      isServerFault: false,
-    }
+  // What cannot be an identifier, as it is written or because it is not UTF-8, identifies nothing.
+  if (error instanceof ValidationError && error.type === 'params')
+    return { refusal: refuse('not_found', { message: 'There is nothing with this path.' }), isServerFault: false }
+  if (error instanceof ValidationError && error.type !== 'response') {
+    const violations = (error.validator as unknown as CompiledSchema).Errors(error.value)
+    return { refusal: refuseInvalid(violations, error.value, 'query'), isServerFault: false }
+  }
   if (isDatabaseUnavailable(error) || isDiskError(error))
     return {
       refusal: refuse('unavailable', {

@@ -1,6 +1,7 @@
 import { NotFoundError } from 'elysia'
 import type { KeyAuthenticator } from '../../accounts/keys/keys.ts'
 import type { RequestLog } from '../../accounts/request-log/writer.ts'
+import { refusalPageOf } from '../../api/browser.ts'
 import type { Caller } from '../../api/caller.ts'
 import { errorBody } from '../../api/error-body.ts'
 import type { IdempotencyKeys } from '../../api/idempotency/idempotency-keys.ts'
@@ -126,7 +127,7 @@ export function openRequestPipeline(
       setRequestContext(pending.routedRequest, requestContext(pending, caller))
     }
     const response = await (pending.isApi ? deps.dispatch(pending.routedRequest) : dispatchPublic(pending, getAddress))
-    return pending.request.method === 'HEAD' ? withoutBody(response) : deps.bufferResponse(response)
+    return pending.request.method === 'HEAD' ? withoutBody(response) : deps.bufferResponse(response, pending.request)
   }
 
   async function settleIdempotencyKey(pending: PendingRequest, response: Response): Promise<void> {
@@ -145,13 +146,14 @@ export function openRequestPipeline(
     const { refusal, isServerFault } = classifyError(error)
     if (isServerFault) deps.log.error({ request_id: pending.id, err: error }, 'request failed')
     const { retryAfterSeconds } = refusal.detail
-    const headers = new Headers()
+    const response =
+      refusalPageOf(pending.routedRequest)?.(refusal) ?? Response.json(errorBody(refusal), { status: refusal.status })
+    const { headers } = response
     if (retryAfterSeconds !== undefined) headers.set('retry-after', String(retryAfterSeconds))
     if (refusal.status === 401) headers.set('www-authenticate', 'Bearer')
     const allow = error instanceof NotFoundError ? deps.allowedMethods(pending.path) : undefined
     if (allow !== undefined) headers.set('allow', allow)
     pending.errorCode = refusal.code
-    const response = Response.json(errorBody(refusal), { status: refusal.status, headers })
     return pending.request.method === 'HEAD' ? withoutBody(response) : response
   }
 

@@ -7,8 +7,8 @@ const maxMemoryBytes = 1024 * 1024
 const unlinkAfterMs = 1000
 const staleMs = 60_000
 
-/** Gives a response with a streamed body the Content-Length that it declares. */
-export type ResponseBuffer = (response: Response) => Promise<Response>
+/** Gives a response with a streamed body the Content-Length that it declares. `request`: what it responds to. */
+export type ResponseBuffer = (response: Response, request: Request) => Promise<Response>
 
 /**
  * Bun drops the Content-Length of a streamed body and sends it in chunks (oven-sh/bun#10507), but keeps that of bytes or
@@ -18,7 +18,7 @@ export type ResponseBuffer = (response: Response) => Promise<Response>
 export function openResponseBuffer(folder: string): ResponseBuffer {
   mkdirSync(folder, { recursive: true })
   removeStaleFiles(folder)
-  return async response => {
+  return async (response, request) => {
     const declared = response.headers.get('content-length')
     if (declared === null || !response.body) return response
     const { status, headers } = response
@@ -30,8 +30,17 @@ export function openResponseBuffer(folder: string): ResponseBuffer {
       // Bun opens the file as soon as it gets the response.
       setTimeout(() => void unlink(path).catch(() => undefined), unlinkAfterMs)
     }
+    if (request.headers.has('range')) ignoreRange(headers, Number(declared))
     return new Response(Bun.file(path), { status, headers })
   }
+}
+
+/**
+ * Bun answers a Range with the part of a file that it asks for, unless the response has a Content-Range of its own. With a
+ * status other than 206 and 416 that header has no meaning (RFC 9110 §14.4).
+ */
+function ignoreRange(headers: Headers, length: number): void {
+  headers.set('content-range', `bytes 0-${length - 1}/${length}`)
 }
 
 /** Removes the files of a process that died; a file that another process is using is younger. */

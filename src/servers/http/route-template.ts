@@ -44,5 +44,5 @@ function literalAfter(node: PathNode, segment: string): PathNode {
 }
 
 function segmentsOf(path: string): readonly string[] {
-  return (path.endsWith('/') ? path.slice(0, -1) : path).split('/').slice(1)
+  return path.split('/').slice(1)
 }

@@ -32,8 +32,11 @@ export interface HttpServerDeps {
   >
   /** The pool of the HTTP role. */
   readonly db: Db
-  /** The routes, one Elysia instance a feature (api/route.ts). Routes outside /v1 need no key. */
-  readonly features: readonly AnyElysia[]
+  /**
+   * Opens the routes, one Elysia instance a feature (api/route.ts). Routes outside /v1 need no key.
+   * @param url where the server listens, for a client of this machine
+   */
+  readonly features: (url: string) => readonly AnyElysia[]
   readonly requestLog: RequestLog
   readonly log: Log
   readonly clock: Clock
@@ -60,9 +63,23 @@ const idleSeconds = 200
 /** Starts the HTTP server: the routes of `features`, MCP, `/health`, `/ready` and the OpenAPI document. Port 0 takes a free one. */
 export function openHttpServer(deps: HttpServerDeps): HttpServer {
   const { config, db, log, clock } = deps
+  // Bound first, since links of the features carry the port. No request comes before this function has returned.
+  const server = Bun.serve({
+    hostname: config.httpListen.host,
+    port: config.httpListen.port,
+    idleTimeout: idleSeconds,
+    development: false,
+    // The routes limit bodies, with an error body of ours; Bun would answer an empty 413 before anything else.
+    maxRequestBodySize: Number.MAX_SAFE_INTEGER,
+    fetch: (request, listener) => fetch(request, listener),
+  })
+  const { port = config.httpListen.port } = server
   const authenticator = openKeyAuthenticator(db, clock)
   const idempotencyKeys = openIdempotencyKeys(db, clock, log)
-  const app = createRoutes(deps)
+  const app = createRoutes({
+    features: deps.features(`http://${reachableHost(config.httpListen.host)}:${port}`),
+    readiness: deps.readiness,
+  })
   const tools = once(() => createTools(operationsOf(app)))
   app.use(mcpRoutes({ ...deps.mcp, tools, dispatch: request => app.fetch(request), idempotencyKeys, log }))
   const respond = openRequestPipeline({
@@ -85,16 +102,6 @@ export function openHttpServer(deps: HttpServerDeps): HttpServer {
     const getAddress = () => readAddress(listener.requestIP(request)?.address ?? 'unknown', request.headers)
     return underWay.add(plain, respond(plain, getAddress))
   }
-  const server = Bun.serve({
-    hostname: config.httpListen.host,
-    port: config.httpListen.port,
-    idleTimeout: idleSeconds,
-    development: false,
-    // The routes limit bodies, with an error body of ours; Bun would answer an empty 413 before anything else.
-    maxRequestBodySize: Number.MAX_SAFE_INTEGER,
-    fetch,
-  })
-  const { port = config.httpListen.port } = server
   const tls = deps.https && openTlsListener({ ...deps.https, idleSeconds, fetch, log })
   return {
     url: `http://${hostInUrl(config.httpListen.host)}:${port}`,
@@ -110,9 +117,15 @@ export function openHttpServer(deps: HttpServerDeps): HttpServer {
 }
 
 /** All routes but MCP, which needs the others. */
-export function createRoutes({ features, readiness }: Pick<HttpServerDeps, 'features' | 'readiness'>): AnyElysia {
+export function createRoutes({
+  features,
+  readiness,
+}: {
+  readonly features: readonly AnyElysia[]
+  readonly readiness: Readiness
+}): AnyElysia {
   // Otherwise Elysia looks for the path from the 11th character on, which is too late for a host of one letter.
-  const app = new Elysia({ name: 'mailroom', normalize: false, handler: { standardHostname: false } })
+  const app = new Elysia({ name: 'mailroom', normalize: false, strictPath: true, handler: { standardHostname: false } })
     // The request pipeline turns errors into responses, all of them in one place.
     .onError(({ error }) => {
       throw error
@@ -133,6 +146,12 @@ function once<Value>(create: () => Value): () => Value {
     created ??= { value: create() }
     return created.value
   }
+}
+
+/** The host for a URL of this machine, also where the server listens on all addresses. */
+function reachableHost(host: string): string {
+  if (host === '0.0.0.0') return '127.0.0.1'
+  return host === '::' ? '[::1]' : hostInUrl(host)
 }
 
 function hostInUrl(host: string): string {

@@ -21,6 +21,8 @@ type DefinitionWithoutName = Omit<ToolDefinition, 'name' | 'returnsUntrustedText
 
 /** The expected DNS record is ours; what was found instead is not. */
 const recordFields = ['name', 'value']
+/** The Message-ID of an email that is sent is ours; that of a received message is not. */
+const sentFields = ['message_id']
 
 /** CONTRACT, "MCP". No tool deletes a domain or a mailbox. */
 const definitions: Readonly<Record<string, DefinitionWithoutName>> = {
@@ -30,6 +32,7 @@ const definitions: Readonly<Record<string, DefinitionWithoutName>> = {
     description:
       'Sends an email from a verified domain, at once or at scheduled_at. The result says that it was accepted; get_email shows whether it was delivered.',
     effect: 'changes',
+    trustedFields: sentFields,
   },
   list_emails: {
     operation: 'GET /v1/emails',
@@ -42,6 +45,7 @@ const definitions: Readonly<Record<string, DefinitionWithoutName>> = {
     title: 'Get the delivery status of a sent email',
     description: 'Returns the status of a sent email and of each recipient, with the events that led to it.',
     effect: 'reads',
+    trustedFields: sentFields,
   },
   get_email_content: {
     operation: 'GET /v1/emails/:id/content',
@@ -109,18 +113,21 @@ const definitions: Readonly<Record<string, DefinitionWithoutName>> = {
     title: 'Reply to the sender',
     description: 'Replies to the sender of a received message, or to its Reply-To.',
     effect: 'changes',
+    trustedFields: sentFields,
   },
   reply_all: {
     operation: 'POST /v1/inbox/:id/reply-all',
     title: 'Reply to all',
     description: 'Replies to the sender and to all recipients of a received message.',
     effect: 'changes',
+    trustedFields: sentFields,
   },
   forward_message: {
     operation: 'POST /v1/inbox/:id/forward',
     title: 'Forward a message',
     description: 'Forwards a received message, quoted; with only the attachments that are given.',
     effect: 'changes',
+    trustedFields: sentFields,
   },
   create_draft: {
     operation: 'POST /v1/drafts',
@@ -151,6 +158,7 @@ const definitions: Readonly<Record<string, DefinitionWithoutName>> = {
     title: 'Send a draft',
     description: 'Sends a draft and deletes it.',
     effect: 'changes',
+    trustedFields: sentFields,
   },
   delete_draft: {
     operation: 'DELETE /v1/drafts/:id',

@@ -68,7 +68,7 @@ describe('refuses a body of another form, and names the parameter', () => {
     })
 
   test('a query parameter that this list does not have', async () => {
-    for (const query of ['limit=0', 'limit=x', 'before=soon', 'status=lost', 'tag=x', 'recipient=x', 'cursor=x', 'q=x'])
+    for (const query of ['limit=0', 'limit=x', 'status=lost', 'tag=x', 'recipient=x', 'cursor=x', 'q=x'])
       expect([query, (await server.call('GET', `/v1/emails?${query}`)).json.error?.code]).toEqual([
         query,
         'invalid_request',

@@ -103,7 +103,7 @@ test('responds unavailable without the database, while /health still works', asy
       trustedProxies: undefined,
     },
     db: unreachable.db,
-    features: [],
+    features: () => [],
     mcp: { names: [], origins: [] },
     requestLog,
     log: pino({ level: 'silent' }),
@@ -191,12 +191,32 @@ test('gives a streamed response its declared Content-Length, small or large, and
   await until(() => readdirSync(folder).length === 0)
 })
 
-async function rawGet(method: string, path: string): Promise<{ head: string; body: string }> {
+test('ignores Range: the whole body with 200, whatever its size and whatever is asked for', async () => {
+  const ranges = ['bytes=0-9', 'bytes=5-', 'bytes=-5', 'bytes=99999999-', 'bytes=0-1,3-4', 'bytes=9-1', 'lines=1-2']
+  for (const range of ranges) {
+    for (const size of [0, 100_000, 5_000_000]) {
+      const { head, body } = await rawGet('GET', `/v1/probe/stream/${size}`, `Range: ${range}\r\n`)
+      expect([range, size, head.split('\r\n')[0]]).toEqual([range, size, 'HTTP/1.1 200 OK'])
+      expect(head.toLowerCase()).toContain(`content-length: ${size}\r\n`)
+      expect(body.length).toBe(size)
+    }
+    for (const path of ['/v1/probe/raw', '/v1/brands', '/docs', '/docs/swagger-ui-bundle.js', '/docs/swagger-ui.css'])
+      for (const method of ['GET', 'HEAD']) {
+        const whole = await rawGet(method, path)
+        const { head, body } = await rawGet(method, path, `Range: ${range}\r\nIf-Range: "x"\r\n`)
+        const lengthOf = (text: string) => /content-length: \d+/i.exec(text)?.[0].toLowerCase()
+        expect([range, path, head.split('\r\n')[0]]).toEqual([range, path, 'HTTP/1.1 200 OK'])
+        expect([lengthOf(head), body.length]).toEqual([lengthOf(whole.head), whole.body.length])
+      }
+  }
+})
+
+async function rawGet(method: string, path: string, more = ''): Promise<{ head: string; body: string }> {
   const socket = connect(server.port, '127.0.0.1')
   const chunks: Buffer[] = []
   socket.on('data', bytes => chunks.push(Buffer.from(bytes)))
   socket.write(
-    `${method} ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${server.key}\r\nConnection: close\r\n\r\n`,
+    `${method} ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${server.key}\r\nConnection: close\r\n${more}\r\n`,
   )
   await new Promise(resolve => socket.on('close', resolve))
   const [head = '', ...body] = Buffer.concat(chunks).toString('latin1').split('\r\n\r\n')

@@ -121,7 +121,11 @@ describe('every tool', () => {
     })
     const { data } = await callTool('list_emails', { limit: 5 })
     expect(data[0].id).toBe(sent.id)
-    expect((await callTool('get_email', { id: sent.id })).recipients[0].email).toBe('bob@friend.test')
+    const email = await callTool('get_email', { id: sent.id })
+    expect(email.recipients[0].email).toBe('bob@friend.test')
+    // Ours, so that it is not fenced as text from outside; the subject might quote an outsider.
+    expect([sent.message_id, email.message_id]).toEqual(Array(2).fill(`${sent.id.slice(4)}@demo.test`))
+    expect(inside(email.subject)).toBe('Hi')
     expect(inside((await callTool('get_email_content', { id: sent.id })).text)).toContain('Hello Bob.')
   })
 
@@ -131,6 +135,7 @@ describe('every tool', () => {
     const message = await callTool('get_message', { id })
     expect([message.read, message.untrusted]).toEqual([true, true])
     expect(inside(message.subject)).toBe(`zebra ${hostile}`)
+    expect(inside(message.message_id)).toEndWith('@sender.example')
     const [attachment] = message.attachments
     const bytes = await callTool('get_attachment', { id, attachment_id: attachment.id })
     expect(Buffer.from(bytes.content_base64, 'base64').toString()).toContain('attached')
@@ -144,9 +149,12 @@ describe('every tool', () => {
 
   test('replies to and forwards messages', async () => {
     const id = await receive('question')
-    expect((await callTool('reply_to_message', { id, text: 'Yes.' })).recipients[0].email).toBe('ann@sender.example')
-    expect((await callTool('reply_all', { id, text: 'Yes, all.' })).status).toBe('queued')
-    expect((await callTool('forward_message', { id, to: 'bob@friend.test', text: 'See below.' })).status).toBe('queued')
+    const reply = await callTool('reply_to_message', { id, text: 'Yes.' })
+    expect(reply.recipients[0].email).toBe('ann@sender.example')
+    const replyToAll = await callTool('reply_all', { id, text: 'Yes, all.' })
+    const forward = await callTool('forward_message', { id, to: 'bob@friend.test', text: 'See below.' })
+    for (const sent of [reply, replyToAll, forward])
+      expect([sent.status, sent.message_id]).toEqual(['queued', `${sent.id.slice(4)}@demo.test`])
   })
 
   test('writes, sends and deletes drafts', async () => {
@@ -154,7 +162,7 @@ describe('every tool', () => {
     expect((await callTool('list_drafts')).data[0].id).toBe(id)
     await callTool('update_draft', { id, to: ['bob@friend.test'], text: 'Done.' })
     expect(inside((await callTool('get_draft', { id })).text)).toBe('Done.')
-    expect((await callTool('send_draft', { id })).status).toBe('queued')
+    expect((await callTool('send_draft', { id })).message_id).toEndWith('@demo.test')
     const other = await call('create_draft', { subject: 'No' })
     expect(await callTool('delete_draft', { id: other.id })).toEqual({ id: other.id, deleted: true })
   })

@@ -1,7 +1,7 @@
 import type { ResponseDescription } from '../../../api/describe.ts'
 import type { JsonSchema } from '../../../api/json-schema.ts'
 import type { RefusalCode } from '../../../base/refusal.ts'
-import { errorResponse, errorResponseName } from './responses.ts'
+import { type Audience, errorResponse, errorResponseName } from './responses.ts'
 
 /** The schemas and responses that the document defines once, by name. */
 export interface ComponentRegistry {
@@ -9,9 +9,12 @@ export interface ComponentRegistry {
   /** The schema, each subschema with a `title` registered as a component and replaced by a reference. */
   nameSchema(schema: JsonSchema): JsonSchema
   readonly responses: Readonly<Record<string, ResponseDescription>>
-  /** A reference to this error response, which is registered as a component. `isApi`: below /v1. */
-  errorResponse(status: number, codes: readonly RefusalCode[], isApi: boolean): JsonSchema
+  /** A reference to this error response, which is registered as a component. */
+  errorResponse(status: number, codes: readonly RefusalCode[], audience: Audience): JsonSchema
 }
+
+/** In front of the names of the error responses that each audience gets. */
+const prefixes = { keys: '', everyone: 'Public', browsers: 'Page' } as const satisfies Record<Audience, string>
 
 /** Its `nameSchema` throws when two different schemas have the same title: then one of them needs another. */
 export function createComponentRegistry(): ComponentRegistry {
@@ -34,9 +37,9 @@ export function createComponentRegistry(): ComponentRegistry {
     return { anyOf: [register(title, withoutNull(rest)), { type: 'null' }] }
   }
 
-  function refuse(status: number, codes: readonly RefusalCode[], isApi: boolean): JsonSchema {
-    const title = `${isApi ? '' : 'Public'}${errorResponseName(status, codes)}`
-    responses[title] = errorResponse(status, codes, isApi)
+  function refuse(status: number, codes: readonly RefusalCode[], audience: Audience): JsonSchema {
+    const title = `${prefixes[audience]}${errorResponseName(status, codes)}`
+    responses[title] = errorResponse(status, codes, audience)
     return { $ref: `#/components/responses/${title}` }
   }
   return { schemas, nameSchema: name, responses, errorResponse: refuse }

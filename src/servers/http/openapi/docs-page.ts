@@ -54,11 +54,12 @@ const mediaTypes = {
 const folder = dirname(fileURLToPath(import.meta.resolve('swagger-ui-dist/package.json')))
 
 /** A function that serves a file of the page. @throws NotFoundError */
-export function openDocsAssets(): (name: string) => Response {
-  return name => {
+export function openDocsAssets(): (name: string) => Promise<Response> {
+  return async name => {
     if (name === 'start.js') return fileResponse(start, 'text/javascript;charset=utf-8')
     if (!isAsset(name)) throw new NotFoundError()
-    return fileResponse(Bun.file(join(folder, name)), mediaTypes[name])
+    // Its bytes, since Bun answers a Range with a part of a file.
+    return fileResponse(await Bun.file(join(folder, name)).bytes(), mediaTypes[name])
   }
 }
 
@@ -66,6 +67,6 @@ function isAsset(name: string): name is keyof typeof mediaTypes {
   return Object.hasOwn(mediaTypes, name)
 }
 
-function fileResponse(body: string | Blob, type: string): Response {
+function fileResponse(body: string | Uint8Array<ArrayBuffer>, type: string): Response {
   return new Response(body, { headers: { 'content-type': type, 'x-content-type-options': 'nosniff' } })
 }

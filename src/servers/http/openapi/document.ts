@@ -27,21 +27,26 @@ export interface OpenApiDocument {
   }
 }
 
-/** The tags of operations, by the first segment of the path after /v1. */
+/**
+ * The tags of operations, by the first segment of the path after /v1, in the order in which the document lists them: to send,
+ * to receive, to set up.
+ */
 const tags: Readonly<Record<string, readonly [name: string, description: string]>> = {
   emails: ['Emails', 'Sending emails, and their delivery status.'],
-  inbox: ['Inbox', 'Received messages.'],
-  mailboxes: ['Mailboxes', 'The addresses that receive mail.'],
-  domains: ['Domains', 'The domains that send and receive, and their DNS records.'],
-  brands: ['Brands', 'Groups of domains, mailboxes, templates, members and keys.'],
   templates: ['Templates', 'Subjects and bodies with variables.'],
   drafts: ['Drafts', 'Unsent text messages.'],
   suppressions: ['Suppressions', 'Recipients that emails are no longer sent to.'],
+  inbox: ['Inbox', 'Received messages.'],
+  mailboxes: ['Mailboxes', 'The addresses that receive mail.'],
+  brands: ['Brands', 'Groups of domains, mailboxes, templates, members and keys.'],
+  domains: ['Domains', 'The domains that send and receive, and their DNS records.'],
   members: ['Members', 'The people of the organization.'],
   invitations: ['Invitations', 'Invitations to become a member.'],
   requests: ['Requests', 'The log of API requests.'],
   mcp: ['MCP', 'The API as tools for language models, over the Model Context Protocol.'],
 }
+const tagOrder = Object.values(tags).map(([name]) => name)
+
 const publicTag = ['Service', 'Health of the server, and this description. No key is needed.'] as const
 
 const introduction = `Sends transactional email through a provider, and receives email into mailboxes.
@@ -49,9 +54,15 @@ const introduction = `Sends transactional email through a provider, and receives
 - Every request below \`/v1\` carries \`Authorization: Bearer <API key>\`. A key belongs to one organization, has scopes, and may be restricted to one brand.
 - Bodies are JSON. In a request null means omitted, except on PATCH, where it clears a nullable field. Unknown properties and query parameters are refused.
 - Times are ISO 8601 in UTC with six decimals. Identifiers are opaque.
-- HEAD works wherever GET does. An unknown path or method is a 404 \`not_found\`.
+- HEAD works wherever GET does. An unknown path or method is a 404 \`not_found\`; a final slash makes another path.
+- A query parameter is given once.
 - POST, PATCH and DELETE accept an \`Idempotency-Key\`: for 24 hours the same request with the same key is processed once and gets the same response.
 - Every error has the same body. \`error.code\` is for programs, \`error.requirement\` says what must change.`
+
+/** Where the document lists a tag: those of the server itself last. */
+function positionOf(tag: string): number {
+  return tagOrder.includes(tag) ? tagOrder.indexOf(tag) : tagOrder.length
+}
 
 /**
  * The OpenAPI document of these routes, generated from their schemas, requirements and descriptions.
@@ -94,7 +105,9 @@ export function createOpenApiDocument(
     },
     servers: [{ url: '/', description: 'This server.' }],
     security: [{ apiKey: [] }],
-    tags: [...usedTags].map(([name, description]) => ({ name, description })),
+    tags: [...usedTags]
+      .map(([name, description]) => ({ name, description }))
+      .sort((one, other) => positionOf(one.name) - positionOf(other.name)),
     paths,
     components: {
       schemas: { Error: errorSchema, ...components.schemas },

@@ -2,7 +2,7 @@ import { type JsonSchema, jsonSchema } from '../../../api/json-schema.ts'
 import type { OperationSpec } from '../../../api/operations.ts'
 import type { TypeBoxSchema } from '../../../api/validation.ts'
 import { type ComponentRegistry, mapSubschemas } from './components.ts'
-import { headerRefs, refusalsByStatus, successHeaders } from './responses.ts'
+import { type Audience, headerRefs, refusalsByStatus, successHeaders } from './responses.ts'
 
 /** An OpenAPI Operation Object. */
 export interface OperationObject {
@@ -83,6 +83,7 @@ function parametersOf(
 const pathDescriptions: Readonly<Record<string, string>> = {
   id: 'The identifier.',
   attachmentId: 'The `id` of an attachment of the message.',
+  attachment_id: 'The `id` of an attachment, as the content of the email has it.',
   record_id: 'The `id` of the DNS record.',
   slug: 'The `slug` of the template.',
   email: 'The address of the recipient, percent-encoded.',
@@ -151,11 +152,18 @@ function responsesOf(
         {
           description: `${description.summary}.`,
           headers,
-          ...(schema.type === 'void' ? {} : { content: { 'application/json': orCommonError(status, content) } }),
+          ...(schema.type === 'void'
+            ? {}
+            : { content: { 'application/json': orCommonError(status, content), ...htmlOf(description) } }),
         },
       ]
     }),
   )
+}
+
+/** The page beside the JSON of a response, where a browser gets one. */
+function htmlOf(description: OperationSpec['description']) {
+  return description['x-html'] ? { 'text/html': { schema: { type: 'string' } } } : {}
 }
 
 /** A status with an error schema of the operation's own may also carry the common error. */
@@ -164,11 +172,16 @@ function orCommonError(status: string, { schema, ...content }: { readonly schema
   return { schema: isError ? { anyOf: [schema, { $ref: '#/components/schemas/Error' }] } : schema, ...content }
 }
 
+function audienceOf({ requirements, description }: OperationSpec): Audience {
+  if (requirements !== null) return 'keys'
+  return description['x-html'] ? 'browsers' : 'everyone'
+}
+
 function errorResponsesOf(operation: OperationSpec, components: ComponentRegistry) {
   return Object.fromEntries(
     [...refusalsByStatus(operation)].map(([status, codes]) => [
       String(status),
-      components.errorResponse(status, codes, operation.requirements !== null),
+      components.errorResponse(status, codes, audienceOf(operation)),
     ]),
   )
 }

@@ -3,7 +3,7 @@ import type { ResponseDescription } from '../../../api/describe.ts'
 import { idempotencyRefusals } from '../../../api/idempotency/idempotency-keys.ts'
 import type { JsonSchema } from '../../../api/json-schema.ts'
 import type { OperationSpec } from '../../../api/operations.ts'
-import { cursorRefusals } from '../../../api/page.ts'
+import { cursorRefusals, isCursorParam } from '../../../api/page.ts'
 import { publicBodyRefusals } from '../../../api/public-body.ts'
 import { bodyRefusals } from '../../../api/request-body.ts'
 import { keyNotSupportedRefusals, scopeRefusals } from '../../../api/route.ts'
@@ -91,7 +91,7 @@ function apiRefusals(
   { method, query }: Pick<OperationSpec, 'method'> & Partial<Pick<OperationSpec, 'query'>>,
   isKeyRefused = false,
 ): readonly RefusalCode[] {
-  const hasCursor = Object.keys(query?.properties ?? {}).some(name => name === 'cursor' || name === 'cursor_at')
+  const hasCursor = Object.keys(query?.properties ?? {}).some(isCursorParam)
   const writes = method !== 'GET'
   return [
     ...validationRefusals,
@@ -161,12 +161,15 @@ export function errorResponseName(status: number, codes: readonly RefusalCode[])
   return [`${names[status] ?? status}${isWrite ? 'OnWrite' : ''}`, ...special].join('.')
 }
 
-/** An error response with this status and one of these codes. `isApi`: below /v1. */
-export function errorResponse(status: number, codes: readonly RefusalCode[], isApi: boolean): ResponseDescription {
+/** Who calls an operation: clients with an API key (below /v1), everyone, or everyone and people with a browser. */
+export type Audience = 'keys' | 'everyone' | 'browsers'
+
+/** An error response with this status and one of these codes. */
+export function errorResponse(status: number, codes: readonly RefusalCode[], audience: Audience): ResponseDescription {
   const list = codes.map(code => `\`${code}\` → \`${catalogueEntry(code).requirement}\``).join(', ')
   return {
     description: `${descriptions[status] ?? 'An error.'} ${list}`,
-    headers: { ...headerRefs(commonHeaders), ...(isApi && errorHeaders(status)) },
+    headers: { ...headerRefs(commonHeaders), ...(audience === 'keys' && errorHeaders(status)) },
     content: {
       'application/json': {
         schema: {
@@ -176,6 +179,7 @@ export function errorResponse(status: number, codes: readonly RefusalCode[], isA
           ],
         },
       },
+      ...(audience === 'browsers' && { 'text/html': { schema: { type: 'string' } } }),
     },
   }
 }

@@ -27,14 +27,18 @@ function withoutVariableValues(json: string): string {
     if (!seen.includes(found)) seen.push(found)
     return String(seen.indexOf(found) + 1)
   }
-  return json
-    .replaceAll(/\b([a-z]{3})_[0-9a-hjkmnp-tv-z]{26}\b/g, (id, type) => `${type}_01jx${number(id).padStart(22, '0')}`)
-    .replaceAll(/\b[0-9a-hjkmnp-tv-z]{26}(?=@)/g, id => `01jx${number(id).padStart(22, '0')}`)
-    .replaceAll(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, '5f2d7f0a-3c1e-4b5a-9d8e-7c6b5a493827')
-    .replaceAll(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g, '2026-01-31T08:15:00.000000Z')
-    .replaceAll(/[A-Za-z0-9+/]{100,}=*/g, 'MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8A')
-    .replaceAll(/(\/invitations\/)[\w-]+/g, '$1TOKEN')
-    .replaceAll(/new-[a-z0-9]{6,}/g, 'new')
+  return (
+    json
+      .replaceAll(/\b([a-z]{3})_[0-9a-hjkmnp-tv-z]{26}\b/g, (id, type) => `${type}_01jx${number(id).padStart(22, '0')}`)
+      .replaceAll(/\b[0-9a-hjkmnp-tv-z]{26}(?=@)/g, id => `01jx${number(id).padStart(22, '0')}`)
+      .replaceAll(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, '5f2d7f0a-3c1e-4b5a-9d8e-7c6b5a493827')
+      .replaceAll(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g, '2026-01-31T08:15:00.000000Z')
+      .replaceAll(/[A-Za-z0-9+/]{100,}=*/g, 'MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8A')
+      .replaceAll(/(\/invitations\/)[\w-]+/g, '$1TOKEN')
+      .replaceAll(/new-[a-z0-9]{6,}/g, 'new')
+      // The domain of `./mailroom up`, so that the examples work there as they are.
+      .replaceAll('acme.test', 'demo.test')
+  )
 }
 
 function shortened(response: unknown): unknown {

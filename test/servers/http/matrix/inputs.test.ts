@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { Ajv2020 } from 'ajv/dist/2020'
 import type { JsonSchema } from '../../../../src/api/json-schema.ts'
+import { isCursorParam } from '../../../../src/api/page.ts'
 import { type MatrixFixture, type Outcome, openMatrixFixture } from './fixtures.ts'
 import { type MatrixOperation, operations, requestFor } from './operations.ts'
+import { unknownIds } from './resources.ts'
 
 /** Every operation with a request that has one error. */
 let fixture: MatrixFixture
@@ -32,6 +34,11 @@ const propertiesOf = ({ body }: MatrixOperation) => Object.entries(body?.propert
 
 describe.each(operations.map(operation => [operation.id, operation] as const))('%s', (_, operation) => {
   const request = () => requestFor(operation, fixture.own)
+  /** The valid request with more behind its query, as it is written. */
+  const withRawQuery = (more: string) => {
+    const { path, query, body, method } = request()
+    return { method, body, query: {}, path: `${path}?${more}&${new URLSearchParams(query)}`.replace(/&$/, '') }
+  }
   const askWith = async (change: Readonly<Record<string, unknown>>) =>
     outcome(await fixture.send({ ...request(), body: { ...request().body, ...change } }))
 
@@ -40,19 +47,54 @@ describe.each(operations.map(operation => [operation.id, operation] as const))('
     expect(outcome(response)).toEqual(invalid('nonsense'))
   })
 
+  test('refuses a query parameter that is given twice, and names it', async () => {
+    for (const name of operation.queryNames.length > 0 ? operation.queryNames : ['nonsense'])
+      expect(outcome(await fixture.send(withRawQuery(`${name}=1&${name}=1`)))).toEqual(invalid(name))
+  })
+
+  test('refuses a query parameter without a name, and says so', async () => {
+    const response = await fixture.send(withRawQuery('=1'))
+    expect(outcome(response)).toEqual(invalid())
+    expect(JSON.parse(response.text).error.message).toBe('An empty name is not a parameter of this operation.')
+  })
+
+  test('does not know its path with a final slash', async () => {
+    const response = await fixture.send({ ...request(), path: `${request().path}/` })
+    expect(outcome(response)).toEqual(refusal(404, 'not_found'))
+    expect(response.headers.get('allow')).toBeNull()
+  })
+
+  for (const name of Object.keys(operation.row.path ?? {}))
+    test(`knows nothing by a {${name}} that is not UTF-8`, async () => {
+      const { path, ...rest } = requestFor(operation, fixture.own, { [name]: 'undecodable' })
+      const response = await fixture.send({ ...rest, path: path.replace('undecodable', '%ff') })
+      expect(outcome(response)).toEqual(refusal(404, 'not_found'))
+    })
+
+  for (const name of operation.queryNames.filter(isCursorParam))
+    test(`refuses any other ${name} as a cursor`, async () => {
+      const other = { cursor_at: { cursor_id: unknownIds.message }, cursor_id: { cursor_at: '2026-01-31T08:15:00Z' } }[
+        name
+      ]
+      for (const value of ['', 'x', '2026-13-01T00:00:00Z', 'x'.repeat(500), '\u0000', 'W10', unknownIds.brand])
+        expect(
+          outcome(await fixture.send({ ...request(), query: { ...request().query, ...other, [name]: value } })),
+        ).toEqual(refusal(400, 'invalid_cursor', name))
+    })
+
+  if (operation.queryNames.includes('limit'))
+    test('takes a limit of any number of digits', async () => {
+      for (const limit of ['007', '201', '9'.repeat(20), '1'.repeat(400)])
+        expect((await fixture.send({ ...request(), query: { ...request().query, limit } })).status).toBe(
+          operation.row.status,
+        )
+    })
+
   if (operation.queryNames.includes('limit'))
     test('refuses an invalid limit', async () => {
       for (const limit of ['0', '-1', 'x', '1.5', ''])
         expect(outcome(await fixture.send({ ...request(), query: { ...request().query, limit } }))).toEqual(
           invalid('limit'),
-        )
-    })
-
-  if (operation.queryNames.includes('cursor'))
-    test('refuses a cursor that is not its own', async () => {
-      for (const cursor of ['x', 'W10'])
-        expect(outcome(await fixture.send({ ...request(), query: { ...request().query, cursor } }))).toEqual(
-          refusal(400, 'invalid_cursor', 'cursor'),
         )
     })
 
