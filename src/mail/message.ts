@@ -4,7 +4,7 @@ import { type Address, canonicalDomain } from './address.ts'
 import { bodyStart, type HeaderField, type RawField, readFields, readIdentifiers, unfold } from './header.ts'
 import { type AttachmentSummary, attachmentSummary } from './mime/attachment-summary.ts'
 import { declaredCharset, withUtf8Text } from './mime/eight-bit.ts'
-import { BoundedParser, type ParseLimits, parseLimits, pieceBytes } from './mime-parser.ts'
+import { BoundedParser, type ParseLimits, PartParser, parseLimits, pieceBytes } from './mime-parser.ts'
 import { endOf, readAll } from './streams.ts'
 import { truncate, withoutControls } from './text.ts'
 
@@ -87,6 +87,29 @@ export async function visitAttachments<Result>(
   return results
 }
 
+/** What the header of a part says of it. */
+export interface PartHeader {
+  readonly contentType: string
+  /** Absent: the part has no Content-Disposition. */
+  readonly disposition: string | undefined
+}
+
+/** Like {@link AttachmentVisitor}, for any part. */
+export type PartVisitor = (content: Readable, header: PartHeader) => Promise<void>
+
+/**
+ * Calls `visit` with each part that is not multipart, one after the other: text and HTML, attachments, and attached messages
+ * whole.
+ */
+export async function visitParts(content: Buffer | Readable, visit: PartVisitor): Promise<void> {
+  await run(
+    content,
+    parseLimits,
+    (part, _, { contentType, contentDisposition }) => visit(part, { contentType, disposition: contentDisposition }),
+    new PartParser(parseLimits),
+  )
+}
+
 /** The summary of a message whose body cannot be parsed (`problem` says why), from its header alone. */
 export async function readHeaderSummary(
   head: Buffer,
@@ -135,10 +158,10 @@ async function parse<Result>(content: Buffer | Readable, limits: ParseLimits, vi
 function run<Result>(
   content: Buffer | Readable,
   limits: ParseLimits,
-  visit: AttachmentVisitor<Result>,
+  visit: (content: Readable, position: number, attachment: AttachmentStream) => Promise<Result>,
+  parser = new BoundedParser(limits),
 ): Promise<ParserOutput<Result>> {
   return new Promise((resolve, reject) => {
-    const parser = new BoundedParser(limits)
     const attachments: AttachmentSummary[] = []
     const results: Result[] = []
     const head: Buffer[] = []
@@ -168,7 +191,7 @@ function run<Result>(
       reading = attachment.content as Readable
       const ended = endOf(reading)
       ended.catch(() => undefined)
-      results[position] = await visit(reading, position)
+      results[position] = await visit(reading, position, attachment)
       // The parser knows the size and the hash only once all of the content was read.
       reading.resume()
       await ended

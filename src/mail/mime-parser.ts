@@ -63,6 +63,8 @@ interface MailParserInternals {
   readonly curnode: { readonly isAttachment?: boolean } | false
   readonly tree: object | false
   readonly splitter: Splitter
+  /** The media types of parts that are text unless their disposition says otherwise; all others are attachments. */
+  textTypes: readonly string[]
 }
 
 const readFields = new Set(['from', 'to', 'cc', 'reply-to', 'subject', 'date', 'content-id'])
@@ -70,6 +72,12 @@ const readFields = new Set(['from', 'to', 'cc', 'reply-to', 'subject', 'date', '
 const addressFields = new Set(['from', 'to', 'cc', 'reply-to'])
 
 const inner = MailParser.prototype as unknown as MailParserInternals
+
+/** Options of the splitter that the parser hands on, which its types lack. */
+interface SplitterOptions {
+  /** Attached messages are not parsed: each is one part. */
+  readonly ignoreEmbedded?: boolean
+}
 
 const options = {
   skipHtmlToText: true,
@@ -93,9 +101,10 @@ export class BoundedParser extends MailParser {
   private readonly depths = new WeakMap<MimeNode, number>()
   private readonly limits: ParseLimits
 
-  constructor(limits: ParseLimits) {
+  constructor(limits: ParseLimits, more: SplitterOptions = {}) {
     super({
       ...options,
+      ...more,
       // Higher than ours, so that ours are reached first, when the parts before have been parsed.
       maxHeadSize: limits.maxHeaderBytes * 4,
       maxChildNodes: limits.maxParts + pieceBytes / minPartBytes,
@@ -194,5 +203,13 @@ export class BoundedParser extends MailParser {
     } catch {
       return {}
     }
+  }
+}
+
+/** The same parser with every part that is not multipart as an attachment: text, HTML and attached messages too. */
+export class PartParser extends BoundedParser {
+  constructor(limits: ParseLimits) {
+    super(limits, { ignoreEmbedded: true })
+    ;(this as unknown as MailParserInternals).textTypes = []
   }
 }

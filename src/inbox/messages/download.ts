@@ -1,15 +1,16 @@
 import { Readable } from 'node:stream'
 import type { Caller } from '../../api/caller.ts'
 import type { FileDownload } from '../../api/file-response.ts'
+import { purgedRefusal, purgedRefusals } from '../../api/purged.ts'
 import type { Db } from '../../base/database/database.ts'
 import type { ScanStatus } from '../../base/database/schema.ts'
 import { refuse } from '../../base/refusal.ts'
 import { type DeliveryTrace, traceHeaders, withTraceHeaders } from '../../mail/authentication-results.ts'
+import { attachmentBytes } from '../../mail/part-bytes.ts'
 import type { BlobStore } from '../../ports/blobs/port.ts'
+import { readStoredMessage } from '../../ports/blobs/read-message.ts'
 import { releasedReason } from '../quarantine/table.ts'
 import { messageRefusals, requireMessage, verdictsOf } from './messages.ts'
-import { purgedRefusal, purgedRefusals } from './purged-message.ts'
-import { readStoredAttachment, readStoredMessage } from './stored-message.ts'
 import { type MessageDetailRow, selectAttachments } from './table.ts'
 
 interface DownloadDeps {
@@ -50,7 +51,7 @@ export async function downloadAttachment(
   return {
     filename: attachment.filename,
     size: Number(attachment.size),
-    bytes: readStoredAttachment(stored, attachment.position),
+    bytes: attachmentBytes(stored, attachment.position),
     contentType: 'application/octet-stream',
   }
 }

@@ -1,6 +1,4 @@
-import { type Instant, toIso } from '../../base/clock.ts'
 import { fromJson } from '../../base/database/schema.ts'
-import { type Refusal, refuse } from '../../base/refusal.ts'
 import type { MessageSummary } from '../../mail/message.ts'
 import type { MessageDetailRow } from './table.ts'
 
@@ -31,14 +29,4 @@ export function purgedMessageSummary(row: PurgedMessageRow): MessageSummary {
     problem: null,
     hasMoreParts: false,
   }
-}
-
-/** What {@link purgedRefusal} refuses with. */
-export const purgedRefusals = ['not_found'] as const
-
-/** The refusal of content that retention deleted at that time. */
-export function purgedRefusal(what: string, at: Instant): Refusal {
-  return refuse('not_found', {
-    message: `${what} was deleted at ${toIso(at)}, at the end of its retention time.`,
-  })
 }

@@ -2,14 +2,17 @@ import { t } from 'elysia'
 import { brandRefusals } from '../../accounts/brands/brands.ts'
 import { idParamsSchema } from '../../api/common-schemas.ts'
 import { describeRoute } from '../../api/describe.ts'
+import { describeFile, fileResponse } from '../../api/file-response.ts'
 import { limitParamSchema } from '../../api/page.ts'
 import { api } from '../../api/route.ts'
 import { toJsonAccepted } from '../accept/accepted-response.ts'
 import type { SendDeps } from '../accept/open-sending.ts'
 import { send, sendRefusals } from '../send.ts'
 import { cancelEmail, cancelEmailRefusals } from './cancel.ts'
+import { downloadSentAttachment, downloadSentRefusals } from './download-attachment.ts'
 import { emailRefusals, listEmails, readEmail, readEmailContent } from './emails.ts'
 import {
+  attachmentParamsSchema,
   emailContentSchema,
   emailDetailSchema,
   emailPageSchema,
@@ -70,6 +73,19 @@ export function emailRoutes(deps: SendDeps) {
       params: idParamsSchema,
       response: emailContentSchema,
     })
+    .get(
+      '/v1/emails/:id/attachments/:attachment_id',
+      async ({ caller, params }) =>
+        fileResponse(await downloadSentAttachment(deps, caller, params.id, params.attachment_id)),
+      {
+        detail: {
+          ...describeRoute('getEmailAttachment', 'Get an attachment of a sent email', downloadSentRefusals),
+          ...describeFile('application/octet-stream'),
+        },
+        scope: 'email:read',
+        params: attachmentParamsSchema,
+      },
+    )
 }
 
 function unconfirmedPolicy({ clock, unconfirmedMs = defaultUnconfirmedMs }: SendDeps): UnconfirmedPolicy {

@@ -165,6 +165,11 @@ export const emailDetailSchema = t.Object(
 )
 export type EmailDetail = typeof emailDetailSchema.static
 
+export const attachmentParamsSchema = t.Object({
+  id: t.String({ minLength: 1 }),
+  attachment_id: t.String({ minLength: 1 }),
+})
+
 /** The content of a sent email; once retention has removed it: nulls, and when that was. */
 export const emailContentSchema = t.Object(
   {

@@ -21,6 +21,7 @@ export interface Resources {
   readonly message: string
   readonly attachment: string
   readonly email: string
+  readonly sentAttachment: string
   readonly scheduled: string
   readonly template: string
   readonly draft: string
@@ -44,6 +45,7 @@ export const unknownIds: Readonly<Record<ResourceKind, string>> = {
   message: 'msg_00000000000000000000000000',
   attachment: 'att_00000000000000000000000000',
   email: 'eml_00000000000000000000000000',
+  sentAttachment: 'att_00000000000000000000000000',
   scheduled: 'eml_00000000000000000000000000',
   template: 'nothing-of-this-name',
   draft: 'drf_00000000000000000000000000',
@@ -68,7 +70,9 @@ export async function createResources(api: Api, db: Db, smtpPort: number, name: 
   const message = acceptedMessageId(await sendMail(smtpPort, messageTo(domainName), { to: [`hello@${domainName}`] }))
   const { attachments } = await api('GET', `/v1/inbox/${message}`)
   const mail = { from: `hello@${domainName}`, to: 'you@friend.test', subject: 'Hello', text: 'Hello' }
-  const email = await api('POST', '/v1/emails', mail)
+  const note = { filename: 'note.txt', content: 'QSBub3RlLg==' }
+  const email = await api('POST', '/v1/emails', { ...mail, attachments: [note] })
+  const sent = await api('GET', `/v1/emails/${email.id}/content`)
   const tomorrow = new Date(Date.now() + 86_400_000).toISOString()
   const scheduled = await api('POST', '/v1/emails', { ...mail, scheduled_at: tomorrow })
   const template = { brand_id: brand, slug: `${name}-hello`, name: 'Hello', subject: 'Hello', text: 'Hello' }
@@ -90,6 +94,7 @@ export async function createResources(api: Api, db: Db, smtpPort: number, name: 
     message,
     attachment: attachments[0].id,
     email: email.id,
+    sentAttachment: sent.attachments[0].id,
     scheduled: scheduled.id,
     template: template.slug,
     draft: (await api('POST', '/v1/drafts', { subject: 'Unfinished' })).id,

@@ -78,6 +78,11 @@ export const rows: Readonly<Record<string, MatrixRow>> = {
   listEmails: { status: 200, otherBrand: 'nothing' },
   getEmail: { path: { id: 'email' }, status: 200, otherBrand: refused },
   getEmailContent: { path: { id: 'email' }, status: 200, otherBrand: refused },
+  getEmailAttachment: {
+    path: { id: 'email', attachment_id: 'sentAttachment' },
+    status: 200,
+    otherBrand: refused,
+  },
   cancelEmail: { path: { id: 'scheduled' }, status: 200, otherBrand: refused },
 
   listSuppressions: { status: 200, otherBrand: 'nothing' },

@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 import { newId } from '../../base/ids.ts'
-import { readStoredAttachment, readStoredMessage } from './stored-message.ts'
+import { attachmentBytes } from '../../mail/part-bytes.ts'
+import { readStoredMessage } from './read-message.ts'
 
 const chunk = Buffer.from('abcdefgh'.repeat(64 * 1024))
 const head = `From: a@x.example\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\n`
@@ -26,13 +27,13 @@ function largeMessage({ breaksAt = Number.POSITIVE_INFINITY } = {}) {
 }
 
 test('extracts one attachment of a message', async () => {
-  expect(await new Response(readStoredAttachment(largeMessage().message, 0)).text()).toBe('first')
-  expect((await new Response(readStoredAttachment(largeMessage().message, 1)).bytes()).length).toBe(40 * 1024 * 1024)
+  expect(await new Response(attachmentBytes(largeMessage().message, 0)).text()).toBe('first')
+  expect((await new Response(attachmentBytes(largeMessage().message, 1)).bytes()).length).toBe(40 * 1024 * 1024)
 })
 
 test('reads little ahead of its consumer, and stops when that is gone', async () => {
   const { message, consumed } = largeMessage()
-  const reader = readStoredAttachment(message, 1).getReader()
+  const reader = attachmentBytes(message, 1).getReader()
   await reader.read()
   await Bun.sleep(100)
   expect(consumed.chunks).toBeLessThan(5)
@@ -43,5 +44,5 @@ test('reads little ahead of its consumer, and stops when that is gone', async ()
 
 test('fails when the message cannot be read to its end', () => {
   const { message } = largeMessage({ breaksAt: 3 })
-  expect(new Response(readStoredAttachment(message, 1)).bytes()).rejects.toThrow('a chunk is missing')
+  expect(new Response(attachmentBytes(message, 1)).bytes()).rejects.toThrow('a chunk is missing')
 })
