@@ -102,19 +102,33 @@ test('the commands of the README, and the first calls of docs/api.md, work as th
 
     const accepted = JSON.parse(await run(sendOut))
     expect(accepted.status).toBe('queued')
+    const [inTypeScript = ''] = blocksOf(readme, 'ts', 'Try it')
+    expect(await runProgram('ts', inTypeScript, running, folder.path)).toContain('queued')
+    const [inPython = ''] = blocksOf(readme, 'python', 'Try it')
+    expect(JSON.parse(await runProgram('py', inPython, running, folder.path)).status).toBe('queued')
     await until(async () => {
-      const [sent] = JSON.parse(await run(readSent)).data
-      expect(sent).toMatchObject({ id: accepted.id, subject: 'Hello back', to: ['you@friend.test'] })
-      return sent.status === 'sent'
+      const sent = JSON.parse(await run(readSent)).data
+      expect(sent.map((each: { subject: string }) => each.subject)).toEqual(['Hello back', 'Hello back', 'Hello back'])
+      expect(sent.at(-1)).toMatchObject({ id: accepted.id, to: ['you@friend.test'] })
+      return sent.every((each: { status: string }) => each.status === 'sent')
     })
 
     const api = read('docs/api.md')
     const [variables = '', , sendAgain = ''] = blocksOf(api, 'bash', 'First calls')
     const [send = ''] = sendAgain.split('\ncurl')
     const first = JSON.parse(await run(`${variables}\n${send}`))
-    const [program = ''] = blocksOf(api, 'ts', 'First calls')
-    const output = await runProgram(program, running, folder.path)
-    expect(output).toContain('you@friend.test Hello')
+    const [firstCalls = ''] = blocksOf(api, 'ts', 'First calls')
+    expect(await runProgram('ts', firstCalls, running, folder.path)).toContain('you@friend.test Hello\n')
+    const [firstCallsInPython = ''] = blocksOf(api, 'python', 'First calls')
+    expect(await runProgram('py', firstCallsInPython, running, folder.path)).toContain('you@friend.test Hello\n')
+    const refused = firstCallsInPython.replaceAll('hello@demo.test', 'hello@other.test')
+    await expect(runProgram('py', refused, running, folder.path)).rejects.toThrow('domain_not_verified: ')
+    const [withResend = ''] = blocksOf(api, 'ts', 'Coming from Resend')
+    const printing = `${withResend}\nconsole.log(JSON.stringify({ data, error }))`
+    expect(JSON.parse(await runProgram('ts', printing, running, folder.path))).toMatchObject({
+      data: { status: 'queued' },
+      error: null,
+    })
     expect(JSON.parse(await run(`${variables}\n${send}`))).toEqual(first)
   } finally {
     await up?.end()
@@ -131,11 +145,18 @@ async function runAsWritten(commands: string, up: UpProcess, folder: string): Pr
   return await outputOf(['bash', '-euo', 'pipefail', '-c', here], {})
 }
 
-/** Runs a TypeScript program of a document with the key of this Mailroom. */
-async function runProgram(program: string, up: UpProcess, folder: string): Promise<string> {
-  const path = join(folder, 'first-calls.ts')
-  writeFileSync(path, program.replaceAll('http://127.0.0.1:8080', up.file.http).replaceAll('order-1042', 'order-1043'))
-  return await outputOf([process.execPath, path], { MAILROOM_KEY: up.file.key })
+/** Runs a program of a document with the key of this Mailroom. */
+async function runProgram(language: 'ts' | 'py', program: string, up: UpProcess, folder: string): Promise<string> {
+  const order = `order-${crypto.randomUUID()}`
+  const here = program
+    .replaceAll('http://127.0.0.1:8080', up.file.http)
+    .replaceAll('order-1042', order)
+    .replace("from 'resend'", `from '${import.meta.resolve('resend')}'`)
+  const settings = { MAILROOM_KEY: up.file.key }
+  if (language === 'py') return await outputOf(['python3', '-c', here], settings)
+  const path = join(folder, 'program.ts')
+  writeFileSync(path, here)
+  return await outputOf([process.execPath, path], settings)
 }
 
 async function outputOf(command: string[], settings: Readonly<Record<string, string>>): Promise<string> {
