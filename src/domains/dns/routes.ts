@@ -45,10 +45,7 @@ export function dnsRoutes(deps: DomainDeps) {
       detail: describeRoute('listDnsRecords', 'List the DNS records at and below a domain', listRecordsRefusals),
       scope: 'domains:read',
       params: idParamsSchema,
-      query: t.Object(
-        { limit: limitParamSchema, cursor: t.Optional(t.String()) },
-        { additionalProperties: false },
-      ),
+      query: t.Object({ limit: limitParamSchema, cursor: t.Optional(t.String()) }, { additionalProperties: false }),
       response: t.Object({ data: t.Array(managedRecordSchema), next_cursor: nullable(t.String()) }),
     })
     .post(
