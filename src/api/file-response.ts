@@ -1,3 +1,5 @@
+import { type Instant, toIso } from '../base/clock.ts'
+import { type Refusal, refuse } from '../base/refusal.ts'
 import type { OperationDescription } from './describe.ts'
 
 /** A file that a client downloads. */
@@ -52,4 +54,12 @@ export function contentDisposition(filename: string): string {
     character => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
   )
   return `attachment; filename="${ascii}"; filename*=UTF-8''${encoded}`
+}
+
+/** What {@link purgedRefusal} refuses with. */
+export const purgedRefusals = ['not_found'] as const
+
+/** The refusal of content that retention deleted at that time. */
+export function purgedRefusal(what: string, at: Instant): Refusal {
+  return refuse('not_found', { message: `${what} was deleted at ${toIso(at)}, at the end of its retention time.` })
 }

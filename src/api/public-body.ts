@@ -1,6 +1,6 @@
 import type { t } from 'elysia'
 import { refuse } from '../base/refusal.ts'
-import { comesFromBrowser } from './browser.ts'
+import { comesFromBrowser } from './pages/browser.ts'
 import { bodyRefusals, readBody, readJson, requireJsonContentType } from './request-body.ts'
 import { bodyValidator, requireDistinctParameters, type TypeBoxSchema } from './validation.ts'
 

@@ -1,4 +1,4 @@
-import { htmlResponse } from '../../api/html-page.ts'
+import { htmlResponse } from '../../api/pages/html-page.ts'
 import type { Refusal } from '../../base/refusal.ts'
 import { maxMemberNameLength } from '../members/schema.ts'
 import type { InvitationLinkJson } from './schema.ts'

@@ -1,7 +1,6 @@
 import { Readable } from 'node:stream'
 import type { Caller } from '../../api/caller.ts'
-import type { FileDownload } from '../../api/file-response.ts'
-import { purgedRefusal, purgedRefusals } from '../../api/purged.ts'
+import { type FileDownload, purgedRefusal, purgedRefusals } from '../../api/file-response.ts'
 import type { Db } from '../../base/database/database.ts'
 import type { ScanStatus } from '../../base/database/schema.ts'
 import { refuse } from '../../base/refusal.ts'

@@ -1,5 +1,4 @@
-import type { FileDownload } from '../../api/file-response.ts'
-import { purgedRefusal, purgedRefusals } from '../../api/purged.ts'
+import { type FileDownload, purgedRefusal, purgedRefusals } from '../../api/file-response.ts'
 import type { Tenant } from '../../api/tenant.ts'
 import type { Db } from '../../base/database/database.ts'
 import { fromJson } from '../../base/database/schema.ts'

@@ -1,4 +1,4 @@
-import { htmlResponse } from '../../api/html-page.ts'
+import { htmlResponse } from '../../api/pages/html-page.ts'
 
 /** The brand whose mail is unsubscribed from, and the recipient. */
 interface Subscription {

@@ -176,7 +176,8 @@ describe('the parameter', () => {
     ['cursor_at=2026-01-31T08:15:00Z', 'invalid_cursor', 'cursor_id'],
     ['cursor_id=msg_x', 'invalid_cursor', 'cursor_at'],
     ['cursor_at=2026-01-31T08:15:00Z&cursor_id=%C3%A9', 'invalid_cursor', 'cursor_id'],
-    ['cursor_at=yesterday&cursor_id=msg_x', 'invalid_request', 'cursor_at'],
+    ['cursor_at=2026-01-31T08:15:00Z&cursor_id=msg_x', 'invalid_cursor', 'cursor_id'],
+    [`cursor_at=yesterday&cursor_id=${newId('msg')}`, 'invalid_cursor', 'cursor_at'],
   ])('%s is refused', async (query, code, param) => {
     expect(await inbox.server.call('GET', `/v1/inbox?${query}`)).toMatchObject({
       status: 400,

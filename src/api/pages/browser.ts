@@ -1,4 +1,4 @@
-import type { Refusal } from '../base/refusal.ts'
+import type { Refusal } from '../../base/refusal.ts'
 
 /** Shows a refusal to a person instead of a program. */
 export type RefusalPage = (refusal: Refusal) => Response
