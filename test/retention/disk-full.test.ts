@@ -79,6 +79,7 @@ describe.if(canMountDisks)('on small disks', () => {
     await until(() => readdirSync(join(spoolDisk.path, 'spool')).length === 0)
     expect(await rows()).toEqual(before)
     spoolDisk.empty()
+    await until(acceptsBoth)
     expect(await receive(14 * MiB)).toStartWith('250 ')
   })
 
