@@ -13,13 +13,12 @@ import {
   type FilingItem,
   isReply,
   type MailboxDelivery,
-  type MailboxRecipient,
   messageRow,
 } from './message-row.ts'
 import type { FilingSummary } from './parse.ts'
 import { refuseMail } from './smtp-refusal.ts'
 import { digestOf } from './store.ts'
-import { insertAttachments, insertMessages, lockMailboxes } from './table.ts'
+import { insertAttachments, insertMessages, lockMailboxes, type SamenessKey, selectFiledMessages } from './table.ts'
 
 type FilingOutcome =
   | { readonly kind: 'filed'; readonly id: string }
@@ -125,21 +124,19 @@ function fileBatch(db: Db, blobs: BlobStore, items: readonly FilingItem[]): Prom
 }
 
 /** For each key a message is filed once. */
-function duplicateKey({ mailboxId, sameness }: Pick<MailboxRecipient, 'mailboxId' | 'sameness'>): string {
+function duplicateKey({ mailboxId, sameness }: SamenessKey): string {
   return mailboxId + sameness.toString('base64')
 }
 
 /** Locks the mailboxes that exist, so that they stay until the commit, and finds which of these messages each has already. */
 async function lockAndFindFiled(db: Db, items: readonly FilingItem[]) {
-  const [earliest] = items.map(item => item.mail.receivedAt).sort()
   const recipients = items.flatMap(item => item.mailboxRecipients)
-  const ids = [...new Set(recipients.map(recipient => recipient.mailboxId))]
-  const samenesses = recipients.map(recipient => recipient.sameness)
-  const rows = earliest ? await lockMailboxes(db, ids, samenesses, plusMs(earliest, -duplicateWindowMs)) : []
-  const filed = new Map<string, Id<'msg'>>()
-  for (const { mailbox_id, message_id, sameness } of rows)
-    if (message_id && sameness) filed.set(duplicateKey({ mailboxId: mailbox_id, sameness }), message_id)
-  return { mailboxes: new Set(rows.map(row => row.mailbox_id)), filed }
+  const mailboxes = await lockMailboxes(db, [...new Set(recipients.map(recipient => recipient.mailboxId))])
+  const [earliest] = items.map(item => item.mail.receivedAt).sort()
+  // After the lock: what another transaction filed is committed by then.
+  const rows = earliest ? await selectFiledMessages(db, recipients, plusMs(earliest, -duplicateWindowMs)) : []
+  const filed = new Map(rows.map(row => [duplicateKey({ mailboxId: row.mailbox_id, sameness: row.sameness }), row.id]))
+  return { mailboxes: new Set(mailboxes), filed }
 }
 
 /** The rows to insert: for each address of a mailbox, unless the mailbox has the message for it. Adds them to `filed`. */

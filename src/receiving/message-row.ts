@@ -11,7 +11,7 @@ import type { InboundRecipient, IncomingMessage } from './incoming-message.ts'
 import type { FilingSummary } from './parse.ts'
 import type { ScanOutcome } from './scan.ts'
 import type { MessageBytes } from './store.ts'
-import type { NewAttachment, NewMessage } from './table.ts'
+import type { NewAttachment, NewMessage, SamenessKey } from './table.ts'
 
 /** A message that is verified, scanned, parsed and decided on, with its bytes stored. */
 export interface FileableMessage {
@@ -24,9 +24,8 @@ export interface FileableMessage {
 }
 
 /** A recipient with a mailbox, and the key by which the same message for it is found. */
-export interface MailboxRecipient extends InboundRecipient {
+export interface MailboxRecipient extends InboundRecipient, SamenessKey {
   readonly mailboxId: Id<'mbx'>
-  readonly sameness: Buffer
 }
 
 /** A message, and whom it is filed for. */

@@ -39,33 +39,47 @@ export async function selectClaims(
   )
 }
 
-/** A mailbox, and a message in it with a requested `sameness`; null: it has none. */
-export interface LockedMailboxRow {
-  readonly mailbox_id: Id<'mbx'>
-  readonly message_id: Id<'msg'> | null
-  readonly sameness: Buffer | null
+/** Locks those of the mailboxes that exist until the transaction ends, in the order of their ids, and gives them. */
+export async function lockMailboxes(db: Db, ids: readonly Id<'mbx'>[]): Promise<readonly Id<'mbx'>[]> {
+  if (ids.length === 0) return []
+  const padded = padToPowerOfTwo(ids)
+  const text = `SELECT id FROM mailboxes WHERE id IN (${placeholders(padded)}) ORDER BY id FOR UPDATE`
+  const rows = await selectRows<{ readonly id: Id<'mbx'> }>(db, text, padded)
+  return rows.map(row => row.id)
 }
 
+/** What tells whether a message was filed before. */
+export interface SamenessKey {
+  readonly mailboxId: Id<'mbx'>
+  readonly sameness: Buffer
+}
+
+export interface FiledMessageRow {
+  readonly id: Id<'msg'>
+  readonly mailbox_id: Id<'mbx'>
+  readonly sameness: Buffer
+}
+
+const maxKeysPerStatement = 128
+
 /**
- * Locks those of the mailboxes that exist until the transaction ends, in the order of their ids. A row for each message with
- * one of `samenesses` that was received after `since`, or one row without a message.
+ * The messages with one of these keys that were received after `since`. Pairs, and no join with the mailboxes: for that,
+ * MariaDB reads all messages of a mailbox once there are two keys.
  */
-export async function lockMailboxes(
+export async function selectFiledMessages(
   db: Db,
-  ids: readonly Id<'mbx'>[],
-  samenesses: readonly Buffer[],
+  keys: readonly SamenessKey[],
   since: Instant,
-): Promise<readonly LockedMailboxRow[]> {
-  if (ids.length === 0) return []
-  const [paddedIds, paddedSamenesses] = [padToPowerOfTwo(ids), padToPowerOfTwo(samenesses)]
-  return await selectRows(
-    db,
-    `SELECT b.id AS mailbox_id, m.id AS message_id, m.sameness
-     FROM mailboxes b
-     LEFT JOIN messages m ON m.mailbox_id = b.id AND m.sameness IN (${placeholders(paddedSamenesses)}) AND m.received_at > ?
-     WHERE b.id IN (${placeholders(paddedIds)}) ORDER BY b.id FOR UPDATE`,
-    [...paddedSamenesses, since, ...paddedIds],
-  )
+): Promise<readonly FiledMessageRow[]> {
+  const rows: FiledMessageRow[] = []
+  for (let at = 0; at < keys.length; at += maxKeysPerStatement) {
+    const padded = padToPowerOfTwo(keys.slice(at, at + maxKeysPerStatement))
+    const pairs = padded.map(() => '(mailbox_id = ? AND sameness = ?)').join(' OR ')
+    const text = `SELECT id, mailbox_id, sameness FROM messages WHERE (${pairs}) AND received_at > ?`
+    const values = padded.flatMap(key => [key.mailboxId, key.sameness])
+    rows.push(...(await selectRows<FiledMessageRow>(db, text, [...values, since])))
+  }
+  return rows
 }
 
 const maxRowsPerStatement = 500

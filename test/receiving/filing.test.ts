@@ -1,14 +1,16 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { createHash } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import { plusMs, systemClock } from '../../src/base/clock.ts'
 import { type Db, inTransaction } from '../../src/base/database/database.ts'
 import { fromJson } from '../../src/base/database/schema.ts'
 import { newId } from '../../src/base/ids.ts'
 import { mysqlBlobs } from '../../src/ports/blobs/mysql.ts'
 import { MessageFiler } from '../../src/receiving/file.ts'
+import { insertMessages } from '../../src/receiving/table.ts'
 import { joinThreads } from '../../src/sending/threads/threads.ts'
 import { type FreshDatabase, freshDatabase } from '../harness/database.ts'
 import { isWaitingForLock } from '../harness/lock-wait.ts'
+import { countRowsRead } from '../harness/rows-read.ts'
 import { until } from '../harness/until.ts'
 import {
   daysAgo,
@@ -449,6 +451,24 @@ function losingCommit(db: Db, isLost: () => boolean): Db {
     },
   })
 }
+
+test('reads few rows of a full mailbox, however many messages come together', async () => {
+  const { ours, inbound, recipient } = await withMailbox()
+  await inbound.receive(mailTo([recipient], inMemory(message())))
+  const [row] = await messagesOf(ours)
+  if (!row) throw new Error('nothing was filed')
+  const old = Array.from({ length: 2000 }, () => ({ ...row, id: newId('msg'), sameness: randomBytes(32) }))
+  await insertMessages(database.db, old)
+  const read = await countRowsRead(database.db, async one => {
+    const filer = new MessageFiler({ db: one, blobs: mysqlBlobs(one, systemClock) })
+    const several = inboundPipeline(ours, { filer })
+    await Promise.all([identified(), message()].map(raw => several.receive(mailTo([recipient], inMemory(raw)))))
+    const alias = { ...recipient, address: `hello+list@${ours.domain}` }
+    await several.receive(mailTo([recipient, alias], inMemory(message())))
+  })
+  expect(await messagesOf(ours)).toHaveLength(2005)
+  expect(read).toBeLessThan(200)
+})
 
 test('files many messages at once, each in its mailbox', async () => {
   const { ours, inbound, recipient } = await withMailbox()
