@@ -198,6 +198,7 @@ describe('while the domain is not ready', () => {
         recipientStatus: 'delayed',
         statusDetail: detail,
         statusSince: now,
+        lastReply: first.lastReply,
       }
       for (const hour of [1, 12, 23]) {
         const { event, dueAt } = wait(waiting, hours(hour))
@@ -208,6 +209,9 @@ describe('while the domain is not ready', () => {
         event: { type: 'failed', detail: 'The domain shop.test was not ready to send for 24 hours.' },
       })
       expect(endBeforeSubmission({ ...waiting, isReady: true }, false, hours(23))).toBeNull()
+      // It was ready in between, and tried: it waits again.
+      const tried = wait({ ...waiting, lastReply: '421 4.3.0 busy' }, hours(30))
+      expect(tried).toMatchObject({ event: { type: 'delayed' }, lastReply: detail })
     },
   )
 

@@ -165,14 +165,14 @@ const readinessWaitMs = minuteMs
 const maxReadinessWaitMs = dayMs
 
 /**
- * Waits while the domain is not ready to send, without an attempt being counted; recorded as a delay the first time. What
- * the recipient's status says is where it is kept that it waits, and since when.
+ * Waits while the domain is not ready to send, without an attempt being counted; recorded as a delay the first time. That it
+ * waits, and since when, is kept in the recipient's status; an attempt in between has changed the last reply.
  */
 function waitForReadiness(claimed: ClaimedRecipient, now: Instant): NextStep {
-  const { emailId, recipient, recipientStatus, statusDetail, statusSince } = claimed
+  const { emailId, recipient, recipientStatus, statusDetail, statusSince, lastReply } = claimed
   const { domain } = splitAddress(claimed.fromAddress)
-  const detail = `The domain ${domain} is not ready to send: a DNS record that it needs is missing or wrong. The email waits for it.`
-  const isWaiting = recipientStatus === 'delayed' && statusDetail === detail
+  const detail = `The domain ${domain} is not ready to send. The email waits until it is.`
+  const isWaiting = recipientStatus === 'delayed' && statusDetail === detail && lastReply === detail
   const endsAt = plusMs(isWaiting ? statusSince : now, maxReadinessWaitMs)
   const event = {
     emailId,
