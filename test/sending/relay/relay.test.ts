@@ -405,7 +405,7 @@ test('emails wait while their domain is not ready, scheduled or not, and are sen
     .execute()
   const scheduledAt = plusMs(now(), 50)
   const waiting = await accept(unready, { scheduledAt }, {})
-  const late = await accepted(unready, { scheduledAt, expiresAt: plusMs(now(), 300) })
+  const late = await accepted(unready, { scheduledAt, expiresAt: plusMs(now(), 3000) })
   const mixed = await accepted(from, { scheduledAt, to: ['Gone@x.test', 'here@x.test'] })
   start(relay.url)
   await done(late)
@@ -417,7 +417,7 @@ test('emails wait while their domain is not ready, scheduled or not, and are sen
   expect((await recipientsOf(mixed)).map(recipient => recipient.status)).toEqual(['suppressed', 'sent'])
   expect(relay.accepted.map(relayedMessage => relayedMessage.to)).toEqual([['here@x.test']])
   for (const id of waiting) {
-    expect((await emailOf(id)).status).toBe('delayed')
+    await until(async () => (await emailOf(id)).status === 'delayed', { what: 'it waits' })
     const [row] = await outboxOf(id)
     const waitMs = millisecondsOf(row?.due_at ?? now()) - millisecondsOf(now())
     expect([row?.attempts, row?.lease, waitMs > 30_000, waitMs <= 60_000]).toEqual([0, null, true, true])
