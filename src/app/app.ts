@@ -1,5 +1,4 @@
 import type { Config } from '../base/config/config.ts'
-import { openDatabase } from '../base/database/database.ts'
 import { cachedMysqlDataDir } from '../base/database/mysql-data-dir.ts'
 import { openDiskSpaceMonitor } from '../base/disk-space.ts'
 import type { Log } from '../base/observability/log.ts'
@@ -15,7 +14,9 @@ import type { AppContext, Role } from './app-context.ts'
 import { openCertificates } from './certificates.ts'
 import { startHttpRole } from './http-role.ts'
 import { jobs, startJobs } from './jobs.ts'
+import { openPools, type Pools } from './pools.ts'
 import { startRelayRole } from './relay-role.ts'
+import { newShutdown } from './shutdown.ts'
 import { startSmtpRole } from './smtp-role.ts'
 
 /** A Mailroom that runs in this process. */
@@ -33,11 +34,12 @@ export interface RunningApp {
 
 /** Connects the adapters and the features, and starts the roles and the background jobs of this process. */
 export async function startApp(config: Config, log: Log, adapters: Adapters, secrets: Secrets): Promise<RunningApp> {
-  const shutdown = newShutdown()
+  const shutdown = newShutdown(log)
   try {
     if (config.otlpEndpoint !== undefined) shutdown.onStop(await startTracing(config, config.otlpEndpoint, log))
     const { onDrain, onStop } = shutdown
-    const context = createContext({ config, log, adapters, secrets, onDrain, onStop })
+    const pools = openPools(config, shutdown)
+    const context = createContext({ config, log, adapters, secrets, pools, onDrain, onStop })
     const metrics = openMetricsServer(config.metricsListen)
     context.onStop(() => metrics.close())
     const certificates = openCertificates(context)
@@ -55,20 +57,6 @@ export async function startApp(config: Config, log: Log, adapters: Adapters, sec
   }
 }
 
-/** A shutdown: the work in progress ends, then each step undoes one step of the start, in the opposite order. */
-function newShutdown() {
-  const drains: (() => Promise<unknown>)[] = []
-  const steps: (() => unknown)[] = []
-  return {
-    onDrain: (drain: () => Promise<unknown>): void => void drains.push(drain),
-    onStop: (step: () => unknown): void => void steps.push(step),
-    run: async (): Promise<void> => {
-      await Promise.all(drains.splice(0).map(drain => drain()))
-      for (let step = steps.pop(); step; step = steps.pop()) await step()
-    },
-  }
-}
-
 /** Imported only where it is configured, since OpenTelemetry is large. */
 async function startTracing(config: Config, endpoint: string, log: Log): Promise<() => Promise<void>> {
   const otlp = await import('../base/observability/otlp.ts')
@@ -77,16 +65,12 @@ async function startTracing(config: Config, endpoint: string, log: Log): Promise
 
 interface ContextDeps extends Pick<AppContext, 'config' | 'log' | 'secrets' | 'onDrain' | 'onStop'> {
   readonly adapters: Adapters
+  readonly pools: Pools
 }
 
-function createContext({ config, log, adapters, secrets, onDrain, onStop }: ContextDeps): AppContext {
+function createContext({ config, log, adapters, secrets, pools, onDrain, onStop }: ContextDeps): AppContext {
   const { clock, scanner, provider: configuredProvider } = adapters
-  const openPool = (name: string) => {
-    const database = openDatabase(config.databaseUrl, config.databaseConnections, name)
-    onStop(() => database.close())
-    return database
-  }
-  const database = openPool('beside')
+  const database = pools.open('beside', 'background')
   const { db } = database
   const resolver = adapters.resolver({ database })
   const provider = withSimulator(configuredProvider, { clock, log, storeReports: storeReports({ db, clock }) })
@@ -112,7 +96,7 @@ function createContext({ config, log, adapters, secrets, onDrain, onStop }: Cont
       minFreeBytes: config.leastFreeBytes,
       log,
     }),
-    openPool: role => openPool(role).db,
+    openPool: role => pools.open(role, 'request').db,
     onDrain,
     onStop,
   }

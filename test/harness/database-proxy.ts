@@ -1,6 +1,6 @@
 import { connect, createServer, type Socket } from 'node:net'
 
-/** A proxy in front of the database that can pause a transaction at its commit. */
+/** A proxy in front of the database that can pause a transaction at its commit, and stop forwarding. */
 export interface DatabaseProxy {
   /** The URL of the database through the proxy. */
   readonly url: string
@@ -9,6 +9,17 @@ export interface DatabaseProxy {
    * has committed and before the client gets the response. Resolves once it is paused; it is never resumed.
    */
   pauseCommit(when: 'before' | 'after', mark: string): Promise<void>
+  /**
+   * Stops forwarding, on the connections that are open and those that are opened meanwhile: `both` ways, or `answers` alone.
+   * What was not forwarded is kept, as TCP does.
+   */
+  silence(what: 'both' | 'answers'): void
+  /** Forwards again, first what was kept. */
+  resume(): void
+  /** Forwards again on new connections; the others stay silent for ever, as behind a firewall that has forgotten them. */
+  forget(): void
+  /** How many connections from clients are open. */
+  readonly connections: number
   close(): void
 }
 
@@ -22,11 +33,24 @@ export async function startDatabaseProxy(url: string): Promise<DatabaseProxy> {
   const socketPath = target.searchParams.get('socketPath')
   let pending: { readonly when: 'before' | 'after'; readonly mark: string; readonly onPaused: () => void } | undefined
   const sockets = new Set<Socket>()
+  const clients = new Set<Socket>()
+  let silenced: 'both' | 'answers' | null = null
+  /** What to do on resume, in order. */
+  let kept: (() => void)[] = []
+  /** The connections of earlier ones are forgotten. */
+  let epoch = 0
 
   const server = createServer(client => {
     const database = socketPath ? connect(socketPath) : connect(Number(port || 3306), hostname)
     let isPaused = false
     let isMarked = false
+    const ownEpoch = epoch
+    const unlessSilent = (way: 'both' | 'answers', forward: () => void): void => {
+      if (ownEpoch !== epoch) return
+      if (silenced === way || silenced === 'both') kept.push(forward)
+      else forward()
+    }
+    clients.add(client)
     for (const socket of [client, database]) {
       sockets.add(socket)
       socket.on('error', () => undefined)
@@ -39,14 +63,17 @@ export async function startDatabaseProxy(url: string): Promise<DatabaseProxy> {
         pending = undefined
         isPaused = true
       }
-      if (paused?.when !== 'before') database.write(bytes)
+      if (paused?.when !== 'before') unlessSilent('both', () => database.write(bytes))
       if (paused?.when === 'before') paused.onPaused()
       else if (paused) database.once('data', () => paused.onPaused())
     })
     database.on('data', bytes => {
-      if (!isPaused) client.write(bytes)
+      if (!isPaused) unlessSilent('answers', () => client.write(bytes))
     })
-    client.on('close', () => database.destroy())
+    client.on('close', () => {
+      clients.delete(client)
+      unlessSilent('both', () => database.destroy())
+    })
     database.on('close', () => client.destroy())
   })
   await new Promise<void>(done => server.listen(0, '127.0.0.1', done))
@@ -60,6 +87,23 @@ export async function startDatabaseProxy(url: string): Promise<DatabaseProxy> {
       new Promise<void>(onPaused => {
         pending = { when, mark, onPaused }
       }),
+    silence(what) {
+      silenced = what
+    },
+    resume() {
+      silenced = null
+      const forwards = kept
+      kept = []
+      for (const forward of forwards) forward()
+    },
+    forget() {
+      silenced = null
+      kept = []
+      epoch++
+    },
+    get connections() {
+      return clients.size
+    },
     close() {
       server.close()
       for (const socket of sockets) socket.destroy()

@@ -29,8 +29,8 @@ export async function emptyDatabase(connections = 8): Promise<FreshDatabase> {
   await onServer(`CREATE DATABASE ${name}`)
   const database = openDatabase(url.href, connections)
   return {
+    ...database,
     url: url.href,
-    db: database.db,
     close: async () => {
       await database.close()
       await onServer(`DROP DATABASE ${name}`)

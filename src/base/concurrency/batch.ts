@@ -1,3 +1,6 @@
+import { isDatabaseUnavailable } from '../database/database.ts'
+import { CommitUnknownError, DatabaseTimeoutError } from '../database/database-errors.ts'
+
 export interface BatchLimits {
   /** Items in one batch, at most. */
   readonly maxItems: number
@@ -22,7 +25,9 @@ interface PendingCall<Item, Result> {
  * further item little. The queue is bounded by the callers, who wait for their results.
  *
  * `work` gives one result for each item, in order. When a batch of several items throws, each item is tried alone, so that
- * one item cannot fail the others: `work` must leave nothing behind when it throws (a transaction does not).
+ * one item cannot fail the others: `work` must leave nothing behind when it throws (a transaction does not). While the
+ * database is unavailable all of a batch fail with it, and where it was silent those that waited for the batch as well:
+ * each would only wait as long again.
  */
 export function batched<Item, Result>(
   limits: BatchLimits,
@@ -40,9 +45,15 @@ export function batched<Item, Result>(
         call.resolve(results[i] as Result)
       })
     } catch (error) {
-      if (calls.length === 1) calls[0]?.reject(error)
+      if (error instanceof DatabaseTimeoutError || error instanceof CommitUnknownError) rejectQueue(error)
+      if (calls.length === 1 || isDatabaseUnavailable(error)) for (const call of calls) call.reject(error)
       else for (const call of calls) await run([call])
     }
+  }
+
+  function rejectQueue(cause: Error): void {
+    for (const call of queue.splice(0))
+      call.reject(new DatabaseTimeoutError('the database did not answer what was asked before', { cause }))
   }
 
   async function drain(): Promise<void> {

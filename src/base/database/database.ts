@@ -1,8 +1,9 @@
-import { Kysely, MysqlDialect, type MysqlPoolConnection } from 'kysely'
-import { createPool, type FieldPacket, type Pool, type PoolConnection, Types } from 'mysql2'
-import { type PoolUsage, trackPool } from './pool-metrics.ts'
-import { executePrepared } from './prepared-statements.ts'
+import { Kysely, MysqlDialect, type MysqlPool } from 'kysely'
+import { openConnectionPool } from './connection-pool.ts'
+import { CommitUnknownError, isConnectionLost } from './database-errors.ts'
+import { trackPool } from './pool-metrics.ts'
 import type { DatabaseSchema } from './schema.ts'
+import { type DatabaseUse, timeoutsFor } from './timeouts.ts'
 
 /** The database or a transaction: the first parameter of every function that queries. */
 export type Db = Kysely<DatabaseSchema>
@@ -10,118 +11,116 @@ export type Db = Kysely<DatabaseSchema>
 /** A pool of connections. Each role has its own, so that no role starves another. */
 export interface Database {
   readonly db: Db
+  /**
+   * From now on nothing gets more time than this, nor does what is in progress: for a process that stops, which would wait
+   * long for a database that is silent.
+   */
+  limitTimeouts(maxMs: number): void
+  /** Waits for the work in progress, and closes the connections. */
   close(): Promise<void>
 }
 
+export interface DatabaseOptions {
+  /** The label of the pool in the metrics; absent: it has no metrics. */
+  readonly name?: string
+  /** By default `background`: statements that the server is still working on are not cut off. */
+  readonly use?: DatabaseUse
+}
+
 /**
- * A pool on `url` (`mysql://user:password@host:port/name`, optionally `?socketPath=…`).
- * Connections are opened when they are needed. Date-times are read and written as text (see clock.ts), in UTC.
+ * A pool on `url` (`mysql://user:password@host:port/name`, optionally `?socketPath=…`; tests also shorten the timeouts, by
+ * `?timeoutMs=…`). Connections are opened when they are needed. Date-times are read and written as text (see clock.ts), in
+ * UTC. When the database does not answer within 15 s the connection is closed, and what was asked fails with an error that
+ * {@link isDatabaseUnavailable} knows.
  * @param connections how many may be open at once
- * @param name the label of the pool in the metrics; absent: it has no metrics
  */
-export function openDatabase(url: string, connections: number, name?: string): Database {
+export function openDatabase(
+  url: string,
+  connections: number,
+  { name, use = 'background' }: DatabaseOptions = {},
+): Database {
   const address = new URL(url)
   const socketPath = address.searchParams.get('socketPath')
-  const pool = createPool({
-    ...(socketPath
-      ? { socketPath }
-      : { host: address.hostname.replace(/^\[|\]$/g, ''), port: Number(address.port || 3306) }),
-    user: decodeURIComponent(address.username),
-    password: decodeURIComponent(address.password),
-    database: decodeURIComponent(address.pathname.slice(1)),
-    connectionLimit: connections,
-    charset: 'utf8mb4_bin',
-    timezone: 'Z',
-    dateStrings: true,
-    maxPreparedStatements: 256,
-    connectTimeout: 10_000,
-    enableKeepAlive: true,
-  })
-  pool.on('connection', connection => {
-    // Under REPEATABLE READ a claim with SKIP LOCKED blocks inserts.
-    connection.query('SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED')
-    connection.query("SET time_zone = '+00:00', sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION'")
-  })
-  const db = new Kysely<DatabaseSchema>({
-    dialect: new MysqlDialect({ pool: withPreparedStatements(pool, trackPool(connections, name)) }),
-  })
-  return { db, close: () => db.destroy() }
-}
-
-/**
- * Makes Kysely use prepared statements: its MySQL driver sends parameters as text, which doubles the size of binary values.
- * Counts the connections in use in `usage`.
- */
-function withPreparedStatements(pool: Pool, usage: PoolUsage) {
-  const prepared = new WeakMap<PoolConnection, MysqlPoolConnection>()
-  const inUse = new WeakSet<PoolConnection>()
-  const countReturn = (connection: PoolConnection) => {
-    if (inUse.delete(connection)) usage.inUse--
-  }
-  const prepare = (connection: PoolConnection): MysqlPoolConnection => {
-    const existing = prepared.get(connection)
-    if (existing) return existing
-    const wrapped = {
-      query: (statement: string, parameters: readonly unknown[], done: (error: unknown, result: unknown) => void) =>
-        parameters.length === 0
-          ? connection.query(statement, done)
-          : executePrepared(connection, statement, parameters, (error, rows, fields) =>
-              done(error, withWholeInstants(rows, fields)),
-            ),
-      release: () => {
-        countReturn(connection)
-        connection.release()
-      },
-      destroy: () => {
-        countReturn(connection)
-        connection.destroy()
-      },
-    } as unknown as MysqlPoolConnection
-    prepared.set(connection, wrapped)
-    return wrapped
-  }
-  return {
-    getConnection: (done: (error: unknown, connection: MysqlPoolConnection) => void) => {
-      usage.waiting++
-      pool.getConnection((error, connection) => {
-        usage.waiting--
-        if (error) return done(error, undefined as never)
-        inUse.add(connection)
-        usage.inUse++
-        done(null, prepare(connection))
-      })
+  const timeoutMs = address.searchParams.get('timeoutMs')
+  const pool = openConnectionPool({
+    server: {
+      ...(socketPath
+        ? { socketPath }
+        : { host: address.hostname.replace(/^\[|\]$/g, ''), port: Number(address.port || 3306) }),
+      user: decodeURIComponent(address.username),
+      password: decodeURIComponent(address.password),
+      database: decodeURIComponent(address.pathname.slice(1)),
+      charset: 'utf8mb4_bin',
+      timezone: 'Z',
+      dateStrings: true,
+      maxPreparedStatements: 256,
+      enableKeepAlive: true,
     },
-    end: (done: (error: unknown) => void) => pool.end(done),
-  } as never
-}
-
-/** mysql2 drops a fraction of zero from a DATETIME(6) of a prepared statement; an Instant always has six digits. */
-function withWholeInstants(rows: unknown, fields: readonly FieldPacket[] | undefined): unknown {
-  const names = (fields ?? []).filter(field => field?.columnType === Types.DATETIME).map(field => field.name)
-  if (names.length === 0 || !Array.isArray(rows)) return rows
-  for (const row of rows as Record<string, unknown>[])
-    for (const name of names) {
-      const value = row[name]
-      if (typeof value === 'string' && value.length === 19) row[name] = `${value}.000000`
-    }
-  return rows
+    connections,
+    timeouts: timeoutsFor(use, timeoutMs === null ? undefined : Number(timeoutMs)),
+    usage: trackPool(connections, name),
+  })
+  const db = new Kysely<DatabaseSchema>({ dialect: new MysqlDialect({ pool: pool as unknown as MysqlPool }) })
+  return { db, limitTimeouts: maxMs => pool.limitTimeouts(maxMs), close: () => db.destroy() }
 }
 
 const maxTries = 5
+/** No further attempt begins later than this after the first, in milliseconds. */
+const retryMs = 10_000
+/** For so long the database is asked whether a transaction was committed. */
+const lookupMs = 15_000
+const lookupEveryMs = 250
+
+/**
+ * Finds out whether a transaction took place whose COMMIT got no answer; `result` is what its work gave. It has to look with
+ * a lock (FOR UPDATE): that waits until the server has ended the transaction one way or the other.
+ */
+export type CommitLookup<Result> = (db: Db, result: Result) => Promise<boolean>
 
 /**
  * Runs `work` in one READ COMMITTED transaction and commits it. All of `work` is retried after a deadlock (1213) or a lock
  * wait timeout (1205), up to five times: it must have no effects outside the transaction, and do no network I/O.
+ * @param wasCommitted called when COMMIT got no answer; where it finds nothing, `work` is retried too. Absent: a
+ * CommitUnknownError is thrown
  */
-export async function inTransaction<Result>(db: Db, work: (db: Db) => Promise<Result>): Promise<Result> {
+export async function inTransaction<Result>(
+  db: Db,
+  work: (db: Db) => Promise<Result>,
+  wasCommitted?: CommitLookup<Result>,
+): Promise<Result> {
+  const startedMs = performance.now()
   for (let attempt = 1; ; attempt++) {
+    const worked: { result?: Result } = {}
     try {
-      return await db.transaction().execute(work)
+      return await db.transaction().execute(async tx => {
+        worked.result = await work(tx)
+        return worked.result
+      })
     } catch (error) {
-      if (attempt === maxTries || !isLockConflict(error)) throw error
+      if (error instanceof CommitUnknownError && wasCommitted) {
+        const result = worked.result as Result
+        if (await lookUpCommit(db, result, wasCommitted, error)) return result
+      } else if (!isLockConflict(error) || performance.now() - startedMs > retryMs) throw error
+      if (attempt === maxTries) throw error
       await Bun.sleep(5 * 2 ** attempt * Math.random())
     }
   }
+}
+
+/** Waits for the database where it has to. @throws `unknown` when that takes too long */
+async function lookUpCommit<Result>(
+  db: Db,
+  result: Result,
+  wasCommitted: CommitLookup<Result>,
+  unknown: CommitUnknownError,
+): Promise<boolean> {
+  for (const startedMs = performance.now(); ; await Bun.sleep(lookupEveryMs))
+    try {
+      return await wasCommitted(db, result)
+    } catch (error) {
+      if (!isDatabaseUnavailable(error)) throw error
+      if (performance.now() - startedMs > lookupMs) throw unknown
+    }
 }
 
 function errnoOf(error: unknown): number | undefined {
@@ -144,17 +143,6 @@ export function isDuplicate(error: unknown, index?: string): boolean {
   return errnoOf(error) === 1062 && (index === undefined || (error as Error).message.includes(index))
 }
 
-const connectionErrorCodes = new Set([
-  'ECONNREFUSED',
-  'ECONNRESET',
-  'ENOENT',
-  'EPIPE',
-  'ETIMEDOUT',
-  'PROTOCOL_CONNECTION_LOST',
-  'PROTOCOL_ENQUEUE_AFTER_FATAL_ERROR',
-  'POOL_CLOSED',
-])
-
 /** A file could not be written (3, 1026), the disk is full (1021), a table is full (1114). */
 const diskFullErrorNumbers = new Set([3, 1021, 1026, 1114])
 
@@ -165,15 +153,10 @@ export function isDatabaseFull(error: unknown): boolean {
   return diskFullErrorNumbers.has(errno ?? 0) || (errno === 1030 && /\b28\b/.test((error as Error).message))
 }
 
-// Too many connections, shutting down, killed, read-only, timed out.
-const serverErrorNumbers = new Set([1040, 1053, 1180, 1205, 1213, 1290, 1317, 1792, 1836, 1927, 3024])
+// Too many connections (1040, of the account 1203 and 1226), shutting down, killed, read-only, timed out.
+const serverErrorNumbers = new Set([1040, 1053, 1180, 1203, 1205, 1213, 1226, 1290, 1317, 1792, 1836, 1927, 1969, 3024])
 
-/** Whether the database is unreachable, full or read-only, so that the same work may succeed later. */
+/** Whether the database is unreachable, silent, full or read-only, so that the same work may succeed later. */
 export function isDatabaseUnavailable(error: unknown): boolean {
-  if (!(error instanceof Error)) return false
-  const { code, fatal } = error as { code?: unknown; fatal?: unknown }
-  // mysql2 marks the errors of a lost connection, also of later queries on it, which have no code.
-  if (fatal === true) return true
-  if (typeof code === 'string' && connectionErrorCodes.has(code)) return true
-  return serverErrorNumbers.has(errnoOf(error) ?? 0) || isDatabaseFull(error)
+  return isConnectionLost(error) || serverErrorNumbers.has(errnoOf(error) ?? 0) || isDatabaseFull(error)
 }

@@ -23,11 +23,12 @@ export function executePrepared(
   parameters: readonly unknown[],
   done: (error: QueryError | null, rows: unknown, fields: FieldPacket[] | undefined) => void,
 ): void {
-  const command: object = connection.execute(statement, parameters as never[], (error, rows, fields) => {
-    const { statement: kept } = command as { readonly statement?: KeptStatement }
-    if (kept) shorten(kept)
+  // On a connection that is closed the callback is called before there is a command.
+  let command: { readonly statement?: KeptStatement } | undefined
+  command = connection.execute(statement, parameters as never[], (error, rows, fields) => {
+    if (command?.statement) shorten(command.statement)
     done(error, rows, fields)
-  })
+  }) as object
 }
 
 const definitions = new Map<number, ParameterDefinition>()

@@ -21,7 +21,7 @@ async function metricsOf(pool: string): Promise<readonly (number | undefined)[]>
 }
 
 test('counts the connections of a pool in use and the callers that wait, also after failures', async () => {
-  const { db, close } = openDatabase(database.url, 2, 'test')
+  const { db, close } = openDatabase(database.url, 2, { name: 'test' })
   try {
     expect(await metricsOf('test')).toEqual([2, 0, 0])
     const release = Promise.withResolvers<void>()
