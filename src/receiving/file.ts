@@ -18,7 +18,14 @@ import {
 import type { FilingSummary } from './parse.ts'
 import { refuseMail } from './smtp-refusal.ts'
 import { digestOf } from './store.ts'
-import { insertAttachments, insertMessages, lockMailboxes, type SamenessKey, selectFiledMessages } from './table.ts'
+import {
+  insertAttachments,
+  insertMessages,
+  lockMailboxes,
+  lockMessage,
+  type SamenessKey,
+  selectFiledMessages,
+} from './table.ts'
 
 type FilingOutcome =
   | { readonly kind: 'filed'; readonly id: string }
@@ -56,7 +63,7 @@ export class MessageFiler {
     const item = toFilingItem(message)
     const outcome = await this.#fileInBatch(item).catch((error: unknown) => {
       if (error instanceof FilingInterruptedError) return { kind: 'aborted' } as const
-      // Whether the commit took place may be unknown; if it did, the second time finds what this transaction filed.
+      // Whether the commit took place may still be unknown; if it did, the second time finds what this transaction filed.
       if (isDatabaseUnavailable(error)) return this.#fileInBatch(item)
       throw error
     })
@@ -104,15 +111,13 @@ function samenessOf({ mail, summary }: FileableMessage, digest: Buffer, address:
 class FilingInterruptedError extends Error {}
 
 function fileBatch(db: Db, blobs: BlobStore, items: readonly FilingItem[]): Promise<readonly FilingOutcome[]> {
-  return inTransaction(db, async tx => {
+  let inserted: readonly MailboxDelivery[] = []
+  const file = async (tx: Db): Promise<readonly FilingOutcome[]> => {
     const waiting = items.filter(({ mail }) => !mail.signal.aborted)
     const { mailboxes, filed } = await lockAndFindFiled(tx, waiting)
     const fileable = waiting.filter(item => item.mailboxRecipients.every(({ mailboxId }) => mailboxes.has(mailboxId)))
-    await insertDeliveries(
-      tx,
-      blobs,
-      fileable.flatMap(item => deliveriesOf(item, filed)),
-    )
+    inserted = fileable.flatMap(item => deliveriesOf(item, filed))
+    await insertDeliveries(tx, blobs, inserted)
     if (waiting.some(({ mail }) => mail.signal.aborted)) throw new FilingInterruptedError()
     return items.map(item => {
       if (!waiting.includes(item)) return { kind: 'aborted' }
@@ -120,6 +125,11 @@ function fileBatch(db: Db, blobs: BlobStore, items: readonly FilingItem[]): Prom
       const [first] = item.mailboxRecipients
       return { kind: 'filed', id: (first && filed.get(duplicateKey(first))) ?? item.mail.id }
     })
+  }
+  // Its rows exist all or none.
+  return inTransaction(db, file, async lookup => {
+    const [delivery] = inserted
+    return delivery === undefined || (await lockMessage(lookup, delivery.id))
   })
 }
 

@@ -39,6 +39,11 @@ export async function selectClaims(
   )
 }
 
+/** Whether a message exists. Waits until a transaction that inserts it has ended. */
+export async function lockMessage(db: Db, id: Id<'msg'>): Promise<boolean> {
+  return (await selectRows(db, 'SELECT id FROM messages WHERE id = ? FOR UPDATE', [id])).length > 0
+}
+
 /** Locks those of the mailboxes that exist until the transaction ends, in the order of their ids, and gives them. */
 export async function lockMailboxes(db: Db, ids: readonly Id<'mbx'>[]): Promise<readonly Id<'mbx'>[]> {
   if (ids.length === 0) return []

@@ -12,7 +12,7 @@ import { emailRows } from './email-rows.ts'
 import { loadFacts } from './facts.ts'
 import { referencesOf } from './headers.ts'
 import { storeStagedMessages } from './stage-message.ts'
-import { insertEmails } from './table.ts'
+import { insertEmails, lockEmail } from './table.ts'
 import { UniqueInstants } from './unique-instants.ts'
 
 export interface AcceptDeps {
@@ -77,12 +77,18 @@ async function acceptAll(deps: AcceptDeps, candidates: readonly StampedCandidate
   const lostReservations = new Set<StampedCandidate>()
   for (;;) {
     try {
-      return await inTransaction(deps.db, tx => checkAndEnqueueIn(tx, deps, candidates, lostReservations))
+      return await inTransaction(deps.db, tx => checkAndEnqueueIn(tx, deps, candidates, lostReservations), wereAccepted)
     } catch (error) {
       if (!(error instanceof ReservationsLostError)) throw error
       for (const candidate of error.candidates) lostReservations.add(candidate)
     }
   }
+}
+
+/** Whether the transaction with these results took place: its emails exist all or none. */
+async function wereAccepted(db: Db, results: readonly AcceptResult[]): Promise<boolean> {
+  const result = results.find(({ kind }) => kind === 'accepted')
+  return result?.kind !== 'accepted' || (await lockEmail(db, result.accepted.id))
 }
 
 class ReservationsLostError extends Error {

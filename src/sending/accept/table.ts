@@ -37,6 +37,11 @@ export async function selectDomainsByName(
   )
 }
 
+/** Whether an email exists. Waits until a transaction that inserts it has ended. */
+export async function lockEmail(db: Db, id: Id<'eml'>): Promise<boolean> {
+  return (await selectRows(db, 'SELECT id FROM emails WHERE id = ? FOR UPDATE', [id])).length > 0
+}
+
 /** These domains as they are now, locked in share mode, with their organizations' plans and their brands' pauses. */
 export async function lockDomains(db: Db, ids: readonly Id<'dom'>[]): Promise<readonly LockedDomain[]> {
   const domainIds = padToPowerOfTwo([...new Set(ids)].sort())
