@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/clock.ts'
 import { batched } from '../../base/concurrency/batch.ts'
-import type { Db } from '../../base/database/database.ts'
+import { type Db, isDatabaseUnavailable } from '../../base/database/database.ts'
 import type { Log } from '../../base/observability/log.ts'
 import { refuse } from '../../base/refusal.ts'
 import type { JsonResponse } from '../request-context.ts'
@@ -31,6 +31,10 @@ export interface IdempotencyKeys {
   close(): void
 }
 
+/** A response waits at most this long until its key is free: it may be the database that its request failed for. */
+const maxReleaseWaitMs = 500
+const releaseEveryMs = 1000
+
 interface ReservationFailure {
   readonly kind: 'failed'
   readonly error: unknown
@@ -49,7 +53,7 @@ export function openIdempotencyKeys(db: Db, clock: Clock, log: Log, renewEveryMs
     { maxItems: 64, maxInFlight: 2 },
     async requests => {
       try {
-        return await reserveKeys(db, requests, clock)
+        return await reserveKeys(db, requests, clock, reservation => void release(reservation))
       } catch (error) {
         // Not thrown: while the database is away, each request of the batch would be tried alone, one after the other.
         return requests.map(() => ({ kind: 'failed', error }))
@@ -63,6 +67,18 @@ export function openIdempotencyKeys(db: Db, clock: Clock, log: Log, renewEveryMs
     )
   }, renewEveryMs)
   renewal.unref()
+  let isClosed = false
+
+  /** Frees a key, however long the database is away; after a minute another request may have it anyway. */
+  async function release(reservation: Reservation): Promise<void> {
+    for (const until = performance.now() + leaseMs; ; await Bun.sleep(releaseEveryMs))
+      try {
+        return await deleteReservation(db, reservation)
+      } catch (error) {
+        if (isDatabaseUnavailable(error) && !isClosed && performance.now() < until) continue
+        return log.error({ err: error }, 'could not free an idempotency key; it is free in a minute')
+      }
+  }
 
   return {
     async reserve(key, request) {
@@ -91,7 +107,7 @@ export function openIdempotencyKeys(db: Db, clock: Clock, log: Log, renewEveryMs
     async settle(reservation, status, body) {
       inFlight.delete(reservation)
       const isSuccess = status >= 200 && status < 300
-      if (!isSuccess) return deleteReservation(db, reservation)
+      if (!isSuccess) return await Promise.race([release(reservation), Bun.sleep(maxReleaseWaitMs)])
       if (reservation.isResponseStored) return
       const [isStored] = await storeResponses(db, [{ reservation, status, body: await body() }])
       if (!isStored)
@@ -99,7 +115,10 @@ export function openIdempotencyKeys(db: Db, clock: Clock, log: Log, renewEveryMs
           'did not store a response: another request has taken over its idempotency key, whose lease had run out',
         )
     },
-    close: () => clearInterval(renewal),
+    close: () => {
+      isClosed = true
+      clearInterval(renewal)
+    },
   }
 }
 

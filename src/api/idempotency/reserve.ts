@@ -1,5 +1,6 @@
 import { type Clock, type Instant, plusMs } from '../../base/clock.ts'
 import type { Db } from '../../base/database/database.ts'
+import { isConnectionLost } from '../../base/database/database-errors.ts'
 import { type Id, newSortableToken } from '../../base/ids.ts'
 import type { JsonResponse } from '../request-context.ts'
 import { leaseMs, type Reservation, responseRetentionMs } from './reservation.ts'
@@ -33,11 +34,13 @@ export type ReservationResult =
 /**
  * Reserves the keys of these requests, one result for each in their order. The statements commit before the work starts. A
  * key whose lease ran out, or whose response is older than 24 hours, goes to the new request.
+ * @param onUnknown called for each reservation that the database may have made, when the connection to it was lost
  */
 export async function reserveKeys(
   db: Db,
   requests: readonly ReservationRequest[],
   clock: Clock,
+  onUnknown: (reservation: Reservation) => void = () => undefined,
 ): Promise<readonly ReservationResult[]> {
   const now = clock.now()
   // Selected first: an insert would wait for whoever is storing a response, and this whole batch with it.
@@ -47,7 +50,10 @@ export async function reserveKeys(
     const key = mapKeyOf(refOf(request))
     if (!existing.has(key) && !fresh.has(key)) fresh.set(key, newRow(request, now))
   }
-  const inserted = await insertFresh(db, fresh)
+  const inserted = await insertFresh(db, fresh).catch((error: unknown) => {
+    if (isConnectionLost(error)) for (const row of fresh.values()) onUnknown(reservationOf(row))
+    throw error
+  })
   const reserved = new Set<string>()
   return Promise.all(
     requests.map(async (request): Promise<ReservationResult> => {
@@ -101,11 +107,12 @@ function newRow(request: ReservationRequest, now: Instant): IdempotencyRow {
   }
 }
 
-function reservedBy({ organization_id, idempotency_key, token }: IdempotencyRow): ReservationResult {
-  return {
-    kind: 'reserved',
-    reservation: { organizationId: organization_id, key: idempotency_key, token, isResponseStored: false },
-  }
+function reservedBy(row: IdempotencyRow): ReservationResult {
+  return { kind: 'reserved', reservation: reservationOf(row) }
+}
+
+function reservationOf({ organization_id, idempotency_key, token }: IdempotencyRow): Reservation {
+  return { organizationId: organization_id, key: idempotency_key, token, isResponseStored: false }
 }
 
 function refOf(request: ReservationRequest): IdempotencyKeyRef {
