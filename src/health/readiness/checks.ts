@@ -29,10 +29,11 @@ export interface ReadinessDeps {
   readonly clock: Clock
 }
 
-const timeoutMs = 5000
+/** So that the answer is there within five seconds, whatever is away. */
+const timeoutMs = 4000
 const maxQueueAgeMs = 15 * minuteMs
 
-/** Checks each part that the service needs, all at the same time, each for at most five seconds. */
+/** Checks each part that the service needs, all at the same time, each for at most four seconds. */
 export function createReadiness(deps: ReadinessDeps): Readiness {
   const { dnsProvider } = deps
   return async () => {
