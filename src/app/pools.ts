@@ -10,7 +10,7 @@ export interface Pools {
 }
 
 /** How long the database gets to answer while the process stops, in milliseconds. */
-const stoppingMs = 5000
+const stoppingMs = 8000
 
 /** To be called before anything else registers what the shutdown begins with, which then waits no longer for the database. */
 export function openPools(config: Config, { onDrain, onStop }: Pick<AppContext, 'onDrain' | 'onStop'>): Pools {

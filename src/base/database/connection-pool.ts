@@ -10,7 +10,7 @@ export interface ConnectionPool {
   getConnection(done: (error: unknown, connection?: TimedConnection) => void): void
   /** Waits until the connections in use are released, for as long as a statement may take, and closes all. */
   end(done: (error?: unknown) => void): void
-  /** From now on no statement and no transaction gets more time than this, nor does one in progress. */
+  /** From now on no statement and no transaction gets more time than this; those in progress get it from now on. */
   limitTimeouts(maxMs: number): void
 }
 
@@ -180,6 +180,7 @@ export function openConnectionPool({ server, connections, usage, ...options }: C
         transactionMs: Math.min(timeouts.transactionMs, maxMs),
         overdue: 'fail',
       }
+      for (const timed of inUse) timed.restartTimeouts()
     },
     end(done) {
       isClosed = true

@@ -85,6 +85,12 @@ export class TimedConnection {
     else this.failSilent()
   }
 
+  /** Counts from now on what is in progress. */
+  restartTimeouts(): void {
+    this.askedAtMs = this.heardAtMs = this.owner.now()
+    if (this.begunAtMs !== undefined) this.begunAtMs = this.heardAtMs
+  }
+
   /** Closes the connection: its statements fail with `error`, and later ones too. */
   fail(error: Error): void {
     if (this.failure) return
