@@ -1,12 +1,12 @@
 import type { Config } from '../base/config/config.ts'
 import { type Database, openDatabase } from '../base/database/database.ts'
-import type { DatabaseUse } from '../base/database/timeouts.ts'
+import type { DatabaseWorkload } from '../base/database/timeouts.ts'
 import type { AppContext } from './app-context.ts'
 
 /** The connection pools of this process. */
 export interface Pools {
   /** Opens a pool; it is closed when the process stops. @param name its label in the metrics */
-  open(name: string, use: DatabaseUse): Database
+  open(name: string, workload: DatabaseWorkload): Database
 }
 
 /** How long the database gets to answer while the process stops, in milliseconds. */
@@ -19,8 +19,8 @@ export function openPools(config: Config, { onDrain, onStop }: Pick<AppContext, 
     for (const pool of pools) pool.limitTimeouts(stoppingMs)
   })
   return {
-    open(name, use) {
-      const pool = openDatabase(config.databaseUrl, config.databaseConnections, { name, use })
+    open(name, workload) {
+      const pool = openDatabase(config.databaseUrl, config.databaseConnections, { name, workload })
       pools.push(pool)
       onStop(() => pool.close())
       return pool

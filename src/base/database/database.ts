@@ -3,7 +3,7 @@ import { openConnectionPool } from './connection-pool.ts'
 import { CommitUnknownError, isConnectionLost } from './database-errors.ts'
 import { trackPool } from './pool-metrics.ts'
 import type { DatabaseSchema } from './schema.ts'
-import { type DatabaseUse, timeoutsFor } from './timeouts.ts'
+import { type DatabaseWorkload, timeoutsFor } from './timeouts.ts'
 
 /** The database or a transaction: the first parameter of every function that queries. */
 export type Db = Kysely<DatabaseSchema>
@@ -24,7 +24,7 @@ export interface DatabaseOptions {
   /** The label of the pool in the metrics; absent: it has no metrics. */
   readonly name?: string
   /** By default `background`: statements that the server is still working on are not cut off. */
-  readonly use?: DatabaseUse
+  readonly workload?: DatabaseWorkload
 }
 
 /**
@@ -37,7 +37,7 @@ export interface DatabaseOptions {
 export function openDatabase(
   url: string,
   connections: number,
-  { name, use = 'background' }: DatabaseOptions = {},
+  { name, workload = 'background' }: DatabaseOptions = {},
 ): Database {
   const address = new URL(url)
   const socketPath = address.searchParams.get('socketPath')
@@ -57,7 +57,7 @@ export function openDatabase(
       enableKeepAlive: true,
     },
     connections,
-    timeouts: timeoutsFor(use, timeoutMs === null ? undefined : Number(timeoutMs)),
+    timeouts: timeoutsFor(workload, timeoutMs === null ? undefined : Number(timeoutMs)),
     usage: trackPool(connections, name),
   })
   const db = new Kysely<DatabaseSchema>({ dialect: new MysqlDialect({ pool: pool as unknown as MysqlPool }) })

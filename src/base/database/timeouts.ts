@@ -17,12 +17,12 @@ export interface DatabaseTimeouts {
  * `request`: for what somebody waits for. `background`: for work that may take long by its nature, such as migrations,
  * backups, deletions and the building of indexes; a database that is silent is noticed as early.
  */
-export type DatabaseUse = 'request' | 'background'
+export type DatabaseWorkload = 'request' | 'background'
 
 const statementMs = 15_000
 
-export function timeoutsFor(use: DatabaseUse, ms: number = statementMs): DatabaseTimeouts {
-  return use === 'request'
+export function timeoutsFor(workload: DatabaseWorkload, ms: number = statementMs): DatabaseTimeouts {
+  return workload === 'request'
     ? { statementMs: ms, transactionMs: Math.min(4 * ms, minuteMs), overdue: 'fail' }
     : { statementMs: ms, transactionMs: 6 * hourMs, overdue: 'ask' }
 }

@@ -9,7 +9,7 @@ import {
   isDatabaseUnavailable,
   openDatabase,
 } from '../../../src/base/database/database.ts'
-import type { DatabaseUse } from '../../../src/base/database/timeouts.ts'
+import type { DatabaseWorkload } from '../../../src/base/database/timeouts.ts'
 import { newId } from '../../../src/base/ids.ts'
 import { type FreshDatabase, freshDatabase } from '../../harness/database.ts'
 import { type DatabaseProxy, startDatabaseProxy } from '../../harness/database-proxy.ts'
@@ -36,8 +36,8 @@ afterEach(async () => {
 })
 afterAll(() => direct.close())
 
-function open(use: DatabaseUse, connections = 2, ms: number | null = timeoutMs): Database {
-  const database = openDatabase(`${proxy.url}${ms === null ? '' : `?timeoutMs=${ms}`}`, connections, { use })
+function open(workload: DatabaseWorkload, connections = 2, ms: number | null = timeoutMs): Database {
+  const database = openDatabase(`${proxy.url}${ms === null ? '' : `?timeoutMs=${ms}`}`, connections, { workload })
   opened.push(database)
   return database
 }
