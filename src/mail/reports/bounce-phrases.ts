@@ -49,7 +49,7 @@ export const bouncePhrases = anyOf([
   'unable to deliver (?:your |the )?(?:message|mail)',
   'unknown (?:user|host)',
   'user (?:is )?(?:unknown|not found)|no such (?:user|mailbox|recipient)',
-  '(?:has|have) not been delivered|(?:was|been) (?:automatically )?rejected',
+  'has been returned because|(?:has|have) not been delivered|(?:was|been) (?:automatically )?rejected',
   'undeliverable (?:message|mail|to)',
   'failure reasons?',
   'delivery failed',

@@ -3,7 +3,7 @@ import { htmlToText } from '../html-to-text/html-to-text.ts'
 import { isAutomaticReply } from './auto-reply.ts'
 import { returnedMessageStart } from './bounce-phrases.ts'
 import { decodeEncodedWords, fieldOf, type ReportMessage } from './report-mime.ts'
-import { isReturnedMessageType } from './returned-message.ts'
+import { isReturnedMessageType, type OriginalMessage } from './returned-message.ts'
 
 /** Notifications are short: longer text is not read. In characters. */
 const maxNotification = 16 * 1024
@@ -11,7 +11,7 @@ const maxSearched = 64 * 1024
 const maxHtml = 32 * 1024
 
 const mailSystem =
-  /\b(?:mailer[-_ ]?daemon|mail[-_ ]?daemon|post_?master|mdaemon|mailsystem|mail[-_ ]delivery|delivery[-_ ]?(?:sub)?system|delivery[-_ ]?(?:status|failure|notification)|bounces?|ndr|sysadmin|system administrator|mail administrator|mail router|internet mail delivery|autoresponder|daemon|no[-_]?reply[-_]?mail|mailagent|mms[c]?|symantec_antivirus|exim|hostmaster|interscan)\b|^<>$|系统退信|邮件系统|メール(?:システム|エラー)/i
+  /\b(?:mailer[-_ ]?daemon|mail[-_ ]?daemon|post_?master|mdaemon|mailsystem|mail[-_ ]delivery|delivery[-_ ]?(?:sub)?system|delivery[-_ ]?(?:status|failure|notification)|bounces?|ndr|sysadmin|system administrator|mail administrator|mail router|internet mail delivery|autoresponder|daemon|no[-_]?reply[-_]?mail|mailagent|mms[c]?|symantec_antivirus|exim|hostmaster|interscan)\b|mail[-_ ]?(?:gateway|service|server)\b|^<>$|系统退信|邮件系统|メール(?:システム|エラー)/i
 
 /** Whether its header suggests that a mail system wrote the message. */
 export function isFromMailSystem(fields: readonly HeaderField[]): boolean {
@@ -23,9 +23,10 @@ export function isNotification(fields: readonly HeaderField[]): boolean {
   return fieldOf(fields, 'return-path')?.trim() === '<>'
 }
 
-/** Whether From names a mail system. */
+/** Whether From names a mail system or, in a notification, nobody. */
 export function hasMailSystemAuthor(fields: readonly HeaderField[]): boolean {
-  return mailSystem.test(authorOf(fields))
+  const author = authorOf(fields)
+  return mailSystem.test(author) || (isNotification(fields) && !/@./.test(author))
 }
 
 function authorOf(fields: readonly HeaderField[]): string {
@@ -35,22 +36,34 @@ function authorOf(fields: readonly HeaderField[]): string {
 const noReply = /\bno[-_]?reply@/i
 
 /**
- * Whether a mail system wrote the message: by its header, or because it is a report that returns a message, though without a
- * machine-readable part.
+ * Whether a mail system wrote the message: by its author; because it is a report that returns a message, though without a
+ * machine-readable part; or because it is a notification that returns one, whoever its author is.
  */
-export function isWrittenByMailSystem({ fields, type, parts }: ReportMessage): boolean {
-  if (isPersonalReply(fields) && !(isNotification(fields) && hasMailSystemAuthor(fields))) return false
+export function isWrittenByMailSystem({ fields, type, parts }: ReportMessage, original: OriginalMessage): boolean {
+  const returnsMessage = parts.some(part => isReturnedMessageType(part.type))
+  const quotesMessage = returnsMessage || (original.messageId !== null && !isAutomaticReply(fields))
+  if (isPersonalReply(fields) && !(isNotification(fields) && hasMailSystemAuthor(fields) && quotesMessage)) return false
   const isNoReply = noReply.test(authorOf(fields))
   if (hasMailSystemAuthor(fields) && !isNoReply) return true
-  const returnsMessage = parts.some(part => isReturnedMessageType(part.type))
-  if (isNotification(fields)) return returnsMessage || !isAutomaticReply(fields)
+  if (isNotification(fields)) return quotesMessage && !isPassedOn(fields)
   if (!returnsMessage) return false
   return type.parameters.get('report-type')?.toLowerCase() === 'delivery-status' || isNoReply
 }
 
+/** Whether a person or a list passed it on. */
+export function isPassedOn(fields: readonly HeaderField[]): boolean {
+  return replySubject.test(subjectOf(fields)) || fields.some(({ name }) => /^list-(?:id|post|unsubscribe)$/i.test(name))
+}
+
+const replySubject = /^\s*(?:re|aw|sv|fwd?|wg)\s*:/i
+
+function subjectOf(fields: readonly HeaderField[]): string {
+  return decodeEncodedWords(fieldOf(fields, 'subject') ?? '')
+}
+
 /** Whether a person replied: postmasters are people too. */
 function isPersonalReply(fields: readonly HeaderField[]): boolean {
-  const isReply = /^\s*(?:re|aw|sv|fwd?|wg)\s*:/i.test(decodeEncodedWords(fieldOf(fields, 'subject') ?? ''))
+  const isReply = replySubject.test(subjectOf(fields))
   return isReply && fieldOf(fields, 'in-reply-to') !== undefined && fieldOf(fields, 'auto-submitted') === undefined
 }
 

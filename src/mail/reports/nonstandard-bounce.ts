@@ -1,4 +1,6 @@
+import type { HeaderField } from '../header.ts'
 import { oneLine } from '../text.ts'
+import { isAutomaticReply } from './auto-reply.ts'
 import {
   bouncePhrases,
   bounceSubjects,
@@ -12,6 +14,7 @@ import { findEnhancedStatus, findReply, findReplyCode } from './enhanced-status.
 import {
   hasMailSystemAuthor,
   isNotification,
+  isPassedOn,
   isWrittenByMailSystem,
   noticeText,
   notificationText,
@@ -34,11 +37,12 @@ export function readNonstandardBounce(
   message: ReportMessage,
   original: OriginalMessage,
 ): readonly ReportedRecipient[] | null {
-  if (!isWrittenByMailSystem(message)) return null
   const text = notificationText(message)
   const subject = decodeEncodedWords(fieldOf(message.fields, 'subject') ?? '')
+  if (!isWrittenByMailSystem(message, original) && !isWordedAsBounce(message.fields, subject, text)) return null
   const failed = failedIn(message)
-  const isBounce = failed.length > 0 || hasBouncePhrases(subject, text) || isUnwordedBounce(message, subject, text)
+  const isBounce =
+    failed.length > 0 || hasBouncePhrases(subject, text) || isUnwordedBounce(message, original, subject, text)
   if (!isBounce || text.trim().length < minNotification) return null
   const withFields = findDeliveryStatusRecipients(text)
   if (withFields.length > 0) return withFields
@@ -56,6 +60,12 @@ export function readNonstandardBounce(
   }))
 }
 
+/** Whether a notification of an author without a known name is a bounce by its subject and by its text. */
+function isWordedAsBounce(fields: readonly HeaderField[], subject: string, text: string): boolean {
+  if (!isNotification(fields) || isPassedOn(fields) || isAutomaticReply(fields)) return false
+  return bounceSubjects.test(subject) && bouncePhrases.test(text)
+}
+
 function hasBouncePhrases(subject: string, text: string): boolean {
   if (challengePhrases.test(text)) return isFailureQuoted(text)
   if (bouncePhrases.test(text)) return true
@@ -63,17 +73,18 @@ function hasBouncePhrases(subject: string, text: string): boolean {
 }
 
 /**
- * Whether a notification without a known phrase is a bounce nevertheless: a mail system wrote it, or it quotes the refusal of
- * a server or returns the message; and it is about nothing else that mail systems write of.
+ * Whether a notification of a mail system without a known phrase is a bounce nevertheless: it quotes the refusal of a server
+ * or returns the message, and is about nothing else that mail systems write of. Also true of a delay.
  */
-function isUnwordedBounce(message: ReportMessage, subject: string, text: string): boolean {
+function isUnwordedBounce(message: ReportMessage, original: OriginalMessage, subject: string, text: string): boolean {
   const { fields, parts, type } = message
-  if (!isNotification(fields) || type.parameters.get('report-type') === 'disposition-notification') return false
+  if (!isNotification(fields) || !hasMailSystemAuthor(fields)) return false
+  if (type.parameters.get('report-type')?.toLowerCase() === 'disposition-notification') return false
   const words = `${subject}\n${text}`
-  if (delayPhrases.test(words)) return hasMailSystemAuthor(fields) && !challengePhrases.test(text)
+  if (delayPhrases.test(words)) return !challengePhrases.test(text)
   if (isFailureQuoted(text)) return true
   const isOther = [challengePhrases, successPhrases, otherNotices].some(phrases => phrases.test(words))
-  return !isOther && (hasMailSystemAuthor(fields) || parts.some(part => isReturnedMessageType(part.type)))
+  return !isOther && (original.messageId !== null || parts.some(part => isReturnedMessageType(part.type)))
 }
 
 /** Whether the text quotes a permanent refusal with an enhanced status code. */

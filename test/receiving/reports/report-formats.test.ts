@@ -196,6 +196,12 @@ describe('does not take for a report', () => {
     test(name, () => expect(readFixture(name)).toMatchObject({ kind: 'none', recipients: [] }))
 })
 
+test('takes none of these and of the auto-replies for a bounce because it came with the null reverse-path', () => {
+  const names = [...fixtureNames('none-'), ...fixtureNames('auto-')]
+  const kinds = names.map(name => [name, readReport(fixtureBytes(name), { hasNullReversePath: true }).kind])
+  expect(kinds.filter(([, kind]) => kind !== 'none' && kind !== 'auto-reply')).toEqual([])
+})
+
 describe('recognises the auto-reply', () => {
   for (const name of fixtureNames('auto-'))
     test(name, () => expect(readFixture(name)).toMatchObject({ kind: 'auto-reply', recipients: [] }))
