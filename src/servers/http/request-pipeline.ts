@@ -12,7 +12,9 @@ import type { Log } from '../../base/observability/log.ts'
 import { type SpanOptions, traced } from '../../base/observability/tracing.ts'
 import { Refusal, refuse } from '../../base/refusal.ts'
 import { clientNetwork } from '../client-network.ts'
+import { discardBody } from './discard-body.ts'
 import { classifyError } from './error-classification.ts'
+import { requireSmallHeader } from './limits/header-size.ts'
 import { openMemoryBudget } from './limits/memory-budget.ts'
 import { openRateLimiter, type RateLimitStatus, secondsUntilReset } from './limits/rate-limiter.ts'
 import { newPendingRequest, type PendingRequest, readOnlyCaller, withoutBody } from './pending-request.ts'
@@ -126,6 +128,7 @@ export function openRequestPipeline(
       requireWithinRate(pending, caller)
       setRequestContext(pending.routedRequest, requestContext(pending, caller))
     }
+    requireSmallHeader(pending.request)
     const response = await (pending.isApi ? deps.dispatch(pending.routedRequest) : dispatchPublic(pending, getAddress))
     return pending.request.method === 'HEAD' ? withoutBody(response) : deps.bufferResponse(response, pending.request)
   }
@@ -169,6 +172,7 @@ export function openRequestPipeline(
     setCommonHeaders(response.headers, pending)
     recordResponse(deps, pending, response.status)
     if (pending.caller) deps.requestLog.record(requestLogRow(pending, pending.caller, response.status))
+    if (response.status >= 400) await discardBody(pending.request)
     return response
   }
 

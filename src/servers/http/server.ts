@@ -15,6 +15,7 @@ import { createTools } from '../mcp/tools.ts'
 import { allowedMethods } from './allowed-methods.ts'
 import { clientAddressReader } from './client-address.ts'
 import { healthRoutes } from './health-routes.ts'
+import { readLargeHeaders } from './limits/header-size.ts'
 import { createOpenApiDocument } from './openapi/document.ts'
 import examples from './openapi/examples.json'
 import { openApiRoutes } from './openapi/routes.ts'
@@ -63,6 +64,7 @@ const idleSeconds = 200
 /** Starts the HTTP server: the routes of `features`, MCP, `/health`, `/ready` and the OpenAPI document. Port 0 takes a free one. */
 export function openHttpServer(deps: HttpServerDeps): HttpServer {
   const { config, db, log, clock } = deps
+  readLargeHeaders()
   // Bound first, since links of the features carry the port. No request comes before this function has returned.
   const server = Bun.serve({
     hostname: config.httpListen.host,

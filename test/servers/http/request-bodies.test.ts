@@ -45,6 +45,39 @@ test('refuses a chunked body past 16 MiB without keeping it in memory', async ()
   expect(process.memoryUsage().rss - before).toBeLessThan(100 * 1024 * 1024)
 })
 
+const mebi = 1024 * 1024
+
+for (const connection of ['keep-alive', 'close'])
+  for (const [kind, head, frame] of [
+    ['declared', `Content-Length: ${17 * mebi}`, (piece: Buffer) => piece],
+    [
+      'chunked',
+      'Transfer-Encoding: chunked',
+      (piece: Buffer) => Buffer.concat([Buffer.from(`${piece.length.toString(16)}\r\n`), piece, Buffer.from('\r\n')]),
+    ],
+  ] as const)
+    test(`the refusal of a ${kind} body (${connection}) reaches a client that reads only after it has written`, async () => {
+      const socket = connect(server.port, '127.0.0.1')
+      const failures: Error[] = []
+      socket.on('error', error => failures.push(error))
+      socket.pause()
+      socket.write(`${headOf()}Connection: ${connection}\r\n${head}\r\n\r\n`)
+      for (let i = 0; i < 17 * 16 && failures.length === 0; i++) {
+        const isFlushed = socket.write(frame(Buffer.alloc(mebi / 16, 97)))
+        if (!isFlushed) await until(() => !socket.writableNeedDrain || failures.length > 0)
+      }
+      socket.write(kind === 'declared' ? '' : '0\r\n\r\n')
+      let response = ''
+      socket.on('data', bytes => {
+        response += bytes
+      })
+      socket.resume()
+      await until(() => response.includes('payload_too_large') || failures.length > 0)
+      expect(failures).toEqual([])
+      expect(response).toStartWith('HTTP/1.1 413 ')
+      socket.destroy()
+    })
+
 /** The response to raw bytes, until the connection is closed, or for half a second. */
 async function rawResponse(text: string): Promise<string> {
   const socket = connect(server.port, '127.0.0.1')

@@ -105,13 +105,8 @@ function apiRefusals(
 }
 
 /** The same for a route outside /v1. */
-function publicRefusals({ body, params, query }: OperationSpec): readonly RefusalCode[] {
-  const isValidated = body || params || query
-  return [
-    ...(isValidated ? validationRefusals : []),
-    ...(body ? publicBodyRefusals : largeBodyRefusals),
-    ...serverFaultRefusals,
-  ]
+function publicRefusals({ body }: OperationSpec): readonly RefusalCode[] {
+  return [...validationRefusals, ...(body ? publicBodyRefusals : largeBodyRefusals), ...serverFaultRefusals]
 }
 
 /** SPEC section 4: only POST /v1/emails responds 402; elsewhere it is 422. */
