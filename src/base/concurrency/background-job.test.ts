@@ -1,3 +1,4 @@
+import { heapStats } from 'bun:jsc'
 import { expect, test } from 'bun:test'
 import type { Log } from '../observability/log.ts'
 import { openLog } from '../observability/log.ts'
@@ -51,4 +52,17 @@ test('stops once the running round has ended, without waiting for the interval',
   expect([isAborted, isStopped]).toEqual([true, false])
   finish('done')
   await stopping
+})
+
+test('keeps nothing of the pauses between its rounds', async () => {
+  let rounds = 0
+  const { promise: enough, resolve } = Promise.withResolvers<void>()
+  const job = startJob({ name: 'test', intervalMs: 0, log }, () => {
+    if (++rounds === 1000) resolve()
+    return Promise.resolve('done')
+  })
+  await enough
+  Bun.gc(true)
+  expect(heapStats().objectTypeCounts['Timeout'] ?? 0).toBeLessThan(100)
+  await job.stop()
 })

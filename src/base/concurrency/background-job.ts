@@ -69,6 +69,8 @@ function pause(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise(resolve => {
     const end = () => {
       clearTimeout(timer)
+      // Otherwise the signal would keep something of every pause for as long as the job runs.
+      signal.removeEventListener('abort', end)
       resolve()
     }
     const timer = setTimeout(end, ms)
