@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { QueryClause, SearchQuery } from './query.ts'
 import { leadingCharacter, type Token } from './tokenizer.ts'
 
@@ -21,7 +21,7 @@ export type Term = Buffer
 export type PostingList = Buffer
 
 function termOf(...tokens: readonly Token[]): Term {
-  return createHash('sha256').update(tokens.join(' ')).digest().subarray(0, termBytes)
+  return hash('sha256', tokens.join(' '), 'buffer').subarray(0, termBytes)
 }
 
 export interface Posting {
@@ -34,37 +34,53 @@ export interface Posting {
  * which {@link readPostings} reads: it is made on a worker.
  */
 export function buildPostings(texts: string): string {
-  const messages = texts.split('\n').map(text => text.trim().split(' '))
-  const positions = new Map<string, number[]>()
+  const messages = texts.split('\n')
+  const tokensOf = (message: string): readonly Token[] => message.trim().split(' ')
+  // Most tokens are in one message only: an array for each would take most of the memory.
+  const positions = new Map<string, number | number[]>()
   const add = (key: string, position: number) => {
     const ofKey = positions.get(key)
-    if (!ofKey) positions.set(key, [position])
-    else if (ofKey.at(-1) !== position) ofKey.push(position)
+    if (ofKey === undefined) positions.set(key, position)
+    else if (typeof ofKey === 'number') {
+      if (ofKey !== position) positions.set(key, [ofKey, position])
+    } else if (ofKey.at(-1) !== position) ofKey.push(position)
   }
-  for (const [position, tokens] of messages.entries())
-    for (const token of tokens) {
+  for (const [position, message] of messages.entries())
+    for (const token of tokensOf(message)) {
       add(token, position)
       const character = leadingCharacter(token)
       if (character) add(characterKey(character), position)
     }
-  const common = new Set(positions.keys().filter(key => (positions.get(key)?.length ?? 0) > maxListedPositions))
-  for (const [position, tokens] of messages.entries())
+  const isCommon = (key: string) => {
+    const ofKey = positions.get(key)
+    return typeof ofKey === 'object' && ofKey.length > maxListedPositions
+  }
+  const common = new Set(positions.keys().filter(isCommon))
+  for (const [position, message] of messages.entries()) {
+    const tokens = tokensOf(message)
     for (const [i, token] of tokens.entries()) {
       const next = tokens[i + 1]
       if (next !== undefined && common.has(token) && common.has(next)) add(`${token} ${next}`, position)
     }
-  const postings = Array.from(
-    positions,
-    ([key, ofKey]) => termOf(key).toString('hex') + packPositions(ofKey).toString('hex'),
+  }
+  const postings = Array.from(positions, ([key, ofKey]) =>
+    Buffer.concat([termOf(key), packPositions(typeof ofKey === 'number' ? [ofKey] : ofKey)]).toString('hex'),
   )
   return postings.sort().join('\n')
 }
 
-export function readPostings(text: string): readonly Posting[] {
-  return text.split('\n').map(line => ({
-    term: Buffer.from(line.slice(0, termBytes * 2), 'hex'),
-    list: Buffer.from(line.slice(termBytes * 2), 'hex'),
-  }))
+/** One after the other, since a segment may have hundreds of thousands. */
+export function* readPostings(text: string): Generator<Posting> {
+  for (let start = 0; start < text.length; ) {
+    const newline = text.indexOf('\n', start)
+    const end = newline < 0 ? text.length : newline
+    const listStart = start + termBytes * 2
+    yield {
+      term: Buffer.from(text.slice(start, listStart), 'hex'),
+      list: Buffer.from(text.slice(listStart, end), 'hex'),
+    }
+    start = end + 1
+  }
 }
 
 /** Another key than that of the token, which the character alone is at the end of a text. */

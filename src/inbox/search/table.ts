@@ -186,7 +186,18 @@ export async function selectUnsegmentedTexts(db: Db, organizationId: Id<'org'>) 
     .execute()
 }
 
-const rowsPerStatement = 2000
+const rowsPerStatement = 1024
+
+/** Takes at most so many items off an iterator. */
+function firstOf<Item>(items: Iterator<Item>, most: number): readonly Item[] {
+  const taken: Item[] = []
+  while (taken.length < most) {
+    const { value, done } = items.next()
+    if (done) break
+    taken.push(value)
+  }
+  return taken
+}
 
 /** Inserts the organization's segment of this number: its messages, in the order of their positions, and its postings. */
 export async function insertSegment(
@@ -194,16 +205,16 @@ export async function insertSegment(
   organizationId: Id<'org'>,
   segment: number,
   messageIds: readonly Id<'msg'>[],
-  postings: readonly Posting[],
+  postings: Iterable<Posting>,
 ): Promise<void> {
-  for (let at = 0; at < postings.length; at += rowsPerStatement)
-    await insertRows(
-      db,
-      'search_postings',
-      postings
-        .slice(at, at + rowsPerStatement)
-        .map(({ term, list }) => ({ organization_id: organizationId, block: segment, term, places: list })),
-    )
+  const rows = Iterator.from(postings).map(({ term, list }) => ({
+    organization_id: organizationId,
+    block: segment,
+    term,
+    places: list,
+  }))
+  for (let next = firstOf(rows, rowsPerStatement); next.length > 0; next = firstOf(rows, rowsPerStatement))
+    await insertRows(db, 'search_postings', next)
   const place = sql<number>`${sql.lit(segment * segmentSize)} + FIELD(message_id, ${sql.join(messageIds)}) - 1`
   await db
     .updateTable('search_texts')
