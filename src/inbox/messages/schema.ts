@@ -82,7 +82,10 @@ export const inboundMessageSchema = t.Object(
     text: nullable(t.String()),
     html: nullable(
       t.String({
-        description: 'Sanitized. Inline images keep their `cid:` URL, with the `content_id` of an attachment.',
+        description:
+          'Sanitized. What style sheets say is in style attributes; what depends on the screen (`@media`) in a style element ' +
+          'at its beginning, whose rules reach nothing but this message. Inline images keep their `cid:` URL, with the ' +
+          '`content_id` of an attachment.',
       }),
     ),
     reply_text: nullable(t.String({ description: 'The text without quoted messages and signature.' })),

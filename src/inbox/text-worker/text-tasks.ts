@@ -1,8 +1,8 @@
 import { htmlToText } from '../../mail/html-to-text/html-to-text.ts'
 import { textAlternative } from '../../sending/compose/text-alternative.ts'
 import { replyTextOf } from '../messages/reply-text.ts'
-import { sanitizeHtml, sanitizeQuotedHtml } from '../messages/sanitize-html.ts'
 import { quoteInHtml, quoteInText } from '../reply/quotation.ts'
+import { sanitizeHtml, sanitizeQuotedHtml } from '../sanitize-html/sanitize-html.ts'
 import { buildPostings } from '../search/segment.ts'
 import { toSearchText } from '../search/tokenizer.ts'
 

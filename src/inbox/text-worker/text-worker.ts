@@ -23,6 +23,8 @@ export interface TextWorker {
 const idleMs = 2000
 /** Texts of so many characters take some ten milliseconds at most, whatever they hold. */
 const maxInlineCharacters = 8 * 1024
+/** The same for HTML with style sheets. */
+const maxInlineHtmlCharacters = 4 * 1024
 
 /** @param timeoutMs for one text, or for one chunk of a message */
 export function openTextWorker({ timeoutMs = 10_000 }: { readonly timeoutMs?: number } = {}): TextWorker {
@@ -33,7 +35,8 @@ export function openTextWorker({ timeoutMs = 10_000 }: { readonly timeoutMs?: nu
       type Result = ReturnType<TextTasks[typeof name]> | null
       const task = textTasks[name] as (...texts: readonly string[]) => Result
       const characters = texts.reduce((sum, text) => sum + text.length, 0)
-      if (characters <= maxInlineCharacters) return task(...texts)
+      const sanitizes = name === 'sanitizeHtml' || name === 'sanitizeQuotedHtml'
+      if (characters <= (sanitizes ? maxInlineHtmlCharacters : maxInlineCharacters)) return task(...texts)
       return (await pool.run('text', { name, texts }).catch(() => null)) as Result
     },
     async readSummary(chunks, limits = parseLimits) {

@@ -35,7 +35,7 @@ test('leaves the event loop free', async () => {
 
 test('gives null for a task that takes too long, and runs the next one', async () => {
   worker = openTextWorker({ timeoutMs: 800 })
-  const hopeless = await worker.run('sanitizeHtml', '<p style="font:rgb(1)rgb(1)rgb(1)x\\">'.repeat(55_000), 'block')
+  const hopeless = await worker.run('sanitizeHtml', '<div>'.repeat(400_000), 'block')
   expect(hopeless).toBeNull()
   // A busy machine may take longer than that to start the thread again.
   let next: string | null = null

@@ -71,11 +71,9 @@ test('keeps ordinary styles, and no value that reaches beyond its element', () =
   ]
   for (const style of allowed) {
     const html = `<p style="${style.replaceAll('"', '&quot;')}">x</p>`
-    expect(shown(html)?.replaceAll(' ', '')).toBe(html.replaceAll(' ', ''))
+    expect(shown(html)?.replaceAll(' ', '')).toBe(html.replaceAll('&quot;', "'").replaceAll(' ', ''))
   }
   const dropped = [
-    'margin-top:-100px',
-    'margin:0 0 0 -.5em',
     'text-indent:-9999px',
     'margin-left:calc(0px - 100px)',
     'width:max(100px, 1e9px)',
@@ -85,6 +83,14 @@ test('keeps ordinary styles, and no value that reaches beyond its element', () =
     'font-family:"a\\"b"',
   ]
   for (const style of dropped) expect(shown(`<p style='${style}'>x</p>`)).toBe('<p>x</p>')
+})
+
+test('clips what an element with a negative margin would cover', () => {
+  for (const style of ['margin-top:-100px', 'margin:0 0 0 -.5em'])
+    for (const html of [`<p style="${style}">x</p>`, `<style>p{${style}}</style><p>x</p>`])
+      expect(shown(html)).toBe(`<div style="overflow:auto"><p style="${style}">x</p></div>`)
+  const onPhones = shown('<style>@media (max-width:480px){p{margin-top:-100px}}</style><p>x</p>')
+  expect(onPhones).toMatch(/<div style="overflow:auto"><p class="[\w-]+">x<\/p><\/div>$/)
 })
 
 test('quotes inline images only where they are attached', () => {
@@ -115,10 +121,12 @@ test('keeps inline images, and opens links in a new tab without a referrer', () 
 })
 
 test('stays quick on deep and large input', () => {
-  const started = performance.now()
+  // The machine may be busy with other things.
+  const before = process.cpuUsage()
   expect(shown('<div>'.repeat(50_000))).toBeString()
   expect(shown('x'.repeat(3 * 1024 * 1024))).toBeNull()
   expect(shown('<noscript></p>'.repeat(100_000))).toBeNull()
   expect(shown('<a href="tel:1"></a>'.repeat(60_000))).toBeNull()
-  expect(performance.now() - started).toBeLessThan(5000)
+  const { user, system } = process.cpuUsage(before)
+  expect((user + system) / 1000).toBeLessThan(5000)
 })
