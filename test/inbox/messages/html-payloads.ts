@@ -297,10 +297,11 @@ export interface Payload {
 export function payloadsFor(
   fill: (number: number) => { readonly js: string; readonly url: string },
 ): readonly Payload[] {
-  return payloads.map((template, number) => ({ template, html: expanded(template, fill(number)) }))
+  return payloads.map((template, number) => ({ template, html: expandPayload(template, fill(number)) }))
 }
 
-function expanded(template: string, { js, url }: { readonly js: string; readonly url: string }): string {
+/** The template with what it runs and fetches filled in. */
+export function expandPayload(template: string, { js, url }: { readonly js: string; readonly url: string }): string {
   const rest = url.replace('http:', '')
   const filled = template
     .replaceAll('{js}', js)
