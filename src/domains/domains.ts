@@ -43,8 +43,8 @@ export async function getOwnership(
   tenant: Tenant,
   query: { readonly brandId: string | undefined; readonly domain: string },
 ): Promise<OwnershipJson> {
-  const brandId = await resolveBrandId(deps.db, tenant, query.brandId)
   const domain = parseDomain(query.domain)
+  const brandId = await resolveBrandId(deps.db, tenant, query.brandId)
   const { record, status, found } = await checkOwnership(deps.resolver, tenant.organizationId, domain)
   return {
     domain,
@@ -83,8 +83,8 @@ export const createDomainRefusals = [
  * `ownership_not_verified`, `dns_unavailable`.
  */
 export async function createDomain(deps: DomainDeps, tenant: Tenant, request: NewDomain): Promise<DomainJson> {
-  const brandId = await resolveBrandId(deps.db, tenant, request.brandId)
   const name = parseDomain(request.domain)
+  const brandId = await resolveBrandId(deps.db, tenant, request.brandId)
   const existing = await selectDomainByName(deps.db, tenant.organizationId, name)
   if (existing && (existing.id !== request.id || existing.brand_id !== brandId)) throw domainTaken(name)
   requireOwnership(await checkOwnership(deps.resolver, tenant.organizationId, name), 'domain')

@@ -218,6 +218,7 @@ describe('refuses', () => {
     ['/v1/domains', { brand_id: 'b', domain: '' }, 'domain'],
     ['/v1/domains', { brand_id: 'b', domain: 'a.example', publish_dns: 'no' }, 'publish_dns'],
     ['/v1/domains', { brand_id: 'b', domain: 'a.example', more: 1 }, 'more'],
+    ['/v1/domains', { brand_id: 'b', domain: 'not a domain' }, 'domain'],
     ['/v1/domains/dom_x/provision', { publish_dns: true, more: 1 }, 'more'],
     ['/v1/domains/dom_x/check', { more: 1 }, 'more'],
     ['/v1/domains/dom_x/receiving', { more: 1 }, 'more'],
@@ -236,6 +237,7 @@ describe('refuses', () => {
     'domain=a.example&brand_id=b&more=1',
     'brand_id=b',
     'domain=&brand_id=b',
+    'domain=not%20a%20domain&brand_id=b',
     `domain=${'a.'.repeat(200)}example&brand_id=b`,
   ])('GET /v1/domains/ownership?%s', async query => {
     expect(await server.call('GET', `/v1/domains/ownership?${query}`)).toMatchObject({

@@ -1,4 +1,4 @@
-import { type Insertable, sql } from 'kysely'
+import type { Insertable } from 'kysely'
 import type { Instant } from '../../base/clock.ts'
 import type { Db } from '../../base/database/database.ts'
 import { insertRows } from '../../base/database/insert-rows.ts'
@@ -160,13 +160,16 @@ async function insertInChunks<Table extends EmailTable>(
   for (let i = 0; i < rows.length; i += rowsPerInsert) await insertRows(db, table, rows.slice(i, i + rowsPerInsert))
 }
 
-/** How many emails of a domain are still to be sent. */
+/**
+ * How many emails of a domain are still to be sent, to all or some of their recipients. Their status does not tell: an email
+ * is `bounced` as soon as one recipient is, and `delayed` also when another server reports so later.
+ */
 export async function countUnsent(db: Db, domainId: Id<'dom'>): Promise<number> {
   const row = await db
-    .selectFrom('emails')
-    .select(sql<number>`count(*)`.as('count'))
-    .where('domain_id', '=', domainId)
-    .where('status', 'in', ['scheduled', 'queued', 'sending', 'delayed'])
+    .selectFrom('outbox')
+    .innerJoin('emails', 'emails.id', 'outbox.email_id')
+    .select(({ fn }) => fn.count<number>('outbox.email_id').distinct().as('count'))
+    .where('emails.domain_id', '=', domainId)
     .executeTakeFirstOrThrow()
   return Number(row.count)
 }
