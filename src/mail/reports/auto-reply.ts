@@ -89,13 +89,17 @@ export function isAutomatic(fields: readonly HeaderField[]): boolean {
 export function isAutomaticReply(fields: readonly HeaderField[]): boolean {
   const submitted = keywordOf(fields)
   if (submitted !== undefined) return submitted === 'auto-replied'
-  const isFromList = fields.some(({ name }) => /^list-(?:id|unsubscribe|post)$/i.test(name))
-  return !isFromList && (isMarkedReply(fields) || isReplyInBulk(fields))
+  return !isFromList(fields) && (isMarkedReply(fields) || isReplyInBulk(fields))
 }
 
 /** Old vacation programs mark what they reply so. What replies to nothing is a newsletter or a notification. */
 function isReplyInBulk(fields: readonly HeaderField[]): boolean {
   return /^\s*bulk\b/i.test(fieldOf(fields, 'precedence') ?? '') && fieldOf(fields, 'in-reply-to') !== undefined
+}
+
+/** Whether a mailing list or a newsletter sent it (RFC 2919, RFC 2369). */
+export function isFromList(fields: readonly HeaderField[]): boolean {
+  return fields.some(({ name }) => /^list-(?:id|unsubscribe|post)$/i.test(name))
 }
 
 /** The keyword of Auto-Submitted, without parameters and comments. */

@@ -1,6 +1,6 @@
 import type { HeaderField } from '../header.ts'
 import { htmlToText } from '../html-to-text/html-to-text.ts'
-import { isAutomaticReply } from './auto-reply.ts'
+import { isAutomaticReply, isFromList } from './auto-reply.ts'
 import { returnedMessageStart } from './bounce-phrases.ts'
 import { decodeEncodedWords, fieldOf, type ReportMessage } from './report-mime.ts'
 import { isReturnedMessageType, type OriginalMessage } from './returned-message.ts'
@@ -52,7 +52,7 @@ export function isWrittenByMailSystem({ fields, type, parts }: ReportMessage, or
 
 /** Whether a person or a list passed it on. */
 export function isPassedOn(fields: readonly HeaderField[]): boolean {
-  return replySubject.test(subjectOf(fields)) || fields.some(({ name }) => /^list-(?:id|post|unsubscribe)$/i.test(name))
+  return replySubject.test(subjectOf(fields)) || isFromList(fields)
 }
 
 const replySubject = /^\s*(?:re|aw|sv|fwd?|wg)\s*:/i

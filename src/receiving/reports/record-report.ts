@@ -10,6 +10,7 @@ import { reportsCounter } from './bounce-address.ts'
 import { deliveryReport, undeterminedReport } from './delivery-report.ts'
 import { findRelayTargets, type RelayTarget } from './relayed-dsn.ts'
 import { findEmailsByAddress, findReportedEmails, type ReportedEmail, type ReportMessage } from './reported-emails.ts'
+import { selectReportCount } from './table.ts'
 
 export interface ReportDeps {
   readonly db: Db
@@ -59,6 +60,9 @@ async function recognizedReports(
   return emails.flatMap(email => deliveryReport(mail, report, email, { relayedTo: relayed.get(email), hostname }) ?? [])
 }
 
+/** Whoever has the email may write to its bounce address: more notifications than this are no news. */
+const maxUnrecognized = 50
+
 /** Feedback reports that are no complaint say nothing of a delivery. */
 async function unrecognizedReports(
   mail: ReportMessage,
@@ -66,8 +70,12 @@ async function unrecognizedReports(
   { db }: ReportDeps,
 ): Promise<readonly DeliveryReport[]> {
   if (report && report.feedbackType !== null) return []
-  const emails = await findEmailsByAddress(db, mail, report)
-  return emails.map(email => undeterminedReport(mail, report, email))
+  const reports: DeliveryReport[] = []
+  for (const email of await findEmailsByAddress(db, mail, report)) {
+    const recorded = await selectReportCount(db, email.emailId, email.recipient, maxUnrecognized)
+    if (recorded < maxUnrecognized) reports.push(undeterminedReport(mail, report, email))
+  }
+  return reports
 }
 
 async function record(

@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import type { Db } from '../../base/database/database.ts'
 import type { EmailStatus } from '../../base/database/schema.ts'
 import type { Id } from '../../base/ids.ts'
@@ -67,4 +68,17 @@ export async function selectSentRecipients(
     .where('email_recipients.organization_id', 'in', organizationIds)
     .orderBy('email_recipients.position')
     .execute()
+}
+
+/** How many reports by mail are recorded of an email's recipient, counted to `most`. */
+export async function selectReportCount(db: Db, emailId: Id<'eml'>, recipient: string, most: number): Promise<number> {
+  const rows = await db
+    .selectFrom('email_events')
+    .select('id')
+    .where('email_id', '=', emailId)
+    .where('recipient', '=', recipient)
+    .where('source', '=', 'dsn')
+    .limit(sql.lit(most))
+    .execute()
+  return rows.length
 }

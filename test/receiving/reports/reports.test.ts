@@ -329,6 +329,15 @@ describe('a notification to a bounce address', () => {
     }
   })
 
+  test('is recorded with others up to a limit, which whoever has the address cannot pass', async () => {
+    const id = await sent()
+    const words = Array.from({ length: 55 }, (_, i) => `Notice ${i}`)
+    for (const subject of words) await deliver(`Subject: ${subject}\r\n\r\n`, [bounceAddress(id)])
+    expect((await eventsOf(id)).map(event => event.detail)).toEqual(words.slice(0, 50))
+    await deliver(reportFixture('postfix'), [bounceAddress(id)])
+    expect(await recipientsOf(id)).toEqual(['bob@dest.example bounced 550 5.1.1'])
+  })
+
   test('is read as one by its envelope, whoever its From names', async () => {
     for (const name of ['exim-without-from', 'noreply-gateway']) {
       const id = await sent()
