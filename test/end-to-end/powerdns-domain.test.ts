@@ -83,10 +83,10 @@ const statuses = (domain: { dns_records: readonly Shown[] }) =>
   Object.fromEntries(domain.dns_records.map(shown => [shown.purpose, shown.status]))
 
 /** Mail from the domain passes authentication with the published records, and mail to it arrives. */
-async function sendAndReceive(domain: string, domainId: string): Promise<void> {
-  await done('/v1/mailboxes', { domain_id: domainId, local_part: 'hello' })
+async function sendAndReceive(domain: string, domainId: string, localPart = 'hello'): Promise<void> {
+  await done('/v1/mailboxes', { domain_id: domainId, local_part: localPart })
   const { id } = await done('/v1/emails', {
-    from: `hello@${domain}`,
+    from: `${localPart}@${domain}`,
     to: 'ann@friend.example',
     subject: `Out of ${domain}`,
     text: 'Hello.',
@@ -102,8 +102,8 @@ async function sendAndReceive(domain: string, domainId: string): Promise<void> {
   const { results } = await dkimVerify(message, { strict: true, resolver } as never)
   expect(results).toMatchObject([{ signingDomain: domain, status: { result: 'pass', aligned: domain } }])
 
-  const lines = ['From: Ann <ann@friend.example>', `To: hello@${domain}`, 'Subject: In', '', 'Hello.']
-  const envelope = { from: 'ann@friend.example', to: [`hello@${domain}`], helo: 'mx.friend.example' }
+  const lines = ['From: Ann <ann@friend.example>', `To: ${localPart}@${domain}`, 'Subject: In', '', 'Hello.']
+  const envelope = { from: 'ann@friend.example', to: [`${localPart}@${domain}`], helo: 'mx.friend.example' }
   expect(await deliverMessage(mailroom, lines.join('\r\n'), envelope)).toMatchObject({ subject: 'In' })
 }
 
@@ -233,6 +233,8 @@ describe('by hand', () => {
     await powerDns.put(apex, `_mailroom.${domain}`, 'TXT', [])
     expect((await post(`/v1/domains/${id}/check`)).json.error.code).toBe('ownership_not_verified')
     expect(await get(`/v1/domains/${id}`)).toMatchObject({ ready_to_send: true, receiving: { live: true } })
+    expect((await post(`/v1/domains/${id}/receiving`)).json).toMatchObject({ live: true })
+    await sendAndReceive(domain, id, 'unowned')
     await own(domain)
     expect(await check()).toMatchObject({ ownership_verified: true, ready_to_send: true })
   })
