@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { parseMessage, readMessageSummary, visitAttachments } from './message.ts'
+import { readAll } from './streams.ts'
 
 const crlf = (lines: readonly string[]) => Buffer.from(lines.join('\r\n'))
 
@@ -236,6 +237,19 @@ describe('stays within its limits, and reports it, with', () => {
       await parseMessage(Buffer.from(`${fields.join('\r\n')}\r\n\r\nhi`))
       expect(performance.now() - started).toBeLessThan(1000)
     })
+})
+
+test('waits for the visitor of an attachment that the message ends with', async () => {
+  const file = 'Content-Type: application/pdf; name=a.pdf\r\n\r\none'
+  for (const text of [file, `Content-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\n\r\nhi\r\n--b\r\n${file}`]) {
+    const visit = async (content: Readable) => {
+      const bytes = await readAll(content)
+      // As long as a scanner may take for its verdict.
+      await Bun.sleep(30)
+      return bytes.toString()
+    }
+    expect(await visitAttachments(Buffer.from(`From: a@x.test\r\n${text}`), visit)).toEqual(['one'])
+  }
 })
 
 test('rejects once when reading the bytes fails within an attachment', async () => {

@@ -4,6 +4,7 @@ import { type Address, canonicalDomain } from './address.ts'
 import { bodyStart, type HeaderField, type RawField, readFields, readIdentifiers, unfold } from './header.ts'
 import { type AttachmentSummary, attachmentSummary } from './mime/attachment-summary.ts'
 import { declaredCharset, withUtf8Text } from './mime/eight-bit.ts'
+import { essentialsOf } from './mime/essential-fields.ts'
 import { BoundedParser, type ParseLimits, PartParser, parseLimits, pieceBytes } from './mime-parser.ts'
 import { endOf, readAll } from './streams.ts'
 import { truncate, withoutControls } from './text.ts'
@@ -38,6 +39,8 @@ export interface MessageSummary {
   readonly problem: string | null
   /** The message has more parts than are parsed. */
   readonly hasMoreParts: boolean
+  /** Parts of it are malformed: other readers, such as scanners, may find other attachments in it. */
+  readonly isRepaired: boolean
 }
 
 export interface ParsedMessage extends MessageSummary {
@@ -118,7 +121,7 @@ export async function readHeaderSummary(
 ): Promise<MessageSummary> {
   const fields = readFields(head.subarray(0, bodyStart(head) ?? head.length), limits.maxHeaders)
   const output = await run(Buffer.from(essentialsOf(fields), 'latin1'), limits, ignoreContent)
-  const body = { text: null, html: null, attachments: [], problem, hasMoreParts: false }
+  const body = { text: null, html: null, attachments: [], problem, hasMoreParts: false, isRepaired: false }
   return summaryOf(output.headers, fields, declaredCharset(fields), body)
 }
 
@@ -136,6 +139,7 @@ interface ParserOutput<Result> {
   readonly results: readonly Result[]
   readonly problem: string | null
   readonly hasMoreParts: boolean
+  readonly isRepaired: boolean
   /** The first bytes, for when the parser failed before the end of the header. */
   readonly head: Buffer
 }
@@ -151,6 +155,7 @@ async function parse<Result>(content: Buffer | Readable, limits: ParseLimits, vi
     attachments: output.attachments,
     problem: output.problem,
     hasMoreParts: output.hasMoreParts,
+    isRepaired: output.isRepaired,
   })
   return { summary, results: output.results }
 }
@@ -170,6 +175,7 @@ function run<Result>(
     let fields: readonly RawField[] = []
     let text: MessageText | undefined
     let reading: Readable | undefined
+    let visited: Promise<void> = Promise.resolve()
 
     const finish = (failure: string | null) => {
       if (content instanceof Readable) content.destroy()
@@ -183,6 +189,7 @@ function run<Result>(
         results,
         problem: failure ?? parser.truncation,
         hasMoreParts: failure !== null && parser.isPartLimit(failure),
+        isRepaired: parser.isRepaired,
         head: Buffer.concat(head),
       })
     }
@@ -208,9 +215,10 @@ function run<Result>(
     })
     parser.on('data', data => {
       if (data.type === 'text') text = data
-      else readAttachment(data).catch((error: unknown) => parser.emit('error', error))
+      else visited = readAttachment(data).catch((error: unknown) => void parser.emit('error', error))
     })
-    parser.once('end', () => finish(null))
+    // The parser does not wait for the visitor of an attachment that the message ends with.
+    parser.once('end', () => void visited.then(() => finish(null)))
     parser.once('error', (error: unknown) => {
       parser.on('error', () => undefined)
       finish(error instanceof Error ? error.message : String(error))
@@ -233,7 +241,7 @@ function run<Result>(
   })
 }
 
-type BodySummary = Pick<MessageSummary, 'text' | 'html' | 'attachments' | 'problem' | 'hasMoreParts'>
+type BodySummary = Pick<MessageSummary, 'text' | 'html' | 'attachments' | 'problem' | 'hasMoreParts' | 'isRepaired'>
 
 function summaryOf(
   headers: Headers | undefined,
@@ -289,15 +297,4 @@ function withALabelDomain(address: string): string {
   return withoutControls(
     at < 0 ? address : `${address.slice(0, at)}@${canonicalDomain(domain) ?? domain.toLowerCase()}`,
   )
-}
-
-const essentialFields = new Set(['from', 'to', 'cc', 'reply-to', 'subject'])
-const maxEssentialLength = 16 * 1024
-
-/** A header of only the fields that a summary needs, each truncated so that parsing it is cheap. */
-function essentialsOf(fields: readonly RawField[]): string {
-  const charset = declaredCharset(fields)
-  const essential = fields.filter(field => essentialFields.has(field.key)).slice(0, 20)
-  const lines = essential.map(field => withUtf8Text(field, charset))
-  return `${lines.map(line => line.line.slice(0, maxEssentialLength)).join('\r\n')}\r\n\r\n`
 }

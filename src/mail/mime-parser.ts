@@ -94,6 +94,8 @@ const options = {
 export class BoundedParser extends MailParser {
   /** Why something was truncated; null: nothing was. */
   truncation: string | null = null
+  /** Whether parts of it are malformed, and were read in a way in which other readers may not read them. */
+  isRepaired = false
   private parts = 0
   private readonly addressBytes = new Map<string, number>()
   private textBytes = 0
@@ -110,7 +112,9 @@ export class BoundedParser extends MailParser {
       maxChildNodes: limits.maxParts + pieceBytes / minPartBytes,
     } as MailParserOptions)
     this.limits = limits
-    makeLenient((this as unknown as MailParserInternals).splitter)
+    makeLenient((this as unknown as MailParserInternals).splitter, () => {
+      this.isRepaired = true
+    })
   }
 
   /** Overrides the parser's step for the header of each part and each piece of its body. */

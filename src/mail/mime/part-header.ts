@@ -1,8 +1,8 @@
 import libmime from 'libmime'
 
 /** What a part's header says of its body (mailsplit, lib/mime-node.js). */
-export interface PartHeader {
-  readonly parentNode: PartHeader | false
+export interface PartFields {
+  readonly parentNode: PartFields | false
   readonly rfc822: boolean
   /** How many parts of it have been found. */
   readonly childPartNumbers: number
@@ -21,14 +21,19 @@ export interface PartHeader {
 const token = '[^\\s()<>@,;:\\\\"/[\\]?=]+'
 const mediaType = new RegExp(`^\\s*(${token})\\s*/\\s*(${token})(.*)$`, 's')
 
-/** Repairs what a part's header says of its body, where it is malformed in a way that other readers understand. */
-export function repairHeader(header: PartHeader): void {
+/**
+ * Repairs what a part's header says of its body, where it is malformed in a way that other readers understand. Returns
+ * whether other parts, or other bytes, may come of that.
+ */
+export function repairHeader(header: PartFields): boolean {
+  const { contentType, encoding, _boundary: boundary } = header
   repairType(header)
-  const { charset, encoding } = header
+  const { charset } = header
   header.charset = (charset && firstWord(charset)) || false
   header.encoding = (encoding && firstWord(encoding)) || false
   if (isNamedText(header) && !isBody(header))
     header.disposition = header.disposition === 'inline' ? inlineFile : header.disposition || 'attachment'
+  return header.contentType !== contentType || header.encoding !== encoding || header._boundary !== boundary
 }
 
 /** The disposition of a text that is shown inline and is a file: to the parser, `inline` alone means that it is none. */
@@ -38,7 +43,7 @@ export const inlineFile = 'inline file'
  * A Content-Type without a valid type, such as `text`, is that of plain text (RFC 2045 §5.2), or of a file where it names
  * one. A parameter may follow the type without a semicolon.
  */
-function repairType(header: PartHeader): void {
+function repairType(header: PartFields): void {
   const [, type, subtype, rest = ''] = mediaType.exec(header.contentType || '') ?? []
   const parameters = { ...(rest.includes('=') && parametersIn(rest)), ...parsedParameters(header) }
   header.charset ||= parameters['charset'] ?? false
@@ -50,7 +55,7 @@ function repairType(header: PartHeader): void {
   header.multipart = isMultipart && header._boundary ? (subtype ?? 'mixed') : false
 }
 
-function parsedParameters({ _parsedContentType }: PartHeader): Readonly<Record<string, string>> {
+function parsedParameters({ _parsedContentType }: PartFields): Readonly<Record<string, string>> {
   return _parsedContentType ? _parsedContentType.params : {}
 }
 
@@ -63,12 +68,12 @@ function firstWord(value: string): string {
   return /[^\s"',;]+/.exec(value)?.[0] ?? ''
 }
 
-function isNamedText({ contentType, filename }: PartHeader): boolean {
+function isNamedText({ contentType, filename }: PartFields): boolean {
   return filename !== false && (contentType === 'text/plain' || contentType === 'text/html')
 }
 
 /** Whether a part is the message's own text, not a file beside it, whatever its name. */
-function isBody({ parentNode }: PartHeader): boolean {
+function isBody({ parentNode }: PartFields): boolean {
   if (!parentNode || parentNode.rfc822 || parentNode.multipart === 'alternative') return true
   return parentNode.multipart !== 'mixed' && parentNode.childPartNumbers <= 1
 }

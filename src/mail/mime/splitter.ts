@@ -1,10 +1,10 @@
-import { type PartHeader, repairHeader } from './part-header.ts'
+import { type PartFields, repairHeader } from './part-header.ts'
 import { UuDecoder } from './uuencode.ts'
 
 // Work around @zone-eu/mailsplit 5.4.19, which mailparser reads messages with: where a message departs from MIME in a way
 // that other readers take, it loses text and attachments.
 
-interface SplitterNode extends PartHeader {
+interface SplitterNode extends PartFields {
   readonly headers: object | false
   readonly _headersLines: readonly Buffer[]
   parseHeaders(): void
@@ -34,19 +34,28 @@ type DelimiterKind = 1 | 2
 
 const inHeader = 1
 
-/** Makes this splitter read what others read: it is the one place where a message is split, from memory or from a file. */
-export function makeLenient(splitter: Splitter): void {
-  const { newNode, processLine } = splitter
-  splitter.compareBoundary = delimiterKind
+/**
+ * Makes this splitter read what others read: it is the one place where a message is split, from memory or from a file.
+ * @param onRepair called where it reads a message differently, as not all others do
+ */
+export function makeLenient(splitter: Splitter, onRepair: () => void): void {
+  const { compareBoundary, newNode, processLine } = splitter
+  splitter.compareBoundary = (line, start, boundary) => {
+    const strict = compareBoundary.call(splitter, line, start, boundary)
+    const kind = strict || delimiterKind(line, start, boundary)
+    if (kind !== strict) onRepair()
+    return kind
+  }
   splitter.newNode = parent => {
     newNode.call(splitter, parent)
-    repairNode(splitter.node)
+    repairNode(splitter.node, onRepair)
   }
-  repairNode(splitter.node)
+  repairNode(splitter.node, onRepair)
   splitter.processLine = (line, isFinal, next) => {
     if (splitter.state !== inHeader) return processLine.call(splitter, line, isFinal, next)
     const whole = Buffer.concat([splitter.takePendingLine() || Buffer.alloc(0), line || Buffer.alloc(0)])
     if (!isTextAfterBlankLine(splitter.node, whole)) return processLine.call(splitter, whole, isFinal, next)
+    onRepair()
     const header = resultOf(callback => processLine.call(splitter, Buffer.alloc(0), true, callback))
     const text = header.error ? header : resultOf(callback => splitter.processLine(whole, isFinal, callback))
     if (text.error) return next(text.error)
@@ -123,12 +132,12 @@ function isTextAfterBlankLine(node: SplitterNode, line: Buffer): boolean {
 const uuencodings: ReadonlySet<string | false> = new Set(['x-uuencode', 'uuencode', 'x-uue', 'uue'])
 
 /** Repairs what the header of a part says once it is parsed, and decodes what the parser has no decoder for. */
-function repairNode(node: SplitterNode): void {
+function repairNode(node: SplitterNode, onRepair: () => void): void {
   const { parseHeaders, getDecoder } = node
   node.parseHeaders = () => {
     if (node.headers) return
     parseHeaders.call(node)
-    repairHeader(node)
+    if (repairHeader(node) || uuencodings.has(node.encoding)) onRepair()
   }
   node.getDecoder = () => (uuencodings.has(node.encoding) ? new UuDecoder() : getDecoder.call(node))
 }
