@@ -25,6 +25,7 @@ export interface FilingSummary
     | 'references'
     | 'attachments'
     | 'problem'
+    | 'isRepaired'
   > {
   /** At most 200 characters. */
   readonly preview: string
@@ -125,6 +126,7 @@ function toFilingSummary(summary: MessageSummary): FilingSummary {
     problem,
     preview,
     hasDate: date !== null,
+    isRepaired: summary.isRepaired,
     isAutomatic: isAutomatic(summary.headers),
     isAutomaticReply: isAutomaticReply(summary.headers),
     isBeyondScanning: false,

@@ -66,7 +66,7 @@ async function parseAndScan(mail: IncomingMessage, deps: ReceiveDeps) {
   const summary = await timed('in', 'parse', () => parse(toUnparsed(mail), deps.parsePool))
   const scan = summary.isBeyondScanning
     ? beyondScanning
-    : await timed('in', 'scan', () => scanMessage(content, signal, deps))
+    : await timed('in', 'scan', () => scanMessage(content, summary, signal, deps))
   return { summary, scan }
 }
 

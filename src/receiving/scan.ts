@@ -1,15 +1,19 @@
 import { PassThrough, type Readable } from 'node:stream'
 import type { FailureLog } from '../base/observability/failure-log.ts'
 import { histogram } from '../base/observability/metrics.ts'
-import { visitAttachments } from '../mail/message.ts'
+import { readMessageSummary, visitAttachments } from '../mail/message.ts'
 import type { MessageSource } from '../mail/message-source.ts'
 import type { Scanner, ScanResult } from '../ports/scanner/port.ts'
-import { openContent } from './parse.ts'
+import { type FilingSummary, openContent } from './parse.ts'
 
 /** The scan of a message; for an infected one also that of each attachment, by position. */
-export type ScanOutcome =
-  | Exclude<ScanResult, { kind: 'infected' }>
-  | { readonly kind: 'infected'; readonly signature: string; readonly attachments: readonly ScanResult[] }
+export type ScanOutcome = Exclude<ScanResult, { kind: 'infected' }> | InfectedOutcome
+
+export interface InfectedOutcome {
+  readonly kind: 'infected'
+  readonly signature: string
+  readonly attachments: readonly ScanResult[]
+}
 
 export interface ScanDeps {
   readonly scanner: Scanner
@@ -34,15 +38,44 @@ const observers = {
 } satisfies Record<ScanResult['kind'], unknown>
 for (const verdict of Object.keys(observers)) scanSeconds.zero({ verdict })
 
-/** Scans the whole message once; only if that finds something, each attachment, to tell which. Stops waiting when `signal` fires. */
-export async function scanMessage(content: MessageSource, signal: AbortSignal, deps: ScanDeps): Promise<ScanOutcome> {
+/**
+ * Scans the whole message once; only if that finds something, each attachment, to tell which, or if the message is malformed:
+ * the scanner may not find the attachments in it that we find. Stops waiting when `signal` fires.
+ */
+export async function scanMessage(
+  content: MessageSource,
+  summary: Pick<FilingSummary, 'isRepaired'>,
+  signal: AbortSignal,
+  deps: ScanDeps,
+): Promise<ScanOutcome> {
   const started = performance.now()
-  const scan = await scanWithRetry(content, signal, deps)
+  const whole = await scanWithRetry(content, signal, deps)
+  const scan = await withAttachments(whole, summary.isRepaired, () => openContent(content), deps.scanner)
   observers[scan.kind].observe((performance.now() - started) / 1000)
   if (scan.kind !== 'unscanned') deps.scannerFailures?.succeeded()
   else if (!scan.isPermanent) deps.scannerFailures?.failed(scan.why)
-  if (scan.kind !== 'infected') return scan
-  return { ...scan, attachments: await scanAttachments(openContent(content), deps.scanner) }
+  return scan
+}
+
+/** Scans a stored message again, as {@link scanMessage} does. */
+export async function scanStored(open: () => Readable, scanner: Scanner): Promise<ScanOutcome> {
+  const whole = await scanner.scan({ kind: 'stream', stream: open() })
+  const isRepaired = whole.kind === 'clean' && (await readMessageSummary(open())).isRepaired
+  return await withAttachments(whole, isRepaired, open, scanner)
+}
+
+/** The outcome for a message that was scanned as a whole: the worst that is found in it or in one of its attachments. */
+async function withAttachments(
+  whole: ScanResult,
+  isRepaired: boolean,
+  open: () => Buffer | Readable,
+  scanner: Scanner,
+): Promise<ScanOutcome> {
+  if (whole.kind === 'unscanned' || (whole.kind === 'clean' && !isRepaired)) return whole
+  const attachments = await scanAttachments(open(), scanner)
+  const infected = whole.kind === 'infected' ? whole : attachments.find(scan => scan.kind === 'infected')
+  if (infected) return { ...infected, attachments }
+  return attachments.find(scan => scan.kind === 'unscanned') ?? { kind: 'clean' }
 }
 
 async function scanWithRetry(content: MessageSource, signal: AbortSignal, deps: ScanDeps): Promise<ScanResult> {
@@ -57,7 +90,7 @@ async function scanWithRetry(content: MessageSource, signal: AbortSignal, deps: 
 }
 
 /** The scan of each attachment of a message, by position. */
-export function scanAttachments(content: Buffer | Readable, scanner: Scanner): Promise<readonly ScanResult[]> {
+function scanAttachments(content: Buffer | Readable, scanner: Scanner): Promise<readonly ScanResult[]> {
   return visitAttachments(content, async stream => {
     // The scanner may destroy its stream; the parser's own stream has to flow on.
     const copy = stream.pipe(new PassThrough())

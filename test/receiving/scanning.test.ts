@@ -71,6 +71,17 @@ function part(filename: string, content: Buffer): string {
   ].join('\r\n')
 }
 
+const nowhere: ClamdAddress = { kind: 'unix', path: '/nonexistent/clamd' }
+
+function later(hours: number): Clock {
+  return { now: () => plusMs(systemClock.now(), hours * 3_600_000) }
+}
+
+function rescanning(scanner: Scanner, clock: Clock) {
+  const { db } = database
+  return { db, blobs: mysqlBlobs(db, systemClock), scanner, clock, log }
+}
+
 const mixed = ['Content-Type: multipart/mixed; boundary=b']
 const clean = part('clean.bin', randomBytes(200_000))
 
@@ -103,6 +114,86 @@ describe('what clamd finds', () => {
   })
 })
 
+describe('finds a virus that we find though the message is malformed:', () => {
+  const evil = part('evil.com', eicar)
+  const uuencoded = ['begin 644 evil.com', ...uuLinesOf(eicar), '`', 'end', ''].join('\r\n')
+  const odd: Readonly<Record<string, string>> = {
+    'padding after the delimiters': message(mixed, `--b \r\n\r\nhi\r\n${evil.replace('--b', '--b \t')}--b-- \r\n`),
+    'long padding after the delimiters': message(mixed, `${evil.replace('--b', `--b${' '.repeat(3000)}`)}--b--\r\n`),
+    'a boundary with blanks at its end': message(['Content-Type: multipart/mixed; boundary="b  "'], `${evil}--b--\r\n`),
+    'no semicolon before the boundary': message(['Content-Type: multipart/mixed boundary=b'], `${evil}--b--\r\n`),
+    'a comma before the boundary': message(['Content-Type: multipart/mixed, boundary=b'], `${evil}--b--\r\n`),
+    'a multipart without a subtype': message(['Content-Type: multipart; boundary=b'], `${evil}--b--\r\n`),
+    'a semicolon after base64': message(
+      ['Content-Type: application/x-msdownload; name=evil.com', 'Content-Transfer-Encoding: base64;'],
+      eicar.toString('base64'),
+    ),
+    'a header that ends with a line of one blank': message(
+      ['Content-Type: application/x-msdownload; name=evil.com', 'Content-Transfer-Encoding: base64'],
+      eicar.toString('base64'),
+    ).replace('\r\n\r\n', '\r\n \r\n'),
+    uuencode: message(
+      ['Content-Type: application/x-msdownload; name=evil.com', 'Content-Transfer-Encoding: x-uuencode'],
+      uuencoded,
+    ),
+    'uuencode by another name, in a part': message(
+      mixed,
+      `--b\r\nContent-Type: x; name=evil.com\r\nContent-Transfer-Encoding: uue\r\n\r\n${uuencoded}--b--\r\n`,
+    ),
+  }
+  for (const [what, raw] of Object.entries(odd))
+    test(what, async () => {
+      const { row, attachments } = await receive(raw, scannerAt(clamd()))
+      expect(row).toMatchObject({ folder: 'quarantine', folder_reason: 'infected', scan: 'infected' })
+      expect(attachments).toEqual([['evil.com', 'infected', row.scan_signature]])
+    })
+
+  test('also in a later scan', async () => {
+    const raw = odd['no semicolon before the boundary'] ?? ''
+    const { row } = await receive(raw, scannerAt(nowhere))
+    expect(row).toMatchObject({ folder: 'quarantine', folder_reason: 'unscanned' })
+    await rescanDue(rescanning(scannerAt(clamd()), later(1)))
+    const again = await filed()
+    expect(again.row).toMatchObject({ folder: 'quarantine', folder_reason: 'infected', scan: 'infected' })
+    expect(again.attachments).toEqual([['evil.com', 'infected', again.row.scan_signature]])
+  })
+
+  test('and none where there is none', async () => {
+    const { row, attachments } = await receive(
+      message(['Content-Type: multipart/mixed boundary=b'], `${clean}--b--\r\n`),
+      scannerAt(clamd()),
+    )
+    expect(row).toMatchObject({ folder: 'inbox', scan: 'clean' })
+    expect(attachments).toEqual([['clean.bin', 'clean', null]])
+  })
+
+  test('unless the scanner has no verdict on an attachment', async () => {
+    const scanner: Scanner = {
+      scan: what =>
+        Promise.resolve(
+          what.kind === 'stream' ? { kind: 'unscanned', why: 'limits', isPermanent: true } : { kind: 'clean' },
+        ),
+      isReady: () => Promise.resolve(true),
+    }
+    const { row } = await receive(message(['Content-Type: multipart/mixed boundary=b'], `${clean}--b--\r\n`), scanner)
+    expect(row).toMatchObject({ folder: 'quarantine', folder_reason: 'unscanned', scan: 'error' })
+  })
+})
+
+function uuLinesOf(bytes: Buffer): readonly string[] {
+  const character = (sextet: number) => String.fromCharCode(sextet === 0 ? 0x60 : 0x20 + sextet)
+  return Array.from({ length: Math.ceil(bytes.length / 45) }, (_, i) => {
+    const line = bytes.subarray(i * 45, i * 45 + 45)
+    const groups = Array.from({ length: Math.ceil(line.length / 3) }, (_, at) =>
+      Buffer.concat([line, Buffer.alloc(3)]).readUIntBE(at * 3, 3),
+    )
+    return (
+      character(line.length) +
+      groups.flatMap(bits => [18, 12, 6, 0].map(shift => character((bits >> shift) & 0x3f))).join('')
+    )
+  })
+}
+
 test('files an infected message whose attachments the scanner does not read to their end', async () => {
   let scans = 0
   const impatient: Scanner = {
@@ -122,17 +213,6 @@ test('files an infected message whose attachments the scanner does not read to t
 })
 
 describe('a scanner that is unavailable', () => {
-  const nowhere: ClamdAddress = { kind: 'unix', path: '/nonexistent/clamd' }
-
-  function later(hours: number): Clock {
-    return { now: () => plusMs(systemClock.now(), hours * 3_600_000) }
-  }
-
-  function rescanning(scanner: Scanner, clock: Clock) {
-    const { db } = database
-    return { db, blobs: mysqlBlobs(db, systemClock), scanner, clock, log }
-  }
-
   test('puts a clean message in quarantine, which is released once the scanner is back', async () => {
     const { row, attachments } = await receive(message(mixed, `${clean}--b--\r\n`), scannerAt(nowhere))
     expect(row).toMatchObject({

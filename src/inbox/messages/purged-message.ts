@@ -28,5 +28,6 @@ export function purgedMessageSummary(row: PurgedMessageRow): MessageSummary {
     attachments: [],
     problem: null,
     hasMoreParts: false,
+    isRepaired: false,
   }
 }

@@ -5,7 +5,7 @@ import { counter } from '../../base/observability/metrics.ts'
 import type { BlobStore } from '../../ports/blobs/port.ts'
 import type { Scanner } from '../../ports/scanner/port.ts'
 import { scanColumns } from '../message-row.ts'
-import { scanAttachments } from '../scan.ts'
+import { type InfectedOutcome, scanStored } from '../scan.ts'
 import { selectDueRescans, type UnscannedRow, updateAttachmentScan, updateInfected, updateRescanAt } from '../table.ts'
 import { type ReleaseDeps, releaseFromQuarantine } from './release.ts'
 
@@ -46,13 +46,13 @@ export async function rescanDue(deps: RescanDeps, signal?: AbortSignal): Promise
 }
 
 async function rescan(row: UnscannedRow, deps: RescanDeps): Promise<void> {
-  const scan = await deps.scanner.scan({ kind: 'stream', stream: openBlob(row, deps.blobs) })
+  const scan = await scanStored(() => openBlob(row, deps.blobs), deps.scanner)
   rescans.inc({ outcome: scan.kind })
   switch (scan.kind) {
     case 'clean':
       return await releaseFromQuarantine(row, deps)
     case 'infected':
-      return await quarantineInfected(row, scan.signature, deps)
+      return await quarantineInfected(row, scan, deps)
     case 'unscanned':
       await updateRescanAt(deps.db, row, scan.isPermanent ? null : nextRescan(row.received_at, deps.clock.now()))
       return
@@ -71,10 +71,11 @@ function openBlob(row: UnscannedRow, blobs: BlobStore): Readable {
   return Readable.from(blobs.read(row.organization_id, row.blob_id), { objectMode: false })
 }
 
-async function quarantineInfected(row: UnscannedRow, signature: string, deps: RescanDeps): Promise<void> {
-  const scans = await scanAttachments(openBlob(row, deps.blobs), deps.scanner)
+async function quarantineInfected(row: UnscannedRow, scan: InfectedOutcome, deps: RescanDeps): Promise<void> {
+  const { signature, attachments } = scan
   await inTransaction(deps.db, async tx => {
     if (!(await updateInfected(tx, row, signature.slice(0, 255)))) return
-    for (const [position, scan] of scans.entries()) await updateAttachmentScan(tx, row, scanColumns(scan), position)
+    for (const [position, found] of attachments.entries())
+      await updateAttachmentScan(tx, row, scanColumns(found), position)
   })
 }
