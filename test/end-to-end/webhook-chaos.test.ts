@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import { newId } from '../../src/base/ids.ts'
+import { expireLeases } from '../harness/claim.ts'
 import { startDatabaseProxy } from '../harness/database-proxy.ts'
 import {
   type DeliveryPlan,
@@ -223,15 +224,6 @@ async function tell(emailId: string, address: string): Promise<number> {
   return (await fetch(mailroom.http + path, { method: 'POST', headers, body })).status
 }
 
-/** The dead process holds what it had taken for half a minute; that it is over is said here. */
-async function freeLeases(): Promise<void> {
-  await mailroom.database.db
-    .updateTable('outbox')
-    .set(({ ref }) => ({ due_at: ref('created_at') }))
-    .where('lease', 'is not', null)
-    .execute()
-}
-
 const refusedFor = (address: string) => `550 5.1.1 No mailbox for ${address.split('@')[0]}`
 
 /** Sends to an address that the provider refuses at RCPT, for good. */
@@ -255,7 +247,7 @@ for (const step of steps)
     })
     expect(await stateOf(id, told)).toEqual(['sent', 'queued sent', null])
     expect(await stateOf(refusedId, gone)).toEqual([expect.stringMatching(/^(queued|sending)$/), 'queued', null])
-    await freeLeases()
+    await expireLeases(mailroom.database.db)
     for (let again = 0; again < 2; again++) expect(await tell(id, told)).toBe(200)
     await until(hasNoWork)
     expect(await stateOf(id, told)).toEqual(['bounced', 'queued sent bounced', 'hard_bounce'])
@@ -269,7 +261,7 @@ test('killed before it removes a refused recipient from the queue, it submits it
     id = await sendRefused(address)
   })
   expect((await stateOf(id, address)).slice(1)).toEqual(['queued', null])
-  await freeLeases()
+  await expireLeases(mailroom.database.db)
   await until(hasNoWork)
   expect(await stateOf(id, address)).toEqual(refused)
 }, 60_000)

@@ -16,7 +16,7 @@ export interface RelayScript {
   readonly data?: ScriptStep | ((from: string) => ScriptStep)
   readonly dot?: ScriptStep | ((message: Buffer, from: string) => ScriptStep)
   /** The delay of the reply to the final dot, in milliseconds. */
-  readonly dotAfterMs?: number
+  readonly dotAfterMs?: number | ((to: readonly string[]) => number)
   readonly rset?: ScriptStep | (() => ScriptStep)
   /** Closes a connection after so many messages. */
   readonly messagesPerConnection?: number
@@ -144,8 +144,9 @@ export async function startScriptedRelay(first: RelayScript = {}): Promise<Scrip
       if (step.startsWith('2') || step === 'close') accepted.push({ from, to, wire, connection })
       messages++
       const lastStep = messages === script.messagesPerConnection ? `${step} close` : step
-      if (script.dotAfterMs === undefined) return reply(lastStep)
-      setTimeout(() => reply(lastStep), script.dotAfterMs)
+      const delayMs = typeof script.dotAfterMs === 'function' ? script.dotAfterMs(to) : script.dotAfterMs
+      if (delayMs === undefined) return reply(lastStep)
+      setTimeout(() => reply(lastStep), delayMs)
       return true
     }
 

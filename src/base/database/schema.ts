@@ -438,6 +438,15 @@ export interface DatabaseSchema {
     held_at: Generated<Instant | null>
     /** The reason of the hold, for operators only. */
     held_reason: Generated<string | null>
+    /**
+     * Of a claimed row: 0, its submission has not begun; 1, the provider may have the message; null: not claimed, or not
+     * known, because a version claimed it that does not write this.
+     */
+    submitting: Generated<Flag | null>
+    /** The provider has taken the message, which is still to be recorded: when, and its reply. */
+    accepted: Generated<Json<unknown> | null>
+    /** 1: the provider may have taken the message at an attempt whose outcome nobody knows. */
+    ambiguous: Generated<Flag>
   }
   /** Single-use tokens of provider webhooks: used again with the same content it is a repetition, with other content a forgery. */
   provider_tokens: {

@@ -47,6 +47,14 @@ export type SubmissionOutcome =
    * may be lost to a suspended account.
    */
   | { readonly kind: 'route-error'; readonly reply: ProviderReply }
+  /** {@link Submission.mayBeAccepted} said no while the provider could not have accepted the message yet: it has not. */
+  | { readonly kind: 'withdrawn'; readonly reply: ProviderReply }
+
+/** The reply of a submission that was withdrawn in this phase. */
+export function withdrawnOutcome(phase: SubmissionPhase): SubmissionOutcome {
+  const text = 'Withdrawn: it is not certain that no other process submits it.'
+  return { kind: 'withdrawn', reply: { phase, code: null, enhancedCode: null, text } }
+}
 
 /** One message to hand over. */
 export interface Submission {
@@ -60,6 +68,11 @@ export interface Submission {
   readonly message: Buffer
   /** When this fires the adapter gives up, and reports how far it came. */
   readonly signal: AbortSignal
+  /**
+   * May the provider still accept the message? To be asked as late as possible before it could: over SMTP, before the final
+   * dot. After no, nothing is submitted, and the outcome is `withdrawn`.
+   */
+  readonly mayBeAccepted: () => boolean
 }
 
 /** What a provider changes in the messages that it takes, and what it reports about them afterwards. */

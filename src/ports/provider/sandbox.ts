@@ -1,7 +1,7 @@
 import { mkdir, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { newSortableToken } from '../../base/ids.ts'
-import type { Provider, Submission, SubmissionOutcome } from './port.ts'
+import { type Provider, type Submission, type SubmissionOutcome, withdrawnOutcome } from './port.ts'
 
 export interface SandboxOptions {
   /** Stores an accepted submission; awaited before the outcome is returned. */
@@ -30,6 +30,7 @@ export function sandboxProvider({ store }: SandboxOptions): Provider {
       maxConcurrentSubmissions: submissionsAtOnce,
     },
     async submit(submission) {
+      if (!submission.mayBeAccepted()) return submission.recipients.map(() => withdrawnOutcome('final-dot'))
       await store(submission)
       return submission.recipients.map(() => accepted)
     },

@@ -3,7 +3,9 @@ import type { Instant } from '../../base/clock.ts'
 import type { Db } from '../../base/database/database.ts'
 import { insertRows } from '../../base/database/insert-rows.ts'
 import type { DatabaseSchema, EmailStatus } from '../../base/database/schema.ts'
+import { padToPowerOfTwo, placeholders, selectRows } from '../../base/database/select-rows.ts'
 import type { Id } from '../../base/ids.ts'
+import type { DeliveryEvent } from './delivery-event.ts'
 
 /** What the events of an email change, and what their recording needs to know of it. */
 export interface EmailDeliveryState {
@@ -24,47 +26,21 @@ export type EmailEventRow = DatabaseSchema['email_events']
 
 /** Locks these emails, in one order, until the transaction ends; those that do not exist are left out. */
 export async function lockEmailStates(db: Db, ids: readonly Id<'eml'>[]): Promise<readonly EmailDeliveryState[]> {
-  return db
-    .selectFrom('emails')
-    .select([
-      'id',
-      'organization_id as organizationId',
-      'brand_id as brandId',
-      'message_id as messageId',
-      'wire_message_id as wireMessageId',
-      'status',
-      'provider_message_id as providerMessageId',
-      'sent_at as sentAt',
-      'last_event_at as lastEventAt',
-      'error',
-    ])
-    .where('id', 'in', ids)
-    .orderBy('id')
-    .forUpdate()
-    .execute()
+  const padded = padToPowerOfTwo(ids)
+  const text = `SELECT id, organization_id AS organizationId, brand_id AS brandId, message_id AS messageId,
+      wire_message_id AS wireMessageId, status, provider_message_id AS providerMessageId, sent_at AS sentAt,
+      last_event_at AS lastEventAt, error
+    FROM emails WHERE id IN (${placeholders(padded)}) ORDER BY id FOR UPDATE`
+  return selectRows<EmailDeliveryState>(db, text, padded)
 }
 
 /** The recipients of these emails, in order. */
 export async function selectRecipients(db: Db, ids: readonly Id<'eml'>[]): Promise<readonly EmailRecipientRow[]> {
-  return db
-    .selectFrom('email_recipients')
-    .select([
-      'email_id',
-      'position',
-      'organization_id',
-      'email',
-      'type',
-      'status',
-      'smtp_code',
-      'enhanced_code',
-      'detail',
-      'updated_at',
-      'reported',
-    ])
-    .where('email_id', 'in', ids)
-    .orderBy('email_id')
-    .orderBy('position')
-    .execute()
+  const padded = padToPowerOfTwo(ids)
+  const text = `SELECT email_id, position, organization_id, email, type, status, smtp_code, enhanced_code, detail, updated_at,
+      reported
+    FROM email_recipients WHERE email_id IN (${placeholders(padded)}) ORDER BY email_id, position`
+  return selectRows<EmailRecipientRow>(db, text, padded)
 }
 
 /** Which of these repeat keys are recorded already, as hexadecimal text. */
@@ -72,6 +48,34 @@ export async function selectRepeatKeys(db: Db, repeatKeys: readonly Buffer[]): P
   if (repeatKeys.length === 0) return new Set()
   const rows = await db.selectFrom('email_events').select('repeat_key').where('repeat_key', 'in', repeatKeys).execute()
   return new Set(rows.map(row => row.repeat_key?.toString('hex') ?? ''))
+}
+
+/** Which of these events, which differ in their time, recipient or type, are recorded already. */
+export async function selectRecordedEvents(
+  db: Db,
+  events: readonly DeliveryEvent[],
+): Promise<ReadonlySet<DeliveryEvent>> {
+  if (events.length === 0) return new Set()
+  const rows = await db
+    .selectFrom('email_events')
+    .select(['email_id', 'recipient', 'type', 'occurred_at'])
+    .where(
+      'email_id',
+      'in',
+      events.map(event => event.emailId),
+    )
+    .execute()
+  return new Set(
+    events.filter(event =>
+      rows.some(
+        row =>
+          row.email_id === event.emailId &&
+          row.recipient === event.recipient &&
+          row.type === event.type &&
+          row.occurred_at === event.occurredAt,
+      ),
+    ),
+  )
 }
 
 export async function insertEvents(db: Db, rows: readonly EmailEventRow[]): Promise<void> {

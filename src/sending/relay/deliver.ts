@@ -1,24 +1,21 @@
 import { type Clock, type Instant, millisecondsOf, plusMs } from '../../base/clock.ts'
-import { batched } from '../../base/concurrency/batch.ts'
-import { limitConcurrency } from '../../base/concurrency/semaphore.ts'
-import { newWeightedSemaphore } from '../../base/concurrency/weighted-semaphore.ts'
-import { type Db, inTransaction, isDatabaseUnavailable } from '../../base/database/database.ts'
+import { newSemaphore, type Release } from '../../base/concurrency/semaphore.ts'
+import { type Db, isDatabaseUnavailable } from '../../base/database/database.ts'
 import type { Log } from '../../base/observability/log.ts'
 import { timed } from '../../base/observability/metrics.ts'
 import { traced } from '../../base/observability/tracing.ts'
 import type { FindSigningKeys, SigningKey } from '../../domains/dkim/keys.ts'
 import type { BlobStore } from '../../ports/blobs/port.ts'
 import type { Provider, SubmissionOutcome } from '../../ports/provider/port.ts'
-import { recordEvents } from '../events/events.ts'
-import { recordReports } from '../reports/reports.ts'
 import type { ReturnPathSource } from '../reports/return-path.ts'
 import { type ClaimFacts, isSuppressedNow, loadClaimFacts, reversePathOf } from './claim-facts.ts'
+import { claimDueRows } from './claim-table.ts'
 import { dkimSignatures } from './dkim-signature.ts'
-import { FairQueue } from './fair-queue.ts'
+import { FairQueue } from './flows/fair-queue.ts'
+import type { FlowScheduler, Slot } from './flows/flow-scheduler.ts'
 import type { OutboxLeases } from './leases.ts'
-import { type ClaimedRecipient, claimDueRows, deleteOutboxRows, lockLeasedRows, updateRescheduled } from './outbox.ts'
+import type { Acceptance, ClaimedRecipient, FlowKey } from './outbox.ts'
 import {
-  bounceReport,
   endBeforeSubmission,
   type NextStep,
   NoSigningKeyError,
@@ -29,6 +26,8 @@ import {
 } from './outcome.ts'
 import type { ProviderHealth } from './provider-health.ts'
 import type { RetryPolicy } from './retry.ts'
+import { newSettlementWriter, type Settlement, type SettlementResult } from './settlement.ts'
+import { SignedMessages } from './signed-messages.ts'
 import { countSubmission } from './submission-metrics.ts'
 
 export interface DelivererDeps {
@@ -42,6 +41,7 @@ export interface DelivererDeps {
   readonly log: Log
   readonly health: ProviderHealth
   readonly leases: OutboxLeases
+  readonly scheduler: FlowScheduler
   /** How long a claim is valid without being renewed, in milliseconds. */
   readonly leaseMs: number
   readonly retry: RetryPolicy
@@ -57,53 +57,58 @@ interface EmailRecipients {
   readonly recipients: readonly ClaimedRecipient[]
 }
 
-/** Messages in memory at once, in bytes; each is there about three times while it is signed and submitted. */
-const maxMessageBytes = 64 * 1024 * 1024
+interface ClaimRequest {
+  readonly maxRows: number
+  readonly expiredOnly: boolean
+  readonly roomOf: (flow: FlowKey) => number
+}
+
 const retryMs = 1000
 const maxRetryMs = 10_000
 const maxSettleTriesWhileStopping = 5
 
 /**
- * Delivers what the outbox holds: claim → prepare → sign → submit → settle, in the order of the methods below. Whatever
- * happens to a recipient after its claim, it ends in {@link Deliverer.settle}.
+ * Delivers what the outbox holds: claim → schedule → begin, prepare, sign → submit → settle, in the order of the methods
+ * below. Whatever happens to a recipient after its claim, it ends in {@link Deliverer.settle}, unless its lease was lost.
+ *
+ * A connection submits the next message only when it is committed that the provider took the last one: a short note on the
+ * row, written together with that of the next submission's begin; the events follow in larger groups. So when the process
+ * dies, no more messages have been taken without a record than there are connections, and while the database is away nothing
+ * more is submitted.
  */
 export class Deliverer {
   private readonly deps: DelivererDeps
   private readonly fairQueue = new FairQueue()
-  private readonly limitSubmissions: <Result>(work: () => Promise<Result>) => Promise<Result>
-  private readonly messageMemory = newWeightedSemaphore(maxMessageBytes)
-  private readonly writeSettlement: (settlement: Settlement) => Promise<boolean>
-  private readonly inFlight = new Set<Promise<void>>()
-  private waitingForDatabase = 0
+  private readonly messages = new SignedMessages()
+  /** A permit is held from before a submission until its outcome is recorded. */
+  private readonly acquirePermit: () => Promise<Release | undefined>
+  private readonly writeSettlement: (settlement: Settlement) => Promise<SettlementResult>
+  private readonly inFlight = new Set<Promise<unknown>>()
 
   constructor(deps: DelivererDeps) {
     const keepsReturnPath = deps.provider.traits.returnPath === 'ours'
     this.deps = { ...deps, reversePaths: keepsReturnPath ? deps.reversePaths : undefined }
-    this.limitSubmissions = limitConcurrency(deps.provider.traits.maxConcurrentSubmissions)
+    this.acquirePermit = newSemaphore(deps.provider.traits.maxConcurrentSubmissions)
     this.writeSettlement = newSettlementWriter(deps.db, deps.clock)
-  }
-
-  /** Do settlements wait because the database is unavailable? Then nothing more is to be claimed. */
-  isWaitingForDatabase(): boolean {
-    return this.waitingForDatabase > 0
   }
 
   /** Resolves once all that was claimed is settled. */
   async drain(): Promise<void> {
-    await Promise.all(this.inFlight)
+    while (this.inFlight.size > 0) await Promise.all(this.inFlight)
   }
 
-  /** Claim: takes at most `maxRows` due recipients under a lease, and delivers them in the background; gives how many. */
-  async claim(maxRows: number, { expiredOnly }: { readonly expiredOnly: boolean }): Promise<number> {
-    const { db, clock, leaseMs, leases } = this.deps
-    const now = clock.now()
-    const claimed = await timed('out', 'claim', () =>
-      claimDueRows(db, { maxRows, leaseMs, now, expiredOnly }, (tx, count) => this.fairQueue.next(tx, count, now)),
+  /** Claim: takes due recipients under a lease, and delivers them in the background. */
+  async claim(request: ClaimRequest): Promise<{ readonly claimed: number; readonly isMoreDue: boolean }> {
+    const { db, leaseMs, leases } = this.deps
+    const claimedAt = leases.moment()
+    const { now } = claimedAt
+    const options = { ...request, leaseMs, now, isInHand: (id: ClaimedRecipient['id']) => leases.has(id) }
+    const { recipients, isMoreDue } = await timed('out', 'claim', () =>
+      claimDueRows(db, options, (tx, count) => this.fairQueue.next(tx, count, now, request.roomOf)),
     )
-    leases.add(claimed, plusMs(now, leaseMs))
-    const delivery = this.deliver(claimed).finally(() => this.inFlight.delete(delivery))
-    this.inFlight.add(delivery)
-    return claimed.length
+    leases.add(recipients, claimedAt)
+    this.track(this.deliver(recipients))
+    return { claimed: recipients.length, isMoreDue }
   }
 
   /** Never throws. */
@@ -122,49 +127,99 @@ export class Deliverer {
     }
   }
 
-  /** Settles the recipients that are not to be submitted now; the others share one message. */
+  /** Settles the recipients that are not to be submitted now; the others wait for a connection. */
   private async deliverEmail(recipients: readonly ClaimedRecipient[], facts: ClaimFacts): Promise<void> {
     const now = this.deps.clock.now()
     const steps = new Map(recipients.map(recipient => [recipient, stepBeforeSubmission(recipient, facts, now)]))
     const toSubmit = recipients.filter(recipient => steps.get(recipient) === null)
-    const [first] = toSubmit
     await Promise.all([
-      ...Array.from(steps, ([recipient, next]) => next && this.settle(recipient, next)),
-      first && this.deliverMessage({ first, recipients: toSubmit }, facts),
+      ...Array.from(steps, ([recipient, next]) => next && this.settle(recipient, next, false)),
+      ...this.submissionsOf(toSubmit).map(group => this.schedule(group, facts)),
     ])
   }
 
-  private deliverMessage(email: EmailRecipients, facts: ClaimFacts): Promise<void> {
-    const { emailId, attempts } = email.first
+  /** One submission a recipient, unless the provider takes several and their reverse-path is the same. */
+  private submissionsOf(recipients: readonly ClaimedRecipient[]): readonly EmailRecipients[] {
+    const [first] = recipients
+    if (!first) return []
+    const isGrouped = this.deps.provider.traits.multipleRecipients && this.deps.reversePaths === undefined
+    return isGrouped ? [{ first, recipients }] : recipients.map(one => ({ first: one, recipients: [one] }))
+  }
+
+  /** Schedule: waits for a connection, and gives the recipients back if they are not to wait any longer. */
+  private async schedule(group: EmailRecipients, facts: ClaimFacts): Promise<void> {
+    const { scheduler, clock, isStopping } = this.deps
+    this.messages.enter(group.first, () => this.make(group.first, facts))
+    try {
+      const isRun = !isStopping() && (await scheduler.run(group.first, slot => this.deliverMessage(group, facts, slot)))
+      if (!isRun) await this.settleAll(group.recipients, recipient => postponeAttempt(recipient, clock.now()))
+    } finally {
+      this.messages.leave(group.first)
+    }
+  }
+
+  private deliverMessage(group: EmailRecipients, facts: ClaimFacts, slot: Slot): Promise<void> {
+    const { emailId, attempts } = group.first
     const attributes = {
       'mailroom.email_id': emailId,
       'mailroom.attempt': attempts + 1,
-      'mailroom.recipients': email.recipients.length,
+      'mailroom.recipients': group.recipients.length,
     }
-    return traced({ name: 'submit email', kind: 'work', attributes }, () => this.prepareAndSubmit(email, facts))
+    return traced({ name: 'submit email', kind: 'work', attributes }, () => this.submitAndSettle(group, facts, slot))
   }
 
-  private async prepareAndSubmit(email: EmailRecipients, facts: ClaimFacts): Promise<void> {
-    const { clock, log, retry } = this.deps
-    const release = await this.messageMemory.acquire(email.first.size)
+  /** Ends when the provider has replied, or what else follows is written. Never throws. */
+  private async submitAndSettle(group: EmailRecipients, facts: ClaimFacts, slot: Slot): Promise<void> {
+    const { clock, log, leases, retry } = this.deps
+    const { first, recipients } = group
     try {
-      const keys = requireSigningKeys(email.first, facts)
-      const message = await this.prepare(email.first)
-      const signed = await this.sign(message, keys)
-      await Promise.all(this.submissionsOf(email).map(group => this.submitAndSettle(group, signed, facts)))
+      if (!this.maySubmitNow(first)) return await this.settleAll(recipients, one => this.stepInsteadOf(one, facts))
+      await this.messages.use(first, async signed => {
+        // At the same time: both wait for the database. What is begun but cannot be signed is settled like the rest.
+        const [ours, message] = await Promise.all([this.begin(recipients), signed(() => this.make(first, facts))])
+        if (ours[0]) await this.submitBegun({ first: ours[0], recipients: ours }, message, facts, slot)
+      })
     } catch (error) {
-      log.error(
-        { err: error, email_id: email.first.emailId },
-        'could not prepare an email for submission; it is tried again',
-      )
-      await this.settleAll(email.recipients, recipient =>
+      log.error({ err: error, email_id: first.emailId }, 'could not prepare an email for submission; it is tried again')
+      const inHand = recipients.filter(recipient => leases.has(recipient.id))
+      await this.settleAll(inHand, recipient =>
         isDatabaseUnavailable(error)
           ? postponeAttempt(recipient, plusMs(clock.now(), retryMs))
           : nextAfterError(recipient, error, clock.now(), retry),
       )
-    } finally {
-      release()
     }
+  }
+
+  /** Is the email, whose turn has come, still to be submitted now? */
+  private maySubmitNow({ domainId, expiresAt }: ClaimedRecipient): boolean {
+    const { clock, health, isStopping } = this.deps
+    return !isStopping() && expiresAt > clock.now() && health.allowsAttempt(domainId)
+  }
+
+  private stepInsteadOf(claimed: ClaimedRecipient, facts: ClaimFacts): NextStep {
+    const { clock, health, isStopping } = this.deps
+    const now = clock.now()
+    const end = stepBeforeSubmission(claimed, facts, now)
+    return end ?? postponeAttempt(claimed, isStopping() ? now : health.retryAt(claimed.domainId))
+  }
+
+  /** Begin: notes durably that the recipients are being submitted; gives those that are still ours. */
+  private async begin(recipients: readonly ClaimedRecipient[]): Promise<readonly ClaimedRecipient[]> {
+    const { leases, log } = this.deps
+    const areOurs = await timed('out', 'begin', () =>
+      Promise.all(recipients.map(recipient => leases.beginSubmission(recipient))),
+    )
+    for (const [i, recipient] of recipients.entries()) {
+      if (areOurs[i]) continue
+      log.warn({ email_id: recipient.emailId }, 'outbox lease lost; another process has the recipient')
+      leases.release(recipient)
+    }
+    return recipients.filter((_, i) => areOurs[i])
+  }
+
+  private async make(claimed: ClaimedRecipient, facts: ClaimFacts): Promise<Buffer> {
+    const keys = requireSigningKeys(claimed, facts)
+    return this.sign(await this.prepare(claimed), keys)
   }
 
   /**
@@ -186,38 +241,43 @@ export class Deliverer {
     return Buffer.concat([signatures, message])
   }
 
-  /** One submission a recipient, unless the provider takes several and their reverse-path is the same. */
-  private submissionsOf(email: EmailRecipients): readonly EmailRecipients[] {
-    const isGrouped = this.deps.provider.traits.multipleRecipients && this.deps.reversePaths === undefined
-    return isGrouped ? [email] : email.recipients.map(recipient => ({ first: recipient, recipients: [recipient] }))
-  }
-
-  private async submitAndSettle(group: EmailRecipients, message: Buffer, facts: ClaimFacts): Promise<void> {
-    const { clock } = this.deps
-    const steps = await this.limitSubmissions(() => this.submitWhenAllowed(group, message, facts))
-    await Promise.all(
-      group.recipients.map((recipient, i) =>
-        this.settle(recipient, steps[i] ?? postponeAttempt(recipient, clock.now())),
-      ),
-    )
-  }
-
-  /** Submits while the leases are valid and the circuit breaker is closed; gives what follows for each recipient. */
-  private async submitWhenAllowed(
-    group: EmailRecipients,
-    message: Buffer,
-    facts: ClaimFacts,
-  ): Promise<readonly NextStep[]> {
-    const { clock, health, leases, retry, isStopping } = this.deps
+  /** Submits while the circuit breaker is closed. Ends with the provider's reply; what follows is recorded in the background. */
+  private async submitBegun(group: EmailRecipients, message: Buffer, facts: ClaimFacts, slot: Slot): Promise<void> {
+    const { clock, health, retry } = this.deps
     const { first, recipients } = group
-    const isLeaseLost = !recipients.every(recipient => leases.isValid(recipient))
-    if (isLeaseLost || isStopping()) return recipients.map(recipient => postponeAttempt(recipient, clock.now()))
-    if (!health.beginAttempt(first.domainId))
-      return recipients.map(recipient => postponeAttempt(recipient, health.retryAt(first.domainId)))
-    const outcomes = await timed('out', 'submit', () => this.submit(group, message, facts))
+    const release = await this.acquirePermit()
+    if (!health.beginAttempt(first.domainId)) {
+      release?.()
+      return this.settleAll(recipients, recipient => postponeAttempt(recipient, health.retryAt(first.domainId)))
+    }
+    const outcomes = await slot.time(() => timed('out', 'submit', () => this.submit(group, message, facts)))
     health.recordOutcomes(first.domainId, outcomes)
     const now = clock.now()
-    return outcomes.map((outcome, i) => nextAfterOutcome(recipients[i] ?? first, outcome, now, retry))
+    const recording = outcomes.map(async (outcome, i) => {
+      const recipient = recipients[i] ?? first
+      const settling = () => this.settle(recipient, nextAfterOutcome(recipient, outcome, now, retry), true)
+      if (outcome.kind === 'accepted' && (await this.noteAccepted(recipient, { at: now, outcome })))
+        this.track(settling())
+      else await settling()
+    })
+    this.track(Promise.all(recording).finally(() => release?.()))
+  }
+
+  /** False: it is not noted, and so is to be settled at once. */
+  private async noteAccepted(claimed: ClaimedRecipient, accepted: Acceptance): Promise<boolean> {
+    const { leases, log } = this.deps
+    try {
+      return await timed('out', 'note', () => leases.noteAccepted(claimed, accepted))
+    } catch (error) {
+      log.error({ err: error, email_id: claimed.emailId }, 'could not note that the provider took an email')
+      return false
+    }
+  }
+
+  /** Something in the background that {@link Deliverer.drain} waits for. It never rejects. */
+  private track(work: Promise<unknown>): void {
+    const tracked: Promise<unknown> = work.finally(() => this.inFlight.delete(tracked))
+    this.inFlight.add(tracked)
   }
 
   /** Submit: hands the message to the provider; one outcome for each recipient, in their order. Never throws. */
@@ -226,7 +286,7 @@ export class Deliverer {
     message: Buffer,
     facts: ClaimFacts,
   ): Promise<readonly SubmissionOutcome[]> {
-    const { provider, reversePaths, attemptMs, log } = this.deps
+    const { provider, reversePaths, leases, attemptMs, log } = this.deps
     const abort = new AbortController()
     const timer = setTimeout(() => abort.abort(), attemptMs)
     try {
@@ -236,6 +296,7 @@ export class Deliverer {
         recipients: recipients.map(recipient => recipient.recipient),
         message,
         signal: abort.signal,
+        mayBeAccepted: () => recipients.every(recipient => leases.isStillOurs(recipient)),
       })
       for (const [i, outcome] of outcomes.entries()) this.reportOutcome(recipients[i] ?? first, outcome)
       return outcomes
@@ -263,40 +324,44 @@ export class Deliverer {
     )
   }
 
+  /** Settles recipients that were not submitted. */
   private async settleAll(
     recipients: readonly ClaimedRecipient[],
     nextStep: (recipient: ClaimedRecipient) => NextStep,
   ): Promise<void> {
-    await Promise.all(recipients.map(recipient => this.settle(recipient, nextStep(recipient))))
+    await Promise.all(recipients.map(recipient => this.settle(recipient, nextStep(recipient), false)))
   }
 
   /**
-   * Settle: writes what follows for a recipient, however long that takes, because a lease released unwritten means another
-   * submission. While the database is unavailable nothing more is claimed; what alone cannot be written holds up nothing
-   * else.
+   * Settle: writes what follows for a recipient, however long that takes, because what the provider took and nobody wrote is
+   * submitted again some day. Resolves when it is written, or when this alone cannot be written, so that it holds up nothing
+   * else: then it is tried further in the background.
    */
-  private async settle(claimed: ClaimedRecipient, next: NextStep): Promise<void> {
+  private async settle(claimed: ClaimedRecipient, next: NextStep, isOutcome: boolean): Promise<void> {
+    const { promise: isAloneUnwritable, resolve: goOn } = Promise.withResolvers<void>()
+    const settling = this.writeUntilSettled({ claimed, next, isOutcome }, goOn)
+    this.track(settling)
+    await Promise.race([settling, isAloneUnwritable])
+  }
+
+  private async writeUntilSettled(settlement: Settlement, onAloneUnwritable: () => void): Promise<void> {
     const { leases, log, isStopping } = this.deps
+    const { claimed } = settlement
     const logKeys = { email_id: claimed.emailId, attempt: claimed.attempts + 1 }
-    leases.markSubmitted(claimed)
     for (let tries = 1; ; tries++) {
       try {
-        const isWritten = await timed('out', 'settle', () => this.writeSettlement({ claimed, next }))
-        if (!isWritten) log.warn(logKeys, 'outbox lease lost; another process has the recipient')
+        const result = await timed('out', 'settle', () => this.writeSettlement(settlement))
+        if (result === 'lost') log.warn(logKeys, 'outbox lease lost; another process has the recipient')
         break
       } catch (error) {
         log.error({ err: error, ...logKeys }, 'could not write the outcome of a submission; it is tried again')
         if (isStopping() && tries >= maxSettleTriesWhileStopping) break
-        await this.waitToSettleAgain(tries, isDatabaseUnavailable(error))
+        const isDatabaseAway = isDatabaseUnavailable(error)
+        if (!isDatabaseAway) onAloneUnwritable()
+        await Bun.sleep(isDatabaseAway ? retryMs : Math.min(retryMs * tries, maxRetryMs))
       }
     }
     leases.release(claimed)
-  }
-
-  private async waitToSettleAgain(tries: number, isDatabaseAway: boolean): Promise<void> {
-    if (isDatabaseAway) this.waitingForDatabase++
-    await Bun.sleep(isDatabaseAway ? retryMs : Math.min(retryMs * tries, maxRetryMs))
-    if (isDatabaseAway) this.waitingForDatabase--
   }
 }
 
@@ -317,45 +382,4 @@ function requireSigningKeys({ domainId, fromAddress }: ClaimedRecipient, facts: 
 /** RFC 5322 §3.6.1. */
 function dateField(at: Instant): Buffer {
   return Buffer.from(`Date: ${new Date(millisecondsOf(at)).toUTCString().replace('GMT', '+0000')}\r\n`)
-}
-
-/** What is to be written about one claimed recipient. */
-export interface Settlement {
-  readonly claimed: ClaimedRecipient
-  readonly next: NextStep
-}
-
-/** Writes settlements; those at the same time share a transaction. False: the lease was lost, and nothing was written. */
-export function newSettlementWriter(db: Db, clock: Clock): (settlement: Settlement) => Promise<boolean> {
-  return batched({ maxItems: 100, maxInFlight: 1 }, settlements =>
-    inTransaction(db, tx => writeSettlements(tx, settlements, clock)),
-  )
-}
-
-/** Statuses and events of the recipients whose lease is still ours, and their outbox rows deleted or rescheduled. */
-async function writeSettlements(tx: Db, settlements: readonly Settlement[], clock: Clock): Promise<readonly boolean[]> {
-  const leases = await lockLeasedRows(
-    tx,
-    settlements.map(settlement => settlement.claimed),
-  )
-  const now = clock.now()
-  const isOurs = ({ claimed }: Settlement) => leases.get(claimed.id) === claimed.lease
-  const ours = settlements.filter(isOurs)
-  const events = ours.flatMap(({ next }) => (next.event ? [next.event] : []))
-  const bounces = events.flatMap(event => bounceReport(event) ?? [])
-  if (bounces.length > 0) await recordReports(tx, bounces, now)
-  await recordEvents(
-    tx,
-    events.filter(event => event.type !== 'bounced'),
-    now,
-  )
-  await deleteOutboxRows(
-    tx,
-    ours.filter(({ next }) => next.kind === 'end').map(({ claimed }) => claimed.id),
-  )
-  await updateRescheduled(
-    tx,
-    ours.flatMap(({ claimed, next }) => (next.kind === 'retry' ? { ...next, id: claimed.id } : [])),
-  )
-  return settlements.map(isOurs)
 }

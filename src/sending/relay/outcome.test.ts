@@ -10,6 +10,7 @@ const claimed: ClaimedRecipient = {
   id: 'out_1',
   lease: 'l',
   organizationId: 'org_1',
+  destination: 'x.test',
   emailId: 'eml_1',
   brandId: 'brd_1',
   domainId: 'dom_1',
@@ -30,6 +31,8 @@ const claimed: ClaimedRecipient = {
   isReady: true,
   unsubscribe: false,
   isReclaimed: false,
+  isAmbiguous: false,
+  acceptance: null,
 }
 const reply = (phase: SubmissionPhase, code: number | null, enhancedCode: string | null = null): ProviderReply => ({
   phase,
@@ -136,6 +139,7 @@ test('deferred counts an attempt and waits; a route error counts none', () => {
     attempts: 0,
     dueAt: plusMs(now, 1000),
     lastReply: '535 said so',
+    isAmbiguous: false,
   })
 })
 

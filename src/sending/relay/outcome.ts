@@ -24,6 +24,8 @@ export type NextStep =
       readonly dueAt: Instant
       readonly attempts: number
       readonly lastReply: string | null
+      /** May the provider have taken it, at this attempt or before? */
+      readonly isAmbiguous: boolean
     }
 
 /** How long an email waits after a route error, unless the circuit breaker makes it wait longer. */
@@ -44,10 +46,13 @@ export function nextAfterOutcome(
       return { kind: 'end', event }
     case 'deferred': {
       const dueAt = nextAttemptAt(attempts, now, claimed.expiresAt, policy)
-      return { kind: 'retry', event, dueAt, attempts, lastReply: replyLine(outcome.reply) }
+      const isAmbiguous = claimed.isAmbiguous || outcome.ambiguous
+      return { kind: 'retry', event, dueAt, attempts, lastReply: replyLine(outcome.reply), isAmbiguous }
     }
     case 'route-error':
       return postponeAttempt(claimed, plusMs(now, routeErrorWaitMs), replyLine(outcome.reply))
+    case 'withdrawn':
+      return postponeAttempt(claimed, now)
     default:
       return outcome satisfies never
   }
@@ -60,7 +65,8 @@ export function postponeAttempt(
   lastReply: string | null = claimed.lastReply,
 ): NextStep {
   const at = dueAt < claimed.expiresAt ? dueAt : claimed.expiresAt
-  return { kind: 'retry', event: null, dueAt: at, attempts: claimed.attempts, lastReply }
+  const { attempts, isAmbiguous } = claimed
+  return { kind: 'retry', event: null, dueAt: at, attempts, lastReply, isAmbiguous }
 }
 
 /**
@@ -72,10 +78,10 @@ export function postponeAttempt(
  * | permanent failure at RCPT | `bounced`; reports/classify-bounce.ts says what it means |
  * | permanent failure of the content, at or after DATA, or too large | `rejected` |
  * | deferred | `delayed` the first time, and whenever the message may have been accepted (`ambiguous`) |
- * | route error | none: it says nothing about this email |
+ * | route error, withdrawn | none: it says nothing about this email |
  *
- * A recipient that was claimed before by a process that died is `ambiguous` whatever the outcome: it may have been
- * submitted then.
+ * Once the provider may have taken the message without our knowing, by a lost connection or the death of a process, each
+ * later event is `ambiguous` too: it may be about a copy.
  */
 export function outcomeToEvent(
   claimed: ClaimedRecipient,
@@ -92,7 +98,8 @@ export function outcomeToEvent(
     enhancedCode: reply.enhancedCode,
     detail: reply.text,
   }
-  const isAmbiguous = claimed.isReclaimed || (outcome.kind === 'deferred' && outcome.ambiguous)
+  const isNewlyAmbiguous = claimed.isReclaimed || (outcome.kind === 'deferred' && outcome.ambiguous)
+  const isAmbiguous = claimed.isAmbiguous || isNewlyAmbiguous
   const extra = { phase: reply.phase, attempt: claimed.attempts + 1, ...(isAmbiguous && { ambiguous: true }) }
   switch (outcome.kind) {
     case 'accepted':
@@ -108,8 +115,9 @@ export function outcomeToEvent(
         ? { ...base, type: 'bounced', extra, bounce: bounceOf(reply) }
         : { ...base, type: 'rejected', extra }
     case 'deferred':
-      return claimed.attempts > 0 && !isAmbiguous ? null : { ...base, type: 'delayed', extra }
+      return claimed.attempts > 0 && !isNewlyAmbiguous ? null : { ...base, type: 'delayed', extra }
     case 'route-error':
+    case 'withdrawn':
       return null
     default:
       return outcome satisfies never
@@ -136,7 +144,8 @@ export function nextAfterError(claimed: ClaimedRecipient, error: unknown, now: I
     extra: { attempt: attempts },
   }
   const dueAt = nextAttemptAt(attempts, now, claimed.expiresAt, policy)
-  return { kind: 'retry', event: attempts === 1 ? event : null, dueAt, attempts, lastReply: detail }
+  const { isAmbiguous } = claimed
+  return { kind: 'retry', event: attempts === 1 ? event : null, dueAt, attempts, lastReply: detail, isAmbiguous }
 }
 
 /** How long an email of a paused brand waits until the pause is checked again. */
@@ -190,11 +199,13 @@ function waitForReadiness(claimed: ClaimedRecipient, now: Instant): NextStep {
 }
 
 /**
- * What ends a recipient before it is submitted, or postpones it; null: nothing does. Its time has run out (RFC 3463:
- * 4.4.7), the operator holds it until then (see queue/operator-queue.ts), it was scheduled and the recipient is suppressed at
- * its release, or the domain is not ready.
+ * What ends a recipient before it is submitted, or postpones it; null: nothing does. The provider has it already, from a
+ * process that died before it recorded that; its time has run out (RFC 3463: 4.4.7), the operator holds it until then (see
+ * queue/operator-queue.ts), it was scheduled and the recipient is suppressed at its release, or the domain is not ready.
  */
 export function endBeforeSubmission(claimed: ClaimedRecipient, isSuppressed: boolean, now: Instant): NextStep | null {
+  const { acceptance } = claimed
+  if (acceptance) return { kind: 'end', event: outcomeToEvent(claimed, acceptance.outcome, acceptance.at) }
   // A report may have ended it meanwhile.
   if (!isUnsent(claimed.recipientStatus)) return { kind: 'end', event: null }
   const base = { emailId: claimed.emailId, recipient: claimed.recipient, occurredAt: now, source: 'api' as const }
@@ -202,7 +213,8 @@ export function endBeforeSubmission(claimed: ClaimedRecipient, isSuppressed: boo
     const held = claimed.heldAt === null ? '' : ` Held by the operator since ${toIso(claimed.heldAt)}.`
     const last = claimed.lastReply === null ? '' : ` Last reply: ${claimed.lastReply}`
     const detail = `Not sent by ${toIso(claimed.expiresAt)}.${held}${last}`
-    return { kind: 'end', event: { ...base, type: 'failed', enhancedCode: '4.4.7', detail } }
+    const extra = claimed.isAmbiguous ? { ambiguous: true } : {}
+    return { kind: 'end', event: { ...base, type: 'failed', enhancedCode: '4.4.7', detail, extra } }
   }
   if (claimed.heldAt !== null) return postponeAttempt(claimed, claimed.expiresAt)
   if (isSuppressed && claimed.scheduledAt !== null && claimed.attempts === 0) {

@@ -44,13 +44,17 @@ export class ProviderHealth {
     return untilMs === undefined ? undefined : instantAt(untilMs * 1000)
   }
 
-  /** May an email of this domain be submitted now? After `true` comes {@link ProviderHealth.recordOutcomes}. */
-  beginAttempt(domainId: Id<'dom'>): boolean {
-    const domain = this.domains.get(domainId)
+  /** May an email of this domain be submitted now? */
+  allowsAttempt(domainId: Id<'dom'>): boolean {
     const nowMs = this.nowMs()
-    if (!this.allMail.allowsAttempt(nowMs) || domain?.allowsAttempt(nowMs) === false) return false
+    return this.allMail.allowsAttempt(nowMs) && this.domains.get(domainId)?.allowsAttempt(nowMs) !== false
+  }
+
+  /** Begins a submission of this domain's mail, if that is allowed now. After `true` comes {@link ProviderHealth.recordOutcomes}. */
+  beginAttempt(domainId: Id<'dom'>): boolean {
+    if (!this.allowsAttempt(domainId)) return false
     this.allMail.beginAttempt()
-    domain?.beginAttempt()
+    this.domains.get(domainId)?.beginAttempt()
     return true
   }
 
@@ -64,7 +68,10 @@ export class ProviderHealth {
   recordOutcomes(domainId: Id<'dom'>, outcomes: readonly SubmissionOutcome[]): void {
     const failure = outcomes.find(outcome => outcome.kind === 'route-error')
     const domain = this.domains.get(domainId)
-    if (!failure) {
+    if (outcomes.some(outcome => outcome.kind === 'withdrawn')) {
+      domain?.recordNoResult()
+      this.allMail.recordNoResult()
+    } else if (!failure) {
       this.domains.delete(domainId)
       this.recordSuccess(domain, { domain_id: domainId })
       this.recordSuccess(this.allMail, {})

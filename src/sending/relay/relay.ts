@@ -2,6 +2,8 @@ import { type Instant, millisecondsOf } from '../../base/clock.ts'
 import { newWakeup } from '../../base/concurrency/wakeup.ts'
 import { type FailureLog, failureLog } from '../../base/observability/failure-log.ts'
 import { Deliverer, type DelivererDeps } from './deliver.ts'
+import { ClaimLimits } from './flows/claim-limits.ts'
+import { FlowScheduler } from './flows/flow-scheduler.ts'
 import { OutboxLeases } from './leases.ts'
 import { selectOldestDueAt } from './outbox.ts'
 import { ProviderHealth } from './provider-health.ts'
@@ -22,26 +24,21 @@ const defaultLeaseMs = 30_000
 export const relayPollMs = 250
 const afterErrorMs = 1000
 const expirySweepMs = 5000
-/** Recipients that have been submitted and wait to be settled, at most. */
-const maxSettling = 200
 
 /**
- * The worker that delivers accepted emails: it claims from the outbox as long as there is capacity, and {@link Deliverer}
- * does the rest. Any number of processes may share an outbox: what is claimed is leased, and submitted only after the
- * claim's commit. It claims two to four times as many recipients as may be submitted at once, so that submissions do not
- * wait for the database.
+ * The worker that delivers accepted emails: it claims from the outbox as long as there is room ({@link ClaimLimits}), and
+ * {@link Deliverer} does the rest. Any number of processes may share an outbox: what is claimed is leased, and submitted only
+ * after that is committed.
  */
 export class Relay {
   private readonly deps: RelayDeps
-  private readonly minClaim: number
-  private readonly maxUnsubmitted: number
   private readonly health: ProviderHealth
+  private readonly scheduler: FlowScheduler
   private readonly leases: OutboxLeases
+  private readonly limits: ClaimLimits
   private readonly deliverer: Deliverer
-  /** Notified when something may be due. */
+  /** Notified when something may be due, or when there is room for what is due. */
   private readonly wakeup = newWakeup()
-  /** Notified when more may be claimed. */
-  private readonly capacity = newWakeup()
   private readonly failures: FailureLog
   private readonly running: Promise<void>
   private isStopping = false
@@ -54,20 +51,29 @@ export class Relay {
     const { db, clock, log, provider, leaseMs = defaultLeaseMs, retryFirstMs } = deps
     const { name, maxConcurrentSubmissions } = provider.traits
     this.deps = deps
-    this.minClaim = 2 * maxConcurrentSubmissions
-    this.maxUnsubmitted = 4 * maxConcurrentSubmissions
     this.failures = failureLog(
       log,
       {},
       { failed: 'could not claim from the outbox; it will be tried again', recovered: 'claims from the outbox again' },
     )
     this.health = new ProviderHealth(name, clock, log)
-    this.leases = new OutboxLeases({ db, leaseMs, clock, log, onCapacity: () => this.capacity.notify() })
+    this.scheduler = new FlowScheduler(maxConcurrentSubmissions, () => this.wake())
+    this.leases = new OutboxLeases({
+      db,
+      leaseMs,
+      clock,
+      log,
+      onFewerWaiting: flow => this.limits.isLow(flow) && this.wake(),
+      // While the circuit breaker is open the next probe waits for that.
+      onEmpty: () => this.health.openUntil() !== undefined && this.wakeup.notify(),
+    })
+    this.limits = new ClaimLimits(maxConcurrentSubmissions, this.scheduler, this.leases)
     this.deliverer = new Deliverer({
       ...deps,
       leaseMs,
       health: this.health,
       leases: this.leases,
+      scheduler: this.scheduler,
       retry: { firstMs: retryFirstMs, random: Math.random },
       isStopping: () => this.isStopping,
     })
@@ -84,8 +90,8 @@ export class Relay {
   async stop(): Promise<void> {
     this.isStopping = true
     this.wakeup.notify()
-    this.capacity.notify()
     await this.running
+    this.scheduler.giveBack()
     await this.deliverer.drain()
     this.leases.stop()
   }
@@ -106,36 +112,42 @@ export class Relay {
   private async poll(): Promise<void> {
     const openUntil = this.health.openUntil()
     if (openUntil !== undefined) return this.pollWhileOpen(openUntil)
-    const capacity = this.freeCapacity()
-    if (capacity < this.minClaim || this.deliverer.isWaitingForDatabase()) return this.capacity.wait(relayPollMs)
+    this.limits.giveBackSurplus()
+    const maxRows = this.limits.room()
+    if (maxRows === 0) return this.wakeup.wait(relayPollMs)
     if (!this.isDue) {
       const waitMs = await this.msUntilDue()
       if (waitMs > 0) return this.wakeup.wait(waitMs)
     }
     this.isDue = false
-    const claimed = await this.deliverer.claim(capacity, { expiredOnly: false })
-    if (claimed === capacity) this.isDue = true
+    const { claimed, isMoreDue } = await this.claim(maxRows, false)
+    if (claimed > 0 && isMoreDue) this.isDue = true
+    // Nothing that is due is for us now: it is in hand, or of flows of which enough is in hand.
+    if (claimed === 0 && isMoreDue) return this.wakeup.wait(relayPollMs)
   }
 
   /** While the circuit breaker is open: one email at a time probes the provider, and expired emails are still ended. */
   private async pollWhileOpen(openUntil: Instant): Promise<void> {
-    if (this.leases.size > 0) return this.capacity.wait(relayPollMs)
+    if (this.leases.size > 0) return this.wakeup.wait(relayPollMs)
     const waitMs = this.msUntil(openUntil)
     if (waitMs <= 0) {
-      const claimed = await this.deliverer.claim(1, { expiredOnly: false })
+      const { claimed } = await this.claim(1, false)
       return claimed === 0 ? this.wakeup.wait(relayPollMs) : undefined
     }
     if (performance.now() - this.sweptAtMs >= expirySweepMs) {
       this.sweptAtMs = performance.now()
-      await this.deliverer.claim(this.maxUnsubmitted, { expiredOnly: true })
+      await this.claim(this.limits.room(), true)
     }
     return this.wakeup.wait(Math.min(relayPollMs, waitMs))
   }
 
-  /** How many recipients may be claimed now. */
-  private freeCapacity(): number {
-    const maxClaimed = this.maxUnsubmitted + maxSettling
-    return Math.min(this.maxUnsubmitted - this.leases.unsubmitted, maxClaimed - this.leases.size)
+  private claim(maxRows: number, expiredOnly: boolean) {
+    return this.deliverer.claim({
+      maxRows,
+      expiredOnly,
+      // What has expired is not submitted.
+      roomOf: flow => (expiredOnly ? maxRows : this.limits.roomOf(flow)),
+    })
   }
 
   /** Until the next recipient is due, in milliseconds, at most the poll interval. */

@@ -11,9 +11,9 @@ import { updateNextCheck } from '../../../src/domains/recheck/table.ts'
 import type { DomainJson } from '../../../src/domains/schema.ts'
 import { mysqlBlobs } from '../../../src/ports/blobs/mysql.ts'
 import { openSending } from '../../../src/sending/accept/open-sending.ts'
-import { claimDueRows } from '../../../src/sending/relay/outbox.ts'
 import { endBeforeSubmission } from '../../../src/sending/relay/outcome.ts'
 import { send } from '../../../src/sending/send.ts'
+import { claimOldest } from '../../harness/claim.ts'
 import { type TestClock, testClock } from '../../harness/http-server.ts'
 import { until } from '../../harness/until.ts'
 import {
@@ -302,8 +302,7 @@ function accept(domain: string, afterMs: number) {
 /** Runs the relay's check of a scheduled email that is due. */
 async function runDueEmail(emailId: Id<'eml'>) {
   clock.forward(120_000)
-  const options = { maxRows: 10, leaseMs: 1000, now: clock.now(), expiredOnly: false }
-  const claimed = await claimDueRows(deps.db, options, async () => [])
+  const claimed = await claimOldest(deps.db, { maxRows: 10, leaseMs: 1000, now: clock.now() })
   const mine = claimed.find(claimedRecipient => claimedRecipient.emailId === emailId)
   return mine && endBeforeSubmission(mine, false, clock.now())?.event
 }

@@ -16,6 +16,7 @@ export function submission(given: Partial<Submission> = {}): Submission {
     recipients: ['a@x.test'],
     message: Buffer.from('From: hello@shop.test\r\nSubject: x\r\n\r\n.\r\n..b\r\nc\r\n'),
     signal: AbortSignal.timeout(5000),
+    mayBeAccepted: () => true,
     ...given,
   }
 }

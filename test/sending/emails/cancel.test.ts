@@ -6,9 +6,9 @@ import { Refusal } from '../../../src/base/refusal.ts'
 import { mysqlBlobs } from '../../../src/ports/blobs/mysql.ts'
 import { cancelEmail } from '../../../src/sending/emails/cancel.ts'
 import { emailRoutes } from '../../../src/sending/emails/routes.ts'
-import { claimDueRows } from '../../../src/sending/relay/outbox.ts'
 import { startRelay } from '../../../src/sending/relay/relay.ts'
 import { createSendingDomain, insertAcceptedEmails } from '../../harness/accepted-emails.ts'
+import { claimOldest } from '../../harness/claim.ts'
 import { openTestHttpServer, type TestHttpServer } from '../../harness/http-server.ts'
 import { startScriptedRelay } from '../../harness/scripted-relay.ts'
 import { signingKeys } from '../../harness/secrets.ts'
@@ -174,11 +174,11 @@ test('a claim at the same time or later gets all of its rows or none', async () 
     const claiming = async () => {
       // At a random moment of the cancellation.
       await Bun.sleep(Math.random() * 4)
-      return claimDueRows(db, options, async () => [])
+      return claimOldest(db, options)
     }
     const [isCanceled, atOnce] = await Promise.all([tryCancel(id), claiming()])
     // A row that a refused cancellation had locked is skipped, and claimed next.
-    const claimed = [...atOnce, ...(await claimDueRows(db, options, async () => []))]
+    const claimed = [...atOnce, ...(await claimOldest(db, options))]
     expect(claimed.filter(claimedRecipient => claimedRecipient.emailId === id)).toHaveLength(isCanceled ? 0 : 2)
     expect(await outboxOf(id)).toHaveLength(isCanceled ? 0 : 2)
     if (isCanceled) canceled++

@@ -9,10 +9,11 @@ import type { BlobStore } from '../../../src/ports/blobs/port.ts'
 import { countDestinations, countQueue } from '../../../src/sending/queue/count-table.ts'
 import { applyToQueue, type QueueAction } from '../../../src/sending/queue/operator-queue.ts'
 import type { QueueFilter } from '../../../src/sending/queue/table.ts'
-import { newSettlementWriter } from '../../../src/sending/relay/deliver.ts'
-import { claimDueRows, selectOldestDueAt } from '../../../src/sending/relay/outbox.ts'
+import { selectOldestDueAt } from '../../../src/sending/relay/outbox.ts'
 import { startRelay } from '../../../src/sending/relay/relay.ts'
+import { newSettlementWriter } from '../../../src/sending/relay/settlement.ts'
 import { type AcceptedEmail, createSendingDomain, insertAcceptedEmails } from '../../harness/accepted-emails.ts'
+import { claimOldest } from '../../harness/claim.ts'
 import { type FreshDatabase, freshDatabase } from '../../harness/database.ts'
 import { countRowsRead } from '../../harness/rows-read.ts'
 import { type RelayScript, startScriptedRelay } from '../../harness/scripted-relay.ts'
@@ -92,8 +93,7 @@ const auditEntries = async () =>
     detail: fromJson(detail),
   }))
 
-const claimAll = (at = now()) =>
-  claimDueRows(database.db, { maxRows: 100, leaseMs: 60_000, now: at, expiredOnly: false }, async () => [])
+const claimAll = (at = now()) => claimOldest(database.db, { maxRows: 100, leaseMs: 60_000, now: at })
 
 test('a held recipient is not sent until it is released, others are', async () => {
   const [held, scheduled] = await accept({ to: ['held@x.test'] }, { scheduledAt: plusMs(now(), 3_600_000) })
@@ -138,7 +138,11 @@ test('a recipient in flight is held once its attempt is over', async () => {
   await newSettlementWriter(
     database.db,
     systemClock,
-  )({ claimed, next: { kind: 'retry', event: null, dueAt: now(), attempts: 1, lastReply: '451 later' } })
+  )({
+    claimed,
+    next: { kind: 'retry', event: null, dueAt: now(), attempts: 1, lastReply: '451 later', isAmbiguous: false },
+    isOutcome: true,
+  })
   const relay = await startRelaying()
   await until(async () => (await outboxOf(id))[0]?.due_at === row?.expires_at, { what: 'it is put away' })
   expect(await outboxOf(id)).toMatchObject([{ attempts: 1, lease: null, last_reply: '451 later' }])
@@ -254,7 +258,7 @@ test('claims cost no more when much is held', async () => {
   let taken: readonly { readonly emailId: string }[] = []
   const read = await countRowsRead(database.db, async one => {
     await selectOldestDueAt(one)
-    taken = await claimDueRows(one, { maxRows: 20, leaseMs: 1000, now: now(), expiredOnly: false }, async () => [])
+    taken = await claimOldest(one, { maxRows: 20, leaseMs: 1000, now: now() })
   })
   expect(taken.map(claimed => claimed.emailId)).toEqual([due ?? ''])
   expect(read).toBeLessThan(60)

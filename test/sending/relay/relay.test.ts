@@ -8,9 +8,9 @@ import type { Id } from '../../../src/base/ids.ts'
 import { newId } from '../../../src/base/ids.ts'
 import { mysqlBlobs } from '../../../src/ports/blobs/mysql.ts'
 import type { BlobStore } from '../../../src/ports/blobs/port.ts'
-import { newSettlementWriter } from '../../../src/sending/relay/deliver.ts'
-import { claimDueRows } from '../../../src/sending/relay/outbox.ts'
+import { updateSubmitting } from '../../../src/sending/relay/outbox.ts'
 import { type Relay, type RelayDeps, startRelay } from '../../../src/sending/relay/relay.ts'
+import { newSettlementWriter } from '../../../src/sending/relay/settlement.ts'
 import {
   type AcceptedEmail,
   createSendingDomain,
@@ -19,6 +19,7 @@ import {
   type SendingDomain,
   storedMessage,
 } from '../../harness/accepted-emails.ts'
+import { claimOldest } from '../../harness/claim.ts'
 import { type FreshDatabase, freshDatabase } from '../../harness/database.ts'
 import { type RelayScript, type ScriptedRelay, startScriptedRelay } from '../../harness/scripted-relay.ts'
 import { signingKeys } from '../../harness/secrets.ts'
@@ -172,7 +173,7 @@ test('a connection lost after the final dot: delayed and ambiguous, and sent aga
   const events = await eventsOf(id)
   expect(events.map(event => [event.type, fromJson(event.extra)])).toEqual([
     ['delayed', { phase: 'final-dot', attempt: 1, ambiguous: true }],
-    ['sent', { phase: 'final-dot', attempt: 2 }],
+    ['sent', { phase: 'final-dot', attempt: 2, ambiguous: true }],
   ])
   const messageIds = relay.accepted.map(
     relayedMessage => /Message-ID: (.*)\r\n/.exec(relayedMessage.wire.toString())?.[1],
@@ -237,9 +238,9 @@ test('two relays on one outbox submit nothing twice', async () => {
 
 test('a lost lease settles nothing', async () => {
   const id = await accepted(await sender())
-  const options = { maxRows: 10, leaseMs: 1000, expiredOnly: false }
-  const [first] = await claimDueRows(database.db, { ...options, now: now() }, async () => [])
-  const [second] = await claimDueRows(database.db, { ...options, now: plusMs(now(), 2000) }, async () => [])
+  const options = { maxRows: 10, leaseMs: 1000 }
+  const [first] = await claimOldest(database.db, { ...options, now: now() })
+  const [second] = await claimOldest(database.db, { ...options, now: plusMs(now(), 2000) })
   if (!first || !second) throw new Error('nothing was claimed')
   expect(second.id).toBe(first.id)
   const event = {
@@ -251,11 +252,15 @@ test('a lost lease settles nothing', async () => {
   } as const
   const settle = newSettlementWriter(database.db, systemClock)
   const results = await Promise.all([
-    settle({ claimed: first, next: { kind: 'end', event } }),
-    settle({ claimed: second, next: { kind: 'end', event: { ...event, type: 'sent' } } }),
-    settle({ claimed: first, next: { kind: 'retry', event, dueAt: now(), attempts: 9, lastReply: null } }),
+    settle({ claimed: first, next: { kind: 'end', event }, isOutcome: false }),
+    settle({ claimed: second, next: { kind: 'end', event: { ...event, type: 'sent' } }, isOutcome: true }),
+    settle({
+      claimed: first,
+      next: { kind: 'retry', event, dueAt: now(), attempts: 9, lastReply: null, isAmbiguous: false },
+      isOutcome: true,
+    }),
   ])
-  expect(results).toEqual([false, true, false])
+  expect(results).toEqual(['lost', 'written', 'lost'])
   expect(await isDone(id)).toBe(true)
   expect((await eventsOf(id)).map(event => event.type)).toEqual(['sent'])
   expect((await recipientsOf(id)).map(recipient => recipient.status)).toEqual(['sent'])
@@ -460,15 +465,53 @@ test('stopping lets submissions under way end and gives the rest back', async ()
   expect(left.every(row => row.lease === null && row.attempts === 0)).toBe(true)
 })
 
-test('what a dead process had claimed is claimed again when its lease has run out', async () => {
+test('what a dead process had claimed is claimed again when its lease has run out, and is no copy', async () => {
   const relay = await smarthost()
   const id = await accepted(await sender())
-  await claimDueRows(database.db, { maxRows: 5, leaseMs: 800, now: now(), expiredOnly: false }, async () => [])
+  await claimOldest(database.db, { maxRows: 5, leaseMs: 800, now: now() })
   start(relay.url)
+  // The lease is valid all that time.
   await Bun.sleep(300)
   expect(relay.accepted).toEqual([])
   await done(id)
   expect(relay.accepted.length).toBe(1)
-  const extras = (await eventsOf(id)).map(event => fromJson(event.extra))
-  expect(extras).toEqual([{ phase: 'final-dot', attempt: 1, ambiguous: true }])
+  expect((await eventsOf(id)).map(event => fromJson(event.extra))).toEqual([{ phase: 'final-dot', attempt: 1 }])
+})
+
+test('what a dead process may have submitted is ambiguous to the end, whatever the route does in between', async () => {
+  const relay = await smarthost({ banner: '421 4.3.2 not now close' })
+  const id = await accepted(await sender())
+  const claimed = await claimOldest(database.db, { maxRows: 5, leaseMs: 100, now: now() })
+  await updateSubmitting(
+    database.db,
+    claimed.map(({ id, lease }) => ({ id, lease, accepted: null })),
+    plusMs(now(), 300),
+  )
+  start(relay.url)
+  await until(() => relay.connections() > 1, { what: 'the route fails after the row was claimed again' })
+  relay.setScript({ rcpt: '451 4.7.1 later' })
+  await until(async () => (await outboxOf(id))[0]?.attempts === 1, { what: 'it is deferred' })
+  relay.setScript({})
+  await done(id)
+  const extras = (await eventsOf(id)).map(event => [event.type, fromJson(event.extra)['ambiguous']])
+  expect(extras.at(-1)).toEqual(['sent', true])
+})
+
+test('what the provider took from a process that died then is recorded, and not submitted again', async () => {
+  const relay = await smarthost()
+  const id = await accepted(await sender())
+  const claimed = await claimOldest(database.db, { maxRows: 5, leaseMs: 100, now: now() })
+  const reply = { phase: 'final-dot', code: 250, enhancedCode: '2.0.0', text: 'Ok: queued as XYZ' } as const
+  const accepted_ = { at: now(), outcome: { kind: 'accepted', reply, providerMessageId: 'XYZ' } } as const
+  await updateSubmitting(
+    database.db,
+    claimed.map(({ id, lease }) => ({ id, lease, accepted: accepted_ })),
+    now(),
+  )
+  start(relay.url)
+  await done(id)
+  expect(relay.accepted).toEqual([])
+  expect(await emailOf(id)).toMatchObject({ status: 'sent', provider_message_id: 'XYZ' })
+  expect(await eventsOf(id)).toMatchObject([{ type: 'sent', occurred_at: accepted_.at, detail: 'Ok: queued as XYZ' }])
+  expect((await eventsOf(id)).map(event => fromJson(event.extra))).toEqual([{ phase: 'final-dot', attempt: 1 }])
 })

@@ -1,4 +1,4 @@
-import type { Provider, Submission, SubmissionOutcome } from '../port.ts'
+import { type Provider, type Submission, type SubmissionOutcome, withdrawnOutcome } from '../port.ts'
 import { createThrottle } from '../throttle.ts'
 import { createSesClient } from './client.ts'
 import { describeError, outcomeOfError } from './errors.ts'
@@ -43,6 +43,7 @@ export function sesProvider(options: SesOptions): Provider {
         EmailTags: [{ Name: sesEmailIdTag, Value: submission.emailId }],
         ...(options.configurationSet !== null && { ConfigurationSetName: options.configurationSet }),
       })
+      if (!submission.mayBeAccepted()) return withdrawnOutcome('final-dot')
       const { MessageId: id } = await client.send(command, { abortSignal: submission.signal })
       return accepted(id ?? null)
     } catch (error) {

@@ -1,6 +1,12 @@
 import type { Clock } from '../../../base/clock.ts'
 import type { Log } from '../../../base/observability/log.ts'
-import type { Provider, ProviderReply, Submission, SubmissionOutcome } from '../port.ts'
+import {
+  type Provider,
+  type ProviderReply,
+  type Submission,
+  type SubmissionOutcome,
+  withdrawnOutcome,
+} from '../port.ts'
 import type { ProviderEvent } from '../webhooks/webhook.ts'
 import { autoReplyMessage, complaintMessage, dsnMessage, type SimulatedStatus } from './report-messages.ts'
 import type { SimulatedReport } from './table.ts'
@@ -96,6 +102,7 @@ export function withSimulator(provider: Provider, deps: SimulatorDeps): Provider
       const simulated = new Map(
         submission.recipients.flatMap((recipient, i) => (chosen[i] ? [[recipient, chosen[i]] as const] : [])),
       )
+      if (simulated.size > 0 && !submission.mayBeAccepted()) return chosen.map(() => withdrawnOutcome('final-dot'))
       const real = submission.recipients.filter((_, i) => chosen[i] === null)
       const [isStored, realOutcomes] = await Promise.all([
         simulated.size > 0 ? simulate(submission, simulated) : true,

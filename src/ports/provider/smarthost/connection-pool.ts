@@ -1,4 +1,6 @@
-import { openSession, type SessionOptions, type SmarthostSession } from './session.ts'
+import { newSemaphore, type Release } from '../../../base/concurrency/semaphore.ts'
+import { noReply } from './replies.ts'
+import { openSession, SessionError, type SessionOptions, type SmarthostSession } from './session.ts'
 
 export interface SessionPoolOptions extends SessionOptions {
   readonly maxSessions: number
@@ -14,8 +16,9 @@ export interface PooledSession {
 /** Sessions with the relay, opened on demand and reused. */
 export interface SessionPool {
   /**
-   * A session for the caller alone: an idle one, or a new one if `fresh` or when none is idle. Waits while all are in use.
-   * @throws SessionError when a new one cannot be opened
+   * A session for the caller alone: an idle one, or a new one if `fresh` or when none is idle. Waits in turn while all are in
+   * use.
+   * @throws SessionError when a new one cannot be opened, or the signal fires first
    */
   acquire(signal: AbortSignal, fresh: boolean): Promise<PooledSession>
   release(session: SmarthostSession): void
@@ -29,10 +32,9 @@ const maxTransactions = 100
 
 export function createSessionPool(options: SessionPoolOptions): SessionPool {
   const idle: SmarthostSession[] = []
-  const inUse = new Set<SmarthostSession>()
+  const inUse = new Map<SmarthostSession, Release>()
   const timers = new Map<SmarthostSession, Timer>()
-  const waiting: (() => void)[] = []
-  let opening = 0
+  const acquirePermit = newSemaphore(options.maxSessions)
   let isClosing = false
 
   function takeIdle(): SmarthostSession | undefined {
@@ -49,31 +51,29 @@ export function createSessionPool(options: SessionPoolOptions): SessionPool {
   }
 
   async function open(signal: AbortSignal): Promise<SmarthostSession> {
-    opening++
-    try {
-      const session = await openSession(options, signal)
-      session.onceClosed(() => retire(session))
-      return session
-    } finally {
-      opening--
-    }
+    // Where a new one is wanted although one is idle, it takes its place: the relay limits how many there are.
+    void takeIdle()?.quit()
+    const session = await openSession(options, signal)
+    session.onceClosed(() => retire(session))
+    return session
   }
 
   return {
     async acquire(signal, fresh) {
-      while (inUse.size + opening >= options.maxSessions && !signal.aborted)
-        await new Promise<void>(resolve => waiting.push(resolve))
+      const release = await acquirePermit(signal)
+      if (!release) throw new SessionError(noReply('connect', 'All connections were in use for too long.'))
       const idleSession = fresh ? undefined : takeIdle()
       try {
         const session = idleSession ?? (await open(signal))
-        inUse.add(session)
+        inUse.set(session, release)
         return { session, wasUsed: idleSession !== undefined }
       } catch (error) {
-        waiting.shift()?.()
+        release()
         throw error
       }
     },
     release(session) {
+      inUse.get(session)?.()
       inUse.delete(session)
       if (isClosing || !session.isLive || session.transactions >= maxTransactions) void session.quit()
       else {
@@ -86,7 +86,6 @@ export function createSessionPool(options: SessionPoolOptions): SessionPool {
           }, idleMs),
         )
       }
-      waiting.shift()?.()
     },
     async close() {
       isClosing = true

@@ -1,5 +1,5 @@
 import { oneLine } from '../../../mail/text.ts'
-import type { ProviderReply, SubmissionOutcome, SubmissionPhase } from '../port.ts'
+import { type ProviderReply, type SubmissionOutcome, type SubmissionPhase, withdrawnOutcome } from '../port.ts'
 
 /** The relay's replies during one mail transaction, and how it ended. */
 export interface Transcript {
@@ -11,6 +11,8 @@ export interface Transcript {
   readonly ended: string | null
   /** Why this message cannot be sent on this connection at all (larger than the relay's SIZE); null: it can. */
   readonly unsendable: string | null
+  /** Was the message withdrawn before the final dot? Then the connection was closed there, and the relay has not got it. */
+  readonly withdrawn: boolean
 }
 
 const maxText = 500
@@ -35,6 +37,7 @@ export function readReply(phase: SubmissionPhase, raw: string): ProviderReply {
  */
 export function outcomesOf(transcript: Transcript, recipients: number): readonly SubmissionOutcome[] {
   const [mail, ...rest] = transcript.replies
+  if (transcript.withdrawn) return filled(recipients, withdrawnOutcome(mail === undefined ? 'mail' : 'data'))
   if (transcript.unsendable !== null)
     return filled(recipients, { kind: 'failed', reply: noReply('mail', transcript.unsendable) })
   if (mail === undefined) return filled(recipients, endedAt('mail', transcript))

@@ -44,7 +44,7 @@ export class SessionError extends Error {
   }
 }
 
-// Larger messages are sent in pieces, so that a connection that ends early is told from one that ends after the final dot.
+// Messages are sent in pieces, so that a connection that ends early is told from one that ends after the final dot.
 const pieceBytes = 64 * 1024
 const quitTimeoutMs = 2000
 
@@ -99,14 +99,22 @@ async function transact(
   submission: Submission,
   notify: SessionOptions['notify'],
 ): Promise<Transcript> {
-  const { mailFrom, recipients, message, signal } = submission
+  const { mailFrom, recipients, message, signal, mayBeAccepted } = submission
   connection.replies = []
-  let handedOver = message.length <= pieceBytes
-  const content = handedOver
-    ? message
-    : inPieces(message).once('end', () => {
-        handedOver = true
-      })
+  const unsent = { replies: [], handedOver: false, ended: connection.ended, unsendable: null, withdrawn: true }
+  if (!mayBeAccepted()) return unsent
+  let handedOver = false
+  let withdrawn = false
+  const mayGoOn = () => {
+    // Once the last piece has gone the relay may have accepted the message; a withdrawal comes before that, or not at all.
+    if (mayBeAccepted()) return true
+    withdrawn = true
+    connection.giveUp('The message was withdrawn.')
+    return false
+  }
+  const content = inPieces(message, mayGoOn).once('end', () => {
+    handedOver = true
+  })
   const dsn = notify ? { dsn: notificationsOf(submission, notify) } : {}
   const envelope = { from: mailFrom, to: [...recipients], size: message.length, ...dsn }
   const error = await connection.run(signal, done => connection.smtp.send(envelope, content, done))
@@ -114,7 +122,7 @@ async function transact(
   if (error && (error as NodemailerError).code === 'ECONNECTION') connection.giveUp(error.message)
   const { replies, ended } = connection
   const isUnsendable = error !== undefined && ended === null && replies.length === 0
-  return { replies: [...replies], handedOver, ended, unsendable: isUnsendable ? error.message : null }
+  return { replies: [...replies], handedOver, ended, unsendable: isUnsendable ? error.message : null, withdrawn }
 }
 
 /** Asks for notifications with the header only, our id of the email, and the recipient's address as submitted. RFC 3461 §4. */
@@ -130,11 +138,16 @@ function notificationsOf({ emailId, recipients }: Submission, notify: NonNullabl
   }
 }
 
-function inPieces(message: Buffer): Readable {
+/**
+ * The content in pieces, for after the reply to DATA. Before each, and before the end, at which nodemailer sends the final
+ * dot, `mayGoOn` is asked; after no, nothing more comes.
+ */
+function inPieces(message: Buffer, mayGoOn: () => boolean): Readable {
   let sent = 0
   return new Readable({
     highWaterMark: pieceBytes,
     read() {
+      if (!mayGoOn()) return
       this.push(sent < message.length ? message.subarray(sent, sent + pieceBytes) : null)
       sent += pieceBytes
     },

@@ -51,7 +51,8 @@ export function smarthostProvider(options: SmarthostOptions): Provider {
     const isAccepted = transcript.replies.at(-1)?.startsWith('2')
     if (session.isLive && !isAccepted && transcript.unsendable === null) await session.reset()
     pool.release(session)
-    return wasUsed && hadDied(transcript) && !submission.signal.aborted ? transact(pool, submission, true) : transcript
+    const isToRepeat = wasUsed && hadDied(transcript) && !submission.signal.aborted
+    return isToRepeat ? transact(pool, submission, true) : transcript
   }
 
   async function submitTo({ pool }: RelayHost, submission: Submission): Promise<readonly SubmissionOutcome[]> {
@@ -84,6 +85,7 @@ export function smarthostProvider(options: SmarthostOptions): Provider {
       let outcomes: readonly SubmissionOutcome[] = []
       for (const host of hosts()) {
         outcomes = await submitTo(host.value, prepared)
+        if (outcomes.some(outcome => outcome.kind === 'withdrawn')) break
         if (isHostFailure(outcomes)) host.failed()
         else host.succeeded()
         if (submission.signal.aborted || !outcomes.every(outcome => outcome.kind === 'route-error')) break
