@@ -7,6 +7,7 @@ import { openBenchEnvironment } from './bench/environment.ts'
 import { describeFigure, type Figure } from './bench/figure.ts'
 import { measureIngest } from './bench/ingest.ts'
 import { measureListAndSearch, type PageKind } from './bench/list-and-search.ts'
+import { stopBenchProcesses } from './bench/processes.ts'
 import { measureRelay } from './bench/relay.ts'
 import { defineCommand } from './command.ts'
 import { untilShutdownSignal } from './signals.ts'
@@ -30,7 +31,7 @@ where freshclam has fetched it, else with one signature), all on loopback:
   search   searches, with as many
 
 Each is a rate, and a share of a raw limit that the same run measures: for list and search, the rate of the same request with
-10,000 messages stored. Takes about ten minutes, most of them to fill the database.`,
+10,000 messages stored. Takes about half an hour, most of it to fill the database.`,
   options: { only: { ...choice(names), description: 'run only this measurement' } },
   async run({ only }) {
     const shutdown = untilShutdownSignal()
@@ -51,6 +52,7 @@ Each is a rate, and a share of a raw limit that the same run measures: for list 
     try {
       await Promise.race([measureAll(), shutdown])
     } finally {
+      await stopBenchProcesses()
       await environment.close()
       rmSync(folder, { recursive: true, force: true })
     }

@@ -16,6 +16,13 @@ export interface BenchProcess {
   stop(): Promise<void>
 }
 
+const running = new Set<BenchProcess>()
+
+/** Stops what a measurement that was interrupted has left running. */
+export async function stopBenchProcesses(): Promise<void> {
+  await Promise.all(Array.from(running, child => child.stop()))
+}
+
 function start(command: readonly string[], env: Readonly<Record<string, string>>): BenchProcess {
   const child: Child = Bun.spawn([...command], {
     env: { ...process.env, ...env },
@@ -29,7 +36,7 @@ function start(command: readonly string[], env: Readonly<Record<string, string>>
     lines.push(line)
     notify()
   })
-  return {
+  const started: BenchProcess = {
     pid: child.pid,
     async nextLine<Line>(isWanted: (line: Line) => boolean = () => true) {
       for (;;) {
@@ -54,8 +61,11 @@ function start(command: readonly string[], env: Readonly<Record<string, string>>
     async stop() {
       child.kill('SIGTERM')
       await child.exited
+      running.delete(started)
     },
   }
+  running.add(started)
+  return started
 }
 
 /** Reads everything, so that the process never blocks on a full pipe. Drops what is no JSON, and log lines of requests. */
@@ -77,11 +87,11 @@ export function startTask(part: ChildTask): BenchProcess {
 
 /** Runs a task to its end and gives its result, the line that it prints. */
 export async function runTask<Result>(part: ChildTask): Promise<Result> {
-  const running = startTask(part)
+  const child = startTask(part)
   try {
-    return await running.nextLine<Result>()
+    return await child.nextLine<Result>()
   } finally {
-    await running.stop()
+    await child.stop()
   }
 }
 
@@ -93,10 +103,10 @@ export interface MailroomProcess extends BenchProcess {
 
 /** Starts `./mailroom serve` with these settings and waits until it serves. */
 export async function startMailroom(env: Readonly<Record<string, string>>): Promise<MailroomProcess> {
-  const running = start([process.execPath, join(import.meta.dir, '..', 'cli.ts'), 'serve'], env)
-  const line = await running.nextLine<{ msg: string; http: string | null; smtp: string | null }>(
+  const serving = start([process.execPath, join(import.meta.dir, '..', 'cli.ts'), 'serve'], env)
+  const line = await serving.nextLine<{ msg: string; http: string | null; smtp: string | null }>(
     line => line.msg === 'serving',
   )
   const portOf = (address: string | null) => (address === null ? null : Number(address.split(':').at(-1)))
-  return { ...running, http: portOf(line.http), smtp: portOf(line.smtp) }
+  return { ...serving, http: portOf(line.http), smtp: portOf(line.smtp) }
 }
