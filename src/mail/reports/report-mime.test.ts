@@ -25,6 +25,14 @@ test('decodes a body by its transfer encoding and charset', () => {
   expect(textOf([type('no-such-charset'), '', 'M\u00c3\u00bcller'])).toBe('Müller')
 })
 
+test('decodes ISO-2022-JP, whatever charset is declared, in bodies and in fields', () => {
+  const mail = '\x1b$B%a!<%k\x1b(B x \x1b(IR0Y\x1b(B'
+  for (const charset of ['iso-2022-jp', 'ISO-2022-JP', 'us-ascii', 'utf-8', 'x-unknown'])
+    expect(textOf([`Content-Type: text/plain; charset=${charset}`, '', mail])).toBe('メール x ﾒｰﾙ')
+  expect(textOf(['', mail])).toBe('メール x ﾒｰﾙ')
+  expect(decodeEncodedWords(mail)).toBe('メール x ﾒｰﾙ')
+})
+
 test('reads the parameters of Content-Type, continued ones too', () => {
   const head = 'Content-Type: Multipart/Report; Report-Type=delivery-status;\r\n boundary*0="a b"; boundary*1=c'
   const { type, parts } = parseReportMime(

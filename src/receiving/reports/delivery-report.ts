@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 import type { Report, ReportedAction, ReportedRecipient } from '../../mail/reports/report.ts'
 import type { DeliveryEvent } from '../../sending/events/delivery-event.ts'
-import { classifyBounce } from '../../sending/reports/classify-bounce.ts'
+import { classifyBounce, findOverruling, type Overruling } from '../../sending/reports/classify-bounce.ts'
 import type { DeliveryReport } from '../../sending/reports/reports.ts'
-import { findSenderReason, type Notice } from '../../sending/reports/sender-reason.ts'
+import type { Notice } from '../../sending/reports/sender-reason.ts'
 import { type RelayTarget, relayedDetail } from './relayed-dsn.ts'
 import { namesOtherThan, type ReportedEmail, type ReportMessage } from './reported-emails.ts'
 
@@ -27,9 +27,9 @@ export function deliveryReport(
   const type = isComplaint ? 'complained' : eventTypeOf(reported?.action ?? 'failed', relayedTo)
   const { smtpCode = null, enhancedCode = null, diagnostic = null } = isComplaint ? {} : (reported ?? {})
   const notice = noticeOf(report, email, hostname)
-  const classification = classifyBounce({ smtpCode, enhancedCode, text: diagnostic, notice })
-  const reason = type === 'bounced' && classification.scope === 'infrastructure' ? findSenderReason(notice) : null
-  const detail = isComplaint ? `Complaint (${report.feedbackType ?? 'abuse'})` : detailOf(diagnostic, reason)
+  const evidence = { smtpCode, enhancedCode, text: diagnostic, notice }
+  const overruling = type === 'bounced' ? findOverruling(evidence) : null
+  const detail = isComplaint ? `Complaint (${report.feedbackType ?? 'abuse'})` : detailOf(diagnostic, overruling)
   return {
     event: {
       emailId,
@@ -43,7 +43,7 @@ export function deliveryReport(
       extra: evidenceOf(report, reported, relayedTo),
       repeatKey: repeatKey(email, type, report, { smtpCode, enhancedCode, detail }),
     },
-    bounce: type === 'bounced' ? { ...classification, ...(isDoubtful && { suppress: 'never' }) } : null,
+    bounce: type === 'bounced' ? { ...classifyBounce(evidence), ...(isDoubtful && { suppress: 'never' }) } : null,
   }
 }
 
@@ -63,9 +63,9 @@ export function noticeOf(
 }
 
 /** The diagnostic, and the reason before it that outweighs it. */
-function detailOf(diagnostic: string | null, reason: string | null): string | null {
-  if (diagnostic === null || reason === null || diagnostic.includes(reason)) return diagnostic ?? reason
-  return `${reason} | ${diagnostic}`
+function detailOf(diagnostic: string | null, overruling: Overruling | null): string | null {
+  if (overruling === null || diagnostic?.includes(overruling.reason)) return diagnostic
+  return [overruling.reason, diagnostic].filter(part => part !== null).join(' | ')
 }
 
 /** The events keep the recipient's status: it is not known what happened, and whether anything did. */

@@ -86,7 +86,7 @@ export const unknownRecipient = anyOf(
   'account (?:that you tried to reach )?does not exist|email account that you tried to reach does not',
   'address (?:couldn.t|could not) be found|wasn.t found at|was not found|address not found',
   'recipient name is not recognized|recipient not found|unknown recipient|recipient address rejected: (?:user|undeliverable|unknown|invalid)',
-  'not our customer|not a (?:valid|local|known) (?:user|mailbox|recipient|address)|is not a (?:valid|known) (?:user|mailbox|recipient|address)',
+  'not our (?:customer|user)|user not local|not a (?:valid|local|known) (?:user|mailbox|recipient|address)|is not a (?:valid|known) (?:user|mailbox|recipient|address)',
   'not listed in (?:domino directory|public name)|no such name|name not found|not in directory',
   'is a deactivated (?:mail ?box|account|user|address)|no mail ?box (?:is )?(?:available|exists|found)|(?:is )?not an active (?:e ?mail )?(?:address|user|account|mail ?box)|(?:user|recipient|mail ?box|account|address)(?: <?@>?)? (?:is )?(?:not exist|non existing|no exist)(?:s|ed)?\\b|@>?:? (?:is |does )?not exists?\\b',
   'user[^\\n]{0,60} (?:unknown|not known|not found)|unknown (?:user|recipient)|possibly incorrect',

@@ -146,6 +146,48 @@ describe("believes a reason of the sender's side before the User unknown below i
     })
 })
 
+/** Replies of the next server in a transcript, and what they mean whatever sendmail wrote below them. */
+const transcripts: readonly (readonly [replies: string, expected: string])[] = [
+  ['<<< 552 Mailbox full', 'transient recipient never'],
+  ['<<< 554 Transaction failed', 'permanent infrastructure never'],
+  ['<<< 550-Not\n<<< 550 this time\n<<< 503 5.0.0 Need RCPT', 'undetermined recipient never'],
+  ['<<< 550 unknown user or over quota', 'undetermined recipient never'],
+  ['<<< 550 5.2.1 Closed', 'permanent recipient at once'],
+  ['<<< 550 There is no such person', 'permanent recipient at once'],
+  ['<<< 550 Not this time\n<<< 550 5.1.1 Not here', 'permanent recipient at once'],
+  ['<<< 451 Try again later', 'permanent recipient at once'],
+]
+
+describe('believes the next server before the User unknown of sendmail below it:', () => {
+  for (const [replies, expected] of transcripts)
+    test(replies, () => {
+      const refused = { enhancedCode: '5.1.1', smtpCode: 550, text: '550 5.1.1 <bob@dest.example>... User unknown' }
+      const { type, scope, suppress } = classifyBounce({ ...refused, notice: { text: wrap(replies), senderNames } })
+      expect(`${type} ${scope} ${suppress}`).toBe(expected)
+    })
+})
+
+test('finds the reason in a hostile report within 100 ms of CPU time', () => {
+  const pieces = [
+    'a.',
+    'a@',
+    '550 a\n',
+    '<<< 550-\n',
+    'sender ',
+    'violates x ',
+    'from=<',
+    'x-a: b\n ',
+    'your host ',
+    '<@>',
+  ]
+  for (const piece of [...pieces, 'header ', 'unknown or ', 'full or unknown ', '550 shop.example']) {
+    const text = piece.repeat(Math.ceil((16 * 1024) / piece.length))
+    const started = process.cpuUsage()
+    classifyBounce({ enhancedCode: '5.1.1', smtpCode: 550, text: text.slice(0, 1000), notice: { text, senderNames } })
+    expect([piece, process.cpuUsage(started).user < 100_000]).toEqual([piece, true])
+  }
+})
+
 describe('still suppresses who does not exist, beside', () => {
   for (const remark of remarks)
     test(remark, () => {

@@ -1,3 +1,4 @@
+import { findEnhancedStatus, findReplyCode } from '../../mail/reports/enhanced-status.ts'
 import type { Bounce } from '../events/delivery-event.ts'
 import {
   aboutSender,
@@ -11,7 +12,7 @@ import {
   unknownRecipient,
 } from './bounce-reasons.ts'
 import { maskAddresses, maskNames } from './masked-text.ts'
-import { findSenderReason, type Notice } from './sender-reason.ts'
+import { findSenderReason, findTranscriptReplies, type Notice } from './sender-reason.ts'
 
 /** The evidence of a permanent or transient failure: the SMTP reply, or the one that a report quotes. */
 export interface BounceEvidence {
@@ -44,9 +45,27 @@ const noMailByItsWord: BounceClass = { type: 'undetermined', scope: 'recipient',
  * Words inside addresses and host names do not count. RFC 3463 §3, RFC 5248.
  */
 export function classifyBounce(refused: BounceEvidence): BounceClass {
-  const byReply = classOfRefusal(refused)
-  const isOverruled = byReply.suppress !== 'never' && refused.notice && findSenderReason(refused.notice) !== null
-  return isOverruled ? senderProblem : byReply
+  return findOverruling(refused)?.bounce ?? classOfRefusal(refused)
+}
+
+/** What the rest of a report says against a refusal that would suppress the recipient. */
+export interface Overruling {
+  readonly bounce: BounceClass
+  /** The line that says it. */
+  readonly reason: string
+}
+
+/** Null: nothing does, or the refusal suppresses nobody. */
+export function findOverruling(refused: BounceEvidence): Overruling | null {
+  const { notice } = refused
+  if (!notice || classOfRefusal(refused).suppress === 'never') return null
+  const reason = findSenderReason(notice)
+  if (reason !== null) return { bounce: senderProblem, reason }
+  const replies = findTranscriptReplies(notice.text).map(text => {
+    const smtpCode = findReplyCode(text)
+    return { reason: text, bounce: classOfRefusal({ enhancedCode: findEnhancedStatus(text), smtpCode, text }) }
+  })
+  return replies.every(reply => reply.bounce.suppress === 'never') ? (replies[0] ?? null) : null
 }
 
 function classOfRefusal({ enhancedCode, smtpCode, text }: BounceEvidence): BounceClass {

@@ -56,6 +56,18 @@ function repliesIn(text: string): readonly string[] {
   return replies
 }
 
+/** A permanent reply of the next server in the transcript of sendmail; 503 only follows from an earlier one. */
+const transcriptReply = /^[ \t]*<<<[ \t]*(5(?!03)\d\d)[ -][^\n]*(?:\n[ \t]*<<<[ \t]*\1[ -][^\n]*){0,10}/gm
+
+/**
+ * The permanent replies of the next server that a transcript has, each on one line. Below them sendmail writes its own
+ * `550 5.1.1 User unknown` or `501 5.1.3`, whatever they say.
+ */
+export function findTranscriptReplies(text: string): readonly string[] {
+  const replies = Array.from(text.matchAll(transcriptReply), ([reply]) => clean(reply.replace(/<<</g, ' ')))
+  return replies.slice(0, maxReplies)
+}
+
 /** Does a server's reply name the sender, its domain or its host, other than in what it logged of the transaction? */
 function namesSender(reply: string, senderNames: readonly string[]): boolean {
   const text = reply.toLowerCase().replace(/\b(?:from|to|helo|orig_to)=<[^>\n]{0,320}>/g, ' ')

@@ -129,7 +129,10 @@ const formats: readonly (readonly [name: string, kind: string, ...recipients: st
   ['sendmail-relay-authentication', 'bounce', 'bob@dest.example 550 5.1.1 permanent infrastructure, suppressed never'],
   ['sendmail-relay-header', 'bounce', 'bob@dest.example 550 5.1.1 permanent infrastructure, suppressed never'],
   ['sendmail-relay-host', 'bounce', 'bob@dest.example 550 5.1.1 permanent infrastructure, suppressed never'],
+  ['sendmail-relay-mailbox-full', 'bounce', 'bob@dest.example 550 5.1.1 transient recipient, suppressed never'],
+  ['sendmail-relay-not-our-user', 'bounce', 'bob@dest.example 551 5.1.6 permanent recipient, suppressed at once'],
   ['sendmail-relay-policy', 'bounce', 'bob@dest.example 501 5.1.3 permanent infrastructure, suppressed never'],
+  ['sendmail-relay-refused', 'bounce', 'bob@dest.example 550 5.1.1 undetermined recipient, suppressed never'],
   ['sendmail-relay-sender-domain', 'bounce', 'bob@dest.example 550 5.1.1 permanent infrastructure, suppressed never'],
   ['sendmail-relay-spf', 'bounce', 'bob@dest.example 550 5.1.1 permanent infrastructure, suppressed never'],
   ['sendmail-too-many-errors', 'bounce', 'bob@dest.example 550 5.1.1 permanent recipient, suppressed at once'],
@@ -210,7 +213,7 @@ describe('recognises the auto-reply', () => {
 test('has an expectation for each fixture', () => {
   const others = fixtureNames().filter(name => !/^(?:none|auto)-/.test(name))
   expect(others).toEqual(formats.map(([name]) => name).sort())
-  expect(others.length).toBeGreaterThanOrEqual(128)
+  expect(others.length).toBeGreaterThanOrEqual(131)
 })
 
 test('has a row for each fixture in the table of how they are read', () => {

@@ -387,6 +387,18 @@ describe("a reason of the sender's side", () => {
     expect(await suppressions()).toEqual([])
   })
 
+  test('is what the next server said, where sendmail wrote User unknown below it', async () => {
+    const full = await sent()
+    await deliver(reportFixture('sendmail-relay-mailbox-full'), [bounceAddress(full)])
+    const refused = await sent()
+    await deliver(reportFixture('sendmail-relay-refused'), [bounceAddress(refused)])
+    expect([...(await eventsOf(full)), ...(await eventsOf(refused))]).toMatchObject([
+      { detail: expect.stringContaining('552 Mailbox of bob is full |'), bounce: { type: 'transient' } },
+      { detail: expect.stringContaining('550 Not this time |'), bounce: { type: 'undetermined', suppressed: false } },
+    ])
+    expect(await suppressions()).toEqual([])
+  })
+
   test('is one that names the address, the domain or the bounce address of the sender, or our host', async () => {
     const template = reportFixture('postfix').replaceAll('Recipient address rejected', 'Not REASON')
     const id = await sent()
