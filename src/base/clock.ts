@@ -60,6 +60,8 @@ export function fromIso(text: string): Instant | undefined {
   const [, seconds, fraction = '', offset] = match
   const ms = Date.parse(`${seconds}${offset}`)
   if (Number.isNaN(ms) || ms < 0 || ms > 253_402_300_799_000) return undefined
+  // JavaScript takes February 30 as March 2, and 24:00 as the next day.
+  if (!new Date(`${seconds}Z`).toISOString().startsWith(seconds ?? '')) return undefined
   return instantAt(ms * 1000 + Number(fraction.padEnd(6, '0')))
 }
 
