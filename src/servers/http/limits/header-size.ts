@@ -12,9 +12,6 @@ export function readLargeHeaders(): void {
   Object.assign(http, { maxHeaderSize: maxReadBytes })
 }
 
-/** The refusals of {@link requireSmallHeader}. */
-export const largeHeaderRefusals = ['invalid_request'] as const
-
 /** @throws Refusal `invalid_request` past 16 KiB of request line and header fields */
 export function requireSmallHeader({ url, headers }: Request): void {
   let bytes = url.length
