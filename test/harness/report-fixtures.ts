@@ -38,11 +38,11 @@ export function reportTable(): string {
   const rows = fixtureNames().flatMap(name => {
     const report = readFixture(name)
     if (report.recipients.length === 0)
-      return [[name, report.kind, '-', '-', report.kind === 'complaint' ? 'yes' : 'no']]
+      return [[name, report.kind, 'by the bounce address', ...meaningOfWhole(name, report)]]
     return report.recipients.map(recipient => [
       name,
       report.kind,
-      recipient.finalRecipient,
+      recipient.finalRecipient || 'by the bounce address',
       ...meaningOf(report, recipient),
     ])
   })
@@ -51,6 +51,13 @@ export function reportTable(): string {
     ['---', '---', '---', '---', '---'],
   ]
   return [...head, ...rows].map(cells => `| ${cells.join(' | ')} |`).join('\n')
+}
+
+/** What a fixture means that names no recipient, at a bounce address. */
+function meaningOfWhole(name: string, { kind }: Report): readonly [permanent: string, suppressed: string] {
+  if (kind === 'complaint') return ['-', 'yes']
+  const isNotification = fixtureBytes(name).toString('latin1').startsWith('Return-Path: <>')
+  return [kind === 'none' && isNotification ? 'undetermined, status as before' : '-', 'no']
 }
 
 function meaningOf(report: Report, recipient: ReportedRecipient): readonly [permanent: string, suppressed: string] {
