@@ -51,6 +51,14 @@ export function providerContract(name: string, make: () => Promise<ProviderUnder
       expect((await received())[0]?.from).toBe('')
     }))
 
+  test(`${name}: submits nothing that may not be accepted any more, and takes the next message`, () =>
+    withProvider(async ({ provider, received }) => {
+      expect(await provider.submit(submission({ mayBeAccepted: () => false }))).toMatchObject([{ kind: 'withdrawn' }])
+      expect(await received()).toEqual([])
+      expect((await provider.submit(submission()))[0]?.kind).toBe('accepted')
+      expect(await received()).toHaveLength(1)
+    }))
+
   test(`${name}: submits a whole message of half a megabyte`, () =>
     withProvider(async ({ provider, received }) => {
       const message = Buffer.concat([submission().message, Buffer.from('.x\r\n'.repeat(130_000))])

@@ -8,6 +8,7 @@ import type { Provider, SubmissionOutcome } from '../../../src/ports/provider/po
 import { presetNames, presetOf } from '../../../src/ports/provider/smarthost/presets.ts'
 import { type RelayScript, type ScriptedRelay, startScriptedRelay } from '../../harness/scripted-relay.ts'
 import { testSmarthost } from '../../harness/smarthost.ts'
+import { until } from '../../harness/until.ts'
 import { providerContract, submission } from './contract.ts'
 
 const open: { close(): Promise<void> }[] = []
@@ -320,6 +321,50 @@ test.each(['a@x.test>\r\nRCPT TO:<evil@y.test', 'a@x.test\r\nDATA', 'a>@x.test']
     expect(relay.commands.filter(command => /RCPT|DATA/.test(command))).toEqual([])
   },
 )
+
+test.each([
+  ['small', 100],
+  ['large', 200_000],
+])('a %s message that may not be accepted any more after DATA is withdrawn before the final dot', async (_, size) => {
+  let isData = false
+  const relay = await startScriptedRelay({
+    data: () => {
+      isData = true
+      return '354 go on'
+    },
+  })
+  const provider = testSmarthost(relay.url, { connections: 1 })
+  try {
+    const message = Buffer.concat([submission().message, Buffer.alloc(size, 'x\r\n')])
+    expect(await provider.submit(submission({ message, mayBeAccepted: () => !isData }))).toMatchObject([
+      { kind: 'withdrawn', reply: { phase: 'data', code: null } },
+    ])
+    expect(relay.commands.map(command => command.slice(2, 6))).toEqual(['EHLO', 'MAIL', 'RCPT', 'DATA'])
+    expect(relay.accepted).toEqual([])
+    expect((await provider.submit(submission()))[0]?.kind).toBe('accepted')
+  } finally {
+    await provider.close()
+    await relay.close()
+  }
+})
+
+test('a submission that waits for a connection gives up when its signal fires', async () => {
+  const relay = await startScriptedRelay({ dotAfterMs: 1500 })
+  const provider = testSmarthost(relay.url, { connections: 1 })
+  try {
+    const first = provider.submit(submission())
+    await until(() => relay.connections() === 1, { what: 'the only connection is in use' })
+    const began = performance.now()
+    const [outcome] = await provider.submit(submission({ signal: AbortSignal.timeout(100) }))
+    expect(performance.now() - began).toBeLessThan(1000)
+    expect(outcome).toMatchObject({ kind: 'route-error', reply: { phase: 'connect', code: null } })
+    expect((await first)[0]?.kind).toBe('accepted')
+    expect(relay.connections()).toBe(1)
+  } finally {
+    await provider.close()
+    await relay.close()
+  }
+})
 
 test('a submission waits when all connections are in use', async () => {
   const { relay, provider } = await relayWith({}, 1)

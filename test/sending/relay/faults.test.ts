@@ -140,6 +140,24 @@ test('one process: no email is submitted twice while the database is stopped for
   expect(copied()).toEqual([])
 }, 120_000)
 
+test('paused for so long that another process takes over, it makes a copy at most of what was in flight, and each is told', async () => {
+  // Long enough that the pause comes between the final dot and the reply.
+  provider.setScript({ dotAfterMs: 500 })
+  await accept(40)
+  const relay = await start()
+  await until(() => provider.accepted.length >= 4, { what: 'it submits' })
+  relay.signal('SIGSTOP')
+  await start()
+  // Where it was paused within a transaction, its rows stay locked, and there is no copy.
+  await until(async () => copied().length > 0 || (await isOver()), { withinMs: 10_000 }).catch(() => undefined)
+  relay.signal('SIGCONT')
+  await whenOver()
+  const copies = copied()
+  expect(copies.length).toBeLessThanOrEqual(connections)
+  const told = await toldAmbiguous()
+  expect(copies.filter(id => !told.has(id))).toEqual([])
+}, 120_000)
+
 test('killed while a backlog drains, it leaves at most one copy a connection, and each is told', async () => {
   const found: number[] = []
   for (let round = 0; round < 5; round++) {

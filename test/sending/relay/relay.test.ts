@@ -266,6 +266,52 @@ test('a lost lease settles nothing', async () => {
   expect((await recipientsOf(id)).map(recipient => recipient.status)).toEqual(['sent'])
 })
 
+/** A claimed row that is noted as being submitted, and what its process writes when the provider has taken it. */
+async function taken(leaseMs: number) {
+  const id = await accepted(await sender())
+  const [claimed] = await claimOldest(database.db, { maxRows: 5, leaseMs, now: now() })
+  if (!claimed) throw new Error('nothing was claimed')
+  await updateSubmitting(
+    database.db,
+    [{ id: claimed.id, lease: claimed.lease, accepted: null }],
+    plusMs(now(), leaseMs),
+  )
+  const event = { emailId: id, recipient: claimed.recipient, type: 'sent', occurredAt: now(), source: 'smtp' } as const
+  return { id, outcome: { claimed, next: { kind: 'end', event }, isOutcome: true } as const }
+}
+
+const sentEvents = async (id: Id<'eml'>) =>
+  (await eventsOf(id)).map(event => [event.type, fromJson(event.extra)['ambiguous'] ?? false])
+
+test('an outcome whose commit got no answer is looked up, and recorded once', async () => {
+  const { id, outcome } = await taken(60_000)
+  const settle = newSettlementWriter(database.db, systemClock)
+  expect(await settle(outcome)).toBe('written')
+  expect(await settle(outcome)).toBe('written')
+  expect(await sentEvents(id)).toEqual([['sent', false]])
+})
+
+test('what the provider took ends a row that another process has claimed and not begun to submit', async () => {
+  const { id, outcome } = await taken(0)
+  const [other] = await claimOldest(database.db, { maxRows: 5, leaseMs: 60_000, now: plusMs(now(), 1000) })
+  if (!other) throw new Error('nothing was claimed')
+  expect(other).toMatchObject({ isReclaimed: true, isAmbiguous: true })
+  expect(await newSettlementWriter(database.db, systemClock)(outcome)).toBe('written')
+  expect(await isDone(id)).toBe(true)
+  expect(await updateSubmitting(database.db, [{ ...other, accepted: null }], now())).toBe(0)
+  expect(await sentEvents(id)).toEqual([['sent', false]])
+})
+
+test('what the provider took is recorded as one of two copies when another process submits it too', async () => {
+  const { id, outcome } = await taken(0)
+  const [other] = await claimOldest(database.db, { maxRows: 5, leaseMs: 60_000, now: plusMs(now(), 1000) })
+  if (!other) throw new Error('nothing was claimed')
+  await updateSubmitting(database.db, [{ ...other, accepted: null }], plusMs(now(), 60_000))
+  expect(await newSettlementWriter(database.db, systemClock)(outcome)).toBe('written')
+  expect(await outboxOf(id)).toMatchObject([{ lease: other.lease }])
+  expect(await sentEvents(id)).toEqual([['sent', true]])
+})
+
 test('a submission whose outcome cannot be written is not repeated', async () => {
   const relay = await smarthost()
   const refuse = sql`CREATE TRIGGER unwritable BEFORE DELETE ON outbox FOR EACH ROW SIGNAL SQLSTATE '45000'`
