@@ -1,19 +1,24 @@
-import { covers } from './css-properties.ts'
 import type { Declaration } from './declarations.ts'
 import type { RankedRule } from './matched-rules.ts'
+import { covers, overlap } from './shorthands.ts'
 import type { StyleBudget } from './style-limits.ts'
 
-/** What an element gets from a rule under a condition (a media query, or a state such as `:hover`). */
-export interface ConditionalStyle {
-  readonly source: RankedRule
+/** What an element gets by a rule of the style sheet. */
+export interface SheetStyle {
+  /** Lists of media queries of which each has to hold. */
+  readonly media: readonly string[]
+  /** Such as `:hover`, or a pseudo-element. */
+  readonly state: string
   readonly isImportant: boolean
+  /** Of two of the same importance, that with the higher rank wins. */
+  readonly rank: number
   readonly declarations: readonly Declaration[]
 }
 
 export interface ElementStyles {
   /** For its style attribute: what holds without a condition. */
   readonly inline: readonly Declaration[]
-  readonly conditional: readonly ConditionalStyle[]
+  readonly sheet: readonly SheetStyle[]
 }
 
 /** Where an element's declarations come from. */
@@ -37,11 +42,11 @@ const attributePrecedence = 2 ** 30
 const hintPrecedence = -1
 
 /**
- * The cascade of one element, divided into a style attribute, and rules of a style sheet in which all is important and so wins
- * over the attribute: what should lose to the attribute is left out of them.
+ * The cascade of one element, divided into a style attribute and rules of a style sheet in which everything is important and so
+ * wins over the attribute. What loses to the attribute is left out of the sheet; and what in the attribute has to win over a
+ * part of the sheet (`padding-left` over a `padding`) stands in both.
  */
 export function cascade({ hints, matched, attribute }: StyleOrigins, budget: StyleBudget): ElementStyles {
-  const conditional = matched.filter(isConditional)
   const winners = withoutCovered(
     [
       ...placed(hints, hintPrecedence),
@@ -50,13 +55,15 @@ export function cascade({ hints, matched, attribute }: StyleOrigins, budget: Sty
     ],
     budget,
   )
+  const conditional = matched.filter(isConditional).filter(isStrongestOfRule)
   budget.spend(winners.length * conditional.length)
-  const competing = conditional
-    .filter(entry => !isPseudoElement(entry))
-    .flatMap(({ rule, rank }) => placed(rule.declarations, rank))
+  const sheet = conditional.flatMap(entry => survivors(entry, winners))
   return {
-    inline: winners.map(winner => ({ ...winner.declaration, isImportant: isPinned(winner, competing) })),
-    conditional: conditional.filter(isStrongestOfRule).flatMap(entry => survivors(entry, winners)),
+    inline: winners.map(({ declaration, precedence }) => ({
+      ...declaration,
+      isImportant: precedence >= importantPrecedence + attributePrecedence,
+    })),
+    sheet: [...sheet, ...winnersOverSheet(winners, sheet, budget)],
   }
 }
 
@@ -64,20 +71,17 @@ function isConditional({ rule, selector }: RankedRule): boolean {
   return rule.media.length > 0 || selector.state !== ''
 }
 
-function isPseudoElement({ selector }: RankedRule): boolean {
-  return selector.state.includes('::')
-}
-
 /** Whether no other selector of the same rule matches more strongly. */
 function isStrongestOfRule(entry: RankedRule, at: number, all: readonly RankedRule[]): boolean {
   return !all.slice(at + 1).some(other => other.rule === entry.rule && other.selector.state === entry.selector.state)
 }
 
-function placed(declarations: readonly Declaration[], base: number): PlacedDeclaration[] {
-  return declarations.map(declaration => ({
-    declaration,
-    precedence: base + (declaration.isImportant ? importantPrecedence : 0),
-  }))
+function placed(declarations: readonly Declaration[], rank: number): PlacedDeclaration[] {
+  return declarations.map(declaration => ({ declaration, precedence: precedenceOf(declaration.isImportant, rank) }))
+}
+
+function precedenceOf(isImportant: boolean, rank: number): number {
+  return rank + (isImportant ? importantPrecedence : 0)
 }
 
 /** The declarations in the order of their precedence, without those of which a later one leaves nothing. */
@@ -92,26 +96,11 @@ function withoutCovered(declarations: readonly PlacedDeclaration[], budget: Styl
   return [...kept.values()]
 }
 
-/**
- * Whether it has to be important in the style attribute: where it is so in the message; or where a rule under a condition sets
- * more than it (`padding` and `padding-left`), should lose to it, and nothing else should win over it.
- */
-function isPinned(winner: PlacedDeclaration, competing: readonly PlacedDeclaration[]): boolean {
-  if (winner.precedence >= importantPrecedence + attributePrecedence) return true
-  const { property } = winner.declaration
-  const overlapping = competing.filter(({ declaration }) => covers(declaration.property, property))
-  return (
-    overlapping.length > 0 &&
-    overlapping.every(({ precedence }) => precedence < winner.precedence) &&
-    overlapping.some(({ declaration }) => declaration.property !== property)
-  )
-}
-
 /** What remains of a rule under a condition, its important declarations apart. */
-function survivors(source: RankedRule, winners: readonly PlacedDeclaration[]): ConditionalStyle[] {
-  const remaining = placed(source.rule.declarations, source.rank).filter(
+function survivors({ rule, selector, rank }: RankedRule, winners: readonly PlacedDeclaration[]): SheetStyle[] {
+  const remaining = placed(rule.declarations, rank).filter(
     ({ declaration, precedence }) =>
-      isPseudoElement(source) ||
+      isOfPseudoElement(selector) ||
       !winners.some(
         winner => winner.precedence > precedence && covers(winner.declaration.property, declaration.property),
       ),
@@ -119,7 +108,38 @@ function survivors(source: RankedRule, winners: readonly PlacedDeclaration[]): C
   return [false, true].flatMap(isImportant => {
     const declarations = remaining
       .map(({ declaration }) => declaration)
-      .filter(each => each.isImportant === isImportant)
-    return declarations.length > 0 ? [{ source, isImportant, declarations }] : []
+      .filter(declaration => declaration.isImportant === isImportant)
+    return declarations.length > 0
+      ? [{ media: rule.media, state: selector.state, isImportant, rank, declarations }]
+      : []
   })
+}
+
+function isOfPseudoElement({ state }: { readonly state: string }): boolean {
+  return state.includes('::')
+}
+
+/** Those that a rule of the sheet with a lower precedence would take something from. */
+function winnersOverSheet(
+  winners: readonly PlacedDeclaration[],
+  sheet: readonly SheetStyle[],
+  budget: StyleBudget,
+): SheetStyle[] {
+  const inSheet = sheet
+    .filter(style => !isOfPseudoElement(style))
+    .flatMap(({ declarations, rank }) => placed(declarations, rank))
+  const added: SheetStyle[] = []
+  for (const winner of winners) {
+    budget.spend(inSheet.length)
+    const { declaration, precedence } = winner
+    const isTakenFrom = inSheet.some(
+      other => other.precedence < precedence && overlap(other.declaration.property, declaration.property),
+    )
+    if (!isTakenFrom) continue
+    inSheet.push(winner)
+    const { isImportant } = declaration
+    const rank = precedence - precedenceOf(isImportant, 0)
+    added.push({ media: [], state: '', isImportant, rank, declarations: [declaration] })
+  }
+  return added
 }

@@ -27,17 +27,14 @@ const policies: readonly (readonly [properties: string, policy: PropertyPolicy])
       'column-rule-width column-width columns cursor direction display empty-cells flex flex-basis flex-direction ' +
       'flex-flow flex-grow flex-shrink flex-wrap float font-size font-stretch font-style font-variant font-weight gap ' +
       'hyphens justify-content line-break line-height list-style-position object-fit object-position opacity order ' +
-      'overflow overflow-wrap overflow-x overflow-y padding padding-block padding-bottom padding-inline ' +
-      'padding-inline-end padding-inline-start padding-left padding-right padding-top row-gap table-layout tab-size ' +
+      'overflow overflow-wrap overflow-x overflow-y padding padding-bottom padding-left padding-right ' +
+      'padding-top row-gap table-layout tab-size ' +
       'text-align text-align-last text-decoration text-decoration-color text-decoration-line text-decoration-style ' +
       'text-decoration-thickness text-indent text-overflow text-transform text-underline-offset unicode-bidi visibility ' +
       'white-space word-break word-wrap',
     {},
   ],
-  [
-    'margin margin-block margin-bottom margin-inline margin-inline-end margin-inline-start margin-left margin-right margin-top',
-    { negative: 'any' },
-  ],
+  ['margin margin-bottom margin-left margin-right margin-top', { negative: 'any' }],
   ['height max-height max-width min-height min-width width', { functions: 'sizes' }],
   ['background', { functions: 'gradients', images: true, negative: 'any' }],
   ['background-image', { functions: 'gradients', images: true }],
@@ -60,17 +57,3 @@ export function policyOfProperty(property: string): PropertyPolicy | null {
 
 /** The text that a `::before` or `::after` shows; nothing else may set it. */
 export const contentPolicy: PropertyPolicy = { strings: 'text' }
-
-/** Whether a declaration of `property` sets all that one of `other` sets. */
-export function covers(property: string, other: string): boolean {
-  if (property === other) return true
-  if (property === 'font' && other === 'line-height') return true
-  const side = /^border-(?:top|right|bottom|left)-(color|style|width)$/.exec(other)?.[1]
-  if (side !== undefined && property === `border-${side}`) return true
-  return other.startsWith(`${property}-`) && !independent.has(other)
-}
-
-/** Properties whose name begins with that of a shorthand to which they do not belong. */
-const independent = new Set(
-  words('border-collapse border-spacing overflow-wrap text-align-last flex-direction flex-wrap flex-flow'),
-)

@@ -63,7 +63,7 @@ export function formatDeclarations(declarations: readonly Declaration[]): string
     .join(';')
 }
 
-/** Whether it moves its element, perhaps over the page around the message. */
+/** Whether it moves its element, or letters, perhaps over the page around the message. */
 export function movesElement({ property, value }: Declaration): boolean {
-  return property.startsWith('margin') && value.includes('-')
+  return /^margin|^(?:letter|word)-spacing$/.test(property) && value.includes('-')
 }

@@ -63,9 +63,9 @@ export function computeMessageStyles(html: string, context: StyleContext): Messa
     return attributes
   }
 
-  const format = ({ inline, conditional }: ElementStyles): ElementAttributes => {
-    movesElements ||= [...inline, ...conditional.flatMap(({ declarations }) => declarations)].some(movesElement)
-    return { style: formatDeclarations(inline), classes: conditional.map(writer.addStyle).join(' ') }
+  const format = ({ inline, sheet }: ElementStyles): ElementAttributes => {
+    movesElements ||= [...inline, ...sheet.flatMap(({ declarations }) => declarations)].some(movesElement)
+    return { style: formatDeclarations(inline), classes: sheet.map(writer.addStyle).join(' ') }
   }
 
   const none: ElementAttributes = { style: '', classes: '' }

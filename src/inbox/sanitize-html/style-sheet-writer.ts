@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto'
-import type { ConditionalStyle } from './cascade.ts'
+import type { SheetStyle } from './cascade.ts'
 import { formatDeclarations } from './declarations.ts'
 import { StyleLimitError } from './style-limits.ts'
 
 /** Collects the rules of a message's new style sheet. */
 export interface StyleSheetWriter {
   /** The class that gives an element this style. */
-  addStyle(style: ConditionalStyle): string
+  addStyle(style: SheetStyle): string
   /** @throws StyleLimitError when it is very long */
   write(): string
 }
@@ -20,11 +20,10 @@ const maxCharacters = 256 * 1024
  */
 export function openStyleSheetWriter(html: string): StyleSheetWriter {
   const prefix = `m${createHash('sha256').update(html).digest('hex').slice(0, 10)}`
-  const styles = new Map<string, ConditionalStyle & { readonly name: string }>()
+  const styles = new Map<string, SheetStyle & { readonly name: string }>()
   return {
     addStyle(style) {
-      const { source, declarations } = style
-      const key = `${source.rank} ${formatDeclarations(declarations)}`
+      const key = `${style.rank} ${style.media} ${formatDeclarations(style.declarations)}`
       const known = styles.get(key)
       if (known) return known.name
       const name = `${prefix}-${styles.size + 1}`
@@ -33,12 +32,12 @@ export function openStyleSheetWriter(html: string): StyleSheetWriter {
     },
     write() {
       const inOrder = [...styles.values()].sort(
-        (a, b) => Number(a.isImportant) - Number(b.isImportant) || a.source.rank - b.source.rank,
+        (a, b) => Number(a.isImportant) - Number(b.isImportant) || a.rank - b.rank,
       )
       const sheet = joinByMedia(
-        inOrder.map(({ name, source, declarations }) => ({
-          media: source.rule.media,
-          text: `.${name}${source.selector.state}{${formatDeclarations(
+        inOrder.map(({ name, media, state, declarations }) => ({
+          media,
+          text: `.${name}${state}{${formatDeclarations(
             declarations.map(declaration => ({ ...declaration, isImportant: true })),
           )}}`,
         })),
