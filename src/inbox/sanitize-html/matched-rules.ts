@@ -1,5 +1,5 @@
 import type { TreeElement } from './element-tree.ts'
-import { type CompiledSelector, matchesSelector, type SelectorKey } from './selector.ts'
+import { type CompiledSelector, matchesSelector, type SelectorKey } from './selectors/selector.ts'
 import type { StyleBudget } from './style-limits.ts'
 import type { StyleRule } from './style-sheet.ts'
 

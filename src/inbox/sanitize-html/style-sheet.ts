@@ -2,7 +2,7 @@ import { type Atrule, type CssNode, parse, type Rule, tokenize, tokenTypes } fro
 import { cleanDeclarations, type Declaration, parseOptions } from './declarations.ts'
 import type { StyleSource } from './element-tree.ts'
 import { cleanMediaQueries } from './media-query.ts'
-import { type CompiledSelector, compileSelector } from './selector.ts'
+import { type CompiledSelector, compileSelector } from './selectors/selector.ts'
 import type { StyleContext } from './style-context.ts'
 import { StyleLimitError } from './style-limits.ts'
 

@@ -1,9 +1,9 @@
 import { type CssNode, ident, type PseudoClassSelector, type Selector } from 'css-tree'
+import type { TreeElement } from '../element-tree.ts'
+import type { StyleBudget } from '../style-limits.ts'
+import { words } from '../words.ts'
 import { attributeTest } from './attribute-selector.ts'
-import type { TreeElement } from './element-tree.ts'
 import { positionTest } from './position-selector.ts'
-import type { StyleBudget } from './style-limits.ts'
-import { words } from './words.ts'
 
 /** Whether an element is what a simple selector says. */
 type ElementTest = (element: TreeElement, budget: StyleBudget) => boolean

@@ -1,7 +1,7 @@
 import { type AttributeSelector, ident } from 'css-tree'
-import type { TreeElement } from './element-tree.ts'
-import type { StyleBudget } from './style-limits.ts'
-import { words } from './words.ts'
+import type { TreeElement } from '../element-tree.ts'
+import type { StyleBudget } from '../style-limits.ts'
+import { words } from '../words.ts'
 
 /** Attributes whose values HTML compares without case. */
 const caseless = new Set(

@@ -1,6 +1,6 @@
 import type { AnPlusB, CssNode, Identifier } from 'css-tree'
-import type { TreeElement } from './element-tree.ts'
-import type { StyleBudget } from './style-limits.ts'
+import type { TreeElement } from '../element-tree.ts'
+import type { StyleBudget } from '../style-limits.ts'
 
 type PositionTest = (element: TreeElement, budget: StyleBudget) => boolean
 
