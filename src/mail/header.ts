@@ -86,9 +86,16 @@ export function dropFields(head: Buffer, isDropped: (field: RawField) => boolean
   return Buffer.concat(remaining)
 }
 
-const identifier = /<([^<>\s]{1,996})>/g
+const identifier = /<\s*([^<>\s]{1,996})\s*>/g
+const bareIdentifier = /^[^<>\s@,;:"()]{1,500}@[^<>\s@,;:"()]{1,495}$/
 
-/** The message identifiers in a field, in order, without angle brackets (RFC 5322 §3.6.4). */
+/**
+ * The message identifiers in a field, in order, without angle brackets (RFC 5322 §3.6.4). Some programs leave the brackets
+ * out: then the field holds nothing else.
+ */
 export function readIdentifiers(value: string): readonly string[] {
-  return Array.from(value.matchAll(identifier), match => match[1] ?? '')
+  const identifiers = Array.from(value.matchAll(identifier), match => match[1] ?? '')
+  if (identifiers.length > 0) return identifiers
+  const words = value.split(/[\s,]+/).filter(word => word !== '')
+  return words.every(word => bareIdentifier.test(word)) ? words : []
 }

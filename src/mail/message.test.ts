@@ -101,6 +101,26 @@ describe('parses a message:', () => {
   })
 })
 
+test('reads identifiers with or without brackets, and not what is none', async () => {
+  for (const [value, expected] of [
+    ['<1@x.test>', ['1@x.test']],
+    ['< 1@x.test >', ['1@x.test']],
+    ['1@x.test', ['1@x.test']],
+    ['1@x.test\r\n 2@x.test', ['1@x.test', '2@x.test']],
+    ['<1@x.test>,<2@x.test>', ['1@x.test', '2@x.test']],
+    ['Your message of Tuesday <1@x.test>', ['1@x.test']],
+    ['Your message of Tuesday to ann@x.test', []],
+    ['ann@x.test (Ann)', []],
+    ['none', []],
+    ['<>', []],
+  ] as const) {
+    const fields = ['Message-ID', 'In-Reply-To', 'References'].map(name => `${name}: ${value}\r\n`)
+    const { messageId, inReplyTo, references } = await parseMessage(Buffer.from(`${fields.join('')}\r\n`))
+    expect(references).toEqual(expected)
+    expect([messageId, inReplyTo]).toEqual([expected[0] ?? null, expected[0] ?? null])
+  }
+})
+
 describe('parses as much as possible of', () => {
   const odd: readonly (readonly [what: string, bytes: Buffer, text: string | null])[] = [
     ['nothing at all', Buffer.alloc(0), null],
@@ -127,6 +147,7 @@ describe('parses as much as possible of', () => {
       Buffer.concat([Buffer.from('Content-Type: text/plain; charset=utf-8\r\n\r\n'), Buffer.of(0x68, 0xff)]),
       'h\ufffd',
     ],
+    ['a byte order mark', Buffer.from('Content-Type: text/plain; charset=utf-8\r\n\r\n\ufeffhi'), 'hi'],
     ['broken base64', Buffer.from('Content-Transfer-Encoding: base64\r\n\r\naGk=!!!='), 'hi'],
     ['broken quoted-printable', Buffer.from('Content-Transfer-Encoding: quoted-printable\r\n\r\nh=zzi='), 'h=zzi'],
     ['a multipart without its boundary', Buffer.from('Content-Type: multipart/mixed\r\n\r\nhi'), 'hi'],

@@ -150,7 +150,7 @@ async function parse<Result>(content: Buffer | Readable, limits: ParseLimits, vi
     return { summary: await readHeaderSummary(output.head, output.problem, limits), results: [] as readonly Result[] }
   const { text, html } = output.text
   const summary = summaryOf(output.headers, output.fields, output.charset, {
-    text: text?.trim() ? text : null,
+    text: text?.trim() ? text.replace(/^\ufeff/, '') : null,
     html: typeof html === 'string' && html.trim() ? html : null,
     attachments: output.attachments,
     problem: output.problem,

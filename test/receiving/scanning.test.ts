@@ -122,6 +122,10 @@ describe('finds a virus that we find though the message is malformed:', () => {
     'long padding after the delimiters': message(mixed, `${evil.replace('--b', `--b${' '.repeat(3000)}`)}--b--\r\n`),
     'a boundary with blanks at its end': message(['Content-Type: multipart/mixed; boundary="b  "'], `${evil}--b--\r\n`),
     'no semicolon before the boundary': message(['Content-Type: multipart/mixed boundary=b'], `${evil}--b--\r\n`),
+    'an inner multipart that is not closed': message(
+      mixed,
+      `--b\r\nContent-Type: multipart/alternative; boundary=c\r\n\r\n--c\r\n\r\nhi\r\n${evil}--b--\r\n`,
+    ),
     'a comma before the boundary': message(['Content-Type: multipart/mixed, boundary=b'], `${evil}--b--\r\n`),
     'a multipart without a subtype': message(['Content-Type: multipart; boundary=b'], `${evil}--b--\r\n`),
     'a semicolon after base64': message(

@@ -66,6 +66,24 @@ test('reads names of people and files, and any other field, in the declared char
   expect(text).toBe('café €')
 })
 
+test('reads names of files in UTF-8, in the charset of the encoded word, or in the declared charset', async () => {
+  for (const [name, more, expected] of [
+    [utf8('é.pdf'), '', 'é.pdf'],
+    ['\xe9.pdf', '', 'é.pdf'],
+    [`${koi8}.pdf`, '; charset=koi8-r', 'Привет.pdf'],
+    [`${jis}.pdf`, '', '日本.pdf'],
+    ['=?iso-8859-1?Q?\xe9?=.pdf', '', 'é.pdf'],
+    [`=?iso-8859-1?Q?${utf8('é')}?=.pdf`, '', 'é.pdf'],
+  ] as const)
+    for (const field of [
+      `Content-Type: application/pdf${more}; name="${name}"`,
+      `Content-Type: application/pdf${more}\r\nContent-Disposition: attachment; filename="${name}"`,
+    ]) {
+      const { attachments } = await parseMessage(bytes(`From: a@x.test\r\n${field}\r\n\r\none`))
+      expect(attachments.map(({ filename }) => filename)).toEqual([expected])
+    }
+})
+
 test('reads the header alone in the declared charset', async () => {
   const head = bytes(
     'From: Jos\xe9 <a@x.test>\r\nContent-Type: text/plain; charset=iso-8859-1\r\nSubject: caf\xe9\r\n\r\n',

@@ -15,6 +15,11 @@ export function needsCharset({ line }: RawField): boolean {
   return beyondAscii.test(line) && !isReadable(rawTextOf(line))
 }
 
+/** Whether a field has bytes that are not ASCII. */
+export function isBeyondAscii({ line }: RawField): boolean {
+  return beyondAscii.test(line)
+}
+
 /** The charset that the Content-Type among these fields declares. */
 export function declaredCharset(fields: readonly RawField[]): string | undefined {
   const line = fields.find(field => field.key === 'content-type')?.line

@@ -1,4 +1,6 @@
 import libmime from 'libmime'
+import { type RawField, unfold } from '../header.ts'
+import { declaredCharset, isBeyondAscii, withUtf8Text } from './eight-bit.ts'
 
 /** What a part's header says of its body (mailsplit, lib/mime-node.js). */
 export interface PartFields {
@@ -6,7 +8,7 @@ export interface PartFields {
   readonly rfc822: boolean
   /** How many parts of it have been found. */
   readonly childPartNumbers: number
-  readonly filename: string | false
+  filename: string | false
   readonly _parsedContentType: { readonly params: Readonly<Record<string, string>> } | false
   contentType: string | false
   /** The subtype of a multipart. */
@@ -25,15 +27,29 @@ const mediaType = new RegExp(`^\\s*(${token})\\s*/\\s*(${token})(.*)$`, 's')
  * Repairs what a part's header says of its body, where it is malformed in a way that other readers understand. Returns
  * whether other parts, or other bytes, may come of that.
  */
-export function repairHeader(header: PartFields): boolean {
+export function repairHeader(header: PartFields, fields: readonly RawField[]): boolean {
   const { contentType, encoding, _boundary: boundary } = header
   repairType(header)
   const { charset } = header
   header.charset = (charset && firstWord(charset)) || false
   header.encoding = (encoding && firstWord(encoding)) || false
+  header.filename = nameBeyondAscii(fields) ?? header.filename
   if (isNamedText(header) && !isBody(header))
     header.disposition = header.disposition === 'inline' ? inlineFile : header.disposition || 'attachment'
   return header.contentType !== contentType || header.encoding !== encoding || header._boundary !== boundary
+}
+
+/** The name of a file from bytes beyond ASCII, which the parser takes for Latin-1; undefined: it has none, or no known charset. */
+function nameBeyondAscii(fields: readonly RawField[]): string | undefined {
+  const parameters = (key: string) => {
+    const raw = fields.find(field => field.key === key)
+    return raw && isBeyondAscii(raw)
+      ? libmime.parseHeaderValue(unfold(withUtf8Text(raw, declaredCharset(fields))).value).params
+      : {}
+  }
+  const name = parameters('content-disposition')['filename'] || parameters('content-type')['name']
+  const decoded = name && libmime.decodeWords(name)
+  return decoded && !decoded.includes('\ufffd') ? decoded : undefined
 }
 
 /** The disposition of a text that is shown inline and is a file: to the parser, `inline` alone means that it is none. */

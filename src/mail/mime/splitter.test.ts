@@ -124,6 +124,55 @@ describe('finds the parts between delimiters with white space after them:', () =
   })
 })
 
+describe('ends an unclosed multipart at the delimiter of an outer one:', () => {
+  const file = ['Content-Type: application/pdf; name=a.pdf', '', 'one']
+  const alternative = (boundary: string) => [
+    `Content-Type: multipart/alternative; boundary=${boundary}`,
+    '',
+    `--${boundary}`,
+    '',
+    'words',
+    `--${boundary}`,
+    'Content-Type: text/html',
+    '',
+    '<p>',
+  ]
+  const nested = ['Content-Type: multipart/related; boundary=c', '', '--c', ...alternative('d')]
+  for (const [what, inner] of [
+    ['of the next level', alternative('c')],
+    ['of two levels', nested],
+    ['of one within which another was closed', [...nested, '--d--']],
+    ['of one that ends with a header', [...alternative('c'), '--c', 'Content-Type: text/plain']],
+  ] as const)
+    for (const end of ['--b', '--b \t'])
+      test(`${what}, ${JSON.stringify(end)}`, async () => {
+        const lines = [
+          'Content-Type: multipart/mixed; boundary=b',
+          '',
+          '--b',
+          ...inner,
+          end,
+          ...file,
+          '--b--',
+          'epilogue',
+          '',
+        ]
+        expect(await parsed(messageOf(lines.join('\r\n')))).toEqual({ text: 'words', files: [['a.pdf', 'one']] })
+        const last = [
+          'Content-Type: multipart/mixed; boundary=b',
+          '',
+          '--b',
+          ...file,
+          '--b',
+          ...inner,
+          '--b--',
+          'epilogue',
+          '',
+        ]
+        expect(await parsed(messageOf(last.join('\n')))).toEqual({ text: 'words', files: [['a.pdf', 'one']] })
+      })
+})
+
 describe('ends the header', () => {
   const odd: readonly (readonly [what: string, message: string, text: string | null])[] = [
     ['at a line of one blank', ' \r\nwords\r\nmore\r\n', 'words\nmore'],
@@ -139,6 +188,22 @@ describe('ends the header', () => {
       test(`${what}, ${JSON.stringify(eol)}`, async () => {
         expect(await parsed(Buffer.from((head + rest).replaceAll('\r\n', eol)))).toEqual({ text, files: [] })
       })
+
+  test('of a part that has none at its first line', async () => {
+    const lines = [
+      'Content-Type: multipart/mixed; boundary=b',
+      '',
+      '--b',
+      'words',
+      'more: or less',
+      '--b',
+      'X: y',
+      '',
+      'end',
+      '--b--',
+    ]
+    expect(await parsed(messageOf(lines.join('\r\n')))).toEqual({ text: 'words\nmore: or less\nend', files: [] })
+  })
 
   test('of a part at a line of one blank', async () => {
     const lines = [

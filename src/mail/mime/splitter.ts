@@ -1,3 +1,4 @@
+import type { RawField } from '../header.ts'
 import { type PartFields, repairHeader } from './part-header.ts'
 import { UuDecoder } from './uuencode.ts'
 
@@ -5,7 +6,10 @@ import { UuDecoder } from './uuencode.ts'
 // that other readers take, it loses text and attachments.
 
 interface SplitterNode extends PartFields {
-  readonly headers: object | false
+  /** The boundary of the multipart that it is in, and that multipart. */
+  readonly _parentBoundary: Buffer | false
+  readonly _parentBoundaryOwner: SplitterNode | false
+  readonly headers: { getList(): readonly RawField[] } | false
   readonly _headersLines: readonly Buffer[]
   parseHeaders(): void
   getDecoder(): NodeJS.ReadWriteStream
@@ -20,8 +24,10 @@ type LineCallback = (error?: Error | null, chunk?: SplitterChunk | false, flush?
 
 /** The splitter (mailsplit, lib/message-splitter.js). */
 export interface Splitter {
-  readonly node: SplitterNode
+  node: SplitterNode
   readonly state: number
+  /** 1 and 2: a delimiter of the node; 3 and 4: of the multipart that it is in. */
+  checkBoundary(line: Buffer): 1 | 2 | 3 | 4 | false
   compareBoundary(line: Buffer, start: number, boundary: Buffer): DelimiterKind | false
   newNode(parent?: SplitterNode | false): void
   processLine(line: Buffer | false, isFinal: boolean, next: LineCallback): void
@@ -39,11 +45,17 @@ const inHeader = 1
  * @param onRepair called where it reads a message differently, as not all others do
  */
 export function makeLenient(splitter: Splitter, onRepair: () => void): void {
-  const { compareBoundary, newNode, processLine } = splitter
+  const { checkBoundary, compareBoundary, newNode, processLine } = splitter
   splitter.compareBoundary = (line, start, boundary) => {
     const strict = compareBoundary.call(splitter, line, start, boundary)
     const kind = strict || delimiterKind(line, start, boundary)
     if (kind !== strict) onRepair()
+    return kind
+  }
+  splitter.checkBoundary = line => {
+    const inner = checkBoundary.call(splitter, line)
+    const kind = inner || endOfUnclosed(splitter, line)
+    if (kind !== inner) onRepair()
     return kind
   }
   splitter.newNode = parent => {
@@ -54,7 +66,7 @@ export function makeLenient(splitter: Splitter, onRepair: () => void): void {
   splitter.processLine = (line, isFinal, next) => {
     if (splitter.state !== inHeader) return processLine.call(splitter, line, isFinal, next)
     const whole = Buffer.concat([splitter.takePendingLine() || Buffer.alloc(0), line || Buffer.alloc(0)])
-    if (!isTextAfterBlankLine(splitter.node, whole)) return processLine.call(splitter, whole, isFinal, next)
+    if (!isFirstLineOfText(splitter.node, whole)) return processLine.call(splitter, whole, isFinal, next)
     onRepair()
     const header = resultOf(callback => processLine.call(splitter, Buffer.alloc(0), true, callback))
     const text = header.error ? header : resultOf(callback => splitter.processLine(whole, isFinal, callback))
@@ -120,13 +132,37 @@ const field = /^[!-9;-~]+[ \t]*:/
 const maxFieldName = 200
 
 /**
- * Whether the header has ended with a line of white space instead of an empty one: what follows is neither a field nor the
- * rest of one. A line of white space within a field is valid, if obsolete (RFC 5322 §4.2).
+ * Whether a line that is neither a field nor the rest of one is the first of the text, because the header has ended with a
+ * line of white space instead of an empty one, or because the part has none at all. A line of white space within a field is
+ * valid, if obsolete (RFC 5322 §4.2).
  */
-function isTextAfterBlankLine(node: SplitterNode, line: Buffer): boolean {
+function isFirstLineOfText(node: SplitterNode, line: Buffer): boolean {
   const last = node._headersLines.at(-1)
-  if (!last || trimmedLength(last) > 0 || line.length === 0 || isWhiteSpace(line[0])) return false
+  const mayBeText = last ? trimmedLength(last) === 0 : node.parentNode && !node.parentNode.rfc822
+  if (!mayBeText || line.length === 0 || isWhiteSpace(line[0])) return false
   return !field.test(line.toString('latin1', 0, maxFieldName))
+}
+
+/**
+ * A delimiter of an outer multipart also ends those within it that were not closed (RFC 2046 §5.1.2). The splitter itself
+ * knows the boundaries of the part and of the multipart around it.
+ */
+function endOfUnclosed(splitter: Splitter, line: Buffer): 3 | 4 | false {
+  const start = lineEndLength(line)
+  if (line[start] !== dash || line[start + 1] !== dash) return false
+  for (let part = splitter.node._parentBoundaryOwner; part; part = part._parentBoundaryOwner) {
+    const kind = part._parentBoundary && splitter.compareBoundary(line, start, part._parentBoundary)
+    if (!kind) continue
+    splitter.node = part
+    return kind === 1 ? 3 : 4
+  }
+  return false
+}
+
+/** The line end before a delimiter may come with it. */
+function lineEndLength(line: Buffer): number {
+  if (line[0] === cr && line[1] === lf) return 2
+  return line[0] === cr || line[0] === lf ? 1 : 0
 }
 
 const uuencodings: ReadonlySet<string | false> = new Set(['x-uuencode', 'uuencode', 'x-uue', 'uue'])
@@ -137,7 +173,11 @@ function repairNode(node: SplitterNode, onRepair: () => void): void {
   node.parseHeaders = () => {
     if (node.headers) return
     parseHeaders.call(node)
-    if (repairHeader(node) || uuencodings.has(node.encoding)) onRepair()
+    if (repairHeader(node, fieldsOf(node)) || uuencodings.has(node.encoding)) onRepair()
   }
   node.getDecoder = () => (uuencodings.has(node.encoding) ? new UuDecoder() : getDecoder.call(node))
+}
+
+function fieldsOf({ headers }: SplitterNode): readonly RawField[] {
+  return headers ? headers.getList() : []
 }
