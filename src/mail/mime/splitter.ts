@@ -143,6 +143,9 @@ function isFirstLineOfText(node: SplitterNode, line: Buffer): boolean {
   return !field.test(line.toString('latin1', 0, maxFieldName))
 }
 
+/** Multiparts that one delimiter ends, at most: each line that begins with `--` is compared with that many. */
+const maxUnclosed = 16
+
 /**
  * A delimiter of an outer multipart also ends those within it that were not closed (RFC 2046 §5.1.2). The splitter itself
  * knows the boundaries of the part and of the multipart around it.
@@ -150,7 +153,8 @@ function isFirstLineOfText(node: SplitterNode, line: Buffer): boolean {
 function endOfUnclosed(splitter: Splitter, line: Buffer): 3 | 4 | false {
   const start = lineEndLength(line)
   if (line[start] !== dash || line[start + 1] !== dash) return false
-  for (let part = splitter.node._parentBoundaryOwner; part; part = part._parentBoundaryOwner) {
+  let part = splitter.node._parentBoundaryOwner
+  for (let levels = 0; part && levels < maxUnclosed; levels++, part = part._parentBoundaryOwner) {
     const kind = part._parentBoundary && splitter.compareBoundary(line, start, part._parentBoundary)
     if (!kind) continue
     splitter.node = part
