@@ -18,10 +18,12 @@ export interface TemplateRenderer {
   close(): void
 }
 
+const idleMs = 60_000
+
 /** @param timeoutMs for one template; what takes this long escaped every limit of the engine */
 export function openTemplateRenderer({ timeoutMs = 3000 }: { readonly timeoutMs?: number } = {}): TemplateRenderer {
   const entry = new URL('./render-worker.ts', import.meta.url)
-  const pool = openWorkerPool<RenderTasks>({ entry, taskTimeoutMs: timeoutMs })
+  const pool = openWorkerPool<RenderTasks>({ entry, taskTimeoutMs: timeoutMs, idleMs })
   const inOwnersTurn = oneAtATimePerOwner()
   return {
     findFault: (owner, sources) => inOwnersTurn(owner, () => pool.run('check', sources)).catch(error => faultOf(error)),
