@@ -120,6 +120,19 @@ describe('it ends within five seconds while', () => {
       await Bun.sleep(200)
       expect(await stop(`30 HTTP clients with ${what}`)).toBeLessThan(promptMs)
     }, 90_000)
+
+  test('the relay keeps submissions waiting before DATA, and those are made after the next start', async () => {
+    relay.setScript({ ehlo: connection => (connection % 2 === 0 ? '' : '250 relay.test'), mail: '' })
+    const before = relay.connections()
+    const ids = await Promise.all(Array.from({ length: 6 }, (_, i) => sendEmail(`Waiting ${i}`)))
+    await until(() => relay.connections() >= before + 4)
+    expect(await stop('submissions before DATA')).toBeLessThan(promptMs)
+    await relay.dropConnections()
+    relay.setScript({})
+    await mailroom.restart()
+    for (const id of ids) await until(async () => (await statusOf(id)) === 'sent')
+    expect(relay.accepted.filter(({ wire }) => wire.includes('Subject: Waiting'))).toHaveLength(6)
+  }, 90_000)
 })
 
 describe('it finishes', () => {

@@ -47,12 +47,15 @@ export type SubmissionOutcome =
    * may be lost to a suspended account.
    */
   | { readonly kind: 'route-error'; readonly reply: ProviderReply }
-  /** {@link Submission.mayBeAccepted} said no while the provider could not have accepted the message yet: it has not. */
+  /**
+   * {@link Submission.withdraw} fired, or {@link Submission.mayBeAccepted} said no, while the provider could not have accepted
+   * the message yet: it has not.
+   */
   | { readonly kind: 'withdrawn'; readonly reply: ProviderReply }
 
 /** The reply of a submission that was withdrawn in this phase. */
 export function withdrawnOutcome(phase: SubmissionPhase): SubmissionOutcome {
-  const text = 'Withdrawn: it is not certain that no other process submits it.'
+  const text = 'Withdrawn: this process is not to submit it now.'
   return { kind: 'withdrawn', reply: { phase, code: null, enhancedCode: null, text } }
 }
 
@@ -68,6 +71,12 @@ export interface Submission {
   readonly message: Buffer
   /** When this fires the adapter gives up, and reports how far it came. */
   readonly signal: AbortSignal
+  /**
+   * When this fires before the message is transmitted (over SMTP, before the reply to DATA) the adapter gives up at once, and
+   * the outcome is `withdrawn`; later it changes nothing. Absent: it is not withdrawn. An adapter whose submissions are short
+   * need not look at it.
+   */
+  readonly withdraw?: AbortSignal
   /**
    * May the provider still accept the message? To be asked as late as possible before it could: over SMTP, before the final
    * dot. After no, nothing is submitted, and the outcome is `withdrawn`.

@@ -84,12 +84,19 @@ export class Deliverer {
   private readonly acquirePermit: () => Promise<Release | undefined>
   private readonly writeSettlement: (settlement: Settlement) => Promise<SettlementResult>
   private readonly inFlight = new Set<Promise<unknown>>()
+  /** One for each submission in progress. */
+  private readonly withdrawals = new Set<AbortController>()
 
   constructor(deps: DelivererDeps) {
     const keepsReturnPath = deps.provider.traits.returnPath === 'ours'
     this.deps = { ...deps, reversePaths: keepsReturnPath ? deps.reversePaths : undefined }
     this.acquirePermit = newSemaphore(deps.provider.traits.maxConcurrentSubmissions)
     this.writeSettlement = newSettlementWriter(deps.db, deps.clock)
+  }
+
+  /** Ends the submissions of which nothing is transmitted yet; they are made again later. */
+  withdraw(): void {
+    for (const withdrawal of this.withdrawals) withdrawal.abort()
   }
 
   /** Resolves once all that was claimed is settled. */
@@ -286,8 +293,11 @@ export class Deliverer {
     message: Buffer,
     facts: ClaimFacts,
   ): Promise<readonly SubmissionOutcome[]> {
-    const { provider, reversePaths, leases, attemptMs, log } = this.deps
+    const { provider, reversePaths, leases, attemptMs, log, isStopping } = this.deps
     const abort = new AbortController()
+    const withdrawal = new AbortController()
+    this.withdrawals.add(withdrawal)
+    if (isStopping()) withdrawal.abort()
     const timer = setTimeout(() => abort.abort(), attemptMs)
     try {
       const outcomes = await provider.submit({
@@ -296,6 +306,7 @@ export class Deliverer {
         recipients: recipients.map(recipient => recipient.recipient),
         message,
         signal: abort.signal,
+        withdraw: withdrawal.signal,
         mayBeAccepted: () => recipients.every(recipient => leases.isStillOurs(recipient)),
       })
       for (const [i, outcome] of outcomes.entries()) this.reportOutcome(recipients[i] ?? first, outcome)
@@ -310,6 +321,7 @@ export class Deliverer {
       return recipients.map(() => ({ kind: 'deferred', reply, ambiguous: true }))
     } finally {
       clearTimeout(timer)
+      this.withdrawals.delete(withdrawal)
     }
   }
 

@@ -86,9 +86,10 @@ export class Relay {
     this.wakeup.notify()
   }
 
-  /** Claims nothing more, lets submissions under way end, and gives the rest back. */
+  /** Claims nothing more, lets the submissions end whose message is being transmitted, and gives the rest back. */
   async stop(): Promise<void> {
     this.isStopping = true
+    this.deliverer.withdraw()
     this.wakeup.notify()
     await this.running
     this.scheduler.giveBack()

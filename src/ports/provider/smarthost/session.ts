@@ -99,17 +99,21 @@ async function transact(
   submission: Submission,
   notify: SessionOptions['notify'],
 ): Promise<Transcript> {
-  const { mailFrom, recipients, message, signal, mayBeAccepted } = submission
+  const { mailFrom, recipients, message, signal, withdraw, mayBeAccepted } = submission
   connection.replies = []
   const unsent = { replies: [], handedOver: false, ended: connection.ended, unsendable: null, withdrawn: true }
-  if (!mayBeAccepted()) return unsent
+  if (withdraw?.aborted || !mayBeAccepted()) return unsent
   let handedOver = false
   let withdrawn = false
-  const mayGoOn = () => {
-    // Once the last piece has gone the relay may have accepted the message; a withdrawal comes before that, or not at all.
-    if (mayBeAccepted()) return true
+  const giveUp = () => {
     withdrawn = true
     connection.giveUp('The message was withdrawn.')
+  }
+  const mayGoOn = () => {
+    withdraw?.removeEventListener('abort', giveUp)
+    // Once the last piece has gone the relay may have accepted the message; a withdrawal comes before that, or not at all.
+    if (mayBeAccepted()) return true
+    giveUp()
     return false
   }
   const content = inPieces(message, mayGoOn).once('end', () => {
@@ -117,7 +121,9 @@ async function transact(
   })
   const dsn = notify ? { dsn: notificationsOf(submission, notify) } : {}
   const envelope = { from: mailFrom, to: [...recipients], size: message.length, ...dsn }
+  withdraw?.addEventListener('abort', giveUp, { once: true })
   const error = await connection.run(signal, done => connection.smtp.send(envelope, content, done))
+  withdraw?.removeEventListener('abort', giveUp)
   // nodemailer reports a socket that is already closed, or half closed, like an error in the message, without closing.
   if (error && (error as NodemailerError).code === 'ECONNECTION') connection.giveUp(error.message)
   const { replies, ended } = connection

@@ -1,4 +1,4 @@
-import type { Provider, Submission, SubmissionOutcome } from '../port.ts'
+import { type Provider, type Submission, type SubmissionOutcome, withdrawnOutcome } from '../port.ts'
 import { createThrottle } from '../throttle.ts'
 import { readSmarthostUrl } from './address.ts'
 import { createSessionPool, type SessionPool } from './connection-pool.ts'
@@ -44,7 +44,7 @@ export function smarthostProvider(options: SmarthostOptions): Provider {
   let smtputf8 = false
 
   async function transact(pool: SessionPool, submission: Submission, fresh: boolean): Promise<Transcript> {
-    const { session, wasUsed } = await pool.acquire(submission.signal, fresh)
+    const { session, wasUsed } = await pool.acquire(untilTransmitted(submission), fresh)
     smtputf8 = session.smtputf8
     const transcript = await session.transact(submission)
     // Where the relay did not accept the message, the session still has its envelope (RFC 5321 §4.1.1.5).
@@ -60,6 +60,7 @@ export function smarthostProvider(options: SmarthostOptions): Provider {
       const outcomes = outcomesOf(await transact(pool, submission, false), submission.recipients.length)
       return preset.repliesWithMessageId ? outcomes.map(withMessageId) : outcomes
     } catch (error) {
+      if (submission.withdraw?.aborted) return submission.recipients.map(() => withdrawnOutcome('connect'))
       const reply = error instanceof SessionError ? error.reply : noReply('connect', String(error))
       return submission.recipients.map(() => ({ kind: 'route-error', reply }))
     }
@@ -80,7 +81,7 @@ export function smarthostProvider(options: SmarthostOptions): Provider {
         perSecond === null ? connections : Math.min(connections, perSecond * maxThrottleSeconds),
     },
     async submit(submission) {
-      await throttle(submission.signal)
+      await throttle(untilTransmitted(submission))
       const prepared = withFields(submission, preset)
       let outcomes: readonly SubmissionOutcome[] = []
       for (const host of hosts()) {
@@ -100,6 +101,11 @@ export function smarthostProvider(options: SmarthostOptions): Provider {
       await Promise.all(relays.map(relay => relay.pool.close()))
     },
   }
+}
+
+/** Fires when the submission is to end before anything of it is transmitted. */
+function untilTransmitted({ signal, withdraw }: Submission): AbortSignal {
+  return withdraw ? AbortSignal.any([signal, withdraw]) : signal
 }
 
 function openRelay(url: string, options: SmarthostOptions): RelayHost {
