@@ -213,6 +213,12 @@ test('quotes with what fits into style attributes, and no style element', () => 
   expect(sanitizeQuotedHtml(html, '')).toBe('<div style="display:flow-root;margin:0"><p style="color:red">x</p></div>')
 })
 
+test('quotes a long message without its style sheets where those would make it much longer', () => {
+  const html = `<style>p{color:red;padding:0;margin:0;font-family:Arial}</style>${'<p>x</p>'.repeat(6000)}`
+  expect(shown(html).length).toBeGreaterThan(300_000)
+  expect(sanitizeQuotedHtml(html, '')).toBe('<p>x</p>'.repeat(6000))
+})
+
 test('shows a message whose styles are too much without its style sheets', () => {
   const body = '<p style="color:red" class="a">x</p>'
   const excessive = [

@@ -9,6 +9,8 @@ import { words } from './words.ts'
 const maxCharacters = 2 * 1024 * 1024
 /** Escaping, and closing of open tags, make it longer. */
 const maxOutputCharacters = 2 * maxCharacters
+/** What is quoted is sent, perhaps more than once; style attributes in each cell of a long newsletter are not worth that. */
+const maxStyledQuotation = 256 * 1024
 const maxDepth = 128
 /** For each, the sanitizer scans all that follows. */
 const maxNoscripts = 100
@@ -83,7 +85,11 @@ function isImage(src: string): boolean {
  */
 export function sanitizeHtml(html: string, remote: RemoteImages): string | null {
   const schemes = remote === 'allow' ? words('cid data http https') : words('cid data')
-  return sanitizeWith(html, { remote, styleElement: true }, { allowedSchemesByTag: { img: schemes } })
+  return sanitizeWith(
+    html,
+    { remote, styleElement: true, maxStyledCharacters: maxOutputCharacters },
+    { allowedSchemesByTag: { img: schemes } },
+  )
 }
 
 /**
@@ -95,7 +101,7 @@ export function sanitizeQuotedHtml(html: string, contentIds: string): string | n
   const attached = new Set(words(contentIds).map(id => `cid:${id}`))
   return sanitizeWith(
     html,
-    { remote: 'block', styleElement: false },
+    { remote: 'block', styleElement: false, maxStyledCharacters: maxStyledQuotation },
     { exclusiveFilter: ({ tag, attribs }) => tag === 'img' && !isQuotable(attribs['src'] ?? '', attached) },
   )
 }
@@ -108,6 +114,8 @@ interface StyleOptions {
   readonly remote: RemoteImages
   /** Whether rules under a condition are kept, in a style element. */
   readonly styleElement: boolean
+  /** When it becomes longer, it is made without its style sheets. */
+  readonly maxStyledCharacters: number
 }
 
 function sanitizeWith(html: string, how: StyleOptions, more: sanitize.IOptions): string | null {
@@ -115,7 +123,7 @@ function sanitizeWith(html: string, how: StyleOptions, more: sanitize.IOptions):
   const source = html.replaceAll('\0', '')
   const styles = /<(?:style|body|html)\b/i.test(source) ? messageStylesOrNull(source, how.remote) : null
   const styled = styles && renderStyled(source, styles, how, more)
-  if (styled !== null && styled.length <= maxOutputCharacters) return styled
+  if (styled !== null && styled.length <= how.maxStyledCharacters) return styled
   const plain = renderPlain(source, how.remote, more)
   return plain.length > maxOutputCharacters ? null : plain
 }
