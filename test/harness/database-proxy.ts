@@ -23,8 +23,8 @@ export interface DatabaseProxy {
   close(): void
 }
 
-/** The end of a COM_QUERY packet with the statement COMMIT. */
-const commit = Buffer.from('\x03commit')
+/** The end of a COM_QUERY packet with the statement COMMIT; before it MySQL has query attributes, and MariaDB none. */
+const commit = Buffer.from('commit')
 
 /** Starts a proxy for the database at `url`. */
 export async function startDatabaseProxy(url: string): Promise<DatabaseProxy> {
@@ -58,7 +58,7 @@ export async function startDatabaseProxy(url: string): Promise<DatabaseProxy> {
     }
     client.on('data', (bytes: Buffer) => {
       isMarked ||= pending !== undefined && bytes.includes(pending.mark)
-      const paused = isMarked && bytes.includes(commit) ? pending : undefined
+      const paused = isMarked && bytes.subarray(-commit.length).equals(commit) ? pending : undefined
       if (paused) {
         pending = undefined
         isPaused = true
