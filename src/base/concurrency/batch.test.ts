@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import { DatabaseTimeoutError } from '../database/database-errors.ts'
 import { batched } from './batch.ts'
 
 test('puts the calls that come while a batch is in flight into the next', async () => {
@@ -74,4 +75,18 @@ test('works on after a batch that failed', async () => {
   await expect(work(1)).rejects.toThrow('broken')
   isBroken = false
   expect(await work(2)).toBe(2)
+})
+
+test('while the database is silent the calls of a batch fail with it, and so do those that waited', async () => {
+  const { promise: silence, reject: giveUp } = Promise.withResolvers<never>()
+  let batches = 0
+  const work = batched<number, number>({ maxItems: 2, maxInFlight: 1 }, () => {
+    batches++
+    return silence
+  })
+  const calls = [work(1), work(2), work(3)]
+  giveUp(new DatabaseTimeoutError('no answer'))
+  const results = await Promise.allSettled(calls)
+  expect(results.map(result => result.status)).toEqual(['rejected', 'rejected', 'rejected'])
+  expect(batches).toBe(1)
 })
