@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { sql } from 'kysely'
 import { startDns, type TestDns } from '../harness/dns.ts'
 import { messageOf } from '../harness/inbox.ts'
+import { isWaitingForLock } from '../harness/lock-wait.ts'
 import { type Mailroom, startMailroom } from '../harness/mailroom.ts'
 import { type ScriptedRelay, startScriptedRelay } from '../harness/scripted-relay.ts'
 import { SmtpClient } from '../harness/smtp-client.ts'
@@ -179,6 +180,7 @@ describe('it finishes', () => {
     const renamed = mailroom.api('PATCH', `/v1/brands/${id}`, { name: 'Renamed' })
     const begin = `POST /v1/emails HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${mailroom.key}\r\nContent-Type: application/json\r\nContent-Length: 9000\r\n\r\n`
     await trickle('http', { begin: [[begin, /^/]], trickle: ' ' })
+    await until(() => isWaitingForLock(mailroom.database.db, 'brands'))
     const stopped = stop('a request that waits for a lock')
     // Longer than what is not in work is waited for.
     await Bun.sleep(4500)

@@ -9,7 +9,7 @@ interface Process {
   readonly Info: string | null
 }
 
-const locking = / for update| for share| lock in share mode/i
+const locking = / for update| for share| lock in share mode|^update /i
 
 /** Does another connection to this database run a statement that locks rows of a table? While it runs, it waits for a lock. */
 export async function isWaitingForLock(db: Db, table: string): Promise<boolean> {
