@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { createHash, randomBytes } from 'node:crypto'
 import { type DnsZoneFile, startDns, type TestDns } from '../harness/dns.ts'
 import { messageOf, multipart } from '../harness/inbox.ts'
 import { type Mailroom, startMailroom } from '../harness/mailroom.ts'
@@ -200,6 +201,33 @@ describe('who wrote it', () => {
     expect(shown.auth.dmarc.result).toBe('temperror')
     expect(await send(from('broken.example'), { ...envelope, by: strict })).toStartWith('250 ')
   })
+})
+
+describe('delimiters with white space after them', () => {
+  for (const [what, size] of [
+    ['in memory', 1000],
+    ['in the spool', 400_000],
+  ] as const)
+    test(`are delimiters in a message that is ${what}`, async () => {
+      const bytes = randomBytes(size)
+      const lines = [
+        '--b \t',
+        '',
+        'Hello.',
+        '--b  ',
+        'Content-Type: application/pdf; name=a.pdf',
+        'Content-Transfer-Encoding: base64',
+        '',
+        bytes.toString('base64').replace(/.{76}/g, '$&\r\n'),
+        '--b-- ',
+        '',
+      ]
+      const shown = await deliver(messageOf(['Content-Type: multipart/mixed; boundary=b'], lines.join('\r\n')))
+      expect(shown).toMatchObject({ folder: 'inbox', preview: 'Hello.', attachment_count: 1 })
+      expect(shown.text.trim()).toBe('Hello.')
+      expect(shown.attachments).toMatchObject([{ filename: 'a.pdf', size, scan: 'clean' }])
+      expect(shown.attachments[0].sha256).toBe(createHash('sha256').update(bytes).digest('hex'))
+    })
 })
 
 describe('a result that claims to be ours', () => {
