@@ -57,6 +57,31 @@ describe('reads a message with', () => {
     test(JSON.stringify(field), async () => expect(await parsed([field], body)).toEqual(textOnly(text)))
 })
 
+test('says of malformed messages that they were repaired, and of no others', async () => {
+  const part = '--b\r\nContent-Type: text/plain\r\n\r\nwords\r\n--b--\r\n'
+  const file = 'Content-Transfer-Encoding: base64\r\nContent-Disposition: attachment; filename=a.pdf'
+  for (const [fields, body, isRepaired] of [
+    [[], 'words', false],
+    [[], '', false],
+    [['Content-Type: text/plain'], 'words', false],
+    [['Content-Type: Text/HTML; charset="utf-8"', 'Content-Transfer-Encoding: 8Bit'], '<p>', false],
+    [['Content-Type: text/plain; charset=iso-8859-1; format=flowed'], 'caf\xe9', false],
+    [['Content-Transfer-Encoding: quoted-printable (as usual)'], 'w=6Frds', false],
+    [['Content-Type: multipart/mixed; boundary="b"'], part, false],
+    [['Content-Type: multipart/mixed; boundary=b'], `preamble\r\n${part}epilogue\r\n`, false],
+    [['Content-Type: multipart/mixed; boundary=b'], `--b\r\n\r\nwords\r\n--b\r\n${file}\r\n\r\nb25l\r\n--b--`, false],
+    [['Content-Type: message/rfc822'], 'Subject: inner\r\n\r\nwords', false],
+    [['Content-Type: text'], 'words', true],
+    [['Content-Type: multipart/mixed; boundary=b'], part.replace('--b', '--b '), true],
+    [['Content-Transfer-Encoding: base64;'], 'd29yZHM=', true],
+    [['Content-Transfer-Encoding: x-uuencode'], 'words', true],
+    [['X-Long: a', ' '], 'words', false],
+  ] as const) {
+    const message = Buffer.from(['From: a@x.test', ...fields, '', body].join('\r\n'), 'latin1')
+    expect([fields, (await parseMessage(message)).isRepaired]).toEqual([fields, isRepaired])
+  }
+})
+
 describe('takes a part as', () => {
   const mixed = ['Content-Type: multipart/mixed; boundary=b']
   const withPart = (...lines: readonly string[]) =>

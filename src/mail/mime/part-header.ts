@@ -36,7 +36,8 @@ export function repairHeader(header: PartFields, fields: readonly RawField[]): b
   header.filename = nameBeyondAscii(fields) ?? header.filename
   if (isNamedText(header) && !isBody(header))
     header.disposition = header.disposition === 'inline' ? inlineFile : header.disposition || 'attachment'
-  return header.contentType !== contentType || header.encoding !== encoding || header._boundary !== boundary
+  const isEncodingKept = header.encoding === (encoding || false)
+  return header.contentType !== contentType || !isEncodingKept || header._boundary !== boundary
 }
 
 /** The name of a file from bytes beyond ASCII, which the parser takes for Latin-1; undefined: it has none, or no known charset. */
