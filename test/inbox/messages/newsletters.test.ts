@@ -29,8 +29,18 @@ function serve(path: string): Response {
   const [, width, height, color] = /^\/image\/(\d+)x(\d+)\/([\da-f]{6})$/.exec(path) ?? []
   const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}"><rect width="100%" height="100%" fill="#${color}"/></svg>`
   if (width !== undefined) return new Response(svg, { headers: { 'content-type': 'image/svg+xml' } })
-  return new Response(pages[Number(path.slice(1))] ?? '', { headers: { 'content-type': 'text/html; charset=utf-8' } })
+  const isSandboxed = path.startsWith('/sandboxed/')
+  return new Response(pages[Number(path.split('/').at(-1))] ?? '', {
+    headers: {
+      'content-type': 'text/html; charset=utf-8',
+      ...(isSandboxed ? { 'content-security-policy': sandboxPolicy } : {}),
+    },
+  })
 }
+
+/** Of a document in which a dashboard shows a message. */
+const sandboxPolicy =
+  "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox allow-popups allow-popups-to-escape-sandbox"
 
 function newsletter(name: string): string {
   const html = readFileSync(join(folder, `${name}.html`), 'utf8')
@@ -49,10 +59,10 @@ interface Screen {
 }
 
 /** As high as the message is. */
-async function screenshot(html: string, { width, colorScheme }: Screen): Promise<string> {
+async function screenshot(html: string, { width, colorScheme }: Screen, below = ''): Promise<string> {
   await page.setViewportSize({ width, height: 100 })
   await page.emulateMedia({ colorScheme })
-  await page.goto(`http://127.0.0.1:${server.port}/${pages.push(html) - 1}`)
+  await page.goto(`http://127.0.0.1:${server.port}${below}/${pages.push(html) - 1}`)
   const png = await page.screenshot({ fullPage: true })
   return png.toString('base64')
 }
@@ -114,6 +124,13 @@ test.each(names.filter(name => !namesWithConditions.includes(name)))(
     expect(await difference(before, after)).toBeLessThan(0.002)
   },
 )
+
+test.each(names)('%s looks on a phone in a sandboxed document as it does in a page', async name => {
+  const sanitized = readersPage(sanitizeHtml(newsletter(name), 'block'))
+  const sandboxed = await screenshot(sanitized, narrow, '/sandboxed')
+  // Pixels are compared in a page that may run scripts and load data.
+  expect(await difference(await screenshot(sanitized, narrow), sandboxed)).toBe(0)
+})
 
 test.each(names)('%s stays small when it is quoted', name => {
   const html = newsletter(name)
