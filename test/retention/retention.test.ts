@@ -94,8 +94,12 @@ test('a message is deleted whole after thirty days in the trash; what came there
   expect(await status(`/v1/inbox/${restored}`)).toBe(200)
   for (const table of ['search_texts', 'attachments'] as const)
     expect(await db().selectFrom(table).select('message_id').where('message_id', '=', old).execute()).toEqual([])
-  const found = await get(`/v1/inbox/search?q=${word}`)
-  expect(found.data.map((message: { id: string }) => message.id).sort()).toEqual([young, restored].sort())
+  const found = async (folder: string) => {
+    const { data } = await get(`/v1/inbox/search?q=${word}&folder=${folder}`)
+    return data.map((message: { id: string }) => message.id)
+  }
+  expect(await found('inbox')).toEqual([restored])
+  expect(await found('trash')).toEqual([young])
 })
 
 test('the retention time of a folder starts when a message is moved there, and does not start again with a second move', async () => {
