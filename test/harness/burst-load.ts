@@ -75,7 +75,7 @@ function email(i: number): object {
 }
 
 /** Runs a burst; resolves when everything is answered. */
-export async function runBurst(burst: Burst): Promise<BurstResult> {
+async function runBurst(burst: Burst): Promise<BurstResult> {
   const others: Record<string, number> = {}
   const count = (what: string) => {
     others[what] = (others[what] ?? 0) + 1
