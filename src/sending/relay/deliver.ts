@@ -141,7 +141,7 @@ export class Deliverer {
     const toSubmit = recipients.filter(recipient => steps.get(recipient) === null)
     await Promise.all([
       ...Array.from(steps, ([recipient, next]) => next && this.settle(recipient, next, false)),
-      ...this.submissionsOf(toSubmit).map(group => this.schedule(group, facts)),
+      ...this.submissionsOf(toSubmit).map(group => this.deliverMessage(group, facts)),
     ])
   }
 
@@ -153,26 +153,27 @@ export class Deliverer {
     return isGrouped ? [{ first, recipients }] : recipients.map(one => ({ first: one, recipients: [one] }))
   }
 
-  /** Schedule: waits for a connection, and gives the recipients back if they are not to wait any longer. */
-  private async schedule(group: EmailRecipients, facts: ClaimFacts): Promise<void> {
-    const { scheduler, clock, isStopping } = this.deps
-    this.messages.enter(group.first, () => this.make(group.first, facts))
-    try {
-      const isRun = !isStopping() && (await scheduler.run(group.first, slot => this.deliverMessage(group, facts, slot)))
-      if (!isRun) await this.settleAll(group.recipients, recipient => postponeAttempt(recipient, clock.now()))
-    } finally {
-      this.messages.leave(group.first)
-    }
-  }
-
-  private deliverMessage(group: EmailRecipients, facts: ClaimFacts, slot: Slot): Promise<void> {
+  private deliverMessage(group: EmailRecipients, facts: ClaimFacts): Promise<void> {
     const { emailId, attempts } = group.first
     const attributes = {
       'mailroom.email_id': emailId,
       'mailroom.attempt': attempts + 1,
       'mailroom.recipients': group.recipients.length,
     }
-    return traced({ name: 'submit email', kind: 'work', attributes }, () => this.submitAndSettle(group, facts, slot))
+    return traced({ name: 'submit email', kind: 'work', attributes }, () => this.schedule(group, facts))
+  }
+
+  /** Schedule: waits for a connection, and gives the recipients back if they are not to wait any longer. */
+  private async schedule(group: EmailRecipients, facts: ClaimFacts): Promise<void> {
+    const { scheduler, clock, isStopping } = this.deps
+    this.messages.enter(group.first, () => this.make(group.first, facts))
+    try {
+      const isRun =
+        !isStopping() && (await scheduler.run(group.first, slot => this.submitAndSettle(group, facts, slot)))
+      if (!isRun) await this.settleAll(group.recipients, recipient => postponeAttempt(recipient, clock.now()))
+    } finally {
+      this.messages.leave(group.first)
+    }
   }
 
   /** Ends when the provider has replied, or what else follows is written. Never throws. */

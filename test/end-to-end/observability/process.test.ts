@@ -237,6 +237,8 @@ test('the collector gets a span for each email, message and request, with a chil
     return children.map(span => span.name).sort()
   }
   expect(stepsOf('submit email', 'mailroom.email_id', emailId)).toEqual([
+    'out begin',
+    'out note',
     'out read',
     'out settle',
     'out sign',

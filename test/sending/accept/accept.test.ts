@@ -638,7 +638,7 @@ describe('reading', () => {
     ])
     expect(await refusalOf(readEmail(database.db, acme.sender, tagged.id))).toEqual(['not_found', undefined])
     expect(await refusalOf(listEmails(database.db, org.sender, { before: 'yesterday' }))).toEqual([
-      'invalid_request',
+      'invalid_cursor',
       'before',
     ])
     expect(await refusalOf(listEmails(database.db, org.sender, { tag: 'x' }))).toEqual(['invalid_request', 'tag'])
