@@ -62,6 +62,8 @@ export interface QueuedRecipient {
   readonly emailId: Id<'eml'>
   readonly recipient: string
   readonly status: EmailStatus
+  /** May the provider have taken it nevertheless? The event says so. */
+  readonly isAmbiguous: boolean
 }
 
 /** Cancels recipients for the operator, in the caller's transaction: they do not get the email. */
@@ -73,6 +75,11 @@ export async function cancelRecipients(db: Db, waiting: readonly QueuedRecipient
   const canceled = { type: 'canceled', occurredAt: at, source: 'api', detail: 'Canceled by the operator.' } as const
   const events = waiting
     .filter(({ status }) => isUnsent(status))
-    .map(({ emailId, recipient }) => ({ ...canceled, emailId, recipient, extra: { actor: 'operator' } }))
+    .map(({ emailId, recipient, isAmbiguous }) => ({
+      ...canceled,
+      emailId,
+      recipient,
+      extra: { actor: 'operator', ...(isAmbiguous && { ambiguous: true }) },
+    }))
   await recordEvents(db, events, at)
 }

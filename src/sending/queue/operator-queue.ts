@@ -33,7 +33,10 @@ export type QueueAction =
 /** What the action did to a recipient. */
 export type QueueOutcome =
   | 'done'
-  /** A relay is submitting it, which is not interrupted. A hold or a release applies once that is over. */
+  /**
+   * A relay is submitting it, which is not interrupted, or is to record that the provider has taken it. A hold or a release
+   * applies once that is over.
+   */
   | 'in_flight'
   /** Nothing to do: held already, or not held. */
   | 'as_it_was'
@@ -45,6 +48,8 @@ export type QueueOutcome =
 export interface QueueResult {
   readonly row: QueueRow
   readonly outcome: QueueOutcome
+  /** May the provider have taken it, at an attempt whose outcome nobody knows? */
+  readonly isAmbiguous: boolean
 }
 
 const batchSize = 200
@@ -89,10 +94,11 @@ async function findOutcomes(
   return rows.flatMap(row => {
     const current = locked.get(row.id)
     if (!current) return []
-    const { lease, due_at, held_at, attempts } = current
+    const { lease, due_at, held_at, attempts, isAccepted, isAmbiguous } = current
     const isScheduled = row.scheduledAt !== null && row.scheduledAt > now && attempts === 0
-    const state = { isInFlight: lease !== null && due_at > now, isHeld: held_at !== null, isScheduled }
-    return [{ row, outcome: outcomeOf(action, state) }]
+    const isInFlight = lease !== null && (due_at > now || isAccepted === 1)
+    const outcome = outcomeOf(action, { isInFlight, isHeld: held_at !== null, isScheduled })
+    return [{ row, outcome, isAmbiguous: isAmbiguous === 1 }]
   })
 }
 
@@ -132,7 +138,9 @@ async function apply(
   results: readonly QueueResult[],
   { filter, action, operator }: ApplyOptions,
 ): Promise<void> {
-  const done = results.filter(result => result.outcome === 'done').map(result => result.row)
+  const done = results
+    .filter(({ outcome }) => outcome === 'done')
+    .map(({ row, isAmbiguous }) => ({ ...row, isAmbiguous }))
   const ids = done.map(row => row.id)
   const inFlight = results.filter(result => result.outcome === 'in_flight').map(result => result.row.id)
   const now = operator.clock.now()

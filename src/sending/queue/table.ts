@@ -4,6 +4,7 @@ import type { Db } from '../../base/database/database.ts'
 import type { DatabaseSchema, EmailStatus } from '../../base/database/schema.ts'
 import { padToPowerOfTwo } from '../../base/database/select-rows.ts'
 import type { Id } from '../../base/ids.ts'
+import { ambiguousAfterLease } from '../relay/outbox.ts'
 
 /** Which recipients that are still to be submitted; an absent field matches all. */
 export interface QueueFilter {
@@ -100,6 +101,10 @@ export function selectQueuedEmail(db: Db, id: Id<'eml'>) {
 
 type LockedRow = Pick<DatabaseSchema['outbox'], 'id' | 'lease' | 'due_at' | 'attempts'> & {
   readonly held_at: Instant | null
+  /** The provider has taken it, which a relay is still to record. */
+  readonly isAccepted: number
+  /** The provider may have taken it, or takes it now. */
+  readonly isAmbiguous: number
 }
 
 /** Those of the rows that still exist, locked until the transaction ends. */
@@ -107,7 +112,8 @@ export async function lockQueue(db: Db, ids: readonly Id<'out'>[]): Promise<Read
   if (ids.length === 0) return new Map()
   const rows = await db
     .selectFrom('outbox')
-    .select(['id', 'lease', 'due_at', 'attempts', 'held_at'])
+    .select(['id', 'lease', 'due_at', 'attempts', 'held_at', ambiguousAfterLease.as('isAmbiguous')])
+    .select(sql<number>`accepted IS NOT NULL`.as('isAccepted'))
     .where('id', 'in', padToPowerOfTwo(ids))
     .orderBy('id')
     .forUpdate()
@@ -136,7 +142,8 @@ export async function updateParked(db: Db, ids: readonly Id<'out'>[]): Promise<v
   if (ids.length > 0)
     await db
       .updateTable('outbox')
-      .set({ due_at: sql<Instant>`expires_at`, lease: null })
+      // Of the row as it was: assignments are made from left to right.
+      .set({ ambiguous: ambiguousAfterLease, due_at: sql<Instant>`expires_at`, lease: null, submitting: null })
       .where('id', 'in', padToPowerOfTwo(ids))
       .execute()
 }

@@ -4,7 +4,7 @@ import { type Db, inTransaction } from '../../base/database/database.ts'
 import { type Flag, fromJson, type Json } from '../../base/database/schema.ts'
 import { padToPowerOfTwo } from '../../base/database/select-rows.ts'
 import { type Id, newSortableToken } from '../../base/ids.ts'
-import { type Acceptance, type ClaimedRecipient, type FlowKey, flowName } from './outbox.ts'
+import { type Acceptance, ambiguousAfterLease, type ClaimedRecipient, type FlowKey, flowName } from './outbox.ts'
 
 export interface ClaimOptions {
   /** At least 1. */
@@ -125,7 +125,7 @@ async function updateClaimed(db: Db, ids: readonly Id<'out'>[], lease: string, u
     .updateTable('outbox')
     // Of the row as it was: assignments are made from left to right.
     .set({
-      ambiguous: sql<Flag>`IF(lease IS NOT NULL AND COALESCE(submitting, 1) = 1 AND accepted IS NULL, 1, ambiguous)`,
+      ambiguous: ambiguousAfterLease,
       lease,
       submitting: 0,
       due_at: until,

@@ -138,6 +138,9 @@ export async function lockOutboxRowsOf(
     .execute()
 }
 
+/** What `ambiguous` becomes once the lease of a row has run out: its process may have submitted it. Of the row as it was. */
+export const ambiguousAfterLease = sql<Flag>`IF(lease IS NOT NULL AND COALESCE(submitting, 1) = 1 AND accepted IS NULL, 1, ambiguous)`
+
 /** Deletes the rows of recipients that are not to be submitted any more. */
 export async function deleteOutboxRows(db: Db, ids: readonly Id<'out'>[]): Promise<void> {
   if (ids.length === 0) return

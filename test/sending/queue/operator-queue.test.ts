@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import pino from 'pino'
 import { selectAuditEntries } from '../../../src/accounts/audit/table.ts'
 import { plusMs, systemClock } from '../../../src/base/clock.ts'
@@ -9,11 +9,11 @@ import type { BlobStore } from '../../../src/ports/blobs/port.ts'
 import { countDestinations, countQueue } from '../../../src/sending/queue/count-table.ts'
 import { applyToQueue, type QueueAction } from '../../../src/sending/queue/operator-queue.ts'
 import type { QueueFilter } from '../../../src/sending/queue/table.ts'
-import { selectOldestDueAt } from '../../../src/sending/relay/outbox.ts'
+import { type Acceptance, selectOldestDueAt, updateSubmitting } from '../../../src/sending/relay/outbox.ts'
 import { startRelay } from '../../../src/sending/relay/relay.ts'
 import { newSettlementWriter } from '../../../src/sending/relay/settlement.ts'
 import { type AcceptedEmail, createSendingDomain, insertAcceptedEmails } from '../../harness/accepted-emails.ts'
-import { claimOldest } from '../../harness/claim.ts'
+import { claimOldest, expireLeases } from '../../harness/claim.ts'
 import { type FreshDatabase, freshDatabase } from '../../harness/database.ts'
 import { countRowsRead } from '../../harness/rows-read.ts'
 import { type RelayScript, startScriptedRelay } from '../../harness/scripted-relay.ts'
@@ -181,6 +181,35 @@ test('canceled recipients get an event with the operator as actor; those sent or
   expect(await work({ emailIds: [id ?? 'eml_'] }, { kind: 'cancel' })).toEqual({ in_flight: 1 })
   expect([await statusesOf(id), await statusesOf(other)]).toEqual([['canceled', 'queued', 'canceled'], ['queued']])
   expect(await auditEntries()).toHaveLength(1)
+})
+
+describe('after a relay died while it submitted', () => {
+  /** Claims all, as a relay that dies once it has noted how far it came, and whose leases then run out. */
+  async function claimAndDie(accepted: Acceptance | null): Promise<void> {
+    const notes = (await claimAll()).map(({ id, lease }) => ({ id, lease, accepted }))
+    await updateSubmitting(database.db, notes, plusMs(now(), 60_000))
+    await expireLeases(database.db)
+  }
+
+  test('what the provider took can be neither held nor canceled, and is recorded by the next relay', async () => {
+    await accept({})
+    const reply = { phase: 'final-dot', code: 250, enhancedCode: '2.0.0', text: 'taken' } as const
+    const outcome = { kind: 'accepted', reply, providerMessageId: null } as const
+    await claimAndDie({ at: now(), outcome })
+    expect(await work({}, { kind: 'cancel' })).toEqual({ in_flight: 1 })
+    expect(await work({}, { kind: 'hold', reason: null })).toEqual({ in_flight: 1 })
+    expect((await claimAll())[0]).toMatchObject({ acceptance: { outcome }, isAmbiguous: false })
+  })
+
+  test('what the provider may have taken stays so when it is held, and the event of its cancellation says it', async () => {
+    const [held, canceled] = await accept({}, {})
+    await claimAndDie(null)
+    expect(await hold({ emailIds: [held ?? 'eml_'] })).toEqual({ done: 1 })
+    expect(await outboxOf(held)).toMatchObject([{ lease: null, submitting: null, ambiguous: 1 }])
+    expect(await work({ emailIds: [canceled ?? 'eml_'] }, { kind: 'cancel' })).toEqual({ done: 1 })
+    const [event] = await eventsOf(canceled)
+    expect(event && [event.type, fromJson(event.extra)]).toEqual(['canceled', { actor: 'operator', ambiguous: true }])
+  })
 })
 
 test('a retry is immediate, except for what is held, scheduled or in flight', async () => {
