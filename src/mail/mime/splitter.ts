@@ -53,8 +53,10 @@ export function makeLenient(splitter: Splitter, onRepair: () => void): void {
     return kind
   }
   splitter.checkBoundary = line => {
+    const start = lineEndLength(line)
+    if (line[start] !== dash || line[start + 1] !== dash) return false
     const inner = checkBoundary.call(splitter, line)
-    const kind = inner || endOfUnclosed(splitter, line)
+    const kind = inner || endOfUnclosed(splitter, line, start)
     if (kind !== inner) onRepair()
     return kind
   }
@@ -150,9 +152,7 @@ const maxUnclosed = 16
  * A delimiter of an outer multipart also ends those within it that were not closed (RFC 2046 §5.1.2). The splitter itself
  * knows the boundaries of the part and of the multipart around it.
  */
-function endOfUnclosed(splitter: Splitter, line: Buffer): 3 | 4 | false {
-  const start = lineEndLength(line)
-  if (line[start] !== dash || line[start + 1] !== dash) return false
+function endOfUnclosed(splitter: Splitter, line: Buffer, start: number): 3 | 4 | false {
   let part = splitter.node._parentBoundaryOwner
   for (let levels = 0; part && levels < maxUnclosed; levels++, part = part._parentBoundaryOwner) {
     const kind = part._parentBoundary && splitter.compareBoundary(line, start, part._parentBoundary)
