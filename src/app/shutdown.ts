@@ -18,7 +18,7 @@ export function newShutdown(log: Log): Shutdown {
     try {
       await step()
     } catch (error) {
-      log.error({ err: error }, 'something did not stop as it should; the rest is stopped')
+      log.error({ err: error }, 'a step of the shutdown failed; the other steps go on')
     }
   }
 

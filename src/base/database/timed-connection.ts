@@ -111,7 +111,7 @@ export class TimedConnection {
     }
   }
 
-  /** A connection that was lost, or is closed now, rolls back; the error that led to it is the one to be told. */
+  /** A connection that was lost, or is closed now, rolls back; the error that led to it is the one to report. */
   private afterRollback(done: Done): Done {
     return (error, result) => {
       this.begunAtMs = undefined

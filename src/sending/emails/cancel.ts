@@ -17,8 +17,8 @@ import type { EmailDetail } from './schema.ts'
 export const cancelEmailRefusals = [...emailRefusals, 'not_scheduled'] as const
 
 /**
- * Cancels a scheduled email, also one that is due and was not tried yet: none of its recipients gets it. A relay that claims one of them at the same time either comes
- * first, and the cancellation is refused, or finds nothing to claim.
+ * Cancels a scheduled email, also one that is due and waits for its domain: none of its recipients gets it. A relay that
+ * claims one of them at the same time either comes first, and the cancellation is refused, or finds nothing to claim.
  * @throws Refusal `not_found`, `brand_restricted`, `not_scheduled`
  */
 export async function cancelEmail(

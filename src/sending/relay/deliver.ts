@@ -277,7 +277,10 @@ export class Deliverer {
     try {
       return await timed('out', 'note', () => leases.noteAccepted(claimed, accepted))
     } catch (error) {
-      log.error({ err: error, email_id: claimed.emailId }, 'could not note that the provider took an email')
+      log.error(
+        { err: error, email_id: claimed.emailId },
+        'could not note that the provider accepted an email; its outcome is recorded now',
+      )
       return false
     }
   }

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { connect } from 'node:net'
 import { openTestHttpServer, type TestHttpServer } from '../../harness/http-server.ts'
+import { rawHttp } from '../../harness/raw-http.ts'
 import { probeRoutes } from './probe-routes.ts'
 
 /** Requests whose header is too large, or that are not HTTP. */
@@ -12,19 +12,8 @@ beforeAll(async () => {
 })
 afterAll(() => server.close())
 
-/** The response to these bytes, until the connection is closed. */
-async function responseTo(text: string): Promise<string> {
-  const socket = connect(server.port, '127.0.0.1')
-  let response = ''
-  const closed = new Promise(resolve => socket.on('close', resolve))
-  socket.on('data', bytes => {
-    response += bytes
-  })
-  socket.on('error', () => undefined)
-  socket.write(Buffer.from(text, 'latin1'))
-  await closed
-  return response
-}
+/** The response to these bytes, after which the server closes the connection. */
+const responseTo = (text: string) => rawHttp(server.port, Buffer.from(text, 'latin1'), 10_000)
 
 const headOf = (path: string, more = '') =>
   `GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer ${server.key}\r\n${more}\r\n`

@@ -3,6 +3,7 @@ import { connect } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { openTestHttpServer, type TestHttpServer } from '../../harness/http-server.ts'
 import { fetchValidated } from '../../harness/openapi-validation.ts'
+import { rawHttp } from '../../harness/raw-http.ts'
 import { until } from '../../harness/until.ts'
 import { probeRoutes } from './probe-routes.ts'
 
@@ -79,19 +80,7 @@ for (const connection of ['keep-alive', 'close'])
     })
 
 /** The response to raw bytes, until the connection is closed, or for half a second. */
-async function rawResponse(text: string): Promise<string> {
-  const socket = connect(server.port, '127.0.0.1')
-  let response = ''
-  const closed = new Promise(resolve => socket.on('close', resolve))
-  socket.on('data', bytes => {
-    response += bytes
-  })
-  socket.on('error', () => undefined)
-  socket.write(text)
-  await Promise.race([closed, Bun.sleep(500)])
-  socket.destroy()
-  return response
-}
+const rawResponse = (text: string) => rawHttp(server.port, text, 500)
 
 const headOf = () =>
   `POST /v1/probe HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${server.key}\r\nContent-Type: application/json\r\n`
