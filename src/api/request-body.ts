@@ -1,4 +1,4 @@
-import { refuse } from '../base/refusal.ts'
+import { Refusal, refuse } from '../base/refusal.ts'
 import { measureJson } from './json-complexity.ts'
 
 /** The largest request body, in bytes (SPEC section 8). */
@@ -38,9 +38,12 @@ export async function readBody(
   const reader = request.body.getReader()
   try {
     return await withArrivalTimeout(request, readCounted(reader, reserveMemory), arrivalMs)
-  } finally {
+  } catch (error) {
+    // The server reads on until the client has written all, so that it gets to read the refusal.
+    if (error instanceof Refusal && error.code === 'payload_too_large') reader.releaseLock()
     // Otherwise the rest of the body would still be buffered.
-    void reader.cancel().catch(() => undefined)
+    else void reader.cancel().catch(() => undefined)
+    throw error
   }
 }
 

@@ -10,8 +10,9 @@ const silentMs = 500
  * that stays open Bun reads on by itself.
  */
 export async function discardBody(request: Request): Promise<void> {
-  if (!isLastOfConnection(request) || !request.body || request.bodyUsed) return
+  if (!request.body || request.body.locked) return
   const reader = request.body.getReader()
+  if (!isLastOfConnection(request)) return void reader.cancel().catch(() => undefined)
   const endsAt = performance.now() + longestMs
   try {
     for (let read = 0; read < maxBytes; ) {
