@@ -3,12 +3,19 @@ import type { Id } from '../base/ids.ts'
 import type { Scope } from './scope.ts'
 import type { Tenant } from './tenant.ts'
 
-/** An authenticated API key: what it, and the member behind it, may do at the moment of the request. */
+/**
+ * Who makes an authenticated request: an API key, or a member who is signed in to the dashboard. What they, and the member
+ * behind the key, may do at the moment of the request.
+ */
 export interface Caller extends Tenant {
-  readonly keyId: Id<'key'>
-  /** The scopes of the key that its member has as well. */
+  /** null: a member in the dashboard. */
+  readonly keyId: Id<'key'> | null
+  /** The scopes of the key that its member has as well; of a member in the dashboard, all of theirs. */
   readonly scopes: ReadonlySet<Scope>
-  /** The member who owns the key, or who created it for the organization; null: the operator's command line. */
+  /**
+   * The member in the dashboard, the member who owns the key, or who created it for the organization; null: the operator's
+   * command line.
+   */
   readonly memberId: Id<'mem'> | null
   /** The member's role now: `owner` for the operator's command line, `member` for a member who was removed. */
   readonly role: Role

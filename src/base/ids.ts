@@ -21,6 +21,10 @@ export type IdPrefix =
   | 'blb'
   | 'out'
   | 'aud'
+  | 'usr'
+  | 'pky'
+  | 'ses'
+  | 'lnk'
 
 /**
  * `<prefix>_` and 26 characters of lower-case Crockford base32: 50 bits of time in milliseconds, 15 bits that count

@@ -1,4 +1,4 @@
-/** All expected errors of requests, in one closed catalogue. Anything else that is thrown is a bug. */
+/** All expected errors of API requests, in one closed catalogue. Anything else that is thrown is a bug. */
 const catalogue = {
   invalid_request: { status: 400, requirement: 'fix_request' },
   invalid_json: { status: 400, requirement: 'fix_request' },
@@ -55,15 +55,34 @@ const catalogue = {
   dns_unavailable: { status: 500, requirement: 'retry', retryable: true },
   dns_provider_error: { status: 500, requirement: 'retry', retryable: true },
   unavailable: { status: 500, requirement: 'retry', retryable: true },
-} as const satisfies Record<string, { status: number; requirement: string; retryable?: boolean }>
+} as const satisfies Catalogue
 
-export type RefusalCode = keyof typeof catalogue
+/** The expected errors of the dashboard's own requests (`/app/api`), beyond those of the API. */
+const dashboardCatalogue = {
+  organization_required: { status: 400, requirement: 'name_organization' },
+  session_required: { status: 401, requirement: 'sign_in' },
+  sign_in_failed: { status: 401, requirement: 'sign_in' },
+  cross_site_request: { status: 403, requirement: 'fix_request' },
+  factor_required: { status: 403, requirement: 'add_factor' },
+  confirmation_required: { status: 403, requirement: 'confirm_identity' },
+  operator_required: { status: 403, requirement: 'none' },
+  last_factor: { status: 409, requirement: 'add_factor' },
+  link_closed: { status: 409, requirement: 'ask_for_link' },
+  too_many_attempts: { status: 429, requirement: 'wait', retryable: true },
+} as const satisfies Catalogue
 
-export const refusalCodes = Object.keys(catalogue) as readonly RefusalCode[]
+type Catalogue = Readonly<Record<string, { status: number; requirement: string; retryable?: boolean }>>
+
+const entries = { ...catalogue, ...dashboardCatalogue }
+
+export type RefusalCode = keyof typeof entries
+
+/** The codes of the API's errors. */
+export const refusalCodes = Object.keys(catalogue) as readonly (keyof typeof catalogue)[]
 
 /** The entry of a code in the catalogue. */
 export function catalogueEntry(code: RefusalCode): { readonly status: number; readonly requirement: string } {
-  return catalogue[code]
+  return entries[code]
 }
 
 export interface RefusalDetail {
@@ -93,7 +112,7 @@ export class Refusal extends Error {
 
   constructor(code: RefusalCode, detail: RefusalDetail) {
     super(detail.message, { cause: detail.cause })
-    const entry: { status: number; requirement: string; retryable?: boolean } = catalogue[code]
+    const entry: { status: number; requirement: string; retryable?: boolean } = entries[code]
     this.name = 'Refusal'
     this.code = code
     this.status = detail.status ?? entry.status

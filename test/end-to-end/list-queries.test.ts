@@ -108,7 +108,14 @@ function drafts(count: number, of: Of) {
 }
 
 async function members(count: number, organization_id: Id<'org'>): Promise<void> {
-  const fixed = { name: 'x', role: 'member', permissions: '', created_at: now, last_active_at: null } as const
+  const fixed = {
+    name: 'x',
+    role: 'member',
+    permissions: '',
+    created_at: now,
+    last_active_at: null,
+    user_id: null,
+  } as const
   const row = () => {
     const id = newId('mem')
     return { id, organization_id, email: `${id}@a.test`, ...fixed }

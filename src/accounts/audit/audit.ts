@@ -1,10 +1,10 @@
 import type { Clock } from '../../base/clock.ts'
 import type { Db } from '../../base/database/database.ts'
 import { toJson } from '../../base/database/schema.ts'
-import { newId } from '../../base/ids.ts'
+import { type Id, newId } from '../../base/ids.ts'
 import { insertAuditEntry } from './table.ts'
 
-/** Something that an operator did with a command. */
+/** Something that an operator did with a command, or a person in the dashboard. */
 export interface AuditEntry {
   /** `<kind>.<verb>`, such as `quarantine.release`. */
   readonly action: string
@@ -12,21 +12,33 @@ export interface AuditEntry {
   readonly subject: string
   /** Anything else worth knowing later. Never secrets or message content. */
   readonly detail?: Readonly<Record<string, unknown>>
+  /** The organization in which it was done; absent: the instance, or the person's own account. */
+  readonly organizationId?: Id<'org'>
 }
 
-/** Who runs the command, and the clock for its entries. */
+/** Who does it, and the clock for its entries. */
 export interface Operator {
-  /** The operating system's user name. */
+  /** The operating system's user name, or the email of a person. */
   readonly actor: string
   readonly clock: Clock
+  /** The client's address; absent: a command. */
+  readonly ip?: string
 }
 
 /** Inserts the audit entry, in the transaction that does the work. Actor and subject are cut to their columns' lengths. */
 export async function recordAuditEntry(
   db: Db,
-  { actor, clock }: Operator,
-  { action, subject, detail = {} }: AuditEntry,
+  { actor, clock, ip }: Operator,
+  { action, subject, detail = {}, organizationId }: AuditEntry,
 ): Promise<void> {
-  const row = { id: newId('aud'), at: clock.now(), actor: actor.slice(0, 120), action, subject: subject.slice(0, 320) }
-  await insertAuditEntry(db, { ...row, detail: toJson(detail) })
+  await insertAuditEntry(db, {
+    id: newId('aud'),
+    at: clock.now(),
+    actor: actor.slice(0, 120),
+    action,
+    subject: subject.slice(0, 320),
+    detail: toJson(detail),
+    organization_id: organizationId ?? null,
+    ip: ip?.slice(0, 45) ?? null,
+  })
 }

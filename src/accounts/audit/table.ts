@@ -23,7 +23,9 @@ export async function selectAuditEntries(
   { subject, action, since }: AuditFilter,
   { before, limit }: { readonly before?: Id<'aud'> | undefined; readonly limit: number },
 ): Promise<readonly AuditRow[]> {
-  let query = db.selectFrom('audit_log').select(['id', 'at', 'actor', 'action', 'subject', 'detail'])
+  let query = db
+    .selectFrom('audit_log')
+    .select(['id', 'at', 'actor', 'action', 'subject', 'detail', 'organization_id', 'ip'])
   if (subject !== undefined) query = query.where('subject', '=', subject)
   if (action !== undefined) query = query.where('action', '=', action)
   if (since !== undefined) query = query.where('at', '>=', since)

@@ -97,6 +97,7 @@ export async function addMember(db: Db, { organizationId, email, name, access }:
     permissions: permissionsOf(access),
     created_at: clock.now(),
     last_active_at: null,
+    user_id: null,
   }
   try {
     await insertMember(db, row)

@@ -15,6 +15,7 @@ const memberColumns = [
   'permissions',
   'created_at',
   'last_active_at',
+  'user_id',
 ] as const
 
 export async function insertMember(db: Db, row: MemberRow): Promise<void> {

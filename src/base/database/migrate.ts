@@ -18,6 +18,7 @@ import * as retention from './migrations/0015-retention.ts'
 import * as schemaFloor from './migrations/0016-schema-floor.ts'
 import * as searchReindex from './migrations/0017-search-reindex.ts'
 import * as submitting from './migrations/0018-submitting.ts'
+import * as people from './migrations/0019-people.ts'
 import { requireNoUnfinishedRestore } from './restores-table.ts'
 import { newerMigrations } from './schema-version.ts'
 
@@ -45,6 +46,7 @@ const migrations: Readonly<Record<string, Migration>> = {
   '0016-schema-floor': schemaFloor,
   '0017-search-reindex': searchReindex,
   '0018-submitting': submitting,
+  '0019-people': people,
 }
 
 /** The names of this version's migrations, in the order in which they run. */

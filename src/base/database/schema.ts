@@ -81,6 +81,8 @@ export interface DatabaseSchema {
     permissions: string
     created_at: Instant
     last_active_at: Instant | null
+    /** The person who signs in as this member; null: nobody has yet. */
+    user_id: Id<'usr'> | null
   }
   /** The brands to which a member with the role `member` has access. */
   member_brands: {
@@ -652,17 +654,104 @@ export interface DatabaseSchema {
     bytes: number
   }
 
-  /** The audit log of operator commands. */
+  /** People who sign in to the dashboard. One person may be a member of several organizations. */
+  users: {
+    id: Id<'usr'>
+    /** Lower case; unique. */
+    email: string
+    name: string
+    /** argon2id, in PHC form; null: they sign in with a passkey. */
+    password_hash: string | null
+    /** The authenticator's secret, encrypted; null: they have no authenticator. */
+    totp_secret: string | null
+    totp_sealed_by: string | null
+    /** The time step of the last code that was accepted, so that none is accepted twice. */
+    totp_step: number | null
+    created_at: Instant
+    last_sign_in_at: Instant | null
+  }
+  /** WebAuthn credentials. */
+  passkeys: {
+    id: Id<'pky'>
+    user_id: Id<'usr'>
+    name: string
+    credential_id: Buffer
+    /** COSE. */
+    public_key: Buffer
+    sign_count: number
+    /** Separated by spaces; may be empty. */
+    transports: string
+    created_at: Instant
+    last_used_at: Instant | null
+  }
+  /** Codes for whoever has lost every other factor, each good for one sign-in; deleted when used. */
+  backup_codes: {
+    user_id: Id<'usr'>
+    /** SHA-256. */
+    code_hash: Buffer
+  }
+  sessions: {
+    id: Id<'ses'>
+    user_id: Id<'usr'>
+    /** SHA-256 of 256 random bits. */
+    token_hash: Buffer
+    created_at: Instant
+    last_used_at: Instant
+    /** At most seven days after the sign-in. */
+    expires_at: Instant
+    /** When a factor was last presented. */
+    confirmed_at: Instant
+    ip: string
+    user_agent: string | null
+  }
+  /** Links of a single use that sign a person in without any factor. */
+  login_links: {
+    id: Id<'lnk'>
+    /** SHA-256 of 256 random bits. */
+    token_hash: Buffer
+    /** Whom the link signs in: this member ... */
+    member_id: Id<'mem'> | null
+    /** ... or this person, who need not be a member of any organization. */
+    user_id: Id<'usr'> | null
+    created_at: Instant
+    expires_at: Instant
+    used_at: Instant | null
+  }
+  /** WebAuthn challenges that were not answered yet. */
+  passkey_challenges: {
+    /** SHA-256 of the challenge. */
+    challenge_hash: Buffer
+    /** Who adds a passkey or confirms who they are; null: who signs in is not known yet. */
+    user_id: Id<'usr'> | null
+    expires_at: Instant
+  }
+  /** Failed sign-ins, by the client's network and by the account, for the wait before the next. */
+  sign_in_failures: {
+    /** SHA-256 of what is limited. */
+    subject_hash: Buffer
+    failures: number
+    last_at: Instant
+  }
+  /** People who may use the instance's screens. */
+  operators: {
+    user_id: Id<'usr'>
+    created_at: Instant
+  }
+  /** The audit log of operators' commands, and of what people do in the dashboard. */
   audit_log: {
     id: Id<'aud'>
     at: Instant
-    /** The user of the operating system. */
+    /** The user of the operating system, or the email of the person. */
     actor: string
     /** `quarantine.release` */
     action: string
     /** What the action applied to: an id, or an argument of the command. */
     subject: string
     detail: Json<Readonly<Record<string, unknown>>>
+    /** The organization in which it was done; null: the instance, or the person's own account. */
+    organization_id: Id<'org'> | null
+    /** The client's address; null: a command. */
+    ip: string | null
   }
   /** Running backups; see backup-runs-table.ts. */
   backup_runs: {

@@ -1,9 +1,14 @@
 import type { RequestLogRow } from '../../accounts/request-log/table.ts'
 import type { Caller } from '../../api/caller.ts'
+import type { Id } from '../../base/ids.ts'
 import type { PendingRequest } from './pending-request.ts'
 
 /** The row of the request log for a request with a valid key: without its query and its body. */
-export function requestLogRow(pending: PendingRequest, caller: Caller, status: number): RequestLogRow {
+export function requestLogRow(
+  pending: PendingRequest,
+  caller: Caller & { readonly keyId: Id<'key'> },
+  status: number,
+): RequestLogRow {
   const { request } = pending
   return {
     id: pending.id,

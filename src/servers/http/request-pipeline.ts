@@ -8,6 +8,7 @@ import { refusalPageOf } from '../../api/pages/browser.ts'
 import { maxBodyBytes } from '../../api/request-body.ts'
 import { type RequestContext, setRequestContext } from '../../api/request-context.ts'
 import { type Clock, millisecondsOf } from '../../base/clock.ts'
+import type { Id } from '../../base/ids.ts'
 import type { Log } from '../../base/observability/log.ts'
 import { type SpanOptions, traced } from '../../base/observability/tracing.ts'
 import { Refusal, refuse } from '../../base/refusal.ts'
@@ -171,7 +172,8 @@ export function openRequestPipeline(
     memory.release(pending.budgetedBytes)
     setCommonHeaders(response.headers, pending)
     recordResponse(deps, pending, response.status)
-    if (pending.caller) deps.requestLog.record(requestLogRow(pending, pending.caller, response.status))
+    const { caller } = pending
+    if (caller && hasKey(caller)) deps.requestLog.record(requestLogRow(pending, caller, response.status))
     if (response.status >= 400) await discardBody(pending.request)
     return response
   }
@@ -184,6 +186,11 @@ export function openRequestPipeline(
       return response
     })
   }
+}
+
+/** Requests of the dashboard have no key, and do not stand in the request log. */
+function hasKey(caller: Caller): caller is Caller & { readonly keyId: Id<'key'> } {
+  return caller.keyId !== null
 }
 
 /** Named by OpenTelemetry's conventions for HTTP servers; by the route, since the path itself may hold secrets. */
@@ -245,7 +252,7 @@ function recordResponse(
       route,
       status,
       duration_ms: Math.round(seconds * 10_000) / 10,
-      api_key_id: pending.caller?.keyId,
+      api_key_id: pending.caller?.keyId ?? undefined,
       email_id: pending.emailId,
       error_code: pending.errorCode,
       idempotent_replay: pending.replayedResponse !== undefined || undefined,
