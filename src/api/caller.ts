@@ -21,6 +21,14 @@ export interface Caller extends Tenant {
   readonly role: Role
   /** Why this valid key may not be used at the moment; null: it may. */
   readonly denial: AccessDenial | null
+  /** The person who is signed in to the dashboard; absent: an API key. */
+  readonly person?: CallerPerson
+}
+
+/** A person for the audit log: who they are, and the address that the request came from. */
+export interface CallerPerson {
+  readonly email: string
+  readonly ip: string
 }
 
 /** A permission that the key needs and its member no longer has. */

@@ -84,7 +84,8 @@ another role.`,
   async run({ id, role, brand, permissions }, { env }) {
     const access = readAccess(role, brand, permissions)
     const member = await withDatabase(env, async db => {
-      const changed = await changeRole({ db }, await organizationOf(db, id), id, access)
+      const operator = { organizationId: await organizationOf(db, id), role: 'owner' } as const
+      const changed = await changeRole({ db, clock: systemClock }, operator, id, access)
       await recordAuditEntry(db, currentOperator(env), { action: 'member.role', subject: id, detail: { ...access } })
       return changed
     })

@@ -1,3 +1,4 @@
+import type { Caller } from '../../api/caller.ts'
 import type { Clock } from '../../base/clock.ts'
 import type { Db } from '../../base/database/database.ts'
 import { toJson } from '../../base/database/schema.ts'
@@ -41,4 +42,19 @@ export async function recordAuditEntry(
     organization_id: organizationId ?? null,
     ip: ip?.slice(0, 45) ?? null,
   })
+}
+
+/** Who acts in an organization, for its audit log: a person or an API key; neither: a command, which records it itself. */
+export type AuditedCaller = Pick<Caller, 'organizationId'> & Partial<Pick<Caller, 'keyId' | 'person'>>
+
+/** Inserts the audit entry of what a caller did in their organization, in the transaction that does it. */
+export async function recordCallerEntry(
+  db: Db,
+  { organizationId, keyId = null, person }: AuditedCaller,
+  clock: Clock,
+  entry: Omit<AuditEntry, 'organizationId'>,
+): Promise<void> {
+  const actor = person?.email ?? keyId
+  if (actor === null) return
+  await recordAuditEntry(db, { actor, clock, ...(person && { ip: person.ip }) }, { ...entry, organizationId })
 }

@@ -9,6 +9,7 @@ import { type Db, inTransaction } from '../../base/database/database.ts'
 import { toJson } from '../../base/database/schema.ts'
 import { isId, newId } from '../../base/ids.ts'
 import { refuse } from '../../base/refusal.ts'
+import { type AuditedCaller, recordCallerEntry } from '../audit/audit.ts'
 import { brandRefusals, resolveBrandIds } from '../brands/brands.ts'
 import { formatPermissions, type Permission } from '../keys/permissions.ts'
 import { memberExistsRefusal } from '../members/members.ts'
@@ -46,7 +47,7 @@ export const createInvitationRefusals = [...brandRefusals] as const
  */
 export async function createInvitation(
   deps: InvitationDeps,
-  inviter: Pick<Caller, 'organizationId' | 'memberId'>,
+  inviter: Pick<Caller, 'organizationId' | 'memberId'> & AuditedCaller,
   invitation: {
     readonly email?: string | undefined
     readonly brand_ids: readonly string[]
@@ -73,7 +74,11 @@ export async function createInvitation(
     revoked_at: null,
     member_id: null,
   }
-  await insertInvitation(deps.db, row)
+  await inTransaction(deps.db, async db => {
+    await insertInvitation(db, row)
+    const detail = { email, brand_ids: brandIds, permissions: invitation.permissions }
+    await recordCallerEntry(db, inviter, deps.clock, { action: 'invitation.create', subject: row.id, detail })
+  })
   return { ...toJsonInvitation(row), link: `${deps.publicUrl}/invitations/${token}` }
 }
 
@@ -125,7 +130,7 @@ function parseInvitationCursor(cursor: string): InvitationCursor {
 /** Changes the given fields of an open invitation; its link stays valid. @throws Refusal `not_found`, `invitation_closed` */
 export function changeInvitation(
   deps: InvitationDeps,
-  tenant: Pick<Tenant, 'organizationId'>,
+  caller: AuditedCaller,
   id: string,
   change: {
     readonly brand_ids?: readonly string[] | undefined
@@ -135,14 +140,20 @@ export function changeInvitation(
 ): Promise<InvitationJson> {
   return inTransaction(deps.db, async db => {
     const at = deps.clock.now()
-    const invitation = await lockOpen(db, tenant, id, at)
+    const invitation = await lockOpen(db, caller, id, at)
     const changes = {
       ...(change.brand_ids && {
-        brand_ids: toJson(await resolveBrandIds(db, tenant.organizationId, change.brand_ids, 'brand_ids')),
+        brand_ids: toJson(await resolveBrandIds(db, caller.organizationId, change.brand_ids, 'brand_ids')),
       }),
       ...(change.permissions && { permissions: formatPermissions(change.permissions) }),
     }
-    await updateInvitation(db, tenant.organizationId, invitation.id, changes)
+    await updateInvitation(db, caller.organizationId, invitation.id, changes)
+    const entry = {
+      action: 'invitation.change',
+      subject: invitation.id,
+      detail: { email: invitation.email, ...change },
+    }
+    await recordCallerEntry(db, caller, deps.clock, entry)
     const body = toJsonInvitation({ ...invitation, ...changes })
     await storeResponse(db, reservation, { status: 200, body })
     return body
@@ -152,14 +163,16 @@ export function changeInvitation(
 /** Revokes an open invitation: its link can no longer be accepted. @throws Refusal `not_found`, `invitation_closed` */
 export function revokeInvitation(
   deps: InvitationDeps,
-  tenant: Pick<Tenant, 'organizationId'>,
+  caller: AuditedCaller,
   id: string,
   reservation?: Reservation,
 ): Promise<{ id: string; deleted: true }> {
   return inTransaction(deps.db, async db => {
     const at = deps.clock.now()
-    const invitation = await lockOpen(db, tenant, id, at)
-    await updateInvitation(db, tenant.organizationId, invitation.id, { revoked_at: at })
+    const invitation = await lockOpen(db, caller, id, at)
+    await updateInvitation(db, caller.organizationId, invitation.id, { revoked_at: at })
+    const entry = { action: 'invitation.revoke', subject: invitation.id, detail: { email: invitation.email } }
+    await recordCallerEntry(db, caller, deps.clock, entry)
     const body = { id: invitation.id, deleted: true as const }
     await storeResponse(db, reservation, { status: 200, body })
     return body

@@ -1,17 +1,17 @@
 import type { Scope } from '../../api/scope.ts'
-import type { Clock, Instant } from '../../base/clock.ts'
+import { type Clock, type Instant, toIso } from '../../base/clock.ts'
 import { type Db, inTransaction } from '../../base/database/database.ts'
 import { type Id, isId } from '../../base/ids.ts'
 import { refuse } from '../../base/refusal.ts'
+import { type AuditedCaller, recordCallerEntry } from '../audit/audit.ts'
 import { loadBrand } from '../brands/brands.ts'
-import { type MemberRow, selectMember, selectMemberBrands } from '../members/table.ts'
+import { type MemberRow, selectMember, selectMemberBrands, selectOwnerEmails } from '../members/table.ts'
 import { type CreatedKey, createKey } from './keys.ts'
 import { parsePermissions } from './permissions.ts'
 import { updateKeyRevokedInOrganization } from './table.ts'
 
 /** The member who makes the request, in their organization. */
-export interface ActingMember {
-  readonly organizationId: Id<'org'>
+export interface ActingMember extends AuditedCaller {
   readonly memberId: Id<'mem'>
 }
 
@@ -37,10 +37,16 @@ export function createKeyAsMember(
     const { organizationId, memberId: makerId } = actor
     const member = await requireMember(tx, actor)
     if (request.brandId !== null) await loadBrand(tx, { organizationId, brandId: null }, request.brandId, 'brand_id')
-    if (member.role !== 'member') return createKey(tx, { ...request, organizationId, makerId }, clock)
-    requirePermissions(member, request.scopes)
-    await requireOwnBrand(tx, member, request.brandId)
-    return createKey(tx, { ...request, organizationId, makerId, memberId: makerId }, clock)
+    if (member.role === 'member') {
+      await requirePermissions(tx, member, request.scopes)
+      await requireOwnBrand(tx, member, request.brandId)
+    }
+    const ownerId = member.role === 'member' ? { memberId: makerId } : {}
+    const created = await createKey(tx, { ...request, organizationId, makerId, ...ownerId }, clock)
+    const { name, scopes, brandId, expiresAt } = request
+    const detail = { name, scopes, brand_id: brandId, expires_at: expiresAt && toIso(expiresAt) }
+    await recordCallerEntry(tx, actor, clock, { action: 'key.create', subject: created.id, detail })
+    return created
   })
 }
 
@@ -49,12 +55,15 @@ export function createKeyAsMember(
  * member only their own.
  * @throws Refusal `not_found`
  */
-export async function revokeKeyAsMember(db: Db, actor: ActingMember, id: string, clock: Clock): Promise<void> {
-  const member = await requireMember(db, actor)
-  const onlyOf = member.role === 'member' ? member.id : null
-  const isRevoked =
-    isId('key', id) && (await updateKeyRevokedInOrganization(db, actor.organizationId, onlyOf, id, clock.now()))
-  if (!isRevoked) throw refuse('not_found', { message: `There is no key ${id}.` })
+export function revokeKeyAsMember(db: Db, actor: ActingMember, id: string, clock: Clock): Promise<void> {
+  return inTransaction(db, async tx => {
+    const member = await requireMember(tx, actor)
+    const onlyOf = member.role === 'member' ? member.id : null
+    const isRevoked =
+      isId('key', id) && (await updateKeyRevokedInOrganization(tx, actor.organizationId, onlyOf, id, clock.now()))
+    if (!isRevoked) throw refuse('not_found', { message: `There is no key ${id}.` })
+    await recordCallerEntry(tx, actor, clock, { action: 'key.revoke', subject: id })
+  })
 }
 
 async function requireMember(db: Db, { organizationId, memberId }: ActingMember): Promise<MemberRow> {
@@ -63,10 +72,9 @@ async function requireMember(db: Db, { organizationId, memberId }: ActingMember)
   return member
 }
 
-function requirePermissions(member: MemberRow, scopes: readonly Scope[]): void {
+async function requirePermissions(db: Db, member: MemberRow, scopes: readonly Scope[]): Promise<void> {
   const granted: ReadonlySet<string> = new Set(parsePermissions(member.permissions))
-  if (!granted.has('api_access'))
-    throw refuse('insufficient_scope', { message: `The member ${member.id} has no API access.`, reason: 'api_access' })
+  if (!granted.has('api_access')) throw await refuseApiAccess(db, member)
   const at = scopes.findIndex(scope => !granted.has(scope))
   if (at !== -1)
     throw refuse('insufficient_scope', {
@@ -74,6 +82,18 @@ function requirePermissions(member: MemberRow, scopes: readonly Scope[]): void {
       param: `scopes[${at}]`,
       ...(scopes[at] && { reason: scopes[at] }),
     })
+}
+
+/** How many owners a refusal names. */
+const maxNamedOwners = 5
+
+/** Names the owners, who can grant it. */
+async function refuseApiAccess(db: Db, member: MemberRow) {
+  const owners = await selectOwnerEmails(db, member.organization_id, maxNamedOwners)
+  return refuse('insufficient_scope', {
+    message: `${member.email} has no API access; ask an owner: ${owners.join(', ')}.`,
+    reason: 'api_access',
+  })
 }
 
 async function requireOwnBrand(db: Db, member: MemberRow, brandId: Id<'brd'> | null): Promise<void> {

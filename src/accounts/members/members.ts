@@ -8,6 +8,7 @@ import { type Db, inTransaction, isDuplicate } from '../../base/database/databas
 import type { Role } from '../../base/database/schema.ts'
 import { type Id, isId, newId } from '../../base/ids.ts'
 import { refuse } from '../../base/refusal.ts'
+import { type AuditedCaller, recordCallerEntry } from '../audit/audit.ts'
 import { resolveBrandIds } from '../brands/brands.ts'
 import { formatPermissions, type Permission, parsePermissions, permissions } from '../keys/permissions.ts'
 import { updateMemberKeysRevoked } from '../keys/table.ts'
@@ -31,7 +32,7 @@ export interface MemberDeps {
 }
 
 /** The organization, and the role of whoever acts in it. The operator's command line acts as owner. */
-export type ActingRole = Pick<Caller, 'organizationId' | 'role'>
+export type ActingRole = Pick<Caller, 'organizationId' | 'role'> & AuditedCaller
 
 /** What a member may do: an owner or admin everything, a `member` these permissions in these brands. */
 export type MemberAccess =
@@ -157,27 +158,32 @@ export function changeMember(
     if (change.permissions)
       await updateMember(db, actor.organizationId, member.id, { permissions: formatPermissions(change.permissions) })
     if (change.brand_ids) await setBrands(db, member, change.brand_ids)
+    const entry = { action: 'member.change', subject: member.id, detail: { email: member.email, ...change } }
+    await recordCallerEntry(db, actor, deps.clock, entry)
     const body = await readMember(db, member)
     await storeResponse(db, reservation, { status: 200, body })
     return body
   })
 }
 
+/** The refusals of {@link changeRole}. */
+export const changeRoleRefusals = ['not_found', 'role_not_allowed', 'last_owner'] as const
+
 /**
  * Makes a member an owner, an admin, or a `member` with these brands and permissions.
- * @throws Refusal `not_found`, `last_owner` when the organization would be left without an owner
+ * @throws Refusal `not_found`, `role_not_allowed` unless an owner does it, `last_owner` when the organization would be left
+ * without an owner
  */
-export function changeRole(
-  deps: Pick<MemberDeps, 'db'>,
-  organizationId: Id<'org'>,
-  id: string,
-  reach: MemberAccess,
-): Promise<MemberJson> {
+export function changeRole(deps: MemberDeps, actor: ActingRole, id: string, access: MemberAccess): Promise<MemberJson> {
+  if (actor.role !== 'owner')
+    throw refuse('role_not_allowed', { message: 'Only an owner can change the role of a member.' })
   return inTransaction(deps.db, async db => {
-    const { member, owners } = await lockMember(db, organizationId, id)
-    if (reach.role !== 'owner') requireOtherOwner(member, owners)
-    await updateMember(db, organizationId, member.id, { role: reach.role, permissions: permissionsOf(reach) })
-    await setBrands(db, member, brandsOf(reach))
+    const { member, owners } = await lockMember(db, actor.organizationId, id)
+    if (access.role !== 'owner') requireOtherOwner(member, owners)
+    await updateMember(db, actor.organizationId, member.id, { role: access.role, permissions: permissionsOf(access) })
+    await setBrands(db, member, brandsOf(access))
+    const detail = { email: member.email, before: member.role, ...access }
+    await recordCallerEntry(db, actor, deps.clock, { action: 'member.role', subject: member.id, detail })
     return readMember(db, member)
   })
 }
@@ -199,12 +205,14 @@ export function removeMember(
     const { member, owners } = await lockMember(db, actor.organizationId, id)
     if (member.role !== 'member' && actor.role !== 'owner')
       throw refuse('role_not_allowed', {
-        message: `${id} is ${withArticle(member.role)}; only a key that an owner created can remove them.`,
+        message: `${id} is ${withArticle(member.role)}; only an owner, or a key that an owner created, can remove them.`,
       })
     requireOtherOwner(member, owners)
     const at = deps.clock.now()
     await updateMemberKeysRevoked(db, actor.organizationId, member.id, at)
     await deleteMember(db, actor.organizationId, member.id)
+    const detail = { email: member.email, role: member.role }
+    await recordCallerEntry(db, actor, deps.clock, { action: 'member.remove', subject: member.id, detail })
     const body = { id: member.id, deleted: true as const }
     await storeResponse(db, reservation, { status: 200, body })
     return body

@@ -54,6 +54,19 @@ export function selectMemberByEmail(db: Db, organizationId: Id<'org'>, email: st
     .executeTakeFirst()
 }
 
+/** The addresses of the organization's owners, at most `limit`, the first who joined first. */
+export async function selectOwnerEmails(db: Db, organizationId: Id<'org'>, limit: number): Promise<readonly string[]> {
+  const rows = await db
+    .selectFrom('members')
+    .select('email')
+    .where('organization_id', '=', organizationId)
+    .where('role', '=', 'owner')
+    .orderBy('id')
+    .limit(sql.lit(limit))
+    .execute()
+  return rows.map(row => row.email)
+}
+
 /** The member with this id in any organization: for the operator. */
 export function selectAnyMember(db: Db, id: Id<'mem'>): Promise<MemberRow | undefined> {
   return db.selectFrom('members').select(memberColumns).where('id', '=', id).executeTakeFirst()

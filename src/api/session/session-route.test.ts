@@ -18,6 +18,7 @@ const session: Session = {
 
 const member: SessionMember = {
   keyId: null,
+  person: { email: 'ann@example.com', ip: '192.0.2.1' },
   organizationId: 'org_1',
   brandId: null,
   scopes: new Set(),

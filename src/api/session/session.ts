@@ -1,6 +1,6 @@
 import type { Instant } from '../../base/clock.ts'
 import type { Id } from '../../base/ids.ts'
-import type { Caller } from '../caller.ts'
+import type { Caller, CallerPerson } from '../caller.ts'
 
 /** A person who is signed in to the dashboard, as the database has it at the moment of the request. */
 export interface Session {
@@ -21,6 +21,8 @@ export interface Session {
 /** A signed-in person as a member of the organization that the request names, in the brand that it names. */
 export interface SessionMember extends Caller {
   readonly keyId: null
+  /** For the audit log of what they change, also through the routes of /v1. */
+  readonly person: CallerPerson
   readonly memberId: Id<'mem'>
   /** The brands of a `member`; null: an owner or admin, who has all. */
   readonly brandIds: readonly Id<'brd'>[] | null
