@@ -8,8 +8,16 @@ import type { SendDeps } from '../accept/open-sending.ts'
 import { sendAcceptedSchema } from '../emails/schema.ts'
 import { draftContentRefusals } from './content.ts'
 import type { ReceivedMessages } from './deps.ts'
-import { changeDraft, createDraft, draftRefusals, listDrafts, readDraft, removeDraft } from './drafts.ts'
-import { draftChangeSchema, draftPageSchema, draftSchema, newDraftSchema } from './schema.ts'
+import {
+  changeDraft,
+  changeDraftRefusals,
+  createDraft,
+  draftRefusals,
+  listDrafts,
+  readDraft,
+  removeDraft,
+} from './drafts.ts'
+import { draftChangeSchema, draftPageSchema, draftSchema, draftSendSchema, newDraftSchema } from './schema.ts'
 import { sendDraft, sendDraftRefusals } from './send.ts'
 
 const reading = { scope: 'drafts:read', organizationOnly: true } as const
@@ -48,7 +56,7 @@ export function draftRoutes(sending: SendDeps, received: ReceivedMessages) {
       '/v1/drafts/:id',
       ({ caller, params, body, reservation }) => changeDraft(deps, caller, params.id, body, reservation),
       {
-        detail: describeRoute('updateDraft', 'Update a draft', [...draftRefusals, ...draftContentRefusals]),
+        detail: describeRoute('updateDraft', 'Update a draft', [...changeDraftRefusals, ...draftContentRefusals]),
         scope: writing,
         params: idParamsSchema,
         body: draftChangeSchema,
@@ -63,14 +71,16 @@ export function draftRoutes(sending: SendDeps, received: ReceivedMessages) {
     })
     .post(
       '/v1/drafts/:id/send',
-      async ({ caller, params, reservation, set }) => {
+      async ({ caller, params, body, reservation, set }) => {
         set.status = 202
-        return toJsonAccepted(await sendDraft({ sending, received }, caller, params.id, reservation))
+        const options = { scheduledAt: body.scheduled_at, reservation }
+        return toJsonAccepted(await sendDraft({ sending, received }, caller, params.id, options))
       },
       {
         detail: describeRoute('sendDraft', 'Send a draft', sendDraftRefusals),
         scope: { scope: ['drafts:write', 'email:send'], organizationOnly: true },
         params: idParamsSchema,
+        body: draftSendSchema,
         response: { 202: sendAcceptedSchema },
       },
     )

@@ -2,6 +2,7 @@ import { t } from 'elysia'
 import { dateTimeSchema, nullable } from '../../api/common-schemas.ts'
 import { toIso } from '../../base/clock.ts'
 import { fromJson } from '../../base/database/schema.ts'
+import { sendEmailSchema } from '../emails/schema.ts'
 import type { DraftRow } from './table.ts'
 
 // Addresses may be incomplete: only what could never become one is refused.
@@ -44,9 +45,15 @@ export const draftChangeSchema = t.Partial(
     subject: nullable(inputs.subject),
     text: nullable(inputs.text),
     in_reply_to: nullable(inputs.in_reply_to),
+    if_updated_at: t.String({
+      description: 'The `updated_at` that was read: if the draft has changed since, it is left as it is.',
+    }),
   }),
 )
 export type DraftChange = typeof draftChangeSchema.static
+
+/** The body of POST /v1/drafts/{id}/send. */
+export const draftSendSchema = t.Object({ scheduled_at: sendEmailSchema.properties.scheduled_at })
 
 /** A draft as the API shows it. */
 export const draftSchema = t.Object({

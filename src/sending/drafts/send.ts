@@ -20,6 +20,13 @@ export interface DraftSendDeps {
   readonly received: ReceivedMessages
 }
 
+/** How a draft is sent. */
+export interface DraftSendOptions {
+  /** ISO 8601, at most 30 days ahead; undefined: at once. */
+  readonly scheduledAt?: string | undefined
+  readonly reservation?: Reservation | undefined
+}
+
 const maxTries = 5
 
 /** The refusals of {@link sendDraft}. */
@@ -40,13 +47,14 @@ export async function sendDraft(
   deps: DraftSendDeps,
   sender: AuthorizedSender,
   id: string,
-  reservation?: Reservation,
+  { scheduledAt, reservation }: DraftSendOptions = {},
 ): Promise<AcceptedEmail> {
+  const schedule = scheduledAt === undefined ? {} : { scheduled_at: scheduledAt }
   for (let attempt = 1; ; attempt++) {
     const draft = await requireDraft(deps.sending.db, sender, id)
     const fields = readComplete(draft)
     const reply = await loadReplyContext(deps, draft, fields)
-    const email = { ...fields, ...(reply ? { headers: { ...reply.headers } } : {}) }
+    const email = { ...fields, ...schedule, ...(reply ? { headers: { ...reply.headers } } : {}) }
     const threadId = reply ? { threadId: reply.threadId } : {}
     const consumes = singleUse(draft)
     try {

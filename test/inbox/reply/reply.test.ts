@@ -85,6 +85,21 @@ describe('a reply', () => {
     expect(await threadOf(email.id)).toBe(json.thread_id)
   })
 
+  test('may be scheduled, as may a forward', async () => {
+    const id = await deliver()
+    const scheduled_at = new Date(Date.now() + 3_600_000).toISOString()
+    for (const [path, more] of [
+      ['reply', {}],
+      ['reply-all', {}],
+      ['forward', { to: 'zoe@z.example' }],
+    ] as const) {
+      const { json } = await call(`${id}/${path}`, { text: 'Later.', scheduled_at, ...more })
+      expect(json.status).toBe('scheduled')
+      const canceled = await inbox.server.call('POST', `/v1/emails/${json.id}/cancel`)
+      expect(canceled.json).toMatchObject({ status: 'canceled', scheduled_at: scheduled_at.replace('Z', '000Z') })
+    }
+  })
+
   test('does not mark the message as read', async () => {
     const id = await deliver()
     await sent(`${id}/reply`, { text: 'x' })

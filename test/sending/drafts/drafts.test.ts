@@ -74,6 +74,26 @@ describe('drafts', () => {
     expect((await refusalOf('PATCH', `/v1/drafts/${id}`, { json: {} }))[1]).toBe('invalid_request')
   })
 
+  test('are left as they are when they changed since the caller read them', async () => {
+    const { id, updated_at } = await newDraft(complete())
+    const at = `/v1/drafts/${id}`
+    const first = await call('PATCH', at, { json: { text: 'first', if_updated_at: updated_at } })
+    expect(first.status).toBe(200)
+    const second = await call('PATCH', at, { json: { text: 'second', if_updated_at: updated_at } })
+    expect([second.status, second.json.error]).toMatchObject([
+      409,
+      { code: 'draft_changed', requirement: 'read_again', retryable: false },
+    ])
+    expect((await call('GET', at)).json).toEqual(first.json)
+    const again = await call('PATCH', at, { json: { text: 'second', if_updated_at: first.json.updated_at } })
+    expect([again.status, again.json.text]).toEqual([200, 'second'])
+    expect(await refusalOf('PATCH', at, { json: { text: 'x', if_updated_at: 'today' } })).toEqual([
+      400,
+      'invalid_request',
+      'if_updated_at',
+    ])
+  })
+
   test('are closed to keys that are restricted to a brand, and to other organizations', async () => {
     const { id } = await newDraft(complete())
     const { key: restricted } = await inbox.server.newKey({ brandId: acme.brandId })

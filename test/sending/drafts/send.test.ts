@@ -34,6 +34,23 @@ describe('sending a draft', () => {
     expect(await refusalOf('GET', `/v1/drafts/${id}`)).toEqual([404, 'not_found', undefined])
   })
 
+  test('may be scheduled, and canceled until it is due', async () => {
+    const { id } = await newDraft(complete({ subject: 'Later' }))
+    const soon = new Date(Date.now() + 3_600_000).toISOString()
+    const sent = await call('POST', `/v1/drafts/${id}/send`, { json: { scheduled_at: soon } })
+    expect([sent.status, sent.json.status]).toEqual([202, 'scheduled'])
+    expect((await call('GET', `/v1/emails/${sent.json.id}`)).json.scheduled_at).toBe(soon.replace('Z', '000Z'))
+    const canceled = await call('POST', `/v1/emails/${sent.json.id}/cancel`)
+    expect([canceled.status, canceled.json.status]).toEqual([200, 'canceled'])
+    const past = await newDraft(complete())
+    const refused = { json: { scheduled_at: '2020-01-01T00:00:00Z' } }
+    expect(await refusalOf('POST', `/v1/drafts/${past.id}/send`, refused)).toEqual([
+      400,
+      'invalid_request',
+      'scheduled_at',
+    ])
+  })
+
   test('names what an incomplete draft lacks, and keeps it', async () => {
     const cases: readonly (readonly [object, string])[] = [
       [{ from: null }, 'from'],
