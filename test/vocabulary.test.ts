@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 const src = join(import.meta.dir, '../src')
-const files = [...new Bun.Glob('**/*.ts').scanSync(src)].filter(file => !file.endsWith('.test.ts')).sort()
+const files = [...new Bun.Glob('**/*.{ts,tsx}').scanSync(src)].filter(file => !/\.test\.tsx?$/.test(file)).sort()
 const sources = new Map(files.map(file => [file, readFileSync(join(src, file), 'utf8')]))
 
 const definition = /^ *(?:export )?(?:abstract )?(?:type (\w+)(?:<[^=]*>)? ?=|(?:interface|class) (\w+))/gm

@@ -2,6 +2,7 @@ import type { RunningApp } from '../app/app.ts'
 import { readConfig } from '../base/config/config.ts'
 import { serve } from '../main.ts'
 import { defineCommand } from './command.ts'
+import { buildWhenOutdated } from './dashboard/built.ts'
 import { openServiceManager } from './service-manager.ts'
 import { untilShutdownSignal } from './signals.ts'
 
@@ -14,7 +15,9 @@ all MAILROOM_* variables. The tables are migrated first. SIGTERM or Ctrl-C finis
   async run(_values, { env }) {
     const shutdown = untilShutdownSignal()
     const manager = openServiceManager(env)
-    const app = await serve(readConfig(env))
+    const config = readConfig(env)
+    if (config.roles.includes('http')) await buildWhenOutdated()
+    const app = await serve(config)
     await manager.ready(`Serving ${listenersOf(app)}`, () => answersHealth(app.http))
     await shutdown
     await manager.stopping('Stopping; work in progress is finished first')

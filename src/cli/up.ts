@@ -9,6 +9,7 @@ import type { Id } from '../base/ids.ts'
 import { CommandError } from '../base/operator-error.ts'
 import { serve } from '../main.ts'
 import { defineCommand, type Environment } from './command.ts'
+import { buildWhenOutdated } from './dashboard/built.ts'
 import { createDemo, isKeyValid } from './demo.ts'
 import { defaultScopes } from './key.ts'
 import { clamavFolder, installedSignatures, startClamd } from './private/clamd.ts'
@@ -60,7 +61,8 @@ type ShutdownSteps = (() => Promise<void>)[]
 
 async function start(folder: string, env: Environment, steps: ShutdownSteps): Promise<void> {
   const paths = pathsIn(folder)
-  const config = readConfig({ ...(await startServers(folder, env, steps)), ...trialSettings, ...setValues(env) })
+  const [servers] = await allAfterSettled([startServers(folder, env, steps), buildWhenOutdated()])
+  const config = readConfig({ ...servers, ...trialSettings, ...setValues(env) })
   const app = await serve(config)
   steps.push(() => app.stop())
   const { http, smtp } = app
