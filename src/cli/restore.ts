@@ -20,7 +20,9 @@ export const restoreCommand = defineCommand({
 files are checked first: if one is damaged, nothing is changed. If a restore is interrupted, run the same command again; until
 it has finished, nothing serves on that database.
 
-What waited to be sent is held, so that mail which went out since the backup is not sent twice, and all API keys are disabled.
+What waited to be sent is held, so that mail which went out since the backup is not sent twice; all API keys are disabled; and
+nobody is signed in. People sign in with what they had when the backup was taken: if someone lost an account or a factor
+since, take it from them again.
 When no other Mailroom serves the same domains any more:
 
   ./mailroom queue list --held      list what would be sent
@@ -64,6 +66,7 @@ When no other Mailroom serves the same domains any more:
             keyRemark,
             `${heldRecipients} recipients that waited to be sent to are held: \`queue list --held\` lists them, \`queue release --all\` sends them.`,
             `${disabledKeys} API keys are disabled: \`key enable ID\` enables one.`,
+            'Everyone has to sign in again. Members, operators and factors are those of the backup: `operator list` lists the operators.',
           ].join('\n'),
         }
       } finally {

@@ -4,13 +4,18 @@ import { selectRows } from '../../base/database/select-rows.ts'
 import type { BackupColumn } from '../format/manifest.ts'
 import type { ColumnValue } from '../format/row.ts'
 
-/** Tables that belong to this database alone, or whose content is derived from other tables. */
+/** Tables that belong to this database alone, whose rows a restore must not bring back, or which are derived from others. */
 const excludedTables = [
   'kysely_migration',
   'kysely_migration_lock',
   'backup_runs',
   'backups',
   'restores',
+  'passkey_challenges',
+  'sign_in_failures',
+  // A session that was ended, or a link that was opened, since the backup would be valid again.
+  'sessions',
+  'login_links',
   // Its rows are in the segments.
   'blob_chunks',
   // Rebuilt from search_texts.

@@ -52,7 +52,7 @@ export interface RestoreResult {
 /**
  * Restores a backup into an empty database, or continues a restore of it that was interrupted: the tables as the version of the
  * backup had them, the rows, the content, the migrations up to this version, the search index. All that was still to be sent is put
- * on hold, and all API keys are disabled.
+ * on hold, all API keys are disabled, and nobody is signed in.
  * @throws CommandError when the database is not empty, a newer version made the backup, or rows are missing afterwards
  */
 export async function restoreBackup(options: RestoreOptions): Promise<RestoreResult> {
