@@ -3,27 +3,30 @@ import { toIso } from '../base/clock.ts'
 import { fromJson } from '../base/database/schema.ts'
 import { defineCommand, defineGroup } from './command.ts'
 import { databaseNote, withDatabase } from './database.ts'
-import { limit, time } from './values.ts'
+import { limit, organizationId, time } from './values.ts'
 
 const list = defineCommand({
   name: 'audit list',
-  summary: 'List what operators did, when, and to what',
+  summary: 'List what was done by people and commands, and from where',
   details: `The newest comes first. Every command that changes something of an organization, its mail or its keys writes an
-audit entry with the user of the operating system who ran it; so does the export of messages.`,
+audit entry with the user of the operating system who ran it; so does the export of messages. In the dashboard, every
+sign-in, failed sign-in and change of access writes one, with the person's email and the address of their client.`,
   options: {
+    org: { ...organizationId, description: 'only what was done in this organization' },
     subject: {
       placeholder: 'ID',
       description: 'what was changed: an id (msg_, eml_, key_, org_), or a selection (domain:example.com, sha256:…)',
     },
     action: {
       placeholder: 'ACTION',
-      description: 'such as quarantine.release, queue.hold, key.disable, messages.export',
+      description: 'such as quarantine.release, queue.hold, key.disable, member.link',
     },
     since: { ...time, description: 'from this time on, such as 2027-01-31T00:00:00Z' },
     limit,
   },
-  async run({ subject, action, since, limit }, { env }) {
+  async run({ org, subject, action, since, limit }, { env }) {
     const filter: AuditFilter = {
+      ...(org !== undefined && { organizationId: org }),
       ...(subject !== undefined && { subject }),
       ...(action !== undefined && { action }),
       ...(since !== undefined && { since }),
@@ -36,10 +39,12 @@ audit entry with the user of the operating system who ran it; so does the export
 
 export const auditCommand = defineGroup('audit', databaseNote, [list])
 
-function toJsonAuditEntry({ id, at, actor, action, subject, detail }: AuditRow) {
-  return { id, at: toIso(at), actor, action, subject, detail: fromJson(detail) }
+function toJsonAuditEntry({ id, at, actor, ip, action, subject, organization_id, detail }: AuditRow) {
+  return { id, at: toIso(at), actor, ip, action, subject, organization_id, detail: fromJson(detail) }
 }
 
-function describe({ at, actor, action, subject, detail }: ReturnType<typeof toJsonAuditEntry>): string {
-  return `${at}  ${actor}  ${action}  ${subject}  ${JSON.stringify(detail)}`
+function describe({ at, actor, ip, action, subject, organization_id, detail }: ReturnType<typeof toJsonAuditEntry>) {
+  const who = ip === null ? actor : `${actor} (${ip})`
+  const where = organization_id === null || organization_id === subject ? '' : `  in ${organization_id}`
+  return `${at}  ${who}  ${action}  ${subject}${where}  ${JSON.stringify(detail)}`
 }

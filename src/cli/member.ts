@@ -52,8 +52,8 @@ ${permissions.join(' ')}`,
       await requireOrganization(db, org)
       return inTransaction(db, async tx => {
         const added = await addMember(tx, { organizationId: org, email, name, access }, systemClock)
-        const detail = { organization_id: org, ...access }
-        await recordAuditEntry(tx, currentOperator(env), { action: 'member.add', subject: added.id, detail })
+        const entry = { action: 'member.add', subject: added.id, detail: { email, ...access }, organizationId: org }
+        await recordAuditEntry(tx, currentOperator(env), entry)
         return added
       })
     })
@@ -86,7 +86,8 @@ another role.`,
     const member = await withDatabase(env, async db => {
       const operator = { organizationId: await organizationOf(db, id), role: 'owner' } as const
       const changed = await changeRole({ db, clock: systemClock }, operator, id, access)
-      await recordAuditEntry(db, currentOperator(env), { action: 'member.role', subject: id, detail: { ...access } })
+      const entry = { action: 'member.role', subject: id, detail: { ...access } }
+      await recordAuditEntry(db, currentOperator(env), { ...entry, organizationId: operator.organizationId })
       return changed
     })
     return { json: member, text: describe(member) }
@@ -103,8 +104,8 @@ removed.`,
     const removed = await withDatabase(env, async db => {
       const operator = { organizationId: await organizationOf(db, id), role: 'owner' } as const
       const removed = await removeMember({ db, clock: systemClock }, operator, id)
-      const detail = { organization_id: operator.organizationId }
-      await recordAuditEntry(db, currentOperator(env), { action: 'member.remove', subject: id, detail })
+      const entry = { action: 'member.remove', subject: id, organizationId: operator.organizationId }
+      await recordAuditEntry(db, currentOperator(env), entry)
       return removed
     })
     return { json: removed, text: `Removed ${id} and revoked their keys.` }

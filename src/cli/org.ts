@@ -36,7 +36,12 @@ const create = defineCommand({
   async run({ name, plan, 'with-key': withKey }, { env }) {
     const { id, key } = await withDatabase(env, async db => {
       const { id } = await createOrganization(db, { name, plan }, systemClock)
-      await recordAuditEntry(db, currentOperator(env), { action: 'org.create', subject: id, detail: { name, plan } })
+      await recordAuditEntry(db, currentOperator(env), {
+        action: 'org.create',
+        subject: id,
+        detail: { name, plan },
+        organizationId: id,
+      })
       return { id, key: withKey ? await createFirstKey(db, id) : null }
     })
     if (key)
@@ -93,7 +98,12 @@ const setPlan = defineCommand({
     const { name } = await withDatabase(env, db =>
       inTransaction(db, async tx => {
         const changed = (await changePlan(tx, id, plan)) ?? refuseUnknown(id)
-        await recordAuditEntry(tx, currentOperator(env), { action: 'org.plan', subject: id, detail: { plan } })
+        await recordAuditEntry(tx, currentOperator(env), {
+          action: 'org.plan',
+          subject: id,
+          detail: { plan },
+          organizationId: id,
+        })
         return changed
       }),
     )
@@ -132,7 +142,12 @@ const rename = defineCommand({
       inTransaction(db, async tx => {
         const before = (await findOrganization(tx, id)) ?? refuseUnknown(id)
         const detail = { from: before.name, to: name }
-        await recordAuditEntry(tx, currentOperator(env), { action: 'org.rename', subject: id, detail })
+        await recordAuditEntry(tx, currentOperator(env), {
+          action: 'org.rename',
+          subject: id,
+          detail,
+          organizationId: id,
+        })
         return (await renameOrganization(tx, id, name)) ?? refuseUnknown(id)
       }),
     )
@@ -152,7 +167,12 @@ suppressions, together with its brands and keys. While it has any of these, the 
         const { name } = (await findOrganization(tx, id)) ?? refuseUnknown(id)
         const remaining = (await removeOrganization(tx, id)) ?? refuseUnknown(id)
         if (Object.keys(remaining).length === 0)
-          await recordAuditEntry(tx, currentOperator(env), { action: 'org.delete', subject: id, detail: { name } })
+          await recordAuditEntry(tx, currentOperator(env), {
+            action: 'org.delete',
+            subject: id,
+            detail: { name },
+            organizationId: id,
+          })
         return remaining
       }),
     )

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { userInfo } from 'node:os'
+import { recordAuditEntry } from '../../src/accounts/audit/audit.ts'
 import { openKeyAuthenticator } from '../../src/accounts/keys/keys.ts'
 import { systemClock } from '../../src/base/clock.ts'
 import { newId } from '../../src/base/ids.ts'
@@ -79,6 +80,20 @@ test('deletes an empty organization, and lists what another one still has', asyn
     .where('organization_id', '=', organizationId)
     .executeTakeFirstOrThrow()
   expect(Number(brands)).toBe(1)
+})
+
+test('the audit log shows where an operator or a person did something, and can be narrowed to an organization', async () => {
+  const { id } = await json(orgCommand, 'create', 'Glade')
+  await json(orgCommand, 'create', 'Another')
+  const ann = { actor: 'ann@a.test', clock: systemClock, ip: '192.0.2.7' }
+  await recordAuditEntry(database.db, ann, { action: 'key.create', subject: 'key_1', organizationId: id })
+  expect(await json(auditCommand, 'list', '--org', id)).toEqual([
+    expect.objectContaining({ action: 'key.create', actor: 'ann@a.test', ip: '192.0.2.7', organization_id: id }),
+    expect.objectContaining({ action: 'org.create', subject: id, ip: null, organization_id: id }),
+  ])
+  expect((await run(auditCommand, 'list', '--org', id)).text).toContain(
+    `  ann@a.test (192.0.2.7)  key.create  key_1  in ${id}  {}`,
+  )
 })
 
 test('disables a key and enables it again, with an audit entry for each', async () => {

@@ -15,12 +15,13 @@ export interface AuditFilter {
   readonly subject?: string
   readonly action?: string
   readonly since?: Instant
+  readonly organizationId?: Id<'org'>
 }
 
 /** At most `limit` entries, newest first, older than the entry `before`. */
 export async function selectAuditEntries(
   db: Db,
-  { subject, action, since }: AuditFilter,
+  { subject, action, since, organizationId }: AuditFilter,
   { before, limit }: { readonly before?: Id<'aud'> | undefined; readonly limit: number },
 ): Promise<readonly AuditRow[]> {
   let query = db
@@ -29,6 +30,7 @@ export async function selectAuditEntries(
   if (subject !== undefined) query = query.where('subject', '=', subject)
   if (action !== undefined) query = query.where('action', '=', action)
   if (since !== undefined) query = query.where('at', '>=', since)
+  if (organizationId !== undefined) query = query.where('organization_id', '=', organizationId)
   if (before !== undefined) query = query.where('id', '<', before)
   return query.orderBy('id', 'desc').limit(sql.lit(limit)).execute()
 }
