@@ -4,8 +4,8 @@ import { systemClock, toIso } from '../base/clock.ts'
 import { CommandError } from '../base/operator-error.ts'
 import { resumeBrand, selectPausedBrands } from '../sending/reports/pause-table.ts'
 import { defineCommand, defineGroup } from './command.ts'
+import { currentOperator } from './current-operator.ts'
 import { databaseNote, withDatabase } from './database.ts'
-import { currentOperator } from './operator.ts'
 import { brandId } from './values.ts'
 
 const paused = defineCommand({

@@ -8,9 +8,9 @@ import { type ExportScope, scopeExists, selectMailboxesByAddress } from '../inbo
 import { canonicalDomain } from '../mail/address.ts'
 import { mysqlBlobs } from '../ports/blobs/mysql.ts'
 import { type CommandOutput, defineCommand, defineGroup } from './command.ts'
+import { currentOperator } from './current-operator.ts'
 import { databaseNote, readCommandConfig, withDatabase } from './database.ts'
 import { openExportOutput } from './export-output.ts'
-import { currentOperator } from './operator.ts'
 import { openProgressLine } from './progress-line.ts'
 import { brandId, choice, organizationId, time } from './values.ts'
 

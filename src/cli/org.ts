@@ -16,9 +16,9 @@ import { type Db, inTransaction } from '../base/database/database.ts'
 import type { Id } from '../base/ids.ts'
 import { CommandError, UsageError } from '../base/operator-error.ts'
 import { defineCommand, defineGroup } from './command.ts'
+import { currentOperator } from './current-operator.ts'
 import { databaseNote, withDatabase } from './database.ts'
 import { defaultKeyName, defaultScopes } from './key.ts'
-import { currentOperator } from './operator.ts'
 import { organizationId } from './values.ts'
 
 const maxNameLength = 120

@@ -11,8 +11,8 @@ import { selectClaim } from '../../domains/receiving-claim-table.ts'
 import { selectIssuedCertificate } from '../../ports/certificates/acme/table.ts'
 import { type ChainTrust, checkChain } from '../../ports/certificates/chain-trust.ts'
 import { defineCommand } from '../command.ts'
+import { currentOperator } from '../current-operator.ts'
 import { readCommandConfig, withDatabase } from '../database.ts'
-import { currentOperator } from '../operator.ts'
 import { choice, domainName } from '../values.ts'
 
 const policyModes = { testing: 'testing', enforce: 'enforce', off: 'none' } as const satisfies Record<

@@ -7,8 +7,8 @@ import { loadSecrets } from '../../base/secrets/secret-keys.ts'
 import { startRotation } from '../../domains/dkim/rotation.ts'
 import { type DomainRow, selectDomainsNamed } from '../../domains/table.ts'
 import { defineCommand } from '../command.ts'
+import { currentOperator } from '../current-operator.ts'
 import { readCommandConfig, withDatabase } from '../database.ts'
-import { currentOperator } from '../operator.ts'
 import { domainName, organizationId } from '../values.ts'
 
 export const rotateDkim = defineCommand({

@@ -12,8 +12,8 @@ import {
 import { loadRetentionPolicies, type PolicyScope, setRetentionPolicy } from '../../retention/policies/policies.ts'
 import { selectBrandOrganization } from '../../retention/policies/table.ts'
 import { defineCommand } from '../command.ts'
+import { currentOperator } from '../current-operator.ts'
 import { readCommandConfig, withDatabase } from '../database.ts'
-import { currentOperator } from '../operator.ts'
 import { requireOrganization } from '../require-organization.ts'
 import { brandId, organizationId } from '../values.ts'
 
