@@ -13,7 +13,7 @@ interface KeptStatement {
 }
 
 /**
- * Runs a statement, prepared. mysql2 keeps the last 256 of each connection, and with each a description of every parameter that
+ * Runs a statement, prepared. mysql2 keeps the last 128 of each connection, and with each a description of every parameter that
  * refers to the packet it came in: those of an insert of many rows take hundreds of kilobytes. Of these it reads only the type,
  * so that is what is left of them.
  */
