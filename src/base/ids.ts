@@ -25,7 +25,6 @@ export type IdPrefix =
   | 'pky'
   | 'ses'
   | 'lnk'
-  | 'tsk'
 
 /**
  * `<prefix>_` and 26 characters of lower-case Crockford base32: 50 bits of time in milliseconds, 15 bits that count

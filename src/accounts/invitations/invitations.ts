@@ -1,4 +1,3 @@
-import { createHash, randomBytes } from 'node:crypto'
 import type { Caller } from '../../api/caller.ts'
 import type { Reservation } from '../../api/idempotency/reservation.ts'
 import { storeResponse } from '../../api/idempotency/store.ts'
@@ -9,6 +8,7 @@ import { type Db, inTransaction } from '../../base/database/database.ts'
 import { toJson } from '../../base/database/schema.ts'
 import { isId, newId } from '../../base/ids.ts'
 import { refuse } from '../../base/refusal.ts'
+import { newToken } from '../../base/secrets/token.ts'
 import { type AuditedCaller, recordCallerEntry } from '../audit/audit.ts'
 import { brandRefusals, resolveBrandIds } from '../brands/brands.ts'
 import { formatPermissions, type Permission } from '../keys/permissions.ts'
@@ -58,7 +58,7 @@ export async function createInvitation(
   const email = invitation.email === undefined ? null : parseInviteeEmail(invitation.email)
   const brandIds = await resolveBrandIds(deps.db, organizationId, invitation.brand_ids, 'brand_ids')
   if (email !== null && (await selectMemberByEmail(deps.db, organizationId, email))) throw memberExistsRefusal(email)
-  const token = randomBytes(32).toString('base64url')
+  const { token, hash } = newToken()
   const at = deps.clock.now()
   const row: InvitationRow = {
     id: newId('inv'),
@@ -67,7 +67,7 @@ export async function createInvitation(
     brand_ids: toJson(brandIds),
     permissions: formatPermissions(invitation.permissions),
     invited_by: inviter.memberId,
-    token_hash: hashToken(token),
+    token_hash: hash,
     created_at: at,
     expires_at: plusMs(at, openMs),
     accepted_at: null,
@@ -80,11 +80,6 @@ export async function createInvitation(
     await recordCallerEntry(db, inviter, deps.clock, { action: 'invitation.create', subject: row.id, detail })
   })
   return { ...toJsonInvitation(row), link: `${deps.publicUrl}/invitations/${token}` }
-}
-
-/** The stored form of a link's token: its SHA-256. */
-export function hashToken(token: string): Buffer {
-  return createHash('sha256').update(token).digest()
 }
 
 /** The address in canonical form. @throws Refusal `invalid_request` with the parameter `email` */

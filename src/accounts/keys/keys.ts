@@ -1,14 +1,16 @@
-import { createHash, getRandomValues, timingSafeEqual } from 'node:crypto'
+import { getRandomValues, timingSafeEqual } from 'node:crypto'
 import type { Caller } from '../../api/caller.ts'
 import { managesMembers, type Scope } from '../../api/scope.ts'
 import type { Clock, Instant } from '../../base/clock.ts'
 import { batched } from '../../base/concurrency/batch.ts'
+import { openUseTracker } from '../../base/concurrency/use-tracker.ts'
 import type { Db } from '../../base/database/database.ts'
 import { padToPowerOfTwo } from '../../base/database/select-rows.ts'
 import { type Id, isId, newId } from '../../base/ids.ts'
 import { refuse } from '../../base/refusal.ts'
+import { hashToken } from '../../base/secrets/token.ts'
+import { updateMembersActive } from '../members/table.ts'
 import { resolveKeyAccess } from './access.ts'
-import { startKeyUseTracker } from './last-used.ts'
 import { parseScopes } from './permissions.ts'
 import {
   insertKey,
@@ -17,6 +19,7 @@ import {
   selectKeysForAuth,
   updateKeyDisabled,
   updateKeyRevoked,
+  updateKeysUsed,
 } from './table.ts'
 
 const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
@@ -35,10 +38,6 @@ function checksum(text: string): string {
   const crc = Buffer.alloc(4)
   crc.writeUInt32BE(Bun.hash.crc32(text))
   return toBase62(crc, 6)
-}
-
-function hashSecret(secret: string): Buffer {
-  return createHash('sha256').update(secret).digest()
 }
 
 const keyForm = /^mrk_([0-9a-hjkmnp-tv-z]{26})_([0-9A-Za-z]{43})_([0-9A-Za-z]{6})$/
@@ -87,7 +86,7 @@ export async function createKey(
     organization_id: organizationId,
     brand_id: brandId,
     name,
-    secret_hash: hashSecret(secret),
+    secret_hash: hashToken(secret),
     scopes: [...new Set(scopes)].join(' '),
     expires_at: expiresAt,
     revoked_at: null,
@@ -202,7 +201,10 @@ export function openKeyAuthenticator(db: Db, clock: Clock): KeyAuthenticator {
       return ids.map(() => ({ kind: 'failed', error }))
     }
   })
-  const tracker = startKeyUseTracker(db)
+  const tracker = openUseTracker({
+    key: (ids: readonly Id<'key'>[], minute) => updateKeysUsed(db, ids, minute),
+    member: (ids: readonly Id<'mem'>[], minute) => updateMembersActive(db, ids, minute),
+  })
 
   return {
     async authenticate(authorization) {
@@ -212,13 +214,14 @@ export function openKeyAuthenticator(db: Db, clock: Clock): KeyAuthenticator {
       const lookup = await find(key.id)
       if (lookup.kind === 'failed') throw lookup.error
       const { row } = lookup
-      if (!row || !timingSafeEqual(row.secret_hash, hashSecret(key.secret)))
+      if (!row || !timingSafeEqual(row.secret_hash, hashToken(key.secret)))
         throw refuse('invalid_api_key', { message: `There is no API key ${key.id} with this secret.` })
       const now = clock.now()
       requireLive(row, now)
       const access = resolveKeyAccess(row)
       if (!access) throw revokedRefusal(row)
-      tracker.record(row, now)
+      tracker.record('key', row.id, row.last_used_at, now)
+      if (row.member_id !== null) tracker.record('member', row.member_id, row.member_active_at, now)
       return { keyId: row.id, organizationId: row.organization_id, brandId: row.brand_id, ...access }
     },
     close: () => tracker.close(),

@@ -67,6 +67,32 @@ export async function selectOwnerEmails(db: Db, organizationId: Id<'org'>, limit
   return rows.map(row => row.email)
 }
 
+/** A member with their organization. */
+export interface MembershipRow extends MemberRow {
+  readonly organization_name: string
+  readonly plan: DatabaseSchema['organizations']['plan']
+}
+
+const maxMemberships = 200
+
+/** What this person is a member of, oldest membership first: at most 200, or only this one organization. */
+export function selectMemberships(
+  db: Db,
+  userId: Id<'usr'>,
+  organizationId?: Id<'org'> | undefined,
+): Promise<MembershipRow[]> {
+  const query = db
+    .selectFrom('members')
+    .innerJoin('organizations', 'organizations.id', 'members.organization_id')
+    .select(memberColumns.map(memberColumn => `members.${memberColumn}` as const))
+    .select(['organizations.name as organization_name', 'organizations.plan'])
+    .where('members.user_id', '=', userId)
+  return (organizationId === undefined ? query : query.where('members.organization_id', '=', organizationId))
+    .orderBy('members.id')
+    .limit(sql.lit(maxMemberships))
+    .execute()
+}
+
 /** The member with this id in any organization: for the operator. */
 export function selectAnyMember(db: Db, id: Id<'mem'>): Promise<MemberRow | undefined> {
   return db.selectFrom('members').select(memberColumns).where('id', '=', id).executeTakeFirst()

@@ -1,0 +1,72 @@
+import type { Instant } from '../../base/clock.ts'
+import type { Db } from '../../base/database/database.ts'
+import type { DatabaseSchema } from '../../base/database/schema.ts'
+import type { Id } from '../../base/ids.ts'
+
+export type UserRow = DatabaseSchema['users']
+
+const userColumns = [
+  'id',
+  'email',
+  'name',
+  'password_hash',
+  'totp_secret',
+  'totp_sealed_by',
+  'totp_step',
+  'created_at',
+  'last_sign_in_at',
+] as const
+
+export async function insertUser(db: Db, row: UserRow): Promise<void> {
+  await db.insertInto('users').values(row).execute()
+}
+
+export function selectUser(db: Db, id: Id<'usr'>): Promise<UserRow | undefined> {
+  return db.selectFrom('users').select(userColumns).where('id', '=', id).executeTakeFirst()
+}
+
+/** @param email in the form of `canonicalEmail` */
+export function selectUserByEmail(db: Db, email: string): Promise<UserRow | undefined> {
+  return db.selectFrom('users').select(userColumns).where('email', '=', email).executeTakeFirst()
+}
+
+/** The user, locked until the transaction ends: changes of their factors wait for each other. */
+export function lockUser(db: Db, id: Id<'usr'>): Promise<UserRow | undefined> {
+  return db.selectFrom('users').select(userColumns).where('id', '=', id).forUpdate().executeTakeFirst()
+}
+
+export async function updateUser(
+  db: Db,
+  id: Id<'usr'>,
+  change: Partial<Omit<UserRow, 'id' | 'email' | 'created_at'>>,
+): Promise<void> {
+  await db.updateTable('users').set(change).where('id', '=', id).execute()
+}
+
+/** An operator, with what identifies the person. */
+export interface OperatorRow extends Pick<UserRow, 'email' | 'name' | 'last_sign_in_at'> {
+  readonly user_id: Id<'usr'>
+  /** Since when they are an operator. */
+  readonly created_at: Instant
+}
+
+export function selectOperators(db: Db): Promise<OperatorRow[]> {
+  return db
+    .selectFrom('operators')
+    .innerJoin('users', 'users.id', 'operators.user_id')
+    .select(['operators.user_id', 'operators.created_at', 'users.email', 'users.name', 'users.last_sign_in_at'])
+    .orderBy('users.email')
+    .execute()
+}
+
+/** False when the user is an operator already. */
+export async function insertOperator(db: Db, row: DatabaseSchema['operators']): Promise<boolean> {
+  const { numInsertedOrUpdatedRows = 0n } = await db.insertInto('operators').ignore().values(row).executeTakeFirst()
+  return numInsertedOrUpdatedRows > 0n
+}
+
+/** False when the user is no operator. */
+export async function deleteOperator(db: Db, userId: Id<'usr'>): Promise<boolean> {
+  const { numDeletedRows } = await db.deleteFrom('operators').where('user_id', '=', userId).executeTakeFirst()
+  return numDeletedRows > 0n
+}
