@@ -25,6 +25,7 @@ export type IdPrefix =
   | 'pky'
   | 'ses'
   | 'lnk'
+  | 'tsk'
 
 /**
  * `<prefix>_` and 26 characters of lower-case Crockford base32: 50 bits of time in milliseconds, 15 bits that count

@@ -69,6 +69,7 @@ const dashboardCatalogue = {
   operator_required: { status: 403, requirement: 'none' },
   last_factor: { status: 409, requirement: 'add_factor' },
   link_closed: { status: 409, requirement: 'ask_for_link' },
+  task_running: { status: 409, requirement: 'wait', retryable: true },
   too_many_attempts: { status: 429, requirement: 'wait', retryable: true },
 } as const satisfies Catalogue
 

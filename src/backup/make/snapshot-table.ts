@@ -16,6 +16,8 @@ const excludedTables = [
   // A session that was ended, or a link that was opened, since the backup would be valid again.
   'sessions',
   'login_links',
+  'processes',
+  'operator_tasks',
   // Its rows are in the segments.
   'blob_chunks',
   // Rebuilt from search_texts.

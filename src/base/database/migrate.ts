@@ -19,6 +19,7 @@ import * as schemaFloor from './migrations/0016-schema-floor.ts'
 import * as searchReindex from './migrations/0017-search-reindex.ts'
 import * as submitting from './migrations/0018-submitting.ts'
 import * as people from './migrations/0019-people.ts'
+import * as instance from './migrations/0020-instance.ts'
 import { requireNoUnfinishedRestore } from './restores-table.ts'
 import { newerMigrations } from './schema-version.ts'
 
@@ -47,6 +48,7 @@ const migrations: Readonly<Record<string, Migration>> = {
   '0017-search-reindex': searchReindex,
   '0018-submitting': submitting,
   '0019-people': people,
+  '0020-instance': instance,
 }
 
 /** The names of this version's migrations, in the order in which they run. */

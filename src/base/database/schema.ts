@@ -753,6 +753,40 @@ export interface DatabaseSchema {
     /** The client's address; null: a command. */
     ip: string | null
   }
+  /** The processes that run on this database, and those that ended without deleting their row. */
+  processes: {
+    /** Unique for each start. */
+    id: string
+    host: string
+    pid: number
+    version: string
+    /** Separated by commas. */
+    roles: string
+    started_at: Instant
+    /** When the process last said that it runs; it does so every few seconds. */
+    seen_at: Instant
+    /** Since when its relay's circuit breaker is open; null: it is closed, or the process has no relay. */
+    breaker_opened_at: Instant | null
+    /** The reply or error that opened it. */
+    breaker_reply: string | null
+  }
+  /** Long work that an operator started in the dashboard; see accounts/tasks. */
+  operator_tasks: {
+    id: Id<'tsk'>
+    kind: string
+    /** What it works on, such as the id of a backup. */
+    subject: string
+    /** The email of the person. */
+    actor: string
+    started_at: Instant
+    /** The process extends this while it works; past it, the process is gone. */
+    alive_until: Instant
+    progress: Json<{ readonly what: string; readonly count: number; readonly of: number | null }> | null
+    finished_at: Instant | null
+    result: Json<unknown> | null
+    /** Why it failed: a sentence. */
+    error: string | null
+  }
   /** Running backups; see backup-runs-table.ts. */
   backup_runs: {
     id: string
