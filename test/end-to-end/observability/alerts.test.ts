@@ -67,6 +67,7 @@ const faults: Readonly<Record<string, Series>> = {
   MailroomPartNotReady: { 'mailroom_part_ready{instance="a",part="scanner"}': '0x130' },
   MailroomDoctorErrors: { 'mailroom_doctor_findings{instance="a",level="error"}': '1x130' },
   MailroomDatabaseWaiting: { 'mailroom_database_waiting{instance="a",pool="http"}': '3x130' },
+  MailroomDatabaseSilent: { 'mailroom_database_timeouts_total{instance="a",pool="http"}': '0+2x130' },
   MailroomEventLoopLag: { 'nodejs_eventloop_lag_p99_seconds{job="mailroom",instance="a"}': '0.9x130' },
   MailroomDefersMail: { 'mailroom_smtp_messages_total{instance="a",result="our_trouble"}': '0+2x130' },
   MailroomMailNotScanned: { 'mailroom_scan_seconds_count{instance="a",verdict="unscanned"}': '0+30x130' },
