@@ -819,7 +819,8 @@ export interface DatabaseSchema {
 
 export type Role = 'owner' | 'admin' | 'member'
 
-export type Folder = 'inbox' | 'spam' | 'archive' | 'trash' | 'quarantine'
+export const folders = ['inbox', 'spam', 'archive', 'trash', 'quarantine'] as const
+export type Folder = (typeof folders)[number]
 
 export type ScanStatus = 'clean' | 'infected' | 'error' | 'skipped'
 

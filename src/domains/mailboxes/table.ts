@@ -1,4 +1,5 @@
 import type { Selectable } from 'kysely'
+import type { Tenant } from '../../api/tenant.ts'
 import type { Db } from '../../base/database/database.ts'
 import type { DatabaseSchema } from '../../base/database/schema.ts'
 import type { Id } from '../../base/ids.ts'
@@ -28,6 +29,31 @@ export async function selectMailboxes(db: Db, organizationId: Id<'org'>, brandId
     .where('mailboxes.organization_id', '=', organizationId)
   if (brandId !== null) query = query.where('mailboxes.brand_id', '=', brandId)
   return query.orderBy('domains.domain').orderBy('mailboxes.local_part').execute()
+}
+
+/** What a choice of mailboxes shows of one. */
+export interface MailboxAddress {
+  readonly id: Id<'mbx'>
+  readonly brandId: Id<'brd'>
+  readonly domain: string
+  /** Empty: the catch-all. */
+  readonly localPart: string
+}
+
+/** At most `limit` mailboxes of the organization, or of one of its brands, whose local part starts with `prefix`; by address. */
+export async function selectMailboxAddresses(
+  db: Db,
+  { organizationId, brandId }: Tenant,
+  { prefix, limit }: { readonly prefix: string; readonly limit: number },
+): Promise<readonly MailboxAddress[]> {
+  let query = db
+    .selectFrom('mailboxes')
+    .innerJoin('domains', 'domains.id', 'mailboxes.domain_id')
+    .select(['mailboxes.id', 'mailboxes.brand_id as brandId', 'domains.domain', 'mailboxes.local_part as localPart'])
+    .where('mailboxes.organization_id', '=', organizationId)
+    .where('mailboxes.local_part', 'like', `${prefix.replace(/[\\%_]/g, '\\$&')}%`)
+  if (brandId !== null) query = query.where('mailboxes.brand_id', '=', brandId)
+  return query.orderBy('domains.domain').orderBy('mailboxes.local_part').limit(limit).execute()
 }
 
 export async function selectMailbox(db: Db, organizationId: Id<'org'>, id: string): Promise<MailboxRow | undefined> {

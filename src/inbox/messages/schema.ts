@@ -1,13 +1,12 @@
 import { t } from 'elysia'
 import { dateTimeSchema, nullable, oneOf } from '../../api/common-schemas.ts'
 import { toIso } from '../../base/clock.ts'
-import { fromJson } from '../../base/database/schema.ts'
+import { folders, fromJson } from '../../base/database/schema.ts'
 import type { MessageItemRow } from './table.ts'
 
 const closed = { additionalProperties: false } as const
 
-const folders = ['inbox', 'spam', 'archive', 'trash', 'quarantine'] as const
-const folderSchema = oneOf(folders)
+export const folderSchema = oneOf(folders)
 
 export const listedFolderSchema = t.Optional(
   oneOf(folders, {
@@ -54,6 +53,8 @@ export const inboxItemSchema = t.Object(
   },
   { title: 'InboxItem' },
 )
+
+export type InboxItem = typeof inboxItemSchema.static
 
 export const inboxPageSchema = t.Object(
   {
@@ -172,6 +173,6 @@ export function toJsonMessageFields(row: MessageItemRow) {
   }
 }
 
-export function toJsonInboxItem(row: MessageItemRow): typeof inboxItemSchema.static {
+export function toJsonInboxItem(row: MessageItemRow): InboxItem {
   return { ...toJsonMessageFields(row), auth: { spf: row.spf, dkim: row.dkim, dmarc: row.dmarc } }
 }

@@ -77,8 +77,9 @@ async function quoteMessage(
   return await appendQuotedMessage(deps.texts, 'reply', await withText(bodyFormsOf(reply), deps.texts), quoted)
 }
 
-async function recipientsOf(
-  deps: ReplyDeps,
+/** Whom a reply goes to; nobody of the brand itself. */
+export async function recipientsOf(
+  deps: Pick<ReplyDeps, 'db'>,
   { organization_id, brand_id, rcpt_to }: MessageDetailRow,
   summary: MessageSummary,
   { audience, from }: { readonly audience: ReplyAudience; readonly from: string },
@@ -90,11 +91,14 @@ async function recipientsOf(
   return replyAllRecipients(summary, address => ownAddresses.has(address) || ourselves.has(address.toLowerCase()))
 }
 
-/** A bounce has nobody to reply to (RFC 5321 §4.5.5), and programs do not reply to each other (RFC 3834 §2). */
-function requireRepliable(
+/**
+ * A bounce has nobody to reply to (RFC 5321 §4.5.5), and programs do not reply to each other (RFC 3834 §2).
+ * @throws Refusal no_reply_address
+ */
+export function requireRepliable(
   { id, mail_from }: MessageDetailRow,
   summary: MessageSummary,
-  { headers }: ReplyFields,
+  { headers }: Pick<ReplyFields, 'headers'>,
 ): void {
   if (mail_from === '')
     throw noReplyAddress(`The message ${id} has an empty reverse-path (MAIL FROM:<>), so there is nobody to reply to.`)

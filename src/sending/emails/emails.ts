@@ -138,7 +138,8 @@ export async function requireEmail(db: Db, tenant: Tenant, id: string): Promise<
   return row
 }
 
-function toJsonEmailItem(row: EmailItemRow): EmailItem {
+/** An email as lists show it. */
+export function toJsonEmailItem(row: EmailItemRow): EmailItem {
   return {
     id: row.id,
     brand_id: row.brand_id,

@@ -98,7 +98,7 @@ const itemFields = {
 }
 
 /** A sent email in a list. */
-const emailItemSchema = t.Object(itemFields, { title: 'EmailItem' })
+export const emailItemSchema = t.Object(itemFields, { title: 'EmailItem' })
 export type EmailItem = typeof emailItemSchema.static
 
 export const emailPageSchema = t.Object(

@@ -162,6 +162,22 @@ export async function selectEmail(db: Db, organizationId: Id<'org'>, id: string)
     .executeTakeFirst()
 }
 
+/** The newest emails of a thread, at most `limit`. */
+export async function selectThreadEmails(
+  db: Db,
+  { organizationId, brandId }: Tenant,
+  threadId: string,
+  limit: number,
+): Promise<readonly EmailItemRow[]> {
+  let query = db
+    .selectFrom('emails')
+    .select(itemColumns)
+    .where('thread_id', '=', threadId)
+    .where('organization_id', '=', organizationId)
+  if (brandId !== null) query = query.where('brand_id', '=', brandId)
+  return query.orderBy('created_at', 'desc').limit(limit).execute()
+}
+
 /** The size of the message of an email, in bytes. */
 export async function selectContentSize(db: Db, organizationId: Id<'org'>, blobId: Id<'blb'>): Promise<number> {
   const row = await db

@@ -42,7 +42,7 @@ const tables = {
     PRIMARY KEY (user_id), ${ofUser}`,
 }
 
-/** People who sign in to the dashboard, how they prove who they are, and what they did. */
+/** People who sign in to the dashboard, how they prove who they are, what they did, and the indexes of its screens. */
 export async function up(db: Kysely<never>): Promise<void> {
   await addTables(db, tables)
   await addColumns(db, [
@@ -53,5 +53,7 @@ export async function up(db: Kysely<never>): Promise<void> {
   await addIndexes(db, [
     ['members', 'members_user', 'user_id, organization_id'],
     ['audit_log', 'audit_log_organization', 'organization_id, id'],
+    ['messages', 'messages_brand_unread', 'brand_id, folder, is_read'],
+    ['emails', 'emails_thread', 'thread_id, created_at'],
   ])
 }
