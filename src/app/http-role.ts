@@ -1,5 +1,6 @@
 import { openRequestLog } from '../accounts/request-log/writer.ts'
 import { hourMs } from '../base/clock.ts'
+import { publicAddress } from '../base/config/public-address.ts'
 import type { DomainDeps } from '../domains/deps.ts'
 import { createReadiness } from '../health/readiness/checks.ts'
 import { openTextWorker } from '../inbox/text-worker/text-worker.ts'
@@ -43,7 +44,7 @@ export function startHttpRole(
   const texts = openTextWorker()
   onStop(() => texts.close())
   const openFeatures = (boundUrl: string) => {
-    const publicUrl = (config.publicUrl ?? boundUrl).replace(/\/+$/, '')
+    const publicUrl = publicAddress(config, boundUrl)
     const sending = openSending({
       db,
       blobs,

@@ -52,7 +52,7 @@ export const settings = {
   publicUrl: optional(
     'PUBLIC_URL',
     url('http:', 'https:'),
-    'The URL of the HTTP API for clients, without a final slash; links in emails and invitations start with it. Without it they start with the address and port on which the process listens (MAILROOM_HTTP_LISTEN), which only this machine or network can reach. One-click unsubscribe (RFC 8058) needs https.',
+    'The URL of the HTTP API and the dashboard, as clients and browsers reach it, without a final slash; links in emails, invitations and links to sign in start with it, and passkeys belong to its host name. Without it they start with the address and port on which the process listens (MAILROOM_HTTP_LISTEN), or `http://localhost` and the port, which only this machine or network can reach. The dashboard and one-click unsubscribe (RFC 8058) need https.',
   ),
   varFolder: setting(
     'VAR',
