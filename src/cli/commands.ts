@@ -10,12 +10,14 @@ import { keyCommand } from './key.ts'
 import { memberCommand } from './member.ts'
 import { messagesCommand } from './messages.ts'
 import { migrateCommand } from './migrate.ts'
+import { operatorCommand } from './operator.ts'
 import { orgCommand } from './org.ts'
 import { quarantineCommand } from './quarantine.ts'
 import { queueCommand } from './queue.ts'
 import { restoreCommand } from './restore.ts'
 import { retentionCommand } from './retention.ts'
 import { serveCommand } from './serve.ts'
+import { sessionCommand } from './session.ts'
 import { suppressionsCommand } from './suppressions.ts'
 import { upCommand } from './up.ts'
 
@@ -31,7 +33,10 @@ const scriptCommands = [
 
 const sections: readonly { readonly title: string; readonly commands: readonly Command[] }[] = [
   { title: 'Run', commands: [upCommand, serveCommand, migrateCommand, doctorCommand] },
-  { title: 'Accounts', commands: [orgCommand, memberCommand, keyCommand, brandCommand, domainCommand] },
+  {
+    title: 'Accounts',
+    commands: [orgCommand, memberCommand, operatorCommand, sessionCommand, keyCommand, brandCommand, domainCommand],
+  },
   { title: 'Mail', commands: [queueCommand, quarantineCommand, suppressionsCommand, messagesCommand] },
   { title: 'Data', commands: [backupCommand, restoreCommand, retentionCommand, auditCommand] },
 ]

@@ -8,7 +8,7 @@ import {
   type MemberAccess,
   removeMember,
 } from '../accounts/members/members.ts'
-import { canonicalEmail, type MemberJson, roles } from '../accounts/members/schema.ts'
+import { type MemberJson, roles } from '../accounts/members/schema.ts'
 import { systemClock } from '../base/clock.ts'
 import { type Db, inTransaction } from '../base/database/database.ts'
 import type { Role } from '../base/database/schema.ts'
@@ -17,8 +17,9 @@ import { CommandError, UsageError } from '../base/operator-error.ts'
 import { defineCommand, defineGroup } from './command.ts'
 import { currentOperator } from './current-operator.ts'
 import { databaseNote, withDatabase } from './database.ts'
+import { linkCommand } from './member/link.ts'
 import { requireOrganization } from './require-organization.ts'
-import { brandId, choice, memberId, organizationId } from './values.ts'
+import { brandId, choice, emailAddress, memberId, organizationId } from './values.ts'
 
 const maxNameLength = 120
 
@@ -41,7 +42,7 @@ admins. The permissions of a member are:
 ${permissions.join(' ')}`,
   options: {
     org: { ...organizationId, description: 'the organization', required: true },
-    email: { placeholder: 'ADDRESS', description: 'the address of the person', read: readEmail, required: true },
+    email: { ...emailAddress, description: 'the address of the person', required: true },
     name: { placeholder: 'NAME', description: 'the name of the person', read: readName, required: true },
     role: { ...choice(roles), description: 'the role', required: true },
     ...accessOptions,
@@ -57,7 +58,10 @@ ${permissions.join(' ')}`,
         return added
       })
     })
-    return { json: member, text: `Added ${member.email}: ${describe(member)}` }
+    return {
+      json: member,
+      text: `Added ${member.email}: ${describe(member)}\nTo let them sign in: ./mailroom member link ${member.id}`,
+    }
   },
 })
 
@@ -112,7 +116,7 @@ removed.`,
   },
 })
 
-export const memberCommand = defineGroup('member', databaseNote, [add, list, setRole, remove])
+export const memberCommand = defineGroup('member', databaseNote, [add, list, linkCommand, setRole, remove])
 
 async function listAllMembers(db: Db, organizationId: Id<'org'>): Promise<readonly MemberJson[]> {
   const members: MemberJson[] = []
@@ -135,12 +139,6 @@ function describe(member: MemberJson): string {
   const { id, role, name, email, brand_ids, permissions, last_active_at } = member
   const access = brand_ids ? `${brand_ids.join(' ')}\n  ${permissions.join(' ')}` : 'everything'
   return `${id}  ${role}  ${name} <${email}>  (last active ${last_active_at ?? 'never'})\n  ${access}`
-}
-
-function readEmail(text: string): string {
-  const email = canonicalEmail(text)
-  if (email === undefined) throw new UsageError(`"${text}" is not an address such as name@example.com`)
-  return email
 }
 
 function readName(text: string): string {

@@ -1,4 +1,4 @@
-import { recordAuditEntry } from '../accounts/audit/audit.ts'
+import { type Operator, recordAuditEntry } from '../accounts/audit/audit.ts'
 import { type CreatedKey, createKey } from '../accounts/keys/keys.ts'
 import {
   changePlan,
@@ -10,16 +10,18 @@ import {
   removeOrganization,
   renameOrganization,
 } from '../accounts/organizations/organizations.ts'
+import { type AddedOwner, addOwner } from '../accounts/organizations/owners.ts'
 import { getUsage, includedEmails, type Plan } from '../accounts/organizations/quota.ts'
 import { systemClock, toIso } from '../base/clock.ts'
 import { type Db, inTransaction } from '../base/database/database.ts'
 import type { Id } from '../base/ids.ts'
 import { CommandError, UsageError } from '../base/operator-error.ts'
-import { defineCommand, defineGroup } from './command.ts'
+import { defineCommand, defineGroup, type Environment } from './command.ts'
 import { currentOperator } from './current-operator.ts'
 import { databaseNote, withDatabase } from './database.ts'
 import { defaultKeyName, defaultScopes } from './key.ts'
-import { organizationId } from './values.ts'
+import { printLink } from './login-link.ts'
+import { emailAddress, organizationId } from './values.ts'
 
 const maxNameLength = 120
 const plans = Object.keys(includedEmails)
@@ -28,31 +30,29 @@ const planInput = { placeholder: plans.join('|'), read: readPlan }
 const create = defineCommand({
   name: 'org create',
   summary: 'Create an organization and print its id',
+  details: `With --owner it gets an owner, and a link is printed that signs them in to the dashboard, once, within 24 hours. If the
+link is lost: ./mailroom member link ID.`,
   arguments: { name: { placeholder: 'NAME', read: readName } },
   options: {
     plan: { ...planInput, description: 'its plan', default: 'unlimited' },
+    owner: { ...emailAddress, description: 'the address of its first owner' },
     'with-key': { description: 'also create its first API key, as ./mailroom key create does; it is shown only once' },
   },
-  async run({ name, plan, 'with-key': withKey }, { env }) {
-    const { id, key } = await withDatabase(env, async db => {
-      const { id } = await createOrganization(db, { name, plan }, systemClock)
-      await recordAuditEntry(db, currentOperator(env), {
-        action: 'org.create',
-        subject: id,
-        detail: { name, plan },
-        organizationId: id,
-      })
-      return { id, key: withKey ? await createFirstKey(db, id) : null }
-    })
-    if (key)
-      return {
-        json: { id, name, plan, key },
-        text: `Created the organization ${id} and the key ${key.id}. The key is shown only once:\n${key.key}`,
-      }
-    return {
-      json: { id, name, plan },
-      text: `Created the organization ${id}. To create a key for it: ./mailroom key create --org ${id}`,
-    }
+  async run({ name, plan, owner, 'with-key': withKey }, { env }) {
+    const operator = currentOperator(env)
+    const created = await withDatabase(env, db =>
+      inTransaction(db, async tx => {
+        const { id } = await createOrganization(tx, { name, plan }, systemClock)
+        const entry = { subject: id, organizationId: id }
+        await recordAuditEntry(tx, operator, { ...entry, action: 'org.create', detail: { name, plan } })
+        return {
+          id,
+          owner: owner === undefined ? null : await createFirstOwner(tx, id, owner, operator),
+          key: withKey ? await createFirstKey(tx, id) : null,
+        }
+      }),
+    )
+    return describeCreated(env, { name, plan, ...created })
   },
 })
 
@@ -186,9 +186,43 @@ suppressions, together with its brands and keys. While it has any of these, the 
 
 export const orgCommand = defineGroup('org', databaseNote, [create, list, show, setPlan, listPlans, rename, remove])
 
+async function createFirstOwner(db: Db, id: Id<'org'>, email: string, operator: Operator): Promise<AddedOwner> {
+  const owner = await addOwner(db, id, email, systemClock)
+  const detail = { email, role: 'owner', link: true }
+  const entry = { action: 'member.add', subject: owner.memberId, detail, organizationId: id }
+  await recordAuditEntry(db, operator, entry)
+  return owner
+}
+
 function createFirstKey(db: Db, organizationId: Id<'org'>): Promise<CreatedKey> {
   const key = { organizationId, brandId: null, name: defaultKeyName, scopes: defaultScopes, expiresAt: null }
   return createKey(db, key, systemClock)
+}
+
+interface CreatedOrganization {
+  readonly id: Id<'org'>
+  readonly name: string
+  readonly plan: Plan
+  readonly owner: AddedOwner | null
+  readonly key: CreatedKey | null
+}
+
+function describeCreated(env: Environment, { id, name, plan, owner, key }: CreatedOrganization) {
+  const printed = owner && printLink(env, owner.email, owner.link)
+  const lines = [
+    `Created the organization ${id}.`,
+    ...(key ? [`Its key ${key.id} is shown only once:\n${key.key}`] : []),
+    ...(printed ? [printed.text] : []),
+    ...(key || printed ? [] : [`To create a key for it: ./mailroom key create --org ${id}`]),
+  ]
+  return {
+    json: {
+      ...{ id, name, plan },
+      ...(key && { key }),
+      ...(owner && { owner: { id: owner.memberId, email: owner.email, ...printed?.json } }),
+    },
+    text: lines.join('\n'),
+  }
 }
 
 function readName(text: string): string {

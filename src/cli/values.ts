@@ -1,3 +1,4 @@
+import { canonicalEmail } from '../accounts/members/schema.ts'
 import { fromIso, type Instant } from '../base/clock.ts'
 import { type Id, type IdPrefix, isId } from '../base/ids.ts'
 import { UsageError } from '../base/operator-error.ts'
@@ -8,6 +9,7 @@ const maxCount = 10_000
 export const organizationId = { placeholder: 'ID', read: idReader('org', 'an organization') }
 export const brandId = { placeholder: 'ID', read: idReader('brd', 'a brand') }
 export const memberId = { placeholder: 'ID', read: idReader('mem', 'a member') }
+export const sessionId = { placeholder: 'ID', read: idReader('ses', 'a session') }
 export const emailId = { placeholder: 'EMAIL', read: idReader('eml', 'an email') }
 export const messageId = { placeholder: 'MESSAGE', read: idReader('msg', 'a message') }
 
@@ -16,6 +18,9 @@ export const time = { placeholder: 'TIME', read: readTime }
 
 /** A domain name, read in its canonical form. */
 export const domainName = { placeholder: 'DOMAIN', read: readDomain }
+
+/** A person's address, read in the form that identifies them. */
+export const emailAddress = { placeholder: 'EMAIL', read: readEmailAddress }
 
 /** How many rows a list shows. */
 export const limit = {
@@ -56,6 +61,12 @@ function readDomain(text: string): string {
   const domain = canonicalDomain(text)
   if (domain === undefined) throw new UsageError(`"${text}" is not a domain name`)
   return domain
+}
+
+function readEmailAddress(text: string): string {
+  const email = canonicalEmail(text)
+  if (email === undefined) throw new UsageError(`"${text}" is not an address such as name@example.com`)
+  return email
 }
 
 function readCount(text: string): number {

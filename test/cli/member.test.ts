@@ -140,7 +140,7 @@ test('says what is wrong', async () => {
   const { id } = await add('member', '--brand', brand, '--permissions', 'inbox:read')
   const adding = ['add', '--org', org, '--email', 'x@friend.test', '--name', 'X']
   for (const [command, args, sentence] of [
-    [memberCommand, ['fly'], '"fly" is not a command of ./mailroom member; there are add, list, role, remove'],
+    [memberCommand, ['fly'], '"fly" is not a command of ./mailroom member; there are add, list, link, role, remove'],
     [memberCommand, ['add', '--org', org], '--email is missing'],
     [memberCommand, ['add', '--org', org, '--email', 'Ann <x@y.test>'], 'is not an address'],
     [

@@ -69,19 +69,20 @@ async function toJsonMembers(db: Db, rows: readonly MemberRow[]): Promise<Member
   return rows.map(row => toJsonMember(row, brands.get(row.id) ?? []))
 }
 
-/** A member's organization and permissions. */
-export interface MemberPermissions {
+/** Who a member is, and what they may do. */
+export interface FoundMember {
   readonly organizationId: Id<'org'>
+  readonly email: string
   /** An owner or admin has all. */
   readonly permissions: ReadonlySet<string>
 }
 
 /** The member with this id in any organization: for the operator. */
-export async function findMember(db: Db, id: Id<'mem'>): Promise<MemberPermissions | undefined> {
+export async function findMember(db: Db, id: Id<'mem'>): Promise<FoundMember | undefined> {
   const row = await selectAnyMember(db, id)
   if (!row) return undefined
   const granted = row.role === 'member' ? parsePermissions(row.permissions) : permissions
-  return { organizationId: row.organization_id, permissions: new Set(granted) }
+  return { organizationId: row.organization_id, email: row.email, permissions: new Set(granted) }
 }
 
 /**
