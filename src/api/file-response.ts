@@ -8,7 +8,7 @@ export interface FileDownload {
   /** In bytes; null: unknown before they are read. */
   readonly size: number | null
   readonly bytes: ReadableStream<Uint8Array>
-  readonly contentType: 'application/octet-stream' | 'message/rfc822'
+  readonly contentType: 'application/octet-stream' | 'message/rfc822' | 'text/csv; charset=utf-8'
 }
 
 /** The response that a browser saves as a file, and never displays or sniffs (RFC 6266, RFC 8187). */
@@ -19,6 +19,21 @@ export function fileResponse({ filename, size, bytes, contentType }: FileDownloa
       'Content-Disposition': contentDisposition(filename),
       'X-Content-Type-Options': 'nosniff',
       ...(size === null ? {} : { 'Content-Length': String(size) }),
+    },
+  })
+}
+
+/** The bytes of a text that is made as they are read; a part that fails breaks the download off. */
+export function streamText(parts: AsyncGenerator<string>): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder()
+  return new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      const { done, value } = await parts.next()
+      if (done) controller.close()
+      else controller.enqueue(encoder.encode(value))
+    },
+    async cancel() {
+      await parts.return(undefined)
     },
   })
 }

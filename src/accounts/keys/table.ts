@@ -53,6 +53,20 @@ export function selectKeys(db: Db, organizationId: Id<'org'> | null): Promise<Ke
   return query.orderBy('api_keys.id').execute()
 }
 
+/** How a key of the organization is shown. */
+export async function selectKeyName(
+  db: Db,
+  organizationId: Id<'org'>,
+  id: Id<'key'>,
+): Promise<Pick<KeyRow, 'id' | 'name' | 'revoked_at'> | undefined> {
+  return db
+    .selectFrom('api_keys')
+    .select(['id', 'name', 'revoked_at'])
+    .where('id', '=', id)
+    .where('organization_id', '=', organizationId)
+    .executeTakeFirst()
+}
+
 /** A key with the current state of its member and its maker; null: it has none, or they were removed. */
 export interface KeyAuthRow extends KeyRow {
   readonly member_role: Role | null

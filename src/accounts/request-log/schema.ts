@@ -3,7 +3,8 @@ import { dateTimeSchema, nullable } from '../../api/common-schemas.ts'
 import { toIso } from '../../base/clock.ts'
 import type { RequestLogRow } from './table.ts'
 
-const requestSchema = t.Object(
+/** A request with an API key. */
+export const requestSchema = t.Object(
   {
     id: t.String({ description: 'The X-Request-Id of the response.' }),
     created_at: dateTimeSchema,

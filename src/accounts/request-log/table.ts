@@ -1,12 +1,31 @@
 import { sql } from 'kysely'
 import type { Tenant } from '../../api/tenant.ts'
-import type { Instant } from '../../base/clock.ts'
+import { type Instant, minuteMs, plusMs } from '../../base/clock.ts'
 import type { Db } from '../../base/database/database.ts'
 import { insertRows } from '../../base/database/insert-rows.ts'
 import type { DatabaseSchema } from '../../base/database/schema.ts'
 import { padToPowerOfTwo } from '../../base/database/select-rows.ts'
+import type { Id } from '../../base/ids.ts'
 
 export type RequestLogRow = DatabaseSchema['request_log']
+
+const columns = [
+  'id',
+  'organization_id',
+  'created_at',
+  'client_request_id',
+  'method',
+  'path',
+  'status',
+  'duration_ms',
+  'api_key_id',
+  'brand_id',
+  'ip',
+  'user_agent',
+  'error_code',
+  'idempotent_replay',
+  'email_id',
+] as const
 
 /** Inserts the rows whose primary key (organization, created_at) is free. False when some were not inserted. */
 export async function insertRequests(db: Db, rows: readonly RequestLogRow[]): Promise<boolean> {
@@ -58,23 +77,7 @@ export async function selectRequests(
   const { brandId, status, method } = filter
   const isFiltered = brandId !== null || status !== null || method !== null
   const end = isFiltered ? await selectWindowEnd(db, filter, before) : null
-  let query = scoped(db, filter, before).select([
-    'id',
-    'organization_id',
-    'created_at',
-    'client_request_id',
-    'method',
-    'path',
-    'status',
-    'duration_ms',
-    'api_key_id',
-    'brand_id',
-    'ip',
-    'user_agent',
-    'error_code',
-    'idempotent_replay',
-    'email_id',
-  ])
+  let query = scoped(db, filter, before).select(columns)
   if (end !== null) query = query.where('created_at', '>=', end)
   if (brandId !== null) query = query.where('brand_id', '=', brandId)
   if (status !== null) query = query.where('status', '=', status)
@@ -85,6 +88,29 @@ export async function selectRequests(
     .execute()
   const page = rows.slice(0, limit)
   return { rows: page, nextBefore: rows.length > limit ? (page.at(-1)?.created_at ?? null) : end }
+}
+
+/** A request is logged with the time at which it began: so long before its email at most. */
+const mostMsBeforeEmail = 5 * minuteMs
+
+/** The request that created an email; undefined: none with a key did, it is deleted, or 10,000 others came after it. */
+export async function selectRequestOfEmail(
+  db: Db,
+  organizationId: Id<'org'>,
+  email: { readonly id: string; readonly created_at: Instant },
+): Promise<RequestLogRow | undefined> {
+  const filter = { organizationId, brandId: null, status: null, method: null }
+  const earliest = plusMs(email.created_at, -mostMsBeforeEmail)
+  const end = (await selectWindowEnd(db, filter, email.created_at)) ?? earliest
+  return scoped(db, filter, email.created_at)
+    .select(columns)
+    .where('created_at', '>=', earliest)
+    .where('created_at', '>=', end)
+    .where('email_id', '=', email.id as Id<'eml'>)
+    .where('status', '=', 202)
+    .orderBy('created_at', 'desc')
+    .limit(sql.lit(1))
+    .executeTakeFirst()
 }
 
 function scoped(db: Db, { organizationId }: RequestFilter, before: Instant | null) {

@@ -1,6 +1,7 @@
 import { recordAuditEntry } from '../../accounts/audit/audit.ts'
 import { findBrand } from '../../accounts/brands/brands.ts'
 import { systemClock } from '../../base/clock.ts'
+import { csvLine } from '../../base/csv.ts'
 import { CommandError } from '../../base/operator-error.ts'
 import { exportSuppressions } from '../../sending/suppressions/export.ts'
 import { type SuppressionEntry, suppressionEntryFields } from '../../sending/suppressions/import.ts'
@@ -36,9 +37,9 @@ export const exportList = defineCommand({
       const entry = { action: 'suppressions.export', subject: org, detail: filter }
       await recordAuditEntry(db, currentOperator(env), entry)
       const file = openExportOutput(output)
-      if (format === 'csv') await file.write(`${suppressionEntryFields.join(',')}\r\n`)
+      if (format === 'csv') await file.write(csvLine(suppressionEntryFields))
       for await (const entries of exportSuppressions(db, filter, systemClock.now())) {
-        await file.write(entries.map(format === 'csv' ? csvLine : jsonLine).join(''))
+        await file.write(entries.map(format === 'csv' ? entryLine : jsonLine).join(''))
         count += entries.length
         progress.report(count)
       }
@@ -49,13 +50,8 @@ export const exportList = defineCommand({
   },
 })
 
-/** RFC 4180. */
-function csvLine(entry: SuppressionEntry): string {
-  const cells = suppressionEntryFields.map(name => {
-    const text = entry[name] ?? ''
-    return /[",\r\n]/.test(text) || text !== text.trim() ? `"${text.replaceAll('"', '""')}"` : text
-  })
-  return `${cells.join(',')}\r\n`
+function entryLine(entry: SuppressionEntry): string {
+  return csvLine(suppressionEntryFields.map(name => entry[name] ?? ''))
 }
 
 function jsonLine(entry: SuppressionEntry): string {

@@ -13,6 +13,7 @@ import { parseStoredEmail, type StoredContentDeps } from './stored-content.ts'
 import {
   type EmailDetailRow,
   type EmailEventItemRow,
+  type EmailFilter,
   type EmailItemRow,
   selectEmail,
   selectEmailEvents,
@@ -34,18 +35,27 @@ export interface EmailListQuery {
 
 /** A page of sent emails, newest first. @throws Refusal `invalid_request`, `invalid_cursor`; for `brand_id` `not_found`, `brand_restricted` */
 export async function listEmails(db: Db, tenant: Tenant, query: EmailListQuery): Promise<EmailPage> {
+  const filter = await readEmailFilter(db, tenant, query)
+  const before = readBefore(query.before)
+  const { rows, nextBefore } = await selectEmailPage(db, filter, { before, limit: pageSize(query.limit) })
+  return { data: rows.map(toJsonEmailItem), next_before: nextBefore && toIso(nextBefore) }
+}
+
+/** The filter of a list, checked. @throws Refusal `invalid_request`; for `brand_id` `not_found`, `brand_restricted` */
+export async function readEmailFilter(
+  db: Db,
+  tenant: Tenant,
+  query: Pick<EmailListQuery, 'status' | 'brand_id' | 'tag' | 'recipient'>,
+): Promise<EmailFilter> {
   const brandId =
     query.brand_id === undefined ? tenant.brandId : (await loadBrand(db, tenant, query.brand_id, 'brand_id')).id
-  const filter = {
+  return {
     organizationId: tenant.organizationId,
     brandId,
     status: query.status ?? null,
     tag: readTag(query.tag),
     recipient: readRecipient(query.recipient),
   }
-  const before = readBefore(query.before)
-  const { rows, nextBefore } = await selectEmailPage(db, filter, { before, limit: pageSize(query.limit) })
-  return { data: rows.map(toJsonEmailItem), next_before: nextBefore && toIso(nextBefore) }
 }
 
 function readTag(tag: string | undefined) {

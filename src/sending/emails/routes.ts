@@ -15,8 +15,8 @@ import {
   attachmentParamsSchema,
   emailContentSchema,
   emailDetailSchema,
+  emailFilterParams,
   emailPageSchema,
-  emailStatusFilterSchema,
   sendAcceptedSchema,
   sendEmailSchema,
 } from './schema.ts'
@@ -44,10 +44,7 @@ export function emailRoutes(deps: SendDeps) {
       query: t.Object({
         limit: limitParamSchema,
         before: t.Optional(t.String({ description: 'For the next page: the `next_before` of the page before.' })),
-        status: t.Optional(emailStatusFilterSchema),
-        brand_id: t.Optional(t.String()),
-        tag: t.Optional(t.String({ maxLength: 400, description: 'Only emails with this tag: `name:value`.' })),
-        recipient: t.Optional(t.String({ maxLength: 320, description: 'Only emails to this recipient.' })),
+        ...emailFilterParams,
       }),
       response: emailPageSchema,
     })

@@ -63,7 +63,14 @@ export type SendEmail = typeof sendEmailSchema.static
 
 const recipientType = oneOf(['to', 'cc', 'bcc'])
 const emailStatusSchema = oneOf(emailStatuses)
-export const emailStatusFilterSchema = oneOf(emailStatuses, { description: 'Only emails with this status.' })
+
+/** The query parameters that filter a list of emails. */
+export const emailFilterParams = {
+  status: t.Optional(oneOf(emailStatuses, { description: 'Only emails with this status.' })),
+  brand_id: t.Optional(t.String()),
+  tag: t.Optional(t.String({ maxLength: 400, description: 'Only emails with this tag: `name:value`.' })),
+  recipient: t.Optional(t.String({ maxLength: 320, description: 'Only emails to this recipient.' })),
+}
 
 /** The 202 response of every operation that sends. */
 export const sendAcceptedSchema = t.Object(
