@@ -25,6 +25,7 @@ export interface Operation extends OperationSpec {
 
 interface OperationHooks {
   readonly requirements?: OperationRequirements
+  readonly isOfDashboard?: true
   readonly detail?: OperationDescription
   readonly params?: TypeBoxSchema
   readonly query?: TypeBoxSchema
@@ -44,11 +45,20 @@ export function operationsOf(app: AnyElysia): readonly Operation[] {
 
 /** The described operations that need no API key. Web pages have no description. */
 export function publicOperationsOf(app: AnyElysia): readonly OperationSpec[] {
+  return keylessOperationsOf(app, hooks => !hooks.requirements && !hooks.isOfDashboard)
+}
+
+/** The described operations of the dashboard's own routes, below `/app/api`. */
+export function dashboardOperationsOf(app: AnyElysia): readonly OperationSpec[] {
+  return keylessOperationsOf(app, hooks => hooks.isOfDashboard === true)
+}
+
+function keylessOperationsOf(app: AnyElysia, isOne: (hooks: OperationHooks) => boolean): readonly OperationSpec[] {
   return app.routes.flatMap(route => {
-    const { requirements, detail } = route.hooks as OperationHooks
-    return requirements || !detail?.operationId
-      ? []
-      : [{ ...schemasOf(route), requirements: null, description: detail }]
+    const hooks = route.hooks as OperationHooks
+    return isOne(hooks) && hooks.detail?.operationId
+      ? [{ ...schemasOf(route), requirements: null, description: hooks.detail }]
+      : []
   })
 }
 

@@ -172,9 +172,18 @@ function requireScopes(caller: Caller, scopes: readonly Scope[], organizationOnl
   // Checked first: another scope would not help such a key.
   if (organizationOnly && caller.brandId !== null)
     throw refuse('brand_restricted', {
-      message: `This API key is restricted to the brand ${caller.brandId}; the operation needs a key of the organization.`,
+      message:
+        caller.keyId === null
+          ? `This is for the whole organization, and not for the brand ${caller.brandId} alone.`
+          : `This API key is restricted to the brand ${caller.brandId}; the operation needs a key of the organization.`,
     })
   const missing = scopes.find(scope => !caller.scopes.has(scope))
   if (missing)
-    throw refuse('insufficient_scope', { message: `This API key lacks the scope ${missing}.`, reason: missing })
+    throw refuse('insufficient_scope', {
+      message:
+        caller.keyId === null
+          ? `Your access lacks the permission ${missing}; ask an owner of the organization.`
+          : `This API key lacks the scope ${missing}.`,
+      reason: missing,
+    })
 }

@@ -1,4 +1,5 @@
 import { openRequestLog } from '../accounts/request-log/writer.ts'
+import { openSessionAuthenticator } from '../accounts/sessions/authenticate.ts'
 import { hourMs } from '../base/clock.ts'
 import { publicAddress } from '../base/config/public-address.ts'
 import type { DomainDeps } from '../domains/deps.ts'
@@ -7,10 +8,12 @@ import { openTextWorker } from '../inbox/text-worker/text-worker.ts'
 import { mysqlBlobs } from '../ports/blobs/mysql.ts'
 import type { Certificates } from '../ports/certificates/port.ts'
 import { openSending } from '../sending/accept/open-sending.ts'
+import { dashboardFolder } from '../servers/http/dashboard/manifest.ts'
 import { openHttpServer } from '../servers/http/server.ts'
 import { createDnsProvider, providerWebhooks } from './adapters.ts'
 import type { AppContext } from './app-context.ts'
-import { httpFeatures } from './http-features.ts'
+import { dashboardFeatures } from './dashboard-features.ts'
+import { type HttpFeatureDeps, httpFeatures } from './http-features.ts'
 import { jobs, startJobs } from './jobs.ts'
 
 /**
@@ -41,6 +44,8 @@ export function startHttpRole(
   }
   const requestLog = openRequestLog(context.db, log)
   onStop(() => requestLog.close())
+  const sessionAuthenticator = openSessionAuthenticator(db, clock)
+  onStop(() => sessionAuthenticator.close())
   const texts = openTextWorker()
   onStop(() => texts.close())
   const openFeatures = (boundUrl: string) => {
@@ -57,7 +62,7 @@ export function startHttpRole(
       wake: wakeRelay,
     })
     onStop(() => sending.renderer.close())
-    return httpFeatures({
+    const deps: HttpFeatureDeps = {
       domains,
       sending,
       inbox: { db, blobs, texts, hostname: config.hostname },
@@ -66,7 +71,8 @@ export function startHttpRole(
       log,
       publicUrl,
       hostname: config.hostname,
-    })
+    }
+    return [...httpFeatures(deps), ...dashboardFeatures(deps)]
   }
   const readiness = createReadiness({ ...context, dnsProvider, certificates })
   startJobs(jobs.http, { ...context, domains, texts, readiness })
@@ -74,6 +80,8 @@ export function startHttpRole(
     config,
     db,
     features: openFeatures,
+    sessionAuthenticator,
+    dashboardFolder,
     https: config.httpsListen && { listen: config.httpsListen, certificates },
     requestLog,
     mcp: {

@@ -199,6 +199,7 @@ async function reserveAndDie(): Promise<void> {
   const same = fingerprintOf({
     caller: {
       keyId: keyRow.id,
+      memberId: null,
       organizationId: server.organizationId,
       brandId: null,
       scopes: new Set(keyRow.scopes.split(' ') as never[]),
@@ -267,7 +268,7 @@ test('renews the key of a request for as long as the request is in flight', asyn
   const { db } = server.database
   const { organizationId, clock } = server
   const idempotencyKeys = openIdempotencyKeys(db, clock, pino({ level: 'silent' }), 20)
-  const caller = { keyId: newId('key'), organizationId, brandId: null, scopes: new Set<Scope>() }
+  const caller = { keyId: newId('key'), memberId: null, organizationId, brandId: null, scopes: new Set<Scope>() }
   const same = { caller, method: 'POST', target: '/v1/x', body: new Uint8Array(0) }
   const leasedUntil = async () => {
     const row = await db

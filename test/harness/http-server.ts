@@ -8,6 +8,7 @@ import { createKey } from '../../src/accounts/keys/keys.ts'
 import { createOrganization } from '../../src/accounts/organizations/organizations.ts'
 import { requestRoutes } from '../../src/accounts/request-log/routes.ts'
 import { openRequestLog } from '../../src/accounts/request-log/writer.ts'
+import { openSessionAuthenticator } from '../../src/accounts/sessions/authenticate.ts'
 import { managesMembers, type Scope, scopes } from '../../src/api/scope.ts'
 import { type Clock, type Instant, instantAt, plusMs } from '../../src/base/clock.ts'
 import type { Id } from '../../src/base/ids.ts'
@@ -83,6 +84,9 @@ export async function openTestHttpServer(
     ratePerMinute?: number
     authFailuresPerMinute?: number
     trustedProxies?: readonly string[]
+    publicUrl?: string
+    /** Where the built files of the dashboard are; absent: they have not been built. */
+    dashboardFolder?: string
     readiness?: Readiness
   } = {},
 ): Promise<TestHttpServer> {
@@ -100,8 +104,11 @@ export async function openTestHttpServer(
       ratePerMinute: options.ratePerMinute ?? 1_000_000,
       authFailuresPerMinute: options.authFailuresPerMinute ?? 1_000_000,
       trustedProxies: options.trustedProxies,
+      publicUrl: options.publicUrl,
     },
     db,
+    sessionAuthenticator: openSessionAuthenticator(db, clock),
+    dashboardFolder: options.dashboardFolder ?? varFolder,
     features: url => [
       brandRoutes({ db, clock }),
       requestRoutes({ db, requestLog }),

@@ -53,6 +53,7 @@ export function sessionClient(apps: readonly AnyElysia[]): SessionClient {
       userAgent: null,
       isSecure: true,
       origin: 'https://mail.example.com',
+      isLocalhost: false,
       cookie: () => undefined,
       setCookie: () => undefined,
       reserveMemory: () => undefined,

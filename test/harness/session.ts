@@ -52,6 +52,7 @@ export async function callAsMember(
     userAgent: null,
     isSecure: true,
     origin: 'https://mail.example.com',
+    isLocalhost: false,
     cookie: () => undefined,
     setCookie: () => undefined,
     reserveMemory: () => undefined,

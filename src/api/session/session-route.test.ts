@@ -51,6 +51,7 @@ async function ask(path: string, signedIn: Partial<Session> | null, init: Reques
     userAgent: null,
     isSecure: true,
     origin: 'https://mail.example.com',
+    isLocalhost: false,
     cookie: () => undefined,
     setCookie: () => undefined,
     reserveMemory: () => undefined,

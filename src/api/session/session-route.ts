@@ -49,6 +49,9 @@ export function sessionApi(name: string) {
 /** The refusals of a route that needs a session. */
 export const sessionRefusals = ['session_required', 'factor_required', 'confirmation_required'] as const
 
+/** The further refusals of a route for operators. */
+export const operatorRefusals = ['operator_required'] as const
+
 /** @throws Refusal `session_required`, `confirmation_required` */
 export function requireSession({ session }: Pick<SessionContext, 'session'>, proof: SessionProof): Session {
   if (!session) throw refuse('session_required', { message: 'Nobody is signed in, or the session has ended.' })
@@ -79,6 +82,8 @@ interface HookContext {
 interface RouteHooks {
   body?: TypeBoxSchema
   query?: unknown
+  /** Read by operations.ts. */
+  isOfDashboard?: true
 }
 
 /** `admit` finds out who asks, or refuses them, before the body is read. */
@@ -95,6 +100,7 @@ function sessionMacro<Admitted extends object>(admit: (context: SessionContext) 
         hooks.body = { ...hooks.body, noValidate: true }
       }
       hooks.query ??= t.Object({}, { additionalProperties: false })
+      hooks.isOfDashboard = true
     },
     async parse({ request }: HookContext) {
       await admitRequest(request)

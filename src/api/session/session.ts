@@ -43,6 +43,8 @@ export interface SessionContext {
   readonly isSecure: boolean
   /** The origin that the browser shows, without a final slash: `https://mail.example.com`. WebAuthn signs it. */
   readonly origin: string
+  /** Made on the machine itself, on an instance without a public URL: a trial, where a password alone will do. */
+  readonly isLocalhost: boolean
   /** The value of a cookie of the request. */
   cookie(name: string): string | undefined
   /** Sets a cookie in the response: HttpOnly, SameSite=Strict, Path=/. A `maxAgeSeconds` of 0 deletes it. */

@@ -16,7 +16,7 @@ export function requestLogRow(
     created_at: pending.receivedAt,
     client_request_id: clientRequestId(request),
     method: printable(request.method, 10),
-    path: printable(withoutKeys(pending.path), 512),
+    path: printable(withoutKeys(pending.target.path), 512),
     status,
     duration_ms: Math.round(performance.now() - pending.startedMs),
     api_key_id: caller.keyId,

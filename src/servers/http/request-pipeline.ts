@@ -13,27 +13,33 @@ import type { Log } from '../../base/observability/log.ts'
 import { type SpanOptions, traced } from '../../base/observability/tracing.ts'
 import { Refusal, refuse } from '../../base/refusal.ts'
 import { clientNetwork } from '../client-network.ts'
+import { openSessionRequests, type SessionRequestDeps } from './dashboard/session-requests.ts'
+import type { StaticFiles } from './dashboard/static-files.ts'
 import { discardBody } from './discard-body.ts'
 import { classifyError } from './error-classification.ts'
 import { requireSmallHeader } from './limits/header-size.ts'
 import { openMemoryBudget } from './limits/memory-budget.ts'
-import { openRateLimiter, type RateLimitStatus, secondsUntilReset } from './limits/rate-limiter.ts'
+import { openRateLimiter, rateLimited } from './limits/rate-limiter.ts'
 import { newPendingRequest, type PendingRequest, readOnlyCaller, withoutBody } from './pending-request.ts'
 import { clientRequestId, requestLogRow } from './request-log-row.ts'
+import type { RequestTarget } from './request-target.ts'
 import type { ResponseBuffer } from './response-buffer.ts'
 import { countResponse, knownMethod } from './response-metrics.ts'
 
 /** What the request pipeline depends on. */
 export interface RequestPipelineDeps {
   readonly authenticator: KeyAuthenticator
+  readonly sessionAuthenticator: SessionRequestDeps['authenticator']
   readonly idempotencyKeys: IdempotencyKeys
   readonly requestLog: RequestLog
   readonly clock: Clock
   readonly log: Log
   readonly ratePerMinute: number
   readonly authFailuresPerMinute: number
+  readonly publicUrl: string | undefined
   /** The routes. It rejects with what they throw, and with NotFoundError. */
   readonly dispatch: (request: Request) => Response | Promise<Response>
+  readonly staticFiles: StaticFiles
   readonly bufferResponse: ResponseBuffer
   /** The methods of a path, for the header Allow; undefined: no route has the path. */
   readonly allowedMethods: (path: string) => string | undefined
@@ -45,14 +51,15 @@ export interface RequestPipelineDeps {
 export type ClientAddressGetter = () => string
 
 /**
- * The steps of every request, in this order: its id, authentication (401), the rate limit (429), then the routes (404, 403
- * and so on). Every response gets the common headers, is logged and is counted. Never rejects.
+ * The steps of every request, in this order: its id, authentication (401; by a key, or by a session in the dashboard), the
+ * rate limit (429), then the routes (404, 403 and so on). Every response gets the common headers, is logged and is counted. Never rejects.
  */
 export function openRequestPipeline(
   deps: RequestPipelineDeps,
-): (request: Request, getAddress: ClientAddressGetter) => Promise<Response> {
+): (target: RequestTarget, getAddress: ClientAddressGetter) => Promise<Response> {
   const organizationLimiter = openRateLimiter(deps.ratePerMinute)
   const failureLimiter = openRateLimiter(deps.authFailuresPerMinute)
+  const admitSession = openSessionRequests({ ...deps, authenticator: deps.sessionAuthenticator })
   const memory = openMemoryBudget()
 
   function authenticate(pending: PendingRequest, getAddress: ClientAddressGetter): Promise<Caller> {
@@ -77,7 +84,7 @@ export function openRequestPipeline(
 
   /** Outside /v1 a route authenticates by a secret of its own, such as a link, or is open to everyone. */
   function dispatchPublic(pending: PendingRequest, getAddress: ClientAddressGetter): Promise<Response> {
-    if (!pending.path.startsWith('/provider/')) requireBoundedBody(pending.request)
+    if (!pending.target.path.startsWith('/provider/')) requireBoundedBody(pending.request)
     return countingFailures(getAddress, () => deps.dispatch(pending.routedRequest))
   }
 
@@ -96,17 +103,19 @@ export function openRequestPipeline(
       throw rateLimited(`The organization may make ${status.limit} requests per minute.`, status, nowMs)
   }
 
+  function reserveMemory(pending: PendingRequest, bytes: number): void {
+    memory.acquire(bytes)
+    pending.budgetedBytes += bytes
+  }
+
   function requestContext(pending: PendingRequest, caller: Caller): RequestContext {
     return {
       requestId: pending.id,
       caller: pending.request.method === 'HEAD' ? readOnlyCaller(caller) : caller,
-      reserveMemory(bytes) {
-        memory.acquire(bytes)
-        pending.budgetedBytes += bytes
-      },
+      reserveMemory: bytes => reserveMemory(pending, bytes),
       async reserveIdempotencyKey(key, body) {
         const { method } = pending.request
-        const target = pending.path + pending.query
+        const target = pending.target.path + pending.target.query
         const reserved = await deps.idempotencyKeys.reserve(key, { caller, method, target, body })
         if ('token' in reserved) pending.reservation = reserved
         else pending.replayedResponse = reserved
@@ -122,16 +131,38 @@ export function openRequestPipeline(
   }
 
   async function respond(pending: PendingRequest, getAddress: ClientAddressGetter): Promise<Response> {
-    if (pending.isApi) {
+    const { audience } = pending.target
+    if (audience === 'key') {
       const caller = await authenticate(pending, getAddress)
       pending.caller = caller
       pending.clientAddress = getAddress()
       requireWithinRate(pending, caller)
       setRequestContext(pending.routedRequest, requestContext(pending, caller))
+    } else if (isOfDashboard(pending)) {
+      pending.clientAddress = getAddress()
+      await admitSession(pending, pending.clientAddress, {
+        reserveMemory: bytes => reserveMemory(pending, bytes),
+        contextFor: member => requestContext(pending, member),
+      })
     }
     requireSmallHeader(pending.request)
-    const response = await (pending.isApi ? deps.dispatch(pending.routedRequest) : dispatchPublic(pending, getAddress))
+    const response = await dispatch(pending, getAddress)
     return pending.request.method === 'HEAD' ? withoutBody(response) : deps.bufferResponse(response, pending.request)
+  }
+
+  function dispatch(pending: PendingRequest, getAddress: ClientAddressGetter): Response | Promise<Response> {
+    switch (pending.target.audience) {
+      case 'key':
+      case 'member':
+      case 'session':
+        return deps.dispatch(pending.routedRequest)
+      case 'file':
+        return deps.staticFiles(pending.routedRequest, pending.target.path)
+      case 'public':
+        return dispatchPublic(pending, getAddress)
+      default:
+        return pending.target.audience satisfies never
+    }
   }
 
   async function settleIdempotencyKey(pending: PendingRequest, response: Response): Promise<void> {
@@ -154,8 +185,8 @@ export function openRequestPipeline(
       refusalPageOf(pending.routedRequest)?.(refusal) ?? Response.json(errorBody(refusal), { status: refusal.status })
     const { headers } = response
     if (retryAfterSeconds !== undefined) headers.set('retry-after', String(retryAfterSeconds))
-    if (refusal.status === 401) headers.set('www-authenticate', 'Bearer')
-    const allow = error instanceof NotFoundError ? deps.allowedMethods(pending.path) : undefined
+    if (refusal.status === 401 && !isOfDashboard(pending)) headers.set('www-authenticate', 'Bearer')
+    const allow = error instanceof NotFoundError ? deps.allowedMethods(pending.target.routedPath) : undefined
     if (allow !== undefined) headers.set('allow', allow)
     pending.errorCode = refusal.code
     return pending.request.method === 'HEAD' ? withoutBody(response) : response
@@ -178,9 +209,9 @@ export function openRequestPipeline(
     return response
   }
 
-  return (request, getAddress) => {
-    const pending = newPendingRequest(request, deps.clock.now())
-    return traced(spanOf(pending, deps.routeTemplate(pending.path)), async setAttributes => {
+  return (target, getAddress) => {
+    const pending = newPendingRequest(target, deps.clock.now())
+    return traced(spanOf(pending, templateOf(pending, deps)), async setAttributes => {
       const response = await handle(pending, getAddress)
       setAttributes({ 'http.response.status_code': response.status, 'mailroom.email_id': pending.emailId })
       return response
@@ -204,13 +235,6 @@ function spanOf({ id, request }: PendingRequest, route: string | undefined): Spa
   }
 }
 
-/** The refusals of a caller that makes too many requests. */
-export const rateRefusals = ['rate_limited'] as const
-
-function rateLimited(message: string, status: RateLimitStatus, nowMs: number): Refusal {
-  return refuse('rate_limited', { message, retryAfterSeconds: secondsUntilReset(status, nowMs) })
-}
-
 /** The refusals of {@link requireBoundedBody}. */
 export const largeBodyRefusals = ['payload_too_large'] as const
 
@@ -223,23 +247,39 @@ function requireBoundedBody(request: Request): void {
     throw refuse('payload_too_large', { message: 'Declare a Content-Length of at most 16 MiB.' })
 }
 
-function setCommonHeaders(headers: Headers, { id, rateLimit }: PendingRequest): void {
+/** Is it authenticated by a cookie, and not by a key? */
+function isOfDashboard({ target: { audience } }: PendingRequest): boolean {
+  return audience === 'session' || audience === 'member'
+}
+
+function setCommonHeaders(headers: Headers, pending: PendingRequest): void {
+  const { id, rateLimit, target, cookies } = pending
   headers.set('x-request-id', id)
-  headers.set('cache-control', 'no-store')
+  if (target.audience !== 'file' || !headers.has('cache-control')) headers.set('cache-control', 'no-store')
+  if (isOfDashboard(pending)) headers.set('x-content-type-options', 'nosniff')
+  if (cookies) for (const cookie of cookies) headers.append('set-cookie', cookie)
   if (!rateLimit) return
   headers.set('x-ratelimit-limit', String(rateLimit.limit))
   headers.set('x-ratelimit-remaining', String(rateLimit.remaining))
   headers.set('x-ratelimit-reset', String(rateLimit.resetsAt))
 }
 
+/** The template of the request's route, for the log and the metrics; undefined: no route has its path. */
+function templateOf({ target }: PendingRequest, deps: Pick<RequestPipelineDeps, 'routeTemplate'>): string | undefined {
+  if (target.audience === 'file') return '/app/*'
+  const template = deps.routeTemplate(target.routedPath)
+  return target.audience === 'member' && template !== undefined ? `/app/api${template}` : template
+}
+
 function recordResponse(
-  { log, routeTemplate }: Pick<RequestPipelineDeps, 'log' | 'routeTemplate'>,
+  deps: Pick<RequestPipelineDeps, 'log' | 'routeTemplate'>,
   pending: PendingRequest,
   status: number,
-): void {
+) {
+  const { log } = deps
   const seconds = (performance.now() - pending.startedMs) / 1000
   const { method } = pending.request
-  const route = routeTemplate(pending.path)
+  const route = templateOf(pending, deps)
   countResponse({ method, route, status, code: pending.errorCode, seconds })
   // A success is logged at debug only, unless it created an email: its way through the log begins here.
   const level = status < 400 && pending.emailId === undefined ? 'debug' : 'info'
@@ -253,6 +293,7 @@ function recordResponse(
       status,
       duration_ms: Math.round(seconds * 10_000) / 10,
       api_key_id: pending.caller?.keyId ?? undefined,
+      user_id: pending.session?.userId,
       email_id: pending.emailId,
       error_code: pending.errorCode,
       idempotent_replay: pending.replayedResponse !== undefined || undefined,

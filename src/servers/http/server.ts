@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { type AnyElysia, Elysia } from 'elysia'
 import { openKeyAuthenticator } from '../../accounts/keys/keys.ts'
 import type { RequestLog } from '../../accounts/request-log/writer.ts'
+import type { SessionAuthenticator } from '../../accounts/sessions/authenticate.ts'
 import { openIdempotencyKeys } from '../../api/idempotency/idempotency-keys.ts'
 import { operationsOf } from '../../api/operations.ts'
 import type { Clock } from '../../base/clock.ts'
@@ -14,12 +15,14 @@ import { type McpDeps, mcpRoutes } from '../mcp/routes.ts'
 import { createTools } from '../mcp/tools.ts'
 import { allowedMethods } from './allowed-methods.ts'
 import { clientAddressReader } from './client-address.ts'
+import { openStaticFiles } from './dashboard/static-files.ts'
 import { healthRoutes } from './health-routes.ts'
 import { readLargeHeaders } from './limits/header-size.ts'
 import { createOpenApiDocument } from './openapi/document.ts'
 import examples from './openapi/examples.json'
 import { openApiRoutes } from './openapi/routes.ts'
 import { openRequestPipeline } from './request-pipeline.ts'
+import { readTarget } from './request-target.ts'
 import { type HttpDrainTimes, newRequestsUnderWay, stopListener } from './requests-under-way.ts'
 import { openResponseBuffer } from './response-buffer.ts'
 import { routeTemplates } from './route-template.ts'
@@ -29,7 +32,7 @@ import { openTlsListener } from './tls-listener.ts'
 export interface HttpServerDeps {
   readonly config: Pick<
     Config,
-    'httpListen' | 'varFolder' | 'ratePerMinute' | 'authFailuresPerMinute' | 'trustedProxies'
+    'httpListen' | 'varFolder' | 'ratePerMinute' | 'authFailuresPerMinute' | 'trustedProxies' | 'publicUrl'
   >
   /** The pool of the HTTP role. */
   readonly db: Db
@@ -38,6 +41,9 @@ export interface HttpServerDeps {
    * @param url where the server listens, for a client of this machine
    */
   readonly features: (url: string) => readonly AnyElysia[]
+  readonly sessionAuthenticator: SessionAuthenticator
+  /** Where the built files of the dashboard are; see dashboard/manifest.ts. */
+  readonly dashboardFolder: string
   readonly requestLog: RequestLog
   readonly log: Log
   readonly clock: Clock
@@ -86,13 +92,16 @@ export function openHttpServer(deps: HttpServerDeps): HttpServer {
   app.use(mcpRoutes({ ...deps.mcp, tools, dispatch: request => app.fetch(request), idempotencyKeys, log }))
   const respond = openRequestPipeline({
     authenticator,
+    sessionAuthenticator: deps.sessionAuthenticator,
     idempotencyKeys,
     requestLog: deps.requestLog,
     clock,
     log,
     ratePerMinute: config.ratePerMinute,
     authFailuresPerMinute: config.authFailuresPerMinute,
+    publicUrl: config.publicUrl,
     dispatch: app.fetch,
+    staticFiles: openStaticFiles(deps.dashboardFolder, log),
     bufferResponse: openResponseBuffer(join(config.varFolder, 'downloads')),
     allowedMethods: allowedMethods(app.routes),
     routeTemplate: routeTemplates(app.routes),
@@ -100,9 +109,9 @@ export function openHttpServer(deps: HttpServerDeps): HttpServer {
   const readAddress = clientAddressReader(config.trustedProxies ?? [])
   const underWay = newRequestsUnderWay()
   const fetch = (request: Request, listener: Bun.Server<undefined>) => {
-    const plain = withPlainScheme(request)
+    const target = readTarget(request)
     const getAddress = () => readAddress(listener.requestIP(request)?.address ?? 'unknown', request.headers)
-    return underWay.add(plain, respond(plain, getAddress))
+    return underWay.add(target.request, respond(target, getAddress))
   }
   const tls = deps.https && openTlsListener({ ...deps.https, idleSeconds, fetch, log })
   return {
@@ -135,11 +144,6 @@ export function createRoutes({
     .use(healthRoutes(readiness))
   for (const feature of features) app.use(feature)
   return app.use(openApiRoutes(() => createOpenApiDocument(app, examples)))
-}
-
-/** The routes look for the path after `http://`; after a longer scheme they would not find it. */
-function withPlainScheme(request: Request): Request {
-  return request.url.startsWith('https:') ? new Request(`http:${request.url.slice('https:'.length)}`, request) : request
 }
 
 function once<Value>(create: () => Value): () => Value {

@@ -4,6 +4,7 @@ import { connect } from 'node:net'
 import { join } from 'node:path'
 import pino from 'pino'
 import { openRequestLog } from '../../../src/accounts/request-log/writer.ts'
+import { openSessionAuthenticator } from '../../../src/accounts/sessions/authenticate.ts'
 import { openDatabase } from '../../../src/base/database/database.ts'
 import { openMetricsServer } from '../../../src/servers/http/metrics-server.ts'
 import { openHttpServer } from '../../../src/servers/http/server.ts'
@@ -101,9 +102,12 @@ test('responds unavailable without the database, while /health still works', asy
       ratePerMinute: 10,
       authFailuresPerMinute: 10,
       trustedProxies: undefined,
+      publicUrl: undefined,
     },
     db: unreachable.db,
     features: () => [],
+    sessionAuthenticator: openSessionAuthenticator(unreachable.db, server.clock),
+    dashboardFolder: server.varFolder,
     mcp: { names: [], origins: [] },
     requestLog,
     log: pino({ level: 'silent' }),

@@ -1,3 +1,5 @@
+import { type Refusal, refuse } from '../../../base/refusal.ts'
+
 /** The state of one key's limit in the current minute. */
 export interface RateLimitStatus {
   readonly isAllowed: boolean
@@ -41,4 +43,12 @@ export function openRateLimiter(perMinute: number): RateLimiter {
 /** Seconds until the window ends, at least 1. */
 export function secondsUntilReset({ resetsAt }: RateLimitStatus, nowMs: number): number {
   return Math.max(1, Math.ceil(resetsAt - nowMs / 1000))
+}
+
+/** The refusals of a caller that makes too many requests. */
+export const rateRefusals = ['rate_limited'] as const
+
+/** The refusal of a request past its limit. */
+export function rateLimited(message: string, status: RateLimitStatus, nowMs: number): Refusal {
+  return refuse('rate_limited', { message, retryAfterSeconds: secondsUntilReset(status, nowMs) })
 }

@@ -1,5 +1,6 @@
 import { Elysia } from 'elysia'
 import type { OperationDescription, ResponseDescription } from '../../../api/describe.ts'
+import { etagOf, isNotModified } from '../etag.ts'
 import { docsPage, openDocsAssets } from './docs-page.ts'
 import type { OpenApiDocument } from './document.ts'
 
@@ -38,10 +39,9 @@ export function openApiRoutes(createDocument: () => OpenApiDocument) {
     .get('/docs/:file', ({ params }) => files(params.file))
 }
 
-/** A response with an ETag, or 304 when the client has this version. RFC 9110 §13.1.2. */
+/** A response with an ETag, or 304 when the client has this version. */
 function withETag(request: Request, body: string, headers: Readonly<Record<string, string>>): Response {
-  const etag = `"${new Bun.CryptoHasher('sha256').update(body).digest('base64url').slice(0, 22)}"`
-  const cached = (request.headers.get('if-none-match') ?? '').split(',').map(tag => tag.trim().replace(/^W\//, ''))
-  const isCurrent = cached.includes(etag) || cached.includes('*')
+  const etag = etagOf(body)
+  const isCurrent = isNotModified(request, etag)
   return new Response(isCurrent ? null : body, { status: isCurrent ? 304 : 200, headers: { ...headers, etag } })
 }

@@ -17,6 +17,7 @@ const undescribed: Readonly<Record<string, string>> = {
   'src/accounts/keys/member-keys.ts': 'the operator’s command creates these keys',
   'src/domains/dkim/rotation.ts': 'a background job and the operator’s command rotate keys',
   'src/sending/reports/routes.ts': 'providers call these routes',
+  'src/servers/http/dashboard/static-files.ts': 'no operation has the path',
   'src/servers/http/error-classification.ts': 'no operation has the path',
   'src/servers/mcp/call-tool.ts': 'a tool’s refusal is in its result',
 }
