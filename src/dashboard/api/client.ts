@@ -1,0 +1,33 @@
+import createClient, { type Client } from 'openapi-fetch'
+import type { paths as V1Paths } from './generated/v1.ts'
+import { send } from './send.ts'
+
+/** The API of programs, as the signed-in member may use it: `v1.GET('/v1/domains', …)` asks `/app/api/v1/domains`. */
+export type V1Client = Client<V1Paths>
+
+/** The requests of a person in an organization, and in one of its brands. */
+export interface OrganizationApi {
+  readonly organizationId: string
+  /** The brand of the URL's filter; null: all that the person may use. */
+  readonly brandId: string | null
+  readonly v1: V1Client
+}
+
+/** Sends requests in the name of an organization. Screens of the organization as a whole name no brand. */
+export function createOrganizationApi(organizationId: string, brandId: string | null): OrganizationApi {
+  const headers = {
+    'Mailroom-Organization': organizationId,
+    ...(brandId !== null && { 'Mailroom-Brand': brandId }),
+  }
+  return {
+    organizationId,
+    brandId,
+    v1: createClient<V1Paths>({ baseUrl: `${location.origin}/app/api`, headers, fetch: send }),
+  }
+}
+
+/** What a request answered. The client throws what is not a success, so that there is always an answer. */
+export async function answer<Data>(request: Promise<{ readonly data?: Data }>): Promise<Data> {
+  // A response without a body has `undefined` for its data.
+  return (await request).data as Data
+}

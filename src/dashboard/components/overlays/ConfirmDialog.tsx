@@ -1,0 +1,76 @@
+import { type ReactNode, useState } from 'react'
+import { Button } from '../actions/Button.tsx'
+import { Refusal } from '../feedback/Refusal.tsx'
+import { TextInput } from '../fields/TextInput.tsx'
+import { strings } from '../strings.ts'
+import { Dialog } from './Dialog.tsx'
+
+interface ConfirmDialogProps {
+  readonly isOpen: boolean
+  readonly onClose: () => void
+  /** The question, with what and how many: "Delete 3 messages?" */
+  readonly title: string
+  /** What follows from it, and whether it can be undone. */
+  readonly children: ReactNode
+  /** The verb of the title: "Delete 3 messages". */
+  readonly action: string
+  readonly isDanger?: boolean
+  /** For what cannot be undone: the name that has to be typed first. */
+  readonly typedName?: string
+  readonly typedLabel?: string
+  /** Does it. The dialog stays open, with the refusal, when it fails. */
+  readonly onConfirm: () => Promise<unknown>
+}
+
+/** Asks before something that cannot be undone, or that concerns many. */
+export function ConfirmDialog(props: ConfirmDialogProps) {
+  return props.isOpen ? <OpenConfirmDialog {...props} /> : null
+}
+
+function OpenConfirmDialog(props: ConfirmDialogProps) {
+  const { onClose, title, children, action, isDanger = false, typedName, typedLabel, onConfirm } = props
+  const [isBusy, setBusy] = useState(false)
+  const [error, setError] = useState<unknown>(null)
+  const [typed, setTyped] = useState('')
+  const confirm = async () => {
+    setBusy(true)
+    setError(null)
+    try {
+      await onConfirm()
+      onClose()
+    } catch (thrown) {
+      setError(thrown)
+    } finally {
+      setBusy(false)
+    }
+  }
+  return (
+    <Dialog
+      isOpen
+      onClose={onClose}
+      title={title}
+      width="small"
+      footer={
+        <>
+          <Button onClick={onClose}>{strings.cancel}</Button>
+          <Button
+            kind={isDanger ? 'danger' : 'primary'}
+            isBusy={isBusy}
+            disabled={typedName !== undefined && typed.trim() !== typedName}
+            onClick={() => void confirm()}
+          >
+            {action}
+          </Button>
+        </>
+      }
+    >
+      <div className="flex flex-col gap-4 text-muted">
+        <div>{children}</div>
+        {typedName !== undefined && (
+          <TextInput label={typedLabel ?? typedName} value={typed} onValue={setTyped} isCode autoComplete="off" />
+        )}
+        {error !== null && <Refusal error={error} />}
+      </div>
+    </Dialog>
+  )
+}

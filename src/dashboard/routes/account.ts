@@ -1,0 +1,12 @@
+import { createRoute } from '@tanstack/react-router'
+import { AccountLayout } from '../shell/AccountLayout.tsx'
+import { rootRoute } from './root.tsx'
+import { requireSession } from './signed-in.ts'
+
+/** `/app/account`: the person's own things, the same in every organization and for operators who are in none. */
+export const accountLayoutRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: 'account',
+  beforeLoad: async ({ context, location }) => ({ session: await requireSession(context.queryClient, location) }),
+  component: AccountLayout,
+})

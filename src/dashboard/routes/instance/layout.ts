@@ -1,0 +1,16 @@
+import { createRoute, notFound } from '@tanstack/react-router'
+import { InstanceLayout } from '../../shell/InstanceLayout.tsx'
+import { rootRoute } from '../root.tsx'
+import { requireSession } from '../signed-in.ts'
+
+/** `/app/instance`: the house of the operators. To others it is not there. */
+export const instanceRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: 'instance',
+  beforeLoad: async ({ context, location }) => {
+    const session = await requireSession(context.queryClient, location)
+    if (!session.is_operator) throw notFound()
+    return { session }
+  },
+  component: InstanceLayout,
+})

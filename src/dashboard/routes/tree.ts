@@ -1,0 +1,16 @@
+import { accountLayoutRoute } from './account.ts'
+import { indexRoute } from './index.ts'
+import { instanceRoute } from './instance/layout.ts'
+import { domainsRoute } from './organization/domains.ts'
+import { organizationRoute } from './organization/layout.ts'
+import { rootRoute } from './root.tsx'
+import { signInRoute } from './sign-in.ts'
+
+/** All routes. A screen adds its route to the house that it belongs to, a line each, in alphabetical order. */
+export const routeTree = rootRoute.addChildren([
+  indexRoute,
+  signInRoute,
+  accountLayoutRoute,
+  instanceRoute,
+  organizationRoute.addChildren([domainsRoute]),
+])

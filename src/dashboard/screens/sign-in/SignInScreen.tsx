@@ -1,0 +1,15 @@
+import { useRouter, useSearch } from '@tanstack/react-router'
+import { CenteredPage } from '../../shell/CenteredPage.tsx'
+import { SignInForm } from './SignInForm.tsx'
+import { signInStrings as strings } from './strings.ts'
+
+/** `/app/sign-in`. */
+export function SignInScreen() {
+  const router = useRouter()
+  const { next } = useSearch({ from: '/sign-in' })
+  return (
+    <CenteredPage title={strings.title}>
+      <SignInForm onSignedIn={() => router.history.push(next ?? '/app')} />
+    </CenteredPage>
+  )
+}

@@ -1,0 +1,53 @@
+import { Outlet } from '@tanstack/react-router'
+import { type ReactNode, useState } from 'react'
+import { useShortcuts } from '../hooks/shortcuts.ts'
+import { CommandPalette } from './CommandPalette.tsx'
+import { HelpDialog } from './HelpDialog.tsx'
+import { MobileNavigation } from './MobileNavigation.tsx'
+import type { NavigationGroup } from './navigation.ts'
+import { SideNavigation } from './SideNavigation.tsx'
+import { strings } from './strings.ts'
+import { TopBar } from './TopBar.tsx'
+import { useGoShortcuts } from './useGoShortcuts.ts'
+import { useHeadingFocus } from './useHeadingFocus.ts'
+
+interface AppFrameProps {
+  readonly navigation: readonly NavigationGroup[]
+  /** The status strip: what needs somebody; nothing when all is well. */
+  readonly status?: ReactNode
+}
+
+/** The frame of both houses: top bar, navigation, status strip, the screen. */
+export function AppFrame({ navigation, status }: AppFrameProps) {
+  const [isHelpOpen, setHelpOpen] = useState(false)
+  const [isPaletteOpen, setPaletteOpen] = useState(false)
+  useHeadingFocus()
+  useGoShortcuts(navigation)
+  useShortcuts(strings.general, [
+    { key: '?', label: strings.openHelp, run: () => setHelpOpen(true) },
+    { key: 'mod+k', label: strings.search, run: () => setPaletteOpen(true) },
+  ])
+  return (
+    <div className="flex min-h-dvh flex-col">
+      <a
+        href="#content"
+        className="sr-only z-50 rounded-md bg-accent px-3 py-2 text-on-accent focus:not-sr-only focus:fixed focus:top-2 focus:left-2"
+      >
+        {strings.skip}
+      </a>
+      <TopBar onSearch={() => setPaletteOpen(true)} onHelp={() => setHelpOpen(true)} />
+      <div className="mx-auto flex w-full max-w-[84rem] flex-1">
+        <SideNavigation groups={navigation} />
+        <div className="flex min-w-0 flex-1 flex-col">
+          {status}
+          <main id="content" tabIndex={-1} className="min-w-0 flex-1 px-4 pt-5 pb-24 sm:px-8 sm:pt-7 lg:pb-16">
+            <Outlet />
+          </main>
+        </div>
+      </div>
+      <MobileNavigation groups={navigation} />
+      <HelpDialog isOpen={isHelpOpen} onClose={() => setHelpOpen(false)} />
+      <CommandPalette isOpen={isPaletteOpen} onClose={() => setPaletteOpen(false)} navigation={navigation} />
+    </div>
+  )
+}

@@ -1,0 +1,9 @@
+import { useLive } from '../api/live.ts'
+import { AppFrame } from './AppFrame.tsx'
+import { instanceNavigation } from './navigation.ts'
+
+/** The house of the operators. */
+export function InstanceLayout() {
+  useLive(null)
+  return <AppFrame navigation={instanceNavigation} />
+}

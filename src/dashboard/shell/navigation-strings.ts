@@ -1,0 +1,5 @@
+/** The names of the screens, as the navigation and the command palette have them. */
+export const navigationStrings = {
+  setUp: 'Set up',
+  domains: 'Domains',
+} as const
