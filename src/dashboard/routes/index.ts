@@ -1,5 +1,5 @@
 import { createRoute, redirect } from '@tanstack/react-router'
-import { NoOrganization } from '../shell/NoOrganization.tsx'
+import { NoOrganization } from '../shell/pages/NoOrganization.tsx'
 import { rootRoute } from './root.tsx'
 import { requireSession } from './signed-in.ts'
 

@@ -2,9 +2,9 @@ import * as Ariakit from '@ariakit/react/combobox'
 import { useNavigate, useParams } from '@tanstack/react-router'
 import { CornerDownLeft, Search } from 'lucide-react'
 import { useEffect, useRef, useState } from 'react'
-import type { NavigationGroup } from './navigation.ts'
+import type { NavigationGroup } from './navigation/navigation.ts'
+import { keepBrand } from './navigation/useGoShortcuts.ts'
 import { strings } from './strings.ts'
-import { keepBrand } from './useGoShortcuts.ts'
 
 interface CommandPaletteProps {
   readonly isOpen: boolean

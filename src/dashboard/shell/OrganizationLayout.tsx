@@ -2,8 +2,8 @@ import { useParams } from '@tanstack/react-router'
 import { useLive } from '../api/live.ts'
 import { useOrganization } from '../hooks/organization.ts'
 import { AppFrame } from './AppFrame.tsx'
-import { organizationNavigation } from './navigation.ts'
-import { visibleNavigation } from './visible-navigation.ts'
+import { organizationNavigation } from './navigation/navigation.ts'
+import { visibleNavigation } from './navigation/visible-navigation.ts'
 
 /** The house of an organization. */
 export function OrganizationLayout() {

@@ -1,5 +1,5 @@
 import { useRouter, useSearch } from '@tanstack/react-router'
-import { CenteredPage } from '../../shell/CenteredPage.tsx'
+import { CenteredPage } from '../../shell/pages/CenteredPage.tsx'
 import { SignInForm } from './SignInForm.tsx'
 import { signInStrings as strings } from './strings.ts'
 

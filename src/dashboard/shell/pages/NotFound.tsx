@@ -1,7 +1,7 @@
 import { SearchX } from 'lucide-react'
-import { LinkButton } from '../components/actions/LinkButton.tsx'
-import { EmptyState } from '../components/feedback/EmptyState.tsx'
-import { strings } from './strings.ts'
+import { LinkButton } from '../../components/actions/LinkButton.tsx'
+import { EmptyState } from '../../components/feedback/EmptyState.tsx'
+import { strings } from '../strings.ts'
 
 /** An address that leads nowhere, or not for this person. */
 export function NotFound() {

@@ -1,7 +1,7 @@
 import { useNavigate, useParams } from '@tanstack/react-router'
-import { useShortcuts } from '../hooks/shortcuts.ts'
+import { useShortcuts } from '../../hooks/shortcuts.ts'
+import { strings } from '../strings.ts'
 import type { NavigationGroup } from './navigation.ts'
-import { strings } from './strings.ts'
 
 /** `g` and a letter go to a screen of the navigation. */
 export function useGoShortcuts(groups: readonly NavigationGroup[]): void {

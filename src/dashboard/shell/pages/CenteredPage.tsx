@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react'
-import { useTitle } from '../hooks/title.ts'
-import { Logo } from './Logo.tsx'
-import { useHeadingFocus } from './useHeadingFocus.ts'
+import { useTitle } from '../../hooks/title.ts'
+import { Logo } from '../top-bar/Logo.tsx'
+import { useHeadingFocus } from '../useHeadingFocus.ts'
 
 interface CenteredPageProps {
   /** The heading, and the title of the window. */

@@ -1,9 +1,9 @@
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { ChevronsUpDown } from 'lucide-react'
-import { useSession } from '../api/session.ts'
-import { Menu, MenuItem, MenuLabel } from '../components/overlays/Menu.tsx'
-import { SafeText } from '../components/text/SafeText.tsx'
-import { strings } from './strings.ts'
+import { useSession } from '../../api/session.ts'
+import { Menu, MenuItem, MenuLabel } from '../../components/overlays/Menu.tsx'
+import { SafeText } from '../../components/text/SafeText.tsx'
+import { strings } from '../strings.ts'
 
 /** The filter by brand, in the URL. Absent for who has one brand, and in the instance. */
 export function BrandMenu() {

@@ -1,6 +1,6 @@
 import { Building2 } from 'lucide-react'
-import { EmptyState } from '../components/feedback/EmptyState.tsx'
-import { strings } from './strings.ts'
+import { EmptyState } from '../../components/feedback/EmptyState.tsx'
+import { strings } from '../strings.ts'
 
 /** For who is signed in and is a member of nothing. */
 export function NoOrganization() {

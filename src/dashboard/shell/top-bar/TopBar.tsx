@@ -1,10 +1,10 @@
 import { Link } from '@tanstack/react-router'
 import { Search } from 'lucide-react'
+import { strings } from '../strings.ts'
 import { AccountMenu } from './AccountMenu.tsx'
 import { BrandMenu } from './BrandMenu.tsx'
 import { HouseMenu } from './HouseMenu.tsx'
 import { Logo } from './Logo.tsx'
-import { strings } from './strings.ts'
 
 interface TopBarProps {
   readonly onSearch: () => void

@@ -1,6 +1,6 @@
+import { strings } from '../strings.ts'
 import { NavigationLink } from './NavigationLink.tsx'
 import type { NavigationGroup } from './navigation.ts'
-import { strings } from './strings.ts'
 
 const link =
   'flex h-8 items-center gap-2.5 rounded-md px-2 text-sm font-medium text-muted transition-colors hover:bg-hover hover:text-ink ' +

@@ -1,10 +1,10 @@
 import { Menu as MenuIcon } from 'lucide-react'
 import { useState } from 'react'
-import { Dialog } from '../components/overlays/Dialog.tsx'
+import { Dialog } from '../../components/overlays/Dialog.tsx'
+import { strings } from '../strings.ts'
 import { NavigationLink } from './NavigationLink.tsx'
 import type { NavigationGroup } from './navigation.ts'
 import { NavigationGroups } from './SideNavigation.tsx'
-import { strings } from './strings.ts'
 
 const tab =
   'flex h-14 flex-1 min-w-0 flex-col items-center justify-center gap-0.5 text-2xs font-medium text-muted ' +

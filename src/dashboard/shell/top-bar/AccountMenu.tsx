@@ -1,11 +1,11 @@
 import { Link } from '@tanstack/react-router'
 import { Keyboard, LogOut, Monitor, Moon, Sun, UserCog } from 'lucide-react'
-import { requestJson } from '../api/request.ts'
-import { useSession } from '../api/session.ts'
-import { Menu, MenuItem, MenuLabel, MenuLink, MenuSeparator } from '../components/overlays/Menu.tsx'
-import { Avatar } from '../components/text/Avatar.tsx'
-import { type Theme, useTheme } from '../hooks/theme.ts'
-import { strings } from './strings.ts'
+import { requestJson } from '../../api/request.ts'
+import { useSession } from '../../api/session.ts'
+import { Menu, MenuItem, MenuLabel, MenuLink, MenuSeparator } from '../../components/overlays/Menu.tsx'
+import { Avatar } from '../../components/text/Avatar.tsx'
+import { type Theme, useTheme } from '../../hooks/theme.ts'
+import { strings } from '../strings.ts'
 
 const themes: readonly (readonly [Theme, typeof Sun])[] = [
   ['system', Monitor],

@@ -1,6 +1,6 @@
 import type { LucideIcon } from 'lucide-react'
 import { Globe } from 'lucide-react'
-import type { OrganizationOfSession } from '../api/session.ts'
+import type { OrganizationOfSession } from '../../api/session.ts'
 import { navigationStrings as strings } from './navigation-strings.ts'
 
 /** A screen in the navigation. */

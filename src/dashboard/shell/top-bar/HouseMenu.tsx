@@ -1,10 +1,10 @@
 import { Link, useParams } from '@tanstack/react-router'
 import { ChevronsUpDown, ServerCog } from 'lucide-react'
-import { useSession } from '../api/session.ts'
-import { Menu, MenuLabel, MenuLink, MenuSeparator } from '../components/overlays/Menu.tsx'
-import { Avatar } from '../components/text/Avatar.tsx'
-import { SafeText } from '../components/text/SafeText.tsx'
-import { strings } from './strings.ts'
+import { useSession } from '../../api/session.ts'
+import { Menu, MenuLabel, MenuLink, MenuSeparator } from '../../components/overlays/Menu.tsx'
+import { Avatar } from '../../components/text/Avatar.tsx'
+import { SafeText } from '../../components/text/SafeText.tsx'
+import { strings } from '../strings.ts'
 
 /** The organization that is shown, and the others; for operators the instance. */
 export function HouseMenu() {

@@ -1,4 +1,4 @@
-import { SkeletonRows } from '../components/feedback/Skeleton.tsx'
+import { SkeletonRows } from '../../components/feedback/Skeleton.tsx'
 
 /** Where a screen will be. */
 export function Pending() {

@@ -1,7 +1,7 @@
 import type { ErrorComponentProps } from '@tanstack/react-router'
-import { Button } from '../components/actions/Button.tsx'
-import { Refusal } from '../components/feedback/Refusal.tsx'
-import { strings } from './strings.ts'
+import { Button } from '../../components/actions/Button.tsx'
+import { Refusal } from '../../components/feedback/Refusal.tsx'
+import { strings } from '../strings.ts'
 
 /** A screen that failed: the server's refusal, or a mistake of ours. After an upgrade its chunk is gone: load anew. */
 export function ScreenError({ error, reset }: ErrorComponentProps) {

@@ -1,4 +1,4 @@
-import type { OrganizationOfSession } from '../api/session.ts'
+import type { OrganizationOfSession } from '../../api/session.ts'
 import type { NavigationGroup } from './navigation.ts'
 
 /** The screens that this member may see: the others are absent. */
