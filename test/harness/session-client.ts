@@ -1,4 +1,4 @@
-import type { AnyElysia } from 'elysia'
+import { type AnyElysia, Elysia } from 'elysia'
 import { type Session, type SessionContext, setSessionContext } from '../../src/api/session/session.ts'
 import type { Instant } from '../../src/base/clock.ts'
 import { Refusal } from '../../src/base/refusal.ts'
@@ -41,8 +41,11 @@ function sessionOf(as: TestPerson): Session | null {
 }
 
 export function sessionClient(apps: readonly AnyElysia[]): SessionClient {
+  const root = new Elysia({ normalize: false }).onError(({ error }) => {
+    throw error
+  })
+  for (const app of apps) root.use(app)
   const call = async (method: string, path: string, body?: object, as: TestPerson = 'operator') => {
-    const pathname = path.split('?')[0] ?? ''
     const text = JSON.stringify(body ?? {})
     const headers = { 'content-type': 'application/json', 'content-length': String(text.length) }
     const request = new Request(`http://localhost${path}`, { method, ...(method !== 'GET' && { body: text, headers }) })
@@ -60,10 +63,8 @@ export function sessionClient(apps: readonly AnyElysia[]): SessionClient {
       member: async () => Promise.reject(new Error('the instance has no members')),
     }
     setSessionContext(request, context)
-    const app = apps.find(candidate => hasRoute(candidate, method, pathname))
-    if (!app) throw new Error(`there is no route ${method} ${path}`)
     try {
-      const response = await app.fetch(request)
+      const response = await root.fetch(request)
       const answer = await response.text()
       const isJson = response.headers.get('content-type')?.includes('json') === true
       return {
@@ -79,20 +80,9 @@ export function sessionClient(apps: readonly AnyElysia[]): SessionClient {
       return { status: cause.status, headers: new Headers(), json, text: cause.message }
     }
   }
-  for (const app of apps)
-    app.onError(({ error }) => {
-      throw error
-    })
   return {
     call,
     get: (path, as) => call('GET', path, undefined, as),
     post: (path, body, as) => call('POST', path, body, as),
   }
-}
-
-function hasRoute(app: AnyElysia, method: string, pathname: string): boolean {
-  return app.routes.some(route => {
-    const pattern = new RegExp(`^${route.path.replace(/:[^/]+/g, '[^/]+')}$`)
-    return route.method === method && pattern.test(pathname)
-  })
 }

@@ -1,6 +1,7 @@
 import type { Clock, Instant } from '../../base/clock.ts'
 import type { Db } from '../../base/database/database.ts'
-import { type Id, newId } from '../../base/ids.ts'
+import { type Id, isId, newId } from '../../base/ids.ts'
+import { refuse } from '../../base/refusal.ts'
 import { monthOf, type Plan, toUsage, type Usage } from './quota.ts'
 import { selectAcceptedCountsOfAll } from './quota-table.ts'
 import {
@@ -47,6 +48,13 @@ export async function listOrganizationUsage(db: Db, at: Instant): Promise<readon
 /** The organization with this id; undefined: there is none. */
 export function findOrganization(db: Db, id: Id<'org'>): Promise<OrganizationRow | undefined> {
   return selectOrganization(db, id)
+}
+
+/** The id of an organization that exists. @throws Refusal `not_found` */
+export async function requireOrganization(db: Db, id: string): Promise<Id<'org'>> {
+  if (!isId('org', id) || !(await selectOrganization(db, id)))
+    throw refuse('not_found', { message: `There is no organization ${id}.` })
+  return id
 }
 
 /**

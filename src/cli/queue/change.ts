@@ -1,6 +1,7 @@
-import type { Id } from '../../base/ids.ts'
 import { UsageError } from '../../base/operator-error.ts'
-import { applyToQueue, type QueueAction, type QueueOutcome } from '../../sending/queue/operator-queue.ts'
+import { changeQueue } from '../../sending/queue/change-queue.ts'
+import type { QueueAction, QueueOutcome } from '../../sending/queue/operator-queue.ts'
+import { maxHoldReasonLength } from '../../sending/queue/selection.ts'
 import type { QueueFilter } from '../../sending/queue/table.ts'
 import { type CommandOutput, defineCommand, type Environment } from '../command.ts'
 import { currentOperator } from '../current-operator.ts'
@@ -9,8 +10,6 @@ import { openProgressLine } from '../progress-line.ts'
 import { requireOrganization } from '../require-organization.ts'
 import { dryRun, emailId } from '../values.ts'
 import { filterOptions, requireSelection } from './filter.ts'
-
-const maxReasonLength = 200
 
 const emails = { email: { ...emailId, repeatable: true } } as const
 const options = { ...filterOptions, all: { description: 'the whole queue' }, 'dry-run': dryRun }
@@ -65,7 +64,8 @@ export const cancel = defineCommand({
 
 function readReason(text: string): string | null {
   const reason = text.trim()
-  if (reason.length > maxReasonLength) throw new UsageError(`a reason has at most ${maxReasonLength} characters`)
+  if (reason.length > maxHoldReasonLength)
+    throw new UsageError(`a reason has at most ${maxHoldReasonLength} characters`)
   return reason || null
 }
 
@@ -107,26 +107,16 @@ async function change(
   isDryRun: boolean,
   env: Environment,
 ): Promise<CommandOutput> {
-  const tally = { done: 0, in_flight: 0, as_it_was: 0, held: 0, scheduled: 0 }
-  const found = new Set<Id<'eml'>>()
   const progress = openProgressLine('recipients')
-  await withDatabase(env, async db => {
+  const { counts, notQueued } = await withDatabase(env, async db => {
     if (filter.organizationId !== undefined) await requireOrganization(db, filter.organizationId)
-    let count = 0
-    for await (const results of applyToQueue(db, filter, action, currentOperator(env), isDryRun)) {
-      for (const { row, outcome } of results) {
-        tally[outcome]++
-        if (filter.emailIds) found.add(row.emailId)
-      }
-      count += results.length
-      progress.report(count)
-    }
+    const operator = currentOperator(env)
+    return changeQueue(db, { filter, action, operator, isDryRun, onProgress: count => progress.report(count) })
   }).finally(() => progress.end())
-  const notQueued = (filter.emailIds ?? []).filter(id => !found.has(id))
-  const { done, ...others } = tally
+  const { done, ...others } = counts
   const remarks = Object.entries(others).filter(([, count]) => count > 0)
   return {
-    json: { action: action.kind, dry_run: isDryRun, ...tally, not_queued: notQueued },
+    json: { action: action.kind, dry_run: isDryRun, ...counts, not_queued: notQueued },
     text: [
       `${verbs[action.kind][isDryRun ? 'dryRun' : 'done']}: ${done} ${done === 1 ? 'recipient' : 'recipients'}.`,
       ...remarks.map(([outcome, count]) => `${count} ${describeOutcome(action.kind, outcome as QueueOutcome)}.`),

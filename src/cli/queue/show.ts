@@ -2,7 +2,8 @@ import { type Instant, millisecondsOf, systemClock, toIso } from '../../base/clo
 import { CommandError } from '../../base/operator-error.ts'
 import { selectRecipients } from '../../sending/events/table.ts'
 import { countDestinations, countQueue, type QueueCount } from '../../sending/queue/count-table.ts'
-import { type QueueRow, selectQueue, selectQueuedEmail } from '../../sending/queue/table.ts'
+import { toJsonQueueCount, toJsonQueueRow } from '../../sending/queue/schema.ts'
+import { selectQueue, selectQueuedEmail } from '../../sending/queue/table.ts'
 import { defineCommand } from '../command.ts'
 import { withDatabase } from '../database.ts'
 import { requireOrganization } from '../require-organization.ts'
@@ -93,27 +94,6 @@ function describeReply(code: number | null, detail: string | null): string {
 
 type QueueRecipientJson = ReturnType<typeof toJsonQueueRow>
 
-function toJsonQueueRow(row: QueueRow, now: Instant) {
-  const isInFlight = row.lease !== null && row.dueAt > now
-  const time = (at: Instant | null) => at && toIso(at)
-  return {
-    email_id: row.emailId,
-    organization_id: row.organizationId,
-    from: row.fromAddress,
-    recipient: row.recipient,
-    status: row.status,
-    in_flight: isInFlight,
-    accepted_at: toIso(row.acceptedAt),
-    scheduled_at: time(row.scheduledAt),
-    next_attempt_at: isInFlight || row.heldAt !== null ? null : toIso(row.dueAt),
-    expires_at: toIso(row.expiresAt),
-    attempts: row.attempts,
-    last_reply: row.lastReply,
-    held_at: time(row.heldAt),
-    held_reason: row.heldReason,
-  }
-}
-
 function describeState(row: QueueRecipientJson): string {
   const { held_at, held_reason, in_flight, next_attempt_at, expires_at } = row
   const submission = in_flight ? 'being submitted' : undefined
@@ -125,18 +105,6 @@ function describeRow(row: QueueRecipientJson): string {
   const last = row.last_reply === null ? '' : `\n    ${row.last_reply}`
   const attempts = `${row.attempts} ${row.attempts === 1 ? 'attempt' : 'attempts'}`
   return `${row.email_id}  ${row.recipient}  ${row.status}  ${attempts}  ${describeState(row)}${last}`
-}
-
-function toJsonQueueCount({ total, held, inFlight, due, later, oldestDueAt, oldestTriedAt }: QueueCount) {
-  return {
-    total,
-    held,
-    in_flight: inFlight,
-    due,
-    later,
-    oldest_due_at: oldestDueAt && toIso(oldestDueAt),
-    oldest_tried_at: oldestTriedAt && toIso(oldestTriedAt),
-  }
 }
 
 function describeCount({ total, held, inFlight, due, later, oldestDueAt }: QueueCount, now: Instant): string {

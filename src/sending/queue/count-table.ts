@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { Instant } from '../../base/clock.ts'
 import type { Db } from '../../base/database/database.ts'
+import type { Id } from '../../base/ids.ts'
 
 /** How many recipients are still to be submitted; each is one of held, in flight, due and later. */
 export interface QueueCount {
@@ -51,6 +52,25 @@ export async function countDestinations(db: Db, now: Instant, limit: number): Pr
   const { rows } = await sql<CountRow & { readonly destination: string }>`SELECT destination, ${counts(now)}
     FROM outbox GROUP BY destination ORDER BY total DESC, destination LIMIT ${sql.lit(limit)}`.execute(db)
   return rows.map(row => ({ destination: row.destination, ...toQueueCount(row) }))
+}
+
+/** The queue of one organization. */
+export interface OrganizationCount extends QueueCount {
+  readonly organizationId: Id<'org'>
+  readonly name: string
+}
+
+/** The `limit` organizations with the longest queues, the longest first. */
+export async function countQueuedOrganizations(
+  db: Db,
+  now: Instant,
+  limit: number,
+): Promise<readonly OrganizationCount[]> {
+  const { rows } = await sql<CountRow & Pick<OrganizationCount, 'organizationId' | 'name'>>`
+    SELECT q.*, o.name FROM (SELECT organization_id AS organizationId, ${counts(now)}
+      FROM outbox GROUP BY organization_id ORDER BY total DESC LIMIT ${sql.lit(limit)}) AS q
+    INNER JOIN organizations o ON o.id = q.organizationId ORDER BY q.total DESC, q.organizationId`.execute(db)
+  return rows.map(row => ({ organizationId: row.organizationId, name: row.name, ...toQueueCount(row) }))
 }
 
 function toQueueCount({ total, held, inFlight, due, later, oldestDueAt, oldestTriedAt }: CountRow): QueueCount {

@@ -54,29 +54,46 @@ export interface QueueResult {
 
 const batchSize = 200
 
+/** A part of the queue: what was accepted after `after`, up to what was last in it when the action began. */
+export interface QueueSpan {
+  readonly after: string
+  readonly upTo: Id<'out'>
+}
+
+export interface QueueBatch {
+  readonly results: readonly QueueResult[]
+  /** What is left; null: nothing. */
+  readonly next: QueueSpan | null
+}
+
+export interface ApplyToQueueOptions {
+  /** Only reports what it would do. */
+  readonly isDry?: boolean
+  /** What an earlier call left; absent: all that is in the queue now. */
+  readonly from?: QueueSpan
+}
+
 /**
  * Applies an action to all recipients that the filter matches and that were in the queue when it began, in batches, while
  * relays run. Each batch is a transaction with an audit entry of its own; after an interruption the next run does the rest.
- * @param isDry only reports what it would do
  */
 export async function* applyToQueue(
   db: Db,
   filter: QueueFilter,
   action: QueueAction,
   operator: Operator,
-  isDry = false,
-): AsyncGenerator<readonly QueueResult[]> {
-  const upTo = await selectNewestInQueue(db)
-  for (let after = ''; upTo !== undefined; ) {
-    const rows = await selectQueue(db, filter, { after, upTo, limit: batchSize })
-    yield await inTransaction(db, async tx => {
-      const results = await findOutcomes(tx, rows, action, operator.clock.now())
-      if (!isDry) await apply(tx, results, { filter, action, operator })
-      return results
+  { isDry = false, from }: ApplyToQueueOptions = {},
+): AsyncGenerator<QueueBatch> {
+  const upTo = from?.upTo ?? (await selectNewestInQueue(db))
+  for (let after: string | undefined = from?.after ?? ''; upTo !== undefined && after !== undefined; ) {
+    const rows: readonly QueueRow[] = await selectQueue(db, filter, { after, upTo, limit: batchSize })
+    const results = await inTransaction(db, async tx => {
+      const outcomes = await findOutcomes(tx, rows, action, operator.clock.now())
+      if (!isDry) await apply(tx, outcomes, { filter, action, operator })
+      return outcomes
     })
-    const last = rows.at(-1)
-    if (!last || rows.length < batchSize) return
-    after = last.id
+    after = rows.length < batchSize ? undefined : rows.at(-1)?.id
+    yield { results, next: after === undefined ? null : { after, upTo } }
   }
 }
 

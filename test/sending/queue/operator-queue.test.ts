@@ -58,8 +58,8 @@ async function startRelaying(script: RelayScript = {}) {
 
 async function work(filter: QueueFilter, what: QueueAction, isDry = false): Promise<Record<string, number>> {
   const tally: Record<string, number> = {}
-  for await (const part of applyToQueue(database.db, filter, what, operator, isDry))
-    for (const { outcome } of part) tally[outcome] = (tally[outcome] ?? 0) + 1
+  for await (const part of applyToQueue(database.db, filter, what, operator, { isDry }))
+    for (const { outcome } of part.results) tally[outcome] = (tally[outcome] ?? 0) + 1
   return tally
 }
 
