@@ -60,6 +60,11 @@ export const settings = {
     'var',
     'The folder for spooled messages. Its disk needs space for the messages that are being received.',
   ),
+  backupFolder: optional(
+    'BACKUP_FOLDER',
+    text,
+    'The folder in which `./mailroom backup` keeps the backups: operators see and verify them in the dashboard. Without it the dashboard shows what the database knows of them.',
+  ),
   leastFreeBytes: setting(
     'LEAST_FREE_BYTES',
     integer(0, 2 ** 50),

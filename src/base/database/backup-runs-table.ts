@@ -107,3 +107,13 @@ export async function selectNewestBackup(db: Db, by: 'finished_at' | 'proven_at'
     .limit(1)
     .executeTakeFirst()
 }
+
+/** The newest `limit` completed backups of this database, the newest first. */
+export async function selectBackups(db: Db, limit: number) {
+  return await db
+    .selectFrom('backups')
+    .select(['id', 'started_at', 'finished_at', 'seconds', 'bytes', 'new_bytes', 'proven_at', 'refuted_at'])
+    .orderBy('finished_at', 'desc')
+    .limit(limit)
+    .execute()
+}

@@ -1,6 +1,5 @@
-import { listBackups, loadManifest } from '../../backup/files/folder.ts'
-import { manifestFiles, totalBytes } from '../../backup/format/manifest.ts'
-import { CommandError } from '../../base/operator-error.ts'
+import { type BackupDescription, describeBackup } from '../../backup/files/describe-backup.ts'
+import { listBackups } from '../../backup/files/folder.ts'
 import { defineCommand } from '../command.ts'
 
 export const list = defineCommand({
@@ -8,24 +7,12 @@ export const list = defineCommand({
   summary: 'List the backups in a directory',
   arguments: { folder: { placeholder: 'DIR' } },
   async run({ folder }) {
-    const backups = await Promise.all(listBackups(folder).map(id => toJsonBackup(folder, id)))
+    const backups = await Promise.all(listBackups(folder).map(id => describeBackup(folder, id)))
     return { json: backups, text: backups.map(describe).join('\n') }
   },
 })
 
-async function toJsonBackup(folder: string, id: string) {
-  try {
-    const manifest = await loadManifest(folder, id)
-    const { taken_at, blobs, encryption, tables } = manifest
-    const messages = tables.find(table => table.name === 'messages')?.rows ?? 0
-    return { id, taken_at, messages, blobs, bytes: totalBytes(manifestFiles(manifest)), encryption: encryption.kind }
-  } catch (error) {
-    if (error instanceof CommandError) return { id, damage: error.message }
-    throw error
-  }
-}
-
-function describe(backup: Awaited<ReturnType<typeof toJsonBackup>>): string {
+function describe(backup: BackupDescription): string {
   if ('damage' in backup) return `${backup.id}  ${backup.damage}`
   const { id, bytes, messages, blobs, encryption } = backup
   const mib = (bytes / 1024 / 1024).toFixed(1)

@@ -1,16 +1,18 @@
 import { setPriority } from 'node:os'
 import { withBackup } from '../../backup/files/open-backup.ts'
 import { type DecryptionKeys, readIdentities } from '../../backup/format/encryption.ts'
-import { type Manifest, manifestFiles } from '../../backup/format/manifest.ts'
+import type { Manifest } from '../../backup/format/manifest.ts'
 import { progressOnStderr } from '../../backup/progress.ts'
-import { requireKnownVersion } from '../../backup/restore/restore.ts'
-import { inspectBackup } from '../../backup/verify/inspect.ts'
-import { runTrialRestore } from '../../backup/verify/trial-restore.ts'
-import { systemClock } from '../../base/clock.ts'
-import { updateRestoreTrial } from '../../base/database/backup-runs-table.ts'
+import {
+  needsIdentity,
+  toJsonVerification,
+  type Verification,
+  verifyBackup,
+} from '../../backup/verify/verify-backup.ts'
 import { isDatabaseUnavailable } from '../../base/database/database.ts'
 import { UsageError } from '../../base/operator-error.ts'
-import { type CommandOutput, defineCommand, type Environment } from '../command.ts'
+import { type CommandOutput, defineCommand } from '../command.ts'
+import { currentOperator } from '../current-operator.ts'
 import { readCommandConfig, withDatabase } from '../database.ts'
 
 /** Other programs on the machine come first. */
@@ -42,18 +44,14 @@ lists any damage, and then ends with status 1. The time of the last success is a
     setPriority(niceness)
     return await withBackup(from, { id, varFolder: config.varFolder }, async (folder, manifest) => {
       const keys = requireDecryptionKeys(manifest, identities, quick)
-      const progress = progressOnStderr()
-      const inspection = await inspectBackup(folder, manifest, keys, progress)
-      const problems = [...inspection.problems]
-      const isRestored = keys !== null && !quick && problems.length === 0
-      if (isRestored) {
-        requireKnownVersion(manifest)
-        const live = { databaseUrl: config.databaseUrl, scratchUrl, clock: systemClock }
-        problems.push(...(await runTrialRestore({ ...live, folder, manifest, keys, progress })))
-      }
-      const result = problems.length > 0 ? 'refuted' : isRestored ? 'proven' : null
-      const isRecorded = result !== null && (await record(env, manifest.id, result))
-      return describeVerification(manifest, problems, { isRestored, isComplete: inspection.isComplete, isRecorded })
+      return describeVerification(
+        await verifyBackup({
+          ...{ folder, manifest, keys, scratchUrl, isQuick: quick, databaseUrl: config.databaseUrl },
+          operator: currentOperator(env),
+          progress: progressOnStderr(),
+          withLive: work => ifReachable(withDatabase(env, work)),
+        }),
+      )
     })
   },
 })
@@ -67,46 +65,25 @@ export function requireDecryptionKeys(
   identities: readonly string[],
   isOptional: boolean,
 ): DecryptionKeys | null {
-  const needsIdentity = manifestFiles(manifest).some(file => file.name.endsWith('.age'))
-  if (!needsIdentity || identities.length > 0) return { identities }
+  if (!needsIdentity(manifest) || identities.length > 0) return { identities }
   if (isOptional) return null
   throw new UsageError('--identity is missing: the backup is encrypted with age')
 }
 
-/** Records the result in the live database. False: it is not the database of this backup, or cannot be reached. */
-async function record(env: Environment, id: string, result: 'proven' | 'refuted'): Promise<boolean> {
+/** undefined: the database cannot be reached. */
+async function ifReachable<Result>(work: Promise<Result>): Promise<Result | undefined> {
   try {
-    return await withDatabase(env, db => updateRestoreTrial(db, id, result, systemClock.now()))
+    return await work
   } catch (error) {
-    if (isDatabaseUnavailable(error)) return false
+    if (isDatabaseUnavailable(error)) return undefined
     throw error
   }
 }
 
-interface VerificationScope {
-  readonly isRestored: boolean
-  readonly isComplete: boolean
-  readonly isRecorded: boolean
-}
-
-function describeVerification(
-  manifest: Manifest,
-  problems: readonly string[],
-  { isRestored, isComplete, isRecorded }: VerificationScope,
-): CommandOutput {
-  const { id, tables, blobs, taken_at, damaged_blobs } = manifest
-  const rows = tables.reduce((sum, table) => sum + table.rows, 0)
-  const json = {
-    id,
-    taken_at,
-    whole: problems.length === 0,
-    restored: isRestored,
-    recorded: isRecorded,
-    rows,
-    blobs,
-    damages: problems,
-    damaged_before: damaged_blobs,
-  }
+function describeVerification(verification: Verification): CommandOutput {
+  const { manifest, problems, isRestored, isComplete, isRecorded } = verification
+  const json = toJsonVerification(verification)
+  const { id, rows, blobs } = json
   if (problems.length > 0)
     return {
       json,

@@ -1,10 +1,11 @@
 import { listQuarantine } from '../../inbox/quarantine/quarantine.ts'
+import { toJsonQuarantined } from '../../inbox/quarantine/schema.ts'
 import { defineCommand } from '../command.ts'
 import { withDatabase } from '../database.ts'
 import { requireOrganization } from '../require-organization.ts'
 import { choice, limit } from '../values.ts'
 import { filterOptions, quarantineFilter } from './filter.ts'
-import { describeQuarantined, toJsonQuarantined } from './format.ts'
+import { describeQuarantined } from './format.ts'
 
 export const list = defineCommand({
   name: 'quarantine list',
@@ -20,7 +21,7 @@ export const list = defineCommand({
     const filter = { ...quarantineFilter({ org, sha256 }), ...(reason !== undefined && { reason }) }
     const messages = await withDatabase(env, async db => {
       if (org !== undefined) await requireOrganization(db, org)
-      return listQuarantine(db, filter, limit)
+      return listQuarantine(db, filter, { limit })
     })
     return {
       json: messages.map(toJsonQuarantined),

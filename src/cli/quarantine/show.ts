@@ -1,18 +1,15 @@
 import { selectAuditEntries } from '../../accounts/audit/table.ts'
 import { systemClock, toIso } from '../../base/clock.ts'
-import type { Db } from '../../base/database/database.ts'
 import { fromJson } from '../../base/database/schema.ts'
 import { CommandError } from '../../base/operator-error.ts'
-import { findQuarantined, type QuarantinedMessage } from '../../inbox/quarantine/quarantine.ts'
-import { bodyStart } from '../../mail/header.ts'
+import { findQuarantined, readQuarantinedHeader } from '../../inbox/quarantine/quarantine.ts'
+import { toJsonQuarantined } from '../../inbox/quarantine/schema.ts'
 import { mysqlBlobs } from '../../ports/blobs/mysql.ts'
 import { defineCommand } from '../command.ts'
 import { withDatabase } from '../database.ts'
 import { sanitizeForTerminal } from '../terminal-text.ts'
 import { messageId } from '../values.ts'
-import { describeQuarantined, toJsonQuarantined } from './format.ts'
-
-const maxHeaderBytes = 64 * 1024
+import { describeQuarantined } from './format.ts'
 
 export const show = defineCommand({
   name: 'quarantine show',
@@ -24,7 +21,7 @@ export const show = defineCommand({
       const message = await findQuarantined(db, id)
       if (!message) throw new CommandError(`There is no message ${id}.`)
       const entries = await selectAuditEntries(db, { subject: id }, { limit: 100 })
-      return { message, header: await readHeader(db, message), entries }
+      return { message, header: await readQuarantinedHeader(mysqlBlobs(db, systemClock), message), entries }
     })
     const audit = entries.map(({ at, actor, action, detail }) => ({
       at: toIso(at),
@@ -49,16 +46,3 @@ export const show = defineCommand({
     }
   },
 })
-
-/** The header as it was received; null where the content was deleted. */
-async function readHeader(db: Db, { organization_id, blob_id }: QuarantinedMessage): Promise<string | null> {
-  const chunks: Buffer[] = []
-  try {
-    const bytes = mysqlBlobs(db, systemClock).read(organization_id, blob_id, { end: maxHeaderBytes })
-    for await (const chunk of bytes) chunks.push(chunk)
-  } catch {
-    return null
-  }
-  const start = Buffer.concat(chunks)
-  return start.subarray(0, bodyStart(start) ?? start.length).toString()
-}

@@ -2,6 +2,7 @@ import { listOrganizations } from '../../accounts/organizations/organizations.ts
 import { systemClock } from '../../base/clock.ts'
 import { formatBytes } from '../../base/format.ts'
 import { planRetention, type RemovalAmount, type RetentionPlan } from '../../retention/plan.ts'
+import { toJsonForecast, toJsonPlan } from '../../retention/schema.ts'
 import { forecastStorage, type StorageForecast } from '../../retention/storage/forecast.ts'
 import { defineCommand } from '../command.ts'
 import { readCommandConfig, withDatabase } from '../database.ts'
@@ -22,34 +23,11 @@ export const plan = defineCommand({
       names: new Map((await listOrganizations(db)).map(organization => [organization.id as string, organization.name])),
     })).finally(() => progress.end())
     return {
-      json: {
-        planned: plan.removals.map(toJsonPlanned),
-        forgotten: plan.unreferencedBlobs,
-        forecast: toJsonForecast(forecast),
-      },
+      json: { ...toJsonPlan(plan), forecast: toJsonForecast(forecast) },
       text: [...planLines(plan, names), '', ...forecastLines(forecast)].join('\n'),
     }
   },
 })
-
-function toJsonPlanned({ kind, organizationId, brandId, days, now, soon }: RetentionPlan['removals'][number]) {
-  return { kind, organization_id: organizationId, brand_id: brandId, days, now, within_30_days: soon }
-}
-
-function toJsonForecast({ disks, stored, reusable, growth }: StorageForecast) {
-  return {
-    disks: disks.map(({ path, holds, free, total, daysUntilFull }) => ({
-      path,
-      holds,
-      free_bytes: free,
-      total_bytes: total,
-      days_until_full: daysUntilFull,
-    })),
-    stored_bytes: stored,
-    reusable_bytes: reusable,
-    bytes_a_day: { over_7_days: growth.over7Days, over_30_days: growth.over30Days },
-  }
-}
 
 function planLines(
   { removals, unreferencedBlobs }: RetentionPlan,

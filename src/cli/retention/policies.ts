@@ -1,7 +1,6 @@
-import { recordAuditEntry } from '../../accounts/audit/audit.ts'
-import { inTransaction } from '../../base/database/database.ts'
 import type { Id } from '../../base/ids.ts'
 import { CommandError, UsageError } from '../../base/operator-error.ts'
+import { changeRetentionPolicy, maxRetentionDays } from '../../retention/policies/change-policy.ts'
 import {
   isRetentionKind,
   minimumDays,
@@ -9,15 +8,11 @@ import {
   type RetentionKind,
   retentionKindNames,
 } from '../../retention/policies/kinds.ts'
-import { loadRetentionPolicies, type PolicyScope, setRetentionPolicy } from '../../retention/policies/policies.ts'
-import { selectBrandOrganization } from '../../retention/policies/table.ts'
+import { loadRetentionPolicies, type PolicyScope } from '../../retention/policies/policies.ts'
 import { defineCommand } from '../command.ts'
 import { currentOperator } from '../current-operator.ts'
 import { readCommandConfig, withDatabase } from '../database.ts'
-import { requireOrganization } from '../require-organization.ts'
 import { brandId, organizationId } from '../values.ts'
-
-const maxDays = 36_500
 
 export const show = defineCommand({
   name: 'retention show',
@@ -46,16 +41,8 @@ that have nothing set themselves. The change takes effect within a minute.`,
   async run({ kind, days: text, org, brand }, { env }) {
     const days = readDays(text, minimumDays(kind, readCommandConfig(env)))
     const scope = scopeOf(org, brand)
-    const operator = currentOperator(env)
-    await withDatabase(env, async db => {
-      if (org !== undefined) await requireOrganization(db, org)
-      if (brand !== undefined && !(await selectBrandOrganization(db, brand)))
-        throw new CommandError(`There is no brand ${brand}.`)
-      await inTransaction(db, async tx => {
-        await setRetentionPolicy({ db: tx, clock: operator.clock }, scope, kind, days)
-        await recordAuditEntry(tx, operator, { action: 'retention.set', subject: scope, detail: { kind, days } })
-      })
-    })
+    const isSet = await withDatabase(env, db => changeRetentionPolicy(db, currentOperator(env), { scope, kind, days }))
+    if (!isSet) throw new CommandError(`There is no ${org === undefined ? 'brand' : 'organization'} ${scope}.`)
     const period = days === 'inherit' ? 'as long as its organization or the instance sets' : describeDays(days)
     return { json: { scope, kind, days }, text: `${scope}: ${kind} is kept ${period}.` }
   },
@@ -82,6 +69,8 @@ function readDays(text: string, minimum: number): RetentionDays | 'inherit' {
   if (text === 'inherit') return text
   if (text === 'forever') return null
   const days = /^\d{1,6}$/.test(text) ? Number(text) : Number.NaN
-  if (days >= minimum && days <= maxDays) return days
-  throw new UsageError(`"${text}" is neither forever, inherit nor a number of days from ${minimum} to ${maxDays}`)
+  if (days >= minimum && days <= maxRetentionDays) return days
+  throw new UsageError(
+    `"${text}" is neither forever, inherit nor a number of days from ${minimum} to ${maxRetentionDays}`,
+  )
 }

@@ -17,14 +17,20 @@ export interface QuarantineFilter {
   readonly sha256?: Buffer
 }
 
-/**
- * The ids of at most `limit` messages: the newest first, or with `after` those after that id, in the order of ids. Only the
- * quarantine of each organization is read.
- */
+/** A part of the quarantine. */
+export interface QuarantineRange {
+  /** Only those after this id, in the order of ids; absent: the newest first. */
+  readonly after?: string
+  /** Of the newest first: only those older than this one. */
+  readonly olderThan?: { readonly receivedAt: Instant; readonly id: Id<'msg'> }
+  readonly limit: number
+}
+
+/** The ids of at most `limit` messages. Only the quarantine of each organization is read. */
 export async function selectQuarantinedIds(
   db: Db,
   { organizationId, ids, reason, sha256 }: QuarantineFilter,
-  { after, limit }: { readonly after?: string; readonly limit: number },
+  { after, olderThan, limit }: QuarantineRange,
 ): Promise<readonly Id<'msg'>[]> {
   const conditions = [
     sql`m.folder = 'quarantine'`,
@@ -38,6 +44,11 @@ export async function selectQuarantinedIds(
             (SELECT 1 FROM attachments a WHERE a.message_id = m.id AND a.sha256 = ${sha256}))`,
         ]),
     ...(after === undefined ? [] : [sql`m.id > ${after}`]),
+    ...(olderThan === undefined
+      ? []
+      : [
+          sql`(m.received_at < ${olderThan.receivedAt} OR m.received_at = ${olderThan.receivedAt} AND m.id < ${olderThan.id})`,
+        ]),
   ]
   const { rows } = await sql<{ id: Id<'msg'> }>`SELECT STRAIGHT_JOIN m.id
     FROM organizations o
@@ -154,6 +165,17 @@ export async function updateToInbox(db: Db, ids: readonly Id<'msg'>[], at: Insta
       .updateTable('messages')
       .set({ folder: 'inbox', folder_reason: releasedReason, folder_since: at })
       .where('id', 'in', padToPowerOfTwo(ids))
+      .execute()
+}
+
+/** Makes a scan of these messages due at `at`, unless they were scanned and are infected. */
+export async function updateRescanDue(db: Db, ids: readonly Id<'msg'>[], at: Instant): Promise<void> {
+  if (ids.length > 0)
+    await db
+      .updateTable('messages')
+      .set({ rescan_at: at })
+      .where('id', 'in', padToPowerOfTwo(ids))
+      .where('scan', '=', 'error')
       .execute()
 }
 

@@ -1,6 +1,7 @@
 import { dayMs, plusMs } from '../../base/clock.ts'
 import { gauge } from '../../base/observability/metrics.ts'
 import { type ForecastDeps, forecastStorage } from './forecast.ts'
+import { sumByKind } from './kinds.ts'
 import { insertStorageSample, selectTableSizes } from './table.ts'
 
 const diskFree = gauge('mailroom_disk_free_bytes', 'Free space of the disks that Mailroom writes to.', ['path'])
@@ -15,36 +16,13 @@ const reusableBytes = gauge(
   'Free space within the files of the tables, which new data uses first.',
 )
 
-const tableKinds: Readonly<Record<string, string>> = {
-  blobs: 'content',
-  blob_chunks: 'content',
-  messages: 'messages',
-  attachments: 'messages',
-  thread_references: 'messages',
-  search_texts: 'search',
-  search_heads: 'search',
-  search_postings: 'search',
-  emails: 'emails',
-  email_recipients: 'emails',
-  email_lookups: 'emails',
-  outbox: 'emails',
-  email_events: 'events',
-  request_log: 'request_log',
-}
-
 const hourLength = '2026-01-31 08'.length
 const sampleRetentionMs = 40 * dayMs
 
 /** Shows how much is stored and how much disk space is free, and stores one sample of it an hour. */
 export async function measureStorage(deps: ForecastDeps): Promise<void> {
   const { db, clock } = deps
-  const tables = await selectTableSizes(db)
-  const byKind = Map.groupBy(tables, table => tableKinds[table.name] ?? 'other')
-  for (const [kind, sizes] of byKind)
-    storedBytes.set(
-      { kind },
-      sizes.reduce((sum, table) => sum + table.bytes, 0),
-    )
+  for (const { kind, bytes } of sumByKind(await selectTableSizes(db))) storedBytes.set({ kind }, bytes)
   const now = clock.now()
   const hour = `${now.slice(0, hourLength)}:00:00.000000` as typeof now
   const { disks, stored, reusable } = await forecastStorage(deps)

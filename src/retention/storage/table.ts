@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { Instant } from '../../base/clock.ts'
 import type { Db } from '../../base/database/database.ts'
+import type { Id } from '../../base/ids.ts'
 
 /** The size of a table on disk, as the server estimates it, in bytes. */
 export interface TableSize {
@@ -46,4 +47,26 @@ export async function selectFirstSampleSince(db: Db, since: Instant) {
     .orderBy('taken_at')
     .limit(sql.lit(1))
     .executeTakeFirst()
+}
+
+/** The bytes of content that an organization has, without the rows that describe it. */
+export interface OrganizationBytes {
+  readonly organizationId: Id<'org'>
+  readonly blobs: number
+  readonly bytes: number
+}
+
+/** The `limit` organizations with the most content, the largest first. Reads every row of `blobs`. */
+export async function selectOrganizationBytes(db: Db, limit: number): Promise<readonly OrganizationBytes[]> {
+  const { rows } = await sql<{
+    readonly organizationId: Id<'org'>
+    readonly blobs: number | string
+    readonly bytes: number | string
+  }>`SELECT organization_id AS organizationId, COUNT(*) AS blobs, SUM(size) AS bytes FROM blobs
+    GROUP BY organization_id ORDER BY bytes DESC LIMIT ${sql.lit(limit)}`.execute(db)
+  return rows.map(({ organizationId, blobs, bytes }) => ({
+    organizationId,
+    blobs: Number(blobs),
+    bytes: Number(bytes),
+  }))
 }

@@ -1,6 +1,7 @@
 import type { Id } from '../../base/ids.ts'
 import { UsageError } from '../../base/operator-error.ts'
-import { emptyQuarantine, type QuarantinedMessage } from '../../inbox/quarantine/quarantine.ts'
+import { changeQuarantined, type QuarantineAction } from '../../inbox/quarantine/quarantine.ts'
+import { maxSelectedMessages } from '../../inbox/quarantine/schema.ts'
 import type { QuarantineFilter } from '../../inbox/quarantine/table.ts'
 import { type CommandOutput, defineCommand, type Environment } from '../command.ts'
 import { currentOperator } from '../current-operator.ts'
@@ -9,8 +10,6 @@ import { openProgressLine } from '../progress-line.ts'
 import { requireOrganization } from '../require-organization.ts'
 import { dryRun, messageId } from '../values.ts'
 import { filterOptions, quarantineFilter } from './filter.ts'
-
-const maxMessages = 1000
 
 const messages = { message: { ...messageId, repeatable: true } } as const
 const options = { ...filterOptions, 'dry-run': dryRun }
@@ -25,7 +24,7 @@ something is found.`,
   arguments: messages,
   options,
   run: ({ message, org, sha256, 'dry-run': isDryRun }, { env }) =>
-    releaseOrDelete('release', requireSelection(org, sha256, message), isDryRun, env),
+    change('release', requireSelection(org, sha256, message), isDryRun, env),
 })
 
 export const remove = defineCommand({
@@ -35,7 +34,18 @@ export const remove = defineCommand({
   arguments: messages,
   options,
   run: ({ message, org, sha256, 'dry-run': isDryRun }, { env }) =>
-    releaseOrDelete('delete', requireSelection(org, sha256, message), isDryRun, env),
+    change('delete', requireSelection(org, sha256, message), isDryRun, env),
+})
+
+export const rescan = defineCommand({
+  name: 'quarantine rescan',
+  summary: 'Scan messages that could not be scanned again, now',
+  details: `Give messages by id, or --sha256. A process with the role smtp scans them within seconds: what is clean goes where it
+would have gone, what is infected stays. Messages that were found infected are not scanned again.`,
+  arguments: messages,
+  options,
+  run: ({ message, org, sha256, 'dry-run': isDryRun }, { env }) =>
+    change('rescan', requireSelection(org, sha256, message), isDryRun, env),
 })
 
 /** @throws UsageError */
@@ -45,40 +55,41 @@ function requireSelection(
   ids: readonly Id<'msg'>[],
 ): QuarantineFilter {
   if (ids.length > 0 === (sha256 !== undefined)) throw new UsageError('say which ones: messages by id, or --sha256')
-  if (ids.length > maxMessages) throw new UsageError(`at most ${maxMessages} messages at once`)
+  if (ids.length > maxSelectedMessages) throw new UsageError(`at most ${maxSelectedMessages} messages at once`)
   return quarantineFilter({ org, sha256 }, ids)
 }
 
 const pastTense = {
   release: { done: 'Released', dryRun: 'Would release' },
   delete: { done: 'Deleted', dryRun: 'Would delete' },
+  rescan: { done: 'Will scan', dryRun: 'Would scan' },
 } as const
 
-async function releaseOrDelete(
-  action: 'release' | 'delete',
+async function change(
+  action: QuarantineAction,
   filter: QuarantineFilter,
   isDryRun: boolean,
   env: Environment,
 ): Promise<CommandOutput> {
-  const messages: Pick<QuarantinedMessage, 'id' | 'organization_id' | 'rcpt_to'>[] = []
   const progress = openProgressLine('messages')
-  await withDatabase(env, async db => {
+  const operator = currentOperator(env)
+  const { messages, notFound } = await withDatabase(env, async db => {
     if (filter.organizationId !== undefined) await requireOrganization(db, filter.organizationId)
-    for await (const message of emptyQuarantine(db, filter, action, currentOperator(env), isDryRun)) {
-      const { id, organization_id, rcpt_to } = message
-      messages.push({ id, organization_id, rcpt_to })
-      progress.report(messages.length)
-    }
+    const onProgress = (count: number) => progress.report(count)
+    return await changeQuarantined(db, { filter, action, operator, isDryRun, onProgress })
   }).finally(() => progress.end())
-  const found = new Set<string>(messages.map(message => message.id))
-  const notFound = (filter.ids ?? []).filter(id => !found.has(id))
   const verb = pastTense[action][isDryRun ? 'dryRun' : 'done']
+  const missing = action === 'rescan' ? 'is not in quarantine, or was scanned' : 'is not in quarantine'
   return {
-    json: { action, dry_run: isDryRun, count: messages.length, messages, not_in_quarantine: notFound },
+    json: {
+      ...{ action, dry_run: isDryRun, count: messages.length },
+      messages: messages.map(({ id, organization_id, rcpt_to }) => ({ id, organization_id, rcpt_to })),
+      not_in_quarantine: notFound,
+    },
     text: [
       ...messages.map(message => `${message.id}  ${message.rcpt_to}`),
       `${verb} ${messages.length} ${messages.length === 1 ? 'message' : 'messages'}.`,
-      ...notFound.map(id => `${id} is not in quarantine.`),
+      ...notFound.map(id => `${id} ${missing}.`),
     ].join('\n'),
   }
 }
