@@ -5,6 +5,9 @@ import type { Id } from '../../base/ids.ts'
 import { parsePermissions, parseScopes } from './permissions.ts'
 import type { KeyAuthRow } from './table.ts'
 
+/** What of a key's row decides what it may do. */
+export type KeyAccessRow = Omit<KeyAuthRow, 'secret_hash'>
+
 /** What a key may do at the moment. */
 export type KeyAccess = Pick<Caller, 'scopes' | 'memberId' | 'role' | 'denial'>
 
@@ -13,13 +16,13 @@ export type KeyAccess = Pick<Caller, 'scopes' | 'memberId' | 'role' | 'denial'>
  * member's key may do what both the key and the member may. An organization's key outlives its maker, but may manage
  * members only while its maker is owner or admin.
  */
-export function resolveKeyAccess(row: KeyAuthRow): KeyAccess | undefined {
+export function resolveKeyAccess(row: KeyAccessRow): KeyAccess | undefined {
   if (row.member_id === null) return organizationAccess(row)
   if (row.member_role === null) return undefined
   return memberAccess(row, row.member_id, row.member_role)
 }
 
-function organizationAccess(row: KeyAuthRow): KeyAccess {
+function organizationAccess(row: KeyAccessRow): KeyAccess {
   const role = row.maker_id === null ? 'owner' : (row.maker_role ?? 'member')
   const mayManage = role !== 'member' && row.brand_id === null
   return {
@@ -30,7 +33,7 @@ function organizationAccess(row: KeyAuthRow): KeyAccess {
   }
 }
 
-function memberAccess(row: KeyAuthRow, memberId: Id<'mem'>, role: Role): KeyAccess {
+function memberAccess(row: KeyAccessRow, memberId: Id<'mem'>, role: Role): KeyAccess {
   const own = parseScopes(row.scopes).filter(parseScope => !managesMembers(parseScope))
   if (role !== 'member') return { scopes: new Set(own), memberId, role, denial: null }
   const permissions: ReadonlySet<string> = new Set(parsePermissions(row.member_permissions ?? ''))
@@ -39,7 +42,7 @@ function memberAccess(row: KeyAuthRow, memberId: Id<'mem'>, role: Role): KeyAcce
   return { scopes: new Set(scopes), memberId, role, denial: barred }
 }
 
-function barredBy(row: KeyAuthRow, permissions: ReadonlySet<string>): AccessDenial | null {
+function barredBy(row: KeyAccessRow, permissions: ReadonlySet<string>): AccessDenial | null {
   if (!permissions.has('api_access'))
     return {
       code: 'insufficient_scope',

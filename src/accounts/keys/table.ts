@@ -77,13 +77,72 @@ export interface KeyAuthRow extends KeyRow {
   readonly maker_role: Role | null
 }
 
-const selectLive = `SELECT ${keyColumns.map(keyColumn => `k.${keyColumn}`).join(', ')},
-    m.role AS member_role, m.permissions AS member_permissions, m.last_active_at AS member_active_at,
-    b.brand_id AS member_brand_id, r.role AS maker_role
-  FROM api_keys k
-  LEFT JOIN members m ON m.id = k.member_id AND m.organization_id = k.organization_id
+/** Which keys a page shows; an absent field does not filter. */
+export interface KeyPageFilter {
+  readonly organizationId: Id<'org'>
+  /** Only keys that belong to this member. */
+  readonly memberId?: Id<'mem'> | undefined
+  /** Only keys that are neither revoked nor expired at this instant. */
+  readonly liveAt?: Instant | undefined
+}
+
+/** A key of a page: its own columns, the current state of its member and its maker, and their addresses and brand. */
+export interface KeyPageRow extends Omit<KeyAuthRow, 'secret_hash'> {
+  readonly brand_name: string | null
+  readonly member_email: string | null
+  readonly maker_email: string | null
+}
+
+/** At most `limit` keys, newest first, older than `before`. */
+export async function selectKeyPage(
+  db: Db,
+  { organizationId, memberId, liveAt }: KeyPageFilter,
+  { before, limit }: { readonly before: Id<'key'> | null; readonly limit: number },
+): Promise<readonly KeyPageRow[]> {
+  const conditions = [
+    sql`k.organization_id = ${organizationId}`,
+    ...(memberId === undefined ? [] : [sql`k.member_id = ${memberId}`]),
+    ...(liveAt === undefined ? [] : [sql`k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > ${liveAt})`]),
+    ...(before === null ? [] : [sql`k.id < ${before}`]),
+  ]
+  const { rows } = await sql<KeyPageRow>`SELECT ${sql.raw(shownColumns)}, n.name AS brand_name, m.email AS member_email,
+      r.email AS maker_email
+    FROM api_keys k FORCE INDEX (api_keys_organization) ${sql.raw(joinPeople)} LEFT JOIN brands n ON n.id = k.brand_id
+    WHERE ${sql.join(conditions, sql` AND `)} ORDER BY k.id DESC LIMIT ${sql.lit(limit)}`.execute(db)
+  return rows
+}
+
+/** How many live keys each of these members has; one without any is absent. */
+export async function countLiveKeys(
+  db: Db,
+  organizationId: Id<'org'>,
+  memberIds: readonly Id<'mem'>[],
+  now: Instant,
+): Promise<ReadonlyMap<Id<'mem'>, number>> {
+  if (memberIds.length === 0) return new Map()
+  const { rows } = await sql<{ readonly member_id: Id<'mem'>; readonly count: string | number }>`
+    SELECT member_id, COUNT(*) AS count FROM api_keys FORCE INDEX (api_keys_organization)
+    WHERE organization_id = ${organizationId} AND member_id IN (${sql.join(memberIds)}) AND revoked_at IS NULL
+      AND (expires_at IS NULL OR expires_at > ${now})
+    GROUP BY member_id`.execute(db)
+  return new Map(rows.map(row => [row.member_id, Number(row.count)]))
+}
+
+const stateColumns = `m.role AS member_role, m.permissions AS member_permissions, m.last_active_at AS member_active_at,
+    b.brand_id AS member_brand_id, r.role AS maker_role`
+
+const shownColumns = `${keyColumns
+  .filter(keyColumn => keyColumn !== 'secret_hash')
+  .map(keyColumn => `k.${keyColumn}`)
+  .join(', ')}, ${stateColumns}`
+
+const joinPeople = `LEFT JOIN members m ON m.id = k.member_id AND m.organization_id = k.organization_id
   LEFT JOIN member_brands b ON b.member_id = k.member_id AND b.brand_id = k.brand_id
-  LEFT JOIN members r ON r.id = k.maker_id AND r.organization_id = k.organization_id
+  LEFT JOIN members r ON r.id = k.maker_id AND r.organization_id = k.organization_id`
+
+const selectLive = `SELECT ${keyColumns.map(keyColumn => `k.${keyColumn}`).join(', ')},
+    ${stateColumns}
+  FROM api_keys k ${joinPeople}
   WHERE k.id IN`
 
 /** The keys with these ids in any organization: the caller is not known yet. Joins by primary keys only. */

@@ -124,14 +124,17 @@ export interface PausedBrand {
   readonly reason: string | null
 }
 
-/** All paused brands, the longest paused first. */
-export async function selectPausedBrands(db: Db): Promise<readonly PausedBrand[]> {
-  return db
+/** The paused brands of an organization, or of all, the longest paused first. */
+export async function selectPausedBrands(
+  db: Db,
+  organizationId: Id<'org'> | null = null,
+): Promise<readonly PausedBrand[]> {
+  const query = db
     .selectFrom('brand_pauses')
     .innerJoin('brands', 'brands.id', 'brand_pauses.brand_id')
     .select(['brands.id as brandId', 'brands.name', 'brands.organization_id as organizationId'])
     .select(['brand_pauses.paused_at as pausedAt', 'brand_pauses.reason'])
     .where('brand_pauses.paused_at', 'is not', null)
     .orderBy('brand_pauses.paused_at')
-    .execute()
+  return (organizationId === null ? query : query.where('brands.organization_id', '=', organizationId)).execute()
 }
