@@ -21,6 +21,23 @@ export async function loadRetentionPolicies(db: Db, settings: RetentionSettings)
   return resolvePolicies(await selectPolicies(db), settings)
 }
 
+/** A retention time that is to be set, or with `inherit` no longer is. */
+export interface RetentionChange {
+  readonly scope: PolicyScope
+  readonly kind: RetentionKind
+  readonly days: RetentionDays | 'inherit'
+}
+
+/** The retention times as they would be after a change. */
+export async function previewRetentionPolicies(
+  db: Db,
+  settings: RetentionSettings,
+  { scope, kind, days }: RetentionChange,
+): Promise<RetentionPolicies> {
+  const others = (await selectPolicies(db)).filter(row => row.scope !== scope || row.kind !== kind)
+  return resolvePolicies(days === 'inherit' ? others : [...others, { scope, kind, days }], settings)
+}
+
 function resolvePolicies(rows: readonly RetentionPolicyRow[], settings: RetentionSettings): RetentionPolicies {
   const defaults = defaultDays(settings)
   const set = new Map(rows.map(row => [`${row.scope} ${row.kind}`, row.days]))
