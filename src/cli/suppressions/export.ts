@@ -1,10 +1,10 @@
 import { recordAuditEntry } from '../../accounts/audit/audit.ts'
 import { findBrand } from '../../accounts/brands/brands.ts'
 import { systemClock } from '../../base/clock.ts'
-import { csvLine } from '../../base/csv.ts'
 import { CommandError } from '../../base/operator-error.ts'
-import { exportSuppressions } from '../../sending/suppressions/export.ts'
-import { type SuppressionEntry, suppressionEntryFields } from '../../sending/suppressions/import.ts'
+import { suppressionCsvHeader, suppressionCsvLine } from '../../sending/suppressions/files/csv.ts'
+import { exportSuppressions } from '../../sending/suppressions/files/export.ts'
+import type { SuppressionEntry } from '../../sending/suppressions/files/import.ts'
 import { defineCommand } from '../command.ts'
 import { currentOperator } from '../current-operator.ts'
 import { withDatabase } from '../database.ts'
@@ -37,9 +37,9 @@ export const exportList = defineCommand({
       const entry = { action: 'suppressions.export', subject: org, detail: filter }
       await recordAuditEntry(db, currentOperator(env), entry)
       const file = openExportOutput(output)
-      if (format === 'csv') await file.write(csvLine(suppressionEntryFields))
+      if (format === 'csv') await file.write(suppressionCsvHeader)
       for await (const entries of exportSuppressions(db, filter, systemClock.now())) {
-        await file.write(entries.map(format === 'csv' ? entryLine : jsonLine).join(''))
+        await file.write(entries.map(format === 'csv' ? suppressionCsvLine : jsonLine).join(''))
         count += entries.length
         progress.report(count)
       }
@@ -49,10 +49,6 @@ export const exportList = defineCommand({
     return { json: { file: output, count }, text: `Wrote ${count} suppressions to ${output}.` }
   },
 })
-
-function entryLine(entry: SuppressionEntry): string {
-  return csvLine(suppressionEntryFields.map(name => entry[name] ?? ''))
-}
 
 function jsonLine(entry: SuppressionEntry): string {
   return `${JSON.stringify(entry)}\n`

@@ -1,16 +1,16 @@
 import { createReadStream } from 'node:fs'
 import { selectBrands } from '../../accounts/brands/table.ts'
-import { systemClock } from '../../base/clock.ts'
 import type { Db } from '../../base/database/database.ts'
 import type { Id } from '../../base/ids.ts'
 import { CommandError } from '../../base/operator-error.ts'
+import type { SuppressionImportContext } from '../../sending/suppressions/files/import.ts'
+import { importContext, importLines } from '../../sending/suppressions/files/import-lines.ts'
 import {
-  InvalidEntryError,
-  importEntries,
-  readEntry,
-  type SuppressionImportContext,
-} from '../../sending/suppressions/import.ts'
-import type { NewSuppression } from '../../sending/suppressions/suppress.ts'
+  csvEntries,
+  jsonEntries,
+  SuppressionFileError,
+  type SuppressionFileLine,
+} from '../../sending/suppressions/files/read-file.ts'
 import { defineCommand } from '../command.ts'
 import { currentOperator } from '../current-operator.ts'
 import { withDatabase } from '../database.ts'
@@ -18,11 +18,6 @@ import { openProgressLine } from '../progress-line.ts'
 import { requireOrganization } from '../require-organization.ts'
 import { sanitizeForTerminal } from '../terminal-text.ts'
 import { brandId, choice, dryRun, organizationId } from '../values.ts'
-import { csvEntries, jsonEntries, type SuppressionFileLine } from './read-file.ts'
-
-const batchSize = 200
-/** The most bad lines that are reported one by one. */
-const maxReportedLines = 1000
 
 type FileFormat = 'csv' | 'ndjson'
 
@@ -51,36 +46,22 @@ status is 1. An address that is on the list already stays as it is there: the sa
     'dry-run': dryRun,
   },
   async run({ file, org, brand, format = formatOf(file), 'dry-run': isDryRun }, { env }) {
-    const operator = currentOperator(env)
-    const tally = { added: 0, unchanged: 0, bad: 0 }
-    const badLines: { line: number; reason: string }[] = []
     const progress = openProgressLine('lines')
-    await withDatabase(env, async db => {
-      const context = await importContext(db, org, brand)
-      let batch: (readonly NewSuppression[])[] = []
-      const flush = async () => {
-        if (batch.length === 0) return
-        const { added, unchanged } = await importEntries(db, batch, context, operator, isDryRun)
-        tally.added += added
-        tally.unchanged += unchanged
-        batch = []
-        progress.report(tally.added + tally.unchanged + tally.bad)
-      }
-      for await (const line of readFile(file, format)) {
-        const read = readSuppressions(line, context)
-        if (typeof read === 'string') {
-          tally.bad++
-          if (badLines.length < maxReportedLines) badLines.push({ line: line.line, reason: sanitizeForTerminal(read) })
-        } else if (batch.push(read) >= batchSize) await flush()
-      }
-      await flush()
-    }).finally(() => progress.end())
-    const { added, unchanged, bad } = tally
+    const onProgress = (lines: number) => progress.report(lines)
+    const { added, unchanged, bad, badLines } = await withDatabase(env, async db => {
+      const context = await readContext(db, org, brand)
+      return importLines(db, readFile(file, format), context, currentOperator(env), { isDry: isDryRun, onProgress })
+    })
+      .catch((error: unknown) => {
+        throw error instanceof SuppressionFileError ? new CommandError(error.message) : error
+      })
+      .finally(() => progress.end())
+    const reported = badLines.map(({ line, reason }) => ({ line, reason: sanitizeForTerminal(reason) }))
     return {
-      json: { dry_run: isDryRun, ...tally, bad_lines: badLines },
+      json: { dry_run: isDryRun, added, unchanged, bad, bad_lines: reported },
       text: [
-        ...badLines.map(({ line, reason }) => `line ${line}: ${reason}`),
-        ...(bad > badLines.length ? [`…and ${bad - badLines.length} more lines`] : []),
+        ...reported.map(({ line, reason }) => `line ${line}: ${reason}`),
+        ...(bad > reported.length ? [`…and ${bad - reported.length} more lines`] : []),
         `${isDryRun ? 'Would add' : 'Added'} ${added}; ${unchanged} were there already; ${bad} could not be read.`,
       ].join('\n'),
       ...(bad > 0 && { status: 1 }),
@@ -88,22 +69,8 @@ status is 1. An address that is on the list already stays as it is there: the sa
   },
 })
 
-/** The suppressions of a line; a text: why it cannot be read. */
-function readSuppressions(
-  line: SuppressionFileLine,
-  context: SuppressionImportContext,
-): readonly NewSuppression[] | string {
-  if ('error' in line) return line.error
-  try {
-    return readEntry(line.entry, context, systemClock.now())
-  } catch (error) {
-    if (error instanceof InvalidEntryError) return error.message
-    throw error
-  }
-}
-
 /** @throws CommandError when there is no such organization or brand */
-async function importContext(
+async function readContext(
   db: Db,
   organizationId: Id<'org'>,
   brandId: Id<'brd'> | undefined,
@@ -112,8 +79,7 @@ async function importContext(
   const brands = await selectBrands(db, organizationId, null)
   if (brandId !== undefined && !brands.some(brand => brand.id === brandId))
     throw new CommandError(`The organization has no brand ${brandId}.`)
-  const onlyBrandId = brands.length === 1 ? brands[0]?.id : undefined
-  return { organizationId, brands, brandId: brandId ?? onlyBrandId }
+  return importContext(organizationId, brands, brandId)
 }
 
 function formatOf(file: string): FileFormat {

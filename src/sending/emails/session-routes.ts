@@ -4,7 +4,7 @@ import { idParamsSchema } from '../../api/common-schemas.ts'
 import { describeRoute } from '../../api/describe.ts'
 import { describeFile, fileResponse } from '../../api/file-response.ts'
 import { scopeRefusals } from '../../api/route.ts'
-import { requireScope } from '../../api/session/require-scope.ts'
+import { requireMemberScope } from '../../api/session/member-scope.ts'
 import { sessionApi, sessionRefusals } from '../../api/session/session-route.ts'
 import type { Clock } from '../../base/clock.ts'
 import { emailRefusals } from './emails.ts'
@@ -19,7 +19,7 @@ export function sentEmailRoutes(deps: EmailOriginDeps & { readonly clock: Clock 
     .get(
       '/app/api/sent.csv',
       async ({ member, query: { organization: _organization, brand: _brand, ...query } }) => {
-        requireScope(member, 'email:read')
+        requireMemberScope(member, 'email:read')
         return fileResponse(await exportEmails(db, member, query, { now: clock.now(), afterMs: unconfirmedMs }))
       },
       {
@@ -45,7 +45,7 @@ export function sentEmailRoutes(deps: EmailOriginDeps & { readonly clock: Clock 
     .get(
       '/app/api/sent/:id/origin',
       ({ member, params }) => {
-        requireScope(member, 'email:read')
+        requireMemberScope(member, 'email:read')
         return readEmailOrigin(deps, member, params.id)
       },
       {

@@ -7,6 +7,8 @@ import type { SuppressionRow } from './table.ts'
 /** Which automatic suppressions belong to an incident; an absent field matches all. */
 export interface SuppressionIncident {
   readonly organizationId?: Id<'org'>
+  /** Only on the list of this brand of the organization. */
+  readonly brandId?: Id<'brd'>
   /** Text that the reply or report that caused it contains, in any case. */
   readonly reply?: string
   /** The provider that delivered the email that caused it. */
@@ -55,12 +57,13 @@ export async function selectNextSpan(
 /** The suppressions of the incident in a span, by id; with `lock`, locked until the transaction ends. */
 export async function selectIncidentSuppressions(
   db: Db,
-  { organizationId, reply, provider, from, to }: SuppressionIncident,
+  { organizationId, brandId, reply, provider, from, to }: SuppressionIncident,
   { after, last, lock }: SuppressionSpan & { readonly lock: boolean },
 ): Promise<readonly CausedSuppression[]> {
   const conditions = [
     sql`id > ${after} AND id <= ${last} AND reason IN ('hard_bounce', 'complaint')`,
     ...(organizationId === undefined ? [] : [sql`organization_id = ${organizationId}`]),
+    ...(brandId === undefined ? [] : [sql`brand_id = ${brandId}`]),
     ...(from === undefined ? [] : [sql`created_at >= ${from}`]),
     ...(to === undefined ? [] : [sql`created_at < ${to}`]),
     // LOCATE knows no wildcards, so that `100%` is found literally.

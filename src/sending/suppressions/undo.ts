@@ -31,9 +31,48 @@ export interface UndoStep {
 
 const batchSize = 500
 
+/** The automatic suppressions of an incident among the next few hundred after an id. */
+export interface UndoBatch extends UndoStep {
+  /** The last suppression that was checked: the next batch is after it. */
+  readonly last: Id<'sup'>
+}
+
+export interface UndoBatchOptions {
+  /** Only reports what it would do. */
+  readonly isDry: boolean
+  /** Records what was undone, in the transaction that does it. */
+  readonly record?: (tx: Db, undone: readonly UndoneSuppression[]) => Promise<void>
+}
+
 /**
- * Undoes the automatic suppressions of an incident, in batches; manual ones, and that a recipient unsubscribed, stay. Yields
- * each batch as it goes; after an interruption the next run does the rest.
+ * Undoes the automatic suppressions of an incident among the next 500 after an id (`''`: the first ones), in one transaction;
+ * manual ones, and that a recipient unsubscribed, stay. undefined: there are no more to check.
+ */
+export async function undoBatch(
+  db: Db,
+  incident: SuppressionIncident,
+  after: string,
+  { isDry, record }: UndoBatchOptions,
+): Promise<UndoBatch | undefined> {
+  const span = await selectNextSpan(db, incident, { after, limit: batchSize })
+  if (!span) return undefined
+  const undone = await inTransaction(db, async tx => {
+    const rows = await selectIncidentSuppressions(tx, incident, { ...span, lock: !isDry })
+    const undone = rows.map(toUndone)
+    if (isDry || rows.length === 0) return undone
+    await deleteAutomaticSuppressions(
+      tx,
+      rows.map(causedSuppression => causedSuppression.id),
+    )
+    await record?.(tx, undone)
+    return undone
+  })
+  return { checkedCount: span.count, undone, last: span.last }
+}
+
+/**
+ * Undoes all automatic suppressions of an incident, in batches. Yields each batch as it goes; after an interruption the next
+ * run does the rest.
  * @param isDry only reports what it would do
  */
 export async function* undoSuppressions(
@@ -43,20 +82,11 @@ export async function* undoSuppressions(
 ): AsyncGenerator<UndoStep> {
   let checkedCount = 0
   for (let after = ''; ; ) {
-    const span = await selectNextSpan(db, incident, { after, limit: batchSize })
-    if (!span) return
-    const rows = await inTransaction(db, async tx => {
-      const some = await selectIncidentSuppressions(tx, incident, { ...span, lock: !isDry })
-      if (!isDry)
-        await deleteAutomaticSuppressions(
-          tx,
-          some.map(causedSuppression => causedSuppression.id),
-        )
-      return some
-    })
-    checkedCount += span.count
-    yield { checkedCount, undone: rows.map(toUndone) }
-    after = span.last
+    const batch = await undoBatch(db, incident, after, { isDry })
+    if (!batch) return
+    checkedCount += batch.checkedCount
+    yield { checkedCount, undone: batch.undone }
+    after = batch.last
   }
 }
 

@@ -1,12 +1,18 @@
-import type { Readable } from 'node:stream'
 import { CsvError, parse } from 'csv-parse/sync'
-import { CommandError } from '../../base/operator-error.ts'
-import { type SuppressionEntry, suppressionEntryFields } from '../../sending/suppressions/import.ts'
+import { type SuppressionEntry, suppressionEntryFields } from './import.ts'
 
 /** An entry of a file with the number of its line (1-based), or why it cannot be read. */
 export type SuppressionFileLine =
   | { readonly line: number; readonly entry: SuppressionEntry }
   | { readonly line: number; readonly error: string }
+
+/** The file as a whole cannot be read; the message is a sentence. */
+export class SuppressionFileError extends Error {
+  override readonly name = 'SuppressionFileError'
+}
+
+/** The bytes of a file, in pieces. */
+export type FileBytes = AsyncIterable<Uint8Array>
 
 const maxLineBytes = 64 * 1024
 
@@ -15,9 +21,9 @@ const maxRecordLines = 100
 
 /**
  * The entries of a CSV file (RFC 4180) whose first line names the fields. A quote that is not closed makes only its own
- * line unreadable. @throws CommandError
+ * line unreadable. @throws SuppressionFileError
  */
-export async function* csvEntries(file: Readable): AsyncGenerator<SuppressionFileLine> {
+export async function* csvEntries(file: FileBytes): AsyncGenerator<SuppressionFileLine> {
   let names: readonly string[] | undefined
   let record: readonly string[] = []
   let line = 1
@@ -72,14 +78,14 @@ function isClosed(lines: readonly string[]): boolean {
 function readHeader(header: readonly string[]): readonly string[] {
   const names = header.map(value => value.trim().toLowerCase()).map(value => (value === 'brand_id' ? 'brand' : value))
   if (!names.includes('email'))
-    throw new CommandError(
+    throw new SuppressionFileError(
       `The first line does not name the field email; fields are ${suppressionEntryFields.join(', ')}.`,
     )
   return names
 }
 
 /** The entries of a file with a JSON object on each line. */
-export async function* jsonEntries(file: Readable): AsyncGenerator<SuppressionFileLine> {
+export async function* jsonEntries(file: FileBytes): AsyncGenerator<SuppressionFileLine> {
   let line = 0
   for await (const text of linesOf(file)) {
     line++
@@ -100,15 +106,16 @@ function readObject(text: string): SuppressionEntry | undefined {
   }
 }
 
-async function* linesOf(file: Readable): AsyncGenerator<string> {
+async function* linesOf(file: FileBytes): AsyncGenerator<string> {
   // It drops a byte order mark.
   const decoder = new TextDecoder()
   let pending = ''
-  for await (const bytes of file as AsyncIterable<Buffer>) {
+  for await (const bytes of file) {
     const lines = (pending + decoder.decode(bytes, { stream: true })).split('\n')
     pending = lines.pop() ?? ''
     yield* lines
-    if (pending.length > maxLineBytes) throw new CommandError(`A line is longer than ${maxLineBytes} characters.`)
+    if (pending.length > maxLineBytes)
+      throw new SuppressionFileError(`A line is longer than ${maxLineBytes} characters.`)
   }
   if (pending !== '') yield pending
 }

@@ -1,11 +1,11 @@
-import { type Operator, recordAuditEntry } from '../../accounts/audit/audit.ts'
-import type { BrandRow } from '../../accounts/brands/table.ts'
-import { fromIso, type Instant } from '../../base/clock.ts'
-import { type Db, inTransaction, isDuplicate } from '../../base/database/database.ts'
-import type { Id } from '../../base/ids.ts'
-import { parseAddress } from '../../mail/address.ts'
-import { type NewSuppression, suppress, suppressNew } from './suppress.ts'
-import type { SuppressionReason } from './table.ts'
+import { type Operator, recordAuditEntry } from '../../../accounts/audit/audit.ts'
+import type { BrandRow } from '../../../accounts/brands/table.ts'
+import { fromIso, type Instant } from '../../../base/clock.ts'
+import { type Db, inTransaction, isDuplicate } from '../../../base/database/database.ts'
+import type { Id } from '../../../base/ids.ts'
+import { parseAddress } from '../../../mail/address.ts'
+import { type NewSuppression, suppress, suppressNew } from '../suppress.ts'
+import type { SuppressionReason } from '../table.ts'
 
 /** The fields that an entry of a suppression file may have. */
 export const suppressionEntryFields = [

@@ -1,9 +1,9 @@
-import { type Instant, toIso } from '../../base/clock.ts'
-import type { Db } from '../../base/database/database.ts'
-import type { Id } from '../../base/ids.ts'
+import { type Instant, toIso } from '../../../base/clock.ts'
+import type { Db } from '../../../base/database/database.ts'
+import type { Id } from '../../../base/ids.ts'
+import { liveSuppression } from '../suppress.ts'
+import { type SuppressionFilter, selectSuppressions } from '../table.ts'
 import type { SuppressionEntry } from './import.ts'
-import { liveSuppression } from './suppress.ts'
-import { type SuppressionFilter, selectSuppressions } from './table.ts'
 
 const batchSize = 500
 
