@@ -79,7 +79,7 @@ export function openMemberClient(db: Db, apps: readonly AnyElysia[]) {
     const headers = { 'content-type': 'application/json', 'content-length': String(Buffer.byteLength(text)) }
     const request = new Request(`http://localhost${path}`, { method, ...(method !== 'GET' && { body: text, headers }) })
     const now = { ...session, isConfirmed }
-    const context: SessionContext & { readonly isLocalhost: boolean } = {
+    const context: SessionContext = {
       requestId: 'req_00000000000000000000000001',
       session: now,
       ip: memberIp,
