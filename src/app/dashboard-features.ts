@@ -1,16 +1,35 @@
 import type { AnyElysia } from 'elysia'
+import { sessionAuditRoutes } from '../accounts/audit/session-routes.ts'
+import { sessionKeyRoutes } from '../accounts/keys/session-routes.ts'
+import { sessionOrganizationRoutes } from '../accounts/organizations/session-routes.ts'
+import { sessionPeopleRoutes } from '../accounts/people/session-routes.ts'
 import { mailboxSessionRoutes } from '../domains/mailboxes/session-routes.ts'
 import { inboxSessionRoutes } from '../inbox/session-routes.ts'
+import { organizationRetentionRoutes } from '../retention/organization-session-routes.ts'
+import type { RetentionSettings } from '../retention/policies/kinds.ts'
+import { selectPausedBrands } from '../sending/reports/pause-table.ts'
+import { sessionSuppressionRoutes } from '../sending/suppressions/session-routes.ts'
 import type { HttpFeatureDeps } from './http-features.ts'
 
 /** What the routes of the dashboard depend on. */
-export type DashboardFeatureDeps = Pick<HttpFeatureDeps, 'domains' | 'inbox'>
+export interface DashboardFeatureDeps extends Pick<HttpFeatureDeps, 'domains' | 'inbox'> {
+  readonly retention: RetentionSettings
+}
 
 /**
  * The routes of the dashboard alone, below `/app/api`, an Elysia instance for each feature. Those of the API serve the
  * dashboard too, below `/app/api/v1`.
  */
-export function dashboardFeatures({ domains, inbox }: DashboardFeatureDeps): readonly AnyElysia[] {
-  const { db } = domains
-  return [mailboxSessionRoutes({ db }), inboxSessionRoutes(inbox)]
+export function dashboardFeatures({ domains, inbox, retention }: DashboardFeatureDeps): readonly AnyElysia[] {
+  const { db, clock } = domains
+  return [
+    mailboxSessionRoutes({ db }),
+    inboxSessionRoutes(inbox),
+    sessionKeyRoutes({ db, clock }),
+    sessionPeopleRoutes({ db, clock }),
+    sessionOrganizationRoutes({ db, clock, pausedBrands: selectPausedBrands }),
+    sessionAuditRoutes({ db }),
+    sessionSuppressionRoutes({ db, clock }),
+    organizationRetentionRoutes({ db, clock, settings: retention }),
+  ]
 }

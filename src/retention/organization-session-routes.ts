@@ -21,7 +21,7 @@ import {
 } from './policies/kinds.ts'
 import { loadRetentionPolicies, type RetentionChange, setRetentionPolicy } from './policies/policies.ts'
 
-export interface SessionRetentionDeps {
+export interface OrganizationRetentionDeps {
   readonly db: Db
   readonly clock: Clock
   readonly settings: RetentionSettings
@@ -68,8 +68,8 @@ const changeSchema = t.Object({
 const retentionRefusals = [...managerRefusals, 'not_found', 'brand_restricted'] as const
 
 /** How long what an organization stores is kept, and what goes, in the dashboard: for owners and admins. */
-export function sessionRetentionRoutes(deps: SessionRetentionDeps) {
-  return sessionApi('session-retention')
+export function organizationRetentionRoutes(deps: OrganizationRetentionDeps) {
+  return sessionApi('organization-retention')
     .get('/app/api/organization/retention', ({ member }) => getRetention(deps, member), {
       detail: describeRoute('getRetention', 'Get how long everything is kept', managerRefusals),
       member: 'session',
@@ -95,7 +95,7 @@ export function sessionRetentionRoutes(deps: SessionRetentionDeps) {
 }
 
 async function getRetention(
-  { db, settings }: SessionRetentionDeps,
+  { db, settings }: OrganizationRetentionDeps,
   member: SessionMember,
 ): Promise<Static<typeof retentionSchema>> {
   requireManager(member)
@@ -121,7 +121,7 @@ async function getRetention(
 }
 
 async function getPlan(
-  deps: SessionRetentionDeps,
+  deps: OrganizationRetentionDeps,
   member: SessionMember,
   body: Static<typeof changeSchema> | undefined,
 ): Promise<Static<typeof planSchema>> {
@@ -134,7 +134,7 @@ async function getPlan(
   }
 }
 
-async function setRetention(deps: SessionRetentionDeps, member: SessionMember, body: Static<typeof changeSchema>) {
+async function setRetention(deps: OrganizationRetentionDeps, member: SessionMember, body: Static<typeof changeSchema>) {
   requireManager(member)
   const { scope, kind, days } = await readChange(deps, member, body)
   await inTransaction(deps.db, async tx => {
@@ -146,7 +146,7 @@ async function setRetention(deps: SessionRetentionDeps, member: SessionMember, b
 }
 
 async function readChange(
-  { db, settings }: SessionRetentionDeps,
+  { db, settings }: OrganizationRetentionDeps,
   member: SessionMember,
   { kind, brand_id: brandId, days }: Static<typeof changeSchema>,
 ): Promise<RetentionChange> {

@@ -11,7 +11,7 @@ import { sessionPeopleRoutes } from '../../../src/accounts/people/session-routes
 import { scopes } from '../../../src/api/scope.ts'
 import { toIso } from '../../../src/base/clock.ts'
 import type { Id } from '../../../src/base/ids.ts'
-import { sessionRetentionRoutes } from '../../../src/retention/session-routes.ts'
+import { organizationRetentionRoutes } from '../../../src/retention/organization-session-routes.ts'
 import { selectPausedBrands } from '../../../src/sending/reports/pause-table.ts'
 import { type FreshDatabase, freshDatabase } from '../../harness/database.ts'
 import { inMs, testClock } from '../../harness/http-server.ts'
@@ -52,7 +52,7 @@ beforeAll(async () => {
     sessionPeopleRoutes(deps),
     sessionOrganizationRoutes({ ...deps, pausedBrands: selectPausedBrands }),
     sessionAuditRoutes(deps),
-    sessionRetentionRoutes({ ...deps, settings: { requestLogDays: 30, pauseWindowHours: 24 } }),
+    organizationRetentionRoutes({ ...deps, settings: { requestLogDays: 30, pauseWindowHours: 24 } }),
   ])
 })
 afterAll(() => database.close())
