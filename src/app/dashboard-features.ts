@@ -4,15 +4,22 @@ import { sessionKeyRoutes } from '../accounts/keys/session-routes.ts'
 import { sessionOrganizationRoutes } from '../accounts/organizations/session-routes.ts'
 import { sessionPeopleRoutes } from '../accounts/people/session-routes.ts'
 import { mailboxSessionRoutes } from '../domains/mailboxes/session-routes.ts'
+import { organizationHealthRoutes } from '../health/organization/session-routes.ts'
 import { inboxSessionRoutes } from '../inbox/session-routes.ts'
+import type { ProviderTraits } from '../ports/provider/port.ts'
 import { organizationRetentionRoutes } from '../retention/organization-session-routes.ts'
 import type { RetentionSettings } from '../retention/policies/kinds.ts'
+import { sentEmailRoutes } from '../sending/emails/session-routes.ts'
+import { defaultUnconfirmedMs } from '../sending/emails/unconfirmed.ts'
 import { selectPausedBrands } from '../sending/reports/pause-table.ts'
 import { sessionSuppressionRoutes } from '../sending/suppressions/session-routes.ts'
+import { templateSessionRoutes } from '../sending/templates/session-routes.ts'
 import type { HttpFeatureDeps } from './http-features.ts'
 
 /** What the routes of the dashboard depend on. */
-export interface DashboardFeatureDeps extends Pick<HttpFeatureDeps, 'domains' | 'inbox'> {
+export interface DashboardFeatureDeps extends Pick<HttpFeatureDeps, 'domains' | 'inbox' | 'sending'> {
+  /** The provider that sends now. */
+  readonly provider: ProviderTraits
   readonly retention: RetentionSettings
 }
 
@@ -20,8 +27,10 @@ export interface DashboardFeatureDeps extends Pick<HttpFeatureDeps, 'domains' | 
  * The routes of the dashboard alone, below `/app/api`, an Elysia instance for each feature. Those of the API serve the
  * dashboard too, below `/app/api/v1`.
  */
-export function dashboardFeatures({ domains, inbox, retention }: DashboardFeatureDeps): readonly AnyElysia[] {
+export function dashboardFeatures(deps: DashboardFeatureDeps): readonly AnyElysia[] {
+  const { domains, inbox, sending, provider, retention } = deps
   const { db, clock } = domains
+  const { unconfirmedMs = defaultUnconfirmedMs, renderer } = sending
   return [
     mailboxSessionRoutes({ db }),
     inboxSessionRoutes(inbox),
@@ -31,5 +40,8 @@ export function dashboardFeatures({ domains, inbox, retention }: DashboardFeatur
     sessionAuditRoutes({ db }),
     sessionSuppressionRoutes({ db, clock }),
     organizationRetentionRoutes({ db, clock, settings: retention }),
+    organizationHealthRoutes({ db, clock, unconfirmedMs, reports: provider.reports }),
+    sentEmailRoutes({ db, clock, unconfirmedMs, provider }),
+    templateSessionRoutes({ renderer }),
   ]
 }

@@ -72,7 +72,7 @@ export function startHttpRole(
       publicUrl,
       hostname: config.hostname,
     }
-    return [...httpFeatures(deps), ...dashboardFeatures({ ...deps, retention: config })]
+    return [...httpFeatures(deps), ...dashboardFeatures({ ...deps, provider: provider.traits, retention: config })]
   }
   const readiness = createReadiness({ ...context, dnsProvider, certificates })
   startJobs(jobs.http, { ...context, domains, texts, readiness })

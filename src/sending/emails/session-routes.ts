@@ -18,7 +18,7 @@ export function sentEmailRoutes(deps: EmailOriginDeps & { readonly clock: Clock 
   return sessionApi('sent-emails')
     .get(
       '/app/api/sent.csv',
-      async ({ member, query: { organization: _organization, brand: _brand, ...query } }) => {
+      async ({ member, query }) => {
         requireMemberScope(member, 'email:read')
         return fileResponse(await exportEmails(db, member, query, { now: clock.now(), afterMs: unconfirmedMs }))
       },
@@ -32,14 +32,7 @@ export function sentEmailRoutes(deps: EmailOriginDeps & { readonly clock: Clock 
           ...describeFile('text/csv; charset=utf-8'),
         },
         member: 'confirmed',
-        query: t.Object(
-          {
-            ...emailFilterParams,
-            organization: t.Optional(t.String()),
-            brand: t.Optional(t.String()),
-          },
-          { additionalProperties: false },
-        ),
+        query: t.Object(emailFilterParams),
       },
     )
     .get(

@@ -86,6 +86,15 @@ export const templatePreviewSchema = t.Object(
 )
 export type TemplatePreview = typeof templatePreviewSchema.static
 
+/** A template that is not stored, and values for its variables. */
+export const unsavedTemplateSchema = t.Object({
+  subject: t.Optional(subject),
+  text: t.Optional(text),
+  html: t.Optional(html),
+  variables: t.Optional(variables),
+  values: t.Optional(variablesSchema),
+})
+
 export function toJsonTemplate(row: DatabaseSchema['templates']): TemplateJson {
   return {
     id: row.id,

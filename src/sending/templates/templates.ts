@@ -203,6 +203,25 @@ export async function previewTemplate(
   return { subject, text, html, missing_variables: [...missing] }
 }
 
+/** A template that is not stored, and the values of its variables. */
+export interface UnsavedTemplate extends Pick<NewTemplate, 'subject' | 'text' | 'html' | 'variables'> {
+  readonly values?: TemplateVariables
+}
+
+/** Renders a template while it is written. @throws Refusal `invalid_request`, `template_invalid` */
+export async function previewUnsavedTemplate(
+  renderer: TemplatesDeps['renderer'],
+  { organizationId }: Tenant,
+  { values: given, ...template }: UnsavedTemplate,
+): Promise<TemplatePreview> {
+  const { values, missing } = withDefaults(
+    { variables: readDeclaredVariables(template.variables) },
+    readVariables(given),
+  )
+  const { subject, text, html } = await renderTemplate(renderer, organizationId, readSources(template), values)
+  return { subject, text, html, missing_variables: [...missing] }
+}
+
 async function keyOf(db: Db, tenant: Tenant, { slug, brandId }: TemplateName): Promise<TemplateKey> {
   return { organizationId: tenant.organizationId, brandId: await resolveBrandId(db, tenant, brandId), slug }
 }
