@@ -1,12 +1,13 @@
 import { systemClock } from '../base/clock.ts'
 import type { Db } from '../base/database/database.ts'
+import type { Id } from '../base/ids.ts'
 import { CommandError } from '../base/operator-error.ts'
 import { localZone } from '../ports/dns-zone/local/local.ts'
 import type { ZoneRecord } from '../ports/dns-zone/port.ts'
 
 /** The ids of the demo: a brand, its domain and a mailbox there. */
 export interface DemoIds {
-  readonly organization_id: string
+  readonly organization_id: Id<'org'>
   readonly brand_id: string
   readonly domain_id: string
   readonly mailbox_id: string
@@ -43,7 +44,7 @@ export interface ApiAccess {
  */
 export async function createDemo(api: ApiAccess, db: Db): Promise<DemoIds> {
   const publish = publisher(db)
-  const brand = await findOrCreate<{ id: string; organization_id: string; slug: string }>(
+  const brand = await findOrCreate<{ id: string; organization_id: Id<'org'>; slug: string }>(
     api,
     '/v1/brands',
     brand => brand.slug === 'demo',

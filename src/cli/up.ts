@@ -2,8 +2,10 @@ import { rmSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { createKey } from '../accounts/keys/keys.ts'
 import { createOrganization, listOrganizations } from '../accounts/organizations/organizations.ts'
+import { loginLinkUrl } from '../accounts/sessions/login-links.ts'
 import { systemClock } from '../base/clock.ts'
 import { readConfig } from '../base/config/config.ts'
+import { publicAddress } from '../base/config/public-address.ts'
 import { type Db, openDatabase } from '../base/database/database.ts'
 import type { Id } from '../base/ids.ts'
 import { CommandError } from '../base/operator-error.ts'
@@ -17,6 +19,7 @@ import { startMariadb } from './private/mariadb.ts'
 import { allAfterSettled } from './private/process.ts'
 import { untilShutdownSignal } from './signals.ts'
 import { claimFolder, pathsIn, readJsonFile, type UpFile, writeJsonFile } from './up/folder.ts'
+import { createDemoOwnerLink } from './up/owner.ts'
 import { welcomeText } from './up/welcome.ts'
 
 const defaultFolder = join(import.meta.dir, '../../var')
@@ -25,8 +28,9 @@ export const upCommand = defineCommand({
   name: 'up',
   summary: 'Try Mailroom on this machine: start all of it with demo data',
   details: `Starts a private MariaDB and a private clamd, the organization and brand demo, the domain demo.test, which sends and
-receives, the mailbox hello@demo.test, a catch-all and an API key. Outgoing mail goes to a sandbox that stores it. Prints
-commands to try, and writes DIR/up.json when it is ready.
+receives, the mailbox hello@demo.test, a catch-all and an API key. Outgoing mail goes to a sandbox that stores it. Prints a
+link that signs you in to the dashboard, as the demo's owner and as operator, and commands to try, and writes DIR/up.json
+when it is ready.
 
 SMTP listens on 127.0.0.1:2525 and HTTP on 127.0.0.1:8080. MAILROOM_* variables that you set are used: with
 MAILROOM_HTTP_LISTEN=127.0.0.1:0 a free port is taken; with MAILROOM_DATABASE_URL or MAILROOM_CLAMD your own server is used and
@@ -71,9 +75,22 @@ async function start(folder: string, env: Environment, steps: ShutdownSteps): Pr
   steps.push(() => database.close())
   const key = await demoKey(database.db, http, paths.demo)
   const demo = await createDemo({ base: http, key }, database.db)
-  const file: UpFile = { http, smtp, key, ...demo, database_url: config.databaseUrl, pid: process.pid }
+  const file: UpFile = {
+    ...{ http, smtp, key, ...demo },
+    ...(await dashboardAccess(database.db, publicAddress(config, http), demo.organization_id)),
+    ...{ database_url: config.databaseUrl, pid: process.pid },
+  }
   writeJsonFile(paths.up, file)
   process.stdout.write(welcomeText(file, paths.up))
+}
+
+async function dashboardAccess(
+  db: Db,
+  address: string,
+  organizationId: Id<'org'>,
+): Promise<Pick<UpFile, 'dashboard' | 'welcome_link'>> {
+  const link = await createDemoOwnerLink(db, organizationId)
+  return { dashboard: `${address}/app`, welcome_link: link && loginLinkUrl(address, link) }
 }
 
 /** Starts the private servers, except where the environment names others, and gives the settings that lead to them. */

@@ -1,6 +1,9 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { listOperators } from '../../src/accounts/users/operators.ts'
+import { systemClock } from '../../src/base/clock.ts'
+import { openDatabase } from '../../src/base/database/database.ts'
 import { isAlive, runningPid } from '../../src/cli/private/process.ts'
 import { fetchValidated } from '../harness/openapi-validation.ts'
 import { until } from '../harness/until.ts'
@@ -42,6 +45,34 @@ test('creates a domain that sends and receives, two mailboxes and a key, and pri
   expect(isAlive(up.file.pid)).toBe(true)
 })
 
+test('prints a link that signs the owner in, who operates the instance, until somebody has signed in', async () => {
+  const first = await start()
+  const { http, dashboard, welcome_link: link } = first.file
+  expect(dashboard).toBe(`http://localhost:${new URL(http).port}/app`)
+  expect(link).toMatch(new RegExp(`^${dashboard}/welcome#[\\w-]{43}$`))
+  expect(first.printed()).toContain(`\n  ${link}\n`)
+  expect((await fetch(dashboard)).status).toBe(200)
+  await first.end()
+
+  const second = await start()
+  expect(second.file.welcome_link).toBeString()
+  expect(second.file.welcome_link).not.toBe(link)
+  const database = openDatabase(second.file.database_url, 1)
+  const operators = await listOperators(database.db)
+  expect(operators).toEqual([expect.objectContaining({ email: 'hello@demo.test', lastSignInAt: null })])
+  const members = await database.db.selectFrom('members').select(['role', 'user_id', 'organization_id']).execute()
+  expect(members).toEqual([
+    { role: 'owner', user_id: operators[0]?.userId ?? null, organization_id: second.file.organization_id },
+  ])
+  await database.db.updateTable('users').set({ last_sign_in_at: systemClock.now() }).execute()
+  await database.close()
+  await second.end()
+
+  const third = await start()
+  expect(third.file.welcome_link).toBeNull()
+  expect(third.printed()).not.toContain('#')
+})
+
 test('links in emails carry the port that was bound', async () => {
   const up = await start()
   const email = { from: 'hello@demo.test', to: 'you@friend.test', subject: 'News', text: 'News.', unsubscribe: true }
@@ -68,7 +99,7 @@ test('SIGTERM stops everything, and the next run uses the same data and the same
   expect(servers.filter(pid => pid !== undefined && isAlive(pid))).toEqual([])
 
   const second = await start()
-  const { pid: _, http: __, smtp: ___, ...stable } = second.file
+  const { pid: _, http: __, smtp: ___, dashboard: ____, welcome_link: _____, ...stable } = second.file
   expect(first.file).toMatchObject(stable)
 })
 

@@ -127,6 +127,11 @@ export async function updateMember(
     .execute()
 }
 
+/** Joins a member with a person. */
+export async function updateMemberUser(db: Db, id: Id<'mem'>, userId: Id<'usr'>): Promise<void> {
+  await db.updateTable('members').set({ user_id: userId }).where('id', '=', id).execute()
+}
+
 export async function updateMembersActive(db: Db, ids: readonly Id<'mem'>[], at: Instant): Promise<void> {
   await db
     .updateTable('members')

@@ -43,6 +43,17 @@ export async function updateUser(
   await db.updateTable('users').set(change).where('id', '=', id).execute()
 }
 
+/** Has anybody ever signed in? */
+export async function hasAnySignIn(db: Db): Promise<boolean> {
+  const row = await db
+    .selectFrom('users')
+    .select('id')
+    .where('last_sign_in_at', 'is not', null)
+    .limit(1)
+    .executeTakeFirst()
+  return row !== undefined
+}
+
 /** An operator, with what identifies the person. */
 export interface OperatorRow extends Pick<UserRow, 'email' | 'name' | 'last_sign_in_at'> {
   readonly user_id: Id<'usr'>

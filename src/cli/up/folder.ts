@@ -11,6 +11,10 @@ export interface UpFile extends DemoIds {
   /** Where mail is received. */
   readonly smtp: string
   readonly key: string
+  /** Where the dashboard is opened. */
+  readonly dashboard: string
+  /** Signs the demo's owner in, once; null: somebody has signed in. */
+  readonly welcome_link: string | null
   readonly database_url: string
   /** The serving process. */
   readonly pid: number

@@ -1,14 +1,17 @@
 import type { UpFile } from './folder.ts'
 
-/** What `up` prints when it is ready: the key, and commands to copy. */
+/** What `up` prints when it is ready: the way into the dashboard, the key, and commands to copy. */
 export function welcomeText(up: UpFile, file: string): string {
+  const signIn =
+    up.welcome_link === null ? '' : `\nSign in to the dashboard, with a link that works once:\n\n  ${up.welcome_link}\n`
   return `
 Mailroom is up.
 
-  API   ${up.http}
-  SMTP  ${up.smtp}
-  Key   ${up.key}
-
+  Dashboard  ${up.dashboard}
+  API        ${up.http}
+  SMTP       ${up.smtp}
+  Key        ${up.key}
+${signIn}
 Send it a message:
 
   printf 'From: you@friend.test\\r\\nTo: hello@demo.test\\r\\nSubject: Hello\\r\\n\\r\\nIs anyone there?\\r\\n' |
