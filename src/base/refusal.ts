@@ -67,6 +67,7 @@ const dashboardCatalogue = {
   factor_required: { status: 403, requirement: 'add_factor' },
   confirmation_required: { status: 403, requirement: 'confirm_identity' },
   operator_required: { status: 403, requirement: 'none' },
+  https_required: { status: 403, requirement: 'use_https' },
   last_factor: { status: 409, requirement: 'add_factor' },
   link_closed: { status: 409, requirement: 'ask_for_link' },
   task_running: { status: 409, requirement: 'wait', retryable: true },

@@ -4,7 +4,7 @@ import type { RequestLog } from '../../accounts/request-log/writer.ts'
 import type { Caller } from '../../api/caller.ts'
 import { errorBody } from '../../api/error-body.ts'
 import type { IdempotencyKeys } from '../../api/idempotency/idempotency-keys.ts'
-import { refusalPageOf } from '../../api/pages/browser.ts'
+import { refusalPageOf, showRefusalsAs } from '../../api/pages/browser.ts'
 import { maxBodyBytes } from '../../api/request-body.ts'
 import { type RequestContext, setRequestContext } from '../../api/request-context.ts'
 import { type Clock, millisecondsOf } from '../../base/clock.ts'
@@ -13,6 +13,8 @@ import type { Log } from '../../base/observability/log.ts'
 import { type SpanOptions, traced } from '../../base/observability/tracing.ts'
 import { Refusal, refuse } from '../../base/refusal.ts'
 import { clientNetwork } from '../client-network.ts'
+import { browserOrigin, requireSafeOrigin } from './dashboard/browser-origin.ts'
+import { refusalPage } from './dashboard/refusal-page.ts'
 import { openSessionRequests, type SessionRequestDeps } from './dashboard/session-requests.ts'
 import type { StaticFiles } from './dashboard/static-files.ts'
 import { discardBody } from './discard-body.ts'
@@ -88,6 +90,13 @@ export function openRequestPipeline(
     return countingFailures(getAddress, () => deps.dispatch(pending.routedRequest))
   }
 
+  /** The page of the dashboard, whatever becomes of it, is for people. */
+  function dispatchFile({ request, routedRequest, target }: PendingRequest): Response {
+    showRefusalsAs(refusalPage, routedRequest)
+    requireSafeOrigin(browserOrigin(request, target.isTls, deps.publicUrl), deps.publicUrl)
+    return deps.staticFiles(routedRequest, target.path)
+  }
+
   function requireFewAuthFailures(address: string): void {
     const nowMs = millisecondsOf(deps.clock.now())
     const status = failureLimiter.consume(address, nowMs)
@@ -157,7 +166,7 @@ export function openRequestPipeline(
       case 'session':
         return deps.dispatch(pending.routedRequest)
       case 'file':
-        return deps.staticFiles(pending.routedRequest, pending.target.path)
+        return dispatchFile(pending)
       case 'public':
         return dispatchPublic(pending, getAddress)
       default:

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { browserOrigin, isLocalRequest } from './browser-origin.ts'
+import { browserOrigin, isLocalRequest, requireSafeOrigin } from './browser-origin.ts'
 
 const request = (url: string, origin?: string) => new Request(url, { headers: origin === undefined ? {} : { origin } })
 
@@ -35,4 +35,14 @@ test('a request is local from this machine, by its name, without a proxy and wit
   expect(isLocalRequest(local, '127.0.0.1', 'https://mail.example')).toBe(false)
   const forwarded = new Request(local.url, { headers: { 'x-forwarded-for': '192.0.2.1' } })
   expect(isLocalRequest(forwarded, '127.0.0.1', undefined)).toBe(false)
+})
+
+test('an address that is not the published one is told where the dashboard is', () => {
+  const local = { origin: 'http://10.0.0.5:8080', isSecure: false }
+  expect(() => requireSafeOrigin(local, 'https://mail.example/')).toThrow(
+    'The dashboard is at https://mail.example/app, not at http://10.0.0.5:8080;',
+  )
+  expect(() => requireSafeOrigin(local, 'http://10.0.0.5:8080')).toThrow('The dashboard needs https,')
+  requireSafeOrigin({ origin: 'https://mail.example', isSecure: true }, undefined)
+  requireSafeOrigin({ origin: 'http://localhost:8080', isSecure: false }, 'https://mail.example')
 })

@@ -1,4 +1,5 @@
 import { unmapIpv4 } from '../../../base/networks.ts'
+import { refuse } from '../../../base/refusal.ts'
 
 /** The origin of the page that makes a request, and whether cookies go over TLS there. */
 export interface BrowserOrigin {
@@ -24,6 +25,22 @@ export function browserOrigin(
   if (published && (published.host === host || headers.get('origin') === published.origin))
     return { origin: published.origin, isSecure: published.protocol === 'https:' }
   return { origin: `http://${host}`, isSecure: false }
+}
+
+/**
+ * The dashboard is for https, and for the machine itself: elsewhere browsers offer no passkeys, and whoever is on the way
+ * could take the session's cookie.
+ * @param publicUrl MAILROOM_PUBLIC_URL
+ * @throws Refusal `https_required`, whose message says what to do
+ */
+export function requireSafeOrigin({ origin, isSecure }: BrowserOrigin, publicUrl: string | undefined): void {
+  if (isSecure || loopbackHosts.has(new URL(origin).hostname)) return
+  throw refuse('https_required', {
+    message:
+      publicUrl !== undefined && new URL(publicUrl).protocol === 'https:'
+        ? `The dashboard is at ${publicUrl.replace(/\/+$/, '')}/app, not at ${origin}; a reverse proxy in front of it must pass the Host header on.`
+        : `The dashboard needs https, and this is ${origin}: set MAILROOM_PUBLIC_URL to the https address of a reverse proxy, or MAILROOM_HTTPS_LISTEN (docs/operations.md, "HTTPS for the dashboard").`,
+  })
 }
 
 const loopbackHosts: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]'])

@@ -14,7 +14,7 @@ import { refuse } from '../../../base/refusal.ts'
 import { clientNetwork } from '../../client-network.ts'
 import { openRateLimiter, rateLimited } from '../limits/rate-limiter.ts'
 import type { PendingRequest } from '../pending-request.ts'
-import { browserOrigin, isLocalRequest } from './browser-origin.ts'
+import { browserOrigin, isLocalRequest, requireSafeOrigin } from './browser-origin.ts'
 import { wantsConfirmation } from './confirmed-operations.ts'
 import { readCookie, setCookieHeader } from './cookies.ts'
 import { requireSameOrigin } from './cross-site.ts'
@@ -41,7 +41,7 @@ export interface SessionRequestPipeline {
  * Finds out who makes a request of the dashboard, and lets its route find that: a session, or below `/app/api/v1` the member
  * as the caller. Only the cookie counts.
  * @param ip the address of the client
- * @throws Refusal `session_required` (also for an API key), `cross_site_request`, `rate_limited`; below `/app/api/v1`
+ * @throws Refusal `session_required` (also for an API key), `https_required`, `cross_site_request`, `rate_limited`; below `/app/api/v1`
  * `factor_required`, `confirmation_required`, and those of {@link SessionContext.member}
  */
 export type AdmitSession = (pending: PendingRequest, ip: string, pipeline: SessionRequestPipeline) => Promise<void>
@@ -63,6 +63,7 @@ export function openSessionRequests(deps: SessionRequestDeps): AdmitSession {
     const { headers } = request
     requireNoApiKey(headers)
     const { origin, isSecure } = browserOrigin(request, target.isTls, publicUrl)
+    requireSafeOrigin({ origin, isSecure }, publicUrl)
     requireSameOrigin(request, origin)
     const browser = {
       ip,

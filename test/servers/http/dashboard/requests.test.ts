@@ -64,6 +64,24 @@ test('what changes something must come from a page of ours', async () => {
   )
 })
 
+test('over plain http, from anywhere but this machine, there is no dashboard, and it says what to do', async () => {
+  const at = (host: string, path: string, headers = {}) =>
+    fetch(server.url + path, { headers: { host, cookie: `mailroom=${owner.cookie}`, ...headers } })
+  for (const path of [`${probe}/account`, '/app/api/v1/brands', '/app']) {
+    const refused = await at('mail.example', path)
+    const { error } = (await refused.json()) as { error: { code: string; message: string } }
+    expect([path, refused.status, error.code]).toEqual([path, 403, 'https_required'])
+    expect(error.message).toStartWith(
+      'The dashboard needs https, and this is http://mail.example: set MAILROOM_PUBLIC_URL',
+    )
+  }
+  const page = await at('mail.example', '/app/welcome', { accept: 'text/html' })
+  expect([page.status, page.headers.get('content-type')]).toEqual([403, 'text/html; charset=utf-8'])
+  expect(await page.text()).toContain('<p>The dashboard needs https, and this is http://mail.example: ')
+  for (const host of ['localhost:8080', '127.0.0.1', '[::1]:8080'])
+    expect([host, (await at(host, `${probe}/account`)).status]).toEqual([host, 200])
+})
+
 test('a body is JSON, of a bounded size, and validated', async () => {
   const send = (body: string, type = 'application/json') =>
     fetch(`${server.url}${probe}/member`, {
