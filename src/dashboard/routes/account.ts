@@ -1,5 +1,4 @@
-import { createRoute } from '@tanstack/react-router'
-import { AccountLayout } from '../shell/AccountLayout.tsx'
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { rootRoute } from './root.tsx'
 import { requireSession } from './signed-in.ts'
 
@@ -8,5 +7,5 @@ export const accountLayoutRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: 'account',
   beforeLoad: async ({ context, location }) => ({ session: await requireSession(context.queryClient, location) }),
-  component: AccountLayout,
+  component: lazyRouteComponent(() => import('../shell/AccountLayout.tsx'), 'AccountLayout'),
 })

@@ -1,7 +1,6 @@
 import { Outlet } from '@tanstack/react-router'
-import { type ReactNode, useState } from 'react'
+import { lazy, type ReactNode, Suspense, useState } from 'react'
 import { useShortcuts } from '../hooks/shortcuts.ts'
-import { CommandPalette } from './CommandPalette.tsx'
 import { HelpDialog } from './HelpDialog.tsx'
 import { MobileNavigation } from './navigation/MobileNavigation.tsx'
 import type { NavigationGroup } from './navigation/navigation.ts'
@@ -10,6 +9,8 @@ import { useGoShortcuts } from './navigation/useGoShortcuts.ts'
 import { strings } from './strings.ts'
 import { TopBar } from './top-bar/TopBar.tsx'
 import { useHeadingFocus } from './useHeadingFocus.ts'
+
+const CommandPalette = lazy(() => import('./CommandPalette.tsx').then(module => ({ default: module.CommandPalette })))
 
 interface AppFrameProps {
   readonly navigation: readonly NavigationGroup[]
@@ -47,7 +48,11 @@ export function AppFrame({ navigation, status }: AppFrameProps) {
       </div>
       <MobileNavigation groups={navigation} />
       <HelpDialog isOpen={isHelpOpen} onClose={() => setHelpOpen(false)} />
-      <CommandPalette isOpen={isPaletteOpen} onClose={() => setPaletteOpen(false)} navigation={navigation} />
+      {isPaletteOpen && (
+        <Suspense>
+          <CommandPalette onClose={() => setPaletteOpen(false)} navigation={navigation} />
+        </Suspense>
+      )}
     </div>
   )
 }

@@ -7,17 +7,12 @@ import { keepBrand } from './navigation/useGoShortcuts.ts'
 import { strings } from './strings.ts'
 
 interface CommandPaletteProps {
-  readonly isOpen: boolean
   readonly onClose: () => void
   readonly navigation: readonly NavigationGroup[]
 }
 
 /** Ctrl-K: goes to a screen or runs a command by a part of its name. */
-export function CommandPalette(props: CommandPaletteProps) {
-  return props.isOpen ? <OpenCommandPalette {...props} /> : null
-}
-
-function OpenCommandPalette({ onClose, navigation }: CommandPaletteProps) {
+export function CommandPalette({ onClose, navigation }: CommandPaletteProps) {
   const dialog = useRef<HTMLDialogElement>(null)
   const navigate = useNavigate()
   const { organization } = useParams({ strict: false })

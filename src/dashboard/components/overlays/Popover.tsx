@@ -1,9 +1,9 @@
-import * as Ariakit from '@ariakit/react/popover'
-import type { ReactElement, ReactNode } from 'react'
+import { cloneElement, type ReactElement, type ReactNode } from 'react'
+import { usePopover } from './usePopover.ts'
 
 interface PopoverProps {
   /** The button that opens it. */
-  readonly button: ReactElement
+  readonly button: ReactElement<object>
   /** For screen readers: what is in it. */
   readonly label: string
   readonly children: ReactNode
@@ -11,18 +11,19 @@ interface PopoverProps {
 
 /** A button that opens a small surface beside it: an explanation, a filter. */
 export function Popover({ button, label, children }: PopoverProps) {
+  const { isOpen, panelRef, buttonProps, panelProps } = usePopover()
   return (
-    <Ariakit.PopoverProvider>
-      <Ariakit.PopoverDisclosure render={button} />
-      <Ariakit.Popover
-        portal
-        gutter={6}
-        unmountOnHide
+    <>
+      {cloneElement(button, { ...buttonProps, 'aria-haspopup': 'dialog' } as object)}
+      <div
+        {...panelProps}
+        ref={panelRef}
+        role="dialog"
         aria-label={label}
-        className="z-50 max-h-[var(--popover-available-height)] w-80 max-w-[calc(100vw-1rem)] overflow-auto rounded-lg bg-raised p-4 text-ink shadow-pop outline-none"
+        className="fixed inset-auto m-0 w-80 max-w-[calc(100vw-1rem)] overflow-auto rounded-lg bg-raised p-4 text-base font-normal text-ink shadow-pop"
       >
-        {children}
-      </Ariakit.Popover>
-    </Ariakit.PopoverProvider>
+        {isOpen && children}
+      </div>
+    </>
   )
 }

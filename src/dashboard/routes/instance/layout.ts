@@ -1,5 +1,4 @@
-import { createRoute, notFound } from '@tanstack/react-router'
-import { InstanceLayout } from '../../shell/InstanceLayout.tsx'
+import { createRoute, lazyRouteComponent, notFound } from '@tanstack/react-router'
 import { rootRoute } from '../root.tsx'
 import { requireSession } from '../signed-in.ts'
 
@@ -12,5 +11,5 @@ export const instanceRoute = createRoute({
     if (!session.is_operator) throw notFound()
     return { session }
   },
-  component: InstanceLayout,
+  component: lazyRouteComponent(() => import('../../shell/InstanceLayout.tsx'), 'InstanceLayout'),
 })

@@ -1,5 +1,4 @@
-import { createRoute, notFound } from '@tanstack/react-router'
-import { OrganizationLayout } from '../../shell/OrganizationLayout.tsx'
+import { createRoute, lazyRouteComponent, notFound } from '@tanstack/react-router'
 import { rootRoute } from '../root.tsx'
 import { requireSession } from '../signed-in.ts'
 
@@ -15,5 +14,5 @@ export const organizationRoute = createRoute({
     if (!organization) throw notFound()
     return { session, organization }
   },
-  component: OrganizationLayout,
+  component: lazyRouteComponent(() => import('../../shell/OrganizationLayout.tsx'), 'OrganizationLayout'),
 })
