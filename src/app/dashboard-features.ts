@@ -14,6 +14,8 @@ import { defaultUnconfirmedMs } from '../sending/emails/unconfirmed.ts'
 import { selectPausedBrands } from '../sending/reports/pause-table.ts'
 import { sessionSuppressionRoutes } from '../sending/suppressions/session-routes.ts'
 import { templateSessionRoutes } from '../sending/templates/session-routes.ts'
+import type { Live } from '../servers/http/live/live.ts'
+import { liveRoutes } from '../servers/http/live/routes.ts'
 import type { HttpFeatureDeps } from './http-features.ts'
 
 /** What the routes of the dashboard depend on. */
@@ -21,6 +23,7 @@ export interface DashboardFeatureDeps extends Pick<HttpFeatureDeps, 'domains' | 
   /** The provider that sends now. */
   readonly provider: ProviderTraits
   readonly retention: RetentionSettings
+  readonly live: Live
 }
 
 /**
@@ -28,10 +31,11 @@ export interface DashboardFeatureDeps extends Pick<HttpFeatureDeps, 'domains' | 
  * dashboard too, below `/app/api/v1`.
  */
 export function dashboardFeatures(deps: DashboardFeatureDeps): readonly AnyElysia[] {
-  const { domains, inbox, sending, provider, retention } = deps
+  const { domains, inbox, sending, provider, retention, live } = deps
   const { db, clock } = domains
   const { unconfirmedMs = defaultUnconfirmedMs, renderer } = sending
   return [
+    liveRoutes(live),
     mailboxSessionRoutes({ db }),
     inboxSessionRoutes(inbox),
     sessionKeyRoutes({ db, clock }),

@@ -9,6 +9,7 @@ import { mysqlBlobs } from '../ports/blobs/mysql.ts'
 import type { Certificates } from '../ports/certificates/port.ts'
 import { openSending } from '../sending/accept/open-sending.ts'
 import { dashboardFolder } from '../servers/http/dashboard/manifest.ts'
+import { openLive } from '../servers/http/live/live.ts'
 import { openHttpServer } from '../servers/http/server.ts'
 import { createDnsProvider, providerWebhooks } from './adapters.ts'
 import type { AppContext } from './app-context.ts'
@@ -46,6 +47,8 @@ export function startHttpRole(
   onStop(() => requestLog.close())
   const sessionAuthenticator = openSessionAuthenticator(db, clock)
   onStop(() => sessionAuthenticator.close())
+  const live = openLive({ db: context.db, clock, log })
+  onDrain(() => live.close())
   const texts = openTextWorker()
   onStop(() => texts.close())
   const openFeatures = (boundUrl: string) => {
@@ -72,7 +75,10 @@ export function startHttpRole(
       publicUrl,
       hostname: config.hostname,
     }
-    return [...httpFeatures(deps), ...dashboardFeatures({ ...deps, provider: provider.traits, retention: config })]
+    return [
+      ...httpFeatures(deps),
+      ...dashboardFeatures({ ...deps, provider: provider.traits, retention: config, live }),
+    ]
   }
   const readiness = createReadiness({ ...context, dnsProvider, certificates })
   startJobs(jobs.http, { ...context, domains, texts, readiness })

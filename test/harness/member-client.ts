@@ -86,6 +86,7 @@ export function openMemberClient(db: Db, apps: readonly AnyElysia[]) {
       userAgent: null,
       isSecure: true,
       isLocalhost: false,
+      namedOrganization: null,
       origin: 'https://mail.example.com',
       cookie: () => undefined,
       setCookie: () => undefined,

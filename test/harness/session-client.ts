@@ -57,6 +57,7 @@ export function sessionClient(apps: readonly AnyElysia[]): SessionClient {
       isSecure: true,
       origin: 'https://mail.example.com',
       isLocalhost: false,
+      namedOrganization: null,
       cookie: () => undefined,
       setCookie: () => undefined,
       reserveMemory: () => undefined,

@@ -53,6 +53,7 @@ export async function callAsMember(
     isSecure: true,
     origin: 'https://mail.example.com',
     isLocalhost: false,
+    namedOrganization: null,
     cookie: () => undefined,
     setCookie: () => undefined,
     reserveMemory: () => undefined,

@@ -52,6 +52,7 @@ async function ask(path: string, signedIn: Partial<Session> | null, init: Reques
     isSecure: true,
     origin: 'https://mail.example.com',
     isLocalhost: false,
+    namedOrganization: null,
     cookie: () => undefined,
     setCookie: () => undefined,
     reserveMemory: () => undefined,

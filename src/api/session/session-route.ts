@@ -34,7 +34,7 @@ export function sessionApi(name: string) {
     member: (proof: SessionProof) =>
       sessionMacro(async context => {
         const session = requireFactor(requireSession(context, proof))
-        return { context, session, member: await requireUsable(context) }
+        return { context, session, member: await requireUsableMember(context) }
       }),
     operator: (proof: SessionProof) =>
       sessionMacro(async context => {
@@ -69,7 +69,8 @@ export function requireFactor(session: Session): Session {
   return session
 }
 
-async function requireUsable(context: SessionContext): Promise<SessionMember> {
+/** The member that the person is. @throws Refusal those of {@link SessionContext.member}, and that of a denial */
+export async function requireUsableMember(context: Pick<SessionContext, 'member'>): Promise<SessionMember> {
   const member = await context.member()
   if (member.denial) throw refuse(member.denial.code, { message: member.denial.message })
   return member

@@ -45,6 +45,8 @@ export interface SessionContext {
   readonly origin: string
   /** Made on the machine itself, on an instance without a public URL: a trial, where a password alone will do. */
   readonly isLocalhost: boolean
+  /** The organization that the request names; null: it names none. */
+  readonly namedOrganization: string | null
   /** The value of a cookie of the request. */
   cookie(name: string): string | undefined
   /** Sets a cookie in the response: HttpOnly, SameSite=Strict, Path=/. A `maxAgeSeconds` of 0 deletes it. */

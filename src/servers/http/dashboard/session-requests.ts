@@ -76,8 +76,10 @@ export function openSessionRequests(deps: SessionRequestDeps): AdmitSession {
     const session = await authenticator.authenticate(readSessionCookie(browser), browser)
     pending.session = session
     requireWithinRate(pending, session, ip)
+    const named = membershipRequest(pending, ip)
     const context: SessionContext = {
       ...browser,
+      namedOrganization: named.organization ?? null,
       requestId: pending.id,
       session,
       setCookie(name, value, maxAgeSeconds) {
@@ -85,8 +87,7 @@ export function openSessionRequests(deps: SessionRequestDeps): AdmitSession {
         pending.cookies.push(setCookieHeader(name, value, maxAgeSeconds, isSecure))
       },
       reserveMemory,
-      member: async () =>
-        authenticator.resolveMember(requireSession({ session }, 'session'), membershipRequest(pending, ip)),
+      member: async () => authenticator.resolveMember(requireSession({ session }, 'session'), named),
     }
     if (target.audience === 'session') return setSessionContext(routedRequest, context)
     const isConfirmed = wantsConfirmation(request.method, routeTemplate(target.routedPath))
