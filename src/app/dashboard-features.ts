@@ -3,6 +3,8 @@ import { sessionAuditRoutes } from '../accounts/audit/session-routes.ts'
 import { sessionKeyRoutes } from '../accounts/keys/session-routes.ts'
 import { sessionOrganizationRoutes } from '../accounts/organizations/session-routes.ts'
 import { sessionPeopleRoutes } from '../accounts/people/session-routes.ts'
+import { sessionLinkRoutes, sessionRoutes } from '../accounts/sessions/session-routes.ts'
+import { accountRoutes, factorRoutes } from '../accounts/users/session-routes.ts'
 import { mailboxSessionRoutes } from '../domains/mailboxes/session-routes.ts'
 import { organizationHealthRoutes } from '../health/organization/session-routes.ts'
 import { inboxSessionRoutes } from '../inbox/session-routes.ts'
@@ -36,6 +38,10 @@ export function dashboardFeatures(deps: DashboardFeatureDeps): readonly AnyElysi
   const { unconfirmedMs = defaultUnconfirmedMs, renderer } = sending
   return [
     liveRoutes(live),
+    sessionRoutes(domains),
+    sessionLinkRoutes(domains),
+    accountRoutes(domains),
+    factorRoutes(domains),
     mailboxSessionRoutes({ db }),
     inboxSessionRoutes(inbox),
     sessionKeyRoutes({ db, clock }),

@@ -1,4 +1,5 @@
 import { deleteClosedInvitations } from '../accounts/invitations/invitations.ts'
+import { deleteExpiredSignIns } from '../accounts/sessions/cleanup.ts'
 import { deleteExpiredResponses } from '../api/idempotency/store.ts'
 import { type Clock, hourMs, minuteMs } from '../base/clock.ts'
 import { type JobRound, startJob } from '../base/concurrency/background-job.ts'
@@ -141,6 +142,12 @@ const http: readonly Job<HttpJobDeps>[] = [
     intervalMs: minuteMs,
     does: 'deletes invitations that were closed long ago',
     open: cleanup(deleteClosedInvitations),
+  },
+  {
+    name: 'sign-in-cleanup',
+    intervalMs: minuteMs,
+    does: 'deletes expired sessions, login links and challenges, and failed sign-ins that no longer make anybody wait',
+    open: cleanup(deleteExpiredSignIns),
   },
   {
     name: 'webhook-token-cleanup',

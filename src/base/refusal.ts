@@ -69,6 +69,7 @@ const dashboardCatalogue = {
   operator_required: { status: 403, requirement: 'none' },
   https_required: { status: 403, requirement: 'use_https' },
   last_factor: { status: 409, requirement: 'add_factor' },
+  account_exists: { status: 409, requirement: 'sign_in' },
   link_closed: { status: 409, requirement: 'ask_for_link' },
   task_running: { status: 409, requirement: 'wait', retryable: true },
   too_many_attempts: { status: 429, requirement: 'wait', retryable: true },

@@ -76,3 +76,17 @@ export async function updateBrand(
     .where('id', '=', id)
     .execute()
 }
+
+/** The brands of these organizations, the oldest first. */
+export async function selectBrandsOfOrganizations(
+  db: Db,
+  organizationIds: readonly Id<'org'>[],
+): Promise<Pick<BrandRow, 'id' | 'organization_id' | 'name' | 'slug'>[]> {
+  if (organizationIds.length === 0) return []
+  return db
+    .selectFrom('brands')
+    .select(['id', 'organization_id', 'name', 'slug'])
+    .where('organization_id', 'in', organizationIds)
+    .orderBy('id')
+    .execute()
+}

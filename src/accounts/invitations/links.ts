@@ -1,8 +1,10 @@
 import { type Clock, toIso } from '../../base/clock.ts'
 import { type Db, inTransaction } from '../../base/database/database.ts'
 import { fromJson } from '../../base/database/schema.ts'
+import type { Id } from '../../base/ids.ts'
 import { refuse } from '../../base/refusal.ts'
 import { hashToken } from '../../base/secrets/token.ts'
+import { recordAuditEntry } from '../audit/audit.ts'
 import { selectBrandNames } from '../brands/table.ts'
 import { parsePermissions } from '../keys/permissions.ts'
 import { addMember } from '../members/members.ts'
@@ -35,6 +37,49 @@ export async function getInvitationLink(deps: InvitationLinkDeps, token: string)
   }
 }
 
+/** The open invitation with this link, locked until the transaction ends. @throws Refusal `not_found`, `invitation_closed` */
+export async function lockOpenInvitation(db: Db, token: string, clock: Clock): Promise<InvitationRow> {
+  const invitation = await lockInvitationByToken(db, hashToken(token))
+  if (!invitation) throw noInvitation()
+  requireOpen(invitation, clock.now())
+  return invitation
+}
+
+/** Who accepts an invitation. */
+interface Invitee {
+  /** In the form of {@link invitedEmail}. */
+  readonly email: string
+  readonly name: string
+  /** For the audit log; absent: the invitation is accepted outside the dashboard. */
+  readonly ip?: string
+}
+
+/**
+ * Adds the member that the invitation is for, and closes it, in the caller's transaction, which locked it.
+ * @throws Refusal `invalid_request` for an email that is already a member's
+ */
+export async function acceptOpenInvitation(
+  db: Db,
+  invitation: InvitationRow,
+  { email, name, ip }: Invitee,
+  clock: Clock,
+): Promise<MemberJson & { readonly id: Id<'mem'> }> {
+  const { organization_id: organizationId } = invitation
+  const access = {
+    role: 'member',
+    brandIds: fromJson(invitation.brand_ids),
+    permissions: parsePermissions(invitation.permissions),
+  } as const
+  const member = await addMember(db, { organizationId, email, name, access }, clock)
+  await updateInvitation(db, organizationId, invitation.id, { accepted_at: clock.now(), member_id: member.id })
+  await recordAuditEntry(
+    db,
+    { actor: email, clock, ...(ip !== undefined && { ip }) },
+    { action: 'invitation.accept', subject: invitation.id, detail: { member: member.id }, organizationId },
+  )
+  return member
+}
+
 /**
  * Makes whoever holds the link a member of the inviting organization and closes the invitation. When several accept at
  * once, one succeeds.
@@ -47,22 +92,8 @@ export function acceptInvitation(
   { email, name }: { readonly email?: string | undefined; readonly name: string },
 ): Promise<MemberJson> {
   return inTransaction(deps.db, async db => {
-    const invitation = await lockInvitationByToken(db, hashToken(token))
-    if (!invitation) throw noInvitation()
-    const at = deps.clock.now()
-    requireOpen(invitation, at)
-    const reach = {
-      role: 'member',
-      brandIds: fromJson(invitation.brand_ids),
-      permissions: parsePermissions(invitation.permissions),
-    } as const
-    const member = await addMember(
-      db,
-      { organizationId: invitation.organization_id, email: resolveEmail(invitation, email), name, access: reach },
-      deps.clock,
-    )
-    await updateInvitation(db, invitation.organization_id, invitation.id, { accepted_at: at, member_id: member.id })
-    return member
+    const invitation = await lockOpenInvitation(db, token, deps.clock)
+    return acceptOpenInvitation(db, invitation, { email: invitedEmail(invitation, email), name }, deps.clock)
   })
 }
 
@@ -71,7 +102,11 @@ function noInvitation() {
   return refuse('not_found', { message: 'There is no invitation with this link.', isFailedAuthentication: true })
 }
 
-function resolveEmail(invitation: InvitationRow, acceptedAs: string | undefined): string {
+/**
+ * The email of the member that the invitation makes.
+ * @throws Refusal `invalid_request` for one that is malformed, absent, or not the invited one
+ */
+export function invitedEmail(invitation: InvitationRow, acceptedAs: string | undefined): string {
   const email = acceptedAs === undefined ? undefined : parseInviteeEmail(acceptedAs)
   if (invitation.email === null && email === undefined)
     throw refuse('invalid_request', {

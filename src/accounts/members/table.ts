@@ -132,6 +132,11 @@ export async function updateMemberUser(db: Db, id: Id<'mem'>, userId: Id<'usr'>)
   await db.updateTable('members').set({ user_id: userId }).where('id', '=', id).execute()
 }
 
+/** Renames a person in all organizations. */
+export async function updateMemberNames(db: Db, userId: Id<'usr'>, name: string): Promise<void> {
+  await db.updateTable('members').set({ name }).where('user_id', '=', userId).execute()
+}
+
 export async function updateMembersActive(db: Db, ids: readonly Id<'mem'>[], at: Instant): Promise<void> {
   await db
     .updateTable('members')

@@ -78,6 +78,16 @@ export function openSessionAuthenticator(db: Db, clock: Clock): SessionAuthentic
   }
 }
 
+/** A session that began or changed in this request, as the next request will see it. */
+export async function findSession(
+  db: Db,
+  id: Id<'ses'>,
+  { now, isLocalhost }: { readonly now: Instant; readonly isLocalhost: boolean },
+): Promise<Session | undefined> {
+  const [row] = await selectSessionsForAuth(db, [id])
+  return row && isLive(row, now) ? toSession(row, now, isLocalhost) : undefined
+}
+
 /** Has the session neither expired nor been idle for too long? */
 export function isLive(
   { expires_at, last_used_at }: Pick<SessionAuthRow, 'expires_at' | 'last_used_at'>,

@@ -2,7 +2,7 @@ import { type Clock, dayMs, type Instant, plusMs } from '../../base/clock.ts'
 import type { Db } from '../../base/database/database.ts'
 import { type Id, newId } from '../../base/ids.ts'
 import { newToken } from '../../base/secrets/token.ts'
-import { insertLoginLink } from './table.ts'
+import { insertLoginLink } from './login-links-table.ts'
 
 const validMs = dayMs
 

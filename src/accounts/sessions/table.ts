@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import type { Instant } from '../../base/clock.ts'
 import type { Db } from '../../base/database/database.ts'
 import type { DatabaseSchema, Flag } from '../../base/database/schema.ts'
@@ -39,10 +40,71 @@ export async function updateSessionsUsed(db: Db, ids: readonly Id<'ses'>[], at: 
     .execute()
 }
 
-export async function insertLoginLink(db: Db, row: DatabaseSchema['login_links']): Promise<void> {
-  await db.insertInto('login_links').values(row).execute()
-}
-
 export async function insertSession(db: Db, row: SessionRow): Promise<void> {
   await db.insertInto('sessions').values(row).execute()
+}
+
+export async function updateSessionToken(
+  db: Db,
+  id: Id<'ses'>,
+  change: Pick<SessionRow, 'token_hash'> & Partial<Pick<SessionRow, 'confirmed_at'>>,
+): Promise<void> {
+  await db.updateTable('sessions').set(change).where('id', '=', id).execute()
+}
+
+/** The person's sessions that were used since `idleSince` and have not expired at `now`, newest first; at most 100. */
+export function selectSessions(
+  db: Db,
+  userId: Id<'usr'>,
+  { now, idleSince }: { readonly now: Instant; readonly idleSince: Instant },
+): Promise<SessionRow[]> {
+  return db
+    .selectFrom('sessions')
+    .select([
+      'id',
+      'user_id',
+      'token_hash',
+      'created_at',
+      'last_used_at',
+      'expires_at',
+      'confirmed_at',
+      'ip',
+      'user_agent',
+    ])
+    .where('user_id', '=', userId)
+    .where('expires_at', '>', now)
+    .where('last_used_at', '>', idleSince)
+    .orderBy('id', 'desc')
+    .limit(100)
+    .execute()
+}
+
+/** Ends a session of this person. False when they have no such session. */
+export async function deleteSession(db: Db, userId: Id<'usr'>, id: Id<'ses'>): Promise<boolean> {
+  const { numDeletedRows } = await db
+    .deleteFrom('sessions')
+    .where('user_id', '=', userId)
+    .where('id', '=', id)
+    .executeTakeFirst()
+  return numDeletedRows > 0n
+}
+
+/** Ends all sessions of this person but one; resolves to how many. */
+export async function deleteOtherSessions(db: Db, userId: Id<'usr'>, keep: Id<'ses'>): Promise<number> {
+  const { numDeletedRows } = await db
+    .deleteFrom('sessions')
+    .where('user_id', '=', userId)
+    .where('id', '!=', keep)
+    .executeTakeFirst()
+  return Number(numDeletedRows)
+}
+
+/** Deletes up to `most` sessions that have expired; resolves to how many. */
+export async function deleteExpiredSessions(db: Db, now: Instant, most: number): Promise<number> {
+  const { numDeletedRows } = await db
+    .deleteFrom('sessions')
+    .where('expires_at', '<=', now)
+    .limit(sql.lit(most))
+    .executeTakeFirst()
+  return Number(numDeletedRows)
 }

@@ -54,6 +54,17 @@ export async function hasAnySignIn(db: Db): Promise<boolean> {
   return row !== undefined
 }
 
+/** Notes the time step of an authenticator's code. False when this one, or a later one, was taken before. */
+export async function updateTotpStep(db: Db, id: Id<'usr'>, step: number): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable('users')
+    .set({ totp_step: step })
+    .where('id', '=', id)
+    .where(where => where.or([where('totp_step', 'is', null), where('totp_step', '<', step)]))
+    .executeTakeFirst()
+  return numUpdatedRows > 0n
+}
+
 /** An operator, with what identifies the person. */
 export interface OperatorRow extends Pick<UserRow, 'email' | 'name' | 'last_sign_in_at'> {
   readonly user_id: Id<'usr'>

@@ -717,12 +717,10 @@ export interface DatabaseSchema {
     expires_at: Instant
     used_at: Instant | null
   }
-  /** WebAuthn challenges that were not answered yet. */
+  /** WebAuthn challenges that were answered and have not expired: none is answered twice. */
   passkey_challenges: {
     /** SHA-256 of the challenge. */
     challenge_hash: Buffer
-    /** Who adds a passkey or confirms who they are; null: who signs in is not known yet. */
-    user_id: Id<'usr'> | null
     expires_at: Instant
   }
   /** Failed sign-ins, by the client's network and by the account, for the wait before the next. */

@@ -1,5 +1,5 @@
+import { clientNetwork } from '../../base/client-network.ts'
 import type { SmtpRefusalCode } from '../../receiving/smtp-refusal.ts'
-import { clientNetwork } from '../client-network.ts'
 import { sessionsOpen } from './metrics.ts'
 
 /** Limits the sessions at once, in total and by the client's network. */

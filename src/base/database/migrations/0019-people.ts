@@ -32,7 +32,7 @@ const tables = {
     PRIMARY KEY (id), UNIQUE KEY login_links_token (token_hash), KEY login_links_expiry (expires_at),
     FOREIGN KEY (member_id) REFERENCES members (id) ON DELETE CASCADE, ${ofUser}`,
   passkey_challenges: `
-    challenge_hash ${hash} NOT NULL, user_id ${id} NULL, expires_at ${at} NOT NULL,
+    challenge_hash ${hash} NOT NULL, expires_at ${at} NOT NULL,
     PRIMARY KEY (challenge_hash), KEY passkey_challenges_expiry (expires_at)`,
   sign_in_failures: `
     subject_hash ${hash} NOT NULL, failures INT UNSIGNED NOT NULL, last_at ${at} NOT NULL,
