@@ -20,11 +20,20 @@ make_release() {
   rm -rf "$stage"
   mkdir -p "$stage/bin"
   tar -C "$checkout" --exclude='*.test.ts' -cf - "${released[@]}" | tar -C "$stage" --no-same-owner -xf -
+  build_dashboard "$stage"
   bun=$("$stage/mailroom" prepare --production)
   [[ $bun == "$stage/bin/bun" ]] || install -m 755 "$(readlink -f "$bun")" "$stage/bin/bun"
   chmod -R u=rwX,go=rX "$stage"
   sync -f "$stage"
   mv -T "$stage" "$home/versions/$release"
+}
+
+# Builds the page at /app with the packages that only building needs, which are not kept.
+build_dashboard() {
+  local stage=$1 bun
+  bun=$("$stage/mailroom" prepare)
+  "$bun" --no-env-file "$stage/src/cli/dashboard/build-command.ts" >&2
+  rm -rf "$stage/node_modules" "$stage/src/dashboard"
 }
 
 current_release() {
